@@ -1,0 +1,28 @@
+# Every third-party library is private: none shows in a public header. A room names what it needs by a word of this
+# file: cairn_room(... USES sqlite json). Threads and fmt come to all.
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
+find_package(SQLite3 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(utf8proc REQUIRED)
+
+# cairn_dependency(<word> <CMake target> <CMake package> [REQUIRES pkg-config name] [LIBS flags])
+# The package and the pkg-config words go to users of the static library.
+function(cairn_dependency word target package)
+    cmake_parse_arguments(PARSE_ARGV 3 arg "" "REQUIRES;LIBS" "")
+    set(CAIRN_TARGET_${word} ${target} PARENT_SCOPE)
+    set(CAIRN_PACKAGE_${word} ${package} PARENT_SCOPE)
+    set(CAIRN_PC_REQUIRES_${word} "${arg_REQUIRES}" PARENT_SCOPE)
+    set(CAIRN_PC_LIBS_${word} "${arg_LIBS}" PARENT_SCOPE)
+endfunction()
+
+cairn_dependency(threads Threads::Threads Threads LIBS "-pthread")
+cairn_dependency(fmt fmt::fmt fmt REQUIRES fmt)
+cairn_dependency(eigen Eigen3::Eigen Eigen3)
+cairn_dependency(sqlite SQLite::SQLite3 SQLite3 REQUIRES sqlite3)
+cairn_dependency(json nlohmann_json::nlohmann_json nlohmann_json)
+cairn_dependency(utf8proc utf8proc::utf8proc utf8proc REQUIRES libutf8proc)
+
+# These leave nothing to link, so a user of the static library need not have them.
+set(CAIRN_HEADER_ONLY eigen json)

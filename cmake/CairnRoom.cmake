@@ -1,0 +1,121 @@
+# cairn_room(<name> SOURCES file... [SEES room...] [USES eigen|sqlite|json|utf8proc...])
+#
+#   cairn_room(simplify SOURCES algebra.cpp simplify.cpp SEES types ir)
+#
+# makes the OBJECT library cairn_<name>. SEES lists the rooms whose headers its files include; house_test compares it
+# with the arrows of docs/layout.md, and a test of the room links these rooms, and the rooms those see, with it.
+
+# The sources that exist; the others are named. An empty file stands in for nothing at all.
+function(cairn_present out)
+    set(present)
+    set(missing)
+    foreach(source IN LISTS ARGN)
+        get_filename_component(path "${source}" ABSOLUTE)
+        if(EXISTS "${path}")
+            list(APPEND present "${source}")
+        else()
+            list(APPEND missing "${source}")
+        endif()
+    endforeach()
+    if(missing)
+        message(STATUS "not written yet in ${CMAKE_CURRENT_SOURCE_DIR}: ${missing}")
+    endif()
+    if(missing AND NOT present)
+        set(present "${PROJECT_BINARY_DIR}/nothing_yet.cpp")
+        file(TOUCH "${present}")
+    endif()
+    set(${out} ${present} PARENT_SCOPE)
+endfunction()
+
+# What all code of the project is compiled with, tests and examples included.
+function(cairn_compile_settings target)
+    target_compile_features(${target} PUBLIC cxx_std_20)
+    set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+    target_compile_options(${target} PRIVATE -Wall -Wextra -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        target_compile_options(${target} PRIVATE -Wno-restrict)  # g++ 12 warns wrongly about std::string's operator+
+    endif()
+    if(CAIRN_WERROR)
+        target_compile_options(${target} PRIVATE -Werror)
+    endif()
+endfunction()
+
+# What code that ends up in a library is compiled with besides.
+function(cairn_object_settings target)
+    cairn_compile_settings(${target})
+    set_target_properties(${target} PROPERTIES
+        POSITION_INDEPENDENT_CODE ON
+        CXX_VISIBILITY_PRESET hidden
+        VISIBILITY_INLINES_HIDDEN ON)
+    target_include_directories(${target} PRIVATE
+        "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}")
+endfunction()
+
+function(cairn_room name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;SEES;USES")
+    if(arg_UNPARSED_ARGUMENTS)
+        message(FATAL_ERROR "cairn_room(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
+    endif()
+    cairn_present(arg_SOURCES ${arg_SOURCES})
+    set(target cairn_${name})
+    add_library(${target} OBJECT ${arg_SOURCES})
+    cairn_object_settings(${target})
+    set(uses threads fmt ${arg_USES})
+    foreach(use IN LISTS uses)
+        if(NOT DEFINED CAIRN_TARGET_${use})
+            message(FATAL_ERROR "cairn_room(${name}): USES ${use} is not in cmake/CairnDependencies.cmake")
+        endif()
+        target_link_libraries(${target} PRIVATE ${CAIRN_TARGET_${use}})
+    endforeach()
+    list(REMOVE_ITEM uses ${CAIRN_HEADER_ONLY})
+    set_target_properties(${target} PROPERTIES CAIRN_SEES "${arg_SEES}" CAIRN_LINKS "${uses}")
+endfunction()
+
+# Appends to `out` the rooms named, and all that those see, each once. Rooms not written yet are left out.
+function(cairn_rooms_seen_by out)
+    set(pending ${ARGN})
+    set(found)
+    while(pending)
+        list(POP_FRONT pending room)
+        if(NOT TARGET cairn_${room} OR room IN_LIST found)
+            continue()
+        endif()
+        list(APPEND found ${room})
+        get_target_property(seen cairn_${room} CAIRN_SEES)
+        if(seen)
+            list(APPEND pending ${seen})
+        endif()
+    endwhile()
+    set(${out} ${found} PARENT_SCOPE)
+endfunction()
+
+# The third-party libraries (words of cmake/CairnDependencies.cmake) that the objects of the rooms named must be linked with.
+function(cairn_links_of out)
+    set(found)
+    foreach(room IN LISTS ARGN)
+        if(TARGET cairn_${room})
+            get_target_property(links cairn_${room} CAIRN_LINKS)
+            list(APPEND found ${links})
+        endif()
+    endforeach()
+    list(REMOVE_DUPLICATES found)
+    set(${out} ${found} PARENT_SCOPE)
+endfunction()
+
+# Puts the objects of the rooms named, and nothing they see, into `target`. The caller links what cairn_links_of() tells.
+function(cairn_add_rooms target)
+    foreach(room IN LISTS ARGN)
+        if(NOT TARGET cairn_${room})
+            continue()
+        endif()
+        target_sources(${target} PRIVATE $<TARGET_OBJECTS:cairn_${room}>)
+        get_target_property(isa_objects cairn_${room} CAIRN_ISA_OBJECTS)
+        if(isa_objects)
+            target_sources(${target} PRIVATE ${isa_objects})
+            set_source_files_properties(${isa_objects} TARGET_DIRECTORY ${target}
+                PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+            get_target_property(isa_targets cairn_${room} CAIRN_ISA_TARGETS)
+            add_dependencies(${target} ${isa_targets})
+        endif()
+    endforeach()
+endfunction()

@@ -1,0 +1,84 @@
+# cairn_test(<name> SOURCES file... [LIBS room|component|target...] [EXACT] [LABELS label...] [TIMEOUT seconds])
+#
+#   cairn_test(simplify_test SOURCES algebra_test.cpp simplify_test.cpp LIBS simplify)
+#
+# makes a GoogleTest executable and registers each of its cases with ctest. LIBS may name
+#   * a room (`simplify`): its objects and those of every room it sees are linked, so that internal headers can be used;
+#     with EXACT only the rooms named;
+#   * `everything`: the whole of cairn::cairn, internal names included;
+#   * `text`, `models`: these components, internal names included;
+#   * a third-party library by its word in CairnDependencies.cmake (`json`), or any other CMake target.
+# Tests find the tree through the macro CAIRN_SOURCE_DIR and may write under CAIRN_BINARY_DIR.
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+# One archive of all objects, for tests that look inside; the same as the static library where that is built.
+function(cairn_inside out component)
+    if(TARGET cairn_lib_${component}_static)
+        set(${out} cairn_lib_${component}_static PARENT_SCOPE)
+        return()
+    endif()
+    if(NOT TARGET cairn_inside_${component})
+        get_property(rooms GLOBAL PROPERTY CAIRN_ROOMS_OF_${component})
+        add_library(cairn_inside_${component} STATIC EXCLUDE_FROM_ALL)
+        cairn_add_rooms(cairn_inside_${component} ${rooms})
+        cairn_links_of(uses ${rooms})
+        foreach(use IN LISTS uses)
+            target_link_libraries(cairn_inside_${component} PRIVATE ${CAIRN_TARGET_${use}})
+        endforeach()
+        set_target_properties(cairn_inside_${component} PROPERTIES LINKER_LANGUAGE CXX)
+        get_property(links GLOBAL PROPERTY CAIRN_LINKS_OF_${component})
+        foreach(other IN LISTS links)
+            cairn_inside(inside ${other})
+            target_link_libraries(cairn_inside_${component} PUBLIC ${inside})
+        endforeach()
+    endif()
+    set(${out} cairn_inside_${component} PARENT_SCOPE)
+endfunction()
+
+function(cairn_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "EXACT" "TIMEOUT" "SOURCES;LIBS;LABELS")
+    if(arg_UNPARSED_ARGUMENTS)
+        message(FATAL_ERROR "cairn_test(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
+    endif()
+    cairn_present(arg_SOURCES ${arg_SOURCES})
+    if(NOT arg_TIMEOUT)
+        set(arg_TIMEOUT 600)
+    endif()
+    add_executable(${name} ${arg_SOURCES})
+    cairn_compile_settings(${name})
+    target_include_directories(${name} PRIVATE
+        "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}")
+    target_compile_definitions(${name} PRIVATE
+        "CAIRN_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"" "CAIRN_BINARY_DIR=\"${PROJECT_BINARY_DIR}\"")
+    target_link_libraries(${name} PRIVATE GTest::gmock GTest::gtest_main)
+
+    set(rooms)
+    foreach(lib IN LISTS arg_LIBS)
+        if(lib STREQUAL "everything")
+            cairn_inside(inside cairn)
+            target_link_libraries(${name} PRIVATE ${inside})
+        elseif(lib MATCHES "^(cairn::)?(text|models)$")
+            cairn_inside(inside ${CMAKE_MATCH_2})
+            target_link_libraries(${name} PRIVATE ${inside})
+        elseif(TARGET cairn_${lib})
+            list(APPEND rooms ${lib})
+        elseif(DEFINED CAIRN_TARGET_${lib})
+            target_link_libraries(${name} PRIVATE ${CAIRN_TARGET_${lib}})
+        else()
+            target_link_libraries(${name} PRIVATE ${lib})
+        endif()
+    endforeach()
+    if(NOT arg_EXACT)
+        cairn_rooms_seen_by(rooms ${rooms})
+    endif()
+    cairn_add_rooms(${name} ${rooms})
+    cairn_links_of(uses ${rooms})
+    foreach(use threads fmt ${uses})
+        target_link_libraries(${name} PRIVATE ${CAIRN_TARGET_${use}})
+    endforeach()
+
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 300
+        WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
+        PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+endfunction()

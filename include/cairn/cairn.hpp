@@ -1,0 +1,18 @@
+#pragma once
+
+#include "cairn/args.hpp"
+#include "cairn/compile.hpp"
+#include "cairn/compiled_graph.hpp"
+#include "cairn/composites.hpp"
+#include "cairn/context.hpp"
+#include "cairn/error.hpp"
+#include "cairn/graph.hpp"
+#include "cairn/kernel.hpp"
+#include "cairn/kernels.hpp"
+#include "cairn/ops.hpp"
+#include "cairn/problem.hpp"
+#include "cairn/timing_db.hpp"
+#include "cairn/tuning.hpp"
+#include "cairn/types.hpp"
+#include "cairn/version.hpp"
+#include "cairn/weights.hpp"

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "cairn/compiled_graph.hpp"
+#include "cairn/graph.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cairn::inline v0 {
+
+/// Where times come from when kernels are chosen.
+enum class Mode {
+    off,     ///< estimates only: nothing is measured, the timing database is not read
+    cached,  ///< rows of the timing database, else estimates; nothing is measured
+    normal,  ///< as cached, and what the best paths need is measured within CompileOptions::tune_seconds and stored
+};
+
+/// Cuts the range of a symbol into buckets, each with its own program: `{"T", {1, 12}}` gives T = 1, 2..12 and 13.. .
+struct Split {
+    std::string symbol;
+    std::vector<std::int64_t> upper_bounds;
+};
+
+struct CompileOptions {
+    Mode mode = Mode::off;
+    double tune_seconds = 5;              ///< wall clock, of Mode::normal
+    std::vector<Split> splits;
+    /// Stages to leave out, by name: `simplify`, `fuse`, `elementwise` (grouping), `search` (each node on its own, first kernel that accepts),
+    /// `pack`, `in_place`, `reuse` (no two buffers share bytes), `specialize` (one program for all sizes). Results stay the same within rounding.
+    std::vector<std::string> disable;
+    std::filesystem::path dump_stages;    ///< a folder that gets the text form after each stage that changed something
+    bool verify = false;                  ///< check the result of each stage; a fault throws InternalError
+    std::optional<std::int64_t> memory_limit;  ///< bytes for bound + states + arena + constants; less than needed throws Error(memory) with the number needed
+    ProgressSink progress;
+    std::stop_token stop;                 ///< throws Cancelled; measurements made so far are kept
+};
+
+/// Graph > simplify > fuse > select > emit > plan: everything is decided here, and run() only runs. Throws Error(unsupported) naming a node no kernel
+/// accepts, with each refusal.
+CAIRN_API CompiledGraph compile(const Graph& graph, const Context& context, const CompileOptions& options = {});
+
+/// The names CompileOptions::disable knows.
+CAIRN_API std::vector<std::string> stage_names();
+
+}  // namespace cairn::inline v0

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "cairn/kernel.hpp"
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace cairn::inline v0 {
+
+/// How much a log line matters. `info` lines are few; nothing is logged in a steady-state run.
+enum class LogLevel { info, warning };
+/// Receives every line the library has to say; called from whichever thread says it, one line at a time a Context.
+using LogSink = std::function<void(LogLevel, std::string_view)>;
+
+/// The CPUs this process may use: its affinity mask within the control group's quota, at least 1.
+CAIRN_API int usable_cpus();
+
+/// What a Context is made with. The defaults touch nothing outside the process: one thread, no file, no output.
+struct ContextOptions {
+    /// Threads that run programs, the caller's included: exactly this many. More than usable_cpus() is legal and slow.
+    int threads = 1;
+    /// The timing database, made if absent; empty: timings are kept in memory only. A database that cannot be used is logged once
+    /// and otherwise ignored.
+    std::filesystem::path timing_db;
+    LogSink log;
+    /// Kernels above this level are not used.
+    Isa max_isa = Isa::avx512_vnni_bf16;
+    /// The program's own definitions, layouts and kernels; they come before the built-in ones.
+    KernelSet extra;
+    /// Offers the reference kernels only (tests, bisecting).
+    bool reference_only = false;
+};
+
+/// Owns everything that outlives a graph: threads, kernels, log sink, timing database. There are no globals; two Contexts share nothing. Handles
+/// are cheap to copy and keep the Context alive; all functions may be called from any thread.
+///
+/// The threads do not survive fork(): make a Context after it.
+class CAIRN_API Context {
+public:
+    /// Throws Error(argument) for threads < 1 or ill-formed extra kernels (two of one id, an unknown definition).
+    explicit Context(ContextOptions options = {});
+
+    int threads() const noexcept;
+    /// The highest level in use: what the CPU has, up to ContextOptions::max_isa.
+    Isa isa() const noexcept;
+    /// Everything it can compute with, unusable levels included (selection says why not).
+    const KernelSet& kernels() const noexcept;
+
+    struct Parts;
+    const std::shared_ptr<Parts>& parts() const noexcept { return parts_; }
+
+private:
+    std::shared_ptr<Parts> parts_;
+};
+
+/// `0.1.0`: the version of the library that is running.
+CAIRN_API std::string_view version() noexcept;
+
+}  // namespace cairn::inline v0

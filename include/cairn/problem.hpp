@@ -1,0 +1,107 @@
+#pragma once
+
+#include "cairn/types.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace cairn::inline v0 {
+
+/// One named setting of an op or composite: a number (`eps=1e-05`) or a list of sizes, axes or indices (`axes=(-1)`,
+/// `start=(N)`).
+struct Attribute {
+    std::string name;
+    std::variant<double, std::vector<Dim>> value;
+    friend bool operator==(const Attribute&, const Attribute&) = default;
+};
+
+/// The settings of one op, in the order the op declares them.
+class CAIRN_API Attributes : public std::vector<Attribute> {
+public:
+    using std::vector<Attribute>::vector;
+    /// The number of that name; throws Error(argument) when there is none.
+    double number(std::string_view name) const;
+    /// The list of that name; throws Error(argument) when there is none.
+    const std::vector<Dim>& dims(std::string_view name) const;
+    /// The single constant integer of that name (an axis, a flag); throws Error(argument) when there is none.
+    std::int64_t integer(std::string_view name) const;
+    /// True when an attribute of that name is present.
+    bool has(std::string_view name) const noexcept;
+};
+
+/// One operand or result of a Problem.
+struct TensorDesc {
+    DType dtype = DType::f32;
+    Shape shape;
+    std::vector<Dim> strides;  ///< in elements, one an axis; 0 repeats, negative is not allowed
+    std::string layout;  ///< empty: plain memory with `strides`; else the name of a Layout (`panel32`), whose strides
+                         ///< mean nothing
+    bool bound = false;  ///< depends on weights only, so it may be repacked once when weights are bound
+    friend bool operator==(const TensorDesc&, const TensorDesc&) = default;
+
+    /// A dense row-major tensor.
+    CAIRN_API static TensorDesc dense(DType dtype, Shape shape);
+    /// True for plain memory whose strides are the dense ones (axes of size 1 may have any stride).
+    CAIRN_API bool is_dense() const;
+};
+
+/// One step of an elementwise body: `op` applied to earlier values. Values are numbered: the inputs 0..n-1, then the
+/// steps.
+struct Step {
+    std::string op;             ///< an elementwise atomic op (`mul`, `tanh`, `where`, `cast`), or `const`
+    std::vector<int> operands;  ///< value numbers
+    DType dtype = DType::f32;   ///< of the result
+    double number = 0;          ///< the value of a `const`
+    friend bool operator==(const Step&, const Step&) = default;
+};
+
+/// One piece of work, as kernels, the timing database and `explain()` see it: what is computed (the name of an atomic
+/// op or of a Definition, its attributes) on which dtypes, shapes and memory layouts. Its text form is its identity:
+///
+///     layer_norm eps=1e-05 | f32[B,T,768] f32[768]! f32[768]! -> f32[B,T,768] where B in 1..8, T in 2..12
+///     elementwise {2=add(0,1):f32 3=tanh(2):f32} | f32[T,768] f32[T,768]:(0,1)! -> f32[T,768] results (3) where T
+///     in 1..12 matmul | f32[T,768]:(2304,1) f32[768,768]@panel32! -> f32[T,768] where T in 13..1024
+///
+/// After a tensor `:(...)` gives strides that are not the dense ones, `@name` a packed layout, `!` that it is bound.
+/// Shapes are what the op or Definition takes, but for two conventions that spare kernels the broadcasting rules: in
+/// `elementwise` and the elementwise atomic ops all inputs have the shape of the outputs, and in `matmul` both inputs
+/// have the batch axes of the output; broadcasting then shows as stride 0. A packed input keeps the shape of the matrix
+/// that was packed.
+struct Problem {
+    std::string definition;
+    Attributes attributes;
+    std::vector<Step> body;    ///< of `elementwise` only
+    std::vector<int> results;  ///< of `elementwise` only: the value number of each output
+    std::vector<TensorDesc> inputs, outputs;
+    friend bool operator==(const Problem&, const Problem&) = default;
+};
+
+/// The text form; equal Problems have equal texts, and numbers print with all their digits.
+CAIRN_API std::string to_string(const Problem& problem);
+CAIRN_API std::string to_string(const TensorDesc& tensor);
+/// The inverse of to_string. Symbols are made in `symbols`; one without a `where` range gets 1..1048576. An attribute
+/// may be written `eps=?` where a Definition leaves it free: its number is then a NaN. Throws Error(argument) naming
+/// the place.
+CAIRN_API Problem parse_problem(std::string_view text, Symbols& symbols);
+/// Reads what to_string(TensorDesc) wrote. Throws Error(argument) naming the place.
+CAIRN_API TensorDesc parse_tensor_desc(std::string_view text, Symbols& symbols);
+/// The Problem with every symbol replaced by its value (in the order of Symbols::list() of its table).
+CAIRN_API Problem at_sizes(const Problem& problem, std::span<const std::int64_t> symbol_values);
+/// The table of the Problem's symbols; null when all its sizes are constant.
+CAIRN_API std::shared_ptr<Symbols> symbols_of(const Problem& problem);
+
+/// A 128-bit content hash, the same on every platform.
+struct Digest {
+    std::uint64_t high = 0, low = 0;
+    friend bool operator==(const Digest&, const Digest&) = default;
+    friend auto operator<=>(const Digest&, const Digest&) = default;
+};
+/// The digest of a text (of a Problem's or a Program's text form, say).
+CAIRN_API Digest digest(std::string_view text) noexcept;
+/// 32 hexadecimal digits.
+CAIRN_API std::string to_string(const Digest& digest);
+
+}  // namespace cairn::inline v0

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "cairn/text/tokenizer.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace cairn::inline v0::text {
+
+/// Turns ids into text as they come, never splitting a character: a token may hold a part of one.
+/// All that it returns is valid UTF-8; ill-formed bytes become U+FFFD, one for each maximal ill-formed sequence.
+///
+///     StreamDecoder stream(*tokenizer);
+///     for (auto id : ids) std::cout << stream.push(id) << std::flush;
+///     std::cout << stream.finish();
+class CAIRN_API StreamDecoder {
+public:
+    /// The tokenizer must outlive the decoder.
+    explicit StreamDecoder(const Tokenizer& tokenizer) : tokenizer_(&tokenizer) {}
+
+    /// The text that is complete now that `id` has come; empty while a character is incomplete.
+    /// Throws Error (argument) for an id outside the vocabulary, and is then unchanged.
+    std::string push(std::int32_t id);
+
+    /// Ends the text: an incomplete character becomes U+FFFD. The decoder then starts afresh.
+    std::string finish();
+
+private:
+    std::string take_complete(bool at_end);
+
+    const Tokenizer* tokenizer_;
+    std::string pending_;
+    bool first_ = true;
+};
+
+}  // namespace cairn::inline v0::text

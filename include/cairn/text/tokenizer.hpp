@@ -1,0 +1,106 @@
+#pragma once
+
+#include "cairn/error.hpp"
+#include "cairn/version.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cairn::inline v0::text {
+
+/// How `Tokenizer::encode` treats special tokens and length.
+struct EncodeOptions {
+    /// Put the model's own tokens around the text: `[CLS] A [SEP]` for BERT, nothing for GPT-2.
+    bool add_special = true;
+    /// Read a special token written in the text (`<|endoftext|>`, `[MASK]`) as that token; false: as plain characters,
+    /// which is what untrusted text wants.
+    bool parse_special = true;
+    /// The most ids to return, those of `add_special` included and kept; 0 means no limit.
+    std::size_t max_length = 0;
+};
+
+/// The ids of the tokens that have a role, where the tokenizer's files name one.
+struct SpecialIds {
+    std::optional<std::int32_t> bos;   ///< beginning of a text
+    std::optional<std::int32_t> eos;   ///< end of a text; generation stops here
+    std::optional<std::int32_t> unk;   ///< stands for a word that the vocabulary cannot spell
+    std::optional<std::int32_t> sep;   ///< ends each of the texts given to BERT
+    std::optional<std::int32_t> pad;   ///< fills up the shorter rows of a batch
+    std::optional<std::int32_t> cls;   ///< first token of BERT's input
+    std::optional<std::int32_t> mask;  ///< a word to be guessed
+};
+
+/// Text to ids and back. Every member function is const and free of hidden state, so one Tokenizer serves any number of
+/// threads.
+///
+///     auto tokenizer = cairn::text::load_tokenizer("examples/models/shakespeare-gpt2");
+///     std::vector<std::int32_t> ids = tokenizer->encode("ROMEO:\n");
+class CAIRN_API Tokenizer {
+public:
+    Tokenizer() = default;
+    Tokenizer(const Tokenizer&) = delete;
+    Tokenizer& operator=(const Tokenizer&) = delete;
+    virtual ~Tokenizer();
+
+    /// The ids of a UTF-8 text, in time linear in its length but for a logarithm (byte-level BPE).
+    /// Ill-formed bytes are kept as they are by byte-level BPE; WordPiece reads each ill-formed sequence as U+FFFD.
+    /// Throws Error (argument) where `max_length` has no room for the tokens of `add_special`.
+    virtual std::vector<std::int32_t> encode(std::string_view text, const EncodeOptions& options = {}) const = 0;
+
+    /// The ids of two texts for one input: `[CLS] A [SEP] B [SEP]` for BERT, A then B for GPT-2. With `max_length` the
+    /// longer of the two is cut first.
+    virtual std::vector<std::int32_t> encode_pair(std::string_view first, std::string_view second,
+                                                  const EncodeOptions& options = {}) const = 0;
+
+    /// The text of the ids, special tokens spelled out. Byte-level BPE: exactly the bytes that were encoded, which need
+    /// not be UTF-8. WordPiece: words joined by one space, since the vocabulary does not keep the spacing.
+    /// Throws Error (argument) for an id outside the vocabulary.
+    std::string decode(std::span<const std::int32_t> ids) const;
+
+    /// The bytes that one id adds to a text; `first` says that the text is empty so far.
+    /// `decode` is the concatenation of these. Throws as `decode`.
+    virtual std::string piece(std::int32_t id, bool first) const = 0;
+
+    /// Number of ids: they are 0 .. vocabulary_size() - 1, added tokens included.
+    virtual std::size_t vocabulary_size() const noexcept = 0;
+
+    /// The id of a token spelled as in the vocabulary file (`Ġthe`, `##ing`, `[SEP]`), or nothing.
+    virtual std::optional<std::int32_t> id_of(std::string_view token) const = 0;
+
+    /// The spelling of an id in the vocabulary file. Throws Error (argument) for an id outside the vocabulary.
+    virtual const std::string& token(std::int32_t id) const = 0;
+
+    /// The ids of the tokens with a role.
+    virtual const SpecialIds& special() const noexcept = 0;
+
+    /// `model_max_length` of tokenizer_config.json, or nothing. Only told: `encode` cuts where `max_length` asks for
+    /// it.
+    virtual std::optional<std::size_t> model_max_length() const noexcept = 0;
+};
+
+/// Reads the tokenizer of a Hugging Face model folder. The files decide the kind, the first line that holds wins:
+///
+///     tokenizer.json            byte-level BPE (GPT-2) or WordPiece (BERT), as its `model.type` says
+///     vocab.json + merges.txt   byte-level BPE
+///     vocab.txt                 WordPiece
+///
+/// tokenizer_config.json beside them is honoured: names of special tokens, added tokens, `add_prefix_space`,
+/// `do_lower_case`, `strip_accents`, `tokenize_chinese_chars`, `model_max_length`. Truncation and padding stored in
+/// tokenizer.json are not: `EncodeOptions::max_length` says what a call wants.
+///
+/// Unicode is that of the installed utf8proc (15.0 in Debian 12). With it, byte-level BPE cuts every code point as
+/// Hugging Face tokenizers 0.23 does; WordPiece differs from it for some 570 marks, punctuation signs and format
+/// characters that Unicode added or re-classified after version 8, whose categories that library uses there.
+///
+/// Throws Error: `file` where files are missing, malformed or contradict each other, `unsupported` (naming the part)
+/// where they describe another kind of tokenizer.
+CAIRN_API std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& folder);
+
+}  // namespace cairn::inline v0::text

@@ -1,0 +1,75 @@
+#pragma once
+
+#include "cairn/kernel.hpp"
+#include "cairn/problem.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cairn::inline v0 {
+
+/// How something was measured. Times of different policies are never mixed.
+struct TimingPolicy {
+    int threads = 1;
+    bool cold = true;             ///< operands rotated through more memory than the last-level cache holds
+    std::string inputs = "normal"; ///< how operands were filled
+    friend bool operator==(const TimingPolicy&, const TimingPolicy&) = default;
+};
+
+/// The machine and build a time belongs to, as text: CPU vendor, model, stepping, cache sizes, level in use, thread affinity, library version.
+struct TimingEnvironment {
+    std::string hard;  ///< a row is used only where this is equal
+    std::string soft;  ///< kernel release, governor: kept for the record
+};
+
+enum class TimingStatus : std::uint8_t { ok, failed, censored };
+
+/// One measurement. All times in seconds.
+struct Timing {
+    TimingStatus status = TimingStatus::ok;
+    int samples = 0;          ///< blocks timed
+    int inner = 1;            ///< runs in a block
+    double min = 0, p10 = 0, median = 0, p90 = 0, mad = 0;
+    double bound = 0;         ///< censored: it takes at least this long
+    int quality = 2;          ///< 1: the machine was busy meanwhile
+    std::string note;         ///< why it failed
+};
+
+/// Measurements kept in one SQLite file: problem x kernel x environment x policy, every one of them; what to choose is derived. Rows are only added. No
+/// function throws for a fault of the database (locked, corrupt, read-only, full, of a newer version): the fault is logged once, and from then
+/// on rows live in memory. Safe to use from several threads and processes.
+class CAIRN_API TimingDb {
+public:
+    /// Opens or makes the file; an empty path keeps rows in memory only. A corrupt file is renamed aside and begun anew.
+    explicit TimingDb(const std::filesystem::path& path, std::function<void(std::string_view)> log = {});
+    ~TimingDb();
+    TimingDb(const TimingDb&) = delete;
+    TimingDb& operator=(const TimingDb&) = delete;
+
+    /// The best known timing of `kernel` (Kernel::id) on a Problem of constant sizes: highest quality, then most samples, then latest.
+    std::optional<Timing> find(const Problem& problem, std::string_view kernel, const TimingEnvironment& environment,
+                               const TimingPolicy& policy) const;
+    /// Adds a measurement.
+    void record(const Problem& problem, std::string_view kernel, const TimingEnvironment& environment,
+                const TimingPolicy& policy, const Timing& timing);
+    /// Adds the rows of another database that are not here yet; the number added.
+    std::size_t merge(const std::filesystem::path& other);
+    /// Writes all rows to a new database file that is safe to copy.
+    void export_to(const std::filesystem::path& path) const;
+    /// Rows known.
+    std::size_t size() const;
+    /// False when the file cannot be used and rows are kept in memory only.
+    bool persistent() const noexcept;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace cairn::inline v0

@@ -1,0 +1,167 @@
+#pragma once
+
+#include "cairn/error.hpp"
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cairn::inline v0 {
+
+/// The element type of a tensor. `boolean` is stored as one byte, 0 or 1; f16 is IEEE 754 binary16, bf16 the upper half
+/// of f32.
+enum class DType : std::uint8_t { f64, f32, f16, bf16, i64, i32, i8, u8, boolean };
+
+/// Bytes of one element: 8, 4, 2, 2, 8, 4, 1, 1, 1.
+CAIRN_API std::size_t size_of(DType dtype) noexcept;
+/// True for f64, f32, f16, bf16.
+CAIRN_API bool is_float(DType dtype) noexcept;
+/// True for i64, i32, i8, u8 (not boolean).
+CAIRN_API bool is_integer(DType dtype) noexcept;
+/// `f32`, ..., `bool`: the name used in all text forms.
+CAIRN_API std::string_view to_string(DType dtype) noexcept;
+/// The inverse of to_string; nothing for an unknown name.
+CAIRN_API std::optional<DType> parse_dtype(std::string_view name) noexcept;
+
+/// Where a tensor lives. One CPU today; `cuda` names a GPU where the library has one.
+enum class Device : std::uint8_t { cpu, cuda };
+/// `cpu`, `cuda`.
+CAIRN_API std::string_view to_string(Device device) noexcept;
+
+class Symbols;
+namespace detail {
+struct DimNode;
+class DimTable;
+}  // namespace detail
+
+/// A size: an integer polynomial over bounded symbols, with floordiv, ceildiv, mod, min and max of such polynomials as
+/// further atoms. Polynomials are kept in one normal form and interned in their Symbols, so two Dims are equal exactly
+/// when their polynomials are.
+///
+///     Dim n = g.symbol("N", 1, 1024);
+///     Dim m = 2 * n + 3;             // prints as 3 + 2*N
+///
+/// A Dim keeps its symbol table alive; copying one is cheap. Mixing symbols of two tables throws Error(graph), as does
+/// an overflow of 64-bit arithmetic.
+class CAIRN_API Dim {
+public:
+    Dim() noexcept = default;
+    /// A constant; implicit so that `{n, 768}` is a Shape. Throws Error(graph) for an unsigned value above INT64_MAX.
+    template <std::integral T>
+    requires(!std::same_as<T, bool>) Dim(T value) : value_(static_cast<std::int64_t>(value)) {
+        if (std::unsigned_integral<T> && value_ < 0) refuse(static_cast<std::uint64_t>(value));
+    }
+
+    /// True when no symbol occurs in it.
+    bool is_constant() const noexcept { return node_ == nullptr; }
+    /// The value of a constant; throws Error(graph) naming the Dim otherwise.
+    std::int64_t constant() const;
+    /// The value under `symbols' values`, in the order of Symbols::list(). Throws Error(argument) on division by zero.
+    std::int64_t evaluate(std::span<const std::int64_t> symbol_values) const;
+    /// Inclusive bounds implied by the symbols' bounds (interval arithmetic: never too narrow, sometimes too wide).
+    std::int64_t lower_bound() const;
+    std::int64_t upper_bound() const;
+    /// The name, if this Dim is a bare symbol; empty otherwise.
+    std::string_view symbol() const noexcept;
+    /// The table its symbols live in; null for a constant.
+    std::shared_ptr<Symbols> symbols() const;
+
+    friend CAIRN_API Dim operator+(const Dim& a, const Dim& b);
+    friend CAIRN_API Dim operator-(const Dim& a, const Dim& b);
+    friend CAIRN_API Dim operator*(const Dim& a, const Dim& b);
+    /// Same polynomial of the same table. Different Dims may still agree for some values of the symbols.
+    friend bool operator==(const Dim& a, const Dim& b) noexcept { return a.node_ == b.node_ && a.value_ == b.value_; }
+
+    /// An interned node (null for constants): identity for hashing, structure for printing and rewriting.
+    const detail::DimNode* node() const noexcept { return node_.get(); }
+
+private:
+    friend class detail::DimTable;
+    explicit Dim(std::shared_ptr<const detail::DimNode> node) noexcept : node_(std::move(node)) {}
+    [[noreturn]] static void refuse(std::uint64_t value);
+    std::shared_ptr<const detail::DimNode> node_;
+    std::int64_t value_ = 0;
+};
+
+/// floor(a / b), ceil(a / b), a mod b (of the sign of b), for b that cannot be zero; smaller and larger of two.
+/// They simplify where the result is provable (`floordiv(4*N, 2) = 2*N`, `min(N, N + 1) = N`).
+CAIRN_API Dim floordiv(const Dim& a, const Dim& b);
+CAIRN_API Dim ceildiv(const Dim& a, const Dim& b);
+CAIRN_API Dim mod(const Dim& a, const Dim& b);
+CAIRN_API Dim min(const Dim& a, const Dim& b);
+CAIRN_API Dim max(const Dim& a, const Dim& b);
+
+/// True when a <= b is proved for every value of the symbols within their bounds (shift each symbol to its lower bound:
+/// all coefficients of b - a are then non-negative; else by intervals). False means "not proved", not "wrong".
+CAIRN_API bool provably_le(const Dim& a, const Dim& b);
+/// The same proof for a == b (identity) and a != b (by bounds).
+CAIRN_API bool provably_ne(const Dim& a, const Dim& b);
+
+/// `3 + 2*N`, `floordiv(N, 2)`: parsed back by Symbols::parse to an equal Dim.
+CAIRN_API std::string to_string(const Dim& dim);
+
+/// The symbols of one graph or program, and the table in which their Dims are interned. Thread-safe.
+class CAIRN_API Symbols : public std::enable_shared_from_this<Symbols> {
+public:
+    struct Symbol {
+        std::string name;
+        std::int64_t low, high;  ///< inclusive bounds
+    };
+    static std::shared_ptr<Symbols> create();
+    ~Symbols();
+    Symbols(const Symbols&) = delete;
+    Symbols& operator=(const Symbols&) = delete;
+
+    /// A new symbol, or the known one of that name if the bounds agree. Throws Error(graph) for an empty or ill-formed
+    /// name, for bounds with low < 0 or low > high ("unbounded symbol" when high is INT64_MAX), and when the name has
+    /// other bounds already.
+    Dim add(std::string_view name, std::int64_t low, std::int64_t high);
+    /// The symbol of that name, if there is one.
+    std::optional<Dim> find(std::string_view name) const;
+    /// All symbols in the order of their making; evaluate() takes values in this order.
+    std::vector<Symbol> list() const;
+    /// Reads what to_string(Dim) wrote. Throws Error(argument) naming the place.
+    Dim parse(std::string_view text);
+    /// `dim` (of any table) with each symbol replaced by `replacements[i]`, a Dim of this table or a constant, where i
+    /// is the symbol's position in its own table's list().
+    Dim substitute(const Dim& dim, std::span<const Dim> replacements);
+
+private:
+    Symbols();
+    friend class detail::DimTable;
+    std::unique_ptr<detail::DimTable> table_;
+};
+
+/// The sizes of a tensor, outermost first; rank 0 is a scalar.
+using Shape = std::vector<Dim>;
+
+/// `[N,768]`; a scalar prints as `[]`.
+CAIRN_API std::string to_string(const Shape& shape);
+/// `f32[N,768]`, as error messages and text forms show a tensor.
+CAIRN_API std::string to_string(DType dtype, const Shape& shape);
+/// The product of the sizes (1 for a scalar).
+CAIRN_API Dim element_count(const Shape& shape);
+/// Strides in elements of a dense row-major tensor: `[N,768]` has `[768,1]`.
+CAIRN_API std::vector<Dim> dense_strides(const Shape& shape);
+
+/// Borrowed memory in the form every binding call takes, shaped after DLPack so that such tensors can be passed on
+/// unchanged. Strides are in elements; an empty list means dense row-major. `release`, when set, is called exactly once
+/// with `owner` when Cairn no longer reads the memory (from the thread that drops it); without it the caller keeps the
+/// memory valid as long as the object it was bound to lives.
+struct InputView {
+    const void* data = nullptr;
+    DType dtype = DType::f32;
+    std::vector<std::int64_t> shape;
+    std::vector<std::int64_t> strides;
+    Device device = Device::cpu;
+    void* owner = nullptr;
+    void (*release)(void* owner) = nullptr;
+};
+
+}  // namespace cairn::inline v0

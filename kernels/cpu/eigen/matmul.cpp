@@ -1,0 +1,168 @@
+#include "kernels/cpu/eigen/matmul.hpp"
+#include "kernels/cpu/table.hpp"
+
+// Eigen must neither abort in the host's process nor start threads.
+#define EIGEN_NO_DEBUG
+#define EIGEN_DONT_PARALLELIZE
+#include <Eigen/Core>
+#include <algorithm>
+
+/// Batched products by Eigen's inner functions, called below its expressions because those allocate packing buffers: here the buffers are
+/// planned workspace.
+namespace CAIRN_LEVEL {
+namespace {
+
+using Index = Eigen::Index;
+
+// A matrix in memory: `stride` elements between rows, or between columns when it is transposed.
+template <typename T>
+struct Matrix {
+    T* data;
+    Index rows, columns, stride;
+    bool is_transposed;
+
+    T* at(Index row, Index column) const noexcept {
+        return is_transposed ? data + row + column * stride : data + row * stride + column;
+    }
+};
+
+template <typename T>
+Matrix<T> matrix_of(const TensorArg& arg) noexcept {
+    T* data = reinterpret_cast<T*>(arg.data);
+    const int r = arg.rank;
+    if (r == 1) return {data, 1, arg.shape[0], arg.shape[0], false};
+    const bool by_rows = arg.strides[r - 1] == 1 || arg.shape[r - 1] == 1;
+    return {data, arg.shape[r - 2], arg.shape[r - 1], by_rows ? arg.strides[r - 2] : arg.strides[r - 1], !by_rows};
+}
+
+template <typename T>
+struct Blocking : Eigen::internal::level3_blocking<T, T> {
+    Blocking(T* scratch, Index rows, Index columns, Index depth) noexcept {
+        // A row-major result is computed as its transpose, so b is Eigen's left side.
+        this->m_kc = std::min<Index>(depth, EigenBlocks::depth);
+        this->m_mc = std::min<Index>(columns, EigenBlocks::columns);
+        this->m_nc = std::min<Index>(rows, EigenBlocks::rows);
+        this->m_blockA = scratch;
+        this->m_blockB = scratch + EigenBlocks::depth * EigenBlocks::columns;
+    }
+};
+
+template <typename T, int a_order, int b_order>
+void gemm(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& c, T* scratch) noexcept {
+    Blocking<T> blocking(scratch, c.rows, c.columns, a.columns);
+    Eigen::internal::general_matrix_matrix_product<Index, T, a_order, false, T, b_order, false, Eigen::RowMajor, 1>::run(
+        c.rows, c.columns, a.columns, a.data, a.stride, b.data, b.stride, c.data, 1, c.stride, T(1), blocking, nullptr);
+}
+
+// c = x b for one row x.
+template <typename T>
+void gemv(const Matrix<T>& x, const Matrix<T>& b, const Matrix<T>& c) noexcept {
+    using ByColumn = Eigen::internal::const_blas_data_mapper<T, Index, Eigen::ColMajor>;
+    using ByRow = Eigen::internal::const_blas_data_mapper<T, Index, Eigen::RowMajor>;
+    using Eigen::internal::general_matrix_vector_product;
+    if (b.is_transposed)
+        general_matrix_vector_product<Index, T, ByRow, Eigen::RowMajor, false, T, ByColumn, false>::run(
+            b.columns, b.rows, ByRow(b.data, b.stride), ByColumn(x.data, 1), c.data, 1, T(1));
+    else
+        general_matrix_vector_product<Index, T, ByColumn, Eigen::ColMajor, false, T, ByRow, false>::run(
+            b.columns, b.rows, ByColumn(b.data, b.stride), ByRow(x.data, 1), c.data, 1, T(1));
+}
+
+// c += a b.
+template <typename T>
+void multiply(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& c, T* scratch) noexcept {
+    if (c.rows == 0 || c.columns == 0 || a.columns == 0) return;
+    if (c.rows == 1 && !a.is_transposed) return gemv(a, b, c);
+    constexpr int row = Eigen::RowMajor, column = Eigen::ColMajor;
+    if (a.is_transposed)
+        return b.is_transposed ? gemm<T, column, column>(a, b, c, scratch) : gemm<T, column, row>(a, b, c, scratch);
+    return b.is_transposed ? gemm<T, row, column>(a, b, c, scratch) : gemm<T, row, row>(a, b, c, scratch);
+}
+
+// One product of a batch, or one share of it: a range of rows or of columns.
+template <typename T>
+void multiply_share(Matrix<T> a, Matrix<T> b, Matrix<T> c, const T* bias, Index part, Index parts, T* scratch) noexcept {
+    const bool by_columns = c.columns >= c.rows;
+    // Borders at multiples of 16 keep the shares' inner loops whole.
+    const Index units = ((by_columns ? c.columns : c.rows) + 15) / 16;
+    const Index limit = by_columns ? c.columns : c.rows;
+    const Index begin = std::min(limit, units * part / parts * 16), end = std::min(limit, units * (part + 1) / parts * 16);
+    if (by_columns) {
+        b.data = b.at(0, begin);
+        c.data = c.at(0, begin);
+        b.columns = c.columns = end - begin;
+        if (bias != nullptr) bias += begin;
+    } else {
+        a.data = a.at(begin, 0);
+        c.data = c.at(begin, 0);
+        a.rows = c.rows = end - begin;
+    }
+    for (Index i = 0; i < c.rows; ++i) {
+        T* row = c.at(i, 0);
+        if (bias != nullptr)
+            std::copy(bias, bias + c.columns, row);
+        else
+            std::fill(row, row + c.columns, T(0));
+    }
+    multiply(a, b, c, scratch);
+}
+
+std::int64_t batch_offset(const TensorArg& arg, const TensorArg& c, std::int64_t batch) noexcept {
+    std::int64_t offset = 0;
+    for (int axis = c.rank - 3; axis >= 0; --axis) {
+        // A matrix that is given once (the weight of `linear`) serves every batch.
+        if (arg.rank == c.rank) offset += batch % c.shape[axis] * arg.strides[axis];
+        batch /= c.shape[axis];
+    }
+    return offset;
+}
+
+bool rows_are_uniform(const TensorArg& arg) noexcept {
+    for (int i = arg.rank - 3; i >= 0; --i)
+        if (arg.strides[i] != arg.strides[i + 1] * arg.shape[i + 1]) return false;
+    return true;
+}
+
+bool is_repeated(const TensorArg& b, int rank) noexcept {
+    for (int i = 0; i < b.rank - 2 && b.rank == rank; ++i)
+        if (b.strides[i] != 0 && b.shape[i] != 1) return false;
+    return true;
+}
+
+template <typename T>
+void run(const Args& args, Team& team) {
+    const EigenPlan& plan = *static_cast<const EigenPlan*>(args.prepared);
+    const TensorArg &a_arg = args.inputs[0], &b_arg = args.inputs[1], &c_arg = args.outputs[0];
+    Matrix<T> a = matrix_of<T>(a_arg), b = matrix_of<T>(b_arg), c = matrix_of<T>(c_arg);
+    const T* bias = plan.has_bias ? reinterpret_cast<const T*>(args.inputs[2].data) : nullptr;
+    std::int64_t batches = 1;
+    for (int i = 0; i < c_arg.rank - 2; ++i) batches *= c_arg.shape[i];
+    if (batches > 1 && is_repeated(b_arg, c_arg.rank) && !a.is_transposed && rows_are_uniform(a_arg) && rows_are_uniform(c_arg)) {
+        a.rows = c.rows = a.rows * batches;
+        batches = 1;
+    }
+    T* scratch = reinterpret_cast<T*>(args.workspace) + EigenBlocks::elements * team.rank();
+    // Few products are cut into one share a member; many are handed out whole.
+    const std::int64_t parts = batches >= team.size() ? 1 : team.size();
+    for (std::int64_t task = team.next_chunk(); task < batches * parts; task = team.next_chunk()) {
+        const std::int64_t batch = task / parts;
+        Matrix<T> a1 = a, b1 = b, c1 = c;
+        if (batches > 1) {
+            a1.data += batch_offset(a_arg, c_arg, batch);
+            b1.data += batch_offset(b_arg, c_arg, batch);
+            c1.data += batch_offset(c_arg, c_arg, batch);
+        }
+        multiply_share(a1, b1, c1, bias, task % parts, parts, scratch);
+    }
+}
+
+}  // namespace
+
+void eigen_matmul(const Args& args, Team& team) {
+    if (static_cast<const EigenPlan*>(args.prepared)->is_f64)
+        run<double>(args, team);
+    else
+        run<float>(args, team);
+}
+
+}  // namespace CAIRN_LEVEL

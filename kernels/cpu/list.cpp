@@ -1,0 +1,45 @@
+#include "kernels/cpu/list.hpp"
+
+#include "kernels/cpu/panel/layout.hpp"
+#include "kernels/cpu/reference/rows.hpp"
+#include "kernels/cpu/table.hpp"
+
+namespace cairn::inline v0::kernels::cpu {
+namespace {
+
+void add_level(std::vector<Kernel>& kernels, Isa isa, const CpuTable& table) {
+    add_attention(kernels, isa, table);
+    add_row_kernels(kernels, isa, table);
+    add_panel_linear(kernels, isa, table);
+    add_eigen_matmul(kernels, isa, table);
+    add_elementwise(kernels, isa, table);
+}
+
+}  // namespace
+
+std::vector<Kernel> kernel_list() {
+    std::vector<Kernel> kernels;
+#if defined(__x86_64__)
+    add_level(kernels, Isa::avx512, cairn_table_avx512);
+    add_level(kernels, Isa::avx2, cairn_table_avx2);
+#endif
+    add_level(kernels, Isa::baseline, cairn_table_baseline);
+    add_panel_gather(kernels);
+    add_panel_pack(kernels);
+    add_copies(kernels);
+    reference::add_elementwise(kernels);
+    reference::add_reductions(kernels);
+    reference::add_matmul(kernels);
+    reference::add_movement(kernels);
+    reference::add_indexing(kernels);
+    reference::add_state_changes(kernels);
+    return kernels;
+}
+
+std::vector<Layout> layout_list() {
+    std::vector<Layout> layouts;
+    add_panel_layouts(layouts);
+    return layouts;
+}
+
+}  // namespace cairn::inline v0::kernels::cpu

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "cairn/kernel.hpp"
+
+#include <vector>
+
+/// The CPU's kernels in order of preference: for each instruction set, highest first, the families that compute most at once first; the
+/// reference kernels last. Nothing else registers a kernel.
+namespace cairn::inline v0::kernels::cpu {
+
+std::vector<Kernel> kernel_list();
+std::vector<Layout> layout_list();
+
+}  // namespace cairn::inline v0::kernels::cpu

@@ -1,0 +1,84 @@
+#include "kernels/cpu/panel/layout.hpp"
+
+#include <memory>
+
+/// `gather` of rows from a packed table [V, D]: row v is one column of a panel.
+namespace cairn::inline v0::kernels::cpu {
+namespace {
+
+struct GatherPlan {
+    bool has_wide_indices;  ///< i64
+};
+
+std::int64_t index_at(const TensorArg& indices, std::int64_t position, bool is_wide) noexcept {
+    std::int64_t offset = 0;
+    for (int axis = indices.rank - 1; axis >= 0; --axis) {
+        offset += position % indices.shape[axis] * indices.strides[axis];
+        position /= indices.shape[axis];
+    }
+    return is_wide ? reinterpret_cast<const std::int64_t*>(indices.data)[offset]
+                   : reinterpret_cast<const std::int32_t*>(indices.data)[offset];
+}
+
+// The output has the axes of the indices, then D.
+std::int64_t row_offset(const TensorArg& out, std::int64_t row) noexcept {
+    std::int64_t offset = 0;
+    for (int axis = out.rank - 2; axis >= 0; --axis) {
+        offset += row % out.shape[axis] * out.strides[axis];
+        row /= out.shape[axis];
+    }
+    return offset;
+}
+
+void run(const Args& args, Team& team) {
+    const bool is_wide = static_cast<const GatherPlan*>(args.prepared)->has_wide_indices;
+    const TensorArg &table = args.inputs[0], &indices = args.inputs[1], &out = args.outputs[0];
+    const auto* panels = reinterpret_cast<const float*>(table.data);
+    auto* to = reinterpret_cast<float*>(out.data);
+    const std::int64_t depth = out.shape[out.rank - 1], stride = out.strides[out.rank - 1];
+    std::int64_t rows = 1;
+    for (int axis = 0; axis < indices.rank; ++axis) rows *= indices.shape[axis];
+    for (std::int64_t row = team.next_chunk(); row < rows; row = team.next_chunk()) {
+        const std::int64_t index = index_at(indices, row, is_wide);
+        if (index < 0 || index >= table.shape[0]) return team.fail("an index is outside the axis it chooses from");
+        const float* column = panels + index / panel_width * depth * panel_width + index % panel_width;
+        float* target = to + row_offset(out, row);
+        for (std::int64_t k = 0; k < depth; ++k) target[k * stride] = column[k * panel_width];
+    }
+}
+
+Refusal accepts(const Problem& problem) {
+    if (problem.inputs.size() != 2 || problem.outputs.size() != 1) return "needs a table, indices and one output";
+    const TensorDesc &table = problem.inputs[0], &indices = problem.inputs[1], &out = problem.outputs[0];
+    if (table.layout != panel_layout_transposed) return "needs a table in the layout panel32.t";
+    if (table.dtype != DType::f32) return "needs f32";
+    if (table.shape.size() != 2) return "needs a table [V, D]";
+    if (!indices.layout.empty() || !out.layout.empty()) return "needs plain indices and output";
+    if (indices.dtype != DType::i32 && indices.dtype != DType::i64) return "needs indices i32 or i64";
+    const std::int64_t axis = problem.attributes.integer("axis");
+    if (axis != 0 && axis != -2) return "gathers rows only";
+    return {};
+}
+
+}  // namespace
+
+void add_panel_gather(std::vector<Kernel>& kernels) {
+    Kernel made;
+    made.id = "cpu.panel.gather.f32@1";
+    made.definition = "gather";
+    made.accepts = accepts;
+    made.run = run;
+    made.packed_inputs = {{0, std::string(panel_layout_transposed)}};
+    made.prepare = [](const Problem& problem, int) -> std::shared_ptr<const void> {
+        return std::make_shared<GatherPlan>(GatherPlan{problem.inputs[1].dtype == DType::i64});
+    };
+    // Every element lies in a cache line of its own.
+    made.cost = [](const Problem& problem) {
+        return Cost{0, 68.0 * static_cast<double>(element_count(problem.outputs[0].shape).constant()), 0.25};
+    };
+    made.samples = {"gather axis=(-2) | f32[100,40]@panel32.t! i32[B,T] -> f32[B,T,40] where B in 1..2, T in 0..50",
+                    "gather axis=(-2) | f32[33,7]@panel32.t! i64[9]:(2) -> f32[9,7]:(8,1)"};
+    kernels.push_back(std::move(made));
+}
+
+}  // namespace cairn::inline v0::kernels::cpu

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "cairn/kernel.hpp"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+/// The packed form of a weight matrix W [K, N]: panels of 32 columns, each holding its columns' elements k by k, so that a product reads
+/// one stream. The last panel is filled up with zeros.
+///
+///     W[k, n] stands at panels[n / 32 * K * 32 + k * 32 + n % 32]
+///
+/// `panel32` is the form of W. The same bytes are `panel32.t` of the transposed matrix: a table [V, D] that is both the embedding and, transposed, the
+/// output projection is packed once, and row v of the table is column v of the panels.
+namespace cairn::inline v0::kernels::cpu {
+
+constexpr std::int64_t panel_width = 32;
+constexpr std::string_view panel_layout = "panel32", panel_layout_transposed = "panel32.t";
+
+inline std::int64_t panel_count(std::int64_t columns) noexcept { return (columns + panel_width - 1) / panel_width; }
+
+void add_panel_layouts(std::vector<Layout>& layouts);
+/// `pack` kernels for both names.
+void add_panel_pack(std::vector<Kernel>& kernels);
+/// `gather` of rows from a table in the form `panel32.t`.
+void add_panel_gather(std::vector<Kernel>& kernels);
+
+}  // namespace cairn::inline v0::kernels::cpu

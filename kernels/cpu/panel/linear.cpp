@@ -1,0 +1,135 @@
+#include "kernels/cpu/panel/linear.hpp"
+
+#include "kernels/cpu/panel/tile.hpp"
+#include "kernels/cpu/product.hpp"
+#include "kernels/cpu/simd/vector_math.hpp"
+#include "kernels/cpu/table.hpp"
+
+#include <algorithm>
+
+/// x @ w for a packed w, with bias, activation and residual applied to each tile while it is in the first-level cache. Work is cut into blocks of rows
+/// times runs of panels; a block of x stays in the second-level cache while the panels stream by, each fetched while the one before is used.
+namespace CAIRN_LEVEL {
+namespace {
+
+struct Product {
+    const float *x, *panels, *bias, *residual;
+    float* out;
+    Activation activation;
+    std::int64_t rows, depth, columns, x_stride, out_stride, residual_stride;
+};
+
+CAIRN_INLINE F32 activate(F32 x, Activation activation) {
+    switch (activation) {
+        case Activation::none: return x;
+        case Activation::relu: return max(x, F32{});
+        case Activation::gelu: return gelu(x);
+        case Activation::gelu_tanh: return gelu_tanh(x);
+    }
+    return x;
+}
+
+// Writes the sums of `height` rows of panel `panel`.
+void finish(const Product& product, std::int64_t row, int height, std::int64_t panel, const TileSums& sums) noexcept {
+    const std::int64_t first = panel * panel_width, width = std::min(panel_width, product.columns - first);
+    for (std::int64_t j = 0; j < width; j += lanes) {
+        const std::int64_t part = width - j, column = first + j;
+        const bool whole = part >= lanes;
+        const auto read = [&](const float* p) { return whole ? load(p) : load_part(p, part); };
+        const F32 bias = product.bias != nullptr ? read(product.bias + column) : F32{};
+        for (int i = 0; i < height; ++i) {
+            F32 y = load(sums.row[i] + j);
+            if (product.bias != nullptr) y = y + bias;
+            y = activate(y, product.activation);
+            if (product.residual != nullptr) y = y + read(product.residual + (row + i) * product.residual_stride + column);
+            float* to = product.out + (row + i) * product.out_stride + column;
+            if (whole)
+                store(to, y);
+            else
+                store_part(to, y, part);
+        }
+    }
+}
+
+// Few rows: one tile a panel, which is limited by how fast the panels arrive. The stream is asked for some way ahead; panels lie one behind the other.
+void run_whole(const Product& product, std::int64_t row, int height, std::int64_t begin, std::int64_t end) noexcept {
+    constexpr std::int64_t distance = 4096;  // 16 KB: what memory delivers while it takes to answer, several times over
+    TileSums sums;
+    for (std::int64_t panel = begin; panel < end; ++panel) {
+        const float* from = product.panels + panel * product.depth * panel_width;
+        whole_tiles[static_cast<std::size_t>(height - 1)](
+            {product.x + row * product.x_stride, product.x_stride, from, product.depth, from + distance, panel_width}, sums.row[0]);
+        finish(product, row, height, panel, sums);
+    }
+}
+
+// A block of rows in tiles of about equal height. The first two passes over a panel fetch the next one, half of it each.
+void run_block(const Product& product, Rows block, std::int64_t begin, std::int64_t end) noexcept {
+    const std::int64_t first = block.stride, rows = block.count;
+    const std::int64_t tiles = (rows + tile_height - 1) / tile_height;
+    TileSums sums;
+    for (std::int64_t panel = begin; panel < end; ++panel) {
+        const float* from = product.panels + panel * product.depth * panel_width;
+        const float* next = from + product.depth * panel_width;
+        int pass = 0;
+        for (std::int64_t tile = 0; tile < tiles; ++tile) {
+            const std::int64_t row = first + rows * tile / tiles;
+            const int height = static_cast<int>(first + rows * (tile + 1) / tiles - row);
+            for (int group = 0; group < panel_vectors; group += group_vectors, ++pass) {
+                const bool fetches = pass < 2;
+                group_tiles[static_cast<std::size_t>(height - 1)](
+                    {product.x + row * product.x_stride, product.x_stride, from + group * lanes, product.depth,
+                     fetches ? next + pass * product.depth * 16 : from, fetches ? 16 : 0},
+                    sums.row[0] + group * lanes);
+            }
+            finish(product, row, height, panel, sums);
+        }
+    }
+}
+
+Product product_of(const Args& args) noexcept {
+    const PanelPlan& plan = *static_cast<const PanelPlan*>(args.prepared);
+    const auto floats = [](const TensorArg& arg) { return reinterpret_cast<const float*>(arg.data); };
+    const TensorArg &x = args.inputs[0], &out = args.outputs[0];
+    const Rows x_rows = rows_of(x), out_rows = rows_of(out);
+    Product product{};
+    product.x = floats(x);
+    product.panels = floats(args.inputs[1]);
+    product.out = reinterpret_cast<float*>(out.data);
+    product.activation = plan.activation;
+    product.rows = out_rows.count;
+    product.depth = x.shape[x.rank - 1];
+    product.columns = out.shape[out.rank - 1];
+    product.x_stride = x_rows.stride;
+    product.out_stride = out_rows.stride;
+    if (plan.has_bias) product.bias = floats(args.inputs[2]);
+    if (plan.has_residual) {
+        const TensorArg& residual = args.inputs[plan.has_bias ? 3 : 2];
+        product.residual = floats(residual);
+        product.residual_stride = rows_of(residual).stride;
+    }
+    return product;
+}
+
+}  // namespace
+
+void panel_linear(const Args& args, Team& team) {
+    const Product product = product_of(args);
+    if (product.rows == 0) return;
+    // Sizes alone decide the borders. Runs of panels are short enough to share out evenly, long enough for fetching ahead to pay.
+    constexpr std::int64_t rows_per_block = 192;
+    const std::int64_t panels = panel_count(product.columns), per_chunk = std::clamp<std::int64_t>(panels / 24, 1, 8);
+    const std::int64_t chunks = (panels + per_chunk - 1) / per_chunk;
+    const std::int64_t blocks = (product.rows + rows_per_block - 1) / rows_per_block;
+    for (std::int64_t task = team.next_chunk(); task < blocks * chunks; task = team.next_chunk()) {
+        const std::int64_t block = task / chunks, begin = task % chunks * per_chunk;
+        const std::int64_t end = std::min(panels, begin + per_chunk);
+        const std::int64_t first = product.rows * block / blocks, last = product.rows * (block + 1) / blocks;
+        if (last - first <= whole_height)
+            run_whole(product, first, static_cast<int>(last - first), begin, end);
+        else
+            run_block(product, {last - first, first}, begin, end);
+    }
+}
+
+}  // namespace CAIRN_LEVEL

@@ -1,0 +1,76 @@
+#include "kernels/cpu/panel/layout.hpp"
+
+#include <algorithm>
+#include <memory>
+
+/// `pack`: a plain f32 matrix of any strides into panels. Bound by memory, so it needs no code per instruction set.
+namespace cairn::inline v0::kernels::cpu {
+namespace {
+
+struct PackPlan {
+    bool is_transposed;  ///< the source is the transposed matrix: its rows become the panels' columns
+};
+
+struct Source {
+    const float* data;
+    std::int64_t depth, columns, depth_stride, column_stride;
+};
+
+// One panel. Rows of the source are read along whichever axis is contiguous, in squares small enough for the first-level cache.
+void pack_panel(const Source& from, std::int64_t panel, float* to) noexcept {
+    const std::int64_t first = panel * panel_width, width = std::min(panel_width, from.columns - first);
+    constexpr std::int64_t square = 32;
+    const float* begin = from.data + first * from.column_stride;
+    for (std::int64_t k0 = 0; k0 < from.depth; k0 += square) {
+        const std::int64_t k1 = std::min(from.depth, k0 + square);
+        if (from.column_stride == 1) {
+            for (std::int64_t k = k0; k < k1; ++k)
+                std::copy(begin + k * from.depth_stride, begin + k * from.depth_stride + width, to + k * panel_width);
+        } else {
+            for (std::int64_t n = 0; n < width; ++n)
+                for (std::int64_t k = k0; k < k1; ++k)
+                    to[k * panel_width + n] = begin[n * from.column_stride + k * from.depth_stride];
+        }
+        if (width == panel_width) continue;
+        for (std::int64_t k = k0; k < k1; ++k) std::fill(to + k * panel_width + width, to + (k + 1) * panel_width, 0.0f);
+    }
+}
+
+void run(const Args& args, Team& team) {
+    const bool is_transposed = static_cast<const PackPlan*>(args.prepared)->is_transposed;
+    const TensorArg& in = args.inputs[0];
+    const int k = is_transposed ? 1 : 0, n = is_transposed ? 0 : 1;
+    const Source from{reinterpret_cast<const float*>(in.data), in.shape[k], in.shape[n], in.strides[k], in.strides[n]};
+    float* to = reinterpret_cast<float*>(args.outputs[0].data);
+    const std::int64_t panels = panel_count(from.columns);
+    for (std::int64_t panel = team.next_chunk(); panel < panels; panel = team.next_chunk())
+        pack_panel(from, panel, to + panel * from.depth * panel_width);
+}
+
+Refusal accepts(const Problem& problem) {
+    if (problem.inputs.size() != 1 || problem.outputs.size() != 1) return "needs one input and one output";
+    const TensorDesc &in = problem.inputs[0], &out = problem.outputs[0];
+    if (out.layout != panel_layout && out.layout != panel_layout_transposed) return "makes the layouts panel32 and panel32.t";
+    if (!in.layout.empty()) return "needs plain memory, not the layout " + in.layout;
+    if (in.dtype != DType::f32 || out.dtype != DType::f32) return "needs f32";
+    if (in.shape.size() != 2 || in.shape != out.shape) return "needs a matrix";
+    return {};
+}
+
+}  // namespace
+
+void add_panel_pack(std::vector<Kernel>& kernels) {
+    Kernel made;
+    made.id = "cpu.panel.pack.f32@1";
+    made.definition = "pack";
+    made.accepts = accepts;
+    made.run = run;
+    made.prepare = [](const Problem& problem, int) -> std::shared_ptr<const void> {
+        return std::make_shared<PackPlan>(PackPlan{problem.outputs[0].layout == panel_layout_transposed});
+    };
+    made.samples = {"pack | f32[70,100] -> f32[70,100]@panel32", "pack | f32[33,64]:(1,33) -> f32[33,64]@panel32",
+                    "pack | f32[100,70] -> f32[100,70]@panel32.t", "pack | f32[40,9]:(3,200) -> f32[40,9]@panel32.t"};
+    kernels.push_back(std::move(made));
+}
+
+}  // namespace cairn::inline v0::kernels::cpu

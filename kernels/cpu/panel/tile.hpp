@@ -1,0 +1,91 @@
+#pragma once
+
+#include "kernels/cpu/panel/layout.hpp"
+#include "kernels/cpu/simd/vector.hpp"
+
+#include <array>
+#include <utility>
+
+/// The register tiles of the packed product: `height` rows of x times a group of a panel's columns, summed over the whole depth in
+/// registers. A is read unpacked, one broadcast a row; every element is one chain of multiply-adds over k, so its bits depend neither on the
+/// tile it falls in nor on the thread.
+namespace CAIRN_LEVEL {
+
+/// Vectors in a panel's row of 32 columns; of a tall tile; rows of a tall tile; rows up to which one tile spans the whole panel.
+inline constexpr int panel_vectors = 32 / lanes;
+inline constexpr int group_vectors = 2;
+inline constexpr int tile_height = lanes == 16 ? 12 : lanes == 8 ? 6 : 4;
+inline constexpr int whole_height = lanes == 16 ? 12 : lanes == 8 ? 3 : 1;
+/// Sums of a tile are stored for the epilogue in rows of 32.
+struct TileSums {
+    alignas(64) float row[12][32];
+};
+
+/// What a tile reads, and the cache lines it asks for while it computes: `ahead_step` floats further at each k.
+struct TileSource {
+    const float* x;
+    std::int64_t x_stride;
+    const float* panel;
+    std::int64_t depth;
+    const float* ahead;
+    std::int64_t ahead_step;
+};
+
+/// `lines` cache lines are prefetched at each k.
+template <int height, int vectors, int lines>
+__attribute__((noinline)) void compute_tile(const TileSource& source, float* sums) noexcept {
+    F32 sum[height][vectors] = {};
+    // One pointer for three rows: an address is a base, plus once or twice the distance between rows.
+    const float* base[(height + 2) / 3];
+    for (int i = 0; i < (height + 2) / 3; ++i) base[i] = source.x + 3 * i * source.x_stride;
+    const std::int64_t stride = source.x_stride;
+    const float* panel = source.panel;
+    const float* ahead = source.ahead;
+    for (std::int64_t k = 0; k < source.depth; ++k) {
+        __builtin_prefetch(ahead, 0, 2);
+        if constexpr (lines == 2) __builtin_prefetch(ahead + 16, 0, 2);
+        ahead += source.ahead_step;
+        const auto left = [&](int i) __attribute__((always_inline)) { return splat(base[i / 3][i % 3 * stride]); };
+        if constexpr (height < vectors) {
+            // A wide tile keeps its rows' broadcasts, a tall one its vectors of w: the other operand then needs one register.
+            F32 lefts[height];
+#pragma GCC unroll 12
+            for (int i = 0; i < height; ++i) lefts[i] = left(i);
+#pragma GCC unroll 8
+            for (int j = 0; j < vectors; ++j) {
+                const F32 right = load(panel + j * lanes);
+#pragma GCC unroll 12
+                for (int i = 0; i < height; ++i) multiply_add(sum[i][j], lefts[i], right);
+            }
+        } else {
+            F32 rights[vectors];
+#pragma GCC unroll 8
+            for (int j = 0; j < vectors; ++j) rights[j] = load(panel + j * lanes);
+#pragma GCC unroll 12
+            for (int i = 0; i < height; ++i) {
+                const F32 value = left(i);
+#pragma GCC unroll 8
+                for (int j = 0; j < vectors; ++j) multiply_add(sum[i][j], value, rights[j]);
+            }
+        }
+        panel += 32;
+#pragma GCC unroll 4
+        for (int i = 0; i < (height + 2) / 3; ++i) ++base[i];
+    }
+#pragma GCC unroll 12
+    for (int i = 0; i < height; ++i)
+#pragma GCC unroll 8
+        for (int j = 0; j < vectors; ++j) store(sums + i * 32 + j * lanes, sum[i][j]);
+}
+
+using TileFunction = void (*)(const TileSource& source, float* sums) noexcept;
+
+template <int vectors, int lines, int... heights>
+constexpr std::array<TileFunction, sizeof...(heights)> tiles(std::integer_sequence<int, heights...>) {
+    return {compute_tile<heights + 1, vectors, lines>...};
+}
+/// By height - 1: tiles of a whole panel, and of one group of columns.
+inline constexpr auto whole_tiles = tiles<panel_vectors, 2>(std::make_integer_sequence<int, whole_height>());
+inline constexpr auto group_tiles = tiles<group_vectors, 1>(std::make_integer_sequence<int, tile_height>());
+
+}  // namespace CAIRN_LEVEL

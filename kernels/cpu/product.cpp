@@ -1,0 +1,65 @@
+#include "kernels/cpu/product.hpp"
+
+namespace cairn::inline v0::kernels::cpu {
+namespace {
+
+bool is_one(const Dim& dim) { return dim == Dim(1); }
+
+// Bytes that are really there: an axis of stride 0 repeats the same ones.
+double bytes_of(const TensorDesc& tensor) {
+    double bytes = static_cast<double>(size_of(tensor.dtype));
+    for (std::size_t axis = 0; axis < tensor.shape.size(); ++axis) {
+        const bool repeats = tensor.layout.empty() && axis < tensor.strides.size() && tensor.strides[axis] == Dim(0);
+        if (!repeats) bytes *= static_cast<double>(tensor.shape[axis].constant());
+    }
+    return bytes;
+}
+
+}  // namespace
+
+bool has_unit_stride(const TensorDesc& tensor, std::size_t axis) {
+    return is_one(tensor.shape[axis]) || tensor.strides[axis] == Dim(1);
+}
+
+bool has_uniform_rows(const TensorDesc& tensor) {
+    const std::size_t rank = tensor.shape.size();
+    if (rank == 0 || !has_unit_stride(tensor, rank - 1)) return false;
+    Dim distance;
+    bool is_first = true;
+    for (std::size_t i = rank - 1; i-- > 0;) {
+        if (is_one(tensor.shape[i])) continue;
+        if (!is_first && !(tensor.strides[i] == distance)) return false;
+        distance = tensor.strides[i] * tensor.shape[i];
+        is_first = false;
+    }
+    return true;
+}
+
+bool same_leading_axes(const TensorDesc& x, const TensorDesc& output) {
+    if (x.shape.empty() || x.shape.size() != output.shape.size()) return false;
+    for (std::size_t i = 0; i + 1 < x.shape.size(); ++i)
+        if (!(x.shape[i] == output.shape[i])) return false;
+    return true;
+}
+
+Cost product_cost(const Problem& problem, double efficiency) {
+    const double outputs = static_cast<double>(element_count(problem.outputs[0].shape).constant());
+    Cost cost{2 * outputs * static_cast<double>(problem.inputs[0].shape.back().constant()), 0, efficiency};
+    for (const TensorDesc& tensor : problem.inputs) cost.bytes += bytes_of(tensor);
+    for (const TensorDesc& tensor : problem.outputs) cost.bytes += bytes_of(tensor);
+    return cost;
+}
+
+Rows rows_of(const TensorArg& arg) noexcept {
+    Rows rows{1, 0};
+    bool is_first = true;
+    for (int i = arg.rank - 2; i >= 0; --i) {
+        rows.count *= arg.shape[i];
+        if (arg.shape[i] == 1 || !is_first) continue;
+        rows.stride = arg.strides[i];
+        is_first = false;
+    }
+    return rows;
+}
+
+}  // namespace cairn::inline v0::kernels::cpu

@@ -1,0 +1,203 @@
+#include "kernels/cpu/reference/element.hpp"
+#include "kernels/cpu/reference/rows.hpp"
+
+#include <algorithm>
+#include <memory>
+
+/// pad, concat, gather, scatter, iota: ops that are no view of one input. Members of a team share the elements evenly; who copies an
+/// element cannot change it.
+namespace cairn::inline v0::kernels::cpu::reference {
+namespace {
+
+struct Indexing {
+    std::size_t bytes = 0;  ///< of an element
+    int axis = 0, before_at = 0, start_at = 0;
+    DType index_dtype = DType::i32, dtype = DType::f32;
+    alignas(8) std::byte fill[8] = {};
+};
+
+constexpr const char* out_of_range = "an index is outside the axis it chooses from";
+
+// Scratch of one member: a shape and two lists of strides.
+std::int64_t list_bytes(std::int64_t rank) noexcept { return rounded_to_line(rank * 8); }
+std::int64_t scratch_bytes(std::int64_t rank) noexcept { return 3 * list_bytes(rank); }
+
+// The part [begin, begin + size) of `whole` along an axis, its shape written to `shape`.
+View part_of(const View& whole, int axis, std::int64_t begin, std::int64_t size, std::size_t bytes, std::int64_t* shape) noexcept {
+    std::copy(whole.shape, whole.shape + whole.rank, shape);
+    shape[axis] = size;
+    return {whole.data + begin * whole.strides[axis] * static_cast<std::int64_t>(bytes), shape, whole.strides, whole.rank};
+}
+
+void move_share(const View& to, const View& from, std::size_t bytes, const Team& team) noexcept {
+    move_elements(to, from, bytes, share(element_count(to), team.rank(), team.size()));
+}
+
+void run_pad(const Args& args, Team& team) {
+    const Indexing& how = *static_cast<const Indexing*>(args.prepared);
+    const View in = view_of(args.inputs[0]), out = view_of(args.outputs[0]);
+    auto* shape = reinterpret_cast<std::int64_t*>(args.workspace + scratch_bytes(out.rank) * team.rank());
+    std::int64_t* zeros = shape + list_bytes(out.rank) / 8;
+    std::fill(zeros, zeros + out.rank, 0);
+    Indexing local = how;
+    const std::int64_t before = args.dims[how.before_at], middle = in.shape[how.axis];
+    const auto fill = [&](std::int64_t begin, std::int64_t size) {
+        const View to = part_of(out, how.axis, begin, size, how.bytes, shape);
+        move_share(to, {local.fill, to.shape, zeros, to.rank}, how.bytes, team);
+    };
+    fill(0, before);
+    fill(before + middle, out.shape[how.axis] - before - middle);
+    move_share(part_of(out, how.axis, before, middle, how.bytes, shape), in, how.bytes, team);
+}
+
+void run_concat(const Args& args, Team& team) {
+    const Indexing& how = *static_cast<const Indexing*>(args.prepared);
+    const View out = view_of(args.outputs[0]);
+    auto* shape = reinterpret_cast<std::int64_t*>(args.workspace + scratch_bytes(out.rank) * team.rank());
+    std::int64_t begin = 0;
+    for (int i = 0; begin < out.shape[how.axis]; ++i) {
+        const View in = view_of(args.inputs[i]);
+        move_share(part_of(out, how.axis, begin, in.shape[how.axis], how.bytes, shape), in, how.bytes, team);
+        begin += in.shape[how.axis];
+    }
+}
+
+// The `position`-th index, or -1 when it is outside 0 .. size - 1.
+std::int64_t index_at(const TensorArg& indices, std::int64_t position, std::int64_t size, DType dtype) noexcept {
+    Block block;
+    load(block, indices.data, offset_of(view_of(indices), position), 1, 1, dtype);
+    return block.whole[0] >= 0 && block.whole[0] < size ? block.whole[0] : -1;
+}
+
+// The axes of a tensor before and behind one, as views that begin at its start.
+struct Sides {
+    View before, behind;
+    Sides(const TensorArg& arg, int first, int count) noexcept
+        : before{arg.data, arg.shape, arg.strides, first},
+          behind{arg.data, arg.shape + first + count, arg.strides + first + count, arg.rank - first - count} {}
+};
+
+void run_gather(const Args& args, Team& team) {
+    const Indexing& how = *static_cast<const Indexing*>(args.prepared);
+    const TensorArg &table = args.inputs[0], &indices = args.inputs[1], &out = args.outputs[0];
+    const Sides from(table, how.axis, 1), to(out, how.axis, indices.rank);
+    const View places{nullptr, out.shape + how.axis, out.strides + how.axis, indices.rank};
+    const std::int64_t chosen = element_count(places), behind = element_count(from.behind);
+    const auto bytes = static_cast<std::int64_t>(how.bytes);
+    const Range rows = share(element_count(from.before) * chosen, team.rank(), team.size());
+    for (std::int64_t row = rows.begin; row < rows.end; ++row) {
+        const std::int64_t index = index_at(indices, row % chosen, table.shape[how.axis], how.index_dtype);
+        if (index < 0) return team.fail(out_of_range);
+        View source = from.behind, target = to.behind;
+        source.data += (offset_of(from.before, row / chosen) + index * table.strides[how.axis]) * bytes;
+        target.data += (offset_of(to.before, row / chosen) + offset_of(places, row % chosen)) * bytes;
+        move_elements(target, source, how.bytes, {0, behind});
+    }
+}
+
+void run_scatter(const Args& args, Team& team) {
+    const Indexing& how = *static_cast<const Indexing*>(args.prepared);
+    const TensorArg &indices = args.inputs[1], &updates = args.inputs[2], &out = args.outputs[0];
+    move_share(view_of(out), view_of(args.inputs[0]), how.bytes, team);
+    team.barrier();
+    const Sides from(updates, how.axis, 1), to(out, how.axis, 1);
+    const std::int64_t chosen = indices.shape[0], outer = element_count(to.before), behind = element_count(to.behind);
+    const auto bytes = static_cast<std::int64_t>(how.bytes);
+    // A place belongs to one member, so of equal indices the last one wins however many members there are.
+    for (std::int64_t i = 0; i < chosen; ++i) {
+        const std::int64_t index = index_at(indices, i, out.shape[how.axis], how.index_dtype);
+        if (index < 0) return team.fail(out_of_range);
+        if (index % team.size() != team.rank()) continue;
+        for (std::int64_t a = 0; a < outer; ++a) {
+            View source = from.behind, target = to.behind;
+            source.data += (offset_of(from.before, a) + i * updates.strides[how.axis]) * bytes;
+            target.data += (offset_of(to.before, a) + index * out.strides[how.axis]) * bytes;
+            move_elements(target, source, how.bytes, {0, behind});
+        }
+    }
+}
+
+void run_iota(const Args& args, Team& team) {
+    const Indexing& how = *static_cast<const Indexing*>(args.prepared);
+    const TensorArg& out = args.outputs[0];
+    const std::int64_t start = args.dims[how.start_at];
+    const Range range = share(out.shape[0], team.rank(), team.size());
+    for (std::int64_t i = range.begin; i < range.end; i += block_size) {
+        const int count = static_cast<int>(std::min<std::int64_t>(block_size, range.end - i));
+        Block block;
+        for (int j = 0; j < count; ++j) {
+            if (is_float(how.dtype))
+                block.real[j] = static_cast<double>(start + i + j);
+            else
+                block.whole[j] = start + i + j;
+        }
+        store(block, out.data, i * out.strides[0], out.strides[0], count, how.dtype);
+    }
+}
+
+Refusal accepts(const Problem& problem) {
+    if (Refusal refusal = needs_plain_memory(problem); !refusal.empty()) return refusal;
+    if (problem.outputs.size() != 1) return "needs one output";
+    const std::string& name = problem.definition;
+    const std::size_t inputs = problem.inputs.size();
+    if (name == "pad" ? inputs != 1 : name == "gather" ? inputs != 2 : name == "scatter" ? inputs != 3 : name == "iota" ? inputs != 0 : inputs == 0)
+        return "has the wrong number of inputs";
+    if (name == "gather" || name == "scatter") {
+        const DType dtype = problem.inputs[1].dtype;
+        if (dtype != DType::i32 && dtype != DType::i64) return "needs indices i32 or i64";
+    }
+    return {};
+}
+
+std::shared_ptr<const void> prepare(const Problem& problem, int) {
+    auto how = std::make_shared<Indexing>();
+    how->dtype = problem.outputs[0].dtype;
+    how->bytes = size_of(how->dtype);
+    if (problem.definition == "iota") {
+        how->start_at = position_of_list(problem, "start");
+        return how;
+    }
+    how->axis = axis_index(problem.attributes.integer("axis"), problem.inputs[0].shape.size());
+    if (problem.inputs.size() > 1) how->index_dtype = problem.inputs[1].dtype;
+    if (problem.definition != "pad") return how;
+    how->before_at = position_of_list(problem, "before");
+    Block value;
+    value.real[0] = problem.attributes.number("value");
+    convert(value, 1, DType::f64, how->dtype);
+    store(value, how->fill, 0, 1, 1, how->dtype);
+    return how;
+}
+
+Kernel kernel(const std::string& name, void (*run)(const Args&, Team&), std::vector<std::string> samples) {
+    Kernel made;
+    made.id = "cpu.reference." + name + "@1";
+    made.definition = name;
+    made.accepts = accepts;
+    made.run = run;
+    made.prepare = prepare;
+    made.workspace = [](const Problem& problem, int threads) {
+        return Dim(scratch_bytes(static_cast<std::int64_t>(problem.outputs[0].shape.size())) * threads);
+    };
+    made.samples = std::move(samples);
+    return made;
+}
+
+}  // namespace
+
+void add_indexing(std::vector<Kernel>& kernels) {
+    kernels.push_back(kernel("pad", run_pad, {"pad axis=(-2) before=(1) after=(2) value=0.5 | f32[3,N,4] -> f32[3,N+3,4] where N in 0..90",
+                                              "pad axis=(-1) before=(N) after=(0) value=-7 | i8[5,6] -> i8[5,N+6] where N in 0..9",
+                                              "pad axis=(-1) before=(3) after=(3) value=1 | f16[4]:(2) -> f16[10]"}));
+    kernels.push_back(kernel("concat", run_concat, {"concat axis=(-2) | f32[2,N,3] f32[2,4,3] -> f32[2,N+4,3] where N in 0..90",
+                                                    "concat axis=(-1) | i64[4,1] i64[4,2]:(1,4) i64[4,3] -> i64[4,6]", "concat axis=(-1) | bool[7] -> bool[7]"}));
+    kernels.push_back(kernel("gather", run_gather, {"gather axis=(-2) | f32[50,9] i32[N] -> f32[N,9] where N in 0..200",
+                                                    "gather axis=(-2) | f16[2,7,3] i64[4,2] -> f16[2,4,2,3]", "gather axis=(-1) | u8[3,8]:(1,3) i32[5] -> u8[3,5]",
+                                                    "gather axis=(-1) | f64[8] i32[] -> f64[]"}));
+    kernels.push_back(kernel("scatter", run_scatter, {"scatter axis=(-2) | f32[50,9] i32[N] f32[N,9] -> f32[50,9] where N in 0..200",
+                                                      "scatter axis=(-1) | i32[3,8] i64[5] i32[3,5]:(1,3) -> i32[3,8]"}));
+    kernels.back().in_place = {{0, 0}};
+    kernels.push_back(kernel("iota", run_iota, {"iota length=(N) start=(0) dtype=(5) | -> i32[N] where N in 0..200",
+                                                "iota length=(9) start=(N) dtype=(1) | -> f32[9] where N in 0..50"}));
+}
+
+}  // namespace cairn::inline v0::kernels::cpu::reference

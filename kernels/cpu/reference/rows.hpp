@@ -1,0 +1,21 @@
+#pragma once
+
+#include "cairn/kernel.hpp"
+
+#include <vector>
+
+/// The reference kernels: one for every atomic op, for all dtypes, strides, ranks and sizes; plain rather than fast. Each family appends its
+/// own.
+namespace cairn::inline v0::kernels::cpu::reference {
+
+void add_elementwise(std::vector<Kernel>& kernels);
+void add_reductions(std::vector<Kernel>& kernels);
+void add_matmul(std::vector<Kernel>& kernels);
+void add_movement(std::vector<Kernel>& kernels);
+void add_indexing(std::vector<Kernel>& kernels);
+void add_state_changes(std::vector<Kernel>& kernels);
+
+/// The share of peak arithmetic that a reference kernel is expected to reach.
+constexpr double efficiency = 0.005;
+
+}  // namespace cairn::inline v0::kernels::cpu::reference

@@ -1,0 +1,73 @@
+#include "kernels/cpu/reference/element.hpp"
+#include "kernels/cpu/reference/rows.hpp"
+
+#include <algorithm>
+#include <memory>
+
+/// state_append and state_write as ops on plain tensors: the state, then new rows behind it or over a part of it. A program that keeps its
+/// state in place needs neither, only a `copy` of the rows.
+namespace cairn::inline v0::kernels::cpu::reference {
+namespace {
+
+struct Change {
+    std::size_t bytes;
+    int start_at;  ///< of state_write; -1: append
+};
+
+// The growing axis is the one on which the sizes differ; where none does, rows replace everything or there are none.
+int growing_axis(const View& a, const View& b) noexcept {
+    for (int axis = 0; axis < a.rank; ++axis)
+        if (a.shape[axis] != b.shape[axis]) return axis;
+    return -1;
+}
+
+void move_share(const View& to, const View& from, std::size_t bytes, const Team& team) noexcept {
+    if (to.data == from.data) return;
+    move_elements(to, from, bytes, share(element_count(from), team.rank(), team.size()));
+}
+
+void run(const Args& args, Team& team) {
+    const Change& change = *static_cast<const Change*>(args.prepared);
+    const View state = view_of(args.inputs[0]), rows = view_of(args.inputs[1]), out = view_of(args.outputs[0]);
+    const bool is_append = change.start_at < 0;
+    const View kept{out.data, state.shape, out.strides, out.rank};
+    move_share(kept, state, change.bytes, team);
+    const int axis = is_append ? growing_axis(state, out) : growing_axis(rows, state);
+    if (is_append && axis < 0) return;
+    // Rows may lie over what was kept.
+    team.barrier();
+    const std::int64_t begin = axis < 0 ? 0 : is_append ? state.shape[axis] : args.dims[change.start_at];
+    const std::int64_t skipped = axis < 0 ? 0 : begin * out.strides[axis] * static_cast<std::int64_t>(change.bytes);
+    move_share({out.data + skipped, rows.shape, out.strides, out.rank}, rows, change.bytes, team);
+}
+
+Refusal accepts(const Problem& problem) {
+    if (Refusal refusal = needs_plain_memory(problem); !refusal.empty()) return refusal;
+    if (problem.inputs.size() != 2 || problem.outputs.size() != 1) return "needs a state, rows and one output";
+    if (problem.inputs[0].shape.size() != problem.inputs[1].shape.size()) return "needs rows of the state's rank";
+    return {};
+}
+
+Kernel kernel(const std::string& name, std::vector<std::string> samples) {
+    Kernel made;
+    made.id = "cpu.reference." + name + "@1";
+    made.definition = name;
+    made.accepts = accepts;
+    made.run = run;
+    made.in_place = {{0, 0}};
+    made.prepare = [](const Problem& problem, int) -> std::shared_ptr<const void> {
+        const bool is_write = problem.definition == "state_write";
+        return std::make_shared<Change>(Change{size_of(problem.outputs[0].dtype), is_write ? position_of_list(problem, "start") : -1});
+    };
+    made.samples = std::move(samples);
+    return made;
+}
+
+}  // namespace
+
+void add_state_changes(std::vector<Kernel>& kernels) {
+    kernels.push_back(kernel("state_append", {"state_append | f32[3,P,8] f32[3,T,8] -> f32[3,P+T,8] where P in 0..90, T in 0..20"}));
+    kernels.push_back(kernel("state_write", {"state_write start=(P) | f32[3,P+9,8] f32[3,4,8] -> f32[3,P+9,8] where P in 0..90"}));
+}
+
+}  // namespace cairn::inline v0::kernels::cpu::reference

@@ -1,0 +1,112 @@
+#include "kernels/cpu/simd/attention_plan.hpp"
+#include "kernels/cpu/simd/plain_memory.hpp"
+#include "kernels/cpu/table.hpp"
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <string>
+
+namespace cairn::inline v0::kernels::cpu {
+namespace {
+
+constexpr std::int64_t max_depth = 1024;
+
+/// An attribute that may be written as a number or as a list of one.
+double number_or(const Problem& problem, std::string_view name, double otherwise) {
+    for (const Attribute& attribute : problem.attributes) {
+        if (attribute.name != name) continue;
+        if (const double* number = std::get_if<double>(&attribute.value)) return *number;
+        return static_cast<double>(problem.attributes.integer(name));
+    }
+    return otherwise;
+}
+
+double masked_score(const Problem& problem) { return number_or(problem, "masked_score", std::numeric_limits<float>::lowest()); }
+
+Refusal accepts_shapes(const Problem& problem) {
+    const Shape &q = problem.inputs[0].shape, &k = problem.inputs[1].shape, &v = problem.inputs[2].shape, &out = problem.outputs[0].shape;
+    for (const Shape* shape : {&q, &k, &v, &out}) {
+        if (shape->size() != 4) return "needs four axes";
+        if (!shape->back().is_constant()) return "needs a constant head size";
+        if (shape->back().constant() < 1 || shape->back().constant() > max_depth) return "needs a head size of 1 to 1024";
+    }
+    if (!(k[2] == v[2]) || !(k[1] == v[1]) || !(q[3] == k[3])) return "sizes of q, k and v disagree";
+    if (!(q[0] == k[0]) || !(k[0] == v[0])) return "batches differ";
+    if (!q[1].is_constant() || !k[1].is_constant() || k[1].constant() < 1 || q[1].constant() % k[1].constant() != 0) {
+        return "needs constant numbers of heads, those of q a multiple of those of k";
+    }
+    return out == Shape{q[0], q[1], q[2], v[3]} ? Refusal() : "the output has another shape than [B,H,T,D]";
+}
+
+Refusal accepts(const Problem& problem) {
+    const bool mask = problem.inputs.size() == 4;
+    if ((problem.inputs.size() != 3 && !mask) || problem.outputs.size() != 1) return "needs q, k, v, at most a key mask, and one output";
+    if (Refusal no = needs_plain(problem, 4); !no.empty()) return no;
+    for (int i = 0; i < 3; ++i) {
+        if (problem.inputs[static_cast<std::size_t>(i)].dtype != DType::f32) return "needs f32";
+        if (!is_last_contiguous(problem.inputs[static_cast<std::size_t>(i)])) return "needs a contiguous last axis";
+    }
+    if (problem.outputs[0].dtype != DType::f32) return "needs f32";
+    if (!is_last_contiguous(problem.outputs[0])) return "needs a contiguous last axis";
+    if (Refusal no = accepts_shapes(problem); !no.empty()) return no;
+    if (mask) {
+        const TensorDesc& keys = problem.inputs[3];
+        if (keys.dtype != DType::boolean || keys.shape != Shape{problem.inputs[1].shape[0], problem.inputs[1].shape[2]}) {
+            return "needs a boolean key mask [B,S]";
+        }
+    }
+    const double causal = number_or(problem, "causal", 0);
+    if (causal != 0 && causal != 1) return "causal must be 0 or 1";
+    // Masked keys get no weight at all beside a visible one, which is exact only far below every real score.
+    return masked_score(problem) <= -1e30 ? Refusal() : "needs a masked score of -1e30 or less";
+}
+
+AttentionPlan plan_of(const Problem& problem) {
+    AttentionPlan plan{};
+    plan.depth = problem.inputs[0].shape[3].constant();
+    plan.value_depth = problem.inputs[2].shape[3].constant();
+    plan.scale = static_cast<float>(number_or(problem, "scale", 1 / std::sqrt(static_cast<double>(plan.depth))));
+    plan.causal = number_or(problem, "causal", 0) != 0;
+    plan.has_mask = problem.inputs.size() == 4;
+    plan.blind_is_mean = std::isfinite(masked_score(problem));
+    plan.key_block = plan.depth <= 128 ? 256 : 64;  // transposed keys stay within the second-level cache
+    return plan;
+}
+
+std::shared_ptr<const void> prepare(const Problem& problem, int) { return std::make_shared<AttentionPlan>(plan_of(problem)); }
+Dim workspace(const Problem& problem, int threads) { return Dim(plan_of(problem).bytes_per_member() * threads); }
+
+Cost cost(const Problem& problem) {
+    const Shape &q = problem.inputs[0].shape, &k = problem.inputs[1].shape;
+    const double queries = static_cast<double>(q[2].constant()), keys = static_cast<double>(k[2].constant());
+    const bool causal = number_or(problem, "causal", 0) != 0;
+    const double seen = causal && keys >= queries ? keys - (queries - 1) / 2 : keys;
+    const double depths = static_cast<double>(q[3].constant() + problem.inputs[2].shape[3].constant());
+    const double pairs = static_cast<double>(q[0].constant() * q[1].constant()) * queries * seen;
+    return {pairs * (2 * depths + 20), bytes_of(problem), 0.6};
+}
+
+}  // namespace
+
+void add_attention(std::vector<Kernel>& kernels, Isa isa, const CpuTable& table) {
+    Kernel made;
+    made.id = "cpu." + std::string(to_string(isa)) + ".attention.f32@1";
+    made.definition = "attention";
+    made.isa = isa;
+    made.accepts = accepts;
+    made.run = table.attention;
+    made.workspace = workspace;
+    made.cost = cost;
+    made.prepare = prepare;
+    made.samples = {
+        "attention causal=(0) scale=0.125 masked_score=-3.4028234663852886e+38 | f32[2,3,T,64] f32[2,3,S,64] f32[2,3,S,64] -> f32[2,3,T,64] where T in 1..80, S in 1..300",
+        "attention causal=(1) scale=0.125 masked_score=-3.4028234663852886e+38 | f32[1,4,T,64] f32[1,2,P+T,64] f32[1,2,P+T,64] -> f32[1,4,T,64] where P in 0..300, T in 1..40",
+        "attention causal=(1) scale=0.25 masked_score=-inf | f32[2,2,T,17] f32[2,2,T,17]:(2048,1024,17,1) f32[2,2,T,17]:(2048,1024,17,1) -> f32[2,2,T,17]:(34*T,17,34,1) where T in 1..60",
+        "attention causal=(0) scale=0.125 masked_score=-3.4028234663852886e+38 | f32[2,3,T,64]:(192*T,64,192,1) f32[2,3,T,64]:(192*T,64,192,1) f32[2,3,T,64]:(192*T,64,192,1) bool[2,T] -> f32[2,3,T,64]:(192*T,64,192,1) where T in 1..150",
+        "attention causal=(1) scale=0.125 masked_score=-1e+30 | f32[2,2,T,8] f32[2,1,S,8] f32[2,1,S,8] bool[2,S] -> f32[2,2,T,8] where T in 1..90, S in 1..90",
+    };
+    kernels.push_back(std::move(made));
+}
+
+}  // namespace cairn::inline v0::kernels::cpu

@@ -1,0 +1,140 @@
+#pragma once
+
+#include "kernels/cpu/simd/vector.hpp"
+
+/// The two products of attention on register tiles.
+namespace CAIRN_LEVEL {
+
+/// Rows of a register tile: with two vectors a row, the accumulators fill the registers but for operands.
+#if defined(__AVX512F__) && !defined(CAIRN_LANES)
+inline constexpr int tile_rows = 12;
+#else
+inline constexpr int tile_rows = 6;
+#endif
+/// Keys side by side in a panel of transposed keys.
+inline constexpr int panel_keys = 2 * lanes;
+
+using F4 = float __attribute__((vector_size(16)));
+using F4Memory = float __attribute__((vector_size(16), aligned(4), may_alias));
+
+/// panel[d * panel_keys + j] = keys[j * stride + d]; zeros for the keys from `count` on.
+CAIRN_INLINE void transpose_panel(float* panel, const float* keys, std::int64_t stride, std::int64_t count, std::int64_t depth) {
+    for (std::int64_t j = 0; j < panel_keys; j += 4) {
+        std::int64_t d = 0;
+        if (j + 4 <= count) {
+            const float* row = keys + j * stride;
+            for (; d + 4 <= depth; d += 4) {
+                const F4 a = *reinterpret_cast<const F4Memory*>(row + d);
+                const F4 b = *reinterpret_cast<const F4Memory*>(row + stride + d);
+                const F4 c = *reinterpret_cast<const F4Memory*>(row + 2 * stride + d);
+                const F4 e = *reinterpret_cast<const F4Memory*>(row + 3 * stride + d);
+                const F4 ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5), ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+                const F4 ce_low = __builtin_shufflevector(c, e, 0, 4, 1, 5), ce_high = __builtin_shufflevector(c, e, 2, 6, 3, 7);
+                float* to = panel + d * panel_keys + j;
+                *reinterpret_cast<F4Memory*>(to) = __builtin_shufflevector(ab_low, ce_low, 0, 1, 4, 5);
+                *reinterpret_cast<F4Memory*>(to + panel_keys) = __builtin_shufflevector(ab_low, ce_low, 2, 3, 6, 7);
+                *reinterpret_cast<F4Memory*>(to + 2 * panel_keys) = __builtin_shufflevector(ab_high, ce_high, 0, 1, 4, 5);
+                *reinterpret_cast<F4Memory*>(to + 3 * panel_keys) = __builtin_shufflevector(ab_high, ce_high, 2, 3, 6, 7);
+            }
+        }
+        for (; d < depth; ++d) {
+            for (std::int64_t i = j; i < j + 4; ++i) panel[d * panel_keys + i] = i < count ? keys[i * stride + d] : 0.0f;
+        }
+    }
+}
+
+/// scores[r][0 .. panel_keys) = scale * q[r] . panel, for R rows.
+template <int R>
+void score_tile(float* scores, std::int64_t score_stride, const float* q, std::int64_t q_stride, const float* panel, std::int64_t depth,
+                float scale) {
+    F32 left[R], right[R];
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) left[r] = right[r] = F32{};
+    for (std::int64_t d = 0; d < depth; ++d) {
+        const F32 k0 = load(panel + d * panel_keys), k1 = load(panel + d * panel_keys + lanes);
+#pragma GCC unroll 16
+        for (int r = 0; r < R; ++r) {
+            const F32 a = splat(q[r * q_stride + d]);
+            multiply_add(left[r], a, k0);
+            multiply_add(right[r], a, k1);
+        }
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) {
+        store(scores + r * score_stride, left[r] * scale);
+        store(scores + r * score_stride + lanes, right[r] * scale);
+    }
+}
+
+/// sums[r][0 .. C vectors) = sums[r] * shrink[r] + weights[r] . values, for R rows; with `part` > 0 the one vector has that many elements.
+template <int R, int C>
+void value_tile(float* sums, std::int64_t sum_stride, const float* weights, std::int64_t weight_stride, const float* values,
+                std::int64_t value_stride, std::int64_t keys, const float* shrink, std::int64_t part) {
+    F32 sum[R][C];
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 16
+        for (int c = 0; c < C; ++c) sum[r][c] = load(sums + r * sum_stride + c * lanes) * shrink[r];
+    }
+    for (std::int64_t j = 0; j < keys; ++j) {
+        F32 v[C];
+#pragma GCC unroll 16
+        for (int c = 0; c < C; ++c) {
+            const float* at = values + j * value_stride + c * lanes;
+            v[c] = C == 1 && part > 0 ? load_part(at, part) : load(at);
+        }
+#pragma GCC unroll 16
+        for (int r = 0; r < R; ++r) {
+            const F32 w = splat(weights[r * weight_stride + j]);
+#pragma GCC unroll 16
+            for (int c = 0; c < C; ++c) multiply_add(sum[r][c], w, v[c]);
+        }
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 16
+        for (int c = 0; c < C; ++c) store(sums + r * sum_stride + c * lanes, sum[r][c]);
+    }
+}
+
+/// The sum of the vector's quarters, eighths, ... of four lanes.
+CAIRN_INLINE F4 narrow(F32 x) {
+    struct Parts {
+        F4 part[lanes / 4];
+    };
+    const auto parts = std::bit_cast<Parts>(x);
+    F4 sum = parts.part[0];
+    for (int i = 1; i < lanes / 4; ++i) sum += parts.part[i];
+    return sum;
+}
+/// The sums of the lanes of four vectors.
+CAIRN_INLINE F4 four_sums(F32 a, F32 b, F32 c, F32 d) {
+    const F4 x = narrow(a), y = narrow(b), z = narrow(c), w = narrow(d);
+    const F4 xy = __builtin_shufflevector(x, y, 0, 1, 4, 5) + __builtin_shufflevector(x, y, 2, 3, 6, 7);
+    const F4 zw = __builtin_shufflevector(z, w, 0, 1, 4, 5) + __builtin_shufflevector(z, w, 2, 3, 6, 7);
+    return __builtin_shufflevector(xy, zw, 0, 2, 4, 6) + __builtin_shufflevector(xy, zw, 1, 3, 5, 7);
+}
+
+/// scores[j] = scale * q . keys[j] for one query, keys as they lie.
+CAIRN_INLINE void score_row(float* scores, const float* q, const float* keys, std::int64_t stride, std::int64_t count, std::int64_t depth,
+                            float scale) {
+    for (std::int64_t j = 0; j < count; j += 4) {
+        // Behind the last key the last one is read again; its scores are not kept.
+        const float* row[4];
+        for (int i = 0; i < 4; ++i) row[i] = keys + (j + i < count ? j + i : count - 1) * stride;
+        F32 sum[4] = {};
+        std::int64_t d = 0;
+        for (; d + lanes <= depth; d += lanes) {
+            const F32 x = load(q + d);
+            for (int i = 0; i < 4; ++i) multiply_add(sum[i], x, load(row[i] + d));
+        }
+        if (d < depth) {
+            const F32 x = load_part(q + d, depth - d);
+            for (int i = 0; i < 4; ++i) multiply_add(sum[i], x, load_part(row[i] + d, depth - d));
+        }
+        const F4 four = four_sums(sum[0], sum[1], sum[2], sum[3]) * scale;
+        for (std::int64_t i = 0; i < 4 && j + i < count; ++i) scores[j + i] = four[i];
+    }
+}
+
+}  // namespace CAIRN_LEVEL

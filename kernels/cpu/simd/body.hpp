@@ -1,0 +1,82 @@
+#pragma once
+
+#include "cairn/types.hpp"
+
+#include <cstdint>
+
+/// What an elementwise body becomes before it runs: a flat list of operations on blocks of 512 elements. Made by the rows (elementwise_rows.cpp),
+/// run by each level (elementwise.cpp).
+///
+///     {2=add(0,1):f16 3=gelu(2)} f16 f16 -> f16     inputs 0 and 1 are loaded as f32 blocks b0, b1
+///                                                   add f32  b0 b1 -> b2;  gelu f32  b2 -> b2 (last use: reused);  b2 is stored as f16
+namespace cairn::inline v0::kernels::cpu {
+
+/// How a value stands in a block: f16 and bf16 as f32; boolean (0 or 1), i8 and u8 as i32.
+enum class Slot : std::uint8_t { f32, f64, i32, i64 };
+inline constexpr int slot_count = 4;
+inline Slot slot_of(DType dtype) {
+    switch (dtype) {
+        case DType::f64: return Slot::f64;
+        case DType::i64: return Slot::i64;
+        case DType::f32: case DType::f16: case DType::bf16: return Slot::f32;
+        default: return Slot::i32;
+    }
+}
+
+// clang-format off
+/// Every operation on blocks. The `to_` rows convert from the operand's slot; `round_` rows bring a value in a wider slot back to its dtype.
+#define CAIRN_BLOCK_OPS(ROW) \
+    ROW(neg) ROW(abs) ROW(exp) ROW(log) ROW(sqrt) ROW(rsqrt) ROW(sin) ROW(cos) ROW(tanh) ROW(erf) ROW(floor) \
+    ROW(relu) ROW(sigmoid) ROW(silu) ROW(gelu) ROW(gelu_tanh) \
+    ROW(add) ROW(sub) ROW(mul) ROW(div) ROW(min) ROW(max) ROW(pow) \
+    ROW(eq) ROW(ne) ROW(lt) ROW(le) ROW(gt) ROW(ge) \
+    ROW(logical_and) ROW(logical_or) ROW(logical_xor) ROW(logical_not) ROW(where) \
+    ROW(to_f32) ROW(to_f32_odd) ROW(to_f64) ROW(to_i64) ROW(to_i32) ROW(to_i8) ROW(to_u8) ROW(to_bool) \
+    ROW(round_f16) ROW(round_bf16) ROW(round_i8) ROW(round_u8) ROW(copy)
+// clang-format on
+
+enum class BlockCode : std::uint8_t {
+#define CAIRN_CODE(name) name,
+    CAIRN_BLOCK_OPS(CAIRN_CODE)
+#undef CAIRN_CODE
+        count
+};
+
+inline constexpr int block_size = 512;
+inline constexpr std::int64_t chunk_size = 4096;
+inline constexpr int max_body_inputs = 16, max_body_outputs = 8, max_body_values = 128, max_body_ops = 256, max_body_rank = 8;
+
+/// One operation: places are numbers of blocks.
+struct BlockOp {
+    BlockCode code;
+    Slot slot;                ///< of the operands; of the second operand in `where`
+    std::int16_t operand[3];
+    std::int16_t result;
+    std::int16_t output = -1; ///< the output this result may be written to at once; -1: to its block
+};
+
+/// A number that fills a block for the whole run.
+struct BlockConstant {
+    std::int16_t place;
+    Slot slot;
+    double number;
+};
+
+struct BlockOutput {
+    DType dtype;
+    std::int16_t place;  ///< the block of its value
+};
+
+/// Places 0 .. input_count - 1 belong to the inputs.
+struct Body {
+    int input_count, output_count, op_count, constant_count, place_count;
+    std::int64_t block_bytes;  ///< of one block
+    DType inputs[max_body_inputs];
+    BlockOutput outputs[max_body_outputs];
+    BlockConstant constants[max_body_values];
+    BlockOp ops[max_body_ops];
+
+    std::int64_t bytes_per_member() const { return block_bytes * place_count; }
+};
+
+}  // namespace cairn::inline v0::kernels::cpu

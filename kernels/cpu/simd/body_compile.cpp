@@ -1,0 +1,319 @@
+#include "kernels/cpu/simd/body_compile.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string>
+
+namespace cairn::inline v0::kernels::cpu {
+namespace {
+
+enum class Kind { unary, binary, compare, logic, choice };
+struct OpRow {
+    const char* name;
+    BlockCode code;
+    Kind kind;
+    bool integers;  ///< also on integers
+    bool booleans;  ///< also on booleans
+};
+
+// clang-format off
+constexpr OpRow op_rows[] = {
+    {"neg", BlockCode::neg, Kind::unary, true, false},       {"abs", BlockCode::abs, Kind::unary, true, false},
+    {"exp", BlockCode::exp, Kind::unary, false, false},      {"log", BlockCode::log, Kind::unary, false, false},
+    {"sqrt", BlockCode::sqrt, Kind::unary, false, false},    {"rsqrt", BlockCode::rsqrt, Kind::unary, false, false},
+    {"sin", BlockCode::sin, Kind::unary, false, false},      {"cos", BlockCode::cos, Kind::unary, false, false},
+    {"tanh", BlockCode::tanh, Kind::unary, false, false},    {"erf", BlockCode::erf, Kind::unary, false, false},
+    {"floor", BlockCode::floor, Kind::unary, false, false},  {"relu", BlockCode::relu, Kind::unary, false, false},
+    {"sigmoid", BlockCode::sigmoid, Kind::unary, false, false}, {"silu", BlockCode::silu, Kind::unary, false, false},
+    {"gelu", BlockCode::gelu, Kind::unary, false, false},    {"gelu_tanh", BlockCode::gelu_tanh, Kind::unary, false, false},
+    {"add", BlockCode::add, Kind::binary, true, false},      {"sub", BlockCode::sub, Kind::binary, true, false},
+    {"mul", BlockCode::mul, Kind::binary, true, false},      {"div", BlockCode::div, Kind::binary, true, false},
+    {"min", BlockCode::min, Kind::binary, true, false},      {"max", BlockCode::max, Kind::binary, true, false},
+    {"pow", BlockCode::pow, Kind::binary, false, false},
+    {"eq", BlockCode::eq, Kind::compare, true, true},        {"ne", BlockCode::ne, Kind::compare, true, true},
+    {"lt", BlockCode::lt, Kind::compare, true, true},        {"le", BlockCode::le, Kind::compare, true, true},
+    {"gt", BlockCode::gt, Kind::compare, true, true},        {"ge", BlockCode::ge, Kind::compare, true, true},
+    {"logical_and", BlockCode::logical_and, Kind::logic, false, true}, {"logical_or", BlockCode::logical_or, Kind::logic, false, true},
+    {"logical_xor", BlockCode::logical_xor, Kind::logic, false, true}, {"logical_not", BlockCode::logical_not, Kind::logic, false, true},
+    {"where", BlockCode::where, Kind::choice, true, true},
+};
+// clang-format on
+
+const OpRow* find_row(const std::string& name) {
+    for (const OpRow& row : op_rows) {
+        if (name == row.name) return &row;
+    }
+    return nullptr;
+}
+
+/// One operation on values, before blocks are given out.
+struct Draft {
+    BlockCode code;
+    Slot slot;
+    int operand[3] = {-1, -1, -1};
+    int result = -1;
+};
+
+class Compiler {
+public:
+    explicit Compiler(const BodySource& source) : source_(source), dtypes_(source.inputs) {}
+
+    Refusal compile(const std::vector<DType>& outputs, Body& body) {
+        if (source_.inputs.size() > max_body_inputs) return "more than 16 inputs";
+        if (outputs.empty() || outputs.size() > max_body_outputs) return "needs 1 to 8 outputs";
+        if (source_.results.size() != outputs.size()) return "needs one result for each output";
+        for (const DType dtype : source_.inputs) {
+            values_.push_back(next_value(slot_of(dtype)));
+        }
+        for (const Step& step : source_.steps) {
+            if (Refusal no = add(step); !no.empty()) return no;
+            if (drafts_.size() > max_body_ops / 2 || slots_.size() > max_body_values) return "body too long";
+        }
+        for (std::size_t o = 0; o < outputs.size(); ++o) {
+            const int r = source_.results[o];
+            if (r < 0 || r >= static_cast<int>(dtypes_.size())) return "a result names no value of the body";
+            if (dtypes_[static_cast<std::size_t>(r)] != outputs[o]) return "an output's dtype is not its value's";
+            int value = values_[static_cast<std::size_t>(r)];
+            // A copy of an input is made before an output may overwrite it in place.
+            if (value < static_cast<int>(source_.inputs.size())) {
+                value = emit(BlockCode::copy, slots_[static_cast<std::size_t>(value)], slots_[static_cast<std::size_t>(value)], value);
+            }
+            result_values_.push_back(value);
+        }
+        write(outputs, body);
+        return {};
+    }
+
+private:
+    int next_value(Slot slot) {
+        slots_.push_back(slot);
+        return static_cast<int>(slots_.size()) - 1;
+    }
+    int emit(BlockCode code, Slot slot, Slot result, int a, int b = -1, int c = -1) {
+        const int value = next_value(result);
+        drafts_.push_back({code, slot, {a, b, c}, value});
+        return value;
+    }
+    Slot slot(int value) const { return slots_[static_cast<std::size_t>(value)]; }
+
+    Refusal add(const Step& step) {
+        for (const int operand : step.operands) {
+            if (operand < 0 || operand >= static_cast<int>(dtypes_.size())) return "a step reads a value that does not come before it";
+        }
+        std::optional<Refusal> no;
+        if (step.op == "const") {
+            no = add_constant(step);
+        } else if (step.op == "cast") {
+            no = step.operands.size() == 1 ? add_cast(step) : Refusal("cast needs one operand");
+        } else {
+            no = add_op(step);
+        }
+        dtypes_.push_back(step.dtype);
+        return *no;
+    }
+
+    Refusal add_constant(const Step& step) {
+        const int value = next_value(slot_of(step.dtype));
+        values_.push_back(value);
+        constants_.push_back({static_cast<std::int16_t>(value), slot_of(step.dtype), 0});
+        double number = step.number;
+        if (is_integer(step.dtype)) {
+            if (std::isnan(number)) number = 0;
+            if (std::fabs(number) > 9007199254740992.0) return "an integer constant beyond 2^53";
+            const auto [low, high] = range(step.dtype);
+            number = std::clamp(std::trunc(number), low, high);
+        } else if (step.dtype == DType::boolean) {
+            number = number != 0 ? 1 : 0;
+        } else if (step.dtype == DType::f16 || step.dtype == DType::bf16) {
+            number = round_bits(number, step.dtype == DType::f16 ? 11 : 8, step.dtype == DType::f16 ? -14 : -126,
+                                step.dtype == DType::f16 ? 65504.0 : 3.3895313892515355e38);
+        }
+        constants_.back().number = number;
+        return {};
+    }
+
+    static std::pair<double, double> range(DType dtype) {
+        switch (dtype) {
+            case DType::i8: return {-128, 127};
+            case DType::u8: return {0, 255};
+            case DType::i32: return {std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()};
+            default: return {-9007199254740992.0, 9007199254740992.0};
+        }
+    }
+    /// To `digits` binary digits, nearest even; exponents below `low` share its last place; beyond `largest` infinite.
+    static double round_bits(double x, int digits, int low, double largest) {
+        if (x == 0 || !std::isfinite(x)) return x;
+        const int exponent = std::max(std::ilogb(x), low) - (digits - 1);
+        const double rounded = std::ldexp(std::nearbyint(std::ldexp(x, -exponent)), exponent);
+        return std::fabs(rounded) > largest ? std::copysign(std::numeric_limits<double>::infinity(), x) : rounded;
+    }
+
+    Refusal add_cast(const Step& step) {
+        const int operand = step.operands[0];
+        const DType from = dtypes_[static_cast<std::size_t>(operand)], to = step.dtype;
+        const bool half = to == DType::f16 || to == DType::bf16;
+        const BlockCode round = to == DType::f16 ? BlockCode::round_f16 : BlockCode::round_bf16;
+        int value = values_[static_cast<std::size_t>(operand)];
+        if (from == to && !half) {
+            values_.push_back(value);
+            return {};
+        }
+        switch (to) {
+            case DType::f64: value = emit(BlockCode::to_f64, slot(value), Slot::f64, value); break;
+            case DType::i64: value = emit(BlockCode::to_i64, slot(value), Slot::i64, value); break;
+            case DType::i32: value = emit(BlockCode::to_i32, slot(value), Slot::i32, value); break;
+            case DType::i8: value = emit(BlockCode::to_i8, slot(value), Slot::i32, value); break;
+            case DType::u8: value = emit(BlockCode::to_u8, slot(value), Slot::i32, value); break;
+            case DType::boolean: value = emit(BlockCode::to_bool, slot(value), Slot::i32, value); break;
+            case DType::f32:
+                if (slot(value) != Slot::f32) value = emit(BlockCode::to_f32, slot(value), Slot::f32, value);
+                break;
+            case DType::f16:
+            case DType::bf16:
+                // Integers go by way of f64, and that to f32 without a rounding of its own, so that there is one rounding.
+                if (slot(value) == Slot::i32 || slot(value) == Slot::i64) value = emit(BlockCode::to_f64, slot(value), Slot::f64, value);
+                if (slot(value) == Slot::f64) value = emit(BlockCode::to_f32_odd, Slot::f64, Slot::f32, value);
+                value = emit(round, Slot::f32, Slot::f32, value);
+                break;
+        }
+        values_.push_back(value);
+        return {};
+    }
+
+    Refusal check(const OpRow& row, const Step& step) const {
+        const std::size_t wanted = row.kind == Kind::choice                                                           ? 3
+                                   : row.kind == Kind::unary || row.code == BlockCode::logical_not ? 1
+                                                                                                                      : 2;
+        if (step.operands.size() != wanted) return step.op + " has a wrong number of operands";
+        const auto dtype = [&](std::size_t i) { return dtypes_[static_cast<std::size_t>(step.operands[i])]; };
+        const std::size_t first = row.kind == Kind::choice ? 1 : 0;
+        if (first == 1 && dtype(0) != DType::boolean) return "where needs a boolean condition";
+        if (wanted - first == 2 && dtype(first) != dtype(first + 1)) return step.op + " needs operands of one dtype";
+        const DType of = dtype(first);
+        if (is_integer(of) && !row.integers) return step.op + " of integers is left to other kernels";
+        if (of == DType::boolean && !row.booleans) return step.op + " of booleans is left to other kernels";
+        if (is_float(of) && row.kind == Kind::logic) return step.op + " needs booleans";
+        if (of == DType::f64 && row.code >= BlockCode::relu && row.code <= BlockCode::gelu_tanh) return step.op + " is for f32, f16 and bf16";
+        const DType result = row.kind == Kind::compare || row.kind == Kind::logic ? DType::boolean : of;
+        return step.dtype == result ? Refusal() : step.op + " has a wrong result dtype";
+    }
+
+    Refusal add_op(const Step& step) {
+        const OpRow* row = find_row(step.op);
+        if (row == nullptr) return "no code for " + step.op;
+        if (Refusal no = check(*row, step); !no.empty()) return no;
+        int operands[3] = {-1, -1, -1};
+        for (std::size_t i = 0; i < step.operands.size(); ++i) operands[i] = values_[static_cast<std::size_t>(step.operands[i])];
+        const Slot of = slot(operands[row->kind == Kind::choice ? 1 : 0]);
+        int value = emit(row->code, of, slot_of(step.dtype), operands[0], operands[1], operands[2]);
+        // Integers in a wider slot wrap to their own range. 16-bit floats keep the slot's precision until a cast or a store.
+        const bool grows = row->integers && (row->kind == Kind::unary || row->kind == Kind::binary);
+        if (grows && step.dtype == DType::i8) value = emit(BlockCode::round_i8, Slot::i32, Slot::i32, value);
+        if (grows && step.dtype == DType::u8) value = emit(BlockCode::round_u8, Slot::i32, Slot::i32, value);
+        values_.push_back(value);
+        return {};
+    }
+
+    bool is_result(int value) const { return std::find(result_values_.begin(), result_values_.end(), value) != result_values_.end(); }
+    bool is_constant(int value) const {
+        return std::any_of(constants_.begin(), constants_.end(), [&](const BlockConstant& c) { return c.place == value; });
+    }
+
+    /// Blocks: inputs and constants keep theirs, results too; the others share.
+    void write(const std::vector<DType>& outputs, Body& body) {
+        const int inputs = static_cast<int>(source_.inputs.size());
+        std::vector<int> last_use(slots_.size(), -1);
+        int last_input_use = -1;
+        for (std::size_t i = 0; i < drafts_.size(); ++i) {
+            for (const int operand : drafts_[i].operand) {
+                if (operand < 0) continue;
+                last_use[static_cast<std::size_t>(operand)] = static_cast<int>(i);
+                if (operand < inputs) last_input_use = static_cast<int>(i);
+            }
+        }
+        std::vector<int> place(slots_.size(), -1), free_places;
+        int places = 0;
+        for (int v = 0; v < static_cast<int>(slots_.size()); ++v) {
+            if (v < inputs || is_constant(v)) place[static_cast<std::size_t>(v)] = places++;
+        }
+        std::vector<bool> output_taken(outputs.size(), false);
+        body.op_count = 0;
+        for (std::size_t i = 0; i < drafts_.size(); ++i) {
+            const Draft& draft = drafts_[i];
+            BlockOp op{draft.code, draft.slot, {0, 0, 0}, 0, -1};
+            std::vector<int> freed;
+            for (int k = 0; k < 3; ++k) {
+                const int operand = draft.operand[k];
+                if (operand < 0) continue;
+                op.operand[k] = static_cast<std::int16_t>(place[static_cast<std::size_t>(operand)]);
+                const bool dies = last_use[static_cast<std::size_t>(operand)] == static_cast<int>(i);
+                if (!dies || operand < inputs || is_constant(operand) || is_result(operand)) continue;
+                if (std::find(freed.begin(), freed.end(), op.operand[k]) == freed.end()) freed.push_back(op.operand[k]);
+            }
+            // A result of another type may not overwrite its operand: the elements do not lie at the same places.
+            const bool same_type = slot(draft.result) == draft.slot && draft.code != BlockCode::where;
+            if (same_type) free_places.insert(free_places.end(), freed.begin(), freed.end());
+            if (free_places.empty() || is_result(draft.result)) {
+                op.result = static_cast<std::int16_t>(places++);
+            } else {
+                op.result = static_cast<std::int16_t>(free_places.back());
+                free_places.pop_back();
+            }
+            if (!same_type) free_places.insert(free_places.end(), freed.begin(), freed.end());
+            place[static_cast<std::size_t>(draft.result)] = op.result;
+            for (std::size_t o = 0; o < outputs.size() && op.output < 0; ++o) {
+                if (result_values_[o] != draft.result || static_cast<int>(i) < last_input_use) continue;
+                op.output = static_cast<std::int16_t>(o);
+            }
+            body.ops[body.op_count++] = op;
+        }
+        body.input_count = inputs;
+        body.output_count = static_cast<int>(outputs.size());
+        body.constant_count = static_cast<int>(constants_.size());
+        body.place_count = places;
+        const auto is_wide = [](Slot s) { return s == Slot::f64 || s == Slot::i64; };
+        body.block_bytes = block_size * (std::any_of(slots_.begin(), slots_.end(), is_wide) ? 8 : 4);
+        std::copy(source_.inputs.begin(), source_.inputs.end(), body.inputs);
+        for (std::size_t o = 0; o < outputs.size(); ++o) {
+            body.outputs[o] = {outputs[o], static_cast<std::int16_t>(place[static_cast<std::size_t>(result_values_[o])])};
+        }
+        for (std::size_t c = 0; c < constants_.size(); ++c) {
+            body.constants[c] = constants_[c];
+            body.constants[c].place = static_cast<std::int16_t>(place[static_cast<std::size_t>(constants_[c].place)]);
+        }
+    }
+
+    const BodySource& source_;
+    std::vector<DType> dtypes_;   ///< of inputs and steps
+    std::vector<int> values_;     ///< of inputs and steps: numbers into slots_
+    std::vector<Slot> slots_;
+    std::vector<Draft> drafts_;
+    std::vector<BlockConstant> constants_;  ///< `place` is the value until write()
+    std::vector<int> result_values_;
+};
+
+}  // namespace
+
+BodySource body_source(const Problem& problem) {
+    BodySource source;
+    for (const TensorDesc& input : problem.inputs) source.inputs.push_back(input.dtype);
+    if (problem.definition == "elementwise") {
+        source.steps = problem.body;
+        source.results = problem.results;
+        return source;
+    }
+    Step step{problem.definition, {}, problem.outputs.empty() ? DType::f32 : problem.outputs[0].dtype, 0};
+    for (std::size_t i = 0; i < problem.inputs.size(); ++i) step.operands.push_back(static_cast<int>(i));
+    source.steps.push_back(std::move(step));
+    source.results.push_back(static_cast<int>(problem.inputs.size()));
+    return source;
+}
+
+Refusal compile_body(const BodySource& source, const std::vector<DType>& outputs, Body& body) {
+    return Compiler(source).compile(outputs, body);
+}
+
+}  // namespace cairn::inline v0::kernels::cpu

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "cairn/kernel.hpp"
+
+#include <string>
+
+/// What `accepts` functions of the SIMD kernels ask of operands.
+namespace cairn::inline v0::kernels::cpu {
+
+/// Plain memory, up to `rank` axes.
+inline Refusal needs_plain(const Problem& problem, int rank) {
+    for (const auto* side : {&problem.inputs, &problem.outputs}) {
+        for (const TensorDesc& tensor : *side) {
+            if (!tensor.layout.empty()) return "needs plain memory, not " + tensor.layout;
+            if (tensor.shape.size() > static_cast<std::size_t>(rank)) return "more than " + std::to_string(rank) + " axes";
+            if (tensor.strides.size() != tensor.shape.size()) return "needs one stride an axis";
+        }
+    }
+    return {};
+}
+
+/// True when the last axis has stride 1, or has no two elements to be apart.
+inline bool is_last_contiguous(const TensorDesc& tensor) {
+    if (tensor.shape.empty()) return true;
+    return tensor.strides.back() == Dim(1) || tensor.shape.back() == Dim(1);
+}
+
+/// The elements of all operands, in bytes, at constant sizes.
+inline double bytes_of(const Problem& problem) {
+    double bytes = 0;
+    for (const auto* side : {&problem.inputs, &problem.outputs}) {
+        for (const TensorDesc& tensor : *side) {
+            double elements = 1;
+            for (std::size_t axis = 0; axis < tensor.shape.size(); ++axis) {
+                const bool repeated = axis < tensor.strides.size() && tensor.strides[axis] == Dim(0);
+                if (!repeated) elements *= static_cast<double>(tensor.shape[axis].constant());
+            }
+            bytes += elements * static_cast<double>(size_of(tensor.dtype));
+        }
+    }
+    return bytes;
+}
+
+}  // namespace cairn::inline v0::kernels::cpu

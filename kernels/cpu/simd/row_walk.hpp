@@ -1,0 +1,93 @@
+#pragma once
+
+#include "kernels/cpu/simd/vector.hpp"
+
+/// Rows along the last axis of tensors: finding them, sharing them out, folding over one.
+namespace CAIRN_LEVEL {
+
+inline constexpr int max_row_axes = 8;
+
+/// Where row r of a tensor begins: its leading axes, those merged that one stride walks.
+struct Rows {
+    int axes = 0;
+    std::int64_t shape[max_row_axes], strides[max_row_axes];
+    std::int64_t count = 1;
+
+    /// The first `leading` axes of `arg`.
+    Rows(const TensorArg& arg, int leading) {
+        for (int axis = 0; axis < leading; ++axis) {
+            const std::int64_t size = arg.shape[axis];
+            count *= size;
+            if (size == 1) continue;
+            const bool merge = axes > 0 && strides[axes - 1] == arg.strides[axis] * size;
+            if (!merge) ++axes;
+            shape[axes - 1] = merge ? shape[axes - 1] * size : size;
+            strides[axes - 1] = arg.strides[axis];
+        }
+    }
+    std::int64_t offset(std::int64_t row) const {
+        if (axes == 1) return row * strides[0];
+        std::int64_t offset = 0;
+        for (int axis = axes - 1; axis >= 0; --axis) {
+            offset += row % shape[axis] * strides[axis];
+            row /= shape[axis];
+        }
+        return offset;
+    }
+};
+
+/// Calls f(row) for this member's share of `count` rows of `width` elements; about 32 KB of input a chunk.
+template <typename F>
+CAIRN_INLINE void share_rows(Team& team, std::int64_t count, std::int64_t width, F f) {
+    const std::int64_t rows = width < 4096 ? 8192 / (width > 0 ? width : 1) : 1;
+    for (std::int64_t chunk = team.next_chunk(); chunk * rows < count; chunk = team.next_chunk()) {
+        const std::int64_t end = (chunk + 1) * rows < count ? (chunk + 1) * rows : count;
+        for (std::int64_t row = chunk * rows; row < end; ++row) f(row);
+    }
+}
+
+CAIRN_INLINE const float* floats(const TensorArg& arg) { return reinterpret_cast<const float*>(arg.data); }
+CAIRN_INLINE float* floats_out(const TensorArg& arg) { return reinterpret_cast<float*>(arg.data); }
+
+/// out[i] = f(i, x) with x the elements from i on; a vector at a time, the last one in part.
+template <typename F>
+CAIRN_INLINE void map_row(float* out, std::int64_t n, F f) {
+    std::int64_t i = 0;
+    for (; i + lanes <= n; i += lanes) store(out + i, f([i](const float* p) { return load(p + i); }));
+    if (i < n) {
+        const std::int64_t left = n - i;
+        store_part(out + i, f([i, left](const float* p) { return load_part(p + i, left); }), left);
+    }
+}
+
+/// The sum of f(x[i]). Four sums run side by side, which hides the latency of an addition and keeps rounding small.
+template <typename F>
+CAIRN_INLINE float sum_row(const float* x, std::int64_t n, F f) {
+    F32 s0{}, s1{}, s2{}, s3{};
+    std::int64_t i = 0;
+    for (; i + 4 * lanes <= n; i += 4 * lanes) {
+        s0 += f(load(x + i));
+        s1 += f(load(x + i + lanes));
+        s2 += f(load(x + i + 2 * lanes));
+        s3 += f(load(x + i + 3 * lanes));
+    }
+    for (; i + lanes <= n; i += lanes) s0 += f(load(x + i));
+    if (i < n) s1 += first_lanes(n - i) != 0 ? f(load_part(x + i, n - i)) : F32{};
+    return sum_lanes((s0 + s1) + (s2 + s3));
+}
+
+/// The largest element, NaN aside; -inf for an empty row.
+CAIRN_INLINE float max_row(const float* x, std::int64_t n) {
+    const F32 least = splat(-std::numeric_limits<float>::infinity());
+    F32 m0 = least, m1 = least;
+    std::int64_t i = 0;
+    for (; i + 2 * lanes <= n; i += 2 * lanes) {
+        m0 = quick_max(load(x + i), m0);
+        m1 = quick_max(load(x + i + lanes), m1);
+    }
+    for (; i + lanes <= n; i += lanes) m0 = quick_max(load(x + i), m0);
+    if (i < n) m1 = quick_max(first_lanes(n - i) != 0 ? load_part(x + i, n - i) : least, m1);
+    return max_lanes(quick_max(m0, m1));
+}
+
+}  // namespace CAIRN_LEVEL

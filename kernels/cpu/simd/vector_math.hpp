@@ -1,0 +1,190 @@
+#pragma once
+
+#include "kernels/cpu/simd/vector.hpp"
+
+#include <cmath>
+
+/// Elementary functions on a vector of floats. Largest errors, in units in the last place of the exact result, are found by tests over dense
+/// samples of all floats: exp 1, log 1, tanh 2, erf 2, sigmoid 3, sin and cos 2, gelu 4 (its far tail included); gelu_tanh and silu are
+/// bounded by |x| 2^-22. Infinities, NaN, subnormals and overflow come out as in IEEE arithmetic.
+/// The polynomials are minimax fits made for these ranges (Remez exchange); the range reductions follow Cody and Waite, Software
+/// Manual for the Elementary Functions, 1980.
+namespace CAIRN_LEVEL {
+
+/// The nearest integer, for |x| < 2^22.
+CAIRN_INLINE F32 round_small(F32 x) {
+    const F32 shift = splat(12582912.0f);  // 1.5 * 2^23: the sum has no bits left for a fraction
+    return (x + shift) - shift;
+}
+
+/// 2^n for n in -126..127.
+CAIRN_INLINE F32 power_of_two(I32 n) { return from_bits((n + 127) << 23); }
+
+/// e^(x + tail), |tail| small beside 1: lets a caller pass an argument that one float cannot hold.
+CAIRN_INLINE F32 exp_with_tail(F32 x, F32 tail) {
+    x = x > 90.0f ? splat(90.0f) : x;
+    x = x < -105.0f ? splat(-105.0f) : x;
+    const F32 n = round_small(x * 1.44269504f);
+    F32 r = x - n * 0.693359375f;  // exact: the constant has 10 bits, n has 8
+    r = r + n * 2.12194440e-4f;
+    r = r + tail;
+    F32 p = r * 0.001381317947f + 0.008369418833f;
+    p = p * r + 0.04166845622f;
+    p = p * r + 0.1666651479f;
+    p = p * r + 0.4999999305f;
+    p = (p * (r * r) + r) + 1.0f;
+    // Two factors, because 2^n alone leaves the range where e^x is subnormal or just below overflow.
+    const I32 whole = to_int(n);
+    const I32 half = whole >> 1;
+    return p * power_of_two(half) * power_of_two(whole - half);
+}
+CAIRN_INLINE F32 exp(F32 x) { return exp_with_tail(x, F32{}); }
+
+/// e^x for x <= 0 where results below 2^-126 may be 0: what softmax needs. NaN stays NaN.
+CAIRN_INLINE F32 exp_negative(F32 x) {
+    const F32 n = round_small((x < -87.0f ? splat(-87.0f) : x) * 1.44269504f);
+    F32 r = x - n * 0.693359375f;
+    r = r + n * 2.12194440e-4f;
+    F32 p = r * 0.001381317947f + 0.008369418833f;
+    p = p * r + 0.04166845622f;
+    p = p * r + 0.1666651479f;
+    p = p * r + 0.4999999305f;
+    p = (p * (r * r) + r) + 1.0f;
+    p = p * power_of_two(to_int(n));
+    return x < -87.0f ? F32{} : p;
+}
+
+CAIRN_INLINE F32 log(F32 x) {
+    const I32 tiny = x < 1.17549435e-38f;  // subnormal, zero or negative
+    const F32 scaled = tiny ? x * 8388608.0f : x;
+    // Take the power of two out so that m lies in [sqrt(1/2), sqrt(2)).
+    const I32 offset = bits(scaled) - 0x3f3504f3;
+    const I32 exponent = offset >> 23;
+    const F32 m = from_bits(bits(scaled) - (exponent << 23));
+    const F32 e = to_float(exponent) - (tiny ? splat(23.0f) : F32{});
+    const F32 f = m - 1.0f;
+    F32 p = f * 0.06746637556f - 0.116756507f;
+    p = p * f + 0.1188816289f;
+    p = p * f - 0.1240558960f;
+    p = p * f + 0.1421955254f;
+    p = p * f - 0.1666799578f;
+    p = p * f + 0.2000211863f;
+    p = p * f - 0.2500000960f;
+    p = p * f + 0.3333331261f;
+    const F32 square = f * f;
+    F32 small = p * (f * square) - e * 2.12194440e-4f;
+    small = small - 0.5f * square;
+    F32 r = (f + small) + e * 0.693359375f;
+    r = x == 0.0f ? splat(-std::numeric_limits<float>::infinity()) : r;
+    r = x < 0.0f ? splat(std::numeric_limits<float>::quiet_NaN()) : r;
+    // +inf and NaN are their own logarithms.
+    return x < std::numeric_limits<float>::infinity() ? r : x;
+}
+
+CAIRN_INLINE F32 tanh(F32 x) {
+    const F32 a = abs(x);
+    const F32 u = x * x;
+    F32 p = u * -0.005591028089f + 0.02053883322f;
+    p = p * u - 0.05370966259f;
+    p = p * u + 0.1333109233f;
+    p = p * u - 0.3333326952f;
+    const F32 small = x + x * (u * p);
+    const F32 large = 1.0f - 2.0f / (exp(a + a) + 1.0f);
+    return a < 0.625f ? small : copy_sign(large, x);
+}
+
+/// 1 / (1 + e^-x), with full relative accuracy where it is small.
+CAIRN_INLINE F32 sigmoid(F32 x) {
+    const F32 e = exp(-abs(x));
+    return (x < 0.0f ? e : splat(1.0f)) / (1.0f + e);
+}
+CAIRN_INLINE F32 silu(F32 x) { return x * sigmoid(x); }
+
+/// The probability that a standard normal variable lies above a, for a >= 0: e^(-a^2/2) M(a), M (Mills' ratio over sqrt(2 pi)) as a polynomial in
+/// (a - 3) / (a + 3). Relative accuracy down to the subnormal results.
+CAIRN_INLINE F32 normal_tail(F32 a) {
+    a = a > 15.0f ? splat(15.0f) : a;
+    const F32 t = (a - 3.0f) / (a + 3.0f);
+    F32 m = t * 5.316193868e-05f + 0.000115013605f;
+    m = m * t - 0.0003390128828f;
+    m = m * t - 0.0009832881237f;
+    m = m * t + 0.002904387381f;
+    m = m * t + 0.006131942245f;
+    m = m * t - 0.04621326362f;
+    m = m * t + 0.1232250412f;
+    m = m * t - 0.2064026204f;
+    m = m * t + 0.1215139475f;
+    // a^2 in two parts, the first exact: a rounding error of a^2 would be an error of e^(-a^2/2) a hundred times larger.
+    const F32 head = from_bits(bits(a) & static_cast<std::int32_t>(0xfffff000));
+    return m * exp_with_tail(head * head * -0.5f, (a - head) * (a + head) * -0.5f);
+}
+
+CAIRN_INLINE F32 erf(F32 x) {
+    const F32 a = abs(x);
+    const F32 u = x * x;
+    F32 p = u * 7.853851366e-05f - 0.0008010190549f;
+    p = p * u + 0.005188327326f;
+    p = p * u - 0.02685381174f;
+    p = p * u + 0.1128358514f;
+    p = p * u - 0.3761262582f;
+    p = p * u + 0.1283791657f;
+    const F32 small = x + x * p;
+    const F32 large = 1.0f - 2.0f * normal_tail(a * 1.41421356f);
+    return a < 1.0f ? small : copy_sign(a == a ? large : a, x);
+}
+
+/// x times the normal distribution function: the definition x/2 (1 + erf(x / sqrt 2)) without its cancellation for x < 0.
+CAIRN_INLINE F32 gelu(F32 x) {
+    const F32 tail = normal_tail(abs(x));
+    return x * (x < 0.0f ? tail : 1.0f - tail);
+}
+/// x/2 (1 + tanh u) = x sigmoid(2 u).
+CAIRN_INLINE F32 gelu_tanh(F32 x) {
+    const F32 u = x * (1.0f + 0.044715f * (x * x));
+    return x * sigmoid(u * 1.59576912f);
+}
+
+/// sin(x + quarter_turns * pi/2).
+CAIRN_INLINE F32 sin_shifted(F32 x, std::int32_t quarter_turns) {
+    const F32 n = round_small(x * 0.636619772f);
+    // pi/2 in parts of at most 9 bits, so that their products with n < 2^15 are exact.
+    F32 r = x - n * 1.5703125f;
+    r = r - n * 4.83512878e-4f;
+    r = r - n * 3.13855708e-7f;
+    r = r - n * 6.07710063e-11f;
+    const I32 quadrant = to_int(n) + quarter_turns;
+    const F32 u = r * r;
+    F32 s = u * -0.0001951083903f + 0.008332131495f;
+    s = s * u - 0.1666665423f;
+    s = r + r * (u * s);
+    F32 c = u * 2.443120518e-05f - 0.001388730605f;
+    c = c * u + 0.04166664565f;
+    c = (1.0f - 0.5f * u) + c * (u * u);
+    const F32 value = (quadrant & 1) != 0 ? c : s;
+    return from_bits(bits(value) ^ ((quadrant & 2) << 30));
+}
+/// True when every lane is within the range of sin_shifted. NaN is not.
+CAIRN_INLINE bool all_moderate(F32 x) {
+    const I32 good = abs(x) < 30000.0f;
+    std::int32_t all = -1;
+    for (int i = 0; i < lanes; ++i) all &= good[i];
+    return all != 0;
+}
+CAIRN_INLINE F32 sin(F32 x) {
+    if (all_moderate(x)) return sin_shifted(x, 0);
+    for (int i = 0; i < lanes; ++i) x[i] = static_cast<float>(std::sin(static_cast<double>(x[i])));
+    return x;
+}
+CAIRN_INLINE F32 cos(F32 x) {
+    if (all_moderate(x)) return sin_shifted(x, 1);
+    for (int i = 0; i < lanes; ++i) x[i] = static_cast<float>(std::cos(static_cast<double>(x[i])));
+    return x;
+}
+
+CAIRN_INLINE F32 rsqrt(F32 x) { return 1.0f / sqrt(x); }
+CAIRN_INLINE F32 pow(F32 a, F32 b) {
+    for (int i = 0; i < lanes; ++i) a[i] = std::pow(a[i], b[i]);
+    return a;
+}
+
+}  // namespace CAIRN_LEVEL

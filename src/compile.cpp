@@ -1,0 +1,256 @@
+#include "cairn/compile.hpp"
+
+#include "fuse/tiles.hpp"
+#include "ir/op_table.hpp"
+#include "ir/verify.hpp"
+#include "plan/validate.hpp"
+#include "program/lifetimes.hpp"
+#include "runtime/compiled_graph.hpp"
+#include "select/emit.hpp"
+#include "simplify/simplify.hpp"
+#include "timing/fingerprint.hpp"
+#include "tune/profile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <fstream>
+#include <map>
+
+namespace cairn::inline v0 {
+namespace {
+
+using runtime::BucketProgram;
+using runtime::Range;
+
+constexpr std::array<std::string_view, 8> stages{"simplify", "fuse", "elementwise", "search", "pack", "in_place", "reuse", "specialize"};
+
+/// What surrounds every stage: cancelling, progress, dumps, checks. A stage itself only turns its input into its output.
+class Driver {
+public:
+    Driver(const CompileOptions& options, std::string_view bucket) : options_(options), bucket_(bucket) {}
+
+    bool enabled(std::string_view stage) const { return std::find(options_.disable.begin(), options_.disable.end(), stage) == options_.disable.end(); }
+
+    void begin(std::string_view stage) {
+        if (options_.stop.stop_requested()) throw Cancelled("compile");
+        if (options_.progress) options_.progress({stage, number_, 7, bucket_, 0});
+        ++number_;
+    }
+
+    /// `check` gives the first fault of the stage's result; `text` its text form. Both are asked for only where wanted.
+    template <typename Check, typename Text>
+    void end(std::string_view stage, const Check& check, const Text& text) {
+        if (options_.verify)
+            if (const std::string fault = check(); !fault.empty()) throw InternalError(stage, fault);
+        if (options_.dump_stages.empty()) return;
+        std::string now = text();
+        if (now == last_) return;
+        const std::string name = fmt::format("{}{}{:02}_{}.txt", bucket_, bucket_.empty() ? "" : "_", number_, stage);
+        std::error_code failure;
+        std::filesystem::create_directories(options_.dump_stages, failure);
+        std::ofstream file(options_.dump_stages / name, std::ios::binary);
+        if (!(file << now).flush()) throw Error(ErrorKind::file, "compile", "cannot write " + (options_.dump_stages / name).string());
+        last_ = std::move(now);
+    }
+
+private:
+    const CompileOptions& options_;
+    std::string bucket_, last_;
+    int number_ = 0;
+};
+
+/// All combinations of the ranges that the splits cut.
+std::vector<std::vector<Range>> buckets_of(const ir::GraphData& graph, const CompileOptions& options, bool specialize) {
+    std::vector<std::vector<Range>> buckets{{}};
+    if (!specialize) return buckets;
+    const std::vector<Symbols::Symbol> symbols = graph.symbols()->list();
+    for (const Split& split : options.splits) {
+        const auto symbol = std::find_if(symbols.begin(), symbols.end(), [&](const auto& s) { return s.name == split.symbol; });
+        if (symbol == symbols.end()) throw Error(ErrorKind::argument, "compile", "a split names the unknown symbol " + split.symbol);
+        for (const ir::StateInfo& state : graph.states())
+            for (const Dim& size : state.shape)
+                if (size.symbol() == split.symbol)
+                    throw Error(ErrorKind::argument, "compile", fmt::format("{} is a size of state \"{}\" and cannot be split", split.symbol, state.name));
+        std::vector<std::int64_t> ends = split.upper_bounds;
+        if (!std::is_sorted(ends.begin(), ends.end())) throw Error(ErrorKind::argument, "compile", "the bounds of a split must ascend");
+        ends.push_back(symbol->high);
+        std::vector<std::vector<Range>> cut;
+        for (const auto& bucket : buckets) {
+            std::int64_t low = symbol->low;
+            for (const std::int64_t end : ends) {
+                const std::int64_t high = std::min(end, symbol->high);
+                if (high < low) continue;
+                cut.push_back(bucket);
+                cut.back().push_back({split.symbol, low, high});
+                low = high + 1;
+            }
+        }
+        buckets = std::move(cut);
+    }
+    return buckets;
+}
+
+std::string name_of(const std::vector<Range>& ranges) {
+    std::string name;
+    for (const Range& range : ranges) name += fmt::format("{}{}-{}-{}", name.empty() ? "" : "_", range.symbol, range.low, range.high);
+    return name;
+}
+
+/// The graph of one bucket: symbols within its ranges, those with one value replaced by it.
+std::shared_ptr<ir::GraphData> bucket_graph(const ir::GraphData& graph, const std::vector<Range>& ranges) {
+    auto symbols = Symbols::create();
+    std::vector<Dim> replacements;
+    for (const Symbols::Symbol& symbol : graph.symbols()->list()) {
+        std::int64_t low = symbol.low, high = symbol.high;
+        for (const Range& range : ranges)
+            if (range.symbol == symbol.name) low = range.low, high = range.high;
+        const bool is_length = std::any_of(graph.states().begin(), graph.states().end(), [&](const ir::StateInfo& state) {
+            return state.shape[static_cast<std::size_t>(static_cast<int>(state.shape.size()) + state.axis)].symbol() == symbol.name;
+        });
+        replacements.push_back(low == high && !is_length ? Dim(low) : symbols->add(symbol.name, low, high));
+    }
+    return ir::specialize(graph, symbols, replacements);
+}
+
+class Compiler {
+public:
+    Compiler(const Graph& graph, const Context& context, const CompileOptions& options) : graph_(*graph.data()), context_(context), options_(options) {
+        for (const std::string& name : options.disable)
+            if (std::find(stages.begin(), stages.end(), name) == stages.end())
+                throw Error(ErrorKind::argument, "compile", fmt::format("there is no stage called \"{}\"", name));
+        if (graph_.outputs().empty()) throw Error(ErrorKind::graph, "compile", fmt::format("graph \"{}\" has no output", graph_.name()));
+        for (const ir::Node& node : graph_.nodes())
+            if (node.device != Device::cpu)
+                throw Error(ErrorKind::unsupported, "copy_to", fmt::format("device {} is not available in this library", to_string(node.device)), node.where);
+    }
+
+    CompiledGraph compile() {
+        const Driver driver(options_, "");
+        set_up_costs();
+        runtime::ProgramSet set;
+        set.name = graph_.name();
+        set.symbols = graph_.symbols();
+        for (const ir::Node& node : graph_.nodes())
+            if (node.op == ir::Op::input) set.inputs.push_back({node.name, {}, TensorDesc::dense(node.dtype, node.shape)});
+        const auto buckets = buckets_of(graph_, options_, driver.enabled("specialize"));
+        end_ = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(options_.tune_seconds));
+        for (const auto& ranges : buckets) set.buckets.push_back(compile_bucket(ranges));
+        CompiledGraph compiled = runtime::make_compiled_graph(context_, std::move(set));
+        check_limit(compiled.memory());
+        return compiled;
+    }
+
+private:
+    void set_up_costs() {
+        costs_.machine = select::nominal_machine(context_.isa(), context_.threads());
+        costs_.policy.threads = context_.threads();
+        if (options_.mode == Mode::off) return;
+        costs_.environment = timing::environment_of(*context_.parts());
+        costs_.timings = context_.parts()->timings.get();
+    }
+
+    BucketProgram compile_bucket(const std::vector<Range>& ranges) {
+        Driver driver(options_, name_of(ranges));
+        std::shared_ptr<ir::GraphData> graph = bucket_graph(graph_, ranges);
+        driver.begin("graph");
+        driver.end("graph", [&] { return ir::verify(*graph); }, [&] { return to_string(Graph(graph)); });
+        if (driver.enabled("simplify")) {
+            driver.begin("simplify");
+            graph = simplify::simplify(*graph).graph;
+            driver.end("simplify", [&] { return ir::verify(*graph); }, [&] { return to_string(Graph(graph)); });
+        }
+        driver.begin("fuse");
+        const fuse::Options fuse_options{driver.enabled("fuse"), driver.enabled("elementwise")};
+        const std::vector<fuse::Tile> tiles = fuse::propose(*graph, context_.kernels().definitions, fuse_options);
+        driver.end("fuse", [] { return std::string(); }, [&] { return fuse::to_string(tiles); });
+
+        BucketProgram bucket{ranges, select_program(*graph, tiles, driver), {}};
+        bucket.explanation = std::move(explanation_);
+        plan(bucket.program, driver);
+        return bucket;
+    }
+
+    program::Program select_program(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, Driver& driver) {
+        select::Options select_options{driver.enabled("search"), driver.enabled("pack"), options_.stop};
+        if (options_.mode == Mode::normal && select_options.search) {
+            driver.begin("tune");
+            tune::profile(graph, tiles, context_, costs_, select_options, {end_, options_.progress, options_.stop});
+        }
+        driver.begin("select");
+        select::Candidates candidates(graph, context_.kernels(), context_.isa(), costs_, select_options.packed);
+        const select::Selection selection = select::select(graph, tiles, candidates, select_options);
+        driver.end("select", [] { return std::string(); }, [&] { return select::to_string(selection); });
+        explain(selection, candidates);
+        driver.begin("emit");
+        program::Program program = select::emit(graph, selection, candidates, context_.threads());
+        driver.end("emit", [&] { return program::verify(program); }, [&] { return program::to_string(program); });
+        return program;
+    }
+
+    void plan(program::Program& program, Driver& driver) {
+        driver.begin("plan");
+        program::PlanOptions plan_options;
+        plan_options.in_place = driver.enabled("in_place");
+        plan_options.reuse = driver.enabled("reuse");
+        const Context::Parts& parts = *context_.parts();
+        program::plan_memory(program, [&](const program::Instruction& instruction) {
+            std::vector<std::pair<int, int>> pairs;
+            for (const InPlace& pair : parts.find(instruction.kernel)->in_place)
+                if (pair.input < static_cast<int>(instruction.inputs.size()) && pair.output < static_cast<int>(instruction.outputs.size()))
+                    pairs.emplace_back(pair.input, pair.output);
+            return pairs;
+        }, plan_options);
+        driver.end("plan", [&] { return judge_plan(program); }, [&] { return program::to_string(program); });
+    }
+
+    /// Asks the independent validator, at the sizes the plan was made at.
+    static std::string judge_plan(const program::Program& program) {
+        if (std::string fault = program::verify(program); !fault.empty()) return fault;
+        const auto samples = program::sample_points(program, 8);
+        const plan::Problem problem = program::planner_problem(program, samples);
+        return plan::validate(problem, program::planner_solution(program, samples));
+    }
+
+    void explain(const select::Selection& selection, select::Candidates& candidates) {
+        explanation_.clear();
+        std::map<std::string, std::string> known;
+        for (const select::Choice& choice : selection.chosen) {
+            const Problem& problem = *choice.candidate.problem;
+            std::string& verdicts = known[to_string(problem)];
+            if (verdicts.empty())
+                for (const select::Verdict& verdict : candidates.verdicts(problem))
+                    verdicts += verdict.refusal.empty()
+                                    ? fmt::format("    {:<44} {:.4g} s{}\n", verdict.kernel, verdict.estimate.seconds, verdict.estimate.measured ? " measured" : " estimated")
+                                    : fmt::format("    {:<44} no, because: {}\n", verdict.kernel, verdict.refusal);
+            explanation_ += fmt::format("  {} {:.4g} s | {}\n{}", choice.candidate.kernel->id, choice.candidate.estimate.seconds, to_string(problem), verdicts);
+        }
+    }
+
+    void check_limit(const MemoryReport& memory) const {
+        const std::int64_t needed = memory.bound + memory.states + memory.arena + memory.constants;
+        if (options_.memory_limit && needed > *options_.memory_limit)
+            throw Error(ErrorKind::memory, "compile",
+                        fmt::format("{} bytes are needed (bound {}, states {}, arena {}, constants {}), the limit is {}", needed, memory.bound, memory.states,
+                                    memory.arena, memory.constants, *options_.memory_limit));
+    }
+
+    const ir::GraphData& graph_;
+    const Context& context_;
+    const CompileOptions& options_;
+    select::CostSource costs_;
+    std::chrono::steady_clock::time_point end_;
+    std::string explanation_;
+};
+
+}  // namespace
+
+CompiledGraph compile(const Graph& graph, const Context& context, const CompileOptions& options) {
+    return Compiler(graph, context, options).compile();
+}
+
+std::vector<std::string> stage_names() { return {stages.begin(), stages.end()}; }
+
+}  // namespace cairn::inline v0

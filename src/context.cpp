@@ -1,0 +1,76 @@
+#include "cairn/context.hpp"
+
+#include "cairn/kernels.hpp"
+#include "device/context_parts.hpp"
+#include "device/cpu/affinity.hpp"
+#include "device/cpu/isa.hpp"
+#include "ir/op_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace cairn::inline v0 {
+namespace {
+
+#define CAIRN_TEXT_OF(x) #x
+#define CAIRN_TEXT(x) CAIRN_TEXT_OF(x)
+constexpr std::string_view version_text =
+    CAIRN_TEXT(CAIRN_VERSION_MAJOR) "." CAIRN_TEXT(CAIRN_VERSION_MINOR) "." CAIRN_TEXT(CAIRN_VERSION_PATCH);
+#undef CAIRN_TEXT
+#undef CAIRN_TEXT_OF
+
+void append(KernelSet& to, const KernelSet& from) {
+    to.definitions.insert(to.definitions.end(), from.definitions.begin(), from.definitions.end());
+    to.layouts.insert(to.layouts.end(), from.layouts.begin(), from.layouts.end());
+    to.kernels.insert(to.kernels.end(), from.kernels.begin(), from.kernels.end());
+}
+
+bool is_reference(const Kernel& kernel) { return kernel.id.find(".reference.") != std::string::npos || kernel.definition == "pack"; }
+
+/// The caller's rows are checked here, once, so that later stages can trust the list.
+void check(const KernelSet& set) {
+    constexpr std::array<std::string_view, 3> own{"elementwise", "pack", "copy"};
+    std::set<std::string> definitions, ids;
+    for (const Definition& definition : set.definitions)
+        if (!definitions.insert(definition.name).second || ir::find_op(definition.name))
+            throw Error(ErrorKind::argument, "context", "two definitions are called " + definition.name);
+    for (const Kernel& kernel : set.kernels) {
+        if (!ids.insert(kernel.id).second) throw Error(ErrorKind::argument, "context", "two kernels have the id " + kernel.id);
+        if (kernel.id.empty() || kernel.id.find_first_of(" \n\t{}") != std::string::npos)
+            throw Error(ErrorKind::argument, "context", "the kernel id \"" + kernel.id + "\" is empty or holds a blank or brace");
+        if (kernel.run == nullptr || kernel.accepts == nullptr)
+            throw Error(ErrorKind::argument, "context", "kernel " + kernel.id + " lacks run or accepts");
+        const bool known = definitions.contains(kernel.definition) || ir::find_op(kernel.definition) ||
+                           std::find(own.begin(), own.end(), kernel.definition) != own.end();
+        if (!known) throw Error(ErrorKind::argument, "context", "kernel " + kernel.id + " is for the unknown definition " + kernel.definition);
+    }
+}
+
+}  // namespace
+
+int usable_cpus() { return device::usable_cpus(); }
+
+std::string_view version() noexcept { return version_text; }
+
+Context::Context(ContextOptions options) {
+    if (options.threads < 1)
+        throw Error(ErrorKind::argument, "context", "threads must be at least 1, got " + std::to_string(options.threads));
+    parts_ = std::make_shared<Parts>(std::move(options));
+    parts_->isa = std::min(device::detect_isa(), parts_->options.max_isa);
+    append(parts_->kernels, parts_->options.extra);
+    append(parts_->kernels, cpu_kernels());
+    if (parts_->options.reference_only) std::erase_if(parts_->kernels.kernels, [](const Kernel& kernel) { return !is_reference(kernel); });
+    check(parts_->kernels);
+    parts_->timings = std::make_unique<TimingDb>(parts_->options.timing_db, [sink = parts_->options.log](std::string_view line) {
+        if (sink) sink(LogLevel::warning, line);
+    });
+    if (parts_->pool.oversubscribed())
+        parts_->log(LogLevel::warning, "more threads than CPUs: barriers block instead of spin");
+}
+
+int Context::threads() const noexcept { return parts_->pool.size(); }
+Isa Context::isa() const noexcept { return parts_->isa; }
+const KernelSet& Context::kernels() const noexcept { return parts_->kernels; }
+
+}  // namespace cairn::inline v0

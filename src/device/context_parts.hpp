@@ -1,0 +1,32 @@
+#pragma once
+
+#include "cairn/context.hpp"
+#include "cairn/timing_db.hpp"
+#include "device/cpu/thread_pool.hpp"
+
+#include <memory>
+
+namespace cairn::inline v0 {
+
+/// What a Context owns; made in context.cpp, used by the rooms that run, measure or compile.
+struct Context::Parts {
+    explicit Parts(ContextOptions given) : options(std::move(given)), pool(options.threads) {}
+
+    ContextOptions options;
+    Isa isa = Isa::baseline;
+    KernelSet kernels;
+    device::ThreadPool pool;
+    std::unique_ptr<TimingDb> timings;
+
+    void log(LogLevel level, std::string_view line) const {
+        if (options.log) options.log(level, line);
+    }
+    /// The kernel of that id; null when there is none.
+    const Kernel* find(std::string_view id) const noexcept {
+        for (const Kernel& kernel : kernels.kernels)
+            if (kernel.id == id) return &kernel;
+        return nullptr;
+    }
+};
+
+}  // namespace cairn::inline v0

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace cairn::device {
+
+struct ArenaOptions {
+    /// Asks the system for 2 MiB pages: fewer faults and page-table walks, memory in steps of 2 MiB.
+    bool huge_pages = false;
+};
+
+/// One stretch of memory for all tensors of an instance. Address space is reserved for the largest sizes, so the base
+/// never moves; memory is taken page by page when a length first needs it, before a run and never in one.
+///
+///     Arena arena = Arena::reserve(bytes_at_upper_bound);   // costs nothing yet
+///     arena.touch(bytes_at(128));                           // faults in the first pages
+///     arena.touch(bytes_at(64));                            // does nothing
+class Arena {
+public:
+    /// No memory: data() is null, capacity 0.
+    Arena() noexcept = default;
+
+    /// Reserves `bytes` of address space, zero when first read. Throws Error(memory) naming the bytes.
+    static Arena reserve(std::size_t bytes, const ArenaOptions& options = {});
+
+    /// Uses `bytes` at `memory`, which stay the caller's and must outlive the arena. Throws Error(argument) when
+    /// `memory` is null (and `bytes` is not 0) or not aligned to `alignment`.
+    static Arena wrap(void* memory, std::size_t bytes);
+
+    ~Arena();
+    Arena(Arena&& other) noexcept;
+    Arena& operator=(Arena&& other) noexcept;
+
+    /// Every base is a multiple of this at least; reserved ones of a page.
+    static constexpr std::size_t alignment = 64;
+
+    std::byte* data() const noexcept { return base_; }
+    std::size_t capacity() const noexcept { return capacity_; }
+    /// True when the memory is the arena's own.
+    bool owned() const noexcept { return mapping_ != nullptr; }
+
+    /// Makes the first `bytes` usable without a page fault; contents stay as they are. Only growth costs anything.
+    /// Throws Error(memory) naming the bytes when they exceed the capacity or the system has no more; the arena stays
+    /// as it was.
+    void touch(std::size_t bytes);
+    /// The most bytes touch() was called with.
+    std::size_t touched_bytes() const noexcept { return touched_; }
+
+    /// Bytes of this stretch that are in memory now, in whole pages, as the system counts them.
+    std::size_t resident_bytes() const;
+
+    /// Fills [offset, offset + bytes) with 0xff, which reads as NaN in every floating type. Throws Error(argument)
+    /// unless the range is touched.
+    void poison(std::size_t offset, std::size_t bytes);
+    /// The end of the last byte before `touched_bytes()` that is not 0xff: after poison of everything and a run, the
+    /// most memory the run has written to.
+    std::size_t written_bytes() const noexcept;
+
+private:
+    void commit(std::size_t bytes);
+    void unmap() noexcept;
+
+    std::byte* base_ = nullptr;
+    std::size_t capacity_ = 0, touched_ = 0;
+    std::size_t committed_ = 0;  // of own memory: readable and writable, in whole pages
+    void* mapping_ = nullptr;    // what munmap gets; null when the memory is the caller's
+    std::size_t mapped_ = 0;
+    std::size_t step_ = 0;  // bytes are taken in multiples of this
+};
+
+}  // namespace cairn::device

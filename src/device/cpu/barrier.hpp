@@ -1,0 +1,71 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+namespace cairn::device {
+
+/// What a member leaves an aborted region by. Not a std::exception, so that no kernel takes it for a fault of its own;
+/// the thread pool catches it.
+struct RegionAborted {};
+
+/// A meeting point for a fixed number of threads: spins for a while, then sleeps on a futex; with `spin` zero (more
+/// threads than CPUs) it sleeps at once. No lock, no allocation.
+///
+///     barrier.wait();                            // all members
+///     barrier.wait([&] { next.store(0); });      // the last one to come does this while the others still wait
+///
+/// Once aborted, every present and future wait() gives false until reset(): nobody waits for a member that has failed.
+class Barrier {
+public:
+    Barrier(int members, std::chrono::nanoseconds spin) noexcept
+        : members_(static_cast<std::uint32_t>(members)), spin_(spin) {}
+    Barrier(const Barrier&) = delete;
+    Barrier& operator=(const Barrier&) = delete;
+
+    int members() const noexcept { return static_cast<int>(members_); }
+
+    /// True when all members have come; false when aborted.
+    [[nodiscard]] bool wait() noexcept {
+        return wait([] {});
+    }
+
+    /// As wait(); the last to come runs `completion`, which must not throw, before anybody goes on.
+    template <class Completion>
+    [[nodiscard]] bool wait(const Completion& completion) noexcept {
+        // A member reads the epoch before it counts itself: until it has, the epoch cannot move on.
+        const std::uint32_t epoch = epoch_.load(std::memory_order_relaxed);
+        if ((epoch & aborted_bit) != 0) return false;
+        if (members_ == 1) {
+            completion();
+            return true;
+        }
+        if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 < members_) return wait_past(epoch);
+        completion();
+        arrived_.store(0, std::memory_order_relaxed);
+        return open();
+    }
+
+    /// Makes all waits, present and future, give false. From any thread.
+    void abort() noexcept;
+    bool aborted() const noexcept { return (epoch_.load(std::memory_order_acquire) & aborted_bit) != 0; }
+
+    /// Ready for a new region. Nobody may be inside.
+    void reset() noexcept;
+
+private:
+    static constexpr std::uint32_t aborted_bit = 1, step = 2;
+
+    bool wait_past(std::uint32_t epoch) noexcept;
+    bool open() noexcept;
+    void wake_sleepers() noexcept;
+
+    const std::uint32_t members_;
+    const std::chrono::nanoseconds spin_;
+    alignas(64) std::atomic<std::uint32_t> arrived_{0};
+    alignas(64) std::atomic<std::uint32_t> epoch_{0};  // counts meetings in steps of two; the low bit says aborted
+    std::atomic<std::uint32_t> sleepers_{0};
+};
+
+}  // namespace cairn::device

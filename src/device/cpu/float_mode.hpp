@@ -1,0 +1,38 @@
+#pragma once
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#else
+#include <cfenv>
+#endif
+
+namespace cairn::device {
+
+/// Sets this thread's floating-point mode to the default (round to nearest, subnormal numbers kept, no traps) while it
+/// lives.
+///
+///     A host that flushes subnormals to zero would otherwise get other bits from the chunks its own thread computes.
+class DefaultFloatMode {
+public:
+#if defined(__x86_64__)
+    DefaultFloatMode() noexcept : saved_(_mm_getcsr()) { _mm_setcsr(0x1f80); }
+    ~DefaultFloatMode() { _mm_setcsr(saved_); }
+#else
+    DefaultFloatMode() noexcept {
+        std::fegetenv(&saved_);
+        std::fesetenv(FE_DFL_ENV);
+    }
+    ~DefaultFloatMode() { std::fesetenv(&saved_); }
+#endif
+    DefaultFloatMode(const DefaultFloatMode&) = delete;
+    DefaultFloatMode& operator=(const DefaultFloatMode&) = delete;
+
+private:
+#if defined(__x86_64__)
+    unsigned saved_;
+#else
+    std::fenv_t saved_;
+#endif
+};
+
+}  // namespace cairn::device

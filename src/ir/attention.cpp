@@ -1,0 +1,96 @@
+#include "cairn/composites.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace cairn::inline v0 {
+namespace {
+
+double lowest(DType dtype) {
+    switch (dtype) {
+        case DType::f64: return std::numeric_limits<double>::lowest();
+        case DType::f16: return -65504;
+        case DType::bf16: return -0x1.fep127;
+        default: return std::numeric_limits<float>::lowest();
+    }
+}
+
+std::string text(const char* name, const Operand& x) {
+    return std::string(name) + " " + to_string(x.tensor().dtype(), x.tensor().shape());
+}
+
+/// The sizes of one call: q [B, H, T, D], k and v [B, G, S, D], with H = G * group.
+struct Sizes {
+    Dim batch, heads, queries, key_heads, keys, group;
+};
+
+Sizes check(const CompositeScope& scope, const Operand& q, const Operand& k, const Operand& v) {
+    for (const Operand* operand : {&q, &k, &v})
+        if (operand->is_scalar() || operand->tensor().empty()) scope.fail("q, k and v must be Tensors");
+    const std::string all = text("q", q) + ", " + text("k", k) + ", " + text("v", v);
+    for (const Operand* operand : {&q, &k, &v})
+        if (operand->tensor().rank() != 4) scope.fail("q, k and v need four axes: " + all);
+    const Shape &a = q.tensor().shape(), &b = k.tensor().shape(), &c = v.tensor().shape();
+    if (!(a[0] == b[0] && b[0] == c[0])) scope.fail("batches differ: " + all);
+    if (!(b[1] == c[1] && b[2] == c[2])) scope.fail("k and v differ in heads or keys: " + all);
+    if (!(a[3] == b[3])) scope.fail("head sizes of q and k differ: " + all);
+    Dim group = 1;
+    if (!(a[1] == b[1])) {
+        if (!provably_le(1, b[1])) scope.fail("k and v may have no head: " + all);
+        group = floordiv(a[1], b[1]);
+        if (!(group * b[1] == a[1])) scope.fail("the heads of q are no multiple of those of k: " + all);
+    }
+    return {a[0], a[1], a[2], b[1], b[2], group};
+}
+
+Tensor causal_mask(const Graph& graph, const Dim& queries, const Dim& keys) {
+    const Tensor rows = reshape(iota(graph, queries, DType::i32, keys - queries), {queries, 1});
+    return rows >= iota(graph, keys);
+}
+
+Tensor attend(const CompositeScope& scope, const Operand& q, const Operand& k, const Operand& v, const Operand* key_mask,
+              const AttentionOptions& options) {
+    const Sizes n = check(scope, q, k, v);
+    const bool grouped = !(n.heads == n.key_heads);
+    const Dim size = q.tensor().dim(3), out_size = v.tensor().dim(3);
+    if (!options.scale && !(size.is_constant() && size.constant() > 0))
+        scope.fail("a scale must be given unless the head size is constant: " + text("q", q));
+    const double scale = options.scale ? *options.scale : 1 / std::sqrt(static_cast<double>(size.constant()));
+
+    const Tensor queries = grouped ? reshape(q, {n.batch, n.key_heads, n.group, n.queries, size}) : q.tensor();
+    const Tensor keys = grouped ? reshape(k, {n.batch, n.key_heads, 1, n.keys, size}) : k.tensor();
+    const Tensor values = grouped ? reshape(v, {n.batch, n.key_heads, 1, n.keys, out_size}) : v.tensor();
+
+    Tensor scores = matmul(queries, swap_axes(keys, -1, -2)) * scale;
+    Tensor visible;
+    if (options.causal) visible = causal_mask(Graph(q.tensor().graph()), n.queries, n.keys);
+    if (key_mask != nullptr) {
+        const Tensor mask = grouped ? reshape(*key_mask, {n.batch, 1, 1, 1, n.keys}) : reshape(*key_mask, {n.batch, 1, 1, n.keys});
+        visible = visible.empty() ? mask : visible && mask;
+    }
+    if (!visible.empty()) scores = where(visible, scores, options.masked_score.value_or(lowest(scores.dtype())));
+    const Tensor result = matmul(softmax(scores), values);
+    return grouped ? reshape(result, {n.batch, n.heads, n.queries, out_size}) : result;
+}
+
+}  // namespace
+
+Tensor attention(const Operand& q, const Operand& k, const Operand& v, const AttentionOptions& options) {
+    const CompositeScope scope("attention", q);
+    return attend(scope, q, k, v, nullptr, options);
+}
+
+Tensor attention(const Operand& q, const Operand& k, const Operand& v, const Operand& key_mask,
+                 const AttentionOptions& options) {
+    const CompositeScope scope("attention", q);
+    if (key_mask.is_scalar() || key_mask.tensor().empty()) scope.fail("key_mask must be a Tensor");
+    const Tensor& mask = key_mask.tensor();
+    const bool fits = mask.rank() == 2 && !k.tensor().empty() && k.tensor().rank() == 4 && mask.dim(0) == k.tensor().dim(0) &&
+                      mask.dim(1) == k.tensor().dim(2);
+    if (!k.tensor().empty() && (mask.dtype() != DType::boolean || !fits))
+        scope.fail("key_mask must be boolean with the batch and the keys of k: " + text("k", k) + ", " +
+                   text("key_mask", key_mask));
+    return attend(scope, q, k, v, &key_mask, options);
+}
+
+}  // namespace cairn::inline v0

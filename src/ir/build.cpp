@@ -1,0 +1,114 @@
+#include "ir/build.hpp"
+
+#include "cairn/ops.hpp"
+#include "ir/leaves.hpp"
+#include "ir/op_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cairn::inline v0::ir {
+namespace {
+
+[[noreturn]] void refuse_problem(const Problem& problem, const std::string& text) {
+    throw Error(ErrorKind::argument, "problem", fmt::format("{}: {}", text, to_string(problem)));
+}
+
+const Tensor& value_at(const Problem& problem, const std::vector<Tensor>& values, int number) {
+    if (number < 0 || static_cast<std::size_t>(number) >= values.size())
+        refuse_problem(problem, fmt::format("the body has no value {}", number));
+    return values[static_cast<std::size_t>(number)];
+}
+
+std::vector<Tensor> build_body(const Problem& problem, const Graph& graph, std::vector<Tensor> values) {
+    for (const Step& step : problem.body) {
+        if (step.op == "const") {
+            values.push_back(Graph(graph).constant(step.dtype, step.number));
+            continue;
+        }
+        std::vector<Tensor> operands;
+        for (const int number : step.operands) operands.push_back(value_at(problem, values, number));
+        Attributes attributes;
+        if (step.op == "cast") attributes = {{"dtype", std::vector<Dim>{static_cast<int>(step.dtype)}}};
+        const auto op = find_op(step.op);
+        if (!op || info(*op).kind != OpClass::elementwise)
+            refuse_problem(problem, fmt::format("'{}' is no elementwise op", step.op));
+        values.push_back(apply(step.op, operands, attributes));
+        if (values.back().dtype() != step.dtype)
+            refuse_problem(problem, fmt::format("value {} is {}", values.size() - 1, to_string(values.back().dtype())));
+    }
+    std::vector<Tensor> results;
+    for (const int number : problem.results) results.push_back(value_at(problem, values, number));
+    return results;
+}
+
+// Outside a graph with states, a version is a plain tensor: rows put behind it, or over a part of it. The growing axis is the one on which
+// the shapes differ.
+Tensor change_state(const Problem& problem, const std::vector<Tensor>& in) {
+    const bool append = problem.definition == info(Op::state_append).name;
+    if (in.size() != 2 || in[0].rank() != in[1].rank() || (append && problem.outputs.size() != 1))
+        refuse_problem(problem, "a state change takes the state and rows of one rank, and tells its result");
+    const Shape& compared = append ? problem.outputs[0].shape : in[1].shape();
+    const Shape& live = in[0].shape();
+    if (compared.size() != live.size()) refuse_problem(problem, "the ranks of a state and its next version differ");
+    const auto differs = std::mismatch(live.begin(), live.end(), compared.begin()).first;
+    if (differs == live.end()) return append ? in[0] : in[1];
+    const int axis = static_cast<int>(differs - live.begin());
+    if (append) return concat({in[0], in[1]}, axis);
+    const std::vector<Dim>& list = problem.attributes.dims("start");
+    if (list.size() != 1) refuse_problem(problem, "start takes one size");
+    const Dim start = list[0], stop = start + in[1].dim(axis);
+    const Tensor before = slice(in[0], axis, 0, start);
+    return concat({before, in[1], slice(in[0], axis, stop, in[0].dim(axis))}, axis);
+}
+
+std::vector<Tensor> build_problem(const Problem& problem, const Graph& graph, const std::vector<Tensor>& in,
+                                  std::span<const Definition> definitions) {
+    if (problem.definition == "elementwise") return build_body(problem, graph, in);
+    if (problem.definition == "pack") {
+        if (in.size() != 1) refuse_problem(problem, "pack takes one input");
+        return in;
+    }
+    const auto op = find_op(problem.definition);
+    if (op == Op::iota) return {Tensor(graph.data(), graph.data()->make(Op::iota, {}, problem.attributes, {}))};
+    if (op && info(*op).kind == OpClass::effect) return {change_state(problem, in)};
+    if (op && info(*op).kind != OpClass::leaf) return {apply(problem.definition, in, problem.attributes)};
+    const auto named = [&](const Definition& definition) { return definition.name == problem.definition; };
+    const auto it = std::find_if(definitions.begin(), definitions.end(), named);
+    if (it == definitions.end()) refuse_problem(problem, fmt::format("there is no definition '{}'", problem.definition));
+    return it->build(in, problem.attributes);
+}
+
+}  // namespace
+
+Graph graph_of(const Problem& problem, std::span<const Definition> definitions) {
+    std::shared_ptr<Symbols> symbols = symbols_of(problem);
+    if (!symbols) symbols = Symbols::create();
+    const Graph graph(std::make_shared<GraphData>(problem.definition.empty() ? "problem" : problem.definition, symbols));
+    std::vector<Tensor> in;
+    for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
+        const TensorDesc& input = problem.inputs[i];
+        in.emplace_back(graph.data(), add_input(*graph.data(), fmt::format("in{}", i), input.dtype, input.shape, {}));
+    }
+    const std::vector<Tensor> out = build_problem(problem, graph, in, definitions);
+    for (std::size_t i = 0; i < out.size(); ++i) graph.data()->add_output(fmt::format("out{}", i), out[i].id());
+    return graph;
+}
+
+Tensor apply(std::string_view name, std::span<const Tensor> operands, const Attributes& attributes,
+             std::source_location where) {
+    const auto op = find_op(name);
+    if (!op || operands.empty())
+        throw Error(ErrorKind::argument, "apply", fmt::format("'{}' is no op on tensors", name), where);
+    std::vector<NodeId> ids;
+    for (const Tensor& operand : operands) {
+        if (operand.empty() || operand.graph() != operands.front().graph())
+            throw Error(ErrorKind::graph, name, "operands must be tensors of one graph", where);
+        ids.push_back(operand.id());
+    }
+    const auto& graph = operands.front().graph();
+    return Tensor(graph, graph->make(*op, std::move(ids), attributes, where));
+}
+
+}  // namespace cairn::inline v0::ir

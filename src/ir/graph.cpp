@@ -1,0 +1,110 @@
+#include "cairn/graph.hpp"
+
+#include "cairn/ops.hpp"
+#include "ir/graph_data.hpp"
+#include "ir/leaves.hpp"
+#include "ir/names.hpp"
+#include "ir/refuse.hpp"
+
+#include <fmt/format.h>
+
+namespace cairn::inline v0 {
+namespace {
+
+using ir::GraphData;
+using ir::Node;
+using ir::refuse;
+
+const Node& node_of(const Tensor& tensor) {
+    if (tensor.empty()) throw Error(ErrorKind::graph, "tensor", "the handle is empty or moved-from");
+    return tensor.graph()->node(tensor.id());
+}
+
+}  // namespace
+
+DType Tensor::dtype() const { return node_of(*this).dtype; }
+
+const Shape& Tensor::shape() const { return node_of(*this).shape; }
+
+int Tensor::rank() const { return static_cast<int>(shape().size()); }
+
+Dim Tensor::dim(int axis) const {
+    const int index = axis < 0 ? axis + rank() : axis;
+    if (index < 0 || index >= rank())
+        throw Error(ErrorKind::graph, "tensor",
+                    fmt::format("axis {} is out of range for {}", axis, to_string(dtype(), shape())));
+    return shape()[static_cast<std::size_t>(index)];
+}
+
+Graph::Graph(std::string_view name) {
+    if (const std::string fault = ir::name_fault(name); !fault.empty())
+        throw Error(ErrorKind::graph, "graph", "the name " + fault);
+    data_ = std::make_shared<GraphData>(name);
+}
+
+Dim Graph::symbol(std::string_view name, std::int64_t low, std::int64_t high, std::source_location where) {
+    try {
+        return data_->symbols()->add(name, low, high);
+    } catch (const Error& error) {
+        throw Error(error.kind(), fmt::format("{} ({})", error.what(), Error::place(where)));
+    }
+}
+
+Tensor Graph::input(std::string_view name, DType dtype, Shape shape, std::source_location where) {
+    return Tensor(data_, ir::add_input(*data_, name, dtype, std::move(shape), where));
+}
+
+Tensor Graph::weight(std::string_view name, DType dtype, Shape shape, std::source_location where) {
+    return Tensor(data_, ir::add_weight(*data_, name, dtype, std::move(shape), where));
+}
+
+State Graph::state(std::string_view name, DType dtype, Shape shape, int axis, std::int64_t capacity,
+                   std::source_location where) {
+    const auto size = static_cast<int>(shape.size());
+    if (axis >= -size && axis < size && shape[static_cast<std::size_t>(axis < 0 ? axis + size : axis)].symbol().empty())
+        refuse("state",
+               fmt::format("{} must have a symbol as the size of axis {}: {}", ir::quoted(name), axis, to_string(dtype, shape)),
+               where);
+    const std::size_t index = ir::add_state(*data_, name, dtype, std::move(shape), axis, capacity, where);
+    return State(data_, static_cast<std::uint32_t>(index));
+}
+
+Tensor Graph::constant(DType dtype, Shape shape, std::span<const double> values, std::source_location where) {
+    return Tensor(data_, ir::add_constant(*data_, dtype, std::move(shape), values, where));
+}
+
+Tensor Graph::constant(DType dtype, double value, std::source_location where) {
+    return constant(dtype, Shape{}, std::span(&value, 1), where);
+}
+
+Tensor Graph::constant(DType dtype, const Dim& value, std::source_location where) {
+    constexpr std::int64_t exact = std::int64_t{1} << 53;
+    if (value.is_constant() && value.constant() >= -exact && value.constant() <= exact)
+        return constant(dtype, static_cast<double>(value.constant()), where);
+    const Tensor table = iota(*this, 1, DType::i64, value, where);
+    const Tensor scalar = reshape(Operand(table, where), {});
+    return dtype == DType::i64 ? scalar : cast(Operand(scalar, where), dtype);
+}
+
+void Graph::output(std::string_view name, const Tensor& tensor, std::source_location where) {
+    if (const std::string fault = ir::name_fault(name); !fault.empty()) refuse("output", "the name " + fault, where);
+    const auto fail = [&](const std::string& text) { refuse("output", ir::quoted(name) + " " + text, where); };
+    if (tensor.empty()) fail("is an empty or moved-from Tensor");
+    const std::string type = to_string(tensor.dtype(), tensor.shape());
+    if (tensor.graph() != data_)
+        fail(fmt::format("is {} of another graph, \"{}\"", type, tensor.graph()->name()));
+    for (const ir::Output& output : data_->outputs())
+        if (output.name == name) {
+            const Node& node = data_->node(output.node);
+            fail(fmt::format("is taken by {}, cannot be {} too", to_string(node.dtype, node.shape), type));
+        }
+    data_->add_output(std::string(name), tensor.id());
+}
+
+const std::string& Graph::name() const { return data_->name(); }
+
+Symbols& Graph::symbols() const { return *data_->symbols(); }
+
+std::size_t Graph::size() const { return data_->nodes().size(); }
+
+}  // namespace cairn::inline v0

@@ -1,0 +1,130 @@
+#include "ir/graph_data.hpp"
+
+#include "ir/infer.hpp"
+#include "ir/op_table.hpp"
+
+#include <bit>
+#include <functional>
+
+namespace cairn::inline v0::ir {
+namespace {
+
+void mix(std::size_t& seed, std::size_t value) noexcept {
+    seed ^= value + 0x9e3779b97f4a7c15ULL + (seed << 6) + (seed >> 2);
+}
+
+std::size_t hash_of(const Dim& dim) noexcept {
+    return dim.is_constant() ? std::hash<std::int64_t>{}(dim.constant()) : std::hash<const void*>{}(dim.node());
+}
+
+void mix(std::size_t& seed, const std::vector<Dim>& dims) noexcept {
+    mix(seed, dims.size());
+    for (const Dim& dim : dims) mix(seed, hash_of(dim));
+}
+
+std::size_t hash_of(const Node& node) {
+    std::size_t seed = static_cast<std::size_t>(node.op) * 64 + static_cast<std::size_t>(node.dtype);
+    mix(seed, node.shape);
+    for (const NodeId operand : node.operands) mix(seed, operand);
+    for (const Attribute& attribute : node.attributes) {
+        if (const auto* number = std::get_if<double>(&attribute.value))
+            mix(seed, std::bit_cast<std::uint64_t>(*number));
+        else
+            mix(seed, std::get<std::vector<Dim>>(attribute.value));
+    }
+    mix(seed, std::hash<std::string>{}(node.name));
+    if (node.values)
+        for (const double value : *node.values) mix(seed, std::bit_cast<std::uint64_t>(value));
+    return seed;
+}
+
+// By bits: 0 and -0 are different values, and a NaN is equal to itself.
+bool same(double a, double b) noexcept { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
+
+bool same(const Attributes& a, const Attributes& b) {
+    if (a.size() != b.size()) return false;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        if (a[i].name != b[i].name || a[i].value.index() != b[i].value.index()) return false;
+        const auto* number = std::get_if<double>(&a[i].value);
+        if (number ? !same(*number, std::get<double>(b[i].value)) : a[i].value != b[i].value) return false;
+    }
+    return true;
+}
+
+bool same_values(const Node& a, const Node& b) {
+    if (a.values == b.values) return true;
+    if (!a.values || !b.values || a.values->size() != b.values->size()) return false;
+    for (std::size_t i = 0; i < a.values->size(); ++i)
+        if (!same((*a.values)[i], (*b.values)[i])) return false;
+    return true;
+}
+
+bool same(const Node& a, const Node& b) {
+    return a.op == b.op && a.dtype == b.dtype && a.device == b.device && a.operands == b.operands && a.name == b.name &&
+           a.shape == b.shape && same(a.attributes, b.attributes) && same_values(a, b);
+}
+
+}  // namespace
+
+GraphData::GraphData(std::string_view name) : GraphData(name, Symbols::create()) {}
+
+GraphData::GraphData(std::string_view name, std::shared_ptr<Symbols> symbols)
+    : name_(name), symbols_(std::move(symbols)) {}
+
+NodeId GraphData::intern(Node node) {
+    const std::size_t hash = hash_of(node);
+    const auto [first, last] = index_.equal_range(hash);
+    for (auto it = first; it != last; ++it)
+        if (same(nodes_[it->second], node)) return it->second;
+    const NodeId id = static_cast<NodeId>(nodes_.size());
+    if (!node.name.empty()) leaves_.emplace(node.name, id);
+    nodes_.push_back(std::move(node));
+    index_.emplace(hash, id);
+    return id;
+}
+
+NodeId GraphData::make(Op op, std::vector<NodeId> operands, Attributes attributes, const std::source_location& where,
+                       std::string name) {
+    const std::source_location& line = place(where);
+    Inferred inferred = infer(*this, op, operands, attributes, line);
+    Node node;
+    node.op = op;
+    node.dtype = inferred.dtype;
+    node.shape = std::move(inferred.shape);
+    node.device = inferred.device;
+    node.operands = std::move(operands);
+    node.attributes = std::move(attributes);
+    node.name = std::move(name);
+    node.where = line;
+    node.composite = composite_;
+    return intern(std::move(node));
+}
+
+std::optional<NodeId> GraphData::find_leaf(std::string_view name) const {
+    const auto it = leaves_.find(std::string(name));
+    return it == leaves_.end() ? std::nullopt : std::optional(it->second);
+}
+
+void GraphData::enter_composite(std::string_view name, const std::source_location& where) {
+    if (composite_depth_ == 0) {
+        composite_ = name;
+        composite_where_ = where;
+    }
+    ++composite_depth_;
+}
+
+void GraphData::leave_composite() noexcept {
+    if (--composite_depth_ == 0) composite_.clear();
+}
+
+std::string GraphData::part_name(std::string_view name) const {
+    return composite_depth_ > 0 ? composite_ : std::string(name);
+}
+
+std::string GraphData::part_name(Op op) const { return part_name(info(op).name); }
+
+const std::source_location& GraphData::place(const std::source_location& where) const noexcept {
+    return composite_depth_ > 0 ? composite_where_ : where;
+}
+
+}  // namespace cairn::inline v0::ir

@@ -1,0 +1,136 @@
+#pragma once
+
+#include "cairn/graph.hpp"
+#include "cairn/problem.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+/// The graph as every stage of the compile wing sees it: a vector of nodes in topological order, hash-consed.
+namespace cairn::inline v0::ir {
+
+using NodeId = std::uint32_t;
+
+/// The kinds of node. Leaves first, then the atomic ops; op_table.hpp has a row for each.
+enum class Op : std::uint8_t {
+    input, weight, constant, state_read,
+    neg, abs, exp, log, sqrt, rsqrt, sin, cos, tanh, erf, floor, cast,
+    add, sub, mul, div, min, max, pow,
+    eq, ne, lt, le, gt, ge, logical_and, logical_or, logical_xor, logical_not,
+    where,
+    sum, max_reduce, argmax,
+    matmul,
+    reshape, transpose, broadcast, slice, pad, concat, gather, scatter, iota, window,
+    copy_to,
+    state_append, state_write,
+};
+
+/// One value. Its attributes are in the order its op_table row declares them; axes are stored negative, counted from the end (-1 is the last),
+/// so that a node means the same under added leading axes. Reductions keep their axes with size 1; ops.cpp adds the reshape that
+/// drops them.
+struct Node {
+    Op op = Op::input;
+    DType dtype = DType::f32;
+    Shape shape;
+    Device device = Device::cpu;
+    std::vector<NodeId> operands;
+    Attributes attributes;
+    std::string name;                                   ///< of an input, weight or state
+    std::shared_ptr<const std::vector<double>> values;  ///< of a constant, row-major; one value may stand for all elements of a rank-0 constant
+    std::source_location where;                         ///< the user's line; not part of identity
+    std::string composite;                              ///< the outermost composite it was made in; not part of identity
+};
+
+struct StateInfo {
+    std::string name;
+    DType dtype = DType::f32;
+    Shape shape;               ///< the live part before a run
+    int axis = 0;              ///< the growing axis, negative
+    std::int64_t capacity = 0;
+    NodeId read = 0;           ///< the state_read node
+    NodeId latest = 0;         ///< the version that a run commits
+};
+
+struct Output {
+    std::string name;
+    NodeId node = 0;
+};
+
+/// Owner of one graph. Nodes are only ever added; operands come before their users.
+class GraphData {
+public:
+    explicit GraphData(std::string_view name);
+    /// An empty graph that shares the symbol table.
+    GraphData(std::string_view name, std::shared_ptr<Symbols> symbols);
+
+    const std::string& name() const noexcept { return name_; }
+    const std::shared_ptr<Symbols>& symbols() const noexcept { return symbols_; }
+    const std::vector<Node>& nodes() const noexcept { return nodes_; }
+    const Node& node(NodeId id) const { return nodes_[id]; }
+    const std::vector<Output>& outputs() const noexcept { return outputs_; }
+    const std::vector<StateInfo>& states() const noexcept { return states_; }
+    std::vector<StateInfo>& states() noexcept { return states_; }
+
+    /// The node equal to `node` (op, dtype, shape, device, operands, attributes, name, values), made if there is none. No inference, no checks.
+    NodeId intern(Node node);
+    /// Infers dtype and shape (infer.hpp), checks, interns. `where` is replaced by the enclosing composite's line where there is one.
+    NodeId make(Op op, std::vector<NodeId> operands, Attributes attributes, const std::source_location& where,
+                std::string name = {});
+    void add_output(std::string name, NodeId node) { outputs_.push_back({std::move(name), node}); }
+    /// The input, weight or state_read of that name; nothing when there is none.
+    std::optional<NodeId> find_leaf(std::string_view name) const;
+
+    /// The innermost lines of CompositeScope: name of the outermost composite and its caller's line.
+    void enter_composite(std::string_view name, const std::source_location& where);
+    void leave_composite() noexcept;
+    /// The part named in an error about `op` now: `softmax` inside a composite, else the op's own name.
+    std::string part_name(Op op) const;
+    std::string part_name(std::string_view name) const;
+    const std::source_location& place(const std::source_location& where) const noexcept;
+
+private:
+    std::string name_;
+    std::shared_ptr<Symbols> symbols_;
+    std::vector<Node> nodes_;
+    std::vector<Output> outputs_;
+    std::vector<StateInfo> states_;
+    std::unordered_multimap<std::size_t, NodeId> index_;
+    std::unordered_map<std::string, NodeId> leaves_;
+    std::string composite_;
+    std::source_location composite_where_;
+    int composite_depth_ = 0;
+};
+
+/// How often each node is read by other nodes, outputs and state commits.
+std::vector<int> use_counts(const GraphData& graph);
+/// Nodes from which an output or a state commit can be reached.
+std::vector<bool> live_nodes(const GraphData& graph);
+/// Nodes that depend on weights and constants only (and on no symbol-sized leaf): computed once when weights are bound.
+std::vector<bool> bound_nodes(const GraphData& graph);
+
+/// A copy with other symbols: symbol i of the graph becomes `replacements[i]`, a Dim of `symbols` or a constant. Names, states and outputs stay.
+/// Used to make the graph of one bucket: `T in 1..1024` becomes 1, or `T in 2..12`.
+std::shared_ptr<GraphData> specialize(const GraphData& graph, const std::shared_ptr<Symbols>& symbols,
+                                      const std::vector<Dim>& replacements);
+
+/// Copies a node into `target`, its operands translated by `map` (old id -> new id), without inference.
+NodeId copy_node(const Node& node, const std::vector<NodeId>& map, GraphData& target);
+
+/// Copies outputs and states into `target`, their nodes translated by `map`: the last step of every stage that writes a new graph.
+void copy_ends(const GraphData& graph, const std::vector<NodeId>& map, GraphData& target);
+
+/// The state_read at the beginning of the chain of versions that `version` (a state_read, state_append or state_write) belongs to;
+/// nothing when `version` is no such node.
+std::optional<NodeId> state_origin(const GraphData& graph, NodeId version);
+
+/// The same list, each number an element of an attribute's value: `{"axes", dims({-2, -1})}`.
+std::vector<Dim> dims(const std::vector<int>& values);
+
+}  // namespace cairn::inline v0::ir

@@ -1,0 +1,106 @@
+#include "ir/infer.hpp"
+
+#include "ir/refuse.hpp"
+#include "ir/shape_rule.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cairn::inline v0::ir {
+namespace {
+
+Inferred by_family(const ShapeRule& rule) {
+    switch (info(rule.op()).kind) {
+        case OpClass::elementwise: return infer_elementwise(rule);
+        case OpClass::reduction: return infer_reduction(rule);
+        case OpClass::contraction: return infer_matmul(rule);
+        case OpClass::movement: return infer_movement(rule);
+        case OpClass::indexing: return infer_indexing(rule);
+        case OpClass::effect: return infer_state_change(rule);
+        case OpClass::transfer: {
+            const std::int64_t device = rule.integer("device");
+            if (device < 0 || device > static_cast<std::int64_t>(Device::cuda))
+                rule.fail(fmt::format("there is no device {}", device));
+            return {rule.node(0).dtype, rule.shape(0), static_cast<Device>(device)};
+        }
+        case OpClass::leaf: break;
+    }
+    if (rule.op() == Op::iota) return infer_iota(rule);
+    rule.fail("is a leaf and has no shape rule");
+}
+
+void check_count(const ShapeRule& rule) {
+    const OpInfo& row = info(rule.op());
+    const auto count = static_cast<int>(rule.size());
+    if (count < row.min_operands || (row.max_operands >= 0 && count > row.max_operands))
+        rule.fail(fmt::format("takes {}{} operands, got {}", row.min_operands, row.max_operands < 0 ? " or more" : "",
+                              count));
+}
+
+// Also brings the attributes into the order of the op's row.
+void check_attributes(const ShapeRule& rule, Attributes& attributes) {
+    const OpInfo& row = info(rule.op());
+    for (const Attribute& attribute : attributes)
+        if (std::find(row.attributes.begin(), row.attributes.end(), attribute.name) == row.attributes.end())
+            rule.fail("has no attribute " + attribute.name);
+    Attributes sorted;
+    for (const std::string_view name : row.attributes) {
+        const auto named = [&](const Attribute& attribute) { return attribute.name == name; };
+        const auto it = std::find_if(attributes.begin(), attributes.end(), named);
+        if (it == attributes.end()) rule.fail(fmt::format("attribute {} is missing", name));
+        sorted.push_back(std::move(*it));
+    }
+    if (attributes.size() != sorted.size()) rule.fail("an attribute is given twice");
+    attributes = std::move(sorted);
+    for (const Attribute& attribute : attributes) {
+        const auto* list = std::get_if<std::vector<Dim>>(&attribute.value);
+        for (std::size_t i = 0; list != nullptr && i < list->size(); ++i)
+            if (!(*list)[i].is_constant() && (*list)[i].symbols() != rule.graph().symbols())
+                rule.fail(fmt::format("{} {} is made of another graph's symbols", attribute.name,
+                                      to_string((*list)[i])));
+    }
+}
+
+// An operand off the CPU decides where the result lives; tables and scalars go where they are needed.
+Device joint_device(const ShapeRule& rule) {
+    for (std::size_t i = 0; i < rule.size(); ++i)
+        if (rule.node(i).device != Device::cpu) return rule.node(i).device;
+    return Device::cpu;
+}
+
+}  // namespace
+
+Inferred infer(const GraphData& graph, Op op, std::span<const NodeId> operands, Attributes& attributes,
+               const std::source_location& where) {
+    const ShapeRule rule(graph, op, operands, attributes);
+    try {
+        check_count(rule);
+        check_attributes(rule, attributes);
+        Inferred result = by_family(rule);
+        if (op != Op::copy_to) result.device = joint_device(rule);
+        element_count(result.shape);
+        return result;
+    } catch (const ShapeFault& fault) {
+        refuse(graph.part_name(op), fault.text, where);
+    } catch (const Error& error) {
+        // Arithmetic on sizes fails without knowing for whom it is done.
+        refuse(graph.part_name(op), fmt::format("{}: {}", error.what(), rule.text()), where);
+    }
+}
+
+std::optional<Shape> broadcast_shapes(const Shape& a, const Shape& b) {
+    const Shape& longer = a.size() >= b.size() ? a : b;
+    const Shape& shorter = a.size() >= b.size() ? b : a;
+    Shape result = longer;
+    const std::size_t offset = longer.size() - shorter.size();
+    for (std::size_t i = 0; i < shorter.size(); ++i) {
+        Dim& size = result[offset + i];
+        if (size == shorter[i] || shorter[i] == Dim(1)) continue;
+        if (!(size == Dim(1))) return std::nullopt;
+        size = shorter[i];
+    }
+    return result;
+}
+
+}  // namespace cairn::inline v0::ir

@@ -1,0 +1,123 @@
+#include "ir/shape_rule.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cairn::inline v0::ir {
+namespace {
+
+// Removes each size that stands on both sides, so that a quotient needs no division by a size that may be zero.
+void cancel(std::vector<Dim>& above, std::vector<Dim>& below) {
+    std::erase_if(below, [&](const Dim& size) {
+        const auto it = std::find(above.begin(), above.end(), size);
+        if (it == above.end()) return false;
+        above.erase(it);
+        return true;
+    });
+}
+
+// The size that -1 stands for; nothing when no exact quotient is proved.
+std::optional<Dim> missing_size(const Shape& from, const Shape& rest) {
+    std::vector<Dim> above = from, below = rest;
+    cancel(above, below);
+    const Dim total = element_count(above), divisor = element_count(below);
+    if (divisor == Dim(1)) return total;
+    if (!provably_le(1, divisor)) return std::nullopt;
+    const Dim quotient = floordiv(total, divisor);
+    return quotient * divisor == total ? std::optional(quotient) : std::nullopt;
+}
+
+Inferred infer_reshape(const ShapeRule& rule) {
+    std::vector<Dim>& shape = rule.dims("shape");
+    const std::string wanted = to_string(shape);
+    Dim* missing = nullptr;
+    Shape rest;
+    for (Dim& size : shape) {
+        if (size == Dim(-1)) {
+            if (missing != nullptr) rule.fail(fmt::format("more than one -1 in {}", wanted));
+            missing = &size;
+        } else {
+            if (!provably_le(0, size)) rule.fail(fmt::format("size {} may be negative", to_string(size)));
+            rest.push_back(size);
+        }
+    }
+    if (missing != nullptr) {
+        const auto size = missing_size(rule.shape(0), rest);
+        if (!size) rule.fail(fmt::format("no size for -1 in {} is sure to fit: {}", wanted, rule.text()));
+        *missing = *size;
+    } else if (!(element_count(shape) == element_count(rule.shape(0)))) {
+        rule.fail(fmt::format("{} has {} elements, {} has {}", rule.text(), to_string(element_count(rule.shape(0))),
+                              wanted, to_string(element_count(shape))));
+    }
+    return {rule.node(0).dtype, shape};
+}
+
+Inferred infer_transpose(const ShapeRule& rule) {
+    std::vector<Dim>& permutation = rule.dims("permutation");
+    const std::int64_t rank = rule.rank(0);
+    std::vector<bool> seen(static_cast<std::size_t>(rank), false);
+    Shape shape;
+    for (Dim& entry : permutation) {
+        const std::int64_t axis = entry.is_constant() ? entry.constant() : rank;
+        const auto index = static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
+        if (index >= seen.size() || seen[index]) break;
+        seen[index] = true;
+        shape.push_back(rule.shape(0)[index]);
+        entry = static_cast<std::int64_t>(index) - rank;
+    }
+    if (static_cast<std::int64_t>(shape.size()) != rank || permutation.size() != shape.size())
+        rule.fail(fmt::format("{} is no permutation of the axes of {}", to_string(permutation), rule.text()));
+    return {rule.node(0).dtype, std::move(shape)};
+}
+
+Inferred infer_broadcast(const ShapeRule& rule) {
+    const Shape& shape = rule.dims("shape");
+    for (const Dim& size : shape)
+        if (!provably_le(0, size)) rule.fail(fmt::format("size {} may be negative", to_string(size)));
+    const auto joined = broadcast_shapes(rule.shape(0), shape);
+    if (!joined || *joined != shape) rule.fail(fmt::format("{} does not broadcast to {}", rule.text(), to_string(shape)));
+    return {rule.node(0).dtype, shape};
+}
+
+Inferred infer_slice(const ShapeRule& rule) {
+    const std::size_t axis = rule.axis_of_first();
+    const Dim &start = rule.dim("start"), &stop = rule.dim("stop"), &size = rule.shape(0)[axis];
+    const std::int64_t step = rule.integer("step");
+    if (step < 1) rule.fail(fmt::format("step must be at least 1, got {}: {}", step, rule.text()));
+    if (!provably_le(0, start) || !provably_le(start, stop) || !provably_le(stop, size))
+        rule.fail(fmt::format("0 <= {} <= {} <= {} is not sure to hold on axis {}: {}", to_string(start), to_string(stop),
+                              to_string(size), axis, rule.text()));
+    Shape shape = rule.shape(0);
+    shape[axis] = ceildiv(stop - start, step);
+    return {rule.node(0).dtype, std::move(shape)};
+}
+
+Inferred infer_window(const ShapeRule& rule) {
+    const std::size_t axis = rule.axis_of_first();
+    const std::int64_t size = rule.integer("size"), stride = rule.integer("stride"), dilation = rule.integer("dilation");
+    if (size < 1 || stride < 1 || dilation < 1)
+        rule.fail(fmt::format("size {}, stride {} and dilation {} must be at least 1", size, stride, dilation));
+    const Dim span = (Dim(size) - 1) * dilation + 1;
+    Shape shape = rule.shape(0);
+    if (!provably_le(span, shape[axis]))
+        rule.fail(fmt::format("a window spans {} elements, axis {} may be shorter: {}", to_string(span), axis,
+                              rule.text()));
+    shape[axis] = floordiv(shape[axis] - span, stride) + 1;
+    shape.push_back(size);
+    return {rule.node(0).dtype, std::move(shape)};
+}
+
+}  // namespace
+
+Inferred infer_movement(const ShapeRule& rule) {
+    switch (rule.op()) {
+        case Op::reshape: return infer_reshape(rule);
+        case Op::transpose: return infer_transpose(rule);
+        case Op::broadcast: return infer_broadcast(rule);
+        case Op::slice: return infer_slice(rule);
+        default: return infer_window(rule);
+    }
+}
+
+}  // namespace cairn::inline v0::ir

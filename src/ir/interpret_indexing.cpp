@@ -1,0 +1,125 @@
+#include "ir/interpret_value.hpp"
+#include "ir/number.hpp"
+
+#include <fmt/format.h>
+
+namespace cairn::inline v0::ir {
+namespace {
+
+// Writes `part` into the elements of `out` that begin at `start` of an axis.
+void put(Value& out, const Value& part, std::size_t axis, std::int64_t start) {
+    const Sizes strides = row_major(out.shape);
+    const auto at = places(part.shape, {strides, start * strides[axis]});
+    with_storage(
+        out.dtype,
+        [&](auto& to, const auto& from) {
+            for (std::size_t i = 0; i < from.size(); ++i) to[static_cast<std::size_t>(at[i])] = from[i];
+        },
+        out, part);
+}
+
+Value evaluate_pad(const Evaluation& e) {
+    Value out = e.result();
+    const double value = e.node().attributes.number("value");
+    out.data.assign(out.data.size(), round_to(out.dtype, value));
+    out.integers.assign(out.integers.size(), is_float(out.dtype) ? 0 : truncate_to(out.dtype, value));
+    put(out, e.operand(0), e.axis(), e.integer("before"));
+    return out;
+}
+
+Value evaluate_concat(const Evaluation& e) {
+    Value out = e.result();
+    std::int64_t start = 0;
+    for (const Value* operand : e.operands) {
+        put(out, *operand, e.axis(), start);
+        start += operand->shape[e.axis()];
+    }
+    return out;
+}
+
+/// x as [a, size, b]: the axes before, at, and after the indexed one.
+struct Blocks {
+    std::int64_t before = 1, size = 1, after = 1;
+    Blocks(const Sizes& shape, std::size_t axis)
+        : before(count(std::span(shape).first(axis))), size(shape[axis]), after(count(std::span(shape).subspan(axis + 1))) {}
+};
+
+void check_indices(const Evaluation& e, std::int64_t size) {
+    for (const std::int64_t index : e.operand(1).integers)
+        if (index < 0 || index >= size) e.fail(fmt::format("index {} is outside 0..{}", index, size - 1));
+}
+
+Value evaluate_gather(const Evaluation& e) {
+    const Blocks n(e.operand(0).shape, e.axis());
+    const auto& indices = e.operand(1).integers;
+    check_indices(e, n.size);
+    Value out = e.result();
+    with_storage(
+        out.dtype,
+        [&](auto& to, const auto& x) {
+            std::size_t place = 0;
+            for (std::int64_t a = 0; a < n.before; ++a)
+                for (const std::int64_t index : indices)
+                    for (std::int64_t b = 0; b < n.after; ++b)
+                        to[place++] = x[static_cast<std::size_t>((a * n.size + index) * n.after + b)];
+        },
+        out, e.operand(0));
+    return out;
+}
+
+Value evaluate_scatter(const Evaluation& e) {
+    const Blocks n(e.operand(0).shape, e.axis());
+    const auto& indices = e.operand(1).integers;
+    check_indices(e, n.size);
+    Value out = e.operand(0);
+    with_storage(
+        out.dtype,
+        [&](auto& to, const auto& updates) {
+            std::size_t place = 0;
+            for (std::int64_t a = 0; a < n.before; ++a)
+                for (const std::int64_t index : indices)
+                    for (std::int64_t b = 0; b < n.after; ++b)
+                        to[static_cast<std::size_t>((a * n.size + index) * n.after + b)] = updates[place++];
+        },
+        out, e.operand(2));
+    return out;
+}
+
+}  // namespace
+
+Value evaluate_indexing(const Evaluation& e) {
+    switch (e.node().op) {
+        case Op::pad: return evaluate_pad(e);
+        case Op::concat: return evaluate_concat(e);
+        case Op::gather: return evaluate_gather(e);
+        default: return evaluate_scatter(e);
+    }
+}
+
+Value evaluate_iota(const Evaluation& e) {
+    Value out = e.result();
+    const std::int64_t start = e.integer("start");
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        const std::int64_t value = start + static_cast<std::int64_t>(i);
+        if (is_float(out.dtype))
+            out.data[i] = round_integer(out.dtype, value);
+        else
+            out.integers[i] = wrap_to(out.dtype, value);
+    }
+    return out;
+}
+
+Value evaluate_state_change(const Evaluation& e) {
+    const Node& origin = e.graph.node(*state_origin(e.graph, e.id));
+    const Value &live = e.operand(0), &rows = e.operand(1);
+    const auto axis = static_cast<std::size_t>(origin.attributes.integer("axis") + static_cast<std::int64_t>(live.shape.size()));
+    const std::int64_t capacity = origin.attributes.integer("capacity");
+    if (e.shape[axis] > capacity)
+        e.fail(fmt::format("\"{}\" would hold {} rows, its capacity is {}", origin.name, e.shape[axis], capacity));
+    Value out = e.result();
+    put(out, live, axis, 0);
+    put(out, rows, axis, e.node().op == Op::state_append ? live.shape[axis] : e.integer("start"));
+    return out;
+}
+
+}  // namespace cairn::inline v0::ir

@@ -1,0 +1,116 @@
+#include "ir/leaves.hpp"
+
+#include "ir/names.hpp"
+#include "ir/number.hpp"
+#include "ir/op_table.hpp"
+#include "ir/refuse.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cairn::inline v0::ir {
+namespace {
+
+void check_shape(const GraphData& graph, std::string_view part, DType dtype, const Shape& shape,
+                 const std::source_location& where) {
+    for (const Dim& size : shape) {
+        if (!size.is_constant() && size.symbols() != graph.symbols())
+            refuse(part, fmt::format("size {} is made of another graph's symbols", to_string(size)), where);
+        if (!provably_le(0, size))
+            refuse(part, fmt::format("size {} of {} may be negative", to_string(size), to_string(dtype, shape)), where);
+    }
+    try {
+        element_count(shape);
+    } catch (const Error&) {
+        refuse(part, fmt::format("{} has more elements than 64 bits count", to_string(dtype, shape)), where);
+    }
+}
+
+void check_new_leaf(const GraphData& graph, std::string_view part, std::string_view name,
+                    const std::source_location& where) {
+    if (const std::string fault = name_fault(name); !fault.empty()) refuse(part, "the name " + fault, where);
+    if (const auto known = graph.find_leaf(name)) {
+        const Node& node = graph.node(*known);
+        refuse(part, fmt::format("the name {} is taken by {} {}", quoted(name),
+                                 node.op == Op::state_read ? "state" : info(node.op).name,
+                                 to_string(node.dtype, node.shape)),
+               where);
+    }
+}
+
+Node leaf(const GraphData& graph, Op op, DType dtype, Shape shape, const std::source_location& where) {
+    Node node;
+    node.op = op;
+    node.dtype = dtype;
+    node.shape = std::move(shape);
+    node.where = graph.place(where);
+    node.composite = graph.part_name("");
+    return node;
+}
+
+NodeId named_leaf(GraphData& graph, Op op, std::string_view name, DType dtype, Shape shape,
+                  const std::source_location& where) {
+    const auto part = info(op).name;
+    check_new_leaf(graph, part, name, where);
+    check_shape(graph, part, dtype, shape, where);
+    Node node = leaf(graph, op, dtype, std::move(shape), where);
+    node.name = name;
+    return graph.intern(std::move(node));
+}
+
+}  // namespace
+
+NodeId add_input(GraphData& graph, std::string_view name, DType dtype, Shape shape, const std::source_location& where) {
+    return named_leaf(graph, Op::input, name, dtype, std::move(shape), where);
+}
+
+NodeId add_weight(GraphData& graph, std::string_view name, DType dtype, Shape shape, const std::source_location& where) {
+    for (const Dim& size : shape)
+        if (!size.is_constant())
+            refuse("weight", fmt::format("the shape of {} must be constant, got {}", quoted(name), to_string(dtype, shape)),
+                   where);
+    return named_leaf(graph, Op::weight, name, dtype, std::move(shape), where);
+}
+
+std::size_t add_state(GraphData& graph, std::string_view name, DType dtype, Shape shape, std::int64_t axis,
+                      std::int64_t capacity, const std::source_location& where) {
+    const auto fail = [&](const std::string& text) { refuse("state", quoted(name) + " " + text, where); };
+    check_new_leaf(graph, "state", name, where);
+    check_shape(graph, "state", dtype, shape, where);
+    const auto rank = static_cast<std::int64_t>(shape.size());
+    const std::string type = to_string(dtype, shape);
+    if (axis < -rank || axis >= rank) fail(fmt::format("has no axis {}: {}", axis, type));
+    const auto negative = static_cast<int>(axis < 0 ? axis : axis - rank);
+    const Dim length = shape[static_cast<std::size_t>(rank + negative)];
+    if (length.symbol().empty() && !length.is_constant())
+        fail(fmt::format("must have a symbol as the size of axis {}: {}", axis, type));
+    if (const auto least = std::max<std::int64_t>(1, length.lower_bound()); capacity < least)
+        fail(fmt::format("has capacity {}, below its least length {}: {}", capacity, least, type));
+
+    Node node = leaf(graph, Op::state_read, dtype, shape, where);
+    node.name = name;
+    node.attributes = {{"axis", std::vector<Dim>{negative}}, {"capacity", std::vector<Dim>{capacity}}};
+    const NodeId id = graph.intern(std::move(node));
+    graph.states().push_back({std::string(name), dtype, std::move(shape), negative, capacity, id, id});
+    return graph.states().size() - 1;
+}
+
+NodeId add_constant(GraphData& graph, DType dtype, Shape shape, std::span<const double> values,
+                    const std::source_location& where) {
+    check_shape(graph, "constant", dtype, shape, where);
+    for (const Dim& size : shape)
+        if (!size.is_constant()) refuse("constant", fmt::format("the shape must be constant, got {}", to_string(dtype, shape)), where);
+    const Dim count = element_count(shape);
+    if (!(count == Dim(values.size())))
+        refuse("constant",
+               fmt::format("{} needs {} values, got {}", to_string(dtype, shape), to_string(count), values.size()), where);
+    std::vector<double> rounded;
+    rounded.reserve(values.size());
+    for (const double value : values) rounded.push_back(round_to(dtype, value));
+    Node node = leaf(graph, Op::constant, dtype, std::move(shape), where);
+    node.values = std::make_shared<const std::vector<double>>(std::move(rounded));
+    return graph.intern(std::move(node));
+}
+
+}  // namespace cairn::inline v0::ir

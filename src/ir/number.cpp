@@ -1,0 +1,90 @@
+#include "ir/number.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace cairn::inline v0::ir {
+namespace {
+
+// Rounds to `digits` significant bits, nearest even, in a format whose smallest normal number has the frexp exponent `low` and whose largest finite value
+// is `largest`. Going straight from double avoids the double rounding of a detour by float.
+double round_bits(double value, int digits, int low, double largest) noexcept {
+    if (!std::isfinite(value) || value == 0) return value;
+    int exponent = 0;
+    std::frexp(value, &exponent);
+    const int last = std::max(exponent - digits, low - digits);
+    const double rounded = std::ldexp(std::nearbyint(std::ldexp(value, -last)), last);
+    return std::fabs(rounded) > largest ? std::copysign(std::numeric_limits<double>::infinity(), value) : rounded;
+}
+
+}  // namespace
+
+std::int64_t lowest_integer(DType dtype) noexcept {
+    switch (dtype) {
+        case DType::i64: return std::numeric_limits<std::int64_t>::min();
+        case DType::i32: return std::numeric_limits<std::int32_t>::min();
+        case DType::i8: return -128;
+        default: return 0;
+    }
+}
+
+std::int64_t highest_integer(DType dtype) noexcept {
+    switch (dtype) {
+        case DType::i64: return std::numeric_limits<std::int64_t>::max();
+        case DType::i32: return std::numeric_limits<std::int32_t>::max();
+        case DType::i8: return 127;
+        case DType::u8: return 255;
+        default: return 1;
+    }
+}
+
+std::int64_t truncate_to(DType dtype, double value) noexcept {
+    if (dtype == DType::boolean) return value != 0 ? 1 : 0;
+    if (std::isnan(value)) return 0;
+    const std::int64_t low = lowest_integer(dtype), high = highest_integer(dtype);
+    if (value <= static_cast<double>(low)) return low;
+    if (value >= static_cast<double>(high)) return high;
+    return static_cast<std::int64_t>(value);
+}
+
+std::int64_t wrap_to(DType dtype, std::int64_t value) noexcept {
+    switch (dtype) {
+        case DType::i32: return static_cast<std::int32_t>(value);
+        case DType::i8: return static_cast<std::int8_t>(value);
+        case DType::u8: return static_cast<std::uint8_t>(value);
+        case DType::boolean: return value != 0 ? 1 : 0;
+        default: return value;
+    }
+}
+
+std::int64_t saturate_to(DType dtype, std::int64_t value) noexcept {
+    if (dtype == DType::boolean) return value != 0 ? 1 : 0;
+    return std::min(std::max(value, lowest_integer(dtype)), highest_integer(dtype));
+}
+
+double round_to(DType dtype, double value) noexcept {
+    if (std::isnan(value) && is_float(dtype)) return std::numeric_limits<double>::quiet_NaN();
+    switch (dtype) {
+        case DType::f64: return value;
+        case DType::f32: return round_bits(value, 24, -125, std::numeric_limits<float>::max());
+        case DType::f16: return round_bits(value, 11, -13, 65504.0);
+        case DType::bf16: return round_bits(value, 8, -125, 0x1.fep127);
+        default: return static_cast<double>(truncate_to(dtype, value));
+    }
+}
+
+double round_integer(DType dtype, std::int64_t value) noexcept {
+    // By way of double the last bits of a large integer would be rounded twice.
+    if (dtype == DType::f32) return static_cast<float>(value);
+    return round_to(dtype, static_cast<double>(value));
+}
+
+bool can_hold(DType dtype, double value) noexcept {
+    if (is_float(dtype)) return true;
+    if (dtype == DType::boolean) return value == 0 || value == 1;
+    return std::trunc(value) == value && value >= static_cast<double>(lowest_integer(dtype)) &&
+           (dtype == DType::i64 ? value < 0x1p63 : value <= static_cast<double>(highest_integer(dtype)));
+}
+
+}  // namespace cairn::inline v0::ir

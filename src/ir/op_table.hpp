@@ -1,0 +1,50 @@
+#pragma once
+
+#include "ir/graph_data.hpp"
+
+#include <span>
+#include <string_view>
+
+/// One row an op: all that stages need to know about it without knowing which op it is.
+///
+///     info(Op::pad).attributes      // axis before after value
+///     find_op("matmul")             // Op::matmul
+namespace cairn::inline v0::ir {
+
+enum class OpClass : std::uint8_t {
+    leaf,         ///< input, weight, constant, state_read, iota
+    elementwise,  ///< out[i] = f(in[i], ...), operands broadcast
+    reduction,    ///< sum, max_reduce: attribute `axes` (negative); argmax: `axis`; axes kept with size 1
+    contraction,  ///< matmul
+    movement,     ///< reshape, transpose, broadcast, slice, window: the same elements elsewhere, a view where strides allow
+    indexing,     ///< pad, concat, gather, scatter: need a kernel
+    transfer,     ///< copy_to
+    effect,       ///< state_append, state_write
+};
+
+/// Which dtypes the values an op computes with may have.
+enum class Accepts : std::uint8_t {
+    any,
+    floats,    ///< f64 f32 f16 bf16
+    numbers,   ///< all but boolean
+    booleans,  ///< boolean only
+};
+
+struct OpInfo {
+    Op op;
+    std::string_view name;  ///< in text forms, Problems and errors
+    OpClass kind;
+    int min_operands, max_operands;  ///< max -1: any number
+    Accepts accepts = Accepts::any;
+    bool commutative = false;
+    std::span<const std::string_view> attributes{};  ///< names, in order
+};
+
+/// The row of an op; all rows in the order of Op.
+const OpInfo& info(Op op) noexcept;
+std::span<const OpInfo> op_table() noexcept;
+/// The op of that name; nothing when unknown.
+std::optional<Op> find_op(std::string_view name) noexcept;
+inline bool is(const Node& node, OpClass kind) noexcept { return info(node.op).kind == kind; }
+
+}  // namespace cairn::inline v0::ir

@@ -1,0 +1,41 @@
+#include "cairn/ops.hpp"
+#include "ir/call.hpp"
+
+#include <algorithm>
+
+namespace cairn::inline v0 {
+
+using ir::call;
+using ir::Op;
+
+namespace {
+
+// `reduced` without the axes its node reduced, which stand there in stored form with size 1.
+Tensor drop_axes(const Tensor& reduced, const Operand& x, std::string_view attribute) {
+    const std::vector<Dim> axes = reduced.graph()->node(reduced.id()).attributes.dims(attribute);
+    const auto rank = static_cast<std::int64_t>(reduced.shape().size());
+    Shape shape;
+    for (std::int64_t axis = -rank; axis < 0; ++axis)
+        if (std::find(axes.begin(), axes.end(), Dim(axis)) == axes.end())
+            shape.push_back(reduced.shape()[static_cast<std::size_t>(axis + rank)]);
+    return axes.empty() ? reduced : reshape(Operand(reduced, x.where()), std::move(shape));
+}
+
+}  // namespace
+
+Tensor sum(const Operand& x, std::vector<int> axes, bool keepdims) {
+    const Tensor reduced = call(Op::sum, {x}, {{"axes", ir::dims(axes)}});
+    return keepdims ? reduced : drop_axes(reduced, x, "axes");
+}
+
+Tensor max_reduce(const Operand& x, std::vector<int> axes, bool keepdims) {
+    const Tensor reduced = call(Op::max_reduce, {x}, {{"axes", ir::dims(axes)}});
+    return keepdims ? reduced : drop_axes(reduced, x, "axes");
+}
+
+Tensor argmax(const Operand& x, int axis, bool keepdims) {
+    const Tensor reduced = call(Op::argmax, {x}, {{"axis", std::vector<Dim>{axis}}});
+    return keepdims ? reduced : drop_axes(reduced, x, "axis");
+}
+
+}  // namespace cairn::inline v0

@@ -1,0 +1,282 @@
+#include "cairn/graph.hpp"
+#include "ir/graph_data.hpp"
+#include "ir/leaves.hpp"
+#include "ir/names.hpp"
+#include "ir/number.hpp"
+#include "ir/op_table.hpp"
+#include "ir/quoted_text.hpp"
+#include "types/text_cursor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cairn::inline v0 {
+namespace {
+
+using ir::GraphData;
+using ir::NodeId;
+using ir::Op;
+using types::TextCursor;
+using types::UnknownSymbol;
+
+/// Reads a graph line by line; print.hpp tells the form.
+class GraphReader {
+public:
+    std::shared_ptr<GraphData> read(std::string_view text);
+
+private:
+    void read_line(TextCursor& cursor);
+    void read_header(TextCursor& cursor);
+    void read_node(TextCursor& cursor);
+    void read_output(TextCursor& cursor);
+    void read_commit(TextCursor& cursor);
+    void finish(std::size_t line) const;
+
+    NodeId read_leaf(TextCursor& cursor, Op op);
+    NodeId read_constant(TextCursor& cursor);
+    NodeId read_op(TextCursor& cursor, Op op);
+    std::vector<double> read_values(TextCursor& cursor, bool& scalar);
+    void read_attributes(TextCursor& cursor, Attributes& attributes);
+    NodeId read_reference(TextCursor& cursor);
+    std::string read_name(TextCursor& cursor, bool bare = false);
+    void read_type(TextCursor& cursor, DType& dtype, Shape& shape);
+    static void expect_end(TextCursor& cursor);
+
+    std::shared_ptr<GraphData> graph_;
+    std::unordered_map<std::int64_t, NodeId> numbers_;
+    std::vector<std::string> committed_;
+};
+
+// What graph building refuses is told without a column: put that of the line's op before it.
+template <typename F>
+auto located(TextCursor& cursor, std::size_t place, F build) {
+    try {
+        return build();
+    } catch (const Error& error) { cursor.fail(error.what(), place); }
+}
+
+std::shared_ptr<GraphData> GraphReader::read(std::string_view text) {
+    std::size_t line = 1;
+    for (; !text.empty(); ++line) {
+        const std::size_t end = text.find('\n');
+        std::string_view content = text.substr(0, end);
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+        if (content.ends_with('\r')) content.remove_suffix(1);
+        TextCursor cursor(content, "parse_graph");
+        if (cursor.at_end() || cursor.peek() == '#') continue;
+        try {
+            read_line(cursor);
+        } catch (const Error& error) {
+            // Arithmetic on sizes does not know the column.
+            constexpr std::string_view known = "[parse_graph] ";
+            const std::string_view message = error.what();
+            throw Error(ErrorKind::argument, "parse_graph",
+                        message.starts_with(known)
+                            ? fmt::format("line {}, {}", line, message.substr(known.size()))
+                            : fmt::format("line {}, column {}: {}", line, cursor.place() + 1, message));
+        }
+    }
+    if (!graph_) throw Error(ErrorKind::argument, "parse_graph", "line 1, column 1: expected 'graph', got the end of the text");
+    finish(line);
+    return graph_;
+}
+
+void GraphReader::read_line(TextCursor& cursor) {
+    if (!graph_) return read_header(cursor);
+    if (cursor.peek() == '%') return read_node(cursor);
+    if (cursor.accept_keyword("output")) return read_output(cursor);
+    if (cursor.accept_keyword("state")) return read_commit(cursor);
+    cursor.fail_expected("'%', 'output' or 'state'");
+}
+
+void GraphReader::read_header(TextCursor& cursor) {
+    if (!cursor.accept_keyword("graph")) cursor.fail_expected("'graph'");
+    graph_ = std::make_shared<GraphData>(read_name(cursor, true));
+    if (!cursor.accept("(")) return expect_end(cursor);
+    do {
+        cursor.peek();
+        const std::size_t place = cursor.place();
+        const auto name = cursor.name();
+        if (name.empty()) cursor.fail_expected("a symbol's name");
+        if (graph_->symbols()->find(name)) cursor.fail(fmt::format("the symbol {} is there already", name), place);
+        if (!cursor.accept_keyword("in")) cursor.fail_expected("'in'");
+        const std::int64_t low = cursor.integer();
+        cursor.expect("..");
+        const std::int64_t high = cursor.integer();
+        located(cursor, place, [&] { return graph_->symbols()->add(name, low, high); });
+    } while (cursor.accept(","));
+    cursor.expect(")");
+    expect_end(cursor);
+}
+
+void GraphReader::read_node(TextCursor& cursor) {
+    cursor.expect("%");
+    const std::size_t place = cursor.place();
+    const std::int64_t number = cursor.integer();
+    if (numbers_.contains(number)) cursor.fail(fmt::format("%{} is there already", number), place);
+    cursor.expect("=");
+    cursor.peek();
+    const std::size_t op_place = cursor.place();
+    const std::string_view name = cursor.name();
+    const auto op = ir::find_op(name);
+    if (!op) cursor.fail(fmt::format("there is no op '{}'", name), op_place);
+    const bool leaf = *op == Op::input || *op == Op::weight || *op == Op::state_read;
+    const NodeId id = *op == Op::constant ? read_constant(cursor) : leaf ? read_leaf(cursor, *op) : read_op(cursor, *op);
+    numbers_.emplace(number, id);
+}
+
+NodeId GraphReader::read_leaf(TextCursor& cursor, Op op) {
+    cursor.peek();
+    const std::size_t place = cursor.place();
+    const std::string name = read_name(cursor);
+    Attributes attributes;
+    read_attributes(cursor, attributes);
+    DType dtype{};
+    Shape shape;
+    read_type(cursor, dtype, shape);
+    return located(cursor, place, [&] {
+        if (op == Op::state_read) {
+            if (attributes.size() != 2)
+                throw Error(ErrorKind::graph, "state_read", "takes the attributes axis and capacity");
+            const std::size_t index = ir::add_state(*graph_, name, dtype, shape, attributes.integer("axis"),
+                                                    attributes.integer("capacity"), {});
+            return graph_->states()[index].read;
+        }
+        if (!attributes.empty()) throw Error(ErrorKind::graph, ir::info(op).name, "takes no attributes");
+        return op == Op::input ? ir::add_input(*graph_, name, dtype, shape, {})
+                               : ir::add_weight(*graph_, name, dtype, shape, {});
+    });
+}
+
+NodeId GraphReader::read_constant(TextCursor& cursor) {
+    cursor.peek();
+    const std::size_t place = cursor.place();
+    bool scalar = false;
+    const std::vector<double> values = read_values(cursor, scalar);
+    DType dtype{};
+    Shape shape;
+    read_type(cursor, dtype, shape);
+    if (scalar != shape.empty()) cursor.fail("a scalar stands bare, a table in braces", place);
+    for (const double value : values)
+        if (!ir::can_hold(dtype, value))
+            cursor.fail(fmt::format("the number {} is no {}", types::number_text(value), to_string(dtype)), place);
+    return located(cursor, place, [&] { return ir::add_constant(*graph_, dtype, shape, values, {}); });
+}
+
+std::vector<double> GraphReader::read_values(TextCursor& cursor, bool& scalar) {
+    scalar = !cursor.accept("{");
+    if (scalar) return {cursor.number()};
+    std::vector<double> values;
+    if (cursor.accept("}")) return values;
+    do { values.push_back(cursor.number()); } while (cursor.accept(","));
+    cursor.expect("}");
+    return values;
+}
+
+NodeId GraphReader::read_op(TextCursor& cursor, Op op) {
+    const std::size_t place = cursor.place() - ir::info(op).name.size();
+    std::vector<NodeId> operands;
+    if (cursor.peek() == '%') {
+        do { operands.push_back(read_reference(cursor)); } while (cursor.accept(","));
+    }
+    Attributes attributes;
+    read_attributes(cursor, attributes);
+    DType dtype{};
+    Shape shape;
+    read_type(cursor, dtype, shape);
+    const NodeId id = located(cursor, place, [&] { return graph_->make(op, operands, attributes, {}); });
+    const ir::Node& node = graph_->node(id);
+    if (node.dtype != dtype || node.shape != shape)
+        cursor.fail(fmt::format("the result is {}, not {}", to_string(node.dtype, node.shape), to_string(dtype, shape)), place);
+    return id;
+}
+
+void GraphReader::read_attributes(TextCursor& cursor, Attributes& attributes) {
+    while (cursor.peek() != ':' && !cursor.at_end()) {
+        Attribute attribute;
+        attribute.name = cursor.name();
+        if (attribute.name.empty()) cursor.fail_expected("':'");
+        cursor.expect("=");
+        if (cursor.peek() == '(')
+            attribute.value = types::parse_dims(cursor, *graph_->symbols(), UnknownSymbol::refuse, "(", ")");
+        else
+            attribute.value = cursor.number();
+        attributes.push_back(std::move(attribute));
+    }
+}
+
+NodeId GraphReader::read_reference(TextCursor& cursor) {
+    cursor.expect("%");
+    const std::size_t place = cursor.place();
+    const std::int64_t number = cursor.integer();
+    const auto it = numbers_.find(number);
+    if (it == numbers_.end()) cursor.fail(fmt::format("there is no %{} above", number), place);
+    return it->second;
+}
+
+void GraphReader::read_type(TextCursor& cursor, DType& dtype, Shape& shape) {
+    cursor.expect(":");
+    types::parse_tensor_type(cursor, *graph_->symbols(), UnknownSymbol::refuse, dtype, shape);
+    expect_end(cursor);
+}
+
+void GraphReader::read_output(TextCursor& cursor) {
+    cursor.peek();
+    const std::size_t place = cursor.place();
+    const std::string name = read_name(cursor);
+    const Tensor tensor(graph_, read_reference(cursor));
+    expect_end(cursor);
+    for (const ir::Output& output : graph_->outputs())
+        if (output.name == name) cursor.fail(fmt::format("the output {} is there already", ir::quoted(name)), place);
+    graph_->add_output(name, tensor.id());
+}
+
+void GraphReader::read_commit(TextCursor& cursor) {
+    cursor.peek();
+    const std::size_t place = cursor.place();
+    const std::string name = read_name(cursor);
+    const NodeId latest = read_reference(cursor);
+    expect_end(cursor);
+    std::vector<ir::StateInfo>& states = graph_->states();
+    const auto it = std::find_if(states.begin(), states.end(), [&](const auto& state) { return state.name == name; });
+    if (it == states.end()) cursor.fail(fmt::format("there is no state {} above", ir::quoted(name)), place);
+    const auto done = static_cast<std::ptrdiff_t>(committed_.size());
+    if (it - states.begin() < done) cursor.fail(fmt::format("the state {} is committed already", ir::quoted(name)), place);
+    if (ir::state_origin(*graph_, latest) != it->read)
+        cursor.fail(fmt::format("the node is no version of the state {}", ir::quoted(name)), place);
+    it->latest = latest;
+    std::rotate(states.begin() + done, it, it + 1);  // states stand in the order of these lines
+    committed_.push_back(name);
+}
+
+void GraphReader::finish(std::size_t line) const {
+    if (committed_.size() < graph_->states().size())
+        throw Error(ErrorKind::argument, "parse_graph",
+                    fmt::format("line {}, column 1: a last line 'state {} %...' is missing", line,
+                                ir::quoted(graph_->states()[committed_.size()].name)));
+}
+
+std::string GraphReader::read_name(TextCursor& cursor, bool bare) {
+    cursor.peek();
+    const std::size_t place = cursor.place();
+    std::string name;
+    if (bare && cursor.peek() != '"') {
+        name = cursor.name(true);
+        if (name.empty()) cursor.fail_expected("a name");
+    } else {
+        name = ir::read_quoted(cursor);
+    }
+    if (const std::string fault = ir::name_fault(name); !fault.empty()) cursor.fail("the name " + fault, place);
+    return name;
+}
+
+void GraphReader::expect_end(TextCursor& cursor) {
+    if (!cursor.at_end()) cursor.fail_expected("the end of the line");
+}
+
+}  // namespace
+
+Graph parse_graph(std::string_view text) { return Graph(GraphReader().read(text)); }
+
+}  // namespace cairn::inline v0

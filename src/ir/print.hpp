@@ -1,0 +1,33 @@
+#pragma once
+
+#include "ir/graph_data.hpp"
+
+#include <string>
+
+/// The text form of a graph, read back by parse_graph to an equal one: the same nodes in the same order, dead ones too.
+///
+///     graph two_layers (N in 1..1024)
+///     %0 = input "x" : f32[N,3]
+///     %1 = weight "w" : f32[3,2]
+///     %2 = matmul %0, %1 : f32[N,2]
+///     %3 = constant 0.5 : f32[]
+///     %4 = mul %2, %3 : f32[N,2]
+///     %5 = sum %4 axes=(-1) : f32[N,1]
+///     %6 = constant {1, 2} : f32[2]
+///     %7 = state_read "k" axis=(-2) capacity=(64) : f32[P,2]
+///     %8 = state_append %7, %4 : f32[N + P,2]
+///     output "y" %5
+///     state "k" %8
+///
+/// One line a node: number, op, name (a JSON string), operands, attributes as the op's row in op_table declares them, `:` and the type.
+/// A list attribute stands in parentheses, a number bare; dtypes and devices are numbers of their enum. Constants print with the shortest digits
+/// that read back to the same value. After the nodes, `output` lines name results and a `state` line tells which version of each state a run
+/// commits. The reader also takes empty lines and lines that begin with `#`.
+namespace cairn::inline v0::ir {
+
+std::string print(const GraphData& graph);
+
+/// One node's line without its number: `mul %2, %3 : f32[N,2]`.
+std::string print_node(const GraphData& graph, NodeId id);
+
+}  // namespace cairn::inline v0::ir

@@ -1,0 +1,87 @@
+#include "ir/shape_rule.hpp"
+
+#include <fmt/format.h>
+
+namespace cairn::inline v0::ir {
+namespace {
+
+std::string operand_name(Op op, std::size_t index, std::size_t count) {
+    switch (op) {
+        case Op::where: return index == 0 ? "condition" : index == 1 ? "a" : "b";
+        case Op::gather:
+        case Op::scatter: return index == 0 ? "x" : index == 1 ? "indices" : "updates";
+        case Op::state_append:
+        case Op::state_write: return index == 0 ? "state" : "rows";
+        case Op::concat: return fmt::format("#{}", index);
+        default: return count == 1 ? "x" : index == 0 ? "lhs" : "rhs";
+    }
+}
+
+}  // namespace
+
+std::string ShapeRule::text() const {
+    std::string text;
+    for (std::size_t i = 0; i < size(); ++i)
+        text += fmt::format("{}{} {}", i == 0 ? "" : ", ", operand_name(op_, i, size()),
+                            to_string(node(i).dtype, shape(i)));
+    return text;
+}
+
+std::vector<Dim>& ShapeRule::dims(std::string_view name) const {
+    for (Attribute& attribute : attributes_)
+        if (attribute.name == name)
+            if (auto* list = std::get_if<std::vector<Dim>>(&attribute.value)) return *list;
+    fail(fmt::format("attribute {} is missing or no list", name));
+}
+
+double ShapeRule::number(std::string_view name) const {
+    for (const Attribute& attribute : attributes_)
+        if (attribute.name == name)
+            if (const auto* number = std::get_if<double>(&attribute.value)) return *number;
+    fail(fmt::format("attribute {} is missing or no number", name));
+}
+
+Dim& ShapeRule::dim(std::string_view name) const {
+    std::vector<Dim>& list = dims(name);
+    if (list.size() != 1) fail(fmt::format("attribute {} has {} entries, one is needed", name, list.size()));
+    return list[0];
+}
+
+std::int64_t ShapeRule::integer(std::string_view name) const {
+    const Dim& value = dim(name);
+    if (!value.is_constant()) fail(fmt::format("attribute {} must be a constant, got {}", name, to_string(value)));
+    return value.constant();
+}
+
+std::int64_t ShapeRule::axis(std::int64_t axis, std::int64_t rank) const {
+    if (axis < -rank || axis >= rank) fail(fmt::format("axis {} is out of range for {}", axis, text()));
+    return axis < 0 ? axis : axis - rank;
+}
+
+std::size_t ShapeRule::axis_of_first() const {
+    const std::int64_t negative = axis(integer("axis"), rank(0));
+    dim("axis") = negative;
+    return static_cast<std::size_t>(rank(0) + negative);
+}
+
+void ShapeRule::same_dtypes(std::size_t first, std::size_t last) const {
+    for (std::size_t i = first + 1; i < last; ++i)
+        if (node(i).dtype != node(first).dtype) fail("dtypes differ, cast one of them: " + text());
+}
+
+void ShapeRule::accepted_dtype(const Node& node) const {
+    switch (info(op_).accepts) {
+        case Accepts::any: return;
+        case Accepts::floats:
+            if (!is_float(node.dtype)) fail("needs a float dtype: " + text());
+            return;
+        case Accepts::numbers:
+            if (node.dtype == DType::boolean) fail("needs numbers, not booleans: " + text());
+            return;
+        case Accepts::booleans:
+            if (node.dtype != DType::boolean) fail("needs booleans: " + text());
+            return;
+    }
+}
+
+}  // namespace cairn::inline v0::ir

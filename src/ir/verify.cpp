@@ -1,0 +1,97 @@
+#include "ir/verify.hpp"
+
+#include "ir/infer.hpp"
+#include "ir/names.hpp"
+#include "ir/op_table.hpp"
+#include "ir/print.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace cairn::inline v0::ir {
+namespace {
+
+using Names = std::set<std::string, std::less<>>;
+
+std::string check_leaf(const Node& node, Names& names) {
+    const OpInfo& row = info(node.op);
+    if (!node.operands.empty()) return "a leaf has operands";
+    if (node.op != Op::constant) {
+        if (const std::string fault = name_fault(node.name); !fault.empty()) return "its name " + fault;
+        if (!names.insert(node.name).second) return "its name is taken";
+    }
+    const bool attributes_fit = std::equal(node.attributes.begin(), node.attributes.end(), row.attributes.begin(),
+                                           row.attributes.end(), [](const auto& a, auto name) { return a.name == name; });
+    if (!attributes_fit) return "its attributes are not those of its op";
+    if ((node.op == Op::constant) != (node.values != nullptr)) return "values belong to constants";
+    if (!node.values) return {};
+    const Dim count = element_count(node.shape);
+    return count == Dim(node.values->size()) ? std::string() : "it has another number of values than its shape";
+}
+
+std::string check_op(const GraphData& graph, NodeId id) {
+    const Node& node = graph.node(id);
+    if (!node.name.empty() || node.values) return "an op has a name or values";
+    for (const NodeId operand : node.operands)
+        if (operand >= id) return fmt::format("its operand %{} does not come before it", operand);
+    Attributes attributes = node.attributes;
+    const Inferred inferred = infer(graph, node.op, node.operands, attributes, {});
+    if (inferred.dtype != node.dtype || inferred.shape != node.shape)
+        return "its type should be " + to_string(inferred.dtype, inferred.shape);
+    if (inferred.device != node.device) return "its device should be " + std::string(to_string(inferred.device));
+    for (std::size_t i = 0; i < attributes.size(); ++i) {
+        const bool list = std::holds_alternative<std::vector<Dim>>(attributes[i].value);
+        if (attributes[i].name != node.attributes[i].name || (list && attributes[i] != node.attributes[i]))
+            return "its attribute " + attributes[i].name + " is not in stored form";
+    }
+    return {};
+}
+
+std::string check_node(const GraphData& graph, NodeId id, Names& names) {
+    const Node& node = graph.node(id);
+    try {
+        return is(node, OpClass::leaf) && node.op != Op::iota ? check_leaf(node, names) : check_op(graph, id);
+    } catch (const Error& error) { return error.what(); }
+}
+
+std::string check_state(const GraphData& graph, const StateInfo& state) {
+    if (state.read >= graph.nodes().size() || state.latest >= graph.nodes().size()) return "it names no node";
+    const Node& read = graph.node(state.read);
+    if (read.op != Op::state_read || read.name != state.name) return "its leaf is another one's";
+    if (state_origin(graph, state.latest) != state.read) return "its latest version grew from another leaf";
+    if (read.dtype != state.dtype || read.shape != state.shape) return "its type differs from its leaf's";
+    if (read.attributes.integer("axis") != state.axis || read.attributes.integer("capacity") != state.capacity)
+        return "its axis or capacity differ from its leaf's";
+    return {};
+}
+
+std::string check_states(const GraphData& graph) {
+    std::set<NodeId> leaves;
+    for (const StateInfo& state : graph.states()) {
+        if (const std::string fault = check_state(graph, state); !fault.empty())
+            return fmt::format("state {}: {}", quoted(state.name), fault);
+        if (!leaves.insert(state.read).second) return fmt::format("state {}: listed twice", quoted(state.name));
+    }
+    for (NodeId id = 0; id < graph.nodes().size(); ++id)
+        if (graph.node(id).op == Op::state_read && !leaves.contains(id))
+            return fmt::format("%{} = {}: belongs to no state", id, print_node(graph, id));
+    return {};
+}
+
+}  // namespace
+
+std::string verify(const GraphData& graph) {
+    Names names, outputs;
+    for (NodeId id = 0; id < graph.nodes().size(); ++id)
+        if (const std::string fault = check_node(graph, id, names); !fault.empty())
+            return fmt::format("%{} = {}: {}", id, print_node(graph, id), fault);
+    for (const Output& output : graph.outputs()) {
+        if (output.node >= graph.nodes().size()) return fmt::format("output {}: names no node", quoted(output.name));
+        if (!outputs.insert(output.name).second) return fmt::format("output {}: named twice", quoted(output.name));
+    }
+    return check_states(graph);
+}
+
+}  // namespace cairn::inline v0::ir

@@ -1,0 +1,75 @@
+#include "models/config_file.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+
+namespace cairn::inline v0::models {
+
+using nlohmann::json;
+
+ConfigFile::ConfigFile(const std::filesystem::path& path) : path_(path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw Error(ErrorKind::file, "config", "cannot read " + path.string());
+    json_ = std::make_unique<json>(json::parse(file, nullptr, false));
+    if (!json_->is_object()) fail("it is no JSON object");
+}
+
+ConfigFile::~ConfigFile() = default;
+
+void ConfigFile::fail(std::string_view what) const { throw Error(ErrorKind::file, "config", path_.string() + ": " + std::string(what)); }
+
+void ConfigFile::unsupported(std::string_view what) const {
+    throw Error(ErrorKind::unsupported, "config", path_.string() + ": " + std::string(what));
+}
+
+const json* ConfigFile::entry(std::string_view key) const {
+    const auto it = json_->find(key);
+    return it == json_->end() || it->is_null() ? nullptr : &*it;
+}
+
+std::int64_t ConfigFile::size(std::string_view key, std::optional<std::int64_t> otherwise) const {
+    const json* value = entry(key);
+    if (value == nullptr && otherwise) return *otherwise;
+    if (value == nullptr) fail("entry \"" + std::string(key) + "\" is missing");
+    constexpr std::int64_t largest = std::int64_t{1} << 31;
+    if (!value->is_number_integer() || value->get<std::int64_t>() < 1 || value->get<std::int64_t>() > largest)
+        fail("entry \"" + std::string(key) + "\" must be a positive integer, got " + value->dump());
+    return value->get<std::int64_t>();
+}
+
+double ConfigFile::number(std::string_view key, double otherwise) const {
+    const json* value = entry(key);
+    if (value == nullptr) return otherwise;
+    if (!value->is_number()) fail("entry \"" + std::string(key) + "\" must be a number, got " + value->dump());
+    return value->get<double>();
+}
+
+bool ConfigFile::flag(std::string_view key, bool otherwise) const {
+    const json* value = entry(key);
+    if (value == nullptr) return otherwise;
+    if (!value->is_boolean()) fail("entry \"" + std::string(key) + "\" must be true or false, got " + value->dump());
+    return value->get<bool>();
+}
+
+std::string ConfigFile::text(std::string_view key, std::string_view otherwise) const {
+    const json* value = entry(key);
+    if (value == nullptr) return std::string(otherwise);
+    if (!value->is_string()) fail("entry \"" + std::string(key) + "\" must be a string, got " + value->dump());
+    return value->get<std::string>();
+}
+
+std::vector<std::string> ConfigFile::labels() const {
+    std::vector<std::string> labels;
+    const json* value = entry("id2label");
+    if (value == nullptr) return labels;
+    if (!value->is_object()) fail("entry \"id2label\" must be an object");
+    for (std::size_t i = 0; i < value->size(); ++i) {
+        const auto it = value->find(std::to_string(i));
+        if (it == value->end() || !it->is_string()) fail("entry \"id2label\" must name labels 0 to " + std::to_string(value->size() - 1));
+        labels.push_back(it->get<std::string>());
+    }
+    return labels;
+}
+
+}  // namespace cairn::inline v0::models

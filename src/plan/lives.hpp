@@ -1,0 +1,64 @@
+#pragma once
+
+#include "plan/buffers.hpp"
+
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace cairn::plan {
+
+/// Lives on a dense clock whose ticks are the instructions at which some buffer starts. Two lives overlap exactly when
+/// they share a tick, because the later start of the two lies in both.
+///
+///     lives [10,20] [15,15] [30,90]  ->  [0,1] [1,1] [2,2]
+struct Lives {
+    std::vector<int> first, last;  ///< per buffer, ticks, both included
+    std::vector<int> by_first;     ///< buffers by first tick, then index
+    int ticks = 0;
+
+    explicit Lives(const Problem& problem);
+    int count() const noexcept { return static_cast<int>(first.size()); }
+    bool overlap(int a, int b) const noexcept { return first[a] <= last[b] && first[b] <= last[a]; }
+};
+
+/// Sizes with the samples of a buffer side by side: `at(buffer, column)`. Column `samples` is a blend of all others,
+/// each weighed by the inverse of its lower bound: an imaginary size that counts for all of them.
+struct Sizes {
+    int columns = 0;
+    std::vector<std::int64_t> bytes;
+    std::int64_t at(int buffer, int column) const noexcept {
+        return bytes[static_cast<std::size_t>(buffer) * static_cast<std::size_t>(columns) +
+                     static_cast<std::size_t>(column)];
+    }
+};
+
+/// The sizes of `problem` and their blend.
+Sizes sizes_of(const Problem& problem, std::span<const std::int64_t> lower_bound);
+
+/// Per sample the bytes that no plan can undercut; see Solution::lower_bound.
+std::vector<std::int64_t> lower_bounds(const Problem& problem, const Lives& lives);
+
+/// Per tick the bytes alive, for one column.
+std::vector<std::int64_t> live_bytes(const Lives& lives, const Sizes& sizes, int column);
+
+/// Which buffers live at the same time as a given one.
+class Conflicts {
+public:
+    explicit Conflicts(const Lives& lives);
+    /// The buffers that overlap `buffer`, in no particular order. Valid until the next call. Problems with too many
+    /// pairs to store are scanned instead.
+    std::span<const int> of(int buffer);
+    /// How many of() would give; the most possible where that is not stored.
+    std::size_t known(int buffer) const noexcept {
+        return stored_ ? start_[buffer + 1] - start_[buffer] : std::numeric_limits<std::size_t>::max();
+    }
+
+private:
+    const Lives* lives_;
+    bool stored_ = false;
+    std::vector<std::size_t> start_;
+    std::vector<int> others_;
+};
+
+}  // namespace cairn::plan

@@ -1,0 +1,69 @@
+#include "plan/pack.hpp"
+
+#include "plan/lives.hpp"
+#include "plan/relation.hpp"
+#include "plan/search.hpp"
+
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+
+namespace cairn::plan {
+namespace {
+
+Budget budget_of(const Options& options) {
+    Budget budget{options.placements, options.work, std::chrono::steady_clock::time_point::max()};
+    if (options.time_limit.count() > 0) budget.deadline = std::chrono::steady_clock::now() + options.time_limit;
+    return budget;
+}
+
+// Every buffer above the one created before it.
+Relation apart(std::size_t count) {
+    Relation relation;
+    relation.order.resize(count);
+    std::iota(relation.order.begin(), relation.order.end(), 0);
+    relation.start.assign(1, 0);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (i > 0) relation.below.push_back(static_cast<int>(i) - 1);
+        relation.start.push_back(static_cast<int>(i));
+    }
+    return relation;
+}
+
+Relation search(const Problem& problem, const Lives& lives, const Sizes& sizes, std::span<const std::int64_t> bounds,
+                const Options& options) {
+    Search search(problem, lives, sizes, bounds, budget_of(options));
+    search.portfolio();
+    if (!search.best_score().optimal) search.improve();
+    return reduce(search.best());
+}
+
+}  // namespace
+
+Solution pack(const Problem& problem, const Options& options) {
+    if (const std::string fault = fault_of(problem); !fault.empty()) throw std::invalid_argument(fault);
+    const Lives lives(problem);
+    Solution solution;
+    solution.lower_bound = lower_bounds(problem, lives);
+    const Sizes sizes = sizes_of(problem, solution.lower_bound);
+    const Relation relation =
+        options.reuse ? search(problem, lives, sizes, solution.lower_bound, options) : apart(problem.buffers.size());
+    Evaluator evaluator(problem, sizes);
+    evaluator.evaluate(relation);
+
+    solution.order = relation.order;
+    solution.below.resize(problem.buffers.size());
+    for (std::size_t p = 0; p < relation.order.size(); ++p) {
+        solution.below[relation.order[p]].assign(relation.below.begin() + relation.start[p],
+                                                 relation.below.begin() + relation.start[p + 1]);
+    }
+    solution.height.assign(evaluator.height().begin(), evaluator.height().end());
+    for (int s = 0; s < problem.samples; ++s) {
+        std::vector<std::int64_t>& offsets = solution.offsets.emplace_back();
+        for (int b = 0; b < lives.count(); ++b) offsets.push_back(evaluator.offset(b, s));
+    }
+    return solution;
+}
+
+}  // namespace cairn::plan

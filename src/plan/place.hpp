@@ -1,0 +1,55 @@
+#pragma once
+
+#include "plan/lives.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace cairn::plan {
+
+/// Which gap between the buffers already placed a buffer goes into: the lowest that holds it, or the one it fills best.
+enum class Fit { first, best };
+
+/// Places buffers one after another, each into a gap between those that live at the same time.
+///
+///     sizes 4, 2, 3 alive together, in this order, alignment 1  ->  offsets 0, 4, 6
+class Placer {
+public:
+    Placer(const Problem& problem, const Lives& lives);
+
+    /// Places all buffers in the given order at the sizes of one column; writes `offsets[buffer]`. Returns how many
+    /// neighbours were looked at: the work done, in a unit that does not depend on the machine. Buffers of no bytes get
+    /// a place too, never inside another one, so that sorting by offset is a legal "lies below".
+    std::int64_t place(std::span<const int> order, const Sizes& sizes, int column, Fit fit);
+
+    /// Where the last call put each buffer.
+    std::span<const std::int64_t> offsets() const { return offsets_; }
+    /// All buffers from the lowest offset to the highest; of those at one offset the ones without bytes first.
+    void stacked(std::vector<int>& order) const;
+
+    /// The buffers that live at the same time as `buffer`.
+    std::span<const int> conflicts(int buffer) { return conflicts_.of(buffer); }
+
+private:
+    // A buffer that has its place.
+    struct Placed {
+        std::int64_t offset, end;
+        int first, last, buffer;
+        bool operator<(const Placed& other) const noexcept {
+            if (offset != other.offset) return offset < other.offset;
+            return end != other.end ? end < other.end : buffer < other.buffer;
+        }
+    };
+
+    std::int64_t gap(const std::vector<Placed>& placed, const Placed& buffer, std::int64_t alignment, Fit fit);
+
+    const Lives* lives_;
+    std::vector<std::int64_t> alignment_, offsets_;
+    Conflicts conflicts_;
+    std::vector<char> done_;
+    std::vector<Placed> all_, near_;  // by offset: everything placed; the neighbours of one buffer
+    std::int64_t work_ = 0;
+};
+
+}  // namespace cairn::plan

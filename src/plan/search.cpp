@@ -1,0 +1,162 @@
+#include "plan/search.hpp"
+
+#include "plan/orders.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace cairn::plan {
+namespace {
+
+constexpr std::size_t elite_size = 4;
+
+double ratio(std::int64_t height, std::int64_t bound) {
+    return static_cast<double>(height) / static_cast<double>(std::max<std::int64_t>(bound, 1));
+}
+
+}  // namespace
+
+Search::Search(const Problem& problem, const Lives& lives, const Sizes& sizes,
+               std::span<const std::int64_t> lower_bound, Budget budget)
+    : lives_(&lives),
+      sizes_(&sizes),
+      lower_bound_(lower_bound),
+      budget_(budget),
+      placer_(problem, lives),
+      freezer_(problem, lives),
+      evaluator_(problem, sizes) {
+    best_score_.worst = std::numeric_limits<double>::infinity();
+}
+
+Score Search::judge(const Candidate& candidate) {
+    --budget_.placements;
+    budget_.work -= placer_.place(candidate.order, *sizes_, candidate.column, candidate.fit);
+    placer_.stacked(relation_.order);
+    freezer_.freeze(relation_);
+    evaluator_.evaluate(relation_);
+    Score score{0, 0, true};
+    for (std::size_t s = 0; s < lower_bound_.size(); ++s) {
+        const std::int64_t height = evaluator_.height()[s], bound = lower_bound_[s];
+        score.optimal = score.optimal && height == bound;
+        score.worst = std::max(score.worst, ratio(height, bound));
+        score.sum += ratio(height, bound);
+    }
+    if (score < best_score_) {
+        best_score_ = score;
+        best_relation_ = relation_;
+    }
+    return score;
+}
+
+void Search::keep(const Candidate& candidate) {
+    const auto equal = [&](const Candidate& other) {
+        return other.order == candidate.order && other.column == candidate.column;
+    };
+    if (std::any_of(elite_.begin(), elite_.end(), equal)) return;
+    const auto at = std::upper_bound(elite_.begin(), elite_.end(), candidate,
+                                     [](const Candidate& a, const Candidate& b) { return a.score < b.score; });
+    elite_.insert(at, candidate);
+    if (elite_.size() > elite_size) elite_.pop_back();
+}
+
+void Search::portfolio() {
+    // The last column is the blend of all sizes, the likeliest to suit them all; then the samples from the last,
+    // usually the largest.
+    for (const Fit fit : {Fit::first, Fit::best}) {
+        for (int rule = 0; rule < order_rules; ++rule) {
+            for (int column = sizes_->columns - 1; column >= 0; --column) {
+                if (best_score_.worst < std::numeric_limits<double>::infinity() &&
+                    (best_score_.optimal || budget_.spent()))
+                    return;
+                Candidate candidate{order_by(static_cast<OrderRule>(rule), *lives_, *sizes_, column), column, fit, {}};
+                candidate.score = judge(candidate);
+                keep(candidate);
+            }
+        }
+    }
+}
+
+void Search::improve() {
+    for (std::size_t i = 0; i < elite_.size(); ++i) {
+        const auto share = budget_.placements / static_cast<std::int64_t>(elite_.size() - i);
+        climb(elite_[i], share);
+    }
+}
+
+void Search::climb(Candidate candidate, std::int64_t placements) {
+    std::vector<int> stack;
+    candidate.score = judge(candidate);
+    stack = critical_stack();
+    Candidate trial = candidate;
+    while (--placements > 0 && !best_score_.optimal && !budget_.spent() && !stack.empty()) {
+        trial.order = candidate.order;
+        perturb(trial.order, stack);
+        trial.column =
+            random(8) == 0 ? static_cast<int>(random(static_cast<std::size_t>(sizes_->columns))) : candidate.column;
+        trial.score = judge(trial);
+        if (candidate.score < trial.score) continue;
+        std::swap(candidate.order, trial.order);
+        candidate.column = trial.column;
+        candidate.score = trial.score;
+        stack = critical_stack();
+    }
+}
+
+std::vector<int> Search::critical_stack() const {
+    int sample = 0;
+    double worst = -1;
+    for (int s = 0; s < static_cast<int>(lower_bound_.size()); ++s) {
+        if (const double r = ratio(evaluator_.height()[s], lower_bound_[s]); r > worst) worst = r, sample = s;
+    }
+    // From the top down. Whatever lies below comes earlier in the order, so one walk back finds each next one.
+    std::vector<int> stack;
+    std::int64_t end = evaluator_.height()[sample];
+    int wanted = -1;
+    for (int p = static_cast<int>(relation_.order.size()) - 1; p >= 0; --p) {
+        const int b = relation_.order[p];
+        if (wanted >= 0 ? b != wanted : evaluator_.end(b, sample) != end) continue;
+        stack.push_back(b);
+        if (relation_.start[p] == relation_.start[p + 1]) break;
+        wanted = *std::max_element(relation_.below.begin() + relation_.start[p],
+                                   relation_.below.begin() + relation_.start[p + 1],
+                                   [&](int x, int y) { return evaluator_.end(x, sample) < evaluator_.end(y, sample); });
+    }
+    return stack;
+}
+
+void Search::perturb(std::vector<int>& order, const std::vector<int>& stack) {
+    const int moved = stack[random(stack.size())];
+    const auto at = std::find(order.begin(), order.end(), moved);
+    const std::span<const int> others = placer_.conflicts(moved);
+    switch (random(4)) {
+        case 0: {  // before something it lives with
+            if (others.empty()) return;
+            const auto other = std::find(order.begin(), order.end(), others[random(others.size())]);
+            if (other < at)
+                std::rotate(other, at, at + 1);
+            else
+                std::rotate(at, at + 1, other + 1);
+            return;
+        }
+        case 1: {  // anywhere earlier
+            if (at == order.begin()) return;
+            std::rotate(order.begin() + random(static_cast<std::size_t>(at - order.begin())), at, at + 1);
+            return;
+        }
+        case 2: {  // change places with another of the stack
+            std::iter_swap(at, std::find(order.begin(), order.end(), stack[random(stack.size())]));
+            return;
+        }
+        default: std::iter_swap(at, order.begin() + random(order.size()));
+    }
+}
+
+std::uint32_t Search::random(std::size_t below) {
+    state_ ^= state_ << 13;
+    state_ ^= state_ >> 7;
+    state_ ^= state_ << 17;
+    return static_cast<std::uint32_t>((state_ >> 32) % below);
+}
+
+}  // namespace cairn::plan

@@ -1,0 +1,86 @@
+#pragma once
+
+#include "plan/place.hpp"
+#include "plan/relation.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace cairn::plan {
+
+/// How good a plan is: its worst ratio of height to lower bound over the samples, then the sum of these ratios. Smaller
+/// is better.
+struct Score {
+    double worst = 0, sum = 0;
+    bool optimal = false;  ///< every height equals its bound
+    bool operator<(const Score& other) const noexcept {
+        return worst != other.worst ? worst < other.worst : sum < other.sum;
+    }
+};
+
+/// What may still be spent. Counted in work, so that equal problems get equal plans on any machine; the time limit,
+/// where there is one, gives that up.
+struct Budget {
+    std::int64_t placements = 0;
+    std::int64_t work = 0;
+    std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+
+    bool spent() const {
+        return placements <= 0 || work <= 0 ||
+               (deadline != std::chrono::steady_clock::time_point::max() &&
+                std::chrono::steady_clock::now() >= deadline);
+    }
+};
+
+/// A way to make a plan: the order of placing, the sizes to place at, the choice of gap.
+struct Candidate {
+    std::vector<int> order;
+    int column = 0;
+    Fit fit = Fit::first;
+    Score score;
+};
+
+/// Turns candidates into scored plans and remembers the best.
+///
+/// Placing looks at one column of sizes only; a plan is judged by its relation, evaluated at all samples. So a
+/// candidate placed at N = 1024 may well be the best at N = 1, and no candidate can be valid at one size and wrong at
+/// another.
+class Search {
+public:
+    Search(const Problem& problem, const Lives& lives, const Sizes& sizes, std::span<const std::int64_t> lower_bound,
+           Budget budget);
+
+    /// Every rule at every column, first fit, then best fit, until a plan is optimal or the budget is spent.
+    void portfolio();
+
+    /// Changes the orders of the best candidates where they hurt: takes a buffer out of the stack that makes the height
+    /// and places it earlier or later.
+    void improve();
+
+    const Relation& best() const { return best_relation_; }
+    const Score& best_score() const { return best_score_; }
+
+private:
+    Score judge(const Candidate& candidate);
+    void keep(const Candidate& candidate);
+    void climb(Candidate candidate, std::int64_t placements);
+    std::vector<int> critical_stack() const;
+    void perturb(std::vector<int>& order, const std::vector<int>& stack);
+    std::uint32_t random(std::size_t below);
+
+    const Lives* lives_;
+    const Sizes* sizes_;
+    std::span<const std::int64_t> lower_bound_;
+    Budget budget_;
+    Placer placer_;
+    Freezer freezer_;
+    Evaluator evaluator_;
+    Relation relation_, best_relation_;
+    Score best_score_;
+    std::vector<Candidate> elite_;
+    std::uint64_t state_ = 0x9e3779b97f4a7c15;
+};
+
+}  // namespace cairn::plan

@@ -1,0 +1,198 @@
+#include "runtime/bound_values.hpp"
+
+#include "runtime/executor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+namespace cairn::inline v0::runtime {
+namespace {
+
+using program::Buffer;
+using program::BufferKind;
+
+// Below this, huge pages would waste more than they save.
+constexpr std::int64_t huge_page_bytes = 4 << 20;
+
+const Buffer& buffer_of(const LinkedProgram& program, int buffer) { return program.program().buffers[static_cast<std::size_t>(buffer)]; }
+
+std::string key_of(const Buffer& buffer) { return (buffer.kind == BufferKind::weight ? "w " : "b ") + buffer.name; }
+
+bool is_kept_by_name(const Buffer& buffer) { return buffer.kind == BufferKind::weight || buffer.kind == BufferKind::bound; }
+
+void run_region(void* region, int rank, int size) { run_member(*static_cast<Region*>(region), rank, size); }
+
+std::string shape_text(const std::vector<std::int64_t>& sizes) {
+    Shape shape;
+    for (const std::int64_t size : sizes) shape.emplace_back(size);
+    return to_string(shape);
+}
+
+}  // namespace
+
+/// One bind in progress.
+class Binding {
+public:
+    Binding(const std::vector<const LinkedProgram*>& programs, Context::Parts& context, const WeightSource& source, BoundValues& into)
+        : context_(context), source_(source), into_(into), team_(context.pool.size(), context.pool.spin()) {
+        std::set<std::string> planned;
+        for (const LinkedProgram* program : programs) {
+            for (const LinkedInstruction& instruction : program->bind()) {
+                const LinkedOperand& output = program->operands()[static_cast<std::size_t>(instruction.first_operand + instruction.inputs)];
+                if (!planned.insert(buffer_of(*program, output.buffer).name).second) continue;
+                work_.push_back({program, &instruction});
+                for (int i = 0; i < instruction.inputs; ++i) count_use(*program, operand(work_.back(), i).buffer);
+            }
+            for (const LinkedInstruction& instruction : program->run())
+                for (int i = 0; i < instruction.inputs; ++i)
+                    keep(*program, program->operands()[static_cast<std::size_t>(instruction.first_operand + i)].buffer);
+            for (const LinkedOperand& port : program->outputs()) keep(*program, port.buffer);
+        }
+    }
+
+    void run(const ProgressSink& progress, const std::stop_token& stop) {
+        std::int64_t done = 0;
+        for (const Work& work : work_) {
+            if (stop.stop_requested()) throw Cancelled("bind");
+            const Buffer& made = buffer_of(*work.program, operand(work, work.instruction->inputs).buffer);
+            if (progress) progress({"bind", done++, static_cast<std::int64_t>(work_.size()), made.name, 0});
+            for (int i = 0; i < work.instruction->inputs; ++i) fetch(buffer_of(*work.program, operand(work, i).buffer));
+            if (faults_.empty()) execute(work);
+            for (int i = 0; i < work.instruction->inputs; ++i) let_go(buffer_of(*work.program, operand(work, i).buffer));
+        }
+        for (const auto& [key, buffer] : kept_) fetch(*buffer);
+        if (!faults_.empty()) throw Error(ErrorKind::argument, "bind", faults_);
+    }
+
+private:
+    struct Work {
+        const LinkedProgram* program;
+        const LinkedInstruction* instruction;
+    };
+
+    static const LinkedOperand& operand(const Work& work, int i) {
+        return work.program->operands()[static_cast<std::size_t>(work.instruction->first_operand + i)];
+    }
+
+    void count_use(const LinkedProgram& program, int buffer) { ++uses_[key_of(buffer_of(program, buffer))]; }
+
+    void keep(const LinkedProgram& program, int buffer) {
+        const Buffer& b = buffer_of(program, buffer);
+        if (is_kept_by_name(b)) kept_.emplace(key_of(b), &b);
+    }
+
+    void fault(const std::string& text) { faults_ += (faults_.empty() ? "" : "; ") + text; }
+
+    void fetch(const Buffer& buffer) {
+        if (buffer.kind != BufferKind::weight || into_.weights_.contains(buffer.name) || refused_.contains(buffer.name)) return;
+        if (!source_) return refuse(buffer, "there is no source of weights");
+        InputView view;
+        try {
+            view = source_(buffer.name);
+        } catch (const Error& error) { return refuse(buffer, error.what()); }
+        HeldView held(view);
+        Shape wanted = buffer.desc.shape, given;
+        for (const std::int64_t size : view.shape) given.emplace_back(size);
+        if (view.data == nullptr && element_count(wanted).constant() != 0) return refuse(buffer, "missing");
+        if (view.dtype != buffer.desc.dtype || given != wanted)
+            return refuse(buffer, fmt::format("expected {}, got {}", to_string(buffer.desc.dtype, wanted), to_string(view.dtype, given)));
+        for (std::size_t i = 0; i < view.strides.size(); ++i)
+            if (view.shape[i] > 1 && view.strides[i] != buffer.desc.strides[i].constant())
+                return refuse(buffer, "must be dense, got strides " + shape_text(view.strides));
+        into_.weights_.emplace(buffer.name, std::move(held));
+    }
+
+    void refuse(const Buffer& buffer, const std::string& why) {
+        refused_.insert(buffer.name);
+        fault(fmt::format("weight \"{}\": {}", buffer.name, why));
+    }
+
+    void execute(const Work& work) {
+        const LinkedInstruction& instruction = *work.instruction;
+        std::vector<TensorArg> args;
+        std::vector<std::int64_t> table;
+        for (const int expression : work.program->table()) {
+            const Dim& dim = work.program->expressions()[static_cast<std::size_t>(expression)];
+            table.push_back(dim.is_constant() ? dim.constant() : 0);
+        }
+        const int operands = instruction.inputs + instruction.outputs;
+        for (int i = 0; i < operands; ++i) {
+            const LinkedOperand& linked = operand(work, i);
+            const Buffer& buffer = buffer_of(*work.program, linked.buffer);
+            if (i >= instruction.inputs) allocate(buffer);
+            const std::int64_t offset = work.program->expressions()[static_cast<std::size_t>(linked.offset)].constant();
+            args.push_back({into_.find(buffer) + offset * linked.element_bytes, table.data() + linked.shape, table.data() + linked.strides, linked.rank});
+        }
+        device::Arena workspace;
+        if (instruction.workspace >= 0) {
+            const auto bytes = static_cast<std::size_t>(buffer_of(*work.program, instruction.workspace).bytes.constant());
+            workspace = device::Arena::reserve(bytes);
+            workspace.touch(bytes);
+        }
+        const Step step{instruction.kernel->run,
+                        {args.data(), args.data() + instruction.inputs, table.data() + instruction.dims, workspace.data(), instruction.prepared.get()}};
+        Region region;
+        region.steps = &step;
+        region.count = 1;
+        region.team = &team_;
+        team_.begin();
+        context_.pool.run(run_region, &region, &team_.barrier);
+        if (const char* reason = team_.failure()) throw Error(ErrorKind::argument, "bind", instruction.kernel->id + ": " + reason);
+    }
+
+    void allocate(const Buffer& buffer) {
+        const std::int64_t bytes = buffer.bytes.constant();
+        device::Arena memory = device::Arena::reserve(static_cast<std::size_t>(bytes), {.huge_pages = bytes >= huge_page_bytes});
+        memory.touch(static_cast<std::size_t>(bytes));
+        into_.values_.insert_or_assign(buffer.name, std::move(memory));
+    }
+
+    void let_go(const Buffer& buffer) {
+        if (!is_kept_by_name(buffer)) return;
+        const std::string key = key_of(buffer);
+        if (--uses_[key] > 0 || kept_.contains(key)) return;
+        into_.weights_.erase(buffer.kind == BufferKind::weight ? buffer.name : "");
+        if (buffer.kind == BufferKind::bound) into_.values_.erase(buffer.name);
+    }
+
+    Context::Parts& context_;
+    const WeightSource& source_;
+    BoundValues& into_;
+    device::TeamState team_;
+    std::vector<Work> work_;
+    std::map<std::string, int> uses_;
+    std::map<std::string, const Buffer*> kept_;
+    std::set<std::string> refused_;
+    std::string faults_;
+};
+
+void BoundValues::bind(const std::vector<const LinkedProgram*>& programs, Context::Parts& context, const WeightSource& source,
+                       const ProgressSink& progress, std::stop_token stop) {
+    BoundValues fresh;
+    Binding(programs, context, source, fresh).run(progress, stop);
+    fresh.ready_ = true;
+    *this = std::move(fresh);
+}
+
+std::byte* BoundValues::find(const Buffer& buffer) const {
+    // Kernels take one pointer type for all operands; nothing writes through these.
+    if (buffer.kind == BufferKind::constant) return const_cast<std::byte*>(buffer.data.data());
+    if (buffer.kind == BufferKind::weight) {
+        const auto it = weights_.find(buffer.name);
+        return it == weights_.end() ? nullptr : static_cast<std::byte*>(const_cast<void*>(it->second.view().data));
+    }
+    if (buffer.kind != BufferKind::bound) return nullptr;
+    const auto it = values_.find(buffer.name);
+    return it == values_.end() ? nullptr : it->second.data();
+}
+
+std::int64_t BoundValues::bytes() const noexcept {
+    std::int64_t total = 0;
+    for (const auto& [name, memory] : values_) total += static_cast<std::int64_t>(memory.capacity());
+    return total;
+}
+
+}  // namespace cairn::inline v0::runtime

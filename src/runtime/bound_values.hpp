@@ -1,0 +1,53 @@
+#pragma once
+
+#include "device/cpu/arena.hpp"
+#include "runtime/program_set.hpp"
+
+#include <map>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+/// Weights, and what is computed from them once: casts, packed forms. One for a CompiledGraph and all its instances.
+namespace cairn::inline v0::runtime {
+
+/// A borrowed InputView that gives it back when it goes.
+class HeldView {
+public:
+    HeldView() = default;
+    explicit HeldView(InputView view) noexcept : view_(std::move(view)) {}
+    HeldView(HeldView&& other) noexcept : view_(std::exchange(other.view_, {})) {}
+    HeldView& operator=(HeldView&& other) noexcept {
+        std::swap(view_, other.view_);
+        return *this;
+    }
+    ~HeldView() {
+        if (view_.release != nullptr) view_.release(view_.owner);
+    }
+    const InputView& view() const noexcept { return view_; }
+
+private:
+    InputView view_;
+};
+
+class BoundValues {
+public:
+    /// Runs the bind sections of all programs, each value once, in an order that lets every weight and intermediate value go right after its last
+    /// use. On failure nothing is bound.
+    void bind(const std::vector<const LinkedProgram*>& programs, Context::Parts& context, const WeightSource& source,
+              const ProgressSink& progress, std::stop_token stop);
+    bool ready() const noexcept { return ready_; }
+
+    /// Where a weight, constant or bound buffer of a program lies; null for other kinds.
+    std::byte* find(const program::Buffer& buffer) const;
+    /// Bytes held for values that runs read.
+    std::int64_t bytes() const noexcept;
+
+private:
+    friend class Binding;
+    std::map<std::string, HeldView> weights_;
+    std::map<std::string, device::Arena> values_;
+    bool ready_ = false;
+};
+
+}  // namespace cairn::inline v0::runtime

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "cairn/compiled_graph.hpp"
+#include "runtime/instance.hpp"
+
+namespace cairn::inline v0 {
+
+struct CompiledGraph::State {
+    explicit State(std::shared_ptr<runtime::Core> core) : instance(std::move(core)) {}
+    runtime::Instance instance;
+};
+
+namespace runtime {
+
+/// Links the programs to the context's kernels: the last step of compile() and load().
+CompiledGraph make_compiled_graph(const Context& context, ProgramSet set);
+
+/// Bytes at the largest legal sizes, of all buckets.
+MemoryReport memory_report(const Core& core);
+
+/// The text a saved file holds, and back; parse throws Error(argument) naming the line.
+std::string to_string(const ProgramSet& set);
+ProgramSet parse_program_set(std::string_view text);
+
+}  // namespace runtime
+}  // namespace cairn::inline v0

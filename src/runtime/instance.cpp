@@ -1,0 +1,311 @@
+#include "runtime/instance.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace cairn::inline v0::runtime {
+namespace {
+
+using program::Buffer;
+using program::BufferKind;
+using program::Program;
+
+// Rows of a state touched ahead of need: one system call per stripe for this many steps.
+constexpr std::int64_t rows_ahead = 64;
+
+void run_region(void* region, int rank, int size) { run_member(*static_cast<Region*>(region), rank, size); }
+
+const RunOptions& options_of(void* caller) { return *static_cast<const RunOptions*>(caller); }
+
+/// Marks the instance as running while it lives.
+class RunningMark {
+public:
+    explicit RunningMark(std::atomic<bool>& running) : running_(running) {
+        if (running.exchange(true, std::memory_order_acquire)) throw Busy("run");
+    }
+    ~RunningMark() { running_.store(false, std::memory_order_release); }
+    RunningMark(const RunningMark&) = delete;
+    RunningMark& operator=(const RunningMark&) = delete;
+
+private:
+    std::atomic<bool>& running_;
+};
+
+std::size_t index_of(const std::vector<program::Port>& ports, std::string_view name) {
+    return static_cast<std::size_t>(std::find_if(ports.begin(), ports.end(), [&](const auto& port) { return port.name == name; }) - ports.begin());
+}
+
+/// An output that has its buffer to itself can be computed right in the caller's memory.
+bool is_own_buffer(const Program& program, std::size_t port) {
+    const program::View& view = program.outputs[port].view;
+    if (program.buffers[static_cast<std::size_t>(view.buffer)].kind != BufferKind::output || !(view.offset == Dim(0))) return false;
+    return std::count_if(program.outputs.begin(), program.outputs.end(), [&](const auto& other) { return other.view.buffer == view.buffer; }) == 1;
+}
+
+std::size_t byte_count(const TensorArg& tensor, DType dtype) {
+    std::size_t bytes = size_of(dtype);
+    for (int i = 0; i < tensor.rank; ++i) bytes *= static_cast<std::size_t>(tensor.shape[i]);
+    return bytes;
+}
+
+}  // namespace
+
+Core::Core(const Context& given, ProgramSet given_set) : context(given), set(std::move(given_set)) {
+    const std::vector<Symbols::Symbol> all = set.symbols->list();
+    for (const BucketProgram& bucket : set.buckets) {
+        programs.push_back(std::make_unique<LinkedProgram>(bucket.program, context));
+        auto& positions = symbol_of.emplace_back();
+        for (const Symbols::Symbol& symbol : bucket.program.symbols->list()) {
+            const auto it = std::find_if(all.begin(), all.end(), [&](const auto& other) { return other.name == symbol.name; });
+            if (it == all.end()) throw InternalError("program", "symbol " + symbol.name + " is not among the graph's");
+            positions.push_back(static_cast<int>(it - all.begin()));
+        }
+    }
+    needs_weights = std::any_of(set.buckets.begin(), set.buckets.end(), [](const BucketProgram& bucket) {
+        return std::any_of(bucket.program.buffers.begin(), bucket.program.buffers.end(), [](const Buffer& b) { return b.kind == BufferKind::weight; });
+    });
+    if (needs_weights) return;
+    std::vector<const LinkedProgram*> linked;
+    for (const auto& program : programs) linked.push_back(program.get());
+    bound.bind(linked, *context.parts(), {}, {}, {});
+}
+
+Instance::Instance(std::shared_ptr<Core> given) : core(std::move(given)), team_(core->context.threads(), core->context.parts()->pool.spin()) {
+    for (const Symbols::Symbol& symbol : core->set.symbols->list())
+        sizes.push_back({symbol.name, symbol.low, symbol.high, symbol.low, symbol.low == symbol.high, false});
+    std::int64_t arena_bytes = 0;
+    for (std::size_t b = 0; b < core->programs.size(); ++b) {
+        const Program& program = core->set.buckets[b].program;
+        frames_.push_back(std::make_unique<Frame>(*core->programs[b]));
+        bases_.emplace_back(program.buffers.size());
+        std::vector<std::int64_t> highest;
+        for (const Symbols::Symbol& symbol : program.symbols->list()) highest.push_back(symbol.high);
+        symbol_values_.push_back(highest);
+        frames_.back()->resize(highest);
+        arena_bytes = std::max(arena_bytes, frames_.back()->arena_bytes());
+        for (const program::StatePort& state : program.states)
+            for (SizeSlot& slot : sizes)
+                if (slot.name == state.before.symbol()) slot.is_state_length = true, slot.set = true;
+    }
+    arena_ = device::Arena::reserve(static_cast<std::size_t>(arena_bytes));
+    const Program& first = core->set.buckets[0].program;
+    inputs.resize(core->set.inputs.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].shape.resize(core->set.inputs[i].desc.shape.size());
+    outputs.resize(first.outputs.size());
+    for (const program::StatePort& state : first.states) {
+        const std::int64_t bytes = first.buffers[static_cast<std::size_t>(state.buffer)].bytes.constant();
+        states.push_back({device::LazyMemory(static_cast<std::size_t>(bytes)), 0});
+    }
+}
+
+SizeSlot& Instance::size(std::string_view name) {
+    for (SizeSlot& slot : sizes)
+        if (slot.name == name) return slot;
+    throw Error(ErrorKind::argument, "set", fmt::format("there is no input or symbol called \"{}\"", name));
+}
+
+int Instance::pick_bucket() const {
+    for (std::size_t b = 0; b < core->set.buckets.size(); ++b) {
+        bool fits = true;
+        for (const Range& range : core->set.buckets[b].ranges)
+            for (const SizeSlot& slot : sizes)
+                if (slot.name == range.symbol) fits = fits && slot.value >= range.low && slot.value <= range.high;
+        if (fits) return static_cast<int>(b);
+    }
+    throw InternalError("run", "no bucket covers the sizes set");
+}
+
+void Instance::check_inputs() const {
+    for (const SizeSlot& slot : sizes)
+        if (!slot.set) throw Error(ErrorKind::argument, "run", fmt::format("the size {} is not set", slot.name));
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const program::Port& port = core->set.inputs[i];
+        if (!inputs[i].set) throw Error(ErrorKind::argument, "run", fmt::format("input \"{}\" is not set", port.name));
+        for (std::size_t axis = 0; axis < inputs[i].shape.size(); ++axis) {
+            const Dim& size = port.desc.shape[axis];
+            std::int64_t wanted = 0;
+            if (const std::string_view symbol = size.symbol(); !symbol.empty()) {
+                for (const SizeSlot& slot : sizes)
+                    if (slot.name == symbol) wanted = slot.value;
+            } else {
+                std::int64_t values[64] = {};
+                if (sizes.size() > std::size(values)) throw Error(ErrorKind::unsupported, "run", "more than 64 symbols");
+                for (std::size_t s = 0; s < sizes.size(); ++s) values[s] = sizes[s].value;
+                wanted = size.evaluate({values, sizes.size()});
+            }
+            if (inputs[i].shape[axis] != wanted)
+                throw Error(ErrorKind::argument, "run",
+                            fmt::format("input \"{}\" has size {} on axis {}, expected {} = {}", port.name, inputs[i].shape[axis], axis, to_string(size), wanted));
+        }
+    }
+}
+
+void Instance::check_states(const Frame& frame) const {
+    const Program& program = frame.program().program();
+    for (std::size_t s = 0; s < program.states.size(); ++s) {
+        const program::StatePort& state = program.states[s];
+        const std::int64_t capacity =
+            program.buffers[static_cast<std::size_t>(state.buffer)].desc.shape[static_cast<std::size_t>(state.axis)].constant();
+        const std::int64_t after = frame.value(frame.program().state_lengths()[s].second);
+        if (after > capacity)
+            throw Error(ErrorKind::argument, "run", fmt::format("state \"{}\" is full: it would hold {} rows, its capacity is {}", state.name, after, capacity));
+    }
+}
+
+void Instance::touch_states(const Frame& frame) {
+    const Program& program = frame.program().program();
+    for (std::size_t s = 0; s < program.states.size(); ++s) {
+        const program::StatePort& state = program.states[s];
+        const TensorDesc& desc = program.buffers[static_cast<std::size_t>(state.buffer)].desc;
+        const auto axis = static_cast<std::size_t>(state.axis);
+        const std::int64_t capacity = desc.shape[axis].constant();
+        const std::int64_t wanted = frame.value(frame.program().state_lengths()[s].second);
+        if (wanted <= states[s].touched) continue;
+        const std::int64_t rows = std::min(capacity, wanted + rows_ahead);
+        const std::int64_t row_bytes = desc.strides[axis].constant() * static_cast<std::int64_t>(size_of(desc.dtype));
+        std::int64_t stripes = 1;
+        for (std::size_t i = 0; i < axis; ++i) stripes *= desc.shape[i].constant();
+        for (std::int64_t stripe = 0; stripe < stripes; ++stripe)
+            states[s].memory.touch(static_cast<std::size_t>((stripe * capacity + states[s].touched) * row_bytes),
+                                   static_cast<std::size_t>((rows - states[s].touched) * row_bytes));
+        states[s].touched = rows;
+    }
+}
+
+void Instance::point(Frame& frame, int bucket_index) {
+    const Program& program = frame.program().program();
+    auto& bases = bases_[static_cast<std::size_t>(bucket_index)];
+    for (std::size_t b = 0; b < program.buffers.size(); ++b)
+        if (program.buffers[b].storage < 0 && program.buffers[b].kind != BufferKind::input && program.buffers[b].kind != BufferKind::state) {
+            if (bases[b] == nullptr) bases[b] = core->bound.find(program.buffers[b]);
+        } else {
+            bases[b] = nullptr;
+        }
+    for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+        const InputSlot& slot = inputs[index_of(core->set.inputs, program.inputs[i].name)];
+        bases[static_cast<std::size_t>(program.inputs[i].view.buffer)] = static_cast<std::byte*>(const_cast<void*>(slot.data));
+    }
+    for (std::size_t s = 0; s < states.size(); ++s) bases[static_cast<std::size_t>(program.states[s].buffer)] = states[s].memory.data();
+    for (std::size_t o = 0; o < outputs.size(); ++o)
+        if (outputs[o].data != nullptr && is_own_buffer(program, o))
+            bases[static_cast<std::size_t>(program.outputs[o].view.buffer)] = static_cast<std::byte*>(outputs[o].data);
+    frame.point(bases, arena_.data());
+}
+
+Frame& Instance::prepare(int bucket_index) {
+    const auto b = static_cast<std::size_t>(bucket_index);
+    Frame& frame = *frames_[b];
+    auto& values = symbol_values_[b];
+    bool changed = false;
+    for (std::size_t s = 0; s < values.size(); ++s) {
+        const std::int64_t value = sizes[static_cast<std::size_t>(core->symbol_of[b][s])].value;
+        changed = changed || values[s] != value;
+        values[s] = value;
+    }
+    if (changed) frame.resize(values);
+    check_states(frame);
+    arena_.touch(static_cast<std::size_t>(frame.arena_bytes()));
+    touch_states(frame);
+    return frame;
+}
+
+void Instance::reserve() { prepare(pick_bucket()); }
+
+void Instance::execute(Frame& frame, const RunOptions& options) {
+    Region region;
+    region.steps = frame.steps().data();
+    region.count = static_cast<std::int64_t>(frame.steps().size());
+    region.team = &team_;
+    region.caller = const_cast<RunOptions*>(&options);
+    if (options.profile) {
+        seconds.assign(frame.steps().size(), 0);
+        region.seconds = seconds.data();
+    }
+    if (options.stop.stop_possible())
+        region.should_stop = [](void* caller) { return options_of(caller).stop.stop_requested(); };
+    // The number of steps travels in the progress report, so the sink needs no more than the options.
+    struct Teller {
+        const RunOptions* options;
+        std::int64_t total;
+    } teller{&options, region.count};
+    if (options.progress) {
+        region.caller = &teller;
+        if (region.should_stop != nullptr)
+            region.should_stop = [](void* caller) { return static_cast<Teller*>(caller)->options->stop.stop_requested(); };
+        region.progress = [](void* caller, std::int64_t done) {
+            const Teller& to = *static_cast<Teller*>(caller);
+            to.options->progress({"run", done, to.total, {}, 0});
+        };
+    }
+    team_.begin();
+    core->context.parts()->pool.run(run_region, &region, &team_.barrier);
+    if (!region.halted) return;
+    poisoned_ = frame.program().overwrites_states();
+    if (const char* reason = team_.failure()) throw Error(ErrorKind::argument, "run", reason);
+    throw Cancelled("run");
+}
+
+void Instance::copy_out(const Frame& frame) {
+    const Program& program = frame.program().program();
+    for (std::size_t o = 0; o < outputs.size(); ++o)
+        if (outputs[o].data != nullptr && !is_own_buffer(program, o)) {
+            const TensorArg result = frame.output(o);
+            if (const std::size_t bytes = byte_count(result, program.outputs[o].desc.dtype); bytes != 0)
+                std::memcpy(outputs[o].data, result.data, bytes);
+        }
+}
+
+void Instance::commit(const Frame& frame) {
+    const Program& program = frame.program().program();
+    for (std::size_t s = 0; s < program.states.size(); ++s)
+        for (SizeSlot& slot : sizes)
+            if (slot.name == program.states[s].before.symbol()) slot.value = frame.value(frame.program().state_lengths()[s].second);
+}
+
+void Instance::run(const RunOptions& options) {
+    const RunningMark mark(running);
+    if (!core->bound.ready()) throw Error(ErrorKind::argument, "run", "the weights are not bound");
+    if (poisoned_) throw Error(ErrorKind::argument, "run", "a failed run has overwritten parts of a state: rewind it to 0 first");
+    if (options.stop.stop_requested()) throw Cancelled("run");
+    check_inputs();
+    const int chosen = pick_bucket();
+    Frame& frame = prepare(chosen);
+    const Program& program = frame.program().program();
+    bucket = -1;
+    for (std::size_t o = 0; o < outputs.size(); ++o)
+        if (outputs[o].data != nullptr && byte_count(frame.output(o), program.outputs[o].desc.dtype) > outputs[o].bytes)
+            throw Error(ErrorKind::argument, "run",
+                        fmt::format("output \"{}\" needs {} bytes, the memory given has {}", program.outputs[o].name,
+                                    byte_count(frame.output(o), program.outputs[o].desc.dtype), outputs[o].bytes));
+    point(frame, chosen);
+    execute(frame, options);
+    copy_out(frame);
+    bucket = chosen;
+    if (options.profile) profiled_bucket = chosen;
+    // Outputs were computed at the sizes before the commit; the frame keeps those until the next run.
+    commit(frame);
+}
+
+OutputView Instance::output(std::size_t index) const {
+    if (bucket < 0) throw Error(ErrorKind::argument, "output", "there was no successful run since the last change");
+    const Frame& frame = *frames_[static_cast<std::size_t>(bucket)];
+    const TensorArg result = frame.output(index);
+    OutputView view;
+    view.data = outputs[index].data != nullptr ? outputs[index].data : result.data;
+    view.dtype = frame.program().program().outputs[index].desc.dtype;
+    view.shape = {result.shape, static_cast<std::size_t>(result.rank)};
+    return view;
+}
+
+void Instance::rewind(std::string_view symbol, std::int64_t length) {
+    SizeSlot& slot = size(symbol);
+    if (!slot.is_state_length) throw Error(ErrorKind::argument, "rewind", fmt::format("{} is not the length of a state", symbol));
+    if (length < slot.low || length > slot.value)
+        throw Error(ErrorKind::argument, "rewind", fmt::format("{} is {} now; {} is not in {}..{}", symbol, slot.value, length, slot.low, slot.value));
+    slot.value = length;
+    if (length == slot.low) poisoned_ = false;
+}
+
+}  // namespace cairn::inline v0::runtime

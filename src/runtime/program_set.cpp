@@ -1,0 +1,78 @@
+#include "runtime/program_set.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cairn::inline v0::runtime {
+
+int LinkedProgram::expression(const Dim& dim) {
+    const auto it = std::find(expressions_.begin(), expressions_.end(), dim);
+    if (it != expressions_.end()) return static_cast<int>(it - expressions_.begin());
+    expressions_.push_back(dim);
+    return static_cast<int>(expressions_.size()) - 1;
+}
+
+int LinkedProgram::entries(const std::vector<Dim>& dims) {
+    std::vector<int> wanted;
+    for (const Dim& dim : dims) wanted.push_back(expression(dim));
+    const auto it = std::search(table_.begin(), table_.end(), wanted.begin(), wanted.end());
+    const auto start = static_cast<int>(it - table_.begin());
+    if (it == table_.end()) table_.insert(table_.end(), wanted.begin(), wanted.end());
+    return start;
+}
+
+LinkedOperand LinkedProgram::operand(const program::View& view, const TensorDesc& desc) {
+    return {view.buffer, expression(view.offset), static_cast<std::int64_t>(size_of(desc.dtype)), entries(desc.shape),
+            entries(desc.strides), static_cast<int>(desc.shape.size())};
+}
+
+/// Writes behind all rows that were live before the run touch nothing a failed run would have to restore.
+bool LinkedProgram::appends(const program::View& view) const {
+    for (const program::StatePort& state : program_->states)
+        if (state.buffer == view.buffer) {
+            const TensorDesc& memory = program_->buffers[static_cast<std::size_t>(view.buffer)].desc;
+            return provably_le(state.before * memory.strides[static_cast<std::size_t>(state.axis)], view.offset);
+        }
+    return true;
+}
+
+LinkedInstruction LinkedProgram::link(const program::Instruction& instruction, const Context& context, std::string& missing) {
+    LinkedInstruction linked;
+    linked.kernel = context.parts()->find(instruction.kernel);
+    if (linked.kernel == nullptr || linked.kernel->isa > context.isa()) {
+        if (missing.find(instruction.kernel) == std::string::npos) missing += (missing.empty() ? "" : ", ") + instruction.kernel;
+        return linked;
+    }
+    linked.first_operand = static_cast<int>(operands_.size());
+    linked.inputs = static_cast<int>(instruction.inputs.size());
+    linked.outputs = static_cast<int>(instruction.outputs.size());
+    for (std::size_t i = 0; i < instruction.inputs.size(); ++i) operands_.push_back(operand(instruction.inputs[i], instruction.problem.inputs[i]));
+    for (std::size_t i = 0; i < instruction.outputs.size(); ++i) {
+        operands_.push_back(operand(instruction.outputs[i], instruction.problem.outputs[i]));
+        overwrites_states_ = overwrites_states_ || !appends(instruction.outputs[i]);
+    }
+    std::vector<Dim> dims;
+    for (const Attribute& attribute : instruction.problem.attributes)
+        if (const auto* list = std::get_if<std::vector<Dim>>(&attribute.value)) dims.insert(dims.end(), list->begin(), list->end());
+    linked.dims = entries(dims);
+    linked.workspace = instruction.workspace;
+    if (linked.kernel->prepare != nullptr) linked.prepared = linked.kernel->prepare(instruction.problem, context.threads());
+    return linked;
+}
+
+LinkedProgram::LinkedProgram(const program::Program& program, const Context& context) : program_(&program) {
+    if (program.threads != context.threads())
+        throw Error(ErrorKind::argument, "program",
+                    fmt::format("it was planned for {} threads, the context has {}", program.threads, context.threads()));
+    std::string missing;
+    for (const program::Instruction& instruction : program.bind) bind_.push_back(link(instruction, context, missing));
+    for (const program::Instruction& instruction : program.run) run_.push_back(link(instruction, context, missing));
+    if (!missing.empty())
+        throw Error(ErrorKind::unsupported, "program", "kernels that are not in this library or need another CPU: " + missing);
+    for (const program::Port& port : program.outputs) outputs_.push_back(operand(port.view, port.desc));
+    for (const program::StatePort& state : program.states) state_lengths_.emplace_back(expression(state.before), expression(state.after));
+    for (const program::Storage& storage : program.plan.storages) storage_bytes_.push_back(expression(storage.bytes));
+}
+
+}  // namespace cairn::inline v0::runtime

@@ -1,0 +1,90 @@
+#pragma once
+
+#include "cairn/compiled_graph.hpp"
+#include "device/context_parts.hpp"
+#include "program/program.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+/// The programs of all buckets of one graph, linked to kernels: immutable, shared by all instances.
+namespace cairn::inline v0::runtime {
+
+/// A range of a symbol, both ends included.
+struct Range {
+    std::string symbol;
+    std::int64_t low = 0, high = 0;
+};
+
+/// What the compile wing hands over, and what a saved file holds.
+struct BucketProgram {
+    std::vector<Range> ranges;   ///< sizes it is for; a symbol not named here may have any value
+    program::Program program;
+    std::string explanation;     ///< for CompiledGraph::explain()
+};
+
+struct ProgramSet {
+    std::string name;
+    std::shared_ptr<Symbols> symbols;                 ///< with the bounds of the whole graph
+    std::vector<program::Port> inputs;                ///< by name, dtype and shape in those symbols; views are not used
+    std::vector<BucketProgram> buckets;
+};
+
+/// A TensorArg to be: which buffer, from which element on, with which sizes.
+struct LinkedOperand {
+    int buffer = 0;
+    int offset = 0;               ///< index among the size expressions
+    std::int64_t element_bytes = 1;
+    int shape = 0, strides = 0;   ///< first entry in the size table
+    int rank = 0;
+};
+
+struct LinkedInstruction {
+    const Kernel* kernel = nullptr;
+    std::shared_ptr<const void> prepared;
+    int first_operand = 0, inputs = 0, outputs = 0;  ///< operands lie one after another, inputs first
+    int dims = 0;                                    ///< first entry of its attribute values in the size table
+    int workspace = -1;                              ///< buffer
+};
+
+/// A program with everything looked up. Each distinct size is one expression; the size table holds shapes, strides and attribute values
+/// as indices of expressions, so a change of sizes evaluates each expression once.
+class LinkedProgram {
+public:
+    /// Finds kernels by id in the context; throws Error(unsupported) naming all that are missing or above its level, and Error(argument) when it was planned
+    /// for another number of threads.
+    LinkedProgram(const program::Program& program, const Context& context);
+
+    const program::Program& program() const noexcept { return *program_; }
+    const std::vector<Dim>& expressions() const noexcept { return expressions_; }
+    const std::vector<int>& table() const noexcept { return table_; }
+    const std::vector<LinkedOperand>& operands() const noexcept { return operands_; }
+    const std::vector<LinkedInstruction>& run() const noexcept { return run_; }
+    const std::vector<LinkedInstruction>& bind() const noexcept { return bind_; }
+    /// The expression of each storage's bytes.
+    const std::vector<int>& storage_bytes() const noexcept { return storage_bytes_; }
+    /// Where each output port lies, in port order.
+    const std::vector<LinkedOperand>& outputs() const noexcept { return outputs_; }
+    /// The expressions of each state's live length before and after a run.
+    const std::vector<std::pair<int, int>>& state_lengths() const noexcept { return state_lengths_; }
+    /// True when a run replaces rows of a state that were there before it, so that a failed run cannot be undone.
+    bool overwrites_states() const noexcept { return overwrites_states_; }
+
+private:
+    int expression(const Dim& dim);
+    int entries(const std::vector<Dim>& dims);
+    LinkedInstruction link(const program::Instruction& instruction, const Context& context, std::string& missing);
+    LinkedOperand operand(const program::View& view, const TensorDesc& desc);
+    bool appends(const program::View& view) const;
+
+    const program::Program* program_;
+    std::vector<Dim> expressions_;
+    std::vector<int> table_, storage_bytes_;
+    std::vector<LinkedOperand> operands_, outputs_;
+    std::vector<std::pair<int, int>> state_lengths_;
+    bool overwrites_states_ = false;
+    std::vector<LinkedInstruction> run_, bind_;
+};
+
+}  // namespace cairn::inline v0::runtime

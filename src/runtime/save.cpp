@@ -1,0 +1,112 @@
+#include "runtime/compiled_graph.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+// A saved file is text: a line that says what it is, the graph's symbols and inputs as a program of their own, then each bucket's ranges and
+// program, and a digest of all of it.
+namespace cairn::inline v0 {
+namespace {
+
+constexpr std::string_view magic = "cairn compiled graph 1";
+
+/// A part of the file: a headline and the text up to the next headline.
+struct Section {
+    std::string_view headline, body;
+};
+
+std::vector<Section> sections_of(std::string_view text) {
+    std::vector<Section> sections;
+    std::size_t at = text.find("\n# ");
+    while (at != std::string_view::npos) {
+        const std::size_t line_end = std::min(text.find('\n', at + 1), text.size());
+        const std::size_t next = text.find("\n# ", line_end - 1);
+        sections.push_back({text.substr(at + 3, line_end - at - 3),
+                            line_end < text.size() ? text.substr(line_end + 1, std::min(next, text.size() - 1) - line_end) : std::string_view{}});
+        at = next;
+    }
+    return sections;
+}
+
+runtime::Range parse_range(std::istringstream& words) {
+    runtime::Range range;
+    if (!(words >> range.symbol >> range.low >> range.high)) throw Error(ErrorKind::argument, "load", "ill-formed range of a bucket");
+    return range;
+}
+
+}  // namespace
+
+std::string runtime::to_string(const ProgramSet& set) {
+    program::Program face;
+    face.name = set.name;
+    face.symbols = set.symbols;
+    for (const program::Port& port : set.inputs) {
+        face.buffers.push_back({program::BufferKind::input, port.name, port.desc, element_count(port.desc.shape) * Dim(size_of(port.desc.dtype)), {}, -1});
+        face.inputs.push_back({port.name, {static_cast<int>(face.buffers.size()) - 1, 0}, port.desc});
+    }
+    std::string text = fmt::format("{}\n# graph\n{}", magic, program::to_string(face));
+    for (const BucketProgram& bucket : set.buckets) {
+        text += "# bucket";
+        for (const Range& range : bucket.ranges) text += fmt::format(" {} {} {}", range.symbol, range.low, range.high);
+        text += '\n' + program::to_string(bucket.program);
+    }
+    return text;
+}
+
+runtime::ProgramSet runtime::parse_program_set(std::string_view text) {
+    if (!text.starts_with(magic)) throw Error(ErrorKind::argument, "load", "it does not begin as a compiled graph of this version");
+    ProgramSet set;
+    for (const Section& section : sections_of(text)) {
+        std::istringstream words{std::string(section.headline)};
+        std::string kind;
+        words >> kind;
+        if (kind == "graph") {
+            const program::Program face = program::parse_program(section.body);
+            set.name = face.name;
+            set.symbols = face.symbols;
+            set.inputs = face.inputs;
+        } else if (kind == "bucket") {
+            BucketProgram bucket;
+            while (words >> std::ws && !words.eof()) bucket.ranges.push_back(parse_range(words));
+            bucket.program = program::parse_program(section.body);
+            set.buckets.push_back(std::move(bucket));
+        }
+    }
+    if (set.symbols == nullptr || set.buckets.empty()) throw Error(ErrorKind::argument, "load", "it holds no program");
+    return set;
+}
+
+void CompiledGraph::save(const std::filesystem::path& path) const {
+    const std::string text = program();
+    const std::filesystem::path partial = path.native() + std::filesystem::path(".partial").native();
+    std::ofstream file(partial, std::ios::binary);
+    file << text << "# digest " << to_string(digest(text)) << '\n';
+    file.close();
+    std::error_code failure;
+    if (file) std::filesystem::rename(partial, path, failure);
+    if (!file || failure) {
+        std::filesystem::remove(partial, failure);
+        throw Error(ErrorKind::file, "save", "cannot write " + path.string());
+    }
+}
+
+CompiledGraph CompiledGraph::load(const std::filesystem::path& path, const Context& context) {
+    std::ifstream file(path, std::ios::binary);
+    std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    if (!file.is_open() || file.bad()) throw Error(ErrorKind::file, "load", "cannot read " + path.string());
+    const std::size_t tail = text.rfind("# digest ");
+    const bool whole = tail != std::string::npos && text.substr(tail) == "# digest " + to_string(digest(std::string_view(text).substr(0, tail))) + '\n';
+    if (!whole) throw Error(ErrorKind::file, "load", path.string() + " is damaged or no compiled graph: its digest does not fit");
+    text.resize(tail);
+    runtime::ProgramSet set;
+    try {
+        set = runtime::parse_program_set(text);
+    } catch (const Error& error) { throw Error(ErrorKind::file, "load", path.string() + ": " + error.what()); }
+    return runtime::make_compiled_graph(context, std::move(set));
+}
+
+}  // namespace cairn::inline v0

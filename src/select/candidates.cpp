@@ -1,0 +1,197 @@
+#include "select/candidates.hpp"
+
+#include "ir/op_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cairn::inline v0::select {
+namespace {
+
+using ir::NodeId;
+using ir::Op;
+
+bool broadcasts_inputs(const std::string& definition) {
+    if (definition == "elementwise") return true;
+    const auto op = ir::find_op(definition);
+    return op && ir::info(*op).kind == ir::OpClass::elementwise;
+}
+
+/// The conventions of problem.hpp: broadcasting shows as stride 0.
+void expand_inputs(Problem& problem) {
+    const Shape& out = problem.outputs.at(0).shape;
+    for (TensorDesc& input : problem.inputs) {
+        if (!input.layout.empty()) continue;
+        Shape target = out;
+        if (problem.definition == "matmul") std::copy(input.shape.end() - 2, input.shape.end(), target.end() - 2);
+        if (target == input.shape) continue;
+        input.strides = broadcast_strides(input.shape, input.strides, target);
+        input.shape = std::move(target);
+    }
+}
+
+}  // namespace
+
+Candidates::Candidates(const ir::GraphData& graph, const KernelSet& kernels, Isa isa, const CostSource& costs, bool use_packed)
+    : graph_(&graph), kernels_(&kernels), isa_(isa), costs_(costs), use_packed_(use_packed),
+      sizes_(representative_sizes(*graph.symbols())), views_(views_of(graph)), bound_(ir::bound_nodes(graph)) {
+    for (const Kernel& kernel : kernels.kernels) by_definition_.emplace(kernel.definition, &kernel);
+}
+
+const Layout* Candidates::layout(std::string_view name) const noexcept {
+    for (const Layout& layout : kernels_->layouts)
+        if (layout.name == name || layout.transposed == name) return &layout;
+    return nullptr;
+}
+
+std::pair<NodeId, std::string> Candidates::packed_key(NodeId node, const std::string& name) const {
+    const ValueView& view = views_[node];
+    const Layout* row = layout(name);
+    const Shape& shape = graph_->node(node).shape;
+    if (view.base != node && shape.size() == 2 && row != nullptr && !row->transposed.empty() && view.offset == Dim(0)) {
+        const ir::Node& base = graph_->node(view.base);
+        const bool transposed = base.shape.size() == 2 && base.shape[0] == shape[1] && base.shape[1] == shape[0] &&
+                                view.strides[0] == Dim(1) && view.strides[1] == shape[0];
+        if (transposed) return {view.base, name == row->name ? row->transposed : row->name};
+    }
+    return {node, name};
+}
+
+bool Candidates::is_state_version(NodeId node) const noexcept {
+    const Op op = graph_->node(node).op;
+    return op == Op::state_read || op == Op::state_append || op == Op::state_write;
+}
+
+TensorDesc Candidates::describe(const Source& source) const {
+    const ir::Node& node = graph_->node(source.node);
+    TensorDesc desc = TensorDesc::dense(node.dtype, node.shape);
+    desc.bound = bound_[source.node];
+    if (source.form == Form::seen) desc.strides = views_[source.node].strides;
+    if (source.form == Form::packed) desc.layout = source.layout;
+    return desc;
+}
+
+std::shared_ptr<const Problem> Candidates::problem_of(const fuse::Tile& tile, const std::vector<Source>& sources) const {
+    auto problem = std::make_shared<Problem>();
+    problem->definition = tile.definition;
+    problem->attributes = tile.attributes;
+    problem->body = tile.body;
+    problem->results = tile.results;
+    for (const Source& source : sources) problem->inputs.push_back(describe(source));
+    for (const NodeId output : tile.outputs) {
+        const ir::Node& node = graph_->node(output);
+        problem->outputs.push_back(TensorDesc::dense(node.dtype, node.shape));
+    }
+    if (broadcasts_inputs(tile.definition) || tile.definition == "matmul") expand_inputs(*problem);
+    const Op op = graph_->node(tile.outputs[0]).op;
+    if (op == Op::state_append || op == Op::state_write) {
+        // The new rows go where they belong in the state's memory; older ones stay where they are.
+        TensorDesc rows = problem->inputs.back();
+        rows.strides = views_[tile.outputs[0]].strides;
+        rows.bound = false;
+        problem->definition = "copy";
+        problem->attributes.clear();
+        problem->inputs.erase(problem->inputs.begin());
+        problem->outputs = {rows};
+    }
+    return problem;
+}
+
+const Candidates::Judged& Candidates::judge(const Kernel& kernel, const Problem& problem, const std::string& text) {
+    const auto [it, fresh] = judged_.try_emplace(kernel.id + ' ' + text);
+    if (!fresh) return it->second;
+    if (kernel.isa > isa_) it->second.refusal = fmt::format("needs {}, in use is {}", to_string(kernel.isa), to_string(isa_));
+    else if (kernel.device != Device::cpu) it->second.refusal = fmt::format("runs on {}", to_string(kernel.device));
+    else it->second.refusal = kernel.accepts(problem);
+    if (it->second.refusal.empty()) it->second.estimate = estimate(kernel, at_sizes(problem, sizes_), costs_);
+    return it->second;
+}
+
+bool Candidates::try_kernel(const Kernel& kernel, const fuse::Tile& tile, int index, std::vector<Source> sources,
+                            std::vector<Candidate>& found) {
+    auto problem = problem_of(tile, sources);
+    const Judged& judged = judge(kernel, *problem, to_string(*problem));
+    if (!judged.refusal.empty()) return false;
+    const Op op = graph_->node(tile.outputs[0]).op;
+    if (op == Op::state_append || op == Op::state_write) sources.erase(sources.begin());
+    found.push_back({index, &kernel, std::move(problem), std::move(sources), tile.outputs, judged.estimate});
+    return true;
+}
+
+std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index) {
+    std::vector<Candidate> found;
+    std::vector<Source> seen;
+    for (const NodeId input : tile.inputs) seen.push_back({input, Form::seen, {}});
+    const Op op = graph_->node(tile.outputs[0]).op;
+    const std::string definition = op == Op::state_append || op == Op::state_write ? "copy" : tile.definition;
+    const auto [begin, end] = by_definition_.equal_range(definition);
+    for (auto it = begin; it != end; ++it) {
+        const Kernel& kernel = *it->second;
+        std::vector<Source> packed = seen;
+        bool packable = use_packed_ && !kernel.packed_inputs.empty();
+        for (const PackedInput& wanted : kernel.packed_inputs) {
+            const auto i = static_cast<std::size_t>(wanted.input);
+            packable = packable && i < seen.size() && bound_[seen[i].node] && graph_->node(seen[i].node).shape.size() == 2;
+            if (packable) packed[i] = {seen[i].node, Form::packed, wanted.layout};
+        }
+        if (packable) try_kernel(kernel, tile, index, packed, found);
+        if (try_kernel(kernel, tile, index, seen, found)) continue;
+        std::vector<Source> dense = seen;
+        bool any = false;
+        for (Source& source : dense)
+            if (views_[source.node].base != source.node || is_state_version(source.node)) source.form = Form::dense, any = true;
+        if (any) try_kernel(kernel, tile, index, dense, found);
+    }
+    return found;
+}
+
+std::vector<Candidate> Candidates::of_copy(NodeId node) {
+    fuse::Tile tile;
+    tile.definition = "copy";
+    tile.inputs = {node};
+    tile.outputs = {node};
+    std::vector<Candidate> found;
+    const auto [begin, end] = by_definition_.equal_range("copy");
+    for (auto it = begin; it != end; ++it) try_kernel(*it->second, tile, -1, {{node, Form::seen, {}}}, found);
+    return found;
+}
+
+std::vector<Candidate> Candidates::of_packing(NodeId node, const std::string& name) {
+    const Layout* row = layout(name);
+    if (row == nullptr) throw Error(ErrorKind::unsupported, "select", fmt::format("no layout is called {}", name));
+    const ir::Node& value = graph_->node(node);
+    TensorDesc plain = describe({node, Form::seen, {}});
+    if (name == row->transposed) {
+        std::swap(plain.shape[0], plain.shape[1]);
+        std::swap(plain.strides[0], plain.strides[1]);
+    }
+    auto problem = std::make_shared<Problem>();
+    problem->definition = "pack";
+    problem->inputs = {plain};
+    TensorDesc packed = TensorDesc::dense(value.dtype, plain.shape);
+    packed.layout = row->name;
+    problem->outputs = {packed};
+    std::vector<Candidate> found;
+    const std::string text = to_string(*problem);
+    const auto [begin, end] = by_definition_.equal_range("pack");
+    for (auto it = begin; it != end; ++it) {
+        const Judged& judged = judge(*it->second, *problem, text);
+        if (judged.refusal.empty())
+            found.push_back({-1, it->second, problem, {{node, Form::seen, {}}}, {}, judged.estimate});
+    }
+    return found;
+}
+
+std::vector<Verdict> Candidates::verdicts(const Problem& problem) {
+    std::vector<Verdict> verdicts;
+    const std::string text = to_string(problem);
+    const auto [begin, end] = by_definition_.equal_range(problem.definition);
+    for (auto it = begin; it != end; ++it) {
+        const Judged& judged = judge(*it->second, problem, text);
+        verdicts.push_back({it->second->id, judged.refusal, judged.estimate});
+    }
+    return verdicts;
+}
+
+}  // namespace cairn::inline v0::select

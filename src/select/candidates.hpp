@@ -1,0 +1,93 @@
+#pragma once
+
+#include "fuse/tiles.hpp"
+#include "select/cost.hpp"
+#include "select/views.hpp"
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+/// Which kernels can compute which tile, from operands in which form, and at what cost.
+namespace cairn::inline v0::select {
+
+/// How an operand of a candidate is wanted.
+enum class Form : std::uint8_t {
+    seen,    ///< where it lies, through its view
+    dense,   ///< copied to memory of its own
+    packed,  ///< in a packed layout
+};
+
+/// One operand: what has to be there, and how the kernel sees it.
+struct Source {
+    ir::NodeId node = 0;   ///< the tile's input
+    Form form = Form::seen;
+    std::string layout;    ///< of a packed operand, as the kernel names it
+};
+
+/// What a kernel said to a problem, for explain().
+struct Verdict {
+    std::string kernel;
+    Refusal refusal;     ///< empty: it accepts
+    Estimate estimate;
+};
+
+/// A kernel for a tile.
+struct Candidate {
+    int tile = -1;                       ///< index among the tiles; -1 for a dense copy or a packing
+    const Kernel* kernel = nullptr;
+    std::shared_ptr<const Problem> problem;
+    std::vector<Source> sources;         ///< of each problem input
+    std::vector<ir::NodeId> outputs;     ///< nodes whose dense value it makes
+    Estimate estimate;
+};
+
+/// Finds candidates; equal problems (of equal layers) are judged once.
+class Candidates {
+public:
+    Candidates(const ir::GraphData& graph, const KernelSet& kernels, Isa isa, const CostSource& costs, bool use_packed);
+
+    /// All candidates of a tile: for each kernel of its definition the first form of operands it accepts among as seen, and views copied dense; and its
+    /// packed form beside that.
+    std::vector<Candidate> of_tile(const fuse::Tile& tile, int index);
+    /// Kernels that copy the value of a movement node out of the memory it is seen in.
+    std::vector<Candidate> of_copy(ir::NodeId node);
+    /// Kernels that pack a bound matrix.
+    std::vector<Candidate> of_packing(ir::NodeId node, const std::string& layout);
+    /// What every kernel said to a problem of that definition.
+    std::vector<Verdict> verdicts(const Problem& problem);
+
+    const std::vector<ValueView>& views() const noexcept { return views_; }
+    const std::vector<bool>& bound() const noexcept { return bound_; }
+    const Layout* layout(std::string_view name) const noexcept;
+    /// Whether the value lies in a state's memory (as a version of it, not as a view into one).
+    bool is_state_version(ir::NodeId node) const noexcept;
+    /// The node and layout name under which a packed operand is known: a transposed view of a dense matrix is packed from that matrix.
+    std::pair<ir::NodeId, std::string> packed_key(ir::NodeId node, const std::string& layout) const;
+
+private:
+    struct Judged {
+        Refusal refusal;
+        Estimate estimate;
+    };
+    const Judged& judge(const Kernel& kernel, const Problem& problem, const std::string& text);
+    TensorDesc describe(const Source& source) const;
+    std::shared_ptr<const Problem> problem_of(const fuse::Tile& tile, const std::vector<Source>& sources) const;
+    bool try_kernel(const Kernel& kernel, const fuse::Tile& tile, int index, std::vector<Source> sources, std::vector<Candidate>& found);
+
+    const ir::GraphData* graph_;
+    const KernelSet* kernels_;
+    Isa isa_;
+    CostSource costs_;
+    bool use_packed_;
+    std::vector<std::int64_t> sizes_;
+    std::vector<ValueView> views_;
+    std::vector<bool> bound_;
+    std::multimap<std::string, const Kernel*> by_definition_;  // equal keys in list order
+    std::unordered_map<std::string, Judged> judged_;
+};
+
+}  // namespace cairn::inline v0::select

@@ -1,0 +1,286 @@
+#include "select/emit.hpp"
+
+#include "ir/op_table.hpp"
+#include "select/schedule.hpp"
+#include "types/half.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+
+namespace cairn::inline v0::select {
+namespace {
+
+using ir::NodeId;
+using ir::Op;
+using program::Buffer;
+using program::BufferKind;
+using program::Instruction;
+using program::View;
+
+template <typename T>
+void store(std::vector<std::byte>& bytes, std::size_t i, T value) {
+    std::memcpy(bytes.data() + i * sizeof(T), &value, sizeof(T));
+}
+
+class Emitter {
+public:
+    Emitter(const ir::GraphData& graph, const Selection& selection, Candidates& candidates, int threads)
+        : graph_(graph), selection_(selection), candidates_(candidates) {
+        program_.name = graph.name();
+        program_.threads = threads;
+        program_.symbols = graph.symbols();
+    }
+
+    program::Program emit() {
+        add_states();
+        for (NodeId id = 0; id < graph_.nodes().size(); ++id)
+            if (graph_.node(id).op == Op::input) add_input(id);
+        Dependences dependences = dependences_of(graph_, selection_.chosen, candidates_);
+        for (const auto& [reader, writer] : dependences.late_reads) snapshots_[writer].push_back(reader);
+        for (const int i : schedule(dependences)) add_choice(i);
+        for (const ir::Output& output : graph_.outputs()) add_output(output);
+        order_bind_section();
+        return std::move(program_);
+    }
+
+private:
+    int add_buffer(Buffer buffer) {
+        program_.buffers.push_back(std::move(buffer));
+        return static_cast<int>(program_.buffers.size()) - 1;
+    }
+
+    static Dim plain_bytes(const TensorDesc& desc) { return element_count(desc.shape) * Dim(size_of(desc.dtype)); }
+
+    void add_input(NodeId id) {
+        const ir::Node& node = graph_.node(id);
+        const TensorDesc desc = TensorDesc::dense(node.dtype, node.shape);
+        const int buffer = add_buffer({BufferKind::input, node.name, desc, plain_bytes(desc), {}, -1});
+        buffers_[{id, ""}] = buffer;
+        program_.inputs.push_back({node.name, {buffer, 0}, desc});
+    }
+
+    void add_states() {
+        for (const ir::StateInfo& state : graph_.states()) {
+            const TensorDesc desc = TensorDesc::dense(state.dtype, capacity_shape(state));
+            const int buffer = add_buffer({BufferKind::state, state.name, desc, plain_bytes(desc), {}, -1});
+            const auto axis = static_cast<std::size_t>(static_cast<int>(state.shape.size()) + state.axis);
+            states_[state.name] = buffer;
+            program_.states.push_back({state.name, buffer, static_cast<int>(axis), state.shape[axis], graph_.node(state.latest).shape[axis]});
+        }
+    }
+
+    /// The buffer of a goal, or of a given value, made when first asked for.
+    int buffer_of(const GoalKey& key) {
+        if (const auto it = buffers_.find(key); it != buffers_.end()) return it->second;
+        const ir::Node& node = graph_.node(key.first);
+        if (key.second.empty() && candidates_.is_state_version(key.first)) return states_.at(state_of(graph_, key.first).name);
+        Buffer buffer;
+        buffer.desc = TensorDesc::dense(node.dtype, node.shape);
+        buffer.bytes = plain_bytes(buffer.desc);
+        if (key.second.empty() && node.op == Op::weight) {
+            buffer.kind = BufferKind::weight;
+            buffer.name = node.name;
+            buffer.desc.bound = true;
+        } else if (key.second.empty() && node.op == Op::constant) {
+            buffer.kind = BufferKind::constant;
+            buffer.desc.bound = true;
+            buffer.data = encode(node.dtype, *node.values, element_count(node.shape).constant());
+        } else if (candidates_.bound()[key.first]) {
+            buffer.kind = BufferKind::bound;
+            buffer.desc.bound = true;
+        }
+        return buffers_[key] = add_buffer(std::move(buffer));
+    }
+
+    View view_of(const Source& source) {
+        if (source.form != Form::seen) return {buffer_of(*goal_of(source, graph_, candidates_)), 0};
+        const ValueView& view = candidates_.views()[source.node];
+        return {buffer_of({view.base, ""}), view.offset};
+    }
+
+    View output_view(const Choice& choice, std::size_t i) {
+        const NodeId id = choice.candidate.outputs[i];
+        const ir::Node& node = graph_.node(id);
+        if (!choice.goal.second.empty() || (node.op != Op::state_append && node.op != Op::state_write))
+            return {buffer_of(choice.goal.second.empty() ? GoalKey{id, ""} : choice.goal), 0};
+        const ir::StateInfo& state = state_of(graph_, id);
+        const auto axis = static_cast<std::size_t>(static_cast<int>(node.shape.size()) + state.axis);
+        const Dim start = node.op == Op::state_append ? graph_.node(node.operands[0]).shape[axis] : node.attributes.dims("start").at(0);
+        return {states_.at(state.name), start * candidates_.views()[id].strides[axis]};
+    }
+
+    void add_choice(int i) {
+        const Choice& choice = selection_.chosen[static_cast<std::size_t>(i)];
+        if (const auto it = snapshots_.find(i); it != snapshots_.end())
+            for (const int reader : it->second) add_snapshots(reader, choice.goal.first);
+        const Candidate& candidate = choice.candidate;
+        Instruction instruction;
+        instruction.kernel = candidate.kernel->id;
+        instruction.problem = *candidate.problem;
+        instruction.seconds = candidate.estimate.seconds;
+        for (std::size_t s = 0; s < candidate.sources.size(); ++s) {
+            const auto copied = snapshot_of_.find({i, static_cast<int>(s)});
+            instruction.inputs.push_back(copied == snapshot_of_.end() ? view_of(candidate.sources[s]) : View{copied->second, 0});
+            if (copied != snapshot_of_.end()) see_densely(instruction.problem.inputs[s], *candidate.kernel, instruction.problem);
+        }
+        if (candidate.outputs.empty()) {
+            instruction.outputs = {{packed_buffer(choice, candidate.problem->inputs[0]), 0}};
+        } else {
+            for (std::size_t o = 0; o < candidate.outputs.size(); ++o) instruction.outputs.push_back(output_view(choice, o));
+        }
+        add_instruction(std::move(instruction), *candidate.kernel, candidates_.bound()[choice.goal.first]);
+    }
+
+    void add_instruction(Instruction instruction, const Kernel& kernel, bool bound) {
+        if (kernel.workspace != nullptr) {
+            const Dim bytes = kernel.workspace(instruction.problem, program_.threads);
+            if (!(bytes == Dim(0)))
+                instruction.workspace = add_buffer({BufferKind::workspace, "", TensorDesc::dense(DType::u8, {bytes}), bytes, {}, -1});
+        }
+        (bound ? program_.bind : program_.run).push_back(std::move(instruction));
+    }
+
+    int packed_buffer(const Choice& choice, const TensorDesc& plain) {
+        const int buffer = buffer_of(choice.goal);
+        const Layout* layout = candidates_.layout(choice.goal.second);
+        program_.buffers[static_cast<std::size_t>(buffer)].desc = selection_desc(choice);
+        program_.buffers[static_cast<std::size_t>(buffer)].bytes = layout->bytes(plain);
+        return buffer;
+    }
+
+    TensorDesc selection_desc(const Choice& choice) const {
+        TensorDesc desc = choice.candidate.problem->outputs[0];
+        desc.bound = true;
+        return desc;
+    }
+
+    /// Copies what `reader` still wants of the state before `written` replaces it.
+    void add_snapshots(int reader, NodeId written) {
+        const Candidate& candidate = selection_.chosen[static_cast<std::size_t>(reader)].candidate;
+        const ir::StateInfo& state = state_of(graph_, written);
+        for (std::size_t s = 0; s < candidate.sources.size(); ++s) {
+            const NodeId node = candidate.sources[s].node;
+            const NodeId base = candidates_.views()[node].base;
+            if (!candidates_.is_state_version(base) || &state_of(graph_, base) != &state || base >= written) continue;
+            const std::vector<Candidate> copies = candidates_.of_copy(node);
+            if (copies.empty()) throw Error(ErrorKind::unsupported, "emit", "no kernel can copy the old contents of state " + state.name);
+            Instruction copy;
+            copy.kernel = copies[0].kernel->id;
+            copy.problem = *copies[0].problem;
+            copy.inputs = {view_of({node, Form::seen, {}})};
+            const TensorDesc desc = TensorDesc::dense(graph_.node(node).dtype, graph_.node(node).shape);
+            const int buffer = add_buffer({BufferKind::transient, "", desc, plain_bytes(desc), {}, -1});
+            copy.outputs = {{buffer, 0}};
+            add_instruction(std::move(copy), *copies[0].kernel, false);
+            snapshot_of_[{reader, static_cast<int>(s)}] = buffer;
+        }
+    }
+
+    /// An operand that was to be seen in a state is now a dense copy; broadcasting (stride 0) stays.
+    static void see_densely(TensorDesc& desc, const Kernel& kernel, const Problem& problem) {
+        std::vector<Dim> strides = dense_strides(desc.shape);
+        for (std::size_t i = 0; i < strides.size(); ++i)
+            if (desc.strides[i] == Dim(0)) throw Error(ErrorKind::unsupported, "emit", "a broadcast state is read after it is overwritten");
+        desc.strides = std::move(strides);
+        if (const Refusal refusal = kernel.accepts(problem); !refusal.empty())
+            throw Error(ErrorKind::unsupported, "emit", kernel.id + " refuses a copied state: " + refusal);
+    }
+
+    void add_output(const ir::Output& output) {
+        const ir::Node& node = graph_.node(output.node);
+        const ValueView& view = candidates_.views()[output.node];
+        const TensorDesc desc = TensorDesc::dense(node.dtype, node.shape);
+        const bool readable = view.strides == desc.strides && !candidates_.is_state_version(view.base);
+        const View place = readable ? View{buffer_of({view.base, ""}), view.offset}
+                                    : View{buffer_of(*goal_of({output.node, Form::dense, {}}, graph_, candidates_)), 0};
+        Buffer& buffer = program_.buffers[static_cast<std::size_t>(place.buffer)];
+        if (buffer.kind == BufferKind::transient) {
+            buffer.kind = BufferKind::output;
+            buffer.name = output.name;
+        }
+        program_.outputs.push_back({output.name, place, desc});
+    }
+
+    /// Keeps the bound values that the run or an output reads, and what those rest on, each right before its first user, so that sources and
+    /// intermediate values can be let go early.
+    void order_bind_section() {
+        std::map<int, std::size_t> maker;
+        for (std::size_t i = 0; i < program_.bind.size(); ++i)
+            for (const View& view : program_.bind[i].outputs) maker[view.buffer] = i;
+        std::vector<Instruction> ordered;
+        std::set<std::size_t> done;
+        const auto visit = [&](const auto& self, int buffer) -> void {
+            const auto it = maker.find(buffer);
+            if (it == maker.end() || !done.insert(it->second).second) return;
+            for (const View& view : program_.bind[it->second].inputs) self(self, view.buffer);
+            ordered.push_back(program_.bind[it->second]);
+        };
+        for (const Instruction& instruction : program_.run)
+            for (const View& view : instruction.inputs) visit(visit, view.buffer);
+        for (const program::Port& port : program_.outputs) visit(visit, port.view.buffer);
+        program_.bind = std::move(ordered);
+        name_bound_values();
+    }
+
+    /// A bound value's name says how it is made, so that programs of several buckets find what they share.
+    void name_bound_values() {
+        std::map<int, std::string> origin;
+        const auto origin_of = [&](int buffer) -> std::string {
+            const Buffer& b = program_.buffers[static_cast<std::size_t>(buffer)];
+            if (b.kind == BufferKind::weight) return "weight " + b.name;
+            if (b.kind == BufferKind::constant)
+                return cairn::to_string(b.desc) + cairn::to_string(digest({reinterpret_cast<const char*>(b.data.data()), b.data.size()}));
+            return origin[buffer];
+        };
+        for (const Instruction& instruction : program_.bind) {
+            std::string text = cairn::to_string(instruction.problem);
+            for (const View& view : instruction.inputs)
+                text += fmt::format(" ({} + {})", origin_of(view.buffer), cairn::to_string(view.offset));
+            for (std::size_t o = 0; o < instruction.outputs.size(); ++o) {
+                const int buffer = instruction.outputs[o].buffer;
+                program_.buffers[static_cast<std::size_t>(buffer)].name = origin[buffer] =
+                    cairn::to_string(digest(fmt::format("{} #{}", text, o)));
+            }
+        }
+    }
+
+    const ir::GraphData& graph_;
+    const Selection& selection_;
+    Candidates& candidates_;
+    program::Program program_;
+    std::map<GoalKey, int> buffers_;
+    std::map<std::string, int> states_;
+    std::map<int, std::vector<int>> snapshots_;               // writer -> readers that come too late
+    std::map<std::pair<int, int>, int> snapshot_of_;          // (reader, operand) -> buffer of the copy
+};
+
+}  // namespace
+
+std::vector<std::byte> encode(DType dtype, const std::vector<double>& values, std::int64_t count) {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(count) * size_of(dtype));
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+        const double value = values.size() == 1 ? values[0] : values[i];
+        switch (dtype) {
+            case DType::f64: store(bytes, i, value); break;
+            case DType::f32: store(bytes, i, static_cast<float>(value)); break;
+            case DType::f16: store(bytes, i, types::f64_to_f16(value)); break;
+            case DType::bf16: store(bytes, i, types::f64_to_bf16(value)); break;
+            case DType::i64: store(bytes, i, static_cast<std::int64_t>(value)); break;
+            case DType::i32: store(bytes, i, static_cast<std::int32_t>(value)); break;
+            case DType::i8: store(bytes, i, static_cast<std::int8_t>(value)); break;
+            case DType::u8: store(bytes, i, static_cast<std::uint8_t>(value)); break;
+            case DType::boolean: store(bytes, i, static_cast<std::uint8_t>(value != 0)); break;
+        }
+    }
+    return bytes;
+}
+
+program::Program emit(const ir::GraphData& graph, const Selection& selection, Candidates& candidates, int threads) {
+    return Emitter(graph, selection, candidates, threads).emit();
+}
+
+}  // namespace cairn::inline v0::select

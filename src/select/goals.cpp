@@ -1,0 +1,217 @@
+#include "select/goals.hpp"
+
+#include "ir/op_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace cairn::inline v0::select {
+namespace {
+
+using ir::NodeId;
+using ir::Op;
+
+// Work done once when weights are bound counts this much of its time, and each byte it leaves behind this many seconds: enough to prefer the
+// smaller of two equally fast programs.
+constexpr double bind_weight = 1e-3, seconds_per_bound_byte = 1e-13;
+
+using Key = GoalKey;
+
+class MemoBuilder {
+public:
+    MemoBuilder(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, Candidates& candidates, bool first_only)
+        : graph_(graph), tiles_(tiles), candidates_(candidates), first_only_(first_only) {}
+
+    Memo build() {
+        for (std::size_t t = 0; t < tiles_.size(); ++t) add_tile(static_cast<int>(t));
+        for (const ir::Output& output : graph_.outputs()) demand_output(output.node);
+        for (const ir::StateInfo& state : graph_.states())
+            if (state.latest != state.read) roots_.insert({state.latest, ""});
+        add_conversions();
+        number();
+        return memo_;
+    }
+
+private:
+    const std::vector<ValueView>& views() const { return candidates_.views(); }
+
+    /// The value whose memory a tile output is written to: a reshape of all of a value is that value's memory.
+    NodeId memory_of(NodeId output) const {
+        const ValueView& view = views()[output];
+        const bool same = view.offset == Dim(0) && view.strides == dense_strides(graph_.node(output).shape) &&
+                          element_count(graph_.node(output).shape) == element_count(graph_.node(view.base).shape);
+        return same ? view.base : output;
+    }
+
+    void add_tile(int t) {
+        const fuse::Tile& tile = tiles_[static_cast<std::size_t>(t)];
+        if (first_only_ && !is_single_node(tile)) return;
+        // A view needs no kernel; where it must be copied, of_copy() finds one.
+        if (is_single_node(tile) && views()[tile.outputs[0]].base != tile.outputs[0]) return;
+        for (Candidate& candidate : candidates_.of_tile(tile, t)) {
+            for (NodeId& output : candidate.outputs) output = memory_of(output);
+            const bool packed = std::any_of(candidate.sources.begin(), candidate.sources.end(),
+                                            [](const Source& source) { return source.form == Form::packed; });
+            if (first_only_ && packed) continue;
+            const NodeId top = *std::max_element(candidate.outputs.begin(), candidate.outputs.end());
+            found_[{top, ""}].push_back(std::move(candidate));
+            if (first_only_) break;
+        }
+    }
+
+    bool is_single_node(const fuse::Tile& tile) const {
+        return tile.outputs.size() == 1 && tile.interior.empty() && tile.body.empty() &&
+               tile.definition == ir::info(graph_.node(tile.outputs[0]).op).name;
+    }
+
+    void demand_output(NodeId node) {
+        const ValueView& view = views()[node];
+        const ir::Node& base = graph_.node(view.base);
+        const bool readable = view.strides == dense_strides(graph_.node(node).shape) && !candidates_.is_state_version(view.base);
+        if (!readable) roots_.insert(*goal_of({node, Form::dense, {}}, graph_, candidates_));
+        else if (!is_given(base)) roots_.insert({view.base, ""});
+    }
+
+    /// Copies and packings that candidates ask for, and what those rest on in turn.
+    void add_conversions() {
+        std::set<Key> wanted;
+        for (const auto& [key, list] : found_)
+            for (const Candidate& candidate : list)
+                for (const Source& source : candidate.sources)
+                    if (source.form != Form::seen) wanted.insert(*goal_of(source, graph_, candidates_));
+        for (const Key& root : roots_) wanted.insert(root);
+        for (const Key& key : wanted) {
+            const auto& [node, layout] = key;
+            const bool copied = layout == "dense" || (layout.empty() && views()[node].base != node);
+            if (!copied && layout.empty()) continue;
+            for (Candidate& made : copied ? candidates_.of_copy(node) : candidates_.of_packing(node, layout))
+                found_[key].push_back(std::move(made));
+        }
+    }
+
+    std::vector<Key> needs_of(const Candidate& candidate, NodeId top) const {
+        std::vector<Key> needs;
+        for (const Source& source : candidate.sources)
+            if (auto need = goal_of(source, graph_, candidates_)) needs.push_back(std::move(*need));
+        const ir::Node& node = graph_.node(top);
+        if (node.op == Op::state_append || node.op == Op::state_write)
+            if (const NodeId previous = node.operands[0]; !is_given(graph_.node(previous))) needs.push_back({previous, ""});
+        std::sort(needs.begin(), needs.end());
+        needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
+        return needs;
+    }
+
+    double cost_of(const Candidate& candidate, const Key& key) const {
+        const double seconds = candidate.estimate.seconds;
+        if (!candidates_.bound()[key.first]) return seconds;
+        double bytes = static_cast<double>(size_of(graph_.node(key.first).dtype));
+        for (const Dim& size : graph_.node(key.first).shape) bytes *= static_cast<double>(size.upper_bound());
+        return seconds * bind_weight + bytes * seconds_per_bound_byte;
+    }
+
+    void number() {
+        std::map<Key, int> number;
+        for (const auto& [key, list] : found_) number.emplace(key, static_cast<int>(number.size()));
+        memo_.problem.goals.resize(number.size());
+        memo_.candidates.resize(number.size());
+        for (const auto& [key, goal] : number) memo_.keys.push_back(key);
+        for (auto& [key, list] : found_) {
+            const auto goal = static_cast<std::size_t>(number.at(key));
+            std::map<std::pair<std::vector<int>, std::vector<int>>, std::size_t> seen;
+            for (Candidate& candidate : list) add_alternative(goal, key, std::move(candidate), number, seen);
+        }
+        for (const Key& root : roots_) {
+            const auto goal = number.find(root);
+            if (goal == number.end() || memo_.problem.goals[static_cast<std::size_t>(goal->second)].empty()) refuse(root.first);
+            memo_.problem.roots.push_back(goal->second);
+        }
+    }
+
+    /// Among candidates that rest on the same goals and reach the same ones, only the cheapest matters to the search.
+    void add_alternative(std::size_t goal, const Key& key, Candidate candidate, const std::map<Key, int>& number,
+                         std::map<std::pair<std::vector<int>, std::vector<int>>, std::size_t>& seen) {
+        Alternative alternative{cost_of(candidate, key), {}, {}};
+        for (const Key& need : needs_of(candidate, key.first)) {
+            const auto it = number.find(need);
+            if (it == number.end() || it->second >= static_cast<int>(goal)) return;
+            if (memo_.problem.goals[static_cast<std::size_t>(it->second)].empty()) return;
+            alternative.needs.push_back(it->second);
+        }
+        for (const NodeId output : candidate.outputs)
+            if (output != key.first) {
+                const auto it = number.find({output, ""});
+                if (it == number.end()) return;
+                alternative.provides.push_back(it->second);
+            }
+        auto& alternatives = memo_.problem.goals[goal];
+        const auto [it, fresh] = seen.try_emplace({alternative.needs, alternative.provides}, alternatives.size());
+        if (fresh) {
+            alternatives.push_back(std::move(alternative));
+            memo_.candidates[goal].push_back(std::move(candidate));
+        } else if (alternative.cost < alternatives[it->second].cost) {
+            alternatives[it->second] = std::move(alternative);
+            memo_.candidates[goal][it->second] = std::move(candidate);
+        }
+    }
+
+    /// Finds the lowest value without a candidate that `node` rests on, and says what each kernel had against it.
+    [[noreturn]] void refuse(NodeId node) {
+        NodeId culprit = node;
+        for (bool deeper = true; deeper;) {
+            deeper = false;
+            for (const NodeId operand : graph_.node(culprit).operands) {
+                const NodeId base = views()[operand].base;
+                const bool made = is_given(graph_.node(base)) || found_.contains({base, ""});
+                if (!made) culprit = base, deeper = true;
+            }
+        }
+        const ir::Node& bad = graph_.node(culprit);
+        std::string reasons;
+        for (const fuse::Tile& tile : tiles_)
+            if (is_single_node(tile) && tile.outputs[0] == culprit) {
+                Problem problem;
+                problem.definition = tile.definition;
+                problem.attributes = tile.attributes;
+                for (const NodeId input : tile.inputs)
+                    problem.inputs.push_back(TensorDesc::dense(graph_.node(input).dtype, graph_.node(input).shape));
+                problem.outputs.push_back(TensorDesc::dense(bad.dtype, bad.shape));
+                for (const Verdict& verdict : candidates_.verdicts(problem))
+                    reasons += fmt::format("; {}: {}", verdict.kernel, verdict.refusal.empty() ? "refused its operands' layout" : verdict.refusal);
+            }
+        throw Error(ErrorKind::unsupported, ir::info(bad.op).name,
+                    fmt::format("no kernel can make {}{}", cairn::to_string(bad.dtype, bad.shape), reasons), bad.where);
+    }
+
+    const ir::GraphData& graph_;
+    const std::vector<fuse::Tile>& tiles_;
+    Candidates& candidates_;
+    bool first_only_;
+    std::map<Key, std::vector<Candidate>> found_;
+    std::set<Key> roots_;
+    Memo memo_;
+};
+
+}  // namespace
+
+bool is_given(const ir::Node& node) noexcept {
+    return node.op == Op::input || node.op == Op::weight || node.op == Op::constant || node.op == Op::state_read;
+}
+
+std::optional<GoalKey> goal_of(const Source& source, const ir::GraphData& graph, const Candidates& candidates) {
+    switch (source.form) {
+        case Form::packed: return candidates.packed_key(source.node, source.layout);
+        case Form::dense: return GoalKey{source.node, candidates.is_state_version(source.node) ? "dense" : ""};
+        case Form::seen: break;
+    }
+    const NodeId base = candidates.views()[source.node].base;
+    return is_given(graph.node(base)) ? std::nullopt : std::optional(GoalKey{base, ""});
+}
+
+Memo memo_of(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, Candidates& candidates, bool first_only) {
+    return MemoBuilder(graph, tiles, candidates, first_only).build();
+}
+
+}  // namespace cairn::inline v0::select

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "select/candidates.hpp"
+#include "select/frontier.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// The memo: from tiles and kernels to the numbered goals and alternatives that the search sees.
+namespace cairn::inline v0::select {
+
+/// What a goal is: a node and "" for its value in memory of its own, `dense` for a copy of a version of a state, else a packed layout.
+using GoalKey = std::pair<ir::NodeId, std::string>;
+
+/// The goal that an operand of a candidate rests on; nothing for what is there anyway (inputs, weights, constants, states before the run).
+std::optional<GoalKey> goal_of(const Source& source, const ir::GraphData& graph, const Candidates& candidates);
+
+/// True for values that need no instruction: inputs, weights, constants, states before the run.
+bool is_given(const ir::Node& node) noexcept;
+
+/// A search problem and what its numbers mean.
+struct Memo {
+    SearchProblem problem;
+    std::vector<GoalKey> keys;                       ///< of each goal
+    std::vector<std::vector<Candidate>> candidates;  ///< of each goal, beside problem.goals
+};
+
+/// Builds the memo of a graph. Goals are values with memory of their own, dense copies of views, and packed forms of bound values, numbered so that
+/// needs come before users. With `first_only` each value has the first candidate of its own op and no other.
+/// Throws Error(unsupported) where a needed value has no candidate.
+Memo memo_of(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, Candidates& candidates, bool first_only);
+
+}  // namespace cairn::inline v0::select

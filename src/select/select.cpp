@@ -1,0 +1,51 @@
+#include "select/select.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cairn::inline v0::select {
+namespace {
+
+/// The same problem with every cost at its lower bound: its optimum bounds all covers from below.
+double lower_bound_of(const Memo& memo) {
+    SearchProblem optimistic = memo.problem;
+    for (std::size_t g = 0; g < optimistic.goals.size(); ++g)
+        for (std::size_t a = 0; a < optimistic.goals[g].size(); ++a) {
+            const Estimate& estimate = memo.candidates[g][a].estimate;
+            if (estimate.seconds > 0) optimistic.goals[g][a].cost *= estimate.low / estimate.seconds;
+        }
+    return search(optimistic).cost;
+}
+
+}  // namespace
+
+Selection select(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, Candidates& candidates, const Options& options) {
+    const Memo memo = memo_of(graph, tiles, candidates, !options.search);
+    if (options.stop.stop_requested()) throw Cancelled("select");
+    const SearchResult found = search(memo.problem);
+    Selection selection;
+    selection.states = found.states;
+    selection.regions = found.regions;
+    selection.regions_solved = found.regions_solved;
+    selection.exact = found.exact;
+    for (std::size_t goal = 0; goal < found.choice.size(); ++goal) {
+        if (found.choice[goal] < 0) continue;
+        const Candidate& candidate = memo.candidates[goal][static_cast<std::size_t>(found.choice[goal])];
+        if (!candidates.bound()[memo.keys[goal].first]) selection.seconds += candidate.estimate.seconds;
+        selection.chosen.push_back({memo.keys[goal], candidate});
+    }
+    selection.low = options.search ? lower_bound_of(memo) : 0;
+    return selection;
+}
+
+std::string to_string(const Selection& selection) {
+    std::string text = fmt::format("expected {:.4g} s, at least {:.4g} s, {} frontiers, {} regions of which {} differ\n",
+                                   selection.seconds, selection.low, selection.states, selection.regions, selection.regions_solved);
+    for (const auto& [goal, candidate] : selection.chosen)
+        text += fmt::format("{} {:.4g} s{} | {}\n", candidate.kernel->id, candidate.estimate.seconds,
+                            candidate.estimate.measured ? " (measured)" : "", cairn::to_string(*candidate.problem));
+    return text;
+}
+
+}  // namespace cairn::inline v0::select

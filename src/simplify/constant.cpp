@@ -1,0 +1,129 @@
+#include "ir/interpret.hpp"
+#include "ir/number.hpp"
+#include "ir/op_table.hpp"
+#include "simplify/op_rows.hpp"
+#include "simplify/rewriter.hpp"
+#include "simplify/rule.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace cairn::inline v0::simplify {
+namespace {
+
+using ir::NodeId;
+using ir::Op;
+using Result = std::optional<NodeId>;
+
+// The element count of a shape without symbols; nothing for others.
+std::optional<std::int64_t> constant_count(const Shape& shape) {
+    const Dim count = element_count(shape);
+    return count.is_constant() ? std::optional(count.constant()) : std::nullopt;
+}
+
+bool has_constant_attributes(const ir::Node& node) {
+    return std::all_of(node.attributes.begin(), node.attributes.end(), [](const Attribute& attribute) {
+        const auto* list = std::get_if<std::vector<Dim>>(&attribute.value);
+        return list == nullptr || std::all_of(list->begin(), list->end(), [](const Dim& d) { return d.is_constant(); });
+    });
+}
+
+// The constant behind a node: itself, or what it repeats.
+NodeId source_of(const Rewriter& r, NodeId id) { return r.is(id, Op::broadcast) ? r.operand(id, 0) : id; }
+
+bool is_foldable(const Rewriter& r, NodeId id) {
+    const ir::Node& node = r.node(id);
+    const auto count = constant_count(node.shape);
+    if (!count || *count == 0 || *count > r.fold_limit() || !has_constant_attributes(node)) return false;
+    return std::all_of(node.operands.begin(), node.operands.end(), [&](NodeId operand) {
+        const auto size = constant_count(r.node(operand).shape);
+        return r.is(source_of(r, operand), Op::constant) && size && *size <= 16 * std::max<std::int64_t>(r.fold_limit(), 1);
+    });
+}
+
+// The values of a node all of whose operands are constants, rounded to its dtype; nothing where they are no numbers or need more
+// digits than a constant keeps.
+std::optional<std::vector<double>> values_of(const Rewriter& r, NodeId id) {
+    ir::GraphData graph("constant", r.graph()->symbols());
+    ir::Node node = r.node(id);
+    for (NodeId& operand : node.operands) {
+        const NodeId source = source_of(r, operand);
+        const NodeId copy = graph.intern(r.node(source));
+        if (source == operand) {
+            operand = copy;
+            continue;
+        }
+        ir::Node repeated = r.node(operand);
+        repeated.operands = {copy};
+        operand = graph.intern(std::move(repeated));
+    }
+    const DType dtype = node.dtype;
+    graph.add_output("value", graph.intern(std::move(node)));
+    ir::Value value;
+    try {
+        value = std::move(ir::interpret(graph, {}).outputs.at("value"));
+    } catch (const InternalError&) {
+        throw;
+    } catch (const Error&) {
+        return std::nullopt;  // an index out of range: the run reports it
+    }
+    std::vector<double> values(value.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (is_float(dtype)) {
+            values[i] = ir::round_to(dtype, value.data[i]);
+            if (std::isnan(values[i])) return std::nullopt;
+        } else {
+            values[i] = static_cast<double>(value.integers[i]);
+            if (std::fabs(values[i]) > 0x1p53) return std::nullopt;
+        }
+    }
+    return values;
+}
+
+Result fold(Rewriter& r, NodeId id) {
+    if (!is_foldable(r, id)) return std::nullopt;
+    auto values = values_of(r, id);
+    if (!values) return std::nullopt;
+    const DType dtype = r.node(id).dtype;
+    const Shape shape = r.node(id).shape;
+    return r.constant(dtype, shape, std::move(*values));
+}
+
+// One element needs no array, and elementwise ops repeat it by themselves.
+Result constant_uniform(Rewriter& r, NodeId id) {
+    const ir::Node& node = r.node(id);
+    if (node.shape.empty() || node.values->empty()) return std::nullopt;
+    const double first = node.values->front();
+    const bool uniform = std::all_of(node.values->begin(), node.values->end(), [&](double value) {
+        return value == first && std::signbit(value) == std::signbit(first);
+    });
+    return uniform ? Result(r.filled_like(id, first)) : std::nullopt;
+}
+
+// Longer ones stay: they cost nothing to make, and what is made of them (masks, tables of angles) is recognised by them.
+Result iota_one(Rewriter& r, NodeId id) {
+    const Dim start = r.node(id).attributes.dims("start")[0];
+    if (!(r.node(id).shape[0] == Dim(1)) || !start.is_constant()) return std::nullopt;
+    const double value = static_cast<double>(start.constant());
+    if (std::fabs(value) > 0x1p53 || !ir::can_hold(r.node(id).dtype, value)) return std::nullopt;
+    return r.filled_like(id, value);
+}
+
+constexpr std::array other_ops = {Op::sum,   Op::max_reduce, Op::argmax, Op::matmul, Op::reshape, Op::transpose,
+                                  Op::slice, Op::pad,        Op::concat, Op::gather, Op::scatter, Op::window};
+
+constexpr std::array single_rows = {
+    Rule{"constant_uniform", "constant [c, c, ..] = broadcast(c)", Op::constant, constant_uniform},
+    Rule{"iota_one", "iota(1, start) = start, for a constant start", Op::iota, iota_one},
+};
+
+constexpr std::string_view fold_law = "op(constants) = constant, up to Options::fold_limit elements";
+constexpr auto rows = joined(single_rows, row_each("fold", fold_law, elementwise_ops, fold),
+                             row_each("fold", fold_law, other_ops, fold));
+
+}  // namespace
+
+std::span<const Rule> constant_rules() { return rows; }
+
+}  // namespace cairn::inline v0::simplify

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "simplify/rule.hpp"
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+/// Rows for a law that holds for a whole class of ops.
+namespace cairn::inline v0::simplify {
+
+/// The elementwise ops: neg .. where stand together in Op.
+inline constexpr auto elementwise_ops = [] {
+    constexpr auto first = static_cast<std::size_t>(ir::Op::neg);
+    std::array<ir::Op, static_cast<std::size_t>(ir::Op::where) - first + 1> ops{};
+    for (std::size_t i = 0; i < ops.size(); ++i) ops[i] = static_cast<ir::Op>(first + i);
+    return ops;
+}();
+
+/// One row for each of `ops`.
+template <std::size_t N>
+constexpr std::array<Rule, N> row_each(std::string_view name, std::string_view law, const std::array<ir::Op, N>& ops,
+                                       std::optional<ir::NodeId> (*apply)(Rewriter&, ir::NodeId)) {
+    std::array<Rule, N> rows{};
+    for (std::size_t i = 0; i < N; ++i) rows[i] = Rule{name, law, ops[i], apply};
+    return rows;
+}
+
+/// All rows of several arrays.
+template <std::size_t... Ns>
+constexpr auto joined(const std::array<Rule, Ns>&... parts) {
+    std::array<Rule, (Ns + ...)> rows{};
+    std::size_t at = 0;
+    const auto append = [&](const auto& part) {
+        for (const Rule& rule : part) rows[at++] = rule;
+    };
+    (append(parts), ...);
+    return rows;
+}
+
+}  // namespace cairn::inline v0::simplify

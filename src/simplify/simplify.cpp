@@ -1,0 +1,103 @@
+#include "simplify/simplify.hpp"
+
+#include "ir/op_table.hpp"
+#include "simplify/rewriter.hpp"
+#include "simplify/rule.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace cairn::inline v0::simplify {
+namespace {
+
+using ir::NodeId;
+using ir::Op;
+
+// Far more than the two a fixed point takes.
+constexpr int pass_limit = 32;
+
+bool is_named_leaf(const ir::Node& node) {
+    return node.op == Op::input || node.op == Op::weight || node.op == Op::state_read;
+}
+
+std::vector<NodeId> plain(const std::vector<std::optional<NodeId>>& map) {
+    std::vector<NodeId> result;
+    result.reserve(map.size());
+    for (const auto& id : map) result.push_back(id.value_or(0));
+    return result;
+}
+
+// The graph without nodes that no output or state commit reads. Named leaves stay: callers bind them by name.
+Simplified without_dead(const ir::GraphData& graph) {
+    Simplified result;
+    result.graph = std::make_shared<ir::GraphData>(graph.name(), graph.symbols());
+    result.map.resize(graph.nodes().size());
+    const std::vector<bool> live = ir::live_nodes(graph);
+    std::vector<NodeId> map(graph.nodes().size(), 0);
+    for (NodeId id = 0; id < graph.nodes().size(); ++id) {
+        if (!live[id] && !is_named_leaf(graph.node(id))) {
+            result.changed = true;
+            continue;
+        }
+        map[id] = ir::copy_node(graph.node(id), map, *result.graph);
+        result.map[id] = map[id];
+    }
+    ir::copy_ends(graph, map, *result.graph);
+    return result;
+}
+
+// One pass over all live nodes, then dead ones dropped.
+Simplified pass(const ir::GraphData& graph, std::span<const Rule> rules, std::int64_t fold_limit) {
+    Rewriter rewriter(graph, rules, fold_limit);
+    const std::vector<bool> live = ir::live_nodes(graph);
+    std::vector<std::optional<NodeId>> map(graph.nodes().size());
+    for (NodeId id = 0; id < graph.nodes().size(); ++id) {
+        if (!live[id] && !is_named_leaf(graph.node(id))) continue;
+        ir::Node node = graph.node(id);
+        for (NodeId& operand : node.operands) operand = *map[operand];
+        map[id] = rewriter.add(std::move(node));
+    }
+    ir::copy_ends(graph, plain(map), *rewriter.graph());
+
+    Simplified result = without_dead(*rewriter.graph());
+    for (auto& id : map)
+        if (id) id = result.map[*id];
+    bool moved = rewriter.rewrites() > 0;
+    for (NodeId id = 0; id < map.size(); ++id) moved = moved || map[id] != id;
+    result.map = std::move(map);
+    result.changed = moved;
+    return result;
+}
+
+}  // namespace
+
+std::vector<Rule> all_rules() {
+    std::vector<Rule> rules;
+    for (const auto family : {constant_rules(), cast_rules(), movement_rules(), slicing_rules(), reduction_rules(),
+                              algebra_rules(), power_rules(), logic_rules()})
+        rules.insert(rules.end(), family.begin(), family.end());
+    return rules;
+}
+
+Simplified simplify_by(const ir::GraphData& graph, std::span<const Rule> rules, const Options& options) {
+    std::vector<Rule> enabled;
+    std::copy_if(rules.begin(), rules.end(), std::back_inserter(enabled), [&](const Rule& rule) {
+        return std::find(options.disabled.begin(), options.disabled.end(), rule.name) == options.disabled.end();
+    });
+    Simplified result = pass(graph, enabled, options.fold_limit);
+    for (int i = 0; i < pass_limit; ++i) {
+        Simplified next = pass(*result.graph, enabled, options.fold_limit);
+        if (!next.changed) return result;
+        for (auto& id : result.map)
+            if (id) id = next.map[*id];
+        result.graph = std::move(next.graph);
+        result.changed = true;
+    }
+    throw InternalError("simplify", "rules do not reach a fixed point");
+}
+
+Simplified simplify(const ir::GraphData& graph, const Options& options) {
+    return simplify_by(graph, all_rules(), options);
+}
+
+}  // namespace cairn::inline v0::simplify

@@ -1,0 +1,61 @@
+#include "text/json_file.hpp"
+
+#include <fstream>
+#include <iterator>
+#include <system_error>
+#include <type_traits>
+
+namespace cairn::inline v0::text {
+
+bool file_exists(const std::filesystem::path& path) {
+    std::error_code ignored;
+    return std::filesystem::exists(path, ignored);
+}
+
+std::string read_file(const std::filesystem::path& path) {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored)) bad_file(path.string(), "expected a file that can be read");
+    std::ifstream file(path, std::ios::binary);
+    std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    if (!file.is_open() || file.bad()) bad_file(path.string(), "expected a file that can be read");
+    return bytes;
+}
+
+nlohmann::json read_json_object(const std::filesystem::path& path) {
+    const std::string bytes = read_file(path);
+    try {
+        nlohmann::json value = nlohmann::json::parse(bytes);
+        if (!value.is_object())
+            bad_file(path.string(), std::string("expected a JSON object, got ") + value.type_name());
+        return value;
+    } catch (const nlohmann::json::parse_error& error) {
+        bad_file(path.string(), "expected JSON, got a syntax error at byte " + std::to_string(error.byte));
+    }
+}
+
+template <class T>
+T read_member(const nlohmann::json& object, const std::string& key, T otherwise, const std::string& source) {
+    const auto member = object.find(key);
+    if (member == object.end() || member->is_null()) return otherwise;
+    bool fits = false;
+    const char* expected = "a string";
+    if constexpr (std::is_same_v<T, bool>) {
+        fits = member->is_boolean();
+        expected = "true or false";
+    } else if constexpr (std::is_same_v<T, std::int64_t>) {
+        fits = member->is_number_integer();
+        expected = "an integer";
+    } else {
+        fits = member->is_string();
+    }
+    if (!fits)
+        bad_file(source,
+                 "expected " + std::string(expected) + " for " + in_quotes(key) + ", got " + member->type_name());
+    return member->get<T>();
+}
+
+template bool read_member(const nlohmann::json&, const std::string&, bool, const std::string&);
+template std::int64_t read_member(const nlohmann::json&, const std::string&, std::int64_t, const std::string&);
+template std::string read_member(const nlohmann::json&, const std::string&, std::string, const std::string&);
+
+}  // namespace cairn::inline v0::text

@@ -1,0 +1,17 @@
+#include "cairn/text/tokenizer.hpp"
+
+namespace cairn::inline v0::text {
+
+Tokenizer::~Tokenizer() = default;
+
+std::string Tokenizer::decode(std::span<const std::int32_t> ids) const {
+    std::string text;
+    bool first = true;
+    for (const std::int32_t id : ids) {
+        text += piece(id, first);
+        first = false;
+    }
+    return text;
+}
+
+}  // namespace cairn::inline v0::text

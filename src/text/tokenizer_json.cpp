@@ -1,0 +1,194 @@
+#include "text/tokenizer_json.hpp"
+
+#include "text/byte_level_bpe.hpp"
+#include "text/json_file.hpp"
+#include "text/vocabulary_files.hpp"
+#include "text/word_piece.hpp"
+
+#include <tuple>
+
+namespace cairn::inline v0::text {
+
+namespace {
+
+using nlohmann::json;
+
+const json& member(const json& object, const std::string& key, const std::string& source) {
+    const auto found = object.find(key);
+    if (found == object.end()) bad_file(source, "expected a member " + in_quotes(key));
+    return *found;
+}
+
+/// The `type` of one part of the pipeline; "null" where the part is switched off.
+std::string type_of(const json& object, const std::string& key, const std::string& source) {
+    const auto part = object.find(key);
+    if (part == object.end() || part->is_null()) return "null";
+    return part->is_object() ? read_member<std::string>(*part, "type", "", source) : part->type_name();
+}
+
+void require_type(const json& root, const std::string& part, std::initializer_list<const char*> known,
+                  const std::string& source) {
+    const std::string type = type_of(root, part, source);
+    for (const char* name : known)
+        if (type == name) return;
+    unsupported_file(source, "a " + part + " of type " + in_quotes(type) + " is not supported with this model");
+}
+
+/// What the parts of both kinds have in common.
+void read_shared(const json& root, const TokenizerConfig& config, const std::string& source, TokenizerParts& parts) {
+    parts.source = source;
+    parts.entries = vocabulary_entries(member(member(root, "model", source), "vocab", source), source);
+    if (const auto tokens = root.find("added_tokens"); tokens != root.end() && !tokens->is_null()) {
+        if (!tokens->is_array()) bad_file(source, "expected an array for 'added_tokens'");
+        for (const json& token : *tokens) {
+            if (!token.is_object()) bad_file(source, "expected objects in 'added_tokens'");
+            const auto id = read_member<std::int64_t>(token, "id", -1, source);
+            parts.added.push_back(read_added_token(token, id, source));
+        }
+    }
+    parts.special_names = config.special_names;
+    parts.model_max_length = config.model_max_length;
+}
+
+bool knows(const TokenizerParts& parts, const std::string& token) {
+    for (const AddedToken& added : parts.added)
+        if (added.content == token) return true;
+    for (const VocabularyEntry& entry : parts.entries)
+        if (entry.token == token) return true;
+    return false;
+}
+
+/// Merges are "a b" in files up to 2024, ["a", "b"] since: tokens may hold spaces there.
+std::vector<std::pair<std::string, std::string>> read_merges(const json& merges, const std::string& source) {
+    if (!merges.is_array()) bad_file(source, "expected an array for 'merges'");
+    std::vector<std::pair<std::string, std::string>> pairs;
+    pairs.reserve(merges.size());
+    for (const json& merge : merges) {
+        if (merge.is_string()) {
+            pairs.push_back(merge_pair(merge.get_ref<const std::string&>(), source));
+        } else if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string()) {
+            pairs.emplace_back(merge[0].get<std::string>(), merge[1].get<std::string>());
+        } else {
+            bad_file(source, "expected two tokens for merge " + std::to_string(pairs.size() + 1));
+        }
+    }
+    return pairs;
+}
+
+/// Members that change what BPE does and that GPT-2 leaves off.
+void refuse_bpe_variants(const json& model, const std::string& source) {
+    for (const char* flag : {"byte_fallback", "ignore_merges"})
+        if (read_member(model, flag, false, source))
+            unsupported_file(source, std::string("BPE with ") + flag + " is not supported");
+    for (const char* affix : {"continuing_subword_prefix", "end_of_word_suffix"})
+        if (!read_member<std::string>(model, affix, "", source).empty())
+            unsupported_file(source, std::string("BPE with a ") + affix + " is not supported");
+    if (const auto dropout = model.find("dropout"); dropout != model.end() && !dropout->is_null() && *dropout != 0)
+        unsupported_file(source, "BPE with dropout is not supported");
+}
+
+std::unique_ptr<Tokenizer> read_bpe(const json& root, const TokenizerConfig& config, const std::string& source) {
+    const json& model = root["model"];
+    refuse_bpe_variants(model, source);
+    require_type(root, "normalizer", {"null"}, source);
+    require_type(root, "pre_tokenizer", {"ByteLevel"}, source);
+    require_type(root, "post_processor", {"null", "ByteLevel"}, source);
+    const json& pre_tokenizer = root["pre_tokenizer"];
+    if (!read_member(pre_tokenizer, "use_regex", true, source))
+        unsupported_file(source, "a ByteLevel pre_tokenizer without its regex is not supported");
+
+    BpeParts parts;
+    read_shared(root, config, source, parts);
+    parts.merges_source = source;
+    parts.merges = read_merges(member(model, "merges", source), source);
+    parts.add_prefix_space = read_member(pre_tokenizer, "add_prefix_space", true, source);
+    if (parts.special_names.empty() && knows(parts, gpt2_end_of_text))
+        parts.special_names = {{"bos_token", gpt2_end_of_text}, {"eos_token", gpt2_end_of_text}};
+    return std::make_unique<ByteLevelBpe>(parts);
+}
+
+/// `[CLS] A [SEP]` written as a template: the names of its two tokens.
+std::pair<std::string, std::string> read_template(const json& processor, const std::string& source) {
+    const auto refuse = [&] {
+        unsupported_file(source, "a post_processor other than '[CLS] A [SEP] B [SEP]' is not supported");
+    };
+    const auto spell = [&](const char* key, std::string& cls, std::string& sep) {
+        std::string shape;
+        const auto pieces = processor.find(key);
+        if (pieces == processor.end() || !pieces->is_array()) refuse();
+        for (const json& piece : *pieces) {
+            if (piece.is_object() && piece.contains("Sequence")) {
+                shape += read_member<std::string>(piece["Sequence"], "id", "", source);
+            } else if (piece.is_object() && piece.contains("SpecialToken")) {
+                sep = read_member<std::string>(piece["SpecialToken"], "id", "", source);
+                if (shape.empty()) cls = sep;
+                shape += '<' + sep + '>';
+            }
+        }
+        return shape;
+    };
+    std::string cls, sep, pair_cls, pair_sep;
+    const std::string single = spell("single", cls, sep);
+    const std::string pair = spell("pair", pair_cls, pair_sep);
+    if (single != '<' + cls + ">A<" + sep + '>' || pair != '<' + cls + ">A<" + sep + ">B<" + sep + '>') refuse();
+    return {cls, sep};
+}
+
+/// BertProcessing holds [token, id] pairs under `cls` and `sep`.
+std::pair<std::string, std::string> read_bert_processing(const json& processor, const std::string& source) {
+    const auto name = [&](const char* key) {
+        const json& pair = member(processor, key, source);
+        if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string())
+            bad_file(source, std::string("expected a token and its id for '") + key + "' of BertProcessing");
+        return pair[0].get<std::string>();
+    };
+    return {name("cls"), name("sep")};
+}
+
+std::unique_ptr<Tokenizer> read_word_piece(const json& root, const TokenizerConfig& config, const std::string& source) {
+    const json& model = root["model"];
+    require_type(root, "normalizer", {"BertNormalizer"}, source);
+    require_type(root, "pre_tokenizer", {"BertPreTokenizer"}, source);
+    require_type(root, "post_processor", {"null", "TemplateProcessing", "BertProcessing"}, source);
+
+    WordPieceParts parts;
+    read_shared(root, config, source, parts);
+    const json& normalizer = root["normalizer"];
+    parts.clean_text = read_member(normalizer, "clean_text", true, source);
+    parts.lower_case = read_member(normalizer, "lowercase", true, source);
+    parts.chinese_chars = read_member(normalizer, "handle_chinese_chars", true, source);
+    if (normalizer.contains("strip_accents") && !normalizer["strip_accents"].is_null())
+        parts.strip_accents = read_member(normalizer, "strip_accents", false, source);
+    parts.prefix = read_member<std::string>(model, "continuing_subword_prefix", "##", source);
+    const auto most = read_member<std::int64_t>(model, "max_input_chars_per_word", 100, source);
+    if (most < 0) bad_file(source, "expected 'max_input_chars_per_word' of at least 0, got " + std::to_string(most));
+    parts.max_word_characters = static_cast<std::size_t>(most);
+
+    for (const auto& [role, token] : bert_special_names)
+        if (!parts.special_names.contains(role) && knows(parts, token)) parts.special_names[role] = token;
+    parts.special_names["unk_token"] = read_member<std::string>(model, "unk_token", "[UNK]", source);
+    parts.frame = type_of(root, "post_processor", source) != "null";
+    if (parts.frame) {
+        const json& processor = root["post_processor"];
+        const bool is_template = processor["type"] == "TemplateProcessing";
+        std::tie(parts.special_names["cls_token"], parts.special_names["sep_token"]) =
+            is_template ? read_template(processor, source) : read_bert_processing(processor, source);
+    }
+    return std::make_unique<WordPiece>(parts);
+}
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> read_tokenizer_json(const std::filesystem::path& path, const TokenizerConfig& config) {
+    const std::string source = path.string();
+    const json root = read_json_object(path);
+    const json& model = member(root, "model", source);
+    if (!model.is_object()) bad_file(source, "expected an object for 'model'");
+    std::string type = read_member<std::string>(model, "type", "", source);
+    if (type.empty() && model.contains("merges")) type = "BPE";  // left out by early writers
+    if (type == "BPE") return read_bpe(root, config, source);
+    if (type == "WordPiece") return read_word_piece(root, config, source);
+    unsupported_file(source, "a model of type " + in_quotes(type) + " is not supported; BPE and WordPiece are");
+}
+
+}  // namespace cairn::inline v0::text

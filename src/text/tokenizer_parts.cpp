@@ -1,0 +1,57 @@
+#include "text/tokenizer_parts.hpp"
+
+#include "text/bad_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+namespace cairn::inline v0::text {
+
+namespace {
+
+/// The model's tokens and the added ones that are not among them.
+std::vector<VocabularyEntry> all_entries(const TokenizerParts& parts) {
+    std::unordered_map<std::string_view, std::int64_t> ids;
+    for (const VocabularyEntry& entry : parts.entries) ids.emplace(entry.token, entry.id);
+    std::vector<VocabularyEntry> entries = parts.entries;
+    for (const AddedToken& token : parts.added) {
+        const auto [known, is_new] = ids.emplace(token.content, token.id);
+        if (is_new) {
+            entries.push_back({token.content, token.id});
+        } else if (known->second != token.id) {
+            bad_file(parts.source, "added token " + in_quotes(token.content) + " has the ids " +
+                                       std::to_string(known->second) + " and " + std::to_string(token.id));
+        }
+    }
+    return entries;
+}
+
+}  // namespace
+
+TokenTable::TokenTable(const TokenizerParts& parts)
+    : vocabulary_(all_entries(parts), parts.source), added_(parts.added) {
+    const std::array<std::pair<const char*, std::optional<std::int32_t>*>, 7> roles = {{
+        {"bos_token", &special_.bos},
+        {"eos_token", &special_.eos},
+        {"unk_token", &special_.unk},
+        {"sep_token", &special_.sep},
+        {"pad_token", &special_.pad},
+        {"cls_token", &special_.cls},
+        {"mask_token", &special_.mask},
+    }};
+    for (const auto& [role, place] : roles) {
+        const auto name = parts.special_names.find(role);
+        if (name == parts.special_names.end()) continue;
+        *place = vocabulary_.find(name->second);
+        if (!*place)
+            bad_file(parts.source,
+                     std::string("the ") + role + " " + in_quotes(name->second) + " is not in the vocabulary");
+        // A token with a role is recognised in text even where no list of added tokens names it.
+        const bool listed = std::any_of(added_.begin(), added_.end(),
+                                        [&](const AddedToken& token) { return token.content == name->second; });
+        if (!listed) added_.push_back({.content = name->second, .id = **place, .special = true});
+    }
+}
+
+}  // namespace cairn::inline v0::text

@@ -1,0 +1,61 @@
+#pragma once
+
+#include "cairn/text/tokenizer.hpp"
+#include "text/added_tokens.hpp"
+#include "text/vocabulary.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cairn::inline v0::text {
+
+/// What both kinds of tokenizer read from their files, whichever files those are.
+struct TokenizerParts {
+    std::string source;                                ///< the vocabulary's file, for error messages
+    std::vector<VocabularyEntry> entries;              ///< the model's own tokens
+    std::vector<AddedToken> added;                     ///< may repeat entries, then with the same id
+    std::map<std::string, std::string> special_names;  ///< role as tokenizer_config.json names it -> token
+    std::optional<std::size_t> model_max_length;
+};
+
+/// Files of byte-level BPE.
+struct BpeParts : TokenizerParts {
+    std::vector<std::pair<std::string, std::string>> merges;  ///< the first merges first
+    std::string merges_source;
+    bool add_prefix_space = false;
+};
+
+/// Files of BERT WordPiece, with the defaults of bert-base-uncased.
+struct WordPieceParts : TokenizerParts {
+    bool clean_text = true;
+    bool lower_case = true;
+    std::optional<bool> strip_accents;  ///< unset: as lower_case
+    bool chinese_chars = true;
+    std::string prefix = "##";  ///< begins the pieces that continue a word
+    std::size_t max_word_characters = 100;
+    bool frame = true;  ///< whether `add_special` writes [CLS] and [SEP]
+};
+
+/// Vocabulary, added tokens and roles, checked against each other: what the kinds of tokenizer share.
+class TokenTable {
+public:
+    /// Throws Error (file) where the parts contradict each other.
+    explicit TokenTable(const TokenizerParts& parts);
+
+    const Vocabulary& vocabulary() const noexcept { return vocabulary_; }
+    const SpecialIds& special() const noexcept { return special_; }
+
+    /// The added tokens, with their ids in the vocabulary.
+    const std::vector<AddedToken>& added() const noexcept { return added_; }
+
+private:
+    Vocabulary vocabulary_;
+    std::vector<AddedToken> added_;
+    SpecialIds special_;
+};
+
+}  // namespace cairn::inline v0::text

@@ -1,0 +1,141 @@
+#include "text/word_piece.hpp"
+
+#include "text/bad_file.hpp"
+#include "text/truncate.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace cairn::inline v0::text {
+
+namespace {
+
+bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
+}  // namespace
+
+WordPiece::WordPiece(const WordPieceParts& parts)
+    : table_(parts),
+      normalizer_{.clean_text = parts.clean_text,
+                  .chinese_chars = parts.chinese_chars,
+                  .strip_accents = parts.strip_accents.value_or(parts.lower_case),
+                  .lower_case = parts.lower_case},
+      prefix_(parts.prefix),
+      max_word_characters_(parts.max_word_characters),
+      frame_(parts.frame),
+      model_max_length_(parts.model_max_length) {
+    const SpecialIds& special = table_.special();
+    if (!special.unk) bad_file(parts.source, "WordPiece needs an unk_token in its vocabulary");
+    if (frame_ && (!special.cls || !special.sep))
+        bad_file(parts.source, "WordPiece needs a cls_token and a sep_token in its vocabulary");
+
+    for (std::size_t id = 0; id < table_.vocabulary().size(); ++id) {
+        std::string_view token = table_.vocabulary().token(static_cast<std::int32_t>(id));
+        longest_piece_ = std::max(longest_piece_, token.size());
+        if (token.starts_with(prefix_))
+            continuations_.emplace(token.substr(prefix_.size()), static_cast<std::int32_t>(id));
+    }
+
+    std::vector<AddedToken> given;
+    std::vector<AddedToken> normalized;
+    for (AddedToken token : table_.added()) {
+        if (token.normalized) token.content = normalizer_.apply(token.content);
+        (token.normalized ? normalized : given).push_back(std::move(token));
+    }
+    added_ = AddedTokens(std::move(given));
+    added_normalized_ = AddedTokens(std::move(normalized));
+}
+
+std::optional<std::int32_t> WordPiece::find_piece(std::string_view part, bool begins_word) const {
+    if (begins_word) return table_.vocabulary().find(part);
+    const auto found = continuations_.find(part);
+    return found == continuations_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void WordPiece::append_word(std::string_view word, std::vector<std::int32_t>& ids) const {
+    const std::size_t mark = ids.size();
+    const auto is_start = [](char byte) { return !continues_character(byte); };
+    bool known = static_cast<std::size_t>(std::count_if(word.begin(), word.end(), is_start)) <= max_word_characters_;
+    for (std::size_t start = 0; known && start < word.size();) {
+        // No piece is longer than longest_piece_, which keeps a word's cost proportional to its length.
+        std::size_t end = std::min(word.size(), start + longest_piece_);
+        known = false;
+        for (; end > start; --end) {
+            if (end < word.size() && continues_character(word[end])) continue;
+            const std::string_view part = word.substr(start, end - start);
+            const auto id = find_piece(part, start == 0);
+            if (!id) continue;
+            ids.push_back(*id);
+            start = end;
+            known = true;
+            break;
+        }
+    }
+    if (known) return;
+    ids.resize(mark);
+    ids.push_back(*table_.special().unk);
+}
+
+std::vector<std::int32_t> WordPiece::encode_plain(std::string_view text, bool parse_special) const {
+    std::vector<std::int32_t> ids;
+    for (const Segment& outer : added_.split(text, parse_special)) {
+        if (outer.id != Segment::plain) {
+            ids.push_back(outer.id);
+            continue;
+        }
+        const std::string normalized = normalizer_.apply(outer.text);
+        for (const Segment& inner : added_normalized_.split(normalized, parse_special)) {
+            if (inner.id != Segment::plain) {
+                ids.push_back(inner.id);
+                continue;
+            }
+            for (const std::string_view word : bert_words(inner.text)) append_word(word, ids);
+        }
+    }
+    return ids;
+}
+
+std::size_t WordPiece::room(const EncodeOptions& options, std::size_t frame_size) const {
+    if (options.max_length == 0) return std::numeric_limits<std::size_t>::max();
+    if (options.max_length < frame_size)
+        throw Error(ErrorKind::argument, "tokenizer",
+                    "expected a max_length of at least " + std::to_string(frame_size) +
+                        ", the number of special tokens added, got " + std::to_string(options.max_length));
+    return options.max_length - frame_size;
+}
+
+std::vector<std::int32_t> WordPiece::encode(std::string_view text, const EncodeOptions& options) const {
+    const bool framed = frame_ && options.add_special;
+    const std::size_t room_left = room(options, framed ? 2 : 0);
+    std::vector<std::int32_t> ids = encode_plain(text, options.parse_special);
+    if (ids.size() > room_left) ids.resize(room_left);
+    if (framed) {
+        ids.insert(ids.begin(), *table_.special().cls);
+        ids.push_back(*table_.special().sep);
+    }
+    return ids;
+}
+
+std::vector<std::int32_t> WordPiece::encode_pair(std::string_view first, std::string_view second,
+                                                 const EncodeOptions& options) const {
+    const bool framed = frame_ && options.add_special;
+    const std::size_t room_left = room(options, framed ? 3 : 0);
+    std::vector<std::int32_t> ids = encode_plain(first, options.parse_special);
+    std::vector<std::int32_t> other = encode_plain(second, options.parse_special);
+    truncate_pair(ids, other, room_left);
+    if (framed) {
+        ids.insert(ids.begin(), *table_.special().cls);
+        ids.push_back(*table_.special().sep);
+        other.push_back(*table_.special().sep);
+    }
+    ids.insert(ids.end(), other.begin(), other.end());
+    return ids;
+}
+
+std::string WordPiece::piece(std::int32_t id, bool first) const {
+    const std::string& token = table_.vocabulary().token(id);
+    if (first) return token;
+    return token.starts_with(prefix_) ? token.substr(prefix_.size()) : " " + token;
+}
+
+}  // namespace cairn::inline v0::text

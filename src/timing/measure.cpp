@@ -1,0 +1,133 @@
+#include "cairn/tuning.hpp"
+#include "device/context_parts.hpp"
+#include "device/cpu/cpu_info.hpp"
+#include "device/cpu/team.hpp"
+#include "timing/operands.hpp"
+
+#include <fmt/format.h>
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace cairn::inline v0 {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A block lasts at least this long: hundreds of steps of the clock, so that reading it costs nothing that shows.
+constexpr double shortest_block = 4e-5;
+// Copies of weights together exceed what the last-level cache holds, within reason.
+constexpr std::size_t most_rotation = 96 << 20;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+long involuntary_switches() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_nivcsw;
+}
+
+/// A block of calls, one after another, as a program would make them: all members, a meeting after each.
+struct Block {
+    const Kernel* kernel;
+    const timing::Operands* operands;
+    device::TeamState* team;
+    std::int64_t first = 0, calls = 1;
+    double seconds = 0;
+
+    static void run(void* block_pointer, int rank, int size) {
+        Block& block = *static_cast<Block*>(block_pointer);
+        Team team(rank, size, block.team);
+        block.team->next_instruction();
+        const Clock::time_point start = Clock::now();
+        for (std::int64_t call = 0; call < block.calls; ++call) {
+            block.kernel->run(block.operands->args(block.first + call), team);
+            block.team->next_instruction();
+        }
+        if (rank == 0) block.seconds = seconds_since(start);
+    }
+};
+
+class Stopwatch {
+public:
+    Stopwatch(const Kernel& kernel, const timing::Operands& operands, device::ThreadPool& pool) : pool_(pool), team_(pool.size(), pool.spin()) {
+        block_.kernel = &kernel;
+        block_.operands = &operands;
+        block_.team = &team_;
+    }
+
+    /// Seconds of `calls` calls.
+    double time(std::int64_t calls) {
+        block_.calls = calls;
+        team_.begin();
+        pool_.run(&Block::run, &block_, &team_.barrier);
+        block_.first += calls;
+        if (const char* reason = team_.failure()) throw Error(ErrorKind::argument, "measure", fmt::format("{}: {}", block_.kernel->id, reason));
+        return block_.seconds;
+    }
+
+private:
+    device::ThreadPool& pool_;
+    device::TeamState team_;
+    Block block_;
+};
+
+double quantile(const std::vector<double>& sorted, double q) {
+    return sorted[static_cast<std::size_t>(std::lround(q * static_cast<double>(sorted.size() - 1)))];
+}
+
+Timing summary(std::vector<double> times, std::int64_t inner) {
+    std::sort(times.begin(), times.end());
+    Timing timing;
+    timing.samples = static_cast<int>(times.size());
+    timing.inner = static_cast<int>(inner);
+    timing.min = times.front();
+    timing.p10 = quantile(times, 0.1);
+    timing.median = quantile(times, 0.5);
+    timing.p90 = quantile(times, 0.9);
+    for (double& time : times) time = std::abs(time - timing.median);
+    std::sort(times.begin(), times.end());
+    timing.mad = quantile(times, 0.5);
+    return timing;
+}
+
+}  // namespace
+
+Timing measure(const Problem& problem, std::string_view kernel_id, const Context& context, const MeasureOptions& options) {
+    Context::Parts& parts = *context.parts();
+    const Kernel* kernel = parts.find(kernel_id);
+    if (kernel == nullptr) throw Error(ErrorKind::argument, "measure", fmt::format("there is no kernel {}", kernel_id));
+    if (symbols_of(problem) != nullptr) throw Error(ErrorKind::argument, "measure", "the problem has symbols: " + to_string(problem));
+    if (kernel->isa > parts.isa) throw Error(ErrorKind::argument, "measure", fmt::format("{} needs {}", kernel->id, to_string(kernel->isa)));
+    if (const Refusal refusal = kernel->accepts(problem); !refusal.empty())
+        throw Error(ErrorKind::argument, "measure", fmt::format("{} refuses {}: {}", kernel->id, to_string(problem), refusal));
+
+    const Clock::time_point begun = Clock::now();
+    const auto cache = static_cast<std::size_t>(std::max<std::int64_t>(device::cpu_info().l3_bytes, 8 << 20));
+    const std::size_t rotation = options.cold ? std::min(3 * cache, most_rotation) : 0;
+    const timing::Operands operands(problem, *kernel, parts.kernels.layouts, context.threads(), rotation);
+    Stopwatch watch(*kernel, operands, parts.pool);
+    const long switches = involuntary_switches();
+
+    // The first call pays for cold code and page tables; it sets the size of a block and is not counted.
+    std::int64_t inner = 1;
+    double block = watch.time(1);
+    while (block < shortest_block && seconds_since(begun) < options.max_seconds) {
+        inner *= std::clamp<std::int64_t>(static_cast<std::int64_t>(shortest_block / std::max(block, 1e-9)) + 1, 2, 64);
+        block = watch.time(inner);
+    }
+    std::vector<double> times;
+    while (static_cast<int>(times.size()) < options.blocks) {
+        if (options.stop.stop_requested()) throw Cancelled("measure");
+        times.push_back(watch.time(inner) / static_cast<double>(inner));
+        if (seconds_since(begun) >= options.max_seconds) break;
+    }
+    Timing timing = summary(std::move(times), inner);
+    if (involuntary_switches() - switches > timing.samples) timing.quality = 1;
+    return timing;
+}
+
+}  // namespace cairn::inline v0

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "cairn/compiled_graph.hpp"
+#include "fuse/tiles.hpp"
+#include "select/select.hpp"
+
+#include <chrono>
+#include <stop_token>
+
+/// Profile on a miss: measures what the best path needs and nothing else.
+namespace cairn::inline v0::tune {
+
+struct Budget {
+    std::chrono::steady_clock::time_point end;
+    ProgressSink progress;
+    std::stop_token stop;
+};
+
+struct Profiled {
+    int measured = 0;       ///< measurements made
+    int failed = 0;         ///< kernels that could not be measured; recorded, so that they are not tried again
+    bool complete = false;  ///< every time on the best path is known
+};
+
+/// Searches with unknown times at their lower bounds, measures what is unknown on the path found, stores it, and repeats until all of the best path is
+/// measured or the budget is spent. Each measurement is stored as soon as it is made.
+Profiled profile(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, const Context& context, select::CostSource costs,
+                 const select::Options& options, const Budget& budget);
+
+}  // namespace cairn::inline v0::tune

@@ -1,0 +1,26 @@
+#include "cairn/problem.hpp"
+
+#include <utility>
+
+namespace cairn::inline v0 {
+
+TensorDesc TensorDesc::dense(DType dtype, Shape shape) {
+    TensorDesc tensor;
+    tensor.dtype = dtype;
+    tensor.strides = dense_strides(shape);
+    tensor.shape = std::move(shape);
+    return tensor;
+}
+
+bool TensorDesc::is_dense() const {
+    if (!layout.empty() || strides.size() != shape.size()) return false;
+    Dim step = 1;
+    for (std::size_t axis = shape.size(); axis-- > 0;) {
+        if (shape[axis] == Dim(1)) continue;
+        if (!(strides[axis] == step)) return false;
+        step = step * shape[axis];
+    }
+    return true;
+}
+
+}  // namespace cairn::inline v0

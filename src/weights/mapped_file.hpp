@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+
+namespace cairn::inline v0::weights {
+
+/// A regular file, mapped read-only. Pages are read when touched.
+class MappedFile {
+public:
+    /// Throws Error(file) with the system's reason.
+    explicit MappedFile(const std::filesystem::path& path);
+    ~MappedFile();
+    MappedFile(const MappedFile&) = delete;
+    MappedFile& operator=(const MappedFile&) = delete;
+
+    std::span<const std::byte> bytes() const noexcept { return {data_, size_}; }
+    const std::string& name() const noexcept { return name_; }
+    /// Asks the system to begin reading these bytes.
+    void will_need(std::span<const std::byte> part) const noexcept;
+    /// Gives back the memory of the pages that lie wholly inside; touching them again reads the file again.
+    void give_back(std::span<const std::byte> part) const noexcept;
+
+private:
+    const std::byte* data_ = nullptr;
+    std::size_t size_ = 0;
+    std::string name_;
+};
+
+}  // namespace cairn::inline v0::weights

@@ -1,0 +1,245 @@
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <new>
+#include <utility>
+
+#include "cairn/weights.hpp"
+#include "weights/mapped_file.hpp"
+#include "weights/safetensors_header.hpp"
+#include "weights/shard_index.hpp"
+#include "weights/weight_file_error.hpp"
+
+namespace cairn::inline v0 {
+
+using weights::bad_file;
+using weights::shown;
+
+namespace {
+
+struct Shard {
+    std::unique_ptr<weights::MappedFile> file;
+    weights::SafetensorsHeader header;
+};
+
+struct Place {
+    std::size_t shard = 0;
+    const weights::HeaderTensor* tensor = nullptr;
+};
+
+Shard open_shard(const std::filesystem::path& path) {
+    Shard shard;
+    shard.file = std::make_unique<weights::MappedFile>(path);
+    shard.header = weights::parse_safetensors_header(shard.file->bytes(), shard.file->name());
+    return shard;
+}
+
+// Faults of one kind, all named in one message.
+class Faults {
+public:
+    void add(std::string fault) {
+        constexpr std::size_t most_shown = 20;
+        if (++count_ <= most_shown) text_ += (text_.empty() ? "" : "; ") + std::move(fault);
+    }
+    void raise(std::string_view file) const {
+        constexpr std::size_t most_shown = 20;
+        if (count_ == 0) return;
+        const auto more = count_ > most_shown ? "; and " + std::to_string(count_ - most_shown) + " more" : "";
+        throw bad_file(file, text_ + more);
+    }
+
+private:
+    std::string text_;
+    std::size_t count_ = 0;
+};
+
+}  // namespace
+
+struct Safetensors::State {
+    std::vector<Shard> shards;
+    std::vector<Tensor> tensors;  // sorted by name
+    std::vector<Place> places;    // of each of `tensors`
+
+    void add(const weights::HeaderTensor& tensor, std::size_t shard) {
+        tensors.push_back({tensor.name, std::string(tensor.dtype->name), tensor.shape});
+        places.push_back({shard, &tensor});
+    }
+
+    void load_file(const std::filesystem::path& path);
+    void load_index(const std::filesystem::path& path);
+    void check_shards(const std::map<std::string, std::string>& names,
+                      const std::map<std::string, std::size_t>& numbers, Faults& faults) const;
+    const Place& find(std::string_view name) const;
+    std::span<const std::byte> bytes(const Place& place) const {
+        return shards[place.shard].file->bytes().subspan(place.tensor->begin, place.tensor->end - place.tensor->begin);
+    }
+};
+
+void Safetensors::State::load_file(const std::filesystem::path& path) {
+    shards.push_back(open_shard(path));
+    std::vector<const weights::HeaderTensor*> sorted;
+    for (const auto& tensor : shards[0].header.tensors) sorted.push_back(&tensor);
+    std::sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
+    for (const auto* tensor : sorted) add(*tensor, 0);
+}
+
+void Safetensors::State::load_index(const std::filesystem::path& path) {
+    const weights::MappedFile file(path);
+    const auto bytes = file.bytes();
+    if (bytes.size() > weights::longest_header) throw bad_file(file.name(), "the index is longer than 100000000 bytes");
+    const auto names =
+        weights::parse_shard_index({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file.name());
+    std::map<std::string, std::size_t> numbers;
+    for (const auto& [name, shard] : names) numbers.try_emplace(shard, 0);
+    Faults faults;
+    for (auto& [name, number] : numbers) {
+        const auto place = path.parent_path() / name;
+        std::error_code ignored;
+        if (!std::filesystem::exists(place, ignored)) {
+            faults.add("the file " + shown(name) + " is missing");
+            number = std::string::npos;
+            continue;
+        }
+        number = shards.size();
+        shards.push_back(open_shard(place));
+    }
+    check_shards(names, numbers, faults);
+    faults.raise(file.name());
+    std::map<std::string_view, Place> all;
+    for (std::size_t i = 0; i < shards.size(); ++i) {
+        for (const auto& tensor : shards[i].header.tensors) all[tensor.name] = {i, &tensor};
+    }
+    for (const auto& [name, shard] : names) add(*all.at(name).tensor, all.at(name).shard);
+}
+
+// Each name of the index stands in the file it names, and no name in two files.
+void Safetensors::State::check_shards(const std::map<std::string, std::string>& names,
+                                      const std::map<std::string, std::size_t>& numbers, Faults& faults) const {
+    std::map<std::string_view, std::size_t> found;
+    for (std::size_t i = 0; i < shards.size(); ++i) {
+        for (const auto& tensor : shards[i].header.tensors) {
+            const auto [place, is_new] = found.try_emplace(tensor.name, i);
+            if (is_new) continue;
+            faults.add("the tensor " + shown(tensor.name) + " is in both " + shown(shards[place->second].file->name()) +
+                       " and " + shown(shards[i].file->name()));
+        }
+    }
+    for (const auto& [name, shard] : names) {
+        const auto number = numbers.at(shard);
+        if (number == std::string::npos) continue;
+        const auto place = found.find(name);
+        if (place == found.end() || place->second != number) {
+            faults.add("the tensor " + shown(name) + " is not in " + shown(shard));
+        }
+    }
+}
+
+const Place& Safetensors::State::find(std::string_view name) const {
+    const auto place =
+        std::lower_bound(tensors.begin(), tensors.end(), name,
+                         [](const Tensor& tensor, std::string_view wanted) { return tensor.name < wanted; });
+    if (place == tensors.end() || place->name != name) {
+        throw bad_file(shards.empty() ? "(empty)" : shards[0].file->name(), "there is no tensor " + shown(name));
+    }
+    return places[static_cast<std::size_t>(place - tensors.begin())];
+}
+
+Safetensors::Safetensors(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+Safetensors::Safetensors(Safetensors&&) noexcept = default;
+Safetensors& Safetensors::operator=(Safetensors&&) noexcept = default;
+Safetensors::~Safetensors() = default;
+
+Safetensors Safetensors::open(const std::filesystem::path& path) {
+    auto state = std::make_shared<State>();
+    std::error_code ignored;
+    auto file = path;
+    if (std::filesystem::is_directory(path, ignored)) {
+        file = path / "model.safetensors";
+        if (!std::filesystem::exists(file, ignored)) file = path / "model.safetensors.index.json";
+        if (!std::filesystem::exists(file, ignored)) {
+            throw bad_file(path.string(), "the folder has neither model.safetensors nor model.safetensors.index.json");
+        }
+    }
+    if (file.extension() == ".json") {
+        state->load_index(file);
+    } else {
+        state->load_file(file);
+    }
+    return Safetensors(std::move(state));
+}
+
+const std::vector<Safetensors::Tensor>& Safetensors::tensors() const noexcept { return state_->tensors; }
+
+bool Safetensors::contains(std::string_view name) const noexcept {
+    const auto& tensors = state_->tensors;
+    const auto place =
+        std::lower_bound(tensors.begin(), tensors.end(), name,
+                         [](const Tensor& tensor, std::string_view wanted) { return tensor.name < wanted; });
+    return place != tensors.end() && place->name == name;
+}
+
+std::string Safetensors::metadata(std::string_view key) const {
+    for (const auto& shard : state_->shards) {
+        const auto& metadata = shard.header.metadata;
+        if (const auto place = metadata.find(key); place != metadata.end()) return place->second;
+    }
+    return {};
+}
+
+namespace {
+
+constexpr std::align_val_t copy_alignment{64};
+
+void free_copy(void* copy) { ::operator delete(copy, copy_alignment); }
+
+InputView view_of(const weights::HeaderTensor& tensor, std::span<const std::byte> bytes, std::string_view file) {
+    if (!tensor.dtype->dtype) {
+        throw Error(ErrorKind::unsupported, "safetensors",
+                    std::string(file) + ": tensor " + shown(tensor.name) + " has the dtype " +
+                        std::string(tensor.dtype->name) + ", which Cairn has no type for");
+    }
+    InputView view;
+    view.dtype = *tensor.dtype->dtype;
+    view.shape = tensor.shape;
+    view.data = bytes.data();
+    if (bytes.empty() || reinterpret_cast<std::uintptr_t>(bytes.data()) % size_of(view.dtype) == 0) return view;
+    void* copy = ::operator new(bytes.size(), copy_alignment);
+    std::memcpy(copy, bytes.data(), bytes.size());
+    view.data = view.owner = copy;
+    view.release = free_copy;
+    return view;
+}
+
+}  // namespace
+
+InputView Safetensors::view(std::string_view name) const {
+    const auto& place = state_->find(name);
+    return view_of(*place.tensor, state_->bytes(place), state_->shards[place.shard].file->name());
+}
+
+WeightSource Safetensors::source() const {
+    struct Lent {
+        std::shared_ptr<const State> state;
+        const weights::MappedFile* file;
+        std::span<const std::byte> bytes;
+    };
+    return [state = state_](std::string_view name) {
+        const auto& place = state->find(name);
+        const auto* file = state->shards[place.shard].file.get();
+        const auto bytes = state->bytes(place);
+        file->will_need(bytes);
+        InputView view = view_of(*place.tensor, bytes, file->name());
+        if (view.release != nullptr) {
+            file->give_back(bytes);  // a copy was made
+            return view;
+        }
+        view.owner = new Lent{state, file, bytes};
+        view.release = [](void* owner) {
+            const std::unique_ptr<Lent> lent(static_cast<Lent*>(owner));
+            lent->file->give_back(lent->bytes);
+        };
+        return view;
+    };
+}
+
+}  // namespace cairn::inline v0

@@ -1,0 +1,88 @@
+#include "weights/shard_index.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include "weights/json_walk.hpp"
+#include "weights/weight_file_error.hpp"
+
+namespace cairn::inline v0::weights {
+
+namespace {
+
+bool stays_inside(const std::string& name) {
+    const std::filesystem::path path(name);
+    if (name.empty() || path.is_absolute() || !path.has_filename() || name.find('\0') != std::string::npos ||
+        name.find('\\') != std::string::npos) {
+        return false;
+    }
+    return std::none_of(path.begin(), path.end(), [](const auto& part) { return part == ".." || part == "."; });
+}
+
+class IndexReader final : public JsonVisitor {
+public:
+    explicit IndexReader(std::string_view file) : file_(file) {}
+
+    std::map<std::string, std::string> take() {
+        if (!seen_.contains(map_key)) throw bad_file(file_, "the index has no 'weight_map'");
+        return std::move(shards_);
+    }
+
+    void begin_object() override {
+        if (depth_ >= 2 && in_map()) throw bad_file(file_, "'weight_map': " + shown(name_) + " should be a string");
+        ++depth_;
+    }
+    void end_object() override { --depth_; }
+    void begin_array() override {
+        if (depth_ == 0) throw bad_file(file_, "the index should be an object");
+        if (in_map()) throw bad_file(file_, "'weight_map' should hold strings only");
+        ++depth_;
+    }
+    void end_array() override { --depth_; }
+
+    void key(std::string name) override {
+        if (depth_ == 1) {
+            top_ = std::move(name);
+            if (!seen_.insert(top_).second) throw bad_file(file_, shown(top_) + " comes twice in the index");
+        } else if (in_map()) {
+            name_ = std::move(name);
+            if (!shards_.try_emplace(name_).second)
+                throw bad_file(file_, "'weight_map': " + shown(name_) + " comes twice");
+        }
+    }
+
+    void value(JsonValue value) override {
+        if (depth_ == 0) throw bad_file(file_, "the index should be an object");
+        if (!in_map()) return;
+        if (depth_ == 1) throw bad_file(file_, "'weight_map' should be an object");
+        if (value.kind != JsonValue::Kind::string)
+            throw bad_file(file_, "'weight_map': " + shown(name_) + " should be a string");
+        if (!stays_inside(value.text)) {
+            throw bad_file(file_, "'weight_map': " + shown(name_) + " lies in " + shown(value.text) +
+                                      ", which is no file inside the folder of the index");
+        }
+        shards_[name_] = std::move(value.text);
+    }
+
+private:
+    static constexpr std::string_view map_key = "weight_map";
+    bool in_map() const { return top_ == map_key; }
+
+    std::string_view file_;
+    int depth_ = 0;
+    std::string top_, name_;
+    std::set<std::string, std::less<>> seen_;
+    std::map<std::string, std::string> shards_;
+};
+
+}  // namespace
+
+std::map<std::string, std::string> parse_shard_index(std::string_view text, std::string_view file) {
+    IndexReader reader(file);
+    walk_json(text, file, "the index", reader);
+    return reader.take();
+}
+
+}  // namespace cairn::inline v0::weights

@@ -1,0 +1,48 @@
+#include "device/cpu/cpu_info.hpp"
+
+#include "device/cpu/isa.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+namespace cairn::device {
+namespace {
+
+TEST(CpuInfo, SameOnEveryCall) {
+    const CpuInfo a = cpu_info(), b = cpu_info();
+    EXPECT_EQ(a.vendor, b.vendor);
+    EXPECT_EQ(a.name, b.name);
+    EXPECT_EQ(a.l2_bytes, b.l2_bytes);
+    EXPECT_EQ(a.isa, detect_isa());
+}
+
+#if defined(__x86_64__) && defined(__linux__)
+std::string told(const std::string& key) {
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string line; std::getline(file, line);) {
+        if (line.rfind(key + "\t", 0) == 0) return line.substr(std::min(line.find(':') + 2, line.size()));
+    }
+    return {};
+}
+
+TEST(CpuInfo, AgreesWithTheSystem) {
+    const CpuInfo info = cpu_info();
+    EXPECT_EQ(info.vendor, told("vendor_id"));
+    EXPECT_EQ(info.name, told("model name"));
+    EXPECT_EQ(std::to_string(info.family), told("cpu family"));
+    EXPECT_EQ(std::to_string(info.model), told("model"));
+    EXPECT_EQ(std::to_string(info.stepping), told("stepping"));
+}
+
+TEST(CpuInfo, CachesGrowWithTheLevel) {
+    const CpuInfo info = cpu_info();
+    EXPECT_GE(info.l1d_bytes, 8 << 10);
+    EXPECT_LE(info.l1d_bytes, 1 << 20);
+    EXPECT_GE(info.l2_bytes, info.l1d_bytes);
+    EXPECT_TRUE(info.l3_bytes == 0 || info.l3_bytes >= info.l2_bytes);
+}
+#endif
+
+}  // namespace
+}  // namespace cairn::device

@@ -1,0 +1,250 @@
+// The rules of the house, read off the tree itself. Each rule is also shown a small tree that breaks it.
+#include "tests/house/arrows.hpp"
+#include "tests/house/rules.hpp"
+#include "tests/house/source.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace cairn::house {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const Tree& house() {
+    static const Tree tree = read_tree(CAIRN_SOURCE_DIR);
+    return tree;
+}
+
+std::string listed(const Faults& faults) {
+    std::string text;
+    for (const auto& fault : faults) text += "\n  " + fault;
+    return text;
+}
+
+#define EXPECT_KEPT(rule)                              \
+    do {                                               \
+        const Faults faults = rule(house());           \
+        EXPECT_TRUE(faults.empty()) << listed(faults); \
+    } while (false)
+
+TEST(House, TreeIsRead) {
+    EXPECT_GT(house().size(), 20u);
+    EXPECT_FALSE(resolve(house(), "cairn/error.hpp", "src").empty());
+    EXPECT_FALSE(resolve(house(), "tests/house/tree.hpp", "tests").empty());
+}
+
+TEST(House, IncludesFollowTheArrows) { EXPECT_KEPT(forbidden_arrows); }
+
+TEST(House, ArrowsThatAreNotDrawnAreRefused) {
+    const auto refused = [](const char* path, const char* include) {
+        Tree tree = {
+            {"include/cairn/error.hpp", ""}, {"include/cairn/models/gpt2.hpp", ""}, {"include/cairn/text/bpe.hpp", ""},
+            {"include/cairn/types.hpp", ""}, {"kernels/cpu/list.hpp", ""},          {"src/ir/print.hpp", ""},
+            {"src/plan/pack.hpp", ""},       {"src/runtime/state.hpp", ""},         {"src/text/unicode.hpp", ""},
+            {"src/types/dim.hpp", ""},       {"src/simplify/rule.hpp", ""}};
+        tree.push_back({path, std::string("#include \"") + include + "\"\n"});
+        std::sort(tree.begin(), tree.end(), [](const File& a, const File& b) { return a.path < b.path; });
+        return forbidden_arrows(tree);
+    };
+    EXPECT_THAT(refused("src/ir/a.cpp", "simplify/rule.hpp"),
+                ElementsAre(HasSubstr("src/ir/a.cpp:1: ir may not see simplify")));
+    EXPECT_THAT(refused("src/plan/a.cpp", "cairn/types.hpp"), ElementsAre(HasSubstr("plan may not see face")));
+    EXPECT_THAT(refused("src/plan/a.cpp", "cairn/error.hpp"), ElementsAre(HasSubstr("plan may not see error")));
+    EXPECT_THAT(refused("src/text/a.cpp", "cairn/types.hpp"), ElementsAre(HasSubstr("text may not see face")));
+    EXPECT_THAT(refused("src/models/a.cpp", "text/unicode.hpp"), ElementsAre(HasSubstr("models may not see text")));
+    EXPECT_THAT(refused("src/models/a.cpp", "types/dim.hpp"), ElementsAre(HasSubstr("models may not see types")));
+    EXPECT_THAT(refused("kernels/cpu/simd/a.cpp", "ir/print.hpp"), ElementsAre(HasSubstr("kernels may not see ir")));
+    EXPECT_THAT(refused("src/select/a.cpp", "runtime/state.hpp"), ElementsAre(HasSubstr("select may not see runtime")));
+    EXPECT_THAT(refused("src/select/a.cpp", "kernels/cpu/list.hpp"),
+                ElementsAre(HasSubstr("select may not see kernels")));
+    EXPECT_THAT(refused("src/select/a.cpp", "plan/pack.hpp"), ElementsAre(HasSubstr("select may not see plan")));
+    EXPECT_THAT(refused("src/compile.cpp", "cairn/models/gpt2.hpp"),
+                ElementsAre(HasSubstr("top may not see face/models")));
+    EXPECT_THAT(refused("include/cairn/graph.hpp", "ir/print.hpp"), ElementsAre(HasSubstr("face may not see ir")));
+    EXPECT_THAT(refused("include/cairn/cairn.hpp", "cairn/text/bpe.hpp"),
+                ElementsAre(HasSubstr("face may not see face/text")));
+    EXPECT_THAT(refused("examples/a.cpp", "ir/print.hpp"), ElementsAre(HasSubstr("examples may not see ir")));
+    EXPECT_THAT(refused("src/attic/a.cpp", "ir/print.hpp"), ElementsAre(HasSubstr("no room 'attic'")));
+    EXPECT_THAT(refused("src/ir/a.cpp", "print.hpp"), ElementsAre(HasSubstr("no file \"print.hpp\"")));
+    EXPECT_THAT(refused("src/ir/a.cpp", "types/dim.hpp"), IsEmpty());
+    EXPECT_THAT(refused("src/text/a.cpp", "cairn/error.hpp"), IsEmpty());
+    EXPECT_THAT(refused("src/context.cpp", "kernels/cpu/list.hpp"), IsEmpty());
+    EXPECT_THAT(refused("tests/ir/a_test.cpp", "plan/pack.hpp"), IsEmpty());
+    EXPECT_THAT(refused("tests/ir/a_test.cpp", "a_test.cpp"), IsEmpty());
+    EXPECT_THAT(refused("tests/ir/a_test.cpp", "b_test.cpp"), ElementsAre(HasSubstr("no file \"b_test.cpp\"")));
+}
+
+TEST(House, ArrowsHaveNoRing) {
+    // The drawing itself: repeatedly take away rooms that see nobody who is left.
+    Arrows left = allowed_arrows();
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (auto it = left.begin(); it != left.end();) {
+            bool sees_none = true;
+            for (const auto& seen : it->second) sees_none = sees_none && !left.contains(seen);
+            it = sees_none ? (moved = true, left.erase(it)) : std::next(it);
+        }
+    }
+    EXPECT_TRUE(left.empty()) << left.begin()->first << " is in a ring";
+}
+
+TEST(House, FoldersAndFilesHaveNoRing) { EXPECT_KEPT(cycles); }
+
+TEST(House, RingsAreRefused) {
+    const Tree folders = {
+        {"src/a/x.hpp", "#include \"b/y.hpp\""}, {"src/a/z.hpp", ""}, {"src/b/y.hpp", "#include \"a/z.hpp\""}};
+    EXPECT_THAT(cycles(folders), ElementsAre(HasSubstr("src/a > src/b > src/a")));
+    const Tree files = {{"src/a/x.hpp", "#include \"a/y.hpp\""}, {"src/a/y.hpp", "#include \"a/x.hpp\""}};
+    EXPECT_THAT(cycles(files), ElementsAre(HasSubstr("src/a/x.hpp > src/a/y.hpp > src/a/x.hpp")));
+    const Tree inner = {
+        {"src/a/in/y.hpp", ""}, {"src/a/in/z.cpp", "#include \"a/x.hpp\""}, {"src/a/x.hpp", "#include \"a/in/y.hpp\""}};
+    EXPECT_THAT(cycles(inner), IsEmpty());
+}
+
+TEST(House, LinksFollowTheArrows) { EXPECT_KEPT(wrong_links); }
+
+TEST(House, WrongLinksAreRefused) {
+    const auto refused = [](const char* build, const char* include = "") {
+        return wrong_links({{"src/fuse/rule.hpp", ""},
+                            {"src/ir/CMakeLists.txt", build},
+                            {"src/ir/a.cpp", include},
+                            {"src/types/dim.hpp", ""}});
+    };
+    EXPECT_THAT(refused("cairn_room(ir SOURCES a.cpp SEES types)"), IsEmpty());
+    EXPECT_THAT(refused("cairn_room(ir SOURCES a.cpp\n  SEES types fuse)"),
+                ElementsAre(HasSubstr("ir may not see fuse")));
+    EXPECT_THAT(refused("cairn_room(fuse SOURCES a.cpp SEES)"), ElementsAre(HasSubstr("stands in the folder of ir")));
+    EXPECT_THAT(refused("cairn_room(ir SOURCES a.cpp) # SEES types", "#include \"types/dim.hpp\""),
+                ElementsAre(HasSubstr("SEES lacks types, which src/ir/a.cpp includes")));
+    EXPECT_THAT(refused("cairn_room(ir SOURCES a.cpp USES sqlite)"),
+                ElementsAre(HasSubstr("only timing may use sqlite")));
+    EXPECT_THAT(refused("cairn_room(ir SOURCES a.cpp USES eigen)"), ElementsAre(HasSubstr("cairn_isa_sources")));
+    EXPECT_THAT(refused("add_library(cairn_ir OBJECT a.cpp)"),
+                ElementsAre(HasSubstr("no cairn_room"), HasSubstr("add_library")));
+    EXPECT_THAT(refused("file(GLOB x *.cpp)\ncairn_room(ir SOURCES ${x})"), ElementsAre(HasSubstr("GLOB")));
+    EXPECT_THAT(refused("cairn_room(ir SOURCES a.cpp)\ntarget_link_libraries(cairn_ir cairn_fuse)"),
+                ElementsAre(HasSubstr("target_link_libraries")));
+}
+
+TEST(House, LayoutPageIsTrue) { EXPECT_KEPT(wrong_layout_page); }
+
+TEST(House, WrongLayoutPageIsRefused) {
+    std::string page = "`src/ir/`\n## Arrows\n";
+    for (const auto& [room, seen] : allowed_arrows()) {
+        page += "| `" + room + "` |";
+        for (const auto& name : seen) page += " `" + name + "`";
+        page += " |\n";
+    }
+    const auto faults = [](const std::string& text) {
+        return wrong_layout_page({{"docs/layout.md", text}, {"src/ir/print.cpp", ""}});
+    };
+    EXPECT_THAT(faults(page), IsEmpty());
+    EXPECT_THAT(faults(page.substr(9)), ElementsAre(HasSubstr("does not tell what `src/ir/` is for")));
+    EXPECT_THAT(faults(page + "| `attic` | `ir` |\n"), ElementsAre(HasSubstr("no room `attic`")));
+    EXPECT_THAT(faults(page + "| `ir` | `fuse` |\n"),
+                ElementsAre(HasSubstr("`ir` sees fuse there, but face types in the test")));
+    EXPECT_THAT(faults("`src/ir/`").size(), allowed_arrows().size());
+    EXPECT_THAT(wrong_layout_page({}), ElementsAre(HasSubstr("is not there")));
+}
+
+TEST(House, FilesAreShort) { EXPECT_KEPT(long_files); }
+
+TEST(House, LongFilesAreRefused) {
+    std::string text;
+    for (int i = 0; i < 600; ++i) text += "x\n";
+    EXPECT_THAT(long_files({{"src/ir/a.cpp", text}}), IsEmpty());
+    EXPECT_THAT(long_files({{"src/ir/a.cpp", text + "x"}}), ElementsAre(HasSubstr("src/ir/a.cpp: 601 lines")));
+}
+
+TEST(House, FaceIncludesTheStandardLibraryOnly) { EXPECT_KEPT(foreign_includes_in_face); }
+
+TEST(House, ForeignIncludesInFaceAreRefused) {
+    const auto refused = [](const std::string& line) {
+        return foreign_includes_in_face({{"include/cairn/a.hpp", line}});
+    };
+    for (const char* line :
+         {"#include <unistd.h>", "#include <sys/mman.h>", "#include <pthread.h>", "#include <Eigen/Core>",
+          "#include <fmt/format.h>", "#include \"sqlite3.h\"", "#include <stdint.h>", "#  include <dlfcn.h>",
+          "#include <iostream>", "#include \"ir/print.hpp\""})
+        EXPECT_EQ(refused(line).size(), 1u) << line;
+    EXPECT_THAT(refused("#include <vector>\n#include \"cairn/types.hpp\"\n// #include <unistd.h>\n"), IsEmpty());
+}
+
+TEST(House, NamesSaySomething) { EXPECT_KEPT(empty_names); }
+
+TEST(House, EmptyNamesAreRefused) {
+    for (const char* path : {"src/utils/a.cpp", "src/ir/common.hpp", "src/ir/string_helpers.cpp",
+                             "include/cairn/core.hpp", "src/device/memory_manager.hpp", "tests/common/a.cpp"})
+        EXPECT_EQ(empty_names({{path, ""}}).size(), 1u) << path;
+    EXPECT_THAT(empty_names({{"src/ir/score.cpp", ""}, {"src/ir/commonest.cpp", ""}}), IsEmpty());
+}
+
+TEST(House, ExecutorReachesNoMapNoMutexNoString) { EXPECT_KEPT(executor_names); }
+
+TEST(House, SlowExecutorsAreRefused) {
+    const auto refused = [](const std::string& executor, const std::string& header) {
+        return executor_names({{"src/program/slots.hpp", header},
+                               {"src/runtime/executor.cpp", executor},
+                               {"src/runtime/executor.hpp", "#include \"program/slots.hpp\""},
+                               {"src/runtime/state.cpp", "std::map<int, std::string> elsewhere;"}});
+    };
+    EXPECT_THAT(refused("std::vector<int> a; // std::map", "const char* s = \"std::string\";"), IsEmpty());
+    EXPECT_THAT(refused("std::unordered_map<int, int> a;", ""),
+                ElementsAre(HasSubstr("executor.cpp:1: the executor reaches std::unordered_map")));
+    EXPECT_THAT(refused("", "\nstd::mutex m;"), ElementsAre(HasSubstr("slots.hpp:2: the executor reaches std::mutex")));
+    EXPECT_THAT(refused("", "#include <string>\n"), ElementsAre(HasSubstr("reaches <string>")));
+    EXPECT_THAT(refused("std::lock_guard g(m); std :: string s;", ""),
+                ElementsAre(HasSubstr("lock_guard"), HasSubstr("string")));
+}
+
+TEST(House, LibrariesStayInTheirRooms) { EXPECT_KEPT(libraries_out_of_place); }
+
+TEST(House, LibrariesOutOfPlaceAreRefused) {
+    EXPECT_EQ(libraries_out_of_place({{"src/tune/a.cpp", "#include <sqlite3.h>"}}).size(), 1u);
+    EXPECT_EQ(libraries_out_of_place({{"kernels/cpu/simd/a.cpp", "#include <Eigen/Core>"}}).size(), 1u);
+    EXPECT_EQ(libraries_out_of_place({{"src/ir/a.cpp", "#include <unsupported/Eigen/MatrixFunctions>"}}).size(), 1u);
+    EXPECT_EQ(libraries_out_of_place({{"src/models/a.cpp", "#include \"utf8proc.h\""}}).size(), 1u);
+    EXPECT_THAT(libraries_out_of_place({{"kernels/cpu/eigen/a.cpp", "#include <Eigen/Core>"},
+                                        {"src/timing/timing_db.cpp", "#include <sqlite3.h>"},
+                                        {"tests/timing/a_test.cpp", "#include <sqlite3.h>"}}),
+                IsEmpty());
+}
+
+TEST(House, HostIsSacred) { EXPECT_KEPT(host_is_sacred); }
+
+TEST(House, TouchingTheHostIsRefused) {
+    const auto refused = [](const std::string& code) { return host_is_sacred({{"src/ir/a.cpp", code}}); };
+    for (const char* code : {"std::abort();", "exit(1);", "std::cout << 1;", "printf(\"x\");", "std::getenv(\"HOME\");",
+                             "fprintf(stderr, \"\");", "assert(x);", "fmt::print(\"x\");", "#include <iostream>",
+                             "::signal(2, f);", "std::terminate();"})
+        EXPECT_EQ(refused(code).size(), 1u) << code;
+    EXPECT_THAT(refused("static_assert(true); // exit(1)\nf(\"abort()\"); team.exit(); snprintf(b, 1, \"\");"),
+                IsEmpty());
+    EXPECT_THAT(refused("bool abort = early; void abort(int why); void Barrier::abort(int) {}"), IsEmpty());
+    EXPECT_THAT(host_is_sacred({{"examples/gpt2.cpp", "std::cout << 1;"}, {"src/cli/main.cpp", "exit(2);"}}),
+                IsEmpty());
+}
+
+TEST(House, NothingIsForgotten) { EXPECT_KEPT(forgotten_lines); }
+
+TEST(House, ForgottenLinesAreRefused) {
+    EXPECT_THAT(
+        forgotten_lines({{"src/ir/CMakeLists.txt", "cairn_room(ir SOURCES a.cpp)"},
+                         {"src/ir/a.cpp", ""},
+                         {"src/ir/b.cpp", ""},
+                         {"src/ir/b.hpp", "#pragma twice"}}),
+        ElementsAre(HasSubstr("src/ir/b.cpp: no build file lists it"), HasSubstr("src/ir/b.hpp: lacks #pragma once")));
+}
+
+TEST(Source, CommentsAndLiteralsAreBlanked) {
+    EXPECT_EQ(code_of("a; // b\nc /* d\ne */ f"), "a;     \nc     \n     f");
+    EXPECT_EQ(code_of("f(\"exit\\\"(1)\", 'x', 1'000);"), "f(\"         \", ' ', 1'000);");
+    EXPECT_EQ(code_of("R\"(a\"b)\" + c"), "R\"     \" + c");
+    EXPECT_EQ(code_of("\"// no comment\" d"), "\"             \" d");
+}
+
+}  // namespace
+}  // namespace cairn::house

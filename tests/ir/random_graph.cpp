@@ -1,0 +1,166 @@
+#include "tests/ir/random_graph.hpp"
+
+#include "ir/infer.hpp"
+#include "tests/ir/random_graph_builder.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace cairn::test {
+
+/// The kinds of step, each as often as it stands here.
+struct Steps {
+    using Builder = RandomGraphBuilder;
+    using Step = bool (Builder::*)();
+    static constexpr Step always[] = {
+        &Builder::unary,     &Builder::unary,    &Builder::unary,   &Builder::binary,   &Builder::binary, &Builder::binary,
+        &Builder::binary,    &Builder::binary,   &Builder::compare, &Builder::logic,    &Builder::choose, &Builder::reduce,
+        &Builder::reduce,    &Builder::arg_max,  &Builder::product, &Builder::product,  &Builder::cut,    &Builder::integer_op,
+        &Builder::re_shape,  &Builder::re_shape, &Builder::permute, &Builder::permute,  &Builder::repeat, &Builder::with_scalar,
+        &Builder::cut,       &Builder::windows,  &Builder::pad_axis, &Builder::join,    &Builder::with_scalar, &Builder::pick_rows,
+        &Builder::put_rows,  &Builder::count_up, &Builder::copy,    &Builder::pick_rows};
+    static constexpr Step composites[] = {&Builder::composite, &Builder::composite, &Builder::spelled_out, &Builder::attend,
+                                          &Builder::turn};
+};
+
+RandomGraphBuilder::RandomGraphBuilder(std::uint64_t seed, const RandomGraphOptions& options)
+    : random_(seed), options_(options), graph_("random" + std::to_string(seed)) {
+    const std::vector<std::int64_t> constants = {1, 1, 2, 3, 4};
+    for (int i = 0; i < 2; ++i) sizes_.push_back(random_.pick(constants));
+    if (random_.one_in(12)) sizes_.push_back(0);
+    if (!options_.symbols) {
+        sizes_.push_back(random_.pick(constants));
+        return;
+    }
+    const char* const names[] = {"A", "B", "C"};
+    const int count = 1 + random_.below(3);
+    for (int i = 0; i < count; ++i) {
+        const std::int64_t low = random_.one_in(4) ? 0 : random_.between(1, 2);
+        sizes_.push_back(graph_.symbol(names[i], low, low + random_.between(0, 3)));
+    }
+}
+
+Graph RandomGraphBuilder::build() {
+    make_leaves();
+    if (options_.states && random_.one_in(3)) state();
+    for (int i = 0; i < options_.steps; ++i) {
+        const bool high = options_.composites && random_.one_in(8);
+        const Steps::Step step = high ? Steps::composites[random_.below(std::size(Steps::composites))]
+                                      : Steps::always[random_.below(std::size(Steps::always))];
+        if (options_.narrow && random_.one_in(24))
+            cast_and_back();
+        else
+            (this->*step)();
+    }
+    make_outputs();
+    return graph_;
+}
+
+void RandomGraphBuilder::make_leaves() {
+    const int count = 1 + random_.below(3);
+    for (int i = 0; i < count; ++i) floats_.push_back(leaf(any_shape(1, 3)));
+    booleans_.push_back(boolean_input(any_shape(1, 2)));
+    integers_.push_back({integer_input(any_shape(1, 2), 7), 6, 0, 0});
+}
+
+void RandomGraphBuilder::make_outputs() {
+    const auto uses = ir::use_counts(*graph_.data());
+    std::vector<Tensor> candidates;
+    for (const Item& item : floats_)
+        if (uses[item.tensor.id()] == 0) candidates.push_back(item.tensor);
+    for (const Item& item : integers_)
+        if (uses[item.tensor.id()] == 0 && random_.one_in(2)) candidates.push_back(item.tensor);
+    for (const Tensor& tensor : booleans_)
+        if (uses[tensor.id()] == 0 && random_.one_in(3)) candidates.push_back(tensor);
+    if (random_.one_in(6)) candidates.push_back(any_float().tensor);  // also read by others, a leaf, or an output twice
+    if (candidates.empty()) candidates.push_back(floats_.back().tensor);
+    int number = 0;
+    for (const Tensor& tensor : candidates)
+        if (candidates.size() <= 4 || random_.one_in(2) || &tensor == &candidates.back())
+            graph_.output("y" + std::to_string(number++), tensor);
+}
+
+std::string RandomGraphBuilder::name(const std::string& stem) { return stem + std::to_string(names_++); }
+
+Dim RandomGraphBuilder::any_size() { return random_.one_in(6) ? Dim(1) : random_.pick(sizes_); }
+
+Shape RandomGraphBuilder::any_shape(int low_rank, int high_rank) {
+    Shape shape;
+    const auto rank = random_.between(low_rank, high_rank);
+    for (std::int64_t i = 0; i < rank; ++i) shape.push_back(any_size());
+    return shape;
+}
+
+Item RandomGraphBuilder::leaf(const Shape& shape) {
+    const Dim count = element_count(shape);
+    const bool constant = std::all_of(shape.begin(), shape.end(), [](const Dim& size) { return size.is_constant(); });
+    if (!constant || random_.one_in(2)) return {graph_.input(name("x"), options_.dtype, shape)};
+    if (count.constant() > 16 || random_.one_in(2)) return {graph_.weight(name("w"), options_.dtype, shape)};
+    std::vector<double> values;
+    for (std::int64_t i = 0; i < count.constant(); ++i) values.push_back(static_cast<double>(random_.between(-16, 16)) / 8);
+    return {graph_.constant(options_.dtype, shape, values)};
+}
+
+Tensor RandomGraphBuilder::integer_input(const Shape& shape, std::int64_t below) {
+    return graph_.input(name("i") + ".below" + std::to_string(below), DType::i32, shape);
+}
+
+Tensor RandomGraphBuilder::boolean_input(const Shape& shape) { return graph_.input(name("b"), DType::boolean, shape); }
+
+// Recent values oftener than old ones, so that graphs grow deep.
+const Item& RandomGraphBuilder::any_float() {
+    const int count = static_cast<int>(floats_.size());
+    const int back = random_.one_in(2) ? random_.below(std::min(count, 4)) : random_.below(count);
+    return floats_[static_cast<std::size_t>(count - 1 - back)];
+}
+
+std::optional<Item> RandomGraphBuilder::exact_float() {
+    for (int tries = 0; tries < 6; ++tries)
+        if (const Item& item = random_.pick(floats_); item.exact()) return item;
+    return std::nullopt;
+}
+
+// Here and below a call makes at most one draw or node among its arguments: their order is the compiler's.
+Shape RandomGraphBuilder::narrowed(const Shape& shape) {
+    Shape result(shape.begin() + random_.below(static_cast<int>(shape.size()) + 1), shape.end());
+    for (Dim& size : result)
+        if (random_.one_in(3)) size = 1;
+    return result;
+}
+
+Item RandomGraphBuilder::partner(const Item& x) {
+    for (int tries = 0; tries < 5; ++tries) {
+        const Item& other = any_float();
+        if (ir::broadcast_shapes(x.tensor.shape(), other.tensor.shape())) return other;
+    }
+    return leaf(narrowed(x.tensor.shape()));
+}
+
+bool RandomGraphBuilder::keep(const Tensor& tensor, double limit, double error, int quantum) {
+    if (quantum >= 0 && limit * std::ldexp(1.0, quantum) > 0x1p22) quantum = -1;
+    if (quantum >= 0) error = 0;
+    if (!(limit <= 64) || !(error <= 1500) || element_count(tensor.shape()).upper_bound() > most_elements) return false;
+    floats_.push_back({tensor, limit, error, quantum});
+    return true;
+}
+
+bool RandomGraphBuilder::keep_moved(const Tensor& tensor, const Item& from) {
+    return keep(tensor, from.limit, from.error, from.quantum);
+}
+
+bool RandomGraphBuilder::keep_integer(const Tensor& tensor, double limit) {
+    if (limit > 1e6 || element_count(tensor.shape()).upper_bound() > most_elements) return false;
+    integers_.push_back({tensor, limit, 0, 0});
+    return true;
+}
+
+bool RandomGraphBuilder::keep_boolean(const Tensor& tensor) {
+    if (element_count(tensor.shape()).upper_bound() > most_elements) return false;
+    booleans_.push_back(tensor);
+    return true;
+}
+
+Graph random_graph(std::uint64_t seed, const RandomGraphOptions& options) { return RandomGraphBuilder(seed, options).build(); }
+
+}  // namespace cairn::test

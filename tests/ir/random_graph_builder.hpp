@@ -1,0 +1,95 @@
+#pragma once
+
+#include "cairn/composites.hpp"
+#include "tests/ir/random_graph.hpp"
+#include "tests/ir/random_source.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cairn::test {
+
+/// A value of a growing random graph with what is known of its elements at all sizes.
+struct Item {
+    Tensor tensor;
+    double limit = 2;    ///< no element is larger in magnitude
+    double error = 0;    ///< how far f32 arithmetic may be off, in units of 2^-24
+    int quantum = 3;     ///< elements are multiples of 2^-quantum and exact in f32; -1: not known to be
+    bool exact() const noexcept { return quantum >= 0; }
+};
+
+/// Grows one random graph, a step at a time. A step that cannot be made (nothing fits, values would grow too large) returns false.
+class RandomGraphBuilder {
+public:
+    RandomGraphBuilder(std::uint64_t seed, const RandomGraphOptions& options);
+    Graph build();
+
+private:
+    // random_graph.cpp
+    void make_leaves();
+    void make_outputs();
+    Dim any_size();
+    Shape any_shape(int low_rank, int high_rank);
+    Item leaf(const Shape& shape);
+    Tensor integer_input(const Shape& shape, std::int64_t below);
+    Tensor boolean_input(const Shape& shape);
+    const Item& any_float();
+    std::optional<Item> exact_float();
+    Item partner(const Item& x);
+    Shape narrowed(const Shape& shape);
+    bool keep(const Tensor& tensor, double limit, double error, int quantum = -1);
+    bool keep_moved(const Tensor& tensor, const Item& from);
+    bool keep_integer(const Tensor& tensor, double limit);
+    bool keep_boolean(const Tensor& tensor);
+    std::string name(const std::string& stem);
+    int axis_of(const Tensor& tensor) { return random_.below(tensor.rank()); }
+
+    // random_graph_values.cpp
+    bool unary();
+    bool binary();
+    bool with_scalar();
+    bool compare();
+    bool logic();
+    bool choose();
+    bool reduce();
+    bool arg_max();
+    bool product();
+    bool integer_op();
+    bool cast_and_back();
+
+    // random_graph_places.cpp
+    bool re_shape();
+    bool permute();
+    bool repeat();
+    bool cut();
+    bool windows();
+    bool pad_axis();
+    bool join();
+    bool pick_rows();
+    bool put_rows();
+    bool count_up();
+    bool copy();
+    bool state();
+
+    // random_graph_composites.cpp
+    bool composite();
+    bool spelled_out();
+    bool attend();
+    bool turn();
+
+    friend struct Steps;
+    RandomSource random_;
+    RandomGraphOptions options_;
+    Graph graph_;
+    std::vector<Dim> sizes_;
+    std::vector<Item> floats_, integers_;
+    std::vector<Tensor> booleans_;
+    int names_ = 0;
+    bool has_state_ = false;
+};
+
+/// No value may have more elements than this at the upper bounds.
+inline constexpr std::int64_t most_elements = 2048;
+
+}  // namespace cairn::test

@@ -1,0 +1,53 @@
+#include "tests/ir/random_graph.hpp"
+
+#include "ir/op_table.hpp"
+#include "ir/verify.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+namespace cairn::test {
+namespace {
+
+constexpr std::uint64_t graphs = 300;
+
+TEST(RandomGraph, IsTheSameForTheSameSeed) {
+    EXPECT_EQ(to_string(random_graph(7)), to_string(random_graph(7)));
+    EXPECT_NE(to_string(random_graph(7)), to_string(random_graph(8)));
+}
+
+TEST(RandomGraph, HoldsEveryOpAndStaysSane) {
+    std::set<ir::Op> seen;
+    int with_states = 0, with_symbols = 0;
+    for (std::uint64_t seed = 0; seed < graphs; ++seed) {
+        const Graph graph = random_graph(seed);
+        const ir::GraphData& data = *graph.data();
+        ASSERT_EQ(ir::verify(data), "") << to_string(graph);
+        for (const ir::Node& node : data.nodes()) seen.insert(node.op);
+        with_states += data.states().empty() ? 0 : 1;
+        with_symbols += data.symbols()->list().empty() ? 0 : 1;
+        for (const auto& sizes : random_sizes(data, 3, seed)) {
+            const ir::Results results = ir::interpret(data, random_inputs(data, sizes, seed));
+            EXPECT_GE(results.outputs.size(), 1U);
+            for (const auto& [name, value] : results.outputs)
+                for (const double element : value.data)
+                    ASSERT_LE(std::fabs(element), 64.001) << "output " << name << "\n" << to_string(graph);
+        }
+    }
+    for (const ir::OpInfo& row : ir::op_table()) EXPECT_TRUE(seen.contains(row.op)) << row.name;
+    EXPECT_GT(with_states, 50);
+    EXPECT_GT(with_symbols, 250);
+}
+
+TEST(RandomGraph, DifferenceTellsTheFirstElement) {
+    const double a[] = {1, 2, 3}, b[] = {1, 2.5, 4};
+    EXPECT_EQ(difference(ir::make_value(DType::f32, {3}, a), ir::make_value(DType::f32, {3}, b), 0.1), "[1]: 2, expected 2.5");
+    EXPECT_EQ(difference(ir::make_value(DType::f32, {3}, a), ir::make_value(DType::f32, {3}, b), 1), "");
+    EXPECT_EQ(difference(ir::make_value(DType::i32, {3}, a), ir::make_value(DType::i32, {3}, b), 1), "[2]: 3, expected 4");
+    EXPECT_EQ(difference(ir::make_value(DType::f32, {3}, a), ir::make_value(DType::f32, {3, 1}, b), 1), "f32[3], expected f32[3,1]");
+}
+
+}  // namespace
+}  // namespace cairn::test

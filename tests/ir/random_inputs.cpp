@@ -1,0 +1,90 @@
+#include "tests/ir/random_graph.hpp"
+#include "tests/ir/random_source.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <sstream>
+
+namespace cairn::test {
+namespace {
+
+// 3 for `i7.below3`; 0 for a name without such an end.
+std::int64_t bound_in(std::string_view name) {
+    constexpr std::string_view mark = ".below";
+    const auto at = name.rfind(mark);
+    std::int64_t bound = 0;
+    if (at != std::string_view::npos) std::from_chars(name.data() + at + mark.size(), name.data() + name.size(), bound);
+    return bound;
+}
+
+double element(RandomSource& random, DType dtype, std::int64_t bound) {
+    if (dtype == DType::boolean) return random.below(2);
+    if (is_float(dtype)) return static_cast<double>(random.between(-16, 16)) / 8;
+    if (bound > 0) return static_cast<double>(random.between(0, bound - 1));
+    return static_cast<double>(random.between(dtype == DType::u8 ? 0 : -8, 8));
+}
+
+bool close(double actual, double expected, double tolerance) {
+    if (std::isnan(expected) || std::isnan(actual)) return std::isnan(expected) && std::isnan(actual);
+    return actual == expected || std::fabs(actual - expected) <= tolerance;
+}
+
+}  // namespace
+
+ir::Inputs random_inputs(const ir::GraphData& graph, const std::map<std::string, std::int64_t>& sizes, std::uint64_t seed) {
+    RandomSource random(seed);
+    ir::Inputs inputs{sizes, {}};
+    std::vector<std::int64_t> symbols;
+    for (const auto& symbol : graph.symbols()->list()) symbols.push_back(sizes.at(symbol.name));
+    for (const ir::Node& node : graph.nodes()) {
+        if (node.op != ir::Op::input && node.op != ir::Op::weight && node.op != ir::Op::state_read) continue;
+        std::vector<std::int64_t> shape;
+        std::size_t count = 1;
+        for (const Dim& size : node.shape) {
+            shape.push_back(size.evaluate(symbols));
+            count *= static_cast<std::size_t>(shape.back());
+        }
+        std::vector<double> elements;
+        const std::int64_t bound = bound_in(node.name);
+        for (std::size_t i = 0; i < count; ++i) elements.push_back(element(random, node.dtype, bound));
+        inputs.tensors.emplace(node.name, ir::make_value(node.dtype, shape, elements));
+    }
+    return inputs;
+}
+
+std::vector<std::map<std::string, std::int64_t>> random_sizes(const ir::GraphData& graph, int count, std::uint64_t seed) {
+    RandomSource random(seed);
+    std::vector<std::map<std::string, std::int64_t>> result;
+    for (int i = 0; i < count; ++i) {
+        std::map<std::string, std::int64_t> sizes;
+        for (const auto& symbol : graph.symbols()->list())
+            sizes[symbol.name] = i == 0 ? symbol.low : i == 1 ? symbol.high : random.between(symbol.low, symbol.high);
+        result.push_back(std::move(sizes));
+    }
+    return result;
+}
+
+std::string difference(const ir::Value& actual, const ir::Value& expected, double tolerance) {
+    std::ostringstream text;
+    if (actual.dtype != expected.dtype || actual.shape != expected.shape || actual.size() != expected.size()) {
+        const auto type = [](const ir::Value& value) {
+            return to_string(value.dtype, Shape(value.shape.begin(), value.shape.end()));
+        };
+        return type(actual) + ", expected " + type(expected);
+    }
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        if (is_float(expected.dtype) ? close(actual.data[i], expected.data[i], tolerance)
+                                     : actual.integers[i] == expected.integers[i])
+            continue;
+        text.precision(17);
+        text << '[' << i << "]: ";
+        if (is_float(expected.dtype))
+            text << actual.data[i] << ", expected " << expected.data[i];
+        else
+            text << actual.integers[i] << ", expected " << expected.integers[i];
+        return text.str();
+    }
+    return {};
+}
+
+}  // namespace cairn::test

@@ -1,0 +1,255 @@
+#include "check_kernel.hpp"
+
+#include "device/cpu/team.hpp"
+#include "device/cpu/thread_pool.hpp"
+#include "heap_calls.hpp"
+#include "ir/op_table.hpp"
+#include "guarded_tensor.hpp"
+#include "tolerance.hpp"
+#include "variation.hpp"
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <random>
+
+namespace cairn::test {
+namespace {
+
+constexpr std::size_t most_faults = 5;
+constexpr int most_threads = 3;
+
+// One Problem with its sizes filled in, and what is right for it.
+struct Trial {
+    const Variation& variation;
+    const std::vector<std::int64_t>& sizes;
+    Problem problem;
+    Expected expected;
+};
+
+// What one run left behind.
+struct Outcome {
+    std::vector<ir::Value> values;
+    std::vector<std::uint8_t> bits;
+    std::string fault;
+};
+
+class Check {
+public:
+    Check(const Kernel& kernel, const std::vector<Definition>& definitions, bool same_for_any_team)
+        : kernel_(kernel), definitions_(definitions), same_for_any_team_(same_for_any_team) {
+        for (int threads = 1; threads <= most_threads; ++threads) pools_.push_back(std::make_unique<device::ThreadPool>(threads));
+    }
+
+    Report run() {
+        if (kernel_.samples.empty()) fault("has no sample", {});
+        for (const std::string& sample : kernel_.samples) {
+            const auto symbols = Symbols::create();
+            for (const Variation& variation : variations_of(kernel_, sample, symbols)) {
+                ++report_.variations;
+                const Refusal refusal = kernel_.accepts(variation.problem);
+                if (!refusal.empty()) {
+                    fault("refuses its own sample: " + refusal, variation.problem);
+                    continue;
+                }
+                for (const auto& sizes : variation.sizes) at_sizes_of(variation, sizes);
+            }
+        }
+        return report_;
+    }
+
+private:
+    void fault(const std::string& text, const Problem& problem) {
+        if (report_.faults.size() < most_faults) report_.faults.push_back(kernel_.id + " " + text + "\n  on " + to_string(problem));
+    }
+
+    ir::Value random_input(const Problem& problem, std::size_t input, bool special) {
+        const TensorDesc& tensor = problem.inputs[input];
+        ir::Value value;
+        value.dtype = tensor.dtype;
+        for (const Dim& size : tensor.shape) value.shape.push_back(size.constant());
+        const auto count = static_cast<std::size_t>(element_count(tensor.shape).constant());
+        std::uniform_real_distribution<double> real(-2, 2);
+        if (is_float(tensor.dtype)) {
+            std::vector<double> elements(count);
+            constexpr double odd[] = {0.0, -0.0, 1e-40, 65504, -3e38, INFINITY, -INFINITY, NAN, 88.8, -104, 1e-5, 0.5};
+            for (double& x : elements) x = special && random_() % 3 == 0 ? odd[random_() % std::size(odd)] : real(random_);
+            value = ir::make_value(tensor.dtype, value.shape, elements);
+            return value;
+        }
+        value.integers.resize(count);
+        std::int64_t low = -100, high = 100;
+        const bool picks = problem.definition == "gather" || problem.definition == "scatter" || problem.definition == "embedding";
+        if (picks && input == 1) {
+            low = 0;
+            const auto rank = static_cast<std::int64_t>(problem.inputs[0].shape.size());
+            std::int64_t axis = problem.definition == "embedding" ? 0 : problem.attributes.integer("axis");
+            axis = axis < 0 ? axis + rank : axis;
+            high = problem.inputs[0].shape[static_cast<std::size_t>(axis)].constant() - 1;
+        } else if (tensor.dtype == DType::boolean) {
+            low = 0, high = 1;
+        } else if (tensor.dtype == DType::u8) {
+            low = 0, high = 255;
+        } else if (special) {
+            low = tensor.dtype == DType::i64 ? std::numeric_limits<std::int64_t>::min() : tensor.dtype == DType::i32 ? INT32_MIN : -128;
+            high = -(low + 1);
+        }
+        std::uniform_int_distribution<std::int64_t> whole(low, high);
+        for (std::int64_t& x : value.integers) x = !special || random_() % 4 != 0 ? whole(random_) : (tensor.dtype == DType::boolean ? 1 : random_() % 2 == 0 ? low : 0);
+        return value;
+    }
+
+    // Repeated elements must be one value: what the operand holds after writing is what the oracle gets.
+    std::vector<ir::Value> settled(const Problem& problem, const std::vector<ir::Value>& values) {
+        std::vector<ir::Value> result;
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            GuardedTensor operand(problem.inputs[i], 0, 0);
+            operand.write(values[i]);
+            result.push_back(operand.read());
+        }
+        return result;
+    }
+
+    void at_sizes_of(const Variation& variation, const std::vector<std::int64_t>& sizes) {
+        const Problem problem = at_sizes(variation.problem, sizes);
+        const auto op = ir::find_op(problem.definition);
+        const bool is_elementwise = op && ir::info(*op).kind == ir::OpClass::elementwise;
+        for (const bool special : {false, true}) {
+            if (special && !is_elementwise) break;
+            std::vector<ir::Value> inputs;
+            for (std::size_t i = 0; i < problem.inputs.size(); ++i) inputs.push_back(random_input(problem, i, special));
+            compare({variation, sizes, problem, expect(problem, definitions_, settled(problem, inputs))});
+        }
+        if (!kernel_.cost) return;
+        const Cost cost = kernel_.cost(problem);
+        if (!std::isfinite(cost.flops + cost.bytes) || cost.flops < 0 || cost.bytes < 0 || !(cost.efficiency > 0))
+            fault("has a cost that is no number", problem);
+    }
+
+    void compare(const Trial& trial) {
+        const Problem& problem = trial.problem;
+        const Expected& expected = trial.expected;
+        std::vector<std::vector<double>> allowed;
+        for (std::size_t i = 0; i < problem.outputs.size(); ++i) allowed.push_back(allowed_errors(problem, definitions_, expected, i));
+        std::vector<std::uint8_t> first_bits;
+        for (int threads = 1; threads <= most_threads; ++threads) {
+            const Outcome once = run_once(trial, threads, 0xff, 0, {});
+            const Outcome again = run_once(trial, threads, 0x3b, 1, {});
+            ++report_.runs;
+            const std::string place = " with " + std::to_string(threads) + " threads (" + trial.variation.what + ")";
+            for (const Outcome* outcome : {&once, &again})
+                if (!outcome->fault.empty()) fault(outcome->fault + place, problem);
+            if (once.bits != again.bits) fault("gives other bits the second time" + place, problem);
+            if (threads == 1) first_bits = once.bits;
+            if (same_for_any_team_ && once.bits != first_bits) fault("gives other bits" + place + " than with one", problem);
+            for (std::size_t i = 0; i < problem.outputs.size(); ++i) {
+                const std::string difference = first_difference(once.values[i], expected.outputs[i], allowed[i]);
+                if (!difference.empty()) fault("is wrong" + place + ": output " + std::to_string(i) + ", " + difference, problem);
+            }
+            run_in_place(trial, threads, once, place);
+        }
+    }
+
+    void run_in_place(const Trial& trial, int threads, const Outcome& once, const std::string& place) {
+        const Problem& problem = trial.problem;
+        for (const InPlace& pair : kernel_.in_place) {
+            const auto input = static_cast<std::size_t>(pair.input), output = static_cast<std::size_t>(pair.output);
+            if (input >= problem.inputs.size() || output >= problem.outputs.size()) continue;
+            TensorDesc from = problem.inputs[input], to = problem.outputs[output];
+            from.bound = to.bound = false;
+            if (!(from == to) || !from.layout.empty()) continue;
+            ++report_.in_place;
+            const Outcome outcome = run_once(trial, threads, 0xff, 0, {pair});
+            if (!outcome.fault.empty()) fault(outcome.fault + " in place" + place, problem);
+            if (outcome.bits != once.bits) fault("gives other bits in place of input " + std::to_string(pair.input) + place, problem);
+        }
+    }
+
+    // One run; `shared` names at most one output that lies in an input's memory.
+    Outcome run_once(const Trial& trial, int threads, std::uint8_t poison, int misalignment, const std::vector<InPlace>& shared) {
+        const Problem& problem = trial.problem;
+        std::vector<GuardedTensor> inputs, outputs;
+        std::vector<std::vector<std::uint8_t>> before;
+        for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
+            inputs.emplace_back(problem.inputs[i], poison, misalignment);
+            inputs.back().write(trial.expected.inputs[i]);
+            before.push_back(inputs.back().bits());
+        }
+        for (const TensorDesc& output : problem.outputs) outputs.emplace_back(output, poison, misalignment);
+        std::vector<TensorArg> in, out;
+        for (GuardedTensor& operand : inputs) in.push_back(operand.argument());
+        for (GuardedTensor& operand : outputs) out.push_back(operand.argument());
+        for (const InPlace& pair : shared) out[static_cast<std::size_t>(pair.output)].data = in[static_cast<std::size_t>(pair.input)].data;
+
+        Outcome outcome;
+        outcome.fault = call(trial, in, out, threads, poison);
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            if (!inputs[i].gaps_untouched()) outcome.fault += " writes around input " + std::to_string(i);
+            const bool is_shared = !shared.empty() && static_cast<std::size_t>(shared[0].input) == i;
+            if (!is_shared && inputs[i].bits() != before[i]) outcome.fault += " changes input " + std::to_string(i);
+        }
+        for (std::size_t i = 0; i < outputs.size(); ++i) {
+            if (!outputs[i].gaps_untouched()) outcome.fault += " writes around output " + std::to_string(i);
+            const bool is_shared = !shared.empty() && static_cast<std::size_t>(shared[0].output) == i;
+            const GuardedTensor& place = is_shared ? inputs[static_cast<std::size_t>(shared[0].input)] : outputs[i];
+            outcome.values.push_back(place.read());
+            const auto bits = place.bits();
+            outcome.bits.insert(outcome.bits.end(), bits.begin(), bits.end());
+        }
+        return outcome;
+    }
+
+    // Prepares on the Problem with its symbols, as a compile does, then runs at the sizes.
+    std::string call(const Trial& trial, const std::vector<TensorArg>& in, const std::vector<TensorArg>& out, int threads,
+                     std::uint8_t poison) {
+        std::vector<std::int64_t> dims;
+        for (const Attribute& attribute : trial.problem.attributes)
+            if (const auto* list = std::get_if<std::vector<Dim>>(&attribute.value))
+                for (const Dim& dim : *list) dims.push_back(dim.constant());
+        std::shared_ptr<const void> prepared;
+        if (kernel_.prepare) prepared = kernel_.prepare(trial.variation.problem, threads);
+        std::size_t bytes = 0;
+        if (kernel_.workspace) {
+            bytes = static_cast<std::size_t>(kernel_.workspace(trial.variation.problem, threads).evaluate(trial.sizes));
+        }
+        Scratch workspace(bytes, poison);
+        const Args args{in.data(), out.data(), dims.data(), workspace.data(), prepared.get()};
+
+        struct Region {
+            const Kernel& kernel;
+            const Args& args;
+            device::TeamState state;
+            std::int64_t calls = 0;
+        } region{kernel_, args, {threads, std::chrono::nanoseconds(0)}};
+        region.state.begin();
+        pools_[static_cast<std::size_t>(threads - 1)]->run(
+            [](void* context, int rank, int size) {
+                Region& it = *static_cast<Region*>(context);
+                Team team(rank, size, &it.state);
+                const std::int64_t calls = heap_calls();
+                it.kernel.run(it.args, team);
+                if (rank == 0) it.calls = heap_calls() - calls;
+            },
+            &region, &region.state.barrier);
+        std::string fault;
+        if (region.calls != 0) fault += " makes " + std::to_string(region.calls) + " heap calls";
+        if (!workspace.guards_untouched()) fault += " writes around its workspace of " + std::to_string(bytes) + " bytes";
+        if (const char* reason = region.state.failure()) fault += std::string(" fails: ") + reason;
+        return fault;
+    }
+
+    const Kernel& kernel_;
+    const std::vector<Definition>& definitions_;
+    const bool same_for_any_team_;
+    std::vector<std::unique_ptr<device::ThreadPool>> pools_;
+    std::mt19937_64 random_{20240229};
+    Report report_;
+};
+
+}  // namespace
+
+Report check_kernel(const Kernel& kernel, const std::vector<Definition>& definitions, bool same_for_any_team) {
+    return Check(kernel, definitions, same_for_any_team).run();
+}
+
+}  // namespace cairn::test

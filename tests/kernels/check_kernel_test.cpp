@@ -1,0 +1,160 @@
+#include "check_kernel.hpp"
+
+#include "cairn/composites.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+/// The harness itself: a right kernel passes, and each way of being wrong is reported.
+namespace cairn::test {
+namespace {
+
+enum class Fault {
+    none,
+    column_left_out,
+    wrong_eps,
+    eps_ignored,
+    reads_past_the_end,
+    writes_past_the_end,
+    writes_between_rows,
+    changes_an_input,
+    trusts_workspace,
+    overruns_workspace,
+    wrong_in_place,
+    calls_the_heap,
+    depends_on_team,
+    ignores_row_stride,
+    one_odd_size_wrong,
+    fails,
+};
+
+struct Settings {
+    double eps;
+};
+
+// layer_norm on rows of [N, D], one row after another; `fault` says what to do wrongly.
+template <Fault fault>
+void run(const Args& args, Team& team) {
+    const TensorArg &x = args.inputs[0], &y = args.outputs[0];
+    const std::int64_t rows = x.shape[0], columns = x.shape[1];
+    const auto* in = reinterpret_cast<const float*>(x.data);
+    const auto *gamma = reinterpret_cast<const float*>(args.inputs[1].data), *beta = reinterpret_cast<const float*>(args.inputs[2].data);
+    auto* out = reinterpret_cast<float*>(y.data);
+    const double eps = fault == Fault::eps_ignored ? 0 : static_cast<const Settings*>(args.prepared)->eps * (fault == Fault::wrong_eps ? 1.01 : 1);
+    auto* scratch = reinterpret_cast<float*>(args.workspace + team.rank() * 64);
+    if (fault != Fault::trusts_workspace) scratch[0] = 0;
+    if (fault == Fault::overruns_workspace) args.workspace[64 * team.size()] = std::byte{1};
+    if (fault == Fault::fails) return team.fail("no reason");
+    if (fault == Fault::calls_the_heap) {
+        void* volatile memory = std::malloc(64);
+        std::free(memory);
+    }
+    for (std::int64_t r = team.next_chunk(); r < rows; r = team.next_chunk()) {
+        const std::int64_t row = r;
+        const float* from = in + row * (fault == Fault::ignores_row_stride ? columns : x.strides[0]);
+        float* to = out + row * y.strides[0];
+        if (fault == Fault::wrong_in_place)
+            for (std::int64_t c = 0; c < columns; ++c) to[c] = 0;
+        double mean = 0, squares = 0;
+        const std::int64_t last = fault == Fault::column_left_out ? columns - 1 : fault == Fault::reads_past_the_end ? columns + 1 : columns;
+        for (std::int64_t c = 0; c < last; ++c) mean += from[c];
+        mean /= static_cast<double>(columns);
+        for (std::int64_t c = 0; c < columns; ++c) squares += (from[c] - mean) * (from[c] - mean);
+        double factor = 1 / std::sqrt(squares / static_cast<double>(columns) + eps);
+        if (fault == Fault::trusts_workspace && scratch[0] != 0) factor += 0.001 * (std::isnan(scratch[0]) ? 1 : 0);
+        if (fault == Fault::depends_on_team && team.size() == 3) factor *= 1 + 1e-7;
+        if (fault == Fault::one_odd_size_wrong && columns == 17 && row == rows - 1) factor *= 1.001;
+        for (std::int64_t c = 0; c < columns; ++c) to[c] = static_cast<float>((from[c] - mean) * factor * gamma[c] + beta[c]);
+        if (fault == Fault::writes_past_the_end && row == rows - 1) to[columns] = 1;
+        if (fault == Fault::writes_between_rows && y.strides[0] > columns && row + 1 < rows) to[columns] = 1;
+        if (fault == Fault::changes_an_input && row == 0) const_cast<float*>(from)[0] = 7;
+    }
+}
+
+template <Fault fault>
+Report report() {
+    Kernel kernel;
+    kernel.id = "test.layer_norm@1";
+    kernel.definition = "layer_norm";
+    kernel.accepts = [](const Problem& problem) -> Refusal {
+        for (const auto* list : {&problem.inputs, &problem.outputs})
+            for (const TensorDesc& tensor : *list)
+                if (tensor.dtype != DType::f32 || !(tensor.strides.back() == Dim(1))) return "needs f32 with a contiguous last axis";
+        return {};
+    };
+    kernel.run = run<fault>;
+    kernel.in_place = {{0, 0}};
+    kernel.prepare = [](const Problem& problem, int) -> std::shared_ptr<const void> {
+        return std::make_shared<Settings>(Settings{problem.attributes.number("eps")});
+    };
+    kernel.workspace = [](const Problem&, int threads) { return Dim(64 * threads); };
+    kernel.samples = {"layer_norm eps=0.001 | f32[N,D] f32[D] f32[D] -> f32[N,D] where N in 1..40, D in 2..33"};
+    std::vector<Definition> definitions(1);
+    definitions[0].name = "layer_norm";
+    definitions[0].build = [](std::span<const Tensor> x, const Attributes& a) -> std::vector<Tensor> {
+        return {layer_norm(x[0], x[1], x[2], a.number("eps"))};
+    };
+    return check_kernel(kernel, definitions, true);
+}
+
+template <Fault fault>
+void expect_fault(const std::string& words) {
+    const Report found = report<fault>();
+    ASSERT_FALSE(found.faults.empty()) << words;
+    bool is_named = false;
+    for (const std::string& text : found.faults) is_named = is_named || text.find(words) != std::string::npos;
+    EXPECT_TRUE(is_named) << found.faults.front();
+}
+
+TEST(CheckKernel, PassesARightKernelAndTriesMuch) {
+    const Report found = report<Fault::none>();
+    for (const std::string& fault : found.faults) ADD_FAILURE() << fault;
+    EXPECT_GE(found.variations, 4);
+    EXPECT_GE(found.runs, 40);
+    EXPECT_GE(found.in_place, 10);
+}
+
+TEST(CheckKernel, SeesWrongValues) {
+    expect_fault<Fault::column_left_out>("is wrong");
+    expect_fault<Fault::wrong_eps>("is wrong");
+    expect_fault<Fault::eps_ignored>("is wrong");
+    expect_fault<Fault::ignores_row_stride>("is wrong");
+    expect_fault<Fault::one_odd_size_wrong>("is wrong");
+}
+
+TEST(CheckKernel, SeesForeignMemoryTouched) {
+    expect_fault<Fault::writes_past_the_end>("writes around output 0");
+    expect_fault<Fault::writes_between_rows>("writes around output 0");
+    expect_fault<Fault::changes_an_input>("changes input 0");
+    expect_fault<Fault::overruns_workspace>("writes around its workspace");
+    expect_fault<Fault::trusts_workspace>("is wrong");
+}
+
+TEST(CheckKernel, SeesReadsPastTheEnd) {
+    // The sum takes in what lies behind the row: the next row, a gap, or the guard.
+    expect_fault<Fault::reads_past_the_end>("is wrong");
+}
+
+TEST(CheckKernel, SeesABadInPlacePair) { expect_fault<Fault::wrong_in_place>("in place of input 0"); }
+
+TEST(CheckKernel, SeesResultsThatHangOnTheTeam) { expect_fault<Fault::depends_on_team>("with 3 threads"); }
+
+TEST(CheckKernel, SeesAFailure) { expect_fault<Fault::fails>("fails: no reason"); }
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST(CheckKernel, SeesHeapCalls) { expect_fault<Fault::calls_the_heap>("makes 1 heap calls"); }
+#endif
+
+TEST(CheckKernel, AsksForASample) {
+    Kernel kernel;
+    kernel.id = "test.nothing@1";
+    const Report found = check_kernel(kernel, {}, true);
+    ASSERT_EQ(found.faults.size(), 1u);
+    EXPECT_NE(found.faults[0].find("has no sample"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace cairn::test

@@ -1,0 +1,195 @@
+#include "guarded_tensor.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
+namespace cairn::test {
+namespace {
+
+constexpr std::size_t guard_bytes = 512;
+
+// The packed form spelled a second time: element [k, n] of the matrix (or, transposed, [n, k]) by its place among 32-column panels.
+std::size_t panel_index(std::int64_t k, std::int64_t n, std::int64_t depth) {
+    return static_cast<std::size_t>((n / 32) * depth * 32 + k * 32 + n % 32);
+}
+
+// IEEE encodings of 16 bits, by search over all of them: slow, and obviously right.
+double decode16(std::uint16_t bits, bool is_half) {
+    if (!is_half) return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+    const int exponent = (bits >> 10) & 31, mantissa = bits & 1023;
+    const double magnitude = exponent == 31  ? (mantissa != 0 ? NAN : INFINITY)
+                             : exponent == 0 ? std::ldexp(mantissa, -24)
+                                             : std::ldexp(1024 + mantissa, exponent - 25);
+    return (bits & 0x8000) != 0 ? -magnitude : magnitude;
+}
+
+// `value` is exactly some number of the format.
+std::uint16_t encode16(double value, bool is_half) {
+    const std::uint16_t infinity = is_half ? 0x7c00 : 0x7f80, sign = std::signbit(value) ? 0x8000 : 0;
+    if (std::isnan(value)) return static_cast<std::uint16_t>(infinity + 1);
+    std::uint16_t low = 0, high = infinity;
+    while (low < high) {
+        const auto middle = static_cast<std::uint16_t>((low + high) / 2);
+        if (decode16(middle, is_half) < std::fabs(value))
+            low = static_cast<std::uint16_t>(middle + 1);
+        else
+            high = middle;
+    }
+    return static_cast<std::uint16_t>(sign | low);
+}
+
+template <typename T>
+void put(std::byte* to, T value) {
+    std::memcpy(to, &value, sizeof value);
+}
+template <typename T>
+T get(const std::byte* from) {
+    T value;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+}
+
+void put_element(std::byte* to, const ir::Value& value, std::size_t i) {
+    switch (value.dtype) {
+        case DType::f64: return put(to, value.data[i]);
+        case DType::f32: return put(to, static_cast<float>(value.data[i]));
+        case DType::f16: return put(to, encode16(value.data[i], true));
+        case DType::bf16: return put(to, encode16(value.data[i], false));
+        case DType::i64: return put(to, value.integers[i]);
+        case DType::i32: return put(to, static_cast<std::int32_t>(value.integers[i]));
+        default: return put(to, static_cast<std::uint8_t>(value.integers[i]));
+    }
+}
+
+void get_element(const std::byte* from, ir::Value& value, std::size_t i) {
+    switch (value.dtype) {
+        case DType::f64: value.data[i] = get<double>(from); return;
+        case DType::f32: value.data[i] = get<float>(from); return;
+        case DType::f16: value.data[i] = decode16(get<std::uint16_t>(from), true); return;
+        case DType::bf16: value.data[i] = decode16(get<std::uint16_t>(from), false); return;
+        case DType::i64: value.integers[i] = get<std::int64_t>(from); return;
+        case DType::i32: value.integers[i] = get<std::int32_t>(from); return;
+        case DType::i8: value.integers[i] = get<std::int8_t>(from); return;
+        default: value.integers[i] = get<std::uint8_t>(from); return;
+    }
+}
+
+std::int64_t count_of(const std::vector<std::int64_t>& shape) {
+    std::int64_t count = 1;
+    for (const std::int64_t size : shape) count *= size;
+    return count;
+}
+
+}  // namespace
+
+GuardedTensor::GuardedTensor(const TensorDesc& tensor, std::uint8_t poison, int misalignment)
+    : dtype_(tensor.dtype), layout_(tensor.layout), poison_(poison) {
+    for (const Dim& size : tensor.shape) shape_.push_back(size.constant());
+    const std::size_t bytes = size_of(dtype_);
+    if (layout_.empty()) {
+        std::int64_t last = 0;
+        for (std::size_t axis = 0; axis < shape_.size(); ++axis) {
+            strides_.push_back(tensor.strides[axis].constant());
+            last += std::max<std::int64_t>(0, shape_[axis] - 1) * strides_[axis];
+        }
+        size_ = count_of(shape_) == 0 ? 0 : static_cast<std::size_t>(last + 1) * bytes;
+    } else if (layout_ == "panel32" || layout_ == "panel32.t") {
+        const std::size_t rank = shape_.size();
+        const std::int64_t k = layout_ == "panel32" ? shape_.at(rank - 2) : shape_.at(rank - 1);
+        const std::int64_t n = layout_ == "panel32" ? shape_.at(rank - 1) : shape_.at(rank - 2);
+        size_ = static_cast<std::size_t>((n + 31) / 32 * 32 * k) * bytes;
+        strides_.assign(rank, 0);
+    } else {
+        throw std::runtime_error("this test does not know the layout " + layout_);
+    }
+    memory_.assign(size_ + 2 * guard_bytes + 64, static_cast<std::byte>(poison));
+    const auto address = reinterpret_cast<std::uintptr_t>(memory_.data()) + guard_bytes;
+    begin_ = guard_bytes + (64 - address % 64) % 64 + static_cast<std::size_t>(misalignment) * bytes;
+    owned_.assign(memory_.size(), false);
+    if (!layout_.empty()) {
+        for (std::size_t i = 0; i < size_; ++i) owned_[begin_ + i] = true;
+        return;
+    }
+    for_each([&](std::size_t, std::size_t at) {
+        for (std::size_t i = 0; i < bytes; ++i) owned_[at + i] = true;
+    });
+}
+
+void GuardedTensor::for_each(const std::function<void(std::size_t, std::size_t)>& visit) const {
+    const std::size_t bytes = size_of(dtype_), rank = shape_.size();
+    const std::int64_t count = count_of(shape_);
+    for (std::int64_t i = 0; i < count; ++i) {
+        std::int64_t rest = i, offset = 0, column = 0, row = 0;
+        for (std::size_t axis = rank; axis-- > 0;) {
+            const std::int64_t index = rest % shape_[axis];
+            if (axis + 1 == rank) column = index;
+            if (axis + 2 == rank) row = index;
+            offset += index * strides_[axis];
+            rest /= shape_[axis];
+        }
+        std::size_t place = static_cast<std::size_t>(offset);
+        if (layout_ == "panel32") place = panel_index(row, column, shape_[rank - 2]);
+        if (layout_ == "panel32.t") place = panel_index(column, row, shape_[rank - 1]);
+        visit(static_cast<std::size_t>(i), begin_ + place * bytes);
+    }
+}
+
+void GuardedTensor::write(const ir::Value& value) {
+    if (!layout_.empty()) std::memset(data(), 0, size_);
+    for_each([&](std::size_t i, std::size_t at) { put_element(memory_.data() + at, value, i); });
+}
+
+ir::Value GuardedTensor::read() const {
+    ir::Value value;
+    value.dtype = dtype_;
+    value.shape = shape_;
+    const auto count = static_cast<std::size_t>(count_of(shape_));
+    (is_float(dtype_) ? value.data.resize(count) : value.integers.resize(count));
+    for_each([&](std::size_t i, std::size_t at) { get_element(memory_.data() + at, value, i); });
+    return value;
+}
+
+bool GuardedTensor::gaps_untouched() const {
+    for (std::size_t i = 0; i < memory_.size(); ++i)
+        if (!owned_[i] && memory_[i] != static_cast<std::byte>(poison_)) return false;
+    return true;
+}
+
+std::vector<std::uint8_t> GuardedTensor::bits() const {
+    std::vector<std::uint8_t> found;
+    for (std::size_t i = 0; i < memory_.size(); ++i)
+        if (owned_[i]) found.push_back(static_cast<std::uint8_t>(memory_[i]));
+    return found;
+}
+
+TensorArg GuardedTensor::argument() { return {data(), shape_.data(), strides_.data(), static_cast<int>(shape_.size())}; }
+
+void GuardedTensor::close_guards([[maybe_unused]] bool closed) {
+#if defined(__SANITIZE_ADDRESS__)
+    const std::size_t behind = begin_ + size_;
+    if (closed)
+        __asan_poison_memory_region(memory_.data() + behind, memory_.size() - behind);
+    else
+        __asan_unpoison_memory_region(memory_.data(), memory_.size());
+#endif
+}
+
+Scratch::Scratch(std::size_t count, std::uint8_t poison)
+    : memory_(count + 2 * guard_bytes + 64, static_cast<std::byte>(poison)), count_(count), poison_(poison) {
+    const auto address = reinterpret_cast<std::uintptr_t>(memory_.data()) + guard_bytes;
+    begin_ = guard_bytes + (64 - address % 64) % 64;
+}
+
+bool Scratch::guards_untouched() const {
+    for (std::size_t i = 0; i < memory_.size(); ++i)
+        if ((i < begin_ || i >= begin_ + count_) && memory_[i] != static_cast<std::byte>(poison_)) return false;
+    return true;
+}
+
+}  // namespace cairn::test

@@ -1,0 +1,59 @@
+#pragma once
+
+#include "cairn/kernel.hpp"
+#include "ir/interpret.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+/// The memory of one operand of a kernel under test: the bytes its shape and strides address, with guards before and behind.
+/// Bytes that no element owns (guards, gaps between rows) hold a poison which the kernel may neither change nor let show in a result.
+namespace cairn::test {
+
+class GuardedTensor {
+public:
+    /// `tensor` has constant sizes. All memory is poison; `misalignment` elements lie between the guard and the first element.
+    GuardedTensor(const TensorDesc& tensor, std::uint8_t poison, int misalignment);
+
+    /// Writes a value into the elements, or into the packed form.
+    void write(const ir::Value& value);
+    /// The elements as a value; of a packed form, the matrix it was made from.
+    ir::Value read() const;
+    /// False when a byte that no element owns has changed.
+    bool gaps_untouched() const;
+    /// The raw bytes of all elements, in row-major order: for comparing results bit by bit.
+    std::vector<std::uint8_t> bits() const;
+
+    TensorArg argument();
+    std::byte* data() { return memory_.data() + begin_; }
+    std::size_t size() const { return size_; }
+    /// Where the elements lie is a line for sanitizers: guards cannot be touched while `closed`.
+    void close_guards(bool closed);
+
+private:
+    void for_each(const std::function<void(std::size_t index, std::size_t byte)>& visit) const;
+
+    DType dtype_;
+    std::string layout_;
+    std::vector<std::int64_t> shape_, strides_;
+    std::vector<std::byte> memory_;
+    std::size_t begin_ = 0, size_ = 0;
+    std::uint8_t poison_;
+    std::vector<bool> owned_;
+};
+
+/// `count` bytes of poison with guards, for workspaces.
+class Scratch {
+public:
+    Scratch(std::size_t count, std::uint8_t poison);
+    std::byte* data() { return memory_.data() + begin_; }
+    bool guards_untouched() const;
+
+private:
+    std::vector<std::byte> memory_;
+    std::size_t begin_, count_;
+    std::uint8_t poison_;
+};
+
+}  // namespace cairn::test

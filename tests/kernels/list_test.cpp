@@ -1,0 +1,109 @@
+#include "cairn/kernels.hpp"
+#include "ir/build.hpp"
+#include "ir/op_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace cairn::test {
+namespace {
+
+const KernelSet& kernels() {
+    static const KernelSet set = cpu_kernels();
+    return set;
+}
+
+bool is_reference(const Kernel& kernel) { return kernel.id.starts_with("cpu.reference."); }
+
+TEST(List, IdsAreDistinctAndWellFormed) {
+    std::set<std::string> ids;
+    for (const Kernel& kernel : kernels().kernels) {
+        EXPECT_TRUE(ids.insert(kernel.id).second) << kernel.id;
+        EXPECT_TRUE(kernel.id.starts_with("cpu.")) << kernel.id;
+        const auto at = kernel.id.find('@');
+        ASSERT_NE(at, std::string::npos) << kernel.id;
+        EXPECT_TRUE(std::all_of(kernel.id.begin() + static_cast<std::ptrdiff_t>(at) + 1, kernel.id.end(), [](char c) { return c >= '0' && c <= '9'; })) << kernel.id;
+        EXPECT_NE(kernel.id.find("." + kernel.definition), std::string::npos) << kernel.id << " computes " << kernel.definition;
+    }
+}
+
+TEST(List, HigherLevelsComeFirstAndReferenceLast) {
+    bool reference_seen = false;
+    Isa last = Isa::avx512_vnni_bf16;
+    for (const Kernel& kernel : kernels().kernels) {
+        EXPECT_LE(kernel.isa, last) << kernel.id;
+        EXPECT_TRUE(!reference_seen || is_reference(kernel)) << kernel.id << " comes behind a reference kernel";
+        last = kernel.isa;
+        reference_seen = reference_seen || is_reference(kernel);
+    }
+    EXPECT_TRUE(reference_seen);
+}
+
+TEST(List, EveryAtomicOpHasAReferenceKernel) {
+    for (const ir::OpInfo& op : ir::op_table()) {
+        if (op.kind == ir::OpClass::leaf && op.op != ir::Op::iota) continue;
+        const bool found = std::any_of(kernels().kernels.begin(), kernels().kernels.end(),
+                                       [&](const Kernel& kernel) { return is_reference(kernel) && kernel.definition == op.name; });
+        EXPECT_TRUE(found) << op.name;
+    }
+}
+
+TEST(List, KernelsComputeKnownDefinitionsAndTheirSamplesPrintBack) {
+    for (const Kernel& kernel : kernels().kernels) {
+        const auto& definitions = kernels().definitions;
+        const bool is_known = kernel.definition == "elementwise" || kernel.definition == "pack" || ir::find_op(kernel.definition).has_value() ||
+                              std::any_of(definitions.begin(), definitions.end(), [&](const Definition& d) { return d.name == kernel.definition; });
+        EXPECT_TRUE(is_known) << kernel.id;
+        ASSERT_NE(kernel.accepts, nullptr) << kernel.id;
+        ASSERT_NE(kernel.run, nullptr) << kernel.id;
+        for (const std::string& sample : kernel.samples) {
+            const auto symbols = Symbols::create(), again = Symbols::create();
+            const Problem problem = parse_problem(sample, *symbols);
+            EXPECT_EQ(problem.definition, kernel.definition) << sample;
+            EXPECT_EQ(to_string(parse_problem(to_string(problem), *again)), to_string(problem)) << sample;
+        }
+    }
+}
+
+TEST(List, DefinitionsBuildTheirPatterns) {
+    std::set<std::string> names;
+    for (const Definition& definition : kernels().definitions) {
+        EXPECT_TRUE(names.insert(definition.name).second) << definition.name;
+        for (const std::string& pattern : definition.patterns) {
+            const auto symbols = Symbols::create();
+            Problem problem = parse_problem(pattern, *symbols);
+            EXPECT_EQ(problem.definition, definition.name) << pattern;
+            for (Attribute& attribute : problem.attributes)
+                if (auto* number = std::get_if<double>(&attribute.value); number != nullptr && std::isnan(*number)) *number = 0.123456789;
+            const Graph graph = ir::graph_of(problem, kernels().definitions);
+            EXPECT_FALSE(graph.data()->outputs().empty()) << pattern;
+        }
+    }
+    for (const char* name : {"relu", "sigmoid", "silu", "gelu", "gelu_tanh", "softmax", "log_softmax", "layer_norm", "rms_norm", "linear",
+                             "embedding", "attention", "rope", "mean", "variance", "linear_gelu", "linear_gelu_tanh", "linear_relu",
+                             "linear_residual", "add_layer_norm", "add_rms_norm", "copy"})
+        EXPECT_TRUE(names.contains(name)) << name;
+}
+
+TEST(List, DefinitionsRefuseTooFewOperands) {
+    for (const Definition& definition : kernels().definitions) EXPECT_THROW(definition.build({}, {}), Error) << definition.name;
+}
+
+TEST(List, PackedInputsHaveALayoutAndAPackKernel) {
+    for (const Kernel& kernel : kernels().kernels)
+        for (const PackedInput& packed : kernel.packed_inputs) {
+            const auto& layouts = kernels().layouts;
+            EXPECT_TRUE(std::any_of(layouts.begin(), layouts.end(), [&](const Layout& layout) { return layout.name == packed.layout; })) << kernel.id;
+            const auto symbols = Symbols::create();
+            const Problem pack = parse_problem("pack | f32[40,50] -> f32[40,50]@" + packed.layout, *symbols);
+            EXPECT_TRUE(std::any_of(kernels().kernels.begin(), kernels().kernels.end(),
+                                    [&](const Kernel& other) { return other.definition == "pack" && other.accepts(pack).empty(); }))
+                << kernel.id;
+        }
+}
+
+}  // namespace
+}  // namespace cairn::test

@@ -1,0 +1,158 @@
+#include "cairn/kernels.hpp"
+#include "check_kernel.hpp"
+#include "device/cpu/team.hpp"
+#include "kernels/cpu/panel/layout.hpp"
+#include "kernels/cpu/panel/linear.hpp"
+#include "kernels/cpu/table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+/// The panels of 32 columns: their size, that one packed form serves a product and an embedding, and the 16-lane code on any machine.
+namespace cairn::kernels::cpu::panel_wide {
+void panel_linear(const Args& args, Team& team);
+}
+
+namespace cairn::test {
+namespace {
+
+using kernels::cpu::CpuTable;
+
+std::vector<Kernel> made_by(void (*add)(std::vector<Kernel>&)) {
+    std::vector<Kernel> list;
+    add(list);
+    return list;
+}
+
+// Runs a kernel by its text form alone, with one thread; the failure it reported, or null.
+const char* run(const Kernel& kernel, const std::string& text, std::vector<void*> in, void* out) {
+    const auto symbols = Symbols::create();
+    const Problem problem = parse_problem(text, *symbols);
+    EXPECT_EQ(kernel.accepts(problem), "");
+    std::vector<std::vector<std::int64_t>> lists;
+    std::vector<TensorArg> args;
+    for (const auto* tensors : {&problem.inputs, &problem.outputs})
+        for (const TensorDesc& tensor : *tensors) {
+            lists.emplace_back();
+            for (const Dim& size : tensor.shape) lists.back().push_back(size.constant());
+            lists.emplace_back(tensor.shape.size(), 0);
+            for (std::size_t i = 0; i < tensor.strides.size(); ++i) lists.back()[i] = tensor.strides[i].constant();
+        }
+    in.push_back(out);
+    for (std::size_t i = 0; i < in.size(); ++i)
+        args.push_back({static_cast<std::byte*>(in[i]), lists[2 * i].data(), lists[2 * i + 1].data(), static_cast<int>(lists[2 * i].size())});
+    const std::shared_ptr<const void> prepared = kernel.prepare ? kernel.prepare(problem, 1) : nullptr;
+    device::TeamState state(1, std::chrono::nanoseconds(0));
+    state.begin();
+    Team team(0, 1, &state);
+    kernel.run({args.data(), args.data() + problem.inputs.size(), nullptr, nullptr, prepared.get()}, team);
+    return state.failure();
+}
+
+TEST(Panel, LayoutsTellTheirBytesAndEachOther) {
+    std::vector<Layout> layouts;
+    kernels::cpu::add_panel_layouts(layouts);
+    ASSERT_EQ(layouts.size(), 2u);
+    const TensorDesc wide = TensorDesc::dense(DType::f32, {70, 100});
+    EXPECT_EQ(layouts[0].bytes(wide).constant(), 4 * 32 * 70 * 4);   // 100 columns: 4 panels
+    EXPECT_EQ(layouts[1].bytes(wide).constant(), 3 * 32 * 100 * 4);  // 70 rows as columns: 3 panels
+    EXPECT_EQ(layouts[0].transposed, layouts[1].name);
+    EXPECT_EQ(layouts[1].transposed, layouts[0].name);
+}
+
+TEST(Panel, OnePackedFormServesEmbeddingAndProjection) {
+    constexpr std::int64_t vocabulary = 77, size = 40;
+    std::vector<float> table(vocabulary * size), packed(3 * 32 * size, -1);
+    for (std::size_t i = 0; i < table.size(); ++i) table[i] = static_cast<float>(i % 251) - 100;
+    const Kernel pack = made_by(kernels::cpu::add_panel_pack).at(0), gather = made_by(kernels::cpu::add_panel_gather).at(0);
+
+    // Packed as the transposed table: the projection's weight [40, 77].
+    ASSERT_EQ(run(pack, "pack | f32[40,77]:(1,40) -> f32[40,77]@panel32", {table.data()}, packed.data()), nullptr);
+    std::vector<float> same(packed.size(), -1);
+    ASSERT_EQ(run(pack, "pack | f32[77,40] -> f32[77,40]@panel32.t", {table.data()}, same.data()), nullptr);
+    EXPECT_EQ(packed, same);
+
+    std::vector<std::int32_t> ids = {0, 31, 32, 76};
+    std::vector<float> rows(ids.size() * size);
+    ASSERT_EQ(run(gather, "gather axis=(-2) | f32[77,40]@panel32.t! i32[4] -> f32[4,40]", {packed.data(), ids.data()}, rows.data()), nullptr);
+    for (std::size_t i = 0; i < ids.size(); ++i)
+        EXPECT_TRUE(std::equal(rows.begin() + static_cast<std::ptrdiff_t>(i * size), rows.begin() + static_cast<std::ptrdiff_t>((i + 1) * size),
+                               table.begin() + static_cast<std::ptrdiff_t>(ids[i] * size)))
+            << ids[i];
+}
+
+TEST(Panel, AnIdOutsideTheTableIsAFailure) {
+    std::vector<float> packed(3 * 32 * 40), rows(2 * 40);
+    const Kernel gather = made_by(kernels::cpu::add_panel_gather).at(0);
+    for (const std::int32_t bad : {-1, 77, 95}) {
+        std::vector<std::int32_t> ids = {1, bad};
+        EXPECT_STREQ(run(gather, "gather axis=(-2) | f32[77,40]@panel32.t! i32[2] -> f32[2,40]", {packed.data(), ids.data()}, rows.data()),
+                     "an index is outside the axis it chooses from")
+            << bad;
+    }
+}
+
+TEST(Panel, RefusalsSayWhy) {
+    std::vector<Kernel> list;
+    kernels::cpu::add_panel_linear(list, Isa::baseline, cairn_table_baseline);
+    const auto refusal = [&](const std::string& text) {
+        const auto symbols = Symbols::create();
+        const Problem problem = parse_problem(text, *symbols);
+        const auto it = std::find_if(list.begin(), list.end(), [&](const Kernel& kernel) { return kernel.definition == problem.definition; });
+        return it->accepts(problem);
+    };
+    EXPECT_EQ(refusal("matmul | f32[4,8] f32[8,9]@panel32 -> f32[4,9]"), "");
+    EXPECT_EQ(refusal("matmul | f32[B,T,8]:(T*24,24,1) f32[8,9]@panel32 -> f32[B,T,9]"), "");
+    EXPECT_EQ(refusal("matmul | f32[4,8] f32[8,9] -> f32[4,9]"), "needs a weight in the layout panel32");
+    EXPECT_EQ(refusal("matmul | f32[4,8] f32[9,8]@panel32.t -> f32[4,9]"), "needs a weight in the layout panel32");
+    EXPECT_EQ(refusal("matmul | f64[4,8] f64[8,9]@panel32 -> f64[4,9]"), "needs f32");
+    EXPECT_EQ(refusal("matmul | f32[4,8]:(1,4) f32[8,9]@panel32 -> f32[4,9]"), "needs rows of x that are contiguous and lie at one distance");
+    EXPECT_EQ(refusal("matmul | f32[B,T,8]:(100000,8,1) f32[8,9]@panel32 -> f32[B,T,9]"), "needs rows of x that are contiguous and lie at one distance");
+}
+
+// What AVX-512 runs but for its instructions: 12 x 32 tiles of 16 lanes, emulated where the machine has no such lanes.
+TEST(Panel, SixteenLanesComputeTheDefinitions) {
+    CpuTable table{};
+    table.panel_linear = kernels::cpu::panel_wide::panel_linear;
+    std::vector<Kernel> list;
+    kernels::cpu::add_panel_linear(list, Isa::baseline, table);
+    const KernelSet set = cpu_kernels();
+    for (const Kernel& kernel : list) {
+        const Report report = check_kernel(kernel, set.definitions, true);
+        for (const std::string& fault : report.faults) ADD_FAILURE() << fault;
+        EXPECT_GE(report.runs, 20) << kernel.id;
+    }
+}
+
+// Every tile height meets every place in a panel: sums of small integers are exact, so the results are, too.
+TEST(Panel, EveryNumberOfRowsIsExact) {
+    constexpr std::int64_t depth = 37, columns = 70, most = 60;
+    std::vector<float> x(most * depth), w(depth * columns), packed(3 * 32 * depth), bias(columns), out(most * columns);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(static_cast<int>(i * 7 % 11) - 5);
+    for (std::size_t i = 0; i < w.size(); ++i) w[i] = static_cast<float>(static_cast<int>(i * 5 % 13) - 6);
+    for (std::size_t i = 0; i < bias.size(); ++i) bias[i] = static_cast<float>(i);
+    ASSERT_EQ(run(made_by(kernels::cpu::add_panel_pack).at(0), "pack | f32[37,70] -> f32[37,70]@panel32", {w.data()}, packed.data()), nullptr);
+    CpuTable wide{};
+    wide.panel_linear = kernels::cpu::panel_wide::panel_linear;
+    for (const CpuTable* table : {&cairn_table_baseline, static_cast<const CpuTable*>(&wide)}) {
+        std::vector<Kernel> list;
+        kernels::cpu::add_panel_linear(list, Isa::baseline, *table);
+        const auto linear = std::find_if(list.begin(), list.end(), [](const Kernel& kernel) { return kernel.definition == "linear"; });
+        for (std::int64_t rows = 1; rows <= most; ++rows) {
+            const std::string n = std::to_string(rows);
+            ASSERT_EQ(run(*linear, "linear | f32[" + n + ",37] f32[37,70]@panel32 f32[70] -> f32[" + n + ",70]", {x.data(), packed.data(), bias.data()}, out.data()), nullptr);
+            std::int64_t wrong = 0;
+            for (std::int64_t i = 0; i < rows; ++i)
+                for (std::int64_t j = 0; j < columns; ++j) {
+                    float sum = static_cast<float>(j);
+                    for (std::int64_t k = 0; k < depth; ++k) sum += x[static_cast<std::size_t>(i * depth + k)] * w[static_cast<std::size_t>(k * columns + j)];
+                    wrong += out[static_cast<std::size_t>(i * columns + j)] == sum ? 0 : 1;
+                }
+            EXPECT_EQ(wrong, 0) << rows << " rows";
+        }
+    }
+}
+
+}  // namespace
+}  // namespace cairn::test

@@ -1,0 +1,157 @@
+#include "tests/kernels/simd_case.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace cairn::test {
+namespace {
+
+/// One call, with the layouts that models use.
+struct Shape4 {
+    std::int64_t batch, heads, key_heads, queries, keys, depth, value_depth;
+};
+
+std::string list(std::initializer_list<std::int64_t> numbers, char open, char close) {
+    std::string text(1, open);
+    for (const std::int64_t number : numbers) text += (text.size() > 1 ? "," : "") + std::to_string(number);
+    return text + close;
+}
+
+/// [B, heads, length, depth], dense; or as a view of [B, length, heads, depth]; or inside memory of a larger capacity.
+enum class Form { dense, interleaved, capacity };
+std::string tensor(std::int64_t batch, std::int64_t heads, std::int64_t length, std::int64_t depth, Form form) {
+    const std::string shape = "f32" + list({batch, heads, length, depth}, '[', ']');
+    if (form == Form::interleaved) return shape + ":" + list({heads * length * depth, depth, heads * depth, 1}, '(', ')');
+    if (form == Form::capacity) return shape + ":" + list({heads * (length + 5) * depth, (length + 5) * depth, depth, 1}, '(', ')');
+    return shape;
+}
+
+std::string problem_text(const Shape4& s, bool causal, bool mask, const std::string& masked_score, Form form) {
+    const Form states = form == Form::interleaved ? Form::interleaved : form;
+    std::string text = std::string("attention causal=(") + (causal ? "1" : "0") + ") scale=0.3 masked_score=" + masked_score + " | ";
+    text += tensor(s.batch, s.heads, s.queries, s.depth, form == Form::capacity ? Form::dense : form) + " ";
+    text += tensor(s.batch, s.key_heads, s.keys, s.depth, states) + " " + tensor(s.batch, s.key_heads, s.keys, s.value_depth, states);
+    if (mask) text += " bool" + list({s.batch, s.keys}, '[', ']');
+    return text + " -> " + tensor(s.batch, s.heads, s.queries, s.value_depth, form == Form::capacity ? Form::dense : form);
+}
+
+/// The definition, in doubles, one query after another.
+void expected_row(const SimdCase& c, const Shape4& s, bool causal, bool mask, double masked_score, std::int64_t b, std::int64_t h, std::int64_t t,
+                  std::vector<double>& out) {
+    const std::int64_t g = h / (s.heads / s.key_heads);
+    std::vector<double> score(static_cast<std::size_t>(s.keys));
+    double largest = -INFINITY;
+    for (std::int64_t j = 0; j < s.keys; ++j) {
+        double dot = 0;
+        for (std::int64_t d = 0; d < s.depth; ++d) {
+            dot += c.inputs[0].get(((b * s.heads + h) * s.queries + t) * s.depth + d) * c.inputs[1].get(((b * s.key_heads + g) * s.keys + j) * s.depth + d);
+        }
+        const bool visible = (!causal || j <= t + s.keys - s.queries) && (!mask || c.inputs[3].get(b * s.keys + j) != 0);
+        score[static_cast<std::size_t>(j)] = visible ? dot * 0.3 : masked_score;
+        largest = std::max(largest, score[static_cast<std::size_t>(j)]);
+    }
+    double total = 0;
+    for (double& x : score) total += x = std::exp(x - largest);
+    out.assign(static_cast<std::size_t>(s.value_depth), 0);
+    for (std::int64_t j = 0; j < s.keys; ++j) {
+        for (std::int64_t d = 0; d < s.value_depth; ++d) {
+            out[static_cast<std::size_t>(d)] += score[static_cast<std::size_t>(j)] / total * c.inputs[2].get(((b * s.key_heads + g) * s.keys + j) * s.value_depth + d);
+        }
+    }
+}
+
+void check(const std::string& level, const Shape4& s, bool causal, bool mask, bool infinite, Form form, int members, unsigned seed, double visible_share = 0.7) {
+    const std::string text = problem_text(s, causal, mask, infinite ? "-inf" : "-1e+38", form);
+    SCOPED_TRACE(text);
+    std::mt19937 random(seed);
+    SimdCase c(text);
+    for (Operand& input : c.inputs) input.fill(random, 1.5);
+    if (mask) {
+        for (std::int64_t i = 0; i < c.inputs[3].size(); ++i) c.inputs[3].set(i, std::generate_canonical<double, 32>(random) < visible_share);
+    }
+    ASSERT_EQ(c.run(find(kernels_of(level), "attention"), members), "");
+    std::vector<double> row;
+    for (std::int64_t i = 0; i < s.batch * s.heads * s.queries; ++i) {
+        expected_row(c, s, causal, mask, infinite ? -INFINITY : -1e38, i / (s.heads * s.queries), i / s.queries % s.heads, i % s.queries, row);
+        for (std::int64_t d = 0; d < s.value_depth; ++d) {
+            const double a = c.outputs[0].get(i * s.value_depth + d), e = row[static_cast<std::size_t>(d)];
+            ASSERT_TRUE(std::isnan(e) ? std::isnan(a) : std::fabs(a - e) <= 3e-6) << "row " << i << " element " << d << ": " << a << " for " << e;
+        }
+    }
+    EXPECT_EQ(c.outputs[0].first_touched_gap(), -1);
+}
+
+class SimdAttention : public testing::TestWithParam<std::string> {
+protected:
+    void SetUp() override {
+        if (!is_runnable(GetParam())) GTEST_SKIP() << "this machine lacks " << GetParam();
+    }
+};
+
+TEST_P(SimdAttention, EqualsADoubleLoop) {
+    const Shape4 shapes[] = {{1, 1, 1, 1, 1, 1, 1},     {1, 2, 2, 1, 300, 64, 64}, {2, 3, 1, 3, 17, 5, 7},    {1, 2, 2, 4, 4, 64, 64},     {2, 2, 1, 13, 40, 16, 16},
+                             {1, 1, 1, 72, 72, 8, 8},   {1, 2, 2, 73, 73, 64, 64}, {1, 1, 1, 40, 600, 33, 9}, {1, 1, 1, 150, 257, 12, 20}, {1, 2, 1, 20, 130, 160, 160}};
+    unsigned seed = 0;
+    for (const Shape4& shape : shapes) {
+        for (int variant = 0; variant < 4; ++variant) {
+            for (const Form form : {Form::dense, Form::interleaved, Form::capacity}) {
+                ++seed;
+                check(GetParam(), shape, variant % 2 == 1, variant / 2 == 1, seed % 3 == 0, form, 1 + static_cast<int>(seed % 3), seed);
+                if (HasFatalFailure()) return;
+            }
+        }
+    }
+}
+
+// With more queries than keys the first queries see nothing; so do all where the mask is false everywhere.
+TEST_P(SimdAttention, QueriesThatSeeNoKey) {
+    for (const bool infinite : {false, true}) {
+        check(GetParam(), {1, 2, 1, 30, 9, 16, 20}, true, false, infinite, Form::dense, 2, 1);
+        check(GetParam(), {2, 2, 2, 2, 9, 16, 20}, false, true, infinite, Form::dense, 1, 2, 0.0);
+        check(GetParam(), {2, 1, 1, 20, 300, 16, 20}, true, true, infinite, Form::dense, 1, 3, 0.01);
+    }
+}
+
+TEST_P(SimdAttention, NoKeysGiveZeros) {
+    SimdCase c("attention causal=(0) scale=1 | f32[1,1,5,8] f32[1,1,0,8] f32[1,1,0,8] -> f32[1,1,5,8]");
+    std::mt19937 random(1);
+    c.inputs[0].fill(random);
+    c.run(find(kernels_of(GetParam()), "attention"));
+    for (std::int64_t i = 0; i < 40; ++i) EXPECT_EQ(c.outputs[0].get(i), 0);
+}
+
+TEST_P(SimdAttention, NanStaysInItsQuery) {
+    for (const std::int64_t queries : {2, 20}) {
+        SimdCase c("attention causal=(0) scale=0.5 | f32[1,1," + std::to_string(queries) + ",8] f32[1,1,40,8] f32[1,1,40,8] -> f32[1,1," + std::to_string(queries) + ",8]");
+        std::mt19937 random(1);
+        for (Operand& input : c.inputs) input.fill(random);
+        c.inputs[0].set(8 + 3, NAN);
+        c.run(find(kernels_of(GetParam()), "attention"));
+        for (std::int64_t i = 0; i < queries * 8; ++i) EXPECT_EQ(std::isnan(c.outputs[0].get(i)), i / 8 == 1) << i;
+    }
+}
+
+TEST_P(SimdAttention, LargeScoresDoNotOverflow) {
+    SimdCase c("attention causal=(0) scale=1 | f32[1,1,6,4] f32[1,1,300,4] f32[1,1,300,4] -> f32[1,1,6,4]");
+    std::mt19937 random(1);
+    c.inputs[0].fill(random, 1e4);
+    c.inputs[1].fill(random, 1e4);
+    c.inputs[2].fill(random);
+    c.run(find(kernels_of(GetParam()), "attention"));
+    for (std::int64_t i = 0; i < 24; ++i) EXPECT_LT(std::fabs(c.outputs[0].get(i)), 5.0);
+}
+
+TEST(SimdAttentionRows, RefusalsSayWhy) {
+    const Kernel& kernel = find(kernels_of("baseline"), "attention");
+    const auto refusal = [&](const std::string& text) { return kernel.accepts(parse_problem(text, *Symbols::create())); };
+    EXPECT_EQ(refusal("attention causal=(1) scale=1 masked_score=-10000 | f32[1,1,5,8] f32[1,1,5,8] f32[1,1,5,8] -> f32[1,1,5,8]"), "needs a masked score of -1e30 or less");
+    EXPECT_EQ(refusal("attention causal=(0) scale=1 | f32[1,1,5,8] f32[1,1,5,8]:(40,40,1,5) f32[1,1,5,8] -> f32[1,1,5,8]"), "needs a contiguous last axis");
+    EXPECT_EQ(refusal("attention causal=(0) scale=1 | f16[1,1,5,8] f32[1,1,5,8] f32[1,1,5,8] -> f32[1,1,5,8]"), "needs f32");
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, SimdAttention, testing::ValuesIn(level_names()), [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace cairn::test

@@ -1,0 +1,130 @@
+#include "tests/kernels/simd_case.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace cairn::test {
+namespace {
+
+/// A function, the largest error allowed, and in what: units in the last place of the result, or of the argument (for functions whose tail is small
+/// beside it).
+struct Bound {
+    const char* name;
+    double (*exact)(double);
+    double ulps;
+    bool of_argument;
+};
+
+double sigmoid(double x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
+double gelu_tanh(double x) { return x * sigmoid(2 * std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)); }
+
+constexpr Bound bounds[] = {
+    {"neg", [](double x) { return -x; }, 0, false},
+    {"abs", [](double x) { return std::fabs(x); }, 0, false},
+    {"floor", [](double x) { return std::floor(x); }, 0, false},
+    {"relu", [](double x) { return x != x ? x : std::fmax(x, 0); }, 0, false},
+    {"sqrt", [](double x) { return std::sqrt(x); }, 0.5, false},
+    {"rsqrt", [](double x) { return 1 / std::sqrt(x); }, 1.5, false},
+    {"exp", [](double x) { return std::exp(x); }, 1, false},
+    {"log", [](double x) { return std::log(x); }, 1, false},
+    {"tanh", [](double x) { return std::tanh(x); }, 1.5, false},
+    {"erf", [](double x) { return std::erf(x); }, 1.5, false},
+    {"sin", [](double x) { return std::sin(x); }, 2.5, false},
+    {"cos", [](double x) { return std::cos(x); }, 2.5, false},
+    {"sigmoid", sigmoid, 2.5, false},
+    {"gelu", [](double x) { return x * 0.5 * std::erfc(-x / std::sqrt(2.0)); }, 3, false},
+    {"silu", [](double x) { return x * sigmoid(x); }, 3, true},
+    {"gelu_tanh", gelu_tanh, 3, true},
+};
+
+double unit(double value) {
+    int exponent = 0;
+    std::frexp(value, &exponent);
+    return std::ldexp(1.0, std::max(exponent - 24, -149));
+}
+
+/// The error in units; infinite where one is not a number, or infinite, and the other not.
+double error_of(const Bound& bound, float x, float y) {
+    const double exact = bound.exact(x);
+    const auto rounded = static_cast<float>(exact);
+    if (std::isnan(rounded) || std::isnan(y)) return std::isnan(rounded) == std::isnan(y) ? 0 : INFINITY;
+    if (std::isinf(rounded) || std::isinf(y)) return rounded == y || std::fabs(exact) > 3.4028234e38 ? 0 : INFINITY;
+    const double error = std::fabs(static_cast<double>(y) - exact);
+    // A factor below 2^-126 has fewer digits: gelu is then x times such a number.
+    const double floor = std::string(bound.name) == "gelu" ? std::max(1.0, std::fabs(static_cast<double>(x))) * 0x1p-149 : 0;
+    return error / std::max(bound.of_argument ? unit(x) : unit(exact), floor);
+}
+
+class SimdMath : public testing::TestWithParam<std::string> {
+protected:
+    void SetUp() override {
+        if (!is_runnable(GetParam())) GTEST_SKIP() << "this machine lacks " << GetParam();
+    }
+};
+
+// Every 8191st float, all signs and exponents: half a million arguments a function.
+TEST_P(SimdMath, ErrorsAreWithinTheirBounds) {
+    constexpr std::int64_t block = 1 << 16;
+    constexpr std::uint32_t step = 8191;
+    for (const Bound& bound : bounds) {
+        double worst = 0;
+        float at = 0;
+        SimdCase c(std::string(bound.name) + " | f32[65536] -> f32[65536]");
+        for (std::uint64_t first = 0; first < (1ull << 32); first += block * step) {
+            for (std::int64_t i = 0; i < block; ++i) {
+                const auto x = std::bit_cast<float>(static_cast<std::uint32_t>(first + static_cast<std::uint64_t>(i) * step));
+                reinterpret_cast<float*>(c.inputs[0].arg().data)[i] = x;
+            }
+            c.run(find(kernels_of(GetParam()), bound.name));
+            for (std::int64_t i = 0; i < block; ++i) {
+                const float x = reinterpret_cast<float*>(c.inputs[0].arg().data)[i];
+                const double error = error_of(bound, x, reinterpret_cast<float*>(c.outputs[0].arg().data)[i]);
+                if (error > worst) worst = error, at = x;
+            }
+        }
+        EXPECT_LE(worst, bound.ulps) << bound.name << " at " << at;
+    }
+}
+
+TEST_P(SimdMath, SpecialValues) {
+    const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+    const float arguments[] = {0.0f, -0.0f, inf, -inf, nan, 1e-45f, -1e-45f, 1.17549435e-38f, 3.4028235e38f, -3.4028235e38f,
+                               88.72283f, 88.72284f, -87.33655f, -103.97208f, -103.97209f, 1.0f, 1e30f, 30000.0f, 1e7f, 8388608.0f, 8388607.5f, -0.5f};
+    for (const Bound& bound : bounds) {
+        for (const float x : arguments) {
+            // Alone in a vector's tail, and in its first lane.
+            SimdCase c(std::string(bound.name) + " | f32[33] -> f32[33]");
+            for (int i = 0; i < 33; ++i) c.inputs[0].set(i, i == 0 || i == 32 ? x : 0.5);
+            c.run(find(kernels_of(GetParam()), bound.name));
+            for (const int i : {0, 32}) {
+                const auto y = static_cast<float>(c.outputs[0].get(i));
+                if (std::string(bound.name) == "neg" || x != 0.0f) {
+                    EXPECT_LE(error_of(bound, x, y), bound.ulps) << bound.name << " of " << x << " gives " << y;
+                } else {
+                    EXPECT_EQ(y, static_cast<float>(bound.exact(x))) << bound.name << " of " << x;
+                }
+            }
+            EXPECT_LE(error_of(bound, 0.5f, static_cast<float>(c.outputs[0].get(16))), bound.ulps) << bound.name;
+        }
+    }
+}
+
+TEST_P(SimdMath, SignsOfZeroAreKept) {
+    for (const char* name : {"tanh", "erf", "sin", "sqrt", "floor", "neg"}) {
+        SimdCase c(std::string(name) + " | f32[2] -> f32[2]");
+        c.inputs[0].set(0, -0.0);
+        c.inputs[0].set(1, 0.0);
+        c.run(find(kernels_of(GetParam()), name));
+        const bool flips = std::string(name) == "neg";
+        EXPECT_EQ(std::signbit(c.outputs[0].get(0)), !flips) << name;
+        EXPECT_EQ(std::signbit(c.outputs[0].get(1)), flips) << name;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, SimdMath, testing::ValuesIn(level_names()), [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace cairn::test

@@ -1,0 +1,107 @@
+#include "tolerance.hpp"
+
+#include "ir/build.hpp"
+#include "ir/op_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace cairn::test {
+namespace {
+
+double epsilon(DType dtype) {
+    switch (dtype) {
+        case DType::f64: return 0x1p-53;
+        case DType::f32: return 0x1p-24;
+        case DType::f16: return 0x1p-11;
+        default: return 0x1p-8;
+    }
+}
+
+double smallest_normal(DType dtype) {
+    return dtype == DType::f64 ? std::numeric_limits<double>::min() : dtype == DType::f16 ? 0x1p-14 : 0x1p-126;
+}
+
+double largest(DType dtype) {
+    switch (dtype) {
+        case DType::f64: return std::numeric_limits<double>::max();
+        case DType::f16: return 65504;
+        default: return std::numeric_limits<float>::max();
+    }
+}
+
+bool is_product(const std::string& name) { return name == "matmul" || name.starts_with("linear"); }
+bool is_sum(const std::string& name) { return name == "sum" || name == "mean"; }
+
+// sum |terms| of a product or sum, by the same oracle on absolute values.
+std::vector<double> term_sums(Problem problem, const std::vector<Definition>& definitions, const Expected& expected) {
+    if (problem.definition.starts_with("linear") && problem.definition != "linear_residual") problem.definition = "linear";
+    std::vector<ir::Value> inputs = expected.inputs;
+    for (ir::Value& input : inputs)
+        for (double& x : input.data) x = std::fabs(x);
+    return expect(problem, definitions, std::move(inputs)).outputs.at(0).data;
+}
+
+double term_count(const Problem& problem) {
+    if (is_product(problem.definition)) return static_cast<double>(problem.inputs[0].shape.back().constant());
+    const double in = static_cast<double>(element_count(problem.inputs[0].shape).constant());
+    return in / std::max(1.0, static_cast<double>(element_count(problem.outputs[0].shape).constant()));
+}
+
+}  // namespace
+
+Expected expect(const Problem& problem, const std::vector<Definition>& definitions, std::vector<ir::Value> inputs) {
+    const Graph graph = ir::graph_of(problem, definitions);
+    ir::Inputs given;
+    for (std::size_t i = 0; i < inputs.size(); ++i) given.tensors["in" + std::to_string(i)] = inputs[i];
+    ir::Results results = ir::interpret(*graph.data(), given);
+    Expected expected{std::move(inputs), {}};
+    for (std::size_t i = 0; i < problem.outputs.size(); ++i) expected.outputs.push_back(results.outputs.at("out" + std::to_string(i)));
+    return expected;
+}
+
+std::vector<double> allowed_errors(const Problem& problem, const std::vector<Definition>& definitions, const Expected& expected,
+                                   std::size_t output) {
+    const ir::Value& wanted = expected.outputs[output];
+    if (!is_float(wanted.dtype)) return std::vector<double>(wanted.integers.size(), 0);
+    double eps = epsilon(wanted.dtype);
+    for (const ir::Value& input : expected.inputs)
+        if (is_float(input.dtype) && problem.definition != "cast" && problem.definition != "elementwise") eps = std::max(eps, epsilon(input.dtype));
+    std::vector<double> allowed;
+    const double floor = smallest_normal(wanted.dtype);
+    if (is_product(problem.definition) || is_sum(problem.definition)) {
+        const std::vector<double> sums = term_sums(problem, definitions, expected);
+        for (std::size_t i = 0; i < wanted.data.size(); ++i)
+            allowed.push_back((term_count(problem) + 16) * eps * 1.13 * sums[i] + 8 * eps * std::fabs(wanted.data[i]) + floor);
+        return allowed;
+    }
+    double squares = 0;
+    for (const double r : wanted.data) squares += std::isfinite(r) ? r * r : 0;
+    const double rms = std::sqrt(squares / std::max<double>(1, static_cast<double>(wanted.data.size())));
+    const bool is_one_op = ir::find_op(problem.definition).has_value();
+    for (const double r : wanted.data)
+        allowed.push_back(is_one_op ? 16 * eps * std::fabs(r) + floor : 64 * eps * (std::fabs(r) + rms) + floor);
+    return allowed;
+}
+
+std::string first_difference(const ir::Value& got, const ir::Value& wanted, const std::vector<double>& allowed) {
+    if (got.shape != wanted.shape || got.dtype != wanted.dtype) return "shape or dtype differs from the definition's";
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        if (!is_float(wanted.dtype)) {
+            if (got.integers[i] == wanted.integers[i]) continue;
+            return "element " + std::to_string(i) + " is " + std::to_string(got.integers[i]) + ", not " + std::to_string(wanted.integers[i]);
+        }
+        const double y = got.data[i], r = wanted.data[i];
+        if (std::isnan(y) && std::isnan(r)) continue;
+        if (y == r || std::fabs(y - r) <= allowed[i]) continue;
+        // What is too large for the dtype is infinity there.
+        if (std::isinf(y) && std::signbit(y) == std::signbit(r) && std::fabs(r) >= largest(wanted.dtype) * (1 - 16 * epsilon(wanted.dtype))) continue;
+        char text[160];
+        std::snprintf(text, sizeof text, "element %zu is %.9g, not %.9g (off by %.3g, allowed %.3g)", i, y, r, std::fabs(y - r), allowed[i]);
+        return text;
+    }
+    return {};
+}
+
+}  // namespace cairn::test

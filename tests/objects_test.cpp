@@ -1,0 +1,147 @@
+// The rules for built objects: portable code everywhere but in the per-ISA objects, and those closed to the linker.
+#include "tests/house/objects.hpp"
+#include "tests/house/source.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace cairn::house {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+struct Built {
+    std::string kind;  // `object`, `shared`, `broken`, or the table's name for a per-ISA object
+    std::string path;
+};
+
+/// The list the build wrote: what was built, and which of it is compiled for an instruction set.
+std::vector<Built> built() {
+    std::ifstream stream(CAIRN_BUILT_OBJECTS);
+    std::vector<Built> list;
+    for (Built item; stream >> item.kind >> std::ws && std::getline(stream, item.path);) list.push_back(item);
+    return list;
+}
+
+bool is_isa(const Built& item) { return item.kind.starts_with("cairn_table_"); }
+
+std::string exported(const std::string& path) { return output_of(CAIRN_NM " -P -g --defined-only '" + path + "'"); }
+std::string groups(const std::string& path) { return output_of(CAIRN_READELF " -gW '" + path + "'"); }
+std::string sections(const std::string& path) { return output_of(CAIRN_READELF " -SW '" + path + "'"); }
+std::string code(const std::string& path) { return output_of(CAIRN_OBJDUMP " -d --no-show-raw-insn '" + path + "'"); }
+std::string symbols(const std::string& path) { return output_of(CAIRN_OBJDUMP " -t '" + path + "'"); }
+
+std::string listed(const Faults& faults) {
+    std::string text;
+    for (const auto& fault : faults) text += "\n  " + fault;
+    return text;
+}
+
+/// Expects `rule` to find nothing in any object that `wanted` picks; at least `least` objects must be there.
+template <typename Wanted, typename Rule>
+void expect_kept(Wanted wanted, std::size_t least, Rule rule) {
+    std::size_t count = 0;
+    for (const Built& item : built()) {
+        if (!wanted(item)) continue;
+        ++count;
+        const Faults faults = rule(item);
+        EXPECT_TRUE(faults.empty()) << listed(faults);
+    }
+    EXPECT_GE(count, least) << "objects to check";
+}
+
+const auto is_object = [](const Built& item) { return item.kind == "object"; };
+const auto is_shared = [](const Built& item) { return item.kind == "shared"; };
+
+TEST(Objects, IsaObjectsExportTheirTableAlone) {
+    expect_kept(is_isa, 1,
+                [](const Built& item) { return exports_besides(item.path, exported(item.path), item.kind); });
+}
+
+TEST(Objects, IsaObjectsHaveNoGroups) {
+    expect_kept(is_isa, 1, [](const Built& item) { return comdat_groups(item.path, groups(item.path)); });
+}
+
+TEST(Objects, IsaObjectsRunNothingAtStart) {
+    expect_kept(is_isa, 1, [](const Built& item) { return initialisers(item.path, sections(item.path)); });
+}
+
+TEST(Objects, OnlyIsaObjectsHoldVectorCode) {
+    expect_kept(is_object, 1, [](const Built& item) { return vex_code(item.path, code(item.path)); });
+    expect_kept([](const Built& item) { return item.kind == "cairn_table_baseline"; }, 1,
+                [](const Built& item) { return vex_code(item.path, code(item.path)); });
+}
+
+#if defined(__x86_64__)
+TEST(Objects, VectorCodeIsSeenWhereItIs) {
+    for (const Built& item : built()) {
+        if (!is_isa(item) || item.kind == "cairn_table_baseline") continue;
+        EXPECT_FALSE(vex_code(item.path, code(item.path)).empty()) << item.path;
+    }
+}
+
+// An object built on purpose without any of the care that the per-ISA ones get.
+TEST(Objects, CarelessObjectsAreRefused) {
+    std::string path;
+    for (const Built& item : built())
+        if (item.kind == "careless") path = item.path;
+    ASSERT_FALSE(path.empty());
+    EXPECT_THAT(exports_besides(path, exported(path), "careless_table"), Contains(HasSubstr("(W)")));
+    EXPECT_THAT(exports_besides(path, exported(path), "careless_table"), Contains(HasSubstr("(u)")));
+    EXPECT_FALSE(comdat_groups(path, groups(path)).empty());
+    EXPECT_FALSE(initialisers(path, sections(path)).empty());
+    EXPECT_FALSE(vex_code(path, code(path)).empty());
+    EXPECT_THAT(mutable_globals(path, symbols(path)), Contains(HasSubstr("careless_count")));
+}
+#endif
+
+TEST(Objects, NothingIsAMutableGlobal) {
+    expect_kept(is_object, 1, [](const Built& item) { return mutable_globals(item.path, symbols(item.path)); });
+}
+
+TEST(Objects, SharedLibrariesExportCairnAlone) {
+    expect_kept(is_shared, CAIRN_SHARED_BUILT, [](const Built& item) {
+        return foreign_exports(item.path, output_of(CAIRN_NM " -P -D --defined-only '" + item.path + "'"));
+    });
+}
+
+TEST(ObjectRules, Exports) {
+    EXPECT_THAT(exports_besides("a.o", "table R 0 8\nf U\n__cxa w\n", "table"), IsEmpty());
+    EXPECT_THAT(exports_besides("a.o", "table R 0 8\n_Z3foo W 0 4\n", "table"), ElementsAre("a.o: exports _Z3foo (W)"));
+    EXPECT_THAT(exports_besides("a.o", "table V 0 8\n", "table").size(), 2u);
+    EXPECT_THAT(exports_besides("a.o", "", "table"), ElementsAre("a.o: does not export table"));
+    EXPECT_THAT(foreign_exports("a.so", "_ZN5cairn2v01fEv T 1\n_ZTVN5cairn5ErrorE V 2\n"), IsEmpty());
+    EXPECT_THAT(foreign_exports("a.so", "sqlite3_open T 1\n_ZNSt6vectorIiE W 2\n").size(), 2u);
+}
+
+TEST(ObjectRules, Code) {
+    const auto refused = [](const std::string& text) {
+        return vex_code("a.o", "0 <f>:\n   4:\t" + text + "\n").size() == 1;
+    };
+    for (const char* text : {"vaddps %xmm0,%xmm1,%xmm2", "vzeroupper", "shlx %eax,%ebx,%ecx", "mulxq (%rdi),%rax,%rbx",
+                             "kmovw %eax,%k1", "andn %eax,%ebx,%ecx"})
+        EXPECT_TRUE(refused(text)) << text;
+    for (const char* text :
+         {"addps %xmm0,%xmm1", "cpuid", "xgetbv", "call 0 <vector>", "verw %ax", "imul %eax,%ebx", "shl %eax"})
+        EXPECT_FALSE(refused(text)) << text;
+}
+
+TEST(ObjectRules, MutableGlobals) {
+    const auto symbol = [](const char* section, const char* name) {
+        return "0000000000000000 l     O " + std::string(section) + "\t0000000000000008 " + name + "\n";
+    };
+    EXPECT_THAT(mutable_globals("a.o", symbol(".bss", "_ZL5count")), ElementsAre("a.o: _ZL5count can be written"));
+    EXPECT_THAT(mutable_globals("a.o", symbol(".data.x", "_ZZ1fvE1n")).size(), 1u);
+    EXPECT_THAT(mutable_globals("a.o", symbol(".tbss", "_ZL4mine")).size(), 1u);
+    EXPECT_THAT(mutable_globals("a.o", symbol(".bss", "_ZZ1fvE1n") + symbol(".bss", "_ZGVZ1fvE1n")), IsEmpty());
+    EXPECT_THAT(mutable_globals("a.o", symbol(".data.rel.ro", "_ZTV1A") + symbol(".rodata", "_ZL1k")), IsEmpty());
+}
+
+}  // namespace
+}  // namespace cairn::house

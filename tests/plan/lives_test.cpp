@@ -1,0 +1,76 @@
+#include "plan/lives.hpp"
+
+#include "tests/plan/problems.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace cairn::plan {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAre;
+
+TEST(Lives, TicksAreTheStarts) {
+    const Lives lives(testing::problem_of({{1, 10, 20}, {1, 15, 15}, {1, 30, 90}, {1, 10, 10}}));
+    EXPECT_EQ(lives.ticks, 3);
+    EXPECT_THAT(lives.first, ElementsAre(0, 1, 2, 0));
+    EXPECT_THAT(lives.last, ElementsAre(1, 1, 2, 0));
+    EXPECT_THAT(lives.by_first, ElementsAre(0, 3, 1, 2));
+}
+
+TEST(Lives, OverlapIsKept) {
+    std::mt19937 random(1);
+    for (int round = 0; round < 50; ++round) {
+        const Problem problem = testing::random_problem(random, 20, 30, 1, 100, 1);
+        const Lives lives(problem);
+        for (int a = 0; a < 20; ++a) {
+            for (int b = 0; b < 20; ++b) {
+                EXPECT_EQ(lives.overlap(a, b), testing::alive_together(problem.buffers[a], problem.buffers[b]));
+            }
+        }
+    }
+}
+
+TEST(Lives, ConflictsAreTheOverlaps) {
+    const Lives lives(testing::problem_of({{1, 0, 2}, {1, 2, 4}, {1, 4, 6}, {1, 3, 3}}));
+    Conflicts conflicts(lives);
+    EXPECT_THAT(conflicts.of(0), UnorderedElementsAre(1));
+    EXPECT_THAT(conflicts.of(1), UnorderedElementsAre(0, 2, 3));
+    EXPECT_THAT(conflicts.of(2), UnorderedElementsAre(1));
+    EXPECT_THAT(conflicts.of(3), UnorderedElementsAre(1));
+    EXPECT_EQ(conflicts.known(1), 3U);
+}
+
+TEST(Lives, LowerBoundIsTheMostAlive) {
+    const Problem problem = testing::problem_of({{10, 0, 1}, {20, 1, 2}, {5, 2, 3}, {0, 1, 1}});
+    EXPECT_THAT(lower_bounds(problem, Lives(problem)), ElementsAre(30));
+}
+
+TEST(Lives, LowerBoundCountsPaddingButForOne) {
+    // Of two buffers of 65 and 100 bytes at multiples of 64 the lower one takes 128, the upper one its bytes: 128 + 65.
+    const Problem problem = testing::problem_of({{65, 0, 1, 64}, {100, 1, 2, 64}, {1, 3, 3, 64}});
+    EXPECT_THAT(lower_bounds(problem, Lives(problem)), ElementsAre(193));
+}
+
+TEST(Lives, BlendWeighsSamplesByTheirBounds) {
+    Problem problem{{{{1, 1000}, 1, 0, 0}, {{3, 0}, 1, 0, 0}}, 2};
+    const Lives lives(problem);
+    const auto bounds = lower_bounds(problem, lives);
+    const Sizes sizes = sizes_of(problem, bounds);
+    ASSERT_EQ(sizes.columns, 3);
+    EXPECT_EQ(sizes.at(0, 1), 1000);
+    EXPECT_EQ(sizes.at(0, 2), std::int64_t{5} << 27);  // (1/4 + 1) / 2 of 2^30
+    EXPECT_EQ(sizes.at(1, 2), std::int64_t{3} << 27);
+    EXPECT_THAT(live_bytes(lives, sizes, 1), ElementsAre(1000));
+}
+
+TEST(Lives, NothingAtAll) {
+    const Problem problem;
+    const Lives lives(problem);
+    EXPECT_EQ(lives.ticks, 0);
+    EXPECT_THAT(lower_bounds(problem, lives), ElementsAre(0));
+}
+
+}  // namespace
+}  // namespace cairn::plan

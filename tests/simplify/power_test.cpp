@@ -1,0 +1,88 @@
+#include "rule_cases.hpp"
+
+namespace {
+
+constexpr RuleCase cases[] = {
+    {"pow_zero", R"(
+%0 = input "x" : f32[N,3]
+%1 = constant 0 : f32[]
+%2 = pow %0, %1 : f32[N,3]
+output "y" %2
+)", ""},
+    {"pow_one", R"(
+%0 = input "x" : f32[N,3]
+%1 = constant 1 : f32[]
+%2 = pow %0, %1 : f32[N,3]
+output "y" %2
+)", ""},
+    {"pow_two", R"(
+%0 = input "x" : f32[N,3]
+%1 = constant 2 : f32[]
+%2 = pow %0, %1 : f32[N,3]
+output "y" %2
+)", ""},
+    {"pow_three", R"(
+%0 = input "x" : f32[N,3]
+%1 = constant 3 : f32[]
+%2 = pow %0, %1 : f32[N,3]
+output "y" %2
+)", ""},
+    {"pow_minus_one", R"(
+%0 = input "x" : f32[N,3]
+%1 = constant -1 : f32[]
+%2 = pow %0, %1 : f32[N,3]
+output "y" %2
+)", ""},
+    {"pow_half", R"(
+%0 = input "x" : f32[N,3]
+%1 = abs %0 : f32[N,3]
+%2 = constant 0.5 : f32[]
+%3 = pow %1, %2 : f32[N,3]
+output "y" %3
+)", ""},
+    {"pow_half", R"(
+%0 = input "x" : f32[N,3]
+%1 = mul %0, %0 : f32[N,3]
+%2 = constant 1e-05 : f32[]
+%3 = add %1, %2 : f32[N,3]
+%4 = constant -0.5 : f32[]
+%5 = pow %3, %4 : f32[N,3]
+output "y" %5
+)", ""},
+    {"reciprocal_sqrt", R"(
+%0 = input "x" : f32[N,3]
+%1 = sqrt %0 : f32[N,3]
+%2 = constant 1 : f32[]
+%3 = div %2, %1 : f32[N,3]
+output "y" %3
+)", ""},
+    {"reciprocal_rsqrt", R"(
+%0 = input "x" : f32[N,3]
+%1 = rsqrt %0 : f32[N,3]
+%2 = constant 1 : f32[]
+%3 = div %2, %1 : f32[N,3]
+output "y" %3
+)", ""},
+    {"log_exp", R"(
+%0 = input "x" : f32[N,3]
+%1 = exp %0 : f32[N,3]
+%2 = log %1 : f32[N,3]
+output "y" %2
+)", ""},
+    {"floor_floor", R"(
+%0 = input "x" : f32[N,3]
+%1 = floor %0 : f32[N,3]
+%2 = floor %1 : f32[N,3]
+output "y" %2
+)", ""},
+    {"cos_even", R"(
+%0 = input "x" : f32[N,3]
+%1 = neg %0 : f32[N,3]
+%2 = cos %1 : f32[N,3]
+output "y" %2
+)", ""},
+};
+
+}  // namespace
+
+std::span<const RuleCase> power_cases() { return cases; }

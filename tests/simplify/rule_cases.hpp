@@ -1,0 +1,18 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+/// One rule seen at work: the lines of a graph before and after, without the header line. Symbols: N in 1..8, M in 0..5.
+struct RuleCase {
+    std::string_view rule, before, after;
+};
+
+std::span<const RuleCase> algebra_cases();
+std::span<const RuleCase> power_cases();
+std::span<const RuleCase> logic_cases();
+std::span<const RuleCase> reduction_cases();
+std::span<const RuleCase> movement_cases();
+std::span<const RuleCase> slicing_cases();
+std::span<const RuleCase> constant_cases();
+std::span<const RuleCase> cast_cases();

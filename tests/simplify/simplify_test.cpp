@@ -1,0 +1,262 @@
+#include "simplify/simplify.hpp"
+
+#include "cairn/composites.hpp"
+#include "ir/op_table.hpp"
+#include "ir/verify.hpp"
+#include "simplify/rewriter.hpp"
+#include "simplify/rule.hpp"
+#include "tests/ir/random_graph.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace cairn {
+namespace {
+
+using ir::Op;
+
+std::shared_ptr<ir::GraphData> simplified(const Graph& graph, const simplify::Options& options = {}) {
+    return simplify::simplify(*graph.data(), options).graph;
+}
+
+std::size_t count(const ir::GraphData& graph, Op op) {
+    std::size_t result = 0;
+    for (const ir::Node& node : graph.nodes()) result += node.op == op;
+    return result;
+}
+
+TEST(Simplify, DropsDeadNodesAndKeepsNamedLeaves) {
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {4});
+    g.input("unused", DType::f32, {4});
+    exp(x);
+    g.output("y", tanh(x));
+    const auto result = simplify::simplify(*g.data());
+    EXPECT_TRUE(result.changed);
+    EXPECT_EQ(to_string(Graph(result.graph)), "graph g\n%0 = input \"x\" : f32[4]\n%1 = input \"unused\" : f32[4]\n"
+                                              "%2 = tanh %0 : f32[4]\noutput \"y\" %2\n");
+    EXPECT_EQ(result.map, (std::vector<std::optional<ir::NodeId>>{0, 1, std::nullopt, 2}));
+}
+
+TEST(Simplify, MergesCommutedOperands) {
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {4}), z = g.input("z", DType::f32, {4});
+    g.output("y", (x + z) * (z + x));
+    const auto after = simplified(g);
+    EXPECT_EQ(count(*after, Op::add), 1u);
+    const ir::Node& product = after->node(after->outputs()[0].node);
+    EXPECT_EQ(product.operands[0], product.operands[1]);
+}
+
+TEST(Simplify, PutsConstantsLast) {
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {4});
+    g.output("y", 3 + x);
+    const auto after = simplified(g);
+    EXPECT_EQ(after->node(after->node(after->outputs()[0].node).operands[1]).op, Op::constant);
+}
+
+TEST(Simplify, LeavesAPlainGraphAlone) {
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {4});
+    g.output("y", tanh(x) + x);
+    g.output("z", exp(x) + tanh(x));
+    const Graph once(simplified(g));
+    const auto again = simplify::simplify(*once.data());
+    EXPECT_FALSE(again.changed);
+    EXPECT_EQ(to_string(Graph(again.graph)), to_string(once));
+}
+
+TEST(Simplify, FloatsKeepWhatNaNAndZeroMean) {
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {4});
+    g.output("a", x * 0);
+    g.output("b", x - x);
+    g.output("c", x + 0.0);
+    g.output("d", 0.0 - x);
+    g.output("e", exp(log(x)));
+    g.output("f", pow(x, 0.5));
+    g.output("h", x / 3);
+    g.output("i", x == x);
+    g.output("j", !(x < 1));
+    g.output("k", x - (-0.0));
+    const auto after = simplified(g);
+    const std::size_t ops[] = {static_cast<std::size_t>(Op::mul), static_cast<std::size_t>(Op::sub)};
+    EXPECT_EQ(count(*after, static_cast<Op>(ops[0])), 1u);
+    EXPECT_EQ(count(*after, static_cast<Op>(ops[1])), 3u);
+    for (const Op op : {Op::add, Op::exp, Op::log, Op::pow, Op::div, Op::eq, Op::lt, Op::logical_not})
+        EXPECT_EQ(count(*after, op), 1u) << ir::info(op).name;
+}
+
+TEST(Simplify, NarrowCastsAreKept) {
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {4}), i = g.input("i", DType::i32, {4});
+    g.output("a", cast(cast(x, DType::f16), DType::f32));
+    g.output("b", cast(cast(i, DType::f32), DType::i32));
+    g.output("c", cast(cast(i, DType::f64), DType::u8));
+    EXPECT_EQ(count(*simplified(g), Op::cast), 6u);
+}
+
+TEST(Simplify, FoldsNoMoreThanTheLimit) {
+    Graph g("g");
+    std::vector<double> values(10);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i);
+    const Tensor table = g.constant(DType::f32, {10}, values);
+    g.output("y", exp(table));
+    EXPECT_EQ(count(*simplified(g, {.fold_limit = 9, .disabled = {}}), Op::exp), 1u);
+    EXPECT_EQ(count(*simplified(g, {.fold_limit = 10, .disabled = {}}), Op::exp), 0u);
+}
+
+TEST(Simplify, FoldedValuesAreRoundedToTheirDtype) {
+    Graph g("g");
+    const Tensor third = g.constant(DType::f32, 1.0) / g.constant(DType::f32, 3.0);
+    g.output("y", third);
+    const auto after = simplified(g);
+    EXPECT_EQ(after->node(after->outputs()[0].node).values->front(), static_cast<double>(1.0F / 3.0F));
+}
+
+TEST(Simplify, AGatherThatMustFailIsNotFolded) {
+    Graph g("g");
+    const Tensor table = g.constant(DType::f32, {2}, std::vector<double>{1, 2});
+    g.output("y", gather(table, g.constant(DType::i32, {2}, std::vector<double>{0, 5})));
+    EXPECT_EQ(count(*simplified(g), Op::gather), 1u);
+}
+
+TEST(Simplify, RulesCanBeSwitchedOff) {
+    Graph g("g");
+    g.output("y", neg(neg(g.input("x", DType::f32, {4}))));
+    EXPECT_EQ(count(*simplified(g, {.fold_limit = 1, .disabled = {"neg_neg"}}), Op::neg), 2u);
+    EXPECT_EQ(count(*simplified(g), Op::neg), 0u);
+}
+
+TEST(Simplify, StatesAndTheirVersionsStay) {
+    Graph g("g");
+    const Dim past = g.symbol("past", 0, 8);
+    State keys = g.state("keys", DType::f32, {past, 2}, 0, 16);
+    const Tensor all = keys.append(g.input("rows", DType::f32, {3, 2}) * 1);
+    g.output("y", neg(neg(all)));
+    const auto after = simplified(g);
+    EXPECT_EQ(ir::verify(*after), "");
+    ASSERT_EQ(after->states().size(), 1u);
+    EXPECT_EQ(after->node(after->states()[0].latest).op, Op::state_append);
+    EXPECT_EQ(after->outputs()[0].node, after->states()[0].latest);
+    EXPECT_EQ(after->nodes().size(), 3u);
+}
+
+TEST(Simplify, KeepsSourceLinesAndComposites) {
+    Graph g("g");
+    g.output("y", softmax(g.input("x", DType::f32, {4, 3}) * 1));
+    const auto after = simplified(g);
+    for (const ir::Node& node : after->nodes()) {
+        if (node.op == Op::input) continue;
+        EXPECT_EQ(node.composite, "softmax");
+        EXPECT_NE(std::string_view(node.where.file_name()).find("simplify_test"), std::string_view::npos);
+    }
+}
+
+// What simplify promises for any graph, checked on one; the first fault found, or nothing.
+std::string fault_in(const Graph& graph, std::uint64_t seed, std::span<const simplify::Rule> rules) {
+    const auto result = simplify::simplify_by(*graph.data(), rules);
+    if (const auto text = ir::verify(*result.graph); !text.empty()) return "verify: " + text;
+    const auto again = simplify::simplify_by(*result.graph, rules);
+    if (again.changed || to_string(Graph(again.graph)) != to_string(Graph(result.graph))) return "no fixed point";
+    if (result.graph->nodes().size() > graph.data()->nodes().size()) return "more nodes than before";
+    for (const auto& sizes : test::random_sizes(*graph.data(), 3, seed)) {
+        const ir::Inputs inputs = test::random_inputs(*graph.data(), sizes, seed);
+        const auto before = ir::interpret(*graph.data(), inputs), after = ir::interpret(*result.graph, inputs);
+        for (const auto& [name, value] : before.outputs) {
+            if (after.outputs.count(name) == 0) return name + " is lost";
+            if (auto text = test::difference(after.outputs.at(name), value, 1e-6); !text.empty()) return name + text;
+        }
+        for (const auto& [name, value] : before.states)
+            if (auto text = test::difference(after.states.at(name), value, 1e-6); !text.empty()) return name + text;
+        const auto old_nodes = ir::interpret_nodes(*graph.data(), inputs);
+        const auto new_nodes = ir::interpret_nodes(*result.graph, inputs);
+        for (std::size_t i = 0; i < old_nodes.size(); ++i)
+            if (result.map[i])
+                if (auto text = test::difference(new_nodes[*result.map[i]], old_nodes[i], 1e-6); !text.empty())
+                    return "%" + std::to_string(i) + text;
+    }
+    return {};
+}
+
+TEST(Simplify, RandomGraphsKeepTheirValues) {
+    const auto rules = simplify::all_rules();
+    int changed = 0;
+    for (std::uint64_t seed = 0; seed < 600; ++seed) {
+        const Graph graph = test::random_graph(seed);
+        changed += simplify::simplify(*graph.data()).changed ? 1 : 0;
+        ASSERT_EQ(fault_in(graph, seed, rules), "") << "seed " << seed << "\n" << to_string(graph);
+    }
+    EXPECT_GT(changed, 300);
+}
+
+// Rules that are almost right, each wrong in one way a careless hand makes them.
+const simplify::Rule wrong_rules[] = {
+    {"abs_is_nothing", "abs(x) = x", Op::abs, [](auto& r, auto id) -> std::optional<ir::NodeId> { return r.operand(id, 0); }},
+    {"sub_commutes", "a - b = b - a", Op::sub,
+     [](auto& r, auto id) -> std::optional<ir::NodeId> {
+         if (r.operand(id, 0) <= r.operand(id, 1)) return std::nullopt;
+         return r.make(Op::sub, {r.operand(id, 1), r.operand(id, 0)});
+     }},
+    {"max_is_min", "max(a, b) = min(a, b)", Op::max,
+     [](auto& r, auto id) -> std::optional<ir::NodeId> { return r.make(Op::min, {r.operand(id, 0), r.operand(id, 1)}); }},
+    {"reduce_loses_the_sum", "sum(x) = max_reduce(x)", Op::sum,
+     [](auto& r, auto id) -> std::optional<ir::NodeId> {
+         const Attributes attributes = r.node(id).attributes;
+         return r.make(Op::max_reduce, {r.operand(id, 0)}, attributes);
+     }},
+    {"slice_from_the_front", "slice(x, a, b) = slice(x, 0, b - a)", Op::slice,
+     [](auto& r, auto id) -> std::optional<ir::NodeId> {
+         Attributes cut = r.node(id).attributes;
+         if (cut.dims("start")[0] == Dim(0)) return std::nullopt;
+         cut[2].value = std::vector<Dim>{cut.dims("stop")[0] - cut.dims("start")[0]};
+         cut[1].value = std::vector<Dim>{0};
+         return r.make(Op::slice, {r.operand(id, 0)}, cut);
+     }},
+    {"where_forgets_not", "where(c, a, b) = where(not c, a, b)", Op::where,
+     [](auto& r, auto id) -> std::optional<ir::NodeId> {
+         const ir::NodeId c = r.operand(id, 0);
+         if (!r.is(c, Op::logical_not)) return std::nullopt;
+         return r.make(Op::where, {r.operand(c, 0), r.operand(id, 1), r.operand(id, 2)});
+     }},
+    {"tanh_is_small", "tanh(x) = x", Op::tanh, [](auto& r, auto id) -> std::optional<ir::NodeId> { return r.operand(id, 0); }},
+};
+
+TEST(Simplify, WrongRulesAreCaught) {
+    for (const simplify::Rule& wrong : wrong_rules) {
+        std::vector<simplify::Rule> rules{wrong};
+        for (const simplify::Rule& rule : simplify::all_rules()) rules.push_back(rule);
+        bool caught = false;
+        for (std::uint64_t seed = 0; seed < 600 && !caught; ++seed) {
+            try {
+                caught = !fault_in(test::random_graph(seed), seed, rules).empty();
+            } catch (const Error&) {
+                caught = true;
+            }
+        }
+        EXPECT_TRUE(caught) << wrong.name;
+    }
+}
+
+TEST(Simplify, RulesThatChaseEachOtherAreAFaultNotAHang) {
+    const simplify::Rule rules[] = {
+        {"there", "sin = cos", Op::sin, [](auto& r, auto id) -> std::optional<ir::NodeId> { return r.make(Op::cos, {r.operand(id, 0)}); }},
+        {"back", "cos = sin", Op::cos, [](auto& r, auto id) -> std::optional<ir::NodeId> { return r.make(Op::sin, {r.operand(id, 0)}); }},
+    };
+    Graph g("g");
+    g.output("y", sin(g.input("x", DType::f32, {4})));
+    EXPECT_THROW(simplify::simplify_by(*g.data(), rules), InternalError);
+}
+
+TEST(Simplify, AReplacementOfAnotherShapeIsAFault) {
+    const simplify::Rule rules[] = {{"drop", "sum(x) = x", Op::sum,
+                                     [](auto& r, auto id) -> std::optional<ir::NodeId> { return r.operand(id, 0); }}};
+    Graph g("g");
+    g.output("y", sum(g.input("x", DType::f32, {4}), {0}, true));
+    EXPECT_THROW(simplify::simplify_by(*g.data(), rules), InternalError);
+}
+
+}  // namespace
+}  // namespace cairn

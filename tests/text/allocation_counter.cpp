@@ -1,0 +1,26 @@
+#include "allocation_counter.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+std::atomic<std::size_t> allocations = 0;
+
+}  // namespace
+
+// Apart from the tests that count: a compiler that saw these bodies there would warn of mismatched pairs.
+void* operator new(std::size_t size) {
+    ++allocations;
+    if (void* memory = std::malloc(size > 0 ? size : 1)) return memory;
+    throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace cairn::text_test {
+
+std::size_t allocation_count() { return allocations; }
+
+}  // namespace cairn::text_test
