@@ -140,7 +140,9 @@ TEST(ObjectRules, MutableGlobals) {
     EXPECT_THAT(mutable_globals("a.o", symbol(".data.x", "_ZZ1fvE1n")).size(), 1u);
     EXPECT_THAT(mutable_globals("a.o", symbol(".tbss", "_ZL4mine")).size(), 1u);
     EXPECT_THAT(mutable_globals("a.o", symbol(".bss", "_ZZ1fvE1n") + symbol(".bss", "_ZGVZ1fvE1n")), IsEmpty());
-    EXPECT_THAT(mutable_globals("a.o", symbol(".data.rel.ro", "_ZTV1A") + symbol(".rodata", "_ZL1k")), IsEmpty());
+    EXPECT_THAT(mutable_globals("a.o", symbol(".data.rel.ro", "_ZTV1A") + symbol(".data.rel.local", "_ZL4rows") +
+                                           symbol(".rodata", "_ZL1k")),
+                IsEmpty());
 }
 
 }  // namespace

@@ -121,6 +121,8 @@ public:
     CompiledGraph instance() const;
 
     MemoryReport memory() const;
+    /// The same at these sizes (symbols not named: their largest value), for the one bucket they fall into: what a run there needs.
+    MemoryReport memory(std::initializer_list<std::pair<std::string_view, std::int64_t>> sizes) const;
     /// Touches the arena and states for these sizes now, so that no later run within them has to.
     void reserve(std::span<const std::pair<std::string_view, std::int64_t>> sizes);
     /// What was chosen for each instruction, with the time of each candidate or why it was refused.

@@ -47,10 +47,10 @@ struct AttentionOptions {
     /// Query i of T sees keys 0 .. i + (S - T): with S > T the first S - T keys are the past.
     bool causal = false;
     /// Multiplies the scores; 1/sqrt(D) when not given.
-    std::optional<double> scale;
+    std::optional<double> scale = std::nullopt;
     /// The score of a key that may not be seen; the lowest finite number of the dtype when not given. With that a query that sees no key
     /// gets the mean of all values, with -inf it gets NaN.
-    std::optional<double> masked_score;
+    std::optional<double> masked_score = std::nullopt;
 };
 /// softmax(q k^T * scale, masked) v (Vaswani et al., arXiv 1706.03762). q [B, H, T, D], k and v [B, G, S, D] with H a multiple of G: each key head
 /// serves H/G query heads in turn (grouped-query attention, arXiv 2305.13245). Result [B, H, T, D].

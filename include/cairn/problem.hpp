@@ -38,7 +38,7 @@ struct TensorDesc {
     Shape shape;
     std::vector<Dim> strides;  ///< in elements, one an axis; 0 repeats, negative is not allowed
     std::string layout;  ///< empty: plain memory with `strides`; else the name of a Layout (`panel32`), whose strides
-                         ///< mean nothing
+                         ///< mean nothing and are kept dense
     bool bound = false;  ///< depends on weights only, so it may be repacked once when weights are bound
     friend bool operator==(const TensorDesc&, const TensorDesc&) = default;
 

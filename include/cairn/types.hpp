@@ -90,20 +90,24 @@ private:
 };
 
 /// floor(a / b), ceil(a / b), a mod b (of the sign of b), for b that cannot be zero; smaller and larger of two.
-/// They simplify where the result is provable (`floordiv(4*N, 2) = 2*N`, `min(N, N + 1) = N`).
+/// They simplify where the result is provable (`floordiv(4*N, 2) = 2*N`, `min(N, N + 1) = N`), and what divides or
+/// stands apart is taken out (`floordiv(3*N + 5, 3) = 1 + N`, `min(N + 1, M + 1) = 1 + min(M, N)`). A ceildiv is kept
+/// as a floordiv, so `ceildiv(N, 32)` equals `floordiv(N + 31, 32)`. A constant b = 0 throws Error(graph).
 CAIRN_API Dim floordiv(const Dim& a, const Dim& b);
 CAIRN_API Dim ceildiv(const Dim& a, const Dim& b);
 CAIRN_API Dim mod(const Dim& a, const Dim& b);
 CAIRN_API Dim min(const Dim& a, const Dim& b);
 CAIRN_API Dim max(const Dim& a, const Dim& b);
 
-/// True when a <= b is proved for every value of the symbols within their bounds (shift each symbol to its lower bound:
-/// all coefficients of b - a are then non-negative; else by intervals). False means "not proved", not "wrong".
+/// True when a <= b is proved for every value of the symbols within their bounds: by intervals, or since after a shift
+/// of each symbol to one of its bounds no coefficient of b - a is negative; min, max and floordiv by a constant are
+/// replaced by what bounds them (`N <= 32*ceildiv(N, 32)` is proved). False means "not proved", not "wrong".
 CAIRN_API bool provably_le(const Dim& a, const Dim& b);
-/// The same proof for a == b (identity) and a != b (by bounds).
+/// The same proof for a != b: one of them is less than the other everywhere. (a == b is proved by operator==.)
 CAIRN_API bool provably_ne(const Dim& a, const Dim& b);
 
-/// `3 + 2*N`, `floordiv(N, 2)`: parsed back by Symbols::parse to an equal Dim.
+/// `3 + 2*N`, `floordiv(N, 2)`: parsed back by Symbols::parse to an equal Dim. The order of terms goes by degree and by
+/// the names of symbols, so it is the same for every table.
 CAIRN_API std::string to_string(const Dim& dim);
 
 /// The symbols of one graph or program, and the table in which their Dims are interned. Thread-safe.

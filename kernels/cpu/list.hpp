@@ -4,8 +4,8 @@
 
 #include <vector>
 
-/// The CPU's kernels in order of preference: for each instruction set, highest first, the families that compute most at once first; the
-/// reference kernels last. Nothing else registers a kernel.
+/// The CPU's kernels in order of preference: for each instruction set, highest first, the families that compute most at
+/// once first; the reference kernels last. Nothing else registers a kernel.
 namespace cairn::inline v0::kernels::cpu {
 
 std::vector<Kernel> kernel_list();

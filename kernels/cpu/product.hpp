@@ -4,12 +4,14 @@
 
 #include <cstddef>
 
-/// What the families that multiply matrices (`matmul`, `linear` and its fused forms) share: the layout rules they ask of operands, and the work.
+/// What the families that multiply matrices (`matmul`, `linear` and its fused forms) share: the layout rules they ask
+/// of operands, and the work.
 namespace cairn::inline v0::kernels::cpu {
 
 /// True when the elements along an axis follow each other: stride 1, or never more than one element.
 bool has_unit_stride(const TensorDesc& tensor, std::size_t axis);
-/// True when the rows of [..., K] lie at one distance from each other whatever the leading axes are, so that it is one matrix.
+/// True when the rows of [..., K] lie at one distance from each other whatever the leading axes are, so that it is one
+/// matrix.
 bool has_uniform_rows(const TensorDesc& tensor);
 /// Whether the first axes of x are those of the output (`linear` and its kin keep them).
 bool same_leading_axes(const TensorDesc& x, const TensorDesc& output);

@@ -52,6 +52,30 @@ void set_size(runtime::Instance& instance, runtime::SizeSlot& slot, std::int64_t
     instance.bucket = -1;
 }
 
+/// Lets sizes be tried out: what was set before comes back with its end.
+class SizeOverride {
+public:
+    explicit SizeOverride(runtime::Instance& instance) : instance_(instance) {
+        for (const runtime::SizeSlot& slot : instance.sizes) before_.push_back(slot.value);
+    }
+    ~SizeOverride() {
+        for (std::size_t i = 0; i < before_.size(); ++i) instance_.sizes[i].value = before_[i];
+    }
+    SizeOverride(const SizeOverride&) = delete;
+    SizeOverride& operator=(const SizeOverride&) = delete;
+
+    void set(std::string_view name, std::int64_t value) const {
+        runtime::SizeSlot& slot = instance_.size(name);
+        if (value < slot.low || value > slot.high)
+            throw Error(ErrorKind::argument, "sizes", fmt::format("{} = {} is not in {}..{}", name, value, slot.low, slot.high));
+        slot.value = value;
+    }
+
+private:
+    runtime::Instance& instance_;
+    std::vector<std::int64_t> before_;
+};
+
 }  // namespace
 
 void OutputView::check(std::size_t size, bool floating) const {
@@ -143,26 +167,21 @@ CompiledGraph CompiledGraph::instance() const { return CompiledGraph(std::make_u
 
 MemoryReport CompiledGraph::memory() const { return runtime::memory_report(*state_->instance.core); }
 
+MemoryReport CompiledGraph::memory(std::initializer_list<std::pair<std::string_view, std::int64_t>> sizes) const {
+    runtime::Instance& instance = state_->instance;
+    const SizeOverride scope(instance);
+    for (runtime::SizeSlot& slot : instance.sizes) slot.value = slot.high;
+    for (const auto& [name, value] : sizes) scope.set(name, value);
+    std::vector<std::int64_t> values;
+    for (const runtime::SizeSlot& slot : instance.sizes) values.push_back(slot.value);
+    return runtime::memory_report(*instance.core, instance.pick_bucket(), values);
+}
+
 void CompiledGraph::reserve(std::span<const std::pair<std::string_view, std::int64_t>> sizes) {
     runtime::Instance& instance = state_->instance;
-    std::vector<std::int64_t> before;
-    for (const runtime::SizeSlot& slot : instance.sizes) before.push_back(slot.value);
-    const auto restore = [&] {
-        for (std::size_t i = 0; i < before.size(); ++i) instance.sizes[i].value = before[i];
-    };
-    try {
-        for (const auto& [name, value] : sizes) {
-            runtime::SizeSlot& slot = instance.size(name);
-            if (value < slot.low || value > slot.high)
-                throw Error(ErrorKind::argument, "reserve", fmt::format("{} = {} is not in {}..{}", name, value, slot.low, slot.high));
-            slot.value = value;
-        }
-        instance.reserve();
-    } catch (...) {
-        restore();
-        throw;
-    }
-    restore();
+    const SizeOverride scope(instance);
+    for (const auto& [name, value] : sizes) scope.set(name, value);
+    instance.reserve();
     instance.bucket = -1;
 }
 

@@ -17,6 +17,8 @@ CompiledGraph make_compiled_graph(const Context& context, ProgramSet set);
 
 /// Bytes at the largest legal sizes, of all buckets.
 MemoryReport memory_report(const Core& core);
+/// Bytes at one size of each of the set's symbols, of the bucket that is for it.
+MemoryReport memory_report(const Core& core, int bucket, const std::vector<std::int64_t>& sizes);
 
 /// The text a saved file holds, and back; parse throws Error(argument) naming the line.
 std::string to_string(const ProgramSet& set);

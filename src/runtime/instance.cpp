@@ -211,7 +211,10 @@ Frame& Instance::prepare(int bucket_index) {
     return frame;
 }
 
-void Instance::reserve() { prepare(pick_bucket()); }
+void Instance::reserve() {
+    const int chosen = pick_bucket();
+    point(prepare(chosen), chosen);
+}
 
 void Instance::execute(Frame& frame, const RunOptions& options) {
     Region region;

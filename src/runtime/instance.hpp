@@ -70,12 +70,13 @@ public:
     void rewind(std::string_view symbol, std::int64_t length);
     /// Touches arena and states for these sizes, whatever bucket they fall into.
     void reserve();
+    /// The bucket that is for the sizes set.
+    int pick_bucket() const;
     SizeSlot& size(std::string_view name);
     const device::Arena& arena() const noexcept { return arena_; }
     device::Arena& arena() noexcept { return arena_; }
 
 private:
-    int pick_bucket() const;
     void check_inputs() const;
     /// Sizes, memory and pointers of a bucket's frame for what is set now.
     Frame& prepare(int bucket);

@@ -61,8 +61,8 @@ void RegionSolver::expand(std::vector<Layer>& layers, int goal, std::size_t& sta
         return target >= form_.low ? port_count + static_cast<char32_t>(target - form_.low) : port_of_.at(target);
     };
     const auto layer_of = [&](const Frontier& frontier) -> Layer& {
-        const char32_t top = frontier.empty() ? 0 : frontier.front() >> 1;
-        return layers[top < port_count ? 0 : top - port_count + 1];
+        const bool left = frontier.empty() || frontier.front() >> 1 < port_count;
+        return layers[left ? 0 : (frontier.front() >> 1) - port_count + 1];
     };
     const auto reach = [&](Frontier next, double cost, const std::pair<const Frontier, Reached>* from, int alternative) {
         const auto [it, fresh] = layer_of(next).try_emplace(std::move(next), Reached{cost, from, goal, alternative});

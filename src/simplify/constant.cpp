@@ -45,7 +45,7 @@ bool is_foldable(const Rewriter& r, NodeId id) {
 // The values of a node all of whose operands are constants, rounded to its dtype; nothing where they are no numbers or need more
 // digits than a constant keeps.
 std::optional<std::vector<double>> values_of(const Rewriter& r, NodeId id) {
-    ir::GraphData graph("constant", r.graph()->symbols());
+    ir::GraphData graph("constant");  // of no symbols, so that none needs a value
     ir::Node node = r.node(id);
     for (NodeId& operand : node.operands) {
         const NodeId source = source_of(r, operand);

@@ -64,11 +64,6 @@ Result reshape_scalar(Rewriter& r, NodeId id) {
     return r.broadcast_to(x, shape);
 }
 
-Result transpose_identity(Rewriter& r, NodeId id) {
-    const auto order = permutation(r.node(id));
-    return std::is_sorted(order.begin(), order.end()) ? Result(r.operand(id, 0)) : std::nullopt;
-}
-
 bool is_last_swap(const std::vector<std::size_t>& order) {
     const std::size_t rank = order.size();
     if (rank < 2 || order[rank - 1] != rank - 2 || order[rank - 2] != rank - 1) return false;
@@ -107,7 +102,7 @@ Result transpose_split(Rewriter& r, NodeId id) {
 }
 
 // Axes of size 1 may go anywhere without moving an element.
-Result transpose_ones(Rewriter& r, NodeId id) {
+Result transpose_still(Rewriter& r, NodeId id) {
     const NodeId x = r.operand(id, 0);
     std::vector<std::size_t> moved;
     for (const std::size_t axis : permutation(r.node(id)))
@@ -199,9 +194,8 @@ constexpr std::array single_rows = {
     Rule{"move_scalar", "reshape(broadcast(scalar, s), t) = broadcast(scalar, t), and so for transpose, slice, window", Op::transpose, move_scalar},
     Rule{"move_scalar", "reshape(broadcast(scalar, s), t) = broadcast(scalar, t), and so for transpose, slice, window", Op::slice, move_scalar},
     Rule{"move_scalar", "reshape(broadcast(scalar, s), t) = broadcast(scalar, t), and so for transpose, slice, window", Op::window, move_scalar},
-    Rule{"transpose_identity", "transpose(x, axes in order) = x", Op::transpose, transpose_identity},
     Rule{"transpose_transpose", "transpose(transpose(x, p), q) = transpose(x, q after p), but for the form of transpose_split", Op::transpose, transpose_transpose},
-    Rule{"transpose_ones", "transpose(x, p) = reshape(x), where p moves only axes of size 1", Op::transpose, transpose_ones},
+    Rule{"transpose_still", "transpose(x, p) = reshape(x), where p moves no axis or only axes of size 1", Op::transpose, transpose_still},
     Rule{"transpose_split", "transpose(x, [a, c, b]) = swap(transpose(x, [a, b, c])), c the last axis of x and a, b not in order", Op::transpose, transpose_split},
     Rule{"broadcast_same", "broadcast(x, shape of x) = x", Op::broadcast, same_shape},
     Rule{"broadcast_broadcast", "broadcast(broadcast(x, s), t) = broadcast(x, t)", Op::broadcast, broadcast_broadcast},

@@ -38,7 +38,8 @@ public:
     }
 
     void begin_array() override {
-        if (depth_ != 2 || (field_ != "shape" && field_ != "data_offsets")) refuse_value();
+        const bool takes_array = name_ != metadata_key && (field_ == "shape" || field_ == "data_offsets");
+        if (depth_ != 2 || !takes_array) refuse_value();
         ++depth_;
     }
 

@@ -94,7 +94,7 @@ Faults mutable_globals(const std::string& path, std::string_view symbols) {
         const std::string& section = words[words.size() - 3];
         const std::string& name = words.back();
         const bool is_variable = line.find(" O ") != std::string::npos || section == "*COM*";
-        const bool is_constant = section.starts_with(".data.rel.ro");
+        const bool is_constant = section.starts_with(".data.rel");
         if (!is_variable || is_constant) continue;
         for (const char* kind : {".data", ".bss", ".tdata", ".tbss", "*COM*"})
             if (section.starts_with(kind)) writable.insert(name);

@@ -24,7 +24,8 @@ Faults initialisers(const std::string& path, std::string_view readelf);
 Faults vex_code(const std::string& path, std::string_view disassembly);
 
 /// `objdump -t`: variables that can be written, function-local constants made on first use excepted. The library has no
-/// mutable globals.
+/// mutable globals. Not seen: variables that start out holding an address, since constant tables of such stand beside
+/// them.
 Faults mutable_globals(const std::string& path, std::string_view symbols);
 
 /// `nm -P -D --defined-only`: what a shared library exports must be of namespace cairn.

@@ -87,7 +87,9 @@ bool RandomGraphBuilder::pad_axis() {
     const Dim after = random_.one_in(3) ? random_.pick(sizes_) : Dim(random_.between(0, 2));
     const int axis = axis_of(x.tensor);
     const std::int64_t before = random_.between(0, 2);
-    return keep_moved(pad(x.tensor, axis, before, after, random_.one_in(2) ? 0 : 1.5), x);
+    const double value = random_.one_in(2) ? 0 : 1.5;
+    const int finer = x.exact() ? std::max(x.quantum, 1) : -1;
+    return keep(pad(x.tensor, axis, before, after, value), std::max(x.limit, value), x.error, finer);
 }
 
 bool RandomGraphBuilder::join() {

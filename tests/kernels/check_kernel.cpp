@@ -2,9 +2,9 @@
 
 #include "device/cpu/team.hpp"
 #include "device/cpu/thread_pool.hpp"
+#include "guarded_tensor.hpp"
 #include "heap_calls.hpp"
 #include "ir/op_table.hpp"
-#include "guarded_tensor.hpp"
 #include "tolerance.hpp"
 #include "variation.hpp"
 
@@ -38,7 +38,8 @@ class Check {
 public:
     Check(const Kernel& kernel, const std::vector<Definition>& definitions, bool same_for_any_team)
         : kernel_(kernel), definitions_(definitions), same_for_any_team_(same_for_any_team) {
-        for (int threads = 1; threads <= most_threads; ++threads) pools_.push_back(std::make_unique<device::ThreadPool>(threads));
+        for (int threads = 1; threads <= most_threads; ++threads)
+            pools_.push_back(std::make_unique<device::ThreadPool>(threads));
     }
 
     Report run() {
@@ -60,7 +61,8 @@ public:
 
 private:
     void fault(const std::string& text, const Problem& problem) {
-        if (report_.faults.size() < most_faults) report_.faults.push_back(kernel_.id + " " + text + "\n  on " + to_string(problem));
+        if (report_.faults.size() < most_faults)
+            report_.faults.push_back(kernel_.id + " " + text + "\n  on " + to_string(problem));
     }
 
     ir::Value random_input(const Problem& problem, std::size_t input, bool special) {
@@ -73,13 +75,15 @@ private:
         if (is_float(tensor.dtype)) {
             std::vector<double> elements(count);
             constexpr double odd[] = {0.0, -0.0, 1e-40, 65504, -3e38, INFINITY, -INFINITY, NAN, 88.8, -104, 1e-5, 0.5};
-            for (double& x : elements) x = special && random_() % 3 == 0 ? odd[random_() % std::size(odd)] : real(random_);
+            for (double& x : elements)
+                x = special && random_() % 3 == 0 ? odd[random_() % std::size(odd)] : real(random_);
             value = ir::make_value(tensor.dtype, value.shape, elements);
             return value;
         }
         value.integers.resize(count);
         std::int64_t low = -100, high = 100;
-        const bool picks = problem.definition == "gather" || problem.definition == "scatter" || problem.definition == "embedding";
+        const bool picks =
+            problem.definition == "gather" || problem.definition == "scatter" || problem.definition == "embedding";
         if (picks && input == 1) {
             low = 0;
             const auto rank = static_cast<std::int64_t>(problem.inputs[0].shape.size());
@@ -91,11 +95,17 @@ private:
         } else if (tensor.dtype == DType::u8) {
             low = 0, high = 255;
         } else if (special) {
-            low = tensor.dtype == DType::i64 ? std::numeric_limits<std::int64_t>::min() : tensor.dtype == DType::i32 ? INT32_MIN : -128;
+            low = tensor.dtype == DType::i64   ? std::numeric_limits<std::int64_t>::min()
+                  : tensor.dtype == DType::i32 ? INT32_MIN
+                                               : -128;
             high = -(low + 1);
         }
         std::uniform_int_distribution<std::int64_t> whole(low, high);
-        for (std::int64_t& x : value.integers) x = !special || random_() % 4 != 0 ? whole(random_) : (tensor.dtype == DType::boolean ? 1 : random_() % 2 == 0 ? low : 0);
+        for (std::int64_t& x : value.integers)
+            x = !special || random_() % 4 != 0 ? whole(random_)
+                                               : (tensor.dtype == DType::boolean ? 1
+                                                  : random_() % 2 == 0           ? low
+                                                                                 : 0);
         return value;
     }
 
@@ -130,7 +140,8 @@ private:
         const Problem& problem = trial.problem;
         const Expected& expected = trial.expected;
         std::vector<std::vector<double>> allowed;
-        for (std::size_t i = 0; i < problem.outputs.size(); ++i) allowed.push_back(allowed_errors(problem, definitions_, expected, i));
+        for (std::size_t i = 0; i < problem.outputs.size(); ++i)
+            allowed.push_back(allowed_errors(problem, definitions_, expected, i));
         std::vector<std::uint8_t> first_bits;
         for (int threads = 1; threads <= most_threads; ++threads) {
             const Outcome once = run_once(trial, threads, 0xff, 0, {});
@@ -141,10 +152,12 @@ private:
                 if (!outcome->fault.empty()) fault(outcome->fault + place, problem);
             if (once.bits != again.bits) fault("gives other bits the second time" + place, problem);
             if (threads == 1) first_bits = once.bits;
-            if (same_for_any_team_ && once.bits != first_bits) fault("gives other bits" + place + " than with one", problem);
+            if (same_for_any_team_ && once.bits != first_bits)
+                fault("gives other bits" + place + " than with one", problem);
             for (std::size_t i = 0; i < problem.outputs.size(); ++i) {
                 const std::string difference = first_difference(once.values[i], expected.outputs[i], allowed[i]);
-                if (!difference.empty()) fault("is wrong" + place + ": output " + std::to_string(i) + ", " + difference, problem);
+                if (!difference.empty())
+                    fault("is wrong" + place + ": output " + std::to_string(i) + ", " + difference, problem);
             }
             run_in_place(trial, threads, once, place);
         }
@@ -161,12 +174,14 @@ private:
             ++report_.in_place;
             const Outcome outcome = run_once(trial, threads, 0xff, 0, {pair});
             if (!outcome.fault.empty()) fault(outcome.fault + " in place" + place, problem);
-            if (outcome.bits != once.bits) fault("gives other bits in place of input " + std::to_string(pair.input) + place, problem);
+            if (outcome.bits != once.bits)
+                fault("gives other bits in place of input " + std::to_string(pair.input) + place, problem);
         }
     }
 
     // One run; `shared` names at most one output that lies in an input's memory.
-    Outcome run_once(const Trial& trial, int threads, std::uint8_t poison, int misalignment, const std::vector<InPlace>& shared) {
+    Outcome run_once(const Trial& trial, int threads, std::uint8_t poison, int misalignment,
+                     const std::vector<InPlace>& shared) {
         const Problem& problem = trial.problem;
         std::vector<GuardedTensor> inputs, outputs;
         std::vector<std::vector<std::uint8_t>> before;
@@ -179,7 +194,8 @@ private:
         std::vector<TensorArg> in, out;
         for (GuardedTensor& operand : inputs) in.push_back(operand.argument());
         for (GuardedTensor& operand : outputs) out.push_back(operand.argument());
-        for (const InPlace& pair : shared) out[static_cast<std::size_t>(pair.output)].data = in[static_cast<std::size_t>(pair.input)].data;
+        for (const InPlace& pair : shared)
+            out[static_cast<std::size_t>(pair.output)].data = in[static_cast<std::size_t>(pair.input)].data;
 
         Outcome outcome;
         outcome.fault = call(trial, in, out, threads, poison);
@@ -200,8 +216,8 @@ private:
     }
 
     // Prepares on the Problem with its symbols, as a compile does, then runs at the sizes.
-    std::string call(const Trial& trial, const std::vector<TensorArg>& in, const std::vector<TensorArg>& out, int threads,
-                     std::uint8_t poison) {
+    std::string call(const Trial& trial, const std::vector<TensorArg>& in, const std::vector<TensorArg>& out,
+                     int threads, std::uint8_t poison) {
         std::vector<std::int64_t> dims;
         for (const Attribute& attribute : trial.problem.attributes)
             if (const auto* list = std::get_if<std::vector<Dim>>(&attribute.value))
@@ -233,7 +249,8 @@ private:
             &region, &region.state.barrier);
         std::string fault;
         if (region.calls != 0) fault += " makes " + std::to_string(region.calls) + " heap calls";
-        if (!workspace.guards_untouched()) fault += " writes around its workspace of " + std::to_string(bytes) + " bytes";
+        if (!workspace.guards_untouched())
+            fault += " writes around its workspace of " + std::to_string(bytes) + " bytes";
         if (const char* reason = region.state.failure()) fault += std::string(" fails: ") + reason;
         return fault;
     }

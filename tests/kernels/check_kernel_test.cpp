@@ -41,9 +41,12 @@ void run(const Args& args, Team& team) {
     const TensorArg &x = args.inputs[0], &y = args.outputs[0];
     const std::int64_t rows = x.shape[0], columns = x.shape[1];
     const auto* in = reinterpret_cast<const float*>(x.data);
-    const auto *gamma = reinterpret_cast<const float*>(args.inputs[1].data), *beta = reinterpret_cast<const float*>(args.inputs[2].data);
+    const auto *gamma = reinterpret_cast<const float*>(args.inputs[1].data),
+               *beta = reinterpret_cast<const float*>(args.inputs[2].data);
     auto* out = reinterpret_cast<float*>(y.data);
-    const double eps = fault == Fault::eps_ignored ? 0 : static_cast<const Settings*>(args.prepared)->eps * (fault == Fault::wrong_eps ? 1.01 : 1);
+    const double eps = fault == Fault::eps_ignored
+                           ? 0
+                           : static_cast<const Settings*>(args.prepared)->eps * (fault == Fault::wrong_eps ? 1.01 : 1);
     auto* scratch = reinterpret_cast<float*>(args.workspace + team.rank() * 64);
     if (fault != Fault::trusts_workspace) scratch[0] = 0;
     if (fault == Fault::overruns_workspace) args.workspace[64 * team.size()] = std::byte{1};
@@ -59,7 +62,9 @@ void run(const Args& args, Team& team) {
         if (fault == Fault::wrong_in_place)
             for (std::int64_t c = 0; c < columns; ++c) to[c] = 0;
         double mean = 0, squares = 0;
-        const std::int64_t last = fault == Fault::column_left_out ? columns - 1 : fault == Fault::reads_past_the_end ? columns + 1 : columns;
+        const std::int64_t last = fault == Fault::column_left_out      ? columns - 1
+                                  : fault == Fault::reads_past_the_end ? columns + 1
+                                                                       : columns;
         for (std::int64_t c = 0; c < last; ++c) mean += from[c];
         mean /= static_cast<double>(columns);
         for (std::int64_t c = 0; c < columns; ++c) squares += (from[c] - mean) * (from[c] - mean);
@@ -67,7 +72,8 @@ void run(const Args& args, Team& team) {
         if (fault == Fault::trusts_workspace && scratch[0] != 0) factor += 0.001 * (std::isnan(scratch[0]) ? 1 : 0);
         if (fault == Fault::depends_on_team && team.size() == 3) factor *= 1 + 1e-7;
         if (fault == Fault::one_odd_size_wrong && columns == 17 && row == rows - 1) factor *= 1.001;
-        for (std::int64_t c = 0; c < columns; ++c) to[c] = static_cast<float>((from[c] - mean) * factor * gamma[c] + beta[c]);
+        for (std::int64_t c = 0; c < columns; ++c)
+            to[c] = static_cast<float>((from[c] - mean) * factor * gamma[c] + beta[c]);
         if (fault == Fault::writes_past_the_end && row == rows - 1) to[columns] = 1;
         if (fault == Fault::writes_between_rows && y.strides[0] > columns && row + 1 < rows) to[columns] = 1;
         if (fault == Fault::changes_an_input && row == 0) const_cast<float*>(from)[0] = 7;
@@ -82,7 +88,8 @@ Report report() {
     kernel.accepts = [](const Problem& problem) -> Refusal {
         for (const auto* list : {&problem.inputs, &problem.outputs})
             for (const TensorDesc& tensor : *list)
-                if (tensor.dtype != DType::f32 || !(tensor.strides.back() == Dim(1))) return "needs f32 with a contiguous last axis";
+                if (tensor.dtype != DType::f32 || !(tensor.strides.back() == Dim(1)))
+                    return "needs f32 with a contiguous last axis";
         return {};
     };
     kernel.run = run<fault>;

@@ -39,7 +39,8 @@ TEST(Element, HalfwayValuesGoToTheEvenNeighbour) {
     for (const DType dtype : {DType::f16, DType::bf16}) {
         const std::uint32_t infinity = dtype == DType::f16 ? 0x7c00 : 0x7f80;
         for (std::uint32_t bits = 0; bits + 1 < infinity; ++bits) {
-            const double low = loaded16(static_cast<std::uint16_t>(bits), dtype), high = loaded16(static_cast<std::uint16_t>(bits + 1), dtype);
+            const double low = loaded16(static_cast<std::uint16_t>(bits), dtype),
+                         high = loaded16(static_cast<std::uint16_t>(bits + 1), dtype);
             const double middle = low + (high - low) / 2;
             ASSERT_EQ(stored16(middle, dtype), bits % 2 == 0 ? bits : bits + 1) << to_string(dtype) << " " << low;
             ASSERT_EQ(stored16(std::nextafter(middle, low), dtype), bits);
@@ -80,7 +81,8 @@ TEST(Element, ArithmeticWraps) {
 TEST(Element, MovesBetweenShapesAndStridesInAnyPieces) {
     std::vector<std::int32_t> source(60);
     std::iota(source.begin(), source.end(), 0);
-    const std::int64_t from_shape[] = {3, 4, 5}, from_strides[] = {5, 15, 1}, to_shape[] = {6, 10}, to_strides[] = {1, 6};
+    const std::int64_t from_shape[] = {3, 4, 5}, from_strides[] = {5, 15, 1}, to_shape[] = {6, 10},
+                       to_strides[] = {1, 6};
     const View from{reinterpret_cast<std::byte*>(source.data()), from_shape, from_strides, 3};
     for (const std::int64_t cut : {0, 1, 7, 30, 60}) {
         std::vector<std::int32_t> target(60, -1);
@@ -88,7 +90,9 @@ TEST(Element, MovesBetweenShapesAndStridesInAnyPieces) {
         move_elements(to, from, 4, {0, cut});
         move_elements(to, from, 4, {cut, 60});
         for (std::int64_t i = 0; i < 60; ++i)
-            ASSERT_EQ(target[static_cast<std::size_t>(i / 10 + i % 10 * 6)], source[static_cast<std::size_t>(i / 20 * 5 + i / 5 % 4 * 15 + i % 5)]) << i;
+            ASSERT_EQ(target[static_cast<std::size_t>(i / 10 + i % 10 * 6)],
+                      source[static_cast<std::size_t>(i / 20 * 5 + i / 5 % 4 * 15 + i % 5)])
+                << i;
     }
 }
 

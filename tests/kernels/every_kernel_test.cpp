@@ -26,7 +26,8 @@ class EveryKernel : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(EveryKernel, ComputesItsDefinition) {
     const Kernel& kernel = kernels().kernels[GetParam()];
-    if (kernel.isa > device::detect_isa()) GTEST_SKIP() << "this machine has no " << to_string(kernel.isa) << " for " << kernel.id;
+    if (kernel.isa > device::detect_isa())
+        GTEST_SKIP() << "this machine has no " << to_string(kernel.isa) << " for " << kernel.id;
     const Report report = check_kernel(kernel, kernels().definitions, promises_same_bits(kernel.id));
     for (const std::string& fault : report.faults) ADD_FAILURE() << fault;
     EXPECT_GE(report.runs, 3) << kernel.id;

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t guard_bytes = 512;
 
-// The packed form spelled a second time: element [k, n] of the matrix (or, transposed, [n, k]) by its place among 32-column panels.
+// The packed form spelled a second time: element [k, n] of the matrix (or, transposed, [n, k]) by its place among
+// 32-column panels.
 std::size_t panel_index(std::int64_t k, std::int64_t n, std::int64_t depth) {
     return static_cast<std::size_t>((n / 32) * depth * 32 + k * 32 + n % 32);
 }
@@ -168,7 +169,9 @@ std::vector<std::uint8_t> GuardedTensor::bits() const {
     return found;
 }
 
-TensorArg GuardedTensor::argument() { return {data(), shape_.data(), strides_.data(), static_cast<int>(shape_.size())}; }
+TensorArg GuardedTensor::argument() {
+    return {data(), shape_.data(), strides_.data(), static_cast<int>(shape_.size())};
+}
 
 void GuardedTensor::close_guards([[maybe_unused]] bool closed) {
 #if defined(__SANITIZE_ADDRESS__)

@@ -7,13 +7,15 @@
 #include <functional>
 #include <vector>
 
-/// The memory of one operand of a kernel under test: the bytes its shape and strides address, with guards before and behind.
-/// Bytes that no element owns (guards, gaps between rows) hold a poison which the kernel may neither change nor let show in a result.
+/// The memory of one operand of a kernel under test: the bytes its shape and strides address, with guards before and
+/// behind. Bytes that no element owns (guards, gaps between rows) hold a poison which the kernel may neither change nor
+/// let show in a result.
 namespace cairn::test {
 
 class GuardedTensor {
 public:
-    /// `tensor` has constant sizes. All memory is poison; `misalignment` elements lie between the guard and the first element.
+    /// `tensor` has constant sizes. All memory is poison; `misalignment` elements lie between the guard and the first
+    /// element.
     GuardedTensor(const TensorDesc& tensor, std::uint8_t poison, int misalignment);
 
     /// Writes a value into the elements, or into the packed form.

@@ -25,8 +25,11 @@ TEST(List, IdsAreDistinctAndWellFormed) {
         EXPECT_TRUE(kernel.id.starts_with("cpu.")) << kernel.id;
         const auto at = kernel.id.find('@');
         ASSERT_NE(at, std::string::npos) << kernel.id;
-        EXPECT_TRUE(std::all_of(kernel.id.begin() + static_cast<std::ptrdiff_t>(at) + 1, kernel.id.end(), [](char c) { return c >= '0' && c <= '9'; })) << kernel.id;
-        EXPECT_NE(kernel.id.find("." + kernel.definition), std::string::npos) << kernel.id << " computes " << kernel.definition;
+        EXPECT_TRUE(std::all_of(kernel.id.begin() + static_cast<std::ptrdiff_t>(at) + 1, kernel.id.end(), [](char c) {
+            return c >= '0' && c <= '9';
+        })) << kernel.id;
+        EXPECT_NE(kernel.id.find("." + kernel.definition), std::string::npos)
+            << kernel.id << " computes " << kernel.definition;
     }
 }
 
@@ -45,8 +48,9 @@ TEST(List, HigherLevelsComeFirstAndReferenceLast) {
 TEST(List, EveryAtomicOpHasAReferenceKernel) {
     for (const ir::OpInfo& op : ir::op_table()) {
         if (op.kind == ir::OpClass::leaf && op.op != ir::Op::iota) continue;
-        const bool found = std::any_of(kernels().kernels.begin(), kernels().kernels.end(),
-                                       [&](const Kernel& kernel) { return is_reference(kernel) && kernel.definition == op.name; });
+        const bool found = std::any_of(kernels().kernels.begin(), kernels().kernels.end(), [&](const Kernel& kernel) {
+            return is_reference(kernel) && kernel.definition == op.name;
+        });
         EXPECT_TRUE(found) << op.name;
     }
 }
@@ -54,8 +58,10 @@ TEST(List, EveryAtomicOpHasAReferenceKernel) {
 TEST(List, KernelsComputeKnownDefinitionsAndTheirSamplesPrintBack) {
     for (const Kernel& kernel : kernels().kernels) {
         const auto& definitions = kernels().definitions;
-        const bool is_known = kernel.definition == "elementwise" || kernel.definition == "pack" || ir::find_op(kernel.definition).has_value() ||
-                              std::any_of(definitions.begin(), definitions.end(), [&](const Definition& d) { return d.name == kernel.definition; });
+        const bool is_known = kernel.definition == "elementwise" || kernel.definition == "pack" ||
+                              ir::find_op(kernel.definition).has_value() ||
+                              std::any_of(definitions.begin(), definitions.end(),
+                                          [&](const Definition& d) { return d.name == kernel.definition; });
         EXPECT_TRUE(is_known) << kernel.id;
         ASSERT_NE(kernel.accepts, nullptr) << kernel.id;
         ASSERT_NE(kernel.run, nullptr) << kernel.id;
@@ -77,31 +83,54 @@ TEST(List, DefinitionsBuildTheirPatterns) {
             Problem problem = parse_problem(pattern, *symbols);
             EXPECT_EQ(problem.definition, definition.name) << pattern;
             for (Attribute& attribute : problem.attributes)
-                if (auto* number = std::get_if<double>(&attribute.value); number != nullptr && std::isnan(*number)) *number = 0.123456789;
+                if (auto* number = std::get_if<double>(&attribute.value); number != nullptr && std::isnan(*number))
+                    *number = 0.123456789;
             const Graph graph = ir::graph_of(problem, kernels().definitions);
             EXPECT_FALSE(graph.data()->outputs().empty()) << pattern;
         }
     }
-    for (const char* name : {"relu", "sigmoid", "silu", "gelu", "gelu_tanh", "softmax", "log_softmax", "layer_norm", "rms_norm", "linear",
-                             "embedding", "attention", "rope", "mean", "variance", "linear_gelu", "linear_gelu_tanh", "linear_relu",
-                             "linear_residual", "add_layer_norm", "add_rms_norm", "copy"})
+    for (const char* name : {"relu",
+                             "sigmoid",
+                             "silu",
+                             "gelu",
+                             "gelu_tanh",
+                             "softmax",
+                             "log_softmax",
+                             "layer_norm",
+                             "rms_norm",
+                             "linear",
+                             "embedding",
+                             "attention",
+                             "rope",
+                             "mean",
+                             "variance",
+                             "linear_gelu",
+                             "linear_gelu_tanh",
+                             "linear_relu",
+                             "linear_residual",
+                             "add_layer_norm",
+                             "add_rms_norm",
+                             "copy"})
         EXPECT_TRUE(names.contains(name)) << name;
 }
 
 TEST(List, DefinitionsRefuseTooFewOperands) {
-    for (const Definition& definition : kernels().definitions) EXPECT_THROW(definition.build({}, {}), Error) << definition.name;
+    for (const Definition& definition : kernels().definitions)
+        EXPECT_THROW(definition.build({}, {}), Error) << definition.name;
 }
 
 TEST(List, PackedInputsHaveALayoutAndAPackKernel) {
     for (const Kernel& kernel : kernels().kernels)
         for (const PackedInput& packed : kernel.packed_inputs) {
             const auto& layouts = kernels().layouts;
-            EXPECT_TRUE(std::any_of(layouts.begin(), layouts.end(), [&](const Layout& layout) { return layout.name == packed.layout; })) << kernel.id;
+            EXPECT_TRUE(std::any_of(layouts.begin(), layouts.end(), [&](const Layout& layout) {
+                return layout.name == packed.layout;
+            })) << kernel.id;
             const auto symbols = Symbols::create();
             const Problem pack = parse_problem("pack | f32[40,50] -> f32[40,50]@" + packed.layout, *symbols);
-            EXPECT_TRUE(std::any_of(kernels().kernels.begin(), kernels().kernels.end(),
-                                    [&](const Kernel& other) { return other.definition == "pack" && other.accepts(pack).empty(); }))
-                << kernel.id;
+            EXPECT_TRUE(std::any_of(kernels().kernels.begin(), kernels().kernels.end(), [&](const Kernel& other) {
+                return other.definition == "pack" && other.accepts(pack).empty();
+            })) << kernel.id;
         }
 }
 

@@ -9,7 +9,8 @@
 
 #include <algorithm>
 
-/// The panels of 32 columns: their size, that one packed form serves a product and an embedding, and the 16-lane code on any machine.
+/// The panels of 32 columns: their size, that one packed form serves a product and an embedding, and the 16-lane code
+/// on any machine.
 namespace cairn::kernels::cpu::panel_wide {
 void panel_linear(const Args& args, Team& team);
 }
@@ -41,7 +42,8 @@ const char* run(const Kernel& kernel, const std::string& text, std::vector<void*
         }
     in.push_back(out);
     for (std::size_t i = 0; i < in.size(); ++i)
-        args.push_back({static_cast<std::byte*>(in[i]), lists[2 * i].data(), lists[2 * i + 1].data(), static_cast<int>(lists[2 * i].size())});
+        args.push_back({static_cast<std::byte*>(in[i]), lists[2 * i].data(), lists[2 * i + 1].data(),
+                        static_cast<int>(lists[2 * i].size())});
     const std::shared_ptr<const void> prepared = kernel.prepare ? kernel.prepare(problem, 1) : nullptr;
     device::TeamState state(1, std::chrono::nanoseconds(0));
     state.begin();
@@ -65,7 +67,8 @@ TEST(Panel, OnePackedFormServesEmbeddingAndProjection) {
     constexpr std::int64_t vocabulary = 77, size = 40;
     std::vector<float> table(vocabulary * size), packed(3 * 32 * size, -1);
     for (std::size_t i = 0; i < table.size(); ++i) table[i] = static_cast<float>(i % 251) - 100;
-    const Kernel pack = made_by(kernels::cpu::add_panel_pack).at(0), gather = made_by(kernels::cpu::add_panel_gather).at(0);
+    const Kernel pack = made_by(kernels::cpu::add_panel_pack).at(0),
+                 gather = made_by(kernels::cpu::add_panel_gather).at(0);
 
     // Packed as the transposed table: the projection's weight [40, 77].
     ASSERT_EQ(run(pack, "pack | f32[40,77]:(1,40) -> f32[40,77]@panel32", {table.data()}, packed.data()), nullptr);
@@ -75,9 +78,12 @@ TEST(Panel, OnePackedFormServesEmbeddingAndProjection) {
 
     std::vector<std::int32_t> ids = {0, 31, 32, 76};
     std::vector<float> rows(ids.size() * size);
-    ASSERT_EQ(run(gather, "gather axis=(-2) | f32[77,40]@panel32.t! i32[4] -> f32[4,40]", {packed.data(), ids.data()}, rows.data()), nullptr);
+    ASSERT_EQ(run(gather, "gather axis=(-2) | f32[77,40]@panel32.t! i32[4] -> f32[4,40]", {packed.data(), ids.data()},
+                  rows.data()),
+              nullptr);
     for (std::size_t i = 0; i < ids.size(); ++i)
-        EXPECT_TRUE(std::equal(rows.begin() + static_cast<std::ptrdiff_t>(i * size), rows.begin() + static_cast<std::ptrdiff_t>((i + 1) * size),
+        EXPECT_TRUE(std::equal(rows.begin() + static_cast<std::ptrdiff_t>(i * size),
+                               rows.begin() + static_cast<std::ptrdiff_t>((i + 1) * size),
                                table.begin() + static_cast<std::ptrdiff_t>(ids[i] * size)))
             << ids[i];
 }
@@ -87,7 +93,8 @@ TEST(Panel, AnIdOutsideTheTableIsAFailure) {
     const Kernel gather = made_by(kernels::cpu::add_panel_gather).at(0);
     for (const std::int32_t bad : {-1, 77, 95}) {
         std::vector<std::int32_t> ids = {1, bad};
-        EXPECT_STREQ(run(gather, "gather axis=(-2) | f32[77,40]@panel32.t! i32[2] -> f32[2,40]", {packed.data(), ids.data()}, rows.data()),
+        EXPECT_STREQ(run(gather, "gather axis=(-2) | f32[77,40]@panel32.t! i32[2] -> f32[2,40]",
+                         {packed.data(), ids.data()}, rows.data()),
                      "an index is outside the axis it chooses from")
             << bad;
     }
@@ -99,7 +106,8 @@ TEST(Panel, RefusalsSayWhy) {
     const auto refusal = [&](const std::string& text) {
         const auto symbols = Symbols::create();
         const Problem problem = parse_problem(text, *symbols);
-        const auto it = std::find_if(list.begin(), list.end(), [&](const Kernel& kernel) { return kernel.definition == problem.definition; });
+        const auto it = std::find_if(list.begin(), list.end(),
+                                     [&](const Kernel& kernel) { return kernel.definition == problem.definition; });
         return it->accepts(problem);
     };
     EXPECT_EQ(refusal("matmul | f32[4,8] f32[8,9]@panel32 -> f32[4,9]"), "");
@@ -107,8 +115,10 @@ TEST(Panel, RefusalsSayWhy) {
     EXPECT_EQ(refusal("matmul | f32[4,8] f32[8,9] -> f32[4,9]"), "needs a weight in the layout panel32");
     EXPECT_EQ(refusal("matmul | f32[4,8] f32[9,8]@panel32.t -> f32[4,9]"), "needs a weight in the layout panel32");
     EXPECT_EQ(refusal("matmul | f64[4,8] f64[8,9]@panel32 -> f64[4,9]"), "needs f32");
-    EXPECT_EQ(refusal("matmul | f32[4,8]:(1,4) f32[8,9]@panel32 -> f32[4,9]"), "needs rows of x that are contiguous and lie at one distance");
-    EXPECT_EQ(refusal("matmul | f32[B,T,8]:(100000,8,1) f32[8,9]@panel32 -> f32[B,T,9]"), "needs rows of x that are contiguous and lie at one distance");
+    EXPECT_EQ(refusal("matmul | f32[4,8]:(1,4) f32[8,9]@panel32 -> f32[4,9]"),
+              "needs rows of x that are contiguous and lie at one distance");
+    EXPECT_EQ(refusal("matmul | f32[B,T,8]:(100000,8,1) f32[8,9]@panel32 -> f32[B,T,9]"),
+              "needs rows of x that are contiguous and lie at one distance");
 }
 
 // What AVX-512 runs but for its instructions: 12 x 32 tiles of 16 lanes, emulated where the machine has no such lanes.
@@ -132,21 +142,28 @@ TEST(Panel, EveryNumberOfRowsIsExact) {
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(static_cast<int>(i * 7 % 11) - 5);
     for (std::size_t i = 0; i < w.size(); ++i) w[i] = static_cast<float>(static_cast<int>(i * 5 % 13) - 6);
     for (std::size_t i = 0; i < bias.size(); ++i) bias[i] = static_cast<float>(i);
-    ASSERT_EQ(run(made_by(kernels::cpu::add_panel_pack).at(0), "pack | f32[37,70] -> f32[37,70]@panel32", {w.data()}, packed.data()), nullptr);
+    ASSERT_EQ(run(made_by(kernels::cpu::add_panel_pack).at(0), "pack | f32[37,70] -> f32[37,70]@panel32", {w.data()},
+                  packed.data()),
+              nullptr);
     CpuTable wide{};
     wide.panel_linear = kernels::cpu::panel_wide::panel_linear;
     for (const CpuTable* table : {&cairn_table_baseline, static_cast<const CpuTable*>(&wide)}) {
         std::vector<Kernel> list;
         kernels::cpu::add_panel_linear(list, Isa::baseline, *table);
-        const auto linear = std::find_if(list.begin(), list.end(), [](const Kernel& kernel) { return kernel.definition == "linear"; });
+        const auto linear =
+            std::find_if(list.begin(), list.end(), [](const Kernel& kernel) { return kernel.definition == "linear"; });
         for (std::int64_t rows = 1; rows <= most; ++rows) {
             const std::string n = std::to_string(rows);
-            ASSERT_EQ(run(*linear, "linear | f32[" + n + ",37] f32[37,70]@panel32 f32[70] -> f32[" + n + ",70]", {x.data(), packed.data(), bias.data()}, out.data()), nullptr);
+            ASSERT_EQ(run(*linear, "linear | f32[" + n + ",37] f32[37,70]@panel32 f32[70] -> f32[" + n + ",70]",
+                          {x.data(), packed.data(), bias.data()}, out.data()),
+                      nullptr);
             std::int64_t wrong = 0;
             for (std::int64_t i = 0; i < rows; ++i)
                 for (std::int64_t j = 0; j < columns; ++j) {
                     float sum = static_cast<float>(j);
-                    for (std::int64_t k = 0; k < depth; ++k) sum += x[static_cast<std::size_t>(i * depth + k)] * w[static_cast<std::size_t>(k * columns + j)];
+                    for (std::int64_t k = 0; k < depth; ++k)
+                        sum +=
+                            x[static_cast<std::size_t>(i * depth + k)] * w[static_cast<std::size_t>(k * columns + j)];
                     wrong += out[static_cast<std::size_t>(i * columns + j)] == sum ? 0 : 1;
                 }
             EXPECT_EQ(wrong, 0) << rows << " rows";

@@ -36,7 +36,8 @@ bool is_sum(const std::string& name) { return name == "sum" || name == "mean"; }
 
 // sum |terms| of a product or sum, by the same oracle on absolute values.
 std::vector<double> term_sums(Problem problem, const std::vector<Definition>& definitions, const Expected& expected) {
-    if (problem.definition.starts_with("linear") && problem.definition != "linear_residual") problem.definition = "linear";
+    if (problem.definition.starts_with("linear") && problem.definition != "linear_residual")
+        problem.definition = "linear";
     std::vector<ir::Value> inputs = expected.inputs;
     for (ir::Value& input : inputs)
         for (double& x : input.data) x = std::fabs(x);
@@ -57,23 +58,26 @@ Expected expect(const Problem& problem, const std::vector<Definition>& definitio
     for (std::size_t i = 0; i < inputs.size(); ++i) given.tensors["in" + std::to_string(i)] = inputs[i];
     ir::Results results = ir::interpret(*graph.data(), given);
     Expected expected{std::move(inputs), {}};
-    for (std::size_t i = 0; i < problem.outputs.size(); ++i) expected.outputs.push_back(results.outputs.at("out" + std::to_string(i)));
+    for (std::size_t i = 0; i < problem.outputs.size(); ++i)
+        expected.outputs.push_back(results.outputs.at("out" + std::to_string(i)));
     return expected;
 }
 
-std::vector<double> allowed_errors(const Problem& problem, const std::vector<Definition>& definitions, const Expected& expected,
-                                   std::size_t output) {
+std::vector<double> allowed_errors(const Problem& problem, const std::vector<Definition>& definitions,
+                                   const Expected& expected, std::size_t output) {
     const ir::Value& wanted = expected.outputs[output];
     if (!is_float(wanted.dtype)) return std::vector<double>(wanted.integers.size(), 0);
     double eps = epsilon(wanted.dtype);
     for (const ir::Value& input : expected.inputs)
-        if (is_float(input.dtype) && problem.definition != "cast" && problem.definition != "elementwise") eps = std::max(eps, epsilon(input.dtype));
+        if (is_float(input.dtype) && problem.definition != "cast" && problem.definition != "elementwise")
+            eps = std::max(eps, epsilon(input.dtype));
     std::vector<double> allowed;
     const double floor = smallest_normal(wanted.dtype);
     if (is_product(problem.definition) || is_sum(problem.definition)) {
         const std::vector<double> sums = term_sums(problem, definitions, expected);
         for (std::size_t i = 0; i < wanted.data.size(); ++i)
-            allowed.push_back((term_count(problem) + 16) * eps * 1.13 * sums[i] + 8 * eps * std::fabs(wanted.data[i]) + floor);
+            allowed.push_back((term_count(problem) + 16) * eps * 1.13 * sums[i] + 8 * eps * std::fabs(wanted.data[i]) +
+                              floor);
         return allowed;
     }
     double squares = 0;
@@ -90,15 +94,19 @@ std::string first_difference(const ir::Value& got, const ir::Value& wanted, cons
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         if (!is_float(wanted.dtype)) {
             if (got.integers[i] == wanted.integers[i]) continue;
-            return "element " + std::to_string(i) + " is " + std::to_string(got.integers[i]) + ", not " + std::to_string(wanted.integers[i]);
+            return "element " + std::to_string(i) + " is " + std::to_string(got.integers[i]) + ", not " +
+                   std::to_string(wanted.integers[i]);
         }
         const double y = got.data[i], r = wanted.data[i];
         if (std::isnan(y) && std::isnan(r)) continue;
         if (y == r || std::fabs(y - r) <= allowed[i]) continue;
         // What is too large for the dtype is infinity there.
-        if (std::isinf(y) && std::signbit(y) == std::signbit(r) && std::fabs(r) >= largest(wanted.dtype) * (1 - 16 * epsilon(wanted.dtype))) continue;
+        if (std::isinf(y) && std::signbit(y) == std::signbit(r) &&
+            std::fabs(r) >= largest(wanted.dtype) * (1 - 16 * epsilon(wanted.dtype)))
+            continue;
         char text[160];
-        std::snprintf(text, sizeof text, "element %zu is %.9g, not %.9g (off by %.3g, allowed %.3g)", i, y, r, std::fabs(y - r), allowed[i]);
+        std::snprintf(text, sizeof text, "element %zu is %.9g, not %.9g (off by %.3g, allowed %.3g)", i, y, r,
+                      std::fabs(y - r), allowed[i]);
         return text;
     }
     return {};

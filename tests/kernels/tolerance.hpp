@@ -19,12 +19,13 @@ struct Expected {
 Expected expect(const Problem& problem, const std::vector<Definition>& definitions, std::vector<ir::Value> inputs);
 
 /// The allowed |y - r| of each element of output `output`:
-/// * products and sums: (terms + 16) eps sum |terms|, the sum computed in float64 over the absolute values of the operands (an activation behind it has a
+/// * products and sums: (terms + 16) eps sum |terms|, the sum computed in float64 over the absolute values of the
+/// operands (an activation behind it has a
 ///   slope below 1.13), and 8 eps |r|;
-/// * everything else: 16 eps |r| for one op, 64 eps (|r| + RMS of the output) for a composite, plus the smallest normal number;
-/// eps is that of the output's dtype, or of the coarsest float operand. Integers and booleans: 0.
-std::vector<double> allowed_errors(const Problem& problem, const std::vector<Definition>& definitions, const Expected& expected,
-                                   std::size_t output);
+/// * everything else: 16 eps |r| for one op, 64 eps (|r| + RMS of the output) for a composite, plus the smallest normal
+/// number; eps is that of the output's dtype, or of the coarsest float operand. Integers and booleans: 0.
+std::vector<double> allowed_errors(const Problem& problem, const std::vector<Definition>& definitions,
+                                   const Expected& expected, std::size_t output);
 
 /// The first element beyond its allowance, in words; empty when all are within. NaN must be NaN and infinity infinity.
 std::string first_difference(const ir::Value& got, const ir::Value& wanted, const std::vector<double>& allowed);

@@ -10,7 +10,8 @@ namespace {
 // Bounds, their neighbours, and sizes that are no multiple of anything.
 std::vector<std::int64_t> values_of(const Symbols::Symbol& symbol) {
     std::set<std::int64_t> values;
-    for (const std::int64_t value : {symbol.low, symbol.low + 1, std::int64_t{3}, std::int64_t{17}, std::int64_t{33}, symbol.high})
+    for (const std::int64_t value :
+         {symbol.low, symbol.low + 1, std::int64_t{3}, std::int64_t{17}, std::int64_t{33}, symbol.high})
         if (value >= symbol.low && value <= symbol.high) values.insert(std::min<std::int64_t>(value, 4096));
     return {values.begin(), values.end()};
 }
@@ -27,7 +28,8 @@ std::vector<std::vector<std::int64_t>> sizes_of(const Symbols& symbols, std::siz
     std::vector<std::vector<std::int64_t>> sizes;
     for (std::size_t i = 0; i < std::min(most + (all.size() > 1 ? 2 : 0), limit); ++i) {
         std::vector<std::int64_t> chosen;
-        for (std::size_t s = 0; s < all.size(); ++s) chosen.push_back(all[s][(limit < most ? most - 1 - i : i * (s + 1) + i / most) % all[s].size()]);
+        for (std::size_t s = 0; s < all.size(); ++s)
+            chosen.push_back(all[s][(limit < most ? most - 1 - i : i * (s + 1) + i / most) % all[s].size()]);
         sizes.push_back(chosen);
     }
     return sizes;
@@ -85,9 +87,12 @@ void add_if_accepted(std::vector<Variation>& found, const Kernel& kernel, std::s
 }
 
 void add_strides(std::vector<Variation>& found, const Kernel& kernel, const Problem& sample, const Symbols& symbols) {
-    const std::pair<const char*, bool (*)(TensorDesc&)> changes[] = {
-        {"padded rows", pad_rows}, {"transposed", swap_last}, {"outer axes swapped", swap_first},
-        {"every second element", spread}, {"first axis repeated", repeat_first}, {"last axis repeated", repeat_last}};
+    const std::pair<const char*, bool (*)(TensorDesc&)> changes[] = {{"padded rows", pad_rows},
+                                                                     {"transposed", swap_last},
+                                                                     {"outer axes swapped", swap_first},
+                                                                     {"every second element", spread},
+                                                                     {"first axis repeated", repeat_first},
+                                                                     {"last axis repeated", repeat_last}};
     for (const auto& [name, change] : changes) {
         const bool repeats = std::string_view(name).ends_with("repeated");
         for (std::size_t i = 0; i < sample.inputs.size() + sample.outputs.size(); ++i) {
@@ -95,14 +100,17 @@ void add_strides(std::vector<Variation>& found, const Kernel& kernel, const Prob
             const bool is_output = i >= sample.inputs.size();
             TensorDesc& tensor = is_output ? problem.outputs[i - sample.inputs.size()] : problem.inputs[i];
             if ((is_output && repeats) || !tensor.layout.empty() || !change(tensor)) continue;
-            add_if_accepted(found, kernel, std::string(name) + (is_output ? ", output" : ", input ") + (is_output ? "" : std::to_string(i)), problem,
-                            sizes_of(symbols, 3));
+            add_if_accepted(
+                found, kernel,
+                std::string(name) + (is_output ? ", output" : ", input ") + (is_output ? "" : std::to_string(i)),
+                problem, sizes_of(symbols, 3));
         }
     }
 }
 
 void add_dtypes(std::vector<Variation>& found, const Kernel& kernel, const Problem& sample, const Symbols& symbols) {
-    for (const DType to : {DType::f64, DType::f16, DType::bf16, DType::i32, DType::i64, DType::i8, DType::u8, DType::boolean}) {
+    for (const DType to :
+         {DType::f64, DType::f16, DType::bf16, DType::i32, DType::i64, DType::i8, DType::u8, DType::boolean}) {
         Problem problem = sample;
         for (auto* list : {&problem.inputs, &problem.outputs})
             for (TensorDesc& tensor : *list)
@@ -115,7 +123,8 @@ void add_dtypes(std::vector<Variation>& found, const Kernel& kernel, const Probl
 
 }  // namespace
 
-std::vector<Variation> variations_of(const Kernel& kernel, const std::string& sample, const std::shared_ptr<Symbols>& symbols) {
+std::vector<Variation> variations_of(const Kernel& kernel, const std::string& sample,
+                                     const std::shared_ptr<Symbols>& symbols) {
     const Problem problem = parse_problem(sample, *symbols);
     std::vector<Variation> found{{"sample", problem, sizes_of(*symbols, 8)}};
     add_strides(found, kernel, problem, *symbols);

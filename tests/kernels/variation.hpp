@@ -17,6 +17,7 @@ struct Variation {
 };
 
 /// The sample, then it with other strides and dtypes as far as the kernel accepts them.
-std::vector<Variation> variations_of(const Kernel& kernel, const std::string& sample, const std::shared_ptr<Symbols>& symbols);
+std::vector<Variation> variations_of(const Kernel& kernel, const std::string& sample,
+                                     const std::shared_ptr<Symbols>& symbols);
 
 }  // namespace cairn::test

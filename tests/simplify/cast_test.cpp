@@ -7,31 +7,49 @@ constexpr RuleCase cases[] = {
 %0 = input "x" : f32[N,3]
 %1 = cast %0 dtype=(1) : f32[N,3]
 output "y" %1
-)", ""},
+)", R"(
+%0 = input "x" : f32[N,3]
+output "y" %0
+)"},
     {"cast_cast", R"(
 %0 = input "x" : f16[N,3]
 %1 = cast %0 dtype=(1) : f32[N,3]
 %2 = cast %1 dtype=(0) : f64[N,3]
 output "y" %2
-)", ""},
+)", R"(
+%0 = input "x" : f16[N,3]
+%1 = cast %0 dtype=(0) : f64[N,3]
+output "y" %1
+)"},
     {"cast_cast", R"(
 %0 = input "x" : f32[N,3]
 %1 = cast %0 dtype=(0) : f64[N,3]
 %2 = cast %1 dtype=(3) : bf16[N,3]
 output "y" %2
-)", ""},
+)", R"(
+%0 = input "x" : f32[N,3]
+%1 = cast %0 dtype=(3) : bf16[N,3]
+output "y" %1
+)"},
     {"copy_same", R"(
 %0 = input "x" : f32[N,3]
 %1 = copy_to %0 device=(0) : f32[N,3]
 output "y" %1
-)", ""},
+)", R"(
+%0 = input "x" : f32[N,3]
+output "y" %0
+)"},
     {"copy_copy", R"(
 %0 = input "x" : f32[N,3]
 %1 = copy_to %0 device=(1) : f32[N,3]
 %2 = copy_to %1 device=(0) : f32[N,3]
 %3 = neg %2 : f32[N,3]
 output "y" %3
-)", ""},
+)", R"(
+%0 = input "x" : f32[N,3]
+%1 = neg %0 : f32[N,3]
+output "y" %1
+)"},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "cairn/graph.hpp"
+#include "cairn/ops.hpp"
 #include "ir/op_table.hpp"
 #include "ir/verify.hpp"
 #include "rule_cases.hpp"

@@ -99,6 +99,12 @@ TEST(ByteLevelBpe, ConfigNamesRolesAndAddsTokens) {
     EXPECT_EQ(tokenizer->encode("he<eos><pad> \n<extra>"), (Ids{220, 256, 257, 258, 259}));
 }
 
+TEST(ByteLevelBpe, ATokenThatSpellsNoBytesDecodesAsItStands) {
+    TokenizerFolder folder;
+    folder.write("vocab.json", small_bpe_vocabulary({"<中>"}).dump()).write("merges.txt", "");
+    EXPECT_EQ(folder.load()->decode(Ids{256, 64}), "<中>a");
+}
+
 TEST(ByteLevelBpe, TokenizerJson) {
     nlohmann::json file = {
         {"model",

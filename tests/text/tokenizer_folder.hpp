@@ -20,7 +20,7 @@ namespace cairn::text_test {
 
 using Ids = std::vector<std::int32_t>;
 
-inline std::filesystem::path tests_folder() { return CAIRN_TESTS_DIR; }
+inline std::filesystem::path tests_folder() { return std::filesystem::path(CAIRN_SOURCE_DIR) / "tests"; }
 
 inline nlohmann::json read_json(const std::filesystem::path& path) {
     std::ifstream file(path);

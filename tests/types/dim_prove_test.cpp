@@ -102,6 +102,9 @@ TEST_F(Provable, WhatMayBeFalseIsNotClaimed) {
     EXPECT_FALSE(provably_le(n + 1, n));
     EXPECT_FALSE(provably_le(n * n, n));
     EXPECT_FALSE(provably_le(64 * ceildiv(n, 64), n));
+    // What floordiv is multiplied by may be negative, which turns its bounds round.
+    const Dim either_sign = mod(t, m - 32);
+    EXPECT_FALSE(provably_le(either_sign * (n - 1), 2 * either_sign * floordiv(n, 2)));
     // The difference does not fit into 64 bits.
     EXPECT_FALSE(provably_le(INT64_MIN, INT64_MAX - 1024 + n * 2));
 }

@@ -80,8 +80,8 @@ TEST(DimText, WrongTextsNameTheColumn) {
     };
     for (const auto& row : cases) {
         EXPECT_THAT([&] { symbols->parse(row.first); },
-                    Throws<Error>(
-                        AllOf(Property(&Error::kind, ErrorKind::argument), Property(&Error::what, HasSubstr(row.second)))))
+                    Throws<Error>(AllOf(Property(&Error::kind, ErrorKind::argument),
+                                        Property(&Error::what, HasSubstr(row.second)))))
             << row.first.substr(0, 50);
     }
 }

@@ -225,9 +225,8 @@ TEST(ProblemText, WrongTextsNameTheColumn) {
         {"elementwise {1=neg(0):f32} | f32[2] -> f32[2] results (2)", "the body has no value 2"},
     };
     for (const auto& row : cases) {
-        EXPECT_THAT([&] { parse(row.first); },
-                    Throws<Error>(
-                        AllOf(Property(&Error::kind, ErrorKind::argument), Property(&Error::what, HasSubstr(row.second)))))
+        EXPECT_THAT([&] { parse(row.first); }, Throws<Error>(AllOf(Property(&Error::kind, ErrorKind::argument),
+                                                                   Property(&Error::what, HasSubstr(row.second)))))
             << row.first;
     }
 }

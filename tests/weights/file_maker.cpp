@@ -45,6 +45,7 @@ std::vector<std::string> safetensors_seeds() {
             data.substr(0, 7)),
         safetensors_bytes(R"({"a":{"dtype":"F32","shape":[9223372036854775807,4],"data_offsets":[0,0]}})", ""),
         safetensors_bytes(R"({"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,1e3]}})", data),
+        safetensors_bytes(R"({"__metadata__":{"shape":[0,7]}})", ""),
         safetensors_bytes(R"({"a":[[[[[[{"b":null}]]]]]],"c":true})", ""),
     };
 }

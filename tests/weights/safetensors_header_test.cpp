@@ -127,6 +127,10 @@ TEST(SafetensorsHeader, TextsThatAreNoHeader) {
     EXPECT_THAT(header(R"({"__metadata__":3})"), refused("'__metadata__' should be an object"));
     EXPECT_THAT(header(R"({"__metadata__":{"a":3}})"), refused("'__metadata__': 'a' should be a string"));
     EXPECT_THAT(header(R"({"__metadata__":{"a":{"b":"c"}}})"), refused("'__metadata__': 'a' should be a string"));
+    // A metadata key may be called like a tensor's field, also before there is any tensor.
+    EXPECT_THAT(header(R"({"__metadata__":{"shape":[0,7]}})"), refused("'__metadata__': 'shape' should be a string"));
+    EXPECT_THAT(header(R"({"__metadata__":{"data_offsets":[0]}})"), refused("'data_offsets' should be a string"));
+    EXPECT_EQ(parse(safetensors_bytes(R"({"__metadata__":{"dtype":"x"}})", "")).metadata.at("dtype"), "x");
     const std::string deep(100000, '[');
     EXPECT_THAT(header(R"({"a":)" + deep), refused("should be an object"));
     EXPECT_THAT(header(R"({"a":{"shape":)" + deep), refused("should hold integers"));

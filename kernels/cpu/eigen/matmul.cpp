@@ -7,8 +7,8 @@
 #include <Eigen/Core>
 #include <algorithm>
 
-/// Batched products by Eigen's inner functions, called below its expressions because those allocate packing buffers: here the buffers are
-/// planned workspace.
+/// Batched products by Eigen's inner functions, called below its expressions because those allocate packing buffers:
+/// here the buffers are planned workspace.
 namespace CAIRN_LEVEL {
 namespace {
 
@@ -50,8 +50,9 @@ struct Blocking : Eigen::internal::level3_blocking<T, T> {
 template <typename T, int a_order, int b_order>
 void gemm(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& c, T* scratch) noexcept {
     Blocking<T> blocking(scratch, c.rows, c.columns, a.columns);
-    Eigen::internal::general_matrix_matrix_product<Index, T, a_order, false, T, b_order, false, Eigen::RowMajor, 1>::run(
-        c.rows, c.columns, a.columns, a.data, a.stride, b.data, b.stride, c.data, 1, c.stride, T(1), blocking, nullptr);
+    Eigen::internal::general_matrix_matrix_product<Index, T, a_order, false, T, b_order, false, Eigen::RowMajor,
+                                                   1>::run(c.rows, c.columns, a.columns, a.data, a.stride, b.data,
+                                                           b.stride, c.data, 1, c.stride, T(1), blocking, nullptr);
 }
 
 // c = x b for one row x.
@@ -81,12 +82,14 @@ void multiply(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& c, T* scr
 
 // One product of a batch, or one share of it: a range of rows or of columns.
 template <typename T>
-void multiply_share(Matrix<T> a, Matrix<T> b, Matrix<T> c, const T* bias, Index part, Index parts, T* scratch) noexcept {
+void multiply_share(Matrix<T> a, Matrix<T> b, Matrix<T> c, const T* bias, Index part, Index parts,
+                    T* scratch) noexcept {
     const bool by_columns = c.columns >= c.rows;
     // Borders at multiples of 16 keep the shares' inner loops whole.
     const Index units = ((by_columns ? c.columns : c.rows) + 15) / 16;
     const Index limit = by_columns ? c.columns : c.rows;
-    const Index begin = std::min(limit, units * part / parts * 16), end = std::min(limit, units * (part + 1) / parts * 16);
+    const Index begin = std::min(limit, units * part / parts * 16),
+                end = std::min(limit, units * (part + 1) / parts * 16);
     if (by_columns) {
         b.data = b.at(0, begin);
         c.data = c.at(0, begin);
@@ -137,7 +140,8 @@ void run(const Args& args, Team& team) {
     const T* bias = plan.has_bias ? reinterpret_cast<const T*>(args.inputs[2].data) : nullptr;
     std::int64_t batches = 1;
     for (int i = 0; i < c_arg.rank - 2; ++i) batches *= c_arg.shape[i];
-    if (batches > 1 && is_repeated(b_arg, c_arg.rank) && !a.is_transposed && rows_are_uniform(a_arg) && rows_are_uniform(c_arg)) {
+    if (batches > 1 && is_repeated(b_arg, c_arg.rank) && !a.is_transposed && rows_are_uniform(a_arg) &&
+        rows_are_uniform(c_arg)) {
         a.rows = c.rows = a.rows * batches;
         batches = 1;
     }

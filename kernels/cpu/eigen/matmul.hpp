@@ -9,8 +9,8 @@ struct EigenPlan {
     bool is_f64, has_bias;
 };
 
-/// The blocks that Eigen packs, in elements: `depth` x `columns` of b and `depth` x `rows` of a. Fixed, so that results do not depend on the
-/// machine's caches, and small enough for 256 KB of second-level cache in f32.
+/// The blocks that Eigen packs, in elements: `depth` x `columns` of b and `depth` x `rows` of a. Fixed, so that results
+/// do not depend on the machine's caches, and small enough for 256 KB of second-level cache in f32.
 struct EigenBlocks {
     static constexpr std::int64_t depth = 256, columns = 192, rows = 256;
     /// Scratch of one member in elements, each of the two blocks beginning at a multiple of 64 bytes.

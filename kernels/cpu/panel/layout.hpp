@@ -6,13 +6,13 @@
 #include <string_view>
 #include <vector>
 
-/// The packed form of a weight matrix W [K, N]: panels of 32 columns, each holding its columns' elements k by k, so that a product reads
-/// one stream. The last panel is filled up with zeros.
+/// The packed form of a weight matrix W [K, N]: panels of 32 columns, each holding its columns' elements k by k, so
+/// that a product reads one stream. The last panel is filled up with zeros.
 ///
 ///     W[k, n] stands at panels[n / 32 * K * 32 + k * 32 + n % 32]
 ///
-/// `panel32` is the form of W. The same bytes are `panel32.t` of the transposed matrix: a table [V, D] that is both the embedding and, transposed, the
-/// output projection is packed once, and row v of the table is column v of the panels.
+/// `panel32` is the form of W. The same bytes are `panel32.t` of the transposed matrix: a table [V, D] that is both the
+/// embedding and, transposed, the output projection is packed once, and row v of the table is column v of the panels.
 namespace cairn::inline v0::kernels::cpu {
 
 constexpr std::int64_t panel_width = 32;

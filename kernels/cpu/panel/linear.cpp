@@ -7,8 +7,9 @@
 
 #include <algorithm>
 
-/// x @ w for a packed w, with bias, activation and residual applied to each tile while it is in the first-level cache. Work is cut into blocks of rows
-/// times runs of panels; a block of x stays in the second-level cache while the panels stream by, each fetched while the one before is used.
+/// x @ w for a packed w, with bias, activation and residual applied to each tile while it is in the first-level cache.
+/// Work is cut into blocks of rows times runs of panels; a block of x stays in the second-level cache while the panels
+/// stream by, each fetched while the one before is used.
 namespace CAIRN_LEVEL {
 namespace {
 
@@ -41,7 +42,8 @@ void finish(const Product& product, std::int64_t row, int height, std::int64_t p
             F32 y = load(sums.row[i] + j);
             if (product.bias != nullptr) y = y + bias;
             y = activate(y, product.activation);
-            if (product.residual != nullptr) y = y + read(product.residual + (row + i) * product.residual_stride + column);
+            if (product.residual != nullptr)
+                y = y + read(product.residual + (row + i) * product.residual_stride + column);
             float* to = product.out + (row + i) * product.out_stride + column;
             if (whole)
                 store(to, y);
@@ -51,19 +53,22 @@ void finish(const Product& product, std::int64_t row, int height, std::int64_t p
     }
 }
 
-// Few rows: one tile a panel, which is limited by how fast the panels arrive. The stream is asked for some way ahead; panels lie one behind the other.
+// Few rows: one tile a panel, which is limited by how fast the panels arrive. The stream is asked for some way ahead;
+// panels lie one behind the other.
 void run_whole(const Product& product, std::int64_t row, int height, std::int64_t begin, std::int64_t end) noexcept {
     constexpr std::int64_t distance = 4096;  // 16 KB: what memory delivers while it takes to answer, several times over
     TileSums sums;
     for (std::int64_t panel = begin; panel < end; ++panel) {
         const float* from = product.panels + panel * product.depth * panel_width;
         whole_tiles[static_cast<std::size_t>(height - 1)](
-            {product.x + row * product.x_stride, product.x_stride, from, product.depth, from + distance, panel_width}, sums.row[0]);
+            {product.x + row * product.x_stride, product.x_stride, from, product.depth, from + distance, panel_width},
+            sums.row[0]);
         finish(product, row, height, panel, sums);
     }
 }
 
-// A block of rows in tiles of about equal height. The first two passes over a panel fetch the next one, half of it each.
+// A block of rows in tiles of about equal height. The first two passes over a panel fetch the next one, half of it
+// each.
 void run_block(const Product& product, Rows block, std::int64_t begin, std::int64_t end) noexcept {
     const std::int64_t first = block.stride, rows = block.count;
     const std::int64_t tiles = (rows + tile_height - 1) / tile_height;
@@ -116,7 +121,8 @@ Product product_of(const Args& args) noexcept {
 void panel_linear(const Args& args, Team& team) {
     const Product product = product_of(args);
     if (product.rows == 0) return;
-    // Sizes alone decide the borders. Runs of panels are short enough to share out evenly, long enough for fetching ahead to pay.
+    // Sizes alone decide the borders. Runs of panels are short enough to share out evenly, long enough for fetching
+    // ahead to pay.
     constexpr std::int64_t rows_per_block = 192;
     const std::int64_t panels = panel_count(product.columns), per_chunk = std::clamp<std::int64_t>(panels / 24, 1, 8);
     const std::int64_t chunks = (panels + per_chunk - 1) / per_chunk;

@@ -2,12 +2,14 @@
 
 #include <cstdint>
 
-/// What the code per level knows about a product with a packed weight beside its Args: what is done to each element of x @ w.
+/// What the code per level knows about a product with a packed weight beside its Args: what is done to each element of
+/// x @ w.
 namespace cairn::inline v0::kernels::cpu {
 
 enum class Activation : std::uint8_t { none, relu, gelu, gelu_tanh };
 
-/// Inputs: x, the packed weight, then the bias, then the residual, where there are such. out = activation(x @ w + bias) + residual.
+/// Inputs: x, the packed weight, then the bias, then the residual, where there are such. out = activation(x @ w + bias)
+/// + residual.
 struct PanelPlan {
     bool has_bias, has_residual;
     Activation activation;

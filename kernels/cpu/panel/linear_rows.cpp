@@ -15,9 +15,12 @@ struct Form {
     PanelPlan plan;
 };
 constexpr Form forms[] = {
-    {"linear_gelu_tanh", {true, false, Activation::gelu_tanh}}, {"linear_gelu", {true, false, Activation::gelu}},
-    {"linear_relu", {true, false, Activation::relu}},           {"linear_residual", {true, true, Activation::none}},
-    {"linear", {true, false, Activation::none}},                {"matmul", {false, false, Activation::none}},
+    {"linear_gelu_tanh", {true, false, Activation::gelu_tanh}},
+    {"linear_gelu", {true, false, Activation::gelu}},
+    {"linear_relu", {true, false, Activation::relu}},
+    {"linear_residual", {true, true, Activation::none}},
+    {"linear", {true, false, Activation::none}},
+    {"matmul", {false, false, Activation::none}},
 };
 
 const Form* form_of(const Problem& problem) {
@@ -43,28 +46,40 @@ Refusal accepts(const Problem& problem) {
     if (!same_leading_axes(x, out)) return "needs the leading axes of x in the output";
     if (!has_uniform_rows(x)) return "needs rows of x that are contiguous and lie at one distance";
     if (!has_uniform_rows(out)) return "needs rows of the output that are contiguous and lie at one distance";
-    if (form->plan.has_bias && (problem.inputs[2].shape.size() != 1 || !has_unit_stride(problem.inputs[2], 0))) return "needs a contiguous bias [N]";
+    if (form->plan.has_bias && (problem.inputs[2].shape.size() != 1 || !has_unit_stride(problem.inputs[2], 0)))
+        return "needs a contiguous bias [N]";
     if (form->plan.has_residual && (problem.inputs[3].shape != out.shape || !has_uniform_rows(problem.inputs[3])))
         return "needs rows of the residual that are contiguous and lie at one distance";
     return {};
 }
 
-std::shared_ptr<const void> prepare(const Problem& problem, int) { return std::make_shared<PanelPlan>(form_of(problem)->plan); }
+std::shared_ptr<const void> prepare(const Problem& problem, int) {
+    return std::make_shared<PanelPlan>(form_of(problem)->plan);
+}
 
 Cost cost(const Problem& problem) { return product_cost(problem, 0.8); }
 
 std::vector<std::string> samples_of(const Form& form) {
     const std::string name = form.definition, bias = form.plan.has_bias ? " f32[N]!" : "";
-    const auto residual = [&](const char* shape) { return form.plan.has_residual ? std::string(" ") + shape : std::string(); };
+    const auto residual = [&](const char* shape) {
+        return form.plan.has_residual ? std::string(" ") + shape : std::string();
+    };
     const auto with_columns = [](std::string text, const std::string& columns) {
-        for (std::size_t at = text.find('N'); at != std::string::npos; at = text.find('N', at)) text.replace(at, 1, columns);
+        for (std::size_t at = text.find('N'); at != std::string::npos; at = text.find('N', at))
+            text.replace(at, 1, columns);
         return text;
     };
-    return {with_columns(name + " | f32[T,70] f32[70,N]@panel32!" + bias + residual("f32[T,N]") + " -> f32[T,N] where T in 0..400", "100"),
-            with_columns(name + " | f32[T,129]:(300,1) f32[129,N]@panel32!" + bias + residual("f32[T,N]:(2000,1)") + " -> f32[T,N]:(1600,1) where T in 1..20",
+    return {with_columns(name + " | f32[T,70] f32[70,N]@panel32!" + bias + residual("f32[T,N]") +
+                             " -> f32[T,N] where T in 0..400",
+                         "100"),
+            with_columns(name + " | f32[T,129]:(300,1) f32[129,N]@panel32!" + bias + residual("f32[T,N]:(2000,1)") +
+                             " -> f32[T,N]:(1600,1) where T in 1..20",
                          "1504"),
-            with_columns(name + " | f32[B,1,33] f32[33,N]@panel32!" + bias + residual("f32[B,1,N]") + " -> f32[B,1,N] where B in 1..9", "7"),
-            with_columns(name + " | f32[2,3,1] f32[1,N]@panel32!" + bias + residual("f32[2,3,N]") + " -> f32[2,3,N]", "64")};
+            with_columns(name + " | f32[B,1,33] f32[33,N]@panel32!" + bias + residual("f32[B,1,N]") +
+                             " -> f32[B,1,N] where B in 1..9",
+                         "7"),
+            with_columns(name + " | f32[2,3,1] f32[1,N]@panel32!" + bias + residual("f32[2,3,N]") + " -> f32[2,3,N]",
+                         "64")};
 }
 
 }  // namespace

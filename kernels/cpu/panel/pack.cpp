@@ -16,7 +16,8 @@ struct Source {
     std::int64_t depth, columns, depth_stride, column_stride;
 };
 
-// One panel. Rows of the source are read along whichever axis is contiguous, in squares small enough for the first-level cache.
+// One panel. Rows of the source are read along whichever axis is contiguous, in squares small enough for the
+// first-level cache.
 void pack_panel(const Source& from, std::int64_t panel, float* to) noexcept {
     const std::int64_t first = panel * panel_width, width = std::min(panel_width, from.columns - first);
     constexpr std::int64_t square = 32;
@@ -32,7 +33,8 @@ void pack_panel(const Source& from, std::int64_t panel, float* to) noexcept {
                     to[k * panel_width + n] = begin[n * from.column_stride + k * from.depth_stride];
         }
         if (width == panel_width) continue;
-        for (std::int64_t k = k0; k < k1; ++k) std::fill(to + k * panel_width + width, to + (k + 1) * panel_width, 0.0f);
+        for (std::int64_t k = k0; k < k1; ++k)
+            std::fill(to + k * panel_width + width, to + (k + 1) * panel_width, 0.0f);
     }
 }
 
@@ -50,7 +52,8 @@ void run(const Args& args, Team& team) {
 Refusal accepts(const Problem& problem) {
     if (problem.inputs.size() != 1 || problem.outputs.size() != 1) return "needs one input and one output";
     const TensorDesc &in = problem.inputs[0], &out = problem.outputs[0];
-    if (out.layout != panel_layout && out.layout != panel_layout_transposed) return "makes the layouts panel32 and panel32.t";
+    if (out.layout != panel_layout && out.layout != panel_layout_transposed)
+        return "makes the layouts panel32 and panel32.t";
     if (!in.layout.empty()) return "needs plain memory, not the layout " + in.layout;
     if (in.dtype != DType::f32 || out.dtype != DType::f32) return "needs f32";
     if (in.shape.size() != 2 || in.shape != out.shape) return "needs a matrix";

@@ -6,12 +6,13 @@
 #include <array>
 #include <utility>
 
-/// The register tiles of the packed product: `height` rows of x times a group of a panel's columns, summed over the whole depth in
-/// registers. A is read unpacked, one broadcast a row; every element is one chain of multiply-adds over k, so its bits depend neither on the
-/// tile it falls in nor on the thread.
+/// The register tiles of the packed product: `height` rows of x times a group of a panel's columns, summed over the
+/// whole depth in registers. A is read unpacked, one broadcast a row; every element is one chain of multiply-adds over
+/// k, so its bits depend neither on the tile it falls in nor on the thread.
 namespace CAIRN_LEVEL {
 
-/// Vectors in a panel's row of 32 columns; of a tall tile; rows of a tall tile; rows up to which one tile spans the whole panel.
+/// Vectors in a panel's row of 32 columns; of a tall tile; rows of a tall tile; rows up to which one tile spans the
+/// whole panel.
 inline constexpr int panel_vectors = 32 / lanes;
 inline constexpr int group_vectors = 2;
 inline constexpr int tile_height = lanes == 16 ? 12 : lanes == 8 ? 6 : 4;
@@ -47,7 +48,8 @@ __attribute__((noinline)) void compute_tile(const TileSource& source, float* sum
         ahead += source.ahead_step;
         const auto left = [&](int i) __attribute__((always_inline)) { return splat(base[i / 3][i % 3 * stride]); };
         if constexpr (height < vectors) {
-            // A wide tile keeps its rows' broadcasts, a tall one its vectors of w: the other operand then needs one register.
+            // A wide tile keeps its rows' broadcasts, a tall one its vectors of w: the other operand then needs one
+            // register.
             F32 lefts[height];
 #pragma GCC unroll 12
             for (int i = 0; i < height; ++i) lefts[i] = left(i);

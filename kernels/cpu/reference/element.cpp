@@ -9,8 +9,8 @@
 namespace cairn::inline v0::kernels::cpu::reference {
 namespace {
 
-// A float of 16 bits with `mantissa` explicit bits and a bias that makes `low` the exponent of its smallest normal number. Going straight from
-// double avoids the double rounding of a detour by float.
+// A float of 16 bits with `mantissa` explicit bits and a bias that makes `low` the exponent of its smallest normal
+// number. Going straight from double avoids the double rounding of a detour by float.
 template <int mantissa, int low>
 std::uint16_t narrow(double value) noexcept {
     constexpr std::uint16_t infinity = static_cast<std::uint16_t>((0x7fff >> mantissa) << mantissa);
@@ -21,7 +21,8 @@ std::uint16_t narrow(double value) noexcept {
     if (std::isinf(magnitude)) return sign | infinity;
     const int exponent = std::max(std::ilogb(magnitude), low);
     const double scaled = std::nearbyint(std::ldexp(magnitude, mantissa - exponent));
-    const std::int64_t bits = (static_cast<std::int64_t>(exponent - low) << mantissa) + static_cast<std::int64_t>(scaled);
+    const std::int64_t bits =
+        (static_cast<std::int64_t>(exponent - low) << mantissa) + static_cast<std::int64_t>(scaled);
     return static_cast<std::uint16_t>(sign | std::min<std::int64_t>(bits, infinity));
 }
 
@@ -106,7 +107,8 @@ double rounded(From value, DType dtype) noexcept {
 
 }  // namespace
 
-void load(Block& block, const std::byte* from, std::int64_t offset, std::int64_t stride, int count, DType dtype) noexcept {
+void load(Block& block, const std::byte* from, std::int64_t offset, std::int64_t stride, int count,
+          DType dtype) noexcept {
     visit(dtype, [&]<typename T>(T) {
         const T* source = reinterpret_cast<const T*>(from) + offset;
         for (int i = 0; i < count; ++i) {
@@ -118,7 +120,8 @@ void load(Block& block, const std::byte* from, std::int64_t offset, std::int64_t
     });
 }
 
-void store(const Block& block, std::byte* to, std::int64_t offset, std::int64_t stride, int count, DType dtype) noexcept {
+void store(const Block& block, std::byte* to, std::int64_t offset, std::int64_t stride, int count,
+           DType dtype) noexcept {
     visit(dtype, [&]<typename T>(T) {
         T* target = reinterpret_cast<T*>(to) + offset;
         for (int i = 0; i < count; ++i) {
@@ -196,8 +199,8 @@ void move_run(std::byte* to, std::int64_t to_stride, const std::byte* from, std:
                     from + i * from_stride * static_cast<std::int64_t>(sizeof(Word)), sizeof(Word));
 }
 
-void move_run(std::byte* to, std::int64_t to_stride, const std::byte* from, std::int64_t from_stride, std::int64_t count,
-              std::size_t bytes) noexcept {
+void move_run(std::byte* to, std::int64_t to_stride, const std::byte* from, std::int64_t from_stride,
+              std::int64_t count, std::size_t bytes) noexcept {
     if (count == 1 || (to_stride == 1 && from_stride == 1)) {
         // In place the two are the same memory, which memcpy does not allow.
         std::memmove(to, from, static_cast<std::size_t>(count) * bytes);
@@ -219,8 +222,7 @@ void move_elements(const View& to, const View& from, std::size_t bytes, Range ra
     const std::int64_t from_inner = from_dense ? range.end : inner_size(from);
     const auto size = static_cast<std::int64_t>(bytes);
     for (std::int64_t i = range.begin; i < range.end;) {
-        const std::int64_t run =
-            std::min({range.end - i, to_inner - i % to_inner, from_inner - i % from_inner});
+        const std::int64_t run = std::min({range.end - i, to_inner - i % to_inner, from_inner - i % from_inner});
         const std::int64_t to_offset = to_dense ? i : offset_of(to, i);
         const std::int64_t from_offset = from_dense ? i : offset_of(from, i);
         move_run(to.data + to_offset * size, to_dense ? 1 : inner_stride(to), from.data + from_offset * size,
@@ -240,7 +242,8 @@ int position_of_list(const Problem& problem, std::string_view name) {
     int position = 0;
     for (const Attribute& attribute : problem.attributes) {
         if (attribute.name == name) return position;
-        if (const auto* list = std::get_if<std::vector<Dim>>(&attribute.value)) position += static_cast<int>(list->size());
+        if (const auto* list = std::get_if<std::vector<Dim>>(&attribute.value))
+            position += static_cast<int>(list->size());
     }
     throw Error(ErrorKind::argument, "[" + problem.definition + "] expected an attribute " + std::string(name));
 }

@@ -6,8 +6,8 @@
 #include <span>
 #include <string_view>
 
-/// Elements of any dtype and stride, a block at a time: floats as double, integers and booleans as 64-bit integers. With it a
-/// reference kernel is written once for all dtypes.
+/// Elements of any dtype and stride, a block at a time: floats as double, integers and booleans as 64-bit integers.
+/// With it a reference kernel is written once for all dtypes.
 ///
 ///     Block x;
 ///     load(x, argument, offset, stride, count, DType::bf16);   // x.real[0 .. count)
@@ -23,9 +23,11 @@ union Block {
 };
 
 /// Reads `count` elements, `stride` elements apart, beginning `offset` elements behind `from`.
-void load(Block& block, const std::byte* from, std::int64_t offset, std::int64_t stride, int count, DType dtype) noexcept;
+void load(Block& block, const std::byte* from, std::int64_t offset, std::int64_t stride, int count,
+          DType dtype) noexcept;
 /// Writes them: floats rounded to nearest even, integers wrapped, booleans 0 or 1.
-void store(const Block& block, std::byte* to, std::int64_t offset, std::int64_t stride, int count, DType dtype) noexcept;
+void store(const Block& block, std::byte* to, std::int64_t offset, std::int64_t stride, int count,
+           DType dtype) noexcept;
 /// The conversion of `cast`: rounding between floats, truncation and saturation to integers, `x != 0` to boolean.
 void convert(Block& block, int count, DType from, DType to) noexcept;
 /// An integer reduced to the range of `dtype`, as arithmetic in that dtype wraps.
@@ -42,8 +44,8 @@ struct View {
 };
 inline View view_of(const TensorArg& arg) noexcept { return {arg.data, arg.shape, arg.strides, arg.rank}; }
 
-/// The product of the sizes; the elements between the view's start and its `index`-th element in row-major order; whether elements follow each
-/// other without gaps.
+/// The product of the sizes; the elements between the view's start and its `index`-th element in row-major order;
+/// whether elements follow each other without gaps.
 std::int64_t element_count(const View& view) noexcept;
 std::int64_t offset_of(const View& view, std::int64_t index) noexcept;
 bool is_dense(const View& view) noexcept;
@@ -59,8 +61,8 @@ inline Range share(std::int64_t count, int rank, int size) noexcept {
     return {count * rank / size, count * (rank + 1) / size};
 }
 
-/// Copies the elements [begin, end) of `from` in row-major order to the same places of `to`, which has as many elements but may have another
-/// shape. `bytes` is the size of an element.
+/// Copies the elements [begin, end) of `from` in row-major order to the same places of `to`, which has as many elements
+/// but may have another shape. `bytes` is the size of an element.
 void move_elements(const View& to, const View& from, std::size_t bytes, Range range) noexcept;
 
 /// Why a problem is not for a reference kernel: operands that are not plain memory. Empty otherwise.

@@ -6,8 +6,9 @@
 /// What each elementwise op does to one element, as one row an op.
 namespace cairn::inline v0::kernels::cpu::reference {
 
-/// The functions an op has: on floats, on integers and booleans (the result is then wrapped to its dtype), and tests, whose result is a boolean
-/// whatever the operands are. Null where the op does not exist for such operands. Unary ops ignore the second operand.
+/// The functions an op has: on floats, on integers and booleans (the result is then wrapped to its dtype), and tests,
+/// whose result is a boolean whatever the operands are. Null where the op does not exist for such operands. Unary ops
+/// ignore the second operand.
 struct ElementRule {
     std::string_view name;
     int operands;

@@ -81,7 +81,8 @@ Refusal accepts(const Problem& problem) {
     if (problem.outputs.empty()) return "needs an output";
     std::vector<DType> dtypes;
     for (const TensorDesc& input : problem.inputs) {
-        if (input.shape != problem.outputs[0].shape) return "needs inputs of the shape of the outputs (stride 0 repeats)";
+        if (input.shape != problem.outputs[0].shape)
+            return "needs inputs of the shape of the outputs (stride 0 repeats)";
         dtypes.push_back(input.dtype);
     }
     for (const Step& step : steps_of(problem)) {
@@ -134,9 +135,7 @@ void apply(const Operation& operation, std::span<Block> values, Block& out, int 
     const Block& c = values[static_cast<std::size_t>(operation.operands[2])];
     switch (operation.form) {
         case Form::rule: return apply_rule(operation, a, b, out, count);
-        case Form::cast:
-            out = a;
-            return convert(out, count, operation.operand_dtype, operation.dtype);
+        case Form::cast: out = a; return convert(out, count, operation.operand_dtype, operation.dtype);
         case Form::choice:
             for (int i = 0; i < count; ++i) out.whole[i] = a.whole[i] != 0 ? b.whole[i] : c.whole[i];
             return;
@@ -180,7 +179,8 @@ void run(const Args& args, Team& team) {
         const std::int64_t end = std::min(items, (chunk + 1) * items_per_chunk);
         for (std::int64_t item = chunk * items_per_chunk; item < end; ++item) {
             const std::int64_t column = item % pieces * block_size;
-            run_block(body, args, values, item / pieces, column, static_cast<int>(std::min<std::int64_t>(block_size, inner - column)), flat);
+            run_block(body, args, values, item / pieces, column,
+                      static_cast<int>(std::min<std::int64_t>(block_size, inner - column)), flat);
         }
     }
 }
@@ -198,7 +198,9 @@ std::vector<std::string> samples_of(std::string_view name) {
                         DType::boolean}) {
         const bool real = is_float(dtype), test = real ? rule.real_test != nullptr : rule.whole_test != nullptr;
         if (real ? !test && rule.real == nullptr : !test && rule.whole == nullptr) continue;
-        if (dtype == DType::boolean && (rule.whole != nullptr || (rule.real_test != nullptr && op != "eq" && op != "ne"))) continue;
+        if (dtype == DType::boolean &&
+            (rule.whole != nullptr || (rule.real_test != nullptr && op != "eq" && op != "ne")))
+            continue;
         if (dtype != DType::boolean && op.starts_with("logical")) continue;
         const int form = dtype == DType::f32 || dtype == DType::i32 || dtype == DType::boolean ? 0 : 1;
         const std::string tensor = std::string(to_string(dtype)) + shapes[form];
@@ -222,8 +224,10 @@ Kernel kernel(std::string_view name, std::vector<std::string> samples) {
         Cost cost{0, 0, efficiency};
         for (const auto* list : {&problem.inputs, &problem.outputs})
             for (const TensorDesc& tensor : *list)
-                cost.bytes += static_cast<double>(element_count(tensor.shape).constant()) * static_cast<double>(size_of(tensor.dtype));
-        cost.flops = static_cast<double>(element_count(problem.outputs[0].shape).constant()) * static_cast<double>(steps_of(problem).size());
+                cost.bytes += static_cast<double>(element_count(tensor.shape).constant()) *
+                              static_cast<double>(size_of(tensor.dtype));
+        cost.flops = static_cast<double>(element_count(problem.outputs[0].shape).constant()) *
+                     static_cast<double>(steps_of(problem).size());
         return cost;
     };
     made.samples = std::move(samples);
@@ -231,29 +235,32 @@ Kernel kernel(std::string_view name, std::vector<std::string> samples) {
 }
 
 std::vector<std::string> cast_samples() {
-    constexpr DType all[] = {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i64, DType::i32, DType::i8, DType::u8, DType::boolean};
+    constexpr DType all[] = {DType::f64, DType::f32, DType::f16, DType::bf16,   DType::i64,
+                             DType::i32, DType::i8,  DType::u8,  DType::boolean};
     std::vector<std::string> samples;
     for (DType from : all)
         for (DType to : all)
-            samples.push_back("cast dtype=(" + std::to_string(static_cast<int>(to)) + ") | " + std::string(to_string(from)) + "[3,30] -> " +
-                              std::string(to_string(to)) + "[3,30]");
+            samples.push_back("cast dtype=(" + std::to_string(static_cast<int>(to)) + ") | " +
+                              std::string(to_string(from)) + "[3,30] -> " + std::string(to_string(to)) + "[3,30]");
     return samples;
 }
 
 }  // namespace
 
 void add_elementwise(std::vector<Kernel>& kernels) {
-    for (std::string_view name : {"neg", "abs", "exp", "log", "sqrt", "rsqrt", "sin", "cos", "tanh", "erf", "floor", "add", "sub",
-                                  "mul", "div", "min", "max", "pow", "eq", "ne", "lt", "le", "gt", "ge", "logical_and",
-                                  "logical_or", "logical_xor", "logical_not", "where"})
+    for (std::string_view name :
+         {"neg",   "abs", "exp", "log", "sqrt",        "rsqrt",      "sin",         "cos",         "tanh", "erf",
+          "floor", "add", "sub", "mul", "div",         "min",        "max",         "pow",         "eq",   "ne",
+          "lt",    "le",  "gt",  "ge",  "logical_and", "logical_or", "logical_xor", "logical_not", "where"})
         kernels.push_back(kernel(name, samples_of(name)));
     kernels.push_back(kernel("cast", cast_samples()));
     kernels.push_back(kernel(
-        "elementwise",
-        {"elementwise {2=add(0,1):f32 3=tanh(2):f32} | f32[5,N] f32[5,N]:(0,1) -> f32[5,N] results (3) where N in 0..300",
-         "elementwise {2=const(0.5):f32 3=mul(0,2):f32 4=gt(3,1):bool 5=where(4,3,1):f32} | f32[T,9] f32[T,9] -> f32[T,9] bool[T,9] "
-         "results (5,4) where T in 1..80",
-         "elementwise {1=cast(0):f32 2=exp(1):f32 3=cast(2):f16} | f16[33] -> f16[33] results (3)"}));
+        "elementwise", {"elementwise {2=add(0,1):f32 3=tanh(2):f32} | f32[5,N] f32[5,N]:(0,1) -> f32[5,N] results (3) "
+                        "where N in 0..300",
+                        "elementwise {2=const(0.5):f32 3=mul(0,2):f32 4=gt(3,1):bool 5=where(4,3,1):f32} | f32[T,9] "
+                        "f32[T,9] -> f32[T,9] bool[T,9] "
+                        "results (5,4) where T in 1..80",
+                        "elementwise {1=cast(0):f32 2=exp(1):f32 3=cast(2):f16} | f16[33] -> f16[33] results (3)"}));
 }
 
 }  // namespace cairn::inline v0::kernels::cpu::reference

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <memory>
 
-/// pad, concat, gather, scatter, iota: ops that are no view of one input. Members of a team share the elements evenly; who copies an
-/// element cannot change it.
+/// pad, concat, gather, scatter, iota: ops that are no view of one input. Members of a team share the elements evenly;
+/// who copies an element cannot change it.
 namespace cairn::inline v0::kernels::cpu::reference {
 namespace {
 
@@ -23,10 +23,12 @@ std::int64_t list_bytes(std::int64_t rank) noexcept { return rounded_to_line(ran
 std::int64_t scratch_bytes(std::int64_t rank) noexcept { return 3 * list_bytes(rank); }
 
 // The part [begin, begin + size) of `whole` along an axis, its shape written to `shape`.
-View part_of(const View& whole, int axis, std::int64_t begin, std::int64_t size, std::size_t bytes, std::int64_t* shape) noexcept {
+View part_of(const View& whole, int axis, std::int64_t begin, std::int64_t size, std::size_t bytes,
+             std::int64_t* shape) noexcept {
     std::copy(whole.shape, whole.shape + whole.rank, shape);
     shape[axis] = size;
-    return {whole.data + begin * whole.strides[axis] * static_cast<std::int64_t>(bytes), shape, whole.strides, whole.rank};
+    return {whole.data + begin * whole.strides[axis] * static_cast<std::int64_t>(bytes), shape, whole.strides,
+            whole.rank};
 }
 
 void move_share(const View& to, const View& from, std::size_t bytes, const Team& team) noexcept {
@@ -140,7 +142,11 @@ Refusal accepts(const Problem& problem) {
     if (problem.outputs.size() != 1) return "needs one output";
     const std::string& name = problem.definition;
     const std::size_t inputs = problem.inputs.size();
-    if (name == "pad" ? inputs != 1 : name == "gather" ? inputs != 2 : name == "scatter" ? inputs != 3 : name == "iota" ? inputs != 0 : inputs == 0)
+    if (name == "pad"       ? inputs != 1
+        : name == "gather"  ? inputs != 2
+        : name == "scatter" ? inputs != 3
+        : name == "iota"    ? inputs != 0
+                            : inputs == 0)
         return "has the wrong number of inputs";
     if (name == "gather" || name == "scatter") {
         const DType dtype = problem.inputs[1].dtype;
@@ -185,19 +191,27 @@ Kernel kernel(const std::string& name, void (*run)(const Args&, Team&), std::vec
 }  // namespace
 
 void add_indexing(std::vector<Kernel>& kernels) {
-    kernels.push_back(kernel("pad", run_pad, {"pad axis=(-2) before=(1) after=(2) value=0.5 | f32[3,N,4] -> f32[3,N+3,4] where N in 0..90",
-                                              "pad axis=(-1) before=(N) after=(0) value=-7 | i8[5,6] -> i8[5,N+6] where N in 0..9",
-                                              "pad axis=(-1) before=(3) after=(3) value=1 | f16[4]:(2) -> f16[10]"}));
-    kernels.push_back(kernel("concat", run_concat, {"concat axis=(-2) | f32[2,N,3] f32[2,4,3] -> f32[2,N+4,3] where N in 0..90",
-                                                    "concat axis=(-1) | i64[4,1] i64[4,2]:(1,4) i64[4,3] -> i64[4,6]", "concat axis=(-1) | bool[7] -> bool[7]"}));
-    kernels.push_back(kernel("gather", run_gather, {"gather axis=(-2) | f32[50,9] i32[N] -> f32[N,9] where N in 0..200",
-                                                    "gather axis=(-2) | f16[2,7,3] i64[4,2] -> f16[2,4,2,3]", "gather axis=(-1) | u8[3,8]:(1,3) i32[5] -> u8[3,5]",
-                                                    "gather axis=(-1) | f64[8] i32[] -> f64[]"}));
-    kernels.push_back(kernel("scatter", run_scatter, {"scatter axis=(-2) | f32[50,9] i32[N] f32[N,9] -> f32[50,9] where N in 0..200",
-                                                      "scatter axis=(-1) | i32[3,8] i64[5] i32[3,5]:(1,3) -> i32[3,8]"}));
+    kernels.push_back(
+        kernel("pad", run_pad,
+               {"pad axis=(-2) before=(1) after=(2) value=0.5 | f32[3,N,4] -> f32[3,N+3,4] where N in 0..90",
+                "pad axis=(-1) before=(N) after=(0) value=-7 | i8[5,6] -> i8[5,N+6] where N in 0..9",
+                "pad axis=(-1) before=(3) after=(3) value=1 | f16[4]:(2) -> f16[10]"}));
+    kernels.push_back(kernel(
+        "concat", run_concat,
+        {"concat axis=(-2) | f32[2,N,3] f32[2,4,3] -> f32[2,N+4,3] where N in 0..90",
+         "concat axis=(-1) | i64[4,1] i64[4,2]:(1,4) i64[4,3] -> i64[4,6]", "concat axis=(-1) | bool[7] -> bool[7]"}));
+    kernels.push_back(
+        kernel("gather", run_gather,
+               {"gather axis=(-2) | f32[50,9] i32[N] -> f32[N,9] where N in 0..200",
+                "gather axis=(-2) | f16[2,7,3] i64[4,2] -> f16[2,4,2,3]",
+                "gather axis=(-1) | u8[3,8]:(1,3) i32[5] -> u8[3,5]", "gather axis=(-1) | f64[8] i32[] -> f64[]"}));
+    kernels.push_back(kernel("scatter", run_scatter,
+                             {"scatter axis=(-2) | f32[50,9] i32[N] f32[N,9] -> f32[50,9] where N in 0..200",
+                              "scatter axis=(-1) | i32[3,8] i64[5] i32[3,5]:(1,3) -> i32[3,8]"}));
     kernels.back().in_place = {{0, 0}};
-    kernels.push_back(kernel("iota", run_iota, {"iota length=(N) start=(0) dtype=(5) | -> i32[N] where N in 0..200",
-                                                "iota length=(9) start=(N) dtype=(1) | -> f32[9] where N in 0..50"}));
+    kernels.push_back(kernel("iota", run_iota,
+                             {"iota length=(N) start=(0) dtype=(5) | -> i32[N] where N in 0..200",
+                              "iota length=(9) start=(N) dtype=(1) | -> f32[9] where N in 0..50"}));
 }
 
 }  // namespace cairn::inline v0::kernels::cpu::reference

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <memory>
 
-/// The ops whose result is the same elements elsewhere. Each is a view of its input, given by strides made at the start of a run, and then copied;
-/// `copy` itself, between any strides, is also what stores the new rows of a state.
+/// The ops whose result is the same elements elsewhere. Each is a view of its input, given by strides made at the start
+/// of a run, and then copied; `copy` itself, between any strides, is also what stores the new rows of a state.
 namespace cairn::inline v0::kernels::cpu::reference {
 namespace {
 
@@ -13,10 +13,10 @@ enum class Motion { same, transpose, broadcast, slice, window };
 
 struct Movement {
     Motion motion = Motion::same;
-    std::size_t bytes = 0;         ///< of an element
+    std::size_t bytes = 0;  ///< of an element
     int axis = 0;
     std::vector<int> permutation;
-    int start_at = 0;              ///< where a slice's start stands among Args::dims
+    int start_at = 0;  ///< where a slice's start stands among Args::dims
     std::int64_t step = 1, dilation = 1;
 };
 
@@ -26,7 +26,8 @@ std::int64_t view_strides(const Movement& movement, const Args& args, std::int64
     switch (movement.motion) {
         case Motion::same: break;
         case Motion::transpose:
-            for (int i = 0; i < out.rank; ++i) strides[i] = in.strides[movement.permutation[static_cast<std::size_t>(i)]];
+            for (int i = 0; i < out.rank; ++i)
+                strides[i] = in.strides[movement.permutation[static_cast<std::size_t>(i)]];
             break;
         case Motion::broadcast:
             for (int i = 0; i < out.rank; ++i) {
@@ -67,7 +68,8 @@ Refusal accepts(const Problem& problem) {
     if (Refusal refusal = needs_plain_memory(problem); !refusal.empty()) return refusal;
     if (problem.inputs.size() != 1 || problem.outputs.size() != 1) return "needs one input and one output";
     if (problem.inputs[0].dtype != problem.outputs[0].dtype) return "needs one dtype";
-    if ((problem.definition == "copy" || problem.definition == "copy_to") && problem.inputs[0].shape != problem.outputs[0].shape)
+    if ((problem.definition == "copy" || problem.definition == "copy_to") &&
+        problem.inputs[0].shape != problem.outputs[0].shape)
         return "needs equal shapes";
     return {};
 }
@@ -79,7 +81,8 @@ std::shared_ptr<const void> prepare(const Problem& problem, int) {
     movement->bytes = size_of(problem.inputs[0].dtype);
     if (problem.definition == "transpose") {
         movement->motion = Motion::transpose;
-        for (const Dim& axis : attributes.dims("permutation")) movement->permutation.push_back(axis_index(axis.constant(), rank));
+        for (const Dim& axis : attributes.dims("permutation"))
+            movement->permutation.push_back(axis_index(axis.constant(), rank));
     } else if (problem.definition == "broadcast") {
         movement->motion = Motion::broadcast;
     } else if (problem.definition == "slice") {
@@ -113,21 +116,26 @@ Kernel kernel(const std::string& name, std::vector<std::string> samples) {
 }  // namespace
 
 void add_movement(std::vector<Kernel>& kernels) {
-    kernels.push_back(kernel("reshape", {"reshape shape=(N,12) | f32[N,3,4] -> f32[N,12] where N in 0..900",
-                                         "reshape shape=(6,4) | i8[2,3,4]:(3,1,6) -> i8[6,4]", "reshape shape=(7,5,3) | f16[105] -> f16[7,5,3]",
-                                         "reshape shape=() | f64[1,1] -> f64[]"}));
-    kernels.push_back(kernel("transpose", {"transpose permutation=(-2,-3,-1) | f32[T,4,9] -> f32[4,T,9] where T in 0..700",
-                                           "transpose permutation=(-1,-2) | i64[33,70] -> i64[70,33]",
-                                           "transpose permutation=(-1,-3,-2) | bf16[3,4,5]:(40,10,2) -> bf16[5,3,4]"}));
-    kernels.push_back(kernel("broadcast", {"broadcast shape=(3,N,4) | f32[N,1] -> f32[3,N,4] where N in 0..900", "broadcast shape=(5,2) | bool[] -> bool[5,2]",
-                                           "broadcast shape=(2,6) | u8[6]:(3) -> u8[2,6]"}));
-    kernels.push_back(kernel("slice", {"slice axis=(-2) start=(2) stop=(N) step=(1) | f32[3,N,4] -> f32[3,N-2,4] where N in 2..90",
-                                       "slice axis=(-1) start=(1) stop=(9) step=(3) | i32[4,10] -> i32[4,3]",
-                                       "slice axis=(-1) start=(N) stop=(N+5) step=(2) | f16[4,N+5] -> f16[4,3] where N in 0..20"}));
+    kernels.push_back(
+        kernel("reshape", {"reshape shape=(N,12) | f32[N,3,4] -> f32[N,12] where N in 0..900",
+                           "reshape shape=(6,4) | i8[2,3,4]:(3,1,6) -> i8[6,4]",
+                           "reshape shape=(7,5,3) | f16[105] -> f16[7,5,3]", "reshape shape=() | f64[1,1] -> f64[]"}));
+    kernels.push_back(
+        kernel("transpose", {"transpose permutation=(-2,-3,-1) | f32[T,4,9] -> f32[4,T,9] where T in 0..700",
+                             "transpose permutation=(-1,-2) | i64[33,70] -> i64[70,33]",
+                             "transpose permutation=(-1,-3,-2) | bf16[3,4,5]:(40,10,2) -> bf16[5,3,4]"}));
+    kernels.push_back(kernel(
+        "broadcast", {"broadcast shape=(3,N,4) | f32[N,1] -> f32[3,N,4] where N in 0..900",
+                      "broadcast shape=(5,2) | bool[] -> bool[5,2]", "broadcast shape=(2,6) | u8[6]:(3) -> u8[2,6]"}));
+    kernels.push_back(
+        kernel("slice", {"slice axis=(-2) start=(2) stop=(N) step=(1) | f32[3,N,4] -> f32[3,N-2,4] where N in 2..90",
+                         "slice axis=(-1) start=(1) stop=(9) step=(3) | i32[4,10] -> i32[4,3]",
+                         "slice axis=(-1) start=(N) stop=(N+5) step=(2) | f16[4,N+5] -> f16[4,3] where N in 0..20"}));
     kernels.push_back(kernel("window", {"window axis=(-1) size=(3) stride=(2) dilation=(1) | f32[2,11] -> f32[2,5,3]",
                                         "window axis=(-2) size=(2) stride=(1) dilation=(3) | i8[9,4] -> i8[6,4,2]"}));
     kernels.push_back(kernel("copy_to", {"copy_to device=(0) | f32[3,N] -> f32[3,N] where N in 0..50"}));
-    kernels.push_back(kernel("copy", {"copy | f32[T,8]:(1,T) -> f32[T,8]:(20,1) where T in 0..3000", "copy | f32[3,T,8] -> f32[3,T,8]:(512,8,1) where T in 1..64",
+    kernels.push_back(kernel("copy", {"copy | f32[T,8]:(1,T) -> f32[T,8]:(20,1) where T in 0..3000",
+                                      "copy | f32[3,T,8] -> f32[3,T,8]:(512,8,1) where T in 1..64",
                                       "copy | bool[4,4]:(0,1) -> bool[4,4]", "copy | bf16[] -> bf16[]"}));
 }
 

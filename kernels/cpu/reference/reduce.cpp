@@ -32,7 +32,8 @@ void add_values(Total& total, const Block& block, int count, const Reduction& re
             if (real)
                 total.real += block.real[i];
             else
-                total.whole = static_cast<std::int64_t>(static_cast<std::uint64_t>(total.whole) + static_cast<std::uint64_t>(block.whole[i]));
+                total.whole = static_cast<std::int64_t>(static_cast<std::uint64_t>(total.whole) +
+                                                        static_cast<std::uint64_t>(block.whole[i]));
             continue;
         }
         // A NaN beats everything that comes later; on a tie the first stays.
@@ -106,19 +107,23 @@ const std::vector<Dim>& axes_of(const Problem& problem) {
 Refusal accepts(const Problem& problem) {
     if (Refusal refusal = needs_plain_memory(problem); !refusal.empty()) return refusal;
     if (problem.inputs.size() != 1 || problem.outputs.size() != 1) return "needs one input and one output";
-    if (problem.inputs[0].shape.size() != problem.outputs[0].shape.size()) return "needs an output that keeps the reduced axes";
+    if (problem.inputs[0].shape.size() != problem.outputs[0].shape.size())
+        return "needs an output that keeps the reduced axes";
     if (problem.inputs[0].dtype == DType::boolean) return "needs numbers";
     return {};
 }
 
 std::shared_ptr<const void> prepare(const Problem& problem, int) {
     auto reduction = std::make_shared<Reduction>();
-    reduction->fold = problem.definition == "sum" ? Fold::sum : problem.definition == "argmax" ? Fold::argmax : Fold::max;
+    reduction->fold = problem.definition == "sum"      ? Fold::sum
+                      : problem.definition == "argmax" ? Fold::argmax
+                                                       : Fold::max;
     reduction->input = problem.inputs[0].dtype;
     reduction->output = problem.outputs[0].dtype;
     const std::size_t rank = problem.inputs[0].shape.size();
     reduction->reduced.assign(rank, false);
-    for (const Dim& axis : axes_of(problem)) reduction->reduced.at(static_cast<std::size_t>(axis_index(axis.constant(), rank))) = true;
+    for (const Dim& axis : axes_of(problem))
+        reduction->reduced.at(static_cast<std::size_t>(axis_index(axis.constant(), rank))) = true;
     return reduction;
 }
 
@@ -143,17 +148,19 @@ Kernel kernel(const std::string& name, std::vector<std::string> samples) {
 
 void add_reductions(std::vector<Kernel>& kernels) {
     for (const std::string name : {"sum", "max_reduce"})
-        kernels.push_back(kernel(name, {name + " axes=(-1) | f32[3,N] -> f32[3,1] where N in 0..300",
-                                        name + " axes=(-3,-1) | f64[4,5,6]:(60,6,1) -> f64[1,5,1]",
-                                        name + " axes=(-2) | f16[2,N,3] -> f16[2,1,3] where N in 1..200",
-                                        name + " axes=(-2,-1) | bf16[70,3]:(1,70) -> bf16[1,1]",
-                                        name + " axes=(-1) | i8[40,9] -> i8[40,1]", name + " axes=(-2) | u8[9,4]:(0,1) -> u8[1,4]",
-                                        name + " axes=(-1) | i32[2,N] -> i32[2,1] where N in 0..90",
-                                        name + " axes=(-1) | i64[20] -> i64[1]"}));
-    kernels.push_back(kernel("argmax", {"argmax axis=(-1) | f32[3,N] -> i32[3,1] where N in 1..300",
-                                        "argmax axis=(-2) | f64[4,5,6]:(60,6,1) -> i32[4,1,6]", "argmax axis=(-1) | f16[2,70] -> i32[2,1]",
-                                        "argmax axis=(-1) | bf16[9] -> i32[1]", "argmax axis=(-1) | i8[40,9] -> i32[40,1]",
-                                        "argmax axis=(-1) | i64[2,33] -> i32[2,1]"}));
+        kernels.push_back(kernel(
+            name,
+            {name + " axes=(-1) | f32[3,N] -> f32[3,1] where N in 0..300",
+             name + " axes=(-3,-1) | f64[4,5,6]:(60,6,1) -> f64[1,5,1]",
+             name + " axes=(-2) | f16[2,N,3] -> f16[2,1,3] where N in 1..200",
+             name + " axes=(-2,-1) | bf16[70,3]:(1,70) -> bf16[1,1]", name + " axes=(-1) | i8[40,9] -> i8[40,1]",
+             name + " axes=(-2) | u8[9,4]:(0,1) -> u8[1,4]",
+             name + " axes=(-1) | i32[2,N] -> i32[2,1] where N in 0..90", name + " axes=(-1) | i64[20] -> i64[1]"}));
+    kernels.push_back(
+        kernel("argmax", {"argmax axis=(-1) | f32[3,N] -> i32[3,1] where N in 1..300",
+                          "argmax axis=(-2) | f64[4,5,6]:(60,6,1) -> i32[4,1,6]",
+                          "argmax axis=(-1) | f16[2,70] -> i32[2,1]", "argmax axis=(-1) | bf16[9] -> i32[1]",
+                          "argmax axis=(-1) | i8[40,9] -> i32[40,1]", "argmax axis=(-1) | i64[2,33] -> i32[2,1]"}));
 }
 
 }  // namespace cairn::inline v0::kernels::cpu::reference

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-/// The reference kernels: one for every atomic op, for all dtypes, strides, ranks and sizes; plain rather than fast. Each family appends its
-/// own.
+/// The reference kernels: one for every atomic op, for all dtypes, strides, ranks and sizes; plain rather than fast.
+/// Each family appends its own.
 namespace cairn::inline v0::kernels::cpu::reference {
 
 void add_elementwise(std::vector<Kernel>& kernels);

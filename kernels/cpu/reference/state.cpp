@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <memory>
 
-/// state_append and state_write as ops on plain tensors: the state, then new rows behind it or over a part of it. A program that keeps its
-/// state in place needs neither, only a `copy` of the rows.
+/// state_append and state_write as ops on plain tensors: the state, then new rows behind it or over a part of it. A
+/// program that keeps its state in place needs neither, only a `copy` of the rows.
 namespace cairn::inline v0::kernels::cpu::reference {
 namespace {
 
@@ -57,7 +57,8 @@ Kernel kernel(const std::string& name, std::vector<std::string> samples) {
     made.in_place = {{0, 0}};
     made.prepare = [](const Problem& problem, int) -> std::shared_ptr<const void> {
         const bool is_write = problem.definition == "state_write";
-        return std::make_shared<Change>(Change{size_of(problem.outputs[0].dtype), is_write ? position_of_list(problem, "start") : -1});
+        return std::make_shared<Change>(
+            Change{size_of(problem.outputs[0].dtype), is_write ? position_of_list(problem, "start") : -1});
     };
     made.samples = std::move(samples);
     return made;
@@ -66,8 +67,10 @@ Kernel kernel(const std::string& name, std::vector<std::string> samples) {
 }  // namespace
 
 void add_state_changes(std::vector<Kernel>& kernels) {
-    kernels.push_back(kernel("state_append", {"state_append | f32[3,P,8] f32[3,T,8] -> f32[3,P+T,8] where P in 0..90, T in 0..20"}));
-    kernels.push_back(kernel("state_write", {"state_write start=(P) | f32[3,P+9,8] f32[3,4,8] -> f32[3,P+9,8] where P in 0..90"}));
+    kernels.push_back(
+        kernel("state_append", {"state_append | f32[3,P,8] f32[3,T,8] -> f32[3,P+T,8] where P in 0..90, T in 0..20"}));
+    kernels.push_back(
+        kernel("state_write", {"state_write start=(P) | f32[3,P+9,8] f32[3,4,8] -> f32[3,P+9,8] where P in 0..90"}));
 }
 
 }  // namespace cairn::inline v0::kernels::cpu::reference

@@ -57,21 +57,10 @@ void weigh(Tile& tile, std::int64_t row, std::int64_t visible, std::int64_t widt
     const float largest = here > before ? here : before;
     // With nothing but -inf so far, any base will do: all weights are 0.
     const F32 base = splat(largest == -infinity ? 0.0f : largest);
-    F32 sum{};
-    std::int64_t j = 0;
-    for (; j + lanes <= visible; j += lanes) {
-        const F32 e = exp_negative(load(s + j) - base);
-        store(s + j, e);
-        sum += e;
-    }
-    if (j < visible) {
-        const F32 e = first_lanes(visible - j) != 0 ? exp_negative(load_part(s + j, visible - j) - base) : F32{};
-        store_part(s + j, e, visible - j);
-        sum += e;
-    }
-    for (j = visible; j < width; ++j) s[j] = 0.0f;
+    const float sum = map_sum_row(s, s, visible, [&](F32 v) { return exp_negative(v - base); });
+    for (std::int64_t j = visible; j < width; ++j) s[j] = 0.0f;
     tile.shrink[row] = exp_negative(splat(before) - base)[0];
-    tile.total[row] = tile.total[row] * tile.shrink[row] + sum_lanes(sum);
+    tile.total[row] = tile.total[row] * tile.shrink[row] + sum;
     tile.largest[row] = largest;
 }
 

@@ -60,20 +60,49 @@ CAIRN_INLINE void map_row(float* out, std::int64_t n, F f) {
     }
 }
 
-/// The sum of f(x[i]). Four sums run side by side, which hides the latency of an addition and keeps rounding small.
+/// The sum of vector(i, count) over the row, i the first element of each vector and count < lanes for the last one in part. Four sums run side by
+/// side, which hides the latency of an addition, and are folded every 32 vectors, which keeps small terms from drowning in a large sum.
+template <typename F>
+CAIRN_INLINE float sum_vectors(std::int64_t n, F vector) {
+    F32 total{};
+    std::int64_t i = 0;
+    while (i + lanes <= n) {
+        const std::int64_t end = n - i < 32 * lanes ? n : i + 32 * lanes;
+        F32 s0{}, s1{}, s2{}, s3{};
+        for (; i + 4 * lanes <= end; i += 4 * lanes) {
+            s0 += vector(i, lanes);
+            s1 += vector(i + lanes, lanes);
+            s2 += vector(i + 2 * lanes, lanes);
+            s3 += vector(i + 3 * lanes, lanes);
+        }
+        for (; i + lanes <= end; i += lanes) s0 += vector(i, lanes);
+        total += (s0 + s1) + (s2 + s3);
+    }
+    if (i < n) total += first_lanes(n - i) != 0 ? vector(i, n - i) : F32{};
+    return sum_lanes(total);
+}
+CAIRN_INLINE F32 load_some(const float* p, std::int64_t count) { return count == lanes ? load(p) : load_part(p, count); }
+CAIRN_INLINE void store_some(float* p, F32 x, std::int64_t count) {
+    if (count == lanes) {
+        store(p, x);
+    } else {
+        store_part(p, x, count);
+    }
+}
+
+/// The sum of f(x[i]).
 template <typename F>
 CAIRN_INLINE float sum_row(const float* x, std::int64_t n, F f) {
-    F32 s0{}, s1{}, s2{}, s3{};
-    std::int64_t i = 0;
-    for (; i + 4 * lanes <= n; i += 4 * lanes) {
-        s0 += f(load(x + i));
-        s1 += f(load(x + i + lanes));
-        s2 += f(load(x + i + 2 * lanes));
-        s3 += f(load(x + i + 3 * lanes));
-    }
-    for (; i + lanes <= n; i += lanes) s0 += f(load(x + i));
-    if (i < n) s1 += first_lanes(n - i) != 0 ? f(load_part(x + i, n - i)) : F32{};
-    return sum_lanes((s0 + s1) + (s2 + s3));
+    return sum_vectors(n, [&](std::int64_t i, std::int64_t count) __attribute__((always_inline)) { return f(load_some(x + i, count)); });
+}
+/// out[i] = f(x[i]), and their sum.
+template <typename F>
+CAIRN_INLINE float map_sum_row(float* out, const float* x, std::int64_t n, F f) {
+    return sum_vectors(n, [&](std::int64_t i, std::int64_t count) __attribute__((always_inline)) {
+        const F32 y = f(load_some(x + i, count));
+        store_some(out + i, y, count);
+        return y;
+    });
 }
 
 /// The largest element, NaN aside; -inf for an empty row.

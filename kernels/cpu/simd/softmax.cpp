@@ -23,19 +23,7 @@ void softmax(const Args& args, Team& team) {
         const float* x = floats(args.inputs[0]) + rows.in.offset(row);
         float* y = floats_out(args.outputs[0]) + rows.out.offset(row);
         const F32 m = splat(max_row(x, rows.width));
-        F32 sum{};
-        std::int64_t i = 0;
-        for (; i + lanes <= rows.width; i += lanes) {
-            const F32 e = exp_negative(load(x + i) - m);
-            store(y + i, e);
-            sum += e;
-        }
-        if (i < rows.width) {
-            const F32 e = exp_negative(load_part(x + i, rows.width - i) - m);
-            store_part(y + i, e, rows.width - i);
-            sum += first_lanes(rows.width - i) != 0 ? e : F32{};
-        }
-        const F32 total = splat(sum_lanes(sum));
+        const F32 total = splat(map_sum_row(y, x, rows.width, [&](F32 v) { return exp_negative(v - m); }));
         map_row(y, rows.width, [&](auto at) { return at(y) / total; });
     });
 }

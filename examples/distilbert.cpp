@@ -1,0 +1,162 @@
+// Tells good reviews from bad with a DistilBERT: a sentence, a file, or standard input; any classifier folder as Hugging Face stores it.
+//
+//     distilbert "A wonderful film."
+//     distilbert --input reviews.jsonl --json
+//     distilbert --input - --lines < reviews.txt
+//     distilbert --synthetic --input-ids FILE
+
+#include "cairn/models/distilbert.hpp"
+#include "cairn/text/tokenizer.hpp"
+#include "host.hpp"
+#include "synthetic_weights.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <sstream>
+
+namespace {
+
+using cairn::models::DistilBert;
+using nlohmann::json;
+
+struct Options {
+    host::Options host;
+    std::string model = CAIRN_EXAMPLES_DIR "/models/sst2-distilbert";
+    std::string text, input, input_ids;
+    bool lines = false, as_json = false, synthetic = false, text_given = false;
+    std::int64_t batch = 1;
+};
+
+void add_options(CLI::App& app, Options& options) {
+    app.add_option("text", options.text, "a sentence");
+    app.add_option("--input", options.input, "file of JSON strings, one a line; - is standard input");
+    app.add_flag("--lines", options.lines, "the input is plain text, one sentence a line");
+    app.add_option("--input-ids", options.input_ids, "file of {\"ids\": [...], \"mask\": [...]} a line; prints logits");
+    app.add_option("--model", options.model, "folder with config.json, model.safetensors and tokenizer files");
+    app.add_flag("--synthetic", options.synthetic, "DistilBERT-base with weights made from integers; no tokenizer");
+    app.add_option("--batch", options.batch, "texts computed together, padded to the longest")->check(CLI::PositiveNumber);
+    app.add_flag("--json", options.as_json, "one JSON object a line");
+    host::add_options(app, options.host);
+}
+
+DistilBert load(const Options& options) {
+    const cairn::Context context = host::make_context(options.host);
+    host::ProgressDisplay display(options.host.no_progress);
+    const cairn::CompileOptions compile = host::compile_options(options.host, display);
+    if (!options.synthetic) return DistilBert::load(options.model, context, options.batch, compile);
+    const cairn::models::DistilBertConfig config;
+    const auto weights = cairn::models::distilbert_weights(config);
+    return DistilBert(config, weights, synthetic::source(weights), context, options.batch, compile);
+}
+
+std::vector<std::string> read_lines(const std::string& path) {
+    std::vector<std::string> lines;
+    std::istringstream stream(host::read_text(path));
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    return lines;
+}
+
+[[noreturn]] void fail(const std::string& path, std::size_t line, const std::string& what) {
+    throw cairn::Error(cairn::ErrorKind::file, "input", path + ":" + std::to_string(line) + ": " + what);
+}
+
+std::vector<std::string> read_texts(const Options& options) {
+    if (options.text_given) return {options.text};
+    std::vector<std::string> texts = read_lines(options.input);
+    if (options.lines) return texts;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        const json value = json::parse(texts[i], nullptr, false);
+        if (!value.is_string()) fail(options.input, i + 1, "expected a JSON string");
+        texts[i] = value.get<std::string>();
+    }
+    return texts;
+}
+
+std::string number(double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.9g", value);
+    return text;
+}
+
+std::string row_text(std::span<const float> row) {
+    std::string text = "[";
+    for (const float value : row) text += (text.size() == 1 ? "" : ", ") + number(static_cast<double>(value));
+    return text + "]";
+}
+
+void print(const DistilBert& model, const std::string& text, std::span<const float> logits, bool as_json) {
+    const auto best = std::max_element(logits.begin(), logits.end());
+    double sum = 0;
+    for (const float logit : logits) {
+        if (std::isnan(logit)) throw cairn::Error(cairn::ErrorKind::argument, "distilbert", "a logit is NaN: the weights are damaged");
+        sum += std::exp(static_cast<double>(logit) - static_cast<double>(*best));
+    }
+    const std::string& label = model.config().labels[static_cast<std::size_t>(best - logits.begin())];
+    if (as_json)
+        std::cout << "{\"text\": " << json(text).dump(-1, ' ', false, json::error_handler_t::replace) << ", \"label\": " << json(label).dump()
+                  << ", \"probability\": " << number(1 / sum) << ", \"logits\": " << row_text(logits) << "}\n";
+    else
+        std::cout << label << ' ' << number(1 / sum) << ' ' << text << '\n';
+}
+
+void classify(const Options& options) {
+    const std::vector<std::string> texts = read_texts(options);
+    const auto tokenizer = cairn::text::load_tokenizer(options.model);
+    DistilBert model = load(options);
+    cairn::text::EncodeOptions encode;
+    encode.max_length = static_cast<std::size_t>(model.config().positions);
+    const auto labels = model.config().labels.size();
+    for (std::size_t first = 0; first < texts.size(); first += static_cast<std::size_t>(options.batch)) {
+        const std::size_t count = std::min(texts.size() - first, static_cast<std::size_t>(options.batch));
+        std::vector<std::vector<std::int32_t>> rows;
+        for (std::size_t i = 0; i < count; ++i) rows.push_back(tokenizer->encode(texts[first + i], encode));
+        const std::span<const float> logits = model.forward(rows);
+        for (std::size_t i = 0; i < count; ++i) print(model, texts[first + i], logits.subspan(i * labels, labels), options.as_json);
+    }
+}
+
+/// Rows of ids as they are, each run alone.
+void run_ids(const Options& options) {
+    DistilBert model = load(options);
+    const std::vector<std::string> lines = read_lines(options.input_ids);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        const json value = json::parse(lines[i], nullptr, false);
+        const auto is_number = [](const json& item) { return item.is_number_integer() || item.is_boolean(); };
+        const bool legal = value.is_object() && value.contains("ids") && value["ids"].is_array() &&
+                           std::all_of(value["ids"].begin(), value["ids"].end(), is_number) &&
+                           (!value.contains("mask") || (value["mask"].is_array() && std::all_of(value["mask"].begin(), value["mask"].end(), is_number)));
+        if (!legal) fail(options.input_ids, i + 1, "expected {\"ids\": [...], \"mask\": [...]}");
+        const auto ids = value["ids"].get<std::vector<std::int32_t>>();
+        std::vector<bool> mask(ids.size(), true);
+        if (value.contains("mask")) {
+            mask.clear();
+            for (const json& item : value["mask"]) mask.push_back(item.is_boolean() ? item.get<bool>() : item.get<std::int64_t>() != 0);
+        }
+        std::cout << row_text(model.forward({&ids, 1}, {&mask, 1})) << '\n';
+    }
+}
+
+void run(const Options& options) {
+    const int sources = (options.text_given ? 1 : 0) + (options.input.empty() ? 0 : 1) + (options.input_ids.empty() ? 0 : 1);
+    if (sources != 1) throw cairn::Error(cairn::ErrorKind::argument, "distilbert", "give one of a sentence, --input and --input-ids");
+    if (options.synthetic && options.input_ids.empty())
+        throw cairn::Error(cairn::ErrorKind::argument, "distilbert", "--synthetic has no tokenizer: give --input-ids");
+    if (options.input_ids.empty()) classify(options);
+    else run_ids(options);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Options options;
+    CLI::App app("Classifies sentences with a DistilBERT");
+    add_options(app, options);
+    return host::guarded(app, argc, argv, [&] {
+        options.text_given = app.count("text") > 0;
+        run(options);
+    });
+}

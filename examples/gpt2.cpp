@@ -1,0 +1,187 @@
+// Writes text with a GPT-2: any model folder as Hugging Face stores it, or the full-size architecture with made-up weights (--synthetic).
+//
+//     gpt2 --prompt $'ROMEO:\n' --tokens 100 --temperature 0.8 --top-k 40
+//     gpt2 --model DIR --prompt TEXT --greedy --print-ids
+//     gpt2 --synthetic --prompt-ids FILE --print-logits --tokens 16 --greedy --print-ids
+//     gpt2 --report
+
+#include "cairn/models/gpt2.hpp"
+#include "cairn/text/sampler.hpp"
+#include "cairn/text/stream_decoder.hpp"
+#include "cairn/text/tokenizer.hpp"
+#include "host.hpp"
+#include "report.hpp"
+#include "synthetic_weights.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <optional>
+
+namespace {
+
+using cairn::models::Gpt2;
+using cairn::models::Gpt2Config;
+
+struct Options {
+    host::Options host;
+    std::string model = CAIRN_EXAMPLES_DIR "/models/shakespeare-gpt2";
+    std::string prompt, prompt_ids, score;
+    std::optional<std::int64_t> tokens;
+    cairn::text::SamplerOptions sampling;
+    bool greedy = false, synthetic = false, print_ids = false, print_logits = false, report = false, ignore_eos = false;
+};
+
+void add_options(CLI::App& app, Options& options) {
+    app.add_option("--model", options.model, "folder with config.json, model.safetensors and tokenizer files");
+    app.add_flag("--synthetic", options.synthetic, "GPT-2 124M with weights made from integers; no tokenizer");
+    app.add_option("--prompt", options.prompt, "text to go on from");
+    app.add_option("--prompt-ids", options.prompt_ids, "file of prompts as token ids: a JSON array, or {\"ids\": [...]}, a line");
+    app.add_option("--tokens", options.tokens, "tokens to write; 100 when not given, or none with --print-logits")->check(CLI::NonNegativeNumber);
+    app.add_flag("--greedy", options.greedy, "always take the likeliest token");
+    app.add_option("--temperature", options.sampling.temperature, "below 1 is bolder, 0 is greedy");
+    app.add_option("--top-k", options.sampling.top_k, "sample among the k likeliest; 0 is off");
+    app.add_option("--top-p", options.sampling.top_p, "sample among the likeliest that together have this probability; 1 is off");
+    app.add_option("--repetition-penalty", options.sampling.repetition_penalty, "above 1 avoids tokens that came before");
+    app.add_option("--seed", options.sampling.seed, "equal seeds give equal texts");
+    app.add_flag("--ignore-eos", options.ignore_eos, "go on after the end-of-text token");
+    app.add_flag("--print-ids", options.print_ids, "print the new token ids as the last line");
+    app.add_flag("--print-logits", options.print_logits, "print the logits after each prompt as a JSON array");
+    app.add_option("--score", options.score, "print the mean negative log likelihood of a text file's tokens and stop");
+    app.add_flag("--report", options.report, "print what was chosen, memory and speed, and stop");
+    host::add_options(app, options.host);
+}
+
+struct Loaded {
+    Gpt2 model;
+    std::unique_ptr<cairn::text::Tokenizer> tokenizer;
+    host::Phases phases;
+};
+
+Loaded load(const Options& options, const cairn::models::Gpt2Options& gpt2_options) {
+    const cairn::Context context = host::make_context(options.host);
+    host::ProgressDisplay display(options.host.no_progress);
+    const cairn::CompileOptions compile = host::compile_options(options.host, display);
+    if (options.synthetic) {
+        const Gpt2Config config;
+        const auto weights = cairn::models::gpt2_weights(config);
+        Gpt2 model(config, weights, synthetic::source(weights), context, gpt2_options, compile);
+        return {std::move(model), nullptr, display.finish()};
+    }
+    auto tokenizer = cairn::text::load_tokenizer(options.model);
+    Gpt2 model = Gpt2::load(options.model, context, gpt2_options, compile);
+    return {std::move(model), std::move(tokenizer), display.finish()};
+}
+
+std::vector<std::vector<std::int32_t>> read_prompts(const std::string& path) {
+    std::vector<std::vector<std::int32_t>> prompts;
+    std::size_t number = 0;
+    std::istringstream lines(host::read_text(path));
+    for (std::string line; std::getline(lines, line);) {
+        ++number;
+        if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+        const auto value = nlohmann::json::parse(line, nullptr, false);
+        const auto& ids = value.is_object() && value.contains("ids") ? value["ids"] : value;
+        std::vector<std::int32_t> row;
+        bool legal = ids.is_array();
+        for (std::size_t i = 0; legal && i < ids.size(); ++i) {
+            legal = ids[i].is_number_integer();
+            if (legal) row.push_back(ids[i].get<std::int32_t>());
+        }
+        if (!legal) throw cairn::Error(cairn::ErrorKind::file, "prompt-ids", path + ":" + std::to_string(number) + ": expected an array of ids");
+        prompts.push_back(std::move(row));
+    }
+    if (prompts.empty()) throw cairn::Error(cairn::ErrorKind::argument, "prompt-ids", path + " holds no prompt");
+    return prompts;
+}
+
+void print_row(std::span<const float> row) {
+    std::string text = "[";
+    char number[32];
+    for (std::size_t i = 0; i < row.size(); ++i) {
+        std::snprintf(number, sizeof number, "%s%.9g", i == 0 ? "" : ", ", static_cast<double>(row[i]));
+        text += number;
+    }
+    std::cout << text << "]\n";
+}
+
+/// Goes on from a prompt: text as it comes where there is a tokenizer, ids at the end where wanted.
+void write(Loaded& loaded, const Options& options, const std::vector<std::int32_t>& prompt, std::int64_t tokens) {
+    Gpt2& model = loaded.model;
+    if (prompt.empty()) throw cairn::Error(cairn::ErrorKind::argument, "gpt2", "the prompt is empty");
+    if (static_cast<std::int64_t>(prompt.size()) + tokens > model.capacity())
+        throw cairn::Error(cairn::ErrorKind::argument, "gpt2", std::to_string(prompt.size()) + " prompt tokens and " + std::to_string(tokens) +
+                                                                   " new ones are more than the context of " + std::to_string(model.capacity()));
+    model.rewind();
+    std::span<const float> logits = model.forward(prompt);
+    if (options.print_logits) print_row(logits);
+    cairn::text::SamplerOptions sampling = options.sampling;
+    if (options.greedy) sampling.temperature = 0;
+    cairn::text::Sampler sampler(sampling);
+    std::vector<std::int32_t> all = prompt;
+    std::optional<cairn::text::StreamDecoder> stream;
+    if (loaded.tokenizer != nullptr && tokens > 0) {
+        stream.emplace(*loaded.tokenizer);
+        if (!options.print_logits) std::cout << loaded.tokenizer->decode(prompt) << std::flush;
+    }
+    const auto eos = loaded.tokenizer == nullptr ? std::nullopt : loaded.tokenizer->special().eos;
+    for (std::int64_t i = 0; i < tokens; ++i) {
+        const std::int32_t next = sampler.sample(logits, all);
+        if (next == eos && !options.ignore_eos) break;
+        all.push_back(next);
+        if (stream) std::cout << stream->push(next) << std::flush;
+        if (i + 1 < tokens) logits = model.forward({&all.back(), 1});
+    }
+    if (stream) std::cout << stream->finish() << '\n';
+    if (!options.print_ids) return;
+    std::cout << "ids:";
+    for (std::size_t i = prompt.size(); i < all.size(); ++i) std::cout << ' ' << all[i];
+    std::cout << '\n';
+}
+
+/// Mean of -ln p(token i+1 | tokens 0..i).
+void score(const Options& options) {
+    Loaded loaded = load(options, {.logits = cairn::models::Logits::all});
+    if (loaded.tokenizer == nullptr) throw cairn::Error(cairn::ErrorKind::argument, "gpt2", "--score needs a model folder with a tokenizer");
+    const std::vector<std::int32_t> ids = loaded.tokenizer->encode(host::read_text(options.score));
+    if (ids.size() < 2) throw cairn::Error(cairn::ErrorKind::argument, "gpt2", options.score + " has fewer than two tokens");
+    const std::span<const float> logits = loaded.model.forward(ids);
+    const auto vocabulary = static_cast<std::size_t>(loaded.model.config().vocabulary);
+    double total = 0;
+    for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
+        const std::span<const float> row = logits.subspan(i * vocabulary, vocabulary);
+        double largest = row[0], sum = 0;
+        for (const float logit : row) largest = std::max(largest, static_cast<double>(logit));
+        for (const float logit : row) sum += std::exp(static_cast<double>(logit) - largest);
+        total += largest + std::log(sum) - static_cast<double>(row[static_cast<std::size_t>(ids[i + 1])]);
+    }
+    std::printf("%zu tokens, mean negative log likelihood %.9g\n", ids.size() - 1, total / static_cast<double>(ids.size() - 1));
+}
+
+void run(const Options& options) {
+    if (!options.score.empty()) return score(options);
+    if (!options.prompt_ids.empty() && !options.prompt.empty())
+        throw cairn::Error(cairn::ErrorKind::argument, "gpt2", "give --prompt or --prompt-ids, not both");
+    if (!options.report && options.prompt_ids.empty() && options.prompt.empty())
+        throw cairn::Error(cairn::ErrorKind::argument, "gpt2", "the prompt is empty: give --prompt or --prompt-ids");
+    if (options.synthetic && !options.prompt.empty())
+        throw cairn::Error(cairn::ErrorKind::argument, "gpt2", "--synthetic has no tokenizer: give --prompt-ids");
+    Loaded loaded = load(options, {});
+    if (options.report) return report::print(loaded.model, loaded.phases);
+    const std::int64_t tokens = options.tokens.value_or(options.print_logits ? 0 : 100);
+    if (!options.prompt_ids.empty())
+        for (const auto& prompt : read_prompts(options.prompt_ids)) write(loaded, options, prompt, tokens);
+    else
+        write(loaded, options, loaded.tokenizer->encode(options.prompt), tokens);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Options options;
+    CLI::App app("Writes text with a GPT-2");
+    add_options(app, options);
+    return host::guarded(app, argc, argv, [&] { run(options); });
+}

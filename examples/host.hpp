@@ -1,0 +1,69 @@
+#pragma once
+
+#include "cairn/compile.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+/// What a program around Cairn has to decide: threads, where timings are kept, how progress is shown. Shared by the model examples.
+namespace host {
+
+/// Command line options that the model examples have in common.
+struct Options {
+    int threads = 0;  ///< 0: all usable CPUs
+    std::string mode = "normal";
+    double tune_seconds = 5;
+    std::string timing_db;  ///< empty: in the user's cache folder
+    std::vector<std::string> disable;
+    std::string dump_stages;
+    bool no_progress = false;
+};
+
+void add_options(CLI::App& app, Options& options);
+
+/// A context with one log line a problem on standard error.
+cairn::Context make_context(const Options& options);
+
+/// How long each phase of a compile took, in the order they came.
+struct Phases {
+    struct Phase {
+        std::string name;
+        double seconds = 0;
+    };
+    std::vector<Phase> list;
+    double total = 0;
+    /// The sum over all buckets of the phase of that name.
+    double of(const std::string& name) const;
+};
+
+/// Shows progress while it lives: a bar on a terminal, a line a phase otherwise; nothing when quiet.
+class ProgressDisplay {
+public:
+    explicit ProgressDisplay(bool quiet);
+    ~ProgressDisplay();
+    cairn::ProgressSink sink();
+    /// Ends the display; the phases seen.
+    Phases finish();
+
+private:
+    void show(const cairn::Progress& progress);
+    void clear();
+
+    bool quiet_, terminal_;
+    Phases phases_;
+    std::chrono::steady_clock::time_point started_, phase_started_;
+};
+
+cairn::CompileOptions compile_options(const Options& options, ProgressDisplay& display);
+
+/// Runs `work`; a cairn::Error or a wrong command line becomes one sentence on standard error and exit code 2.
+int guarded(CLI::App& app, int argc, char** argv, const std::function<void()>& work);
+
+/// The whole of a file, or of standard input for `-`. Throws cairn::Error(file).
+std::string read_text(const std::string& path);
+
+}  // namespace host

@@ -1,0 +1,223 @@
+#include "fuse/canon.hpp"
+
+#include "ir/infer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace cairn::inline v0::fuse {
+namespace {
+
+using ir::Node;
+using ir::Op;
+using Parts = std::span<const Scaled>;
+
+void mix(std::size_t& seed, std::size_t value) noexcept {
+    seed ^= value + 0x9e3779b97f4a7c15ULL + (seed << 6) + (seed >> 2);
+}
+
+void mix(std::size_t& seed, const std::vector<Dim>& dims) noexcept {
+    mix(seed, dims.size());
+    for (const Dim& dim : dims)
+        mix(seed, dim.is_constant() ? static_cast<std::size_t>(dim.constant()) : std::hash<const void*>{}(dim.node()));
+}
+
+// Leaves out numbers, which are equal within a tolerance.
+std::size_t hash_of(const Term& term) {
+    std::size_t seed = (static_cast<std::size_t>(term.kind) * 64 + static_cast<std::size_t>(term.op)) * 16 +
+                       static_cast<std::size_t>(term.dtype);
+    mix(seed, term.node);
+    mix(seed, term.values.size());
+    mix(seed, term.shape);
+    for (const Scaled& part : term.parts) mix(seed, part.core);
+    for (const Attribute& attribute : term.attributes)
+        if (const auto* list = std::get_if<std::vector<Dim>>(&attribute.value)) mix(seed, *list);
+    return seed;
+}
+
+bool same_attributes(const Attributes& a, const Attributes& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Attribute& x, const Attribute& y) {
+        const auto *p = std::get_if<double>(&x.value), *q = std::get_if<double>(&y.value);
+        return x.name == y.name && (p != nullptr && q != nullptr ? Canon::close(*p, *q) : x.value == y.value);
+    });
+}
+
+bool same_term(const Term& a, const Term& b) {
+    return a.kind == b.kind && a.op == b.op && a.dtype == b.dtype && a.node == b.node && a.shape == b.shape &&
+           std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(), b.parts.end(), Canon::same) &&
+           std::equal(a.values.begin(), a.values.end(), b.values.begin(), b.values.end(), Canon::close) &&
+           same_attributes(a.attributes, b.attributes);
+}
+
+}  // namespace
+
+Shape trimmed(const Shape& shape) {
+    const auto first = std::find_if(shape.begin(), shape.end(), [](const Dim& size) { return !(size == Dim(1)); });
+    return {first, shape.end()};
+}
+
+Canon::Canon() = default;
+
+bool Canon::close(double a, double b) noexcept {
+    return a == b || std::fabs(a - b) <= 1e-6 * std::max(std::fabs(a), std::fabs(b)) || (std::isnan(a) && std::isnan(b));
+}
+
+bool Canon::same(const Scaled& a, const Scaled& b) noexcept { return a.core == b.core && close(a.factor, b.factor); }
+
+CanonId Canon::intern(Term term) {
+    const std::size_t hash = hash_of(term);
+    const auto [first, last] = index_.equal_range(hash);
+    for (auto it = first; it != last; ++it)
+        if (same_term(terms_[it->second], term)) return it->second;
+    const auto id = static_cast<CanonId>(terms_.size());
+    terms_.push_back(std::move(term));
+    index_.emplace(hash, id);
+    return id;
+}
+
+CanonId Canon::one(DType dtype) {
+    Term term;
+    term.dtype = dtype;
+    return intern(std::move(term));
+}
+
+CanonId Canon::op_term(Op op, DType dtype, Shape shape, std::vector<Scaled> parts, Attributes attributes) {
+    if (ir::info(op).commutative)
+        std::sort(parts.begin(), parts.end(), [](const Scaled& a, const Scaled& b) {
+            return a.core != b.core ? a.core < b.core : a.factor < b.factor;
+        });
+    Term term;
+    term.kind = TermKind::op;
+    term.op = op;
+    term.dtype = dtype;
+    term.shape = std::move(shape);
+    term.parts = std::move(parts);
+    term.attributes = std::move(attributes);
+    return intern(std::move(term));
+}
+
+Shape Canon::joint_shape(Parts parts) const {
+    Shape shape;
+    for (const Scaled& part : parts)
+        if (auto joined = ir::broadcast_shapes(shape, terms_[part.core].shape)) shape = std::move(*joined);
+    return shape;
+}
+
+Scaled Canon::constant(const Node& node) {
+    if (node.shape.empty() && std::isfinite(node.values->front())) {
+        const double value = node.values->front();
+        if (node.dtype == DType::boolean) return {value != 0 ? 1.0 : -1.0, one(node.dtype)};
+        return {value, one(node.dtype)};
+    }
+    Term term;
+    term.kind = TermKind::op;
+    term.dtype = node.dtype;
+    term.shape = trimmed(node.shape);
+    term.values = *node.values;
+    return {1, intern(std::move(term))};
+}
+
+// f(c x) = c f(x), for ops linear in their first operand.
+Scaled Canon::with_factor_outside(const Node& node, Parts operands) {
+    std::vector<Scaled> parts(operands.begin(), operands.end());
+    const double factor = std::exchange(parts[0].factor, 1);
+    return {factor, op_term(node.op, node.dtype, trimmed(node.shape), std::move(parts), node.attributes)};
+}
+
+Scaled Canon::concat(const Node& node, Parts operands) {
+    std::vector<Scaled> parts(operands.begin(), operands.end());
+    double factor = 1;
+    if ((is_float(node.dtype) || node.dtype == DType::boolean) && std::isnormal(parts[0].factor)) {
+        factor = parts[0].factor;
+        for (Scaled& part : parts) part.factor /= factor;
+    }
+    return {factor, op_term(node.op, node.dtype, trimmed(node.shape), std::move(parts), node.attributes)};
+}
+
+Scaled Canon::real(Op op, DType dtype, const Attributes& attributes, Parts x) {
+    const Shape shape = joint_shape(x);
+    const auto of_part = [&](double sign, double factor) {
+        return Scaled{sign, op_term(op, dtype, shape, {Scaled{factor, x[0].core}})};
+    };
+    switch (op) {
+        case Op::neg: return {-x[0].factor, x[0].core};
+        case Op::add: return add({x[0], x[1]}, dtype);
+        case Op::sub: return add({x[0], {-x[1].factor, x[1].core}}, dtype);
+        case Op::mul: return multiply(x[0], x[1]);
+        case Op::div: return multiply(x[0], power(x[1], -1));
+        case Op::sqrt: return power(x[0], 0.5);
+        case Op::rsqrt: return power(x[0], -0.5);
+        case Op::pow:
+            if (terms_[x[1].core].kind == TermKind::one) return power(x[0], x[1].factor);
+            break;
+        case Op::tanh: case Op::erf: case Op::sin: return of_part(std::copysign(1, x[0].factor), std::fabs(x[0].factor));
+        case Op::cos: return of_part(1, std::fabs(x[0].factor));
+        case Op::abs: return {std::fabs(x[0].factor), op_term(op, dtype, shape, {Scaled{1, x[0].core}})};
+        case Op::max: return larger(x[0], x[1], dtype);
+        case Op::min: {
+            const Scaled most = larger({-x[0].factor, x[0].core}, {-x[1].factor, x[1].core}, dtype);
+            return {-most.factor, most.core};
+        }
+        default: break;
+    }
+    return {1, op_term(op, dtype, shape, {x.begin(), x.end()}, attributes)};
+}
+
+Scaled Canon::apply(Op op, DType dtype, const Attributes& attributes, Parts x) {
+    switch (op) {
+        case Op::eq: case Op::ne: case Op::lt: case Op::le: case Op::gt: case Op::ge: return compare(op, x[0], x[1]);
+        case Op::logical_and: return both({x.begin(), x.end()});
+        case Op::logical_not: return {-x[0].factor, x[0].core};
+        case Op::logical_or: {
+            const Scaled neither = both({{-x[0].factor, x[0].core}, {-x[1].factor, x[1].core}});
+            return {-neither.factor, neither.core};
+        }
+        case Op::where: return choose(x[0], x[1], x[2], dtype);
+        case Op::cast: case Op::logical_xor: break;
+        default: return is_float(dtype) ? real(op, dtype, attributes, x) : integer(op, dtype, attributes, x);
+    }
+    return {1, op_term(op, dtype, joint_shape(x), {x.begin(), x.end()}, attributes)};
+}
+
+Scaled Canon::of(const Node& node, ir::NodeId id, Parts x) {
+    switch (node.op) {
+        case Op::input: case Op::weight: case Op::state_read: case Op::state_append: case Op::state_write: {
+            Term term;
+            term.kind = TermKind::leaf;
+            term.dtype = node.dtype;
+            term.shape = trimmed(node.shape);
+            term.node = id;
+            return {1, intern(std::move(term))};
+        }
+        case Op::constant: return constant(node);
+        case Op::reshape: case Op::transpose: return move(node, x[0]);
+        case Op::concat: return concat(node, x);
+        default: break;
+    }
+    if (ir::is(node, ir::OpClass::elementwise)) return apply(node.op, node.dtype, node.attributes, x);
+    const bool real = is_float(node.dtype);
+    if (node.op == Op::iota && !real) return counting(node);
+    const bool linear = real || node.dtype == DType::boolean;
+    switch (node.op) {
+        case Op::sum: case Op::broadcast: case Op::slice: case Op::window: case Op::gather: case Op::copy_to:
+            if (linear) return with_factor_outside(node, x);
+            break;
+        case Op::matmul:
+            if (real) {
+                const Scaled parts[] = {{1, x[0].core}, {1, x[1].core}};
+                return {x[0].factor * x[1].factor, op_term(node.op, node.dtype, trimmed(node.shape), {parts[0], parts[1]})};
+            }
+            break;
+        case Op::max_reduce:
+            if (real && x[0].factor != 0) {
+                const Scaled part{std::copysign(1, x[0].factor), x[0].core};
+                return {std::fabs(x[0].factor), op_term(node.op, node.dtype, trimmed(node.shape), {part}, node.attributes)};
+            }
+            break;
+        default: break;
+    }
+    return {1, op_term(node.op, node.dtype, trimmed(node.shape), {x.begin(), x.end()}, node.attributes)};
+}
+
+}  // namespace cairn::inline v0::fuse

@@ -1,0 +1,129 @@
+#pragma once
+
+#include "ir/graph_data.hpp"
+#include "ir/op_table.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+/// The normal form in which values are compared: two values get one form exactly when a few laws of real arithmetic make them equal. It lives beside
+/// the graph, which keeps the user's arithmetic.
+///
+///     x * 0.5 * (1 + erf(x / sqrt 2))    0.5*x + erf(0.70710678*x) * x/2    ->   0.5 * [x^1 * (erf(0.707 * x) + 1)^1]
+///
+/// Laws: sums and products are associative and commutative, products distribute over sums (up to a size), sub neg div sqrt rsqrt and pow by a constant
+/// are sums and products; coefficients leave matmul, sums and movement; movement goes inward through elementwise ops; orders and negations
+/// of comparisons; leading axes of size 1 do not count. Nothing is cancelled (x - x, x / x stay): what a form equals, it equals for infinities and
+/// NaN too, but for overflow in between. Numbers are equal within 1e-6 of their size, as constants rounded to f32 are.
+namespace cairn::inline v0::fuse {
+
+using CanonId = std::uint32_t;
+
+/// factor * core; for booleans a factor of -1 is a negation. Also core ^ factor among the parts of a product.
+struct Scaled {
+    double factor = 1;
+    CanonId core = 0;
+};
+
+enum class TermKind : std::uint8_t {
+    one,      ///< 1 (of booleans: true): the core of constants
+    leaf,     ///< an input, weight or state of the graph
+    sum,      ///< of `parts`; for integers `offset` besides
+    product,  ///< of powers of `parts`
+    op,       ///< any other op on `parts`
+};
+
+struct Term {
+    TermKind kind = TermKind::one;
+    ir::Op op = ir::Op::constant;
+    DType dtype = DType::f32;
+    Shape shape;                  ///< without leading axes of size 1
+    std::vector<Scaled> parts;
+    Attributes attributes;        ///< of an op; of a sum of integers: `offset`
+    std::vector<double> values;   ///< of a constant that is not a finite scalar
+    ir::NodeId node = 0;          ///< of a leaf
+};
+
+/// The store of normal forms of one graph, and of what is compared with it.
+class Canon {
+public:
+    Canon();
+    /// The form of a node whose operands have the forms `operands`; `id` distinguishes leaves.
+    Scaled of(const ir::Node& node, ir::NodeId id, std::span<const Scaled> operands);
+    const Term& term(CanonId id) const { return terms_[id]; }
+    /// The same value: equal cores, factors equal within the tolerance.
+    static bool same(const Scaled& a, const Scaled& b) noexcept;
+    static bool close(double a, double b) noexcept;
+
+    // canon_arithmetic.cpp
+    Scaled multiply(const Scaled& a, const Scaled& b);
+    Scaled power(const Scaled& base, double exponent);
+    Scaled add(std::vector<Scaled> terms, DType dtype);
+
+private:
+    /// A sum of integers: iota and its like with whole coefficients, and a Dim.
+    struct Affine {
+        std::vector<Scaled> terms;
+        Dim offset = 0;
+    };
+    /// A reshape or a transpose.
+    struct Move {
+        ir::Op op;
+        Shape shape;             ///< of the result, without leading axes of size 1
+        std::vector<Dim> order;  ///< of a transpose: negative axes, the shortest that tells
+    };
+
+    // canon.cpp
+    CanonId intern(Term term);
+    CanonId one(DType dtype);
+    CanonId op_term(ir::Op op, DType dtype, Shape shape, std::vector<Scaled> parts, Attributes attributes = {});
+    Scaled constant(const ir::Node& node);
+    Shape joint_shape(std::span<const Scaled> parts) const;
+    /// An elementwise op, of whatever dtype.
+    Scaled apply(ir::Op op, DType dtype, const Attributes& attributes, std::span<const Scaled> operands);
+    Scaled real(ir::Op op, DType dtype, const Attributes& attributes, std::span<const Scaled> operands);
+    Scaled with_factor_outside(const ir::Node& node, std::span<const Scaled> operands);
+    Scaled concat(const ir::Node& node, std::span<const Scaled> operands);
+
+    // canon_arithmetic.cpp
+    std::vector<Scaled> powers_of(CanonId core) const;
+    CanonId product(std::vector<Scaled> powers, DType dtype);
+    void expand(const Scaled& term, std::vector<Scaled>& out);
+    std::vector<Scaled> common_powers(std::span<const Scaled> terms) const;
+    std::optional<Scaled> additive_mask(std::vector<Scaled>& terms, DType dtype);
+    Scaled opaque(ir::Op op, DType dtype, std::vector<Scaled> parts);
+
+    // canon_logic.cpp
+    Scaled larger(Scaled a, Scaled b, DType dtype);
+    Scaled compare(ir::Op op, const Scaled& a, const Scaled& b);
+    Scaled compare_integers(const Scaled& low, const Scaled& high);
+    Scaled both(std::vector<Scaled> parts);
+    Scaled choose(Scaled condition, Scaled a, Scaled b, DType dtype);
+    std::optional<Scaled> choose_by_comparison(const Scaled& condition, const Scaled& a, const Scaled& b, DType dtype);
+    bool is_constant(const Scaled& value, double number) const;
+
+    // canon_integer.cpp
+    Scaled integer(ir::Op op, DType dtype, const Attributes& attributes, std::span<const Scaled> operands);
+    Scaled counting(const ir::Node& iota);
+    Affine affine(const Scaled& value) const;
+    Scaled from_affine(Affine sum, DType dtype);
+    static void add_scaled(Affine& sum, const Affine& other, std::int64_t factor);
+    bool is_counting(const Affine& sum) const;
+
+    // canon_movement.cpp
+    Scaled move(const ir::Node& node, const Scaled& x);
+    Scaled moved(CanonId core, const Move& move);
+    std::optional<Scaled> moved_inside(CanonId core, const Move& move);
+
+    std::deque<Term> terms_;
+    std::unordered_multimap<std::size_t, CanonId> index_;
+};
+
+/// A shape without its leading axes of size 1.
+Shape trimmed(const Shape& shape);
+
+}  // namespace cairn::inline v0::fuse

@@ -1,0 +1,208 @@
+#include "fuse/canon.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cairn::inline v0::fuse {
+namespace {
+
+using ir::Op;
+
+// A sum of more terms stays whole inside another sum. This depends on nothing but the form itself, so all spellings see it alike, and it
+// bounds the work: the residual stream of a transformer would otherwise be one sum over all layers.
+constexpr std::size_t most_terms = 8;
+
+// The lowest score that hides whatever is added to it.
+constexpr double hiding_score = -1e30;
+
+bool is_whole(double exponent) { return std::trunc(exponent) == exponent; }
+
+// Powers of one base are joined only where nothing cancels and no root is undone.
+bool can_join(double a, double b) { return is_whole(a) && is_whole(b) && (a > 0) == (b > 0); }
+
+}  // namespace
+
+std::vector<Scaled> Canon::powers_of(CanonId core) const {
+    const Term& term = terms_[core];
+    if (term.kind == TermKind::one) return {};
+    if (term.kind == TermKind::product) return term.parts;
+    return {{1, core}};
+}
+
+CanonId Canon::product(std::vector<Scaled> powers, DType dtype) {
+    if (powers.empty()) return one(dtype);
+    if (powers.size() == 1 && powers[0].factor == 1) return powers[0].core;
+    std::sort(powers.begin(), powers.end(),
+              [](const Scaled& a, const Scaled& b) { return a.core != b.core ? a.core < b.core : a.factor < b.factor; });
+    Term term;
+    term.kind = TermKind::product;
+    term.dtype = dtype;
+    term.shape = joint_shape(powers);
+    term.parts = std::move(powers);
+    return intern(std::move(term));
+}
+
+Scaled Canon::opaque(Op op, DType dtype, std::vector<Scaled> parts) {
+    Shape shape = joint_shape(parts);
+    return {1, op_term(op, dtype, std::move(shape), std::move(parts))};
+}
+
+Scaled Canon::multiply(const Scaled& a, const Scaled& b) {
+    const DType dtype = terms_[a.core].dtype;
+    const double factor = a.factor * b.factor;
+    if (!std::isfinite(factor)) return opaque(Op::mul, dtype, {a, b});
+    std::vector<Scaled> powers = powers_of(a.core);
+    for (const Scaled& power : powers_of(b.core)) {
+        const auto it = std::find_if(powers.begin(), powers.end(), [&](const Scaled& other) {
+            return other.core == power.core && can_join(other.factor, power.factor);
+        });
+        if (it == powers.end())
+            powers.push_back(power);
+        else
+            it->factor += power.factor;
+    }
+    return {factor, product(std::move(powers), dtype)};
+}
+
+Scaled Canon::power(const Scaled& base, double exponent) {
+    const DType dtype = terms_[base.core].dtype;
+    Scaled positive = base;
+    // A root of a negative multiple: the sign belongs under it.
+    if (base.factor < 0 && !is_whole(exponent))
+        positive = {-base.factor, op_term(Op::neg, dtype, terms_[base.core].shape, {Scaled{1, base.core}})};
+    const double factor = std::pow(positive.factor, exponent);
+    if (!std::isfinite(factor) || !std::isfinite(exponent)) return opaque(Op::pow, dtype, {base, {exponent, one(dtype)}});
+    std::vector<Scaled> powers = powers_of(positive.core);
+    const bool inside = std::fabs(exponent) == 1 || (powers.size() == 1 && powers[0].factor == 1) ||
+                        (is_whole(exponent) && std::all_of(powers.begin(), powers.end(), [](const Scaled& p) { return is_whole(p.factor); }));
+    if (!inside) return {factor, product({{exponent, positive.core}}, dtype)};
+    for (Scaled& power : powers) {
+        power.factor *= exponent;
+        const Term& term = terms_[power.core];
+        if (term.kind == TermKind::op && term.op == Op::exp && power.factor != 1) {  // (e^z)^p = e^(p z)
+            const Scaled argument{term.parts[0].factor * power.factor, term.parts[0].core};
+            power = {1, op_term(Op::exp, dtype, term.shape, {argument})};
+        }
+    }
+    return {factor, product(std::move(powers), dtype)};
+}
+
+// Appends the terms of `term` that are no sums and hold no sum as a factor, as far as there are few of them.
+void Canon::expand(const Scaled& term, std::vector<Scaled>& out) {
+    const Term& core = terms_[term.core];
+    if (core.kind == TermKind::sum && core.parts.size() <= most_terms) {
+        for (const Scaled& part : core.parts) expand({term.factor * part.factor, part.core}, out);
+        return;
+    }
+    if (core.kind == TermKind::product) {
+        std::size_t count = 1;
+        const Scaled* sum = nullptr;
+        for (const Scaled& part : core.parts) {
+            if (part.factor != 1 || terms_[part.core].kind != TermKind::sum) continue;
+            count *= terms_[part.core].parts.size();
+            sum = &part;
+        }
+        if (sum != nullptr && count <= most_terms) {
+            std::vector<Scaled> rest = core.parts;
+            rest.erase(rest.begin() + (sum - core.parts.data()));
+            const Scaled others{term.factor, product(std::move(rest), core.dtype)};
+            const std::vector<Scaled> parts = terms_[sum->core].parts;
+            for (const Scaled& part : parts) expand(multiply(others, part), out);
+            return;
+        }
+    }
+    out.push_back(term);
+}
+
+// The powers that all terms have.
+std::vector<Scaled> Canon::common_powers(std::span<const Scaled> terms) const {
+    std::vector<Scaled> common = powers_of(terms[0].core);
+    for (const Scaled& term : terms.subspan(1)) {
+        const std::vector<Scaled> powers = powers_of(term.core);
+        std::erase_if(common, [&](Scaled& shared) {
+            for (const Scaled& power : powers) {
+                if (power.core != shared.core) continue;
+                if (power.factor == shared.factor) return false;
+                if (!can_join(power.factor, shared.factor)) continue;
+                if (std::fabs(power.factor) < std::fabs(shared.factor)) shared.factor = power.factor;
+                return false;
+            }
+            return true;
+        });
+    }
+    return common;
+}
+
+// scores + where(visible, 0, hidden) = where(visible, scores, hidden), where `hidden` is so low that no score is seen beside it.
+std::optional<Scaled> Canon::additive_mask(std::vector<Scaled>& terms, DType dtype) {
+    const auto hides = [&](const Scaled& value) {
+        const Term& core = terms_[value.core];
+        return core.values.size() == 1 ? core.values[0] <= hiding_score
+                                       : core.kind == TermKind::one && value.factor <= hiding_score;
+    };
+    for (std::size_t i = 0; i < terms.size() && terms.size() > 1; ++i) {
+        const Term& mask = terms_[terms[i].core];
+        if (mask.kind != TermKind::op || mask.op != Op::where || terms[i].factor != 1) continue;
+        const std::vector<Scaled> parts = mask.parts;
+        const bool hides_else = is_constant(parts[1], 0) && hides(parts[2]);
+        if (!hides_else && !(is_constant(parts[2], 0) && hides(parts[1]))) continue;
+        terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(i));
+        const Scaled scores = add(std::move(terms), dtype);
+        return hides_else ? choose(parts[0], scores, parts[2], dtype) : choose(parts[0], parts[1], scores, dtype);
+    }
+    return std::nullopt;
+}
+
+Scaled Canon::add(std::vector<Scaled> given, DType dtype) {
+    std::vector<Scaled> terms;
+    for (const Scaled& term : given) expand(term, terms);
+    const bool finite = std::all_of(terms.begin(), terms.end(), [](const Scaled& t) { return std::isfinite(t.factor); });
+    if (!finite) return opaque(Op::add, dtype, std::move(given));
+    if (const auto masked = additive_mask(terms, dtype)) return *masked;
+
+    // Like terms are joined, but never cancelled.
+    std::sort(terms.begin(), terms.end(), [](const Scaled& a, const Scaled& b) {
+        return a.core != b.core ? a.core < b.core : a.factor < b.factor;
+    });
+    std::vector<Scaled> joined;
+    for (const Scaled& term : terms) {
+        if (!joined.empty() && joined.back().core == term.core && (joined.back().factor < 0) == (term.factor < 0))
+            joined.back().factor += term.factor;
+        else
+            joined.push_back(term);
+    }
+    if (joined.size() == 1) return joined[0];
+
+    const std::vector<Scaled> common = common_powers(joined);
+    if (!common.empty())
+        for (Scaled& term : joined) {
+            std::vector<Scaled> rest = powers_of(term.core);
+            for (const Scaled& shared : common)
+                for (Scaled& power : rest)
+                    if (power.core == shared.core && (power.factor == shared.factor || can_join(power.factor, shared.factor))) {
+                        power.factor -= shared.factor;
+                        break;
+                    }
+            std::erase_if(rest, [](const Scaled& power) { return power.factor == 0; });
+            term.core = product(std::move(rest), dtype);
+        }
+    std::sort(joined.begin(), joined.end(), [](const Scaled& a, const Scaled& b) {
+        return a.core != b.core ? a.core < b.core : a.factor < b.factor;
+    });
+
+    // The largest coefficient becomes 1, so that multiples of a sum share a core. Among equally large ones the oldest core decides.
+    Scaled pivot{0, 0};
+    for (const Scaled& term : joined)
+        if (std::fabs(term.factor) > std::fabs(pivot.factor) && !close(std::fabs(term.factor), std::fabs(pivot.factor))) pivot = term;
+    if (pivot.factor == 0) return opaque(Op::add, dtype, std::move(given));
+    for (Scaled& term : joined) term.factor /= pivot.factor;
+
+    Term sum;
+    sum.kind = TermKind::sum;
+    sum.dtype = dtype;
+    sum.shape = joint_shape(joined);
+    sum.parts = std::move(joined);
+    return multiply({pivot.factor, intern(std::move(sum))}, {1, product(common, dtype)});
+}
+
+}  // namespace cairn::inline v0::fuse

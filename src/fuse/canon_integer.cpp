@@ -1,0 +1,100 @@
+#include "fuse/canon.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cairn::inline v0::fuse {
+namespace {
+
+using ir::Op;
+
+// Beyond this a double may not be the integer it stands for.
+bool is_exact(double value) { return std::trunc(value) == value && std::fabs(value) < 0x1p53; }
+
+}  // namespace
+
+Canon::Affine Canon::affine(const Scaled& value) const {
+    const Term& term = terms_[value.core];
+    const auto factor = static_cast<std::int64_t>(value.factor);
+    if (term.kind == TermKind::one) return {{}, factor};
+    if (term.kind == TermKind::sum) {
+        Affine result;
+        add_scaled(result, {term.parts, term.attributes.dims("offset")[0]}, factor);
+        return result;
+    }
+    return {{value}, 0};
+}
+
+void Canon::add_scaled(Affine& sum, const Affine& other, std::int64_t factor) {
+    for (const Scaled& term : other.terms) {
+        const auto it = std::find_if(sum.terms.begin(), sum.terms.end(), [&](const Scaled& t) { return t.core == term.core; });
+        if (it != sum.terms.end())
+            it->factor += term.factor * static_cast<double>(factor);
+        else
+            sum.terms.push_back({term.factor * static_cast<double>(factor), term.core});
+    }
+    sum.offset = sum.offset + other.offset * factor;
+}
+
+Scaled Canon::from_affine(Affine sum, DType dtype) {
+    std::sort(sum.terms.begin(), sum.terms.end(), [](const Scaled& a, const Scaled& b) { return a.core < b.core; });
+    if (sum.terms.empty() && sum.offset.is_constant()) return {static_cast<double>(sum.offset.constant()), one(dtype)};
+    if (sum.terms.size() == 1 && sum.offset == Dim(0)) return sum.terms[0];
+    Term term;
+    term.kind = TermKind::sum;
+    term.dtype = dtype;
+    term.shape = joint_shape(sum.terms);
+    term.parts = std::move(sum.terms);
+    term.attributes = {{"offset", std::vector<Dim>{sum.offset}}};
+    return {1, intern(std::move(term))};
+}
+
+// True when only iota, wherever moved, and sizes occur.
+bool Canon::is_counting(const Affine& sum) const {
+    return std::all_of(sum.terms.begin(), sum.terms.end(), [&](const Scaled& part) {
+        const Term* term = &terms_[part.core];
+        while (term->kind == TermKind::op && (term->op == Op::reshape || term->op == Op::transpose || term->op == Op::broadcast))
+            term = &terms_[term->parts[0].core];
+        return term->kind == TermKind::op && term->op == Op::iota;
+    });
+}
+
+// iota(n, start) = iota(n) + start.
+Scaled Canon::counting(const ir::Node& iota) {
+    Affine sum{{}, iota.attributes.dims("start")[0]};
+    if (!(iota.shape[0] == Dim(1))) {
+        Attributes plain = iota.attributes;
+        plain[1].value = std::vector<Dim>{0};
+        sum.terms.push_back({1, op_term(Op::iota, iota.dtype, iota.shape, {}, std::move(plain))});
+    }
+    return from_affine(std::move(sum), iota.dtype);
+}
+
+// Addition of wrapping integers is a ring, so sums are collected; all else stays an op.
+Scaled Canon::integer(Op op, DType dtype, const Attributes& attributes, std::span<const Scaled> x) {
+    const auto collect = [&](std::int64_t a, std::int64_t b) {
+        Affine sum;
+        add_scaled(sum, affine(x[0]), a);
+        if (x.size() > 1) add_scaled(sum, affine(x[1]), b);
+        return from_affine(std::move(sum), dtype);
+    };
+    const auto number = [&](const Scaled& value) { return terms_[value.core].kind == TermKind::one && is_exact(value.factor); };
+    const bool exact = std::all_of(x.begin(), x.end(), [](const Scaled& part) { return is_exact(part.factor); });
+    switch (op) {
+        case Op::add: if (exact) return collect(1, 1); break;
+        case Op::sub: if (exact) return collect(1, -1); break;
+        case Op::neg: if (exact) return collect(-1, 0); break;
+        case Op::mul:
+            for (const std::size_t scale : {std::size_t{0}, std::size_t{1}})
+                if (exact && number(x[scale]) && std::fabs(x[scale].factor) < 0x1p20) {
+                    Affine sum;
+                    add_scaled(sum, affine(x[1 - scale]), static_cast<std::int64_t>(x[scale].factor));
+                    return from_affine(std::move(sum), dtype);
+                }
+            break;
+        default: break;
+    }
+    return {1, op_term(op, dtype, joint_shape(x), {x.begin(), x.end()}, attributes)};
+}
+
+}  // namespace cairn::inline v0::fuse

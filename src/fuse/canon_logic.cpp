@@ -1,0 +1,126 @@
+#include "fuse/canon.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cairn::inline v0::fuse {
+namespace {
+
+using ir::Op;
+
+Scaled negated(const Scaled& value) { return {-value.factor, value.core}; }
+
+}  // namespace
+
+bool Canon::is_constant(const Scaled& value, double number) const {
+    return terms_[value.core].kind == TermKind::one && close(value.factor, number);
+}
+
+// max(c a, c b) = c max(a, b) for c > 0.
+Scaled Canon::larger(Scaled a, Scaled b, DType dtype) {
+    double scale = is_float(dtype) ? std::max(std::fabs(a.factor), std::fabs(b.factor)) : 1;
+    // A bound like 6 in max(x, 6) stays as it is written.
+    if (terms_[a.core].kind == TermKind::one && a.factor != 0) scale = std::fabs(b.factor);
+    if (terms_[b.core].kind == TermKind::one && b.factor != 0) scale = std::fabs(a.factor);
+    if (!std::isnormal(scale)) scale = 1;
+    a.factor /= scale;
+    b.factor /= scale;
+    const Scaled parts[] = {a, b};
+    return {scale, op_term(Op::max, dtype, joint_shape(parts), {a, b})};
+}
+
+// le and lt, and eq; the others are these swapped or negated. For floats a < b is not the negation of b <= a: both are false for NaN.
+Scaled Canon::compare(Op op, const Scaled& a, const Scaled& b) {
+    const bool whole = !is_float(terms_[a.core].dtype);
+    const auto make = [&](Op kind, const Scaled& x, const Scaled& y) {
+        const Scaled parts[] = {x, y};
+        return Scaled{1, op_term(kind, DType::boolean, joint_shape(parts), {x, y})};
+    };
+    switch (op) {
+        case Op::eq: return make(Op::eq, a, b);
+        case Op::ne: return negated(make(Op::eq, a, b));
+        case Op::ge: return compare(Op::le, b, a);
+        case Op::gt: return compare(Op::lt, b, a);
+        case Op::lt: return whole ? negated(compare(Op::le, b, a)) : make(Op::lt, a, b);
+        default: return whole ? compare_integers(a, b) : make(Op::le, a, b);
+    }
+}
+
+// low <= high. Where both count positions the difference decides, which the many spellings of a causal mask share: 0 <= high - low,
+// or not 0 <= low - high - 1, whichever has a positive first coefficient. Positions are far from where integers wrap.
+Scaled Canon::compare_integers(const Scaled& low, const Scaled& high) {
+    const DType dtype = terms_[low.core].dtype;
+    Affine difference = affine(high);
+    add_scaled(difference, affine(low), -1);
+    double sign = 1;
+    if (!difference.terms.empty() && is_counting(difference)) {
+        const auto first = std::min_element(difference.terms.begin(), difference.terms.end(),
+                                            [](const Scaled& a, const Scaled& b) { return a.core < b.core; });
+        if (first->factor < 0) {
+            Affine other;
+            add_scaled(other, difference, -1);
+            other.offset = other.offset - 1;
+            difference = std::move(other);
+            sign = -1;
+        }
+        const Scaled zero{0, one(dtype)}, value = from_affine(std::move(difference), dtype);
+        const Scaled parts[] = {zero, value};
+        return {sign, op_term(Op::le, DType::boolean, joint_shape(parts), {zero, value})};
+    }
+    const Scaled parts[] = {low, high};
+    return {1, op_term(Op::le, DType::boolean, joint_shape(parts), {low, high})};
+}
+
+Scaled Canon::both(std::vector<Scaled> given) {
+    std::vector<Scaled> parts;
+    for (const Scaled& part : given) {
+        const Term& term = terms_[part.core];
+        if (part.factor > 0 && term.kind == TermKind::op && term.op == Op::logical_and)
+            parts.insert(parts.end(), term.parts.begin(), term.parts.end());
+        else
+            parts.push_back(part);
+    }
+    const auto less = [](const Scaled& a, const Scaled& b) { return a.core != b.core ? a.core < b.core : a.factor < b.factor; };
+    const auto equal = [](const Scaled& a, const Scaled& b) { return a.core == b.core && a.factor == b.factor; };
+    std::sort(parts.begin(), parts.end(), less);
+    parts.erase(std::unique(parts.begin(), parts.end(), equal), parts.end());
+    if (parts.size() == 1) return parts[0];
+    Shape shape = joint_shape(parts);
+    return {1, op_term(Op::logical_and, DType::boolean, std::move(shape), std::move(parts))};
+}
+
+// where(x < 0, 0, x) and where(x <= 0, 0, x) are max(x, 0), for NaN too; where(x > 0, x, 0) is not: it makes 0 of NaN.
+std::optional<Scaled> Canon::choose_by_comparison(const Scaled& condition, const Scaled& a, const Scaled& b, DType dtype) {
+    const Term& test = terms_[condition.core];
+    if (condition.factor != 1 || test.kind != TermKind::op || (test.op != Op::lt && test.op != Op::le)) return std::nullopt;
+    if (test.parts.size() != 2 || !is_float(dtype) || !is_constant(a, 0)) return std::nullopt;
+    if (!same(test.parts[0], b) || !is_constant(test.parts[1], 0)) return std::nullopt;
+    return larger(a, b, dtype);
+}
+
+// Nested choices with a branch in common are one choice: where(p, where(q, a, b), b) = where(p and q, a, b).
+Scaled Canon::choose(Scaled condition, Scaled a, Scaled b, DType dtype) {
+    if (const auto simple = choose_by_comparison(condition, a, b, dtype)) return *simple;
+    if (condition.factor < 0) {
+        condition.factor = 1;
+        std::swap(a, b);
+    }
+    const auto nested = [&](const Scaled& value) -> const Term* {
+        const Term& term = terms_[value.core];
+        return value.factor == 1 && term.kind == TermKind::op && term.op == Op::where ? &term : nullptr;
+    };
+    if (const Term* inner = nested(a)) {
+        const std::vector<Scaled> parts = inner->parts;
+        if (same(parts[2], b)) return choose(both({condition, parts[0]}), parts[1], b, dtype);
+        if (same(parts[1], b)) return choose(both({condition, negated(parts[0])}), parts[2], b, dtype);
+    }
+    if (const Term* inner = nested(b)) {
+        const std::vector<Scaled> parts = inner->parts;
+        if (same(parts[1], a)) return choose(both({negated(condition), negated(parts[0])}), parts[2], a, dtype);
+        if (same(parts[2], a)) return choose(both({negated(condition), parts[0]}), parts[1], a, dtype);
+    }
+    const Scaled parts[] = {condition, a, b};
+    return {1, op_term(Op::where, dtype, joint_shape(parts), {condition, a, b})};
+}
+
+}  // namespace cairn::inline v0::fuse

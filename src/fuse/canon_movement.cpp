@@ -1,0 +1,97 @@
+#include "fuse/canon.hpp"
+
+#include <algorithm>
+
+namespace cairn::inline v0::fuse {
+namespace {
+
+using ir::Op;
+
+// The permutation without leading axes that stay, as negative axes: the same for any number of them.
+std::vector<Dim> shortest(std::vector<Dim> order) {
+    std::size_t kept = 0;
+    const auto rank = static_cast<std::int64_t>(order.size());
+    while (kept < order.size() && order[kept] == Dim(static_cast<std::int64_t>(kept) - rank)) ++kept;
+    order.erase(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept));
+    return order;
+}
+
+// `order` with leading axes that stay, `rank` in all.
+std::vector<Dim> lengthened(const std::vector<Dim>& order, std::size_t rank) {
+    std::vector<Dim> result;
+    for (std::size_t i = rank; i > order.size(); --i) result.emplace_back(-static_cast<std::int64_t>(i));
+    result.insert(result.end(), order.begin(), order.end());
+    return result;
+}
+
+std::size_t from_front(const Dim& axis, std::size_t rank) {
+    return static_cast<std::size_t>(axis.constant() + static_cast<std::int64_t>(rank));
+}
+
+Shape permuted(Shape shape, const std::vector<Dim>& order) {
+    while (shape.size() < order.size()) shape.insert(shape.begin(), Dim(1));
+    const std::vector<Dim> whole = lengthened(order, shape.size());
+    Shape result;
+    for (const Dim& axis : whole) result.push_back(shape[from_front(axis, shape.size())]);
+    return trimmed(result);
+}
+
+}  // namespace
+
+Scaled Canon::move(const ir::Node& node, const Scaled& x) {
+    Move move{node.op, trimmed(node.shape), {}};
+    if (node.op == Op::transpose) {
+        move.order = shortest(node.attributes.dims("permutation"));
+        if (move.order.empty()) return x;
+    }
+    if (terms_[x.core].kind == TermKind::one) return x;
+    const Scaled result = moved(x.core, move);
+    return {x.factor * result.factor, result.core};
+}
+
+// Inward through what works element by element on parts of the whole shape. The result is built anew: its parts may stand in another order.
+std::optional<Scaled> Canon::moved_inside(CanonId core, const Move& move) {
+    const Term& term = terms_[core];
+    const bool elementwise = term.kind == TermKind::sum || term.kind == TermKind::product ||
+                             (term.kind == TermKind::op && ir::info(term.op).kind == ir::OpClass::elementwise);
+    if (!elementwise) return std::nullopt;
+    for (const Scaled& part : term.parts) {
+        const Shape& shape = terms_[part.core].shape;
+        if (!shape.empty() && shape != term.shape) return std::nullopt;
+    }
+    std::vector<Scaled> parts;
+    for (const Scaled& part : term.parts) parts.push_back(moved(part.core, move));
+    if (term.kind == TermKind::product) {
+        Scaled result{1, one(term.dtype)};
+        for (std::size_t i = 0; i < parts.size(); ++i) result = multiply(result, power(parts[i], term.parts[i].factor));
+        return result;
+    }
+    for (std::size_t i = 0; i < parts.size(); ++i) parts[i].factor *= term.parts[i].factor;
+    if (term.kind == TermKind::op) return apply(term.op, term.dtype, term.attributes, parts);
+    if (is_float(term.dtype)) return add(std::move(parts), term.dtype);
+    return from_affine({std::move(parts), term.attributes.dims("offset")[0]}, term.dtype);
+}
+
+Scaled Canon::moved(CanonId core, const Move& move) {
+    const Term& term = terms_[core];
+    if (term.shape.empty() || (move.op == Op::reshape && term.shape == move.shape)) return {1, core};
+    if (term.kind == TermKind::op && term.op == move.op) {
+        const CanonId inner = term.parts[0].core;
+        if (move.op == Op::reshape) return moved(inner, move);
+        const std::vector<Dim>& first = term.attributes.dims("permutation");
+        const std::size_t rank = std::max(first.size(), move.order.size());
+        const auto a = lengthened(first, rank), b = lengthened(move.order, rank);
+        std::vector<Dim> order;
+        for (const Dim& axis : b) order.push_back(a[from_front(axis, rank)]);
+        order = shortest(std::move(order));
+        if (order.empty()) return {1, inner};
+        return moved(inner, {Op::transpose, permuted(terms_[inner].shape, order), order});
+    }
+    if (const auto inside = moved_inside(core, move)) return *inside;
+    Attributes attributes;
+    if (move.op == Op::transpose) attributes.push_back({"permutation", move.order});
+    Shape shape = move.op == Op::reshape ? move.shape : permuted(term.shape, move.order);
+    return {1, op_term(move.op, term.dtype, std::move(shape), {Scaled{1, core}}, std::move(attributes))};
+}
+
+}  // namespace cairn::inline v0::fuse

@@ -1,0 +1,54 @@
+#include "fuse/forms.hpp"
+
+#include <algorithm>
+
+namespace cairn::inline v0::fuse {
+namespace {
+
+Scaled form_of(const ir::GraphData& graph, ir::NodeId id, std::span<const Scaled> made, Canon& canon) {
+    const ir::Node& node = graph.node(id);
+    std::vector<Scaled> operands;
+    operands.reserve(node.operands.size());
+    for (const ir::NodeId operand : node.operands) operands.push_back(made[operand]);
+    return canon.of(node, id, operands);
+}
+
+}  // namespace
+
+Forms::Forms(const ir::GraphData& graph) {
+    forms_.reserve(graph.nodes().size());
+    for (ir::NodeId id = 0; id < graph.nodes().size(); ++id) {
+        forms_.push_back(form_of(graph, id, forms_, canon_));
+        nodes_.emplace(forms_.back().core, id);
+    }
+}
+
+std::vector<ir::NodeId> Forms::nodes_of(const Scaled& form) const {
+    std::vector<ir::NodeId> result;
+    const auto [first, last] = nodes_.equal_range(form.core);
+    for (auto it = first; it != last; ++it)
+        if (Canon::same(forms_[it->second], form)) result.push_back(it->second);
+    std::sort(result.begin(), result.end());
+    return result;
+}
+
+CanonId Forms::unmoved(CanonId core) const {
+    const Term* term = &canon_.term(core);
+    while (term->kind == TermKind::op && (term->op == ir::Op::reshape || term->op == ir::Op::transpose)) {
+        core = term->parts[0].core;
+        term = &canon_.term(core);
+    }
+    return core;
+}
+
+void forms_over(const ir::GraphData& graph, std::span<const ir::NodeId> inputs, std::span<const Scaled> values, Canon& canon,
+                std::vector<Scaled>& made) {
+    made.clear();
+    for (ir::NodeId id = 0; id < graph.nodes().size(); ++id) {
+        const auto it = std::find(inputs.begin(), inputs.end(), id);
+        made.push_back(it != inputs.end() ? values[static_cast<std::size_t>(it - inputs.begin())]
+                                          : form_of(graph, id, made, canon));
+    }
+}
+
+}  // namespace cairn::inline v0::fuse

@@ -1,0 +1,60 @@
+#include "fuse/instance.hpp"
+
+#include "simplify/simplify.hpp"
+
+#include <bit>
+
+namespace cairn::inline v0::fuse {
+namespace {
+
+std::uint64_t key_of(const Dim& dim) {
+    return dim.is_constant() ? static_cast<std::uint64_t>(dim.constant()) * 2 + 1
+                             : static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(dim.node()));
+}
+
+}  // namespace
+
+std::optional<Instance> instantiate(const Definition& definition, std::span<const TensorDesc> operands,
+                                    const Attributes& attributes, const std::shared_ptr<Symbols>& symbols) {
+    Instance instance;
+    try {
+        Graph graph(std::make_shared<ir::GraphData>(definition.name, symbols));
+        std::vector<Tensor> inputs;
+        for (std::size_t i = 0; i < operands.size(); ++i)
+            inputs.push_back(graph.input("in" + std::to_string(i), operands[i].dtype, operands[i].shape));
+        const std::vector<Tensor> outputs = definition.build(inputs, attributes);
+        for (std::size_t i = 0; i < outputs.size(); ++i) graph.output("out" + std::to_string(i), outputs[i]);
+        const simplify::Simplified simple = simplify::simplify(*graph.data());
+        instance.graph = simple.graph;
+        for (const Tensor& input : inputs) instance.inputs.push_back(*simple.map[input.id()]);
+        for (const ir::Output& output : simple.graph->outputs()) instance.outputs.push_back(output.node);
+    } catch (const InternalError&) {
+        throw;
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+    return instance;
+}
+
+const std::optional<Instance>& Instances::of(const Definition& definition, std::span<const TensorDesc> operands,
+                                             const Attributes& attributes) {
+    Key key{static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(&definition)), attributes.size()};
+    for (const Attribute& attribute : attributes) {
+        if (const auto* number = std::get_if<double>(&attribute.value)) {
+            key.push_back(std::bit_cast<std::uint64_t>(*number));
+        } else {
+            const auto& list = std::get<std::vector<Dim>>(attribute.value);
+            key.push_back(list.size());
+            for (const Dim& dim : list) key.push_back(key_of(dim));
+        }
+    }
+    for (const TensorDesc& operand : operands) {
+        key.push_back(static_cast<std::uint64_t>(operand.dtype) * 64 + operand.shape.size());
+        for (const Dim& dim : operand.shape) key.push_back(key_of(dim));
+    }
+    const auto it = known_.find(key);
+    if (it != known_.end()) return it->second;
+    return known_.emplace(std::move(key), instantiate(definition, operands, attributes, symbols_)).first->second;
+}
+
+}  // namespace cairn::inline v0::fuse

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "cairn/kernel.hpp"
+#include "ir/graph_data.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace cairn::inline v0::fuse {
+
+/// A definition as a simplified graph of atomic ops on operands of given dtypes and shapes.
+struct Instance {
+    std::shared_ptr<ir::GraphData> graph;
+    std::vector<ir::NodeId> inputs, outputs;
+};
+
+/// Builds one; nothing where the definition does not take such operands or attributes.
+std::optional<Instance> instantiate(const Definition& definition, std::span<const TensorDesc> operands,
+                                    const Attributes& attributes, const std::shared_ptr<Symbols>& symbols);
+
+/// Instances already built: identical layers ask for the same ones.
+class Instances {
+public:
+    explicit Instances(std::shared_ptr<Symbols> symbols) : symbols_(std::move(symbols)) {}
+    const std::optional<Instance>& of(const Definition& definition, std::span<const TensorDesc> operands,
+                                      const Attributes& attributes);
+
+private:
+    using Key = std::vector<std::uint64_t>;
+    std::shared_ptr<Symbols> symbols_;
+    std::map<Key, std::optional<Instance>> known_;
+};
+
+}  // namespace cairn::inline v0::fuse

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "fuse/match.hpp"
+
+#include <span>
+#include <vector>
+
+namespace cairn::inline v0::fuse {
+
+/// A region of a pattern's skeleton laid over a region of the graph.
+struct Overlay {
+    ir::NodeId skeleton, graph;
+};
+
+/// For each hole of the pattern the numbers that may stand there: those of the graph's regions that lie under the sentinel, as they are and as
+/// reciprocals, the factors of forms there, and 1 (a scale left out).
+std::vector<std::vector<double>> numbers_for(Matcher& matcher, const Pattern& pattern, std::span<const Overlay> overlays);
+
+/// Adds the base b of a table whose elements are powers b^e of a free number, as rope has one: from the table that the definition makes for the
+/// sentinel on such operands, and the graph's table of the same size.
+void add_table_numbers(Matcher& matcher, const Pattern& pattern, std::span<const Overlay> overlays,
+                       std::span<const TensorDesc> operands, std::vector<std::vector<double>>& numbers);
+
+}  // namespace cairn::inline v0::fuse

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "fuse/forms.hpp"
+#include "fuse/instance.hpp"
+#include "fuse/regions.hpp"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace cairn::inline v0::fuse {
+
+/// A number a pattern leaves free (`eps=?`): where it stands among the attributes, and the number put there to make the skeleton.
+struct Hole {
+    std::size_t attribute;
+    double sentinel;
+};
+
+/// One pattern of a definition, made into a graph that shows where to look for operands and numbers.
+///
+///     layer_norm eps=? | f32[R,D] f32[D] f32[D]      operands: [R,D] [D] [D], hole: eps; skeleton: the atomic ops on such operands
+struct Pattern {
+    const Definition* definition = nullptr;
+    Problem problem;                   ///< operands as written, sentinels in the holes
+    std::shared_ptr<Symbols> symbols;  ///< of the problem
+    std::vector<Hole> holes;
+    Instance skeleton;
+    std::unique_ptr<Forms> forms;      ///< of the skeleton
+    std::unique_ptr<Regions> regions;  ///< of the skeleton
+    std::size_t main = 0;              ///< the output that depends on the others
+    std::vector<bool> may_lead;        ///< of each operand: further leading axes may be there
+
+    /// The operand that node `id` of the skeleton is, if any.
+    std::optional<std::size_t> operand_of(ir::NodeId id) const;
+};
+
+/// The patterns of all definitions. Throws Error(argument) where a pattern's text cannot be read or its definition refuses it.
+std::vector<Pattern> make_patterns(std::span<const Definition> definitions);
+
+}  // namespace cairn::inline v0::fuse

@@ -1,0 +1,61 @@
+#include "fuse/groups.hpp"
+#include "fuse/match.hpp"
+#include "fuse/pattern.hpp"
+#include "fuse/tiles.hpp"
+#include "ir/op_table.hpp"
+
+#include <algorithm>
+
+namespace cairn::inline v0::fuse {
+namespace {
+
+using ir::NodeId;
+using ir::Op;
+
+// What a run is given: nothing has to compute it. (An iota has no operands either, but someone must write it.)
+bool is_given(const ir::Node& node) {
+    return node.op == Op::input || node.op == Op::weight || node.op == Op::constant || node.op == Op::state_read;
+}
+
+Tile single(const ir::GraphData& graph, NodeId id) {
+    const ir::Node& node = graph.node(id);
+    Tile tile;
+    tile.definition = ir::info(node.op).name;
+    tile.attributes = node.attributes;
+    tile.inputs = node.operands;
+    tile.outputs = {id};
+    return tile;
+}
+
+bool same_tile(const Tile& a, const Tile& b) {
+    return a.definition == b.definition && a.inputs == b.inputs && a.outputs == b.outputs && a.attributes == b.attributes &&
+           a.body == b.body;
+}
+
+}  // namespace
+
+std::vector<Tile> propose(const ir::GraphData& graph, std::span<const Definition> definitions, const Options& options) {
+    const std::vector<Pattern> patterns = options.composites ? make_patterns(definitions) : std::vector<Pattern>();
+    Matcher matcher(graph, patterns);
+    const Groups groups(graph);
+    std::vector<Tile> tiles;
+    for (NodeId id = 0; id < graph.nodes().size(); ++id) {
+        if (is_given(graph.node(id))) continue;
+        std::vector<Tile> here;
+        matcher.match_at(id, here);
+        if (options.elementwise) groups.at(id, here);
+        here.push_back(single(graph, id));
+        for (Tile& tile : here)
+            if (std::none_of(tiles.rbegin(), tiles.rbegin() + static_cast<std::ptrdiff_t>(std::min(tiles.size(), here.size())),
+                             [&](const Tile& other) { return same_tile(other, tile); }))
+                tiles.push_back(std::move(tile));
+    }
+    const auto last = [](const Tile& tile) { return *std::max_element(tile.outputs.begin(), tile.outputs.end()); };
+    const auto size = [](const Tile& tile) { return tile.interior.size() + tile.outputs.size(); };
+    std::stable_sort(tiles.begin(), tiles.end(), [&](const Tile& a, const Tile& b) {
+        return last(a) != last(b) ? last(a) < last(b) : size(a) > size(b);
+    });
+    return tiles;
+}
+
+}  // namespace cairn::inline v0::fuse

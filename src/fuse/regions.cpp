@@ -1,0 +1,48 @@
+#include "fuse/regions.hpp"
+
+#include "ir/op_table.hpp"
+
+#include <algorithm>
+
+namespace cairn::inline v0::fuse {
+namespace {
+
+using ir::NodeId;
+using ir::Op;
+
+// Enough for every known function with room to spare, and a bound on the work where arithmetic goes on through a whole model.
+constexpr std::size_t most_nodes = 40;
+
+}  // namespace
+
+bool is_arithmetic(const ir::Node& node) {
+    switch (node.op) {
+        case Op::exp: case Op::log: case Op::sin: case Op::cos: case Op::tanh: case Op::erf: case Op::floor: case Op::abs:
+        case Op::cast:
+            return false;
+        case Op::reshape: case Op::transpose: case Op::broadcast: return true;
+        default: return ir::is(node, ir::OpClass::elementwise);
+    }
+}
+
+const Region& Regions::from(NodeId entry) {
+    std::optional<Region>& known = regions_[entry];
+    if (known) return *known;
+    Region region;
+    region.nodes.push_back(entry);
+    for (std::size_t i = 0; i < region.nodes.size(); ++i) {
+        const ir::Node& node = graph_.node(region.nodes[i]);
+        if (!is_arithmetic(node)) {
+            if (!node.operands.empty()) region.marks |= std::uint64_t{1} << static_cast<unsigned>(node.op);
+            continue;
+        }
+        for (const NodeId operand : node.operands)
+            if (region.nodes.size() < most_nodes &&
+                std::find(region.nodes.begin(), region.nodes.end(), operand) == region.nodes.end())
+                region.nodes.push_back(operand);
+    }
+    known = std::move(region);
+    return *known;
+}
+
+}  // namespace cairn::inline v0::fuse

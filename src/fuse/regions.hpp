@@ -1,0 +1,35 @@
+#pragma once
+
+#include "ir/graph_data.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+/// Where a match looks for operands. Spellings of one function differ in arithmetic and movement, hardly in the ops between: the exp, sum and
+/// matmul of an attention stand in every spelling of it. So a region is all that can be reached from a node through arithmetic and movement; its
+/// rim are the other ops, the marks.
+///
+///     (x - max(x)) * exp(y / 2)   from the product: reaches mul sub div x y 2 and the marks max_reduce, exp
+namespace cairn::inline v0::fuse {
+
+struct Region {
+    std::vector<ir::NodeId> nodes;  ///< nearest first, the entry at the front
+    std::uint64_t marks = 0;        ///< bit Op for each op on the rim that has operands
+};
+
+/// True for ops a region goes through.
+bool is_arithmetic(const ir::Node& node);
+
+/// The regions of a graph, each made when first asked for.
+class Regions {
+public:
+    explicit Regions(const ir::GraphData& graph) : graph_(graph), regions_(graph.nodes().size()) {}
+    const Region& from(ir::NodeId entry);
+
+private:
+    const ir::GraphData& graph_;
+    std::vector<std::optional<Region>> regions_;
+};
+
+}  // namespace cairn::inline v0::fuse

@@ -1,0 +1,104 @@
+#include "tests/fuse/tile_check.hpp"
+
+#include "cairn/composites.hpp"
+#include "ir/build.hpp"
+#include "ir/interpret.hpp"
+#include "kernels/definitions.hpp"
+#include "simplify/simplify.hpp"
+#include "tests/ir/random_graph.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cairn::test {
+namespace {
+
+std::vector<Definition> make_definitions() {
+    std::vector<Definition> list = kernels::definitions();
+    for (Definition& definition : list)
+        if (definition.name == "rope" && definition.patterns.empty()) definition.patterns = {"rope base=? | f32[T,D] i32[T]"};
+    return list;
+}
+
+// Largest magnitude, so that a tolerance can be relative to it.
+double size_of_values(const ir::Value& value) {
+    double size = 1;
+    for (const double element : value.data)
+        if (std::isfinite(element)) size = std::max(size, std::fabs(element));
+    return size;
+}
+
+std::string tile_fault(const Proposed& proposed, const fuse::Tile& tile, std::span<const ir::Value> nodes,
+                       std::span<const std::int64_t> sizes, double tolerance) {
+    Problem problem;
+    problem.definition = tile.definition;
+    problem.attributes = tile.attributes;
+    problem.body = tile.body;
+    problem.results = tile.results;
+    ir::Inputs inputs;
+    for (std::size_t i = 0; i < tile.inputs.size(); ++i) {
+        const ir::Value& value = nodes[tile.inputs[i]];
+        problem.inputs.push_back(TensorDesc::dense(value.dtype, Shape(value.shape.begin(), value.shape.end())));
+        inputs.tensors["in" + std::to_string(i)] = value;
+    }
+    for (const ir::NodeId output : tile.outputs) {
+        const ir::Value& value = nodes[output];
+        problem.outputs.push_back(TensorDesc::dense(value.dtype, Shape(value.shape.begin(), value.shape.end())));
+    }
+    const Graph graph = ir::graph_of(at_sizes(problem, sizes), definitions());
+    const auto results = ir::interpret(*graph.data(), inputs);
+    for (std::size_t i = 0; i < tile.outputs.size(); ++i) {
+        const ir::Value& expected = nodes[tile.outputs[i]];
+        const std::string text = difference(results.outputs.at("out" + std::to_string(i)), expected,
+                                            tolerance * size_of_values(expected));
+        if (!text.empty()) return summary(proposed, tile) + " output " + std::to_string(i) + " " + text;
+    }
+    return {};
+}
+
+}  // namespace
+
+const std::vector<Definition>& definitions() {
+    static const std::vector<Definition> list = make_definitions();
+    return list;
+}
+
+Proposed proposed(const Graph& graph) {
+    Proposed result;
+    result.graph = simplify::simplify(*graph.data()).graph;
+    result.tiles = fuse::propose(*result.graph, definitions());
+    return result;
+}
+
+const fuse::Tile* tile_at_output(const Proposed& proposed, std::string_view definition) {
+    for (const ir::Output& output : proposed.graph->outputs())
+        for (const fuse::Tile& tile : proposed.tiles)
+            if (output.name == "y" && tile.definition == definition && tile.outputs.back() == output.node) return &tile;
+    return nullptr;
+}
+
+std::string tiles_fault(const Proposed& proposed, std::uint64_t seed, double tolerance) {
+    for (const auto& sizes : random_sizes(*proposed.graph, 3, seed)) {
+        const auto nodes = ir::interpret_nodes(*proposed.graph, random_inputs(*proposed.graph, sizes, seed));
+        std::vector<std::int64_t> list;
+        for (const auto& symbol : proposed.graph->symbols()->list()) list.push_back(sizes.at(symbol.name));
+        for (const fuse::Tile& tile : proposed.tiles) {
+            const std::string text = tile_fault(proposed, tile, nodes, list, tolerance);
+            if (!text.empty()) return text;
+        }
+    }
+    return {};
+}
+
+std::string summary(const Proposed& proposed, const fuse::Tile& tile) {
+    std::string text = fuse::to_string({tile});
+    text = text.substr(0, text.find(" ("));
+    std::string operands;
+    for (const ir::NodeId input : tile.inputs) {
+        const std::string& name = proposed.graph->node(input).name;
+        operands += (operands.empty() ? "" : ", ") + (name.empty() ? "%" + std::to_string(input) : name);
+    }
+    return text + " (" + operands + ")";
+}
+
+}  // namespace cairn::test

@@ -1,0 +1,158 @@
+#include "compiled_run.hpp"
+
+#include "select/emit.hpp"
+#include "tests/ir/random_graph.hpp"
+#include "types/half.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace cairn::test {
+namespace {
+
+template <typename T>
+T load(const std::byte* data, std::size_t i) {
+    T value;
+    std::memcpy(&value, data + i * sizeof(T), sizeof(T));
+    return value;
+}
+
+double load_float(DType dtype, const std::byte* data, std::size_t i) {
+    switch (dtype) {
+        case DType::f64: return load<double>(data, i);
+        case DType::f32: return static_cast<double>(load<float>(data, i));
+        case DType::f16: return static_cast<double>(types::f16_to_f32(load<std::uint16_t>(data, i)));
+        default: return static_cast<double>(types::bf16_to_f32(load<std::uint16_t>(data, i)));
+    }
+}
+
+std::int64_t load_integer(DType dtype, const std::byte* data, std::size_t i) {
+    switch (dtype) {
+        case DType::i64: return load<std::int64_t>(data, i);
+        case DType::i32: return load<std::int32_t>(data, i);
+        case DType::i8: return load<std::int8_t>(data, i);
+        default: return load<std::uint8_t>(data, i);
+    }
+}
+
+/// Calls `visit(stripe begin in bytes, bytes)` for each stretch of a state's live part, in row-major order.
+template <typename F>
+void each_stripe(const program::Buffer& memory, int axis, std::int64_t length, const std::vector<std::int64_t>& live, const F& visit) {
+    const auto element = static_cast<std::int64_t>(size_of(memory.desc.dtype));
+    std::int64_t outer = 1, inner = element;
+    for (int i = 0; i < axis; ++i) outer *= live[static_cast<std::size_t>(i)];
+    for (std::size_t i = static_cast<std::size_t>(axis) + 1; i < live.size(); ++i) inner *= live[i];
+    const std::int64_t capacity = memory.desc.shape[static_cast<std::size_t>(axis)].constant();
+    for (std::int64_t o = 0; o < outer; ++o) visit(o * capacity * inner, length * inner);
+}
+
+}  // namespace
+
+std::vector<std::byte> to_bytes(const ir::Value& value) {
+    if (is_float(value.dtype)) return select::encode(value.dtype, value.data, static_cast<std::int64_t>(value.data.size()));
+    std::vector<std::byte> bytes(value.integers.size() * size_of(value.dtype));
+    for (std::size_t i = 0; i < value.integers.size(); ++i)
+        // Little-endian two's complement: the low bytes are the narrower number.
+        std::memcpy(bytes.data() + i * size_of(value.dtype), &value.integers[i], size_of(value.dtype));
+    return bytes;
+}
+
+ir::Value from_bytes(DType dtype, std::vector<std::int64_t> shape, const std::byte* data) {
+    ir::Value value;
+    value.dtype = dtype;
+    std::size_t count = 1;
+    for (const std::int64_t size : shape) count *= static_cast<std::size_t>(size);
+    value.shape = std::move(shape);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (is_float(dtype)) value.data.push_back(load_float(dtype, data, i));
+        else value.integers.push_back(load_integer(dtype, data, i));
+    }
+    return value;
+}
+
+CompiledRun::CompiledRun(const runtime::ProgramSet& set, const Context& context, const ir::Inputs& inputs)
+    : core_(std::make_shared<runtime::Core>(context, set)) {
+    for (const auto& [name, value] : inputs.tensors) weights_[name] = to_bytes(value);
+    const WeightSource source = [&](std::string_view name) {
+        const ir::Value& value = inputs.tensors.at(std::string(name));
+        InputView view;
+        view.data = weights_.at(std::string(name)).data();
+        view.dtype = value.dtype;
+        view.shape = value.shape;
+        return view;
+    };
+    std::vector<const runtime::LinkedProgram*> programs;
+    for (const auto& program : core_->programs) programs.push_back(program.get());
+    core_->bound.bind(programs, *context.parts(), source, {}, {});
+    instance_ = std::make_unique<runtime::Instance>(core_);
+}
+
+void CompiledRun::fill_states(const ir::Inputs& inputs) {
+    const program::Program& program = core_->set.buckets[0].program;
+    for (std::size_t s = 0; s < program.states.size(); ++s) {
+        const program::StatePort& state = program.states[s];
+        const program::Buffer& memory = program.buffers[static_cast<std::size_t>(state.buffer)];
+        const ir::Value& value = inputs.tensors.at(state.name);
+        const std::vector<std::byte> bytes = to_bytes(value);
+        const std::int64_t length = value.shape[static_cast<std::size_t>(state.axis)];
+        std::byte* base = instance_->states[s].memory.data();
+        std::memset(base, 0xff, instance_->states[s].memory.size());
+        std::size_t at = 0;
+        each_stripe(memory, state.axis, length, value.shape, [&](std::int64_t begin, std::int64_t count) {
+            if (count > 0) std::memcpy(base + begin, bytes.data() + at, static_cast<std::size_t>(count));
+            at += static_cast<std::size_t>(count);
+        });
+    }
+}
+
+ir::Results CompiledRun::run(const ir::Inputs& inputs, bool poison) {
+    for (runtime::SizeSlot& slot : instance_->sizes) {
+        slot.value = inputs.sizes.at(slot.name);
+        slot.set = true;
+    }
+    for (std::size_t i = 0; i < instance_->inputs.size(); ++i) {
+        const std::string& name = core_->set.inputs[i].name;
+        tensors_[name] = to_bytes(inputs.tensors.at(name));
+        instance_->inputs[i].data = tensors_[name].data();
+        instance_->inputs[i].shape = inputs.tensors.at(name).shape;
+        instance_->inputs[i].set = true;
+    }
+    fill_states(inputs);
+    instance_->reserve();
+    if (poison) instance_->arena().poison(0, instance_->arena().touched_bytes());
+    instance_->run({});
+
+    ir::Results results;
+    const program::Program& program = core_->set.buckets[static_cast<std::size_t>(instance_->bucket)].program;
+    for (std::size_t o = 0; o < program.outputs.size(); ++o) {
+        const OutputView view = instance_->output(o);
+        results.outputs[program.outputs[o].name] = from_bytes(view.dtype, {view.shape.begin(), view.shape.end()}, static_cast<const std::byte*>(view.data));
+    }
+    for (std::size_t s = 0; s < program.states.size(); ++s) {
+        const program::StatePort& state = program.states[s];
+        const program::Buffer& memory = program.buffers[static_cast<std::size_t>(state.buffer)];
+        std::vector<std::int64_t> live = inputs.tensors.at(state.name).shape;
+        live[static_cast<std::size_t>(state.axis)] = instance_->size(state.before.symbol()).value;
+        std::vector<std::byte> bytes;
+        each_stripe(memory, state.axis, live[static_cast<std::size_t>(state.axis)], live, [&](std::int64_t begin, std::int64_t count) {
+            const std::byte* from = instance_->states[s].memory.data() + begin;
+            bytes.insert(bytes.end(), from, from + count);
+        });
+        results.states[state.name] = from_bytes(memory.desc.dtype, live, bytes.data());
+    }
+    return results;
+}
+
+std::string compare(const ir::Results& actual, const ir::Results& expected, double tolerance) {
+    const std::pair<const std::map<std::string, ir::Value>*, const std::map<std::string, ir::Value>*> pairs[] = {
+        {&actual.outputs, &expected.outputs}, {&actual.states, &expected.states}};
+    for (const auto& [got, wanted] : pairs)
+        for (const auto& [name, value] : *wanted) {
+            const auto it = got->find(name);
+            if (it == got->end()) return name + " is missing";
+            if (const std::string fault = difference(it->second, value, tolerance); !fault.empty()) return name + fault;
+        }
+    return {};
+}
+
+}  // namespace cairn::test
