@@ -109,7 +109,8 @@ public:
     /// A state whose axis `axis` has the bare symbol of its live length as its size and `capacity` as its limit.
     State state(std::string_view name, DType dtype, Shape shape, int axis, std::int64_t capacity,
                 std::source_location where = std::source_location::current());
-    /// A tensor with these values (converted to dtype, row-major), kept inside the graph. For small tables; large ones are weights.
+    /// A tensor with these values (converted to dtype as by `cast`, row-major), kept inside the graph. For small tables; large ones are weights.
+    /// Throws Error(graph) when the shape is not constant or has another number of elements.
     Tensor constant(DType dtype, Shape shape, std::span<const double> values,
                     std::source_location where = std::source_location::current());
     /// A scalar.

@@ -37,6 +37,7 @@ CAIRN_API Tensor floor(const Operand& x);
 CAIRN_API Tensor cast(const Operand& x, DType dtype);
 
 /// Elementwise on two operands: a + b, a - b, a * b, a / b (integers truncate toward zero), the smaller, the larger (NaN if either is), a^b.
+/// Float or integer; pow float only.
 CAIRN_API Tensor add(const Operand& a, const Operand& b);
 CAIRN_API Tensor sub(const Operand& a, const Operand& b);
 CAIRN_API Tensor mul(const Operand& a, const Operand& b);
@@ -45,7 +46,7 @@ CAIRN_API Tensor min(const Operand& a, const Operand& b);
 CAIRN_API Tensor max(const Operand& a, const Operand& b);
 CAIRN_API Tensor pow(const Operand& a, const Operand& b);
 
-/// Elementwise comparisons; the result is boolean. Comparisons with NaN are false, but for `ne`.
+/// Elementwise comparisons; the result is boolean. Comparisons with NaN are false, but for `ne`. Only eq and ne take booleans.
 CAIRN_API Tensor eq(const Operand& a, const Operand& b);
 CAIRN_API Tensor ne(const Operand& a, const Operand& b);
 CAIRN_API Tensor lt(const Operand& a, const Operand& b);

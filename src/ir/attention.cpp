@@ -48,8 +48,8 @@ Tensor causal_mask(const Graph& graph, const Dim& queries, const Dim& keys) {
     return rows >= iota(graph, keys);
 }
 
-Tensor attend(const CompositeScope& scope, const Operand& q, const Operand& k, const Operand& v, const Operand* key_mask,
-              const AttentionOptions& options) {
+Tensor attend(const CompositeScope& scope, const Operand& q, const Operand& k, const Operand& v,
+              const Operand* key_mask, const AttentionOptions& options) {
     const Sizes n = check(scope, q, k, v);
     const bool grouped = !(n.heads == n.key_heads);
     const Dim size = q.tensor().dim(3), out_size = v.tensor().dim(3);
@@ -65,7 +65,8 @@ Tensor attend(const CompositeScope& scope, const Operand& q, const Operand& k, c
     Tensor visible;
     if (options.causal) visible = causal_mask(Graph(q.tensor().graph()), n.queries, n.keys);
     if (key_mask != nullptr) {
-        const Tensor mask = grouped ? reshape(*key_mask, {n.batch, 1, 1, 1, n.keys}) : reshape(*key_mask, {n.batch, 1, 1, n.keys});
+        const Tensor mask =
+            grouped ? reshape(*key_mask, {n.batch, 1, 1, 1, n.keys}) : reshape(*key_mask, {n.batch, 1, 1, n.keys});
         visible = visible.empty() ? mask : visible && mask;
     }
     if (!visible.empty()) scores = where(visible, scores, options.masked_score.value_or(lowest(scores.dtype())));
@@ -85,8 +86,8 @@ Tensor attention(const Operand& q, const Operand& k, const Operand& v, const Ope
     const CompositeScope scope("attention", q);
     if (key_mask.is_scalar() || key_mask.tensor().empty()) scope.fail("key_mask must be a Tensor");
     const Tensor& mask = key_mask.tensor();
-    const bool fits = mask.rank() == 2 && !k.tensor().empty() && k.tensor().rank() == 4 && mask.dim(0) == k.tensor().dim(0) &&
-                      mask.dim(1) == k.tensor().dim(2);
+    const bool fits = mask.rank() == 2 && !k.tensor().empty() && k.tensor().rank() == 4 &&
+                      mask.dim(0) == k.tensor().dim(0) && mask.dim(1) == k.tensor().dim(2);
     if (!k.tensor().empty() && (mask.dtype() != DType::boolean || !fits))
         scope.fail("key_mask must be boolean with the batch and the keys of k: " + text("k", k) + ", " +
                    text("key_mask", key_mask));

@@ -43,8 +43,8 @@ std::vector<Tensor> build_body(const Problem& problem, const Graph& graph, std::
     return results;
 }
 
-// Outside a graph with states, a version is a plain tensor: rows put behind it, or over a part of it. The growing axis is the one on which
-// the shapes differ.
+// Outside a graph with states, a version is a plain tensor: rows put behind it, or over a part of it. The growing axis
+// is the one on which the shapes differ.
 Tensor change_state(const Problem& problem, const std::vector<Tensor>& in) {
     const bool append = problem.definition == info(Op::state_append).name;
     if (in.size() != 2 || in[0].rank() != in[1].rank() || (append && problem.outputs.size() != 1))
@@ -76,7 +76,8 @@ std::vector<Tensor> build_problem(const Problem& problem, const Graph& graph, co
     if (op && info(*op).kind != OpClass::leaf) return {apply(problem.definition, in, problem.attributes)};
     const auto named = [&](const Definition& definition) { return definition.name == problem.definition; };
     const auto it = std::find_if(definitions.begin(), definitions.end(), named);
-    if (it == definitions.end()) refuse_problem(problem, fmt::format("there is no definition '{}'", problem.definition));
+    if (it == definitions.end())
+        refuse_problem(problem, fmt::format("there is no definition '{}'", problem.definition));
     return it->build(in, problem.attributes);
 }
 
@@ -85,7 +86,8 @@ std::vector<Tensor> build_problem(const Problem& problem, const Graph& graph, co
 Graph graph_of(const Problem& problem, std::span<const Definition> definitions) {
     std::shared_ptr<Symbols> symbols = symbols_of(problem);
     if (!symbols) symbols = Symbols::create();
-    const Graph graph(std::make_shared<GraphData>(problem.definition.empty() ? "problem" : problem.definition, symbols));
+    const Graph graph(
+        std::make_shared<GraphData>(problem.definition.empty() ? "problem" : problem.definition, symbols));
     std::vector<Tensor> in;
     for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
         const TensorDesc& input = problem.inputs[i];

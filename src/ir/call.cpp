@@ -36,17 +36,18 @@ const std::shared_ptr<GraphData>& joint_graph(Op op, Operands operands) {
     }
     const Operand& begin = *operands.begin();
     if (first == nullptr && operands.size() == 1)
-        refuse_in(graph, op, fmt::format("needs a Tensor, got the number {}", types::number_text(begin.scalar())), begin.where());
+        refuse_in(graph, op, fmt::format("needs a Tensor, got the number {}", types::number_text(begin.scalar())),
+                  begin.where());
     if (first == nullptr) refuse_in(graph, op, "needs a Tensor among its operands, got numbers only", begin.where());
     for (const Operand& operand : operands)
         if (!operand.is_scalar() && operand.tensor().graph().get() != graph) {
             const Node& a = graph->node(first->tensor().id());
             const Node& b = operand.tensor().graph()->node(operand.tensor().id());
             refuse_in(graph, op,
-                   fmt::format("operands belong to different graphs: {} of \"{}\", {} of \"{}\"",
-                               to_string(a.dtype, a.shape), graph->name(), to_string(b.dtype, b.shape),
-                               operand.tensor().graph()->name()),
-                   operand.where());
+                      fmt::format("operands belong to different graphs: {} of \"{}\", {} of \"{}\"",
+                                  to_string(a.dtype, a.shape), graph->name(), to_string(b.dtype, b.shape),
+                                  operand.tensor().graph()->name()),
+                      operand.where());
         }
     return first->tensor().graph();
 }
@@ -69,7 +70,8 @@ DType dtype_of_peers(const GraphData& graph, Op op, Operands operands) {
 
 NodeId lift(GraphData& graph, Op op, DType dtype, double value, const std::source_location& where) {
     if (!can_hold(dtype, value))
-        refuse_in(&graph, op, fmt::format("the number {} is no {}", types::number_text(value), to_string(dtype)), where);
+        refuse_in(&graph, op, fmt::format("the number {} is no {}", types::number_text(value), to_string(dtype)),
+                  where);
     Node node;
     node.op = Op::constant;
     node.dtype = dtype;

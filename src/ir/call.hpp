@@ -14,8 +14,9 @@ namespace cairn::inline v0::ir {
 
 using OperandRef = std::reference_wrapper<const Operand>;
 
-/// A node `op` on the operands. A scalar becomes a constant of the dtype its place asks for: boolean for a condition, i32 for indices, else that
-/// of the tensors beside it. Throws Error(graph) with the op's name and the line of the first operand.
+/// A node `op` on the operands. A scalar becomes a constant of the dtype its place asks for: boolean for a condition,
+/// i32 for indices, else that of the tensors beside it. Throws Error(graph) with the op's name and the line of the
+/// first operand.
 Tensor call(Op op, std::initializer_list<OperandRef> operands, Attributes attributes = {});
 
 /// The graph behind an operand that must be a tensor.

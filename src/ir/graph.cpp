@@ -63,7 +63,8 @@ State Graph::state(std::string_view name, DType dtype, Shape shape, int axis, st
     const auto size = static_cast<int>(shape.size());
     if (axis >= -size && axis < size && shape[static_cast<std::size_t>(axis < 0 ? axis + size : axis)].symbol().empty())
         refuse("state",
-               fmt::format("{} must have a symbol as the size of axis {}: {}", ir::quoted(name), axis, to_string(dtype, shape)),
+               fmt::format("{} must have a symbol as the size of axis {}: {}", ir::quoted(name), axis,
+                           to_string(dtype, shape)),
                where);
     const std::size_t index = ir::add_state(*data_, name, dtype, std::move(shape), axis, capacity, where);
     return State(data_, static_cast<std::uint32_t>(index));
@@ -91,8 +92,7 @@ void Graph::output(std::string_view name, const Tensor& tensor, std::source_loca
     const auto fail = [&](const std::string& text) { refuse("output", ir::quoted(name) + " " + text, where); };
     if (tensor.empty()) fail("is an empty or moved-from Tensor");
     const std::string type = to_string(tensor.dtype(), tensor.shape());
-    if (tensor.graph() != data_)
-        fail(fmt::format("is {} of another graph, \"{}\"", type, tensor.graph()->name()));
+    if (tensor.graph() != data_) fail(fmt::format("is {} of another graph, \"{}\"", type, tensor.graph()->name()));
     for (const ir::Output& output : data_->outputs())
         if (output.name == name) {
             const Node& node = data_->node(output.node);

@@ -20,21 +20,62 @@ using NodeId = std::uint32_t;
 
 /// The kinds of node. Leaves first, then the atomic ops; op_table.hpp has a row for each.
 enum class Op : std::uint8_t {
-    input, weight, constant, state_read,
-    neg, abs, exp, log, sqrt, rsqrt, sin, cos, tanh, erf, floor, cast,
-    add, sub, mul, div, min, max, pow,
-    eq, ne, lt, le, gt, ge, logical_and, logical_or, logical_xor, logical_not,
+    input,
+    weight,
+    constant,
+    state_read,
+    neg,
+    abs,
+    exp,
+    log,
+    sqrt,
+    rsqrt,
+    sin,
+    cos,
+    tanh,
+    erf,
+    floor,
+    cast,
+    add,
+    sub,
+    mul,
+    div,
+    min,
+    max,
+    pow,
+    eq,
+    ne,
+    lt,
+    le,
+    gt,
+    ge,
+    logical_and,
+    logical_or,
+    logical_xor,
+    logical_not,
     where,
-    sum, max_reduce, argmax,
+    sum,
+    max_reduce,
+    argmax,
     matmul,
-    reshape, transpose, broadcast, slice, pad, concat, gather, scatter, iota, window,
+    reshape,
+    transpose,
+    broadcast,
+    slice,
+    pad,
+    concat,
+    gather,
+    scatter,
+    iota,
+    window,
     copy_to,
-    state_append, state_write,
+    state_append,
+    state_write,
 };
 
-/// One value. Its attributes are in the order its op_table row declares them; axes are stored negative, counted from the end (-1 is the last),
-/// so that a node means the same under added leading axes. Reductions keep their axes with size 1; ops.cpp adds the reshape that
-/// drops them.
+/// One value. Its attributes are in the order its op_table row declares them; axes are stored negative, counted from
+/// the end (-1 is the last), so that a node means the same under added leading axes. Reductions keep their axes with
+/// size 1; ops.cpp adds the reshape that drops them.
 struct Node {
     Op op = Op::input;
     DType dtype = DType::f32;
@@ -42,20 +83,21 @@ struct Node {
     Device device = Device::cpu;
     std::vector<NodeId> operands;
     Attributes attributes;
-    std::string name;                                   ///< of an input, weight or state
-    std::shared_ptr<const std::vector<double>> values;  ///< of a constant, row-major; one value may stand for all elements of a rank-0 constant
-    std::source_location where;                         ///< the user's line; not part of identity
-    std::string composite;                              ///< the outermost composite it was made in; not part of identity
+    std::string name;  ///< of an input, weight or state
+    std::shared_ptr<const std::vector<double>>
+        values;  ///< of a constant, row-major; one value may stand for all elements of a rank-0 constant
+    std::source_location where;  ///< the user's line; not part of identity
+    std::string composite;       ///< the outermost composite it was made in; not part of identity
 };
 
 struct StateInfo {
     std::string name;
     DType dtype = DType::f32;
-    Shape shape;               ///< the live part before a run
-    int axis = 0;              ///< the growing axis, negative
+    Shape shape;   ///< the live part before a run
+    int axis = 0;  ///< the growing axis, negative
     std::int64_t capacity = 0;
-    NodeId read = 0;           ///< the state_read node
-    NodeId latest = 0;         ///< the version that a run commits
+    NodeId read = 0;    ///< the state_read node
+    NodeId latest = 0;  ///< the version that a run commits
 };
 
 struct Output {
@@ -78,9 +120,11 @@ public:
     const std::vector<StateInfo>& states() const noexcept { return states_; }
     std::vector<StateInfo>& states() noexcept { return states_; }
 
-    /// The node equal to `node` (op, dtype, shape, device, operands, attributes, name, values), made if there is none. No inference, no checks.
+    /// The node equal to `node` (op, dtype, shape, device, operands, attributes, name, values), made if there is none.
+    /// No inference, no checks.
     NodeId intern(Node node);
-    /// Infers dtype and shape (infer.hpp), checks, interns. `where` is replaced by the enclosing composite's line where there is one.
+    /// Infers dtype and shape (infer.hpp), checks, interns. `where` is replaced by the enclosing composite's line where
+    /// there is one.
     NodeId make(Op op, std::vector<NodeId> operands, Attributes attributes, const std::source_location& where,
                 std::string name = {});
     void add_output(std::string name, NodeId node) { outputs_.push_back({std::move(name), node}); }
@@ -115,19 +159,20 @@ std::vector<bool> live_nodes(const GraphData& graph);
 /// Nodes that depend on weights and constants only (and on no symbol-sized leaf): computed once when weights are bound.
 std::vector<bool> bound_nodes(const GraphData& graph);
 
-/// A copy with other symbols: symbol i of the graph becomes `replacements[i]`, a Dim of `symbols` or a constant. Names, states and outputs stay.
-/// Used to make the graph of one bucket: `T in 1..1024` becomes 1, or `T in 2..12`.
+/// A copy with other symbols: symbol i of the graph becomes `replacements[i]`, a Dim of `symbols` or a constant. Names,
+/// states and outputs stay. Used to make the graph of one bucket: `T in 1..1024` becomes 1, or `T in 2..12`.
 std::shared_ptr<GraphData> specialize(const GraphData& graph, const std::shared_ptr<Symbols>& symbols,
                                       const std::vector<Dim>& replacements);
 
 /// Copies a node into `target`, its operands translated by `map` (old id -> new id), without inference.
 NodeId copy_node(const Node& node, const std::vector<NodeId>& map, GraphData& target);
 
-/// Copies outputs and states into `target`, their nodes translated by `map`: the last step of every stage that writes a new graph.
+/// Copies outputs and states into `target`, their nodes translated by `map`: the last step of every stage that writes a
+/// new graph.
 void copy_ends(const GraphData& graph, const std::vector<NodeId>& map, GraphData& target);
 
-/// The state_read at the beginning of the chain of versions that `version` (a state_read, state_append or state_write) belongs to;
-/// nothing when `version` is no such node.
+/// The state_read at the beginning of the chain of versions that `version` (a state_read, state_append or state_write)
+/// belongs to; nothing when `version` is no such node.
 std::optional<NodeId> state_origin(const GraphData& graph, NodeId version);
 
 /// The same list, each number an element of an attribute's value: `{"axes", dims({-2, -1})}`.

@@ -57,8 +57,8 @@ void check_attributes(const ShapeRule& rule, Attributes& attributes) {
         const auto* list = std::get_if<std::vector<Dim>>(&attribute.value);
         for (std::size_t i = 0; list != nullptr && i < list->size(); ++i)
             if (!(*list)[i].is_constant() && (*list)[i].symbols() != rule.graph().symbols())
-                rule.fail(fmt::format("{} {} is made of another graph's symbols", attribute.name,
-                                      to_string((*list)[i])));
+                rule.fail(
+                    fmt::format("{} {} is made of another graph's symbols", attribute.name, to_string((*list)[i])));
     }
 }
 
@@ -81,9 +81,7 @@ Inferred infer(const GraphData& graph, Op op, std::span<const NodeId> operands, 
         if (op != Op::copy_to) result.device = joint_device(rule);
         element_count(result.shape);
         return result;
-    } catch (const ShapeFault& fault) {
-        refuse(graph.part_name(op), fault.text, where);
-    } catch (const Error& error) {
+    } catch (const ShapeFault& fault) { refuse(graph.part_name(op), fault.text, where); } catch (const Error& error) {
         // Arithmetic on sizes fails without knowing for whom it is done.
         refuse(graph.part_name(op), fmt::format("{}: {}", error.what(), rule.text()), where);
     }

@@ -11,8 +11,9 @@ struct Inferred {
     Device device = Device::cpu;
 };
 
-/// The dtype and shape of `op` on `operands`. Attributes may hold non-negative axes and a -1 size in reshape; they are brought into stored form
-/// (negative axes, sizes known) in place. Throws Error(graph) `[part] what was expected, operands as f32[4,3] (file:line)`.
+/// The dtype and shape of `op` on `operands`. Attributes may hold non-negative axes and a -1 size in reshape; they are
+/// brought into stored form (negative axes, sizes known) in place. Throws Error(graph) `[part] what was expected,
+/// operands as f32[4,3] (file:line)`.
 Inferred infer(const GraphData& graph, Op op, std::span<const NodeId> operands, Attributes& attributes,
                const std::source_location& where);
 

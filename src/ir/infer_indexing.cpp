@@ -14,8 +14,8 @@ Inferred infer_pad(const ShapeRule& rule, double value) {
         rule.fail(fmt::format("{} before and {} after axis {} may be negative: {}", to_string(before), to_string(after),
                               axis, rule.text()));
     if (!can_hold(rule.node(0).dtype, value))
-        rule.fail(fmt::format("{} cannot hold the value {}: {}", to_string(rule.node(0).dtype), types::number_text(value),
-                              rule.text()));
+        rule.fail(fmt::format("{} cannot hold the value {}: {}", to_string(rule.node(0).dtype),
+                              types::number_text(value), rule.text()));
     Shape shape = rule.shape(0);
     shape[axis] = before + shape[axis] + after;
     return {rule.node(0).dtype, std::move(shape)};
@@ -76,8 +76,9 @@ Inferred infer_indexing(const ShapeRule& rule) {
 
 Inferred infer_iota(const ShapeRule& rule) {
     const std::int64_t dtype = rule.integer("dtype");
-    if (dtype < 0 || dtype >= static_cast<std::int64_t>(DType::boolean))
-        rule.fail(fmt::format("needs a number dtype, got number {}", dtype));
+    if (dtype < 0 || dtype > static_cast<std::int64_t>(DType::boolean))
+        rule.fail(fmt::format("there is no dtype number {}", dtype));
+    if (static_cast<DType>(dtype) == DType::boolean) rule.fail("counts in numbers, not booleans");
     const Dim& length = rule.dim("length");
     if (!provably_le(0, length)) rule.fail(fmt::format("length {} may be negative", to_string(length)));
     rule.dim("start");

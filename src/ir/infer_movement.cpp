@@ -55,6 +55,7 @@ Inferred infer_reshape(const ShapeRule& rule) {
 
 Inferred infer_transpose(const ShapeRule& rule) {
     std::vector<Dim>& permutation = rule.dims("permutation");
+    const std::string wanted = to_string(permutation);
     const std::int64_t rank = rule.rank(0);
     std::vector<bool> seen(static_cast<std::size_t>(rank), false);
     Shape shape;
@@ -67,7 +68,7 @@ Inferred infer_transpose(const ShapeRule& rule) {
         entry = static_cast<std::int64_t>(index) - rank;
     }
     if (static_cast<std::int64_t>(shape.size()) != rank || permutation.size() != shape.size())
-        rule.fail(fmt::format("{} is no permutation of the axes of {}", to_string(permutation), rule.text()));
+        rule.fail(fmt::format("{} is no permutation of the axes of {}", wanted, rule.text()));
     return {rule.node(0).dtype, std::move(shape)};
 }
 
@@ -76,7 +77,8 @@ Inferred infer_broadcast(const ShapeRule& rule) {
     for (const Dim& size : shape)
         if (!provably_le(0, size)) rule.fail(fmt::format("size {} may be negative", to_string(size)));
     const auto joined = broadcast_shapes(rule.shape(0), shape);
-    if (!joined || *joined != shape) rule.fail(fmt::format("{} does not broadcast to {}", rule.text(), to_string(shape)));
+    if (!joined || *joined != shape)
+        rule.fail(fmt::format("{} does not broadcast to {}", rule.text(), to_string(shape)));
     return {rule.node(0).dtype, shape};
 }
 
@@ -86,8 +88,8 @@ Inferred infer_slice(const ShapeRule& rule) {
     const std::int64_t step = rule.integer("step");
     if (step < 1) rule.fail(fmt::format("step must be at least 1, got {}: {}", step, rule.text()));
     if (!provably_le(0, start) || !provably_le(start, stop) || !provably_le(stop, size))
-        rule.fail(fmt::format("0 <= {} <= {} <= {} is not sure to hold on axis {}: {}", to_string(start), to_string(stop),
-                              to_string(size), axis, rule.text()));
+        rule.fail(fmt::format("0 <= {} <= {} <= {} is not sure to hold on axis {}: {}", to_string(start),
+                              to_string(stop), to_string(size), axis, rule.text()));
     Shape shape = rule.shape(0);
     shape[axis] = ceildiv(stop - start, step);
     return {rule.node(0).dtype, std::move(shape)};
@@ -95,14 +97,15 @@ Inferred infer_slice(const ShapeRule& rule) {
 
 Inferred infer_window(const ShapeRule& rule) {
     const std::size_t axis = rule.axis_of_first();
-    const std::int64_t size = rule.integer("size"), stride = rule.integer("stride"), dilation = rule.integer("dilation");
+    const std::int64_t size = rule.integer("size"), stride = rule.integer("stride"),
+                       dilation = rule.integer("dilation");
     if (size < 1 || stride < 1 || dilation < 1)
         rule.fail(fmt::format("size {}, stride {} and dilation {} must be at least 1", size, stride, dilation));
     const Dim span = (Dim(size) - 1) * dilation + 1;
     Shape shape = rule.shape(0);
     if (!provably_le(span, shape[axis]))
-        rule.fail(fmt::format("a window spans {} elements, axis {} may be shorter: {}", to_string(span), axis,
-                              rule.text()));
+        rule.fail(
+            fmt::format("a window spans {} elements, axis {} may be shorter: {}", to_string(span), axis, rule.text()));
     shape[axis] = floordiv(shape[axis] - span, stride) + 1;
     shape.push_back(size);
     return {rule.node(0).dtype, std::move(shape)};

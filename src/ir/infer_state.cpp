@@ -13,7 +13,8 @@ Inferred infer_state_change(const ShapeRule& rule) {
     Shape live = rule.shape(0), rows = rule.shape(1);
     const auto axis = static_cast<std::size_t>(rule.rank(0) + leaf.attributes.integer("axis"));
 
-    if (rule.node(1).dtype != leaf.dtype) rule.fail(fmt::format("dtypes of \"{}\" and rows differ: {}", leaf.name, rule.text()));
+    if (rule.node(1).dtype != leaf.dtype)
+        rule.fail(fmt::format("dtypes of \"{}\" and rows differ: {}", leaf.name, rule.text()));
     const bool fits = rows.size() == live.size();
     const Dim count = fits ? rows[axis] : Dim(0);
     if (fits) rows[axis] = live[axis];

@@ -21,7 +21,8 @@ public:
             const auto it = inputs.sizes.find(symbol.name);
             if (it == inputs.sizes.end()) refuse_input(fmt::format("no value for the symbol {}", symbol.name));
             if (it->second < symbol.low || it->second > symbol.high)
-                refuse_input(fmt::format("{} = {} is outside {}..{}", symbol.name, it->second, symbol.low, symbol.high));
+                refuse_input(
+                    fmt::format("{} = {} is outside {}..{}", symbol.name, it->second, symbol.low, symbol.high));
             symbol_values_.push_back(it->second);
         }
     }
@@ -75,13 +76,15 @@ private:
             return out;
         }
         const auto it = inputs_.tensors.find(node.name);
-        if (it == inputs_.tensors.end()) refuse_input(fmt::format("no value for {} {}", info(node.op).name, quoted(node.name)));
+        if (it == inputs_.tensors.end())
+            refuse_input(fmt::format("no value for {} {}", info(node.op).name, quoted(node.name)));
         const Value& value = it->second;
         if (value.dtype != node.dtype || value.shape != e.shape)
             refuse_input(fmt::format("{} must be {}, got {}", quoted(node.name), type_text(node.dtype, e.shape),
                                      type_text(value.dtype, value.shape)));
         if (static_cast<std::int64_t>(value.size()) != count(e.shape))
-            refuse_input(fmt::format("{} {} has {} elements", quoted(node.name), type_text(node.dtype, e.shape), value.size()));
+            refuse_input(
+                fmt::format("{} {} has {} elements", quoted(node.name), type_text(node.dtype, e.shape), value.size()));
         return value;
     }
 

@@ -11,8 +11,8 @@
 /// The float64 reference: what a graph means. Slow and plain on purpose; shares no code with any kernel.
 namespace cairn::inline v0::ir {
 
-/// A tensor of the interpreter. Floats are computed in double and never rounded, except that `cast` rounds to its target and constants to their
-/// dtype; integers wrap to their dtype and are exact (i64 too, kept in `integers`).
+/// A tensor of the interpreter. Floats are computed in double and never rounded, except that `cast` rounds to its
+/// target and constants to their dtype; integers wrap to their dtype and are exact (i64 too, kept in `integers`).
 struct Value {
     DType dtype = DType::f64;
     std::vector<std::int64_t> shape;
@@ -23,7 +23,8 @@ struct Value {
 
 struct Inputs {
     std::map<std::string, std::int64_t> sizes;  ///< value of each symbol
-    std::map<std::string, Value> tensors;       ///< inputs and weights by name, and the live part of each state before the run
+    std::map<std::string, Value>
+        tensors;  ///< inputs and weights by name, and the live part of each state before the run
 };
 
 struct Results {

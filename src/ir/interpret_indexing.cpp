@@ -41,7 +41,9 @@ Value evaluate_concat(const Evaluation& e) {
 struct Blocks {
     std::int64_t before = 1, size = 1, after = 1;
     Blocks(const Sizes& shape, std::size_t axis)
-        : before(count(std::span(shape).first(axis))), size(shape[axis]), after(count(std::span(shape).subspan(axis + 1))) {}
+        : before(count(std::span(shape).first(axis))),
+          size(shape[axis]),
+          after(count(std::span(shape).subspan(axis + 1))) {}
 };
 
 void check_indices(const Evaluation& e, std::int64_t size) {
@@ -112,7 +114,8 @@ Value evaluate_iota(const Evaluation& e) {
 Value evaluate_state_change(const Evaluation& e) {
     const Node& origin = e.graph.node(*state_origin(e.graph, e.id));
     const Value &live = e.operand(0), &rows = e.operand(1);
-    const auto axis = static_cast<std::size_t>(origin.attributes.integer("axis") + static_cast<std::int64_t>(live.shape.size()));
+    const auto axis =
+        static_cast<std::size_t>(origin.attributes.integer("axis") + static_cast<std::int64_t>(live.shape.size()));
     const std::int64_t capacity = origin.attributes.integer("capacity");
     if (e.shape[axis] > capacity)
         e.fail(fmt::format("\"{}\" would hold {} rows, its capacity is {}", origin.name, e.shape[axis], capacity));

@@ -24,7 +24,8 @@ Value evaluate_sum(const Evaluation& e) {
         if (is_float(x.dtype)) {
             out.data[place] += x.data[i];
         } else {
-            const auto a = static_cast<std::uint64_t>(out.integers[place]), b = static_cast<std::uint64_t>(x.integers[i]);
+            const auto a = static_cast<std::uint64_t>(out.integers[place]),
+                       b = static_cast<std::uint64_t>(x.integers[i]);
             out.integers[place] = wrap_to(x.dtype, static_cast<std::int64_t>(a + b));
         }
     }

@@ -52,7 +52,8 @@ struct View {
 /// The places of all elements of `shape` under a view, in row-major order.
 std::vector<std::int64_t> places(std::span<const std::int64_t> shape, const View& view);
 
-/// Calls `f(values)` with the storage a dtype uses, `std::vector<double>` or `std::vector<std::int64_t>`, of each value given.
+/// Calls `f(values)` with the storage a dtype uses, `std::vector<double>` or `std::vector<std::int64_t>`, of each value
+/// given.
 template <typename F, typename... Values>
 void with_storage(DType dtype, F&& f, Values&... values) {
     if (is_float(dtype))

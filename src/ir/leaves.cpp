@@ -32,9 +32,9 @@ void check_new_leaf(const GraphData& graph, std::string_view part, std::string_v
     if (const std::string fault = name_fault(name); !fault.empty()) refuse(part, "the name " + fault, where);
     if (const auto known = graph.find_leaf(name)) {
         const Node& node = graph.node(*known);
-        refuse(part, fmt::format("the name {} is taken by {} {}", quoted(name),
-                                 node.op == Op::state_read ? "state" : info(node.op).name,
-                                 to_string(node.dtype, node.shape)),
+        refuse(part,
+               fmt::format("the name {} is taken by {} {}", quoted(name),
+                           node.op == Op::state_read ? "state" : info(node.op).name, to_string(node.dtype, node.shape)),
                where);
     }
 }
@@ -65,10 +65,12 @@ NodeId add_input(GraphData& graph, std::string_view name, DType dtype, Shape sha
     return named_leaf(graph, Op::input, name, dtype, std::move(shape), where);
 }
 
-NodeId add_weight(GraphData& graph, std::string_view name, DType dtype, Shape shape, const std::source_location& where) {
+NodeId add_weight(GraphData& graph, std::string_view name, DType dtype, Shape shape,
+                  const std::source_location& where) {
     for (const Dim& size : shape)
         if (!size.is_constant())
-            refuse("weight", fmt::format("the shape of {} must be constant, got {}", quoted(name), to_string(dtype, shape)),
+            refuse("weight",
+                   fmt::format("the shape of {} must be constant, got {}", quoted(name), to_string(dtype, shape)),
                    where);
     return named_leaf(graph, Op::weight, name, dtype, std::move(shape), where);
 }
@@ -100,11 +102,13 @@ NodeId add_constant(GraphData& graph, DType dtype, Shape shape, std::span<const 
                     const std::source_location& where) {
     check_shape(graph, "constant", dtype, shape, where);
     for (const Dim& size : shape)
-        if (!size.is_constant()) refuse("constant", fmt::format("the shape must be constant, got {}", to_string(dtype, shape)), where);
+        if (!size.is_constant())
+            refuse("constant", fmt::format("the shape must be constant, got {}", to_string(dtype, shape)), where);
     const Dim count = element_count(shape);
     if (!(count == Dim(values.size())))
         refuse("constant",
-               fmt::format("{} needs {} values, got {}", to_string(dtype, shape), to_string(count), values.size()), where);
+               fmt::format("{} needs {} values, got {}", to_string(dtype, shape), to_string(count), values.size()),
+               where);
     std::vector<double> rounded;
     rounded.reserve(values.size());
     for (const double value : values) rounded.push_back(round_to(dtype, value));

@@ -7,18 +7,18 @@
 /// The leaves a graph grows from, checked: what Graph and the parser both call.
 namespace cairn::inline v0::ir {
 
-/// An input or weight. Throws Error(graph) for a name that is ill-formed or taken, a size that may be negative or is of another graph's
-/// symbols, and a weight with a symbol in its shape.
+/// An input or weight. Throws Error(graph) for a name that is ill-formed or taken, a size that may be negative or is of
+/// another graph's symbols, and a weight with a symbol in its shape.
 NodeId add_input(GraphData& graph, std::string_view name, DType dtype, Shape shape, const std::source_location& where);
 NodeId add_weight(GraphData& graph, std::string_view name, DType dtype, Shape shape, const std::source_location& where);
 
-/// A state, its state_read node and its row in states(): returns the row's index. The size of `axis` is a bare symbol, or a constant where a
-/// graph was specialized.
+/// A state, its state_read node and its row in states(): returns the row's index. The size of `axis` is a bare symbol,
+/// or a constant where a graph was specialized.
 std::size_t add_state(GraphData& graph, std::string_view name, DType dtype, Shape shape, std::int64_t axis,
                       std::int64_t capacity, const std::source_location& where);
 
-/// A table of values, each rounded to dtype; throws Error(graph) for a symbol in the shape, and when there are more or fewer values than
-/// elements.
+/// A table of values, each rounded to dtype; throws Error(graph) for a symbol in the shape, and when there are more or
+/// fewer values than elements.
 NodeId add_constant(GraphData& graph, DType dtype, Shape shape, std::span<const double> values,
                     const std::source_location& where);
 

@@ -7,8 +7,9 @@
 namespace cairn::inline v0::ir {
 namespace {
 
-// Rounds to `digits` significant bits, nearest even, in a format whose smallest normal number has the frexp exponent `low` and whose largest finite value
-// is `largest`. Going straight from double avoids the double rounding of a detour by float.
+// Rounds to `digits` significant bits, nearest even, in a format whose smallest normal number has the frexp exponent
+// `low` and whose largest finite value is `largest`. Going straight from double avoids the double rounding of a detour
+// by float.
 double round_bits(double value, int digits, int low, double largest) noexcept {
     if (!std::isfinite(value) || value == 0) return value;
     int exponent = 0;

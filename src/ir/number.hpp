@@ -7,8 +7,8 @@
 /// Single numbers as graphs hold them: rounded to a dtype.
 namespace cairn::inline v0::ir {
 
-/// `value` as an element of `dtype`, by the rule of `cast`: nearest even between floats (overflow gives infinity), truncation and
-/// saturation to integers (NaN gives 0), `value != 0` to boolean. Every NaN becomes the same one.
+/// `value` as an element of `dtype`, by the rule of `cast`: nearest even between floats (overflow gives infinity),
+/// truncation and saturation to integers (NaN gives 0), `value != 0` to boolean. Every NaN becomes the same one.
 ///
 ///     round_to(DType::bf16, 1.01)   // 1.0078125
 ///     round_to(DType::u8, -3.7)     // 0

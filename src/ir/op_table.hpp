@@ -16,7 +16,8 @@ enum class OpClass : std::uint8_t {
     elementwise,  ///< out[i] = f(in[i], ...), operands broadcast
     reduction,    ///< sum, max_reduce: attribute `axes` (negative); argmax: `axis`; axes kept with size 1
     contraction,  ///< matmul
-    movement,     ///< reshape, transpose, broadcast, slice, window: the same elements elsewhere, a view where strides allow
+    movement,     ///< reshape, transpose, broadcast, slice, window: the same elements elsewhere, a view where strides
+                  ///< allow
     indexing,     ///< pad, concat, gather, scatter: need a kernel
     transfer,     ///< copy_to
     effect,       ///< state_append, state_write

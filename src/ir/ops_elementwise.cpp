@@ -39,7 +39,9 @@ Tensor logical_xor(const Operand& a, const Operand& b) { return call(Op::logical
 Tensor logical_not(const Operand& a) { return call(Op::logical_not, {a}); }
 // clang-format on
 
-Tensor where(const Operand& condition, const Operand& a, const Operand& b) { return call(Op::where, {condition, a, b}); }
+Tensor where(const Operand& condition, const Operand& a, const Operand& b) {
+    return call(Op::where, {condition, a, b});
+}
 
 Tensor cast(const Operand& x, DType dtype) {
     return call(Op::cast, {x}, {{"dtype", std::vector<Dim>{static_cast<int>(dtype)}}});

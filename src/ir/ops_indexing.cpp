@@ -11,7 +11,8 @@ using ir::Op;
 using List = std::vector<Dim>;
 
 Tensor pad(const Operand& x, int axis, const Dim& before, const Dim& after, double value) {
-    return call(Op::pad, {x}, {{"axis", List{axis}}, {"before", List{before}}, {"after", List{after}}, {"value", value}});
+    return call(Op::pad, {x},
+                {{"axis", List{axis}}, {"before", List{before}}, {"after", List{after}}, {"value", value}});
 }
 
 Tensor concat(std::span<const Tensor> tensors, int axis, std::source_location where) {
@@ -48,7 +49,8 @@ Tensor scatter(const Operand& x, const Operand& indices, const Operand& updates,
 
 Tensor iota(const Graph& graph, const Dim& length, DType dtype, const Dim& start, std::source_location where) {
     const auto id = graph.data()->make(
-        Op::iota, {}, {{"length", List{length}}, {"start", List{start}}, {"dtype", List{static_cast<int>(dtype)}}}, where);
+        Op::iota, {}, {{"length", List{length}}, {"start", List{start}}, {"dtype", List{static_cast<int>(dtype)}}},
+        where);
     return Tensor(graph.data(), id);
 }
 

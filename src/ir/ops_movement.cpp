@@ -16,9 +16,10 @@ namespace {
 std::size_t front_axis(Op op, std::string_view name, const Operand& x, int axis, int rank) {
     if (axis >= -rank && axis < rank) return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
     const auto& graph = ir::graph_of_tensor(op, x);
-    throw Error(ErrorKind::graph, graph->part_name(name),
-                fmt::format("axis {} is out of range for x {}", axis, to_string(x.tensor().dtype(), x.tensor().shape())),
-                graph->place(x.where()));
+    throw Error(
+        ErrorKind::graph, graph->part_name(name),
+        fmt::format("axis {} is out of range for x {}", axis, to_string(x.tensor().dtype(), x.tensor().shape())),
+        graph->place(x.where()));
 }
 
 }  // namespace
@@ -32,7 +33,8 @@ Tensor transpose(const Operand& x, std::vector<int> permutation) {
 Tensor broadcast(const Operand& x, Shape shape) { return call(Op::broadcast, {x}, {{"shape", std::move(shape)}}); }
 
 Tensor slice(const Operand& x, int axis, const Dim& start, const Dim& stop, std::int64_t step) {
-    return call(Op::slice, {x}, {{"axis", List{axis}}, {"start", List{start}}, {"stop", List{stop}}, {"step", List{step}}});
+    return call(Op::slice, {x},
+                {{"axis", List{axis}}, {"start", List{start}}, {"stop", List{stop}}, {"step", List{step}}});
 }
 
 Tensor window(const Operand& x, int axis, std::int64_t size, std::int64_t stride, std::int64_t dilation) {

@@ -77,7 +77,8 @@ std::shared_ptr<GraphData> GraphReader::read(std::string_view text) {
                             : fmt::format("line {}, column {}: {}", line, cursor.place() + 1, message));
         }
     }
-    if (!graph_) throw Error(ErrorKind::argument, "parse_graph", "line 1, column 1: expected 'graph', got the end of the text");
+    if (!graph_)
+        throw Error(ErrorKind::argument, "parse_graph", "line 1, column 1: expected 'graph', got the end of the text");
     finish(line);
     return graph_;
 }
@@ -122,7 +123,9 @@ void GraphReader::read_node(TextCursor& cursor) {
     const auto op = ir::find_op(name);
     if (!op) cursor.fail(fmt::format("there is no op '{}'", name), op_place);
     const bool leaf = *op == Op::input || *op == Op::weight || *op == Op::state_read;
-    const NodeId id = *op == Op::constant ? read_constant(cursor) : leaf ? read_leaf(cursor, *op) : read_op(cursor, *op);
+    const NodeId id = *op == Op::constant ? read_constant(cursor)
+                      : leaf              ? read_leaf(cursor, *op)
+                                          : read_op(cursor, *op);
     numbers_.emplace(number, id);
 }
 
@@ -188,7 +191,8 @@ NodeId GraphReader::read_op(TextCursor& cursor, Op op) {
     const NodeId id = located(cursor, place, [&] { return graph_->make(op, operands, attributes, {}); });
     const ir::Node& node = graph_->node(id);
     if (node.dtype != dtype || node.shape != shape)
-        cursor.fail(fmt::format("the result is {}, not {}", to_string(node.dtype, node.shape), to_string(dtype, shape)), place);
+        cursor.fail(fmt::format("the result is {}, not {}", to_string(node.dtype, node.shape), to_string(dtype, shape)),
+                    place);
     return id;
 }
 
@@ -242,7 +246,8 @@ void GraphReader::read_commit(TextCursor& cursor) {
     const auto it = std::find_if(states.begin(), states.end(), [&](const auto& state) { return state.name == name; });
     if (it == states.end()) cursor.fail(fmt::format("there is no state {} above", ir::quoted(name)), place);
     const auto done = static_cast<std::ptrdiff_t>(committed_.size());
-    if (it - states.begin() < done) cursor.fail(fmt::format("the state {} is committed already", ir::quoted(name)), place);
+    if (it - states.begin() < done)
+        cursor.fail(fmt::format("the state {} is committed already", ir::quoted(name)), place);
     if (ir::state_origin(*graph_, latest) != it->read)
         cursor.fail(fmt::format("the node is no version of the state {}", ir::quoted(name)), place);
     it->latest = latest;

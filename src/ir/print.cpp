@@ -60,7 +60,8 @@ std::string print_node(const GraphData& graph, NodeId id) {
     std::string text(info(node.op).name);
     if (!node.name.empty()) text += " " + quoted(node.name);
     if (node.values) text += values_text(node);
-    for (std::size_t i = 0; i < node.operands.size(); ++i) text += fmt::format("{} %{}", i == 0 ? "" : ",", node.operands[i]);
+    for (std::size_t i = 0; i < node.operands.size(); ++i)
+        text += fmt::format("{} %{}", i == 0 ? "" : ",", node.operands[i]);
     for (const Attribute& attribute : node.attributes) text += attribute_text(attribute);
     return text + " : " + to_string(node.dtype, node.shape);
 }
@@ -69,8 +70,10 @@ std::string print(const GraphData& graph) {
     std::string text = header(graph);
     for (std::size_t i = 0; i < graph.nodes().size(); ++i)
         text += fmt::format("%{} = {}\n", i, print_node(graph, static_cast<NodeId>(i)));
-    for (const Output& output : graph.outputs()) text += fmt::format("output {} %{}\n", quoted(output.name), output.node);
-    for (const StateInfo& state : graph.states()) text += fmt::format("state {} %{}\n", quoted(state.name), state.latest);
+    for (const Output& output : graph.outputs())
+        text += fmt::format("output {} %{}\n", quoted(output.name), output.node);
+    for (const StateInfo& state : graph.states())
+        text += fmt::format("state {} %{}\n", quoted(state.name), state.latest);
     return text;
 }
 

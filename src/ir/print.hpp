@@ -19,10 +19,11 @@
 ///     output "y" %5
 ///     state "k" %8
 ///
-/// One line a node: number, op, name (a JSON string), operands, attributes as the op's row in op_table declares them, `:` and the type.
-/// A list attribute stands in parentheses, a number bare; dtypes and devices are numbers of their enum. Constants print with the shortest digits
-/// that read back to the same value. After the nodes, `output` lines name results and a `state` line tells which version of each state a run
-/// commits. The reader also takes empty lines and lines that begin with `#`.
+/// One line a node: number, op, name (a JSON string), operands, attributes as the op's row in op_table declares them,
+/// `:` and the type. A list attribute stands in parentheses, a number bare; dtypes and devices are numbers of their
+/// enum. Constants print with the shortest digits that read back to the same value. After the nodes, `output` lines
+/// name results and a `state` line tells which version of each state a run commits. The reader also takes empty lines
+/// and lines that begin with `#`.
 namespace cairn::inline v0::ir {
 
 std::string print(const GraphData& graph);

@@ -21,7 +21,8 @@ Tensor linear(const Operand& x, const Operand& w, const Operand& b) {
     const Tensor product = matmul(x, w);
     if (b.is_scalar() || b.tensor().empty()) scope.fail("b must be a Tensor");
     if (b.tensor().rank() != 1 || !(b.tensor().dim(0) == product.dim(-1)))
-        scope.fail("b must have the last axis of w as its only one: " + text("w", w.tensor()) + ", " + text("b", b.tensor()));
+        scope.fail("b must have the last axis of w as its only one: " + text("w", w.tensor()) + ", " +
+                   text("b", b.tensor()));
     return product + b;
 }
 
@@ -34,7 +35,8 @@ Tensor embedding(const Operand& table, const Operand& ids) {
 Tensor rope(const Operand& x, const Operand& positions, double base) {
     const CompositeScope scope("rope", x);
     const Tensor& tensor = x.tensor();
-    if (tensor.rank() < 2 || !is_float(tensor.dtype())) scope.fail("x must be a float with two axes or more: " + text("x", tensor));
+    if (tensor.rank() < 2 || !is_float(tensor.dtype()))
+        scope.fail("x must be a float with two axes or more: " + text("x", tensor));
     const Dim last = tensor.dim(-1);
     if (!last.is_constant() || last.constant() % 2 != 0)
         scope.fail("the last axis must have a constant even size: " + text("x", tensor));
@@ -51,13 +53,16 @@ Tensor rope(const Operand& x, const Operand& positions, double base) {
     const DType wide = tensor.dtype() == DType::f64 ? DType::f64 : DType::f32;
     const Tensor table = Graph(tensor.graph()).constant(wide, {last}, frequencies);
     const Tensor angles = unsqueeze(cast(positions, wide), -1) * table;
-    const auto narrow = [&](const Tensor& wave) { return wave.dtype() == tensor.dtype() ? wave : cast(wave, tensor.dtype()); };
+    const auto narrow = [&](const Tensor& wave) {
+        return wave.dtype() == tensor.dtype() ? wave : cast(wave, tensor.dtype());
+    };
     const Tensor first = slice(x, -1, 0, half), second = slice(x, -1, half, size);
     const Tensor straight = x * narrow(cos(angles));
     const Tensor turned = concat({-second, first}, -1) * narrow(sin(angles));
     const Tensor result = straight + turned;
     if (result.shape() != tensor.shape())
-        scope.fail("positions must be [T] or [..., T]: " + text("x", tensor) + ", " + text("positions", positions.tensor()));
+        scope.fail("positions must be [T] or [..., T]: " + text("x", tensor) + ", " +
+                   text("positions", positions.tensor()));
     return result;
 }
 

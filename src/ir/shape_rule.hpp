@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-/// What a shape rule sees of the op it judges, and how it refuses it. One rule a family; infer() calls the right one and turns a refusal into
-/// an Error with op and line:
+/// What a shape rule sees of the op it judges, and how it refuses it. One rule a family; infer() calls the right one
+/// and turns a refusal into an Error with op and line:
 ///
 ///     if (inner differ) site.fail("inner dims differ: " + site.text());
 ///     // [matmul] inner dims differ: lhs f32[4,3], rhs f32[4,2] (model.cpp:17)
@@ -43,7 +43,8 @@ public:
     std::int64_t integer(std::string_view name) const;
     /// An axis of a tensor of `rank` axes in stored form (negative); refuses one out of range.
     std::int64_t axis(std::int64_t axis, std::int64_t rank) const;
-    /// The attribute `axis`, checked against operand 0, brought into stored form and returned as an index from the front.
+    /// The attribute `axis`, checked against operand 0, brought into stored form and returned as an index from the
+    /// front.
     std::size_t axis_of_first() const;
 
     /// Refuses operands of different dtypes.

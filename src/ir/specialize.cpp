@@ -8,8 +8,7 @@ namespace {
 std::vector<Dim> substituted(const std::vector<Dim>& list, Symbols& symbols, std::span<const Dim> replacements) {
     std::vector<Dim> result;
     result.reserve(list.size());
-    for (const Dim& dim : list)
-        result.push_back(dim.is_constant() ? dim : symbols.substitute(dim, replacements));
+    for (const Dim& dim : list) result.push_back(dim.is_constant() ? dim : symbols.substitute(dim, replacements));
     return result;
 }
 

@@ -22,8 +22,9 @@ std::string check_leaf(const Node& node, Names& names) {
         if (const std::string fault = name_fault(node.name); !fault.empty()) return "its name " + fault;
         if (!names.insert(node.name).second) return "its name is taken";
     }
-    const bool attributes_fit = std::equal(node.attributes.begin(), node.attributes.end(), row.attributes.begin(),
-                                           row.attributes.end(), [](const auto& a, auto name) { return a.name == name; });
+    const bool attributes_fit =
+        std::equal(node.attributes.begin(), node.attributes.end(), row.attributes.begin(), row.attributes.end(),
+                   [](const auto& a, auto name) { return a.name == name; });
     if (!attributes_fit) return "its attributes are not those of its op";
     if ((node.op == Op::constant) != (node.values != nullptr)) return "values belong to constants";
     if (!node.values) return {};

@@ -6,8 +6,8 @@
 
 namespace cairn::inline v0::ir {
 
-/// The first thing wrong with a graph, in words; empty when all is well: operands come first, shapes and dtypes are what infer() says, names are
-/// distinct, states consistent. Run after each stage in debug builds and tests.
+/// The first thing wrong with a graph, in words; empty when all is well: operands come first, shapes and dtypes are
+/// what infer() says, names are distinct, states consistent. Run after each stage in debug builds and tests.
 std::string verify(const GraphData& graph);
 
 }  // namespace cairn::inline v0::ir

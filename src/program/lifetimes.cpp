@@ -67,8 +67,9 @@ public:
                           in_desc.is_dense() && in.offset == Dim(0) && out.offset == Dim(0) && from.bytes == to.bytes;
         const int storage = root(in.buffer);
         if (!same || last_[static_cast<std::size_t>(storage)] != at || lives_[static_cast<std::size_t>(out.buffer)].first != at) return;
-        if (root(out.buffer) == storage || is_used_otherwise(instruction, storage, input)) return;
-        parent_[static_cast<std::size_t>(root(out.buffer))] = storage;
+        // An output that has taken over one input's storage cannot take over another's.
+        if (root(out.buffer) != out.buffer || is_used_otherwise(instruction, storage, input)) return;
+        parent_[static_cast<std::size_t>(out.buffer)] = storage;
         last_[static_cast<std::size_t>(storage)] = lives_[static_cast<std::size_t>(out.buffer)].last;
     }
 

@@ -182,7 +182,7 @@ const WrongProgram programs[] = {
      "[iota] length -2 + N may be negative"},
     {"counting in booleans", __LINE__ + 1,
      [](Graph& g) { iota(g, 4, DType::boolean); },
-     "[iota] needs a number dtype, got number 8"},
+     "[iota] counts in numbers, not booleans"},
 };
 // clang-format on
 

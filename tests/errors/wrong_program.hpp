@@ -38,6 +38,8 @@ inline void expect_errors(std::span<const WrongProgram> programs, const char* fi
 
 inline Tensor floats(Graph& g, const char* name, Shape shape) { return g.input(name, DType::f32, std::move(shape)); }
 inline Tensor integers(Graph& g, const char* name, Shape shape) { return g.input(name, DType::i32, std::move(shape)); }
-inline Tensor booleans(Graph& g, const char* name, Shape shape) { return g.input(name, DType::boolean, std::move(shape)); }
+inline Tensor booleans(Graph& g, const char* name, Shape shape) {
+    return g.input(name, DType::boolean, std::move(shape));
+}
 
 }  // namespace cairn::test

@@ -15,7 +15,8 @@ struct Case {
     Numbers mask{};  // [batch, keys]; empty: none
 };
 
-std::size_t at(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d, std::int64_t B, std::int64_t C, std::int64_t D) {
+std::size_t at(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d, std::int64_t B, std::int64_t C,
+               std::int64_t D) {
     return static_cast<std::size_t>(((a * B + b) * C + c) * D + d);
 }
 
@@ -31,10 +32,12 @@ Numbers by_loops(const Case& n, const Numbers& q, const Numbers& k, const Number
                 for (std::int64_t s = 0; s < n.keys; ++s) {
                     double score = 0;
                     for (std::int64_t d = 0; d < n.size; ++d)
-                        score += q[at(b, h, t, d, n.heads, n.queries, n.size)] * k[at(b, g, s, d, n.key_heads, n.keys, n.size)];
+                        score += q[at(b, h, t, d, n.heads, n.queries, n.size)] *
+                                 k[at(b, g, s, d, n.key_heads, n.keys, n.size)];
                     const bool hidden = (n.options.causal && s > t + n.keys - n.queries) ||
                                         (!n.mask.empty() && n.mask[static_cast<std::size_t>(b * n.keys + s)] == 0);
-                    scores.push_back(hidden ? n.options.masked_score.value_or(std::numeric_limits<double>::lowest()) : score * scale);
+                    scores.push_back(hidden ? n.options.masked_score.value_or(std::numeric_limits<double>::lowest())
+                                            : score * scale);
                 }
                 const double most = *std::max_element(scores.begin(), scores.end());
                 double total = 0;
@@ -42,7 +45,8 @@ Numbers by_loops(const Case& n, const Numbers& q, const Numbers& k, const Number
                 for (std::int64_t o = 0; o < n.out; ++o) {
                     double sum = 0;
                     for (std::int64_t s = 0; s < n.keys; ++s)
-                        sum += scores[static_cast<std::size_t>(s)] / total * v[at(b, g, s, o, n.key_heads, n.keys, n.out)];
+                        sum +=
+                            scores[static_cast<std::size_t>(s)] / total * v[at(b, g, s, o, n.key_heads, n.keys, n.out)];
                     result.push_back(sum);
                 }
             }
@@ -51,15 +55,25 @@ Numbers by_loops(const Case& n, const Numbers& q, const Numbers& k, const Number
 
 void expect_definition(const Case& n) {
     Trial trial;
-    const Dim batch = trial.symbol("B", 1, 4, n.batch), queries = trial.symbol("T", 1, 8, n.queries), keys = trial.symbol("S", 1, 8, n.keys);
-    const auto numbers = [](std::int64_t count, unsigned seed) { return some_numbers(static_cast<std::size_t>(count), seed); };
-    const Numbers q = numbers(n.batch * n.heads * n.queries * n.size, 1), k = numbers(n.batch * n.key_heads * n.keys * n.size, 2),
+    const Dim batch = trial.symbol("B", 1, 4, n.batch), queries = trial.symbol("T", 1, 8, n.queries),
+              keys = trial.symbol("S", 1, 8, n.keys);
+    const auto numbers = [](std::int64_t count, unsigned seed) {
+        return some_numbers(static_cast<std::size_t>(count), seed);
+    };
+    const Numbers q = numbers(n.batch * n.heads * n.queries * n.size, 1),
+                  k = numbers(n.batch * n.key_heads * n.keys * n.size, 2),
                   v = numbers(n.batch * n.key_heads * n.keys * n.out, 3);
-    const Tensor tq = trial.input("q", DType::f64, {batch, n.heads, queries, n.size}, {n.batch, n.heads, n.queries, n.size}, q);
-    const Tensor tk = trial.input("k", DType::f64, {batch, n.key_heads, keys, n.size}, {n.batch, n.key_heads, n.keys, n.size}, k);
-    const Tensor tv = trial.input("v", DType::f64, {batch, n.key_heads, keys, n.out}, {n.batch, n.key_heads, n.keys, n.out}, v);
-    const Tensor result = n.mask.empty() ? attention(tq, tk, tv, n.options)
-                                         : attention(tq, tk, tv, trial.input("mask", DType::boolean, {batch, keys}, {n.batch, n.keys}, n.mask), n.options);
+    const Tensor tq =
+        trial.input("q", DType::f64, {batch, n.heads, queries, n.size}, {n.batch, n.heads, n.queries, n.size}, q);
+    const Tensor tk =
+        trial.input("k", DType::f64, {batch, n.key_heads, keys, n.size}, {n.batch, n.key_heads, n.keys, n.size}, k);
+    const Tensor tv =
+        trial.input("v", DType::f64, {batch, n.key_heads, keys, n.out}, {n.batch, n.key_heads, n.keys, n.out}, v);
+    const Tensor result =
+        n.mask.empty()
+            ? attention(tq, tk, tv, n.options)
+            : attention(tq, tk, tv, trial.input("mask", DType::boolean, {batch, keys}, {n.batch, n.keys}, n.mask),
+                        n.options);
     EXPECT_EQ(to_string(result.shape()), "[B," + std::to_string(n.heads) + ",T," + std::to_string(n.out) + "]");
     const ir::Value value = trial.value_of(result);
     const Numbers expected = by_loops(n, q, k, v);
@@ -86,7 +100,8 @@ TEST(Attention, GivenScale) { expect_definition({.options = {.scale = 0.3}}); }
 TEST(Attention, OneQuery) { expect_definition({.queries = 1, .options = {.causal = true}}); }
 TEST(Attention, GivenMaskedScore) { expect_definition({.options = {.masked_score = -0.5}, .mask = padding}); }
 TEST(Attention, InfiniteMaskedScoreGivesNaNWhereNoKeyIsSeen) {
-    expect_definition({.options = {.masked_score = -std::numeric_limits<double>::infinity()}, .mask = {0, 0, 0, 0, 0, 0, 1, 1, 1, 1}});
+    expect_definition({.options = {.masked_score = -std::numeric_limits<double>::infinity()},
+                       .mask = {0, 0, 0, 0, 0, 0, 1, 1, 1, 1}});
 }
 
 TEST(Attention, LayersShareOneCausalMask) {

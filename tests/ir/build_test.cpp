@@ -29,16 +29,20 @@ TEST(Build, AnAtomicOp) {
 }
 
 TEST(Build, ABody) {
-    EXPECT_EQ(text_of("elementwise {2=add(0,1):f32 3=const(0.5):f32 4=mul(2,3):f32 5=lt(4,0):bool} | f32[2,4] f32[2,4]:(0,1) -> f32[2,4] "
-                      "bool[2,4] results (4,5)"),
-              "graph elementwise\n%0 = input \"in0\" : f32[2,4]\n%1 = input \"in1\" : f32[2,4]\n%2 = add %0, %1 : f32[2,4]\n"
-              "%3 = constant 0.5 : f32[]\n%4 = mul %2, %3 : f32[2,4]\n%5 = lt %4, %0 : bool[2,4]\noutput \"out0\" %4\noutput \"out1\" %5\n");
+    EXPECT_EQ(
+        text_of("elementwise {2=add(0,1):f32 3=const(0.5):f32 4=mul(2,3):f32 5=lt(4,0):bool} | f32[2,4] f32[2,4]:(0,1) "
+                "-> f32[2,4] "
+                "bool[2,4] results (4,5)"),
+        "graph elementwise\n%0 = input \"in0\" : f32[2,4]\n%1 = input \"in1\" : f32[2,4]\n%2 = add %0, %1 : f32[2,4]\n"
+        "%3 = constant 0.5 : f32[]\n%4 = mul %2, %3 : f32[2,4]\n%5 = lt %4, %0 : bool[2,4]\noutput \"out0\" %4\noutput "
+        "\"out1\" %5\n");
     EXPECT_EQ(text_of("elementwise {1=cast(0):f16} | f32[2] -> f16[2] results (1)"),
               "graph elementwise\n%0 = input \"in0\" : f32[2]\n%1 = cast %0 dtype=(2) : f16[2]\noutput \"out0\" %1\n");
 }
 
 TEST(Build, PackIsTheIdentity) {
-    EXPECT_EQ(text_of("pack | f32[4,8] -> f32[4,8]@panel32"), "graph pack\n%0 = input \"in0\" : f32[4,8]\noutput \"out0\" %0\n");
+    EXPECT_EQ(text_of("pack | f32[4,8] -> f32[4,8]@panel32"),
+              "graph pack\n%0 = input \"in0\" : f32[4,8]\noutput \"out0\" %0\n");
 }
 
 TEST(Build, StateChangesPutRowsInPlace) {
@@ -53,12 +57,12 @@ TEST(Build, StateChangesPutRowsInPlace) {
 }
 
 TEST(Build, ADefinition) {
-    const std::vector<Definition> definitions = {
-        {"rms_norm",
-         [](std::span<const Tensor> in, const Attributes& attributes) {
-             return std::vector<Tensor>{rms_norm(in[0], in[1], attributes.number("eps"))};
-         },
-         {}}};
+    const std::vector<Definition> definitions = {{"rms_norm",
+                                                  [](std::span<const Tensor> in, const Attributes& attributes) {
+                                                      return std::vector<Tensor>{
+                                                          rms_norm(in[0], in[1], attributes.number("eps"))};
+                                                  },
+                                                  {}}};
     const std::string text = text_of("rms_norm eps=0.5 | f32[R,4] f32[4] -> f32[R,4] where R in 1..9", definitions);
     EXPECT_NE(text.find("constant 0.5"), std::string::npos);
     EXPECT_NE(text.find("output \"out0\""), std::string::npos);
@@ -72,7 +76,8 @@ std::string fault(std::string_view problem) {
 }
 
 TEST(Build, RefusesWhatItDoesNotKnow) {
-    EXPECT_EQ(fault("softmax | f32[4] -> f32[4]"), "[problem] there is no definition 'softmax': softmax | f32[4] -> f32[4]");
+    EXPECT_EQ(fault("softmax | f32[4] -> f32[4]"),
+              "[problem] there is no definition 'softmax': softmax | f32[4] -> f32[4]");
     EXPECT_NE(fault("input | f32[4] -> f32[4]"), "");
     EXPECT_NE(fault("neg | -> f32[4]"), "");
     EXPECT_NE(fault("elementwise {1=matmul(0,0):f32} | f32[4,4] -> f32[4,4] results (1)"), "");

@@ -28,11 +28,13 @@ struct Trial {
     Graph graph;
     ir::Inputs inputs;
 
-    Tensor input(const std::string& name, DType dtype, const Shape& shape, const std::vector<std::int64_t>& sizes, const Numbers& numbers) {
+    Tensor input(const std::string& name, DType dtype, const Shape& shape, const std::vector<std::int64_t>& sizes,
+                 const Numbers& numbers) {
         inputs.tensors.emplace(name, ir::make_value(dtype, sizes, numbers));
         return graph.input(name, dtype, shape);
     }
-    Tensor input(const std::string& name, const std::vector<std::int64_t>& sizes, const Numbers& numbers, DType dtype = DType::f64) {
+    Tensor input(const std::string& name, const std::vector<std::int64_t>& sizes, const Numbers& numbers,
+                 DType dtype = DType::f64) {
         return input(name, dtype, Shape(sizes.begin(), sizes.end()), sizes, numbers);
     }
     Dim symbol(const std::string& name, std::int64_t low, std::int64_t high, std::int64_t value) {

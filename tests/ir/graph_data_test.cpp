@@ -84,7 +84,8 @@ TEST(GraphQueries, BoundNodesDependOnWeightsOnly) {
     Graph g;
     const Dim n = g.symbol("N", 1, 9);
     const Tensor w = g.weight("w", DType::f32, {4, 1}), x = g.input("x", DType::f32, {4, 4});
-    const Tensor half = w * 0.5, wide = broadcast(half, {4, n}), mixed = x * half, table = iota(g, 4) + 1, ramp = iota(g, n);
+    const Tensor half = w * 0.5, wide = broadcast(half, {4, n}), mixed = x * half, table = iota(g, 4) + 1,
+                 ramp = iota(g, n);
     const auto bound = bound_nodes(*g.data());
     EXPECT_TRUE(bound[w.id()] && bound[half.id()] && bound[table.id()]);
     EXPECT_FALSE(bound[x.id()] || bound[wide.id()] || bound[mixed.id()] || bound[ramp.id()]);

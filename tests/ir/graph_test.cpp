@@ -40,7 +40,8 @@ TEST(Graph, ConstantsAreRounded) {
     Graph g;
     const auto values = [&](const Tensor& t) { return *g.data()->node(t.id()).values; };
     const double given[] = {0.1, -7.9, 300};
-    EXPECT_EQ(values(g.constant(DType::f32, {3}, given)), (std::vector<double>{static_cast<double>(0.1F), static_cast<double>(-7.9F), 300}));
+    EXPECT_EQ(values(g.constant(DType::f32, {3}, given)),
+              (std::vector<double>{static_cast<double>(0.1F), static_cast<double>(-7.9F), 300}));
     EXPECT_EQ(values(g.constant(DType::u8, {3, 1}, given)), (std::vector<double>{0, 0, 255}));
     EXPECT_EQ(values(g.constant(DType::boolean, {3}, given)), (std::vector<double>{1, 1, 1}));
     EXPECT_EQ(values(g.constant(DType::f32, {0, 5}, std::span<const double>())), std::vector<double>{});

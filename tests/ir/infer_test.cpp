@@ -87,7 +87,9 @@ TEST_F(Infer, IndexingOps) {
 }
 
 TEST_F(Infer, AxesAreStoredFromTheEnd) {
-    const auto attribute = [](const Tensor& y, const char* name) { return y.graph()->node(y.id()).attributes.dims(name); };
+    const auto attribute = [](const Tensor& y, const char* name) {
+        return y.graph()->node(y.id()).attributes.dims(name);
+    };
     EXPECT_EQ(attribute(slice(x, 0, 0, 1), "axis"), std::vector<Dim>{-3});
     EXPECT_EQ(attribute(transpose(x, {2, 0, 1}), "permutation"), (std::vector<Dim>{-1, -3, -2}));
     EXPECT_EQ(attribute(gather(x, ids, 1), "axis"), std::vector<Dim>{-2});

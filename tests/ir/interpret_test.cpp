@@ -17,7 +17,8 @@ namespace {
 constexpr double inf = std::numeric_limits<double>::infinity();
 const double nan = std::nan("");
 
-/// A graph in text form without header and output lines; its last node has these elements. `x`, `w` and `k` are bound to 1, 2, 3, 4.
+/// A graph in text form without header and output lines; its last node has these elements. `x`, `w` and `k` are bound
+/// to 1, 2, 3, 4.
 struct OpCase {
     const char* text;
     std::vector<std::int64_t> shape;
@@ -51,28 +52,49 @@ const OpCase cases[] = {
     {"%0 = constant {0, -0.25, nan} : f32[3]\n%1 = cast %0 dtype=(8) : bool[3]", {3}, {0, 1, 1}},
     {"%0 = constant {1, 0} : bool[2]\n%1 = cast %0 dtype=(1) : f32[2]", {2}, {1, 0}},
     {"%0 = constant 16777217 : i32[]\n%1 = cast %0 dtype=(1) : f32[]", {}, {16777216}},
-    {"%0 = constant {1, 2} : f32[2]\n%1 = constant {{10}, {20}} : f32[2,1]\n%2 = add %0, %1 : f32[2,2]", {2, 2}, {11, 12, 21, 22}},
+    {"%0 = constant {1, 2} : f32[2]\n%1 = constant {{10}, {20}} : f32[2,1]\n%2 = add %0, %1 : f32[2,2]",
+     {2, 2},
+     {11, 12, 21, 22}},
     {"%0 = constant {127, 2} : i8[2]\n%1 = constant 1 : i8[]\n%2 = add %0, %1 : i8[2]", {2}, {-128, 3}},
     {"%0 = constant {1, 2} : f32[2]\n%1 = constant 5 : f32[]\n%2 = sub %1, %0 : f32[2]", {2}, {4, 3}},
     {"%0 = constant {0, 2} : u8[2]\n%1 = constant 1 : u8[]\n%2 = sub %0, %1 : u8[2]", {2}, {255, 1}},
     {"%0 = constant {1.5, 2} : f32[2]\n%1 = mul %0, %0 : f32[2]", {2}, {2.25, 4}},
     {"%0 = constant {65536, -3} : i32[2]\n%1 = mul %0, %0 : i32[2]", {2}, {0, 9}},
     {"%0 = constant {1, 0} : f32[2]\n%1 = constant {4, 0} : f32[2]\n%2 = div %0, %1 : f32[2]", {2}, {0.25, nan}},
-    {"%0 = constant {-7, 7, 5, -128} : i8[4]\n%1 = constant {2, -2, 0, -1} : i8[4]\n%2 = div %0, %1 : i8[4]", {4}, {-3, -3, 0, -128}},
-    {"%0 = constant {1, nan, 3} : f32[3]\n%1 = constant {2, 0, -1} : f32[3]\n%2 = min %0, %1 : f32[3]", {3}, {1, nan, -1}},
-    {"%0 = constant {1, 0, 3} : f32[3]\n%1 = constant {2, nan, -1} : f32[3]\n%2 = max %0, %1 : f32[3]", {3}, {2, nan, 3}},
+    {"%0 = constant {-7, 7, 5, -128} : i8[4]\n%1 = constant {2, -2, 0, -1} : i8[4]\n%2 = div %0, %1 : i8[4]",
+     {4},
+     {-3, -3, 0, -128}},
+    {"%0 = constant {1, nan, 3} : f32[3]\n%1 = constant {2, 0, -1} : f32[3]\n%2 = min %0, %1 : f32[3]",
+     {3},
+     {1, nan, -1}},
+    {"%0 = constant {1, 0, 3} : f32[3]\n%1 = constant {2, nan, -1} : f32[3]\n%2 = max %0, %1 : f32[3]",
+     {3},
+     {2, nan, 3}},
     {"%0 = constant {2, 9} : f64[2]\n%1 = constant {10, 0.5} : f64[2]\n%2 = pow %0, %1 : f64[2]", {2}, {1024, 3}},
-    {"%0 = constant {1, 2, nan} : f32[3]\n%1 = constant {1, 3, nan} : f32[3]\n%2 = eq %0, %1 : bool[3]", {3}, {1, 0, 0}},
-    {"%0 = constant {1, 2, nan} : f32[3]\n%1 = constant {1, 3, nan} : f32[3]\n%2 = ne %0, %1 : bool[3]", {3}, {0, 1, 1}},
+    {"%0 = constant {1, 2, nan} : f32[3]\n%1 = constant {1, 3, nan} : f32[3]\n%2 = eq %0, %1 : bool[3]",
+     {3},
+     {1, 0, 0}},
+    {"%0 = constant {1, 2, nan} : f32[3]\n%1 = constant {1, 3, nan} : f32[3]\n%2 = ne %0, %1 : bool[3]",
+     {3},
+     {0, 1, 1}},
     {"%0 = constant {1, 2, 3} : i32[3]\n%1 = constant 2 : i32[]\n%2 = lt %0, %1 : bool[3]", {3}, {1, 0, 0}},
     {"%0 = constant {1, 2, nan} : f32[3]\n%1 = constant 2 : f32[]\n%2 = le %0, %1 : bool[3]", {3}, {1, 1, 0}},
     {"%0 = constant {1, 2, 3} : f32[3]\n%1 = constant 2 : f32[]\n%2 = gt %0, %1 : bool[3]", {3}, {0, 0, 1}},
     {"%0 = constant {1, 2, 3} : f32[3]\n%1 = constant 2 : f32[]\n%2 = ge %0, %1 : bool[3]", {3}, {0, 1, 1}},
-    {"%0 = constant {0, 0, 1, 1} : bool[4]\n%1 = constant {0, 1, 0, 1} : bool[4]\n%2 = logical_and %0, %1 : bool[4]", {4}, {0, 0, 0, 1}},
-    {"%0 = constant {0, 0, 1, 1} : bool[4]\n%1 = constant {0, 1, 0, 1} : bool[4]\n%2 = logical_or %0, %1 : bool[4]", {4}, {0, 1, 1, 1}},
-    {"%0 = constant {0, 0, 1, 1} : bool[4]\n%1 = constant {0, 1, 0, 1} : bool[4]\n%2 = logical_xor %0, %1 : bool[4]", {4}, {0, 1, 1, 0}},
+    {"%0 = constant {0, 0, 1, 1} : bool[4]\n%1 = constant {0, 1, 0, 1} : bool[4]\n%2 = logical_and %0, %1 : bool[4]",
+     {4},
+     {0, 0, 0, 1}},
+    {"%0 = constant {0, 0, 1, 1} : bool[4]\n%1 = constant {0, 1, 0, 1} : bool[4]\n%2 = logical_or %0, %1 : bool[4]",
+     {4},
+     {0, 1, 1, 1}},
+    {"%0 = constant {0, 0, 1, 1} : bool[4]\n%1 = constant {0, 1, 0, 1} : bool[4]\n%2 = logical_xor %0, %1 : bool[4]",
+     {4},
+     {0, 1, 1, 0}},
     {"%0 = constant {0, 1} : bool[2]\n%1 = logical_not %0 : bool[2]", {2}, {1, 0}},
-    {"%0 = constant {1, 0} : bool[2]\n%1 = constant {{1}, {2}} : f32[2,1]\n%2 = constant -1 : f32[]\n%3 = where %0, %1, %2 : f32[2,2]", {2, 2}, {1, -1, 2, -1}},
+    {"%0 = constant {1, 0} : bool[2]\n%1 = constant {{1}, {2}} : f32[2,1]\n%2 = constant -1 : f32[]\n%3 = where %0, "
+     "%1, %2 : f32[2,2]",
+     {2, 2},
+     {1, -1, 2, -1}},
     {"%0 = input \"x\" : f32[2,2]\n%1 = sum %0 axes=(-2) : f32[1,2]", {1, 2}, {4, 6}},
     {"%0 = input \"x\" : f32[2,2]\n%1 = sum %0 axes=(-2,-1) : f32[1,1]", {1, 1}, {10}},
     {"%0 = constant {} : f32[2,0]\n%1 = sum %0 axes=(-1) : f32[2,1]", {2, 1}, {0, 0}},
@@ -83,26 +105,56 @@ const OpCase cases[] = {
     {"%0 = constant {{1, 5}, {3, 3}, {nan, 9}} : f32[3,2]\n%1 = argmax %0 axis=(-1) : i32[3,1]", {3, 1}, {1, 0, 0}},
     {"%0 = constant {{1, 5}, {3, 3}, {nan, 9}} : f32[3,2]\n%1 = argmax %0 axis=(-2) : i32[1,2]", {1, 2}, {2, 2}},
     {"%0 = input \"x\" : f32[2,2]\n%1 = matmul %0, %0 : f32[2,2]", {2, 2}, {7, 10, 15, 22}},
-    {"%0 = input \"x\" : f32[2,2]\n%1 = constant {{{1}, {1}}, {{0}, {2}}} : f32[2,2,1]\n%2 = matmul %0, %1 : f32[2,2,1]", {2, 2, 1}, {3, 7, 4, 8}},
+    {"%0 = input \"x\" : f32[2,2]\n%1 = constant {{{1}, {1}}, {{0}, {2}}} : f32[2,2,1]\n%2 = matmul %0, %1 : "
+     "f32[2,2,1]",
+     {2, 2, 1},
+     {3, 7, 4, 8}},
     {"%0 = constant {16, 16} : i8[1,2]\n%1 = constant {8, 1} : i8[2,1]\n%2 = matmul %0, %1 : i8[1,1]", {1, 1}, {-112}},
     {"%0 = input \"x\" : f32[2,2]\n%1 = reshape %0 shape=(4) : f32[4]", {4}, {1, 2, 3, 4}},
     {"%0 = input \"x\" : f32[2,2]\n%1 = transpose %0 permutation=(-1,-2) : f32[2,2]", {2, 2}, {1, 3, 2, 4}},
-    {"%0 = constant {{{1, 2, 3}, {4, 5, 6}}} : f32[1,2,3]\n%1 = transpose %0 permutation=(-1,-3,-2) : f32[3,1,2]", {3, 1, 2}, {1, 4, 2, 5, 3, 6}},
-    {"%0 = constant {1, 2} : f32[2,1]\n%1 = broadcast %0 shape=(2,2,2) : f32[2,2,2]", {2, 2, 2}, {1, 1, 2, 2, 1, 1, 2, 2}},
-    {"%0 = constant {0, 1, 2, 3, 4} : i32[5]\n%1 = slice %0 axis=(-1) start=(1) stop=(5) step=(2) : i32[2]", {2}, {1, 3}},
-    {"%0 = constant {{0, 1, 2}, {3, 4, 5}} : i32[2,3]\n%1 = slice %0 axis=(-2) start=(1) stop=(2) step=(1) : i32[1,3]", {1, 3}, {3, 4, 5}},
-    {"%0 = input \"x\" : f32[2,2]\n%1 = pad %0 axis=(-1) before=(1) after=(0) value=0.5 : f32[2,3]", {2, 3}, {0.5, 1, 2, 0.5, 3, 4}},
-    {"%0 = input \"x\" : f32[2,2]\n%1 = constant {8, 9} : f32[2,1]\n%2 = concat %1, %0 axis=(-1) : f32[2,3]", {2, 3}, {8, 1, 2, 9, 3, 4}},
-    {"%0 = input \"x\" : f32[2,2]\n%1 = constant {1, 1, 0} : i64[3]\n%2 = gather %0, %1 axis=(-2) : f32[3,2]", {3, 2}, {3, 4, 3, 4, 1, 2}},
-    {"%0 = input \"x\" : f32[2,2]\n%1 = constant {{1}, {0}} : i32[2,1]\n%2 = gather %0, %1 axis=(-1) : f32[2,2,1]", {2, 2, 1}, {2, 1, 4, 3}},
-    {"%0 = input \"x\" : f32[2,2]\n%1 = constant {1, 1} : i32[2]\n%2 = constant {5, 6, 7, 8} : f32[2,2]\n%3 = scatter %0, %1, %2 axis=(-1) : f32[2,2]", {2, 2}, {1, 6, 3, 8}},
+    {"%0 = constant {{{1, 2, 3}, {4, 5, 6}}} : f32[1,2,3]\n%1 = transpose %0 permutation=(-1,-3,-2) : f32[3,1,2]",
+     {3, 1, 2},
+     {1, 4, 2, 5, 3, 6}},
+    {"%0 = constant {1, 2} : f32[2,1]\n%1 = broadcast %0 shape=(2,2,2) : f32[2,2,2]",
+     {2, 2, 2},
+     {1, 1, 2, 2, 1, 1, 2, 2}},
+    {"%0 = constant {0, 1, 2, 3, 4} : i32[5]\n%1 = slice %0 axis=(-1) start=(1) stop=(5) step=(2) : i32[2]",
+     {2},
+     {1, 3}},
+    {"%0 = constant {{0, 1, 2}, {3, 4, 5}} : i32[2,3]\n%1 = slice %0 axis=(-2) start=(1) stop=(2) step=(1) : i32[1,3]",
+     {1, 3},
+     {3, 4, 5}},
+    {"%0 = input \"x\" : f32[2,2]\n%1 = pad %0 axis=(-1) before=(1) after=(0) value=0.5 : f32[2,3]",
+     {2, 3},
+     {0.5, 1, 2, 0.5, 3, 4}},
+    {"%0 = input \"x\" : f32[2,2]\n%1 = constant {8, 9} : f32[2,1]\n%2 = concat %1, %0 axis=(-1) : f32[2,3]",
+     {2, 3},
+     {8, 1, 2, 9, 3, 4}},
+    {"%0 = input \"x\" : f32[2,2]\n%1 = constant {1, 1, 0} : i64[3]\n%2 = gather %0, %1 axis=(-2) : f32[3,2]",
+     {3, 2},
+     {3, 4, 3, 4, 1, 2}},
+    {"%0 = input \"x\" : f32[2,2]\n%1 = constant {{1}, {0}} : i32[2,1]\n%2 = gather %0, %1 axis=(-1) : f32[2,2,1]",
+     {2, 2, 1},
+     {2, 1, 4, 3}},
+    {"%0 = input \"x\" : f32[2,2]\n%1 = constant {1, 1} : i32[2]\n%2 = constant {5, 6, 7, 8} : f32[2,2]\n%3 = scatter "
+     "%0, %1, %2 axis=(-1) : f32[2,2]",
+     {2, 2},
+     {1, 6, 3, 8}},
     {"%0 = iota length=(3) start=(L) dtype=(5) : i32[3]", {3}, {4, 5, 6}},
     {"%0 = iota length=(2) start=(2047) dtype=(2) : f16[2]", {2}, {2047, 2048}},
     {"%0 = iota length=(3) start=(254) dtype=(7) : u8[3]", {3}, {254, 255, 0}},
-    {"%0 = constant {0, 1, 2, 3, 4, 5} : i32[6]\n%1 = window %0 axis=(-1) size=(2) stride=(2) dilation=(2) : i32[2,2]", {2, 2}, {0, 2, 2, 4}},
+    {"%0 = constant {0, 1, 2, 3, 4, 5} : i32[6]\n%1 = window %0 axis=(-1) size=(2) stride=(2) dilation=(2) : i32[2,2]",
+     {2, 2},
+     {0, 2, 2, 4}},
     {"%0 = input \"x\" : f32[2,2]\n%1 = copy_to %0 device=(0) : f32[2,2]", {2, 2}, {1, 2, 3, 4}},
-    {"%0 = state_read \"k\" axis=(-1) capacity=(6) : f32[L]\n%1 = constant {8, 9} : f32[2]\n%2 = state_append %0, %1 : f32[2 + L]", {6}, {1, 2, 3, 4, 8, 9}},
-    {"%0 = state_read \"k\" axis=(-1) capacity=(6) : f32[L]\n%1 = constant {8, 9} : f32[2]\n%2 = state_write %0, %1 start=(1) : f32[L]", {4}, {1, 8, 9, 4}},
+    {"%0 = state_read \"k\" axis=(-1) capacity=(6) : f32[L]\n%1 = constant {8, 9} : f32[2]\n%2 = state_append %0, %1 : "
+     "f32[2 + L]",
+     {6},
+     {1, 2, 3, 4, 8, 9}},
+    {"%0 = state_read \"k\" axis=(-1) capacity=(6) : f32[L]\n%1 = constant {8, 9} : f32[2]\n%2 = state_write %0, %1 "
+     "start=(1) : f32[L]",
+     {4},
+     {1, 8, 9, 4}},
 };
 
 // Nested braces show rows to the reader of this file; the text form is flat.
@@ -129,7 +181,8 @@ Inputs inputs_of_case() {
     const double four[] = {1, 2, 3, 4};
     Inputs inputs;
     inputs.sizes = {{"L", 4}};
-    inputs.tensors = {{"x", make_value(DType::f32, {2, 2}, four)}, {"w", make_value(DType::f32, {4}, four)},
+    inputs.tensors = {{"x", make_value(DType::f32, {2, 2}, four)},
+                      {"w", make_value(DType::f32, {4}, four)},
                       {"k", make_value(DType::f32, {4}, four)}};
     return inputs;
 }
@@ -212,15 +265,17 @@ TEST(Interpret, RefusesWrongInputs) {
 TEST(Interpret, RefusesIndicesOutOfRange) {
     for (const char* op : {"gather %0, %1 axis=(-1) : f32[2]", "scatter %0, %1, %2 axis=(-1) : f32[4]"})
         for (const char* index : {"4", "-1"}) {
-            const Graph graph = parse_graph(std::string("graph g\n%0 = weight \"w\" : f32[4]\n%1 = constant {0, ") + index +
-                                            "} : i32[2]\n%2 = constant {5, 6} : f32[2]\n%3 = " + op + "\noutput \"y\" %3\n");
+            const Graph graph =
+                parse_graph(std::string("graph g\n%0 = weight \"w\" : f32[4]\n%1 = constant {0, ") + index +
+                            "} : i32[2]\n%2 = constant {5, 6} : f32[2]\n%3 = " + op + "\noutput \"y\" %3\n");
             expect_refusal(*graph.data(), inputs_of_case(),
                            "[" + std::string(op, std::string(op).find(' ')) + "] index " + index + " is outside 0..3");
         }
 }
 
 TEST(Interpret, NodesKeepInteriorValues) {
-    const Graph graph = parse_graph("graph g\n%0 = weight \"w\" : f32[4]\n%1 = neg %0 : f32[4]\n%2 = abs %1 : f32[4]\noutput \"y\" %2\n");
+    const Graph graph = parse_graph(
+        "graph g\n%0 = weight \"w\" : f32[4]\n%1 = neg %0 : f32[4]\n%2 = abs %1 : f32[4]\noutput \"y\" %2\n");
     const std::vector<Value> values = interpret_nodes(*graph.data(), inputs_of_case());
     ASSERT_EQ(values.size(), 3U);
     EXPECT_EQ(values[1].data, (std::vector<double>{-1, -2, -3, -4}));

@@ -13,7 +13,8 @@ std::string read(std::string_view text) {
 }
 
 TEST(Names, AcceptReadableText) {
-    for (const char* name : {"x", "h.0.attn.c_attn.weight", "a b", "\"", "\\", "naïve", "重み", "\xF4\x8F\xBF\xBF", "\xEE\x80\x80"})
+    for (const char* name :
+         {"x", "h.0.attn.c_attn.weight", "a b", "\"", "\\", "naïve", "重み", "\xF4\x8F\xBF\xBF", "\xEE\x80\x80"})
         EXPECT_EQ(name_fault(name), "") << name;
     EXPECT_EQ(name_fault(std::string(1024, 'a')), "");
 }
@@ -24,7 +25,10 @@ TEST(Names, RefuseOthers) {
     EXPECT_EQ(name_fault("a\nb"), "holds a control character");
     EXPECT_EQ(name_fault(std::string_view("a\0b", 3)), "holds a control character");
     EXPECT_EQ(name_fault("\x7F"), "holds a control character");
-    for (const char* name : {"\x80", "\xC0\x80", "\xC2", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xC2" "a"})
+    for (const char* name : {"\x80", "\xC0\x80", "\xC2", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xF0\x8F\xBF\xBF",
+                             "\xF4\x90\x80\x80", "\xF5\x80\x80\x80",
+                             "\xC2"
+                             "a"})
         EXPECT_EQ(name_fault(name), "is not valid UTF-8") << name;
 }
 
@@ -35,7 +39,8 @@ TEST(Names, QuotedReadsBack) {
 }
 
 TEST(Names, RefuseBrokenQuotes) {
-    for (const char* text : {"x", "\"x", "\"\\", "\"\\q\"", "\"\\u12\"", "\"\\u12g4\"", "\"\\ud800\"", "\"\\udc00\"", "\"\\ud800\\u0041\"", ""})
+    for (const char* text : {"x", "\"x", "\"\\", "\"\\q\"", "\"\\u12\"", "\"\\u12g4\"", "\"\\ud800\"", "\"\\udc00\"",
+                             "\"\\ud800\\u0041\"", ""})
         EXPECT_THROW(read(text), Error) << text;
 }
 

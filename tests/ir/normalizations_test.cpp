@@ -14,7 +14,9 @@ constexpr std::size_t rows = 4, columns = 6;
 struct Row {
     Numbers x;
     double mean = 0, variance = 0, most = 0, exps = 0;
-    Row(const Numbers& all, std::size_t row) : x(all.begin() + static_cast<std::ptrdiff_t>(row * columns), all.begin() + static_cast<std::ptrdiff_t>((row + 1) * columns)) {
+    Row(const Numbers& all, std::size_t row)
+        : x(all.begin() + static_cast<std::ptrdiff_t>(row * columns),
+            all.begin() + static_cast<std::ptrdiff_t>((row + 1) * columns)) {
         mean = std::accumulate(x.begin(), x.end(), 0.0) / columns;
         most = *std::max_element(x.begin(), x.end());
         for (const double value : x) {

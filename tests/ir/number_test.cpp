@@ -17,9 +17,11 @@ TEST(Number, RoundsToFloatsLikeTheMachine) {
     for (int i = 0; i < 200000; ++i) {
         bits = bits * 6364136223846793005ULL + 1442695040888963407ULL;
         // Exponents around the range of f32 and of f16.
-        const double value = std::ldexp(static_cast<double>(static_cast<std::int64_t>(bits)), static_cast<int>(bits >> 32U) % 160 - 63);
+        const double value =
+            std::ldexp(static_cast<double>(static_cast<std::int64_t>(bits)), static_cast<int>(bits >> 32U) % 160 - 63);
         ASSERT_EQ(round_to(DType::f32, value), static_cast<double>(static_cast<float>(value))) << value;
-        const double small = std::ldexp(static_cast<double>(static_cast<std::int64_t>(bits)), static_cast<int>(bits >> 40U) % 48 - 90);
+        const double small =
+            std::ldexp(static_cast<double>(static_cast<std::int64_t>(bits)), static_cast<int>(bits >> 40U) % 48 - 90);
         ASSERT_EQ(round_to(DType::f16, small), types::f16_to_f32(types::f64_to_f16(small))) << small;
         ASSERT_EQ(round_to(DType::bf16, value), types::bf16_to_f32(types::f64_to_bf16(value))) << value;
     }

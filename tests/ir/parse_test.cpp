@@ -59,9 +59,11 @@ graph by.hand ( N in 0..8 )
 %4 = add %7, %3 : f32[N,2]
 output "y" %4)");
     EXPECT_EQ(to_string(graph),
-              "graph by.hand (N in 0..8)\n%0 = input \"x\" : f32[N,2]\n%1 = constant {1, 2} : f32[2]\n%2 = add %0, %1 : f32[N,2]\n"
+              "graph by.hand (N in 0..8)\n%0 = input \"x\" : f32[N,2]\n%1 = constant {1, 2} : f32[2]\n%2 = add %0, %1 "
+              ": f32[N,2]\n"
               "output \"y\" %2\n");
-    EXPECT_EQ(to_string(parse_graph("graph g\r\n%0 = input \"x\" : f32[2]\r\n")), "graph g\n%0 = input \"x\" : f32[2]\n");
+    EXPECT_EQ(to_string(parse_graph("graph g\r\n%0 = input \"x\" : f32[2]\r\n")),
+              "graph g\n%0 = input \"x\" : f32[2]\n");
 }
 
 TEST(Parse, KeepsTheOrderOfStates) {
@@ -72,41 +74,54 @@ TEST(Parse, KeepsTheOrderOfStates) {
 }
 
 TEST(Parse, NamesLineAndColumn) {
-    const auto body = [](const std::string& lines) { return fault("graph g (N in 1..8)\n%0 = input \"x\" : f32[N,2]\n" + lines); };
+    const auto body = [](const std::string& lines) {
+        return fault("graph g (N in 1..8)\n%0 = input \"x\" : f32[N,2]\n" + lines);
+    };
     EXPECT_EQ(fault(""), "[parse_graph] line 1, column 1: expected 'graph', got the end of the text");
     EXPECT_EQ(fault("hello"), "[parse_graph] line 1, column 1: expected 'graph', got 'h' in 'hello'");
     EXPECT_EQ(fault("graph g (N in 8..1)"),
-              "[parse_graph] line 1, column 10: [symbol] 'N' has the bounds [8, 1]: the lower one is greater than the upper one in "
+              "[parse_graph] line 1, column 10: [symbol] 'N' has the bounds [8, 1]: the lower one is greater than the "
+              "upper one in "
               "'graph g (N in 8..1)'");
     EXPECT_EQ(fault("graph g (N in 1..2, N in 1..2)"),
               "[parse_graph] line 1, column 21: the symbol N is there already in 'graph g (N in 1..2, N in 1..2)'");
-    EXPECT_EQ(body("%1 = foo %0 : f32[N,2]"), "[parse_graph] line 3, column 6: there is no op 'foo' in '%1 = foo %0 : f32[N,2]'");
-    EXPECT_EQ(body("%1 = neg %2 : f32[N,2]"), "[parse_graph] line 3, column 11: there is no %2 above in '%1 = neg %2 : f32[N,2]'");
-    EXPECT_EQ(body("%0 = neg %0 : f32[N,2]"), "[parse_graph] line 3, column 2: %0 is there already in '%0 = neg %0 : f32[N,2]'");
+    EXPECT_EQ(body("%1 = foo %0 : f32[N,2]"),
+              "[parse_graph] line 3, column 6: there is no op 'foo' in '%1 = foo %0 : f32[N,2]'");
+    EXPECT_EQ(body("%1 = neg %2 : f32[N,2]"),
+              "[parse_graph] line 3, column 11: there is no %2 above in '%1 = neg %2 : f32[N,2]'");
+    EXPECT_EQ(body("%0 = neg %0 : f32[N,2]"),
+              "[parse_graph] line 3, column 2: %0 is there already in '%0 = neg %0 : f32[N,2]'");
     EXPECT_EQ(body("%1 = neg %0 : f32[N,3]"),
               "[parse_graph] line 3, column 6: the result is f32[N,2], not f32[N,3] in '%1 = neg %0 : f32[N,3]'");
-    EXPECT_EQ(body("%1 = neg %0"), "[parse_graph] line 3, column 12: expected ':', got the end of the text in '%1 = neg %0'");
+    EXPECT_EQ(body("%1 = neg %0"),
+              "[parse_graph] line 3, column 12: expected ':', got the end of the text in '%1 = neg %0'");
     EXPECT_EQ(body("%1 = neg %0 : f32[M,2]"),
               "[parse_graph] line 3, column 19: unknown symbol 'M' in '%1 = neg %0 : f32[M,2]'");
     EXPECT_EQ(body("%1 = matmul %0, %0 : f32[N,2]"),
-              "[parse_graph] line 3, column 6: [matmul] inner dims differ: lhs f32[N,2], rhs f32[N,2] in '%1 = matmul %0, %0 : f32[N,2]'");
+              "[parse_graph] line 3, column 6: [matmul] inner dims differ: lhs f32[N,2], rhs f32[N,2] in '%1 = matmul "
+              "%0, %0 : f32[N,2]'");
     EXPECT_EQ(body("%1 = neg %0 axes=(-1) : f32[N,2]"),
               "[parse_graph] line 3, column 6: [neg] has no attribute axes in '%1 = neg %0 axes=(-1) : f32[N,2]'");
     EXPECT_EQ(body("%1 = sum %0 : f32[1,1]"),
               "[parse_graph] line 3, column 6: [sum] attribute axes is missing in '%1 = sum %0 : f32[1,1]'");
     EXPECT_EQ(body("%1 = input \"x\" : f32[N]"),
-              "[parse_graph] line 3, column 12: [input] the name \"x\" is taken by input f32[N,2] in '%1 = input \"x\" : f32[N]'");
-    EXPECT_EQ(body("%1 = constant 0.5 : i32[]"), "[parse_graph] line 3, column 15: the number 0.5 is no i32 in '%1 = constant 0.5 : i32[]'");
-    EXPECT_EQ(body("%1 = constant {1, 2} : f32[3]"),
-              "[parse_graph] line 3, column 15: [constant] f32[3] needs 3 values, got 2 in '%1 = constant {1, 2} : f32[3]'");
+              "[parse_graph] line 3, column 12: [input] the name \"x\" is taken by input f32[N,2] in '%1 = input \"x\" "
+              ": f32[N]'");
+    EXPECT_EQ(body("%1 = constant 0.5 : i32[]"),
+              "[parse_graph] line 3, column 15: the number 0.5 is no i32 in '%1 = constant 0.5 : i32[]'");
+    EXPECT_EQ(
+        body("%1 = constant {1, 2} : f32[3]"),
+        "[parse_graph] line 3, column 15: [constant] f32[3] needs 3 values, got 2 in '%1 = constant {1, 2} : f32[3]'");
     EXPECT_EQ(body("output \"y\" %0\noutput \"y\" %0"),
               "[parse_graph] line 4, column 8: the output \"y\" is there already in 'output \"y\" %0'");
-    EXPECT_EQ(body("state \"k\" %0"), "[parse_graph] line 3, column 7: there is no state \"k\" above in 'state \"k\" %0'");
+    EXPECT_EQ(body("state \"k\" %0"),
+              "[parse_graph] line 3, column 7: there is no state \"k\" above in 'state \"k\" %0'");
     EXPECT_EQ(body("%1 = state_read \"k\" axis=(-1) capacity=(8) : f32[N]\nstate \"k\" %0"),
               "[parse_graph] line 4, column 7: the node is no version of the state \"k\" in 'state \"k\" %0'");
     EXPECT_EQ(body("%1 = state_read \"k\" axis=(-1) capacity=(8) : f32[N]\n"),
               "[parse_graph] line 4, column 1: a last line 'state \"k\" %...' is missing");
-    EXPECT_EQ(body("%1 = input \"a\n"), "[parse_graph] line 3, column 14: the name has no closing '\"' in '%1 = input \"a'");
+    EXPECT_EQ(body("%1 = input \"a\n"),
+              "[parse_graph] line 3, column 14: the name has no closing '\"' in '%1 = input \"a'");
     EXPECT_EQ(body("hello"), "[parse_graph] line 3, column 1: expected '%', 'output' or 'state', got 'h' in 'hello'");
 }
 
@@ -122,9 +137,14 @@ TEST(Parse, SurvivesMutations) {
             const auto at = static_cast<std::size_t>(random.below(static_cast<int>(text.size())));
             const auto length = static_cast<std::size_t>(random.below(12));
             switch (random.below(5)) {
-                case 0: text[at] = letters[static_cast<std::size_t>(random.below(static_cast<int>(letters.size())))]; break;
+                case 0:
+                    text[at] = letters[static_cast<std::size_t>(random.below(static_cast<int>(letters.size())))];
+                    break;
                 case 1: text.erase(at, length); break;
-                case 2: text.insert(at, text.substr(static_cast<std::size_t>(random.below(static_cast<int>(text.size()))), length)); break;
+                case 2:
+                    text.insert(
+                        at, text.substr(static_cast<std::size_t>(random.below(static_cast<int>(text.size()))), length));
+                    break;
                 case 3: text.insert(at, std::to_string(random.next())); break;
                 default: text.resize(at); break;
             }
@@ -147,14 +167,16 @@ TEST(Parse, SurvivesMutations) {
 
 TEST(Parse, RefusesHugeSizesCalmly) {
     const std::string big = "9223372036854775807";
-    for (const std::string& line :
-         std::vector<std::string>{
-          "%0 = input \"x\" : f32[" + big + "," + big + "]", "%0 = iota length=(" + big + ") start=(" + big + ") dtype=(5) : i32[" + big + "]",
-          "%0 = input \"x\" : f32[" + big + "0]", "%0 = constant {} : f32[0," + big + "," + big + "]",
-          "%0 = input \"x\" : f32[4]\n%1 = pad %0 axis=(-1) before=(" + big + ") after=(" + big + ") value=0 : f32[4]",
-          "%0 = input \"x\" : f32[4]\n%1 = window %0 axis=(-1) size=(" + big + ") stride=(1) dilation=(" + big + ") : f32[4]",
-          "%0 = input \"x\" : f32[4]\n%1 = slice %0 axis=(-" + big + ") start=(0) stop=(0) step=(1) : f32[4]",
-          "%0 = constant 1e999 : f32[]", "%" + big + "0 = constant 1 : f32[]"}) {
+    for (const std::string& line : std::vector<std::string>{
+             "%0 = input \"x\" : f32[" + big + "," + big + "]",
+             "%0 = iota length=(" + big + ") start=(" + big + ") dtype=(5) : i32[" + big + "]",
+             "%0 = input \"x\" : f32[" + big + "0]", "%0 = constant {} : f32[0," + big + "," + big + "]",
+             "%0 = input \"x\" : f32[4]\n%1 = pad %0 axis=(-1) before=(" + big + ") after=(" + big +
+                 ") value=0 : f32[4]",
+             "%0 = input \"x\" : f32[4]\n%1 = window %0 axis=(-1) size=(" + big + ") stride=(1) dilation=(" + big +
+                 ") : f32[4]",
+             "%0 = input \"x\" : f32[4]\n%1 = slice %0 axis=(-" + big + ") start=(0) stop=(0) step=(1) : f32[4]",
+             "%0 = constant 1e999 : f32[]", "%" + big + "0 = constant 1 : f32[]"}) {
         const std::string message = fault("graph g\n" + line);
         EXPECT_TRUE(message.empty() || message.starts_with("[parse_graph] line ")) << message;
     }

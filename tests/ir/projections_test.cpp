@@ -36,7 +36,8 @@ Numbers turned(const Numbers& x, const Numbers& positions, std::size_t heads, st
     for (std::size_t h = 0; h < heads; ++h)
         for (std::size_t p = 0; p < count; ++p)
             for (std::size_t i = 0; i < half; ++i) {
-                const double angle = positions[p] * std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(size));
+                const double angle =
+                    positions[p] * std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(size));
                 const std::size_t at = (h * count + p) * size + i;
                 result[at] = x[at] * std::cos(angle) - x[at + half] * std::sin(angle);
                 result[at + half] = x[at + half] * std::cos(angle) + x[at] * std::sin(angle);

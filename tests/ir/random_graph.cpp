@@ -14,14 +14,15 @@ struct Steps {
     using Builder = RandomGraphBuilder;
     using Step = bool (Builder::*)();
     static constexpr Step always[] = {
-        &Builder::unary,     &Builder::unary,    &Builder::unary,   &Builder::binary,   &Builder::binary, &Builder::binary,
-        &Builder::binary,    &Builder::binary,   &Builder::compare, &Builder::logic,    &Builder::choose, &Builder::reduce,
-        &Builder::reduce,    &Builder::arg_max,  &Builder::product, &Builder::product,  &Builder::cut,    &Builder::integer_op,
-        &Builder::re_shape,  &Builder::re_shape, &Builder::permute, &Builder::permute,  &Builder::repeat, &Builder::with_scalar,
-        &Builder::cut,       &Builder::windows,  &Builder::pad_axis, &Builder::join,    &Builder::with_scalar, &Builder::pick_rows,
-        &Builder::put_rows,  &Builder::count_up, &Builder::copy,    &Builder::pick_rows};
-    static constexpr Step composites[] = {&Builder::composite, &Builder::composite, &Builder::spelled_out, &Builder::attend,
-                                          &Builder::turn};
+        &Builder::unary,    &Builder::unary,    &Builder::unary,      &Builder::binary,      &Builder::binary,
+        &Builder::binary,   &Builder::binary,   &Builder::binary,     &Builder::compare,     &Builder::logic,
+        &Builder::choose,   &Builder::reduce,   &Builder::reduce,     &Builder::arg_max,     &Builder::product,
+        &Builder::product,  &Builder::cut,      &Builder::integer_op, &Builder::re_shape,    &Builder::re_shape,
+        &Builder::permute,  &Builder::permute,  &Builder::repeat,     &Builder::with_scalar, &Builder::cut,
+        &Builder::windows,  &Builder::pad_axis, &Builder::join,       &Builder::with_scalar, &Builder::pick_rows,
+        &Builder::put_rows, &Builder::count_up, &Builder::copy,       &Builder::pick_rows};
+    static constexpr Step composites[] = {&Builder::composite, &Builder::composite, &Builder::spelled_out,
+                                          &Builder::attend, &Builder::turn};
 };
 
 RandomGraphBuilder::RandomGraphBuilder(std::uint64_t seed, const RandomGraphOptions& options)
@@ -98,7 +99,8 @@ Item RandomGraphBuilder::leaf(const Shape& shape) {
     if (!constant || random_.one_in(2)) return {graph_.input(name("x"), options_.dtype, shape)};
     if (count.constant() > 16 || random_.one_in(2)) return {graph_.weight(name("w"), options_.dtype, shape)};
     std::vector<double> values;
-    for (std::int64_t i = 0; i < count.constant(); ++i) values.push_back(static_cast<double>(random_.between(-16, 16)) / 8);
+    for (std::int64_t i = 0; i < count.constant(); ++i)
+        values.push_back(static_cast<double>(random_.between(-16, 16)) / 8);
     return {graph_.constant(options_.dtype, shape, values)};
 }
 
@@ -161,6 +163,8 @@ bool RandomGraphBuilder::keep_boolean(const Tensor& tensor) {
     return true;
 }
 
-Graph random_graph(std::uint64_t seed, const RandomGraphOptions& options) { return RandomGraphBuilder(seed, options).build(); }
+Graph random_graph(std::uint64_t seed, const RandomGraphOptions& options) {
+    return RandomGraphBuilder(seed, options).build();
+}
 
 }  // namespace cairn::test

@@ -13,32 +13,34 @@
 namespace cairn::test {
 
 struct RandomGraphOptions {
-    int steps = 24;             ///< ops tried; a graph has a few more nodes than that
-    DType dtype = DType::f32;   ///< of most tensors: f32 or f64
-    bool symbols = true;        ///< 1 to 3 symbols among the sizes, their bounds at most 0..5
-    bool states = true;         ///< in a third of the graphs a state that is read, appended to and written
-    bool composites = true;     ///< softmax, gelu, layer_norm, attention, ..., called or spelled out
-    bool narrow = true;         ///< now and then a cast to f16, bf16, f64, i64, i8, u8 and back
+    int steps = 24;            ///< ops tried; a graph has a few more nodes than that
+    DType dtype = DType::f32;  ///< of most tensors: f32 or f64
+    bool symbols = true;       ///< 1 to 3 symbols among the sizes, their bounds at most 0..5
+    bool states = true;        ///< in a third of the graphs a state that is read, appended to and written
+    bool composites = true;    ///< softmax, gelu, layer_norm, attention, ..., called or spelled out
+    bool narrow = true;        ///< now and then a cast to f16, bf16, f64, i64, i8, u8 and back
 };
 
-/// A graph of all kinds of ops: views, broadcasts, reductions, matmul, gather, concat, pad, where, casts, values read more than once,
-/// sizes of zero and one, dead nodes. At any sizes its outputs are finite and at most 64 in magnitude, and computing it in f32 in any
-/// order of summation errs by less than `error_bound` in each element: ops that jump (floor, comparisons, argmax, casts to integers) see exact
-/// values only.
+/// A graph of all kinds of ops: views, broadcasts, reductions, matmul, gather, concat, pad, where, casts, values read
+/// more than once, sizes of zero and one, dead nodes. At any sizes its outputs are finite and at most 64 in magnitude,
+/// and computing it in f32 in any order of summation errs by less than `error_bound` in each element: ops that jump
+/// (floor, comparisons, argmax, casts to integers) see exact values only.
 Graph random_graph(std::uint64_t seed, const RandomGraphOptions& options = {});
 
 /// The largest difference of an f32 computation of a random graph from the interpreter's result.
 inline constexpr double error_bound = 2e-4;
 
-/// Inputs, weights and states for a graph at given sizes: floats are eighths in -2..2, integers in -8..8 (0..k-1 where the name ends
-/// in `.below<k>`, as the indices of random graphs do), booleans fair coins. Works for any graph.
-ir::Inputs random_inputs(const ir::GraphData& graph, const std::map<std::string, std::int64_t>& sizes, std::uint64_t seed);
+/// Inputs, weights and states for a graph at given sizes: floats are eighths in -2..2, integers in -8..8 (0..k-1 where
+/// the name ends in `.below<k>`, as the indices of random graphs do), booleans fair coins. Works for any graph.
+ir::Inputs random_inputs(const ir::GraphData& graph, const std::map<std::string, std::int64_t>& sizes,
+                         std::uint64_t seed);
 
 /// Values for the symbols: all at their lowest, all at their highest, then random ones; `count` in all.
-std::vector<std::map<std::string, std::int64_t>> random_sizes(const ir::GraphData& graph, int count, std::uint64_t seed);
+std::vector<std::map<std::string, std::int64_t>> random_sizes(const ir::GraphData& graph, int count,
+                                                              std::uint64_t seed);
 
-/// What is different between two values: `[3]: 0.5, expected 0.25`; empty when dtype and shape are equal and no float is further off than
-/// `tolerance` (NaN equals NaN, infinities equal themselves).
+/// What is different between two values: `[3]: 0.5, expected 0.25`; empty when dtype and shape are equal and no float
+/// is further off than `tolerance` (NaN equals NaN, infinities equal themselves).
 std::string difference(const ir::Value& actual, const ir::Value& expected, double tolerance);
 
 }  // namespace cairn::test

@@ -13,13 +13,14 @@ namespace cairn::test {
 /// A value of a growing random graph with what is known of its elements at all sizes.
 struct Item {
     Tensor tensor;
-    double limit = 2;    ///< no element is larger in magnitude
-    double error = 0;    ///< how far f32 arithmetic may be off, in units of 2^-24
-    int quantum = 3;     ///< elements are multiples of 2^-quantum and exact in f32; -1: not known to be
+    double limit = 2;  ///< no element is larger in magnitude
+    double error = 0;  ///< how far f32 arithmetic may be off, in units of 2^-24
+    int quantum = 3;   ///< elements are multiples of 2^-quantum and exact in f32; -1: not known to be
     bool exact() const noexcept { return quantum >= 0; }
 };
 
-/// Grows one random graph, a step at a time. A step that cannot be made (nothing fits, values would grow too large) returns false.
+/// Grows one random graph, a step at a time. A step that cannot be made (nothing fits, values would grow too large)
+/// returns false.
 class RandomGraphBuilder {
 public:
     RandomGraphBuilder(std::uint64_t seed, const RandomGraphOptions& options);

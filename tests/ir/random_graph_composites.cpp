@@ -24,9 +24,12 @@ bool RandomGraphBuilder::composite() {
         case 8: {
             if (!rows) return false;
             const Item gamma = leaf({t.dim(-1)}), beta = leaf({t.dim(-1)});
-            return keep(layer_norm(t, gamma.tensor, beta.tensor, 0.25), 2 * std::sqrt(n) + 2, (16 + 8 * l) * (e + 2 * n * l));
+            return keep(layer_norm(t, gamma.tensor, beta.tensor, 0.25), 2 * std::sqrt(n) + 2,
+                        (16 + 8 * l) * (e + 2 * n * l));
         }
-        case 9: return rows && keep(rms_norm(t, leaf({t.dim(-1)}).tensor, 0.25), 2 * std::sqrt(n), (16 + 8 * l) * (e + 2 * n * l));
+        case 9:
+            return rows &&
+                   keep(rms_norm(t, leaf({t.dim(-1)}).tensor, 0.25), 2 * std::sqrt(n), (16 + 8 * l) * (e + 2 * n * l));
         default: {
             if (t.rank() < 2) return false;
             const Dim out = any_size();
@@ -53,7 +56,8 @@ bool RandomGraphBuilder::spelled_out() {
             if (!rows) return false;
             const Tensor shifted = exp(t - max_reduce(t, {-1}, true));
             const Tensor total = sum(shifted, {-1}, true);
-            return keep(shifted / total, 1, 2 * e + 4 * l + 8) && (random_.one_in(2) || keep(total, n, n * (2 * e + 2 * l + 8)));
+            return keep(shifted / total, 1, 2 * e + 4 * l + 8) &&
+                   (random_.one_in(2) || keep(total, n, n * (2 * e + 2 * l + 8)));
         }
         case 2: {
             if (!rows || !t.dim(-1).is_constant()) return false;

@@ -100,7 +100,8 @@ bool RandomGraphBuilder::join() {
     Shape shape = x.tensor.shape();
     shape[static_cast<std::size_t>(axis)] = any_size();
     const Item y = leaf(shape);
-    const Tensor joined = random_.one_in(2) ? concat({x.tensor, y.tensor}, axis) : concat({y.tensor, x.tensor, y.tensor}, axis);
+    const Tensor joined =
+        random_.one_in(2) ? concat({x.tensor, y.tensor}, axis) : concat({y.tensor, x.tensor, y.tensor}, axis);
     return keep(joined, std::max(x.limit, y.limit), x.error, x.exact() ? std::max(x.quantum, y.quantum) : -1);
 }
 
@@ -137,7 +138,8 @@ bool RandomGraphBuilder::put_rows() {
 bool RandomGraphBuilder::count_up() {
     const Dim length = any_size(), start = random_.one_in(2) ? Dim(0) : any_size();
     if (random_.one_in(2)) return keep_integer(iota(graph_, length, DType::i32, start), 64);
-    return keep(iota(graph_, length, options_.dtype, start), static_cast<double>((length + start).upper_bound()) + 1, 0, 0);
+    return keep(iota(graph_, length, options_.dtype, start), static_cast<double>((length + start).upper_bound()) + 1, 0,
+                0);
 }
 
 bool RandomGraphBuilder::copy() {

@@ -72,7 +72,8 @@ TEST(RandomGraph, StaysWithinItsErrorBoundInF32) {
         const Graph graph = random_graph(seed);
         const auto sizes = random_sizes(*graph.data(), 2, seed).back();
         const ir::Inputs inputs = random_inputs(*graph.data(), sizes, seed);
-        const ir::Results expected = ir::interpret(*graph.data(), inputs), actual = ir::interpret(rounded(*graph.data()), inputs);
+        const ir::Results expected = ir::interpret(*graph.data(), inputs),
+                          actual = ir::interpret(rounded(*graph.data()), inputs);
         for (const auto& [name, value] : expected.outputs) {
             ASSERT_EQ(difference(actual.outputs.at(name), value, error_bound), "") << name << "\n" << to_string(graph);
             for (std::size_t i = 0; i < value.data.size(); ++i)
@@ -84,10 +85,13 @@ TEST(RandomGraph, StaysWithinItsErrorBoundInF32) {
 
 TEST(RandomGraph, DifferenceTellsTheFirstElement) {
     const double a[] = {1, 2, 3}, b[] = {1, 2.5, 4};
-    EXPECT_EQ(difference(ir::make_value(DType::f32, {3}, a), ir::make_value(DType::f32, {3}, b), 0.1), "[1]: 2, expected 2.5");
+    EXPECT_EQ(difference(ir::make_value(DType::f32, {3}, a), ir::make_value(DType::f32, {3}, b), 0.1),
+              "[1]: 2, expected 2.5");
     EXPECT_EQ(difference(ir::make_value(DType::f32, {3}, a), ir::make_value(DType::f32, {3}, b), 1), "");
-    EXPECT_EQ(difference(ir::make_value(DType::i32, {3}, a), ir::make_value(DType::i32, {3}, b), 1), "[2]: 3, expected 4");
-    EXPECT_EQ(difference(ir::make_value(DType::f32, {3}, a), ir::make_value(DType::f32, {3, 1}, b), 1), "f32[3], expected f32[3,1]");
+    EXPECT_EQ(difference(ir::make_value(DType::i32, {3}, a), ir::make_value(DType::i32, {3}, b), 1),
+              "[2]: 3, expected 4");
+    EXPECT_EQ(difference(ir::make_value(DType::f32, {3}, a), ir::make_value(DType::f32, {3, 1}, b), 1),
+              "f32[3], expected f32[3,1]");
 }
 
 }  // namespace

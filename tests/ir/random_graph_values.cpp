@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-/// Steps that compute values: elementwise ops, reductions, matmul, casts. Each tells a bound of its result and of its f32 error:
-/// slope of the function times the error that came in, plus a few roundings of the result.
+/// Steps that compute values: elementwise ops, reductions, matmul, casts. Each tells a bound of its result and of its
+/// f32 error: slope of the function times the error that came in, plus a few roundings of the result.
 namespace cairn::test {
 namespace {
 
@@ -73,8 +73,12 @@ bool RandomGraphBuilder::with_scalar() {
     const int finer = x.exact() ? x.quantum + 2 : -1;
     switch (random_.below(4)) {
         case 0: return keep(x.tensor * scale, x.limit * size, size * x.error + x.limit * size, finer);
-        case 1: return keep(scale - x.tensor, x.limit + size, x.error + x.limit + size, x.exact() ? std::max(x.quantum, 2) : -1);
-        case 2: return keep(x.tensor + scale, x.limit + size, x.error + x.limit + size, x.exact() ? std::max(x.quantum, 2) : -1);
+        case 1:
+            return keep(scale - x.tensor, x.limit + size, x.error + x.limit + size,
+                        x.exact() ? std::max(x.quantum, 2) : -1);
+        case 2:
+            return keep(x.tensor + scale, x.limit + size, x.error + x.limit + size,
+                        x.exact() ? std::max(x.quantum, 2) : -1);
         default: return scale != 0 && keep(x.tensor / scale, x.limit / size, x.error / size + x.limit / size);
     }
 }
@@ -126,7 +130,9 @@ bool RandomGraphBuilder::choose() {
                           [](const Dim& a, const Dim& b) { return a == b || a == Dim(1); });
     };
     if (!fits()) condition = boolean_input(narrowed(shape));
-    if (random_.one_in(4)) return keep(where(condition, x.tensor, -1.5), std::max(x.limit, 1.5), x.error, x.exact() ? std::max(x.quantum, 1) : -1);
+    if (random_.one_in(4))
+        return keep(where(condition, x.tensor, -1.5), std::max(x.limit, 1.5), x.error,
+                    x.exact() ? std::max(x.quantum, 1) : -1);
     const int finer = x.exact() && y.exact() ? std::max(x.quantum, y.quantum) : -1;
     return keep(where(condition, x.tensor, y.tensor), std::max(x.limit, y.limit), std::max(x.error, y.error), finer);
 }
@@ -140,8 +146,8 @@ bool RandomGraphBuilder::reduce() {
     bool filled = true;
     for (int axis = 0; axis < x.tensor.rank(); ++axis) {
         const bool reduced = axes.empty() || std::find_if(axes.begin(), axes.end(), [&](int a) {
-                                                return a == axis || a == axis - x.tensor.rank();
-                                            }) != axes.end();
+                                                 return a == axis || a == axis - x.tensor.rank();
+                                             }) != axes.end();
         if (reduced) terms = terms * x.tensor.dim(axis);
         if (reduced && !provably_le(1, x.tensor.dim(axis))) filled = false;
     }
@@ -150,7 +156,8 @@ bool RandomGraphBuilder::reduce() {
     switch (random_.below(3)) {
         case 0: return filled && keep(max_reduce(x.tensor, axes, keepdims), x.limit, x.error, x.quantum);
         case 1:
-            return filled && options_.composites && keep(mean(x.tensor, axes, keepdims), x.limit, x.error + (n + few) * x.limit);
+            return filled && options_.composites &&
+                   keep(mean(x.tensor, axes, keepdims), x.limit, x.error + (n + few) * x.limit);
         default: return keep(sum(x.tensor, axes, keepdims), n * x.limit, n * (x.error + n * x.limit), x.quantum);
     }
 }
@@ -160,7 +167,8 @@ bool RandomGraphBuilder::arg_max() {
     if (!x || x->tensor.rank() == 0) return false;
     const int axis = axis_of(x->tensor);
     if (!provably_le(1, x->tensor.dim(axis))) return false;
-    return keep_integer(argmax(x->tensor, axis, random_.one_in(2)), static_cast<double>(x->tensor.dim(axis).upper_bound()));
+    return keep_integer(argmax(x->tensor, axis, random_.one_in(2)),
+                        static_cast<double>(x->tensor.dim(axis).upper_bound()));
 }
 
 bool RandomGraphBuilder::product() {

@@ -31,7 +31,8 @@ bool close(double actual, double expected, double tolerance) {
 
 }  // namespace
 
-ir::Inputs random_inputs(const ir::GraphData& graph, const std::map<std::string, std::int64_t>& sizes, std::uint64_t seed) {
+ir::Inputs random_inputs(const ir::GraphData& graph, const std::map<std::string, std::int64_t>& sizes,
+                         std::uint64_t seed) {
     RandomSource random(seed);
     ir::Inputs inputs{sizes, {}};
     std::vector<std::int64_t> symbols;
@@ -52,7 +53,8 @@ ir::Inputs random_inputs(const ir::GraphData& graph, const std::map<std::string,
     return inputs;
 }
 
-std::vector<std::map<std::string, std::int64_t>> random_sizes(const ir::GraphData& graph, int count, std::uint64_t seed) {
+std::vector<std::map<std::string, std::int64_t>> random_sizes(const ir::GraphData& graph, int count,
+                                                              std::uint64_t seed) {
     RandomSource random(seed);
     std::vector<std::map<std::string, std::int64_t>> result;
     for (int i = 0; i < count; ++i) {
