@@ -24,6 +24,7 @@ public:
             if (valid(port.view.buffer, "an output port") && !is_written(port.view.buffer)) fault("output {} is never written", port.name);
         for (const StatePort& state : program_.states) check_state(state);
         check_plan();
+        if (fault_.empty() && !program_.plan.storages.empty()) check_storages();
         return fault_;
     }
 
@@ -93,6 +94,35 @@ private:
                 if (valid(b, "a storage") && buffer(b).storage != static_cast<int>(s)) fault("buffer {} is not in storage {}", b, s);
         for (const Buffer& b : program_.buffers)
             if (b.storage >= count) fault("a buffer lies in storage {} of {}", b.storage, count);
+    }
+
+    /// Follows the run through the storages: each is touched within its life only, and read only for the value written last.
+    void check_storages() {
+        std::vector<int> owner(program_.plan.storages.size(), -1);
+        const auto storage_of = [&](int b, std::size_t at) -> int {
+            const int s = buffer(b).storage;
+            if (s < 0) {
+                const BufferKind kind = buffer(b).kind;
+                if (kind == BufferKind::transient || kind == BufferKind::output || kind == BufferKind::workspace)
+                    fault("buffer {} is used by instruction {} but has no storage", b, at);
+                return -1;
+            }
+            const Storage& storage = program_.plan.storages[static_cast<std::size_t>(s)];
+            if (static_cast<int>(at) < storage.first || static_cast<int>(at) > storage.last)
+                fault("instruction {} uses storage {}, which lives from {} to {}", at, s, storage.first, storage.last);
+            return s;
+        };
+        const auto read = [&](int b, std::size_t at) {
+            if (const int s = storage_of(b, at); s >= 0 && owner[static_cast<std::size_t>(s)] != b)
+                fault("instruction {} reads buffer {} where buffer {} was written", at, b, owner[static_cast<std::size_t>(s)]);
+        };
+        for (std::size_t i = 0; i < program_.run.size(); ++i) {
+            for (const View& view : program_.run[i].inputs) read(view.buffer, i);
+            if (program_.run[i].workspace >= 0) storage_of(program_.run[i].workspace, i);
+            for (const View& view : program_.run[i].outputs)
+                if (const int s = storage_of(view.buffer, i); s >= 0) owner[static_cast<std::size_t>(s)] = view.buffer;
+        }
+        for (const Port& port : program_.outputs) read(port.view.buffer, program_.run.size());
     }
 
     const Program& program_;

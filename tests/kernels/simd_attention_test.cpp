@@ -23,32 +23,39 @@ std::string list(std::initializer_list<std::int64_t> numbers, char open, char cl
 enum class Form { dense, interleaved, capacity };
 std::string tensor(std::int64_t batch, std::int64_t heads, std::int64_t length, std::int64_t depth, Form form) {
     const std::string shape = "f32" + list({batch, heads, length, depth}, '[', ']');
-    if (form == Form::interleaved) return shape + ":" + list({heads * length * depth, depth, heads * depth, 1}, '(', ')');
-    if (form == Form::capacity) return shape + ":" + list({heads * (length + 5) * depth, (length + 5) * depth, depth, 1}, '(', ')');
+    if (form == Form::interleaved)
+        return shape + ":" + list({heads * length * depth, depth, heads * depth, 1}, '(', ')');
+    if (form == Form::capacity)
+        return shape + ":" + list({heads * (length + 5) * depth, (length + 5) * depth, depth, 1}, '(', ')');
     return shape;
 }
 
 std::string problem_text(const Shape4& s, bool causal, bool mask, const std::string& masked_score, Form form) {
     const Form states = form == Form::interleaved ? Form::interleaved : form;
-    std::string text = std::string("attention causal=(") + (causal ? "1" : "0") + ") scale=0.3 masked_score=" + masked_score + " | ";
+    std::string text =
+        std::string("attention causal=(") + (causal ? "1" : "0") + ") scale=0.3 masked_score=" + masked_score + " | ";
     text += tensor(s.batch, s.heads, s.queries, s.depth, form == Form::capacity ? Form::dense : form) + " ";
-    text += tensor(s.batch, s.key_heads, s.keys, s.depth, states) + " " + tensor(s.batch, s.key_heads, s.keys, s.value_depth, states);
+    text += tensor(s.batch, s.key_heads, s.keys, s.depth, states) + " " +
+            tensor(s.batch, s.key_heads, s.keys, s.value_depth, states);
     if (mask) text += " bool" + list({s.batch, s.keys}, '[', ']');
-    return text + " -> " + tensor(s.batch, s.heads, s.queries, s.value_depth, form == Form::capacity ? Form::dense : form);
+    return text + " -> " +
+           tensor(s.batch, s.heads, s.queries, s.value_depth, form == Form::capacity ? Form::dense : form);
 }
 
 /// The definition, in doubles, one query after another.
-void expected_row(const SimdCase& c, const Shape4& s, bool causal, bool mask, double masked_score, std::int64_t b, std::int64_t h, std::int64_t t,
-                  std::vector<double>& out) {
+void expected_row(const SimdCase& c, const Shape4& s, bool causal, bool mask, double masked_score, std::int64_t b,
+                  std::int64_t h, std::int64_t t, std::vector<double>& out) {
     const std::int64_t g = h / (s.heads / s.key_heads);
     std::vector<double> score(static_cast<std::size_t>(s.keys));
     double largest = -INFINITY;
     for (std::int64_t j = 0; j < s.keys; ++j) {
         double dot = 0;
         for (std::int64_t d = 0; d < s.depth; ++d) {
-            dot += c.inputs[0].get(((b * s.heads + h) * s.queries + t) * s.depth + d) * c.inputs[1].get(((b * s.key_heads + g) * s.keys + j) * s.depth + d);
+            dot += c.inputs[0].get(((b * s.heads + h) * s.queries + t) * s.depth + d) *
+                   c.inputs[1].get(((b * s.key_heads + g) * s.keys + j) * s.depth + d);
         }
-        const bool visible = (!causal || j <= t + s.keys - s.queries) && (!mask || c.inputs[3].get(b * s.keys + j) != 0);
+        const bool visible =
+            (!causal || j <= t + s.keys - s.queries) && (!mask || c.inputs[3].get(b * s.keys + j) != 0);
         score[static_cast<std::size_t>(j)] = visible ? dot * 0.3 : masked_score;
         largest = std::max(largest, score[static_cast<std::size_t>(j)]);
     }
@@ -57,27 +64,33 @@ void expected_row(const SimdCase& c, const Shape4& s, bool causal, bool mask, do
     out.assign(static_cast<std::size_t>(s.value_depth), 0);
     for (std::int64_t j = 0; j < s.keys; ++j) {
         for (std::int64_t d = 0; d < s.value_depth; ++d) {
-            out[static_cast<std::size_t>(d)] += score[static_cast<std::size_t>(j)] / total * c.inputs[2].get(((b * s.key_heads + g) * s.keys + j) * s.value_depth + d);
+            out[static_cast<std::size_t>(d)] +=
+                score[static_cast<std::size_t>(j)] / total *
+                c.inputs[2].get(((b * s.key_heads + g) * s.keys + j) * s.value_depth + d);
         }
     }
 }
 
-void check(const std::string& level, const Shape4& s, bool causal, bool mask, bool infinite, Form form, int members, unsigned seed, double visible_share = 0.7) {
+void check(const std::string& level, const Shape4& s, bool causal, bool mask, bool infinite, Form form, int members,
+           unsigned seed, double visible_share = 0.7) {
     const std::string text = problem_text(s, causal, mask, infinite ? "-inf" : "-1e+38", form);
     SCOPED_TRACE(text);
     std::mt19937 random(seed);
     SimdCase c(text);
     for (Operand& input : c.inputs) input.fill(random);
     if (mask) {
-        for (std::int64_t i = 0; i < c.inputs[3].size(); ++i) c.inputs[3].set(i, std::generate_canonical<double, 32>(random) < visible_share);
+        for (std::int64_t i = 0; i < c.inputs[3].size(); ++i)
+            c.inputs[3].set(i, std::generate_canonical<double, 32>(random) < visible_share);
     }
     ASSERT_EQ(c.run(find(kernels_of(level), "attention"), members), "");
     std::vector<double> row;
     for (std::int64_t i = 0; i < s.batch * s.heads * s.queries; ++i) {
-        expected_row(c, s, causal, mask, infinite ? -INFINITY : -1e38, i / (s.heads * s.queries), i / s.queries % s.heads, i % s.queries, row);
+        expected_row(c, s, causal, mask, infinite ? -INFINITY : -1e38, i / (s.heads * s.queries),
+                     i / s.queries % s.heads, i % s.queries, row);
         for (std::int64_t d = 0; d < s.value_depth; ++d) {
             const double a = c.outputs[0].get(i * s.value_depth + d), e = row[static_cast<std::size_t>(d)];
-            ASSERT_TRUE(std::isnan(e) ? std::isnan(a) : std::fabs(a - e) <= 1e-5) << "row " << i << " element " << d << ": " << a << " for " << e;
+            ASSERT_TRUE(std::isnan(e) ? std::isnan(a) : std::fabs(a - e) <= 1e-5)
+                << "row " << i << " element " << d << ": " << a << " for " << e;
         }
     }
     EXPECT_EQ(c.outputs[0].first_touched_gap(), -1);
@@ -91,14 +104,17 @@ protected:
 };
 
 TEST_P(SimdAttention, EqualsADoubleLoop) {
-    const Shape4 shapes[] = {{1, 1, 1, 1, 1, 1, 1},     {1, 2, 2, 1, 300, 64, 64}, {2, 3, 1, 3, 17, 5, 7},    {1, 2, 2, 4, 4, 64, 64},     {2, 2, 1, 13, 40, 16, 16},
-                             {1, 1, 1, 72, 72, 8, 8},   {1, 2, 2, 73, 73, 64, 64}, {1, 1, 1, 40, 600, 33, 9}, {1, 1, 1, 150, 257, 12, 20}, {1, 2, 1, 20, 130, 160, 160}};
+    const Shape4 shapes[] = {{1, 1, 1, 1, 1, 1, 1},       {1, 2, 2, 1, 300, 64, 64}, {2, 3, 1, 3, 17, 5, 7},
+                             {1, 2, 2, 4, 4, 64, 64},     {2, 2, 1, 13, 40, 16, 16}, {1, 1, 1, 72, 72, 8, 8},
+                             {1, 2, 2, 73, 73, 64, 64},   {1, 1, 1, 40, 600, 33, 9}, {1, 1, 1, 150, 257, 12, 20},
+                             {1, 2, 1, 20, 130, 160, 160}};
     unsigned seed = 0;
     for (const Shape4& shape : shapes) {
         for (int variant = 0; variant < 4; ++variant) {
             for (const Form form : {Form::dense, Form::interleaved, Form::capacity}) {
                 ++seed;
-                check(GetParam(), shape, variant % 2 == 1, variant / 2 == 1, seed % 3 == 0, form, 1 + static_cast<int>(seed % 3), seed);
+                check(GetParam(), shape, variant % 2 == 1, variant / 2 == 1, seed % 3 == 0, form,
+                      1 + static_cast<int>(seed % 3), seed);
                 if (HasFatalFailure()) return;
             }
         }
@@ -124,7 +140,8 @@ TEST_P(SimdAttention, NoKeysGiveZeros) {
 
 TEST_P(SimdAttention, NanStaysInItsQuery) {
     for (const std::int64_t queries : {2, 20}) {
-        SimdCase c("attention causal=(0) scale=0.5 | f32[1,1," + std::to_string(queries) + ",8] f32[1,1,40,8] f32[1,1,40,8] -> f32[1,1," + std::to_string(queries) + ",8]");
+        SimdCase c("attention causal=(0) scale=0.5 | f32[1,1," + std::to_string(queries) +
+                   ",8] f32[1,1,40,8] f32[1,1,40,8] -> f32[1,1," + std::to_string(queries) + ",8]");
         std::mt19937 random(1);
         for (Operand& input : c.inputs) input.fill(random);
         c.inputs[0].set(8 + 3, NAN);
@@ -145,13 +162,21 @@ TEST_P(SimdAttention, LargeScoresDoNotOverflow) {
 
 TEST(SimdAttentionRows, RefusalsSayWhy) {
     const Kernel& kernel = find(kernels_of("baseline"), "attention");
-    const auto refusal = [&](const std::string& text) { return kernel.accepts(parse_problem(text, *Symbols::create())); };
-    EXPECT_EQ(refusal("attention causal=(1) scale=1 masked_score=-10000 | f32[1,1,5,8] f32[1,1,5,8] f32[1,1,5,8] -> f32[1,1,5,8]"), "needs a masked score of -1e30 or less");
-    EXPECT_EQ(refusal("attention causal=(0) scale=1 | f32[1,1,5,8] f32[1,1,5,8]:(40,40,1,5) f32[1,1,5,8] -> f32[1,1,5,8]"), "needs a contiguous last axis");
-    EXPECT_EQ(refusal("attention causal=(0) scale=1 | f16[1,1,5,8] f32[1,1,5,8] f32[1,1,5,8] -> f32[1,1,5,8]"), "needs f32");
+    const auto refusal = [&](const std::string& text) {
+        return kernel.accepts(parse_problem(text, *Symbols::create()));
+    };
+    EXPECT_EQ(refusal("attention causal=(1) scale=1 masked_score=-10000 | f32[1,1,5,8] f32[1,1,5,8] f32[1,1,5,8] -> "
+                      "f32[1,1,5,8]"),
+              "needs a masked score of -1e30 or less");
+    EXPECT_EQ(
+        refusal("attention causal=(0) scale=1 | f32[1,1,5,8] f32[1,1,5,8]:(40,40,1,5) f32[1,1,5,8] -> f32[1,1,5,8]"),
+        "needs a contiguous last axis");
+    EXPECT_EQ(refusal("attention causal=(0) scale=1 | f16[1,1,5,8] f32[1,1,5,8] f32[1,1,5,8] -> f32[1,1,5,8]"),
+              "needs f32");
 }
 
-INSTANTIATE_TEST_SUITE_P(Levels, SimdAttention, testing::ValuesIn(level_names()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Levels, SimdAttention, testing::ValuesIn(level_names()),
+                         [](const auto& info) { return info.param; });
 
 }  // namespace
 }  // namespace cairn::test

@@ -94,7 +94,8 @@ void Operand::fill(std::mt19937& random, double scale) {
             case DType::boolean: set(i, static_cast<double>(random() % 2)); break;
             case DType::u8: set(i, static_cast<double>(random() % 256)); break;
             case DType::i8: set(i, static_cast<double>(random() % 256) - 128); break;
-            case DType::i32: case DType::i64: set(i, static_cast<double>(random() % 2001) - 1000); break;
+            case DType::i32:
+            case DType::i64: set(i, static_cast<double>(random() % 2001) - 1000); break;
             default: set(i, normal(random)); break;
         }
     }
@@ -113,7 +114,8 @@ std::int64_t Operand::first_touched_gap() const {
 
 bool Operand::same_bits(const Operand& other) const {
     for (std::int64_t i = 0; i < count_; ++i) {
-        if (std::memcmp(bytes_.get() + offset(i), other.bytes_.get() + other.offset(i), size_of(dtype_)) != 0) return false;
+        if (std::memcmp(bytes_.get() + offset(i), other.bytes_.get() + other.offset(i), size_of(dtype_)) != 0)
+            return false;
     }
     return count_ == other.count_;
 }
@@ -146,8 +148,10 @@ std::string SimdCase::run(const Kernel& kernel, int members) {
             for (const Dim& dim : *list) dims.push_back(dim.constant());
         }
     }
-    const auto bytes = kernel.workspace != nullptr ? static_cast<std::size_t>(kernel.workspace(problem, members).constant()) : 0;
-    const std::unique_ptr<std::byte[], void (*)(void*)> workspace(static_cast<std::byte*>(std::aligned_alloc(64, (bytes + 63) / 64 * 64 + 64)), std::free);
+    const auto bytes =
+        kernel.workspace != nullptr ? static_cast<std::size_t>(kernel.workspace(problem, members).constant()) : 0;
+    const std::unique_ptr<std::byte[], void (*)(void*)> workspace(
+        static_cast<std::byte*>(std::aligned_alloc(64, (bytes + 63) / 64 * 64 + 64)), std::free);
     std::memset(workspace.get(), 0xff, bytes);  // NaN: what is read before it is written shows
     const std::shared_ptr<const void> prepared = kernel.prepare != nullptr ? kernel.prepare(problem, members) : nullptr;
     const Args args{in.data(), out.data(), dims.data(), workspace.get(), prepared.get()};
@@ -180,12 +184,14 @@ const std::vector<Kernel>& kernels_of(const std::string& level) {
     static const std::map<std::string, std::vector<Kernel>> all = [] {
         namespace cpu = kernels::cpu;
         std::map<std::string, std::vector<Kernel>> made;
-        const std::tuple<const char*, Isa, const cpu::CpuTable*> rows[] = {{"baseline", Isa::baseline, &cairn_table_baseline},
+        const std::tuple<const char*, Isa, const cpu::CpuTable*> rows[] = {
+            {"baseline", Isa::baseline, &cairn_table_baseline},
 #if defined(__x86_64__)
-                                                                           {"avx2", Isa::avx2, &cairn_table_avx2},
-                                                                           {"avx512", Isa::avx512, &cairn_table_avx512},
+            {"avx2", Isa::avx2, &cairn_table_avx2},
+            {"avx512", Isa::avx512, &cairn_table_avx512},
 #endif
-                                                                           {"wide", Isa::baseline, &cairn_table_wide}};
+            {"wide", Isa::baseline, &cairn_table_wide}
+        };
         for (const auto& [name, isa, table] : rows) {
             cpu::add_attention(made[name], isa, *table);
             cpu::add_row_kernels(made[name], isa, *table);

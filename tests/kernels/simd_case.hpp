@@ -49,14 +49,16 @@ private:
 struct SimdCase {
     explicit SimdCase(const std::string& text);
     explicit SimdCase(Problem made);
-    /// Runs with a team of `members` threads. Returns what a member reported by Team::fail, or "". Adds a test failure on a refusal.
+    /// Runs with a team of `members` threads. Returns what a member reported by Team::fail, or "". Adds a test failure
+    /// on a refusal.
     std::string run(const Kernel& kernel, int members = 1);
 
     Problem problem;
     std::vector<Operand> inputs, outputs;
 };
 
-/// The levels that can be tested: those of the machine, and `wide`, the AVX-512 source with 16 lanes compiled for any CPU.
+/// The levels that can be tested: those of the machine, and `wide`, the AVX-512 source with 16 lanes compiled for any
+/// CPU.
 std::vector<std::string> level_names();
 /// True where this machine can run the level.
 bool is_runnable(const std::string& level);

@@ -16,7 +16,8 @@ const Kernel& copies(const std::string& definition) {
 }
 
 void number(Operand& operand, double from = 0) {
-    for (std::int64_t i = 0; i < operand.size(); ++i) operand.set(i, static_cast<double>((i * 7 + static_cast<std::int64_t>(from)) % 101));
+    for (std::int64_t i = 0; i < operand.size(); ++i)
+        operand.set(i, static_cast<double>((i * 7 + static_cast<std::int64_t>(from)) % 101));
 }
 
 // Random axes in random orders: the element at each place is the input's at the same place.
@@ -35,7 +36,8 @@ TEST(SimdCopy, AnyStridesToAnyStrides) {
         if (round % 50 == 0 && !shape.empty()) shape.back() = 0;
         const auto strides = [&](bool may_repeat) {
             std::vector<std::size_t> order;
-            for (std::size_t axis = 0; axis < shape.size(); ++axis) order.insert(order.begin() + static_cast<std::ptrdiff_t>(random() % (order.size() + 1)), axis);
+            for (std::size_t axis = 0; axis < shape.size(); ++axis)
+                order.insert(order.begin() + static_cast<std::ptrdiff_t>(random() % (order.size() + 1)), axis);
             std::vector<Dim> made(shape.size(), Dim(0));
             Dim stride = 1 + static_cast<std::int64_t>(random() % 5 == 0);
             for (const std::size_t axis : order) {
@@ -52,7 +54,8 @@ TEST(SimdCopy, AnyStridesToAnyStrides) {
         SimdCase c(problem);
         number(c.inputs[0]);
         c.run(copies("copy"), 1 + round % 3);
-        for (std::int64_t i = 0; i < c.outputs[0].size(); ++i) ASSERT_EQ(c.outputs[0].get(i), c.inputs[0].get(i)) << to_string(problem) << " element " << i;
+        for (std::int64_t i = 0; i < c.outputs[0].size(); ++i)
+            ASSERT_EQ(c.outputs[0].get(i), c.inputs[0].get(i)) << to_string(problem) << " element " << i;
         ASSERT_EQ(c.outputs[0].first_touched_gap(), -1) << to_string(problem);
     }
 }
@@ -65,7 +68,9 @@ TEST(SimdCopy, ConcatPutsInputsOneAfterAnother) {
         c.run(copies("concat"), members);
         for (std::int64_t i = 0; i < c.outputs[0].size(); ++i) {
             const std::int64_t a = i / (47 * 70), row = i / 70 % 47, column = i % 70;
-            ASSERT_EQ(c.outputs[0].get(i), row < 40 ? c.inputs[0].get((a * 40 + row) * 70 + column) : c.inputs[2].get((a * 7 + row - 40) * 70 + column)) << i;
+            ASSERT_EQ(c.outputs[0].get(i), row < 40 ? c.inputs[0].get((a * 40 + row) * 70 + column)
+                                                    : c.inputs[2].get((a * 7 + row - 40) * 70 + column))
+                << i;
         }
     }
 }
@@ -76,7 +81,8 @@ TEST(SimdCopy, GatherTakesRows) {
         number(c.inputs[0]);
         for (std::int64_t i = 0; i < 120; ++i) c.inputs[1].set(i, static_cast<double>(i * 13 % 50));
         EXPECT_EQ(c.run(copies("gather"), 2), "");
-        for (std::int64_t i = 0; i < c.outputs[0].size(); ++i) ASSERT_EQ(c.outputs[0].get(i), c.inputs[0].get(i / 24 * 13 % 50 * 24 + i % 24)) << i;
+        for (std::int64_t i = 0; i < c.outputs[0].size(); ++i)
+            ASSERT_EQ(c.outputs[0].get(i), c.inputs[0].get(i / 24 * 13 % 50 * 24 + i % 24)) << i;
     }
 }
 

@@ -18,7 +18,8 @@ const Kernel& reference(const std::string& definition) {
     return find(kernels, definition);
 }
 
-/// Random bodies. Each op keeps values near 1, so that rounding errors stay small, and comparisons look at inputs only, which both sides hold exactly.
+/// Random bodies. Each op keeps values near 1, so that rounding errors stay small, and comparisons look at inputs only,
+/// which both sides hold exactly.
 class BodyMaker {
 public:
     explicit BodyMaker(std::mt19937& random) : random_(random) {}
@@ -26,7 +27,8 @@ public:
     Problem make() {
         Problem problem;
         problem.definition = "elementwise";
-        const DType kinds[] = {DType::f32, DType::f32, DType::f32, DType::f64, DType::f16, DType::bf16, DType::i32, DType::i64, DType::i8, DType::u8, DType::boolean};
+        const DType kinds[] = {DType::f32, DType::f32, DType::f32, DType::f64, DType::f16,    DType::bf16,
+                               DType::i32, DType::i64, DType::i8,  DType::u8,  DType::boolean};
         const Shape shape = random_shape();
         const int inputs = 1 + pick(4);
         for (int i = 0; i < inputs; ++i) {
@@ -43,7 +45,8 @@ public:
         for (int i = 0; i < outputs; ++i) {
             const int value = i == 0 ? static_cast<int>(dtypes_.size()) - 1 : pick(dtypes_.size());
             problem.results.push_back(value);
-            problem.outputs.push_back({dtypes_[static_cast<std::size_t>(value)], shape, output_strides(shape), "", false});
+            problem.outputs.push_back(
+                {dtypes_[static_cast<std::size_t>(value)], shape, output_strides(shape), "", false});
         }
         return problem;
     }
@@ -74,7 +77,8 @@ private:
             case 1:  // axes in another order, with a gap
                 if (shape.size() > 1) {
                     Dim stride = 1;
-                    for (std::size_t axis = 0; axis < shape.size(); ++axis) strides[axis] = stride, stride = stride * (shape[axis] + 1);
+                    for (std::size_t axis = 0; axis < shape.size(); ++axis)
+                        strides[axis] = stride, stride = stride * (shape[axis] + 1);
                 }
                 break;
             case 2:  // every second element
@@ -107,19 +111,27 @@ private:
         const std::vector<int> exact = values_of(dtype, true);
         switch (pick(8)) {
             case 0: {
-                // Floats to floats only: computed values may differ in their last place, which truncation makes a whole one.
-                const DType floats[] = {DType::f32, DType::f64, DType::f16, DType::bf16}, all[] = {DType::i8, DType::u8, DType::i32, DType::i64, DType::boolean, DType::f32, DType::f16};
+                // Floats to floats only: computed values may differ in their last place, which truncation makes a whole
+                // one.
+                const DType floats[] = {DType::f32, DType::f64, DType::f16, DType::bf16},
+                            all[] = {DType::i8,      DType::u8,  DType::i32, DType::i64,
+                                     DType::boolean, DType::f32, DType::f16};
                 const bool safe = !is_float(dtype) || value < inputs_;
                 return {"cast", {value}, safe ? all[pick(std::size(all))] : floats[pick(std::size(floats))], 0};
             }
             case 1: return {"const", {}, dtype, std::round(16 * std::sin(static_cast<double>(pick(100)))) / 8};
             case 2:
-                if (!conditions.empty()) return {"where", {conditions[static_cast<std::size_t>(pick(conditions.size()))], value, other()}, dtype, 0};
+                if (!conditions.empty())
+                    return {"where",
+                            {conditions[static_cast<std::size_t>(pick(conditions.size()))], value, other()},
+                            dtype,
+                            0};
                 break;
             case 3:
                 if (!exact.empty()) {
                     const char* names[] = {"lt", "le", "gt", "ge", "eq", "ne"};
-                    const int a = exact[static_cast<std::size_t>(pick(exact.size()))], b = exact[static_cast<std::size_t>(pick(exact.size()))];
+                    const int a = exact[static_cast<std::size_t>(pick(exact.size()))],
+                              b = exact[static_cast<std::size_t>(pick(exact.size()))];
                     return {names[dtype == DType::boolean ? 4 + pick(2) : pick(6)], {a, b}, DType::boolean, 0};
                 }
                 break;
@@ -147,7 +159,10 @@ private:
 double tolerance(const Problem& problem) {
     double worst = 1e-12;
     const auto note = [&](DType dtype) {
-        const double eps = dtype == DType::bf16 ? 0x1p-8 : dtype == DType::f16 ? 0x1p-11 : dtype == DType::f32 ? 0x1p-24 : 0;
+        const double eps = dtype == DType::bf16  ? 0x1p-8
+                           : dtype == DType::f16 ? 0x1p-11
+                           : dtype == DType::f32 ? 0x1p-24
+                                                 : 0;
         worst = std::max(worst, 200 * eps);
     };
     for (const TensorDesc& input : problem.inputs) note(input.dtype);
@@ -159,11 +174,13 @@ void expect_close(const SimdCase& actual, const SimdCase& expected, const std::s
     for (std::size_t o = 0; o < expected.outputs.size(); ++o) {
         const double bound = tolerance(expected.problem);
         double scale = 1;
-        for (std::int64_t i = 0; i < expected.outputs[o].size(); ++i) scale = std::max(scale, std::fabs(expected.outputs[o].get(i)));
+        for (std::int64_t i = 0; i < expected.outputs[o].size(); ++i)
+            scale = std::max(scale, std::fabs(expected.outputs[o].get(i)));
         const bool exact = !is_float(expected.problem.outputs[o].dtype);
         for (std::int64_t i = 0; i < expected.outputs[o].size(); ++i) {
             const double a = actual.outputs[o].get(i), e = expected.outputs[o].get(i);
-            ASSERT_TRUE(exact ? a == e : std::fabs(a - e) <= bound * scale) << text << "\noutput " << o << " element " << i << ": " << a << " for " << e;
+            ASSERT_TRUE(exact ? a == e : std::fabs(a - e) <= bound * scale)
+                << text << "\noutput " << o << " element " << i << ": " << a << " for " << e;
         }
         EXPECT_EQ(actual.outputs[o].first_touched_gap(), -1) << text;
     }
@@ -197,7 +214,8 @@ TEST_P(SimdElementwise, OutputsMayOverwriteInputs) {
     const std::string texts[] = {
         "elementwise {2=add(0,1):f32 3=mul(2,0):f32} | f32[9,70] f32[9,70]:(0,1) -> f32[9,70] f32[9,70] results (2,3)",
         "elementwise {2=mul(1,1):f32 3=add(0,2):f32} | f32[9,700] f32[9,700] -> f32[9,700] f32[9,700] results (3,0)",
-        "elementwise {2=cast(0):f64 3=sin(2):f64 4=cast(3):f16} | f16[3000] f64[3000] -> f16[3000] f64[3000] results (4,3)",
+        "elementwise {2=cast(0):f64 3=sin(2):f64 4=cast(3):f16} | f16[3000] f64[3000] -> f16[3000] f64[3000] results "
+        "(4,3)",
     };
     for (const std::string& text : texts) {
         for (int members = 1; members <= 3; ++members) {
@@ -220,7 +238,8 @@ TEST_P(SimdElementwise, OutputsMayOverwriteInputs) {
 
 TEST_P(SimdElementwise, TeamsOfAnySizeGiveTheSameBits) {
     std::mt19937 random(5);
-    SimdCase one("elementwise {2=add(0,1):f32 3=gelu(2):f32} | f32[77,333] f32[77,333]:(0,1) -> f32[77,333] results (3)");
+    SimdCase one(
+        "elementwise {2=add(0,1):f32 3=gelu(2):f32} | f32[77,333] f32[77,333]:(0,1) -> f32[77,333] results (3)");
     for (Operand& input : one.inputs) input.fill(random);
     SimdCase three = one;
     three.outputs[0] = one.outputs[0].copy();
@@ -234,7 +253,8 @@ TEST_P(SimdElementwise, CastsEqualTheReference) {
     for (const char* half : {"f16", "bf16"}) {
         const std::string text = std::string("cast | ") + half + "[65536] -> f32[65536]";
         SimdCase c(text);
-        for (int i = 0; i < 65536; ++i) reinterpret_cast<std::uint16_t*>(c.inputs[0].arg().data)[i] = static_cast<std::uint16_t>(i);
+        for (int i = 0; i < 65536; ++i)
+            reinterpret_cast<std::uint16_t*>(c.inputs[0].arg().data)[i] = static_cast<std::uint16_t>(i);
         SimdCase expected = c;
         expected.outputs[0] = c.outputs[0].copy();
         c.run(find(kernels_of(GetParam()), "cast"));
@@ -244,8 +264,35 @@ TEST_P(SimdElementwise, CastsEqualTheReference) {
             ASSERT_TRUE(a == e || (std::isnan(a) && std::isnan(e))) << half << " " << i;
         }
     }
-    const double numbers[] = {0, -0.0, 0.5, -0.5, 1.5, 127.9, 128, -128.9, -129, 255.9, 256, 2147483647, 2147483648.0, -2147483648.0, -2147483649.0,
-                              9.2233720368547758e18, -9.2233720368547758e18, 1e30, -1e30, INFINITY, -INFINITY, NAN, 65519, 65520, 1e-8, 2.98e-8, 3.0e-8, 1.0009765625, 1.00048828125001};
+    const double numbers[] = {0,
+                              -0.0,
+                              0.5,
+                              -0.5,
+                              1.5,
+                              127.9,
+                              128,
+                              -128.9,
+                              -129,
+                              255.9,
+                              256,
+                              2147483647,
+                              2147483648.0,
+                              -2147483648.0,
+                              -2147483649.0,
+                              9.2233720368547758e18,
+                              -9.2233720368547758e18,
+                              1e30,
+                              -1e30,
+                              INFINITY,
+                              -INFINITY,
+                              NAN,
+                              65519,
+                              65520,
+                              1e-8,
+                              2.98e-8,
+                              3.0e-8,
+                              1.0009765625,
+                              1.00048828125001};
     for (const char* from : {"f64", "f32", "f16"}) {
         for (const char* to : {"f64", "f32", "f16", "bf16", "i64", "i32", "i8", "u8", "bool"}) {
             SimdCase c("cast | " + std::string(from) + "[29] -> " + to + "[29]");
@@ -256,7 +303,8 @@ TEST_P(SimdElementwise, CastsEqualTheReference) {
             expected.run(reference("cast"));
             for (int i = 0; i < 29; ++i) {
                 const double a = c.outputs[0].get(i), e = expected.outputs[0].get(i);
-                EXPECT_TRUE(a == e || (std::isnan(a) && std::isnan(e))) << from << " " << numbers[i] << " to " << to << ": " << a << " for " << e;
+                EXPECT_TRUE(a == e || (std::isnan(a) && std::isnan(e)))
+                    << from << " " << numbers[i] << " to " << to << ": " << a << " for " << e;
             }
         }
     }
@@ -264,19 +312,25 @@ TEST_P(SimdElementwise, CastsEqualTheReference) {
 
 TEST(SimdElementwiseRows, RefusalsSayWhy) {
     const Kernel& kernel = find(kernels_of("baseline"), "elementwise");
-    const auto refusal = [&](const std::string& text) { return kernel.accepts(parse_problem(text, *Symbols::create())); };
-    EXPECT_EQ(refusal("elementwise {1=exp(0):i32} | i32[4] -> i32[4] results (1)"), "exp of integers is left to other kernels");
+    const auto refusal = [&](const std::string& text) {
+        return kernel.accepts(parse_problem(text, *Symbols::create()));
+    };
+    EXPECT_EQ(refusal("elementwise {1=exp(0):i32} | i32[4] -> i32[4] results (1)"),
+              "exp of integers is left to other kernels");
     Problem problem = parse_problem("elementwise {1=exp(0):f32} | f32[4] -> f32[4] results (1)", *Symbols::create());
     EXPECT_EQ(kernel.accepts(problem), "");
     problem.results[0] = 9;
     EXPECT_EQ(kernel.accepts(problem), "a result names no value of the body");
     problem.body[0].operands[0] = 2;
     EXPECT_EQ(kernel.accepts(problem), "a step reads a value that does not come before it");
-    EXPECT_EQ(refusal("elementwise {1=exp(0):f32} | f32[4] -> f16[4] results (1)"), "an output's dtype is not its value's");
-    EXPECT_EQ(refusal("elementwise {1=add(0,0):f32} | f32[4]@panel32 -> f32[4] results (1)"), "needs plain memory, not panel32");
+    EXPECT_EQ(refusal("elementwise {1=exp(0):f32} | f32[4] -> f16[4] results (1)"),
+              "an output's dtype is not its value's");
+    EXPECT_EQ(refusal("elementwise {1=add(0,0):f32} | f32[4]@panel32 -> f32[4] results (1)"),
+              "needs plain memory, not panel32");
 }
 
-INSTANTIATE_TEST_SUITE_P(Levels, SimdElementwise, testing::ValuesIn(level_names()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Levels, SimdElementwise, testing::ValuesIn(level_names()),
+                         [](const auto& info) { return info.param; });
 
 }  // namespace
 }  // namespace cairn::test

@@ -32,14 +32,19 @@ Row normalized(Row x, bool centered, double eps, const Row& gamma, const Row& be
     double mean = 0, square = 0;
     for (const double v : x) mean += centered ? v / static_cast<double>(x.size()) : 0;
     for (const double v : x) square += (v - mean) * (v - mean) / static_cast<double>(x.size());
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = (x[i] - mean) / std::sqrt(square + eps) * gamma[i] + (beta.empty() ? 0 : beta[i]);
+    for (std::size_t i = 0; i < x.size(); ++i)
+        x[i] = (x[i] - mean) / std::sqrt(square + eps) * gamma[i] + (beta.empty() ? 0 : beta[i]);
     return x;
 }
 
-void expect_row(const Operand& actual, std::int64_t row, const Row& expected, double tolerance, const std::string& text) {
+void expect_row(const Operand& actual, std::int64_t row, const Row& expected, double tolerance,
+                const std::string& text) {
     for (std::size_t i = 0; i < expected.size(); ++i) {
-        const double a = actual.get(row * static_cast<std::int64_t>(expected.size()) + static_cast<std::int64_t>(i)), e = expected[i];
-        ASSERT_TRUE(std::isnan(e) ? std::isnan(a) : a == e || std::fabs(a - e) <= tolerance * std::max(1.0, std::fabs(e))) << text << " row " << row << " element " << i << ": " << a << " for " << e;
+        const double a = actual.get(row * static_cast<std::int64_t>(expected.size()) + static_cast<std::int64_t>(i)),
+                     e = expected[i];
+        ASSERT_TRUE(std::isnan(e) ? std::isnan(a)
+                                  : a == e || std::fabs(a - e) <= tolerance * std::max(1.0, std::fabs(e)))
+            << text << " row " << row << " element " << i << ": " << a << " for " << e;
     }
 }
 
@@ -51,15 +56,20 @@ protected:
     const Kernel& kernel(const std::string& definition) { return find(kernels_of(GetParam()), definition); }
 };
 
-std::string sizes(std::int64_t rows, std::int64_t width) { return "[" + std::to_string(rows) + "," + std::to_string(width) + "]"; }
-std::string strided(std::int64_t rows, std::int64_t width) { return sizes(rows, width) + ":(" + std::to_string(width + 3) + ",1)"; }
+std::string sizes(std::int64_t rows, std::int64_t width) {
+    return "[" + std::to_string(rows) + "," + std::to_string(width) + "]";
+}
+std::string strided(std::int64_t rows, std::int64_t width) {
+    return sizes(rows, width) + ":(" + std::to_string(width + 3) + ",1)";
+}
 
 TEST_P(SimdLastAxis, Softmaxes) {
     std::mt19937 random(1);
     for (const std::int64_t width : {1, 2, 7, 8, 16, 17, 31, 64, 100, 1000}) {
         for (const std::int64_t rows : {1, 3, 40}) {
             for (const char* name : {"softmax", "log_softmax"}) {
-                SimdCase c(std::string(name) + " axis=(-1) | f32" + strided(rows, width) + " -> f32" + strided(rows, width));
+                SimdCase c(std::string(name) + " axis=(-1) | f32" + strided(rows, width) + " -> f32" +
+                           strided(rows, width));
                 c.inputs[0].fill(random, 4);
                 c.run(kernel(name), 1 + static_cast<int>(rows % 3));
                 for (std::int64_t r = 0; r < rows; ++r) {
@@ -73,8 +83,13 @@ TEST_P(SimdLastAxis, Softmaxes) {
 }
 
 TEST_P(SimdLastAxis, SoftmaxOfSpecialRows) {
-    const double rows[][5] = {{-INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY}, {INFINITY, 0, 1, 2, 3}, {NAN, 1, 2, 3, 4}, {1, 2, 3, 4, NAN},
-                              {-INFINITY, 0, -1000, 88, 3e38}, {-3e38, -3e38, -3e38, -3e38, -3e38}, {0, 1e-45, -1e-45, 5, -5}};
+    const double rows[][5] = {{-INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY},
+                              {INFINITY, 0, 1, 2, 3},
+                              {NAN, 1, 2, 3, 4},
+                              {1, 2, 3, 4, NAN},
+                              {-INFINITY, 0, -1000, 88, 3e38},
+                              {-3e38, -3e38, -3e38, -3e38, -3e38},
+                              {0, 1e-45, -1e-45, 5, -5}};
     for (const auto& row : rows) {
         SimdCase c("softmax axis=(-1) | f32[1,5] -> f32[1,5]");
         for (int i = 0; i < 5; ++i) c.inputs[0].set(i, row[i]);
@@ -88,22 +103,30 @@ TEST_P(SimdLastAxis, Normalizations) {
     std::mt19937 random(2);
     for (const std::int64_t width : {1, 3, 8, 15, 33, 128, 768, 3001}) {
         for (const std::int64_t rows : {1, 5, 30}) {
-            const std::string x = " f32" + strided(rows, width), row = " f32[" + std::to_string(width) + "]", out = " f32" + sizes(rows, width);
-            SimdCase layer("layer_norm eps=0.001 |" + x + row + row + " ->" + out), rms("rms_norm eps=0.001 |" + x + row + " ->" + out);
-            SimdCase add_layer("add_layer_norm eps=0.001 |" + x + out + row + row + " ->" + out + out), add_rms("add_rms_norm eps=0.001 |" + x + out + row + " ->" + out + out);
+            const std::string x = " f32" + strided(rows, width), row = " f32[" + std::to_string(width) + "]",
+                              out = " f32" + sizes(rows, width);
+            SimdCase layer("layer_norm eps=0.001 |" + x + row + row + " ->" + out),
+                rms("rms_norm eps=0.001 |" + x + row + " ->" + out);
+            SimdCase add_layer("add_layer_norm eps=0.001 |" + x + out + row + row + " ->" + out + out),
+                add_rms("add_rms_norm eps=0.001 |" + x + out + row + " ->" + out + out);
             for (SimdCase* c : {&layer, &rms, &add_layer, &add_rms}) {
                 for (Operand& input : c->inputs) input.fill(random);
                 c->run(kernel(c->problem.definition), 1 + static_cast<int>(rows % 3));
-                const bool sums = c->inputs[1].size() == c->inputs[0].size() && c->outputs.size() == 2, centered = c->problem.definition.find("layer") != std::string::npos;
+                const bool sums = c->inputs[1].size() == c->inputs[0].size() && c->outputs.size() == 2,
+                           centered = c->problem.definition.find("layer") != std::string::npos;
                 const std::size_t gamma = sums ? 2 : 1;
                 for (std::int64_t r = 0; r < rows; ++r) {
                     Row v = row_of(c->inputs[0], r, width);
                     if (sums) {
-                        for (std::int64_t i = 0; i < width; ++i) v[static_cast<std::size_t>(i)] = static_cast<float>(v[static_cast<std::size_t>(i)]) + static_cast<float>(c->inputs[1].get(r * width + i));
+                        for (std::int64_t i = 0; i < width; ++i)
+                            v[static_cast<std::size_t>(i)] = static_cast<float>(v[static_cast<std::size_t>(i)]) +
+                                                             static_cast<float>(c->inputs[1].get(r * width + i));
                         expect_row(c->outputs[0], r, v, 0, c->problem.definition);
                     }
                     const Row beta = centered ? row_of(c->inputs[gamma + 1], 0, width) : Row();
-                    expect_row(c->outputs.back(), r, normalized(v, centered, 0.001, row_of(c->inputs[gamma], 0, width), beta), 3e-6, c->problem.definition);
+                    expect_row(c->outputs.back(), r,
+                               normalized(v, centered, 0.001, row_of(c->inputs[gamma], 0, width), beta), 3e-6,
+                               c->problem.definition);
                 }
             }
         }
@@ -124,7 +147,8 @@ TEST_P(SimdLastAxis, LayerNormKeepsItsDigitsBesideALargeMean) {
 
 TEST_P(SimdLastAxis, NormsMayOverwriteTheirOperands) {
     std::mt19937 random(4);
-    const std::string text = "add_layer_norm eps=0.001 | f32[40,100] f32[40,100] f32[100] f32[100] -> f32[40,100] f32[40,100]";
+    const std::string text =
+        "add_layer_norm eps=0.001 | f32[40,100] f32[40,100] f32[100] f32[100] -> f32[40,100] f32[40,100]";
     for (const auto& [sum_over, norm_over] : {std::pair{0, 1}, {1, 0}}) {
         SimdCase apart(text);
         for (Operand& input : apart.inputs) input.fill(random);
@@ -145,7 +169,9 @@ TEST_P(SimdLastAxis, Reductions) {
         for (const char* name : {"sum", "mean", "max_reduce", "argmax"}) {
             const std::string op(name);
             if (width == 0 && (op == "argmax" || op == "mean")) continue;
-            SimdCase c(op + (op == "argmax" ? " axis=(-1)" : " axes=(-1)") + (op == "mean" ? " keepdims=(0)" : "") + " | f32" + sizes(6, width) + " -> " + (op == "argmax" ? "i32" : "f32") + (op == "mean" ? "[6]" : "[6,1]"));
+            SimdCase c(op + (op == "argmax" ? " axis=(-1)" : " axes=(-1)") + (op == "mean" ? " keepdims=(0)" : "") +
+                       " | f32" + sizes(6, width) + " -> " + (op == "argmax" ? "i32" : "f32") +
+                       (op == "mean" ? "[6]" : "[6,1]"));
             c.inputs[0].fill(random);
             for (std::int64_t i = 0; i < width; ++i) c.inputs[0].set(width + i, i % 5 == 3 ? 7 : 1);  // ties
             if (width > 0) c.inputs[0].set(2 * width + width / 2, NAN), c.inputs[0].set(3 * width, -INFINITY);
@@ -157,15 +183,21 @@ TEST_P(SimdLastAxis, Reductions) {
                     sum += v;
                     if (largest == largest && (v > largest || v != v)) largest = v, index = static_cast<double>(i);
                 }
-                const double expected = op == "sum" ? sum : op == "mean" ? sum / static_cast<double>(width) : op == "argmax" ? index : largest;
+                const double expected = op == "sum"      ? sum
+                                        : op == "mean"   ? sum / static_cast<double>(width)
+                                        : op == "argmax" ? index
+                                                         : largest;
                 const double actual = c.outputs[0].get(r);
-                EXPECT_TRUE(std::isnan(expected) ? std::isnan(actual) : actual == expected || std::fabs(actual - expected) <= 2e-5) << op << " width " << width << " row " << r << ": " << actual << " for " << expected;
+                EXPECT_TRUE(std::isnan(expected) ? std::isnan(actual)
+                                                 : actual == expected || std::fabs(actual - expected) <= 2e-5)
+                    << op << " width " << width << " row " << r << ": " << actual << " for " << expected;
             }
         }
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Levels, SimdLastAxis, testing::ValuesIn(level_names()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Levels, SimdLastAxis, testing::ValuesIn(level_names()),
+                         [](const auto& info) { return info.param; });
 
 }  // namespace
 }  // namespace cairn::test

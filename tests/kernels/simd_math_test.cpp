@@ -9,8 +9,8 @@
 namespace cairn::test {
 namespace {
 
-/// A function, the largest error allowed, and in what: units in the last place of the result, or of the argument (for functions whose tail is small
-/// beside it).
+/// A function, the largest error allowed, and in what: units in the last place of the result, or of the argument (for
+/// functions whose tail is small beside it).
 struct Bound {
     const char* name;
     double (*exact)(double);
@@ -54,7 +54,8 @@ double error_of(const Bound& bound, float x, float y) {
     if (std::isinf(rounded) || std::isinf(y)) return rounded == y || std::fabs(exact) > 3.4028234e38 ? 0 : INFINITY;
     const double error = std::fabs(static_cast<double>(y) - exact);
     // A factor below 2^-126 has fewer digits: gelu is then x times such a number.
-    const double floor = std::string(bound.name) == "gelu" ? std::max(1.0, std::fabs(static_cast<double>(x))) * 0x1p-149 : 0;
+    const double floor =
+        std::string(bound.name) == "gelu" ? std::max(1.0, std::fabs(static_cast<double>(x))) * 0x1p-149 : 0;
     return error / std::max(bound.of_argument ? unit(x) : unit(exact), floor);
 }
 
@@ -75,7 +76,8 @@ TEST_P(SimdMath, ErrorsAreWithinTheirBounds) {
         SimdCase c(std::string(bound.name) + " | f32[65536] -> f32[65536]");
         for (std::uint64_t first = 0; first < (1ull << 32); first += block * step) {
             for (std::int64_t i = 0; i < block; ++i) {
-                const auto x = std::bit_cast<float>(static_cast<std::uint32_t>(first + static_cast<std::uint64_t>(i) * step));
+                const auto x =
+                    std::bit_cast<float>(static_cast<std::uint32_t>(first + static_cast<std::uint64_t>(i) * step));
                 reinterpret_cast<float*>(c.inputs[0].arg().data)[i] = x;
             }
             c.run(find(kernels_of(GetParam()), bound.name));
@@ -91,8 +93,10 @@ TEST_P(SimdMath, ErrorsAreWithinTheirBounds) {
 
 TEST_P(SimdMath, SpecialValues) {
     const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
-    const float arguments[] = {0.0f, -0.0f, inf, -inf, nan, 1e-45f, -1e-45f, 1.17549435e-38f, 3.4028235e38f, -3.4028235e38f,
-                               88.72283f, 88.72284f, -87.33655f, -103.97208f, -103.97209f, 1.0f, 1e30f, 30000.0f, 1e7f, 8388608.0f, 8388607.5f, -0.5f};
+    const float arguments[] = {0.0f,       -0.0f,           inf,           -inf,           nan,       1e-45f,
+                               -1e-45f,    1.17549435e-38f, 3.4028235e38f, -3.4028235e38f, 88.72283f, 88.72284f,
+                               -87.33655f, -103.97208f,     -103.97209f,   1.0f,           1e30f,     30000.0f,
+                               1e7f,       8388608.0f,      8388607.5f,    -0.5f};
     for (const Bound& bound : bounds) {
         for (const float x : arguments) {
             // Alone in a vector's tail, and in its first lane.
@@ -124,7 +128,8 @@ TEST_P(SimdMath, SignsOfZeroAreKept) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Levels, SimdMath, testing::ValuesIn(level_names()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Levels, SimdMath, testing::ValuesIn(level_names()),
+                         [](const auto& info) { return info.param; });
 
 }  // namespace
 }  // namespace cairn::test

@@ -1,7 +1,7 @@
 #include "kernels/cpu/table.hpp"
 
-/// The table of the level `wide`: the SIMD sources compiled with CAIRN_LANES=16 and no instruction set flag. It tests the code paths of AVX-512 where
-/// there is no such CPU.
+/// The table of the level `wide`: the SIMD sources compiled with CAIRN_LANES=16 and no instruction set flag. It tests
+/// the code paths of AVX-512 where there is no such CPU.
 namespace wide = cairn::kernels::cpu::wide;
 
 extern const cairn::kernels::cpu::CpuTable cairn_table_wide;

@@ -3,9 +3,10 @@
 #include "kernels/cpu/simd/row_walk.hpp"
 #include "kernels/cpu/simd/vector_math.hpp"
 
-/// Attention by query tiles: for a block of keys after another, scores, their exponentials against the largest score so far, and weighted
-/// sums of values, which shrink when a larger score comes (Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018). Scratch
-/// memory does not grow with the number of keys. Keys that a tile's last query may not see are never read.
+/// Attention by query tiles: for a block of keys after another, scores, their exponentials against the largest score so
+/// far, and weighted sums of values, which shrink when a larger score comes (Milakov and Gimelshein, "Online normalizer
+/// calculation for softmax", 2018). Scratch memory does not grow with the number of keys. Keys that a tile's last query
+/// may not see are never read.
 namespace CAIRN_LEVEL {
 namespace {
 
@@ -77,17 +78,19 @@ template <int R>
 void score_rows(const Tile& tile, std::int64_t row, std::int64_t width) {
     const AttentionPlan& plan = tile.plan;
     for (std::int64_t j = 0; j < width; j += panel_keys) {
-        score_tile<R>(tile.score_row_at(row) + j, plan.score_stride(), tile.q + row * tile.q_stride, tile.q_stride, tile.panels + j * plan.depth,
-                      plan.depth, plan.scale);
+        score_tile<R>(tile.score_row_at(row) + j, plan.score_stride(), tile.q + row * tile.q_stride, tile.q_stride,
+                      tile.panels + j * plan.depth, plan.depth, plan.scale);
     }
 }
 
 template <int R, int C>
-CAIRN_INLINE std::int64_t value_columns(const Tile& tile, std::int64_t row, std::int64_t begin, std::int64_t width, std::int64_t column) {
+CAIRN_INLINE std::int64_t value_columns(const Tile& tile, std::int64_t row, std::int64_t begin, std::int64_t width,
+                                        std::int64_t column) {
     const AttentionPlan& plan = tile.plan;
     for (; column + C * lanes <= plan.value_depth; column += C * lanes) {
-        value_tile<R, C>(tile.sum_row_at(row) + column, plan.value_stride(), tile.score_row_at(row), plan.score_stride(),
-                         tile.v + begin * tile.v_stride + column, tile.v_stride, width, tile.shrink + row, 0);
+        value_tile<R, C>(tile.sum_row_at(row) + column, plan.value_stride(), tile.score_row_at(row),
+                         plan.score_stride(), tile.v + begin * tile.v_stride + column, tile.v_stride, width,
+                         tile.shrink + row, 0);
     }
     return column;
 }
@@ -100,8 +103,9 @@ void value_rows(const Tile& tile, std::int64_t row, std::int64_t begin, std::int
     column = value_columns<R, 2>(tile, row, begin, width, column);
     column = value_columns<R, 1>(tile, row, begin, width, column);
     if (column < plan.value_depth) {
-        value_tile<R, 1>(tile.sum_row_at(row) + column, plan.value_stride(), tile.score_row_at(row), plan.score_stride(),
-                         tile.v + begin * tile.v_stride + column, tile.v_stride, width, tile.shrink + row, plan.value_depth - column);
+        value_tile<R, 1>(tile.sum_row_at(row) + column, plan.value_stride(), tile.score_row_at(row),
+                         plan.score_stride(), tile.v + begin * tile.v_stride + column, tile.v_stride, width,
+                         tile.shrink + row, plan.value_depth - column);
     }
 }
 
@@ -127,12 +131,13 @@ void add_keys(Tile& tile, std::int64_t begin, std::int64_t count) {
         const std::int64_t width = clamp_width(tile.limit(row + rows - 1), begin, count);
         if (width == 0) continue;
         if (one_by_one) {
-            score_row(tile.score_row_at(row), tile.q + row * tile.q_stride, tile.k + begin * tile.k_stride, tile.k_stride, width, plan.depth,
-                      plan.scale);
+            score_row(tile.score_row_at(row), tile.q + row * tile.q_stride, tile.k + begin * tile.k_stride,
+                      tile.k_stride, width, plan.depth, plan.scale);
         } else {
             with_rows<tile_rows>(rows, [&](auto r) { score_rows<r>(tile, row, width); });
         }
-        for (std::int64_t r = row; r < row + rows; ++r) weigh(tile, r, clamp_width(tile.limit(r), begin, count), width, first_flag);
+        for (std::int64_t r = row; r < row + rows; ++r)
+            weigh(tile, r, clamp_width(tile.limit(r), begin, count), width, first_flag);
         with_rows<tile_rows>(rows, [&](auto r) { value_rows<r>(tile, row, begin, width); });
     }
 }
@@ -188,17 +193,31 @@ void attention(const Args& args, Team& team) {
     const std::int64_t tiles = (queries + height - 1) / height;
     float* scratch = reinterpret_cast<float*>(args.workspace + plan.bytes_per_member() * team.rank());
     for (std::int64_t item = team.next_chunk(); item < batch * heads * tiles; item = team.next_chunk()) {
-        const std::int64_t b = item / (heads * tiles), h = item / tiles % heads, first = item % tiles * height, g = h / group;
+        const std::int64_t b = item / (heads * tiles), h = item / tiles % heads, first = item % tiles * height,
+                           g = h / group;
         Tile tile{plan,
                   floats(q) + b * q.strides[0] + h * q.strides[1] + first * q.strides[2],
                   floats(k) + b * k.strides[0] + g * k.strides[1],
                   floats(v) + b * v.strides[0] + g * v.strides[1],
                   floats_out(out) + b * out.strides[0] + h * out.strides[1] + first * out.strides[2],
                   mask != nullptr ? mask->data + b * mask->strides[0] : nullptr,
-                  q.strides[2], k.strides[2], v.strides[2], out.strides[2], mask != nullptr ? mask->strides[1] : 0,
-                  first, queries - first < height ? queries - first : height, queries, k.shape[2],
-                  scratch, scratch + plan.keys_size(), scratch + plan.keys_size() + plan.scores_size(),
-                  scratch + plan.keys_size() + plan.scores_size() + plan.sums_size(), {}, {}, {}, {}};
+                  q.strides[2],
+                  k.strides[2],
+                  v.strides[2],
+                  out.strides[2],
+                  mask != nullptr ? mask->strides[1] : 0,
+                  first,
+                  queries - first < height ? queries - first : height,
+                  queries,
+                  k.shape[2],
+                  scratch,
+                  scratch + plan.keys_size(),
+                  scratch + plan.keys_size() + plan.scores_size(),
+                  scratch + plan.keys_size() + plan.scores_size() + plan.sums_size(),
+                  {},
+                  {},
+                  {},
+                  {}};
         run_tile(tile);
     }
 }

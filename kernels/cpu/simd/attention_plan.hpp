@@ -11,12 +11,14 @@ inline constexpr std::int64_t max_query_tile = 72, few_queries = 4;
 struct AttentionPlan {
     float scale;
     bool causal, has_mask;
-    bool blind_is_mean;       ///< a query that sees no key gets the mean of all values; else NaN
-    std::int64_t depth;       ///< of queries and keys
+    bool blind_is_mean;  ///< a query that sees no key gets the mean of all values; else NaN
+    std::int64_t depth;  ///< of queries and keys
     std::int64_t value_depth;
-    std::int64_t key_block;   ///< keys whose scores are held at once, a multiple of 32
+    std::int64_t key_block;  ///< keys whose scores are held at once, a multiple of 32
 
-    std::int64_t score_stride() const { return key_block + 16; }  // no power of two: rows would fall on the same cache sets
+    std::int64_t score_stride() const {
+        return key_block + 16;
+    }  // no power of two: rows would fall on the same cache sets
     std::int64_t value_stride() const { return (value_depth + 15) / 16 * 16; }
     /// Floats of each part of a member's scratch: transposed keys, scores, sums of values, key flags.
     std::int64_t keys_size() const { return key_block * depth; }

@@ -22,14 +22,18 @@ double number_or(const Problem& problem, std::string_view name, double otherwise
     return otherwise;
 }
 
-double masked_score(const Problem& problem) { return number_or(problem, "masked_score", std::numeric_limits<float>::lowest()); }
+double masked_score(const Problem& problem) {
+    return number_or(problem, "masked_score", std::numeric_limits<float>::lowest());
+}
 
 Refusal accepts_shapes(const Problem& problem) {
-    const Shape &q = problem.inputs[0].shape, &k = problem.inputs[1].shape, &v = problem.inputs[2].shape, &out = problem.outputs[0].shape;
+    const Shape &q = problem.inputs[0].shape, &k = problem.inputs[1].shape, &v = problem.inputs[2].shape,
+                &out = problem.outputs[0].shape;
     for (const Shape* shape : {&q, &k, &v, &out}) {
         if (shape->size() != 4) return "needs four axes";
         if (!shape->back().is_constant()) return "needs a constant head size";
-        if (shape->back().constant() < 1 || shape->back().constant() > max_depth) return "needs a head size of 1 to 1024";
+        if (shape->back().constant() < 1 || shape->back().constant() > max_depth)
+            return "needs a head size of 1 to 1024";
     }
     if (!(k[2] == v[2]) || !(k[1] == v[1]) || !(q[3] == k[3])) return "sizes of q, k and v disagree";
     if (!(q[0] == k[0]) || !(k[0] == v[0])) return "batches differ";
@@ -41,7 +45,8 @@ Refusal accepts_shapes(const Problem& problem) {
 
 Refusal accepts(const Problem& problem) {
     const bool mask = problem.inputs.size() == 4;
-    if ((problem.inputs.size() != 3 && !mask) || problem.outputs.size() != 1) return "needs q, k, v, at most a key mask, and one output";
+    if ((problem.inputs.size() != 3 && !mask) || problem.outputs.size() != 1)
+        return "needs q, k, v, at most a key mask, and one output";
     if (Refusal no = needs_plain(problem, 4); !no.empty()) return no;
     for (int i = 0; i < 3; ++i) {
         if (problem.inputs[static_cast<std::size_t>(i)].dtype != DType::f32) return "needs f32";
@@ -52,7 +57,8 @@ Refusal accepts(const Problem& problem) {
     if (Refusal no = accepts_shapes(problem); !no.empty()) return no;
     if (mask) {
         const TensorDesc& keys = problem.inputs[3];
-        if (keys.dtype != DType::boolean || keys.shape != Shape{problem.inputs[1].shape[0], problem.inputs[1].shape[2]}) {
+        if (keys.dtype != DType::boolean ||
+            keys.shape != Shape{problem.inputs[1].shape[0], problem.inputs[1].shape[2]}) {
             return "needs a boolean key mask [B,S]";
         }
     }
@@ -74,7 +80,9 @@ AttentionPlan plan_of(const Problem& problem) {
     return plan;
 }
 
-std::shared_ptr<const void> prepare(const Problem& problem, int) { return std::make_shared<AttentionPlan>(plan_of(problem)); }
+std::shared_ptr<const void> prepare(const Problem& problem, int) {
+    return std::make_shared<AttentionPlan>(plan_of(problem));
+}
 Dim workspace(const Problem& problem, int threads) { return Dim(plan_of(problem).bytes_per_member() * threads); }
 
 Cost cost(const Problem& problem) {
@@ -100,11 +108,17 @@ void add_attention(std::vector<Kernel>& kernels, Isa isa, const CpuTable& table)
     made.cost = cost;
     made.prepare = prepare;
     made.samples = {
-        "attention causal=(0) scale=0.125 masked_score=-3.4028234663852886e+38 | f32[2,3,T,64] f32[2,3,S,64] f32[2,3,S,64] -> f32[2,3,T,64] where T in 1..80, S in 1..300",
-        "attention causal=(1) scale=0.125 masked_score=-3.4028234663852886e+38 | f32[1,4,T,64] f32[1,2,P+T,64] f32[1,2,P+T,64] -> f32[1,4,T,64] where P in 0..300, T in 1..40",
-        "attention causal=(1) scale=0.25 masked_score=-inf | f32[2,2,T,17] f32[2,2,T,17]:(2048,1024,17,1) f32[2,2,T,17]:(2048,1024,17,1) -> f32[2,2,T,17]:(34*T,17,34,1) where T in 1..60",
-        "attention causal=(0) scale=0.125 masked_score=-3.4028234663852886e+38 | f32[2,3,T,64]:(192*T,64,192,1) f32[2,3,T,64]:(192*T,64,192,1) f32[2,3,T,64]:(192*T,64,192,1) bool[2,T] -> f32[2,3,T,64]:(192*T,64,192,1) where T in 1..150",
-        "attention causal=(1) scale=0.125 masked_score=-1e+30 | f32[2,2,T,8] f32[2,1,S,8] f32[2,1,S,8] bool[2,S] -> f32[2,2,T,8] where T in 1..90, S in 1..90",
+        "attention causal=(0) scale=0.125 masked_score=-3.4028234663852886e+38 | f32[2,3,T,64] f32[2,3,S,64] "
+        "f32[2,3,S,64] -> f32[2,3,T,64] where T in 1..80, S in 1..300",
+        "attention causal=(1) scale=0.125 masked_score=-3.4028234663852886e+38 | f32[1,4,T,64] f32[1,2,P+T,64] "
+        "f32[1,2,P+T,64] -> f32[1,4,T,64] where P in 0..300, T in 1..40",
+        "attention causal=(1) scale=0.25 masked_score=-inf | f32[2,2,T,17] f32[2,2,T,17]:(2048,1024,17,1) "
+        "f32[2,2,T,17]:(2048,1024,17,1) -> f32[2,2,T,17]:(34*T,17,34,1) where T in 1..60",
+        "attention causal=(0) scale=0.125 masked_score=-3.4028234663852886e+38 | f32[2,3,T,64]:(192*T,64,192,1) "
+        "f32[2,3,T,64]:(192*T,64,192,1) f32[2,3,T,64]:(192*T,64,192,1) bool[2,T] -> f32[2,3,T,64]:(192*T,64,192,1) "
+        "where T in 1..150",
+        "attention causal=(1) scale=0.125 masked_score=-1e+30 | f32[2,2,T,8] f32[2,1,S,8] f32[2,1,S,8] bool[2,S] -> "
+        "f32[2,2,T,8] where T in 1..90, S in 1..90",
     };
     kernels.push_back(std::move(made));
 }

@@ -18,7 +18,8 @@ using F4 = float __attribute__((vector_size(16)));
 using F4Memory = float __attribute__((vector_size(16), aligned(4), may_alias));
 
 /// panel[d * panel_keys + j] = keys[j * stride + d]; zeros for the keys from `count` on.
-CAIRN_INLINE void transpose_panel(float* panel, const float* keys, std::int64_t stride, std::int64_t count, std::int64_t depth) {
+CAIRN_INLINE void transpose_panel(float* panel, const float* keys, std::int64_t stride, std::int64_t count,
+                                  std::int64_t depth) {
     for (std::int64_t j = 0; j < panel_keys; j += 4) {
         std::int64_t d = 0;
         if (j + 4 <= count) {
@@ -28,25 +29,30 @@ CAIRN_INLINE void transpose_panel(float* panel, const float* keys, std::int64_t 
                 const F4 b = *reinterpret_cast<const F4Memory*>(row + stride + d);
                 const F4 c = *reinterpret_cast<const F4Memory*>(row + 2 * stride + d);
                 const F4 e = *reinterpret_cast<const F4Memory*>(row + 3 * stride + d);
-                const F4 ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5), ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-                const F4 ce_low = __builtin_shufflevector(c, e, 0, 4, 1, 5), ce_high = __builtin_shufflevector(c, e, 2, 6, 3, 7);
+                const F4 ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5),
+                         ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+                const F4 ce_low = __builtin_shufflevector(c, e, 0, 4, 1, 5),
+                         ce_high = __builtin_shufflevector(c, e, 2, 6, 3, 7);
                 float* to = panel + d * panel_keys + j;
                 *reinterpret_cast<F4Memory*>(to) = __builtin_shufflevector(ab_low, ce_low, 0, 1, 4, 5);
                 *reinterpret_cast<F4Memory*>(to + panel_keys) = __builtin_shufflevector(ab_low, ce_low, 2, 3, 6, 7);
-                *reinterpret_cast<F4Memory*>(to + 2 * panel_keys) = __builtin_shufflevector(ab_high, ce_high, 0, 1, 4, 5);
-                *reinterpret_cast<F4Memory*>(to + 3 * panel_keys) = __builtin_shufflevector(ab_high, ce_high, 2, 3, 6, 7);
+                *reinterpret_cast<F4Memory*>(to + 2 * panel_keys) =
+                    __builtin_shufflevector(ab_high, ce_high, 0, 1, 4, 5);
+                *reinterpret_cast<F4Memory*>(to + 3 * panel_keys) =
+                    __builtin_shufflevector(ab_high, ce_high, 2, 3, 6, 7);
             }
         }
         for (; d < depth; ++d) {
-            for (std::int64_t i = j; i < j + 4; ++i) panel[d * panel_keys + i] = i < count ? keys[i * stride + d] : 0.0f;
+            for (std::int64_t i = j; i < j + 4; ++i)
+                panel[d * panel_keys + i] = i < count ? keys[i * stride + d] : 0.0f;
         }
     }
 }
 
 /// scores[r][0 .. panel_keys) = scale * q[r] . panel, for R rows.
 template <int R>
-void score_tile(float* scores, std::int64_t score_stride, const float* q, std::int64_t q_stride, const float* panel, std::int64_t depth,
-                float scale) {
+void score_tile(float* scores, std::int64_t score_stride, const float* q, std::int64_t q_stride, const float* panel,
+                std::int64_t depth, float scale) {
     F32 left[R], right[R];
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) left[r] = right[r] = F32{};
@@ -66,10 +72,12 @@ void score_tile(float* scores, std::int64_t score_stride, const float* q, std::i
     }
 }
 
-/// sums[r][0 .. C vectors) = sums[r] * shrink[r] + weights[r] . values, for R rows; with `part` > 0 the one vector has that many elements.
+/// sums[r][0 .. C vectors) = sums[r] * shrink[r] + weights[r] . values, for R rows; with `part` > 0 the one vector has
+/// that many elements.
 template <int R, int C>
-void value_tile(float* sums, std::int64_t sum_stride, const float* weights, std::int64_t weight_stride, const float* values,
-                std::int64_t value_stride, std::int64_t keys, const float* shrink, std::int64_t part) {
+void value_tile(float* sums, std::int64_t sum_stride, const float* weights, std::int64_t weight_stride,
+                const float* values, std::int64_t value_stride, std::int64_t keys, const float* shrink,
+                std::int64_t part) {
     F32 sum[R][C];
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
@@ -116,8 +124,8 @@ CAIRN_INLINE F4 four_sums(F32 a, F32 b, F32 c, F32 d) {
 }
 
 /// scores[j] = scale * q . keys[j] for one query, keys as they lie.
-CAIRN_INLINE void score_row(float* scores, const float* q, const float* keys, std::int64_t stride, std::int64_t count, std::int64_t depth,
-                            float scale) {
+CAIRN_INLINE void score_row(float* scores, const float* q, const float* keys, std::int64_t stride, std::int64_t count,
+                            std::int64_t depth, float scale) {
     for (std::int64_t j = 0; j < count; j += 4) {
         // Behind the last key the last one is read again; its scores are not kept.
         const float* row[4];

@@ -9,7 +9,8 @@
 namespace CAIRN_LEVEL {
 namespace {
 
-// ---- f32, whole vectors ------------------------------------------------------------------------------------------------
+// ---- f32, whole vectors
+// ------------------------------------------------------------------------------------------------
 
 template <typename F>
 void unary(void* r, const void* a, const void*, const void*, std::int64_t n) {
@@ -50,7 +51,8 @@ void where_f32(void* r, const void* c, const void* a, const void* b, std::int64_
     for (; i < n; ++i) out[i] = condition[i] != 0 ? x[i] : y[i];
 }
 
-// ---- other slots, element by element (the compiler makes vectors of the simple ones) --------------------------------------
+// ---- other slots, element by element (the compiler makes vectors of the simple ones)
+// --------------------------------------
 
 template <typename From, typename To, typename F>
 void each(void* r, const void* a, const void*, const void*, std::int64_t n) {
@@ -79,9 +81,10 @@ void copy(void* r, const void* a, const void*, const void*, std::int64_t n) {
     std::memmove(r, a, static_cast<std::size_t>(n) * bytes);
 }
 
-/// f(x) for every slot: on vectors of floats, on doubles, on integers through the unsigned type, so that overflow wraps.
-#define CAIRN_FUNCTOR(name, parameters, expression) \
-    struct name {                                   \
+/// f(x) for every slot: on vectors of floats, on doubles, on integers through the unsigned type, so that overflow
+/// wraps.
+#define CAIRN_FUNCTOR(name, parameters, expression)             \
+    struct name {                                               \
         auto operator() parameters const { return expression; } \
     };
 
@@ -197,28 +200,37 @@ struct Row {
     BlockFunction of[slot_count];
 };
 constexpr Row real_row(BlockFunction f32, BlockFunction f64) { return {{f32, f64, nullptr, nullptr}}; }
-constexpr Row number_row(BlockFunction f32, BlockFunction f64, const BlockFunction (&i)[2]) { return {{f32, f64, i[0], i[1]}}; }
+constexpr Row number_row(BlockFunction f32, BlockFunction f64, const BlockFunction (&i)[2]) {
+    return {{f32, f64, i[0], i[1]}};
+}
 template <typename F>
-constexpr Row function_row() { return {{unary<F>, nullptr, nullptr, nullptr}}; }
+constexpr Row function_row() {
+    return {{unary<F>, nullptr, nullptr, nullptr}};
+}
 template <typename F>
-constexpr Row logic_row() { return {{nullptr, nullptr, each_pair<std::int32_t, std::int32_t, F>, nullptr}}; }
+constexpr Row logic_row() {
+    return {{nullptr, nullptr, each_pair<std::int32_t, std::int32_t, F>, nullptr}};
+}
 template <typename F>
 constexpr Row compare_row() {
     return {{compare<F>, each_pair<double, std::int32_t, F>, each_pair<std::int32_t, std::int32_t, F>,
              each_pair<std::int64_t, std::int32_t, F>}};
 }
 template <typename T, typename F>
-constexpr Row convert_row() { return {{each<float, T, F>, each<double, T, F>, each<std::int32_t, T, F>, each<std::int64_t, T, F>}}; }
+constexpr Row convert_row() {
+    return {{each<float, T, F>, each<double, T, F>, each<std::int32_t, T, F>, each<std::int64_t, T, F>}};
+}
 template <typename V, typename D>
 constexpr Row extreme_row() {
-    return {{binary<V>, each_pair<double, double, D>, each_pair<std::int32_t, std::int32_t, D>, each_pair<std::int64_t, std::int64_t, D>}};
+    return {{binary<V>, each_pair<double, double, D>, each_pair<std::int32_t, std::int32_t, D>,
+             each_pair<std::int64_t, std::int64_t, D>}};
 }
 template <typename D>
 constexpr BlockFunction on_double = each<double, double, D>;
 template <typename D>
 constexpr BlockFunction on_doubles = each_pair<double, double, D>;
 
-constexpr Row row_of(BlockCode code) {
+constexpr Row function_of(BlockCode code) {
     switch (code) {
         case BlockCode::neg: return number_row(unary<Neg>, on_double<NegD>, integer_each<NegI>);
         case BlockCode::abs: return number_row(unary<Abs>, on_double<AbsD>, integer_each<AbsI>);
@@ -236,6 +248,11 @@ constexpr Row row_of(BlockCode code) {
         case BlockCode::silu: return function_row<Silu>();
         case BlockCode::gelu: return function_row<Gelu>();
         case BlockCode::gelu_tanh: return function_row<GeluTanh>();
+        default: return {};
+    }
+}
+constexpr Row pair_of(BlockCode code) {
+    switch (code) {
         case BlockCode::add: return number_row(binary<Add>, on_doubles<AddD>, integer_pair<AddI>);
         case BlockCode::sub: return number_row(binary<Sub>, on_doubles<SubD>, integer_pair<SubI>);
         case BlockCode::mul: return number_row(binary<Mul>, on_doubles<MulD>, integer_pair<MulI>);
@@ -253,7 +270,13 @@ constexpr Row row_of(BlockCode code) {
         case BlockCode::logical_or: return logic_row<Or>();
         case BlockCode::logical_xor: return logic_row<Xor>();
         case BlockCode::logical_not: return {{nullptr, nullptr, each<std::int32_t, std::int32_t, Not>, nullptr}};
-        case BlockCode::where: return {{where_f32, where_each<double>, where_each<std::int32_t>, where_each<std::int64_t>}};
+        case BlockCode::where:
+            return {{where_f32, where_each<double>, where_each<std::int32_t>, where_each<std::int64_t>}};
+        default: return {};
+    }
+}
+constexpr Row conversion_of(BlockCode code) {
+    switch (code) {
         case BlockCode::to_f32: return convert_row<float, To<float>>();
         case BlockCode::to_f32_odd: return {{nullptr, each<double, float, RoundOdd>, nullptr, nullptr}};
         case BlockCode::to_f64: return convert_row<double, To<double>>();
@@ -267,16 +290,21 @@ constexpr Row row_of(BlockCode code) {
         case BlockCode::round_i8: return {{nullptr, nullptr, each<std::int32_t, std::int32_t, Narrow8>, nullptr}};
         case BlockCode::round_u8: return {{nullptr, nullptr, each<std::int32_t, std::int32_t, NarrowU8>, nullptr}};
         case BlockCode::copy: return {{copy<4>, copy<8>, copy<4>, copy<8>}};
-        case BlockCode::count: break;
+        default: return {};
     }
-    return {};
+}
+constexpr Row row_of(BlockCode code) {
+    if (code <= BlockCode::gelu_tanh) return function_of(code);
+    return code <= BlockCode::where ? pair_of(code) : conversion_of(code);
 }
 
 }  // namespace
 
-#define CAIRN_ENTRY(name)                                                                                     \
-    {row_of(BlockCode::name).of[0], row_of(BlockCode::name).of[1], row_of(BlockCode::name).of[2], row_of(BlockCode::name).of[3]},
-constinit const BlockFunction block_functions[static_cast<int>(BlockCode::count)][slot_count] = {CAIRN_BLOCK_OPS(CAIRN_ENTRY)};
+#define CAIRN_ENTRY(name)                                                                         \
+    {row_of(BlockCode::name).of[0], row_of(BlockCode::name).of[1], row_of(BlockCode::name).of[2], \
+     row_of(BlockCode::name).of[3]},
+constinit const BlockFunction block_functions[static_cast<int>(BlockCode::count)][slot_count] = {
+    CAIRN_BLOCK_OPS(CAIRN_ENTRY)};
 #undef CAIRN_ENTRY
 
 }  // namespace CAIRN_LEVEL

@@ -4,11 +4,12 @@
 
 #include <cstdint>
 
-/// What an elementwise body becomes before it runs: a flat list of operations on blocks of 512 elements. Made by the rows (elementwise_rows.cpp),
-/// run by each level (elementwise.cpp).
+/// What an elementwise body becomes before it runs: a flat list of operations on blocks of 512 elements. Made by the
+/// rows (elementwise_rows.cpp), run by each level (elementwise.cpp).
 ///
 ///     {2=add(0,1):f16 3=gelu(2)} f16 f16 -> f16     inputs 0 and 1 are loaded as f32 blocks b0, b1
-///                                                   add f32  b0 b1 -> b2;  gelu f32  b2 -> b2 (last use: reused);  b2 is stored as f16
+///                                                   add f32  b0 b1 -> b2;  gelu f32  b2 -> b2 (last use: reused);  b2
+///                                                   is stored as f16
 namespace cairn::inline v0::kernels::cpu {
 
 /// How a value stands in a block: f16 and bf16 as f32; boolean (0 or 1), i8 and u8 as i32.
@@ -18,7 +19,9 @@ inline Slot slot_of(DType dtype) {
     switch (dtype) {
         case DType::f64: return Slot::f64;
         case DType::i64: return Slot::i64;
-        case DType::f32: case DType::f16: case DType::bf16: return Slot::f32;
+        case DType::f32:
+        case DType::f16:
+        case DType::bf16: return Slot::f32;
         default: return Slot::i32;
     }
 }
@@ -44,15 +47,16 @@ enum class BlockCode : std::uint8_t {
 
 inline constexpr int block_size = 512;
 inline constexpr std::int64_t chunk_size = 4096;
-inline constexpr int max_body_inputs = 16, max_body_outputs = 8, max_body_values = 128, max_body_ops = 256, max_body_rank = 8;
+inline constexpr int max_body_inputs = 16, max_body_outputs = 8, max_body_values = 128, max_body_ops = 256,
+                     max_body_rank = 8;
 
 /// One operation: places are numbers of blocks.
 struct BlockOp {
     BlockCode code;
-    Slot slot;                ///< of the operands; of the second operand in `where`
+    Slot slot;  ///< of the operands; of the second operand in `where`
     std::int16_t operand[3];
     std::int16_t result;
-    std::int16_t output = -1; ///< the output this result may be written to at once; -1: to its block
+    std::int16_t output = -1;  ///< the output this result may be written to at once; -1: to its block
 };
 
 /// A number that fills a block for the whole run.

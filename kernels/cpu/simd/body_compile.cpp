@@ -65,9 +65,7 @@ public:
         if (source_.inputs.size() > max_body_inputs) return "more than 16 inputs";
         if (outputs.empty() || outputs.size() > max_body_outputs) return "needs 1 to 8 outputs";
         if (source_.results.size() != outputs.size()) return "needs one result for each output";
-        for (const DType dtype : source_.inputs) {
-            values_.push_back(next_value(slot_of(dtype)));
-        }
+        for (const DType dtype : source_.inputs) { values_.push_back(next_value(slot_of(dtype))); }
         for (const Step& step : source_.steps) {
             if (Refusal no = add(step); !no.empty()) return no;
             if (drafts_.size() > max_body_ops / 2 || slots_.size() > max_body_values) return "body too long";
@@ -79,7 +77,8 @@ public:
             int value = values_[static_cast<std::size_t>(r)];
             // A copy of an input is made before an output may overwrite it in place.
             if (value < static_cast<int>(source_.inputs.size())) {
-                value = emit(BlockCode::copy, slots_[static_cast<std::size_t>(value)], slots_[static_cast<std::size_t>(value)], value);
+                value = emit(BlockCode::copy, slots_[static_cast<std::size_t>(value)],
+                             slots_[static_cast<std::size_t>(value)], value);
             }
             result_values_.push_back(value);
         }
@@ -101,7 +100,8 @@ private:
 
     Refusal add(const Step& step) {
         for (const int operand : step.operands) {
-            if (operand < 0 || operand >= static_cast<int>(dtypes_.size())) return "a step reads a value that does not come before it";
+            if (operand < 0 || operand >= static_cast<int>(dtypes_.size()))
+                return "a step reads a value that does not come before it";
         }
         std::optional<Refusal> no;
         if (step.op == "const") {
@@ -139,7 +139,8 @@ private:
         switch (dtype) {
             case DType::i8: return {-128, 127};
             case DType::u8: return {0, 255};
-            case DType::i32: return {std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()};
+            case DType::i32:
+                return {std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()};
             default: return {-9007199254740992.0, 9007199254740992.0};
         }
     }
@@ -173,8 +174,10 @@ private:
                 break;
             case DType::f16:
             case DType::bf16:
-                // Integers go by way of f64, and that to f32 without a rounding of its own, so that there is one rounding.
-                if (slot(value) == Slot::i32 || slot(value) == Slot::i64) value = emit(BlockCode::to_f64, slot(value), Slot::f64, value);
+                // Integers go by way of f64, and that to f32 without a rounding of its own, so that there is one
+                // rounding.
+                if (slot(value) == Slot::i32 || slot(value) == Slot::i64)
+                    value = emit(BlockCode::to_f64, slot(value), Slot::f64, value);
                 if (slot(value) == Slot::f64) value = emit(BlockCode::to_f32_odd, Slot::f64, Slot::f32, value);
                 value = emit(round, Slot::f32, Slot::f32, value);
                 break;
@@ -184,9 +187,9 @@ private:
     }
 
     Refusal check(const OpRow& row, const Step& step) const {
-        const std::size_t wanted = row.kind == Kind::choice                                                           ? 3
+        const std::size_t wanted = row.kind == Kind::choice                                        ? 3
                                    : row.kind == Kind::unary || row.code == BlockCode::logical_not ? 1
-                                                                                                                      : 2;
+                                                                                                   : 2;
         if (step.operands.size() != wanted) return step.op + " has a wrong number of operands";
         const auto dtype = [&](std::size_t i) { return dtypes_[static_cast<std::size_t>(step.operands[i])]; };
         const std::size_t first = row.kind == Kind::choice ? 1 : 0;
@@ -196,7 +199,8 @@ private:
         if (is_integer(of) && !row.integers) return step.op + " of integers is left to other kernels";
         if (of == DType::boolean && !row.booleans) return step.op + " of booleans is left to other kernels";
         if (is_float(of) && row.kind == Kind::logic) return step.op + " needs booleans";
-        if (of == DType::f64 && row.code >= BlockCode::relu && row.code <= BlockCode::gelu_tanh) return step.op + " is for f32, f16 and bf16";
+        if (of == DType::f64 && row.code >= BlockCode::relu && row.code <= BlockCode::gelu_tanh)
+            return step.op + " is for f32, f16 and bf16";
         const DType result = row.kind == Kind::compare || row.kind == Kind::logic ? DType::boolean : of;
         return step.dtype == result ? Refusal() : step.op + " has a wrong result dtype";
     }
@@ -206,10 +210,12 @@ private:
         if (row == nullptr) return "no code for " + step.op;
         if (Refusal no = check(*row, step); !no.empty()) return no;
         int operands[3] = {-1, -1, -1};
-        for (std::size_t i = 0; i < step.operands.size(); ++i) operands[i] = values_[static_cast<std::size_t>(step.operands[i])];
+        for (std::size_t i = 0; i < step.operands.size(); ++i)
+            operands[i] = values_[static_cast<std::size_t>(step.operands[i])];
         const Slot of = slot(operands[row->kind == Kind::choice ? 1 : 0]);
         int value = emit(row->code, of, slot_of(step.dtype), operands[0], operands[1], operands[2]);
-        // Integers in a wider slot wrap to their own range. 16-bit floats keep the slot's precision until a cast or a store.
+        // Integers in a wider slot wrap to their own range. 16-bit floats keep the slot's precision until a cast or a
+        // store.
         const bool grows = row->integers && (row->kind == Kind::unary || row->kind == Kind::binary);
         if (grows && step.dtype == DType::i8) value = emit(BlockCode::round_i8, Slot::i32, Slot::i32, value);
         if (grows && step.dtype == DType::u8) value = emit(BlockCode::round_u8, Slot::i32, Slot::i32, value);
@@ -217,82 +223,102 @@ private:
         return {};
     }
 
-    bool is_result(int value) const { return std::find(result_values_.begin(), result_values_.end(), value) != result_values_.end(); }
+    bool is_result(int value) const {
+        return std::find(result_values_.begin(), result_values_.end(), value) != result_values_.end();
+    }
     bool is_constant(int value) const {
-        return std::any_of(constants_.begin(), constants_.end(), [&](const BlockConstant& c) { return c.place == value; });
+        return std::any_of(constants_.begin(), constants_.end(),
+                           [&](const BlockConstant& c) { return c.place == value; });
+    }
+
+    /// The last draft that reads each value, and the last that reads an input.
+    void find_last_uses() {
+        last_use_.assign(slots_.size(), -1);
+        for (std::size_t i = 0; i < drafts_.size(); ++i) {
+            for (const int operand : drafts_[i].operand) {
+                if (operand < 0) continue;
+                last_use_[static_cast<std::size_t>(operand)] = static_cast<int>(i);
+                if (operand < input_count()) last_input_use_ = static_cast<int>(i);
+            }
+        }
+    }
+
+    /// The places of the operands; those that nobody reads after draft `i` are put in `freed`.
+    void place_operands(std::size_t i, BlockOp& op, std::vector<int>& freed) const {
+        for (int k = 0; k < 3; ++k) {
+            const int operand = drafts_[i].operand[k];
+            if (operand < 0) continue;
+            op.operand[k] = static_cast<std::int16_t>(place_[static_cast<std::size_t>(operand)]);
+            const bool dies = last_use_[static_cast<std::size_t>(operand)] == static_cast<int>(i);
+            if (!dies || operand < input_count() || is_constant(operand) || is_result(operand)) continue;
+            if (std::find(freed.begin(), freed.end(), op.operand[k]) == freed.end()) freed.push_back(op.operand[k]);
+        }
+    }
+
+    BlockOp place_draft(std::size_t i, std::size_t outputs) {
+        const Draft& draft = drafts_[i];
+        BlockOp op{draft.code, draft.slot, {0, 0, 0}, 0, -1};
+        std::vector<int> freed;
+        place_operands(i, op, freed);
+        // A result of another type may not overwrite its operand: the elements do not lie at the same places.
+        const bool same_type = slot(draft.result) == draft.slot && draft.code != BlockCode::where;
+        if (same_type) free_.insert(free_.end(), freed.begin(), freed.end());
+        if (free_.empty() || is_result(draft.result)) {
+            op.result = static_cast<std::int16_t>(place_count_++);
+        } else {
+            op.result = static_cast<std::int16_t>(free_.back());
+            free_.pop_back();
+        }
+        if (!same_type) free_.insert(free_.end(), freed.begin(), freed.end());
+        place_[static_cast<std::size_t>(draft.result)] = op.result;
+        // An output may lie over an input, so it is written at once only when no input is read any more.
+        for (std::size_t o = 0; o < outputs && op.output < 0; ++o) {
+            if (result_values_[o] == draft.result && static_cast<int>(i) >= last_input_use_)
+                op.output = static_cast<std::int16_t>(o);
+        }
+        return op;
     }
 
     /// Blocks: inputs and constants keep theirs, results too; the others share.
     void write(const std::vector<DType>& outputs, Body& body) {
-        const int inputs = static_cast<int>(source_.inputs.size());
-        std::vector<int> last_use(slots_.size(), -1);
-        int last_input_use = -1;
-        for (std::size_t i = 0; i < drafts_.size(); ++i) {
-            for (const int operand : drafts_[i].operand) {
-                if (operand < 0) continue;
-                last_use[static_cast<std::size_t>(operand)] = static_cast<int>(i);
-                if (operand < inputs) last_input_use = static_cast<int>(i);
-            }
-        }
-        std::vector<int> place(slots_.size(), -1), free_places;
-        int places = 0;
+        find_last_uses();
+        place_.assign(slots_.size(), -1);
         for (int v = 0; v < static_cast<int>(slots_.size()); ++v) {
-            if (v < inputs || is_constant(v)) place[static_cast<std::size_t>(v)] = places++;
+            if (v < input_count() || is_constant(v)) place_[static_cast<std::size_t>(v)] = place_count_++;
         }
-        std::vector<bool> output_taken(outputs.size(), false);
         body.op_count = 0;
-        for (std::size_t i = 0; i < drafts_.size(); ++i) {
-            const Draft& draft = drafts_[i];
-            BlockOp op{draft.code, draft.slot, {0, 0, 0}, 0, -1};
-            std::vector<int> freed;
-            for (int k = 0; k < 3; ++k) {
-                const int operand = draft.operand[k];
-                if (operand < 0) continue;
-                op.operand[k] = static_cast<std::int16_t>(place[static_cast<std::size_t>(operand)]);
-                const bool dies = last_use[static_cast<std::size_t>(operand)] == static_cast<int>(i);
-                if (!dies || operand < inputs || is_constant(operand) || is_result(operand)) continue;
-                if (std::find(freed.begin(), freed.end(), op.operand[k]) == freed.end()) freed.push_back(op.operand[k]);
-            }
-            // A result of another type may not overwrite its operand: the elements do not lie at the same places.
-            const bool same_type = slot(draft.result) == draft.slot && draft.code != BlockCode::where;
-            if (same_type) free_places.insert(free_places.end(), freed.begin(), freed.end());
-            if (free_places.empty() || is_result(draft.result)) {
-                op.result = static_cast<std::int16_t>(places++);
-            } else {
-                op.result = static_cast<std::int16_t>(free_places.back());
-                free_places.pop_back();
-            }
-            if (!same_type) free_places.insert(free_places.end(), freed.begin(), freed.end());
-            place[static_cast<std::size_t>(draft.result)] = op.result;
-            for (std::size_t o = 0; o < outputs.size() && op.output < 0; ++o) {
-                if (result_values_[o] != draft.result || static_cast<int>(i) < last_input_use) continue;
-                op.output = static_cast<std::int16_t>(o);
-            }
-            body.ops[body.op_count++] = op;
-        }
-        body.input_count = inputs;
+        for (std::size_t i = 0; i < drafts_.size(); ++i) body.ops[body.op_count++] = place_draft(i, outputs.size());
+        body.input_count = input_count();
         body.output_count = static_cast<int>(outputs.size());
         body.constant_count = static_cast<int>(constants_.size());
-        body.place_count = places;
+        body.place_count = place_count_;
         const auto is_wide = [](Slot s) { return s == Slot::f64 || s == Slot::i64; };
         body.block_bytes = block_size * (std::any_of(slots_.begin(), slots_.end(), is_wide) ? 8 : 4);
         std::copy(source_.inputs.begin(), source_.inputs.end(), body.inputs);
         for (std::size_t o = 0; o < outputs.size(); ++o) {
-            body.outputs[o] = {outputs[o], static_cast<std::int16_t>(place[static_cast<std::size_t>(result_values_[o])])};
+            body.outputs[o] = {outputs[o],
+                               static_cast<std::int16_t>(place_[static_cast<std::size_t>(result_values_[o])])};
         }
         for (std::size_t c = 0; c < constants_.size(); ++c) {
             body.constants[c] = constants_[c];
-            body.constants[c].place = static_cast<std::int16_t>(place[static_cast<std::size_t>(constants_[c].place)]);
+            body.constants[c].place = static_cast<std::int16_t>(place_[static_cast<std::size_t>(constants_[c].place)]);
         }
     }
 
+    int input_count() const { return static_cast<int>(source_.inputs.size()); }
+
     const BodySource& source_;
-    std::vector<DType> dtypes_;   ///< of inputs and steps
-    std::vector<int> values_;     ///< of inputs and steps: numbers into slots_
+    std::vector<DType> dtypes_;  ///< of inputs and steps
+    std::vector<int> values_;    ///< of inputs and steps: numbers into slots_
     std::vector<Slot> slots_;
     std::vector<Draft> drafts_;
     std::vector<BlockConstant> constants_;  ///< `place` is the value until write()
     std::vector<int> result_values_;
+    std::vector<int> last_use_;  ///< of values: numbers into drafts_
+    int last_input_use_ = -1;
+    std::vector<int> place_;  ///< of values
+    std::vector<int> free_;   ///< places whose values are not needed any more
+    int place_count_ = 0;
 };
 
 }  // namespace

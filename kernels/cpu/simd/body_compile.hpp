@@ -17,8 +17,8 @@ struct BodySource {
 };
 BodySource body_source(const Problem& problem);
 
-/// Compiles; on a refusal `body` is unfinished. Constants are rounded to their dtypes, values share blocks where their lives allow, and the last
-/// operations write to their outputs directly.
+/// Compiles; on a refusal `body` is unfinished. Constants are rounded to their dtypes, values share blocks where their
+/// lives allow, and the last operations write to their outputs directly.
 Refusal compile_body(const BodySource& source, const std::vector<DType>& outputs, Body& body);
 
 }  // namespace cairn::inline v0::kernels::cpu

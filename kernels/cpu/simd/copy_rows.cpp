@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-/// Everything that only moves elements: copy, the movement ops where they cannot be views, concat, and gather of rows. The code is the same at all
-/// levels (memcpy chooses its own), so the rows are of the baseline.
+/// Everything that only moves elements: copy, the movement ops where they cannot be views, concat, and gather of rows.
+/// The code is the same at all levels (memcpy chooses its own), so the rows are of the baseline.
 namespace cairn::inline v0::kernels::cpu {
 namespace {
 
@@ -21,7 +21,9 @@ struct MovePlan {
     int permutation[max_copy_rank] = {};
 };
 
-int axis_index(std::int64_t axis, std::size_t rank) { return static_cast<int>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis); }
+int axis_index(std::int64_t axis, std::size_t rank) {
+    return static_cast<int>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
+}
 
 CopyJob job_of(const MovePlan& plan, const Args& args) {
     const TensorArg &in = args.inputs[0], &out = args.outputs[0];
@@ -41,7 +43,9 @@ CopyJob job_of(const MovePlan& plan, const Args& args) {
     }
     for (int axis = 0; axis < out.rank; ++axis) {
         std::int64_t from = 0;
-        const int source = plan.move == Move::broadcast ? axis - (out.rank - in.rank) : plan.move == Move::transpose ? plan.permutation[axis] : axis;
+        const int source = plan.move == Move::broadcast   ? axis - (out.rank - in.rank)
+                           : plan.move == Move::transpose ? plan.permutation[axis]
+                                                          : axis;
         if (source >= 0 && (plan.move != Move::broadcast || in.shape[source] != 1)) from = in.strides[source];
         if (plan.move == Move::slice && axis == plan.axis) {
             if (out.shape[axis] > 0) job.from += args.dims[plan.start_at] * from * plan.bytes;
@@ -62,7 +66,8 @@ int position_of(const Attributes& attributes, std::string_view name) {
     int position = 0;
     for (const Attribute& attribute : attributes) {
         if (attribute.name == name) break;
-        if (const auto* list = std::get_if<std::vector<Dim>>(&attribute.value)) position += static_cast<int>(list->size());
+        if (const auto* list = std::get_if<std::vector<Dim>>(&attribute.value))
+            position += static_cast<int>(list->size());
     }
     return position;
 }
@@ -82,7 +87,8 @@ std::shared_ptr<const void> prepare_move(const Problem& problem, int) {
     if (problem.definition == "transpose") {
         plan->move = Move::transpose;
         int i = 0;
-        for (const Dim& axis : problem.attributes.dims("permutation")) plan->permutation[i++] = axis_index(axis.constant(), rank);
+        for (const Dim& axis : problem.attributes.dims("permutation"))
+            plan->permutation[i++] = axis_index(axis.constant(), rank);
     } else if (problem.definition == "broadcast") {
         plan->move = Move::broadcast;
     } else if (problem.definition == "reshape") {
@@ -121,7 +127,8 @@ Refusal accepts_concat(const Problem& problem) {
     if (Refusal no = needs_plain(problem, max_copy_rank); !no.empty()) return no;
     if (problem.inputs.empty() || problem.outputs.size() != 1) return "needs inputs and one output";
     for (const TensorDesc& input : problem.inputs) {
-        if (input.dtype != problem.outputs[0].dtype || input.shape.size() != problem.outputs[0].shape.size()) return "needs one dtype and rank";
+        if (input.dtype != problem.outputs[0].dtype || input.shape.size() != problem.outputs[0].shape.size())
+            return "needs one dtype and rank";
     }
     return {};
 }
@@ -163,8 +170,8 @@ void run_gather(const Args& args, Team& team) {
                                                              : reinterpret_cast<const std::int32_t*>(indices.data)[at];
             if (index < 0 || index >= table.shape[0]) return team.fail("an index is outside the axis it chooses from");
             if (row_bytes == 0) continue;
-            std::memcpy(out.data + offset_of(out, indices.rank, i) * plan.bytes, table.data + index * table.strides[0] * plan.bytes,
-                        static_cast<std::size_t>(row_bytes));
+            std::memcpy(out.data + offset_of(out, indices.rank, i) * plan.bytes,
+                        table.data + index * table.strides[0] * plan.bytes, static_cast<std::size_t>(row_bytes));
         }
     }
 }
@@ -186,7 +193,8 @@ Refusal accepts_gather(const Problem& problem) {
     if (indices.dtype != DType::i32 && indices.dtype != DType::i64) return "needs indices i32 or i64";
     if (table.dtype != out.dtype) return "needs one dtype";
     if (table.shape.empty()) return "needs a table with an axis";
-    if (problem.attributes.has("axis") && axis_index(problem.attributes.integer("axis"), table.shape.size()) != 0) return "gathers along the first axis only";
+    if (problem.attributes.has("axis") && axis_index(problem.attributes.integer("axis"), table.shape.size()) != 0)
+        return "gathers along the first axis only";
     if (!is_dense_from(table, 1) || !is_dense_from(out, indices.shape.size())) return "needs rows without gaps";
     return {};
 }
@@ -198,8 +206,8 @@ std::shared_ptr<const void> prepare_gather(const Problem& problem, int) {
     return plan;
 }
 
-Kernel kernel(const std::string& name, Refusal (*accepts)(const Problem&), Run run, std::shared_ptr<const void> (*prepare)(const Problem&, int),
-              std::vector<std::string> samples) {
+Kernel kernel(const std::string& name, Refusal (*accepts)(const Problem&), Run run,
+              std::shared_ptr<const void> (*prepare)(const Problem&, int), std::vector<std::string> samples) {
     Kernel made;
     made.id = "cpu.baseline." + name + "@1";
     made.definition = name;
@@ -209,7 +217,8 @@ Kernel kernel(const std::string& name, Refusal (*accepts)(const Problem&), Run r
     made.cost = [](const Problem& problem) {
         double bytes = 0;
         for (const TensorDesc& output : problem.outputs) {
-            bytes += 2 * static_cast<double>(element_count(output.shape).constant()) * static_cast<double>(size_of(output.dtype));
+            bytes += 2 * static_cast<double>(element_count(output.shape).constant()) *
+                     static_cast<double>(size_of(output.dtype));
         }
         return Cost{0, bytes, 0.25};
     };
@@ -217,35 +226,43 @@ Kernel kernel(const std::string& name, Refusal (*accepts)(const Problem&), Run r
     return made;
 }
 
-}  // namespace
-
-void add_copies(std::vector<Kernel>& kernels) {
+void add_moves(std::vector<Kernel>& kernels) {
     const auto move = [&](const std::string& name, std::vector<std::string> samples) {
         kernels.push_back(kernel(name, accepts_move, run_move, prepare_move, std::move(samples)));
     };
-    move("copy", {"copy | f32[T,8]:(1,T) -> f32[T,8]:(20,1) where T in 1..3000", "copy | f32[3,T,8] -> f32[3,T,8]:(512,8,1) where T in 1..64",
+    move("copy", {"copy | f32[T,8]:(1,T) -> f32[T,8]:(20,1) where T in 1..3000",
+                  "copy | f32[3,T,8] -> f32[3,T,8]:(512,8,1) where T in 1..64",
                   "copy | bool[4,N]:(0,1) -> bool[4,N] where N in 0..90", "copy | bf16[] -> bf16[]",
-                  "copy | i64[5,N]:(1,5) -> i64[5,N] where N in 1..300", "copy | i8[7,N]:(1,0) -> i8[7,N]:(N,1) where N in 1..60"});
+                  "copy | i64[5,N]:(1,5) -> i64[5,N] where N in 1..300",
+                  "copy | i8[7,N]:(1,0) -> i8[7,N]:(N,1) where N in 1..60"});
     move("copy_to", {"copy_to device=0 | f32[3,N] -> f32[3,N] where N in 0..50"});
     move("transpose", {"transpose permutation=(-2,-3,-1) | f32[T,4,9] -> f32[4,T,9] where T in 0..700",
                        "transpose permutation=(-1,-2) | i64[33,N] -> i64[N,33] where N in 1..140",
                        "transpose permutation=(-1,-3,-2) | bf16[3,4,5]:(40,10,2) -> bf16[5,3,4]",
                        "transpose permutation=(-4,-2,-1,-3) | i8[2,9,4,37] -> i8[2,4,37,9]"});
-    move("broadcast", {"broadcast shape=(3,N,4) | f32[N,1] -> f32[3,N,4] where N in 0..900", "broadcast shape=(5,2) | bool[] -> bool[5,2]",
-                       "broadcast shape=(2,6) | u8[6]:(3) -> u8[2,6]"});
+    move("broadcast", {"broadcast shape=(3,N,4) | f32[N,1] -> f32[3,N,4] where N in 0..900",
+                       "broadcast shape=(5,2) | bool[] -> bool[5,2]", "broadcast shape=(2,6) | u8[6]:(3) -> u8[2,6]"});
     move("reshape", {"reshape shape=(N,12) | f32[N,3,4] -> f32[N,12] where N in 0..900",
-                     "reshape shape=(12,N) | f16[3,N,4]:(N,1,3*N) -> f16[12,N] where N in 1..70", "reshape shape=() | f64[1,1] -> f64[]"});
+                     "reshape shape=(12,N) | f16[3,N,4]:(N,1,3*N) -> f16[12,N] where N in 1..70",
+                     "reshape shape=() | f64[1,1] -> f64[]"});
     move("slice", {"slice axis=(-2) start=(2) stop=(N) step=(1) | f32[3,N,4] -> f32[3,N-2,4] where N in 2..90",
                    "slice axis=(-1) start=(1) stop=(9) step=(3) | i32[4,10] -> i32[4,3]",
                    "slice axis=(-1) start=(N) stop=(N+5) step=(2) | f16[4,N+5] -> f16[4,3] where N in 0..20"});
+}
+
+}  // namespace
+
+void add_copies(std::vector<Kernel>& kernels) {
+    add_moves(kernels);
     kernels.push_back(kernel("concat", accepts_concat, run_concat, prepare_concat,
                              {"concat axis=(-1) | f32[3,N] f32[3,5] f32[3,1] -> f32[3,N+6] where N in 0..400",
                               "concat axis=(-2) | i64[2,N,4]:(1,8,2) i64[2,3,4] -> i64[2,N+3,4] where N in 1..200",
                               "concat axis=(-3) | u8[1,2,3] u8[5,2,3] -> u8[6,2,3]"}));
-    kernels.push_back(kernel("gather", accepts_gather, run_gather, prepare_gather,
-                             {"gather axis=(-2) | f32[50,N] i32[T] -> f32[T,N] where N in 0..90, T in 0..70",
-                              "gather axis=(-2) | f16[9,24]:(40,1) i64[3,T]:(1,3) -> f16[3,T,24] where T in 1..60",
-                              "gather axis=(-3) | bf16[7,3,5] i32[] -> bf16[3,5]", "gather axis=(-1) | i8[11] i64[40] -> i8[40]"}));
+    kernels.push_back(
+        kernel("gather", accepts_gather, run_gather, prepare_gather,
+               {"gather axis=(-2) | f32[50,N] i32[T] -> f32[T,N] where N in 0..90, T in 0..70",
+                "gather axis=(-2) | f16[9,24]:(40,1) i64[3,T]:(1,3) -> f16[3,T,24] where T in 1..60",
+                "gather axis=(-3) | bf16[7,3,5] i32[] -> bf16[3,5]", "gather axis=(-1) | i8[11] i64[40] -> i8[40]"}));
     kernels.push_back(kernel("embedding", accepts_gather, run_gather, prepare_gather,
                              {"embedding | f32[50,N] i32[T] -> f32[T,N] where N in 1..90, T in 0..70",
                               "embedding | bf16[9,24]! i64[3,T]:(1,3) -> bf16[3,T,24] where T in 1..60"}));

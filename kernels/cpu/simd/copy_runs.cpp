@@ -20,7 +20,8 @@ void copy_strided(T* to, std::int64_t to_stride, const T* from, std::int64_t fro
 
 /// to[i * to_stride + j] = from[i + j * from_stride] for a tile that stays in the cache.
 template <typename T>
-void transpose_tile(T* to, std::int64_t to_stride, const T* from, std::int64_t from_stride, std::int64_t rows, std::int64_t columns) noexcept {
+void transpose_tile(T* to, std::int64_t to_stride, const T* from, std::int64_t from_stride, std::int64_t rows,
+                    std::int64_t columns) noexcept {
     for (std::int64_t j = 0; j < columns; ++j) {
         for (std::int64_t i = 0; i < rows; ++i) to[i * to_stride + j] = from[i + j * from_stride];
     }
@@ -47,7 +48,8 @@ void copy_run(const CopyJob& job, std::int64_t to_at, std::int64_t from_at, std:
     }
     with_element(job.bytes, [&](auto element) {
         using T = decltype(element);
-        copy_strided(reinterpret_cast<T*>(to), job.to_strides[last], reinterpret_cast<const T*>(from), job.from_strides[last], n);
+        copy_strided(reinterpret_cast<T*>(to), job.to_strides[last], reinterpret_cast<const T*>(from),
+                     job.from_strides[last], n);
     });
 }
 
@@ -77,7 +79,8 @@ void copy_range(const CopyJob& job, std::int64_t begin, std::int64_t end) noexce
     }
 }
 
-/// The axis that is contiguous in `from` where the last one is contiguous in `to` only: together they make a transpose. -1: none.
+/// The axis that is contiguous in `from` where the last one is contiguous in `to` only: together they make a transpose.
+/// -1: none.
 int transposed_axis(const CopyJob& job) noexcept {
     const int last = job.rank - 1;
     if (job.to_strides[last] != 1 || job.from_strides[last] <= 1 || job.shape[last] < 4) return -1;
@@ -90,7 +93,8 @@ int transposed_axis(const CopyJob& job) noexcept {
 /// Tile `item` of a transpose of `axis` and the last axis; the other axes are the slow part of the item's number.
 void copy_tile(const CopyJob& job, int axis, std::int64_t item) noexcept {
     const int last = job.rank - 1;
-    const std::int64_t across = (job.shape[last] + tile_size - 1) / tile_size, down = (job.shape[axis] + tile_size - 1) / tile_size;
+    const std::int64_t across = (job.shape[last] + tile_size - 1) / tile_size,
+                       down = (job.shape[axis] + tile_size - 1) / tile_size;
     const std::int64_t column = item % across * tile_size, row = item / across % down * tile_size;
     std::int64_t rest = item / (across * down);
     std::int64_t to = row * job.to_strides[axis] + column, from = row + column * job.from_strides[last];
@@ -102,8 +106,9 @@ void copy_tile(const CopyJob& job, int axis, std::int64_t item) noexcept {
     }
     with_element(job.bytes, [&](auto element) {
         using T = decltype(element);
-        transpose_tile(reinterpret_cast<T*>(job.to) + to, job.to_strides[axis], reinterpret_cast<const T*>(job.from) + from,
-                       job.from_strides[last], std::min(tile_size, job.shape[axis] - row), std::min(tile_size, job.shape[last] - column));
+        transpose_tile(reinterpret_cast<T*>(job.to) + to, job.to_strides[axis],
+                       reinterpret_cast<const T*>(job.from) + from, job.from_strides[last],
+                       std::min(tile_size, job.shape[axis] - row), std::min(tile_size, job.shape[last] - column));
     });
 }
 

@@ -20,8 +20,9 @@ struct CopyJob {
     std::int64_t count() const noexcept;
 };
 
-/// Copies. Members take chunks by `chunk = team.next_chunk()`; `first_chunk` is the number of the job's first chunk where several jobs follow each
-/// other, and `chunk` the one this member holds. Returns the number behind the job's last chunk.
+/// Copies. Members take chunks by `chunk = team.next_chunk()`; `first_chunk` is the number of the job's first chunk
+/// where several jobs follow each other, and `chunk` the one this member holds. Returns the number behind the job's
+/// last chunk.
 ///
 ///     std::int64_t chunk = team.next_chunk(), first = 0;
 ///     for (const CopyJob& job : jobs) first = copy_chunks(job, team, first, chunk);

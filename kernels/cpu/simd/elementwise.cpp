@@ -2,8 +2,8 @@
 #include "kernels/cpu/simd/block_ops.hpp"
 #include "kernels/cpu/simd/body.hpp"
 
-/// Runs a Body: the output, flattened, is cut into chunks that members take, a chunk into blocks that stay in the first-level cache. An operand
-/// that lies in memory as its block would is used there and not copied.
+/// Runs a Body: the output, flattened, is cut into chunks that members take, a chunk into blocks that stay in the
+/// first-level cache. An operand that lies in memory as its block would is used there and not copied.
 namespace CAIRN_LEVEL {
 namespace {
 
@@ -27,7 +27,9 @@ struct Space {
 Space merged_space(const Args& args, int inputs, int outputs) {
     Space space;
     const TensorArg& first = args.outputs[0];
-    const auto operand = [&](int k) -> const TensorArg& { return k < inputs ? args.inputs[k] : args.outputs[k - inputs]; };
+    const auto operand = [&](int k) -> const TensorArg& {
+        return k < inputs ? args.inputs[k] : args.outputs[k - inputs];
+    };
     for (int axis = 0; axis < first.rank; ++axis) {
         const std::int64_t size = first.shape[axis];
         space.total *= size;
@@ -60,7 +62,8 @@ Seen how_seen(const Space& space, int operand) {
     return dense ? Seen::dense : constant ? Seen::constant : Seen::strided;
 }
 
-/// Calls f(offset into the operand, first element, length) for each run of the inner axis within [begin, begin + n) of the flattened output.
+/// Calls f(offset into the operand, first element, length) for each run of the inner axis within [begin, begin + n) of
+/// the flattened output.
 template <typename F>
 CAIRN_INLINE void for_runs(const Space& space, int operand, std::int64_t begin, std::int64_t n, F f) {
     const int last = space.rank - 1;
@@ -108,7 +111,8 @@ std::int64_t offset_of(const Space& space, int operand, std::int64_t element) {
 }
 
 /// Where [begin, begin + n) of an operand stands in memory as a block would; null where it does not.
-CAIRN_INLINE std::byte* memory_of(const Pass& pass, const TensorArg& arg, int operand, DType dtype, std::int64_t begin, bool one_row) {
+CAIRN_INLINE std::byte* memory_of(const Pass& pass, const TensorArg& arg, int operand, DType dtype, std::int64_t begin,
+                                  bool one_row) {
     if (!pass.in_memory[operand]) return nullptr;
     const std::int64_t bytes = bytes_of(dtype);
     if (pass.seen[operand] == Seen::dense) return arg.data + begin * bytes;
@@ -162,8 +166,8 @@ void run_block(const Pass& pass, std::int64_t begin, std::int64_t n, bool one_ro
                 written[op.output] = true;
             }
         }
-        block_functions[static_cast<int>(op.code)][static_cast<int>(op.slot)](place[op.result], place[op.operand[0]], place[op.operand[1]],
-                                                                              place[op.operand[2]], n);
+        block_functions[static_cast<int>(op.code)][static_cast<int>(op.slot)](
+            place[op.result], place[op.operand[0]], place[op.operand[1]], place[op.operand[2]], n);
     }
     for (int o = 0; o < body.output_count; ++o) {
         if (written[o]) continue;
@@ -184,7 +188,8 @@ void start(Pass& pass) {
         const DType dtype = k < body.input_count ? body.inputs[k] : body.outputs[k - body.input_count].dtype;
         pass.seen[k] = how_seen(pass.space, k);
         pass.in_memory[k] = bytes_of(dtype) >= 4;
-        if (pass.seen[k] == Seen::constant && k < body.input_count) load_run(dtype, pass.block(k), pass.args.inputs[k].data, 0, block_size);
+        if (pass.seen[k] == Seen::constant && k < body.input_count)
+            load_run(dtype, pass.block(k), pass.args.inputs[k].data, 0, block_size);
     }
     for (int i = 0; i < body.constant_count; ++i) fill_constant(pass, body.constants[i]);
 }
@@ -193,7 +198,12 @@ void start(Pass& pass) {
 
 void elementwise(const Args& args, Team& team) {
     const Body& body = *static_cast<const Body*>(args.prepared);
-    Pass pass{args, body, merged_space(args, body.input_count, body.output_count), args.workspace + body.bytes_per_member() * team.rank(), {}, {}};
+    Pass pass{args,
+              body,
+              merged_space(args, body.input_count, body.output_count),
+              args.workspace + body.bytes_per_member() * team.rank(),
+              {},
+              {}};
     const std::int64_t total = pass.space.total, inner = pass.space.shape[pass.space.rank - 1];
     if (total == 0) return;
     // Long rows: blocks end where a row does, so that rows can be used in place. Short rows: a block holds several.

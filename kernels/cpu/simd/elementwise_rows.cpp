@@ -5,8 +5,8 @@
 #include <array>
 #include <string>
 
-/// The rows of everything that goes element by element: fused bodies, the atomic ops, and the activations that are definitions of their own, which
-/// have code that is quicker and more accurate than their atomic bodies.
+/// The rows of everything that goes element by element: fused bodies, the atomic ops, and the activations that are
+/// definitions of their own, which have code that is quicker and more accurate than their atomic bodies.
 namespace cairn::inline v0::kernels::cpu {
 namespace {
 
@@ -47,7 +47,8 @@ Cost cost(const Problem& problem) {
     const double elements = static_cast<double>(element_count(problem.outputs[0].shape).constant());
     double flops = 0;
     for (const Step& step : body_source(problem).steps) {
-        const bool quick = step.op == "add" || step.op == "sub" || step.op == "mul" || step.op == "const" || step.op == "where";
+        const bool quick =
+            step.op == "add" || step.op == "sub" || step.op == "mul" || step.op == "const" || step.op == "where";
         flops += quick ? 1 : 12;
     }
     return {flops * elements, bytes_of(problem), 0.25};
@@ -76,12 +77,13 @@ Kernel kernel(Isa isa, const CpuTable& table, const std::string& name) {
 }
 
 // Dense, short rows, a repeated row, a repeated element, gaps, a transposed operand; each dtype once at least.
-std::string text_of(const std::string& op, int inputs, DType from, DType to, const std::string& shape, const std::array<std::string, 3>& strides,
-                    const std::string& where) {
+std::string text_of(const std::string& op, int inputs, DType from, DType to, const std::string& shape,
+                    const std::array<std::string, 3>& strides, const std::string& where) {
     std::string text = op + " |";
     for (int i = 0; i < inputs; ++i) {
         const bool condition = op == "where" && i == 0;
-        text += " " + std::string(to_string(condition ? DType::boolean : from)) + shape + strides[static_cast<std::size_t>(i)];
+        text += " " + std::string(to_string(condition ? DType::boolean : from)) + shape +
+                strides[static_cast<std::size_t>(i)];
     }
     return text + " -> " + std::string(to_string(to)) + shape + where;
 }
@@ -118,10 +120,12 @@ constexpr Offer offers[] = {
 Kernel atomic(Isa isa, const CpuTable& table, const Offer& offer) {
     Kernel made = kernel(isa, table, offer.name);
     made.in_place = pairs(offer.inputs, 1);
-    for (const DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16, DType::i64, DType::i32, DType::i8, DType::u8, DType::boolean}) {
+    for (const DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16, DType::i64, DType::i32, DType::i8,
+                              DType::u8, DType::boolean}) {
         const bool offered = is_float(dtype) ? offer.floats : is_integer(dtype) ? offer.integers : offer.booleans;
         if (!offered) continue;
-        std::vector<std::string> samples = samples_of(offer.name, offer.inputs, dtype, offer.test ? DType::boolean : dtype);
+        std::vector<std::string> samples =
+            samples_of(offer.name, offer.inputs, dtype, offer.test ? DType::boolean : dtype);
         if (dtype != DType::f32) samples.resize(2);
         made.samples.insert(made.samples.end(), samples.begin(), samples.end());
     }
@@ -131,7 +135,8 @@ Kernel atomic(Isa isa, const CpuTable& table, const Offer& offer) {
 Kernel cast(Isa isa, const CpuTable& table) {
     Kernel made = kernel(isa, table, "cast");
     made.in_place = pairs(1, 1);
-    const DType all[] = {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i64, DType::i32, DType::i8, DType::u8, DType::boolean};
+    const DType all[] = {DType::f64, DType::f32, DType::f16, DType::bf16,   DType::i64,
+                         DType::i32, DType::i8,  DType::u8,  DType::boolean};
     for (const DType from : all) {
         for (const DType to : all) {
             if (from != to) made.samples.push_back(samples_of("cast", 1, from, to)[1]);
@@ -153,12 +158,18 @@ Kernel fused(Isa isa, const CpuTable& table) {
     Kernel made = kernel(isa, table, "elementwise");
     made.in_place = pairs(8, 4);
     made.samples = {
-        "elementwise {2=add(0,1):f32 3=tanh(2):f32} | f32[T,768] f32[T,768]:(0,1) -> f32[T,768] results (3) where T in 1..12",
-        "elementwise {2=add(0,1):f32 3=tanh(2):f32 4=mul(3,2):f32} | f32[N,5] f32[N,5]:(0,1) -> f32[N,5] f32[N,5] results (2,4) where N in 0..900",
-        "elementwise {2=lt(0,1):bool 3=where(2,0,1):f32 4=cast(3):f16 5=cast(2):i8} | f32[3,N] f32[3,N]:(1,3) -> f16[3,N] i8[3,N] results (4,5) where N in 1..600",
-        "elementwise {1=cast(0):f64 2=exp(1):f64 3=cast(2):bf16 4=neg(3):bf16} | f16[4,40]:(1,4) -> bf16[4,40] f64[4,40] results (4,2)",
-        "elementwise {2=mul(0,1):i64 3=cast(2):f32 4=sqrt(3):f32 5=cast(4):i32} | i64[2,3,70] i64[2,3,70]:(0,1,3) -> i32[2,3,70] results (5)",
-        "elementwise {1=const(0.5):f32 2=mul(0,1):f32 3=const(1.5):f32 4=add(2,3):f32} | f32[N] -> f32[N] f32[N] results (4,0) where N in 0..5000",
+        "elementwise {2=add(0,1):f32 3=tanh(2):f32} | f32[T,768] f32[T,768]:(0,1) -> f32[T,768] results (3) where T in "
+        "1..12",
+        "elementwise {2=add(0,1):f32 3=tanh(2):f32 4=mul(3,2):f32} | f32[N,5] f32[N,5]:(0,1) -> f32[N,5] f32[N,5] "
+        "results (2,4) where N in 0..900",
+        "elementwise {2=lt(0,1):bool 3=where(2,0,1):f32 4=cast(3):f16 5=cast(2):i8} | f32[3,N] f32[3,N]:(1,3) -> "
+        "f16[3,N] i8[3,N] results (4,5) where N in 1..600",
+        "elementwise {1=cast(0):f64 2=exp(1):f64 3=cast(2):bf16 4=neg(3):bf16} | f16[4,40]:(1,4) -> bf16[4,40] "
+        "f64[4,40] results (4,2)",
+        "elementwise {2=mul(0,1):i64 3=cast(2):f32 4=sqrt(3):f32 5=cast(4):i32} | i64[2,3,70] i64[2,3,70]:(0,1,3) -> "
+        "i32[2,3,70] results (5)",
+        "elementwise {1=const(0.5):f32 2=mul(0,1):f32 3=const(1.5):f32 4=add(2,3):f32} | f32[N] -> f32[N] f32[N] "
+        "results (4,0) where N in 0..5000",
     };
     return made;
 }
@@ -166,7 +177,8 @@ Kernel fused(Isa isa, const CpuTable& table) {
 }  // namespace
 
 void add_elementwise(std::vector<Kernel>& kernels, Isa isa, const CpuTable& table) {
-    for (const char* name : {"relu", "sigmoid", "silu", "gelu", "gelu_tanh"}) kernels.push_back(activation(isa, table, name));
+    for (const char* name : {"relu", "sigmoid", "silu", "gelu", "gelu_tanh"})
+        kernels.push_back(activation(isa, table, name));
     kernels.push_back(fused(isa, table));
     for (const Offer& offer : offers) kernels.push_back(atomic(isa, table, offer));
     kernels.push_back(cast(isa, table));

@@ -3,7 +3,8 @@
 #include "kernels/cpu/simd/vector.hpp"
 #include "types/half.hpp"
 
-/// Runs of f16 to f32 and back: by the level's instruction where it has one, else by types/half.hpp, with the same results.
+/// Runs of f16 to f32 and back: by the level's instruction where it has one, else by types/half.hpp, with the same
+/// results.
 namespace CAIRN_LEVEL {
 
 inline void floats_of_f16(float* to, const std::uint16_t* from, std::int64_t n) {

@@ -24,7 +24,8 @@ Refusal needs_rows(const Problem& problem, std::size_t inputs, std::size_t wide,
             if (!is_last_contiguous(tensor)) return "needs a contiguous last axis";
             const bool is_wide = side == &problem.outputs || i < wide;
             if (is_wide && tensor.shape != shape) return "needs operands of one shape";
-            if (!is_wide && (tensor.shape.size() != 1 || !(tensor.shape[0] == shape.back()))) return "needs gamma and beta of the last axis";
+            if (!is_wide && (tensor.shape.size() != 1 || !(tensor.shape[0] == shape.back())))
+                return "needs gamma and beta of the last axis";
         }
     }
     return {};
@@ -77,7 +78,8 @@ struct Family {
     Isa isa;
     std::vector<Kernel>& kernels;
 
-    Kernel& add(const std::string& definition, const char* dtype, Refusal (*accepts)(const Problem&), Run run, std::vector<std::string> samples) {
+    Kernel& add(const std::string& definition, const char* dtype, Refusal (*accepts)(const Problem&), Run run,
+                std::vector<std::string> samples) {
         Kernel made;
         made.id = "cpu." + std::string(to_string(isa)) + "." + definition + "." + dtype + "@1";
         made.definition = definition;
@@ -91,47 +93,68 @@ struct Family {
     }
 };
 
-}  // namespace
-
-void add_row_kernels(std::vector<Kernel>& kernels, Isa isa, const CpuTable& table) {
-    Family family{isa, kernels};
+void add_softmaxes(Family& family, const CpuTable& table) {
     const std::pair<const char*, Run> softmaxes[] = {{"softmax", table.softmax}, {"log_softmax", table.log_softmax}};
     for (const auto& [name, run] : softmaxes) {
         const std::string op(name);
-        family.add(op, "f32", accepts_softmax, run,
-                   {op + " axis=(-1) | f32[R,N] -> f32[R,N] where R in 0..40, N in 1..300", op + " axis=(-1) | f32[2,3,N]:(3*N,N,1) -> f32[2,3,N]:(N,2*N,1) where N in 1..70",
-                    op + " axis=(-1) | f32[5,768]:(0,1) -> f32[5,768]", op + " axis=(-1) | f32[4,5000] -> f32[4,5000]"})
+        family
+            .add(op, "f32", accepts_softmax, run,
+                 {op + " axis=(-1) | f32[R,N] -> f32[R,N] where R in 0..40, N in 1..300",
+                  op + " axis=(-1) | f32[2,3,N]:(3*N,N,1) -> f32[2,3,N]:(N,2*N,1) where N in 1..70",
+                  op + " axis=(-1) | f32[5,768]:(0,1) -> f32[5,768]", op + " axis=(-1) | f32[4,5000] -> f32[4,5000]"})
             .in_place = {{0, 0}};
     }
-    Kernel& layer = family.add("layer_norm", "f32", accepts_layer_norm, table.layer_norm,
-                               {"layer_norm eps=1e-05 | f32[R,N] f32[N] f32[N] -> f32[R,N] where R in 0..40, N in 1..300",
-                                "layer_norm eps=1e-12 | f32[2,T,768]:(768,1536,1) f32[768]! f32[768]! -> f32[2,T,768] where T in 1..20"});
+}
+
+void add_norms(Family& family, const CpuTable& table) {
+    Kernel& layer = family.add(
+        "layer_norm", "f32", accepts_layer_norm, table.layer_norm,
+        {"layer_norm eps=1e-05 | f32[R,N] f32[N] f32[N] -> f32[R,N] where R in 0..40, N in 1..300",
+         "layer_norm eps=1e-12 | f32[2,T,768]:(768,1536,1) f32[768]! f32[768]! -> f32[2,T,768] where T in 1..20"});
     layer.prepare = prepare_norm;
     layer.in_place = {{0, 0}};
-    Kernel& rms = family.add("rms_norm", "f32", accepts_rms_norm, table.rms_norm,
-                             {"rms_norm eps=1e-06 | f32[R,N] f32[N] -> f32[R,N] where R in 0..40, N in 1..300",
-                              "rms_norm eps=1e-06 | f32[2,T,640]:(640,1280,1) f32[640]! -> f32[2,T,640] where T in 1..20"});
+    Kernel& rms =
+        family.add("rms_norm", "f32", accepts_rms_norm, table.rms_norm,
+                   {"rms_norm eps=1e-06 | f32[R,N] f32[N] -> f32[R,N] where R in 0..40, N in 1..300",
+                    "rms_norm eps=1e-06 | f32[2,T,640]:(640,1280,1) f32[640]! -> f32[2,T,640] where T in 1..20"});
     rms.prepare = prepare_norm;
     rms.in_place = {{0, 0}};
     Kernel& add_layer = family.add("add_layer_norm", "f32", accepts_add_layer_norm, table.add_layer_norm,
-                                   {"add_layer_norm eps=1e-05 | f32[R,N] f32[R,N] f32[N] f32[N] -> f32[R,N] f32[R,N] where R in 0..40, N in 1..300",
-                                    "add_layer_norm eps=1e-05 | f32[2,T,768] f32[2,T,768]:(768,0,1) f32[768]! f32[768]! -> f32[2,T,768] f32[2,T,768] where T in 1..20"});
+                                   {"add_layer_norm eps=1e-05 | f32[R,N] f32[R,N] f32[N] f32[N] -> f32[R,N] f32[R,N] "
+                                    "where R in 0..40, N in 1..300",
+                                    "add_layer_norm eps=1e-05 | f32[2,T,768] f32[2,T,768]:(768,0,1) f32[768]! "
+                                    "f32[768]! -> f32[2,T,768] f32[2,T,768] where T in 1..20"});
     add_layer.prepare = prepare_norm;
     add_layer.in_place = {{0, 0}, {1, 0}, {0, 1}, {1, 1}};
-    Kernel& add_rms = family.add("add_rms_norm", "f32", accepts_add_rms_norm, table.add_rms_norm,
-                                 {"add_rms_norm eps=1e-06 | f32[R,N] f32[R,N] f32[N] -> f32[R,N] f32[R,N] where R in 0..40, N in 1..300"});
+    Kernel& add_rms = family.add(
+        "add_rms_norm", "f32", accepts_add_rms_norm, table.add_rms_norm,
+        {"add_rms_norm eps=1e-06 | f32[R,N] f32[R,N] f32[N] -> f32[R,N] f32[R,N] where R in 0..40, N in 1..300"});
     add_rms.prepare = prepare_norm;
     add_rms.in_place = {{0, 0}, {1, 0}, {0, 1}, {1, 1}};
+}
 
+void add_reductions(Family& family, const CpuTable& table) {
     family.add("sum", "f32", accepts_reduction, table.sum_last,
-               {"sum axes=(-1) | f32[R,N] -> f32[R,1] where R in 0..40, N in 0..300", "sum axes=(-1) | f32[2,T,33]:(33,66,1) -> f32[2,T,1] where T in 1..50"});
+               {"sum axes=(-1) | f32[R,N] -> f32[R,1] where R in 0..40, N in 0..300",
+                "sum axes=(-1) | f32[2,T,33]:(33,66,1) -> f32[2,T,1] where T in 1..50"});
     family.add("mean", "f32", accepts_reduction, table.mean_last,
                {"mean axes=(-1) keepdims=(1) | f32[R,N] -> f32[R,1] where R in 1..40, N in 1..300",
                 "mean axes=(-1) keepdims=(0) | f32[2,T,33]:(33,66,1) -> f32[2,T] where T in 1..50"});
     family.add("max_reduce", "f32", accepts_reduction, table.max_last,
-               {"max_reduce axes=(-1) | f32[R,N] -> f32[R,1] where R in 0..40, N in 0..300", "max_reduce axes=(-1) | f32[2,T,33]:(33,66,1) -> f32[2,T,1] where T in 1..50"});
+               {"max_reduce axes=(-1) | f32[R,N] -> f32[R,1] where R in 0..40, N in 0..300",
+                "max_reduce axes=(-1) | f32[2,T,33]:(33,66,1) -> f32[2,T,1] where T in 1..50"});
     family.add("argmax", "f32", accepts_reduction, table.argmax_last,
-               {"argmax axis=(-1) | f32[R,N] -> i32[R,1] where R in 0..40, N in 1..300", "argmax axis=(-1) | f32[T,50257] -> i32[T,1] where T in 1..2"});
+               {"argmax axis=(-1) | f32[R,N] -> i32[R,1] where R in 0..40, N in 1..300",
+                "argmax axis=(-1) | f32[T,50257] -> i32[T,1] where T in 1..2"});
+}
+
+}  // namespace
+
+void add_row_kernels(std::vector<Kernel>& kernels, Isa isa, const CpuTable& table) {
+    Family family{isa, kernels};
+    add_softmaxes(family, table);
+    add_norms(family, table);
+    add_reductions(family, table);
 }
 
 }  // namespace cairn::inline v0::kernels::cpu

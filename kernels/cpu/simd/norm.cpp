@@ -2,12 +2,14 @@
 #include "kernels/cpu/simd/row_walk.hpp"
 #include "kernels/cpu/simd/vector_math.hpp"
 
-/// Normalisations of each row, and the same of the sum of two tensors, which is given out too. The variance is taken from the differences to the
-/// mean, in a second pass over a row that is in the first-level cache: a large mean costs no digits.
+/// Normalisations of each row, and the same of the sum of two tensors, which is given out too. The variance is taken
+/// from the differences to the mean, in a second pass over a row that is in the first-level cache: a large mean costs
+/// no digits.
 namespace CAIRN_LEVEL {
 namespace {
 
-CAIRN_INLINE void layer_norm_row(float* y, const float* x, const float* gamma, const float* beta, std::int64_t n, float eps) {
+CAIRN_INLINE void layer_norm_row(float* y, const float* x, const float* gamma, const float* beta, std::int64_t n,
+                                 float eps) {
     const float count = static_cast<float>(n);
     const F32 mean = splat(sum_row(x, n, [](F32 v) { return v; }) / count);
     const float variance = sum_row(x, n, [&](F32 v) { return (v - mean) * (v - mean); }) / count;

@@ -12,7 +12,8 @@ inline Refusal needs_plain(const Problem& problem, int rank) {
     for (const auto* side : {&problem.inputs, &problem.outputs}) {
         for (const TensorDesc& tensor : *side) {
             if (!tensor.layout.empty()) return "needs plain memory, not " + tensor.layout;
-            if (tensor.shape.size() > static_cast<std::size_t>(rank)) return "more than " + std::to_string(rank) + " axes";
+            if (tensor.shape.size() > static_cast<std::size_t>(rank))
+                return "more than " + std::to_string(rank) + " axes";
             if (tensor.strides.size() != tensor.shape.size()) return "needs one stride an axis";
         }
     }

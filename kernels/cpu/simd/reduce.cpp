@@ -6,7 +6,8 @@
 namespace CAIRN_LEVEL {
 namespace {
 
-/// f(row's elements, width) into the element of output 0 that belongs to the row, whether the output keeps the last axis or not.
+/// f(row's elements, width) into the element of output 0 that belongs to the row, whether the output keeps the last
+/// axis or not.
 template <typename T, typename F>
 CAIRN_INLINE void reduce(const Args& args, Team& team, F f) {
     const TensorArg& x = args.inputs[0];

@@ -60,8 +60,9 @@ CAIRN_INLINE void map_row(float* out, std::int64_t n, F f) {
     }
 }
 
-/// The sum of vector(i, count) over the row, i the first element of each vector and count < lanes for the last one in part. Four sums run side by
-/// side, which hides the latency of an addition, and are folded every 32 vectors, which keeps small terms from drowning in a large sum.
+/// The sum of vector(i, count) over the row, i the first element of each vector and count < lanes for the last one in
+/// part. Four sums run side by side, which hides the latency of an addition, and are folded every 32 vectors, which
+/// keeps small terms from drowning in a large sum.
 template <typename F>
 CAIRN_INLINE float sum_vectors(std::int64_t n, F vector) {
     F32 total{};
@@ -81,7 +82,9 @@ CAIRN_INLINE float sum_vectors(std::int64_t n, F vector) {
     if (i < n) total += first_lanes(n - i) != 0 ? vector(i, n - i) : F32{};
     return sum_lanes(total);
 }
-CAIRN_INLINE F32 load_some(const float* p, std::int64_t count) { return count == lanes ? load(p) : load_part(p, count); }
+CAIRN_INLINE F32 load_some(const float* p, std::int64_t count) {
+    return count == lanes ? load(p) : load_part(p, count);
+}
 CAIRN_INLINE void store_some(float* p, F32 x, std::int64_t count) {
     if (count == lanes) {
         store(p, x);
@@ -93,16 +96,19 @@ CAIRN_INLINE void store_some(float* p, F32 x, std::int64_t count) {
 /// The sum of f(x[i]).
 template <typename F>
 CAIRN_INLINE float sum_row(const float* x, std::int64_t n, F f) {
-    return sum_vectors(n, [&](std::int64_t i, std::int64_t count) __attribute__((always_inline)) { return f(load_some(x + i, count)); });
+    return sum_vectors(
+        n, [&](std::int64_t i, std::int64_t count)
+               __attribute__((always_inline)) { return f(load_some(x + i, count)); });
 }
 /// out[i] = f(x[i]), and their sum.
 template <typename F>
 CAIRN_INLINE float map_sum_row(float* out, const float* x, std::int64_t n, F f) {
-    return sum_vectors(n, [&](std::int64_t i, std::int64_t count) __attribute__((always_inline)) {
-        const F32 y = f(load_some(x + i, count));
-        store_some(out + i, y, count);
-        return y;
-    });
+    return sum_vectors(
+        n, [&](std::int64_t i, std::int64_t count) __attribute__((always_inline)) {
+            const F32 y = f(load_some(x + i, count));
+            store_some(out + i, y, count);
+            return y;
+        });
 }
 
 /// The largest element, NaN aside; -inf for an empty row.

@@ -1,8 +1,8 @@
 #include "kernels/cpu/simd/row_walk.hpp"
 #include "kernels/cpu/simd/vector_math.hpp"
 
-/// softmax and log_softmax of each row. A NaN, or a largest element that is infinite, makes the whole row NaN, as in the definition: the
-/// differences x - m are then NaN, and so is their sum.
+/// softmax and log_softmax of each row. A NaN, or a largest element that is infinite, makes the whole row NaN, as in
+/// the definition: the differences x - m are then NaN, and so is their sum.
 namespace CAIRN_LEVEL {
 namespace {
 

@@ -11,14 +11,15 @@
 #include <immintrin.h>
 #endif
 
-/// A vector of floats as wide as the level's registers, written with the compiler's vector extension so that one source serves all levels:
-/// 4 lanes (baseline), 8 (avx2), 16 (avx512). Operators work lane by lane; a comparison gives a mask of 0 and -1 that `mask ? a : b` and the
-/// bit operators take.
+/// A vector of floats as wide as the level's registers, written with the compiler's vector extension so that one source
+/// serves all levels: 4 lanes (baseline), 8 (avx2), 16 (avx512). Operators work lane by lane; a comparison gives a mask
+/// of 0 and -1 that `mask ? a : b` and the bit operators take.
 ///
 ///     for (; i + lanes <= n; i += lanes) store(y + i, load(x + i) * splat(2.0f));
 ///     store_part(y + i, load_part(x + i, n - i) * splat(2.0f), n - i);
 ///
-/// Why not intrinsics: the three levels then differ in width alone, and a width can be tested on a machine without the level (CAIRN_LANES).
+/// Why not intrinsics: the three levels then differ in width alone, and a width can be tested on a machine without the
+/// level (CAIRN_LANES).
 namespace CAIRN_LEVEL {
 
 #if defined(CAIRN_LANES)
@@ -91,8 +92,8 @@ CAIRN_INLINE void store_part(std::int32_t* p, I32 x, std::int64_t count) {
     std::memcpy(p, &x, static_cast<std::size_t>(count) * 4);
 }
 
-/// sum += a * b, in one rounding where the level has it. Spelled in assembler because g++ 12 otherwise moves accumulators of a
-/// register tile to memory.
+/// sum += a * b, in one rounding where the level has it. Spelled in assembler because g++ 12 otherwise moves
+/// accumulators of a register tile to memory.
 CAIRN_INLINE void multiply_add(F32& sum, F32 a, F32 b) {
 #if defined(__FMA__) && !defined(CAIRN_LANES)
     asm("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
@@ -103,7 +104,8 @@ CAIRN_INLINE void multiply_add(F32& sum, F32 a, F32 b) {
 
 CAIRN_INLINE F32 sqrt(F32 x) {
 #if defined(__AVX512F__) && !defined(CAIRN_LANES)
-    return _mm512_maskz_sqrt_ps(static_cast<__mmask16>(-1), x);  // the plain form warns of an uninitialised value in g++ 12
+    return _mm512_maskz_sqrt_ps(static_cast<__mmask16>(-1),
+                                x);  // the plain form warns of an uninitialised value in g++ 12
 #elif defined(__AVX2__) && !defined(CAIRN_LANES)
     return _mm256_sqrt_ps(x);
 #else

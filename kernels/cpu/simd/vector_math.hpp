@@ -4,11 +4,11 @@
 
 #include <cmath>
 
-/// Elementary functions on a vector of floats. Largest errors, in units in the last place of the exact result, are found by tests over dense
-/// samples of all floats: exp 1, log 1, tanh 1.5, erf 1.5, sigmoid 2.5, sin and cos 2.5, gelu 4 (its far tail included), rsqrt 1.5; silu and gelu_tanh 3
-/// of the argument's units. Infinities, NaN, subnormals and overflow come out as in IEEE arithmetic.
-/// The polynomials are minimax fits made for these ranges (Remez exchange); the range reductions follow Cody and Waite, Software
-/// Manual for the Elementary Functions, 1980.
+/// Elementary functions on a vector of floats. Largest errors, in units in the last place of the exact result, are
+/// found by tests over dense samples of all floats: exp 1, log 1, tanh 1.5, erf 1.5, sigmoid 2.5, sin and cos 2.5, gelu
+/// 4 (its far tail included), rsqrt 1.5; silu and gelu_tanh 3 of the argument's units. Infinities, NaN, subnormals and
+/// overflow come out as in IEEE arithmetic. The polynomials are minimax fits made for these ranges (Remez exchange);
+/// the range reductions follow Cody and Waite, Software Manual for the Elementary Functions, 1980.
 namespace CAIRN_LEVEL {
 
 /// The nearest integer, for |x| < 2^22.
@@ -100,8 +100,8 @@ CAIRN_INLINE F32 sigmoid(F32 x) {
 }
 CAIRN_INLINE F32 silu(F32 x) { return x * sigmoid(x); }
 
-/// The probability that a standard normal variable lies above a, for a >= 0: e^(-a^2/2) M(a), M (Mills' ratio over sqrt(2 pi)) as a polynomial in
-/// (a - 3) / (a + 3). Relative accuracy down to the subnormal results.
+/// The probability that a standard normal variable lies above a, for a >= 0: e^(-a^2/2) M(a), M (Mills' ratio over
+/// sqrt(2 pi)) as a polynomial in (a - 3) / (a + 3). Relative accuracy down to the subnormal results.
 CAIRN_INLINE F32 normal_tail(F32 a) {
     a = a > 15.0f ? splat(15.0f) : a;
     const F32 t = (a - 3.0f) / (a + 3.0f);
@@ -114,7 +114,8 @@ CAIRN_INLINE F32 normal_tail(F32 a) {
     m = m * t + 0.1232250412f;
     m = m * t - 0.2064026204f;
     m = m * t + 0.1215139475f;
-    // a^2 in two parts, the first exact: a rounding error of a^2 would be an error of e^(-a^2/2) a hundred times larger.
+    // a^2 in two parts, the first exact: a rounding error of a^2 would be an error of e^(-a^2/2) a hundred times
+    // larger.
     const F32 head = from_bits(bits(a) & static_cast<std::int32_t>(0xfffff000));
     return m * exp_with_tail(head * head * -0.5f, (a - head) * (a + head) * -0.5f);
 }
@@ -133,7 +134,8 @@ CAIRN_INLINE F32 erf(F32 x) {
     return copy_sign(a < 1.0f ? small : a == a ? large : a, x);
 }
 
-/// x times the normal distribution function: the definition x/2 (1 + erf(x / sqrt 2)) without its cancellation for x < 0.
+/// x times the normal distribution function: the definition x/2 (1 + erf(x / sqrt 2)) without its cancellation for x <
+/// 0.
 CAIRN_INLINE F32 gelu(F32 x) {
     const F32 tail = normal_tail(abs(x));
     return x * (x < 0.0f ? tail : 1.0f - tail);

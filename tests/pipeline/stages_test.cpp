@@ -1,0 +1,86 @@
+#include "cairn/cairn.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace cairn {
+namespace {
+
+Graph small_graph() {
+    Graph g("small");
+    const Dim n = g.symbol("N", 1, 64);
+    const Tensor x = g.input("x", DType::f32, {n, 16});
+    g.output("y", softmax(gelu(x * 2.0f) + x));
+    return g;
+}
+
+std::string message(const std::function<void()>& work) {
+    try {
+        work();
+    } catch (const Error& error) { return error.what(); }
+    return "nothing was thrown";
+}
+
+TEST(Stages, EachOneIsDumpedInOrder) {
+    const std::filesystem::path folder = std::filesystem::path(CAIRN_BINARY_DIR) / "dumped_stages";
+    std::filesystem::remove_all(folder);
+    CompileOptions options;
+    options.dump_stages = folder;
+    options.splits = {{"N", {1}}};
+    compile(small_graph(), Context(), options);
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) names.push_back(entry.path().filename().string());
+    std::sort(names.begin(), names.end());
+    EXPECT_EQ(names, (std::vector<std::string>{"N-1-1_01_graph.txt", "N-1-1_02_simplify.txt", "N-1-1_03_fuse.txt", "N-1-1_04_select.txt",
+                                               "N-1-1_05_emit.txt", "N-1-1_06_plan.txt", "N-2-64_01_graph.txt", "N-2-64_02_simplify.txt",
+                                               "N-2-64_03_fuse.txt", "N-2-64_04_select.txt", "N-2-64_05_emit.txt", "N-2-64_06_plan.txt"}));
+    std::ifstream file(folder / "N-2-64_03_fuse.txt");
+    const std::string tiles{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_NE(tiles.find("gelu"), std::string::npos);
+    EXPECT_NE(tiles.find("softmax"), std::string::npos);
+}
+
+TEST(Stages, AnUnknownNameIsRefused) {
+    EXPECT_EQ(message([] { compile(small_graph(), Context(), {.disable = {"magic"}}); }), "[compile] there is no stage called \"magic\"");
+    EXPECT_EQ(message([] { compile(small_graph(), Context(), {.splits = {{"M", {1}}}}); }), "[compile] a split names the unknown symbol M");
+    EXPECT_EQ(message([] { compile(Graph("empty"), Context()); }), "[compile] graph \"empty\" has no output");
+}
+
+TEST(Stages, AStopCancelsBetweenThem) {
+    std::stop_source source;
+    CompileOptions options;
+    options.stop = source.get_token();
+    std::vector<std::string> phases;
+    options.progress = [&](const Progress& progress) {
+        phases.emplace_back(progress.phase);
+        if (progress.phase == "fuse") source.request_stop();
+    };
+    EXPECT_THROW(compile(small_graph(), Context(), options), Cancelled);
+    EXPECT_EQ(phases, (std::vector<std::string>{"graph", "simplify", "fuse"}));
+}
+
+TEST(Stages, ALimitOneByteTooSmallIsRefusedWithTheNumberNeeded) {
+    const Context context;
+    const MemoryReport memory = compile(small_graph(), context).memory();
+    const std::int64_t needed = memory.bound + memory.states + memory.arena + memory.constants;
+    ASSERT_GT(needed, 0);
+    CompileOptions options;
+    options.memory_limit = needed;
+    compile(small_graph(), context, options);
+    options.memory_limit = needed - 1;
+    const std::string text = message([&] { compile(small_graph(), context, options); });
+    EXPECT_EQ(text.substr(0, text.find(" bytes")), "[compile] " + std::to_string(needed));
+}
+
+TEST(Stages, ExplainNamesEveryCandidateWithTimeOrReason) {
+    const std::string text = compile(small_graph(), Context({.max_isa = Isa::baseline})).explain();
+    EXPECT_NE(text.find("no, because: needs avx2, in use is baseline"), std::string::npos) << text;
+    EXPECT_NE(text.find("s estimated"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace cairn
