@@ -7,8 +7,8 @@
 
 #include "cairn/models/distilbert.hpp"
 #include "cairn/text/tokenizer.hpp"
-#include "host.hpp"
-#include "synthetic_weights.hpp"
+#include "examples/host.hpp"
+#include "examples/synthetic_weights.hpp"
 
 #include <nlohmann/json.hpp>
 

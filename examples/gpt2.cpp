@@ -9,9 +9,9 @@
 #include "cairn/text/sampler.hpp"
 #include "cairn/text/stream_decoder.hpp"
 #include "cairn/text/tokenizer.hpp"
-#include "host.hpp"
-#include "report.hpp"
-#include "synthetic_weights.hpp"
+#include "examples/host.hpp"
+#include "examples/report.hpp"
+#include "examples/synthetic_weights.hpp"
 
 #include <nlohmann/json.hpp>
 

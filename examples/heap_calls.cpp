@@ -1,4 +1,4 @@
-#include "heap_calls.hpp"
+#include "examples/heap_calls.hpp"
 
 #include <atomic>
 #include <cerrno>

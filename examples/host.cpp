@@ -1,4 +1,4 @@
-#include "host.hpp"
+#include "examples/host.hpp"
 
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
-#include "report.hpp"
+#include "examples/report.hpp"
 
-#include "heap_calls.hpp"
+#include "examples/heap_calls.hpp"
 
 #include <algorithm>
 #include <array>

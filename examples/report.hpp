@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cairn/models/gpt2.hpp"
-#include "host.hpp"
+#include "examples/host.hpp"
 
 /// What was chosen for a GPT-2, what memory it takes, and how fast it is: all measured by running it.
 namespace report {

@@ -1,4 +1,4 @@
-#include "synthetic_weights.hpp"
+#include "examples/synthetic_weights.hpp"
 
 #include <cmath>
 #include <cstdint>

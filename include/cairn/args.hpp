@@ -34,16 +34,16 @@ private:
 
 /// One tensor handed to a running kernel. Strides are in elements; shape and strides have `rank` entries.
 struct TensorArg {
-    std::byte* data;
-    const std::int64_t* shape;
-    const std::int64_t* strides;
-    int rank;
+    std::byte* data;              ///< the first element
+    const std::int64_t* shape;    ///< sizes, outermost first
+    const std::int64_t* strides;  ///< in elements
+    int rank;                     ///< number of axes
 };
 
 /// All that a running kernel sees.
 struct Args {
-    const TensorArg* inputs;
-    const TensorArg* outputs;
+    const TensorArg* inputs;   ///< as many as the Problem has, in its order
+    const TensorArg* outputs;  ///< likewise
     const std::int64_t* dims;  ///< the values of the Problem's list attributes, all lists one after another
     std::byte* workspace;      ///< `Kernel::workspace` bytes, 64-byte aligned, contents undefined
     const void* prepared;      ///< what `Kernel::prepare` returned

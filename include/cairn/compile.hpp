@@ -19,12 +19,13 @@ enum class Mode {
 
 /// Cuts the range of a symbol into buckets, each with its own program: `{"T", {1, 12}}` gives T = 1, 2..12 and 13.. .
 struct Split {
-    std::string symbol;
-    std::vector<std::int64_t> upper_bounds;
+    std::string symbol;                      ///< its name
+    std::vector<std::int64_t> upper_bounds;  ///< of all buckets but the last, ascending
 };
 
+/// What compile() may do, and what it is to leave out.
 struct CompileOptions {
-    Mode mode = Mode::off;
+    Mode mode = Mode::off;                ///< where times come from
     double tune_seconds = 5;              ///< wall clock, of Mode::normal
     std::vector<Split> splits;
     /// Stages to leave out, by name: `simplify`, `fuse`, `elementwise` (grouping), `search` (each node on its own, first kernel that accepts),

@@ -27,8 +27,8 @@ using ProgressSink = std::function<void(const Progress&)>;
 
 /// A result in memory that Cairn owns; valid until the next run, set or bind of the same CompiledGraph.
 struct OutputView {
-    const void* data = nullptr;
-    DType dtype = DType::f32;
+    const void* data = nullptr;           ///< the first element
+    DType dtype = DType::f32;             ///< of the elements
     std::span<const std::int64_t> shape;  ///< dense, row-major
 
     /// The elements as T; throws Error(argument) when T is not the dtype's C++ type (f16 and bf16: std::uint16_t).
@@ -66,7 +66,7 @@ struct MemoryReport {
 
 /// One instruction of a profile.
 struct InstructionProfile {
-    std::string kernel, problem;
+    std::string kernel, problem;  ///< Kernel::id, and the text form of what it computes
     double seconds = 0;           ///< of the last profiled run
     double expected_seconds = 0;  ///< what selection counted on
 };
@@ -113,6 +113,7 @@ public:
     /// After a failure states are as before the run, unless the run overwrites parts of a state: then they are refused until rewind(0).
     void run(const RunOptions& options = {});
 
+    /// A result of the last run. Throws Error(argument) for an unknown name, and when there was no successful run since the last change.
     OutputView output(std::string_view name) const;
     /// Sets the live length of all states that grow by `symbol` back to `length`, at most what it is.
     void rewind(std::string_view symbol, std::int64_t length);
@@ -120,6 +121,7 @@ public:
     /// A second executor of the same programs and weights with its own arena and states, for another thread.
     CompiledGraph instance() const;
 
+    /// What is needed, known before anything runs, at the largest sizes.
     MemoryReport memory() const;
     /// The same at these sizes (symbols not named: their largest value), for the one bucket they fall into: what a run there needs.
     MemoryReport memory(std::initializer_list<std::pair<std::string_view, std::int64_t>> sizes) const;

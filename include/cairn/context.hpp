@@ -44,6 +44,7 @@ public:
     /// Throws Error(argument) for threads < 1 or ill-formed extra kernels (two of one id, an unknown definition).
     explicit Context(ContextOptions options = {});
 
+    /// Threads that run programs, the caller's included.
     int threads() const noexcept;
     /// The highest level in use: what the CPU has, up to ContextOptions::max_isa.
     Isa isa() const noexcept;
@@ -51,6 +52,7 @@ public:
     const KernelSet& kernels() const noexcept;
 
     struct Parts;
+    /// The library's own view of it.
     const std::shared_ptr<Parts>& parts() const noexcept { return parts_; }
 
 private:

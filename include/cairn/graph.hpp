@@ -52,6 +52,7 @@ public:
     Operand(T value, std::source_location where = std::source_location::current()) noexcept
         : scalar_(static_cast<double>(value)), is_scalar_(true), where_(where) {}
 
+    /// Which of the two it is, the scalar's value, the tensor, and the caller's line.
     bool is_scalar() const noexcept { return is_scalar_; }
     double scalar() const noexcept { return scalar_; }
     const Tensor& tensor() const noexcept { return tensor_; }
@@ -121,6 +122,7 @@ public:
     void output(std::string_view name, const Tensor& tensor,
                 std::source_location where = std::source_location::current());
 
+    /// The name given when it was made.
     const std::string& name() const;
     /// The symbol table; shapes of this graph use its Dims.
     Symbols& symbols() const;

@@ -23,7 +23,7 @@ CAIRN_API std::string_view to_string(Isa isa) noexcept;
 /// How much work a Problem is, for an estimate where no measurement exists. `efficiency` is the share of the machine's peak
 /// arithmetic this kernel is expected to reach.
 struct Cost {
-    double flops = 0, bytes = 0, efficiency = 0.25;
+    double flops = 0, bytes = 0, efficiency = 0.25;  ///< operations, bytes moved, share of the peak
 };
 
 /// What `accepts` answers: empty for yes, else why not (`needs a contiguous last axis`).
@@ -44,7 +44,7 @@ struct PackedInput {
 /// A packed form of a matrix, made once when weights are bound and shared by every program that wants it. It is made by a Kernel
 /// with the definition `pack` whose output has this layout.
 struct Layout {
-    std::string name;
+    std::string name;  ///< as PackedInput and text forms name it
     /// Its bytes, for the plain tensor it was made from.
     Dim (*bytes)(const TensorDesc& plain);
     /// The name under which the same bytes are the packed form of the transposed matrix; may be empty.
@@ -74,7 +74,7 @@ struct Kernel {
 /// A function over tensors that kernels may compute in one go: the composite a user calls, the pattern looked for in graphs, the
 /// fallback where no kernel fits, and the oracle kernels are tested against.
 struct Definition {
-    std::string name;
+    std::string name;  ///< of Problems that it is the meaning of
     /// Calls the composite: operands and attributes as a Problem of this name lists them.
     std::function<std::vector<Tensor>(std::span<const Tensor> operands, const Attributes& attributes)> build;
     /// Problems in text form (no outputs) on which the pattern is made; symbols stand for any size, leading axes may be added,
@@ -85,9 +85,9 @@ struct Definition {
 
 /// Everything a Context can compute with. Order is preference where nothing else decides: the reference kernels come last.
 struct KernelSet {
-    std::vector<Definition> definitions;
-    std::vector<Layout> layouts;
-    std::vector<Kernel> kernels;
+    std::vector<Definition> definitions;  ///< looked for in graphs
+    std::vector<Layout> layouts;          ///< packed forms
+    std::vector<Kernel> kernels;          ///< in order of preference
 };
 
 }  // namespace cairn::inline v0

@@ -105,6 +105,7 @@ CAIRN_API Tensor unsqueeze(const Operand& x, int axis);
 CAIRN_API Tensor swap_axes(const Operand& x, int a, int b);
 
 // clang-format off
+/// The operators are the ops of the same meaning: a + b is add(a, b), a == b is eq(a, b), !a is logical_not(a), and so on.
 inline Tensor operator-(const Operand& x) { return neg(x); }
 inline Tensor operator+(const Operand& a, const Operand& b) { return add(a, b); }
 inline Tensor operator-(const Operand& a, const Operand& b) { return sub(a, b); }

@@ -13,8 +13,8 @@ namespace cairn::inline v0 {
 /// One named setting of an op or composite: a number (`eps=1e-05`) or a list of sizes, axes or indices (`axes=(-1)`,
 /// `start=(N)`).
 struct Attribute {
-    std::string name;
-    std::variant<double, std::vector<Dim>> value;
+    std::string name;                              ///< as the op declares it
+    std::variant<double, std::vector<Dim>> value;  ///< a number, or a list
     friend bool operator==(const Attribute&, const Attribute&) = default;
 };
 
@@ -34,8 +34,8 @@ public:
 
 /// One operand or result of a Problem.
 struct TensorDesc {
-    DType dtype = DType::f32;
-    Shape shape;
+    DType dtype = DType::f32;  ///< of the elements
+    Shape shape;               ///< sizes, outermost first
     std::vector<Dim> strides;  ///< in elements, one an axis; 0 repeats, negative is not allowed
     std::string layout;  ///< empty: plain memory with `strides`; else the name of a Layout (`panel32`), whose strides
                          ///< mean nothing and are kept dense
@@ -71,11 +71,11 @@ struct Step {
 /// have the batch axes of the output; broadcasting then shows as stride 0. A packed input keeps the shape of the matrix
 /// that was packed.
 struct Problem {
-    std::string definition;
-    Attributes attributes;
+    std::string definition;     ///< an atomic op, a Definition, `elementwise`, `copy` or `pack`
+    Attributes attributes;      ///< in the order the definition declares them
     std::vector<Step> body;    ///< of `elementwise` only
     std::vector<int> results;  ///< of `elementwise` only: the value number of each output
-    std::vector<TensorDesc> inputs, outputs;
+    std::vector<TensorDesc> inputs, outputs;  ///< in the definition's order
     friend bool operator==(const Problem&, const Problem&) = default;
 };
 
@@ -95,7 +95,7 @@ CAIRN_API std::shared_ptr<Symbols> symbols_of(const Problem& problem);
 
 /// A 128-bit content hash, the same on every platform.
 struct Digest {
-    std::uint64_t high = 0, low = 0;
+    std::uint64_t high = 0, low = 0;  ///< its two halves
     friend bool operator==(const Digest&, const Digest&) = default;
     friend auto operator<=>(const Digest&, const Digest&) = default;
 };

@@ -16,7 +16,7 @@ namespace cairn::inline v0 {
 
 /// How something was measured. Times of different policies are never mixed.
 struct TimingPolicy {
-    int threads = 1;
+    int threads = 1;               ///< that ran it together
     bool cold = true;             ///< operands rotated through more memory than the last-level cache holds
     std::string inputs = "normal"; ///< how operands were filled
     friend bool operator==(const TimingPolicy&, const TimingPolicy&) = default;
@@ -28,14 +28,15 @@ struct TimingEnvironment {
     std::string soft;  ///< kernel release, governor: kept for the record
 };
 
+/// What a measurement came to: times, nothing (`note` says why), or a lower bound.
 enum class TimingStatus : std::uint8_t { ok, failed, censored };
 
 /// One measurement. All times in seconds.
 struct Timing {
-    TimingStatus status = TimingStatus::ok;
+    TimingStatus status = TimingStatus::ok;  ///< which of the fields below count
     int samples = 0;          ///< blocks timed
     int inner = 1;            ///< runs in a block
-    double min = 0, p10 = 0, median = 0, p90 = 0, mad = 0;
+    double min = 0, p10 = 0, median = 0, p90 = 0, mad = 0;  ///< of the blocks; mad: median absolute deviation
     double bound = 0;         ///< censored: it takes at least this long
     int quality = 2;          ///< 1: the machine was busy meanwhile
     std::string note;         ///< why it failed

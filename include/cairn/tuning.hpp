@@ -28,6 +28,7 @@ struct Calibration {
     double barrier_seconds = 0;  ///< one barrier of the context's threads
     double timer_seconds = 0;    ///< the smallest step of the clock
 };
+/// Measures the machine with the context's threads.
 CAIRN_API Calibration calibrate(const Context& context);
 
 }  // namespace cairn::inline v0

@@ -72,6 +72,7 @@ public:
     /// The table its symbols live in; null for a constant.
     std::shared_ptr<Symbols> symbols() const;
 
+    /// The polynomial of the sum, difference and product.
     friend CAIRN_API Dim operator+(const Dim& a, const Dim& b);
     friend CAIRN_API Dim operator-(const Dim& a, const Dim& b);
     friend CAIRN_API Dim operator*(const Dim& a, const Dim& b);
@@ -113,10 +114,12 @@ CAIRN_API std::string to_string(const Dim& dim);
 /// The symbols of one graph or program, and the table in which their Dims are interned. Thread-safe.
 class CAIRN_API Symbols : public std::enable_shared_from_this<Symbols> {
 public:
+    /// A symbol as list() gives it.
     struct Symbol {
-        std::string name;
+        std::string name;        ///< unique in its table
         std::int64_t low, high;  ///< inclusive bounds
     };
+    /// An empty table.
     static std::shared_ptr<Symbols> create();
     ~Symbols();
     Symbols(const Symbols&) = delete;
@@ -159,12 +162,12 @@ CAIRN_API std::vector<Dim> dense_strides(const Shape& shape);
 /// with `owner` when Cairn no longer reads the memory (from the thread that drops it); without it the caller keeps the
 /// memory valid as long as the object it was bound to lives.
 struct InputView {
-    const void* data = nullptr;
-    DType dtype = DType::f32;
-    std::vector<std::int64_t> shape;
-    std::vector<std::int64_t> strides;
-    Device device = Device::cpu;
-    void* owner = nullptr;
+    const void* data = nullptr;         ///< the first element
+    DType dtype = DType::f32;           ///< of the elements
+    std::vector<std::int64_t> shape;    ///< sizes, outermost first
+    std::vector<std::int64_t> strides;  ///< in elements; empty: dense
+    Device device = Device::cpu;        ///< where the memory is
+    void* owner = nullptr;              ///< handed to release
     void (*release)(void* owner) = nullptr;
 };
 

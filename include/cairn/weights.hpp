@@ -29,8 +29,9 @@ using WeightSource = std::function<InputView(std::string_view name)>;
 /// not truncate them.
 class CAIRN_API Safetensors {
 public:
+    /// A tensor as the header describes it.
     struct Tensor {
-        std::string name;
+        std::string name;                 ///< unique in the file
         std::string dtype;  ///< as the file spells it (`F16`, `BF16`, `F8_E4M3`, ...)
         std::vector<std::int64_t> shape;
     };

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "cairn/compiled_graph.hpp"
-#include "fuse/tiles.hpp"
 #include "select/select.hpp"
 
 #include <chrono>

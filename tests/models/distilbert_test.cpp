@@ -1,7 +1,7 @@
 #include "cairn/models/distilbert.hpp"
 
 #include "cairn/text/tokenizer.hpp"
-#include "golden.hpp"
+#include "tests/models/golden.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include "cairn/models/distilbert.hpp"
 #include "cairn/models/gpt2.hpp"
 #include "examples/synthetic_weights.hpp"
-#include "golden.hpp"
+#include "tests/models/golden.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include "cairn/models/gpt2.hpp"
 
 #include "cairn/text/sampler.hpp"
-#include "golden.hpp"
+#include "tests/models/golden.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #include "cairn/models/gpt2.hpp"
 #include "examples/heap_calls.hpp"
-#include "golden.hpp"
+#include "tests/models/golden.hpp"
 
 #include <gtest/gtest.h>
 

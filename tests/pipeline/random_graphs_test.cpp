@@ -1,4 +1,4 @@
-#include "compiled_run.hpp"
+#include "tests/pipeline/compiled_run.hpp"
 #include "tests/ir/random_graph.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-#include "compiled_run.hpp"
+#include "cairn/composites.hpp"
+#include "tests/pipeline/compiled_run.hpp"
 #include "plan/validate.hpp"
 #include "program/lifetimes.hpp"
 #include "tests/ir/random_graph.hpp"

@@ -14,9 +14,10 @@ namespace cairn::inline v0::models {
 
 /// What config.json says of a DistilBERT. The defaults are distilbert-base with two labels.
 struct DistilBertConfig {
+    /// Sizes: entries of the vocabulary, positions, width, attention heads, layers, inner width.
     std::int64_t vocabulary = 30522, positions = 512, width = 768, heads = 12, layers = 6, inner = 3072;
     std::string activation = "gelu";      ///< gelu, relu, silu, gelu_new
-    std::vector<std::string> labels{"LABEL_0", "LABEL_1"};
+    std::vector<std::string> labels{"LABEL_0", "LABEL_1"};  ///< by logit
 
     /// Reads config.json. Throws Error(file) naming the entry that is missing or makes no sense, Error(unsupported) for another kind of model.
     CAIRN_API static DistilBertConfig read(const std::filesystem::path& config_json);
@@ -49,6 +50,7 @@ public:
     /// The same with ids and masks as given, all of one length.
     std::span<const float> forward(std::span<const std::vector<std::int32_t>> rows, std::span<const std::vector<bool>> masks);
 
+    /// What it was made from, and the compiled graph below it.
     const DistilBertConfig& config() const noexcept { return config_; }
     CompiledGraph& compiled() noexcept { return compiled_; }
     /// Options of the runs that forward() makes: stop, progress, profile.

@@ -15,8 +15,9 @@ namespace cairn::inline v0::models {
 
 /// What config.json says of a GPT-2. The defaults are the 124M model.
 struct Gpt2Config {
+    /// Sizes: entries of the vocabulary, positions, width, attention heads, layers, inner width.
     std::int64_t vocabulary = 50257, positions = 1024, width = 768, heads = 12, layers = 12, inner = 3072;
-    double layer_norm_epsilon = 1e-5;
+    double layer_norm_epsilon = 1e-5;     ///< inside the root
     std::string activation = "gelu_new";  ///< gelu_new, gelu_fast and gelu_pytorch_tanh are gelu_tanh; gelu, relu, silu
     bool scale_attention = true;          ///< by 1/sqrt(width / heads)
     bool scale_by_layer = false;          ///< and by 1/(layer + 1)
@@ -34,7 +35,7 @@ enum class Logits { last, all };
 
 /// How the graph is made.
 struct Gpt2Options {
-    Logits logits = Logits::last;
+    Logits logits = Logits::last;  ///< of which positions
     std::int64_t max_batch = 1;   ///< rows; above 1 the graph takes an input `start`
     std::int64_t capacity = 0;    ///< positions kept, at most those of the config; 0: all
 };
@@ -75,6 +76,7 @@ public:
     /// Another model on the same weights, with a cache of its own.
     Gpt2 instance() const;
 
+    /// What it was made from, and the compiled graph below it.
     const Gpt2Config& config() const noexcept { return config_; }
     CompiledGraph& compiled() noexcept { return compiled_; }
     /// Options of the runs that forward() makes: stop, progress, profile.

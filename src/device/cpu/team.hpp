@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cairn/kernel.hpp"
+#include "cairn/args.hpp"
 #include "device/cpu/barrier.hpp"
 
 #include <atomic>
