@@ -5,28 +5,6 @@
 # makes the OBJECT library cairn_<name>. SEES lists the rooms whose headers its files include; house_test compares it
 # with the arrows of docs/layout.md, and a test of the room links these rooms, and the rooms those see, with it.
 
-# The sources that exist; the others are named. An empty file stands in for nothing at all.
-function(cairn_present out)
-    set(present)
-    set(missing)
-    foreach(source IN LISTS ARGN)
-        get_filename_component(path "${source}" ABSOLUTE)
-        if(EXISTS "${path}")
-            list(APPEND present "${source}")
-        else()
-            list(APPEND missing "${source}")
-        endif()
-    endforeach()
-    if(missing)
-        message(STATUS "not written yet in ${CMAKE_CURRENT_SOURCE_DIR}: ${missing}")
-    endif()
-    if(missing AND NOT present)
-        set(present "${PROJECT_BINARY_DIR}/nothing_yet.cpp")
-        file(TOUCH "${present}")
-    endif()
-    set(${out} ${present} PARENT_SCOPE)
-endfunction()
-
 # What all code of the project is compiled with, tests and examples included.
 function(cairn_compile_settings target)
     target_compile_features(${target} PUBLIC cxx_std_20)
@@ -56,7 +34,6 @@ function(cairn_room name)
     if(arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "cairn_room(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
     endif()
-    cairn_present(arg_SOURCES ${arg_SOURCES})
     set(target cairn_${name})
     add_library(${target} OBJECT ${arg_SOURCES})
     cairn_object_settings(${target})
@@ -71,7 +48,7 @@ function(cairn_room name)
     set_target_properties(${target} PROPERTIES CAIRN_SEES "${arg_SEES}" CAIRN_LINKS "${uses}")
 endfunction()
 
-# Appends to `out` the rooms named, and all that those see, each once. Rooms not written yet are left out.
+# Sets `out` to the rooms named and all that those see, each once.
 function(cairn_rooms_seen_by out)
     set(pending ${ARGN})
     set(found)

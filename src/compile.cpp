@@ -18,6 +18,7 @@
 #include <chrono>
 #include <fstream>
 #include <map>
+#include <set>
 
 namespace cairn::inline v0 {
 namespace {
@@ -177,10 +178,10 @@ private:
         select::Options select_options{driver.enabled("search"), driver.enabled("pack"), options_.stop};
         if (options_.mode == Mode::normal && select_options.search) {
             driver.begin("tune");
-            tune::profile(graph, tiles, context_, costs_, select_options, {end_, options_.progress, options_.stop});
+            tune::profile(graph, tiles, context_, costs_, resident_, select_options, {end_, options_.progress, options_.stop});
         }
         driver.begin("select");
-        select::Candidates candidates(graph, context_.kernels(), context_.isa(), costs_, select_options.packed);
+        select::Candidates candidates(graph, context_.kernels(), context_.isa(), costs_, select_options.packed, resident_);
         const select::Selection selection = select::select(graph, tiles, candidates, select_options);
         driver.end("select", [] { return std::string(); }, [&] { return select::to_string(selection); });
         explain(selection, candidates);
@@ -243,6 +244,7 @@ private:
     select::CostSource costs_;
     std::chrono::steady_clock::time_point end_;
     std::string explanation_;
+    std::set<std::string> resident_;  // what the programs selected so far keep in memory
 };
 
 }  // namespace

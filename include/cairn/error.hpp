@@ -2,6 +2,7 @@
 
 #include "cairn/version.hpp"
 
+#include <initializer_list>
 #include <source_location>
 #include <stdexcept>
 #include <string>
@@ -31,11 +32,11 @@ public:
 
     /// `[part] message`
     Error(ErrorKind kind, std::string_view part, std::string_view message)
-        : Error(kind, "[" + std::string(part) + "] " + std::string(message)) {}
+        : Error(kind, join({"[", part, "] ", message})) {}
 
     /// `[part] message (file:line)`, the file without its folders.
     Error(ErrorKind kind, std::string_view part, std::string_view message, const std::source_location& where)
-        : Error(kind, "[" + std::string(part) + "] " + std::string(message) + " (" + place(where) + ")") {}
+        : Error(kind, join({"[", part, "] ", message, " (", place(where), ")"})) {}
 
     /// The kind of fault, for programs that react to it.
     ErrorKind kind() const noexcept { return kind_; }
@@ -45,10 +46,16 @@ public:
         const std::string_view path = where.file_name();
         const auto slash = path.find_last_of("/\\");
         const auto name = slash == std::string_view::npos ? path : path.substr(slash + 1);
-        return std::string(name) + ":" + std::to_string(where.line());
+        return join({name, ":", std::to_string(where.line())});
     }
 
 private:
+    static std::string join(std::initializer_list<std::string_view> parts) {
+        std::string text;
+        for (const std::string_view part : parts) text += part;
+        return text;
+    }
+
     ErrorKind kind_;
 };
 

@@ -19,63 +19,24 @@ namespace cairn::inline v0::ir {
 using NodeId = std::uint32_t;
 
 /// The kinds of node. Leaves first, then the atomic ops; op_table.hpp has a row for each.
+// clang-format off
 enum class Op : std::uint8_t {
-    input,
-    weight,
-    constant,
-    state_read,
-    neg,
-    abs,
-    exp,
-    log,
-    sqrt,
-    rsqrt,
-    sin,
-    cos,
-    tanh,
-    erf,
-    floor,
-    cast,
-    add,
-    sub,
-    mul,
-    div,
-    min,
-    max,
-    pow,
-    eq,
-    ne,
-    lt,
-    le,
-    gt,
-    ge,
-    logical_and,
-    logical_or,
-    logical_xor,
-    logical_not,
+    input, weight, constant, state_read,
+    neg, abs, exp, log, sqrt, rsqrt, sin, cos, tanh, erf, floor, cast,
+    add, sub, mul, div, min, max, pow,
+    eq, ne, lt, le, gt, ge, logical_and, logical_or, logical_xor, logical_not,
     where,
-    sum,
-    max_reduce,
-    argmax,
+    sum, max_reduce, argmax,
     matmul,
-    reshape,
-    transpose,
-    broadcast,
-    slice,
-    pad,
-    concat,
-    gather,
-    scatter,
-    iota,
-    window,
+    reshape, transpose, broadcast, slice, pad, concat, gather, scatter, iota, window,
     copy_to,
-    state_append,
-    state_write,
+    state_append, state_write,
 };
+// clang-format on
 
 /// One value. Its attributes are in the order its op_table row declares them; axes are stored negative, counted from
 /// the end (-1 is the last), so that a node means the same under added leading axes. Reductions keep their axes with
-/// size 1; ops.cpp adds the reshape that drops them.
+/// size 1; ops_reduction.cpp adds the reshape that drops them.
 struct Node {
     Op op = Op::input;
     DType dtype = DType::f32;
@@ -84,8 +45,7 @@ struct Node {
     std::vector<NodeId> operands;
     Attributes attributes;
     std::string name;  ///< of an input, weight or state
-    std::shared_ptr<const std::vector<double>>
-        values;  ///< of a constant, row-major; one value may stand for all elements of a rank-0 constant
+    std::shared_ptr<const std::vector<double>> values;  ///< of a constant: all its elements, row-major
     std::source_location where;  ///< the user's line; not part of identity
     std::string composite;       ///< the outermost composite it was made in; not part of identity
 };

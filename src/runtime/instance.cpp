@@ -244,9 +244,10 @@ void Instance::execute(Frame& frame, const RunOptions& options) {
     }
     team_.begin();
     core->context.parts()->pool.run(run_region, &region, &team_.barrier);
-    if (!region.halted) return;
+    const char* reason = team_.failure();
+    if (reason == nullptr && !region.halted) return;
     poisoned_ = frame.program().overwrites_states();
-    if (const char* reason = team_.failure()) throw Error(ErrorKind::argument, "run", reason);
+    if (reason != nullptr) throw Error(ErrorKind::argument, "run", reason);
     throw Cancelled("run");
 }
 

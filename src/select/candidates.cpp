@@ -12,6 +12,12 @@ namespace {
 using ir::NodeId;
 using ir::Op;
 
+/// True for the tile that makes a new version of a state (not for one that copies a version).
+bool changes_state(const fuse::Tile& tile, const ir::GraphData& graph) {
+    const Op op = graph.node(tile.outputs[0]).op;
+    return (op == Op::state_append || op == Op::state_write) && tile.definition == ir::info(op).name;
+}
+
 bool broadcasts_inputs(const std::string& definition) {
     if (definition == "elementwise") return true;
     const auto op = ir::find_op(definition);
@@ -33,11 +39,28 @@ void expand_inputs(Problem& problem) {
 
 }  // namespace
 
-Candidates::Candidates(const ir::GraphData& graph, const KernelSet& kernels, Isa isa, const CostSource& costs, bool use_packed)
+Candidates::Candidates(const ir::GraphData& graph, const KernelSet& kernels, Isa isa, const CostSource& costs, bool use_packed,
+                       std::set<std::string>& resident)
     : graph_(&graph), kernels_(&kernels), isa_(isa), costs_(costs), use_packed_(use_packed),
-      sizes_(representative_sizes(*graph.symbols())), views_(views_of(graph)), bound_(ir::bound_nodes(graph)) {
+      sizes_(representative_sizes(*graph.symbols())), views_(views_of(graph)), bound_(ir::bound_nodes(graph)), resident_(&resident), origins_(graph.nodes().size()) {
     for (const Kernel& kernel : kernels.kernels) by_definition_.emplace(kernel.definition, &kernel);
+    for (NodeId id = 0; id < origins_.size(); ++id) {
+        if (!bound_[id]) continue;
+        const ir::Node& node = graph.node(id);
+        std::string text = fmt::format("{} {} {}", ir::info(node.op).name, node.name, cairn::to_string(node.dtype, node.shape));
+        for (const Attribute& attribute : node.attributes)
+            if (const auto* list = std::get_if<std::vector<Dim>>(&attribute.value))
+                for (const Dim& dim : *list) text += ' ' + cairn::to_string(dim);
+        if (node.values != nullptr)
+            for (const double value : *node.values) text += fmt::format(" {}", value);
+        for (const NodeId operand : node.operands) text += ' ' + origins_[operand];
+        origins_[id] = cairn::to_string(digest(text));
+    }
 }
+
+bool Candidates::is_resident(const GoalKey& residence) const { return resident_->contains(origins_[residence.first] + residence.second); }
+
+void Candidates::keep(const GoalKey& residence) { resident_->insert(origins_[residence.first] + residence.second); }
 
 const Layout* Candidates::layout(std::string_view name) const noexcept {
     for (const Layout& layout : kernels_->layouts)
@@ -84,8 +107,7 @@ std::shared_ptr<const Problem> Candidates::problem_of(const fuse::Tile& tile, co
         problem->outputs.push_back(TensorDesc::dense(node.dtype, node.shape));
     }
     if (broadcasts_inputs(tile.definition) || tile.definition == "matmul") expand_inputs(*problem);
-    const Op op = graph_->node(tile.outputs[0]).op;
-    if (op == Op::state_append || op == Op::state_write) {
+    if (changes_state(tile, *graph_)) {
         // The new rows go where they belong in the state's memory; older ones stay where they are.
         TensorDesc rows = problem->inputs.back();
         rows.strides = views_[tile.outputs[0]].strides;
@@ -113,8 +135,7 @@ bool Candidates::try_kernel(const Kernel& kernel, const fuse::Tile& tile, int in
     auto problem = problem_of(tile, sources);
     const Judged& judged = judge(kernel, *problem, to_string(*problem));
     if (!judged.refusal.empty()) return false;
-    const Op op = graph_->node(tile.outputs[0]).op;
-    if (op == Op::state_append || op == Op::state_write) sources.erase(sources.begin());
+    if (changes_state(tile, *graph_)) sources.erase(sources.begin());
     found.push_back({index, &kernel, std::move(problem), std::move(sources), tile.outputs, judged.estimate});
     return true;
 }
@@ -123,8 +144,7 @@ std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index) {
     std::vector<Candidate> found;
     std::vector<Source> seen;
     for (const NodeId input : tile.inputs) seen.push_back({input, Form::seen, {}});
-    const Op op = graph_->node(tile.outputs[0]).op;
-    const std::string definition = op == Op::state_append || op == Op::state_write ? "copy" : tile.definition;
+    const std::string definition = changes_state(tile, *graph_) ? "copy" : tile.definition;
     const auto [begin, end] = by_definition_.equal_range(definition);
     for (auto it = begin; it != end; ++it) {
         const Kernel& kernel = *it->second;

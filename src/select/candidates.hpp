@@ -6,13 +6,19 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 /// Which kernels can compute which tile, from operands in which form, and at what cost.
 namespace cairn::inline v0::select {
+
+/// What a goal of the search is: a node and "" for its value in memory of its own, `dense` for a copy of a version of a state, else a packed layout; with a
+/// `!` behind, that form being kept in memory for all runs.
+using GoalKey = std::pair<ir::NodeId, std::string>;
 
 /// How an operand of a candidate is wanted.
 enum class Form : std::uint8_t {
@@ -48,7 +54,9 @@ struct Candidate {
 /// Finds candidates; equal problems (of equal layers) are judged once.
 class Candidates {
 public:
-    Candidates(const ir::GraphData& graph, const KernelSet& kernels, Isa isa, const CostSource& costs, bool use_packed);
+    /// `resident` names what programs of other buckets keep in memory; it must outlive this object.
+    Candidates(const ir::GraphData& graph, const KernelSet& kernels, Isa isa, const CostSource& costs, bool use_packed,
+               std::set<std::string>& resident);
 
     /// All candidates of a tile: for each kernel of its definition the first form of operands it accepts among as seen, and views copied dense; and its
     /// packed form beside that.
@@ -65,6 +73,9 @@ public:
     const Layout* layout(std::string_view name) const noexcept;
     /// Whether the value lies in a state's memory (as a version of it, not as a view into one).
     bool is_state_version(ir::NodeId node) const noexcept;
+    /// Whether a bound value is kept in this form already, by a program selected earlier; and the note that it is.
+    bool is_resident(const GoalKey& residence) const;
+    void keep(const GoalKey& residence);
     /// The node and layout name under which a packed operand is known: a transposed view of a dense matrix is packed from that matrix.
     std::pair<ir::NodeId, std::string> packed_key(ir::NodeId node, const std::string& layout) const;
 
@@ -88,6 +99,8 @@ private:
     std::vector<bool> bound_;
     std::multimap<std::string, const Kernel*> by_definition_;  // equal keys in list order
     std::unordered_map<std::string, Judged> judged_;
+    std::set<std::string>* resident_;
+    std::vector<std::string> origins_;  // of bound values: how they are made from weights, the same in every bucket
 };
 
 }  // namespace cairn::inline v0::select

@@ -14,11 +14,13 @@ namespace {
 using ir::NodeId;
 using ir::Op;
 
-// Work done once when weights are bound counts this much of its time, and each byte it leaves behind this many seconds: enough to prefer the
-// smaller of two equally fast programs.
-constexpr double bind_weight = 1e-3, seconds_per_bound_byte = 1e-13;
+// Work done once when weights are bound counts this much of its time. Each byte that a run keeps in memory for good, a weight as stored or in another
+// form, counts this many seconds, unless an earlier bucket keeps it anyway: one form of a weight serves all buckets unless a second one pays.
+constexpr double bind_weight = 1e-3, seconds_per_resident_byte = 2e-11;
 
 using Key = GoalKey;
+
+constexpr std::string_view resident_mark = "!";
 
 class MemoBuilder {
 public:
@@ -78,10 +80,13 @@ private:
     /// Copies and packings that candidates ask for, and what those rest on in turn.
     void add_conversions() {
         std::set<Key> wanted;
+        std::set<Key> residences;
         for (const auto& [key, list] : found_)
             for (const Candidate& candidate : list)
-                for (const Source& source : candidate.sources)
+                for (const Source& source : candidate.sources) {
                     if (source.form != Form::seen) wanted.insert(*goal_of(source, graph_, candidates_));
+                    if (auto kept = residence_of(source, key.first)) residences.insert(std::move(*kept));
+                }
         for (const Key& root : roots_) wanted.insert(root);
         for (const Key& key : wanted) {
             const auto& [node, layout] = key;
@@ -90,12 +95,25 @@ private:
             for (Candidate& made : copied ? candidates_.of_copy(node) : candidates_.of_packing(node, layout))
                 found_[key].push_back(std::move(made));
         }
+        for (const Key& key : residences) found_[key].emplace_back();
+    }
+
+    /// The goal of keeping in memory what a run reads of a weight: for the bytes, beside the one for the value. What only the bind section reads
+    /// need not stay.
+    std::optional<Key> residence_of(const Source& source, NodeId top) const {
+        if (candidates_.bound()[top]) return std::nullopt;
+        const auto value = goal_of(source, graph_, candidates_);
+        const Key form = value ? *value : Key{views()[source.node].base, ""};
+        const bool heavy = candidates_.bound()[form.first] && graph_.node(form.first).op != Op::constant;
+        return heavy ? std::optional(Key{form.first, form.second + std::string(resident_mark)}) : std::nullopt;
     }
 
     std::vector<Key> needs_of(const Candidate& candidate, NodeId top) const {
         std::vector<Key> needs;
-        for (const Source& source : candidate.sources)
+        for (const Source& source : candidate.sources) {
+            if (auto kept = residence_of(source, top)) needs.push_back(std::move(*kept));
             if (auto need = goal_of(source, graph_, candidates_)) needs.push_back(std::move(*need));
+        }
         const ir::Node& node = graph_.node(top);
         if (node.op == Op::state_append || node.op == Op::state_write)
             if (const NodeId previous = node.operands[0]; !is_given(graph_.node(previous))) needs.push_back({previous, ""});
@@ -107,27 +125,43 @@ private:
     double cost_of(const Candidate& candidate, const Key& key) const {
         const double seconds = candidate.estimate.seconds;
         if (!candidates_.bound()[key.first]) return seconds;
+        if (!is_residence(key)) return seconds * bind_weight;
+        if (candidates_.is_resident(key)) return 0;
         double bytes = static_cast<double>(size_of(graph_.node(key.first).dtype));
-        for (const Dim& size : graph_.node(key.first).shape) bytes *= static_cast<double>(size.upper_bound());
-        return seconds * bind_weight + bytes * seconds_per_bound_byte;
+        for (const Dim& size : graph_.node(key.first).shape) bytes *= static_cast<double>(size.constant());
+        return bytes * seconds_per_resident_byte;
     }
 
+    /// Numbers goals so that needs come first and everything about weights comes right before its first user: few goals then cross any
+    /// place between two layers.
     void number() {
-        std::map<Key, int> number;
-        for (const auto& [key, list] : found_) number.emplace(key, static_cast<int>(number.size()));
-        memo_.problem.goals.resize(number.size());
-        memo_.candidates.resize(number.size());
-        for (const auto& [key, goal] : number) memo_.keys.push_back(key);
-        for (auto& [key, list] : found_) {
-            const auto goal = static_cast<std::size_t>(number.at(key));
+        for (const auto& [key, list] : found_)
+            if (!candidates_.bound()[key.first]) visit(key);
+        for (const Key& root : roots_) visit(root);
+        memo_.problem.goals.resize(memo_.keys.size());
+        memo_.candidates.resize(memo_.keys.size());
+        for (std::size_t goal = 0; goal < memo_.keys.size(); ++goal) {
             std::map<std::pair<std::vector<int>, std::vector<int>>, std::size_t> seen;
-            for (Candidate& candidate : list) add_alternative(goal, key, std::move(candidate), number, seen);
+            const Key key = memo_.keys[goal];
+            for (Candidate& candidate : found_[key]) add_alternative(goal, key, std::move(candidate), number_, seen);
         }
         for (const Key& root : roots_) {
-            const auto goal = number.find(root);
-            if (goal == number.end() || memo_.problem.goals[static_cast<std::size_t>(goal->second)].empty()) refuse(root.first);
+            const auto goal = number_.find(root);
+            if (goal == number_.end() || memo_.problem.goals[static_cast<std::size_t>(goal->second)].empty()) refuse(root.first);
             memo_.problem.roots.push_back(goal->second);
         }
+    }
+
+    void visit(const Key& key) {
+        const auto it = found_.find(key);
+        if (it == found_.end() || !visited_.insert(key).second) return;
+        for (const Candidate& candidate : it->second) {
+            for (const Key& need : needs_of(candidate, key.first)) visit(need);
+            for (const NodeId output : candidate.outputs)
+                if (output != key.first) visit({output, ""});
+        }
+        number_[key] = static_cast<int>(memo_.keys.size());
+        memo_.keys.push_back(key);
     }
 
     /// Among candidates that rest on the same goals and reach the same ones, only the cheapest matters to the search.
@@ -190,11 +224,14 @@ private:
     Candidates& candidates_;
     bool first_only_;
     std::map<Key, std::vector<Candidate>> found_;
-    std::set<Key> roots_;
+    std::set<Key> roots_, visited_;
+    std::map<Key, int> number_;
     Memo memo_;
 };
 
 }  // namespace
+
+bool is_residence(const GoalKey& key) noexcept { return key.second.ends_with(resident_mark); }
 
 bool is_given(const ir::Node& node) noexcept {
     return node.op == Op::input || node.op == Op::weight || node.op == Op::constant || node.op == Op::state_read;

@@ -11,8 +11,8 @@
 /// The memo: from tiles and kernels to the numbered goals and alternatives that the search sees.
 namespace cairn::inline v0::select {
 
-/// What a goal is: a node and "" for its value in memory of its own, `dense` for a copy of a version of a state, else a packed layout.
-using GoalKey = std::pair<ir::NodeId, std::string>;
+/// True for the goal of keeping a bound value in memory (rather than that of making it): its candidate has no kernel.
+bool is_residence(const GoalKey& key) noexcept;
 
 /// The goal that an operand of a candidate rests on; nothing for what is there anyway (inputs, weights, constants, states before the run).
 std::optional<GoalKey> goal_of(const Source& source, const ir::GraphData& graph, const Candidates& candidates);

@@ -32,6 +32,10 @@ Selection select(const ir::GraphData& graph, const std::vector<fuse::Tile>& tile
     for (std::size_t goal = 0; goal < found.choice.size(); ++goal) {
         if (found.choice[goal] < 0) continue;
         const Candidate& candidate = memo.candidates[goal][static_cast<std::size_t>(found.choice[goal])];
+        if (is_residence(memo.keys[goal])) {
+            candidates.keep(memo.keys[goal]);
+            continue;
+        }
         if (!candidates.bound()[memo.keys[goal].first]) selection.seconds += candidate.estimate.seconds;
         selection.chosen.push_back({memo.keys[goal], candidate});
     }

@@ -32,7 +32,7 @@ std::vector<std::pair<Problem, const Kernel*>> unknown_calls(const select::Selec
 }  // namespace
 
 Profiled profile(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, const Context& context, select::CostSource costs,
-                 const select::Options& options, const Budget& budget) {
+                 const std::set<std::string>& resident, const select::Options& options, const Budget& budget) {
     Profiled result;
     TimingDb& timings = *context.parts()->timings;
     costs.timings = &timings;
@@ -40,7 +40,8 @@ Profiled profile(const ir::GraphData& graph, const std::vector<fuse::Tile>& tile
     const std::vector<std::int64_t> sizes = select::representative_sizes(*graph.symbols());
     std::set<std::string> seen;
     while (Clock::now() < budget.end) {
-        select::Candidates candidates(graph, context.kernels(), context.isa(), costs, options.packed);
+        std::set<std::string> tried = resident;
+        select::Candidates candidates(graph, context.kernels(), context.isa(), costs, options.packed, tried);
         const auto calls = unknown_calls(select::select(graph, tiles, candidates, options), sizes, seen);
         if (calls.empty()) {
             result.complete = true;

@@ -4,7 +4,9 @@
 #include "select/select.hpp"
 
 #include <chrono>
+#include <set>
 #include <stop_token>
+#include <string>
 
 /// Profile on a miss: measures what the best path needs and nothing else.
 namespace cairn::inline v0::tune {
@@ -22,8 +24,8 @@ struct Profiled {
 };
 
 /// Searches with unknown times at their lower bounds, measures what is unknown on the path found, stores it, and repeats until all of the best path is
-/// measured or the budget is spent. Each measurement is stored as soon as it is made.
+/// measured or the budget is spent. `resident`: what other buckets' programs keep in memory, as select::Candidates notes it. Each measurement is stored as soon as it is made.
 Profiled profile(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, const Context& context, select::CostSource costs,
-                 const select::Options& options, const Budget& budget);
+                 const std::set<std::string>& resident, const select::Options& options, const Budget& budget);
 
 }  // namespace cairn::inline v0::tune

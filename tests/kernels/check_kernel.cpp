@@ -53,7 +53,11 @@ public:
                     fault("refuses its own sample: " + refusal, variation.problem);
                     continue;
                 }
-                for (const auto& sizes : variation.sizes) at_sizes_of(variation, sizes);
+                try {
+                    for (const auto& sizes : variation.sizes) at_sizes_of(variation, sizes);
+                } catch (const Error& error) {
+                    fault(std::string("accepts what its definition refuses: ") + error.what(), variation.problem);
+                }
             }
         }
         return report_;

@@ -35,7 +35,7 @@ constexpr Bound bounds[] = {
     {"sin", [](double x) { return std::sin(x); }, 2.5, false},
     {"cos", [](double x) { return std::cos(x); }, 2.5, false},
     {"sigmoid", sigmoid, 2.5, false},
-    {"gelu", [](double x) { return x * 0.5 * std::erfc(-x / std::sqrt(2.0)); }, 4, false},
+    {"gelu", [](double x) { return x * 0.5 * std::erfc(-x / std::sqrt(2.0)); }, 8, false},
     {"silu", [](double x) { return x * sigmoid(x); }, 3, true},
     {"gelu_tanh", gelu_tanh, 3, true},
 };

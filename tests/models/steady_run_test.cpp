@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdarg>
+#include <cstdlib>
 
 // This program puts counters before the allocator, the mutex and the system call that futexes go through, and looks at them over a whole decode.
 
@@ -88,15 +89,15 @@ TEST(SteadyRun, WithSeveralThreadsToo) {
 
 TEST(SteadyRun, TheCountersCount) {
     const Counts before;
-    auto* memory = new std::vector<int>(100);
-    delete memory;
+    void* volatile memory = std::malloc(100);
+    std::free(memory);
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&mutex);
     pthread_mutex_unlock(&mutex);
     int word = 1;
     syscall(SYS_futex, &word, 0 /* FUTEX_WAIT */, 2, nullptr, nullptr, 0);
     const Counts after;
-    EXPECT_GE(after.heap - before.heap, 2);
+    EXPECT_GE(after.heap - before.heap, 1);
     EXPECT_EQ(after.mutexes - before.mutexes, 1);
     EXPECT_EQ(after.futexes - before.futexes, 1);
 }

@@ -133,14 +133,14 @@ TEST(CompiledGraph, WrongCallsAreOneSentence) {
     CompiledGraph model = compile(dense_layer(), Context());
     const std::vector<float> x = rows(2);
     EXPECT_EQ(message([&] { model.run(); }), "[run] the weights are not bound");
-    EXPECT_EQ(message([&] { model.bind({}); }), "[bind] weight \"w\": there is no source of weights; weight \"b\": there is no source of weights");
+    EXPECT_EQ(message([&] { model.bind({}); }), "[bind] weight \"b\": there is no source of weights; weight \"w\": there is no source of weights");
     const WeightSource wrong = [&](std::string_view) {
         InputView view;
         view.data = x.data();
         view.shape = {4, 4};
         return view;
     };
-    EXPECT_EQ(message([&] { model.bind(wrong); }), "[bind] weight \"w\": expected f32[8,4], got f32[4,4]; weight \"b\": expected f32[4], got f32[4,4]");
+    EXPECT_EQ(message([&] { model.bind(wrong); }), "[bind] weight \"b\": expected f32[4], got f32[4,4]; weight \"w\": expected f32[8,4], got f32[4,4]");
     model.bind(layer.source());
     EXPECT_EQ(message([&] { model.bind(layer.source()); }), "[bind] the weights are bound already; compile or load again for others");
     EXPECT_EQ(message([&] { model.run(); }), "[run] the size N is not set");

@@ -72,9 +72,9 @@ std::vector<std::string> samples_of(const Form& form) {
     return {with_columns(name + " | f32[T,70] f32[70,N]@panel32!" + bias + residual("f32[T,N]") +
                              " -> f32[T,N] where T in 0..400",
                          "100"),
-            with_columns(name + " | f32[T,129]:(300,1) f32[129,N]@panel32!" + bias + residual("f32[T,N]:(2000,1)") +
-                             " -> f32[T,N]:(1600,1) where T in 1..20",
-                         "1504"),
+            with_columns(name + " | f32[T,17]:(300,1) f32[17,N]@panel32!" + bias + residual("f32[T,N]:(2000,1)") +
+                             " -> f32[T,N]:(1700,1) where T in 1..20",
+                         "1600"),
             with_columns(name + " | f32[B,1,33] f32[33,N]@panel32!" + bias + residual("f32[B,1,N]") +
                              " -> f32[B,1,N] where B in 1..9",
                          "7"),

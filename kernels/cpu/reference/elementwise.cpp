@@ -65,10 +65,15 @@ Refusal step_refusal(const Step& step, const std::vector<DType>& dtypes) {
                                                            : static_cast<std::size_t>(made.rule->operands);
     if (step.operands.size() != wanted) return "the step " + step.op + " has the wrong number of operands";
     if (made.form != Form::rule) return {};
+    const ElementRule& rule = *made.rule;
     const bool real = is_float(made.operand_dtype);
-    if (real ? made.rule->real == nullptr && made.rule->real_test == nullptr
-             : made.rule->whole == nullptr && made.rule->whole_test == nullptr)
-        return step.op + " is not defined for " + std::string(to_string(made.operand_dtype));
+    // Booleans are compared for equality and combined by logic, and only they are.
+    const bool is_logic = step.op.starts_with("logical_"), is_equality = step.op == "eq" || step.op == "ne";
+    const bool is_defined = real ? rule.real != nullptr || rule.real_test != nullptr
+                            : made.operand_dtype == DType::boolean
+                                ? is_logic || is_equality
+                                : !is_logic && (rule.whole != nullptr || rule.whole_test != nullptr);
+    if (!is_defined) return step.op + " is not defined for " + std::string(to_string(made.operand_dtype));
     return {};
 }
 

@@ -1,0 +1,225 @@
+#include "tests/fuse/spellings.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace cairn::test {
+namespace {
+
+using T = const Tensor&;
+using Mask = std::function<Tensor(const Tensors&)>;
+constexpr double lowest = std::numeric_limits<float>::lowest();
+
+// q [2,H,T,4], k and v [2,H,past+T,4], keys [2,past+T].
+Tensors operands(Graph& g) {
+    const Dim t = g.symbol("T", 1, 3), past = g.symbol("past", 0, 3), s = past + t;
+    return {g.input("q", DType::f32, {2, 3, t, 4}), g.input("k", DType::f32, {2, 3, s, 4}),
+            g.input("v", DType::f32, {2, 3, s, 4}), g.input("keys", DType::boolean, {2, s})};
+}
+
+Graph graph_of(T x) { return Graph(x.graph()); }
+Dim queries(const Tensors& t) { return t[0].dim(2); }
+Dim keys(const Tensors& t) { return t[1].dim(2); }
+
+// The parts a spelling is put together from.
+struct Scores {
+    const char* text;
+    Tensor (*build)(T q, T k);
+};
+Tensor flipped(T k) { return swap_axes(k, -1, -2); }
+const Scores scores[] = {
+    {"q@k' * 0.5", [](T q, T k) { return matmul(q, flipped(k)) * 0.5; }},
+    {"q@k' / 2", [](T q, T k) { return matmul(q, flipped(k)) / std::sqrt(4.0); }},
+    {"(q * 0.5)@k'", [](T q, T k) { return matmul(q * 0.5, flipped(k)); }},
+    {"q@(k / 2)'", [](T q, T k) { return matmul(q, flipped(k / 2)); }},
+    {"(q*0.70710678)@(k*0.70710678)'", [](T q, T k) { return matmul(q * 0.70710678, flipped(k * 0.70710678)); }},
+    {"q@(0.5 k')", [](T q, T k) { return matmul(q, 0.5 * flipped(k)); }},
+};
+struct Weights {
+    const char* text;
+    Tensor (*build)(T s);
+};
+const Weights weights[] = {
+    {"softmax", [](T s) { return softmax(s); }},
+    {"exp/sum", [](T s) { const Tensor e = exp(s - max_reduce(s, {-1}, true)); return e / sum(e, {-1}, true); }},
+    {"exp*(1/sum)", [](T s) { const Tensor e = exp(s + -unsqueeze(max_reduce(s, {-1}), -1)); return e * (1 / sum(e, {-1}, true)); }},
+    {"pow", [](T s) { const Tensor e = exp(-(max_reduce(s, {-1}, true) - s)); return pow(sum(e, {-1}, true), -1) * e; }},
+};
+
+Tensor attend(const Tensors& t, const Scores& score, const Mask& mask, const Weights& weight) {
+    const Tensor s = score.build(t[0], t[1]);
+    return matmul(weight.build(mask ? where(mask(t), s, lowest) : s), t[2]);
+}
+
+TEST(Spellings, Attention) {
+    const Family family{"attention", operands, "attention causal=(0) scale=0.5 (q, k, v)"};
+    std::vector<Spelling> found;
+    for (const Scores& score : scores)
+        for (const Weights& weight : weights)
+            found.push_back({std::string(weight.text) + " of " + score.text,
+                             [score, weight](const Tensors& t) { return attend(t, score, nullptr, weight); }});
+    found.push_back({"the composite", [](const Tensors& t) { return attention(t[0], t[1], t[2]); }});
+    expect_found(family, found);
+
+    const auto s = [](const Tensors& t) { return matmul(t[0], flipped(t[1])) * 0.5; };
+    const auto with = [](Tensor w, const Tensors& t) { return matmul(w, t[2]); };
+    expect_missed(family, {
+        {"k and v swapped halfway", [s, with](const Tensors& t) { return matmul(softmax(s(t)), t[1] + t[2] * 0.1) * 1.5; }},
+        {"q and k' the other way round", [](const Tensors& t) { return matmul(softmax(swap_axes(matmul(t[1], flipped(t[0])), 2, 3) * 0.5), exp(t[2])) * 2; }},
+        {"scale after softmax", [](const Tensors& t) { return matmul(softmax(matmul(t[0], flipped(t[1]))) * 0.5, t[2]); }},
+        {"scale on v", [](const Tensors& t) { return matmul(softmax(matmul(t[0], flipped(t[1]))), t[2]) * 0.5; }},
+        {"scale on v inside", [](const Tensors& t) { return -matmul(softmax(matmul(t[0], flipped(t[1]))), t[2]); }},
+        {"softmax over queries", [s, with](const Tensors& t) { return with(softmax(s(t), -2), t); }},
+        {"softmax over heads", [s, with](const Tensors& t) { return with(softmax(s(t), 1), t); }},
+        {"no softmax", [s, with](const Tensors& t) { return with(s(t), t); }},
+        {"exp without sum", [s, with](const Tensors& t) { return with(exp(s(t) - max_reduce(s(t), {-1}, true)), t); }},
+        {"sum + 1e-3", [s, with](const Tensors& t) { const Tensor e = exp(s(t) - max_reduce(s(t), {-1}, true)); return with(e / (sum(e, {-1}, true) + 1e-3), t); }},
+        {"sum over queries", [s, with](const Tensors& t) { const Tensor e = exp(s(t) - max_reduce(s(t), {-1}, true)); return with(e / sum(e, {-2}, true), t); }},
+        {"max of unscaled scores", [s, with](const Tensors& t) { const Tensor e = exp(s(t) - max_reduce(matmul(t[0], flipped(t[1])), {-1}, true)); return with(e / sum(e, {-1}, true), t); }},
+        {"scores + 1 for one key", [s, with](const Tensors& t) { return with(softmax(s(t) + cast(reshape(t[3], {2, 1, 1, keys(t)}), DType::f32)), t); }},
+        {"scores squared", [s, with](const Tensors& t) { return with(softmax(s(t) * s(t)), t); }},
+        {"tanh of scores", [s, with](const Tensors& t) { return with(softmax(tanh(s(t))), t); }},
+        {"scores in f16", [s, with](const Tensors& t) { return with(softmax(cast(cast(s(t), DType::f16), DType::f32)), t); }},
+        {"softmax in f16", [s, with](const Tensors& t) { return with(cast(softmax(cast(s(t), DType::f16)), DType::f32), t); }},
+        {"dropout by half", [s, with](const Tensors& t) { return with(softmax(s(t)) * 0.999, t); }},
+        {"softmax + 1e-3", [s, with](const Tensors& t) { return with(softmax(s(t)) + 1e-3, t); }},
+        {"log_softmax", [s, with](const Tensors& t) { return with(log_softmax(s(t)), t); }},
+        {"residual", [s, with](const Tensors& t) { return with(softmax(s(t)), t) + t[0]; }},
+        {"heads joined", [s, with](const Tensors& t) { return swap_axes(with(softmax(s(t)), t), 1, 2); }},
+    });
+}
+
+// Query i of T sees keys up to past + i.
+const std::pair<const char*, Mask> causal_masks[] = {
+    {"rows >= columns", [](const Tensors& t) { return reshape(iota(graph_of(t[0]), queries(t), DType::i32, keys(t) - queries(t)), {queries(t), 1}) >= iota(graph_of(t[0]), keys(t)); }},
+    {"columns <= rows", [](const Tensors& t) { return iota(graph_of(t[0]), keys(t)) <= unsqueeze(iota(graph_of(t[0]), queries(t), DType::i32, keys(t) - queries(t)), 1); }},
+    {"columns < rows + 1", [](const Tensors& t) { return iota(graph_of(t[0]), keys(t)) < unsqueeze(iota(graph_of(t[0]), queries(t), DType::i32, keys(t) - queries(t)), 1) + 1; }},
+    {"rows > columns - 1", [](const Tensors& t) { return unsqueeze(iota(graph_of(t[0]), queries(t), DType::i32, keys(t) - queries(t)), 1) > iota(graph_of(t[0]), keys(t)) - 1; }},
+    {"rows + 1 > columns", [](const Tensors& t) { return unsqueeze(iota(graph_of(t[0]), queries(t), DType::i32, keys(t) - queries(t) + 1), 1) > iota(graph_of(t[0]), keys(t)); }},
+    {"not (columns > rows)", [](const Tensors& t) { return !(iota(graph_of(t[0]), keys(t)) > unsqueeze(iota(graph_of(t[0]), queries(t), DType::i32, keys(t) - queries(t)), 1)); }},
+    {"i + past >= j", [](const Tensors& t) { return unsqueeze(iota(graph_of(t[0]), queries(t)), 1) + graph_of(t[0]).constant(DType::i32, keys(t) - queries(t)) >= iota(graph_of(t[0]), keys(t)); }},
+    {"i >= j - past", [](const Tensors& t) { return unsqueeze(iota(graph_of(t[0]), queries(t)), 1) >= iota(graph_of(t[0]), keys(t)) - graph_of(t[0]).constant(DType::i32, keys(t) - queries(t)); }},
+    {"i >= iota from -past", [](const Tensors& t) { return unsqueeze(iota(graph_of(t[0]), queries(t)), 1) >= iota(graph_of(t[0]), keys(t), DType::i32, queries(t) - keys(t)); }},
+    {"j - i <= past", [](const Tensors& t) { return iota(graph_of(t[0]), keys(t)) - unsqueeze(iota(graph_of(t[0]), queries(t)), 1) <= graph_of(t[0]).constant(DType::i32, keys(t) - queries(t)); }},
+    {"0 <= i + past - j", [](const Tensors& t) { return 0 <= unsqueeze(iota(graph_of(t[0]), queries(t), DType::i32, keys(t) - queries(t)), 1) - iota(graph_of(t[0]), keys(t)); }},
+    {"-j >= -(i + past)", [](const Tensors& t) { return -iota(graph_of(t[0]), keys(t)) >= -unsqueeze(iota(graph_of(t[0]), queries(t), DType::i32, keys(t) - queries(t)), 1); }},
+};
+
+TEST(Spellings, CausalAttention) {
+    const Family family{"attention", operands, "attention causal=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v)"};
+    std::vector<Spelling> found;
+    for (const auto& [text, mask] : causal_masks) {
+        found.push_back({text, [m = mask](const Tensors& t) { return attend(t, scores[0], m, weights[0]); }});
+        found.push_back({std::string("not, swapped: ") + text, [m = mask](const Tensors& t) {
+            const Tensor s = matmul(t[0] * 0.5, flipped(t[1]));
+            return matmul(softmax(where(!m(t), lowest, s)), t[2]);
+        }});
+    }
+    found.push_back({"added mask", [](const Tensors& t) {
+        const Tensor mask = where(causal_masks[0].second(t), graph_of(t[0]).constant(DType::f32, 0.0), lowest);
+        return matmul(softmax(matmul(t[0], flipped(t[1])) * 0.5 + mask), t[2]);
+    }});
+    found.push_back({"the composite", [](const Tensors& t) { return attention(t[0], t[1], t[2], {.causal = true, .scale = {}, .masked_score = {}}); }});
+    expect_found(family, found);
+
+    const auto row = [](const Tensors& t, const Dim& start) { return unsqueeze(iota(graph_of(t[0]), queries(t), DType::i32, start), 1); };
+    const auto column = [](const Tensors& t) { return iota(graph_of(t[0]), keys(t)); };
+    const auto past = [](const Tensors& t) { return keys(t) - queries(t); };
+    const auto masked = [](const Mask& mask) { return [mask](const Tensors& t) { return attend(t, scores[0], mask, weights[0]); }; };
+    const auto s = [](const Tensors& t) { return matmul(t[0], flipped(t[1])) * 0.5; };
+    const Mask right = causal_masks[0].second;
+    expect_missed(family, {
+        {"strictly before", masked([=](const Tensors& t) { return row(t, past(t)) > column(t); })},
+        {"one further", masked([=](const Tensors& t) { return row(t, past(t) + 1) >= column(t); })},
+        {"from the first key", masked([=](const Tensors& t) { return row(t, 0) >= column(t); })},
+        {"keys after", masked([=](const Tensors& t) { return row(t, past(t)) <= column(t); })},
+        {"anti-causal", masked([=](const Tensors& t) { return !(row(t, past(t)) >= column(t)); })},
+        {"equal", masked([=](const Tensors& t) { return row(t, past(t)) == column(t); })},
+        {"two past", masked([=](const Tensors& t) { return row(t, 2 * past(t)) >= column(t); })},
+        {"2 rows", masked([=](const Tensors& t) { return 2 * row(t, past(t)) >= column(t); })},
+        {"window of two", masked([=](const Tensors& t) { return row(t, past(t)) >= column(t) && row(t, past(t) - 1) <= column(t); })},
+        {"or the first key", masked([=](const Tensors& t) { return row(t, past(t)) >= column(t) || column(t) == 0; })},
+        {"branches swapped", [=](const Tensors& t) { return matmul(softmax(where(right(t), lowest, s(t))), t[2]); }},
+        {"mask after softmax", [=](const Tensors& t) { return matmul(where(right(t), softmax(s(t)), 0), t[2]); }},
+        {"mask before the scale", [=](const Tensors& t) { return matmul(softmax(where(right(t), s(t), lowest / 2) * 2), t[2] * 2); }},
+        {"added weak mask", [=](const Tensors& t) { return matmul(softmax(s(t) + where(right(t), graph_of(t[0]).constant(DType::f32, 0.0), -4)), t[2]); }},
+        {"added 1 too", [=](const Tensors& t) { return matmul(softmax(s(t) + where(right(t), graph_of(t[0]).constant(DType::f32, 1.0), lowest)), t[2]); }},
+        {"where the score is", [=](const Tensors& t) { return matmul(softmax(where(s(t) >= 0, s(t), lowest)), t[2]); }},
+        {"other scores hidden", [=](const Tensors& t) { return matmul(softmax(where(right(t), s(t), -s(t))), t[2]); }},
+        {"max before masking", [=](const Tensors& t) {
+            const Tensor e = exp(where(right(t), s(t), lowest) - max_reduce(s(t), {-1}, true));
+            return matmul(e / sum(e, {-1}, true), t[2]);
+        }},
+        {"sum before masking", [=](const Tensors& t) {
+            const Tensor m = where(right(t), s(t), lowest), e = exp(m - max_reduce(m, {-1}, true));
+            return matmul(e / sum(exp(s(t)), {-1}, true), t[2]);
+        }},
+        {"float rows in f16", masked([=](const Tensors& t) { return cast(row(t, past(t)), DType::f16) + 0.5 >= cast(column(t), DType::f16) * 2; })},
+    });
+}
+
+TEST(Spellings, AttentionWithAKeyMask) {
+    const Family family{"attention", operands, "attention causal=(0) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, keys)"};
+    const std::pair<const char*, Mask> masks[] = {
+        {"[B,1,1,S]", [](const Tensors& t) { return reshape(t[3], {2, 1, 1, keys(t)}); }},
+        {"unsqueezed twice", [](const Tensors& t) { return unsqueeze(unsqueeze(t[3], 1), 1); }},
+        {"not not", [](const Tensors& t) { return !!reshape(t[3], {2, 1, 1, keys(t)}); }},
+        {"broadcast", [](const Tensors& t) { return broadcast(reshape(t[3], {2, 1, 1, keys(t)}), {2, 3, queries(t), keys(t)}); }},
+    };
+    std::vector<Spelling> found;
+    for (const auto& [text, mask] : masks)
+        for (const Scores& score : scores)
+            found.push_back({std::string(text) + ", " + score.text,
+                             [m = mask, score](const Tensors& t) { return attend(t, score, m, weights[0]); }});
+    expect_found(family, found);
+}
+
+TEST(Spellings, CausalAttentionWithAKeyMask) {
+    const Family family{"attention", operands, "attention causal=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, keys)"};
+    const auto key = [](const Tensors& t) { return reshape(t[3], {2, 1, 1, keys(t)}); };
+    std::vector<Spelling> found;
+    for (const auto& [text, mask] : causal_masks) {
+        found.push_back({std::string(text) + " and keys", [m = mask, key](const Tensors& t) {
+            return attend(t, scores[0], [&](const Tensors& u) { return m(u) && key(u); }, weights[0]);
+        }});
+        found.push_back({std::string(text) + " within keys", [m = mask, key](const Tensors& t) {
+            const Tensor s = matmul(t[0], flipped(t[1])) * 0.5;
+            return matmul(softmax(where(key(t), where(m(t), s, lowest), lowest)), t[2]);
+        }});
+    }
+    expect_found(family, found);
+}
+
+TEST(Spellings, GroupedHeads) {
+    const auto grouped = [](Graph& g) {
+        const Dim t = g.symbol("T", 1, 3);
+        return Tensors{g.input("q", DType::f32, {2, 6, t, 4}), g.input("k", DType::f32, {2, 2, t, 4}), g.input("v", DType::f32, {2, 2, t, 4})};
+    };
+    const Family family{"attention", grouped, "attention causal=(0) scale=0.5 (q, k, v)"};
+    std::vector<Spelling> found;
+    for (const Scores& score : scores)
+        for (const Weights& weight : weights)
+            found.push_back({std::string(weight.text) + " of " + score.text, [score, weight](const Tensors& t) {
+                const Dim n = t[0].dim(2);
+                const Tensor q = reshape(t[0], {2, 2, 3, n, 4}), k = reshape(t[1], {2, 2, 1, n, 4}), v = reshape(t[2], {2, 2, 1, n, 4});
+                return reshape(matmul(weight.build(score.build(q, k)), v), {2, 6, n, 4});
+            }});
+    expect_found(family, found);
+}
+
+TEST(Spellings, KeysTransposedInOneStepAreFound) {
+    Graph g("g");
+    const Dim t = g.symbol("T", 2, 5);
+    const Tensor q = g.input("q", DType::f32, {2, t, 12}), k = g.input("k", DType::f32, {2, t, 12}), v = g.input("v", DType::f32, {2, t, 12});
+    const auto heads = [&](T x) { return transpose(reshape(x, {2, t, 3, 4}), {0, 2, 1, 3}); };
+    const Tensor scores_of = matmul(heads(q), transpose(reshape(k, {2, t, 3, 4}), {0, 2, 3, 1}));
+    g.output("y", matmul(softmax(scores_of * 0.5), heads(v)));
+    const Proposed tiles = proposed(g);
+    EXPECT_NE(tile_at_output(tiles, "attention"), nullptr);
+    EXPECT_EQ(tiles_fault(tiles, 3), "");
+}
+
+}  // namespace
+}  // namespace cairn::test

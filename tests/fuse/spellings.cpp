@@ -1,0 +1,53 @@
+#include "tests/fuse/spellings.hpp"
+
+#include "ir/print.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace cairn::test {
+namespace {
+
+Graph spelled(const Family& family, const Spelling& spelling) {
+    Graph graph(family.definition);
+    graph.output("y", spelling.build(family.operands(graph)));
+    return graph;
+}
+
+// The tiles of one spelling, each checked by value. What is written differently must be a different graph.
+Proposed tiles_of(const Family& family, const Spelling& spelling, std::set<std::string>& seen) {
+    const Graph graph = spelled(family, spelling);
+    EXPECT_TRUE(seen.insert(to_string(graph)).second) << spelling.text << " is written twice";
+    Proposed result = proposed(graph);
+    EXPECT_EQ(tiles_fault(result, 7), "") << spelling.text;
+    return result;
+}
+
+}  // namespace
+
+void expect_found(const Family& family, const std::vector<Spelling>& spellings) {
+    EXPECT_GE(spellings.size(), 20u);
+    std::set<std::string> seen;
+    for (const Spelling& spelling : spellings) {
+        const Proposed tiles = tiles_of(family, spelling, seen);
+        const fuse::Tile* tile = tile_at_output(tiles, family.definition);
+        if (tile == nullptr)
+            ADD_FAILURE() << family.definition << " is not found in " << spelling.text << "\n" << ir::print(*tiles.graph);
+        else
+            EXPECT_EQ(summary(tiles, *tile), family.tile) << spelling.text;
+    }
+}
+
+void expect_missed(const Family& family, const std::vector<Spelling>& spellings) {
+    EXPECT_GE(spellings.size(), 20u);
+    std::set<std::string> seen;
+    for (const Spelling& spelling : spellings) {
+        const Proposed tiles = tiles_of(family, spelling, seen);
+        const fuse::Tile* tile = tile_at_output(tiles, family.definition);
+        if (tile != nullptr)
+            ADD_FAILURE() << summary(tiles, *tile) << " is found in " << spelling.text << "\n" << ir::print(*tiles.graph);
+    }
+}
+
+}  // namespace cairn::test

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "cairn/composites.hpp"
+#include "tests/fuse/tile_check.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+/// Tables of spellings: ways to write one function with atomic ops that must be found, and near misses that must not.
+namespace cairn::test {
+
+using Tensors = std::vector<Tensor>;
+
+/// One way to write a function of the family's operands.
+struct Spelling {
+    std::string text;
+    std::function<Tensor(const Tensors&)> build;
+};
+
+/// A definition, the operands of its spellings, and the tile they must give: `softmax axis=(-1) (x)`.
+struct Family {
+    std::string definition;
+    std::function<Tensors(Graph&)> operands;
+    std::string tile;
+};
+
+/// At least 20 different spellings, each of which gives the family's tile at its result.
+void expect_found(const Family& family, const std::vector<Spelling>& spellings);
+/// At least 20 different spellings, none of which gives a tile of the definition at its result.
+void expect_missed(const Family& family, const std::vector<Spelling>& spellings);
+
+}  // namespace cairn::test
