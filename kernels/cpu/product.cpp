@@ -36,7 +36,7 @@ bool has_uniform_rows(const TensorDesc& tensor) {
 }
 
 bool same_leading_axes(const TensorDesc& x, const TensorDesc& output) {
-    if (x.shape.empty() || x.shape.size() != output.shape.size()) return false;
+    if (x.shape.size() < 2 || x.shape.size() != output.shape.size()) return false;
     for (std::size_t i = 0; i + 1 < x.shape.size(); ++i)
         if (!(x.shape[i] == output.shape[i])) return false;
     return true;

@@ -13,7 +13,7 @@ bool has_unit_stride(const TensorDesc& tensor, std::size_t axis);
 /// True when the rows of [..., K] lie at one distance from each other whatever the leading axes are, so that it is one
 /// matrix.
 bool has_uniform_rows(const TensorDesc& tensor);
-/// Whether the first axes of x are those of the output (`linear` and its kin keep them).
+/// Whether x and the output have the same axes but for the last, and two or more (`linear` and its kin keep them).
 bool same_leading_axes(const TensorDesc& x, const TensorDesc& output);
 
 /// 2 M N K operations and each operand's bytes once; strides of 0 read nothing anew.

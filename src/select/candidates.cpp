@@ -45,8 +45,13 @@ Candidates::Candidates(const ir::GraphData& graph, const KernelSet& kernels, Isa
       sizes_(representative_sizes(*graph.symbols())), views_(views_of(graph)), bound_(ir::bound_nodes(graph)), resident_(&resident), origins_(graph.nodes().size()) {
     for (const Kernel& kernel : kernels.kernels) by_definition_.emplace(kernel.definition, &kernel);
     for (NodeId id = 0; id < origins_.size(); ++id) {
-        if (!bound_[id]) continue;
         const ir::Node& node = graph.node(id);
+        // Repeated to a size known only in a run, a weight is no longer something to make once.
+        const auto is_fixed = [](const Dim& size) { return size.is_constant(); };
+        const auto is_bound = [&](NodeId operand) { return bound_[operand]; };
+        bound_[id] = bound_[id] && std::all_of(node.shape.begin(), node.shape.end(), is_fixed) &&
+                     std::all_of(node.operands.begin(), node.operands.end(), is_bound);
+        if (!bound_[id]) continue;
         std::string text = fmt::format("{} {} {}", ir::info(node.op).name, node.name, cairn::to_string(node.dtype, node.shape));
         for (const Attribute& attribute : node.attributes)
             if (const auto* list = std::get_if<std::vector<Dim>>(&attribute.value))

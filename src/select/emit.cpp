@@ -125,7 +125,7 @@ private:
         for (std::size_t s = 0; s < candidate.sources.size(); ++s) {
             const auto copied = snapshot_of_.find({i, static_cast<int>(s)});
             instruction.inputs.push_back(copied == snapshot_of_.end() ? view_of(candidate.sources[s]) : View{copied->second, 0});
-            if (copied != snapshot_of_.end()) see_densely(instruction.problem.inputs[s], *candidate.kernel, instruction.problem);
+            if (copied != snapshot_of_.end()) see_densely(graph_.node(candidate.sources[s].node).shape, instruction.problem.inputs[s], *candidate.kernel, instruction.problem);
         }
         if (candidate.outputs.empty()) {
             instruction.outputs = {{packed_buffer(choice, candidate.problem->inputs[0]), 0}};
@@ -180,12 +180,9 @@ private:
         }
     }
 
-    /// An operand that was to be seen in a state is now a dense copy; broadcasting (stride 0) stays.
-    static void see_densely(TensorDesc& desc, const Kernel& kernel, const Problem& problem) {
-        std::vector<Dim> strides = dense_strides(desc.shape);
-        for (std::size_t i = 0; i < strides.size(); ++i)
-            if (desc.strides[i] == Dim(0)) throw Error(ErrorKind::unsupported, "emit", "a broadcast state is read after it is overwritten");
-        desc.strides = std::move(strides);
+    /// An operand of `shape` that was to be seen in a state is now a dense copy, repeated where it was repeated.
+    static void see_densely(const Shape& shape, TensorDesc& desc, const Kernel& kernel, const Problem& problem) {
+        desc.strides = broadcast_strides(shape, dense_strides(shape), desc.shape);
         if (const Refusal refusal = kernel.accepts(problem); !refusal.empty())
             throw Error(ErrorKind::unsupported, "emit", kernel.id + " refuses a copied state: " + refusal);
     }

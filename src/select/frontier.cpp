@@ -82,6 +82,10 @@ void cross_region(const std::map<Frontier, Arrival>& above, std::map<Frontier, A
         }
         for (const Exit& exit : solver.solve(inside, options.state_limit, result.states, result.exact)) {
             Frontier next = outside;
+            const auto twice = [&](char32_t code) {
+                return (code & 1U) != 0 && is_provided(outside, static_cast<char32_t>(form.ports[code >> 1]));
+            };
+            if (std::any_of(exit.ports.begin(), exit.ports.end(), twice)) continue;
             for (const char32_t code : exit.ports)
                 add_goal(next, static_cast<char32_t>(form.ports[code >> 1]), (code & 1U) != 0);
             const double cost = entry.second.cost + exit.cost;

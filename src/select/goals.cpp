@@ -58,6 +58,9 @@ private:
             const bool packed = std::any_of(candidate.sources.begin(), candidate.sources.end(),
                                             [](const Source& source) { return source.form == Form::packed; });
             if (first_only_ && packed) continue;
+            // A tile belongs to one section: what is made once when weights are bound is not made again in every run.
+            const bool once = candidates_.bound()[candidate.outputs[0]];
+            if (std::any_of(candidate.outputs.begin(), candidate.outputs.end(), [&](NodeId o) { return candidates_.bound()[o] != once; })) continue;
             const NodeId top = *std::max_element(candidate.outputs.begin(), candidate.outputs.end());
             found_[{top, ""}].push_back(std::move(candidate));
             if (first_only_) break;
@@ -80,13 +83,10 @@ private:
     /// Copies and packings that candidates ask for, and what those rest on in turn.
     void add_conversions() {
         std::set<Key> wanted;
-        std::set<Key> residences;
         for (const auto& [key, list] : found_)
             for (const Candidate& candidate : list)
-                for (const Source& source : candidate.sources) {
+                for (const Source& source : candidate.sources)
                     if (source.form != Form::seen) wanted.insert(*goal_of(source, graph_, candidates_));
-                    if (auto kept = residence_of(source, key.first)) residences.insert(std::move(*kept));
-                }
         for (const Key& root : roots_) wanted.insert(root);
         for (const Key& key : wanted) {
             const auto& [node, layout] = key;
@@ -95,6 +95,11 @@ private:
             for (Candidate& made : copied ? candidates_.of_copy(node) : candidates_.of_packing(node, layout))
                 found_[key].push_back(std::move(made));
         }
+        std::set<Key> residences;
+        for (const auto& [key, list] : found_)
+            for (const Candidate& candidate : list)
+                for (const Source& source : candidate.sources)
+                    if (auto kept = residence_of(source, key.first)) residences.insert(std::move(*kept));
         for (const Key& key : residences) found_[key].emplace_back();
     }
 

@@ -28,6 +28,10 @@ void add_goal(Frontier& frontier, char32_t goal, bool provided) {
     frontier.insert(at, code | (provided ? 1U : 0U));
 }
 
+bool is_provided(const Frontier& frontier, char32_t goal) {
+    return std::binary_search(frontier.begin(), frontier.end(), (goal << 1) | 1U, std::greater<>());
+}
+
 RegionForm form_of(const SearchProblem& problem, int low, int high) {
     RegionForm form{low, high, {}, {}};
     std::unordered_map<int, int> ports;
@@ -77,6 +81,9 @@ void RegionSolver::expand(std::vector<Layer>& layers, int goal, std::size_t& sta
         }
         const auto& alternatives = problem_->goals[static_cast<std::size_t>(goal)];
         for (std::size_t a = 0; a < alternatives.size(); ++a) {
+            // A value has one maker: what is provided already is not provided again.
+            const auto& provides = alternatives[a].provides;
+            if (std::any_of(provides.begin(), provides.end(), [&](int goal_of) { return is_provided(rest, code_of(goal_of)); })) continue;
             Frontier next = rest;
             for (const int need : alternatives[a].needs) add_goal(next, code_of(need), false);
             for (const int co_output : alternatives[a].provides) add_goal(next, code_of(co_output), true);

@@ -26,6 +26,8 @@ using Frontier = std::u32string;
 
 /// Adds a goal to a frontier; a goal that is provided once stays provided.
 void add_goal(Frontier& frontier, char32_t goal, bool provided);
+/// Whether the goal is in it as provided.
+bool is_provided(const Frontier& frontier, char32_t goal);
 
 /// One way through a region.
 struct Exit {

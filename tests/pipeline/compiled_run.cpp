@@ -35,15 +35,17 @@ std::int64_t load_integer(DType dtype, const std::byte* data, std::size_t i) {
     }
 }
 
-/// Calls `visit(stripe begin in bytes, bytes)` for each stretch of a state's live part, in row-major order.
-template <typename F>
-void each_stripe(const program::Buffer& memory, int axis, std::int64_t length, const std::vector<std::int64_t>& live, const F& visit) {
-    const auto element = static_cast<std::int64_t>(size_of(memory.desc.dtype));
-    std::int64_t outer = 1, inner = element;
-    for (int i = 0; i < axis; ++i) outer *= live[static_cast<std::size_t>(i)];
-    for (std::size_t i = static_cast<std::size_t>(axis) + 1; i < live.size(); ++i) inner *= live[i];
-    const std::int64_t capacity = memory.desc.shape[static_cast<std::size_t>(axis)].constant();
-    for (std::int64_t o = 0; o < outer; ++o) visit(o * capacity * inner, length * inner);
+/// The byte at which each element of a state's live part lies in its memory, in row-major order.
+std::vector<std::int64_t> places_of(const program::Buffer& memory, const std::vector<std::int64_t>& live) {
+    std::vector<std::int64_t> places{0};
+    for (std::size_t axis = 0; axis < live.size(); ++axis) {
+        std::vector<std::int64_t> finer;
+        for (const std::int64_t place : places)
+            for (std::int64_t i = 0; i < live[axis]; ++i)
+                finer.push_back(place + i * memory.desc.strides[axis].constant() * static_cast<std::int64_t>(size_of(memory.desc.dtype)));
+        places = std::move(finer);
+    }
+    return places;
 }
 
 }  // namespace
@@ -94,14 +96,11 @@ void CompiledRun::fill_states(const ir::Inputs& inputs) {
         const program::Buffer& memory = program.buffers[static_cast<std::size_t>(state.buffer)];
         const ir::Value& value = inputs.tensors.at(state.name);
         const std::vector<std::byte> bytes = to_bytes(value);
-        const std::int64_t length = value.shape[static_cast<std::size_t>(state.axis)];
         std::byte* base = instance_->states[s].memory.data();
         std::memset(base, 0xff, instance_->states[s].memory.size());
-        std::size_t at = 0;
-        each_stripe(memory, state.axis, length, value.shape, [&](std::int64_t begin, std::int64_t count) {
-            if (count > 0) std::memcpy(base + begin, bytes.data() + at, static_cast<std::size_t>(count));
-            at += static_cast<std::size_t>(count);
-        });
+        const std::size_t element = size_of(value.dtype);
+        const std::vector<std::int64_t> places = places_of(memory, value.shape);
+        for (std::size_t i = 0; i < places.size(); ++i) std::memcpy(base + places[i], bytes.data() + i * element, element);
     }
 }
 
@@ -134,10 +133,10 @@ ir::Results CompiledRun::run(const ir::Inputs& inputs, bool poison) {
         std::vector<std::int64_t> live = inputs.tensors.at(state.name).shape;
         live[static_cast<std::size_t>(state.axis)] = instance_->size(state.before.symbol()).value;
         std::vector<std::byte> bytes;
-        each_stripe(memory, state.axis, live[static_cast<std::size_t>(state.axis)], live, [&](std::int64_t begin, std::int64_t count) {
-            const std::byte* from = instance_->states[s].memory.data() + begin;
-            bytes.insert(bytes.end(), from, from + count);
-        });
+        for (const std::int64_t place : places_of(memory, live)) {
+            const std::byte* from = instance_->states[s].memory.data() + place;
+            bytes.insert(bytes.end(), from, from + size_of(memory.desc.dtype));
+        }
         results.states[state.name] = from_bytes(memory.desc.dtype, live, bytes.data());
     }
     return results;

@@ -21,7 +21,8 @@ double cost_of(const SearchProblem& problem, const std::vector<int>& choice) {
             const Alternative& alternative = problem.goals[g][static_cast<std::size_t>(choice[g])];
             cost += alternative.cost;
             provided.insert(static_cast<int>(g));
-            by_products.insert(alternative.provides.begin(), alternative.provides.end());
+            for (const int goal : alternative.provides)
+                if (!by_products.insert(goal).second) return std::numeric_limits<double>::infinity();
             wanted.insert(alternative.needs.begin(), alternative.needs.end());
         }
     // A tile is entered through its highest output, and a value has one maker: nothing is made for its by-products alone.

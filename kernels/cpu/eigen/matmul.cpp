@@ -30,7 +30,6 @@ template <typename T>
 Matrix<T> matrix_of(const TensorArg& arg) noexcept {
     T* data = reinterpret_cast<T*>(arg.data);
     const int r = arg.rank;
-    if (r == 1) return {data, 1, arg.shape[0], arg.shape[0], false};
     const bool by_rows = arg.strides[r - 1] == 1 || arg.shape[r - 1] == 1;
     return {data, arg.shape[r - 2], arg.shape[r - 1], by_rows ? arg.strides[r - 2] : arg.strides[r - 1], !by_rows};
 }

@@ -82,7 +82,7 @@ void add_eigen_matmul(std::vector<Kernel>& kernels, Isa isa, const CpuTable& tab
     kernels.push_back(kernel(isa, "linear", accepts_linear, table.eigen_matmul,
                              {"linear | f32[B,T,96] f32[96,130]! f32[130]! -> f32[B,T,130] where B in 1..3, T in 0..70",
                               "linear | f32[T,40] f32[40,33]:(1,40)! f32[33]! -> f32[T,33]:(50,1) where T in 1..40",
-                              "linear | f64[40] f64[40,9] f64[9] -> f64[9]"}));
+                              "linear | f64[3,40] f64[40,9] f64[9] -> f64[3,9]"}));
     kernels.push_back(kernel(
         isa, "matmul", accepts_matmul, table.eigen_matmul,
         {"matmul | f32[T,300] f32[300,200]! -> f32[T,200] where T in 0..300",

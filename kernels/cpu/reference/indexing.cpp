@@ -137,6 +137,14 @@ void run_iota(const Args& args, Team& team) {
     }
 }
 
+bool can_hold(DType dtype, double value) {
+    if (is_float(dtype)) return true;
+    Block block;
+    block.real[0] = value;
+    convert(block, 1, DType::f64, dtype);
+    return static_cast<double>(block.whole[0]) == value;
+}
+
 Refusal accepts(const Problem& problem) {
     if (Refusal refusal = needs_plain_memory(problem); !refusal.empty()) return refusal;
     if (problem.outputs.size() != 1) return "needs one output";
@@ -148,6 +156,8 @@ Refusal accepts(const Problem& problem) {
         : name == "iota"    ? inputs != 0
                             : inputs == 0)
         return "has the wrong number of inputs";
+    if (name == "pad" && !can_hold(problem.outputs[0].dtype, problem.attributes.number("value")))
+        return "needs a value that the dtype can hold";
     if (name == "gather" || name == "scatter") {
         const DType dtype = problem.inputs[1].dtype;
         if (dtype != DType::i32 && dtype != DType::i64) return "needs indices i32 or i64";
