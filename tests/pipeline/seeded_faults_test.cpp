@@ -153,9 +153,9 @@ TEST(SeededFaults, WrongConstantsAndBoundsAreCaughtByRunning) {
             caught += !judge_run(s, context, 1).empty();
         } catch (const Error&) { ++caught; }
     };
-    const std::size_t count = transparent(context).program().run.size();
-    for (std::size_t i = 0; i < count; ++i) {
-        const auto& instruction = transparent(context).program().run[i];
+    Subject right = transparent(context);
+    for (std::size_t i = 0; i < right.program().run.size(); ++i) {
+        const auto& instruction = right.program().run[i];
         for (std::size_t a = 0; a < instruction.problem.attributes.size(); ++a)
             if (std::holds_alternative<double>(instruction.problem.attributes[a].value)) {
                 Subject s = transparent(context);
@@ -170,7 +170,7 @@ TEST(SeededFaults, WrongConstantsAndBoundsAreCaughtByRunning) {
                 judge(s);
             }
         for (std::size_t v = 0; v < instruction.inputs.size(); ++v)
-            if (transparent(context).program().buffers[static_cast<std::size_t>(instruction.inputs[v].buffer)].desc.shape.size() == 2)
+            if (right.program().buffers[static_cast<std::size_t>(instruction.inputs[v].buffer)].desc.shape.size() == 2)
                 for (const std::int64_t shift : {1, -1}) {
                     if (shift < 0 && instruction.inputs[v].offset == Dim(0)) continue;
                     Subject s = transparent(context);

@@ -43,6 +43,7 @@ Refusal accepts_linear(const Problem& problem) {
         return "needs a weight [K, N] and a bias [N]";
     if (!is_matrix(w)) return "needs a weight with contiguous rows or columns";
     if (!has_unit_stride(b, 0)) return "needs a contiguous bias";
+    if (x.shape.size() < 2) return "needs x with at least two axes";
     const std::size_t last = x.shape.size() - 1;
     if (!has_unit_stride(x, last) && !(last > 0 && has_unit_stride(x, last - 1)))
         return "needs rows or columns of x that are contiguous";
