@@ -235,7 +235,7 @@ void add_moves(std::vector<Kernel>& kernels) {
                   "copy | bool[4,N]:(0,1) -> bool[4,N] where N in 0..90", "copy | bf16[] -> bf16[]",
                   "copy | i64[5,N]:(1,5) -> i64[5,N] where N in 1..300",
                   "copy | i8[7,N]:(1,0) -> i8[7,N]:(N,1) where N in 1..60"});
-    move("copy_to", {"copy_to device=0 | f32[3,N] -> f32[3,N] where N in 0..50"});
+    move("copy_to", {"copy_to device=(0) | f32[3,N] -> f32[3,N] where N in 0..50"});
     move("transpose", {"transpose permutation=(-2,-3,-1) | f32[T,4,9] -> f32[4,T,9] where T in 0..700",
                        "transpose permutation=(-1,-2) | i64[33,N] -> i64[N,33] where N in 1..140",
                        "transpose permutation=(-1,-3,-2) | bf16[3,4,5]:(40,10,2) -> bf16[5,3,4]",

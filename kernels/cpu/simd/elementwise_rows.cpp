@@ -139,7 +139,8 @@ Kernel cast(Isa isa, const CpuTable& table) {
                          DType::i32, DType::i8,  DType::u8,  DType::boolean};
     for (const DType from : all) {
         for (const DType to : all) {
-            if (from != to) made.samples.push_back(samples_of("cast", 1, from, to)[1]);
+            const std::string op = "cast dtype=(" + std::to_string(static_cast<int>(to)) + ")";
+            if (from != to) made.samples.push_back(samples_of(op, 1, from, to)[1]);
         }
     }
     return made;
