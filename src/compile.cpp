@@ -138,7 +138,11 @@ public:
             if (node.op == ir::Op::input) set.inputs.push_back({node.name, {}, TensorDesc::dense(node.dtype, node.shape)});
         const auto buckets = buckets_of(graph_, options_, driver.enabled("specialize"));
         end_ = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(options_.tune_seconds));
-        for (const auto& ranges : buckets) set.buckets.push_back(compile_bucket(ranges));
+        std::vector<Bucket> prepared;
+        for (const auto& ranges : buckets) prepared.push_back(prepare(ranges));
+        // Large sizes first: they gain most from a form of a weight, and smaller ones then share it.
+        set.buckets.resize(prepared.size());
+        for (std::size_t b = prepared.size(); b-- > 0;) set.buckets[b] = finish(std::move(prepared[b]));
         CompiledGraph compiled = runtime::make_compiled_graph(context_, std::move(set));
         check_limit(compiled.memory());
         return compiled;
@@ -147,15 +151,26 @@ public:
 private:
     void set_up_costs() {
         costs_.machine = select::nominal_machine(context_.isa(), context_.threads());
+        costs_.isa = context_.isa();
         costs_.policy.threads = context_.threads();
         if (options_.mode == Mode::off) return;
         costs_.environment = timing::environment_of(*context_.parts());
         costs_.timings = context_.parts()->timings.get();
     }
 
-    BucketProgram compile_bucket(const std::vector<Range>& ranges) {
-        Driver driver(options_, name_of(ranges));
-        std::shared_ptr<ir::GraphData> graph = bucket_graph(graph_, ranges);
+    /// One bucket between its two passes.
+    struct Bucket {
+        std::vector<Range> ranges;
+        Driver driver;
+        std::shared_ptr<ir::GraphData> graph;
+        std::vector<fuse::Tile> tiles;
+    };
+
+    /// Finds the ways to run a bucket and what they cost.
+    Bucket prepare(const std::vector<Range>& ranges) {
+        Bucket bucket{ranges, Driver(options_, name_of(ranges)), bucket_graph(graph_, ranges), {}};
+        Driver& driver = bucket.driver;
+        std::shared_ptr<ir::GraphData>& graph = bucket.graph;
         driver.begin("graph");
         driver.end("graph", [&] { return ir::verify(*graph); }, [&] { return to_string(Graph(graph)); });
         if (driver.enabled("simplify")) {
@@ -165,30 +180,31 @@ private:
         }
         driver.begin("fuse");
         const fuse::Options fuse_options{driver.enabled("fuse"), driver.enabled("elementwise")};
-        const std::vector<fuse::Tile> tiles = fuse::propose(*graph, context_.kernels().definitions, fuse_options);
-        driver.end("fuse", [] { return std::string(); }, [&] { return fuse::to_string(tiles); });
-
-        BucketProgram bucket{ranges, select_program(*graph, tiles, driver), {}};
-        bucket.explanation = std::move(explanation_);
-        plan(bucket.program, driver);
+        bucket.tiles = fuse::propose(*graph, context_.kernels().definitions, fuse_options);
+        driver.end("fuse", [] { return std::string(); }, [&] { return fuse::to_string(bucket.tiles); });
+        const select::Options select_options = selecting(driver);
+        if (options_.mode == Mode::normal && select_options.search) {
+            driver.begin("tune");
+            tune::profile(*graph, bucket.tiles, context_, costs_, resident_, select_options, {end_, options_.progress, options_.stop});
+        }
         return bucket;
     }
 
-    program::Program select_program(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, Driver& driver) {
-        select::Options select_options{driver.enabled("search"), driver.enabled("pack"), options_.stop};
-        if (options_.mode == Mode::normal && select_options.search) {
-            driver.begin("tune");
-            tune::profile(graph, tiles, context_, costs_, resident_, select_options, {end_, options_.progress, options_.stop});
-        }
+    select::Options selecting(const Driver& driver) const { return {driver.enabled("search"), driver.enabled("pack"), options_.stop}; }
+
+    /// Picks the fastest of these ways and plans its memory.
+    BucketProgram finish(Bucket bucket) {
+        Driver& driver = bucket.driver;
         driver.begin("select");
-        select::Candidates candidates(graph, context_.kernels(), context_.isa(), costs_, select_options.packed, resident_);
-        const select::Selection selection = select::select(graph, tiles, candidates, select_options);
+        const select::Options select_options = selecting(driver);
+        select::Candidates candidates(*bucket.graph, context_.kernels(), context_.isa(), costs_, select_options.packed, resident_);
+        const select::Selection selection = select::select(*bucket.graph, bucket.tiles, candidates, select_options);
         driver.end("select", [] { return std::string(); }, [&] { return select::to_string(selection); });
-        explain(selection, candidates);
         driver.begin("emit");
-        program::Program program = select::emit(graph, selection, candidates, context_.threads());
-        driver.end("emit", [&] { return program::verify(program); }, [&] { return program::to_string(program); });
-        return program;
+        BucketProgram result{std::move(bucket.ranges), select::emit(*bucket.graph, selection, candidates, context_.threads()), explain(selection, candidates)};
+        driver.end("emit", [&] { return program::verify(result.program); }, [&] { return program::to_string(result.program); });
+        plan(result.program, driver);
+        return result;
     }
 
     void plan(program::Program& program, Driver& driver) {
@@ -215,8 +231,8 @@ private:
         return plan::validate(problem, program::planner_solution(program, samples));
     }
 
-    void explain(const select::Selection& selection, select::Candidates& candidates) {
-        explanation_.clear();
+    static std::string explain(const select::Selection& selection, select::Candidates& candidates) {
+        std::string text;
         std::map<std::string, std::string> known;
         for (const select::Choice& choice : selection.chosen) {
             const Problem& problem = *choice.candidate.problem;
@@ -226,8 +242,9 @@ private:
                     verdicts += verdict.refusal.empty()
                                     ? fmt::format("    {:<44} {:.4g} s{}\n", verdict.kernel, verdict.estimate.seconds, verdict.estimate.measured ? " measured" : " estimated")
                                     : fmt::format("    {:<44} no, because: {}\n", verdict.kernel, verdict.refusal);
-            explanation_ += fmt::format("  {} {:.4g} s | {}\n{}", choice.candidate.kernel->id, choice.candidate.estimate.seconds, to_string(problem), verdicts);
+            text += fmt::format("  {} {:.4g} s | {}\n{}", choice.candidate.kernel->id, choice.candidate.estimate.seconds, to_string(problem), verdicts);
         }
+        return text;
     }
 
     void check_limit(const MemoryReport& memory) const {
@@ -243,7 +260,6 @@ private:
     const CompileOptions& options_;
     select::CostSource costs_;
     std::chrono::steady_clock::time_point end_;
-    std::string explanation_;
     std::set<std::string> resident_;  // what the programs selected so far keep in memory
 };
 

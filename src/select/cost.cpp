@@ -7,7 +7,9 @@ namespace cairn::inline v0::select {
 namespace {
 
 // Estimates may be wrong by this factor either way, in a typical case.
-constexpr double uncertainty = 3;
+constexpr double uncertainty = 4;
+
+double flops_per_cycle(Isa isa) { return isa == Isa::baseline ? 8 : isa == Isa::avx2 ? 32 : 64; }
 
 double bytes_touched(const TensorDesc& tensor) {
     double elements = 1;
@@ -34,9 +36,8 @@ Cost default_cost(const Problem& problem) {
 }  // namespace
 
 Calibration nominal_machine(Isa isa, int threads) {
-    const double flops_per_cycle = isa == Isa::baseline ? 8 : isa == Isa::avx2 ? 32 : 64;
     Calibration machine;
-    machine.flops = 3e9 * flops_per_cycle * threads;
+    machine.flops = 3e9 * flops_per_cycle(isa) * threads;
     machine.bandwidth = 20e9 * std::min(2.0, 1 + 0.25 * (threads - 1));
     machine.barrier_seconds = threads == 1 ? 0 : 2e-7 * threads;
     machine.timer_seconds = 5e-8;
@@ -58,8 +59,11 @@ Estimate estimate(const Kernel& kernel, const Problem& sized, const CostSource& 
     const Calibration& machine = source.machine;
     const double overhead = 3e-8 + machine.barrier_seconds;
     Estimate result;
-    result.low = std::max(cost.flops / machine.flops, cost.bytes / (4 * machine.bandwidth)) + overhead;
-    result.seconds = std::max(cost.flops / (machine.flops * cost.efficiency), cost.bytes / machine.bandwidth) + overhead;
+    // A kernel for a lower level of instructions has the peak of that level.
+    const double peak = machine.flops * std::min(1.0, flops_per_cycle(kernel.isa) / flops_per_cycle(source.isa));
+    const double work = std::max(cost.flops / (peak * cost.efficiency), cost.bytes / machine.bandwidth);
+    result.low = std::max(cost.flops / peak, work / uncertainty) + overhead;
+    result.seconds = work + overhead;
     result.high = uncertainty * result.seconds;
     if (source.optimistic) result.seconds = result.low;
     if (source.timings == nullptr) return result;

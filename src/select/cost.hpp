@@ -22,6 +22,7 @@ struct CostSource {
     TimingEnvironment environment;
     TimingPolicy policy;
     Calibration machine;                ///< the roofline
+    Isa isa = Isa::baseline;            ///< the level of instructions it is for
     bool optimistic = false;            ///< count unknown times at their lower bounds, so that nothing fast stays unmeasured
 };
 

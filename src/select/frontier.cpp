@@ -1,6 +1,7 @@
 #include "select/frontier.hpp"
 
 #include "cairn/error.hpp"
+#include "select/reduce.hpp"
 #include "select/region.hpp"
 
 #include <algorithm>
@@ -10,8 +11,9 @@
 namespace cairn::inline v0::select {
 namespace {
 
-// Regions are cut where at most this many goals are needed across the cut: residual stream, a mask, a position.
-constexpr int max_crossing = 3;
+// Regions are cut where at most this many goals are needed across the cut: the residual stream, a mask, positions, the forms of a weight that the
+// first and the last layer share. A region has at least this many goals.
+constexpr int max_crossing = 8, min_region = 4;
 
 /// The problem without alternatives that rest on something unreachable.
 SearchProblem reachable_part(const SearchProblem& problem) {
@@ -21,7 +23,7 @@ SearchProblem reachable_part(const SearchProblem& problem) {
             const bool possible = std::all_of(alternative.needs.begin(), alternative.needs.end(), [&](int need) {
                 return !part.goals[static_cast<std::size_t>(need)].empty();
             });
-            // An empty slot keeps the numbering of alternatives: it is never chosen because its cost is infinite.
+            // A slot of negative cost keeps the numbering of alternatives.
             part.goals[g].push_back(possible ? alternative : Alternative{-1, {}, {}});
         }
     for (std::size_t g = 0; g < part.goals.size(); ++g) {
@@ -32,29 +34,26 @@ SearchProblem reachable_part(const SearchProblem& problem) {
     return part;
 }
 
+/// Where to cut the order of goals: at the places that fewest goals are needed across, of those in the middle half.
 std::vector<int> cuts_of(const SearchProblem& problem, bool share) {
-    const int count = static_cast<int>(problem.goals.size());
+    const std::size_t count = problem.goals.size();
     std::vector<int> cuts{0};
     if (share) {
-        std::vector<int> last_user(problem.goals.size(), -1);
-        for (int g = 0; g < count; ++g)
-            for (const Alternative& alternative : problem.goals[static_cast<std::size_t>(g)])
+        std::vector<std::size_t> last_user(count, 0);
+        for (std::size_t g = 0; g < count; ++g)
+            for (const Alternative& alternative : problem.goals[g])
                 for (const auto* goals : {&alternative.needs, &alternative.provides})
                     for (const int goal : *goals) last_user[static_cast<std::size_t>(goal)] = g;
-        std::vector<int> delta(problem.goals.size() + 1, 0);
-        for (int g = 0; g < count; ++g) {
-            const int user = last_user[static_cast<std::size_t>(g)];
-            if (user <= g) continue;
-            ++delta[static_cast<std::size_t>(g) + 1];
-            if (user + 1 <= count) --delta[static_cast<std::size_t>(std::min(user + 1, count))];
-        }
-        int crossing = 0;
-        for (int p = 1; p < count; ++p) {
-            crossing += delta[static_cast<std::size_t>(p)];
-            if (crossing <= max_crossing && p - cuts.back() >= 4) cuts.push_back(p);
-        }
+        std::vector<int> crossing(count + 1, 0);
+        for (std::size_t g = 0; g < count; ++g)
+            if (last_user[g] > g) ++crossing[g + 1], --crossing[last_user[g] + 1];
+        for (std::size_t p = 1; p <= count; ++p) crossing[p] += crossing[p - 1];
+        const auto quarter = static_cast<std::ptrdiff_t>(count / 4);
+        const int fewest = *std::min_element(crossing.begin() + quarter, crossing.end() - quarter);
+        for (std::size_t p = 1; p < count && fewest <= max_crossing; ++p)
+            if (crossing[p] <= fewest && static_cast<int>(p) - cuts.back() >= min_region) cuts.push_back(static_cast<int>(p));
     }
-    cuts.push_back(count);
+    cuts.push_back(static_cast<int>(count));
     return cuts;
 }
 
@@ -98,20 +97,15 @@ void cross_region(const std::map<Frontier, Arrival>& above, std::map<Frontier, A
 }  // namespace
 
 SearchResult search(const SearchProblem& original, const SearchOptions& options) {
-    SearchProblem problem = reachable_part(original);
-    for (const int root : problem.roots)
-        if (problem.goals[static_cast<std::size_t>(root)].empty())
+    const SearchProblem part = reachable_part(original);
+    for (const int root : part.roots)
+        if (part.goals[static_cast<std::size_t>(root)].empty())
             throw Error(ErrorKind::unsupported, "select", "goal " + std::to_string(root) + " cannot be reached");
-    // Impossible alternatives cost more than everything possible together, so no optimum holds one.
-    double total = 1;
-    for (const auto& alternatives : problem.goals)
-        for (const Alternative& alternative : alternatives) total += std::max(alternative.cost, 0.0);
-    for (auto& alternatives : problem.goals)
-        for (Alternative& alternative : alternatives)
-            if (alternative.cost < 0) alternative.cost = 2 * total;
+    const Reduction reduction = reduce(part);
+    const SearchProblem& problem = reduction.problem;
 
     SearchResult result;
-    result.choice.assign(problem.goals.size(), -1);
+    result.choice.assign(original.goals.size(), -1);
     const std::vector<int> cuts = cuts_of(problem, options.share_regions);
     const std::size_t regions = cuts.size() - 1;
     std::vector<RegionForm> forms(regions);
@@ -132,7 +126,7 @@ SearchResult search(const SearchProblem& original, const SearchOptions& options)
     const auto* step = &*end;
     for (std::size_t r = 0; r < regions; ++r) {
         for (const auto& [goal, alternative] : step->second.exit->choices)
-            result.choice[static_cast<std::size_t>(goal + forms[r].low)] = alternative;
+            reduction.decide(goal + forms[r].low, alternative, result.choice);
         step = step->second.from;
     }
     return result;

@@ -44,8 +44,9 @@ Selection select(const ir::GraphData& graph, const std::vector<fuse::Tile>& tile
 }
 
 std::string to_string(const Selection& selection) {
-    std::string text = fmt::format("expected {:.4g} s, at least {:.4g} s, {} frontiers, {} regions of which {} differ\n",
-                                   selection.seconds, selection.low, selection.states, selection.regions, selection.regions_solved);
+    std::string text = fmt::format("expected {:.4g} s, at least {:.4g} s, {} frontiers, {} regions of which {} differ{}\n",
+                                   selection.seconds, selection.low, selection.states, selection.regions, selection.regions_solved,
+                                   selection.exact ? "" : ", limit reached: not exact");
     for (const auto& [goal, candidate] : selection.chosen)
         text += fmt::format("{} {:.4g} s{} | {}\n", candidate.kernel->id, candidate.estimate.seconds,
                             candidate.estimate.measured ? " (measured)" : "", cairn::to_string(*candidate.problem));

@@ -2,6 +2,7 @@
 #include "device/context_parts.hpp"
 #include "device/cpu/arena.hpp"
 #include "device/cpu/team.hpp"
+#include "timing/team_clock.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -31,6 +32,7 @@ double clock_step() {
 
 struct Probe {
     device::TeamState* team;
+    timing::TeamClock* clock;
     const std::byte* memory;
     double read_seconds = 0, barrier_seconds = 0;
     alignas(64) std::uint64_t sums[64] = {};
@@ -41,7 +43,7 @@ struct Probe {
         const std::byte* first = probe.memory + static_cast<std::size_t>(rank) * share;
         for (int pass = 0; pass < 3; ++pass) {
             probe.team->next_instruction();
-            const Clock::time_point start = Clock::now();
+            probe.clock->start(rank);
             std::uint64_t lanes[8] = {};
             for (std::size_t at = 0; at + 64 <= share; at += 64) {
                 std::uint64_t line[8];
@@ -50,8 +52,9 @@ struct Probe {
             }
             // The sums are kept so that the reads cannot be left out.
             probe.sums[static_cast<std::size_t>(rank) % 64] += std::accumulate(lanes, lanes + 8, std::uint64_t{0});
+            probe.clock->stop(rank);
             probe.team->next_instruction();
-            if (rank == 0) probe.read_seconds = pass == 0 ? seconds_since(start) : std::min(probe.read_seconds, seconds_since(start));
+            if (rank == 0) probe.read_seconds = pass == 0 ? probe.clock->seconds() : std::min(probe.read_seconds, probe.clock->seconds());
         }
         const Clock::time_point start = Clock::now();
         for (int i = 0; i < barriers; ++i) probe.team->next_instruction();
@@ -84,7 +87,8 @@ Calibration calibrate(const Context& context) {
     device::Arena memory = device::Arena::reserve(read_bytes);
     memory.touch(read_bytes);
     device::TeamState team(context.threads(), parts.pool.spin());
-    Probe probe{&team, memory.data()};
+    timing::TeamClock clock(context.threads());
+    Probe probe{&team, &clock, memory.data()};
     team.begin();
     parts.pool.run(&Probe::run, &probe, &team.barrier);
     Calibration machine;

@@ -3,6 +3,7 @@
 #include "device/cpu/cpu_info.hpp"
 #include "device/cpu/team.hpp"
 #include "timing/operands.hpp"
+#include "timing/team_clock.hpp"
 
 #include <fmt/format.h>
 
@@ -35,29 +36,26 @@ struct Block {
     const Kernel* kernel;
     const timing::Operands* operands;
     device::TeamState* team;
+    timing::TeamClock* clock;
     std::int64_t first = 0, calls = 1;
-    double seconds = 0;
 
     static void run(void* block_pointer, int rank, int size) {
         Block& block = *static_cast<Block*>(block_pointer);
         Team team(rank, size, block.team);
         block.team->next_instruction();
-        const Clock::time_point start = Clock::now();
+        block.clock->start(rank);
         for (std::int64_t call = 0; call < block.calls; ++call) {
+            if (call > 0) block.team->next_instruction();
             block.kernel->run(block.operands->args(block.first + call), team);
-            block.team->next_instruction();
         }
-        if (rank == 0) block.seconds = seconds_since(start);
+        block.clock->stop(rank);
+        block.team->next_instruction();
     }
 };
 
 class Stopwatch {
 public:
-    Stopwatch(const Kernel& kernel, const timing::Operands& operands, device::ThreadPool& pool) : pool_(pool), team_(pool.size(), pool.spin()) {
-        block_.kernel = &kernel;
-        block_.operands = &operands;
-        block_.team = &team_;
-    }
+    Stopwatch(const Kernel& kernel, const timing::Operands& operands, device::ThreadPool& pool) : pool_(pool), team_(pool.size(), pool.spin()), clock_(pool.size()), block_{&kernel, &operands, &team_, &clock_} {}
 
     /// Seconds of `calls` calls.
     double time(std::int64_t calls) {
@@ -66,12 +64,13 @@ public:
         pool_.run(&Block::run, &block_, &team_.barrier);
         block_.first += calls;
         if (const char* reason = team_.failure()) throw Error(ErrorKind::argument, "measure", fmt::format("{}: {}", block_.kernel->id, reason));
-        return block_.seconds;
+        return clock_.seconds();
     }
 
 private:
     device::ThreadPool& pool_;
     device::TeamState team_;
+    timing::TeamClock clock_;
     Block block_;
 };
 

@@ -1,7 +1,11 @@
 #include "cairn/kernels.hpp"
 #include "cairn/tuning.hpp"
+#include "timing/team_clock.hpp"
 
 #include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
 
 namespace cairn {
 namespace {
@@ -57,6 +61,16 @@ TEST(Measure, RefusesWhatItCannotMeasure) {
     std::stop_source stop;
     stop.request_stop();
     EXPECT_THROW(measure(problem("exp | f32[4] -> f32[4]"), "cpu.reference.exp@1", context, {.stop = stop.get_token()}), Cancelled);
+}
+
+TEST(TeamClock, CountsWhatOthersDidBeforeAMemberCame) {
+    timing::TeamClock clock(2);
+    clock.start(1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    clock.stop(1);
+    clock.start(0);
+    clock.stop(0);
+    EXPECT_GE(clock.seconds(), 0.002);
 }
 
 TEST(Calibrate, MeasuresAMachine) {

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "select/frontier.hpp"
+
+#include <vector>
+
+/// What can be decided before the search: goals that one goal alone rests on, and alternatives that another one beats everywhere.
+namespace cairn::inline v0::select {
+
+/// A smaller problem with the same optimum.
+class Reduction {
+public:
+    SearchProblem problem;
+
+    /// Enters into `choice` what an alternative of the smaller problem stands for in the given one.
+    void decide(int goal, int alternative, std::vector<int>& choice) const;
+
+private:
+    friend class Reducer;
+    /// One decision, or two others together.
+    struct Decision {
+        int goal, alternative;
+        int first = -1, second = -1;
+    };
+    std::vector<Decision> decisions_;
+    std::vector<std::vector<int>> starts_;  // per goal and alternative: where its decisions start
+};
+
+/// Takes goal v into its user u where no other goal needs v, no tile provides it and it is no root:
+///
+///     alternatives(u) = { a without v } + { a + b : a needs v, b in alternatives(v) }
+///
+/// and drops an alternative where another of the same goal costs no more, needs no other goals and provides the same. Both keep the optimum: v is
+/// made for u alone, and exchanging the dropped alternative makes no set of choices dearer. (Not so where a goal it alone needs could bring others
+/// with it: that alternative stays.) Alternatives of negative cost are impossible ones.
+Reduction reduce(const SearchProblem& problem);
+
+}  // namespace cairn::inline v0::select

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+namespace cairn::inline v0::timing {
+
+/// The wall clock of work that a team shares: from the first member's start to the last member's end. One member's clock alone would miss what the others
+/// did while the system kept that member waiting.
+class TeamClock {
+public:
+    explicit TeamClock(int members) : spans_(static_cast<std::size_t>(members)) {}
+
+    /// Each member calls these two for itself, between two meetings of the team.
+    void start(int rank) noexcept { spans_[static_cast<std::size_t>(rank)].first = Clock::now(); }
+    void stop(int rank) noexcept { spans_[static_cast<std::size_t>(rank)].last = Clock::now(); }
+
+    /// To be asked after the meeting.
+    double seconds() const noexcept {
+        Span all = spans_.front();
+        for (const Span& span : spans_) all = {std::min(all.first, span.first), std::max(all.last, span.last)};
+        return std::chrono::duration<double>(all.last - all.first).count();
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    struct alignas(64) Span {
+        Clock::time_point first, last;
+    };
+    std::vector<Span> spans_;
+};
+
+}  // namespace cairn::inline v0::timing
