@@ -111,17 +111,15 @@ void print_speed(Gpt2& model) {
     }
     const std::int32_t token = 1;
     model.forward({&token, 1});
+    decode.reserve(32);
     const std::int64_t before = heap_calls();
     const std::int64_t steps = std::min<std::int64_t>(model.capacity() - model.length(), 32);
     for (std::int64_t i = 0; i < steps; ++i) {
         const Clock::time_point start = Clock::now();
         model.forward({&token, 1});
         decode.push_back(seconds_since(start));
-        decode.reserve(64);
     }
-    // The first push_back and reserve of this loop are the report's own.
-    const std::int64_t own = 2;
-    const std::int64_t calls = heap_calls() < 0 ? -1 : std::max<std::int64_t>(heap_calls() - before - own, 0);
+    const std::int64_t calls = heap_calls() < 0 ? -1 : heap_calls() - before;
     std::printf("  prefill of %lld tokens: %.2f ms, %.0f tokens/s\n", static_cast<long long>(prompt), median(prefill) * 1e3,
                 static_cast<double>(prompt) / median(prefill));
     std::printf("  decode: %.3f ms a token, %.1f tokens/s, %lld heap calls in %lld steps\n", median(decode) * 1e3, 1 / median(decode),

@@ -1,0 +1,61 @@
+// Times each kernel that accepts a problem, as a program would run it: operands out of cache, all threads. Beside it the machine's peak and bandwidth.
+//
+//     build/release/bench/kernels --benchmark_filter=linear
+#include "cairn/tuning.hpp"
+
+#include <benchmark/benchmark.h>
+
+#include <string>
+
+namespace {
+
+constexpr const char* problems[] = {
+    "linear | f32[1,1,768] f32[768,2304]! f32[2304]! -> f32[1,1,2304]",
+    "linear | f32[1,1,768] f32[768,2304]@panel32! f32[2304]! -> f32[1,1,2304]",
+    "linear | f32[1,17,768] f32[768,2304]! f32[2304]! -> f32[1,17,2304]",
+    "linear | f32[1,17,768] f32[768,2304]@panel32! f32[2304]! -> f32[1,17,2304]",
+    "linear | f32[1,128,768] f32[768,3072]! f32[3072]! -> f32[1,128,3072]",
+    "linear | f32[1,128,768] f32[768,3072]@panel32! f32[3072]! -> f32[1,128,3072]",
+    "matmul | f32[1,12,128,64] f32[1,12,64,128] -> f32[1,12,128,128]",
+    "softmax axis=(-1) | f32[1536,128] -> f32[1536,128]",
+    "layer_norm eps=1e-05 | f32[128,768] f32[768]! f32[768]! -> f32[128,768]",
+    "gelu_tanh | f32[128,3072] -> f32[128,3072]",
+    "exp | f32[128,3072] -> f32[128,3072]",
+    "add | f32[128,3072] f32[128,3072] -> f32[128,3072]",
+    "copy | f32[128,12,64]:(64,8192,1) -> f32[128,12,64]",
+};
+
+void time_kernel(benchmark::State& state, const cairn::Context& context, const cairn::Kernel& kernel, const cairn::Problem& problem) {
+    for (auto _ : state) state.SetIterationTime(cairn::measure(problem, kernel.id, context).median);
+    if (kernel.cost == nullptr) return;
+    const cairn::Cost cost = kernel.cost(problem);
+    using benchmark::Counter;
+    const auto rate = Counter::kIsIterationInvariantRate;
+    if (cost.flops > 0) state.counters["flop/s"] = Counter(cost.flops, rate);
+    if (cost.bytes > 0) state.counters["byte/s"] = Counter(cost.bytes, rate);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    benchmark::Initialize(&argc, argv);
+    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+    const cairn::Context context({.threads = cairn::usable_cpus(), .timing_db = {}, .log = {}, .extra = {}});
+    const cairn::Calibration machine = cairn::calibrate(context);
+    benchmark::AddCustomContext("threads", std::to_string(context.threads()));
+    benchmark::AddCustomContext("instructions", std::string(to_string(context.isa())));
+    benchmark::AddCustomContext("peak flop/s", std::to_string(machine.flops));
+    benchmark::AddCustomContext("read byte/s", std::to_string(machine.bandwidth));
+    for (const char* text : problems) {
+        auto symbols = cairn::Symbols::create();
+        const cairn::Problem problem = cairn::parse_problem(text, *symbols);
+        for (const cairn::Kernel& kernel : context.kernels().kernels) {
+            if (kernel.definition != problem.definition || kernel.isa > context.isa() || !kernel.accepts(problem).empty()) continue;
+            benchmark::RegisterBenchmark((kernel.id + " | " + text).c_str(), [&context, &kernel, problem](benchmark::State& state) {
+                time_kernel(state, context, kernel, problem);
+            })->UseManualTime()->Iterations(1)->Unit(benchmark::kMicrosecond);
+        }
+    }
+    benchmark::RunSpecifiedBenchmarks();
+    benchmark::Shutdown();
+}
