@@ -36,18 +36,11 @@ std::size_t hash_of(const Term& term) {
     return seed;
 }
 
-bool same_attributes(const Attributes& a, const Attributes& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Attribute& x, const Attribute& y) {
+bool same_attributes(const Attributes& a, const Attributes& b, DType dtype) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const Attribute& x, const Attribute& y) {
         const auto *p = std::get_if<double>(&x.value), *q = std::get_if<double>(&y.value);
-        return x.name == y.name && (p != nullptr && q != nullptr ? Canon::close(*p, *q) : x.value == y.value);
+        return x.name == y.name && (p != nullptr && q != nullptr ? Canon::close(*p, *q, dtype) : x.value == y.value);
     });
-}
-
-bool same_term(const Term& a, const Term& b) {
-    return a.kind == b.kind && a.op == b.op && a.dtype == b.dtype && a.node == b.node && a.shape == b.shape &&
-           std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(), b.parts.end(), Canon::same) &&
-           std::equal(a.values.begin(), a.values.end(), b.values.begin(), b.values.end(), Canon::close) &&
-           same_attributes(a.attributes, b.attributes);
 }
 
 }  // namespace
@@ -59,11 +52,41 @@ Shape trimmed(const Shape& shape) {
 
 Canon::Canon() = default;
 
-bool Canon::close(double a, double b) noexcept {
-    return a == b || std::fabs(a - b) <= 1e-6 * std::max(std::fabs(a), std::fabs(b)) || (std::isnan(a) && std::isnan(b));
+bool Canon::close(double a, double b, DType dtype) noexcept {
+    const double tolerance = dtype == DType::f64 ? 1e-14 : 1e-6;
+    if (!std::isfinite(a) || !std::isfinite(b)) return a == b || (std::isnan(a) && std::isnan(b));
+    return std::fabs(a - b) <= tolerance * std::max(std::fabs(a), std::fabs(b));
 }
 
-bool Canon::same(const Scaled& a, const Scaled& b) noexcept { return a.core == b.core && close(a.factor, b.factor); }
+bool Canon::same(const Scaled& a, const Scaled& b) const noexcept {
+    return a.core == b.core && close(a.factor, b.factor, terms_[a.core].dtype);
+}
+
+bool Canon::same_term(const Term& a, const Term& b) const {
+    const auto same_part = [&](const Scaled& x, const Scaled& y) { return same(x, y); };
+    const auto same_value = [&](double x, double y) { return close(x, y, a.dtype); };
+    return a.kind == b.kind && a.op == b.op && a.dtype == b.dtype && a.node == b.node && a.shape == b.shape &&
+           std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(), b.parts.end(), same_part) &&
+           std::equal(a.values.begin(), a.values.end(), b.values.begin(), b.values.end(), same_value) &&
+           same_attributes(a.attributes, b.attributes, a.dtype);
+}
+
+std::size_t Canon::structure_of(const Term& term) const {
+    const bool is_number = term.kind == TermKind::one || (term.values.size() == 1 && term.shape.empty());
+    if (is_number) return static_cast<std::size_t>(term.dtype);
+    Term alone = term;
+    alone.parts.clear();
+    std::size_t seed = hash_of(alone), sum = 0;
+    const bool is_ordered = term.kind == TermKind::op && !ir::info(term.op).commutative;
+    for (const Scaled& part : term.parts) {
+        if (is_ordered) mix(seed, structures_[part.core]);
+        std::size_t spread = term.parts.size();
+        mix(spread, structures_[part.core]);
+        sum += spread;
+    }
+    mix(seed, sum);
+    return seed;
+}
 
 CanonId Canon::intern(Term term) {
     const std::size_t hash = hash_of(term);
@@ -71,6 +94,7 @@ CanonId Canon::intern(Term term) {
     for (auto it = first; it != last; ++it)
         if (same_term(terms_[it->second], term)) return it->second;
     const auto id = static_cast<CanonId>(terms_.size());
+    structures_.push_back(structure_of(term));
     terms_.push_back(std::move(term));
     index_.emplace(hash, id);
     return id;
@@ -174,7 +198,10 @@ Scaled Canon::apply(Op op, DType dtype, const Attributes& attributes, Parts x) {
             return {-neither.factor, neither.core};
         }
         case Op::where: return choose(x[0], x[1], x[2], dtype);
-        case Op::cast: case Op::logical_xor: break;
+        case Op::cast:
+            if (auto counted = counted_in(dtype, x[0])) return from_affine(std::move(*counted), dtype);
+            break;
+        case Op::logical_xor: break;
         default: return is_float(dtype) ? real(op, dtype, attributes, x) : integer(op, dtype, attributes, x);
     }
     return {1, op_term(op, dtype, joint_shape(x), {x.begin(), x.end()}, attributes)};

@@ -15,10 +15,11 @@
 ///
 ///     x * 0.5 * (1 + erf(x / sqrt 2))    0.5*x + erf(0.70710678*x) * x/2    ->   0.5 * [x^1 * (erf(0.707 * x) + 1)^1]
 ///
-/// Laws: sums and products are associative and commutative, products distribute over sums (up to a size), sub neg div sqrt rsqrt and pow by a constant
-/// are sums and products; coefficients leave matmul, sums and movement; movement goes inward through elementwise ops; orders and negations
-/// of comparisons; leading axes of size 1 do not count. Nothing is cancelled (x - x, x / x stay): what a form equals, it equals for infinities and
-/// NaN too, but for overflow in between. Numbers are equal within 1e-6 of their size, as constants rounded to f32 are.
+/// Laws: sums and products are associative and commutative, products distribute over sums (up to a size), sub neg div sqrt rsqrt and pow by a
+/// constant are sums and products; coefficients leave matmul, sums and movement; movement goes inward through elementwise ops, and reshapes of
+/// gathered rows to the ids; orders and negations of comparisons; positions are the same in i32 and i64; leading axes of size 1 do not count.
+/// Nothing is cancelled (x - x, x / x stay): what a form equals, it equals for infinities and NaN too, but for overflow in between. Numbers are
+/// equal within 1e-6 of their size, as constants rounded to f32 are; in f64 within 1e-14.
 namespace cairn::inline v0::fuse {
 
 using CanonId = std::uint32_t;
@@ -55,9 +56,13 @@ public:
     /// The form of a node whose operands have the forms `operands`; `id` distinguishes leaves.
     Scaled of(const ir::Node& node, ir::NodeId id, std::span<const Scaled> operands);
     const Term& term(CanonId id) const { return terms_[id]; }
+    /// How many terms there are: what is made later has this number or a higher one.
+    CanonId size() const noexcept { return static_cast<CanonId>(terms_.size()); }
+    /// Equal for forms that differ in numbers alone.
+    std::size_t structure(CanonId id) const { return structures_[id]; }
     /// The same value: equal cores, factors equal within the tolerance.
-    static bool same(const Scaled& a, const Scaled& b) noexcept;
-    static bool close(double a, double b) noexcept;
+    bool same(const Scaled& a, const Scaled& b) const noexcept;
+    static bool close(double a, double b, DType dtype = DType::f32) noexcept;
 
     // canon_arithmetic.cpp
     Scaled multiply(const Scaled& a, const Scaled& b);
@@ -78,6 +83,8 @@ private:
     };
 
     // canon.cpp
+    bool same_term(const Term& a, const Term& b) const;
+    std::size_t structure_of(const Term& term) const;
     CanonId intern(Term term);
     CanonId one(DType dtype);
     CanonId op_term(ir::Op op, DType dtype, Shape shape, std::vector<Scaled> parts, Attributes attributes = {});
@@ -112,14 +119,21 @@ private:
     Affine affine(const Scaled& value) const;
     Scaled from_affine(Affine sum, DType dtype);
     static void add_scaled(Affine& sum, const Affine& other, std::int64_t factor);
+    const Term* iota_under(CanonId core) const;
     bool is_counting(const Affine& sum) const;
+    bool is_narrow(const Affine& sum) const;
+    CanonId recounted(CanonId core, DType dtype);
+    std::optional<Affine> counted_in(DType dtype, const Scaled& value);
+    std::optional<Scaled> compare_positions(const Scaled& low, const Scaled& high);
 
     // canon_movement.cpp
     Scaled move(const ir::Node& node, const Scaled& x);
     Scaled moved(CanonId core, const Move& move);
     std::optional<Scaled> moved_inside(CanonId core, const Move& move);
+    std::optional<Scaled> moved_ids(CanonId core, const Move& move);
 
     std::deque<Term> terms_;
+    std::vector<std::size_t> structures_;
     std::unordered_multimap<std::size_t, CanonId> index_;
 };
 

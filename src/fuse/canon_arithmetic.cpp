@@ -156,6 +156,9 @@ std::optional<Scaled> Canon::additive_mask(std::vector<Scaled>& terms, DType dty
 Scaled Canon::add(std::vector<Scaled> given, DType dtype) {
     std::vector<Scaled> terms;
     for (const Scaled& term : given) expand(term, terms);
+    // x + 0 is x, but for the sign of a zero.
+    if (std::any_of(terms.begin(), terms.end(), [&](const Scaled& t) { return !is_constant(t, 0); }))
+        std::erase_if(terms, [&](const Scaled& t) { return is_constant(t, 0); });
     const bool finite = std::all_of(terms.begin(), terms.end(), [](const Scaled& t) { return std::isfinite(t.factor); });
     if (!finite) return opaque(Op::add, dtype, std::move(given));
     if (const auto masked = additive_mask(terms, dtype)) return *masked;
@@ -193,7 +196,7 @@ Scaled Canon::add(std::vector<Scaled> given, DType dtype) {
     // The largest coefficient becomes 1, so that multiples of a sum share a core. Among equally large ones the oldest core decides.
     Scaled pivot{0, 0};
     for (const Scaled& term : joined)
-        if (std::fabs(term.factor) > std::fabs(pivot.factor) && !close(std::fabs(term.factor), std::fabs(pivot.factor))) pivot = term;
+        if (std::fabs(term.factor) > std::fabs(pivot.factor) && !close(std::fabs(term.factor), std::fabs(pivot.factor), dtype)) pivot = term;
     if (pivot.factor == 0) return opaque(Op::add, dtype, std::move(given));
     for (Scaled& term : joined) term.factor /= pivot.factor;
 

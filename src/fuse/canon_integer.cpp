@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace cairn::inline v0::fuse {
 namespace {
@@ -10,6 +11,8 @@ using ir::Op;
 
 // Beyond this a double may not be the integer it stands for.
 bool is_exact(double value) { return std::trunc(value) == value && std::fabs(value) < 0x1p53; }
+
+bool counts_positions(DType dtype) { return dtype == DType::i32 || dtype == DType::i64; }
 
 }  // namespace
 
@@ -49,14 +52,68 @@ Scaled Canon::from_affine(Affine sum, DType dtype) {
     return {1, intern(std::move(term))};
 }
 
-// True when only iota, wherever moved, and sizes occur.
+// The iota that a term moves; null when it is something else.
+const Term* Canon::iota_under(CanonId core) const {
+    const Term* term = &terms_[core];
+    while (term->kind == TermKind::op && (term->op == Op::reshape || term->op == Op::transpose || term->op == Op::broadcast))
+        term = &terms_[term->parts[0].core];
+    return term->kind == TermKind::op && term->op == Op::iota ? term : nullptr;
+}
+
 bool Canon::is_counting(const Affine& sum) const {
-    return std::all_of(sum.terms.begin(), sum.terms.end(), [&](const Scaled& part) {
-        const Term* term = &terms_[part.core];
-        while (term->kind == TermKind::op && (term->op == Op::reshape || term->op == Op::transpose || term->op == Op::broadcast))
-            term = &terms_[term->parts[0].core];
-        return term->kind == TermKind::op && term->op == Op::iota;
-    });
+    return std::all_of(sum.terms.begin(), sum.terms.end(), [&](const Scaled& part) { return iota_under(part.core) != nullptr; });
+}
+
+// True when no element of a counting sum is too large for i32.
+bool Canon::is_narrow(const Affine& sum) const {
+    Dim low = sum.offset, high = sum.offset;
+    for (const Scaled& part : sum.terms) {
+        const auto factor = static_cast<std::int64_t>(part.factor);
+        const Dim last = (iota_under(part.core)->shape[0] - 1) * factor;
+        (factor < 0 ? low : high) = (factor < 0 ? low : high) + last;
+    }
+    return provably_le(std::numeric_limits<std::int32_t>::min(), low) && provably_le(high, std::numeric_limits<std::int32_t>::max());
+}
+
+CanonId Canon::recounted(CanonId core, DType dtype) {
+    Term term = terms_[core];
+    if (term.dtype == dtype) return core;
+    term.dtype = dtype;
+    for (Scaled& part : term.parts) part.core = recounted(part.core, dtype);
+    for (Attribute& attribute : term.attributes)
+        if (attribute.name == "dtype") attribute.value = std::vector<Dim>{static_cast<std::int64_t>(dtype)};
+    return intern(std::move(term));
+}
+
+// Positions are the same numbers in i32 and i64.
+std::optional<Canon::Affine> Canon::counted_in(DType dtype, const Scaled& value) {
+    if (!counts_positions(dtype) || !counts_positions(terms_[value.core].dtype) || !is_exact(value.factor)) return std::nullopt;
+    Affine sum = affine(value);
+    if (!is_counting(sum) || (dtype == DType::i32 && !is_narrow(sum))) return std::nullopt;
+    for (Scaled& term : sum.terms) term.core = recounted(term.core, dtype);
+    return sum;
+}
+
+// low <= high of positions: the difference decides, which the many spellings of a causal mask share: 0 <= high - low, or not
+// 0 <= low - high - 1, whichever has a positive first coefficient. Positions are far from where integers wrap.
+std::optional<Scaled> Canon::compare_positions(const Scaled& low, const Scaled& high) {
+    const auto minuend = counted_in(DType::i64, high), subtrahend = counted_in(DType::i64, low);
+    if (!minuend || !subtrahend || (minuend->terms.empty() && subtrahend->terms.empty())) return std::nullopt;
+    Affine difference = *minuend;
+    add_scaled(difference, *subtrahend, -1);
+    const auto first = std::min_element(difference.terms.begin(), difference.terms.end(),
+                                        [](const Scaled& a, const Scaled& b) { return a.core < b.core; });
+    double sign = 1;
+    if (first->factor < 0) {
+        Affine other;
+        add_scaled(other, difference, -1);
+        other.offset = other.offset - 1;
+        difference = std::move(other);
+        sign = -1;
+    }
+    const Scaled zero{0, one(DType::i64)}, value = from_affine(std::move(difference), DType::i64);
+    const Scaled parts[] = {zero, value};
+    return Scaled{sign, op_term(Op::le, DType::boolean, joint_shape(parts), {zero, value})};
 }
 
 // iota(n, start) = iota(n) + start.

@@ -13,7 +13,7 @@ Scaled negated(const Scaled& value) { return {-value.factor, value.core}; }
 }  // namespace
 
 bool Canon::is_constant(const Scaled& value, double number) const {
-    return terms_[value.core].kind == TermKind::one && close(value.factor, number);
+    return terms_[value.core].kind == TermKind::one && close(value.factor, number, terms_[value.core].dtype);
 }
 
 // max(c a, c b) = c max(a, b) for c > 0.
@@ -46,27 +46,8 @@ Scaled Canon::compare(Op op, const Scaled& a, const Scaled& b) {
     }
 }
 
-// low <= high. Where both count positions the difference decides, which the many spellings of a causal mask share: 0 <= high - low,
-// or not 0 <= low - high - 1, whichever has a positive first coefficient. Positions are far from where integers wrap.
 Scaled Canon::compare_integers(const Scaled& low, const Scaled& high) {
-    const DType dtype = terms_[low.core].dtype;
-    Affine difference = affine(high);
-    add_scaled(difference, affine(low), -1);
-    double sign = 1;
-    if (!difference.terms.empty() && is_counting(difference)) {
-        const auto first = std::min_element(difference.terms.begin(), difference.terms.end(),
-                                            [](const Scaled& a, const Scaled& b) { return a.core < b.core; });
-        if (first->factor < 0) {
-            Affine other;
-            add_scaled(other, difference, -1);
-            other.offset = other.offset - 1;
-            difference = std::move(other);
-            sign = -1;
-        }
-        const Scaled zero{0, one(dtype)}, value = from_affine(std::move(difference), dtype);
-        const Scaled parts[] = {zero, value};
-        return {sign, op_term(Op::le, DType::boolean, joint_shape(parts), {zero, value})};
-    }
+    if (const auto counted = compare_positions(low, high)) return *counted;
     const Scaled parts[] = {low, high};
     return {1, op_term(Op::le, DType::boolean, joint_shape(parts), {low, high})};
 }

@@ -72,6 +72,22 @@ std::optional<Scaled> Canon::moved_inside(CanonId core, const Move& move) {
     return from_affine({std::move(parts), term.attributes.dims("offset")[0]}, term.dtype);
 }
 
+// reshape(gather(table, ids)) = gather(table, reshape(ids)), where whole rows of the table stay rows.
+std::optional<Scaled> Canon::moved_ids(CanonId core, const Move& move) {
+    const Term& term = terms_[core];
+    if (term.kind != TermKind::op || term.op != Op::gather || move.op != Op::reshape) return std::nullopt;
+    const Shape& table = terms_[term.parts[0].core].shape;
+    if (table.empty() || term.attributes.integer("axis") != -static_cast<std::int64_t>(table.size())) return std::nullopt;
+    const std::size_t row = table.size() - 1;
+    if (move.shape.size() < row || !std::equal(table.begin() + 1, table.end(), move.shape.end() - static_cast<std::ptrdiff_t>(row)))
+        return std::nullopt;
+    const Shape places(move.shape.begin(), move.shape.end() - static_cast<std::ptrdiff_t>(row));
+    const Term gather = term;
+    const Scaled ids = moved(gather.parts[1].core, {Op::reshape, places, {}});
+    return Scaled{1, op_term(Op::gather, gather.dtype, move.shape,
+                             {gather.parts[0], {gather.parts[1].factor * ids.factor, ids.core}}, gather.attributes)};
+}
+
 Scaled Canon::moved(CanonId core, const Move& move) {
     const Term& term = terms_[core];
     if (term.shape.empty() || (move.op == Op::reshape && term.shape == move.shape)) return {1, core};
@@ -88,6 +104,7 @@ Scaled Canon::moved(CanonId core, const Move& move) {
         return moved(inner, {Op::transpose, permuted(terms_[inner].shape, order), order});
     }
     if (const auto inside = moved_inside(core, move)) return *inside;
+    if (const auto inside = moved_ids(core, move)) return *inside;
     Attributes attributes;
     if (move.op == Op::transpose) attributes.push_back({"permutation", move.order});
     Shape shape = move.op == Op::reshape ? move.shape : permuted(term.shape, move.order);

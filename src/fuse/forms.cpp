@@ -27,7 +27,7 @@ std::vector<ir::NodeId> Forms::nodes_of(const Scaled& form) const {
     std::vector<ir::NodeId> result;
     const auto [first, last] = nodes_.equal_range(form.core);
     for (auto it = first; it != last; ++it)
-        if (Canon::same(forms_[it->second], form)) result.push_back(it->second);
+        if (canon_.same(forms_[it->second], form)) result.push_back(it->second);
     std::sort(result.begin(), result.end());
     return result;
 }
@@ -41,14 +41,23 @@ CanonId Forms::unmoved(CanonId core) const {
     return core;
 }
 
-void forms_over(const ir::GraphData& graph, std::span<const ir::NodeId> inputs, std::span<const Scaled> values, Canon& canon,
-                std::vector<Scaled>& made) {
+bool stays_whole(ir::Op op) {
+    switch (ir::info(op).kind) {
+        case ir::OpClass::leaf: case ir::OpClass::elementwise: return false;
+        default: return op != ir::Op::reshape && op != ir::Op::transpose;
+    }
+}
+
+bool forms_over(const ir::GraphData& graph, std::span<const ir::NodeId> inputs, std::span<const Scaled> values, Canon& canon,
+                std::vector<Scaled>& made, const std::function<bool(ir::NodeId)>& go_on) {
     made.clear();
     for (ir::NodeId id = 0; id < graph.nodes().size(); ++id) {
         const auto it = std::find(inputs.begin(), inputs.end(), id);
         made.push_back(it != inputs.end() ? values[static_cast<std::size_t>(it - inputs.begin())]
                                           : form_of(graph, id, made, canon));
+        if (!go_on(id)) return false;
     }
+    return true;
 }
 
 }  // namespace cairn::inline v0::fuse

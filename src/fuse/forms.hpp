@@ -2,6 +2,7 @@
 
 #include "fuse/canon.hpp"
 
+#include <functional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -16,6 +17,7 @@ public:
     /// The nodes with this value, oldest first.
     std::vector<ir::NodeId> nodes_of(const Scaled& form) const;
     Canon& canon() noexcept { return canon_; }
+    const Canon& canon() const noexcept { return canon_; }
     /// The core under reshapes and transposes.
     CanonId unmoved(CanonId core) const;
 
@@ -25,8 +27,12 @@ private:
     std::unordered_multimap<CanonId, ir::NodeId> nodes_;
 };
 
-/// The forms of the nodes of `graph`, whose inputs `inputs` have the forms `values`; `made` receives one form a node.
-void forms_over(const ir::GraphData& graph, std::span<const ir::NodeId> inputs, std::span<const Scaled> values, Canon& canon,
-                std::vector<Scaled>& made);
+/// The forms of the nodes of `graph`, whose inputs `inputs` have the forms `values`; `made` receives one form a node, until `go_on(node)` says no.
+/// True when all are made.
+bool forms_over(const ir::GraphData& graph, std::span<const ir::NodeId> inputs, std::span<const Scaled> values, Canon& canon,
+                std::vector<Scaled>& made, const std::function<bool(ir::NodeId)>& go_on);
+
+/// True for ops whose form stays whole within the form of whatever is computed from it.
+bool stays_whole(ir::Op op);
 
 }  // namespace cairn::inline v0::fuse

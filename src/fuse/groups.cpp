@@ -1,5 +1,6 @@
 #include "fuse/groups.hpp"
 
+#include "fuse/numbers.hpp"
 #include "ir/op_table.hpp"
 
 #include <algorithm>
@@ -26,7 +27,8 @@ bool is_cheap(Op op) {
 
 bool is_scalar_constant(const ir::Node& node) { return node.op == Op::constant && node.shape.empty(); }
 
-bool contains(const std::vector<NodeId>& list, NodeId id) { return std::find(list.begin(), list.end(), id) != list.end(); }
+template <typename T>
+bool contains(const std::vector<T>& list, const T& id) { return std::find(list.begin(), list.end(), id) != list.end(); }
 
 }  // namespace
 
@@ -45,7 +47,7 @@ bool Groups::joins(NodeId producer, NodeId root) const {
 }
 
 // Takes in producers, newest first, as long as there is room. False where the root alone does not fit.
-bool Groups::grow(Group& group, bool stop_at_shared) const {
+bool Groups::grow(Group& group, Shared shared) const {
     std::vector<NodeId> members{group.root}, refused;
     const auto rim = [&] {
         std::vector<NodeId> result;
@@ -54,11 +56,13 @@ bool Groups::grow(Group& group, bool stop_at_shared) const {
                 if (!contains(members, operand) && !contains(result, operand)) result.push_back(operand);
         return result;
     };
+    const auto is_large = [&](NodeId id) { return graph_.node(id).shape == graph_.node(group.root).shape; };
     for (;;) {
         NodeId next = 0;
         bool found = false;
-        for (const NodeId id : rim()) {
-            if (contains(refused, id) || !joins(id, group.root) || (stop_at_shared && uses_[id] > 1)) continue;
+        const std::vector<NodeId> before = rim();
+        for (const NodeId id : before) {
+            if (contains(refused, id) || !joins(id, group.root) || (shared == Shared::read && uses_[id] > 1)) continue;
             if (!found || id > next) next = id;
             found = true;
         }
@@ -67,7 +71,11 @@ bool Groups::grow(Group& group, bool stop_at_shared) const {
         const std::vector<NodeId> reads = rim();
         const auto inputs = static_cast<std::size_t>(
             std::count_if(reads.begin(), reads.end(), [&](NodeId id) { return !is_scalar_constant(graph_.node(id)); }));
-        if (inputs > most_inputs || members.size() + (reads.size() - inputs) > most_steps) {
+        const auto large_in = [&](const std::vector<NodeId>& list) { return std::count_if(list.begin(), list.end(), is_large); };
+        const bool again = uses_[next] > 1 && large_in(reads) > large_in(before);
+        const auto late = [&](NodeId input) { return input != next && reads_later(input, next); };
+        const bool provided = shared == Shared::provide && is_large(next) && std::none_of(before.begin(), before.end(), late);
+        if (inputs > most_inputs || members.size() + (reads.size() - inputs) > most_steps || (again && !provided)) {
             members.pop_back();
             refused.push_back(next);
         }
@@ -90,7 +98,7 @@ Tile Groups::tile_of(const Group& group, const std::vector<NodeId>& outputs) con
     };
     for (const NodeId id : group.constants) {
         const ir::Node& node = graph_.node(id);
-        tile.body.push_back({"const", {}, node.dtype, node.values->front()});
+        tile.body.push_back({"const", {}, node.dtype, as_written(node.values->front(), node.dtype)});
         values.push_back(id);
     }
     for (const NodeId id : group.members) {
@@ -136,14 +144,17 @@ std::vector<NodeId> Groups::shared_values(const Group& group) const {
 
 void Groups::at(NodeId root, std::vector<Tile>& tiles) const {
     if (!is_elementwise(graph_.node(root))) return;
-    Group large{root, {}, {}, {}}, strict{root, {}, {}, {}};
-    if (!grow(large, false)) return;
-    tiles.push_back(tile_of(large, {root}));
-    if (grow(strict, true) && strict.members != large.members) tiles.push_back(tile_of(strict, {root}));
-    std::vector<NodeId> outputs = shared_values(large);
-    if (outputs.empty()) return;
-    outputs.push_back(root);
-    tiles.push_back(tile_of(large, outputs));
+    std::vector<std::vector<NodeId>> known;
+    for (const Shared shared : {Shared::recompute, Shared::read, Shared::provide}) {
+        Group group{root, {}, {}, {}};
+        if (!grow(group, shared)) continue;
+        std::vector<NodeId> outputs;
+        if (shared == Shared::provide) outputs = shared_values(group);
+        if (outputs.empty() && contains(known, group.members)) continue;
+        outputs.push_back(root);
+        tiles.push_back(tile_of(group, outputs));
+        known.push_back(std::move(group.members));
+    }
 }
 
 }  // namespace cairn::inline v0::fuse

@@ -13,15 +13,16 @@ namespace cairn::inline v0::fuse {
 class Groups {
 public:
     explicit Groups(const ir::GraphData& graph);
-    /// Appends the groups that end in `root`, at most three: as large as it can be; stopping at values that are read elsewhere; and the large one
-    /// that also provides these values, where they have the shape of the root. A producer smaller than the root is taken in only where
-    /// computing it again for each element costs little.
+    /// Appends the groups that end in `root`, at most three. They differ in what they do at a value that is read elsewhere too: compute it again,
+    /// where that reads no more memory than the value itself; read it; or provide it, where it has the shape of the root. A producer smaller than
+    /// the root is taken in only where computing it again for each element costs little.
     void at(ir::NodeId root, std::vector<Tile>& tiles) const;
 
 private:
     struct Group;
+    enum class Shared { recompute, read, provide };
     bool joins(ir::NodeId producer, ir::NodeId root) const;
-    bool grow(Group& group, bool stop_at_shared) const;
+    bool grow(Group& group, Shared shared) const;
     Tile tile_of(const Group& group, const std::vector<ir::NodeId>& outputs) const;
     std::vector<ir::NodeId> shared_values(const Group& group) const;
     bool reads_later(ir::NodeId input, ir::NodeId output) const;

@@ -2,6 +2,7 @@
 
 #include "simplify/simplify.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace cairn::inline v0::fuse {
@@ -12,7 +13,19 @@ std::uint64_t key_of(const Dim& dim) {
                              : static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(dim.node()));
 }
 
+std::vector<OperandSet> reads_of(const ir::GraphData& graph, const std::vector<ir::NodeId>& inputs) {
+    std::vector<OperandSet> reads(graph.nodes().size(), 0);
+    for (std::size_t i = 0; i < inputs.size(); ++i) reads[inputs[i]] |= only_operand(i);
+    for (ir::NodeId id = 0; id < reads.size(); ++id) {
+        if (graph.node(id).op == ir::Op::constant) reads[id] = any_number;
+        for (const ir::NodeId operand : graph.node(id).operands) reads[id] |= reads[operand];
+    }
+    return reads;
+}
+
 }  // namespace
+
+OperandSet only_operand(std::size_t index) { return OperandSet{1} << std::min<std::size_t>(index, 62); }
 
 std::optional<Instance> instantiate(const Definition& definition, std::span<const TensorDesc> operands,
                                     const Attributes& attributes, const std::shared_ptr<Symbols>& symbols) {
@@ -28,6 +41,7 @@ std::optional<Instance> instantiate(const Definition& definition, std::span<cons
         instance.graph = simple.graph;
         for (const Tensor& input : inputs) instance.inputs.push_back(*simple.map[input.id()]);
         for (const ir::Output& output : simple.graph->outputs()) instance.outputs.push_back(output.node);
+        instance.reads = reads_of(*instance.graph, instance.inputs);
     } catch (const InternalError&) {
         throw;
     } catch (const Error&) {

@@ -12,10 +12,17 @@
 
 namespace cairn::inline v0::fuse {
 
+/// A set of operands, by number; those from the 63rd on share a bit, and one stands for the numbers of the definition.
+using OperandSet = std::uint64_t;
+OperandSet only_operand(std::size_t index);
+inline constexpr OperandSet any_number = OperandSet{1} << 63;
+inline constexpr OperandSet everything = ~OperandSet{0};
+
 /// A definition as a simplified graph of atomic ops on operands of given dtypes and shapes.
 struct Instance {
     std::shared_ptr<ir::GraphData> graph;
     std::vector<ir::NodeId> inputs, outputs;
+    std::vector<OperandSet> reads;  ///< of each node: the operands it is computed from
 };
 
 /// Builds one; nothing where the definition does not take such operands or attributes.

@@ -18,10 +18,26 @@ bool same_outside(const Term& a, const Term& b) {
     return a.kind == b.kind && (a.kind != TermKind::op || a.op == b.op);
 }
 
+bool fits(const ir::Node& node, const Instance& instance, std::size_t output) {
+    const ir::Node& made = instance.graph->node(instance.outputs[output]);
+    return node.dtype == made.dtype && node.shape == made.shape;
+}
+
+// The same work, and `less` is done without some of what `more` reads.
+bool reads_less(const Tile& less, const Tile& more) {
+    return less.definition == more.definition && less.outputs == more.outputs && less.inputs.size() < more.inputs.size() &&
+           std::all_of(less.inputs.begin(), less.inputs.end(), [&](NodeId id) {
+               return std::find(more.inputs.begin(), more.inputs.end(), id) != more.inputs.end();
+           });
+}
+
 }  // namespace
 
 Matcher::Matcher(const ir::GraphData& graph, std::span<const Pattern> patterns)
-    : graph_(graph), patterns_(patterns), forms_(graph), regions_(graph), instances_(graph.symbols()), known_(patterns.size()) {}
+    : graph_(graph), patterns_(patterns), forms_(graph), known_terms_(forms_.canon().size()), regions_(graph), instances_(graph.symbols()),
+      known_(patterns.size()) {
+    for (CanonId id = 0; id < known_terms_; ++id) known_structures_.insert(forms_.canon().structure(id));
+}
 
 std::vector<Attributes>& Matcher::known_attributes(const Pattern& pattern) {
     return known_[static_cast<std::size_t>(&pattern - patterns_.data())];
@@ -30,14 +46,17 @@ std::vector<Attributes>& Matcher::known_attributes(const Pattern& pattern) {
 void Matcher::match_at(NodeId node, std::vector<Tile>& tiles) {
     if (is_free(graph_.node(node))) return;
     const Term& outside = forms_.canon().term(forms_[node].core);
-    const std::uint64_t marks = regions_.from(node).marks;
+    const std::uint64_t marks = regions_.from(node).marks, features = features_of(forms_.canon(), forms_[node].core);
+    std::vector<Tile> found;
     for (const Pattern& pattern : patterns_) {
         const NodeId root = pattern.skeleton.outputs[pattern.main];
         const Term& wanted = pattern.forms->canon().term((*pattern.forms)[root].core);
         const std::uint64_t needed = pattern.regions->from(root).marks;
-        if (!same_outside(outside, wanted) || (needed & ~marks) != 0) continue;
-        if (auto tile = search(*this, pattern, node)) tiles.push_back(std::move(*tile));
+        if (!same_outside(outside, wanted) || (needed & ~marks) != 0 || (pattern.features & ~features) != 0) continue;
+        if (auto tile = search(*this, pattern, node)) found.push_back(std::move(*tile));
     }
+    for (const Tile& tile : found)
+        if (std::none_of(found.begin(), found.end(), [&](const Tile& other) { return reads_less(other, tile); })) tiles.push_back(tile);
 }
 
 bool Matcher::depends_on(NodeId node, NodeId ancestor) const {
@@ -69,34 +88,55 @@ std::vector<NodeId> Matcher::interior(const Tile& tile) const {
     return found;
 }
 
-std::optional<Tile> Matcher::prove(const Attempt& attempt) {
-    const Pattern& pattern = *attempt.pattern;
-    std::vector<TensorDesc> operands;
-    std::vector<Scaled> values;
-    for (const NodeId id : attempt.operands) {
-        operands.push_back({graph_.node(id).dtype, graph_.node(id).shape, {}, {}, false});
-        values.push_back(forms_[id]);
-    }
-    const std::optional<Instance>& instance = instances_.of(*pattern.definition, operands, attempt.attributes);
-    if (!instance) return std::nullopt;
-    const auto fits = [&](NodeId id, std::size_t output) {
-        const ir::Node &node = graph_.node(id), &made = instance->graph->node(instance->outputs[output]);
-        return node.dtype == made.dtype && node.shape == made.shape;
-    };
-    if (!fits(attempt.root, pattern.main)) return std::nullopt;
-    forms_over(*instance->graph, instance->inputs, values, forms_.canon(), made_);
-    if (!Canon::same(made_[instance->outputs[pattern.main]], forms_[attempt.root])) return std::nullopt;
+// The structure alone where no other numbers would make it known.
+std::size_t Matcher::name_of(CanonId unknown) const {
+    const std::size_t structure = forms_.canon().structure(unknown);
+    return known_structures_.contains(structure) ? unknown : structure;
+}
 
+// A value that stays whole in all that is computed from it stands in the form of the node if the attempt is right, so the graph has it. The first
+// that it has not tells early, and of which operands it is made tells which guesses are wrong for the same reason.
+std::optional<Matcher::Verdict> Matcher::refusal(const Attempt& attempt, const Instance& instance) {
+    std::vector<Scaled> values;
+    for (const NodeId id : attempt.operands) values.push_back(forms_[id]);
+    Verdict verdict;
+    const auto go_on = [&](NodeId id) {
+        const bool is_output = std::find(instance.outputs.begin(), instance.outputs.end(), id) != instance.outputs.end();
+        const bool is_known = is_output && id != instance.outputs[attempt.pattern->main]
+                                  ? !forms_.nodes_of(made_[id]).empty()
+                                  : !stays_whole(instance.graph->node(id).op) || made_[id].core < known_terms_;
+        if (is_known) return true;
+        verdict.blame = instance.reads[id];
+        verdict.unknown = name_of(made_[id].core);
+        return false;
+    };
+    if (!forms_over(*instance.graph, instance.inputs, values, forms_.canon(), made_, go_on)) return verdict;
+    const Scaled &made = made_[instance.outputs[attempt.pattern->main]], &wanted = forms_[attempt.root];
+    if (forms_.canon().same(made, wanted)) return std::nullopt;
+    if (forms_.canon().structure(made.core) != forms_.canon().structure(wanted.core)) verdict.unknown = forms_.canon().structure(made.core);
+    return verdict;
+}
+
+// True when an operand needs a product of the tile's interior: another tile would have to compute it too.
+bool Matcher::computes_twice(const Tile& tile) const {
+    return std::any_of(tile.interior.begin(), tile.interior.end(), [&](NodeId id) {
+        return graph_.node(id).op == ir::Op::matmul &&
+               std::any_of(tile.inputs.begin(), tile.inputs.end(), [&](NodeId input) { return depends_on(input, id); });
+    });
+}
+
+std::optional<Tile> Matcher::tile_of(const Attempt& attempt, const Instance& instance) const {
+    const std::size_t main = attempt.pattern->main;
     Tile tile;
-    tile.definition = pattern.definition->name;
+    tile.definition = attempt.pattern->definition->name;
     tile.attributes = attempt.attributes;
-    tile.inputs = attempt.operands;
-    for (std::size_t i = 0; i < instance->outputs.size(); ++i) {
+    tile.inputs.assign(attempt.operands.begin(), attempt.operands.end());
+    for (std::size_t i = 0; i < instance.outputs.size(); ++i) {
         NodeId output = attempt.root;
-        if (i != pattern.main) {
-            const std::vector<NodeId> same = forms_.nodes_of(made_[instance->outputs[i]]);
+        if (i != main) {
+            const std::vector<NodeId> same = forms_.nodes_of(made_[instance.outputs[i]]);
             const auto it = std::find_if(same.begin(), same.end(), [&](NodeId id) {
-                return fits(id, i) && !is_free(graph_.node(id)) && id != attempt.root;
+                return fits(graph_.node(id), instance, i) && !is_free(graph_.node(id)) && id != attempt.root;
             });
             if (it == same.end()) return std::nullopt;
             output = *it;
@@ -106,7 +146,16 @@ std::optional<Tile> Matcher::prove(const Attempt& attempt) {
         tile.outputs.push_back(output);
     }
     tile.interior = interior(tile);
+    if (computes_twice(tile)) return std::nullopt;
     return tile;
+}
+
+Matcher::Verdict Matcher::prove(const Attempt& attempt) {
+    const std::optional<Instance>& instance = instances_.of(*attempt.pattern->definition, attempt.types, attempt.attributes);
+    if (!instance) return {};
+    if (!fits(graph_.node(attempt.root), *instance, attempt.pattern->main)) return {std::nullopt, everything, std::size_t{0}};
+    if (auto refused = refusal(attempt, *instance)) return std::move(*refused);
+    return {tile_of(attempt, *instance), everything, std::nullopt};
 }
 
 }  // namespace cairn::inline v0::fuse

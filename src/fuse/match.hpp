@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <span>
+#include <unordered_set>
 #include <vector>
 
 namespace cairn::inline v0::fuse {
@@ -20,18 +21,24 @@ namespace cairn::inline v0::fuse {
 class Matcher {
 public:
     Matcher(const ir::GraphData& graph, std::span<const Pattern> patterns);
-    /// Appends a tile for each pattern whose main output is `node`.
+    /// Appends a tile for each pattern whose main output is `node`. Of two tiles of one definition that only differ in what they read, the one
+    /// that reads less stays.
     void match_at(ir::NodeId node, std::vector<Tile>& tiles);
 
-    // match_search.cpp
-    /// Whether `tile` is what its definition says, checked anew.
+    /// A guess: `pattern` on these operands with these attributes makes `root`.
     struct Attempt {
         const Pattern* pattern;
         ir::NodeId root;
-        std::vector<ir::NodeId> operands;
-        Attributes attributes;
+        std::span<const ir::NodeId> operands;
+        std::span<const TensorDesc> types;  ///< of the operands
+        const Attributes& attributes;
     };
-    std::optional<Tile> prove(const Attempt& attempt);
+    struct Verdict {
+        std::optional<Tile> tile;
+        OperandSet blame = everything;      ///< without a tile: operands that are wrong together, whatever the others are
+        std::optional<std::size_t> unknown; ///< names the value made of them that the graph has not; one name where only numbers differ
+    };
+    Verdict prove(const Attempt& attempt);
 
     const ir::GraphData& graph() const noexcept { return graph_; }
     Regions& regions() noexcept { return regions_; }
@@ -41,16 +48,22 @@ public:
     std::vector<Attributes>& known_attributes(const Pattern& pattern);
 
 private:
+    std::size_t name_of(CanonId unknown) const;
+    std::optional<Verdict> refusal(const Attempt& attempt, const Instance& instance);
+    std::optional<Tile> tile_of(const Attempt& attempt, const Instance& instance) const;
     std::vector<ir::NodeId> interior(const Tile& tile) const;
     bool depends_on(ir::NodeId node, ir::NodeId ancestor) const;
+    bool computes_twice(const Tile& tile) const;
 
     const ir::GraphData& graph_;
     std::span<const Pattern> patterns_;
     Forms forms_;
+    CanonId known_terms_;  ///< those of the graph; what attempts make comes after
+    std::unordered_set<std::size_t> known_structures_;
     Regions regions_;
     Instances instances_;
     std::vector<std::vector<Attributes>> known_;
-    std::vector<Scaled> made_;
+    std::vector<Scaled> made_;  // by the last attempt
 };
 
 }  // namespace cairn::inline v0::fuse

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
+#include <string_view>
 
 namespace cairn::inline v0::fuse {
 namespace {
@@ -11,21 +13,28 @@ using ir::NodeId;
 
 constexpr std::size_t most_numbers = 16;
 
-// The number a program meant that holds a float: 1e-05, where 9.999999747378752e-06 is stored.
-double as_written(double value) {
-    const auto narrow = static_cast<float>(value);
-    if (static_cast<double>(narrow) != value) return value;
-    char text[32];
-    const auto end = std::to_chars(text, text + sizeof text, narrow).ptr;
-    double result = value;
-    std::from_chars(text, end, result);
+double number_in(std::string_view text) {
+    double result = 0;
+    std::from_chars(text.data(), text.data() + text.size(), result);
     return result;
 }
 
-void add_number(std::vector<double>& numbers, double value) {
+// The number of fewest digits that differs no more than two roundings do.
+double rounded(double value, DType dtype) {
+    const double grain = dtype == DType::f64 ? 0x1p-52 : 0x1p-23;
+    char text[32];
+    for (int digits = 0; digits < 16 && std::isfinite(value); ++digits) {
+        const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::scientific, digits).ptr;
+        const double shorter = number_in({text, end});
+        if (std::fabs(shorter - value) <= grain * std::fabs(value)) return shorter;
+    }
+    return value;
+}
+
+void add_number(std::vector<double>& numbers, double value, DType dtype) {
     if (std::isnan(value)) return;
-    const auto known = [&](double other) { return Canon::close(other, value); };
-    if (numbers.size() < most_numbers && std::none_of(numbers.begin(), numbers.end(), known)) numbers.push_back(as_written(value));
+    const auto known = [&](double other) { return Canon::close(other, value, dtype); };
+    if (numbers.size() < most_numbers && std::none_of(numbers.begin(), numbers.end(), known)) numbers.push_back(value);
 }
 
 const std::vector<double>* values_of(const ir::GraphData& graph, NodeId id) {
@@ -43,16 +52,18 @@ bool holds_sentinel(const Pattern& pattern, NodeId entry, double sentinel) {
 
 void add_numbers_under(Matcher& matcher, NodeId entry, std::vector<double>& numbers) {
     const std::vector<NodeId>& nodes = matcher.regions().from(entry).nodes;
-    for (const NodeId id : nodes) {
+    const auto dtype = [&](NodeId id) { return matcher.graph().node(id).dtype; };
+    const auto scalar = [&](NodeId id) {
         const auto* values = values_of(matcher.graph(), id);
-        if (values != nullptr && values->size() == 1) add_number(numbers, values->front());
-    }
-    for (const NodeId id : nodes) add_number(numbers, matcher.forms()[id].factor);
-    add_number(numbers, 1);
-    for (const NodeId id : nodes) {
-        const auto* values = values_of(matcher.graph(), id);
-        if (values != nullptr && values->size() == 1 && values->front() != 0) add_number(numbers, 1 / values->front());
-    }
+        return values != nullptr && values->size() == 1 ? values : nullptr;
+    };
+    for (const NodeId id : nodes)
+        if (const auto* values = scalar(id)) add_number(numbers, as_written(values->front(), dtype(id)), dtype(id));
+    for (const NodeId id : nodes) add_number(numbers, rounded(matcher.forms()[id].factor, dtype(id)), dtype(id));
+    add_number(numbers, 1, DType::f64);
+    for (const NodeId id : nodes)
+        if (const auto* values = scalar(id); values != nullptr && values->front() != 0)
+            add_number(numbers, rounded(1 / values->front(), dtype(id)), dtype(id));
 }
 
 using Table = std::shared_ptr<const std::vector<double>>;
@@ -64,7 +75,28 @@ std::vector<Table> tables_of(const ir::GraphData& graph) {
     return tables;
 }
 
+// The base b of a table of powers b^e, from one made with the base exp(`log_base`). The element with the largest exponent tells most exactly.
+double base_of(const std::vector<double>& table, const std::vector<double>& made, double log_base, DType dtype) {
+    const auto far = std::max_element(made.begin(), made.end(), [](double a, double b) {
+        return std::fabs(std::log(std::fabs(a))) < std::fabs(std::log(std::fabs(b)));
+    });
+    const double exponent = std::log(*far) / log_base;
+    const double base = std::exp(std::log(table[static_cast<std::size_t>(far - made.begin())]) / exponent);
+    const double grain = std::pow(10, std::floor(std::log10(base)) - 5);
+    const double six_digits = std::round(base / grain) * grain;
+    return Canon::close(six_digits, base, dtype) ? six_digits : base;
+}
+
 }  // namespace
+
+double as_written(double value, DType dtype) {
+    const bool is_whole = std::trunc(value) == value && std::fabs(value) < 0x1p63;
+    if (dtype == DType::f64 || is_whole || !(std::fabs(value) <= std::numeric_limits<float>::max())) return value;
+    const auto narrow = static_cast<float>(value);
+    if (static_cast<double>(narrow) != value) return value;
+    char text[32];
+    return number_in({text, std::to_chars(text, text + sizeof text, narrow).ptr});
+}
 
 std::vector<std::vector<double>> numbers_for(Matcher& matcher, const Pattern& pattern, std::span<const Overlay> overlays) {
     std::vector<std::vector<double>> numbers;
@@ -82,20 +114,14 @@ void add_table_numbers(Matcher& matcher, const Pattern& pattern, std::span<const
         if (!numbers[i].empty()) continue;
         const auto& instance = matcher.instances().of(*pattern.definition, operands, pattern.problem.attributes);
         if (!instance) return;
-        const double sentinel = std::log(pattern.holes[i].sentinel);
+        const double log_base = std::log(pattern.holes[i].sentinel);
         for (const Table& made : tables_of(*instance->graph))
             for (const Overlay& overlay : overlays)
                 for (const NodeId id : matcher.regions().from(overlay.graph).nodes) {
                     const auto* there = values_of(matcher.graph(), id);
                     if (there == nullptr || there->size() != made->size()) continue;
-                    // The element with the largest exponent tells most exactly.
-                    const auto far = std::max_element(made->begin(), made->end(), [](double a, double b) {
-                        return std::fabs(std::log(std::fabs(a))) < std::fabs(std::log(std::fabs(b)));
-                    });
-                    const double exponent = std::log(*far) / sentinel;
-                    const double base = std::exp(std::log((*there)[static_cast<std::size_t>(far - made->begin())]) / exponent);
-                    const double rounded = std::round(base * 1e4) / 1e4;
-                    add_number(numbers[i], std::fabs(rounded - base) < 1e-5 * base ? rounded : base);
+                    const DType dtype = matcher.graph().node(id).dtype;
+                    add_number(numbers[i], base_of(*there, *made, log_base, dtype), dtype);
                 }
     }
 }

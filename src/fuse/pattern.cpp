@@ -11,21 +11,33 @@ namespace {
 // Exact in every float dtype, and no number that a definition would hold of itself.
 double sentinel_of(std::size_t hole) { return (129.0 + 2 * static_cast<double>(hole)) / 16384; }
 
-// Sizes for a definition that wants to know them (a table that depends on the head size): even, and different for each symbol.
+// Different for each symbol, even (a table of angles wants that), and none that simplifies away.
 std::vector<Dim> sample_sizes(std::size_t count) {
     std::vector<Dim> sizes;
     for (std::size_t i = 0; i < count; ++i) sizes.emplace_back(static_cast<std::int64_t>(6 + 4 * i));
     return sizes;
 }
 
-std::optional<Instance> skeleton_of(const Definition& definition, const Pattern& pattern) {
-    if (auto made = instantiate(definition, pattern.problem.inputs, pattern.problem.attributes, pattern.symbols)) return made;
+// The same ops in the same order.
+bool same_ops(const ir::GraphData& a, const ir::GraphData& b) {
+    return std::equal(a.nodes().begin(), a.nodes().end(), b.nodes().begin(), b.nodes().end(),
+                      [](const ir::Node& x, const ir::Node& y) { return x.op == y.op; });
+}
+
+// A mean over 768 elements multiplies by a constant, one over N by a value made of N: where sizes show like this there are two skeletons. A
+// definition may also want to know a size (rope makes a table of it) and give only one.
+std::vector<Instance> skeletons_of(const Definition& definition, const Pattern& pattern) {
     const std::vector<Dim> sizes = sample_sizes(pattern.symbols->list().size());
     std::vector<TensorDesc> operands = pattern.problem.inputs;
     for (TensorDesc& operand : operands)
         for (Dim& dim : operand.shape)
             if (!dim.is_constant()) dim = pattern.symbols->substitute(dim, sizes);
-    return instantiate(definition, operands, pattern.problem.attributes, pattern.symbols);
+    std::vector<Instance> result;
+    for (const auto& shapes : {operands, pattern.problem.inputs}) {
+        auto made = instantiate(definition, shapes, pattern.problem.attributes, pattern.symbols);
+        if (made && (result.empty() || !same_ops(*made->graph, *result[0].graph))) result.push_back(std::move(*made));
+    }
+    return result;
 }
 
 // Leading axes may be added to an operand whose first size says nothing about any other axis: [R,D] of a layer norm, not its [D].
@@ -40,7 +52,21 @@ std::vector<bool> leading(const Problem& problem) {
     return result;
 }
 
-Pattern make_pattern(const Definition& definition, std::string_view text) {
+void outline(Pattern& pattern) {
+    const Canon& canon = pattern.forms->canon();
+    const auto core_of = [&](ir::NodeId id) { return (*pattern.forms)[id].core; };
+    const CanonId root = core_of(pattern.skeleton.outputs[pattern.main]);
+    pattern.features = features_of(canon, root);
+    const std::vector<Place> places = places_in(canon, root);
+    for (const ir::NodeId input : pattern.skeleton.inputs) {
+        pattern.paths.emplace_back();
+        for (const Place& place : places)
+            if (place.core == core_of(input)) pattern.paths.back().push_back(place.path);
+    }
+}
+
+// The pattern as written, without a skeleton.
+Pattern read(const Definition& definition, std::string_view text) {
     Pattern pattern;
     pattern.definition = &definition;
     pattern.symbols = Symbols::create();
@@ -52,16 +78,27 @@ Pattern make_pattern(const Definition& definition, std::string_view text) {
         *number = sentinel_of(pattern.holes.size());
         pattern.holes.push_back({i, *number});
     }
-    auto skeleton = skeleton_of(definition, pattern);
-    if (!skeleton || pattern.problem.definition != definition.name)
-        throw Error(ErrorKind::argument, "fuse", fmt::format("definition {} does not take its pattern \"{}\"", definition.name, text));
-    pattern.skeleton = std::move(*skeleton);
-    pattern.forms = std::make_unique<Forms>(*pattern.skeleton.graph);
-    pattern.regions = std::make_unique<Regions>(*pattern.skeleton.graph);
-    const auto& outputs = pattern.skeleton.outputs;
-    pattern.main = static_cast<std::size_t>(std::max_element(outputs.begin(), outputs.end()) - outputs.begin());
     pattern.may_lead = leading(pattern.problem);
     return pattern;
+}
+
+void add_patterns(const Definition& definition, std::string_view text, std::vector<Pattern>& patterns) {
+    const auto refuse = [&] {
+        throw Error(ErrorKind::argument, "fuse", fmt::format("definition {} does not take its pattern \"{}\"", definition.name, text));
+    };
+    const auto skeletons = skeletons_of(definition, read(definition, text));
+    if (skeletons.empty()) refuse();
+    for (const Instance& skeleton : skeletons) {
+        Pattern pattern = read(definition, text);
+        if (pattern.problem.definition != definition.name || skeleton.outputs.empty()) refuse();
+        pattern.skeleton = skeleton;
+        pattern.forms = std::make_unique<Forms>(*pattern.skeleton.graph);
+        pattern.regions = std::make_unique<Regions>(*pattern.skeleton.graph);
+        const auto& outputs = pattern.skeleton.outputs;
+        pattern.main = static_cast<std::size_t>(std::max_element(outputs.begin(), outputs.end()) - outputs.begin());
+        outline(pattern);
+        patterns.push_back(std::move(pattern));
+    }
 }
 
 }  // namespace
@@ -74,7 +111,7 @@ std::optional<std::size_t> Pattern::operand_of(ir::NodeId id) const {
 std::vector<Pattern> make_patterns(std::span<const Definition> definitions) {
     std::vector<Pattern> patterns;
     for (const Definition& definition : definitions)
-        for (const std::string& text : definition.patterns) patterns.push_back(make_pattern(definition, text));
+        for (const std::string& text : definition.patterns) add_patterns(definition, text, patterns);
     return patterns;
 }
 

@@ -2,6 +2,7 @@
 
 #include "fuse/forms.hpp"
 #include "fuse/instance.hpp"
+#include "fuse/outline.hpp"
 #include "fuse/regions.hpp"
 
 #include <memory>
@@ -31,6 +32,8 @@ struct Pattern {
     std::unique_ptr<Regions> regions;  ///< of the skeleton
     std::size_t main = 0;              ///< the output that depends on the others
     std::vector<bool> may_lead;        ///< of each operand: further leading axes may be there
+    std::uint64_t features = 0;        ///< of the main output
+    std::vector<std::vector<std::uint32_t>> paths;  ///< of each operand: where it stands in the main output
 
     /// The operand that node `id` of the skeleton is, if any.
     std::optional<std::size_t> operand_of(ir::NodeId id) const;

@@ -14,11 +14,14 @@ using ir::NodeId;
 constexpr int most_guesses = 160;
 constexpr std::size_t most_candidates = 8;
 
+bool contains(const std::vector<NodeId>& list, NodeId id) { return std::find(list.begin(), list.end(), id) != list.end(); }
+
 class Search {
 public:
     Search(Matcher& matcher, const Pattern& pattern, NodeId root)
         : matcher_(matcher), graph_(matcher.graph()), pattern_(pattern), skeleton_(*pattern.skeleton.graph), root_(root) {
         overlays_.push_back({pattern.skeleton.outputs[pattern.main], root});
+        places_ = places_in(matcher.forms().canon(), matcher.forms()[root].core);
     }
 
     std::optional<Tile> run() {
@@ -57,35 +60,46 @@ private:
         return !is_arithmetic(node) && !node.operands.empty() && std::find(marks_.begin(), marks_.end(), id) == marks_.end();
     }
 
-    // The nodes that may be operand `index`: those in all regions laid over the operand. Where it stands alone in one of them, what has
-    // the same core comes first, the plainest of it in front, so that a scale outside is not taken into the operand.
+    // A value that stays whole stands in the root's form where the operand stands in the pattern's.
+    bool stands_right(std::size_t index, NodeId id) const {
+        const CanonId core = matcher_.forms()[id].core;
+        const TermKind kind = matcher_.forms().canon().term(core).kind;
+        const auto& paths = pattern_.paths[index];
+        return (kind != TermKind::leaf && kind != TermKind::op) || std::all_of(paths.begin(), paths.end(), [&](std::uint32_t path) {
+            return std::find(places_.begin(), places_.end(), Place{core, path}) != places_.end();
+        });
+    }
+
+    // The nodes that may be operand `index`: those in all regions laid over the operand, nearest first in the narrowest of them. Where it
+    // stands alone in one, only what has the same core, the plainest of it in front, so that a scale outside is not taken into the operand.
     std::vector<NodeId> candidates(std::size_t index) {
-        std::vector<NodeId> result;
-        bool first = true;
+        std::vector<const std::vector<NodeId>*> regions;
+        std::size_t narrowest = 0;
         std::optional<CanonId> alone;
         const NodeId input = pattern_.skeleton.inputs[index];
         const CanonId leaf = (*pattern_.forms)[input].core;
         for (const Overlay& overlay : overlays_) {
             const std::vector<NodeId>& there = pattern_.regions->from(overlay.skeleton).nodes;
-            if (std::find(there.begin(), there.end(), input) == there.end()) continue;
-            const std::vector<NodeId>& here = matcher_.regions().from(overlay.graph).nodes;
+            if (!contains(there, input)) continue;
+            regions.push_back(&matcher_.regions().from(overlay.graph).nodes);
+            if (narrowest == 0 || there.size() < narrowest) {
+                narrowest = there.size();
+                std::swap(regions.front(), regions.back());
+            }
             if (pattern_.forms->unmoved((*pattern_.forms)[overlay.skeleton].core) == leaf)
                 alone = matcher_.forms().unmoved(matcher_.forms()[overlay.graph].core);
-            if (first)
-                result = here;
-            else
-                std::erase_if(result, [&](NodeId id) { return std::find(here.begin(), here.end(), id) == here.end(); });
-            first = false;
         }
-        const auto fits = [&](NodeId id) {
-            return id != root_ && Sizes(pattern_).bind(index, graph_.node(id).dtype, graph_.node(id).shape);
-        };
-        std::erase_if(result, [&](NodeId id) { return !fits(id); });
+        std::vector<NodeId> result;
+        for (const NodeId id : regions.empty() ? std::vector<NodeId>() : *regions.front())
+            if (id != root_ && std::all_of(regions.begin(), regions.end(), [&](const auto* region) { return contains(*region, id); }) &&
+                stands_right(index, id) && Sizes(pattern_).bind(index, graph_.node(id).dtype, graph_.node(id).shape))
+                result.push_back(id);
         if (alone) {
             const auto rest = std::stable_partition(result.begin(), result.end(), [&](NodeId id) {
                 return matcher_.forms().unmoved(matcher_.forms()[id].core) == *alone;
             });
             std::reverse(result.begin(), rest);
+            if (rest != result.begin()) result.erase(rest, result.end());
         }
         if (result.size() > most_candidates) result.resize(most_candidates);
         return result;
@@ -97,57 +111,82 @@ private:
             choices.push_back(candidates(i));
             if (choices.back().empty()) return;
         }
-        numbers_ = numbers_for(matcher_, pattern_, overlays_);
+        numbers_.reset();
         std::vector<NodeId> operands;
         choose_operand(choices, operands, Sizes(pattern_));
     }
 
-    void choose_operand(const std::vector<std::vector<NodeId>>& choices, std::vector<NodeId>& operands, const Sizes& sizes) {
+    // Returns the operands to blame: where the one chosen here is not among them, no other choice of its type helps.
+    OperandSet choose_operand(const std::vector<std::vector<NodeId>>& choices, std::vector<NodeId>& operands, const Sizes& sizes) {
         const std::size_t index = operands.size();
         if (index == choices.size()) return guess(operands, sizes);
+        const OperandSet here = only_operand(index);
+        OperandSet blame = 0;
+        std::vector<NodeId> hopeless;
         for (const NodeId id : choices[index]) {
-            if (done()) return;
+            if (done()) return everything;
+            const auto same_type = [&](NodeId other) {
+                return graph_.node(other).dtype == graph_.node(id).dtype && graph_.node(other).shape == graph_.node(id).shape;
+            };
+            if (std::any_of(hopeless.begin(), hopeless.end(), same_type)) continue;
             Sizes more = sizes;
-            if (!more.bind(index, graph_.node(id).dtype, graph_.node(id).shape)) continue;
+            if (!more.bind(index, graph_.node(id).dtype, graph_.node(id).shape)) {
+                blame = everything;
+                continue;
+            }
             operands.push_back(id);
-            choose_operand(choices, operands, more);
+            const OperandSet wrong = choose_operand(choices, operands, more);
             operands.pop_back();
+            if ((wrong & here) == 0) hopeless.push_back(id);
+            blame |= wrong;
         }
+        return blame & ~here;
     }
 
-    void guess(const std::vector<NodeId>& operands, const Sizes& sizes) {
+    OperandSet guess(const std::vector<NodeId>& operands, const Sizes& sizes) {
         std::vector<TensorDesc> types;
         for (const NodeId id : operands) types.push_back({graph_.node(id).dtype, graph_.node(id).shape, {}, {}, false});
-        if (!sizes.complete(types, graph_.symbols())) return;
-        if (pattern_.holes.empty()) {
-            attempt(operands, pattern_.problem.attributes);
-            return;
+        if (!sizes.complete(types, graph_.symbols())) return everything;
+        if (pattern_.holes.empty()) return attempt(operands, types, pattern_.problem.attributes).blame;
+        Matcher::Verdict last;
+        for (const Attributes& known : std::vector<Attributes>(matcher_.known_attributes(pattern_))) {
+            last = attempt(operands, types, known);
+            if (found_) return everything;
+            if ((last.blame & any_number) == 0) return last.blame;
         }
-        for (const Attributes& known : std::vector<Attributes>(matcher_.known_attributes(pattern_)))
-            if (attempt(operands, known)) return;
-        std::vector<std::vector<double>> numbers = numbers_;
+        if (!numbers_) numbers_ = numbers_for(matcher_, pattern_, overlays_);
+        std::vector<std::vector<double>> numbers = *numbers_;
         add_table_numbers(matcher_, pattern_, overlays_, types, numbers);
-        fill(operands, pattern_.problem.attributes, numbers, 0);
+        return fill(operands, types, pattern_.problem.attributes, numbers, 0, last.unknown).blame;
     }
 
-    void fill(const std::vector<NodeId>& operands, const Attributes& attributes, const std::vector<std::vector<double>>& numbers,
-              std::size_t hole) {
+    // What two numbers fail to make alike hangs on no number of this hole.
+    Matcher::Verdict fill(std::span<const NodeId> operands, std::span<const TensorDesc> types, const Attributes& attributes,
+                          std::span<const std::vector<double>> numbers, std::size_t hole, std::optional<std::size_t> unknown) {
         if (hole == numbers.size()) {
-            if (attempt(operands, attributes)) matcher_.known_attributes(pattern_).push_back(attributes);
-            return;
+            Matcher::Verdict verdict = attempt(operands, types, attributes);
+            if (found_) matcher_.known_attributes(pattern_).push_back(attributes);
+            return verdict;
         }
+        Matcher::Verdict all{{}, numbers[hole].empty() ? everything : 0, unknown};
         for (const double number : numbers[hole]) {
-            if (done()) return;
+            if (done()) break;
             Attributes filled = attributes;
             filled[pattern_.holes[hole].attribute].value = number;
-            fill(operands, filled, numbers, hole + 1);
+            Matcher::Verdict verdict = fill(operands, types, filled, numbers, hole + 1, all.unknown);
+            if (verdict.unknown && (verdict.unknown == all.unknown || (verdict.blame & any_number) == 0)) return verdict;
+            all.blame |= verdict.blame;
+            all.unknown = verdict.unknown;
         }
+        all.unknown.reset();
+        return all;
     }
 
-    bool attempt(const std::vector<NodeId>& operands, const Attributes& attributes) {
+    Matcher::Verdict attempt(std::span<const NodeId> operands, std::span<const TensorDesc> types, const Attributes& attributes) {
         ++guesses_;
-        found_ = matcher_.prove({&pattern_, root_, operands, attributes});
-        return found_.has_value();
+        Matcher::Verdict verdict = matcher_.prove({&pattern_, root_, operands, types, attributes});
+        found_ = std::move(verdict.tile);
+        return verdict;
     }
 
     Matcher& matcher_;
@@ -155,9 +194,10 @@ private:
     const Pattern& pattern_;
     const ir::GraphData& skeleton_;
     NodeId root_;
+    std::vector<Place> places_;  // in the root's form
     std::vector<Overlay> overlays_;
     std::vector<NodeId> marks_;  // of the skeleton, already laid
-    std::vector<std::vector<double>> numbers_;
+    std::optional<std::vector<std::vector<double>>> numbers_;  // for the marks as laid, made when first needed
     std::optional<Tile> found_;
     int guesses_ = 0;
 };

@@ -262,7 +262,9 @@ TEST(Spellings, GeluTanh) {
     missed.push_back(of("no x outside", [](T x) { return 0.5 * (1 + tanh(scale * (x + 0.044715 * x * x * x))); }));
     missed.push_back(of("cube of x + 1", [](T x) { return x * 0.5 * (1 + tanh(scale * (x + 0.044715 * pow(x + 1, 3)))); }));
     missed.push_back(of("cube of a row", [](T x) { return x * 0.5 * (1 + tanh(scale * (x + 0.044715 * pow(slice(x, 0, 0, 1), 3)))); }));
-    missed.push_back(of("tanh in f16", [](T x) { return x * 0.5 * (1 + cast(tanh(cast(scale * (x + 0.044715 * x * x * x), DType::f16)), DType::f32)); }));
+    missed.push_back(of("tanh in f16", [](T x) {
+        return x * 0.5 * (1 + cast(tanh(cast(scale * (x + 0.044715 * x * x * x), DType::f16)), DType::f32));
+    }));
     expect_missed(family, missed);
 }
 

@@ -20,6 +20,7 @@ Tensors operands(Graph& g) {
 }
 
 Graph graph_of(T x) { return Graph(x.graph()); }
+Tensor zero(const Tensors& t) { return graph_of(t[0]).constant(DType::f32, 0.0); }
 Dim queries(const Tensors& t) { return t[0].dim(2); }
 Dim keys(const Tensors& t) { return t[1].dim(2); }
 
@@ -43,7 +44,10 @@ struct Weights {
 };
 const Weights weights[] = {
     {"softmax", [](T s) { return softmax(s); }},
-    {"exp/sum", [](T s) { const Tensor e = exp(s - max_reduce(s, {-1}, true)); return e / sum(e, {-1}, true); }},
+    {"exp/broadcast(sum)", [](T s) {
+        const Tensor e = exp(s - broadcast(max_reduce(s, {-1}, true), s.shape()));
+        return e / broadcast(sum(e, {-1}, true), s.shape());
+    }},
     {"exp*(1/sum)", [](T s) { const Tensor e = exp(s + -unsqueeze(max_reduce(s, {-1}), -1)); return e * (1 / sum(e, {-1}, true)); }},
     {"pow", [](T s) { const Tensor e = exp(-(max_reduce(s, {-1}, true) - s)); return pow(sum(e, {-1}, true), -1) * e; }},
 };
@@ -60,25 +64,30 @@ TEST(Spellings, Attention) {
         for (const Weights& weight : weights)
             found.push_back({std::string(weight.text) + " of " + score.text,
                              [score, weight](const Tensors& t) { return attend(t, score, nullptr, weight); }});
-    found.push_back({"the composite", [](const Tensors& t) { return attention(t[0], t[1], t[2]); }});
     expect_found(family, found);
 
     const auto s = [](const Tensors& t) { return matmul(t[0], flipped(t[1])) * 0.5; };
+    const auto e = [s](const Tensors& t) { return exp(s(t) - max_reduce(s(t), {-1}, true)); };
     const auto with = [](Tensor w, const Tensors& t) { return matmul(w, t[2]); };
     expect_missed(family, {
         {"k and v swapped halfway", [s, with](const Tensors& t) { return matmul(softmax(s(t)), t[1] + t[2] * 0.1) * 1.5; }},
-        {"q and k' the other way round", [](const Tensors& t) { return matmul(softmax(swap_axes(matmul(t[1], flipped(t[0])), 2, 3) * 0.5), exp(t[2])) * 2; }},
+        {"scale 0.5 and 1.001 in turn", [](const Tensors& t) { return matmul(softmax(1.001 * matmul(t[0], flipped(t[1]))) * 0.5, exp(t[2])); }},
         {"scale after softmax", [](const Tensors& t) { return matmul(softmax(matmul(t[0], flipped(t[1]))) * 0.5, t[2]); }},
         {"scale on v", [](const Tensors& t) { return matmul(softmax(matmul(t[0], flipped(t[1]))), t[2]) * 0.5; }},
         {"scale on v inside", [](const Tensors& t) { return -matmul(softmax(matmul(t[0], flipped(t[1]))), t[2]); }},
         {"softmax over queries", [s, with](const Tensors& t) { return with(softmax(s(t), -2), t); }},
         {"softmax over heads", [s, with](const Tensors& t) { return with(softmax(s(t), 1), t); }},
         {"no softmax", [s, with](const Tensors& t) { return with(s(t), t); }},
-        {"exp without sum", [s, with](const Tensors& t) { return with(exp(s(t) - max_reduce(s(t), {-1}, true)), t); }},
-        {"sum + 1e-3", [s, with](const Tensors& t) { const Tensor e = exp(s(t) - max_reduce(s(t), {-1}, true)); return with(e / (sum(e, {-1}, true) + 1e-3), t); }},
-        {"sum over queries", [s, with](const Tensors& t) { const Tensor e = exp(s(t) - max_reduce(s(t), {-1}, true)); return with(e / sum(e, {-2}, true), t); }},
-        {"max of unscaled scores", [s, with](const Tensors& t) { const Tensor e = exp(s(t) - max_reduce(matmul(t[0], flipped(t[1])), {-1}, true)); return with(e / sum(e, {-1}, true), t); }},
-        {"scores + 1 for one key", [s, with](const Tensors& t) { return with(softmax(s(t) + cast(reshape(t[3], {2, 1, 1, keys(t)}), DType::f32)), t); }},
+        {"exp without sum", [=](const Tensors& t) { return with(e(t), t); }},
+        {"sum + 1e-3", [=](const Tensors& t) { return with(e(t) / (sum(e(t), {-1}, true) + 1e-3), t); }},
+        {"sum over queries", [=](const Tensors& t) { return with(e(t) / sum(e(t), {-2}, true), t); }},
+        {"max over queries", [s, with](const Tensors& t) {
+            const Tensor e = exp(s(t) - max_reduce(s(t), {-2}, true));
+            return with(e / sum(e, {-1}, true), t);
+        }},
+        {"scores + 1 for one key", [s, with](const Tensors& t) {
+            return with(softmax(s(t) + cast(reshape(t[3], {2, 1, 1, keys(t)}), DType::f32)), t);
+        }},
         {"scores squared", [s, with](const Tensors& t) { return with(softmax(s(t) * s(t)), t); }},
         {"tanh of scores", [s, with](const Tensors& t) { return with(softmax(tanh(s(t))), t); }},
         {"scores in f16", [s, with](const Tensors& t) { return with(softmax(cast(cast(s(t), DType::f16), DType::f32)), t); }},
@@ -91,20 +100,29 @@ TEST(Spellings, Attention) {
     });
 }
 
-// Query i of T sees keys up to past + i.
+// Query i of T sees keys up to past + i: rows count queries from `start`, columns count keys.
+Dim past(const Tensors& t) { return keys(t) - queries(t); }
+Tensor rows(const Tensors& t, const Dim& start, DType dtype = DType::i32) { return unsqueeze(iota(graph_of(t[0]), queries(t), dtype, start), 1); }
+Tensor columns(const Tensors& t, const Dim& start = 0, DType dtype = DType::i32) { return iota(graph_of(t[0]), keys(t), dtype, start); }
+Tensor number(const Tensors& t, const Dim& value) { return graph_of(t[0]).constant(DType::i32, value); }
+
 const std::pair<const char*, Mask> causal_masks[] = {
-    {"rows >= columns", [](const Tensors& t) { return reshape(iota(graph_of(t[0]), queries(t), DType::i32, keys(t) - queries(t)), {queries(t), 1}) >= iota(graph_of(t[0]), keys(t)); }},
-    {"columns <= rows", [](const Tensors& t) { return iota(graph_of(t[0]), keys(t)) <= unsqueeze(iota(graph_of(t[0]), queries(t), DType::i32, keys(t) - queries(t)), 1); }},
-    {"columns < rows + 1", [](const Tensors& t) { return iota(graph_of(t[0]), keys(t)) < unsqueeze(iota(graph_of(t[0]), queries(t), DType::i32, keys(t) - queries(t)), 1) + 1; }},
-    {"rows > columns - 1", [](const Tensors& t) { return unsqueeze(iota(graph_of(t[0]), queries(t), DType::i32, keys(t) - queries(t)), 1) > iota(graph_of(t[0]), keys(t)) - 1; }},
-    {"rows + 1 > columns", [](const Tensors& t) { return unsqueeze(iota(graph_of(t[0]), queries(t), DType::i32, keys(t) - queries(t) + 1), 1) > iota(graph_of(t[0]), keys(t)); }},
-    {"not (columns > rows)", [](const Tensors& t) { return !(iota(graph_of(t[0]), keys(t)) > unsqueeze(iota(graph_of(t[0]), queries(t), DType::i32, keys(t) - queries(t)), 1)); }},
-    {"i + past >= j", [](const Tensors& t) { return unsqueeze(iota(graph_of(t[0]), queries(t)), 1) + graph_of(t[0]).constant(DType::i32, keys(t) - queries(t)) >= iota(graph_of(t[0]), keys(t)); }},
-    {"i >= j - past", [](const Tensors& t) { return unsqueeze(iota(graph_of(t[0]), queries(t)), 1) >= iota(graph_of(t[0]), keys(t)) - graph_of(t[0]).constant(DType::i32, keys(t) - queries(t)); }},
-    {"i >= iota from -past", [](const Tensors& t) { return unsqueeze(iota(graph_of(t[0]), queries(t)), 1) >= iota(graph_of(t[0]), keys(t), DType::i32, queries(t) - keys(t)); }},
-    {"j - i <= past", [](const Tensors& t) { return iota(graph_of(t[0]), keys(t)) - unsqueeze(iota(graph_of(t[0]), queries(t)), 1) <= graph_of(t[0]).constant(DType::i32, keys(t) - queries(t)); }},
-    {"0 <= i + past - j", [](const Tensors& t) { return 0 <= unsqueeze(iota(graph_of(t[0]), queries(t), DType::i32, keys(t) - queries(t)), 1) - iota(graph_of(t[0]), keys(t)); }},
-    {"-j >= -(i + past)", [](const Tensors& t) { return -iota(graph_of(t[0]), keys(t)) >= -unsqueeze(iota(graph_of(t[0]), queries(t), DType::i32, keys(t) - queries(t)), 1); }},
+    {"rows >= columns", [](const Tensors& t) {
+        return reshape(iota(graph_of(t[0]), queries(t), DType::i32, past(t)), {queries(t), 1}) >= columns(t);
+    }},
+    {"columns <= rows", [](const Tensors& t) { return columns(t) <= rows(t, past(t)); }},
+    {"columns < rows + 1", [](const Tensors& t) { return columns(t) < rows(t, past(t)) + 1; }},
+    {"rows > columns - 1", [](const Tensors& t) { return rows(t, past(t)) > columns(t) - 1; }},
+    {"rows + 1 > columns", [](const Tensors& t) { return rows(t, past(t) + 1) > columns(t); }},
+    {"not (columns > rows)", [](const Tensors& t) { return !(columns(t) > rows(t, past(t))); }},
+    {"i + past >= j", [](const Tensors& t) { return rows(t, 0) + number(t, past(t)) >= columns(t); }},
+    {"i >= j - past", [](const Tensors& t) { return rows(t, 0) >= columns(t) - number(t, past(t)); }},
+    {"i >= iota from -past", [](const Tensors& t) { return rows(t, 0) >= columns(t, queries(t) - keys(t)); }},
+    {"j - i <= past", [](const Tensors& t) { return columns(t) - rows(t, 0) <= number(t, past(t)); }},
+    {"0 <= i + past - j", [](const Tensors& t) { return 0 <= rows(t, past(t)) - columns(t); }},
+    {"-j >= -(i + past)", [](const Tensors& t) { return -columns(t) >= -rows(t, past(t)); }},
+    {"i + past >= j in i64", [](const Tensors& t) { return rows(t, past(t), DType::i64) >= columns(t, 0, DType::i64); }},
+    {"i + past cast to i64", [](const Tensors& t) { return cast(rows(t, past(t)), DType::i64) >= columns(t, 0, DType::i64); }},
 };
 
 TEST(Spellings, CausalAttention) {
@@ -121,42 +139,41 @@ TEST(Spellings, CausalAttention) {
         const Tensor mask = where(causal_masks[0].second(t), graph_of(t[0]).constant(DType::f32, 0.0), lowest);
         return matmul(softmax(matmul(t[0], flipped(t[1])) * 0.5 + mask), t[2]);
     }});
-    found.push_back({"the composite", [](const Tensors& t) { return attention(t[0], t[1], t[2], {.causal = true, .scale = {}, .masked_score = {}}); }});
+    found.push_back({"the composite", [](const Tensors& t) {
+        return attention(t[0], t[1], t[2], {.causal = true, .scale = {}, .masked_score = {}});
+    }});
     expect_found(family, found);
 
-    const auto row = [](const Tensors& t, const Dim& start) { return unsqueeze(iota(graph_of(t[0]), queries(t), DType::i32, start), 1); };
-    const auto column = [](const Tensors& t) { return iota(graph_of(t[0]), keys(t)); };
-    const auto past = [](const Tensors& t) { return keys(t) - queries(t); };
     const auto masked = [](const Mask& mask) { return [mask](const Tensors& t) { return attend(t, scores[0], mask, weights[0]); }; };
     const auto s = [](const Tensors& t) { return matmul(t[0], flipped(t[1])) * 0.5; };
     const Mask right = causal_masks[0].second;
     expect_missed(family, {
-        {"strictly before", masked([=](const Tensors& t) { return row(t, past(t)) > column(t); })},
-        {"one further", masked([=](const Tensors& t) { return row(t, past(t) + 1) >= column(t); })},
-        {"from the first key", masked([=](const Tensors& t) { return row(t, 0) >= column(t); })},
-        {"keys after", masked([=](const Tensors& t) { return row(t, past(t)) <= column(t); })},
-        {"anti-causal", masked([=](const Tensors& t) { return !(row(t, past(t)) >= column(t)); })},
-        {"equal", masked([=](const Tensors& t) { return row(t, past(t)) == column(t); })},
-        {"two past", masked([=](const Tensors& t) { return row(t, 2 * past(t)) >= column(t); })},
-        {"2 rows", masked([=](const Tensors& t) { return 2 * row(t, past(t)) >= column(t); })},
-        {"window of two", masked([=](const Tensors& t) { return row(t, past(t)) >= column(t) && row(t, past(t) - 1) <= column(t); })},
-        {"or the first key", masked([=](const Tensors& t) { return row(t, past(t)) >= column(t) || column(t) == 0; })},
+        {"strictly before", masked([](const Tensors& t) { return rows(t, past(t)) > columns(t); })},
+        {"one further", masked([](const Tensors& t) { return rows(t, past(t) + 1) >= columns(t); })},
+        {"from the first key", masked([](const Tensors& t) { return rows(t, 0) >= columns(t); })},
+        {"keys after", masked([](const Tensors& t) { return rows(t, past(t)) <= columns(t); })},
+        {"anti-causal", masked([](const Tensors& t) { return !(rows(t, past(t)) >= columns(t)); })},
+        {"equal", masked([](const Tensors& t) { return rows(t, past(t)) == columns(t); })},
+        {"two past", masked([](const Tensors& t) { return rows(t, 2 * past(t)) >= columns(t); })},
+        {"2 rows", masked([](const Tensors& t) { return 2 * rows(t, past(t)) >= columns(t); })},
+        {"window of two", masked([](const Tensors& t) { return rows(t, past(t)) >= columns(t) && rows(t, past(t) - 1) <= columns(t); })},
+        {"or the first key", masked([](const Tensors& t) { return rows(t, past(t)) >= columns(t) || columns(t) == 0; })},
         {"branches swapped", [=](const Tensors& t) { return matmul(softmax(where(right(t), lowest, s(t))), t[2]); }},
         {"mask after softmax", [=](const Tensors& t) { return matmul(where(right(t), softmax(s(t)), 0), t[2]); }},
         {"mask before the scale", [=](const Tensors& t) { return matmul(softmax(where(right(t), s(t), lowest / 2) * 2), t[2] * 2); }},
-        {"added weak mask", [=](const Tensors& t) { return matmul(softmax(s(t) + where(right(t), graph_of(t[0]).constant(DType::f32, 0.0), -4)), t[2]); }},
-        {"added 1 too", [=](const Tensors& t) { return matmul(softmax(s(t) + where(right(t), graph_of(t[0]).constant(DType::f32, 1.0), lowest)), t[2]); }},
+        {"added weak mask", [=](const Tensors& t) { return matmul(softmax(s(t) + where(right(t), zero(t), -4)), t[2]); }},
+        {"added 1 too", [=](const Tensors& t) { return matmul(softmax(s(t) + where(right(t), zero(t) + 1, lowest)), t[2]); }},
         {"where the score is", [=](const Tensors& t) { return matmul(softmax(where(s(t) >= 0, s(t), lowest)), t[2]); }},
         {"other scores hidden", [=](const Tensors& t) { return matmul(softmax(where(right(t), s(t), -s(t))), t[2]); }},
-        {"max before masking", [=](const Tensors& t) {
-            const Tensor e = exp(where(right(t), s(t), lowest) - max_reduce(s(t), {-1}, true));
+        {"max over queries", [=](const Tensors& t) {
+            const Tensor m = where(right(t), s(t), lowest), e = exp(m - max_reduce(m, {-2}, true));
             return matmul(e / sum(e, {-1}, true), t[2]);
         }},
         {"sum before masking", [=](const Tensors& t) {
             const Tensor m = where(right(t), s(t), lowest), e = exp(m - max_reduce(m, {-1}, true));
             return matmul(e / sum(exp(s(t)), {-1}, true), t[2]);
         }},
-        {"float rows in f16", masked([=](const Tensors& t) { return cast(row(t, past(t)), DType::f16) + 0.5 >= cast(column(t), DType::f16) * 2; })},
+        {"float rows in f16", masked([](const Tensors& t) { return cast(rows(t, past(t)), DType::f16) + 0.5 >= cast(columns(t), DType::f16) * 2; })},
     });
 }
 
@@ -174,6 +191,65 @@ TEST(Spellings, AttentionWithAKeyMask) {
             found.push_back({std::string(text) + ", " + score.text,
                              [m = mask, score](const Tensors& t) { return attend(t, score, m, weights[0]); }});
     expect_found(family, found);
+
+    const auto s = [](const Tensors& t) { return matmul(t[0], flipped(t[1])) * 0.5; };
+    const auto key = [](const Tensors& t) { return reshape(t[3], {2, 1, 1, keys(t)}); };
+    const auto masked = [=](const Tensors& t) { return where(key(t), s(t), lowest); };
+    const auto of_masked = [=](Tensor (*build)(T m)) { return [=](const Tensors& t) { return matmul(build(masked(t)), t[2]); }; };
+    const auto of_scores = [](auto build) { return [=](const Tensors& t) { return matmul(softmax(build(t)), t[2]); }; };
+    expect_missed(family, {
+        {"branches swapped", of_scores([=](const Tensors& t) { return where(key(t), lowest, s(t)); })},
+        {"mask of the first row of the batch", of_scores([=](const Tensors& t) {
+            return where(reshape(slice(t[3], 0, 0, 1), {1, 1, 1, keys(t)}), s(t), lowest);
+        })},
+        {"mask of queries", of_scores([=](const Tensors& t) {
+            return where(reshape(slice(t[3], 1, 0, queries(t)), {2, 1, queries(t), 1}), s(t), lowest);
+        })},
+        {"or a score above 0", of_scores([=](const Tensors& t) { return where(key(t) || s(t) >= 0, s(t), lowest); })},
+        {"and a score above 0", of_scores([=](const Tensors& t) { return where(key(t) && s(t) >= 0, s(t), lowest); })},
+        {"or causal", of_scores([=](const Tensors& t) { return where(key(t) || causal_masks[0].second(t), s(t), lowest); })},
+        {"added weak mask", of_scores([=](const Tensors& t) { return s(t) + where(key(t), zero(t), -4); })},
+        {"added 1 too", of_scores([=](const Tensors& t) { return s(t) + where(key(t), zero(t) + 1, lowest); })},
+        {"added ones", of_scores([=](const Tensors& t) { return s(t) + cast(key(t), DType::f32); })},
+        {"times the mask", of_scores([=](const Tensors& t) { return s(t) * cast(key(t), DType::f32); })},
+        {"negated scores hidden", of_scores([=](const Tensors& t) { return where(key(t), s(t), -s(t)); })},
+        {"hidden by the row's least", of_scores([=](const Tensors& t) { return where(key(t), s(t), -max_reduce(-s(t), {-1}, true)); })},
+        {"cubes of masked scores in the exponent", of_masked([](T m) {
+            const Tensor e = exp(m * m * m - max_reduce(m, {-1}, true));
+            return e / sum(e, {-1}, true);
+        })},
+        {"mask after softmax", [=](const Tensors& t) { return matmul(where(key(t), softmax(s(t)), 0), t[2]); }},
+        {"mask after it too", [=](const Tensors& t) { return matmul(where(key(t), softmax(masked(t)), 0.1), t[2]); }},
+        {"sum before masking", [=](const Tensors& t) {
+            const Tensor m = masked(t), top = max_reduce(m, {-1}, true);
+            return matmul(exp(m - top) / sum(exp(s(t) - top), {-1}, true), t[2]);
+        }},
+        {"softmax over queries", of_masked([](T m) { return softmax(m, -2); })},
+        {"softmax over heads", of_masked([](T m) { return softmax(m, 1); })},
+        {"sum + 1e-3", of_masked([](T m) {
+            const Tensor e = exp(m - max_reduce(m, {-1}, true));
+            return e / (sum(e, {-1}, true) + 1e-3);
+        })},
+        {"0.999 of the weights", of_masked([](T m) { return softmax(m) * 0.999; })},
+        {"log_softmax", of_masked([](T m) { return log_softmax(m); })},
+        {"scores in f16", of_masked([](T m) { return softmax(cast(cast(m, DType::f16), DType::f32)); })},
+        {"residual", [=](const Tensors& t) { return matmul(softmax(masked(t)), t[2]) + t[0]; }},
+    });
+}
+
+TEST(Spellings, HiddenByInfinity) {
+    for (const bool is_added : {false, true}) {
+        Graph g("g");
+        const Tensors t = operands(g);
+        const Tensor s = matmul(t[0], flipped(t[1])) * 0.5, visible = causal_masks[0].second(t);
+        const double hidden = -std::numeric_limits<double>::infinity();
+        const Tensor masked = is_added ? s + where(visible, g.constant(DType::f32, 0.0), hidden) : where(visible, s, hidden);
+        g.output("y", matmul(softmax(masked), t[2]));
+        const Proposed tiles = proposed(g);
+        const fuse::Tile* tile = tile_at_output(tiles, "attention");
+        ASSERT_NE(tile, nullptr) << is_added;
+        EXPECT_EQ(summary(tiles, *tile), "attention causal=(1) scale=0.5 masked_score=-inf (q, k, v)");
+    }
 }
 
 TEST(Spellings, CausalAttentionWithAKeyMask) {
@@ -207,6 +283,59 @@ TEST(Spellings, GroupedHeads) {
                 return reshape(matmul(weight.build(score.build(q, k)), v), {2, 6, n, 4});
             }});
     expect_found(family, found);
+
+    struct Grouped {
+        Tensor q, k, v;
+    };
+    const auto form = [](auto build) {
+        return [=](const Tensors& t) {
+            const Dim n = t[0].dim(2);
+            const Grouped of{reshape(t[0], {2, 2, 3, n, 4}), reshape(t[1], {2, 2, 1, n, 4}), reshape(t[2], {2, 2, 1, n, 4})};
+            return reshape(build(of), {2, 6, n, 4});
+        };
+    };
+    const auto s = [](const Grouped& of) { return matmul(of.q, flipped(of.k)) * 0.5; };
+    const auto e = [=](const Grouped& of) { return exp(s(of) - max_reduce(s(of), {-1}, true)); };
+    const auto other_heads = [](T x) { return concat({slice(x, 1, 1, 2), slice(x, 1, 0, 1)}, 1); };
+    const auto interleaved = [](const Tensors& t) {
+        const Dim n = t[0].dim(2);
+        return transpose(reshape(t[0], {2, 3, 2, n, 4}), {0, 2, 1, 3, 4});
+    };
+    expect_missed(family, {
+        {"interleaved groups", [=](const Tensors& t) {
+            const Dim n = t[0].dim(2);
+            const Tensor k = reshape(t[1], {2, 2, 1, n, 4}), v = reshape(t[2], {2, 2, 1, n, 4});
+            return reshape(matmul(softmax(matmul(interleaved(t), flipped(k)) * 0.5), v), {2, 6, n, 4});
+        }},
+        {"result interleaved", [=](const Tensors& t) {
+            const Dim n = t[0].dim(2);
+            const Tensor q = reshape(t[0], {2, 2, 3, n, 4}), k = reshape(t[1], {2, 2, 1, n, 4}), v = reshape(t[2], {2, 2, 1, n, 4});
+            return reshape(swap_axes(matmul(softmax(matmul(q, flipped(k)) * 0.5), v), 1, 2), {2, 6, n, 4});
+        }},
+        {"values of other heads", form([=](const Grouped& of) { return matmul(softmax(s(of)), other_heads(of.v)); })},
+        {"keys of other heads", form([=](const Grouped& of) { return matmul(softmax(matmul(of.q, flipped(other_heads(of.k))) * 0.5), of.v); })},
+        {"values of the first head", form([=](const Grouped& of) { return matmul(softmax(s(of)), slice(of.v, 1, 0, 1)); })},
+        {"keys of the first head", form([=](const Grouped& of) { return matmul(softmax(matmul(of.q, flipped(slice(of.k, 1, 0, 1))) * 0.5), of.v); })},
+        {"softmax over a group", form([=](const Grouped& of) { return matmul(softmax(s(of), 2), of.v); })},
+        {"softmax over key heads", form([=](const Grouped& of) { return matmul(softmax(s(of), 1), of.v); })},
+        {"softmax over queries", form([=](const Grouped& of) { return matmul(softmax(s(of), -2), of.v); })},
+        {"sum over the group", form([=](const Grouped& of) { return matmul(e(of) / sum(e(of), {2, -1}, true), of.v); })},
+        {"max over queries", form([=](const Grouped& of) {
+            const Tensor shifted = exp(s(of) - max_reduce(s(of), {-2}, true));
+            return matmul(shifted / sum(shifted, {-1}, true), of.v);
+        })},
+        {"sum + 1e-3", form([=](const Grouped& of) { return matmul(e(of) / (sum(e(of), {-1}, true) + 1e-3), of.v); })},
+        {"mean for sum", form([=](const Grouped& of) { return matmul(e(of) / mean(e(of), {-1}, true), of.v); })},
+        {"no softmax", form([=](const Grouped& of) { return matmul(s(of), of.v); })},
+        {"log_softmax", form([=](const Grouped& of) { return matmul(log_softmax(s(of)), of.v); })},
+        {"0.999 of the weights", form([=](const Grouped& of) { return matmul(softmax(s(of)) * 0.999, of.v); })},
+        {"scale after softmax", form([=](const Grouped& of) { return matmul(softmax(matmul(of.q, flipped(of.k))) * 0.5, of.v); })},
+        {"scores squared", form([=](const Grouped& of) { return matmul(softmax(s(of) * s(of)), of.v); })},
+        {"tanh of scores", form([=](const Grouped& of) { return matmul(softmax(tanh(s(of))), of.v); })},
+        {"scores in f16", form([=](const Grouped& of) { return matmul(softmax(cast(cast(s(of), DType::f16), DType::f32)), of.v); })},
+        {"residual", form([=](const Grouped& of) { return matmul(softmax(s(of)), of.v) + of.q; })},
+        {"negated", form([=](const Grouped& of) { return -matmul(softmax(s(of)), of.v); })},
+    });
 }
 
 TEST(Spellings, KeysTransposedInOneStepAreFound) {

@@ -55,7 +55,9 @@ TEST(Spellings, LayerNorm) {
         const Tensor r = rsqrt(var(t[0]) + eps);
         return (t[0] * r - mean_of(t[0]) * r) * t[1] + t[2];
     }});
-    found.push_back({"variance()", [](const Tensors& t) { return centred(t[0]) * rsqrt(variance(t[0], {-1}, true) + eps) * t[1] + t[2]; }});
+    found.push_back({"unsqueeze(variance())", [](const Tensors& t) {
+        return centred(t[0]) * rsqrt(unsqueeze(variance(t[0], {-1}), -1) + eps) * t[1] + t[2];
+    }});
     found.push_back({"sums times 1/6", [](const Tensors& t) {
         const Tensor d = t[0] - sum(t[0], {-1}, true) * (1.0 / 6);
         return d * rsqrt(sum(pow(d, 2), {-1}, true) * (1.0 / 6) + eps) * t[1] + t[2];
@@ -80,7 +82,9 @@ TEST(Spellings, LayerNorm) {
         {"sum of squares", form([](T x, T g, T b) { return centred(x) / sqrt(sum(centred(x) * centred(x), {-1}, true) + eps) * g + b + g; })},
         {"sample variance", form([](T x, T g, T b) { return centred(x) / sqrt(sum(centred(x) * centred(x), {-1}, true) / 5 + eps) * g + b * b; })},
         {"mean over the other axis", form([](T x, T g, T b) { return (x - mean(x, {-2}, true)) / sqrt(var(x) + eps) * g + b; })},
-        {"variance over the other axis", form([](T x, T g, T b) { return centred(x) / sqrt(mean(centred(x) * centred(x), {-2}, true) + eps) * g + b; })},
+        {"variance over the other axis", form([](T x, T g, T b) {
+            return centred(x) / sqrt(mean(centred(x) * centred(x), {-2}, true) + eps) * g + b;
+        })},
         {"mean over both axes", form([](T x, T g, T b) { return (x - mean(x, {-2, -1}, true)) / sqrt(var(x) + eps) * g + b; })},
         {"max for mean", form([](T x, T g, T b) { return (x - max_reduce(x, {-1}, true)) / sqrt(var(x) + eps) * g + b; })},
         {"1.001 of the mean", form([](T x, T g, T b) { return (x - mean_of(x) * 1.001) / sqrt(var(x) + eps) * g + b; })},

@@ -40,7 +40,10 @@ Call call(const Definition& definition, std::string_view text, bool symbolic, in
     Problem problem = parse_problem(text, *symbols);
     std::vector<Dim> sizes;
     std::string leading;
-    for (const auto& symbol : symbols->list()) sizes.push_back(size_for(result.graph, symbol.name, symbolic && (symbol.name != "R" || text.find("G*R") == text.npos)));
+    for (const auto& symbol : symbols->list()) {
+        const bool is_group = symbol.name == "R" && text.find("G*R") != text.npos;
+        sizes.push_back(size_for(result.graph, symbol.name, symbolic && !is_group));
+    }
     leading = symbols->list().front().name;
     std::vector<Tensor> operands;
     for (const TensorDesc& written : problem.inputs) {
@@ -196,7 +199,9 @@ TEST(Propose, OrderIsByLastOutputLargerTilesFirst) {
     for (std::size_t i = 1; i < p.tiles.size(); ++i) {
         const fuse::Tile &a = p.tiles[i - 1], &b = p.tiles[i];
         EXPECT_LE(last(a), last(b));
-        if (last(a) == last(b)) EXPECT_GE(a.interior.size() + a.outputs.size(), b.interior.size() + b.outputs.size());
+        if (last(a) == last(b)) {
+            EXPECT_GE(a.interior.size() + a.outputs.size(), b.interior.size() + b.outputs.size());
+        }
     }
     EXPECT_EQ(fuse::to_string(p.tiles), fuse::to_string(fuse::propose(*p.graph, definitions())));
 }
@@ -216,7 +221,8 @@ Graph transformer(int layers, Dim (*tokens)(Graph&)) {
         const Tensor a = attention(heads(0), k.append(heads(1)), v.append(heads(2)), {.causal = true, .scale = {}, .masked_score = {}});
         x = x + linear(reshape(transpose(a, {0, 2, 1, 3}), {1, t, 12}), weight(at + "wo", {12, 12}), weight(at + "bo", {12}));
         const Tensor f = layer_norm(x, weight(at + "g2", {12}), weight(at + "b2", {12}));
-        x = x + linear(gelu_tanh(linear(f, weight(at + "w1", {12, 48}), weight(at + "c1", {48}))), weight(at + "w2", {48, 12}), weight(at + "c2", {12}));
+        const Tensor inner = gelu_tanh(linear(f, weight(at + "w1", {12, 48}), weight(at + "c1", {48})));
+        x = x + linear(inner, weight(at + "w2", {48, 12}), weight(at + "c2", {12}));
     }
     g.output("y", layer_norm(x, weight("g", {12}), weight("b", {12})));
     return g;

@@ -45,9 +45,12 @@ TEST(Spellings, Rope) {
     for (const Way& turn : turned)
         for (const Way& angle : angle_ways) {
             const std::string end = std::string(" with ") + turn.text + ", " + angle.text;
-            found.push_back({"x*cos + r*sin" + end, [turn, angle](const Tensors& t) { return t[0] * cos(angle.build(t)) + turn.build(t) * sin(angle.build(t)); }});
-            found.push_back({"sin*r + cos*x" + end, [turn, angle](const Tensors& t) { return sin(angle.build(t)) * turn.build(t) + cos(angle.build(t)) * t[0]; }});
-            found.push_back({"x*cos(-a) - r*sin(-a)" + end, [turn, angle](const Tensors& t) { return t[0] * cos(-angle.build(t)) - turn.build(t) * sin(-angle.build(t)); }});
+            const auto add = [&](const char* text, Tensor (*build)(T x, T turned, T a)) {
+                found.push_back({text + end, [=](const Tensors& t) { return build(t[0], turn.build(t), angle.build(t)); }});
+            };
+            add("x*cos + r*sin", [](T x, T r, T a) { return x * cos(a) + r * sin(a); });
+            add("sin*r + cos*x", [](T x, T r, T a) { return sin(a) * r + cos(a) * x; });
+            add("x*cos(-a) - r*sin(-a)", [](T x, T r, T a) { return x * cos(-a) - r * sin(-a); });
         }
     expect_found(family, found);
     const auto form = [](Tensor (*build)(T x, T a, const Tensors& t)) {
@@ -60,6 +63,7 @@ TEST(Spellings, Rope) {
         {"[x2, x1]", form([](T x, T a, const Tensors&) { return x * cos(a) + concat({high(x), low(x)}, -1) * sin(a); })},
         {"[-x1, x2]", form([](T x, T a, const Tensors&) { return x * cos(a) + concat({-low(x), high(x)}, -1) * sin(a); })},
         {"[x1, -x2]", form([](T x, T a, const Tensors&) { return x * cos(a) + concat({low(x), -high(x)}, -1) * sin(a); })},
+        {"[-x2, -x1]", form([](T x, T a, const Tensors&) { return x * cos(a) + concat({-high(x), -low(x)}, -1) * sin(a); })},
         {"sin and cos swapped", form([](T x, T a, const Tensors&) { return x * sin(a) + turn(x) * cos(a); })},
         {"cos twice", form([](T x, T a, const Tensors&) { return x * cos(a) + turn(x) * cos(a); })},
         {"double angle", form([](T x, T a, const Tensors&) { return x * cos(a * 2) + turn(x) * sin(a * 2); })},
@@ -97,7 +101,7 @@ TEST(Spellings, RopeOfAnotherBase) {
     const Proposed tiles = proposed(g);
     const fuse::Tile* tile = tile_at_output(tiles, "rope");
     ASSERT_NE(tile, nullptr);
-    EXPECT_EQ(summary(tiles, *tile), "rope base=500000 (x, positions)");
+    EXPECT_EQ(summary(tiles, *tile), "rope base=5e+05 (x, positions)");
 }
 
 }  // namespace

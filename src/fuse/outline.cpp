@@ -1,0 +1,69 @@
+#include "fuse/outline.hpp"
+
+#include "fuse/forms.hpp"
+
+#include <algorithm>
+
+namespace cairn::inline v0::fuse {
+namespace {
+
+constexpr unsigned power_bits = 60;
+constexpr std::uint32_t deepest = 3;
+static_assert(static_cast<unsigned>(ir::Op::state_write) < power_bits);
+
+std::uint64_t bit(unsigned index) { return std::uint64_t{1} << index; }
+
+std::uint64_t feature_of_power(double exponent) {
+    if (exponent == -1) return bit(power_bits);
+    if (exponent == -0.5) return bit(power_bits + 1);
+    if (exponent == 0.5) return bit(power_bits + 2);
+    return 0;
+}
+
+// Movement comes and goes with sizes, counting with spellings.
+bool shows(ir::Op op) {
+    const ir::OpClass kind = ir::info(op).kind;
+    return kind != ir::OpClass::leaf && kind != ir::OpClass::movement;
+}
+
+void add_features(const Canon& canon, CanonId core, std::uint64_t& features, std::vector<CanonId>& seen) {
+    const Term& term = canon.term(core);
+    if (term.kind == TermKind::one || term.kind == TermKind::leaf) return;
+    if (std::find(seen.begin(), seen.end(), core) != seen.end()) return;
+    seen.push_back(core);
+    if (term.kind == TermKind::op) {
+        if (shows(term.op)) features |= bit(static_cast<unsigned>(term.op));
+        if (stays_whole(term.op) && ir::info(term.op).kind != ir::OpClass::movement) return;
+    }
+    for (const Scaled& part : term.parts) {
+        if (term.kind == TermKind::product && canon.term(part.core).kind != TermKind::leaf) features |= feature_of_power(part.factor);
+        add_features(canon, part.core, features, seen);
+    }
+}
+
+void add_places(const Canon& canon, CanonId core, std::uint32_t path, std::uint32_t depth, std::vector<Place>& places) {
+    const Term& term = canon.term(core);
+    if (depth == deepest || (term.kind != TermKind::sum && term.kind != TermKind::product)) return;
+    path = path * 4 + (term.kind == TermKind::sum ? 1 : 2);
+    for (const Scaled& part : term.parts) {
+        places.push_back({part.core, path});
+        add_places(canon, part.core, path, depth + 1, places);
+    }
+}
+
+}  // namespace
+
+std::uint64_t features_of(const Canon& canon, CanonId core) {
+    std::uint64_t features = 0;
+    std::vector<CanonId> seen;
+    add_features(canon, core, features, seen);
+    return features;
+}
+
+std::vector<Place> places_in(const Canon& canon, CanonId core) {
+    std::vector<Place> places;
+    add_places(canon, core, 0, 0, places);
+    return places;
+}
+
+}  // namespace cairn::inline v0::fuse

@@ -1,0 +1,26 @@
+#include "fuse/numbers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace cairn::test {
+namespace {
+
+TEST(Numbers, FloatsAreWrittenShort) {
+    EXPECT_EQ(fuse::as_written(static_cast<double>(1e-5F)), 1e-5);
+    EXPECT_EQ(fuse::as_written(static_cast<double>(0.044715F)), 0.044715);
+    EXPECT_EQ(fuse::as_written(static_cast<double>(std::numeric_limits<float>::lowest())), -3.4028235e38);
+    EXPECT_EQ(fuse::as_written(0.1), 0.1);
+}
+
+TEST(Numbers, WhatIsExactStays) {
+    EXPECT_EQ(fuse::as_written(1073741824, DType::i32), 1073741824);
+    EXPECT_EQ(fuse::as_written(0x1p62, DType::i64), 0x1p62);
+    EXPECT_EQ(fuse::as_written(static_cast<double>(0.1F), DType::f64), static_cast<double>(0.1F));
+    EXPECT_EQ(fuse::as_written(1e300, DType::f64), 1e300);
+    EXPECT_EQ(fuse::as_written(-std::numeric_limits<double>::infinity()), -std::numeric_limits<double>::infinity());
+}
+
+}  // namespace
+}  // namespace cairn::test
