@@ -8,6 +8,7 @@
 #include "cairn/models/distilbert.hpp"
 #include "cairn/text/tokenizer.hpp"
 #include "examples/host.hpp"
+#include "examples/id_lines.hpp"
 #include "examples/synthetic_weights.hpp"
 
 #include <nlohmann/json.hpp>
@@ -33,14 +34,19 @@ struct Options {
 
 void add_options(CLI::App& app, Options& options) {
     app.add_option("text", options.text, "a sentence");
-    app.add_option("--input", options.input, "file of JSON strings, one a line; - is standard input");
+    app.add_option("--input", options.input, "file of JSON strings, one a line, empty lines aside; - is standard input");
     app.add_flag("--lines", options.lines, "the input is plain text, one sentence a line");
     app.add_option("--input-ids", options.input_ids, "file of {\"ids\": [...], \"mask\": [...]} a line; prints logits");
     app.add_option("--model", options.model, "folder with config.json, model.safetensors and tokenizer files");
     app.add_flag("--synthetic", options.synthetic, "DistilBERT-base with weights made from integers; no tokenizer");
-    app.add_option("--batch", options.batch, "texts computed together, padded to the longest")->check(CLI::PositiveNumber);
+    app.add_option("--batch", options.batch, "texts computed together, padded to the longest")->check(host::at_least(1));
     app.add_flag("--json", options.as_json, "one JSON object a line");
     host::add_options(app, options.host);
+}
+
+cairn::models::DistilBertConfig config_of(const Options& options) {
+    if (options.synthetic) return {};
+    return cairn::models::DistilBertConfig::read(std::filesystem::path(options.model) / "config.json");
 }
 
 DistilBert load(const Options& options) {
@@ -48,32 +54,34 @@ DistilBert load(const Options& options) {
     host::ProgressDisplay display(options.host.no_progress);
     const cairn::CompileOptions compile = host::compile_options(options.host, display);
     if (!options.synthetic) return DistilBert::load(options.model, context, options.batch, compile);
-    const cairn::models::DistilBertConfig config;
+    const auto config = config_of(options);
     const auto weights = cairn::models::distilbert_weights(config);
     return DistilBert(config, weights, synthetic::source(weights), context, options.batch, compile);
 }
 
-std::vector<std::string> read_lines(const std::string& path) {
-    std::vector<std::string> lines;
-    std::istringstream stream(host::read_text(path));
-    for (std::string line; std::getline(stream, line);) lines.push_back(line);
-    return lines;
-}
-
-[[noreturn]] void fail(const std::string& path, std::size_t line, const std::string& what) {
-    throw cairn::Error(cairn::ErrorKind::file, "input", path + ":" + std::to_string(line) + ": " + what);
-}
-
 std::vector<std::string> read_texts(const Options& options) {
     if (options.text_given) return {options.text};
-    std::vector<std::string> texts = read_lines(options.input);
-    if (options.lines) return texts;
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-        const json value = json::parse(texts[i], nullptr, false);
-        if (!value.is_string()) fail(options.input, i + 1, "expected a JSON string");
-        texts[i] = value.get<std::string>();
+    std::vector<std::string> texts;
+    std::istringstream lines(host::read_text(options.input));
+    std::size_t number = 0;
+    for (std::string line; std::getline(lines, line);) {
+        ++number;
+        if (options.lines) {
+            texts.push_back(line);
+            continue;
+        }
+        if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+        const json value = json::parse(line, nullptr, false);
+        if (!value.is_string())
+            throw cairn::Error(cairn::ErrorKind::file, "input", options.input + ":" + std::to_string(number) + ": expected a JSON string");
+        texts.push_back(value.get<std::string>());
     }
     return texts;
+}
+
+void check_finite(std::span<const float> logits) {
+    if (!std::all_of(logits.begin(), logits.end(), [](float logit) { return std::isfinite(logit); }))
+        throw cairn::Error(cairn::ErrorKind::file, "distilbert", "a logit is no finite number: the weights are damaged");
 }
 
 std::string number(double value) {
@@ -91,10 +99,7 @@ std::string row_text(std::span<const float> row) {
 void print(const DistilBert& model, const std::string& text, std::span<const float> logits, bool as_json) {
     const auto best = std::max_element(logits.begin(), logits.end());
     double sum = 0;
-    for (const float logit : logits) {
-        if (std::isnan(logit)) throw cairn::Error(cairn::ErrorKind::argument, "distilbert", "a logit is NaN: the weights are damaged");
-        sum += std::exp(static_cast<double>(logit) - static_cast<double>(*best));
-    }
+    for (const float logit : logits) sum += std::exp(static_cast<double>(logit) - static_cast<double>(*best));
     const std::string& label = model.config().labels[static_cast<std::size_t>(best - logits.begin())];
     if (as_json)
         std::cout << "{\"text\": " << json(text).dump(-1, ' ', false, json::error_handler_t::replace) << ", \"label\": " << json(label).dump()
@@ -115,28 +120,20 @@ void classify(const Options& options) {
         std::vector<std::vector<std::int32_t>> rows;
         for (std::size_t i = 0; i < count; ++i) rows.push_back(tokenizer->encode(texts[first + i], encode));
         const std::span<const float> logits = model.forward(rows);
+        check_finite(logits);
         for (std::size_t i = 0; i < count; ++i) print(model, texts[first + i], logits.subspan(i * labels, labels), options.as_json);
     }
 }
 
 /// Rows of ids as they are, each run alone.
 void run_ids(const Options& options) {
+    const auto config = config_of(options);
+    const std::vector<id_lines::Line> lines = id_lines::read(options.input_ids, {config.vocabulary, config.positions});
     DistilBert model = load(options);
-    const std::vector<std::string> lines = read_lines(options.input_ids);
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-        const json value = json::parse(lines[i], nullptr, false);
-        const auto is_number = [](const json& item) { return item.is_number_integer() || item.is_boolean(); };
-        const bool legal = value.is_object() && value.contains("ids") && value["ids"].is_array() &&
-                           std::all_of(value["ids"].begin(), value["ids"].end(), is_number) &&
-                           (!value.contains("mask") || (value["mask"].is_array() && std::all_of(value["mask"].begin(), value["mask"].end(), is_number)));
-        if (!legal) fail(options.input_ids, i + 1, "expected {\"ids\": [...], \"mask\": [...]}");
-        const auto ids = value["ids"].get<std::vector<std::int32_t>>();
-        std::vector<bool> mask(ids.size(), true);
-        if (value.contains("mask")) {
-            mask.clear();
-            for (const json& item : value["mask"]) mask.push_back(item.is_boolean() ? item.get<bool>() : item.get<std::int64_t>() != 0);
-        }
-        std::cout << row_text(model.forward({&ids, 1}, {&mask, 1})) << '\n';
+    for (const id_lines::Line& line : lines) {
+        const std::span<const float> logits = model.forward({&line.ids, 1}, {&line.mask, 1});
+        check_finite(logits);
+        std::cout << row_text(logits) << '\n';
     }
 }
 

@@ -10,11 +10,11 @@
 #include "cairn/text/stream_decoder.hpp"
 #include "cairn/text/tokenizer.hpp"
 #include "examples/host.hpp"
+#include "examples/id_lines.hpp"
 #include "examples/report.hpp"
 #include "examples/synthetic_weights.hpp"
 
-#include <nlohmann/json.hpp>
-
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
@@ -39,7 +39,7 @@ void add_options(CLI::App& app, Options& options) {
     app.add_flag("--synthetic", options.synthetic, "GPT-2 124M with weights made from integers; no tokenizer");
     app.add_option("--prompt", options.prompt, "text to go on from");
     app.add_option("--prompt-ids", options.prompt_ids, "file of prompts as token ids: a JSON array, or {\"ids\": [...]}, a line");
-    app.add_option("--tokens", options.tokens, "tokens to write; 100 when not given, or none with --print-logits")->check(CLI::NonNegativeNumber);
+    app.add_option("--tokens", options.tokens, "tokens to write; 100 when not given, or none with --print-logits")->check(host::at_least(0));
     app.add_flag("--greedy", options.greedy, "always take the likeliest token");
     app.add_option("--temperature", options.sampling.temperature, "below 1 is bolder, 0 is greedy");
     app.add_option("--top-k", options.sampling.top_k, "sample among the k likeliest; 0 is off");
@@ -54,47 +54,37 @@ void add_options(CLI::App& app, Options& options) {
     host::add_options(app, options.host);
 }
 
+using TokenizerPointer = std::unique_ptr<cairn::text::Tokenizer>;
+
+/// What is known before the model is compiled.
+struct Known {
+    Gpt2Config config;
+    TokenizerPointer tokenizer;  ///< none with --synthetic
+};
+
+Known look_at(const Options& options) {
+    if (options.synthetic) return {};
+    auto tokenizer = cairn::text::load_tokenizer(options.model);
+    return {Gpt2Config::read(std::filesystem::path(options.model) / "config.json"), std::move(tokenizer)};
+}
+
 struct Loaded {
     Gpt2 model;
-    std::unique_ptr<cairn::text::Tokenizer> tokenizer;
+    TokenizerPointer tokenizer;
     host::Phases phases;
 };
 
-Loaded load(const Options& options, const cairn::models::Gpt2Options& gpt2_options) {
+Loaded load(const Options& options, Known known, const cairn::models::Gpt2Options& gpt2_options) {
     const cairn::Context context = host::make_context(options.host);
     host::ProgressDisplay display(options.host.no_progress);
     const cairn::CompileOptions compile = host::compile_options(options.host, display);
     if (options.synthetic) {
-        const Gpt2Config config;
-        const auto weights = cairn::models::gpt2_weights(config);
-        Gpt2 model(config, weights, synthetic::source(weights), context, gpt2_options, compile);
+        const auto weights = cairn::models::gpt2_weights(known.config);
+        Gpt2 model(known.config, weights, synthetic::source(weights), context, gpt2_options, compile);
         return {std::move(model), nullptr, display.finish()};
     }
-    auto tokenizer = cairn::text::load_tokenizer(options.model);
     Gpt2 model = Gpt2::load(options.model, context, gpt2_options, compile);
-    return {std::move(model), std::move(tokenizer), display.finish()};
-}
-
-std::vector<std::vector<std::int32_t>> read_prompts(const std::string& path) {
-    std::vector<std::vector<std::int32_t>> prompts;
-    std::size_t number = 0;
-    std::istringstream lines(host::read_text(path));
-    for (std::string line; std::getline(lines, line);) {
-        ++number;
-        if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-        const auto value = nlohmann::json::parse(line, nullptr, false);
-        const auto& ids = value.is_object() && value.contains("ids") ? value["ids"] : value;
-        std::vector<std::int32_t> row;
-        bool legal = ids.is_array();
-        for (std::size_t i = 0; legal && i < ids.size(); ++i) {
-            legal = ids[i].is_number_integer();
-            if (legal) row.push_back(ids[i].get<std::int32_t>());
-        }
-        if (!legal) throw cairn::Error(cairn::ErrorKind::file, "prompt-ids", path + ":" + std::to_string(number) + ": expected an array of ids");
-        prompts.push_back(std::move(row));
-    }
-    if (prompts.empty()) throw cairn::Error(cairn::ErrorKind::argument, "prompt-ids", path + " holds no prompt");
-    return prompts;
+    return {std::move(model), std::move(known.tokenizer), display.finish()};
 }
 
 void print_row(std::span<const float> row) {
@@ -107,32 +97,42 @@ void print_row(std::span<const float> row) {
     std::cout << text << "]\n";
 }
 
-/// Goes on from a prompt: text as it comes where there is a tokenizer, ids at the end where wanted.
-void write(Loaded& loaded, const Options& options, const std::vector<std::int32_t>& prompt, std::int64_t tokens) {
-    Gpt2& model = loaded.model;
+void check_finite(std::span<const float> logits) {
+    if (!std::all_of(logits.begin(), logits.end(), [](float logit) { return std::isfinite(logit); }))
+        throw cairn::Error(cairn::ErrorKind::file, "gpt2", "a logit is no finite number: the weights are damaged");
+}
+
+void check_length(const Gpt2Config& config, const std::vector<std::int32_t>& prompt, std::int64_t tokens) {
     if (prompt.empty()) throw cairn::Error(cairn::ErrorKind::argument, "gpt2", "the prompt is empty");
-    if (static_cast<std::int64_t>(prompt.size()) + tokens > model.capacity())
-        throw cairn::Error(cairn::ErrorKind::argument, "gpt2", std::to_string(prompt.size()) + " prompt tokens and " + std::to_string(tokens) +
-                                                                   " new ones are more than the context of " + std::to_string(model.capacity()));
+    const auto length = static_cast<std::int64_t>(prompt.size());
+    if (length > config.positions || tokens > config.positions - length)
+        throw cairn::Error(cairn::ErrorKind::argument, "gpt2", std::to_string(length) + " prompt tokens and " + std::to_string(tokens) +
+                                                                   " new ones are more than the context of " + std::to_string(config.positions));
+}
+
+/// Goes on from a prompt: text as it comes where there is a tokenizer, ids at the end where wanted.
+void write(Loaded& loaded, const Options& options, cairn::text::Sampler sampler, const std::vector<std::int32_t>& prompt, std::int64_t tokens) {
+    Gpt2& model = loaded.model;
     model.rewind();
     std::span<const float> logits = model.forward(prompt);
+    check_finite(logits);
     if (options.print_logits) print_row(logits);
-    cairn::text::SamplerOptions sampling = options.sampling;
-    if (options.greedy) sampling.temperature = 0;
-    cairn::text::Sampler sampler(sampling);
     std::vector<std::int32_t> all = prompt;
     std::optional<cairn::text::StreamDecoder> stream;
     if (loaded.tokenizer != nullptr && tokens > 0) {
         stream.emplace(*loaded.tokenizer);
-        if (!options.print_logits) std::cout << loaded.tokenizer->decode(prompt) << std::flush;
+        for (const std::int32_t id : prompt)
+            if (!options.print_logits) std::cout << stream->push(id) << std::flush;
     }
-    const auto eos = loaded.tokenizer == nullptr ? std::nullopt : loaded.tokenizer->special().eos;
+    std::optional<std::int32_t> eos;
+    if (loaded.tokenizer != nullptr) eos = loaded.tokenizer->special().eos;
     for (std::int64_t i = 0; i < tokens; ++i) {
         const std::int32_t next = sampler.sample(logits, all);
         if (next == eos && !options.ignore_eos) break;
         all.push_back(next);
         if (stream) std::cout << stream->push(next) << std::flush;
         if (i + 1 < tokens) logits = model.forward({&all.back(), 1});
+        check_finite(logits);
     }
     if (stream) std::cout << stream->finish() << '\n';
     if (!options.print_ids) return;
@@ -143,11 +143,15 @@ void write(Loaded& loaded, const Options& options, const std::vector<std::int32_
 
 /// Mean of -ln p(token i+1 | tokens 0..i).
 void score(const Options& options) {
-    Loaded loaded = load(options, {.logits = cairn::models::Logits::all});
-    if (loaded.tokenizer == nullptr) throw cairn::Error(cairn::ErrorKind::argument, "gpt2", "--score needs a model folder with a tokenizer");
-    const std::vector<std::int32_t> ids = loaded.tokenizer->encode(host::read_text(options.score));
+    if (options.synthetic) throw cairn::Error(cairn::ErrorKind::argument, "gpt2", "--score needs a model folder with a tokenizer");
+    const std::string text = host::read_text(options.score);
+    Known known = look_at(options);
+    const std::vector<std::int32_t> ids = known.tokenizer->encode(text);
     if (ids.size() < 2) throw cairn::Error(cairn::ErrorKind::argument, "gpt2", options.score + " has fewer than two tokens");
+    check_length(known.config, ids, 0);
+    Loaded loaded = load(options, std::move(known), {.logits = cairn::models::Logits::all});
     const std::span<const float> logits = loaded.model.forward(ids);
+    check_finite(logits);
     const auto vocabulary = static_cast<std::size_t>(loaded.model.config().vocabulary);
     double total = 0;
     for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
@@ -168,13 +172,18 @@ void run(const Options& options) {
         throw cairn::Error(cairn::ErrorKind::argument, "gpt2", "the prompt is empty: give --prompt or --prompt-ids");
     if (options.synthetic && !options.prompt.empty())
         throw cairn::Error(cairn::ErrorKind::argument, "gpt2", "--synthetic has no tokenizer: give --prompt-ids");
-    Loaded loaded = load(options, {});
-    if (options.report) return report::print(loaded.model, loaded.phases);
+    cairn::text::SamplerOptions sampling = options.sampling;
+    if (options.greedy) sampling.temperature = 0;
+    const cairn::text::Sampler sampler(sampling);
+    Known known = look_at(options);
+    std::vector<id_lines::Line> prompts;
+    if (!options.prompt_ids.empty()) prompts = id_lines::read(options.prompt_ids, {known.config.vocabulary, known.config.positions});
+    else if (!options.prompt.empty()) prompts.push_back({known.tokenizer->encode(options.prompt), {}});
     const std::int64_t tokens = options.tokens.value_or(options.print_logits ? 0 : 100);
-    if (!options.prompt_ids.empty())
-        for (const auto& prompt : read_prompts(options.prompt_ids)) write(loaded, options, prompt, tokens);
-    else
-        write(loaded, options, loaded.tokenizer->encode(options.prompt), tokens);
+    for (const id_lines::Line& prompt : prompts) check_length(known.config, prompt.ids, tokens);
+    Loaded loaded = load(options, std::move(known), {});
+    if (options.report) return report::print(loaded.model, loaded.phases);
+    for (const id_lines::Line& prompt : prompts) write(loaded, options, sampler, prompt.ids, tokens);
 }
 
 }  // namespace

@@ -2,11 +2,15 @@
 
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <iostream>
-#include <iterator>
+#include <memory>
+#include <system_error>
 
 namespace host {
 namespace {
@@ -23,16 +27,37 @@ std::filesystem::path default_timing_db() {
     return {};
 }
 
+std::string check_seconds(const std::string& text) {
+    constexpr double most = 1e8;
+    char* end = nullptr;
+    const double seconds = std::strtod(text.c_str(), &end);
+    const bool legal = !text.empty() && *end == '\0' && seconds >= 0 && seconds <= most;
+    return legal ? std::string() : "must be a number of seconds, got " + text;
+}
+
+void say(std::string text) {
+    for (char& c : text)
+        if (static_cast<unsigned char>(c) < ' ') c = ' ';
+    std::cerr << text << '\n';
+}
+
 }  // namespace
 
+CLI::Validator at_least(std::int64_t least) {
+    const auto check = [least](const std::string& text) {
+        std::int64_t value = 0;
+        const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+        const bool legal = fault == std::errc() && end == text.data() + text.size() && value >= least;
+        return legal ? std::string() : "must be a whole number of at least " + std::to_string(least) + ", got " + text;
+    };
+    return {check, "", ""};
+}
+
 void add_options(CLI::App& app, Options& options) {
-    app.add_option("--threads", options.threads, "threads; all usable CPUs when not given")->check([](const std::string& text) {
-        char* end = nullptr;
-        return std::strtol(text.c_str(), &end, 10) >= 1 && *end == '\0' ? std::string() : "must be at least 1, got " + text;
-    });
+    app.add_option("--threads", options.threads, "threads; all usable CPUs when not given")->check(at_least(1));
     app.add_option("--mode", options.mode, "off: estimates only; cached: stored timings; normal: measure what is missing")
         ->check(CLI::IsMember({"off", "cached", "normal"}));
-    app.add_option("--tune-seconds", options.tune_seconds, "wall clock for measuring in mode normal")->check(CLI::NonNegativeNumber);
+    app.add_option("--tune-seconds", options.tune_seconds, "wall clock for measuring in mode normal")->check(check_seconds);
     app.add_option("--timing-db", options.timing_db, "file of the timing database; the user's cache folder when not given");
     app.add_option("--disable", options.disable, "stages of the compiler to leave out, by name");
     app.add_option("--dump-stages", options.dump_stages, "folder for the text form after each stage");
@@ -110,19 +135,29 @@ int guarded(CLI::App& app, int argc, char** argv, const std::function<void()>& w
         return 0;
     } catch (const CLI::Success& help) {
         return app.exit(help);
+    } catch (const CLI::Error& error) {
+        say(std::string("[command line] ") + error.what());
+    } catch (const std::bad_alloc&) {
+        say("[memory] there is not enough memory");
     } catch (const std::exception& error) {
         std::cout.flush();
-        std::cerr << error.what() << '\n';
-        return 2;
+        say(error.what());
     }
+    return 2;
 }
 
 std::string read_text(const std::string& path) {
-    std::ifstream file;
-    if (path != "-") file.open(path, std::ios::binary);
-    std::istream& input = path == "-" ? std::cin : file;
-    std::string text{std::istreambuf_iterator<char>(input), std::istreambuf_iterator<char>()};
-    if ((path != "-" && !file.is_open()) || input.bad()) throw cairn::Error(cairn::ErrorKind::file, "input", "cannot read " + path);
+    const auto close = [](std::FILE* file) { return file == stdin ? 0 : std::fclose(file); };
+    const std::unique_ptr<std::FILE, decltype(close)> file(path == "-" ? stdin : std::fopen(path.c_str(), "rb"), close);
+    std::string text;
+    std::array<char, 65536> part;
+    while (file != nullptr) {
+        const std::size_t count = std::fread(part.data(), 1, part.size(), file.get());
+        if (count == 0) break;
+        text.append(part.data(), count);
+    }
+    if (file == nullptr || std::ferror(file.get()) != 0)
+        throw cairn::Error(cairn::ErrorKind::file, "input", "cannot read " + path + ": " + std::generic_category().message(errno));
     return text;
 }
 

@@ -60,6 +60,9 @@ private:
 
 cairn::CompileOptions compile_options(const Options& options, ProgressDisplay& display);
 
+/// For CLI::Option::check: a whole number of at least `least`.
+CLI::Validator at_least(std::int64_t least);
+
 /// Runs `work`; a cairn::Error or a wrong command line becomes one sentence on standard error and exit code 2.
 int guarded(CLI::App& app, int argc, char** argv, const std::function<void()>& work);
 

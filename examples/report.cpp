@@ -87,10 +87,11 @@ void print_memory(Gpt2& model) {
 }
 
 void print_change_of_length(Gpt2& model) {
+    model.rewind();
     std::vector<double> changes;
     const std::int64_t longest = std::min<std::int64_t>(model.capacity(), 512);
     for (int i = 0; i < 200; ++i) {
-        const std::array<std::pair<std::string_view, std::int64_t>, 1> sizes{{{"T", i % 2 == 0 ? longest : longest / 2 + i % 50}}};
+        const std::array<std::pair<std::string_view, std::int64_t>, 1> sizes{{{"T", i % 2 == 0 ? longest : longest - i % (longest / 2 + 1)}}};
         const Clock::time_point start = Clock::now();
         model.compiled().reserve(sizes);
         if (i > 20) changes.push_back(seconds_since(start));

@@ -78,7 +78,9 @@ int main(int argc, char** argv) {
         app.parse(argc, argv);
         run(options);
     } catch (const CLI::Success& help) { return app.exit(help); } catch (const std::exception& error) {
-        std::cerr << "tokenize: " << error.what() << '\n';
+        std::string message = error.what();
+        std::replace(message.begin(), message.end(), '\n', ' ');
+        std::cerr << "tokenize: " << message << '\n';
         return 2;
     }
 }

@@ -122,6 +122,9 @@ public:
         for (const std::string& name : options.disable)
             if (std::find(stages.begin(), stages.end(), name) == stages.end())
                 throw Error(ErrorKind::argument, "compile", fmt::format("there is no stage called \"{}\"", name));
+        constexpr double most_seconds = 1e8;  // what a clock can add
+        if (!(options.tune_seconds >= 0 && options.tune_seconds <= most_seconds))
+            throw Error(ErrorKind::argument, "compile", fmt::format("tune_seconds must be in 0..{}, got {}", most_seconds, options.tune_seconds));
         if (graph_.outputs().empty()) throw Error(ErrorKind::graph, "compile", fmt::format("graph \"{}\" has no output", graph_.name()));
         for (const ir::Node& node : graph_.nodes())
             if (node.device != Device::cpu)

@@ -9,8 +9,9 @@ namespace cairn::inline v0::models {
 using nlohmann::json;
 
 ConfigFile::ConfigFile(const std::filesystem::path& path) : path_(path) {
+    std::error_code ignored;
     std::ifstream file(path, std::ios::binary);
-    if (!file) throw Error(ErrorKind::file, "config", "cannot read " + path.string());
+    if (!file || !std::filesystem::is_regular_file(path, ignored)) throw Error(ErrorKind::file, "config", "cannot read " + path.string());
     json_ = std::make_unique<json>(json::parse(file, nullptr, false));
     if (!json_->is_object()) fail("it is no JSON object");
 }
@@ -36,6 +37,13 @@ std::int64_t ConfigFile::size(std::string_view key, std::optional<std::int64_t> 
     if (!value->is_number_integer() || value->get<std::int64_t>() < 1 || value->get<std::int64_t>() > largest)
         fail("entry \"" + std::string(key) + "\" must be a positive integer, got " + value->dump());
     return value->get<std::int64_t>();
+}
+
+std::int64_t ConfigFile::layers(std::string_view key) const {
+    constexpr std::int64_t most = 10'000;
+    const std::int64_t count = size(key);
+    if (count > most) fail("entry \"" + std::string(key) + "\" must be at most " + std::to_string(most) + ", got " + std::to_string(count));
+    return count;
 }
 
 double ConfigFile::number(std::string_view key, double otherwise) const {

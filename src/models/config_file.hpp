@@ -23,6 +23,8 @@ public:
 
     /// A positive integer; `otherwise` where the entry is absent or null. Throws Error(file) when there is neither.
     std::int64_t size(std::string_view key, std::optional<std::int64_t> otherwise = {}) const;
+    /// A size that a list of weights is made by, so that a wrong file cannot ask for more of them than memory holds.
+    std::int64_t layers(std::string_view key) const;
     double number(std::string_view key, double otherwise) const;
     bool flag(std::string_view key, bool otherwise) const;
     std::string text(std::string_view key, std::string_view otherwise) const;

@@ -74,7 +74,7 @@ DistilBertConfig DistilBertConfig::read(const std::filesystem::path& config_json
     config.positions = file.size("max_position_embeddings");
     config.width = file.size("dim");
     config.heads = file.size("n_heads");
-    config.layers = file.size("n_layers");
+    config.layers = file.layers("n_layers");
     config.inner = file.size("hidden_dim");
     config.activation = file.text("activation", "gelu");
     if (std::vector<std::string> labels = file.labels(); !labels.empty()) config.labels = std::move(labels);

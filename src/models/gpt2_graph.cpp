@@ -95,7 +95,7 @@ Gpt2Config Gpt2Config::read(const std::filesystem::path& config_json) {
     config.positions = file.size("n_positions");
     config.width = file.size("n_embd");
     config.heads = file.size("n_head");
-    config.layers = file.size("n_layer");
+    config.layers = file.layers("n_layer");
     config.inner = file.size("n_inner", 4 * config.width);
     config.layer_norm_epsilon = file.number("layer_norm_epsilon", 1e-5);
     config.activation = file.text("activation_function", "gelu_new");

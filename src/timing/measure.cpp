@@ -55,7 +55,8 @@ struct Block {
 
 class Stopwatch {
 public:
-    Stopwatch(const Kernel& kernel, const timing::Operands& operands, device::ThreadPool& pool) : pool_(pool), team_(pool.size(), pool.spin()), clock_(pool.size()), block_{&kernel, &operands, &team_, &clock_} {}
+    Stopwatch(const Kernel& kernel, const timing::Operands& operands, device::ThreadPool& pool)
+        : pool_(pool), team_(pool.size(), pool.spin()), clock_(pool.size()), block_{&kernel, &operands, &team_, &clock_} {}
 
     /// Seconds of `calls` calls.
     double time(std::int64_t calls) {

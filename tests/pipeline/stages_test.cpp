@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 
 namespace cairn {
 namespace {
@@ -48,6 +49,15 @@ TEST(Stages, AnUnknownNameIsRefused) {
     EXPECT_EQ(message([] { compile(small_graph(), Context(), {.disable = {"magic"}}); }), "[compile] there is no stage called \"magic\"");
     EXPECT_EQ(message([] { compile(small_graph(), Context(), {.splits = {{"M", {1}}}}); }), "[compile] a split names the unknown symbol M");
     EXPECT_EQ(message([] { compile(Graph("empty"), Context()); }), "[compile] graph \"empty\" has no output");
+}
+
+TEST(Stages, ATimeForTuningThatIsNoneIsRefused) {
+    const Graph graph = small_graph();
+    for (const double seconds : {-1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 1e300}) {
+        CompileOptions options;
+        options.tune_seconds = seconds;
+        EXPECT_THROW(compile(graph, Context(), options), Error) << seconds;
+    }
 }
 
 TEST(Stages, AStopCancelsBetweenThem) {
