@@ -40,7 +40,7 @@ void time_kernel(benchmark::State& state, const cairn::Context& context, const c
 int main(int argc, char** argv) {
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-    const cairn::Context context({.threads = cairn::usable_cpus(), .timing_db = {}, .log = {}, .extra = {}});
+    const cairn::Context context({.threads = cairn::usable_cpus()});
     const cairn::Calibration machine = cairn::calibrate(context);
     benchmark::AddCustomContext("threads", std::to_string(context.threads()));
     benchmark::AddCustomContext("instructions", std::string(to_string(context.isa())));

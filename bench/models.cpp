@@ -11,7 +11,7 @@ namespace {
 const std::string models = CAIRN_EXAMPLES_DIR "/models";
 
 cairn::Context context_of(const benchmark::State& state) {
-    return cairn::Context({.threads = static_cast<int>(state.range(1)), .timing_db = {}, .log = {}, .extra = {}});
+    return cairn::Context({.threads = static_cast<int>(state.range(1))});
 }
 
 std::vector<std::int32_t> some_ids(std::int64_t count, std::int64_t vocabulary) {

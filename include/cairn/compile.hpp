@@ -25,21 +25,24 @@ struct Split {
 
 /// What compile() may do, and what it is to leave out.
 struct CompileOptions {
-    Mode mode = Mode::off;                ///< where times come from
-    double tune_seconds = 5;              ///< wall clock, of Mode::normal
-    std::vector<Split> splits;
-    /// Stages to leave out, by name: `simplify`, `fuse`, `elementwise` (grouping), `search` (each node on its own, first kernel that accepts),
-    /// `pack`, `in_place`, `reuse` (no two buffers share bytes), `specialize` (one program for all sizes). Results stay the same within rounding.
-    std::vector<std::string> disable;
-    std::filesystem::path dump_stages;    ///< a folder that gets the text form after each stage that changed something
-    bool verify = false;                  ///< check the result of each stage; a fault throws InternalError
-    std::optional<std::int64_t> memory_limit;  ///< bytes for bound + states + arena + constants; less than needed throws Error(memory) with the number needed
-    ProgressSink progress;
-    std::stop_token stop;                 ///< throws Cancelled; measurements made so far are kept
+    Mode mode = Mode::off;    ///< where times come from
+    double tune_seconds = 5;  ///< wall clock, of Mode::normal
+    std::vector<Split> splits = {};
+    /// Stages to leave out, by name: `simplify`, `fuse`, `elementwise` (grouping), `search` (each node on its own,
+    /// first kernel that accepts), `pack`, `in_place`, `reuse` (no two buffers share bytes), `specialize` (one program
+    /// for all sizes). Results stay the same within rounding.
+    std::vector<std::string> disable = {};
+    std::filesystem::path dump_stages =
+        {};               ///< a folder that gets the text form after each stage that changed something
+    bool verify = false;  ///< check the result of each stage; a fault throws InternalError
+    std::optional<std::int64_t> memory_limit = {};  ///< bytes for bound + states + arena + constants; less than needed
+                                                    ///< throws Error(memory) with the number needed
+    ProgressSink progress = {};
+    std::stop_token stop = {};  ///< throws Cancelled; measurements made so far are kept
 };
 
-/// Graph > simplify > fuse > select > emit > plan: everything is decided here, and run() only runs. Throws Error(unsupported) naming a node no kernel
-/// accepts, with each refusal.
+/// Graph > simplify > fuse > select > emit > plan: everything is decided here, and run() only runs. Throws
+/// Error(unsupported) naming a node no kernel accepts, with each refusal.
 CAIRN_API CompiledGraph compile(const Graph& graph, const Context& context, const CompileOptions& options = {});
 
 /// The names CompileOptions::disable knows.

@@ -17,7 +17,7 @@ namespace cairn::inline v0 {
 
 /// How far a long piece of work has come. `total` may grow; `best` and `detail` say what there is to say.
 struct Progress {
-    std::string_view phase;   ///< `simplify`, `select`, `tune`, `bind`, `run`, ...
+    std::string_view phase;  ///< `simplify`, `select`, `tune`, `bind`, `run`, ...
     std::int64_t done = 0, total = 0;
     std::string_view detail;  ///< a kernel id, a weight's name; empty when there is none
     double seconds_left = 0;  ///< of a budget; 0 when unknown
@@ -46,21 +46,21 @@ private:
 
 /// One row of a memory report.
 struct BufferMemory {
-    std::string name;         ///< of a weight, state or port; else what computes it
-    std::string kind;         ///< weight | bound | state | transient | workspace | output | constant
-    std::string bytes;        ///< as a polynomial of the symbols
-    std::int64_t peak_bytes;  ///< at the largest sizes
-    int first = -1, last = -1;       ///< instructions of the run during which it is needed; -1: always
-    std::int64_t offset = -1;        ///< in the arena at the largest sizes; -1: not in it
+    std::string name;           ///< of a weight, state or port; else what computes it
+    std::string kind;           ///< weight | bound | state | transient | workspace | output | constant
+    std::string bytes;          ///< as a polynomial of the symbols
+    std::int64_t peak_bytes;    ///< at the largest sizes
+    int first = -1, last = -1;  ///< instructions of the run during which it is needed; -1: always
+    std::int64_t offset = -1;   ///< in the arena at the largest sizes; -1: not in it
 };
 /// What a CompiledGraph needs, known before anything runs. All in bytes, at the largest sizes the symbols allow.
 struct MemoryReport {
-    std::int64_t weights = 0;    ///< used in place from where they were bound
-    std::int64_t bound = 0;      ///< packed and converted weights
+    std::int64_t weights = 0;  ///< used in place from where they were bound
+    std::int64_t bound = 0;    ///< packed and converted weights
     std::int64_t states = 0;
-    std::int64_t arena = 0;      ///< one for all buckets: the largest of their plans
+    std::int64_t arena = 0;  ///< one for all buckets: the largest of their plans
     std::int64_t constants = 0;
-    std::int64_t max_live = 0;   ///< the most that is alive at once in the arena: no plan can need less
+    std::int64_t max_live = 0;          ///< the most that is alive at once in the arena: no plan can need less
     std::vector<BufferMemory> buffers;  ///< of every bucket
 };
 
@@ -73,13 +73,14 @@ struct InstructionProfile {
 
 /// Options of one run.
 struct RunOptions {
-    std::stop_token stop;     ///< looked at between instructions; a stopped run throws Cancelled and commits no state
-    ProgressSink progress;    ///< called after each instruction
-    bool profile = false;     ///< time each instruction; see CompiledGraph::profile()
+    std::stop_token stop = {};  ///< looked at between instructions; a stopped run throws Cancelled and commits no state
+    ProgressSink progress = {};  ///< called after each instruction
+    bool profile = false;        ///< time each instruction; see CompiledGraph::profile()
 };
 
-/// A graph made ready to run: flat programs, one for each bucket of sizes, over one arena, one set of weights and states. Made by compile() or
-/// load(). Movable; each instance is for one thread at a time, different instances may run at once.
+/// A graph made ready to run: flat programs, one for each bucket of sizes, over one arena, one set of weights and
+/// states. Made by compile() or load(). Movable; each instance is for one thread at a time, different instances may run
+/// at once.
 ///
 ///     CompiledGraph model = compile(graph, context);
 ///     model.bind(weights.source());
@@ -92,28 +93,31 @@ public:
     CompiledGraph& operator=(CompiledGraph&&) noexcept;
     ~CompiledGraph();
 
-    /// Fetches every weight by name and computes all that depends on weights only (casts, packed forms); a source is released as
-    /// soon as nothing reads it any more. Throws Error(argument) naming all weights that are missing or have another dtype or shape
-    /// at once. Done once; the results are shared by all instances.
+    /// Fetches every weight by name and computes all that depends on weights only (casts, packed forms); a source is
+    /// released as soon as nothing reads it any more. Throws Error(argument) naming all weights that are missing or
+    /// have another dtype or shape at once. Done once; the results are shared by all instances.
     void bind(const WeightSource& source, const ProgressSink& progress = {}, std::stop_token stop = {});
 
-    /// Gives an input its data, dense; it is borrowed until the end of the next run. Sizes that are bare symbols take their value from the
-    /// shape. Throws Error(argument) for an unknown name, wrong rank, or sizes out of bounds.
+    /// Gives an input its data, dense; it is borrowed until the end of the next run. Sizes that are bare symbols take
+    /// their value from the shape. Throws Error(argument) for an unknown name, wrong rank, or sizes out of bounds.
     void set(std::string_view input, const void* data, std::span<const std::int64_t> shape);
     void set(std::string_view input, const void* data, std::initializer_list<std::int64_t> shape);
     /// The same for memory with a dtype, strides and a release callback; strided data is copied.
     void set(std::string_view input, const InputView& view);
     /// Sets a symbol. Throws Error(argument) when out of bounds.
     void set(std::string_view symbol, std::int64_t value);
-    /// Lets an output be written to the caller's memory, which must hold it at the sizes then set. nullptr: planned memory again.
+    /// Lets an output be written to the caller's memory, which must hold it at the sizes then set. nullptr: planned
+    /// memory again.
     void set_output(std::string_view output, void* data, std::size_t bytes);
 
-    /// Runs once at the sizes set. The first run at new largest sizes touches memory; no run allocates. Throws Busy, Cancelled, or
-    /// Error(argument) where an input is missing, a state is full, or the data cannot be computed with.
-    /// After a failure states are as before the run, unless the run overwrites parts of a state: then they are refused until rewind(0).
+    /// Runs once at the sizes set. The first run at new largest sizes touches memory; no run allocates. Throws Busy,
+    /// Cancelled, or Error(argument) where an input is missing, a state is full, or the data cannot be computed with.
+    /// After a failure states are as before the run, unless the run overwrites parts of a state: then they are refused
+    /// until rewind(0).
     void run(const RunOptions& options = {});
 
-    /// A result of the last run. Throws Error(argument) for an unknown name, and when there was no successful run since the last change.
+    /// A result of the last run. Throws Error(argument) for an unknown name, and when there was no successful run since
+    /// the last change.
     OutputView output(std::string_view name) const;
     /// Sets the live length of all states that grow by `symbol` back to `length`, at most what it is.
     void rewind(std::string_view symbol, std::int64_t length);
@@ -123,7 +127,8 @@ public:
 
     /// What is needed, known before anything runs, at the largest sizes.
     MemoryReport memory() const;
-    /// The same at these sizes (symbols not named: their largest value), for the one bucket they fall into: what a run there needs.
+    /// The same at these sizes (symbols not named: their largest value), for the one bucket they fall into: what a run
+    /// there needs.
     MemoryReport memory(std::initializer_list<std::pair<std::string_view, std::int64_t>> sizes) const;
     /// Touches the arena and states for these sizes now, so that no later run within them has to.
     void reserve(std::span<const std::pair<std::string_view, std::int64_t>> sizes);
@@ -136,8 +141,8 @@ public:
     /// Highest arena byte that was ever touched by this instance.
     std::int64_t arena_bytes_touched() const;
 
-    /// Writes the programs (no weights). load() finds kernels by id and compiles nothing; it throws Error(file) for a damaged file and Error(unsupported)
-    /// naming the kernels that this machine or library does not have.
+    /// Writes the programs (no weights). load() finds kernels by id and compiles nothing; it throws Error(file) for a
+    /// damaged file and Error(unsupported) naming the kernels that this machine or library does not have.
     void save(const std::filesystem::path& path) const;
     static CompiledGraph load(const std::filesystem::path& path, const Context& context);
 

@@ -25,12 +25,12 @@ struct ContextOptions {
     int threads = 1;
     /// The timing database, made if absent; empty: timings are kept in memory only. A database that cannot be used is logged once
     /// and otherwise ignored.
-    std::filesystem::path timing_db;
-    LogSink log;
+    std::filesystem::path timing_db = {};
+    LogSink log = {};
     /// Kernels above this level are not used.
     Isa max_isa = Isa::avx512_vnni_bf16;
     /// The program's own definitions, layouts and kernels; they come before the built-in ones.
-    KernelSet extra;
+    KernelSet extra = {};
     /// Offers the reference kernels only (tests, bisecting).
     bool reference_only = false;
 };

@@ -12,7 +12,7 @@ struct MeasureOptions {
     int blocks = 9;             ///< blocks timed, of which the median counts
     double max_seconds = 0.25;  ///< wall clock for one measurement, warm-up included
     bool cold = true;
-    std::stop_token stop;
+    std::stop_token stop = {};
 };
 
 /// Times one kernel on a Problem of constant sizes with the Context's threads, the way a program would run it: operands filled with seeded normal
