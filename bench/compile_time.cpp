@@ -1,4 +1,5 @@
-// Seconds from a GPT-2 graph of 124M's sizes to its programs, nothing measured, by number of layers: it should grow with the layers and no faster.
+// Seconds from a GPT-2 graph of 124M's sizes to its programs, nothing measured, by number of layers: it should grow
+// with the layers and no faster.
 #include "cairn/models/gpt2.hpp"
 
 #include <benchmark/benchmark.h>

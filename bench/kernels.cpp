@@ -1,4 +1,5 @@
-// Times each kernel that accepts a problem, as a program would run it: operands out of cache, all threads. Beside it the machine's peak and bandwidth.
+// Times each kernel that accepts a problem, as a program would run it: operands out of cache, all threads. Beside it
+// the machine's peak and bandwidth.
 //
 //     build/release/bench/kernels --benchmark_filter=linear
 #include "cairn/tuning.hpp"
@@ -25,7 +26,8 @@ constexpr const char* problems[] = {
     "copy | f32[128,12,64]:(64,8192,1) -> f32[128,12,64]",
 };
 
-void time_kernel(benchmark::State& state, const cairn::Context& context, const cairn::Kernel& kernel, const cairn::Problem& problem) {
+void time_kernel(benchmark::State& state, const cairn::Context& context, const cairn::Kernel& kernel,
+                 const cairn::Problem& problem) {
     for (auto _ : state) state.SetIterationTime(cairn::measure(problem, kernel.id, context).median);
     if (kernel.cost == nullptr) return;
     const cairn::Cost cost = kernel.cost(problem);
@@ -50,10 +52,15 @@ int main(int argc, char** argv) {
         auto symbols = cairn::Symbols::create();
         const cairn::Problem problem = cairn::parse_problem(text, *symbols);
         for (const cairn::Kernel& kernel : context.kernels().kernels) {
-            if (kernel.definition != problem.definition || kernel.isa > context.isa() || !kernel.accepts(problem).empty()) continue;
-            benchmark::RegisterBenchmark((kernel.id + " | " + text).c_str(), [&context, &kernel, problem](benchmark::State& state) {
-                time_kernel(state, context, kernel, problem);
-            })->UseManualTime()->Iterations(1)->Unit(benchmark::kMicrosecond);
+            if (kernel.definition != problem.definition || kernel.isa > context.isa() ||
+                !kernel.accepts(problem).empty())
+                continue;
+            benchmark::RegisterBenchmark(
+                (kernel.id + " | " + text).c_str(),
+                [&context, &kernel, problem](benchmark::State& state) { time_kernel(state, context, kernel, problem); })
+                ->UseManualTime()
+                ->Iterations(1)
+                ->Unit(benchmark::kMicrosecond);
         }
     }
     benchmark::RunSpecifiedBenchmarks();

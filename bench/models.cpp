@@ -48,9 +48,21 @@ void distilbert_sentence(benchmark::State& state) {
     state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 
-BENCHMARK(gpt2_prefill)->ArgsProduct({{1, 17, 64}, {1, 2}})->ArgNames({"tokens", "threads"})->UseRealTime()->Unit(benchmark::kMicrosecond);
-BENCHMARK(gpt2_decode)->ArgsProduct({{1, 64}, {1, 2}})->ArgNames({"past", "threads"})->UseRealTime()->Unit(benchmark::kMicrosecond);
-BENCHMARK(distilbert_sentence)->ArgsProduct({{8, 32}, {1, 2}})->ArgNames({"tokens", "threads"})->UseRealTime()->Unit(benchmark::kMicrosecond);
+BENCHMARK(gpt2_prefill)
+    ->ArgsProduct({{1, 17, 64}, {1, 2}})
+    ->ArgNames({"tokens", "threads"})
+    ->UseRealTime()
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK(gpt2_decode)
+    ->ArgsProduct({{1, 64}, {1, 2}})
+    ->ArgNames({"past", "threads"})
+    ->UseRealTime()
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK(distilbert_sentence)
+    ->ArgsProduct({{8, 32}, {1, 2}})
+    ->ArgNames({"tokens", "threads"})
+    ->UseRealTime()
+    ->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 

@@ -1,4 +1,5 @@
-// Tells good reviews from bad with a DistilBERT: a sentence, a file, or standard input; any classifier folder as Hugging Face stores it.
+// Tells good reviews from bad with a DistilBERT: a sentence, a file, or standard input; any classifier folder as
+// Hugging Face stores it.
 //
 //     distilbert "A wonderful film."
 //     distilbert --input reviews.jsonl --json
@@ -34,12 +35,14 @@ struct Options {
 
 void add_options(CLI::App& app, Options& options) {
     app.add_option("text", options.text, "a sentence");
-    app.add_option("--input", options.input, "file of JSON strings, one a line, empty lines aside; - is standard input");
+    app.add_option("--input", options.input,
+                   "file of JSON strings, one a line, empty lines aside; - is standard input");
     app.add_flag("--lines", options.lines, "the input is plain text, one sentence a line");
     app.add_option("--input-ids", options.input_ids, "file of {\"ids\": [...], \"mask\": [...]} a line; prints logits");
     app.add_option("--model", options.model, "folder with config.json, model.safetensors and tokenizer files");
     app.add_flag("--synthetic", options.synthetic, "DistilBERT-base with weights made from integers; no tokenizer");
-    app.add_option("--batch", options.batch, "texts computed together, padded to the longest")->check(host::at_least(1));
+    app.add_option("--batch", options.batch, "texts computed together, padded to the longest")
+        ->check(host::at_least(1));
     app.add_flag("--json", options.as_json, "one JSON object a line");
     host::add_options(app, options.host);
 }
@@ -73,7 +76,8 @@ std::vector<std::string> read_texts(const Options& options) {
         if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
         const json value = json::parse(line, nullptr, false);
         if (!value.is_string())
-            throw cairn::Error(cairn::ErrorKind::file, "input", options.input + ":" + std::to_string(number) + ": expected a JSON string");
+            throw cairn::Error(cairn::ErrorKind::file, "input",
+                               options.input + ":" + std::to_string(number) + ": expected a JSON string");
         texts.push_back(value.get<std::string>());
     }
     return texts;
@@ -81,7 +85,8 @@ std::vector<std::string> read_texts(const Options& options) {
 
 void check_finite(std::span<const float> logits) {
     if (!std::all_of(logits.begin(), logits.end(), [](float logit) { return std::isfinite(logit); }))
-        throw cairn::Error(cairn::ErrorKind::file, "distilbert", "a logit is no finite number: the weights are damaged");
+        throw cairn::Error(cairn::ErrorKind::file, "distilbert",
+                           "a logit is no finite number: the weights are damaged");
 }
 
 std::string number(double value) {
@@ -102,8 +107,9 @@ void print(const DistilBert& model, const std::string& text, std::span<const flo
     for (const float logit : logits) sum += std::exp(static_cast<double>(logit) - static_cast<double>(*best));
     const std::string& label = model.config().labels[static_cast<std::size_t>(best - logits.begin())];
     if (as_json)
-        std::cout << "{\"text\": " << json(text).dump(-1, ' ', false, json::error_handler_t::replace) << ", \"label\": " << json(label).dump()
-                  << ", \"probability\": " << number(1 / sum) << ", \"logits\": " << row_text(logits) << "}\n";
+        std::cout << "{\"text\": " << json(text).dump(-1, ' ', false, json::error_handler_t::replace)
+                  << ", \"label\": " << json(label).dump() << ", \"probability\": " << number(1 / sum)
+                  << ", \"logits\": " << row_text(logits) << "}\n";
     else
         std::cout << label << ' ' << number(1 / sum) << ' ' << text << '\n';
 }
@@ -121,7 +127,8 @@ void classify(const Options& options) {
         for (std::size_t i = 0; i < count; ++i) rows.push_back(tokenizer->encode(texts[first + i], encode));
         const std::span<const float> logits = model.forward(rows);
         check_finite(logits);
-        for (std::size_t i = 0; i < count; ++i) print(model, texts[first + i], logits.subspan(i * labels, labels), options.as_json);
+        for (std::size_t i = 0; i < count; ++i)
+            print(model, texts[first + i], logits.subspan(i * labels, labels), options.as_json);
     }
 }
 
@@ -138,12 +145,16 @@ void run_ids(const Options& options) {
 }
 
 void run(const Options& options) {
-    const int sources = (options.text_given ? 1 : 0) + (options.input.empty() ? 0 : 1) + (options.input_ids.empty() ? 0 : 1);
-    if (sources != 1) throw cairn::Error(cairn::ErrorKind::argument, "distilbert", "give one of a sentence, --input and --input-ids");
+    const int sources =
+        (options.text_given ? 1 : 0) + (options.input.empty() ? 0 : 1) + (options.input_ids.empty() ? 0 : 1);
+    if (sources != 1)
+        throw cairn::Error(cairn::ErrorKind::argument, "distilbert", "give one of a sentence, --input and --input-ids");
     if (options.synthetic && options.input_ids.empty())
         throw cairn::Error(cairn::ErrorKind::argument, "distilbert", "--synthetic has no tokenizer: give --input-ids");
-    if (options.input_ids.empty()) classify(options);
-    else run_ids(options);
+    if (options.input_ids.empty())
+        classify(options);
+    else
+        run_ids(options);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Writes text with a GPT-2: any model folder as Hugging Face stores it, or the full-size architecture with made-up weights (--synthetic).
+// Writes text with a GPT-2: any model folder as Hugging Face stores it, or the full-size architecture with made-up
+// weights (--synthetic).
 //
 //     gpt2 --prompt $'ROMEO:\n' --tokens 100 --temperature 0.8 --top-k 40
 //     gpt2 --model DIR --prompt TEXT --greedy --print-ids
@@ -38,13 +39,17 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--model", options.model, "folder with config.json, model.safetensors and tokenizer files");
     app.add_flag("--synthetic", options.synthetic, "GPT-2 124M with weights made from integers; no tokenizer");
     app.add_option("--prompt", options.prompt, "text to go on from");
-    app.add_option("--prompt-ids", options.prompt_ids, "file of prompts as token ids: a JSON array, or {\"ids\": [...]}, a line");
-    app.add_option("--tokens", options.tokens, "tokens to write; 100 when not given, or none with --print-logits")->check(host::at_least(0));
+    app.add_option("--prompt-ids", options.prompt_ids,
+                   "file of prompts as token ids: a JSON array, or {\"ids\": [...]}, a line");
+    app.add_option("--tokens", options.tokens, "tokens to write; 100 when not given, or none with --print-logits")
+        ->check(host::at_least(0));
     app.add_flag("--greedy", options.greedy, "always take the likeliest token");
     app.add_option("--temperature", options.sampling.temperature, "below 1 is bolder, 0 is greedy");
     app.add_option("--top-k", options.sampling.top_k, "sample among the k likeliest; 0 is off");
-    app.add_option("--top-p", options.sampling.top_p, "sample among the likeliest that together have this probability; 1 is off");
-    app.add_option("--repetition-penalty", options.sampling.repetition_penalty, "above 1 avoids tokens that came before");
+    app.add_option("--top-p", options.sampling.top_p,
+                   "sample among the likeliest that together have this probability; 1 is off");
+    app.add_option("--repetition-penalty", options.sampling.repetition_penalty,
+                   "above 1 avoids tokens that came before");
     app.add_option("--seed", options.sampling.seed, "equal seeds give equal texts");
     app.add_flag("--ignore-eos", options.ignore_eos, "go on after the end-of-text token");
     app.add_flag("--print-ids", options.print_ids, "print the new token ids as the last line");
@@ -106,12 +111,14 @@ void check_length(const Gpt2Config& config, const std::vector<std::int32_t>& pro
     if (prompt.empty()) throw cairn::Error(cairn::ErrorKind::argument, "gpt2", "the prompt is empty");
     const auto length = static_cast<std::int64_t>(prompt.size());
     if (length > config.positions || tokens > config.positions - length)
-        throw cairn::Error(cairn::ErrorKind::argument, "gpt2", std::to_string(length) + " prompt tokens and " + std::to_string(tokens) +
-                                                                   " new ones are more than the context of " + std::to_string(config.positions));
+        throw cairn::Error(cairn::ErrorKind::argument, "gpt2",
+                           std::to_string(length) + " prompt tokens and " + std::to_string(tokens) +
+                               " new ones are more than the context of " + std::to_string(config.positions));
 }
 
 /// Goes on from a prompt: text as it comes where there is a tokenizer, ids at the end where wanted.
-void write(Loaded& loaded, const Options& options, cairn::text::Sampler sampler, const std::vector<std::int32_t>& prompt, std::int64_t tokens) {
+void write(Loaded& loaded, const Options& options, cairn::text::Sampler sampler,
+           const std::vector<std::int32_t>& prompt, std::int64_t tokens) {
     Gpt2& model = loaded.model;
     model.rewind();
     std::span<const float> logits = model.forward(prompt);
@@ -143,11 +150,13 @@ void write(Loaded& loaded, const Options& options, cairn::text::Sampler sampler,
 
 /// Mean of -ln p(token i+1 | tokens 0..i).
 void score(const Options& options) {
-    if (options.synthetic) throw cairn::Error(cairn::ErrorKind::argument, "gpt2", "--score needs a model folder with a tokenizer");
+    if (options.synthetic)
+        throw cairn::Error(cairn::ErrorKind::argument, "gpt2", "--score needs a model folder with a tokenizer");
     const std::string text = host::read_text(options.score);
     Known known = look_at(options);
     const std::vector<std::int32_t> ids = known.tokenizer->encode(text);
-    if (ids.size() < 2) throw cairn::Error(cairn::ErrorKind::argument, "gpt2", options.score + " has fewer than two tokens");
+    if (ids.size() < 2)
+        throw cairn::Error(cairn::ErrorKind::argument, "gpt2", options.score + " has fewer than two tokens");
     check_length(known.config, ids, 0);
     Loaded loaded = load(options, std::move(known), {.logits = cairn::models::Logits::all});
     const std::span<const float> logits = loaded.model.forward(ids);
@@ -161,7 +170,8 @@ void score(const Options& options) {
         for (const float logit : row) sum += std::exp(static_cast<double>(logit) - largest);
         total += largest + std::log(sum) - static_cast<double>(row[static_cast<std::size_t>(ids[i + 1])]);
     }
-    std::printf("%zu tokens, mean negative log likelihood %.9g\n", ids.size() - 1, total / static_cast<double>(ids.size() - 1));
+    std::printf("%zu tokens, mean negative log likelihood %.9g\n", ids.size() - 1,
+                total / static_cast<double>(ids.size() - 1));
 }
 
 void run(const Options& options) {
@@ -177,8 +187,10 @@ void run(const Options& options) {
     const cairn::text::Sampler sampler(sampling);
     Known known = look_at(options);
     std::vector<id_lines::Line> prompts;
-    if (!options.prompt_ids.empty()) prompts = id_lines::read(options.prompt_ids, {known.config.vocabulary, known.config.positions});
-    else if (!options.prompt.empty()) prompts.push_back({known.tokenizer->encode(options.prompt), {}});
+    if (!options.prompt_ids.empty())
+        prompts = id_lines::read(options.prompt_ids, {known.config.vocabulary, known.config.positions});
+    else if (!options.prompt.empty())
+        prompts.push_back({known.tokenizer->encode(options.prompt), {}});
     const std::int64_t tokens = options.tokens.value_or(options.print_logits ? 0 : 100);
     for (const id_lines::Line& prompt : prompts) check_length(known.config, prompt.ids, tokens);
     Loaded loaded = load(options, std::move(known), {});

@@ -55,10 +55,13 @@ CLI::Validator at_least(std::int64_t least) {
 
 void add_options(CLI::App& app, Options& options) {
     app.add_option("--threads", options.threads, "threads; all usable CPUs when not given")->check(at_least(1));
-    app.add_option("--mode", options.mode, "off: estimates only; cached: stored timings; normal: measure what is missing")
+    app.add_option("--mode", options.mode,
+                   "off: estimates only; cached: stored timings; normal: measure what is missing")
         ->check(CLI::IsMember({"off", "cached", "normal"}));
-    app.add_option("--tune-seconds", options.tune_seconds, "wall clock for measuring in mode normal")->check(check_seconds);
-    app.add_option("--timing-db", options.timing_db, "file of the timing database; the user's cache folder when not given");
+    app.add_option("--tune-seconds", options.tune_seconds, "wall clock for measuring in mode normal")
+        ->check(check_seconds);
+    app.add_option("--timing-db", options.timing_db,
+                   "file of the timing database; the user's cache folder when not given");
     app.add_option("--disable", options.disable, "stages of the compiler to leave out, by name");
     app.add_option("--dump-stages", options.dump_stages, "folder for the text form after each stage");
     app.add_flag("--no-progress", options.no_progress, "show no progress");
@@ -67,14 +70,17 @@ void add_options(CLI::App& app, Options& options) {
 cairn::Context make_context(const Options& options) {
     cairn::ContextOptions context;
     context.threads = options.threads == 0 ? cairn::usable_cpus() : options.threads;
-    if (options.mode != "off") context.timing_db = options.timing_db.empty() ? default_timing_db() : std::filesystem::path(options.timing_db);
+    if (options.mode != "off")
+        context.timing_db = options.timing_db.empty() ? default_timing_db() : std::filesystem::path(options.timing_db);
     context.log = [](cairn::LogLevel, std::string_view line) { std::cerr << line << '\n'; };
     return cairn::Context(context);
 }
 
 cairn::CompileOptions compile_options(const Options& options, ProgressDisplay& display) {
     cairn::CompileOptions compile;
-    compile.mode = options.mode == "off" ? cairn::Mode::off : options.mode == "cached" ? cairn::Mode::cached : cairn::Mode::normal;
+    compile.mode = options.mode == "off"      ? cairn::Mode::off
+                   : options.mode == "cached" ? cairn::Mode::cached
+                                              : cairn::Mode::normal;
     compile.tune_seconds = options.tune_seconds;
     compile.disable = options.disable;
     compile.dump_stages = options.dump_stages;
@@ -89,7 +95,8 @@ double Phases::of(const std::string& name) const {
     return seconds;
 }
 
-ProgressDisplay::ProgressDisplay(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1), started_(Clock::now()), phase_started_(started_) {}
+ProgressDisplay::ProgressDisplay(bool quiet)
+    : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1), started_(Clock::now()), phase_started_(started_) {}
 
 ProgressDisplay::~ProgressDisplay() { clear(); }
 
@@ -111,8 +118,9 @@ void ProgressDisplay::show(const cairn::Progress& progress) {
     }
     constexpr int width = 24;
     const int filled = progress.total > 0 ? static_cast<int>(width * progress.done / progress.total) : 0;
-    std::fprintf(stderr, "\r\033[K%-9.*s [%.*s%*s] %.*s", static_cast<int>(progress.phase.size()), progress.phase.data(), filled,
-                 "########################", width - filled, "", static_cast<int>(progress.detail.size()), progress.detail.data());
+    std::fprintf(stderr, "\r\033[K%-9.*s [%.*s%*s] %.*s", static_cast<int>(progress.phase.size()),
+                 progress.phase.data(), filled, "########################", width - filled, "",
+                 static_cast<int>(progress.detail.size()), progress.detail.data());
 }
 
 void ProgressDisplay::clear() {
@@ -133,9 +141,7 @@ int guarded(CLI::App& app, int argc, char** argv, const std::function<void()>& w
         work();
         if (!std::cout.flush()) throw cairn::Error(cairn::ErrorKind::file, "output", "the output cannot be written");
         return 0;
-    } catch (const CLI::Success& help) {
-        return app.exit(help);
-    } catch (const CLI::Error& error) {
+    } catch (const CLI::Success& help) { return app.exit(help); } catch (const CLI::Error& error) {
         say(std::string("[command line] ") + error.what());
     } catch (const std::bad_alloc&) {
         say("[memory] there is not enough memory");
@@ -157,7 +163,8 @@ std::string read_text(const std::string& path) {
         text.append(part.data(), count);
     }
     if (file == nullptr || std::ferror(file.get()) != 0)
-        throw cairn::Error(cairn::ErrorKind::file, "input", "cannot read " + path + ": " + std::generic_category().message(errno));
+        throw cairn::Error(cairn::ErrorKind::file, "input",
+                           "cannot read " + path + ": " + std::generic_category().message(errno));
     return text;
 }
 

@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-/// What a program around Cairn has to decide: threads, where timings are kept, how progress is shown. Shared by the model examples.
+/// What a program around Cairn has to decide: threads, where timings are kept, how progress is shown. Shared by the
+/// model examples.
 namespace host {
 
 /// Command line options that the model examples have in common.

@@ -24,14 +24,18 @@ std::string parse(const std::string& text, const Limits& limits, Line& line) {
     if (ids.empty() || ids.size() > static_cast<std::size_t>(limits.longest))
         return std::to_string(ids.size()) + " ids, expected 1 to " + std::to_string(limits.longest);
     for (const json& id : ids)
-        if (id < 0 || id >= limits.vocabulary) return "token id " + id.dump() + " is not in the vocabulary of " + std::to_string(limits.vocabulary);
+        if (id < 0 || id >= limits.vocabulary)
+            return "token id " + id.dump() + " is not in the vocabulary of " + std::to_string(limits.vocabulary);
     line.ids = ids.get<std::vector<std::int32_t>>();
     line.mask.assign(line.ids.size(), true);
     if (!value.is_object() || !value.contains("mask")) return {};
     const json& mask = value["mask"];
-    if (!mask.is_array() || !std::all_of(mask.begin(), mask.end(), is_bit)) return "expected an array of 0 and 1 as mask";
-    if (mask.size() != ids.size()) return std::to_string(ids.size()) + " ids have a mask of " + std::to_string(mask.size());
-    std::transform(mask.begin(), mask.end(), line.mask.begin(), [](const json& bit) { return bit == true || bit == 1; });
+    if (!mask.is_array() || !std::all_of(mask.begin(), mask.end(), is_bit))
+        return "expected an array of 0 and 1 as mask";
+    if (mask.size() != ids.size())
+        return std::to_string(ids.size()) + " ids have a mask of " + std::to_string(mask.size());
+    std::transform(mask.begin(), mask.end(), line.mask.begin(),
+                   [](const json& bit) { return bit == true || bit == 1; });
     return {};
 }
 
@@ -45,7 +49,8 @@ std::vector<Line> read(const std::string& path, const Limits& limits) {
         ++number;
         if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
         const std::string fault = parse(text, limits, lines.emplace_back());
-        if (!fault.empty()) throw cairn::Error(cairn::ErrorKind::file, "input", path + ":" + std::to_string(number) + ": " + fault);
+        if (!fault.empty())
+            throw cairn::Error(cairn::ErrorKind::file, "input", path + ":" + std::to_string(number) + ": " + fault);
     }
     if (lines.empty()) throw cairn::Error(cairn::ErrorKind::file, "input", path + " holds no ids");
     return lines;

@@ -17,7 +17,8 @@ struct Limits {
     std::int64_t vocabulary = 0, longest = 0;
 };
 
-/// Throws cairn::Error(file), with the number of the line, for what is malformed or outside the limits, and for a file without a line.
+/// Throws cairn::Error(file), with the number of the line, for what is malformed or outside the limits, and for a file
+/// without a line.
 std::vector<Line> read(const std::string& path, const Limits& limits);
 
 }  // namespace id_lines

@@ -1,5 +1,6 @@
-// A program's own composite and its own kernel, in one file: declare what it computes, and Cairn finds it in graphs, tests nothing but what you tell it,
-// and uses it where it is the fastest. Here: softplus(x) = log(1 + e^x), computed in one pass.
+// A program's own composite and its own kernel, in one file: declare what it computes, and Cairn finds it in graphs,
+// tests nothing but what you tell it, and uses it where it is the fastest. Here: softplus(x) = log(1 + e^x), computed
+// in one pass.
 
 #include <cairn/cairn.hpp>
 

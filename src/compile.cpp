@@ -26,14 +26,18 @@ namespace {
 using runtime::BucketProgram;
 using runtime::Range;
 
-constexpr std::array<std::string_view, 8> stages{"simplify", "fuse", "elementwise", "search", "pack", "in_place", "reuse", "specialize"};
+constexpr std::array<std::string_view, 8> stages{"simplify", "fuse",     "elementwise", "search",
+                                                 "pack",     "in_place", "reuse",       "specialize"};
 
-/// What surrounds every stage: cancelling, progress, dumps, checks. A stage itself only turns its input into its output.
+/// What surrounds every stage: cancelling, progress, dumps, checks. A stage itself only turns its input into its
+/// output.
 class Driver {
 public:
     Driver(const CompileOptions& options, std::string_view bucket) : options_(options), bucket_(bucket) {}
 
-    bool enabled(std::string_view stage) const { return std::find(options_.disable.begin(), options_.disable.end(), stage) == options_.disable.end(); }
+    bool enabled(std::string_view stage) const {
+        return std::find(options_.disable.begin(), options_.disable.end(), stage) == options_.disable.end();
+    }
 
     void begin(std::string_view stage) {
         if (options_.stop.stop_requested()) throw Cancelled("compile");
@@ -53,7 +57,8 @@ public:
         std::error_code failure;
         std::filesystem::create_directories(options_.dump_stages, failure);
         std::ofstream file(options_.dump_stages / name, std::ios::binary);
-        if (!(file << now).flush()) throw Error(ErrorKind::file, "compile", "cannot write " + (options_.dump_stages / name).string());
+        if (!(file << now).flush())
+            throw Error(ErrorKind::file, "compile", "cannot write " + (options_.dump_stages / name).string());
         last_ = std::move(now);
     }
 
@@ -69,14 +74,19 @@ std::vector<std::vector<Range>> buckets_of(const ir::GraphData& graph, const Com
     if (!specialize) return buckets;
     const std::vector<Symbols::Symbol> symbols = graph.symbols()->list();
     for (const Split& split : options.splits) {
-        const auto symbol = std::find_if(symbols.begin(), symbols.end(), [&](const auto& s) { return s.name == split.symbol; });
-        if (symbol == symbols.end()) throw Error(ErrorKind::argument, "compile", "a split names the unknown symbol " + split.symbol);
+        const auto symbol =
+            std::find_if(symbols.begin(), symbols.end(), [&](const auto& s) { return s.name == split.symbol; });
+        if (symbol == symbols.end())
+            throw Error(ErrorKind::argument, "compile", "a split names the unknown symbol " + split.symbol);
         for (const ir::StateInfo& state : graph.states())
             for (const Dim& size : state.shape)
                 if (size.symbol() == split.symbol)
-                    throw Error(ErrorKind::argument, "compile", fmt::format("{} is a size of state \"{}\" and cannot be split", split.symbol, state.name));
+                    throw Error(
+                        ErrorKind::argument, "compile",
+                        fmt::format("{} is a size of state \"{}\" and cannot be split", split.symbol, state.name));
         std::vector<std::int64_t> ends = split.upper_bounds;
-        if (!std::is_sorted(ends.begin(), ends.end())) throw Error(ErrorKind::argument, "compile", "the bounds of a split must ascend");
+        if (!std::is_sorted(ends.begin(), ends.end()))
+            throw Error(ErrorKind::argument, "compile", "the bounds of a split must ascend");
         ends.push_back(symbol->high);
         std::vector<std::vector<Range>> cut;
         for (const auto& bucket : buckets) {
@@ -96,7 +106,8 @@ std::vector<std::vector<Range>> buckets_of(const ir::GraphData& graph, const Com
 
 std::string name_of(const std::vector<Range>& ranges) {
     std::string name;
-    for (const Range& range : ranges) name += fmt::format("{}{}-{}-{}", name.empty() ? "" : "_", range.symbol, range.low, range.high);
+    for (const Range& range : ranges)
+        name += fmt::format("{}{}-{}-{}", name.empty() ? "" : "_", range.symbol, range.low, range.high);
     return name;
 }
 
@@ -108,9 +119,11 @@ std::shared_ptr<ir::GraphData> bucket_graph(const ir::GraphData& graph, const st
         std::int64_t low = symbol.low, high = symbol.high;
         for (const Range& range : ranges)
             if (range.symbol == symbol.name) low = range.low, high = range.high;
-        const bool is_length = std::any_of(graph.states().begin(), graph.states().end(), [&](const ir::StateInfo& state) {
-            return state.shape[static_cast<std::size_t>(static_cast<int>(state.shape.size()) + state.axis)].symbol() == symbol.name;
-        });
+        const bool is_length =
+            std::any_of(graph.states().begin(), graph.states().end(), [&](const ir::StateInfo& state) {
+                return state.shape[static_cast<std::size_t>(static_cast<int>(state.shape.size()) + state.axis)]
+                           .symbol() == symbol.name;
+            });
         replacements.push_back(low == high && !is_length ? Dim(low) : symbols->add(symbol.name, low, high));
     }
     return ir::specialize(graph, symbols, replacements);
@@ -118,17 +131,22 @@ std::shared_ptr<ir::GraphData> bucket_graph(const ir::GraphData& graph, const st
 
 class Compiler {
 public:
-    Compiler(const Graph& graph, const Context& context, const CompileOptions& options) : graph_(*graph.data()), context_(context), options_(options) {
+    Compiler(const Graph& graph, const Context& context, const CompileOptions& options)
+        : graph_(*graph.data()), context_(context), options_(options) {
         for (const std::string& name : options.disable)
             if (std::find(stages.begin(), stages.end(), name) == stages.end())
                 throw Error(ErrorKind::argument, "compile", fmt::format("there is no stage called \"{}\"", name));
         constexpr double most_seconds = 1e8;  // what a clock can add
         if (!(options.tune_seconds >= 0 && options.tune_seconds <= most_seconds))
-            throw Error(ErrorKind::argument, "compile", fmt::format("tune_seconds must be in 0..{}, got {}", most_seconds, options.tune_seconds));
-        if (graph_.outputs().empty()) throw Error(ErrorKind::graph, "compile", fmt::format("graph \"{}\" has no output", graph_.name()));
+            throw Error(ErrorKind::argument, "compile",
+                        fmt::format("tune_seconds must be in 0..{}, got {}", most_seconds, options.tune_seconds));
+        if (graph_.outputs().empty())
+            throw Error(ErrorKind::graph, "compile", fmt::format("graph \"{}\" has no output", graph_.name()));
         for (const ir::Node& node : graph_.nodes())
             if (node.device != Device::cpu)
-                throw Error(ErrorKind::unsupported, "copy_to", fmt::format("device {} is not available in this library", to_string(node.device)), node.where);
+                throw Error(ErrorKind::unsupported, "copy_to",
+                            fmt::format("device {} is not available in this library", to_string(node.device)),
+                            node.where);
     }
 
     CompiledGraph compile() {
@@ -138,9 +156,11 @@ public:
         set.name = graph_.name();
         set.symbols = graph_.symbols();
         for (const ir::Node& node : graph_.nodes())
-            if (node.op == ir::Op::input) set.inputs.push_back({node.name, {}, TensorDesc::dense(node.dtype, node.shape)});
+            if (node.op == ir::Op::input)
+                set.inputs.push_back({node.name, {}, TensorDesc::dense(node.dtype, node.shape)});
         const auto buckets = buckets_of(graph_, options_, driver.enabled("specialize"));
-        end_ = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(options_.tune_seconds));
+        end_ = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                                      std::chrono::duration<double>(options_.tune_seconds));
         std::vector<Bucket> prepared;
         for (const auto& ranges : buckets) prepared.push_back(prepare(ranges));
         // Large sizes first: they gain most from a form of a weight, and smaller ones then share it.
@@ -175,37 +195,49 @@ private:
         Driver& driver = bucket.driver;
         std::shared_ptr<ir::GraphData>& graph = bucket.graph;
         driver.begin("graph");
-        driver.end("graph", [&] { return ir::verify(*graph); }, [&] { return to_string(Graph(graph)); });
+        driver.end(
+            "graph", [&] { return ir::verify(*graph); }, [&] { return to_string(Graph(graph)); });
         if (driver.enabled("simplify")) {
             driver.begin("simplify");
             graph = simplify::simplify(*graph).graph;
-            driver.end("simplify", [&] { return ir::verify(*graph); }, [&] { return to_string(Graph(graph)); });
+            driver.end(
+                "simplify", [&] { return ir::verify(*graph); }, [&] { return to_string(Graph(graph)); });
         }
         driver.begin("fuse");
         const fuse::Options fuse_options{driver.enabled("fuse"), driver.enabled("elementwise")};
         bucket.tiles = fuse::propose(*graph, context_.kernels().definitions, fuse_options);
-        driver.end("fuse", [] { return std::string(); }, [&] { return fuse::to_string(bucket.tiles); });
+        driver.end(
+            "fuse", [] { return std::string(); }, [&] { return fuse::to_string(bucket.tiles); });
         const select::Options select_options = selecting(driver);
         if (options_.mode == Mode::normal && select_options.search) {
             driver.begin("tune");
-            tune::profile(*graph, bucket.tiles, context_, costs_, resident_, select_options, {end_, options_.progress, options_.stop});
+            tune::profile(*graph, bucket.tiles, context_, costs_, resident_, select_options,
+                          {end_, options_.progress, options_.stop});
         }
         return bucket;
     }
 
-    select::Options selecting(const Driver& driver) const { return {driver.enabled("search"), driver.enabled("pack"), options_.stop}; }
+    select::Options selecting(const Driver& driver) const {
+        return {driver.enabled("search"), driver.enabled("pack"), options_.stop};
+    }
 
     /// Picks the fastest of these ways and plans its memory.
     BucketProgram finish(Bucket bucket) {
         Driver& driver = bucket.driver;
         driver.begin("select");
         const select::Options select_options = selecting(driver);
-        select::Candidates candidates(*bucket.graph, context_.kernels(), context_.isa(), costs_, select_options.packed, resident_);
+        select::Candidates candidates(*bucket.graph, context_.kernels(), context_.isa(), costs_, select_options.packed,
+                                      resident_);
         const select::Selection selection = select::select(*bucket.graph, bucket.tiles, candidates, select_options);
-        driver.end("select", [] { return std::string(); }, [&] { return select::to_string(selection); });
+        driver.end(
+            "select", [] { return std::string(); }, [&] { return select::to_string(selection); });
         driver.begin("emit");
-        BucketProgram result{std::move(bucket.ranges), select::emit(*bucket.graph, selection, candidates, context_.threads()), explain(selection, candidates)};
-        driver.end("emit", [&] { return program::verify(result.program); }, [&] { return program::to_string(result.program); });
+        BucketProgram result{std::move(bucket.ranges),
+                             select::emit(*bucket.graph, selection, candidates, context_.threads()),
+                             explain(selection, candidates)};
+        driver.end(
+            "emit", [&] { return program::verify(result.program); },
+            [&] { return program::to_string(result.program); });
         plan(result.program, driver);
         return result;
     }
@@ -216,14 +248,19 @@ private:
         plan_options.in_place = driver.enabled("in_place");
         plan_options.reuse = driver.enabled("reuse");
         const Context::Parts& parts = *context_.parts();
-        program::plan_memory(program, [&](const program::Instruction& instruction) {
-            std::vector<std::pair<int, int>> pairs;
-            for (const InPlace& pair : parts.find(instruction.kernel)->in_place)
-                if (pair.input < static_cast<int>(instruction.inputs.size()) && pair.output < static_cast<int>(instruction.outputs.size()))
-                    pairs.emplace_back(pair.input, pair.output);
-            return pairs;
-        }, plan_options);
-        driver.end("plan", [&] { return judge_plan(program); }, [&] { return program::to_string(program); });
+        program::plan_memory(
+            program,
+            [&](const program::Instruction& instruction) {
+                std::vector<std::pair<int, int>> pairs;
+                for (const InPlace& pair : parts.find(instruction.kernel)->in_place)
+                    if (pair.input < static_cast<int>(instruction.inputs.size()) &&
+                        pair.output < static_cast<int>(instruction.outputs.size()))
+                        pairs.emplace_back(pair.input, pair.output);
+                return pairs;
+            },
+            plan_options);
+        driver.end(
+            "plan", [&] { return judge_plan(program); }, [&] { return program::to_string(program); });
     }
 
     /// Asks the independent validator, at the sizes the plan was made at.
@@ -243,9 +280,11 @@ private:
             if (verdicts.empty())
                 for (const select::Verdict& verdict : candidates.verdicts(problem))
                     verdicts += verdict.refusal.empty()
-                                    ? fmt::format("    {:<44} {:.4g} s{}\n", verdict.kernel, verdict.estimate.seconds, verdict.estimate.measured ? " measured" : " estimated")
+                                    ? fmt::format("    {:<44} {:.4g} s{}\n", verdict.kernel, verdict.estimate.seconds,
+                                                  verdict.estimate.measured ? " measured" : " estimated")
                                     : fmt::format("    {:<44} no, because: {}\n", verdict.kernel, verdict.refusal);
-            text += fmt::format("  {} {:.4g} s | {}\n{}", choice.candidate.kernel->id, choice.candidate.estimate.seconds, to_string(problem), verdicts);
+            text += fmt::format("  {} {:.4g} s | {}\n{}", choice.candidate.kernel->id,
+                                choice.candidate.estimate.seconds, to_string(problem), verdicts);
         }
         return text;
     }
@@ -253,9 +292,11 @@ private:
     void check_limit(const MemoryReport& memory) const {
         const std::int64_t needed = memory.bound + memory.states + memory.arena + memory.constants;
         if (options_.memory_limit && needed > *options_.memory_limit)
-            throw Error(ErrorKind::memory, "compile",
-                        fmt::format("{} bytes are needed (bound {}, states {}, arena {}, constants {}), the limit is {}", needed, memory.bound, memory.states,
-                                    memory.arena, memory.constants, *options_.memory_limit));
+            throw Error(
+                ErrorKind::memory, "compile",
+                fmt::format("{} bytes are needed (bound {}, states {}, arena {}, constants {}), the limit is {}",
+                            needed, memory.bound, memory.states, memory.arena, memory.constants,
+                            *options_.memory_limit));
     }
 
     const ir::GraphData& graph_;

@@ -26,7 +26,9 @@ void append(KernelSet& to, const KernelSet& from) {
     to.kernels.insert(to.kernels.end(), from.kernels.begin(), from.kernels.end());
 }
 
-bool is_reference(const Kernel& kernel) { return kernel.id.find(".reference.") != std::string::npos || kernel.definition == "pack"; }
+bool is_reference(const Kernel& kernel) {
+    return kernel.id.find(".reference.") != std::string::npos || kernel.definition == "pack";
+}
 
 /// The caller's rows are checked here, once, so that later stages can trust the list.
 void check(const KernelSet& set) {
@@ -36,14 +38,18 @@ void check(const KernelSet& set) {
         if (!definitions.insert(definition.name).second || ir::find_op(definition.name))
             throw Error(ErrorKind::argument, "context", "two definitions are called " + definition.name);
     for (const Kernel& kernel : set.kernels) {
-        if (!ids.insert(kernel.id).second) throw Error(ErrorKind::argument, "context", "two kernels have the id " + kernel.id);
+        if (!ids.insert(kernel.id).second)
+            throw Error(ErrorKind::argument, "context", "two kernels have the id " + kernel.id);
         if (kernel.id.empty() || kernel.id.find_first_of(" \n\t{}") != std::string::npos)
-            throw Error(ErrorKind::argument, "context", "the kernel id \"" + kernel.id + "\" is empty or holds a blank or brace");
+            throw Error(ErrorKind::argument, "context",
+                        "the kernel id \"" + kernel.id + "\" is empty or holds a blank or brace");
         if (kernel.run == nullptr || kernel.accepts == nullptr)
             throw Error(ErrorKind::argument, "context", "kernel " + kernel.id + " lacks run or accepts");
         const bool known = definitions.contains(kernel.definition) || ir::find_op(kernel.definition) ||
                            std::find(own.begin(), own.end(), kernel.definition) != own.end();
-        if (!known) throw Error(ErrorKind::argument, "context", "kernel " + kernel.id + " is for the unknown definition " + kernel.definition);
+        if (!known)
+            throw Error(ErrorKind::argument, "context",
+                        "kernel " + kernel.id + " is for the unknown definition " + kernel.definition);
     }
 }
 
@@ -55,16 +61,19 @@ std::string_view version() noexcept { return version_text; }
 
 Context::Context(ContextOptions options) {
     if (options.threads < 1)
-        throw Error(ErrorKind::argument, "context", "threads must be at least 1, got " + std::to_string(options.threads));
+        throw Error(ErrorKind::argument, "context",
+                    "threads must be at least 1, got " + std::to_string(options.threads));
     parts_ = std::make_shared<Parts>(std::move(options));
     parts_->isa = std::min(device::detect_isa(), parts_->options.max_isa);
     append(parts_->kernels, parts_->options.extra);
     append(parts_->kernels, cpu_kernels());
-    if (parts_->options.reference_only) std::erase_if(parts_->kernels.kernels, [](const Kernel& kernel) { return !is_reference(kernel); });
+    if (parts_->options.reference_only)
+        std::erase_if(parts_->kernels.kernels, [](const Kernel& kernel) { return !is_reference(kernel); });
     check(parts_->kernels);
-    parts_->timings = std::make_unique<TimingDb>(parts_->options.timing_db, [sink = parts_->options.log](std::string_view line) {
-        if (sink) sink(LogLevel::warning, line);
-    });
+    parts_->timings =
+        std::make_unique<TimingDb>(parts_->options.timing_db, [sink = parts_->options.log](std::string_view line) {
+            if (sink) sink(LogLevel::warning, line);
+        });
     if (parts_->pool.oversubscribed())
         parts_->log(LogLevel::warning, "more threads than CPUs: barriers block instead of spin");
 }

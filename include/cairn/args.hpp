@@ -5,11 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What a running kernel sees: plain pointers and sizes. Kept apart from kernel.hpp because code compiled for one instruction set, and the
-/// loop that runs a program, include nothing else.
+/// What a running kernel sees: plain pointers and sizes. Kept apart from kernel.hpp because code compiled for one
+/// instruction set, and the loop that runs a program, include nothing else.
 namespace cairn::inline v0 {
 
-/// The threads that run one instruction together. Every member enters the kernel; a kernel never starts threads of its own.
+/// The threads that run one instruction together. Every member enters the kernel; a kernel never starts threads of its
+/// own.
 class CAIRN_API Team {
 public:
     /// This member's number, 0 .. size() - 1, and how many there are.
@@ -17,11 +18,11 @@ public:
     int size() const noexcept { return size_; }
     /// Waits until every member has come here. All members must call it equally often.
     void barrier();
-    /// 0, 1, 2, ...: each number goes to exactly one member of the team during one instruction. Divide work into chunks whose
-    /// borders depend on sizes only; then results do not depend on who takes a chunk.
+    /// 0, 1, 2, ...: each number goes to exactly one member of the team during one instruction. Divide work into chunks
+    /// whose borders depend on sizes only; then results do not depend on who takes a chunk.
     std::int64_t next_chunk() noexcept;
-    /// Reports that the data cannot be computed with (an index out of range, say). `reason` must be a string literal. The first
-    /// report of a run becomes its Error; the kernel returns normally.
+    /// Reports that the data cannot be computed with (an index out of range, say). `reason` must be a string literal.
+    /// The first report of a run becomes its Error; the kernel returns normally.
     void fail(const char* reason) noexcept;
 
     /// Made by the runtime; `shared` is the runtime's own state of the team.

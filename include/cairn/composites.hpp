@@ -4,8 +4,9 @@
 
 #include <optional>
 
-/// Functions written with atomic ops alone. A kernel may compute one of them whole; whether it does is decided by measurement, and a
-/// program that spells the same thing out by hand is treated alike. Errors as for atomic ops, naming the composite.
+/// Functions written with atomic ops alone. A kernel may compute one of them whole; whether it does is decided by
+/// measurement, and a program that spells the same thing out by hand is treated alike. Errors as for atomic ops, naming
+/// the composite.
 namespace cairn::inline v0 {
 
 // clang-format off
@@ -30,7 +31,8 @@ CAIRN_API Tensor mean(const Operand& x, std::vector<int> axes = {}, bool keepdim
 /// mean((x - mean(x))^2) over `axes`: the population variance.
 CAIRN_API Tensor variance(const Operand& x, std::vector<int> axes = {}, bool keepdims = false);
 
-/// (x - mean) / sqrt(variance + eps) * gamma + beta over the last axis (Ba et al., arXiv 1607.06450). gamma and beta: [D].
+/// (x - mean) / sqrt(variance + eps) * gamma + beta over the last axis (Ba et al., arXiv 1607.06450). gamma and beta:
+/// [D].
 CAIRN_API Tensor layer_norm(const Operand& x, const Operand& gamma, const Operand& beta, double eps = 1e-5);
 /// x / sqrt(mean(x^2) + eps) * gamma over the last axis (Zhang & Sennrich, arXiv 1910.07467). gamma: [D].
 CAIRN_API Tensor rms_norm(const Operand& x, const Operand& gamma, double eps = 1e-6);
@@ -48,20 +50,21 @@ struct AttentionOptions {
     bool causal = false;
     /// Multiplies the scores; 1/sqrt(D) when not given.
     std::optional<double> scale = std::nullopt;
-    /// The score of a key that may not be seen; the lowest finite number of the dtype when not given. With that a query that sees no key
-    /// gets the mean of all values, with -inf it gets NaN.
+    /// The score of a key that may not be seen; the lowest finite number of the dtype when not given. With that a query
+    /// that sees no key gets the mean of all values, with -inf it gets NaN.
     std::optional<double> masked_score = std::nullopt;
 };
-/// softmax(q k^T * scale, masked) v (Vaswani et al., arXiv 1706.03762). q [B, H, T, D], k and v [B, G, S, D] with H a multiple of G: each key head
-/// serves H/G query heads in turn (grouped-query attention, arXiv 2305.13245). Result [B, H, T, D].
+/// softmax(q k^T * scale, masked) v (Vaswani et al., arXiv 1706.03762). q [B, H, T, D], k and v [B, G, S, D] with H a
+/// multiple of G: each key head serves H/G query heads in turn (grouped-query attention, arXiv 2305.13245). Result [B,
+/// H, T, D].
 CAIRN_API Tensor attention(const Operand& q, const Operand& k, const Operand& v, const AttentionOptions& options = {});
 /// The same with a key mask [B, S], boolean: false keys (padding) are seen by no query.
 CAIRN_API Tensor attention(const Operand& q, const Operand& k, const Operand& v, const Operand& key_mask,
                            const AttentionOptions& options = {});
 
-/// Rotary position embedding (Su et al., arXiv 2104.09864) in the half-split form: with x = [x1, x2] along the last axis (even size D),
-/// x * cos(t) + [-x2, x1] * sin(t), where t[p, i] = positions[p] * base^(-2 (i mod D/2) / D).
-/// x [..., T, D]; positions [T] or [..., T], i32.
+/// Rotary position embedding (Su et al., arXiv 2104.09864) in the half-split form: with x = [x1, x2] along the last
+/// axis (even size D), x * cos(t) + [-x2, x1] * sin(t), where t[p, i] = positions[p] * base^(-2 (i mod D/2) / D). x
+/// [..., T, D]; positions [T] or [..., T], i32.
 CAIRN_API Tensor rope(const Operand& x, const Operand& positions, double base = 10000);
 
 }  // namespace cairn::inline v0

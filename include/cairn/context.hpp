@@ -23,8 +23,8 @@ CAIRN_API int usable_cpus();
 struct ContextOptions {
     /// Threads that run programs, the caller's included: exactly this many. More than usable_cpus() is legal and slow.
     int threads = 1;
-    /// The timing database, made if absent; empty: timings are kept in memory only. A database that cannot be used is logged once
-    /// and otherwise ignored.
+    /// The timing database, made if absent; empty: timings are kept in memory only. A database that cannot be used is
+    /// logged once and otherwise ignored.
     std::filesystem::path timing_db = {};
     LogSink log = {};
     /// Kernels above this level are not used.
@@ -35,8 +35,9 @@ struct ContextOptions {
     bool reference_only = false;
 };
 
-/// Owns everything that outlives a graph: threads, kernels, log sink, timing database. There are no globals; two Contexts share nothing. Handles
-/// are cheap to copy and keep the Context alive; all functions may be called from any thread.
+/// Owns everything that outlives a graph: threads, kernels, log sink, timing database. There are no globals; two
+/// Contexts share nothing. Handles are cheap to copy and keep the Context alive; all functions may be called from any
+/// thread.
 ///
 /// The threads do not survive fork(): make a Context after it.
 class CAIRN_API Context {

@@ -17,8 +17,8 @@ namespace ir {
 class GraphData;
 }
 
-/// A value of a graph: a handle of two words. Copying it copies nothing, and it keeps its graph alive, so `auto y = f(x);` is always
-/// safe. Nothing is computed when a Tensor is made; its dtype and shape are known at once.
+/// A value of a graph: a handle of two words. Copying it copies nothing, and it keeps its graph alive, so `auto y =
+/// f(x);` is always safe. Nothing is computed when a Tensor is made; its dtype and shape are known at once.
 class CAIRN_API Tensor {
 public:
     /// An empty handle; using it in an op throws Error(graph).
@@ -41,16 +41,15 @@ private:
     std::uint32_t id_ = 0;
 };
 
-/// What an op takes: a Tensor, or a scalar that takes on the dtype of the tensors beside it. Made implicitly at the call, where it
-/// also notes the caller's source line for error messages.
+/// What an op takes: a Tensor, or a scalar that takes on the dtype of the tensors beside it. Made implicitly at the
+/// call, where it also notes the caller's source line for error messages.
 class Operand {
 public:
     Operand(Tensor tensor, std::source_location where = std::source_location::current()) noexcept
         : tensor_(std::move(tensor)), where_(where) {}
     template <typename T>
-        requires std::is_arithmetic_v<T>
-    Operand(T value, std::source_location where = std::source_location::current()) noexcept
-        : scalar_(static_cast<double>(value)), is_scalar_(true), where_(where) {}
+    requires std::is_arithmetic_v<T> Operand(T value, std::source_location where = std::source_location::current())
+    noexcept : scalar_(static_cast<double>(value)), is_scalar_(true), where_(where) {}
 
     /// Which of the two it is, the scalar's value, the tensor, and the caller's line.
     bool is_scalar() const noexcept { return is_scalar_; }
@@ -65,8 +64,9 @@ private:
     std::source_location where_;
 };
 
-/// Memory that outlives a run and grows along one axis, such as the keys a transformer has seen. It has fixed strides at its capacity, so
-/// growing never moves data. Each `append` makes a new version; every reader sees the version it was given.
+/// Memory that outlives a run and grows along one axis, such as the keys a transformer has seen. It has fixed strides
+/// at its capacity, so growing never moves data. Each `append` makes a new version; every reader sees the version it
+/// was given.
 ///
 ///     Dim past = g.symbol("past", 0, 1023);
 ///     State keys = g.state("keys", DType::f32, {12, past, 64}, 1, 1024);
@@ -77,28 +77,31 @@ class CAIRN_API State {
 public:
     /// The live part before this run: the shape given to Graph::state.
     Tensor read(std::source_location where = std::source_location::current()) const;
-    /// Writes `rows` behind what is live so far in this run and returns the live part with them. `rows` has the state's dtype and shape but for
-    /// the growing axis. Throws Error(graph) on a mismatch.
+    /// Writes `rows` behind what is live so far in this run and returns the live part with them. `rows` has the state's
+    /// dtype and shape but for the growing axis. Throws Error(graph) on a mismatch.
     Tensor append(const Operand& rows);
     /// Replaces the slice that begins at `start` on the growing axis, and returns the whole live part.
     Tensor write(const Operand& rows, const Dim& start);
     /// The latest version: what read() gives, with all appends so far.
     Tensor latest() const;
 
-    State(std::shared_ptr<ir::GraphData> graph, std::uint32_t index) noexcept : graph_(std::move(graph)), index_(index) {}
+    State(std::shared_ptr<ir::GraphData> graph, std::uint32_t index) noexcept
+        : graph_(std::move(graph)), index_(index) {}
 
 private:
     std::shared_ptr<ir::GraphData> graph_;
     std::uint32_t index_ = 0;
 };
 
-/// A lazily built program over tensors: inputs, weights and states, ops on them, named outputs. Equal ops on equal operands are made once.
-/// A Graph is a handle like Tensor; the graph lives as long as any handle to it. Building is for one thread at a time.
+/// A lazily built program over tensors: inputs, weights and states, ops on them, named outputs. Equal ops on equal
+/// operands are made once. A Graph is a handle like Tensor; the graph lives as long as any handle to it. Building is
+/// for one thread at a time.
 class CAIRN_API Graph {
 public:
     explicit Graph(std::string_view name = "graph");
 
-    /// A size known only when the program runs, within inclusive bounds. Throws Error(graph) on ill-formed bounds or a second meaning of a name.
+    /// A size known only when the program runs, within inclusive bounds. Throws Error(graph) on ill-formed bounds or a
+    /// second meaning of a name.
     Dim symbol(std::string_view name, std::int64_t low, std::int64_t high,
                std::source_location where = std::source_location::current());
     /// A tensor given anew for each run. Names of inputs, weights and states are distinct; Error(graph) otherwise.
@@ -110,8 +113,9 @@ public:
     /// A state whose axis `axis` has the bare symbol of its live length as its size and `capacity` as its limit.
     State state(std::string_view name, DType dtype, Shape shape, int axis, std::int64_t capacity,
                 std::source_location where = std::source_location::current());
-    /// A tensor with these values (converted to dtype as by `cast`, row-major), kept inside the graph. For small tables; large ones are weights.
-    /// Throws Error(graph) when the shape is not constant or has another number of elements.
+    /// A tensor with these values (converted to dtype as by `cast`, row-major), kept inside the graph. For small
+    /// tables; large ones are weights. Throws Error(graph) when the shape is not constant or has another number of
+    /// elements.
     Tensor constant(DType dtype, Shape shape, std::span<const double> values,
                     std::source_location where = std::source_location::current());
     /// A scalar.
@@ -135,8 +139,8 @@ private:
     std::shared_ptr<ir::GraphData> data_;
 };
 
-/// The text form of a graph, one node a line (`%3 = matmul %1, %2 : f32[N,768]`). Weights are named, never stored; parse_graph gives
-/// back an equal graph.
+/// The text form of a graph, one node a line (`%3 = matmul %1, %2 : f32[N,768]`). Weights are named, never stored;
+/// parse_graph gives back an equal graph.
 CAIRN_API std::string to_string(const Graph& graph);
 /// Reads what to_string(Graph) wrote. Throws Error(argument) naming line and column.
 CAIRN_API Graph parse_graph(std::string_view text);

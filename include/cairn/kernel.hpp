@@ -14,14 +14,14 @@
 
 namespace cairn::inline v0 {
 
-/// Instruction set levels of x86-64 CPUs, each containing the one before: SSE2 | AVX2, FMA, F16C, BMI2 | AVX-512 F, BW, DQ, VL, CD |
-/// AVX-512 with VNNI and BF16.
+/// Instruction set levels of x86-64 CPUs, each containing the one before: SSE2 | AVX2, FMA, F16C, BMI2 | AVX-512 F, BW,
+/// DQ, VL, CD | AVX-512 with VNNI and BF16.
 enum class Isa : std::uint8_t { baseline, avx2, avx512, avx512_vnni_bf16 };
 /// `baseline`, `avx2`, `avx512`, `avx512_vnni_bf16`.
 CAIRN_API std::string_view to_string(Isa isa) noexcept;
 
-/// How much work a Problem is, for an estimate where no measurement exists. `efficiency` is the share of the machine's peak
-/// arithmetic this kernel is expected to reach.
+/// How much work a Problem is, for an estimate where no measurement exists. `efficiency` is the share of the machine's
+/// peak arithmetic this kernel is expected to reach.
 struct Cost {
     double flops = 0, bytes = 0, efficiency = 0.25;  ///< operations, bytes moved, share of the peak
 };
@@ -29,8 +29,8 @@ struct Cost {
 /// What `accepts` answers: empty for yes, else why not (`needs a contiguous last axis`).
 using Refusal = std::string;
 
-/// Output `output` may share the memory of input `input`: the kernel reads each element of the input before it writes the element of
-/// the output at the same place, whichever thread does it.
+/// Output `output` may share the memory of input `input`: the kernel reads each element of the input before it writes
+/// the element of the output at the same place, whichever thread does it.
 struct InPlace {
     int input = 0, output = 0;
 };
@@ -41,8 +41,8 @@ struct PackedInput {
     std::string layout;
 };
 
-/// A packed form of a matrix, made once when weights are bound and shared by every program that wants it. It is made by a Kernel
-/// with the definition `pack` whose output has this layout.
+/// A packed form of a matrix, made once when weights are bound and shared by every program that wants it. It is made by
+/// a Kernel with the definition `pack` whose output has this layout.
 struct Layout {
     std::string name;  ///< as PackedInput and text forms name it
     /// Its bytes, for the plain tensor it was made from.
@@ -53,37 +53,39 @@ struct Layout {
 
 /// One way to compute a Definition. All functions must be pure; `run` is called from many threads.
 struct Kernel {
-    std::string id;                 ///< `device.family.definition.dtype@version`, e.g. `cpu.avx2.layer_norm.f32@1`: its identity everywhere
-    std::string definition;         ///< an atomic op's name, a Definition's name, `elementwise`, or `pack`
+    std::string
+        id;  ///< `device.family.definition.dtype@version`, e.g. `cpu.avx2.layer_norm.f32@1`: its identity everywhere
+    std::string definition;  ///< an atomic op's name, a Definition's name, `elementwise`, or `pack`
     Device device = Device::cpu;
-    Isa isa = Isa::baseline;        ///< the level its code needs
+    Isa isa = Isa::baseline;  ///< the level its code needs
     /// Whether it can do `problem`. Sizes may be symbols with bounds: yes means yes for all of them.
     Refusal (*accepts)(const Problem& problem) = nullptr;
     void (*run)(const Args& args, Team& team) = nullptr;
-    std::vector<InPlace> in_place;          ///< applies only where dtype, shape and strides of the two agree
-    std::vector<PackedInput> packed_inputs; ///< asked for only where the input is bound
+    std::vector<InPlace> in_place;           ///< applies only where dtype, shape and strides of the two agree
+    std::vector<PackedInput> packed_inputs;  ///< asked for only where the input is bound
     /// Bytes of scratch memory with this many threads; null: none. Part of the plan, so a run never allocates.
     Dim (*workspace)(const Problem& problem, int threads) = nullptr;
     /// The work at constant sizes; null: estimated from operand bytes.
     Cost (*cost)(const Problem& problem) = nullptr;
     /// Called once at compile; the result reaches `run` as Args::prepared. Null: nothing to prepare.
     std::shared_ptr<const void> (*prepare)(const Problem& problem, int threads) = nullptr;
-    std::vector<std::string> samples;       ///< Problems in text form that tests and benchmarks run it on
+    std::vector<std::string> samples;  ///< Problems in text form that tests and benchmarks run it on
 };
 
-/// A function over tensors that kernels may compute in one go: the composite a user calls, the pattern looked for in graphs, the
-/// fallback where no kernel fits, and the oracle kernels are tested against.
+/// A function over tensors that kernels may compute in one go: the composite a user calls, the pattern looked for in
+/// graphs, the fallback where no kernel fits, and the oracle kernels are tested against.
 struct Definition {
     std::string name;  ///< of Problems that it is the meaning of
     /// Calls the composite: operands and attributes as a Problem of this name lists them.
     std::function<std::vector<Tensor>(std::span<const Tensor> operands, const Attributes& attributes)> build;
-    /// Problems in text form (no outputs) on which the pattern is made; symbols stand for any size, leading axes may be added,
-    /// `eps=?` leaves a number free, all other attributes and constants must agree:
-    /// `layer_norm eps=? | f32[R,D] f32[D] f32[D]`.
+    /// Problems in text form (no outputs) on which the pattern is made; symbols stand for any size, leading axes may be
+    /// added, `eps=?` leaves a number free, all other attributes and constants must agree: `layer_norm eps=? | f32[R,D]
+    /// f32[D] f32[D]`.
     std::vector<std::string> patterns;
 };
 
-/// Everything a Context can compute with. Order is preference where nothing else decides: the reference kernels come last.
+/// Everything a Context can compute with. Order is preference where nothing else decides: the reference kernels come
+/// last.
 struct KernelSet {
     std::vector<Definition> definitions;  ///< looked for in graphs
     std::vector<Layout> layouts;          ///< packed forms

@@ -10,10 +10,12 @@
 
 /// The atomic ops: the smallest pieces a graph is made of, each with a float64 reference. Rules for all of them:
 /// - Operands broadcast as in NumPy: shapes are aligned at the last axis; sizes must be equal, or one of them 1.
-/// - Tensors of one op have one dtype (there is no promotion; `cast` is explicit). A scalar takes the dtype of the tensor beside it: a float
+/// - Tensors of one op have one dtype (there is no promotion; `cast` is explicit). A scalar takes the dtype of the
+/// tensor beside it: a float
 ///   dtype rounds it, an integer or boolean one refuses a scalar that it does not hold (`x + 0.5` with x i32).
 /// - Axes may be negative, counting from the end. Axes, shapes and bounds are attributes, never tensors.
-/// - Throws Error(graph), naming op, operand dtypes and shapes, and the caller's line, when shapes or dtypes do not fit, an axis is out
+/// - Throws Error(graph), naming op, operand dtypes and shapes, and the caller's line, when shapes or dtypes do not
+/// fit, an axis is out
 ///   of range, operands belong to different graphs, or a handle is empty.
 /// - Nothing is computed here. Integers wrap around; i/0 is 0. Floating point follows IEEE 754.
 namespace cairn::inline v0 {
@@ -62,14 +64,17 @@ CAIRN_API Tensor logical_not(const Operand& a);
 CAIRN_API Tensor where(const Operand& condition, const Operand& a, const Operand& b);
 // clang-format on
 
-/// Sums over `axes` (all when empty); the axes go, or stay with size 1 when `keepdims`. Float or integer. The sum over no elements is 0.
+/// Sums over `axes` (all when empty); the axes go, or stay with size 1 when `keepdims`. Float or integer. The sum over
+/// no elements is 0.
 CAIRN_API Tensor sum(const Operand& x, std::vector<int> axes = {}, bool keepdims = false);
 /// The largest element over `axes`; NaN if any is; over no elements -inf, or the smallest integer.
 CAIRN_API Tensor max_reduce(const Operand& x, std::vector<int> axes = {}, bool keepdims = false);
-/// The index (i32) of the largest element along `axis`, the first one on a tie; a NaN counts as largest. The axis may not be empty.
+/// The index (i32) of the largest element along `axis`, the first one on a tie; a NaN counts as largest. The axis may
+/// not be empty.
 CAIRN_API Tensor argmax(const Operand& x, int axis, bool keepdims = false);
 
-/// c[..., i, j] = sum_k a[..., i, k] b[..., k, j], accumulated in at least the dtype of the operands. Ranks >= 2; leading axes broadcast.
+/// c[..., i, j] = sum_k a[..., i, k] b[..., k, j], accumulated in at least the dtype of the operands. Ranks >= 2;
+/// leading axes broadcast.
 CAIRN_API Tensor matmul(const Operand& a, const Operand& b);
 
 /// The same elements in row-major order under another shape. One size may be -1 and follows from the others.
@@ -78,24 +83,30 @@ CAIRN_API Tensor reshape(const Operand& x, Shape shape);
 CAIRN_API Tensor transpose(const Operand& x, std::vector<int> permutation);
 /// Repeats axes of size 1 and adds leading axes, up to `shape`.
 CAIRN_API Tensor broadcast(const Operand& x, Shape shape);
-/// The elements start, start + step, ... below `stop` of an axis; 0 <= start <= stop <= size must be provable, step >= 1.
+/// The elements start, start + step, ... below `stop` of an axis; 0 <= start <= stop <= size must be provable, step
+/// >= 1.
 CAIRN_API Tensor slice(const Operand& x, int axis, const Dim& start, const Dim& stop, std::int64_t step = 1);
 /// `before` and `after` further elements of value `value` at the ends of an axis.
 CAIRN_API Tensor pad(const Operand& x, int axis, const Dim& before, const Dim& after, double value = 0);
 /// The tensors one after another along an axis; all other sizes agree.
-CAIRN_API Tensor concat(std::span<const Tensor> tensors, int axis, std::source_location where = std::source_location::current());
-CAIRN_API Tensor concat(std::initializer_list<Tensor> tensors, int axis, std::source_location where = std::source_location::current());
-/// out[a, i, b] = x[a, indices[i], b], where a and b stand for the axes before and after `axis` and i for all axes of `indices` (i32 or i64). An
-/// index outside 0 .. size - 1 makes the run fail with Error(argument).
+CAIRN_API Tensor concat(std::span<const Tensor> tensors, int axis,
+                        std::source_location where = std::source_location::current());
+CAIRN_API Tensor concat(std::initializer_list<Tensor> tensors, int axis,
+                        std::source_location where = std::source_location::current());
+/// out[a, i, b] = x[a, indices[i], b], where a and b stand for the axes before and after `axis` and i for all axes of
+/// `indices` (i32 or i64). An index outside 0 .. size - 1 makes the run fail with Error(argument).
 CAIRN_API Tensor gather(const Operand& x, const Operand& indices, int axis = 0);
-/// x with out[a, indices[i], b] = updates[a, i, b] for i in order (of equal indices the last wins); `indices` has rank 1.
+/// x with out[a, indices[i], b] = updates[a, i, b] for i in order (of equal indices the last wins); `indices` has
+/// rank 1.
 CAIRN_API Tensor scatter(const Operand& x, const Operand& indices, const Operand& updates, int axis = 0);
 /// start, start + 1, ..., start + length - 1.
 CAIRN_API Tensor iota(const Graph& graph, const Dim& length, DType dtype = DType::i32, const Dim& start = 0,
                       std::source_location where = std::source_location::current());
-/// Windows of `size` elements, `dilation` apart, beginning every `stride` elements of `axis`: that axis becomes their number, and a last axis
-/// of `size` is added. out[.., w, .., k] = x[.., w*stride + k*dilation, ..]. Two of them make im2col.
-CAIRN_API Tensor window(const Operand& x, int axis, std::int64_t size, std::int64_t stride = 1, std::int64_t dilation = 1);
+/// Windows of `size` elements, `dilation` apart, beginning every `stride` elements of `axis`: that axis becomes their
+/// number, and a last axis of `size` is added. out[.., w, .., k] = x[.., w*stride + k*dilation, ..]. Two of them make
+/// im2col.
+CAIRN_API Tensor window(const Operand& x, int axis, std::int64_t size, std::int64_t stride = 1,
+                        std::int64_t dilation = 1);
 /// The same values on a device; a compile for a device that is not there fails with Error(unsupported).
 CAIRN_API Tensor copy_to(const Operand& x, Device device);
 
@@ -122,8 +133,9 @@ inline Tensor operator||(const Operand& a, const Operand& b) { return logical_or
 inline Tensor operator!(const Operand& a) { return logical_not(a); }
 // clang-format on
 
-/// While one is alive, new nodes of the operand's graph belong to the composite `name` called at the operand's source line: errors
-/// name the composite, and the line is the caller's, not the composite's own. The outermost scope wins. Every composite begins with one.
+/// While one is alive, new nodes of the operand's graph belong to the composite `name` called at the operand's source
+/// line: errors name the composite, and the line is the caller's, not the composite's own. The outermost scope wins.
+/// Every composite begins with one.
 class CAIRN_API CompositeScope {
 public:
     CompositeScope(std::string_view name, const Operand& operand);

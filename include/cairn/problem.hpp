@@ -71,10 +71,10 @@ struct Step {
 /// have the batch axes of the output; broadcasting then shows as stride 0. A packed input keeps the shape of the matrix
 /// that was packed.
 struct Problem {
-    std::string definition;     ///< an atomic op, a Definition, `elementwise`, `copy` or `pack`
-    Attributes attributes;      ///< in the order the definition declares them
-    std::vector<Step> body;    ///< of `elementwise` only
-    std::vector<int> results;  ///< of `elementwise` only: the value number of each output
+    std::string definition;                   ///< an atomic op, a Definition, `elementwise`, `copy` or `pack`
+    Attributes attributes;                    ///< in the order the definition declares them
+    std::vector<Step> body;                   ///< of `elementwise` only
+    std::vector<int> results;                 ///< of `elementwise` only: the value number of each output
     std::vector<TensorDesc> inputs, outputs;  ///< in the definition's order
     friend bool operator==(const Problem&, const Problem&) = default;
 };

@@ -16,13 +16,14 @@ namespace cairn::inline v0 {
 
 /// How something was measured. Times of different policies are never mixed.
 struct TimingPolicy {
-    int threads = 1;               ///< that ran it together
-    bool cold = true;             ///< operands rotated through more memory than the last-level cache holds
-    std::string inputs = "normal"; ///< how operands were filled
+    int threads = 1;                ///< that ran it together
+    bool cold = true;               ///< operands rotated through more memory than the last-level cache holds
+    std::string inputs = "normal";  ///< how operands were filled
     friend bool operator==(const TimingPolicy&, const TimingPolicy&) = default;
 };
 
-/// The machine and build a time belongs to, as text: CPU vendor, model, stepping, cache sizes, level in use, thread affinity, library version.
+/// The machine and build a time belongs to, as text: CPU vendor, model, stepping, cache sizes, level in use, thread
+/// affinity, library version.
 struct TimingEnvironment {
     std::string hard;  ///< a row is used only where this is equal
     std::string soft;  ///< kernel release, governor: kept for the record
@@ -33,27 +34,30 @@ enum class TimingStatus : std::uint8_t { ok, failed, censored };
 
 /// One measurement. All times in seconds.
 struct Timing {
-    TimingStatus status = TimingStatus::ok;  ///< which of the fields below count
-    int samples = 0;          ///< blocks timed
-    int inner = 1;            ///< runs in a block
+    TimingStatus status = TimingStatus::ok;                 ///< which of the fields below count
+    int samples = 0;                                        ///< blocks timed
+    int inner = 1;                                          ///< runs in a block
     double min = 0, p10 = 0, median = 0, p90 = 0, mad = 0;  ///< of the blocks; mad: median absolute deviation
-    double bound = 0;         ///< censored: it takes at least this long
-    int quality = 2;          ///< 1: the machine was busy meanwhile
-    std::string note;         ///< why it failed
+    double bound = 0;                                       ///< censored: it takes at least this long
+    int quality = 2;                                        ///< 1: the machine was busy meanwhile
+    std::string note;                                       ///< why it failed
 };
 
-/// Measurements kept in one SQLite file: problem x kernel x environment x policy, every one of them; what to choose is derived. Rows are only added. No
-/// function throws for a fault of the database (locked, corrupt, read-only, full, of a newer version): the fault is logged once, and from then
-/// on rows live in memory. Safe to use from several threads and processes.
+/// Measurements kept in one SQLite file: problem x kernel x environment x policy, every one of them; what to choose is
+/// derived. Rows are only added. No function throws for a fault of the database (locked, corrupt, read-only, full, of a
+/// newer version): the fault is logged once, and from then on rows live in memory. Safe to use from several threads and
+/// processes.
 class CAIRN_API TimingDb {
 public:
-    /// Opens or makes the file; an empty path keeps rows in memory only. A corrupt file is renamed aside and begun anew.
+    /// Opens or makes the file; an empty path keeps rows in memory only. A corrupt file is renamed aside and begun
+    /// anew.
     explicit TimingDb(const std::filesystem::path& path, std::function<void(std::string_view)> log = {});
     ~TimingDb();
     TimingDb(const TimingDb&) = delete;
     TimingDb& operator=(const TimingDb&) = delete;
 
-    /// The best known timing of `kernel` (Kernel::id) on a Problem of constant sizes: highest quality, then most samples, then latest.
+    /// The best known timing of `kernel` (Kernel::id) on a Problem of constant sizes: highest quality, then most
+    /// samples, then latest.
     std::optional<Timing> find(const Problem& problem, std::string_view kernel, const TimingEnvironment& environment,
                                const TimingPolicy& policy) const;
     /// Adds a measurement.

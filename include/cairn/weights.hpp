@@ -31,7 +31,7 @@ class CAIRN_API Safetensors {
 public:
     /// A tensor as the header describes it.
     struct Tensor {
-        std::string name;                 ///< unique in the file
+        std::string name;   ///< unique in the file
         std::string dtype;  ///< as the file spells it (`F16`, `BF16`, `F8_E4M3`, ...)
         std::vector<std::int64_t> shape;
     };

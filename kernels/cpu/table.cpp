@@ -1,6 +1,7 @@
 #include "kernels/cpu/table.hpp"
 
-// The one symbol that this level's merged object shows. Constant-initialised: no code of the level runs before it is chosen.
+// The one symbol that this level's merged object shows. Constant-initialised: no code of the level runs before it is
+// chosen.
 #define CAIRN_JOIN(a, b) a##b
 #define CAIRN_TABLE_OF(level) CAIRN_JOIN(cairn_table_, level)
 

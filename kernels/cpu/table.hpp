@@ -8,9 +8,10 @@
 /// table and by no other name, so code of a higher level can never be called, or linked, by accident.
 ///
 /// A new function of a level takes three lines: a row here, `void name(const Args&, Team&)` in namespace
-/// cairn::kernels::cpu::<level> (written `namespace CAIRN_LEVEL`) in a file of isa_sources (CMakeLists.txt), and its use, as
-/// `table.name`, in the baseline-compiled file that makes the Kernel. Rules for the code behind it: it gets all it needs to know
-/// about the Problem from Args (a prepared struct is plain data, defined in a small header); it never throws and never allocates.
+/// cairn::kernels::cpu::<level> (written `namespace CAIRN_LEVEL`) in a file of isa_sources (CMakeLists.txt), and its
+/// use, as `table.name`, in the baseline-compiled file that makes the Kernel. Rules for the code behind it: it gets all
+/// it needs to know about the Problem from Args (a prepared struct is plain data, defined in a small header); it never
+/// throws and never allocates.
 // clang-format off
 #define CAIRN_CPU_TABLE(ROW) \
     ROW(eigen_matmul)        \

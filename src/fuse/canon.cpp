@@ -175,7 +175,9 @@ Scaled Canon::real(Op op, DType dtype, const Attributes& attributes, Parts x) {
         case Op::pow:
             if (terms_[x[1].core].kind == TermKind::one) return power(x[0], x[1].factor);
             break;
-        case Op::tanh: case Op::erf: case Op::sin: return of_part(std::copysign(1, x[0].factor), std::fabs(x[0].factor));
+        case Op::tanh:
+        case Op::erf:
+        case Op::sin: return of_part(std::copysign(1, x[0].factor), std::fabs(x[0].factor));
         case Op::cos: return of_part(1, std::fabs(x[0].factor));
         case Op::abs: return {std::fabs(x[0].factor), op_term(op, dtype, shape, {Scaled{1, x[0].core}})};
         case Op::max: return larger(x[0], x[1], dtype);
@@ -190,7 +192,12 @@ Scaled Canon::real(Op op, DType dtype, const Attributes& attributes, Parts x) {
 
 Scaled Canon::apply(Op op, DType dtype, const Attributes& attributes, Parts x) {
     switch (op) {
-        case Op::eq: case Op::ne: case Op::lt: case Op::le: case Op::gt: case Op::ge: return compare(op, x[0], x[1]);
+        case Op::eq:
+        case Op::ne:
+        case Op::lt:
+        case Op::le:
+        case Op::gt:
+        case Op::ge: return compare(op, x[0], x[1]);
         case Op::logical_and: return both({x.begin(), x.end()});
         case Op::logical_not: return {-x[0].factor, x[0].core};
         case Op::logical_or: {
@@ -209,7 +216,11 @@ Scaled Canon::apply(Op op, DType dtype, const Attributes& attributes, Parts x) {
 
 Scaled Canon::of(const Node& node, ir::NodeId id, Parts x) {
     switch (node.op) {
-        case Op::input: case Op::weight: case Op::state_read: case Op::state_append: case Op::state_write: {
+        case Op::input:
+        case Op::weight:
+        case Op::state_read:
+        case Op::state_append:
+        case Op::state_write: {
             Term term;
             term.kind = TermKind::leaf;
             term.dtype = node.dtype;
@@ -218,7 +229,8 @@ Scaled Canon::of(const Node& node, ir::NodeId id, Parts x) {
             return {1, intern(std::move(term))};
         }
         case Op::constant: return constant(node);
-        case Op::reshape: case Op::transpose: return move(node, x[0]);
+        case Op::reshape:
+        case Op::transpose: return move(node, x[0]);
         case Op::concat: return concat(node, x);
         default: break;
     }
@@ -227,19 +239,26 @@ Scaled Canon::of(const Node& node, ir::NodeId id, Parts x) {
     if (node.op == Op::iota && !real) return counting(node);
     const bool linear = real || node.dtype == DType::boolean;
     switch (node.op) {
-        case Op::sum: case Op::broadcast: case Op::slice: case Op::window: case Op::gather: case Op::copy_to:
+        case Op::sum:
+        case Op::broadcast:
+        case Op::slice:
+        case Op::window:
+        case Op::gather:
+        case Op::copy_to:
             if (linear) return with_factor_outside(node, x);
             break;
         case Op::matmul:
             if (real) {
                 const Scaled parts[] = {{1, x[0].core}, {1, x[1].core}};
-                return {x[0].factor * x[1].factor, op_term(node.op, node.dtype, trimmed(node.shape), {parts[0], parts[1]})};
+                return {x[0].factor * x[1].factor,
+                        op_term(node.op, node.dtype, trimmed(node.shape), {parts[0], parts[1]})};
             }
             break;
         case Op::max_reduce:
             if (real && x[0].factor != 0) {
                 const Scaled part{std::copysign(1, x[0].factor), x[0].core};
-                return {std::fabs(x[0].factor), op_term(node.op, node.dtype, trimmed(node.shape), {part}, node.attributes)};
+                return {std::fabs(x[0].factor),
+                        op_term(node.op, node.dtype, trimmed(node.shape), {part}, node.attributes)};
             }
             break;
         default: break;

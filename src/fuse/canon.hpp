@@ -10,16 +10,17 @@
 #include <unordered_map>
 #include <vector>
 
-/// The normal form in which values are compared: two values get one form exactly when a few laws of real arithmetic make them equal. It lives beside
-/// the graph, which keeps the user's arithmetic.
+/// The normal form in which values are compared: two values get one form exactly when a few laws of real arithmetic
+/// make them equal. It lives beside the graph, which keeps the user's arithmetic.
 ///
 ///     x * 0.5 * (1 + erf(x / sqrt 2))    0.5*x + erf(0.70710678*x) * x/2    ->   0.5 * [x^1 * (erf(0.707 * x) + 1)^1]
 ///
-/// Laws: sums and products are associative and commutative, products distribute over sums (up to a size), sub neg div sqrt rsqrt and pow by a
-/// constant are sums and products; coefficients leave matmul, sums and movement; movement goes inward through elementwise ops, and reshapes of
-/// gathered rows to the ids; orders and negations of comparisons; positions are the same in i32 and i64; leading axes of size 1 do not count.
-/// Nothing is cancelled (x - x, x / x stay): what a form equals, it equals for infinities and NaN too, but for overflow in between. Numbers are
-/// equal within 1e-6 of their size, as constants rounded to f32 are; in f64 within 1e-14.
+/// Laws: sums and products are associative and commutative, products distribute over sums (up to a size), sub neg div
+/// sqrt rsqrt and pow by a constant are sums and products; coefficients leave matmul, sums and movement; movement goes
+/// inward through elementwise ops, and reshapes of gathered rows to the ids; orders and negations of comparisons;
+/// positions are the same in i32 and i64; leading axes of size 1 do not count. Nothing is cancelled (x - x, x / x
+/// stay): what a form equals, it equals for infinities and NaN too, but for overflow in between. Numbers are equal
+/// within 1e-6 of their size, as constants rounded to f32 are; in f64 within 1e-14.
 namespace cairn::inline v0::fuse {
 
 using CanonId = std::uint32_t;
@@ -42,11 +43,11 @@ struct Term {
     TermKind kind = TermKind::one;
     ir::Op op = ir::Op::constant;
     DType dtype = DType::f32;
-    Shape shape;                  ///< without leading axes of size 1
+    Shape shape;  ///< without leading axes of size 1
     std::vector<Scaled> parts;
-    Attributes attributes;        ///< of an op; of a sum of integers: `offset`
-    std::vector<double> values;   ///< of a constant that is not a finite scalar
-    ir::NodeId node = 0;          ///< of a leaf
+    Attributes attributes;       ///< of an op; of a sum of integers: `offset`
+    std::vector<double> values;  ///< of a constant that is not a finite scalar
+    ir::NodeId node = 0;         ///< of a leaf
 };
 
 /// The store of normal forms of one graph, and of what is compared with it.

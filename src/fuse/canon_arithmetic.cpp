@@ -8,8 +8,8 @@ namespace {
 
 using ir::Op;
 
-// A sum of more terms stays whole inside another sum. This depends on nothing but the form itself, so all spellings see it alike, and it
-// bounds the work: the residual stream of a transformer would otherwise be one sum over all layers.
+// A sum of more terms stays whole inside another sum. This depends on nothing but the form itself, so all spellings see
+// it alike, and it bounds the work: the residual stream of a transformer would otherwise be one sum over all layers.
 constexpr std::size_t most_terms = 8;
 
 // The lowest score that hides whatever is added to it.
@@ -32,8 +32,9 @@ std::vector<Scaled> Canon::powers_of(CanonId core) const {
 CanonId Canon::product(std::vector<Scaled> powers, DType dtype) {
     if (powers.empty()) return one(dtype);
     if (powers.size() == 1 && powers[0].factor == 1) return powers[0].core;
-    std::sort(powers.begin(), powers.end(),
-              [](const Scaled& a, const Scaled& b) { return a.core != b.core ? a.core < b.core : a.factor < b.factor; });
+    std::sort(powers.begin(), powers.end(), [](const Scaled& a, const Scaled& b) {
+        return a.core != b.core ? a.core < b.core : a.factor < b.factor;
+    });
     Term term;
     term.kind = TermKind::product;
     term.dtype = dtype;
@@ -71,10 +72,12 @@ Scaled Canon::power(const Scaled& base, double exponent) {
     if (base.factor < 0 && !is_whole(exponent))
         positive = {-base.factor, op_term(Op::neg, dtype, terms_[base.core].shape, {Scaled{1, base.core}})};
     const double factor = std::pow(positive.factor, exponent);
-    if (!std::isfinite(factor) || !std::isfinite(exponent)) return opaque(Op::pow, dtype, {base, {exponent, one(dtype)}});
+    if (!std::isfinite(factor) || !std::isfinite(exponent))
+        return opaque(Op::pow, dtype, {base, {exponent, one(dtype)}});
     std::vector<Scaled> powers = powers_of(positive.core);
     const bool inside = std::fabs(exponent) == 1 || (powers.size() == 1 && powers[0].factor == 1) ||
-                        (is_whole(exponent) && std::all_of(powers.begin(), powers.end(), [](const Scaled& p) { return is_whole(p.factor); }));
+                        (is_whole(exponent) &&
+                         std::all_of(powers.begin(), powers.end(), [](const Scaled& p) { return is_whole(p.factor); }));
     if (!inside) return {factor, product({{exponent, positive.core}}, dtype)};
     for (Scaled& power : powers) {
         power.factor *= exponent;
@@ -133,7 +136,8 @@ std::vector<Scaled> Canon::common_powers(std::span<const Scaled> terms) const {
     return common;
 }
 
-// scores + where(visible, 0, hidden) = where(visible, scores, hidden), where `hidden` is so low that no score is seen beside it.
+// scores + where(visible, 0, hidden) = where(visible, scores, hidden), where `hidden` is so low that no score is seen
+// beside it.
 std::optional<Scaled> Canon::additive_mask(std::vector<Scaled>& terms, DType dtype) {
     const auto hides = [&](const Scaled& value) {
         const Term& core = terms_[value.core];
@@ -159,7 +163,8 @@ Scaled Canon::add(std::vector<Scaled> given, DType dtype) {
     // x + 0 is x, but for the sign of a zero.
     if (std::any_of(terms.begin(), terms.end(), [&](const Scaled& t) { return !is_constant(t, 0); }))
         std::erase_if(terms, [&](const Scaled& t) { return is_constant(t, 0); });
-    const bool finite = std::all_of(terms.begin(), terms.end(), [](const Scaled& t) { return std::isfinite(t.factor); });
+    const bool finite =
+        std::all_of(terms.begin(), terms.end(), [](const Scaled& t) { return std::isfinite(t.factor); });
     if (!finite) return opaque(Op::add, dtype, std::move(given));
     if (const auto masked = additive_mask(terms, dtype)) return *masked;
 
@@ -182,7 +187,8 @@ Scaled Canon::add(std::vector<Scaled> given, DType dtype) {
             std::vector<Scaled> rest = powers_of(term.core);
             for (const Scaled& shared : common)
                 for (Scaled& power : rest)
-                    if (power.core == shared.core && (power.factor == shared.factor || can_join(power.factor, shared.factor))) {
+                    if (power.core == shared.core &&
+                        (power.factor == shared.factor || can_join(power.factor, shared.factor))) {
                         power.factor -= shared.factor;
                         break;
                     }
@@ -193,10 +199,13 @@ Scaled Canon::add(std::vector<Scaled> given, DType dtype) {
         return a.core != b.core ? a.core < b.core : a.factor < b.factor;
     });
 
-    // The largest coefficient becomes 1, so that multiples of a sum share a core. Among equally large ones the oldest core decides.
+    // The largest coefficient becomes 1, so that multiples of a sum share a core. Among equally large ones the oldest
+    // core decides.
     Scaled pivot{0, 0};
     for (const Scaled& term : joined)
-        if (std::fabs(term.factor) > std::fabs(pivot.factor) && !close(std::fabs(term.factor), std::fabs(pivot.factor), dtype)) pivot = term;
+        if (std::fabs(term.factor) > std::fabs(pivot.factor) &&
+            !close(std::fabs(term.factor), std::fabs(pivot.factor), dtype))
+            pivot = term;
     if (pivot.factor == 0) return opaque(Op::add, dtype, std::move(given));
     for (Scaled& term : joined) term.factor /= pivot.factor;
 

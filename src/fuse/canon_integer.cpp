@@ -30,7 +30,8 @@ Canon::Affine Canon::affine(const Scaled& value) const {
 
 void Canon::add_scaled(Affine& sum, const Affine& other, std::int64_t factor) {
     for (const Scaled& term : other.terms) {
-        const auto it = std::find_if(sum.terms.begin(), sum.terms.end(), [&](const Scaled& t) { return t.core == term.core; });
+        const auto it =
+            std::find_if(sum.terms.begin(), sum.terms.end(), [&](const Scaled& t) { return t.core == term.core; });
         if (it != sum.terms.end())
             it->factor += term.factor * static_cast<double>(factor);
         else
@@ -55,13 +56,15 @@ Scaled Canon::from_affine(Affine sum, DType dtype) {
 // The iota that a term moves; null when it is something else.
 const Term* Canon::iota_under(CanonId core) const {
     const Term* term = &terms_[core];
-    while (term->kind == TermKind::op && (term->op == Op::reshape || term->op == Op::transpose || term->op == Op::broadcast))
+    while (term->kind == TermKind::op &&
+           (term->op == Op::reshape || term->op == Op::transpose || term->op == Op::broadcast))
         term = &terms_[term->parts[0].core];
     return term->kind == TermKind::op && term->op == Op::iota ? term : nullptr;
 }
 
 bool Canon::is_counting(const Affine& sum) const {
-    return std::all_of(sum.terms.begin(), sum.terms.end(), [&](const Scaled& part) { return iota_under(part.core) != nullptr; });
+    return std::all_of(sum.terms.begin(), sum.terms.end(),
+                       [&](const Scaled& part) { return iota_under(part.core) != nullptr; });
 }
 
 // True when no element of a counting sum is too large for i32.
@@ -72,7 +75,8 @@ bool Canon::is_narrow(const Affine& sum) const {
         const Dim last = (iota_under(part.core)->shape[0] - 1) * factor;
         (factor < 0 ? low : high) = (factor < 0 ? low : high) + last;
     }
-    return provably_le(std::numeric_limits<std::int32_t>::min(), low) && provably_le(high, std::numeric_limits<std::int32_t>::max());
+    return provably_le(std::numeric_limits<std::int32_t>::min(), low) &&
+           provably_le(high, std::numeric_limits<std::int32_t>::max());
 }
 
 CanonId Canon::recounted(CanonId core, DType dtype) {
@@ -87,15 +91,16 @@ CanonId Canon::recounted(CanonId core, DType dtype) {
 
 // Positions are the same numbers in i32 and i64.
 std::optional<Canon::Affine> Canon::counted_in(DType dtype, const Scaled& value) {
-    if (!counts_positions(dtype) || !counts_positions(terms_[value.core].dtype) || !is_exact(value.factor)) return std::nullopt;
+    if (!counts_positions(dtype) || !counts_positions(terms_[value.core].dtype) || !is_exact(value.factor))
+        return std::nullopt;
     Affine sum = affine(value);
     if (!is_counting(sum) || (dtype == DType::i32 && !is_narrow(sum))) return std::nullopt;
     for (Scaled& term : sum.terms) term.core = recounted(term.core, dtype);
     return sum;
 }
 
-// low <= high of positions: the difference decides, which the many spellings of a causal mask share: 0 <= high - low, or not
-// 0 <= low - high - 1, whichever has a positive first coefficient. Positions are far from where integers wrap.
+// low <= high of positions: the difference decides, which the many spellings of a causal mask share: 0 <= high - low,
+// or not 0 <= low - high - 1, whichever has a positive first coefficient. Positions are far from where integers wrap.
 std::optional<Scaled> Canon::compare_positions(const Scaled& low, const Scaled& high) {
     const auto minuend = counted_in(DType::i64, high), subtrahend = counted_in(DType::i64, low);
     if (!minuend || !subtrahend || (minuend->terms.empty() && subtrahend->terms.empty())) return std::nullopt;
@@ -135,12 +140,20 @@ Scaled Canon::integer(Op op, DType dtype, const Attributes& attributes, std::spa
         if (x.size() > 1) add_scaled(sum, affine(x[1]), b);
         return from_affine(std::move(sum), dtype);
     };
-    const auto number = [&](const Scaled& value) { return terms_[value.core].kind == TermKind::one && is_exact(value.factor); };
+    const auto number = [&](const Scaled& value) {
+        return terms_[value.core].kind == TermKind::one && is_exact(value.factor);
+    };
     const bool exact = std::all_of(x.begin(), x.end(), [](const Scaled& part) { return is_exact(part.factor); });
     switch (op) {
-        case Op::add: if (exact) return collect(1, 1); break;
-        case Op::sub: if (exact) return collect(1, -1); break;
-        case Op::neg: if (exact) return collect(-1, 0); break;
+        case Op::add:
+            if (exact) return collect(1, 1);
+            break;
+        case Op::sub:
+            if (exact) return collect(1, -1);
+            break;
+        case Op::neg:
+            if (exact) return collect(-1, 0);
+            break;
         case Op::mul:
             for (const std::size_t scale : {std::size_t{0}, std::size_t{1}})
                 if (exact && number(x[scale]) && std::fabs(x[scale].factor) < 0x1p20) {

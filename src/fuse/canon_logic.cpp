@@ -29,7 +29,8 @@ Scaled Canon::larger(Scaled a, Scaled b, DType dtype) {
     return {scale, op_term(Op::max, dtype, joint_shape(parts), {a, b})};
 }
 
-// le and lt, and eq; the others are these swapped or negated. For floats a < b is not the negation of b <= a: both are false for NaN.
+// le and lt, and eq; the others are these swapped or negated. For floats a < b is not the negation of b <= a: both are
+// false for NaN.
 Scaled Canon::compare(Op op, const Scaled& a, const Scaled& b) {
     const bool whole = !is_float(terms_[a.core].dtype);
     const auto make = [&](Op kind, const Scaled& x, const Scaled& y) {
@@ -61,7 +62,9 @@ Scaled Canon::both(std::vector<Scaled> given) {
         else
             parts.push_back(part);
     }
-    const auto less = [](const Scaled& a, const Scaled& b) { return a.core != b.core ? a.core < b.core : a.factor < b.factor; };
+    const auto less = [](const Scaled& a, const Scaled& b) {
+        return a.core != b.core ? a.core < b.core : a.factor < b.factor;
+    };
     const auto equal = [](const Scaled& a, const Scaled& b) { return a.core == b.core && a.factor == b.factor; };
     std::sort(parts.begin(), parts.end(), less);
     parts.erase(std::unique(parts.begin(), parts.end(), equal), parts.end());
@@ -71,9 +74,11 @@ Scaled Canon::both(std::vector<Scaled> given) {
 }
 
 // where(x < 0, 0, x) and where(x <= 0, 0, x) are max(x, 0), for NaN too; where(x > 0, x, 0) is not: it makes 0 of NaN.
-std::optional<Scaled> Canon::choose_by_comparison(const Scaled& condition, const Scaled& a, const Scaled& b, DType dtype) {
+std::optional<Scaled> Canon::choose_by_comparison(const Scaled& condition, const Scaled& a, const Scaled& b,
+                                                  DType dtype) {
     const Term& test = terms_[condition.core];
-    if (condition.factor != 1 || test.kind != TermKind::op || (test.op != Op::lt && test.op != Op::le)) return std::nullopt;
+    if (condition.factor != 1 || test.kind != TermKind::op || (test.op != Op::lt && test.op != Op::le))
+        return std::nullopt;
     if (test.parts.size() != 2 || !is_float(dtype) || !is_constant(a, 0)) return std::nullopt;
     if (!same(test.parts[0], b) || !is_constant(test.parts[1], 0)) return std::nullopt;
     return larger(a, b, dtype);

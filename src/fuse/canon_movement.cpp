@@ -49,7 +49,8 @@ Scaled Canon::move(const ir::Node& node, const Scaled& x) {
     return {x.factor * result.factor, result.core};
 }
 
-// Inward through what works element by element on parts of the whole shape. The result is built anew: its parts may stand in another order.
+// Inward through what works element by element on parts of the whole shape. The result is built anew: its parts may
+// stand in another order.
 std::optional<Scaled> Canon::moved_inside(CanonId core, const Move& move) {
     const Term& term = terms_[core];
     const bool elementwise = term.kind == TermKind::sum || term.kind == TermKind::product ||
@@ -77,9 +78,11 @@ std::optional<Scaled> Canon::moved_ids(CanonId core, const Move& move) {
     const Term& term = terms_[core];
     if (term.kind != TermKind::op || term.op != Op::gather || move.op != Op::reshape) return std::nullopt;
     const Shape& table = terms_[term.parts[0].core].shape;
-    if (table.empty() || term.attributes.integer("axis") != -static_cast<std::int64_t>(table.size())) return std::nullopt;
+    if (table.empty() || term.attributes.integer("axis") != -static_cast<std::int64_t>(table.size()))
+        return std::nullopt;
     const std::size_t row = table.size() - 1;
-    if (move.shape.size() < row || !std::equal(table.begin() + 1, table.end(), move.shape.end() - static_cast<std::ptrdiff_t>(row)))
+    if (move.shape.size() < row ||
+        !std::equal(table.begin() + 1, table.end(), move.shape.end() - static_cast<std::ptrdiff_t>(row)))
         return std::nullopt;
     const Shape places(move.shape.begin(), move.shape.end() - static_cast<std::ptrdiff_t>(row));
     const Term gather = term;

@@ -43,13 +43,14 @@ CanonId Forms::unmoved(CanonId core) const {
 
 bool stays_whole(ir::Op op) {
     switch (ir::info(op).kind) {
-        case ir::OpClass::leaf: case ir::OpClass::elementwise: return false;
+        case ir::OpClass::leaf:
+        case ir::OpClass::elementwise: return false;
         default: return op != ir::Op::reshape && op != ir::Op::transpose;
     }
 }
 
-bool forms_over(const ir::GraphData& graph, std::span<const ir::NodeId> inputs, std::span<const Scaled> values, Canon& canon,
-                std::vector<Scaled>& made, const std::function<bool(ir::NodeId)>& go_on) {
+bool forms_over(const ir::GraphData& graph, std::span<const ir::NodeId> inputs, std::span<const Scaled> values,
+                Canon& canon, std::vector<Scaled>& made, const std::function<bool(ir::NodeId)>& go_on) {
     made.clear();
     for (ir::NodeId id = 0; id < graph.nodes().size(); ++id) {
         const auto it = std::find(inputs.begin(), inputs.end(), id);

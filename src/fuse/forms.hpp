@@ -27,10 +27,10 @@ private:
     std::unordered_multimap<CanonId, ir::NodeId> nodes_;
 };
 
-/// The forms of the nodes of `graph`, whose inputs `inputs` have the forms `values`; `made` receives one form a node, until `go_on(node)` says no.
-/// True when all are made.
-bool forms_over(const ir::GraphData& graph, std::span<const ir::NodeId> inputs, std::span<const Scaled> values, Canon& canon,
-                std::vector<Scaled>& made, const std::function<bool(ir::NodeId)>& go_on);
+/// The forms of the nodes of `graph`, whose inputs `inputs` have the forms `values`; `made` receives one form a node,
+/// until `go_on(node)` says no. True when all are made.
+bool forms_over(const ir::GraphData& graph, std::span<const ir::NodeId> inputs, std::span<const Scaled> values,
+                Canon& canon, std::vector<Scaled>& made, const std::function<bool(ir::NodeId)>& go_on);
 
 /// True for ops whose form stays whole within the form of whatever is computed from it.
 bool stays_whole(ir::Op op);

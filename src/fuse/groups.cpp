@@ -18,9 +18,16 @@ bool is_elementwise(const ir::Node& node) { return ir::is(node, ir::OpClass::ele
 
 bool is_cheap(Op op) {
     switch (op) {
-        case Op::exp: case Op::log: case Op::sqrt: case Op::rsqrt: case Op::sin: case Op::cos: case Op::tanh: case Op::erf:
-        case Op::div: case Op::pow:
-            return false;
+        case Op::exp:
+        case Op::log:
+        case Op::sqrt:
+        case Op::rsqrt:
+        case Op::sin:
+        case Op::cos:
+        case Op::tanh:
+        case Op::erf:
+        case Op::div:
+        case Op::pow: return false;
         default: return true;
     }
 }
@@ -28,7 +35,9 @@ bool is_cheap(Op op) {
 bool is_scalar_constant(const ir::Node& node) { return node.op == Op::constant && node.shape.empty(); }
 
 template <typename T>
-bool contains(const std::vector<T>& list, const T& id) { return std::find(list.begin(), list.end(), id) != list.end(); }
+bool contains(const std::vector<T>& list, const T& id) {
+    return std::find(list.begin(), list.end(), id) != list.end();
+}
 
 }  // namespace
 
@@ -71,10 +80,13 @@ bool Groups::grow(Group& group, Shared shared) const {
         const std::vector<NodeId> reads = rim();
         const auto inputs = static_cast<std::size_t>(
             std::count_if(reads.begin(), reads.end(), [&](NodeId id) { return !is_scalar_constant(graph_.node(id)); }));
-        const auto large_in = [&](const std::vector<NodeId>& list) { return std::count_if(list.begin(), list.end(), is_large); };
+        const auto large_in = [&](const std::vector<NodeId>& list) {
+            return std::count_if(list.begin(), list.end(), is_large);
+        };
         const bool again = uses_[next] > 1 && large_in(reads) > large_in(before);
         const auto late = [&](NodeId input) { return input != next && reads_later(input, next); };
-        const bool provided = shared == Shared::provide && is_large(next) && std::none_of(before.begin(), before.end(), late);
+        const bool provided =
+            shared == Shared::provide && is_large(next) && std::none_of(before.begin(), before.end(), late);
         if (inputs > most_inputs || members.size() + (reads.size() - inputs) > most_steps || (again && !provided)) {
             members.pop_back();
             refused.push_back(next);
@@ -135,7 +147,8 @@ std::vector<NodeId> Groups::shared_values(const Group& group) const {
         if (id == group.root || !(graph_.node(id).shape == graph_.node(group.root).shape)) continue;
         int inside = 0;
         for (const NodeId reader : group.members)
-            inside += static_cast<int>(std::count(graph_.node(reader).operands.begin(), graph_.node(reader).operands.end(), id));
+            inside += static_cast<int>(
+                std::count(graph_.node(reader).operands.begin(), graph_.node(reader).operands.end(), id));
         const auto late = [&](NodeId input) { return reads_later(input, id); };
         if (uses_[id] > inside && std::none_of(group.inputs.begin(), group.inputs.end(), late)) result.push_back(id);
     }

@@ -13,9 +13,10 @@ namespace cairn::inline v0::fuse {
 class Groups {
 public:
     explicit Groups(const ir::GraphData& graph);
-    /// Appends the groups that end in `root`, at most three. They differ in what they do at a value that is read elsewhere too: compute it again,
-    /// where that reads no more memory than the value itself; read it; or provide it, where it has the shape of the root. A producer smaller than
-    /// the root is taken in only where computing it again for each element costs little.
+    /// Appends the groups that end in `root`, at most three. They differ in what they do at a value that is read
+    /// elsewhere too: compute it again, where that reads no more memory than the value itself; read it; or provide it,
+    /// where it has the shape of the root. A producer smaller than the root is taken in only where computing it again
+    /// for each element costs little.
     void at(ir::NodeId root, std::vector<Tile>& tiles) const;
 
 private:

@@ -42,9 +42,7 @@ std::optional<Instance> instantiate(const Definition& definition, std::span<cons
         for (const Tensor& input : inputs) instance.inputs.push_back(*simple.map[input.id()]);
         for (const ir::Output& output : simple.graph->outputs()) instance.outputs.push_back(output.node);
         instance.reads = reads_of(*instance.graph, instance.inputs);
-    } catch (const InternalError&) {
-        throw;
-    } catch (const Error&) {
+    } catch (const InternalError&) { throw; } catch (const Error&) {
         return std::nullopt;
     }
     return instance;

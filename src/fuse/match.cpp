@@ -10,13 +10,12 @@ namespace {
 using ir::NodeId;
 
 bool is_free(const ir::Node& node) {
-    return node.op == ir::Op::input || node.op == ir::Op::weight || node.op == ir::Op::constant || node.op == ir::Op::state_read;
+    return node.op == ir::Op::input || node.op == ir::Op::weight || node.op == ir::Op::constant ||
+           node.op == ir::Op::state_read;
 }
 
 // A pattern can only stand where the form has the same outermost op.
-bool same_outside(const Term& a, const Term& b) {
-    return a.kind == b.kind && (a.kind != TermKind::op || a.op == b.op);
-}
+bool same_outside(const Term& a, const Term& b) { return a.kind == b.kind && (a.kind != TermKind::op || a.op == b.op); }
 
 bool fits(const ir::Node& node, const Instance& instance, std::size_t output) {
     const ir::Node& made = instance.graph->node(instance.outputs[output]);
@@ -25,7 +24,8 @@ bool fits(const ir::Node& node, const Instance& instance, std::size_t output) {
 
 // The same work, and `less` is done without some of what `more` reads.
 bool reads_less(const Tile& less, const Tile& more) {
-    return less.definition == more.definition && less.outputs == more.outputs && less.inputs.size() < more.inputs.size() &&
+    return less.definition == more.definition && less.outputs == more.outputs &&
+           less.inputs.size() < more.inputs.size() &&
            std::all_of(less.inputs.begin(), less.inputs.end(), [&](NodeId id) {
                return std::find(more.inputs.begin(), more.inputs.end(), id) != more.inputs.end();
            });
@@ -34,7 +34,12 @@ bool reads_less(const Tile& less, const Tile& more) {
 }  // namespace
 
 Matcher::Matcher(const ir::GraphData& graph, std::span<const Pattern> patterns)
-    : graph_(graph), patterns_(patterns), forms_(graph), known_terms_(forms_.canon().size()), regions_(graph), instances_(graph.symbols()),
+    : graph_(graph),
+      patterns_(patterns),
+      forms_(graph),
+      known_terms_(forms_.canon().size()),
+      regions_(graph),
+      instances_(graph.symbols()),
       known_(patterns.size()) {
     for (CanonId id = 0; id < known_terms_; ++id) known_structures_.insert(forms_.canon().structure(id));
 }
@@ -56,7 +61,8 @@ void Matcher::match_at(NodeId node, std::vector<Tile>& tiles) {
         if (auto tile = search(*this, pattern, node)) found.push_back(std::move(*tile));
     }
     for (const Tile& tile : found)
-        if (std::none_of(found.begin(), found.end(), [&](const Tile& other) { return reads_less(other, tile); })) tiles.push_back(tile);
+        if (std::none_of(found.begin(), found.end(), [&](const Tile& other) { return reads_less(other, tile); }))
+            tiles.push_back(tile);
 }
 
 bool Matcher::depends_on(NodeId node, NodeId ancestor) const {
@@ -75,7 +81,9 @@ bool Matcher::depends_on(NodeId node, NodeId ancestor) const {
 
 std::vector<NodeId> Matcher::interior(const Tile& tile) const {
     std::vector<NodeId> found, open = tile.outputs;
-    const auto in = [](const std::vector<NodeId>& list, NodeId id) { return std::find(list.begin(), list.end(), id) != list.end(); };
+    const auto in = [](const std::vector<NodeId>& list, NodeId id) {
+        return std::find(list.begin(), list.end(), id) != list.end();
+    };
     while (!open.empty()) {
         const NodeId at = open.back();
         open.pop_back();
@@ -94,14 +102,16 @@ std::size_t Matcher::name_of(CanonId unknown) const {
     return known_structures_.contains(structure) ? unknown : structure;
 }
 
-// A value that stays whole in all that is computed from it stands in the form of the node if the attempt is right, so the graph has it. The first
-// that it has not tells early, and of which operands it is made tells which guesses are wrong for the same reason.
+// A value that stays whole in all that is computed from it stands in the form of the node if the attempt is right, so
+// the graph has it. The first that it has not tells early, and of which operands it is made tells which guesses are
+// wrong for the same reason.
 std::optional<Matcher::Verdict> Matcher::refusal(const Attempt& attempt, const Instance& instance) {
     std::vector<Scaled> values;
     for (const NodeId id : attempt.operands) values.push_back(forms_[id]);
     Verdict verdict;
     const auto go_on = [&](NodeId id) {
-        const bool is_output = std::find(instance.outputs.begin(), instance.outputs.end(), id) != instance.outputs.end();
+        const bool is_output =
+            std::find(instance.outputs.begin(), instance.outputs.end(), id) != instance.outputs.end();
         const bool is_known = is_output && id != instance.outputs[attempt.pattern->main]
                                   ? !forms_.nodes_of(made_[id]).empty()
                                   : !stays_whole(instance.graph->node(id).op) || made_[id].core < known_terms_;
@@ -113,7 +123,8 @@ std::optional<Matcher::Verdict> Matcher::refusal(const Attempt& attempt, const I
     if (!forms_over(*instance.graph, instance.inputs, values, forms_.canon(), made_, go_on)) return verdict;
     const Scaled &made = made_[instance.outputs[attempt.pattern->main]], &wanted = forms_[attempt.root];
     if (forms_.canon().same(made, wanted)) return std::nullopt;
-    if (forms_.canon().structure(made.core) != forms_.canon().structure(wanted.core)) verdict.unknown = forms_.canon().structure(made.core);
+    if (forms_.canon().structure(made.core) != forms_.canon().structure(wanted.core))
+        verdict.unknown = forms_.canon().structure(made.core);
     return verdict;
 }
 
@@ -151,9 +162,11 @@ std::optional<Tile> Matcher::tile_of(const Attempt& attempt, const Instance& ins
 }
 
 Matcher::Verdict Matcher::prove(const Attempt& attempt) {
-    const std::optional<Instance>& instance = instances_.of(*attempt.pattern->definition, attempt.types, attempt.attributes);
+    const std::optional<Instance>& instance =
+        instances_.of(*attempt.pattern->definition, attempt.types, attempt.attributes);
     if (!instance) return {};
-    if (!fits(graph_.node(attempt.root), *instance, attempt.pattern->main)) return {std::nullopt, everything, std::size_t{0}};
+    if (!fits(graph_.node(attempt.root), *instance, attempt.pattern->main))
+        return {std::nullopt, everything, std::size_t{0}};
     if (auto refused = refusal(attempt, *instance)) return std::move(*refused);
     return {tile_of(attempt, *instance), everything, std::nullopt};
 }

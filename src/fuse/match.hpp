@@ -13,16 +13,17 @@
 
 namespace cairn::inline v0::fuse {
 
-/// Finds definitions in one graph. A match is guessed, then proved: the regions of a node and of a pattern's skeleton tell which nodes may be the
-/// operands and which numbers the free attributes; then the definition is built on just these operands, and the match holds exactly if the
-/// normal form of what it builds is the form of the node. So a wrong guess costs time and nothing else.
+/// Finds definitions in one graph. A match is guessed, then proved: the regions of a node and of a pattern's skeleton
+/// tell which nodes may be the operands and which numbers the free attributes; then the definition is built on just
+/// these operands, and the match holds exactly if the normal form of what it builds is the form of the node. So a wrong
+/// guess costs time and nothing else.
 ///
 ///     %7 = div %4, %6   with softmax axis=(-1) | f32[R,D]   ->   softmax axis=(-1) (%0) -> (%7)
 class Matcher {
 public:
     Matcher(const ir::GraphData& graph, std::span<const Pattern> patterns);
-    /// Appends a tile for each pattern whose main output is `node`. Of two tiles of one definition that only differ in what they read, the one
-    /// that reads less stays.
+    /// Appends a tile for each pattern whose main output is `node`. Of two tiles of one definition that only differ in
+    /// what they read, the one that reads less stays.
     void match_at(ir::NodeId node, std::vector<Tile>& tiles);
 
     /// A guess: `pattern` on these operands with these attributes makes `root`.
@@ -35,8 +36,9 @@ public:
     };
     struct Verdict {
         std::optional<Tile> tile;
-        OperandSet blame = everything;      ///< without a tile: operands that are wrong together, whatever the others are
-        std::optional<std::size_t> unknown; ///< names the value made of them that the graph has not; one name where only numbers differ
+        OperandSet blame = everything;  ///< without a tile: operands that are wrong together, whatever the others are
+        std::optional<std::size_t>
+            unknown;  ///< names the value made of them that the graph has not; one name where only numbers differ
     };
     Verdict prove(const Attempt& attempt);
 

@@ -75,7 +75,8 @@ std::vector<Table> tables_of(const ir::GraphData& graph) {
     return tables;
 }
 
-// The base b of a table of powers b^e, from one made with the base exp(`log_base`). The element with the largest exponent tells most exactly.
+// The base b of a table of powers b^e, from one made with the base exp(`log_base`). The element with the largest
+// exponent tells most exactly.
 double base_of(const std::vector<double>& table, const std::vector<double>& made, double log_base, DType dtype) {
     const auto far = std::max_element(made.begin(), made.end(), [](double a, double b) {
         return std::fabs(std::log(std::fabs(a))) < std::fabs(std::log(std::fabs(b)));
@@ -98,12 +99,14 @@ double as_written(double value, DType dtype) {
     return number_in({text, std::to_chars(text, text + sizeof text, narrow).ptr});
 }
 
-std::vector<std::vector<double>> numbers_for(Matcher& matcher, const Pattern& pattern, std::span<const Overlay> overlays) {
+std::vector<std::vector<double>> numbers_for(Matcher& matcher, const Pattern& pattern,
+                                             std::span<const Overlay> overlays) {
     std::vector<std::vector<double>> numbers;
     for (const Hole& hole : pattern.holes) {
         numbers.emplace_back();
         for (const Overlay& overlay : overlays)
-            if (holds_sentinel(pattern, overlay.skeleton, hole.sentinel)) add_numbers_under(matcher, overlay.graph, numbers.back());
+            if (holds_sentinel(pattern, overlay.skeleton, hole.sentinel))
+                add_numbers_under(matcher, overlay.graph, numbers.back());
     }
     return numbers;
 }

@@ -36,7 +36,8 @@ void add_features(const Canon& canon, CanonId core, std::uint64_t& features, std
         if (stays_whole(term.op) && ir::info(term.op).kind != ir::OpClass::movement) return;
     }
     for (const Scaled& part : term.parts) {
-        if (term.kind == TermKind::product && canon.term(part.core).kind != TermKind::leaf) features |= feature_of_power(part.factor);
+        if (term.kind == TermKind::product && canon.term(part.core).kind != TermKind::leaf)
+            features |= feature_of_power(part.factor);
         add_features(canon, part.core, features, seen);
     }
 }

@@ -5,13 +5,15 @@
 #include <cstdint>
 #include <vector>
 
-/// What can be seen of a form without descending into the ops that stay whole: enough to tell most nodes that no pattern can match, and most values
-/// that are no operand.
+/// What can be seen of a form without descending into the ops that stay whole: enough to tell most nodes that no
+/// pattern can match, and most values that are no operand.
 ///
-///     gamma * (x - m) * (v + eps)^-0.5 + beta    features: sum (of m and v) and ^-0.5; places: gamma in a product in a sum, beta in a sum
+///     gamma * (x - m) * (v + eps)^-0.5 + beta    features: sum (of m and v) and ^-0.5; places: gamma in a product in a
+///     sum, beta in a sum
 namespace cairn::inline v0::fuse {
 
-/// A bit for each op that computes and for each power -1, -0.5 and 0.5 of something computed. What is put in place of a leaf takes none away.
+/// A bit for each op that computes and for each power -1, -0.5 and 0.5 of something computed. What is put in place of a
+/// leaf takes none away.
 std::uint64_t features_of(const Canon& canon, CanonId core);
 
 /// Where a core stands: the sums and products that hold it, outermost first.

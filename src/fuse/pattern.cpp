@@ -24,8 +24,8 @@ bool same_ops(const ir::GraphData& a, const ir::GraphData& b) {
                       [](const ir::Node& x, const ir::Node& y) { return x.op == y.op; });
 }
 
-// A mean over 768 elements multiplies by a constant, one over N by a value made of N: where sizes show like this there are two skeletons. A
-// definition may also want to know a size (rope makes a table of it) and give only one.
+// A mean over 768 elements multiplies by a constant, one over N by a value made of N: where sizes show like this there
+// are two skeletons. A definition may also want to know a size (rope makes a table of it) and give only one.
 std::vector<Instance> skeletons_of(const Definition& definition, const Pattern& pattern) {
     const std::vector<Dim> sizes = sample_sizes(pattern.symbols->list().size());
     std::vector<TensorDesc> operands = pattern.problem.inputs;
@@ -40,7 +40,8 @@ std::vector<Instance> skeletons_of(const Definition& definition, const Pattern& 
     return result;
 }
 
-// Leading axes may be added to an operand whose first size says nothing about any other axis: [R,D] of a layer norm, not its [D].
+// Leading axes may be added to an operand whose first size says nothing about any other axis: [R,D] of a layer norm,
+// not its [D].
 std::vector<bool> leading(const Problem& problem) {
     std::vector<bool> result;
     for (const TensorDesc& operand : problem.inputs) {
@@ -84,7 +85,8 @@ Pattern read(const Definition& definition, std::string_view text) {
 
 void add_patterns(const Definition& definition, std::string_view text, std::vector<Pattern>& patterns) {
     const auto refuse = [&] {
-        throw Error(ErrorKind::argument, "fuse", fmt::format("definition {} does not take its pattern \"{}\"", definition.name, text));
+        throw Error(ErrorKind::argument, "fuse",
+                    fmt::format("definition {} does not take its pattern \"{}\"", definition.name, text));
     };
     const auto skeletons = skeletons_of(definition, read(definition, text));
     if (skeletons.empty()) refuse();
@@ -105,7 +107,8 @@ void add_patterns(const Definition& definition, std::string_view text, std::vect
 
 std::optional<std::size_t> Pattern::operand_of(ir::NodeId id) const {
     const auto it = std::find(skeleton.inputs.begin(), skeleton.inputs.end(), id);
-    return it == skeleton.inputs.end() ? std::nullopt : std::optional(static_cast<std::size_t>(it - skeleton.inputs.begin()));
+    return it == skeleton.inputs.end() ? std::nullopt
+                                       : std::optional(static_cast<std::size_t>(it - skeleton.inputs.begin()));
 }
 
 std::vector<Pattern> make_patterns(std::span<const Definition> definitions) {

@@ -13,7 +13,8 @@
 
 namespace cairn::inline v0::fuse {
 
-/// A number a pattern leaves free (`eps=?`): where it stands among the attributes, and the number put there to make the skeleton.
+/// A number a pattern leaves free (`eps=?`): where it stands among the attributes, and the number put there to make the
+/// skeleton.
 struct Hole {
     std::size_t attribute;
     double sentinel;
@@ -21,25 +22,27 @@ struct Hole {
 
 /// One pattern of a definition, made into a graph that shows where to look for operands and numbers.
 ///
-///     layer_norm eps=? | f32[R,D] f32[D] f32[D]      operands: [R,D] [D] [D], hole: eps; skeleton: the atomic ops on such operands
+///     layer_norm eps=? | f32[R,D] f32[D] f32[D]      operands: [R,D] [D] [D], hole: eps; skeleton: the atomic ops on
+///     such operands
 struct Pattern {
     const Definition* definition = nullptr;
     Problem problem;                   ///< operands as written, sentinels in the holes
     std::shared_ptr<Symbols> symbols;  ///< of the problem
     std::vector<Hole> holes;
     Instance skeleton;
-    std::unique_ptr<Forms> forms;      ///< of the skeleton
-    std::unique_ptr<Regions> regions;  ///< of the skeleton
-    std::size_t main = 0;              ///< the output that depends on the others
-    std::vector<bool> may_lead;        ///< of each operand: further leading axes may be there
-    std::uint64_t features = 0;        ///< of the main output
+    std::unique_ptr<Forms> forms;                   ///< of the skeleton
+    std::unique_ptr<Regions> regions;               ///< of the skeleton
+    std::size_t main = 0;                           ///< the output that depends on the others
+    std::vector<bool> may_lead;                     ///< of each operand: further leading axes may be there
+    std::uint64_t features = 0;                     ///< of the main output
     std::vector<std::vector<std::uint32_t>> paths;  ///< of each operand: where it stands in the main output
 
     /// The operand that node `id` of the skeleton is, if any.
     std::optional<std::size_t> operand_of(ir::NodeId id) const;
 };
 
-/// The patterns of all definitions. Throws Error(argument) where a pattern's text cannot be read or its definition refuses it.
+/// The patterns of all definitions. Throws Error(argument) where a pattern's text cannot be read or its definition
+/// refuses it.
 std::vector<Pattern> make_patterns(std::span<const Definition> definitions);
 
 }  // namespace cairn::inline v0::fuse

@@ -23,7 +23,8 @@ std::string work(const Tile& tile) {
     std::string head = text.substr(0, text.find(" |"));
     if (!tile.results.empty()) {
         head += " results (";
-        for (std::size_t i = 0; i < tile.results.size(); ++i) head += fmt::format("{}{}", i == 0 ? "" : ",", tile.results[i]);
+        for (std::size_t i = 0; i < tile.results.size(); ++i)
+            head += fmt::format("{}{}", i == 0 ? "" : ",", tile.results[i]);
         head += ")";
     }
     return head;

@@ -28,8 +28,8 @@ Tile single(const ir::GraphData& graph, NodeId id) {
 }
 
 bool same_tile(const Tile& a, const Tile& b) {
-    return a.definition == b.definition && a.inputs == b.inputs && a.outputs == b.outputs && a.attributes == b.attributes &&
-           a.body == b.body;
+    return a.definition == b.definition && a.inputs == b.inputs && a.outputs == b.outputs &&
+           a.attributes == b.attributes && a.body == b.body;
 }
 
 }  // namespace
@@ -46,7 +46,8 @@ std::vector<Tile> propose(const ir::GraphData& graph, std::span<const Definition
         if (options.elementwise) groups.at(id, here);
         here.push_back(single(graph, id));
         for (Tile& tile : here)
-            if (std::none_of(tiles.rbegin(), tiles.rbegin() + static_cast<std::ptrdiff_t>(std::min(tiles.size(), here.size())),
+            if (std::none_of(tiles.rbegin(),
+                             tiles.rbegin() + static_cast<std::ptrdiff_t>(std::min(tiles.size(), here.size())),
                              [&](const Tile& other) { return same_tile(other, tile); }))
                 tiles.push_back(std::move(tile));
     }

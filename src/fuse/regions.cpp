@@ -10,17 +10,26 @@ namespace {
 using ir::NodeId;
 using ir::Op;
 
-// Enough for every known function with room to spare, and a bound on the work where arithmetic goes on through a whole model.
+// Enough for every known function with room to spare, and a bound on the work where arithmetic goes on through a whole
+// model.
 constexpr std::size_t most_nodes = 40;
 
 }  // namespace
 
 bool is_arithmetic(const ir::Node& node) {
     switch (node.op) {
-        case Op::exp: case Op::log: case Op::sin: case Op::cos: case Op::tanh: case Op::erf: case Op::floor: case Op::abs:
-        case Op::cast:
-            return false;
-        case Op::reshape: case Op::transpose: case Op::broadcast: return true;
+        case Op::exp:
+        case Op::log:
+        case Op::sin:
+        case Op::cos:
+        case Op::tanh:
+        case Op::erf:
+        case Op::floor:
+        case Op::abs:
+        case Op::cast: return false;
+        case Op::reshape:
+        case Op::transpose:
+        case Op::broadcast: return true;
         default: return ir::is(node, ir::OpClass::elementwise);
     }
 }

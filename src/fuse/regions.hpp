@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
-/// Where a match looks for operands. Spellings of one function differ in arithmetic and movement, hardly in the ops between: the exp, sum and
-/// matmul of an attention stand in every spelling of it. So a region is all that can be reached from a node through arithmetic and movement; its
-/// rim are the other ops, the marks.
+/// Where a match looks for operands. Spellings of one function differ in arithmetic and movement, hardly in the ops
+/// between: the exp, sum and matmul of an attention stand in every spelling of it. So a region is all that can be
+/// reached from a node through arithmetic and movement; its rim are the other ops, the marks.
 ///
 ///     (x - max(x)) * exp(y / 2)   from the product: reaches mul sub div x y 2 and the marks max_reduce, exp
 namespace cairn::inline v0::fuse {

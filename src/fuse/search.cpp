@@ -14,12 +14,18 @@ using ir::NodeId;
 constexpr int most_guesses = 160;
 constexpr std::size_t most_candidates = 8;
 
-bool contains(const std::vector<NodeId>& list, NodeId id) { return std::find(list.begin(), list.end(), id) != list.end(); }
+bool contains(const std::vector<NodeId>& list, NodeId id) {
+    return std::find(list.begin(), list.end(), id) != list.end();
+}
 
 class Search {
 public:
     Search(Matcher& matcher, const Pattern& pattern, NodeId root)
-        : matcher_(matcher), graph_(matcher.graph()), pattern_(pattern), skeleton_(*pattern.skeleton.graph), root_(root) {
+        : matcher_(matcher),
+          graph_(matcher.graph()),
+          pattern_(pattern),
+          skeleton_(*pattern.skeleton.graph),
+          root_(root) {
         overlays_.push_back({pattern.skeleton.outputs[pattern.main], root});
         places_ = places_in(matcher.forms().canon(), matcher.forms()[root].core);
     }
@@ -32,7 +38,8 @@ public:
 private:
     bool done() const { return found_.has_value() || guesses_ >= most_guesses; }
 
-    // Finds a partner for each mark on the rim of overlay `at`, from the `next`-th node of its region on; then goes on to the next overlay.
+    // Finds a partner for each mark on the rim of overlay `at`, from the `next`-th node of its region on; then goes on
+    // to the next overlay.
     void lay(std::size_t at, std::size_t next) {
         if (done()) return;
         if (at == overlays_.size()) return choose_operands();
@@ -47,7 +54,8 @@ private:
             if (node.op != mark.op || node.operands.size() != mark.operands.size()) continue;
             const std::size_t size = overlays_.size();
             marks_.push_back(nodes[next]);
-            for (std::size_t i = 0; i < mark.operands.size(); ++i) overlays_.push_back({mark.operands[i], node.operands[i]});
+            for (std::size_t i = 0; i < mark.operands.size(); ++i)
+                overlays_.push_back({mark.operands[i], node.operands[i]});
             lay(at, next + 1);
             overlays_.resize(size);
             marks_.pop_back();
@@ -57,7 +65,8 @@ private:
 
     bool is_new_mark(NodeId id) const {
         const ir::Node& node = skeleton_.node(id);
-        return !is_arithmetic(node) && !node.operands.empty() && std::find(marks_.begin(), marks_.end(), id) == marks_.end();
+        return !is_arithmetic(node) && !node.operands.empty() &&
+               std::find(marks_.begin(), marks_.end(), id) == marks_.end();
     }
 
     // A value that stays whole stands in the root's form where the operand stands in the pattern's.
@@ -65,13 +74,15 @@ private:
         const CanonId core = matcher_.forms()[id].core;
         const TermKind kind = matcher_.forms().canon().term(core).kind;
         const auto& paths = pattern_.paths[index];
-        return (kind != TermKind::leaf && kind != TermKind::op) || std::all_of(paths.begin(), paths.end(), [&](std::uint32_t path) {
-            return std::find(places_.begin(), places_.end(), Place{core, path}) != places_.end();
-        });
+        return (kind != TermKind::leaf && kind != TermKind::op) ||
+               std::all_of(paths.begin(), paths.end(), [&](std::uint32_t path) {
+                   return std::find(places_.begin(), places_.end(), Place{core, path}) != places_.end();
+               });
     }
 
-    // The nodes that may be operand `index`: those in all regions laid over the operand, nearest first in the narrowest of them. Where it
-    // stands alone in one, only what has the same core, the plainest of it in front, so that a scale outside is not taken into the operand.
+    // The nodes that may be operand `index`: those in all regions laid over the operand, nearest first in the narrowest
+    // of them. Where it stands alone in one, only what has the same core, the plainest of it in front, so that a scale
+    // outside is not taken into the operand.
     std::vector<NodeId> candidates(std::size_t index) {
         std::vector<const std::vector<NodeId>*> regions;
         std::size_t narrowest = 0;
@@ -91,7 +102,9 @@ private:
         }
         std::vector<NodeId> result;
         for (const NodeId id : regions.empty() ? std::vector<NodeId>() : *regions.front())
-            if (id != root_ && std::all_of(regions.begin(), regions.end(), [&](const auto* region) { return contains(*region, id); }) &&
+            if (id != root_ &&
+                std::all_of(regions.begin(), regions.end(),
+                            [&](const auto* region) { return contains(*region, id); }) &&
                 stands_right(index, id) && Sizes(pattern_).bind(index, graph_.node(id).dtype, graph_.node(id).shape))
                 result.push_back(id);
         if (alone) {
@@ -117,7 +130,8 @@ private:
     }
 
     // Returns the operands to blame: where the one chosen here is not among them, no other choice of its type helps.
-    OperandSet choose_operand(const std::vector<std::vector<NodeId>>& choices, std::vector<NodeId>& operands, const Sizes& sizes) {
+    OperandSet choose_operand(const std::vector<std::vector<NodeId>>& choices, std::vector<NodeId>& operands,
+                              const Sizes& sizes) {
         const std::size_t index = operands.size();
         if (index == choices.size()) return guess(operands, sizes);
         const OperandSet here = only_operand(index);
@@ -126,7 +140,8 @@ private:
         for (const NodeId id : choices[index]) {
             if (done()) return everything;
             const auto same_type = [&](NodeId other) {
-                return graph_.node(other).dtype == graph_.node(id).dtype && graph_.node(other).shape == graph_.node(id).shape;
+                return graph_.node(other).dtype == graph_.node(id).dtype &&
+                       graph_.node(other).shape == graph_.node(id).shape;
             };
             if (std::any_of(hopeless.begin(), hopeless.end(), same_type)) continue;
             Sizes more = sizes;
@@ -161,8 +176,9 @@ private:
     }
 
     // What two numbers fail to make alike hangs on no number of this hole.
-    Matcher::Verdict fill(std::span<const NodeId> operands, std::span<const TensorDesc> types, const Attributes& attributes,
-                          std::span<const std::vector<double>> numbers, std::size_t hole, std::optional<std::size_t> unknown) {
+    Matcher::Verdict fill(std::span<const NodeId> operands, std::span<const TensorDesc> types,
+                          const Attributes& attributes, std::span<const std::vector<double>> numbers, std::size_t hole,
+                          std::optional<std::size_t> unknown) {
         if (hole == numbers.size()) {
             Matcher::Verdict verdict = attempt(operands, types, attributes);
             if (found_) matcher_.known_attributes(pattern_).push_back(attributes);
@@ -174,7 +190,8 @@ private:
             Attributes filled = attributes;
             filled[pattern_.holes[hole].attribute].value = number;
             Matcher::Verdict verdict = fill(operands, types, filled, numbers, hole + 1, all.unknown);
-            if (verdict.unknown && (verdict.unknown == all.unknown || (verdict.blame & any_number) == 0)) return verdict;
+            if (verdict.unknown && (verdict.unknown == all.unknown || (verdict.blame & any_number) == 0))
+                return verdict;
             all.blame |= verdict.blame;
             all.unknown = verdict.unknown;
         }
@@ -182,7 +199,8 @@ private:
         return all;
     }
 
-    Matcher::Verdict attempt(std::span<const NodeId> operands, std::span<const TensorDesc> types, const Attributes& attributes) {
+    Matcher::Verdict attempt(std::span<const NodeId> operands, std::span<const TensorDesc> types,
+                             const Attributes& attributes) {
         ++guesses_;
         Matcher::Verdict verdict = matcher_.prove({&pattern_, root_, operands, types, attributes});
         found_ = std::move(verdict.tile);
@@ -196,7 +214,7 @@ private:
     NodeId root_;
     std::vector<Place> places_;  // in the root's form
     std::vector<Overlay> overlays_;
-    std::vector<NodeId> marks_;  // of the skeleton, already laid
+    std::vector<NodeId> marks_;                                // of the skeleton, already laid
     std::optional<std::vector<std::vector<double>>> numbers_;  // for the marks as laid, made when first needed
     std::optional<Tile> found_;
     int guesses_ = 0;

@@ -46,7 +46,8 @@ bool Sizes::bind(std::size_t index, DType dtype, const Shape& shape) {
     return true;
 }
 
-bool Sizes::solve(const Dim& written, const Dim& actual, std::vector<std::optional<Dim>>& bound, Symbols& symbols) const {
+bool Sizes::solve(const Dim& written, const Dim& actual, std::vector<std::optional<Dim>>& bound,
+                  Symbols& symbols) const {
     std::optional<std::size_t> unknown;
     for (std::size_t i = 0; i < bound.size(); ++i) {
         if (bound[i] || !depends_on(written, i, bound.size())) continue;
@@ -55,7 +56,8 @@ bool Sizes::solve(const Dim& written, const Dim& actual, std::vector<std::option
     }
     const auto with = [&](const Dim& value) {
         std::vector<Dim> replacements;
-        for (std::size_t i = 0; i < bound.size(); ++i) replacements.push_back(bound[i] ? *bound[i] : i == unknown ? value : Dim(1));
+        for (std::size_t i = 0; i < bound.size(); ++i)
+            replacements.push_back(bound[i] ? *bound[i] : i == unknown ? value : Dim(1));
         return symbols.substitute(written, replacements);
     };
     if (!unknown) return with(1) == actual;

@@ -8,8 +8,8 @@
 
 namespace cairn::inline v0::fuse {
 
-/// Finds out whether operands can have the shapes a pattern writes: each symbol stands for one size everywhere, the last axes agree, f32 stands for
-/// any float dtype but one for all, i32 for itself.
+/// Finds out whether operands can have the shapes a pattern writes: each symbol stands for one size everywhere, the
+/// last axes agree, f32 stands for any float dtype but one for all, i32 for itself.
 ///
 ///     f32[B,G*R,T,D] f32[B,G,S,D]   f32[2,8,T,64] f32[2,4,P + T,64]   yes: B = 2, G = 4, R = 2, T, S = P + T, D = 64
 class Sizes {

@@ -7,20 +7,20 @@
 #include <string>
 #include <vector>
 
-/// Which regions of a graph one kernel could compute whole. Only proposals: the graph is not changed, and whether a tile is used is decided in
-/// select by time.
+/// Which regions of a graph one kernel could compute whole. Only proposals: the graph is not changed, and whether a
+/// tile is used is decided in select by time.
 namespace cairn::inline v0::fuse {
 
-/// A match of a definition. It provides its outputs and nothing else: an interior value that is read elsewhere is made again by another
-/// tile, or by one that has it among its outputs.
+/// A match of a definition. It provides its outputs and nothing else: an interior value that is read elsewhere is made
+/// again by another tile, or by one that has it among its outputs.
 struct Tile {
-    std::string definition;               ///< a Definition's name, `elementwise`, or the atomic op of a single node
-    Attributes attributes;                ///< as a Problem of that definition lists them
-    std::vector<Step> body;               ///< of `elementwise`
-    std::vector<int> results;             ///< of `elementwise`: the value number of each output
-    std::vector<ir::NodeId> inputs;       ///< nodes read, in the definition's operand order
-    std::vector<ir::NodeId> outputs;      ///< nodes provided
-    std::vector<ir::NodeId> interior;     ///< nodes computed inside and not provided, for explain() and dumps
+    std::string definition;            ///< a Definition's name, `elementwise`, or the atomic op of a single node
+    Attributes attributes;             ///< as a Problem of that definition lists them
+    std::vector<Step> body;            ///< of `elementwise`
+    std::vector<int> results;          ///< of `elementwise`: the value number of each output
+    std::vector<ir::NodeId> inputs;    ///< nodes read, in the definition's operand order
+    std::vector<ir::NodeId> outputs;   ///< nodes provided
+    std::vector<ir::NodeId> interior;  ///< nodes computed inside and not provided, for explain() and dumps
 };
 
 struct Options {
@@ -28,10 +28,12 @@ struct Options {
     bool elementwise = true;  ///< group connected elementwise ops
 };
 
-/// Every tile of the graph: one for each node that is not a leaf (movement ops too: as kernels, where they cannot be views), a match of each
-/// definition wherever a spelling of it is found, and groups of connected elementwise ops. Ordered by their last output, larger tiles first.
-/// The graph should have been simplified; definitions are brought into the same form here.
-std::vector<Tile> propose(const ir::GraphData& graph, std::span<const Definition> definitions, const Options& options = {});
+/// Every tile of the graph: one for each node that is not a leaf (movement ops too: as kernels, where they cannot be
+/// views), a match of each definition wherever a spelling of it is found, and groups of connected elementwise ops.
+/// Ordered by their last output, larger tiles first. The graph should have been simplified; definitions are brought
+/// into the same form here.
+std::vector<Tile> propose(const ir::GraphData& graph, std::span<const Definition> definitions,
+                          const Options& options = {});
 
 /// `layer_norm eps=1e-05 (%3, %1, %2) -> (%12) over %4..`: one line a tile, for dumps and tests.
 std::string to_string(const std::vector<Tile>& tiles);

@@ -44,10 +44,10 @@ struct Node {
     Device device = Device::cpu;
     std::vector<NodeId> operands;
     Attributes attributes;
-    std::string name;  ///< of an input, weight or state
+    std::string name;                                   ///< of an input, weight or state
     std::shared_ptr<const std::vector<double>> values;  ///< of a constant: all its elements, row-major
-    std::source_location where;  ///< the user's line; not part of identity
-    std::string composite;       ///< the outermost composite it was made in; not part of identity
+    std::source_location where;                         ///< the user's line; not part of identity
+    std::string composite;  ///< the outermost composite it was made in; not part of identity
 };
 
 struct StateInfo {

@@ -11,18 +11,26 @@ struct Activation {
     Tensor (*apply)(const Operand&);
 };
 
-constexpr std::array<Activation, 8> activations{{{"gelu_new", gelu_tanh}, {"gelu_fast", gelu_tanh}, {"gelu_pytorch_tanh", gelu_tanh},
-                                                 {"gelu", gelu}, {"relu", relu}, {"silu", silu}, {"swish", silu}, {"sigmoid", sigmoid}}};
+constexpr std::array<Activation, 8> activations{{{"gelu_new", gelu_tanh},
+                                                 {"gelu_fast", gelu_tanh},
+                                                 {"gelu_pytorch_tanh", gelu_tanh},
+                                                 {"gelu", gelu},
+                                                 {"relu", relu},
+                                                 {"silu", silu},
+                                                 {"swish", silu},
+                                                 {"sigmoid", sigmoid}}};
 
 const Activation* find(std::string_view name) noexcept {
-    const auto it = std::find_if(activations.begin(), activations.end(), [&](const Activation& a) { return a.name == name; });
+    const auto it =
+        std::find_if(activations.begin(), activations.end(), [&](const Activation& a) { return a.name == name; });
     return it == activations.end() ? nullptr : &*it;
 }
 
 }  // namespace
 
 Tensor WeightTable::operator()(const std::string& name) const {
-    const auto it = std::find_if(specs_.begin(), specs_.end(), [&](const WeightSpec& spec) { return spec.name == name; });
+    const auto it =
+        std::find_if(specs_.begin(), specs_.end(), [&](const WeightSpec& spec) { return spec.name == name; });
     if (it == specs_.end()) throw Error(ErrorKind::argument, "weights", "the list has no " + name);
     Shape shape;
     for (const std::int64_t size : it->shape) shape.emplace_back(size);
@@ -42,7 +50,8 @@ bool is_known_activation(std::string_view name) noexcept { return find(name) != 
 
 Tensor activate(std::string_view name, const Tensor& x) {
     const Activation* activation = find(name);
-    if (activation == nullptr) throw Error(ErrorKind::unsupported, "activation", "no activation is called " + std::string(name));
+    if (activation == nullptr)
+        throw Error(ErrorKind::unsupported, "activation", "no activation is called " + std::string(name));
     return activation->apply(x);
 }
 

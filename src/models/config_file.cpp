@@ -11,14 +11,17 @@ using nlohmann::json;
 ConfigFile::ConfigFile(const std::filesystem::path& path) : path_(path) {
     std::error_code ignored;
     std::ifstream file(path, std::ios::binary);
-    if (!file || !std::filesystem::is_regular_file(path, ignored)) throw Error(ErrorKind::file, "config", "cannot read " + path.string());
+    if (!file || !std::filesystem::is_regular_file(path, ignored))
+        throw Error(ErrorKind::file, "config", "cannot read " + path.string());
     json_ = std::make_unique<json>(json::parse(file, nullptr, false));
     if (!json_->is_object()) fail("it is no JSON object");
 }
 
 ConfigFile::~ConfigFile() = default;
 
-void ConfigFile::fail(std::string_view what) const { throw Error(ErrorKind::file, "config", path_.string() + ": " + std::string(what)); }
+void ConfigFile::fail(std::string_view what) const {
+    throw Error(ErrorKind::file, "config", path_.string() + ": " + std::string(what));
+}
 
 void ConfigFile::unsupported(std::string_view what) const {
     throw Error(ErrorKind::unsupported, "config", path_.string() + ": " + std::string(what));
@@ -42,7 +45,9 @@ std::int64_t ConfigFile::size(std::string_view key, std::optional<std::int64_t> 
 std::int64_t ConfigFile::layers(std::string_view key) const {
     constexpr std::int64_t most = 10'000;
     const std::int64_t count = size(key);
-    if (count > most) fail("entry \"" + std::string(key) + "\" must be at most " + std::to_string(most) + ", got " + std::to_string(count));
+    if (count > most)
+        fail("entry \"" + std::string(key) + "\" must be at most " + std::to_string(most) + ", got " +
+             std::to_string(count));
     return count;
 }
 
@@ -74,7 +79,8 @@ std::vector<std::string> ConfigFile::labels() const {
     if (!value->is_object()) fail("entry \"id2label\" must be an object");
     for (std::size_t i = 0; i < value->size(); ++i) {
         const auto it = value->find(std::to_string(i));
-        if (it == value->end() || !it->is_string()) fail("entry \"id2label\" must name labels 0 to " + std::to_string(value->size() - 1));
+        if (it == value->end() || !it->is_string())
+            fail("entry \"id2label\" must name labels 0 to " + std::to_string(value->size() - 1));
         labels.push_back(it->get<std::string>());
     }
     return labels;

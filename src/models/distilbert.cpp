@@ -5,13 +5,17 @@
 
 namespace cairn::inline v0::models {
 
-DistilBert::DistilBert(const DistilBertConfig& config, const std::vector<WeightSpec>& weights, const WeightSource& source, const Context& context,
-                       std::int64_t max_batch, const CompileOptions& compile_options)
-    : config_(config), max_batch_(max_batch), compiled_(compile(distilbert_graph(config, weights, max_batch), context, compile_options)) {
+DistilBert::DistilBert(const DistilBertConfig& config, const std::vector<WeightSpec>& weights,
+                       const WeightSource& source, const Context& context, std::int64_t max_batch,
+                       const CompileOptions& compile_options)
+    : config_(config),
+      max_batch_(max_batch),
+      compiled_(compile(distilbert_graph(config, weights, max_batch), context, compile_options)) {
     compiled_.bind(source, compile_options.progress, compile_options.stop);
 }
 
-DistilBert DistilBert::load(const std::filesystem::path& folder, const Context& context, std::int64_t max_batch, const CompileOptions& compile_options) {
+DistilBert DistilBert::load(const std::filesystem::path& folder, const Context& context, std::int64_t max_batch,
+                            const CompileOptions& compile_options) {
     const DistilBertConfig config = DistilBertConfig::read(folder / "config.json");
     const Safetensors file = Safetensors::open(folder);
     std::vector<WeightSpec> weights = distilbert_weights(config);
@@ -37,22 +41,27 @@ std::span<const float> DistilBert::forward(std::span<const std::vector<std::int3
     return forward(padded, masks);
 }
 
-std::span<const float> DistilBert::forward(std::span<const std::vector<std::int32_t>> rows, std::span<const std::vector<bool>> masks) {
+std::span<const float> DistilBert::forward(std::span<const std::vector<std::int32_t>> rows,
+                                           std::span<const std::vector<bool>> masks) {
     const auto count = static_cast<std::int64_t>(rows.size());
     if (count < 1 || count > max_batch_)
-        throw Error(ErrorKind::argument, "distilbert", std::to_string(count) + " rows, the model was made for 1 to " + std::to_string(max_batch_));
+        throw Error(ErrorKind::argument, "distilbert",
+                    std::to_string(count) + " rows, the model was made for 1 to " + std::to_string(max_batch_));
     const std::size_t length = rows[0].size();
     if (length == 0 || length > static_cast<std::size_t>(config_.positions))
-        throw Error(ErrorKind::argument, "distilbert", std::to_string(length) + " ids, expected 1 to " + std::to_string(config_.positions));
+        throw Error(ErrorKind::argument, "distilbert",
+                    std::to_string(length) + " ids, expected 1 to " + std::to_string(config_.positions));
     if (masks.size() != rows.size()) throw Error(ErrorKind::argument, "distilbert", "as many masks as rows are needed");
     ids_.clear();
     mask_.clear();
     for (std::size_t r = 0; r < rows.size(); ++r) {
-        if (rows[r].size() != length || masks[r].size() != length) throw Error(ErrorKind::argument, "distilbert", "rows and masks differ in length");
+        if (rows[r].size() != length || masks[r].size() != length)
+            throw Error(ErrorKind::argument, "distilbert", "rows and masks differ in length");
         for (const std::int32_t id : rows[r])
             if (id < 0 || id >= config_.vocabulary)
                 throw Error(ErrorKind::argument, "distilbert",
-                            "token id " + std::to_string(id) + " is not in the vocabulary of " + std::to_string(config_.vocabulary));
+                            "token id " + std::to_string(id) + " is not in the vocabulary of " +
+                                std::to_string(config_.vocabulary));
         ids_.insert(ids_.end(), rows[r].begin(), rows[r].end());
         mask_.insert(mask_.end(), masks[r].begin(), masks[r].end());
     }

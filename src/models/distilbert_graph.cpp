@@ -32,7 +32,8 @@ std::vector<WeightSpec> distilbert_weights(const DistilBertConfig& config) {
     add("distilbert.embeddings.LayerNorm", {c});
     for (std::int64_t layer = 0; layer < config.layers; ++layer) {
         const std::string prefix = layer_prefix(layer);
-        for (const char* part : {"attention.q_lin", "attention.k_lin", "attention.v_lin", "attention.out_lin"}) add(prefix + part, {c, c});
+        for (const char* part : {"attention.q_lin", "attention.k_lin", "attention.v_lin", "attention.out_lin"})
+            add(prefix + part, {c, c});
         add(prefix + "sa_layer_norm", {c});
         add(prefix + "ffn.lin1", {config.inner, c});
         add(prefix + "ffn.lin2", {c, config.inner});
@@ -48,15 +49,19 @@ Graph distilbert_graph(const DistilBertConfig& config, const std::vector<WeightS
     Graph g("distilbert");
     const WeightTable weight(g, weights);
     const Dim batch = g.symbol("B", 1, max_batch), length = g.symbol("S", 1, config.positions);
-    const Tensor ids = g.input("ids", DType::i32, {batch, length}), mask = g.input("mask", DType::boolean, {batch, length});
+    const Tensor ids = g.input("ids", DType::i32, {batch, length}),
+                 mask = g.input("mask", DType::boolean, {batch, length});
     const Tensor words = embedding(weight("distilbert.embeddings.word_embeddings.weight"), ids);
     const Tensor places = slice(weight("distilbert.embeddings.position_embeddings.weight"), 0, 0, length);
     Tensor x = norm(words + places, "distilbert.embeddings.LayerNorm", weight);
     for (std::int64_t layer = 0; layer < config.layers; ++layer) {
         const std::string prefix = layer_prefix(layer);
-        const auto head = [&](const char* part) { return split_heads(project(x, prefix + "attention." + part, weight), config.heads); };
+        const auto head = [&](const char* part) {
+            return split_heads(project(x, prefix + "attention." + part, weight), config.heads);
+        };
         const Tensor seen = attention(head("q_lin"), head("k_lin"), head("v_lin"), mask);
-        x = norm(project(merge_heads(seen), prefix + "attention.out_lin", weight) + x, prefix + "sa_layer_norm", weight);
+        x = norm(project(merge_heads(seen), prefix + "attention.out_lin", weight) + x, prefix + "sa_layer_norm",
+                 weight);
         const Tensor h = activate(config.activation, project(x, prefix + "ffn.lin1", weight));
         x = norm(project(h, prefix + "ffn.lin2", weight) + x, prefix + "output_layer_norm", weight);
     }
@@ -79,7 +84,8 @@ DistilBertConfig DistilBertConfig::read(const std::filesystem::path& config_json
     config.activation = file.text("activation", "gelu");
     if (std::vector<std::string> labels = file.labels(); !labels.empty()) config.labels = std::move(labels);
     if (config.width % config.heads != 0) file.fail("dim is no multiple of n_heads");
-    if (!is_known_activation(config.activation)) file.unsupported("activation \"" + config.activation + "\" is not known");
+    if (!is_known_activation(config.activation))
+        file.unsupported("activation \"" + config.activation + "\" is not known");
     return config;
 }
 

@@ -5,8 +5,8 @@
 namespace cairn::inline v0::models {
 namespace {
 
-CompiledGraph compile_gpt2(const Gpt2Config& config, const std::vector<WeightSpec>& weights, const Context& context, const Gpt2Options& options,
-                           CompileOptions& compile_options) {
+CompiledGraph compile_gpt2(const Gpt2Config& config, const std::vector<WeightSpec>& weights, const Context& context,
+                           const Gpt2Options& options, CompileOptions& compile_options) {
     if (compile_options.splits.empty()) compile_options.splits = {{"T", {1, 12}}};
     return compile(gpt2_graph(config, weights, options), context, compile_options);
 }
@@ -16,20 +16,23 @@ CompiledGraph compile_gpt2(const Gpt2Config& config, const std::vector<WeightSpe
 Gpt2::Gpt2(Gpt2Config config, const Gpt2Options& options, CompiledGraph compiled, std::int64_t capacity)
     : config_(std::move(config)), options_(options), compiled_(std::move(compiled)), capacity_(capacity) {}
 
-Gpt2::Gpt2(const Gpt2Config& config, const std::vector<WeightSpec>& weights, const WeightSource& source, const Context& context,
-           const Gpt2Options& options, CompileOptions compile_options)
+Gpt2::Gpt2(const Gpt2Config& config, const std::vector<WeightSpec>& weights, const WeightSource& source,
+           const Context& context, const Gpt2Options& options, CompileOptions compile_options)
     : Gpt2(config, options, compile_gpt2(config, weights, context, options, compile_options),
            options.capacity == 0 ? config.positions : options.capacity) {
     compiled_.bind(source, compile_options.progress, compile_options.stop);
 }
 
-Gpt2 Gpt2::load(const std::filesystem::path& folder, const Context& context, const Gpt2Options& options, CompileOptions compile_options) {
+Gpt2 Gpt2::load(const std::filesystem::path& folder, const Context& context, const Gpt2Options& options,
+                CompileOptions compile_options) {
     constexpr const char* prefix = "transformer.";
     const Gpt2Config config = Gpt2Config::read(folder / "config.json");
     const Safetensors file = Safetensors::open(folder);
     std::vector<WeightSpec> weights = gpt2_weights(config);
     find_weights(weights, file, prefix, folder);
-    const WeightSource source = [&file, whole = file.source()](std::string_view name) { return whole(name_in_file(std::string(name), file, prefix)); };
+    const WeightSource source = [&file, whole = file.source()](std::string_view name) {
+        return whole(name_in_file(std::string(name), file, prefix));
+    };
     return Gpt2(config, weights, source, context, options, std::move(compile_options));
 }
 
@@ -44,7 +47,9 @@ std::span<const float> Gpt2::forward(std::span<const std::int32_t> ids) {
 std::span<const float> Gpt2::forward(std::span<const std::int32_t> ids, std::span<const std::int32_t> starts) {
     const auto rows = static_cast<std::int64_t>(starts.size());
     if (options_.max_batch == 1 || rows < 1 || rows > options_.max_batch)
-        throw Error(ErrorKind::argument, "gpt2", std::to_string(rows) + " rows, the model was made for at most " + std::to_string(options_.max_batch));
+        throw Error(
+            ErrorKind::argument, "gpt2",
+            std::to_string(rows) + " rows, the model was made for at most " + std::to_string(options_.max_batch));
     if (ids.size() % starts.size() != 0) throw Error(ErrorKind::argument, "gpt2", "the rows differ in length");
     compiled_.set("start", starts.data(), {rows});
     return run(ids, rows);
@@ -54,10 +59,14 @@ std::span<const float> Gpt2::run(std::span<const std::int32_t> ids, std::int64_t
     const std::int64_t count = static_cast<std::int64_t>(ids.size()) / rows;
     if (count == 0) throw Error(ErrorKind::argument, "gpt2", "there are no tokens");
     if (length_ + count > capacity_)
-        throw Error(ErrorKind::argument, "gpt2", std::to_string(length_ + count) + " tokens are more than the context of " + std::to_string(capacity_) + " holds");
+        throw Error(ErrorKind::argument, "gpt2",
+                    std::to_string(length_ + count) + " tokens are more than the context of " +
+                        std::to_string(capacity_) + " holds");
     for (const std::int32_t id : ids)
         if (id < 0 || id >= config_.vocabulary)
-            throw Error(ErrorKind::argument, "gpt2", "token id " + std::to_string(id) + " is not in the vocabulary of " + std::to_string(config_.vocabulary));
+            throw Error(ErrorKind::argument, "gpt2",
+                        "token id " + std::to_string(id) + " is not in the vocabulary of " +
+                            std::to_string(config_.vocabulary));
     compiled_.set("ids", ids.data(), {rows, count});
     compiled_.run(run_options);
     length_ += count;

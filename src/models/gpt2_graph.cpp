@@ -10,8 +10,8 @@ namespace {
 std::string layer_prefix(std::int64_t layer) { return "transformer.h." + std::to_string(layer) + "."; }
 
 /// Self-attention over the cache: new keys and values are appended, then every query sees what came before it.
-Tensor self_attention(Graph& g, const Tensor& x, std::int64_t layer, const Dim& past, std::int64_t capacity, const Tensor& key_mask,
-                      const Gpt2Config& config, const WeightTable& weight) {
+Tensor self_attention(Graph& g, const Tensor& x, std::int64_t layer, const Dim& past, std::int64_t capacity,
+                      const Tensor& key_mask, const Gpt2Config& config, const WeightTable& weight) {
     const std::string name = layer_prefix(layer) + "attn.";
     const Tensor qkv = linear(x, weight(name + "c_attn.weight"), weight(name + "c_attn.bias"));
     const auto part = [&](std::int64_t i) {
@@ -35,7 +35,8 @@ Tensor self_attention(Graph& g, const Tensor& x, std::int64_t layer, const Dim& 
 
 std::vector<WeightSpec> gpt2_weights(const Gpt2Config& config) {
     const std::int64_t c = config.width, inner = config.inner;
-    std::vector<WeightSpec> weights{{"transformer.wte.weight", {config.vocabulary, c}}, {"transformer.wpe.weight", {config.positions, c}}};
+    std::vector<WeightSpec> weights{{"transformer.wte.weight", {config.vocabulary, c}},
+                                    {"transformer.wpe.weight", {config.positions, c}}};
     const auto add = [&](const std::string& name, std::vector<std::int64_t> shape) {
         weights.push_back({name + ".weight", shape});
         weights.push_back({name + ".bias", {shape.back()}});
@@ -57,11 +58,13 @@ std::vector<WeightSpec> gpt2_weights(const Gpt2Config& config) {
 Graph gpt2_graph(const Gpt2Config& config, const std::vector<WeightSpec>& weights, const Gpt2Options& options) {
     const std::int64_t capacity = options.capacity == 0 ? config.positions : options.capacity;
     if (capacity < 1 || capacity > config.positions)
-        throw Error(ErrorKind::argument, "gpt2", "capacity must be in 1.." + std::to_string(config.positions) + ", got " + std::to_string(capacity));
+        throw Error(ErrorKind::argument, "gpt2",
+                    "capacity must be in 1.." + std::to_string(config.positions) + ", got " + std::to_string(capacity));
     if (options.max_batch < 1) throw Error(ErrorKind::argument, "gpt2", "max_batch must be at least 1");
     Graph g("gpt2");
     const WeightTable weight(g, weights);
-    const Dim batch = g.symbol("B", 1, options.max_batch), tokens = g.symbol("T", 1, capacity), past = g.symbol("past", 0, capacity - 1);
+    const Dim batch = g.symbol("B", 1, options.max_batch), tokens = g.symbol("T", 1, capacity),
+              past = g.symbol("past", 0, capacity - 1);
     const Tensor ids = g.input("ids", DType::i32, {batch, tokens});
     Tensor position = reshape(iota(g, tokens, DType::i32, past), {1, tokens}), key_mask;
     if (options.max_batch > 1) {
@@ -77,8 +80,10 @@ Graph gpt2_graph(const Gpt2Config& config, const std::vector<WeightSpec>& weight
     for (std::int64_t layer = 0; layer < config.layers; ++layer) {
         const std::string prefix = layer_prefix(layer);
         x = x + self_attention(g, norm(x, prefix + "ln_1"), layer, past, capacity, key_mask, config, weight);
-        const Tensor h = linear(norm(x, prefix + "ln_2"), weight(prefix + "mlp.c_fc.weight"), weight(prefix + "mlp.c_fc.bias"));
-        x = x + linear(activate(config.activation, h), weight(prefix + "mlp.c_proj.weight"), weight(prefix + "mlp.c_proj.bias"));
+        const Tensor h =
+            linear(norm(x, prefix + "ln_2"), weight(prefix + "mlp.c_fc.weight"), weight(prefix + "mlp.c_fc.bias"));
+        x = x + linear(activate(config.activation, h), weight(prefix + "mlp.c_proj.weight"),
+                       weight(prefix + "mlp.c_proj.bias"));
     }
     if (options.logits == Logits::last) x = reshape(slice(x, 1, tokens - 1, tokens), {batch, config.width});
     x = norm(x, "transformer.ln_f");
@@ -89,7 +94,8 @@ Graph gpt2_graph(const Gpt2Config& config, const std::vector<WeightSpec>& weight
 
 Gpt2Config Gpt2Config::read(const std::filesystem::path& config_json) {
     const ConfigFile file(config_json);
-    if (const std::string type = file.text("model_type", "gpt2"); type != "gpt2") file.unsupported("model_type is \"" + type + "\", expected gpt2");
+    if (const std::string type = file.text("model_type", "gpt2"); type != "gpt2")
+        file.unsupported("model_type is \"" + type + "\", expected gpt2");
     Gpt2Config config;
     config.vocabulary = file.size("vocab_size");
     config.positions = file.size("n_positions");
@@ -103,7 +109,8 @@ Gpt2Config Gpt2Config::read(const std::filesystem::path& config_json) {
     config.scale_by_layer = file.flag("scale_attn_by_inverse_layer_idx", false);
     config.tied = file.flag("tie_word_embeddings", true);
     if (config.width % config.heads != 0) file.fail("n_embd is no multiple of n_head");
-    if (!is_known_activation(config.activation)) file.unsupported("activation_function \"" + config.activation + "\" is not known");
+    if (!is_known_activation(config.activation))
+        file.unsupported("activation_function \"" + config.activation + "\" is not known");
     if (file.flag("add_cross_attention", false)) file.unsupported("cross attention is not supported");
     return config;
 }

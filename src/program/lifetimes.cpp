@@ -15,14 +15,16 @@ namespace {
 constexpr std::int64_t alignment = 64;
 
 bool in_arena(const Buffer& buffer) {
-    return buffer.kind == BufferKind::transient || buffer.kind == BufferKind::output || buffer.kind == BufferKind::workspace;
+    return buffer.kind == BufferKind::transient || buffer.kind == BufferKind::output ||
+           buffer.kind == BufferKind::workspace;
 }
 
 struct Life {
     int first = -1, last = -1;
 };
 
-/// First and last instruction of `run` that touches each buffer. Workspaces of the bind section have no life here: bind brings its own.
+/// First and last instruction of `run` that touches each buffer. Workspaces of the bind section have no life here: bind
+/// brings its own.
 std::vector<Life> lives_of(const Program& program) {
     std::vector<Life> lives(program.buffers.size());
     const auto touch = [&](int buffer, int at) {
@@ -37,14 +39,16 @@ std::vector<Life> lives_of(const Program& program) {
     }
     // A result has to last until the caller has read it.
     for (const Port& port : program.outputs)
-        if (in_arena(program.buffers[static_cast<std::size_t>(port.view.buffer)])) touch(port.view.buffer, static_cast<int>(program.run.size()));
+        if (in_arena(program.buffers[static_cast<std::size_t>(port.view.buffer)]))
+            touch(port.view.buffer, static_cast<int>(program.run.size()));
     return lives;
 }
 
 /// Merges buffers that may share storage because one is computed in place of the other.
 class InPlaceMerger {
 public:
-    InPlaceMerger(const Program& program, const std::vector<Life>& lives) : program_(program), lives_(lives), parent_(program.buffers.size()) {
+    InPlaceMerger(const Program& program, const std::vector<Life>& lives)
+        : program_(program), lives_(lives), parent_(program.buffers.size()) {
         std::iota(parent_.begin(), parent_.end(), 0);
         for (const Life& life : lives) last_.push_back(life.last);
     }
@@ -60,13 +64,17 @@ public:
         const View& out = instruction.outputs[static_cast<std::size_t>(output)];
         const Buffer& from = program_.buffers[static_cast<std::size_t>(in.buffer)];
         const Buffer& to = program_.buffers[static_cast<std::size_t>(out.buffer)];
-        if (from.kind != BufferKind::transient || (to.kind != BufferKind::transient && to.kind != BufferKind::output)) return;
+        if (from.kind != BufferKind::transient || (to.kind != BufferKind::transient && to.kind != BufferKind::output))
+            return;
         const TensorDesc& in_desc = instruction.problem.inputs[static_cast<std::size_t>(input)];
         const TensorDesc& out_desc = instruction.problem.outputs[static_cast<std::size_t>(output)];
-        const bool same = in_desc.dtype == out_desc.dtype && in_desc.shape == out_desc.shape && in_desc.strides == out_desc.strides &&
-                          in_desc.is_dense() && in.offset == Dim(0) && out.offset == Dim(0) && from.bytes == to.bytes;
+        const bool same = in_desc.dtype == out_desc.dtype && in_desc.shape == out_desc.shape &&
+                          in_desc.strides == out_desc.strides && in_desc.is_dense() && in.offset == Dim(0) &&
+                          out.offset == Dim(0) && from.bytes == to.bytes;
         const int storage = root(in.buffer);
-        if (!same || last_[static_cast<std::size_t>(storage)] != at || lives_[static_cast<std::size_t>(out.buffer)].first != at) return;
+        if (!same || last_[static_cast<std::size_t>(storage)] != at ||
+            lives_[static_cast<std::size_t>(out.buffer)].first != at)
+            return;
         // An output that has taken over one input's storage cannot take over another's.
         if (root(out.buffer) != out.buffer || is_used_otherwise(instruction, storage, input)) return;
         parent_[static_cast<std::size_t>(out.buffer)] = storage;
@@ -94,7 +102,8 @@ void make_storages(Program& program, const std::vector<Life>& lives, const InPla
         Buffer& buffer = program.buffers[b];
         buffer.storage = -1;
         if (!in_arena(buffer) || lives[b].first < 0) continue;
-        const auto [it, fresh] = storage_of.try_emplace(merged.root(static_cast<int>(b)), static_cast<int>(program.plan.storages.size()));
+        const auto [it, fresh] =
+            storage_of.try_emplace(merged.root(static_cast<int>(b)), static_cast<int>(program.plan.storages.size()));
         if (fresh) program.plan.storages.push_back({{}, buffer.bytes, lives[b].first, lives[b].last, {}});
         Storage& storage = program.plan.storages[static_cast<std::size_t>(it->second)];
         storage.buffers.push_back(static_cast<int>(b));
@@ -115,10 +124,12 @@ std::vector<std::vector<std::int64_t>> sample_points(const Program& program, int
         if (static_cast<int>(points.size()) == limit) break;
         std::vector<std::int64_t> point;
         for (const Symbols::Symbol& symbol : symbols)
-            point.push_back(symbol.low + static_cast<std::int64_t>(fraction * static_cast<double>(symbol.high - symbol.low)));
+            point.push_back(symbol.low +
+                            static_cast<std::int64_t>(fraction * static_cast<double>(symbol.high - symbol.low)));
         // A state holds no more than its capacity: its length symbol gives way.
         for (const StatePort& state : program.states) {
-            const Dim capacity = program.buffers[static_cast<std::size_t>(state.buffer)].desc.shape[static_cast<std::size_t>(state.axis)];
+            const Dim capacity = program.buffers[static_cast<std::size_t>(state.buffer)]
+                                     .desc.shape[static_cast<std::size_t>(state.axis)];
             for (std::size_t s = 0; s < symbols.size(); ++s)
                 if (state.before.symbol() == symbols[s].name) {
                     const std::int64_t excess = state.after.evaluate(point) - capacity.constant();
@@ -153,7 +164,8 @@ plan::Solution planner_solution(const Program& program, const std::vector<std::v
         std::vector<std::int64_t> offsets = evaluate_plan(program, samples[s]);
         offsets.pop_back();
         std::int64_t height = 0;
-        for (std::size_t b = 0; b < offsets.size(); ++b) height = std::max(height, offsets[b] + problem.buffers[b].bytes[s]);
+        for (std::size_t b = 0; b < offsets.size(); ++b)
+            height = std::max(height, offsets[b] + problem.buffers[b].bytes[s]);
         solution.offsets.push_back(std::move(offsets));
         solution.height.push_back(height);
     }
@@ -166,7 +178,8 @@ void plan_memory(Program& program, const InPlacePairs& in_place, const PlanOptio
     InPlaceMerger merger(program, lives);
     if (options.in_place)
         for (std::size_t i = 0; i < program.run.size(); ++i)
-            for (const auto& [input, output] : in_place(program.run[i])) merger.try_pair(static_cast<int>(i), input, output);
+            for (const auto& [input, output] : in_place(program.run[i]))
+                merger.try_pair(static_cast<int>(i), input, output);
     make_storages(program, lives, merger);
 
     const plan::Problem problem = planner_problem(program, sample_points(program, options.sample_limit));
@@ -183,7 +196,8 @@ std::vector<std::int64_t> evaluate_plan(const Program& program, std::span<const 
     for (const int s : plan.order) {
         const auto index = static_cast<std::size_t>(s);
         std::int64_t offset = 0;
-        for (const int below : plan.storages[index].below) offset = std::max(offset, ends[static_cast<std::size_t>(below)]);
+        for (const int below : plan.storages[index].below)
+            offset = std::max(offset, ends[static_cast<std::size_t>(below)]);
         offsets[index] = offset;
         ends[index] = plan::align_up(offset + plan.storages[index].bytes.evaluate(symbol_values), alignment);
         offsets.back() = std::max(offsets.back(), ends[index]);

@@ -18,17 +18,20 @@ struct PlanOptions {
 /// In-place pairs of a kernel id: `{input, output}`.
 using InPlacePairs = std::function<std::vector<std::pair<int, int>>(const Instruction&)>;
 
-/// Fills in `program.plan`: merges in-place pairs where it is proved right (the input's storage ends with this instruction, equal dense layout and
-/// size for every symbol value, no other operand in that storage), finds lives, lets plan::pack order the storages, and freezes the order.
+/// Fills in `program.plan`: merges in-place pairs where it is proved right (the input's storage ends with this
+/// instruction, equal dense layout and size for every symbol value, no other operand in that storage), finds lives,
+/// lets plan::pack order the storages, and freezes the order.
 ///
 ///     t2 = mul t0, t1; t3 = exp t2     ->     t3 takes over t2's storage
 void plan_memory(Program& program, const InPlacePairs& in_place, const PlanOptions& options = {});
 
-/// The planner's problem for the storages of a planned program, at these symbol values; what an independent validator is given.
+/// The planner's problem for the storages of a planned program, at these symbol values; what an independent validator
+/// is given.
 plan::Problem planner_problem(const Program& program, const std::vector<std::vector<std::int64_t>>& samples);
 /// The plan of a program as the planner would have given it at these samples, offsets evaluated from the frozen order.
 plan::Solution planner_solution(const Program& program, const std::vector<std::vector<std::int64_t>>& samples);
-/// Symbol values the plan is made and judged at: both bounds and a few between, jointly legal for the states' capacities.
+/// Symbol values the plan is made and judged at: both bounds and a few between, jointly legal for the states'
+/// capacities.
 std::vector<std::vector<std::int64_t>> sample_points(const Program& program, int limit);
 
 /// The offset of each storage and, last, the bytes of the whole arena, for these symbol values.

@@ -16,7 +16,8 @@ public:
     LineReader(std::string_view line, int number, Symbols& symbols) : rest_(line), number_(number), symbols_(symbols) {}
 
     [[noreturn]] void fail(std::string_view what) const {
-        throw Error(ErrorKind::argument, "program", fmt::format("line {}: {} at '{}'", number_, what, rest_.substr(0, 40)));
+        throw Error(ErrorKind::argument, "program",
+                    fmt::format("line {}: {} at '{}'", number_, what, rest_.substr(0, 40)));
     }
 
     std::string_view word() {
@@ -68,7 +69,8 @@ public:
                 out += rest_[i];
             } else if (i + 1 < rest_.size() && rest_[i + 1] == 'u' && i + 5 < rest_.size()) {
                 unsigned code = 0;
-                if (std::from_chars(rest_.data() + i + 2, rest_.data() + i + 6, code, 16).ptr != rest_.data() + i + 6 || code > 0x7f)
+                if (std::from_chars(rest_.data() + i + 2, rest_.data() + i + 6, code, 16).ptr != rest_.data() + i + 6 ||
+                    code > 0x7f)
                     fail("ill-formed escape");
                 out += static_cast<char>(code);
                 i += 5;
@@ -119,7 +121,8 @@ public:
         std::vector<std::byte> bytes(text.size() / 2);
         for (std::size_t i = 0; i < bytes.size(); ++i) {
             unsigned value = 0;
-            if (std::from_chars(text.data() + 2 * i, text.data() + 2 * i + 2, value, 16).ptr != text.data() + 2 * i + 2) fail("expected hexadecimal digits");
+            if (std::from_chars(text.data() + 2 * i, text.data() + 2 * i + 2, value, 16).ptr != text.data() + 2 * i + 2)
+                fail("expected hexadecimal digits");
             bytes[i] = static_cast<std::byte>(value);
         }
         return bytes;
@@ -206,9 +209,12 @@ Storage read_storage(LineReader& line) {
 
 void read_line(LineReader& line, Program& program) {
     const std::string_view keyword = line.word();
-    if (keyword == "buffer") program.buffers.push_back(read_buffer(line));
-    else if (keyword == "bind") program.bind.push_back(read_instruction(line, *program.symbols));
-    else if (keyword == "run") program.run.push_back(read_instruction(line, *program.symbols));
+    if (keyword == "buffer")
+        program.buffers.push_back(read_buffer(line));
+    else if (keyword == "bind")
+        program.bind.push_back(read_instruction(line, *program.symbols));
+    else if (keyword == "run")
+        program.run.push_back(read_instruction(line, *program.symbols));
     else if (keyword == "input" || keyword == "output") {
         Port port;
         port.name = line.quoted();
@@ -226,9 +232,12 @@ void read_line(LineReader& line, Program& program) {
         line.expect("after");
         state.after = line.braced();
         program.states.push_back(std::move(state));
-    } else if (keyword == "storage") program.plan.storages.push_back(read_storage(line));
-    else if (keyword == "order") program.plan.order = line.numbers_until("");
-    else line.fail(fmt::format("unknown item '{}'", keyword));
+    } else if (keyword == "storage")
+        program.plan.storages.push_back(read_storage(line));
+    else if (keyword == "order")
+        program.plan.order = line.numbers_until("");
+    else
+        line.fail(fmt::format("unknown item '{}'", keyword));
 }
 
 }  // namespace

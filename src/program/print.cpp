@@ -22,9 +22,12 @@ namespace {
 std::string quoted(std::string_view text) {
     std::string out = "\"";
     for (const char c : text) {
-        if (c == '"' || c == '\\') out += '\\', out += c;
-        else if (static_cast<unsigned char>(c) < 0x20) out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-        else out += c;
+        if (c == '"' || c == '\\')
+            out += '\\', out += c;
+        else if (static_cast<unsigned char>(c) < 0x20)
+            out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+        else
+            out += c;
     }
     return out + '"';
 }
@@ -34,8 +37,8 @@ std::string view_text(const View& view) { return fmt::format("{}{{{}}}", view.bu
 std::string desc_text(TensorDesc desc) { return cairn::to_string(desc); }
 
 void print_buffer(std::string& out, const Buffer& buffer) {
-    out += fmt::format("buffer {} {} {} bytes {{{}}} storage {}", to_string(buffer.kind), quoted(buffer.name), desc_text(buffer.desc),
-                       cairn::to_string(buffer.bytes), buffer.storage);
+    out += fmt::format("buffer {} {} {} bytes {{{}}} storage {}", to_string(buffer.kind), quoted(buffer.name),
+                       desc_text(buffer.desc), cairn::to_string(buffer.bytes), buffer.storage);
     if (buffer.kind == BufferKind::constant) {
         out += " data ";
         for (const std::byte b : buffer.data) out += fmt::format("{:02x}", static_cast<unsigned>(b));
@@ -48,33 +51,36 @@ void print_instruction(std::string& out, std::string_view section, const Instruc
     for (const View& view : instruction.inputs) out += ' ' + view_text(view);
     out += " out";
     for (const View& view : instruction.outputs) out += ' ' + view_text(view);
-    out += fmt::format(" workspace {} seconds {} :: {}\n", instruction.workspace, types::number_text(instruction.seconds),
-                       cairn::to_string(instruction.problem));
+    out += fmt::format(" workspace {} seconds {} :: {}\n", instruction.workspace,
+                       types::number_text(instruction.seconds), cairn::to_string(instruction.problem));
 }
 
 }  // namespace
 
 std::string_view to_string(BufferKind kind) noexcept {
-    constexpr std::string_view names[] = {"weight", "constant", "bound", "state", "input", "output", "transient", "workspace"};
+    constexpr std::string_view names[] = {"weight", "constant", "bound",     "state",
+                                          "input",  "output",   "transient", "workspace"};
     return names[static_cast<std::size_t>(kind)];
 }
 
 std::string to_string(const Program& program) {
     std::string out = fmt::format("program {} threads {} symbols", quoted(program.name), program.threads);
-    for (const Symbols::Symbol& symbol : program.symbols->list()) out += fmt::format(" {} {} {},", symbol.name, symbol.low, symbol.high);
+    for (const Symbols::Symbol& symbol : program.symbols->list())
+        out += fmt::format(" {} {} {},", symbol.name, symbol.low, symbol.high);
     if (out.back() == ',') out.pop_back();
     out += '\n';
     for (const Buffer& buffer : program.buffers) print_buffer(out, buffer);
     for (const Instruction& instruction : program.bind) print_instruction(out, "bind", instruction);
     for (const Instruction& instruction : program.run) print_instruction(out, "run", instruction);
     for (const auto& [section, ports] : {std::pair{"input", &program.inputs}, std::pair{"output", &program.outputs}})
-        for (const Port& port : *ports) out += fmt::format("{} {} {} {}\n", section, quoted(port.name), view_text(port.view), desc_text(port.desc));
+        for (const Port& port : *ports)
+            out += fmt::format("{} {} {} {}\n", section, quoted(port.name), view_text(port.view), desc_text(port.desc));
     for (const StatePort& state : program.states)
-        out += fmt::format("state {} {} axis {} before {{{}}} after {{{}}}\n", quoted(state.name), state.buffer, state.axis,
-                           cairn::to_string(state.before), cairn::to_string(state.after));
+        out += fmt::format("state {} {} axis {} before {{{}}} after {{{}}}\n", quoted(state.name), state.buffer,
+                           state.axis, cairn::to_string(state.before), cairn::to_string(state.after));
     for (const Storage& storage : program.plan.storages)
-        out += fmt::format("storage bytes {{{}}} life {} {} buffers {} below {}\n", cairn::to_string(storage.bytes), storage.first, storage.last,
-                           fmt::join(storage.buffers, " "), fmt::join(storage.below, " "));
+        out += fmt::format("storage bytes {{{}}} life {} {} buffers {} below {}\n", cairn::to_string(storage.bytes),
+                           storage.first, storage.last, fmt::join(storage.buffers, " "), fmt::join(storage.below, " "));
     if (!program.plan.order.empty()) out += fmt::format("order {}\n", fmt::join(program.plan.order, " "));
     return out;
 }

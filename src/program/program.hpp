@@ -14,7 +14,8 @@ namespace cairn::inline v0::program {
 enum class BufferKind : std::uint8_t {
     weight,     ///< bound by name, read-only
     constant,   ///< its bytes are in the program
-    bound,      ///< computed from weights and constants by the `bind` section, once; equal names have equal contents in every program
+    bound,      ///< computed from weights and constants by the `bind` section, once; equal names have equal contents in
+                ///< every program
     state,      ///< persistent, at capacity
     input,      ///< given for each run
     output,     ///< in the arena, or given by the caller
@@ -25,11 +26,11 @@ std::string_view to_string(BufferKind kind) noexcept;
 
 struct Buffer {
     BufferKind kind = BufferKind::transient;
-    std::string name;         ///< of a weight, state, input or output; of a bound buffer the digest of how it is made
-    TensorDesc desc;          ///< what it holds: dense but for packed layouts; of a workspace u8[bytes]
+    std::string name;  ///< of a weight, state, input or output; of a bound buffer the digest of how it is made
+    TensorDesc desc;   ///< what it holds: dense but for packed layouts; of a workspace u8[bytes]
     Dim bytes;
     std::vector<std::byte> data;  ///< of a constant
-    int storage = -1;         ///< the storage it lies in (Plan::storages); arena kinds only, set by the plan stage
+    int storage = -1;             ///< the storage it lies in (Plan::storages); arena kinds only, set by the plan stage
 };
 
 /// A part of a buffer; its shape and strides stand in the Problem beside it.
@@ -40,11 +41,11 @@ struct View {
 
 /// One call of a kernel.
 struct Instruction {
-    std::string kernel;                  ///< Kernel::id
+    std::string kernel;  ///< Kernel::id
     Problem problem;
-    std::vector<View> inputs, outputs;   ///< one each of the problem's inputs and outputs
-    int workspace = -1;                  ///< a workspace buffer, or none
-    double seconds = 0;                  ///< what selection expected it to take at representative sizes; 0: not known
+    std::vector<View> inputs, outputs;  ///< one each of the problem's inputs and outputs
+    int workspace = -1;                 ///< a workspace buffer, or none
+    double seconds = 0;                 ///< what selection expected it to take at representative sizes; 0: not known
 };
 
 /// A value that crosses the border of a run.
@@ -57,27 +58,28 @@ struct Port {
 struct StatePort {
     std::string name;
     int buffer = -1;
-    int axis = 0;                ///< non-negative, of the buffer's shape
-    Dim before, after;           ///< live length: the state's symbol before the run, and what it is after
+    int axis = 0;       ///< non-negative, of the buffer's shape
+    Dim before, after;  ///< live length: the state's symbol before the run, and what it is after
 };
 
-/// Storages are what is placed in the arena: one or more buffers that share memory because one is computed in place of another.
+/// Storages are what is placed in the arena: one or more buffers that share memory because one is computed in place of
+/// another.
 struct Storage {
     std::vector<int> buffers;
-    Dim bytes;                   ///< the largest of its buffers, proved
-    int first = 0, last = 0;     ///< instruction numbers in `run`
-    std::vector<int> below;      ///< storages that lie directly below: offset = max over them of align(offset + bytes, 64)
+    Dim bytes;                ///< the largest of its buffers, proved
+    int first = 0, last = 0;  ///< instruction numbers in `run`
+    std::vector<int> below;   ///< storages that lie directly below: offset = max over them of align(offset + bytes, 64)
 };
 
 struct Plan {
     std::vector<Storage> storages;
-    std::vector<int> order;      ///< storages, each after those below it
+    std::vector<int> order;  ///< storages, each after those below it
 };
 
 struct Program {
     std::string name;
-    int threads = 1;                     ///< that it was planned for
-    std::shared_ptr<Symbols> symbols;    ///< with the bounds of its bucket
+    int threads = 1;                   ///< that it was planned for
+    std::shared_ptr<Symbols> symbols;  ///< with the bounds of its bucket
     std::vector<Buffer> buffers;
     std::vector<Instruction> bind, run;
     std::vector<Port> inputs, outputs;
@@ -90,8 +92,9 @@ std::string to_string(const Program& program);
 /// Throws Error(argument) naming the line.
 Program parse_program(std::string_view text);
 
-/// The first thing wrong with a program, in words; empty when all is well: indices in range, every value written before it is read, problems and
-/// views agree, in-place storages used by one live value at a time, states updated in order. Knows nothing of how the program was made.
+/// The first thing wrong with a program, in words; empty when all is well: indices in range, every value written before
+/// it is read, problems and views agree, in-place storages used by one live value at a time, states updated in order.
+/// Knows nothing of how the program was made.
 std::string verify(const Program& program);
 
 }  // namespace cairn::inline v0::program

@@ -14,14 +14,17 @@ public:
     std::string check() {
         for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
             const BufferKind kind = program_.buffers[b].kind;
-            written_[b] = kind == BufferKind::weight || kind == BufferKind::constant || kind == BufferKind::state || kind == BufferKind::input;
+            written_[b] = kind == BufferKind::weight || kind == BufferKind::constant || kind == BufferKind::state ||
+                          kind == BufferKind::input;
         }
         check_section("bind", program_.bind, true);
         check_section("run", program_.run, false);
         for (const Port& port : program_.inputs)
-            if (valid(port.view.buffer, "an input port") && buffer(port.view.buffer).kind != BufferKind::input) fault("input port {} is no input buffer", port.name);
+            if (valid(port.view.buffer, "an input port") && buffer(port.view.buffer).kind != BufferKind::input)
+                fault("input port {} is no input buffer", port.name);
         for (const Port& port : program_.outputs)
-            if (valid(port.view.buffer, "an output port") && !is_written(port.view.buffer)) fault("output {} is never written", port.name);
+            if (valid(port.view.buffer, "an output port") && !is_written(port.view.buffer))
+                fault("output {} is never written", port.name);
         for (const StatePort& state : program_.states) check_state(state);
         check_plan();
         if (fault_.empty() && !program_.plan.storages.empty()) check_storages();
@@ -47,7 +50,8 @@ private:
         for (std::size_t i = 0; i < instructions.size(); ++i) {
             const Instruction& instruction = instructions[i];
             const std::string where = fmt::format("{} instruction {} ({})", section, i, instruction.kernel);
-            if (instruction.inputs.size() != instruction.problem.inputs.size() || instruction.outputs.size() != instruction.problem.outputs.size())
+            if (instruction.inputs.size() != instruction.problem.inputs.size() ||
+                instruction.outputs.size() != instruction.problem.outputs.size())
                 fault("{}: views and problem differ in number", where);
             for (const View& view : instruction.inputs) {
                 if (!valid(view.buffer, where)) return;
@@ -59,13 +63,16 @@ private:
             for (const View& view : instruction.outputs) {
                 if (!valid(view.buffer, where)) return;
                 const BufferKind kind = buffer(view.buffer).kind;
-                const bool right = bind ? kind == BufferKind::bound
-                                        : kind == BufferKind::transient || kind == BufferKind::output || kind == BufferKind::state;
+                const bool right =
+                    bind ? kind == BufferKind::bound
+                         : kind == BufferKind::transient || kind == BufferKind::output || kind == BufferKind::state;
                 if (!right) fault("{} writes a buffer of kind {}", where, to_string(kind));
-                if (kind != BufferKind::state && is_written(view.buffer)) fault("{} writes buffer {} a second time", where, view.buffer);
+                if (kind != BufferKind::state && is_written(view.buffer))
+                    fault("{} writes buffer {} a second time", where, view.buffer);
                 written_[static_cast<std::size_t>(view.buffer)] = true;
             }
-            if (instruction.workspace >= 0 && valid(instruction.workspace, where) && buffer(instruction.workspace).kind != BufferKind::workspace)
+            if (instruction.workspace >= 0 && valid(instruction.workspace, where) &&
+                buffer(instruction.workspace).kind != BufferKind::workspace)
                 fault("{}: buffer {} is no workspace", where, instruction.workspace);
         }
     }
@@ -73,17 +80,21 @@ private:
     void check_state(const StatePort& state) {
         if (!valid(state.buffer, "a state")) return;
         const Buffer& memory = buffer(state.buffer);
-        if (memory.kind != BufferKind::state || memory.name != state.name) fault("state {} has buffer {} of another kind or name", state.name, state.buffer);
-        if (state.axis < 0 || state.axis >= static_cast<int>(memory.desc.shape.size())) fault("state {} has no axis {}", state.name, state.axis);
+        if (memory.kind != BufferKind::state || memory.name != state.name)
+            fault("state {} has buffer {} of another kind or name", state.name, state.buffer);
+        if (state.axis < 0 || state.axis >= static_cast<int>(memory.desc.shape.size()))
+            fault("state {} has no axis {}", state.name, state.axis);
     }
 
     void check_plan() {
         const Plan& plan = program_.plan;
         const int count = static_cast<int>(plan.storages.size());
-        if (plan.order.size() != plan.storages.size()) fault("the plan orders {} of {} storages", plan.order.size(), count);
+        if (plan.order.size() != plan.storages.size())
+            fault("the plan orders {} of {} storages", plan.order.size(), count);
         std::vector<bool> placed(plan.storages.size(), false);
         for (const int s : plan.order) {
-            if (s < 0 || s >= count || placed[static_cast<std::size_t>(s)]) return fault("the plan's order is no permutation");
+            if (s < 0 || s >= count || placed[static_cast<std::size_t>(s)])
+                return fault("the plan's order is no permutation");
             for (const int below : plan.storages[static_cast<std::size_t>(s)].below)
                 if (below < 0 || below >= count || !placed[static_cast<std::size_t>(below)])
                     return fault("storage {} is placed before what lies below it", s);
@@ -91,12 +102,14 @@ private:
         }
         for (std::size_t s = 0; s < plan.storages.size(); ++s)
             for (const int b : plan.storages[s].buffers)
-                if (valid(b, "a storage") && buffer(b).storage != static_cast<int>(s)) fault("buffer {} is not in storage {}", b, s);
+                if (valid(b, "a storage") && buffer(b).storage != static_cast<int>(s))
+                    fault("buffer {} is not in storage {}", b, s);
         for (const Buffer& b : program_.buffers)
             if (b.storage >= count) fault("a buffer lies in storage {} of {}", b.storage, count);
     }
 
-    /// Follows the run through the storages: each is touched within its life only, and read only for the value written last.
+    /// Follows the run through the storages: each is touched within its life only, and read only for the value written
+    /// last.
     void check_storages() {
         std::vector<int> owner(program_.plan.storages.size(), -1);
         const auto storage_of = [&](int b, std::size_t at) -> int {
@@ -114,7 +127,8 @@ private:
         };
         const auto read = [&](int b, std::size_t at) {
             if (const int s = storage_of(b, at); s >= 0 && owner[static_cast<std::size_t>(s)] != b)
-                fault("instruction {} reads buffer {} where buffer {} was written", at, b, owner[static_cast<std::size_t>(s)]);
+                fault("instruction {} reads buffer {} where buffer {} was written", at, b,
+                      owner[static_cast<std::size_t>(s)]);
         };
         for (std::size_t i = 0; i < program_.run.size(); ++i) {
             for (const View& view : program_.run[i].inputs) read(view.buffer, i);

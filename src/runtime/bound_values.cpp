@@ -17,11 +17,15 @@ using program::BufferKind;
 // Below this, huge pages would waste more than they save.
 constexpr std::int64_t huge_page_bytes = 4 << 20;
 
-const Buffer& buffer_of(const LinkedProgram& program, int buffer) { return program.program().buffers[static_cast<std::size_t>(buffer)]; }
+const Buffer& buffer_of(const LinkedProgram& program, int buffer) {
+    return program.program().buffers[static_cast<std::size_t>(buffer)];
+}
 
 std::string key_of(const Buffer& buffer) { return (buffer.kind == BufferKind::weight ? "w " : "b ") + buffer.name; }
 
-bool is_kept_by_name(const Buffer& buffer) { return buffer.kind == BufferKind::weight || buffer.kind == BufferKind::bound; }
+bool is_kept_by_name(const Buffer& buffer) {
+    return buffer.kind == BufferKind::weight || buffer.kind == BufferKind::bound;
+}
 
 void run_region(void* region, int rank, int size) { run_member(*static_cast<Region*>(region), rank, size); }
 
@@ -36,12 +40,14 @@ std::string shape_text(const std::vector<std::int64_t>& sizes) {
 /// One bind in progress.
 class Binding {
 public:
-    Binding(const std::vector<const LinkedProgram*>& programs, Context::Parts& context, const WeightSource& source, BoundValues& into)
+    Binding(const std::vector<const LinkedProgram*>& programs, Context::Parts& context, const WeightSource& source,
+            BoundValues& into)
         : context_(context), source_(source), into_(into), team_(context.pool.size(), context.pool.spin()) {
         std::set<std::string> planned;
         for (const LinkedProgram* program : programs) {
             for (const LinkedInstruction& instruction : program->bind()) {
-                const LinkedOperand& output = program->operands()[static_cast<std::size_t>(instruction.first_operand + instruction.inputs)];
+                const LinkedOperand& output =
+                    program->operands()[static_cast<std::size_t>(instruction.first_operand + instruction.inputs)];
                 if (!planned.insert(buffer_of(*program, output.buffer).name).second) continue;
                 work_.push_back({program, &instruction});
                 for (int i = 0; i < instruction.inputs; ++i) count_use(*program, operand(work_.back(), i).buffer);
@@ -61,7 +67,8 @@ public:
             if (progress) progress({"bind", done++, static_cast<std::int64_t>(work_.size()), made.name, 0});
             for (int i = 0; i < work.instruction->inputs; ++i) fetch(buffer_of(*work.program, operand(work, i).buffer));
             if (faults_.empty()) execute(work);
-            for (int i = 0; i < work.instruction->inputs; ++i) let_go(buffer_of(*work.program, operand(work, i).buffer));
+            for (int i = 0; i < work.instruction->inputs; ++i)
+                let_go(buffer_of(*work.program, operand(work, i).buffer));
         }
         for (const auto& [key, buffer] : kept_) fetch(*buffer);
         if (!faults_.empty()) throw Error(ErrorKind::argument, "bind", faults_);
@@ -87,7 +94,8 @@ private:
     void fault(const std::string& text) { faults_ += (faults_.empty() ? "" : "; ") + text; }
 
     void fetch(const Buffer& buffer) {
-        if (buffer.kind != BufferKind::weight || into_.weights_.contains(buffer.name) || refused_.contains(buffer.name)) return;
+        if (buffer.kind != BufferKind::weight || into_.weights_.contains(buffer.name) || refused_.contains(buffer.name))
+            return;
         if (!source_) return refuse(buffer, "there is no source of weights");
         InputView view;
         try {
@@ -98,7 +106,8 @@ private:
         for (const std::int64_t size : view.shape) given.emplace_back(size);
         if (view.data == nullptr && element_count(wanted).constant() != 0) return refuse(buffer, "missing");
         if (view.dtype != buffer.desc.dtype || given != wanted)
-            return refuse(buffer, fmt::format("expected {}, got {}", to_string(buffer.desc.dtype, wanted), to_string(view.dtype, given)));
+            return refuse(buffer, fmt::format("expected {}, got {}", to_string(buffer.desc.dtype, wanted),
+                                              to_string(view.dtype, given)));
         for (std::size_t i = 0; i < view.strides.size(); ++i)
             if (view.shape[i] > 1 && view.strides[i] != buffer.desc.strides[i].constant())
                 return refuse(buffer, "must be dense, got strides " + shape_text(view.strides));
@@ -124,28 +133,33 @@ private:
             const Buffer& buffer = buffer_of(*work.program, linked.buffer);
             if (i >= instruction.inputs) allocate(buffer);
             const std::int64_t offset = work.program->expressions()[static_cast<std::size_t>(linked.offset)].constant();
-            args.push_back({into_.find(buffer) + offset * linked.element_bytes, table.data() + linked.shape, table.data() + linked.strides, linked.rank});
+            args.push_back({into_.find(buffer) + offset * linked.element_bytes, table.data() + linked.shape,
+                            table.data() + linked.strides, linked.rank});
         }
         device::Arena workspace;
         if (instruction.workspace >= 0) {
-            const auto bytes = static_cast<std::size_t>(buffer_of(*work.program, instruction.workspace).bytes.constant());
+            const auto bytes =
+                static_cast<std::size_t>(buffer_of(*work.program, instruction.workspace).bytes.constant());
             workspace = device::Arena::reserve(bytes);
             workspace.touch(bytes);
         }
         const Step step{instruction.kernel->run,
-                        {args.data(), args.data() + instruction.inputs, table.data() + instruction.dims, workspace.data(), instruction.prepared.get()}};
+                        {args.data(), args.data() + instruction.inputs, table.data() + instruction.dims,
+                         workspace.data(), instruction.prepared.get()}};
         Region region;
         region.steps = &step;
         region.count = 1;
         region.team = &team_;
         team_.begin();
         context_.pool.run(run_region, &region, &team_.barrier);
-        if (const char* reason = team_.failure()) throw Error(ErrorKind::argument, "bind", instruction.kernel->id + ": " + reason);
+        if (const char* reason = team_.failure())
+            throw Error(ErrorKind::argument, "bind", instruction.kernel->id + ": " + reason);
     }
 
     void allocate(const Buffer& buffer) {
         const std::int64_t bytes = buffer.bytes.constant();
-        device::Arena memory = device::Arena::reserve(static_cast<std::size_t>(bytes), {.huge_pages = bytes >= huge_page_bytes});
+        device::Arena memory =
+            device::Arena::reserve(static_cast<std::size_t>(bytes), {.huge_pages = bytes >= huge_page_bytes});
         memory.touch(static_cast<std::size_t>(bytes));
         into_.values_.insert_or_assign(buffer.name, std::move(memory));
     }
@@ -169,8 +183,8 @@ private:
     std::string faults_;
 };
 
-void BoundValues::bind(const std::vector<const LinkedProgram*>& programs, Context::Parts& context, const WeightSource& source,
-                       const ProgressSink& progress, std::stop_token stop) {
+void BoundValues::bind(const std::vector<const LinkedProgram*>& programs, Context::Parts& context,
+                       const WeightSource& source, const ProgressSink& progress, std::stop_token stop) {
     BoundValues fresh;
     Binding(programs, context, source, fresh).run(progress, stop);
     fresh.ready_ = true;

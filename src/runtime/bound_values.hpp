@@ -32,8 +32,8 @@ private:
 
 class BoundValues {
 public:
-    /// Runs the bind sections of all programs, each value once, in an order that lets every weight and intermediate value go right after its last
-    /// use. On failure nothing is bound.
+    /// Runs the bind sections of all programs, each value once, in an order that lets every weight and intermediate
+    /// value go right after its last use. On failure nothing is bound.
     void bind(const std::vector<const LinkedProgram*>& programs, Context::Parts& context, const WeightSource& source,
               const ProgressSink& progress, std::stop_token stop);
     bool ready() const noexcept { return ready_; }

@@ -20,7 +20,8 @@ void densify(const InputView& view, std::vector<std::byte>& dense) {
     for (std::size_t i = 0; i < count; ++i) {
         std::int64_t at = 0;
         for (std::size_t axis = 0; axis < index.size(); ++axis) at += index[axis] * view.strides[axis];
-        std::memcpy(dense.data() + i * element, static_cast<const std::byte*>(view.data) + at * static_cast<std::int64_t>(element), element);
+        std::memcpy(dense.data() + i * element,
+                    static_cast<const std::byte*>(view.data) + at * static_cast<std::int64_t>(element), element);
         for (std::size_t axis = index.size(); axis-- > 0;) {
             if (++index[axis] < view.shape[axis]) break;
             index[axis] = 0;
@@ -44,9 +45,12 @@ std::size_t output_index(const runtime::Instance& instance, std::string_view nam
 
 void set_size(runtime::Instance& instance, runtime::SizeSlot& slot, std::int64_t value) {
     if (slot.is_state_length && value != slot.value)
-        throw Error(ErrorKind::argument, "set", fmt::format("{} is the length of a state and {} now; rewind() sets it back", slot.name, slot.value));
+        throw Error(
+            ErrorKind::argument, "set",
+            fmt::format("{} is the length of a state and {} now; rewind() sets it back", slot.name, slot.value));
     if (value < slot.low || value > slot.high)
-        throw Error(ErrorKind::argument, "set", fmt::format("{} = {} is not in {}..{}", slot.name, value, slot.low, slot.high));
+        throw Error(ErrorKind::argument, "set",
+                    fmt::format("{} = {} is not in {}..{}", slot.name, value, slot.low, slot.high));
     slot.value = value;
     slot.set = true;
     instance.bucket = -1;
@@ -67,7 +71,8 @@ public:
     void set(std::string_view name, std::int64_t value) const {
         runtime::SizeSlot& slot = instance_.size(name);
         if (value < slot.low || value > slot.high)
-            throw Error(ErrorKind::argument, "sizes", fmt::format("{} = {} is not in {}..{}", name, value, slot.low, slot.high));
+            throw Error(ErrorKind::argument, "sizes",
+                        fmt::format("{} = {} is not in {}..{}", name, value, slot.low, slot.high));
         slot.value = value;
     }
 
@@ -91,7 +96,8 @@ CompiledGraph::~CompiledGraph() = default;
 void CompiledGraph::bind(const WeightSource& source, const ProgressSink& progress, std::stop_token stop) {
     runtime::Core& core = *state_->instance.core;
     if (core.bound.ready() && !core.needs_weights) return;
-    if (core.bound.ready()) throw Error(ErrorKind::argument, "bind", "the weights are bound already; compile or load again for others");
+    if (core.bound.ready())
+        throw Error(ErrorKind::argument, "bind", "the weights are bound already; compile or load again for others");
     std::vector<const runtime::LinkedProgram*> programs;
     for (const auto& program : core.programs) programs.push_back(program.get());
     core.bound.bind(programs, *core.context.parts(), source, progress, stop);
@@ -103,16 +109,20 @@ void CompiledGraph::set(std::string_view input, const void* data, std::span<cons
     const program::Port& port = instance.core->set.inputs[i];
     InputSlot& slot = instance.inputs[i];
     if (shape.size() != port.desc.shape.size())
-        throw Error(ErrorKind::argument, "set", fmt::format("input \"{}\" is {}, got {} axes", input, to_string(port.desc), shape.size()));
+        throw Error(ErrorKind::argument, "set",
+                    fmt::format("input \"{}\" is {}, got {} axes", input, to_string(port.desc), shape.size()));
     bool empty = false;
     for (const std::int64_t size : shape) empty = empty || size == 0;
-    if (data == nullptr && !empty) throw Error(ErrorKind::argument, "set", fmt::format("input \"{}\" has no data", input));
+    if (data == nullptr && !empty)
+        throw Error(ErrorKind::argument, "set", fmt::format("input \"{}\" has no data", input));
     for (std::size_t axis = 0; axis < shape.size(); ++axis)
         if (const Dim& size = port.desc.shape[axis]; size.is_constant() && size.constant() != shape[axis])
-            throw Error(ErrorKind::argument, "set",
-                        fmt::format("input \"{}\" is {}, got {} on axis {}", input, to_string(port.desc), shape[axis], axis));
+            throw Error(
+                ErrorKind::argument, "set",
+                fmt::format("input \"{}\" is {}, got {} on axis {}", input, to_string(port.desc), shape[axis], axis));
     for (std::size_t axis = 0; axis < shape.size(); ++axis)
-        if (const std::string_view symbol = port.desc.shape[axis].symbol(); !symbol.empty()) set_size(instance, instance.size(symbol), shape[axis]);
+        if (const std::string_view symbol = port.desc.shape[axis].symbol(); !symbol.empty())
+            set_size(instance, instance.size(symbol), shape[axis]);
     std::copy(shape.begin(), shape.end(), slot.shape.begin());
     slot.data = data;
     slot.set = true;
@@ -129,10 +139,14 @@ void CompiledGraph::set(std::string_view input, const InputView& view) {
     const std::size_t i = input_index(instance, input);
     const program::Port& port = instance.core->set.inputs[i];
     if (view.dtype != port.desc.dtype)
-        throw Error(ErrorKind::argument, "set", fmt::format("input \"{}\" is {}, got {}", input, to_string(port.desc), to_string(view.dtype)));
-    if (view.device != Device::cpu) throw Error(ErrorKind::unsupported, "set", fmt::format("input \"{}\" is not in host memory", input));
+        throw Error(ErrorKind::argument, "set",
+                    fmt::format("input \"{}\" is {}, got {}", input, to_string(port.desc), to_string(view.dtype)));
+    if (view.device != Device::cpu)
+        throw Error(ErrorKind::unsupported, "set", fmt::format("input \"{}\" is not in host memory", input));
     if (!view.strides.empty() && view.strides.size() != view.shape.size())
-        throw Error(ErrorKind::argument, "set", fmt::format("input \"{}\" has {} axes and {} strides", input, view.shape.size(), view.strides.size()));
+        throw Error(
+            ErrorKind::argument, "set",
+            fmt::format("input \"{}\" has {} axes and {} strides", input, view.shape.size(), view.strides.size()));
     std::int64_t expected = 1;
     bool dense = true;
     for (std::size_t axis = view.strides.size(); axis-- > 0;) {
@@ -189,7 +203,8 @@ std::string CompiledGraph::explain() const {
     std::string text;
     for (const runtime::BucketProgram& bucket : state_->instance.core->set.buckets) {
         text += "bucket";
-        for (const runtime::Range& range : bucket.ranges) text += fmt::format(" {} in {}..{}", range.symbol, range.low, range.high);
+        for (const runtime::Range& range : bucket.ranges)
+            text += fmt::format(" {} in {}..{}", range.symbol, range.low, range.high);
         text += '\n' + bucket.explanation;
     }
     return text;
@@ -210,7 +225,9 @@ std::vector<InstructionProfile> CompiledGraph::profile() const {
 
 std::string CompiledGraph::program() const { return runtime::to_string(state_->instance.core->set); }
 
-std::int64_t CompiledGraph::arena_bytes_touched() const { return static_cast<std::int64_t>(state_->instance.arena().touched_bytes()); }
+std::int64_t CompiledGraph::arena_bytes_touched() const {
+    return static_cast<std::int64_t>(state_->instance.arena().touched_bytes());
+}
 
 CompiledGraph runtime::make_compiled_graph(const Context& context, ProgramSet set) {
     return CompiledGraph(std::make_unique<CompiledGraph::State>(std::make_shared<Core>(context, std::move(set))));

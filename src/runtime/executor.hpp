@@ -19,12 +19,12 @@ struct Region {
     const Step* steps = nullptr;
     std::int64_t count = 0;
     device::TeamState* team = nullptr;
-    double* seconds = nullptr;                             ///< of each step, filled in when not null
-    bool (*should_stop)(void* caller) = nullptr;           ///< asked after each step by one member; null: never
+    double* seconds = nullptr;                                    ///< of each step, filled in when not null
+    bool (*should_stop)(void* caller) = nullptr;                  ///< asked after each step by one member; null: never
     void (*progress)(void* caller, std::int64_t done) = nullptr;  ///< told after each step by one member
     void* caller = nullptr;
-    bool stop_wanted = false;                              ///< written by one member before it meets the others
-    bool halted = false;                                   ///< set while they meet: a step failed or the caller wants to stop
+    bool stop_wanted = false;  ///< written by one member before it meets the others
+    bool halted = false;       ///< set while they meet: a step failed or the caller wants to stop
 };
 
 /// What each member does: step, meet, step, meet. All members leave after the same step.

@@ -15,11 +15,14 @@ Frame::Frame(const LinkedProgram& program) : program_(&program) {
     const auto& expressions = program.expressions();
     values_.resize(expressions.size());
     for (std::size_t i = 0; i < expressions.size(); ++i) {
-        if (expressions[i].is_constant()) values_[i] = expressions[i].constant();
-        else symbolic_.push_back(static_cast<int>(i));
+        if (expressions[i].is_constant())
+            values_[i] = expressions[i].constant();
+        else
+            symbolic_.push_back(static_cast<int>(i));
     }
     for (const int expression : program.table()) {
-        if (!expressions[static_cast<std::size_t>(expression)].is_constant()) symbolic_entries_.push_back(static_cast<int>(table_.size()));
+        if (!expressions[static_cast<std::size_t>(expression)].is_constant())
+            symbolic_entries_.push_back(static_cast<int>(table_.size()));
         table_.push_back(values_[static_cast<std::size_t>(expression)]);
     }
     const std::size_t storages = program.program().plan.storages.size();
@@ -31,21 +34,25 @@ Frame::Frame(const LinkedProgram& program) : program_(&program) {
     for (const LinkedInstruction& instruction : program.run()) {
         const TensorArg* first = args_.data() + instruction.first_operand;
         steps_.push_back({instruction.kernel->run,
-                          {first, first + instruction.inputs, table_.data() + instruction.dims, nullptr, instruction.prepared.get()}});
+                          {first, first + instruction.inputs, table_.data() + instruction.dims, nullptr,
+                           instruction.prepared.get()}});
     }
 }
 
 void Frame::resize(std::span<const std::int64_t> symbol_values) {
     const auto& expressions = program_->expressions();
-    for (const int i : symbolic_) values_[static_cast<std::size_t>(i)] = expressions[static_cast<std::size_t>(i)].evaluate(symbol_values);
+    for (const int i : symbolic_)
+        values_[static_cast<std::size_t>(i)] = expressions[static_cast<std::size_t>(i)].evaluate(symbol_values);
     for (const int entry : symbolic_entries_)
-        table_[static_cast<std::size_t>(entry)] = values_[static_cast<std::size_t>(program_->table()[static_cast<std::size_t>(entry)])];
+        table_[static_cast<std::size_t>(entry)] =
+            values_[static_cast<std::size_t>(program_->table()[static_cast<std::size_t>(entry)])];
     const program::Plan& plan = program_->program().plan;
     arena_bytes_ = 0;
     for (const int s : plan.order) {
         const auto i = static_cast<std::size_t>(s);
         std::int64_t offset = 0;
-        for (const int below : plan.storages[i].below) offset = std::max(offset, ends_[static_cast<std::size_t>(below)]);
+        for (const int below : plan.storages[i].below)
+            offset = std::max(offset, ends_[static_cast<std::size_t>(below)]);
         offsets_[i] = offset;
         ends_[i] = plan::align_up(offset + values_[static_cast<std::size_t>(program_->storage_bytes()[i])], alignment);
         arena_bytes_ = std::max(arena_bytes_, ends_[i]);
@@ -53,7 +60,8 @@ void Frame::resize(std::span<const std::int64_t> symbol_values) {
 }
 
 std::byte* Frame::address(const LinkedOperand& operand) const noexcept {
-    return bases_[static_cast<std::size_t>(operand.buffer)] + values_[static_cast<std::size_t>(operand.offset)] * operand.element_bytes;
+    return bases_[static_cast<std::size_t>(operand.buffer)] +
+           values_[static_cast<std::size_t>(operand.offset)] * operand.element_bytes;
 }
 
 void Frame::point(std::span<std::byte* const> bases, std::byte* arena) noexcept {

@@ -8,8 +8,9 @@
 
 namespace cairn::inline v0::runtime {
 
-/// One instance's view of one program: its sizes, pointers and steps at the symbol values last set. Changing sizes allocates nothing: each
-/// distinct size is evaluated once, offsets follow from the frozen plan, pointers from the offsets.
+/// One instance's view of one program: its sizes, pointers and steps at the symbol values last set. Changing sizes
+/// allocates nothing: each distinct size is evaluated once, offsets follow from the frozen plan, pointers from the
+/// offsets.
 class Frame {
 public:
     explicit Frame(const LinkedProgram& program);
@@ -18,8 +19,8 @@ public:
     void resize(std::span<const std::int64_t> symbol_values);
     /// Bytes of arena needed at the current sizes.
     std::int64_t arena_bytes() const noexcept { return arena_bytes_; }
-    /// Sets the base of every buffer that is not in the arena, then all pointers. `bases` has an entry a buffer; those of arena buffers
-    /// are computed from `arena`, unless the entry is set (an output in the caller's memory).
+    /// Sets the base of every buffer that is not in the arena, then all pointers. `bases` has an entry a buffer; those
+    /// of arena buffers are computed from `arena`, unless the entry is set (an output in the caller's memory).
     void point(std::span<std::byte* const> bases, std::byte* arena) noexcept;
 
     const std::vector<Step>& steps() const noexcept { return steps_; }
@@ -34,12 +35,12 @@ private:
     std::byte* address(const LinkedOperand& operand) const noexcept;
 
     const LinkedProgram* program_;
-    std::vector<int> symbolic_;            // expressions that are no constants
-    std::vector<std::int64_t> values_;     // of each expression
+    std::vector<int> symbolic_;         // expressions that are no constants
+    std::vector<std::int64_t> values_;  // of each expression
     std::vector<std::int64_t> table_;
-    std::vector<int> symbolic_entries_;    // of the table
+    std::vector<int> symbolic_entries_;  // of the table
     std::vector<std::int64_t> offsets_, ends_;
-    std::vector<std::byte*> bases_;        // of each buffer
+    std::vector<std::byte*> bases_;  // of each buffer
     std::vector<TensorArg> args_;
     std::vector<Step> steps_;
     std::int64_t arena_bytes_ = 0;

@@ -34,14 +34,17 @@ private:
 };
 
 std::size_t index_of(const std::vector<program::Port>& ports, std::string_view name) {
-    return static_cast<std::size_t>(std::find_if(ports.begin(), ports.end(), [&](const auto& port) { return port.name == name; }) - ports.begin());
+    return static_cast<std::size_t>(
+        std::find_if(ports.begin(), ports.end(), [&](const auto& port) { return port.name == name; }) - ports.begin());
 }
 
 /// An output that has its buffer to itself can be computed right in the caller's memory.
 bool is_own_buffer(const Program& program, std::size_t port) {
     const program::View& view = program.outputs[port].view;
-    if (program.buffers[static_cast<std::size_t>(view.buffer)].kind != BufferKind::output || !(view.offset == Dim(0))) return false;
-    return std::count_if(program.outputs.begin(), program.outputs.end(), [&](const auto& other) { return other.view.buffer == view.buffer; }) == 1;
+    if (program.buffers[static_cast<std::size_t>(view.buffer)].kind != BufferKind::output || !(view.offset == Dim(0)))
+        return false;
+    return std::count_if(program.outputs.begin(), program.outputs.end(),
+                         [&](const auto& other) { return other.view.buffer == view.buffer; }) == 1;
 }
 
 std::size_t byte_count(const TensorArg& tensor, DType dtype) {
@@ -58,13 +61,15 @@ Core::Core(const Context& given, ProgramSet given_set) : context(given), set(std
         programs.push_back(std::make_unique<LinkedProgram>(bucket.program, context));
         auto& positions = symbol_of.emplace_back();
         for (const Symbols::Symbol& symbol : bucket.program.symbols->list()) {
-            const auto it = std::find_if(all.begin(), all.end(), [&](const auto& other) { return other.name == symbol.name; });
+            const auto it =
+                std::find_if(all.begin(), all.end(), [&](const auto& other) { return other.name == symbol.name; });
             if (it == all.end()) throw InternalError("program", "symbol " + symbol.name + " is not among the graph's");
             positions.push_back(static_cast<int>(it - all.begin()));
         }
     }
     needs_weights = std::any_of(set.buckets.begin(), set.buckets.end(), [](const BucketProgram& bucket) {
-        return std::any_of(bucket.program.buffers.begin(), bucket.program.buffers.end(), [](const Buffer& b) { return b.kind == BufferKind::weight; });
+        return std::any_of(bucket.program.buffers.begin(), bucket.program.buffers.end(),
+                           [](const Buffer& b) { return b.kind == BufferKind::weight; });
     });
     if (needs_weights) return;
     std::vector<const LinkedProgram*> linked;
@@ -72,7 +77,8 @@ Core::Core(const Context& given, ProgramSet given_set) : context(given), set(std
     bound.bind(linked, *context.parts(), {}, {}, {});
 }
 
-Instance::Instance(std::shared_ptr<Core> given) : core(std::move(given)), team_(core->context.threads(), core->context.parts()->pool.spin()) {
+Instance::Instance(std::shared_ptr<Core> given)
+    : core(std::move(given)), team_(core->context.threads(), core->context.parts()->pool.spin()) {
     for (const Symbols::Symbol& symbol : core->set.symbols->list())
         sizes.push_back({symbol.name, symbol.low, symbol.high, symbol.low, symbol.low == symbol.high, false});
     std::int64_t arena_bytes = 0;
@@ -131,13 +137,15 @@ void Instance::check_inputs() const {
                     if (slot.name == symbol) wanted = slot.value;
             } else {
                 std::int64_t values[64] = {};
-                if (sizes.size() > std::size(values)) throw Error(ErrorKind::unsupported, "run", "more than 64 symbols");
+                if (sizes.size() > std::size(values))
+                    throw Error(ErrorKind::unsupported, "run", "more than 64 symbols");
                 for (std::size_t s = 0; s < sizes.size(); ++s) values[s] = sizes[s].value;
                 wanted = size.evaluate({values, sizes.size()});
             }
             if (inputs[i].shape[axis] != wanted)
                 throw Error(ErrorKind::argument, "run",
-                            fmt::format("input \"{}\" has size {} on axis {}, expected {} = {}", port.name, inputs[i].shape[axis], axis, to_string(size), wanted));
+                            fmt::format("input \"{}\" has size {} on axis {}, expected {} = {}", port.name,
+                                        inputs[i].shape[axis], axis, to_string(size), wanted));
         }
     }
 }
@@ -146,11 +154,14 @@ void Instance::check_states(const Frame& frame) const {
     const Program& program = frame.program().program();
     for (std::size_t s = 0; s < program.states.size(); ++s) {
         const program::StatePort& state = program.states[s];
-        const std::int64_t capacity =
-            program.buffers[static_cast<std::size_t>(state.buffer)].desc.shape[static_cast<std::size_t>(state.axis)].constant();
+        const std::int64_t capacity = program.buffers[static_cast<std::size_t>(state.buffer)]
+                                          .desc.shape[static_cast<std::size_t>(state.axis)]
+                                          .constant();
         const std::int64_t after = frame.value(frame.program().state_lengths()[s].second);
         if (after > capacity)
-            throw Error(ErrorKind::argument, "run", fmt::format("state \"{}\" is full: it would hold {} rows, its capacity is {}", state.name, after, capacity));
+            throw Error(ErrorKind::argument, "run",
+                        fmt::format("state \"{}\" is full: it would hold {} rows, its capacity is {}", state.name,
+                                    after, capacity));
     }
 }
 
@@ -178,16 +189,19 @@ void Instance::point(Frame& frame, int bucket_index) {
     const Program& program = frame.program().program();
     auto& bases = bases_[static_cast<std::size_t>(bucket_index)];
     for (std::size_t b = 0; b < program.buffers.size(); ++b)
-        if (program.buffers[b].storage < 0 && program.buffers[b].kind != BufferKind::input && program.buffers[b].kind != BufferKind::state) {
+        if (program.buffers[b].storage < 0 && program.buffers[b].kind != BufferKind::input &&
+            program.buffers[b].kind != BufferKind::state) {
             if (bases[b] == nullptr) bases[b] = core->bound.find(program.buffers[b]);
         } else {
             bases[b] = nullptr;
         }
     for (std::size_t i = 0; i < program.inputs.size(); ++i) {
         const InputSlot& slot = inputs[index_of(core->set.inputs, program.inputs[i].name)];
-        bases[static_cast<std::size_t>(program.inputs[i].view.buffer)] = static_cast<std::byte*>(const_cast<void*>(slot.data));
+        bases[static_cast<std::size_t>(program.inputs[i].view.buffer)] =
+            static_cast<std::byte*>(const_cast<void*>(slot.data));
     }
-    for (std::size_t s = 0; s < states.size(); ++s) bases[static_cast<std::size_t>(program.states[s].buffer)] = states[s].memory.data();
+    for (std::size_t s = 0; s < states.size(); ++s)
+        bases[static_cast<std::size_t>(program.states[s].buffer)] = states[s].memory.data();
     for (std::size_t o = 0; o < outputs.size(); ++o)
         if (outputs[o].data != nullptr && is_own_buffer(program, o))
             bases[static_cast<std::size_t>(program.outputs[o].view.buffer)] = static_cast<std::byte*>(outputs[o].data);
@@ -236,7 +250,9 @@ void Instance::execute(Frame& frame, const RunOptions& options) {
     if (options.progress) {
         region.caller = &teller;
         if (region.should_stop != nullptr)
-            region.should_stop = [](void* caller) { return static_cast<Teller*>(caller)->options->stop.stop_requested(); };
+            region.should_stop = [](void* caller) {
+                return static_cast<Teller*>(caller)->options->stop.stop_requested();
+            };
         region.progress = [](void* caller, std::int64_t done) {
             const Teller& to = *static_cast<Teller*>(caller);
             to.options->progress({"run", done, to.total, {}, 0});
@@ -265,13 +281,15 @@ void Instance::commit(const Frame& frame) {
     const Program& program = frame.program().program();
     for (std::size_t s = 0; s < program.states.size(); ++s)
         for (SizeSlot& slot : sizes)
-            if (slot.name == program.states[s].before.symbol()) slot.value = frame.value(frame.program().state_lengths()[s].second);
+            if (slot.name == program.states[s].before.symbol())
+                slot.value = frame.value(frame.program().state_lengths()[s].second);
 }
 
 void Instance::run(const RunOptions& options) {
     const RunningMark mark(running);
     if (!core->bound.ready()) throw Error(ErrorKind::argument, "run", "the weights are not bound");
-    if (poisoned_) throw Error(ErrorKind::argument, "run", "a failed run has overwritten parts of a state: rewind it to 0 first");
+    if (poisoned_)
+        throw Error(ErrorKind::argument, "run", "a failed run has overwritten parts of a state: rewind it to 0 first");
     if (options.stop.stop_requested()) throw Cancelled("run");
     check_inputs();
     const int chosen = pick_bucket();
@@ -305,9 +323,11 @@ OutputView Instance::output(std::size_t index) const {
 
 void Instance::rewind(std::string_view symbol, std::int64_t length) {
     SizeSlot& slot = size(symbol);
-    if (!slot.is_state_length) throw Error(ErrorKind::argument, "rewind", fmt::format("{} is not the length of a state", symbol));
+    if (!slot.is_state_length)
+        throw Error(ErrorKind::argument, "rewind", fmt::format("{} is not the length of a state", symbol));
     if (length < slot.low || length > slot.value)
-        throw Error(ErrorKind::argument, "rewind", fmt::format("{} is {} now; {} is not in {}..{}", symbol, slot.value, length, slot.low, slot.value));
+        throw Error(ErrorKind::argument, "rewind",
+                    fmt::format("{} is {} now; {} is not in {}..{}", symbol, slot.value, length, slot.low, slot.value));
     slot.value = length;
     if (length == slot.low) poisoned_ = false;
 }

@@ -20,7 +20,7 @@ struct Core {
     std::vector<std::unique_ptr<LinkedProgram>> programs;  ///< of each bucket
     BoundValues bound;
     bool needs_weights = false;
-    std::vector<std::vector<int>> symbol_of;               ///< per bucket: position of its symbols among the set's
+    std::vector<std::vector<int>> symbol_of;  ///< per bucket: position of its symbols among the set's
 };
 
 /// A symbol of the whole graph and its present value.
@@ -35,19 +35,19 @@ struct InputSlot {
     const void* data = nullptr;
     std::vector<std::int64_t> shape;
     bool set = false;
-    HeldView held;                    ///< keeps a released-by-callback view until the next one
-    std::vector<std::byte> copy;      ///< of a strided view
+    HeldView held;                ///< keeps a released-by-callback view until the next one
+    std::vector<std::byte> copy;  ///< of a strided view
 };
 
 struct OutputSlot {
-    void* data = nullptr;             ///< the caller's memory, or null
+    void* data = nullptr;  ///< the caller's memory, or null
     std::size_t bytes = 0;
 };
 
 /// A state's memory: one stretch at capacity; pages are touched as its live length reaches them.
 struct StateSlot {
     device::LazyMemory memory;
-    std::int64_t touched = 0;         ///< rows of the growing axis
+    std::int64_t touched = 0;  ///< rows of the growing axis
 };
 
 /// One executor: sizes, pointers, arena and states. For one thread at a time.
@@ -57,12 +57,12 @@ public:
 
     std::shared_ptr<Core> core;
     std::vector<SizeSlot> sizes;
-    std::vector<InputSlot> inputs;      ///< in the order of ProgramSet::inputs
-    std::vector<OutputSlot> outputs;    ///< in the order of the programs' outputs
-    std::vector<StateSlot> states;      ///< in the order of the programs' states
-    std::vector<double> seconds;        ///< of the steps of the last profiled run
+    std::vector<InputSlot> inputs;    ///< in the order of ProgramSet::inputs
+    std::vector<OutputSlot> outputs;  ///< in the order of the programs' outputs
+    std::vector<StateSlot> states;    ///< in the order of the programs' states
+    std::vector<double> seconds;      ///< of the steps of the last profiled run
     int profiled_bucket = -1;
-    int bucket = -1;                    ///< that ran last
+    int bucket = -1;  ///< that ran last
     std::atomic<bool> running{false};
 
     void run(const RunOptions& options);
@@ -88,8 +88,8 @@ private:
     void commit(const Frame& frame);
 
     std::vector<std::unique_ptr<Frame>> frames_;
-    std::vector<std::vector<std::byte*>> bases_;          // scratch, one a bucket
-    std::vector<std::vector<std::int64_t>> symbol_values_; // scratch, one a bucket
+    std::vector<std::vector<std::byte*>> bases_;            // scratch, one a bucket
+    std::vector<std::vector<std::int64_t>> symbol_values_;  // scratch, one a bucket
     device::Arena arena_;
     device::TeamState team_;
     bool poisoned_ = false;

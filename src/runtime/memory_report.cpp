@@ -11,7 +11,7 @@ using program::Buffer;
 using program::BufferKind;
 
 struct Peaks {
-    std::vector<std::int64_t> offsets;        // of storages, at the sizes where the arena is largest
+    std::vector<std::int64_t> offsets;  // of storages, at the sizes where the arena is largest
     std::vector<std::int64_t> symbol_values;
     std::int64_t arena = 0, max_live = 0;
 };
@@ -19,7 +19,8 @@ struct Peaks {
 std::int64_t live_bytes(const program::Program& program, const std::vector<std::int64_t>& values) {
     std::vector<std::int64_t> live(program.run.size() + 1, 0);
     for (const program::Storage& storage : program.plan.storages)
-        for (int i = storage.first; i <= storage.last; ++i) live[static_cast<std::size_t>(i)] += storage.bytes.evaluate(values);
+        for (int i = storage.first; i <= storage.last; ++i)
+            live[static_cast<std::size_t>(i)] += storage.bytes.evaluate(values);
     return *std::max_element(live.begin(), live.end());
 }
 
@@ -64,9 +65,11 @@ void Report::add(const program::Program& program, const Peaks& peaks) {
     for (const program::Port& port : program.outputs) read[static_cast<std::size_t>(port.view.buffer)] = true;
     for (std::size_t b = 0; b < program.buffers.size(); ++b) {
         const Buffer& buffer = program.buffers[b];
-        const bool of_bind_only = buffer.storage < 0 && !read[b] && buffer.kind != BufferKind::state && buffer.kind != BufferKind::input;
+        const bool of_bind_only =
+            buffer.storage < 0 && !read[b] && buffer.kind != BufferKind::state && buffer.kind != BufferKind::input;
         if (of_bind_only) continue;
-        BufferMemory row{buffer.name, std::string(program::to_string(buffer.kind)), cairn::to_string(buffer.bytes), buffer.bytes.evaluate(peaks.symbol_values)};
+        BufferMemory row{buffer.name, std::string(program::to_string(buffer.kind)), cairn::to_string(buffer.bytes),
+                         buffer.bytes.evaluate(peaks.symbol_values)};
         if (buffer.storage >= 0) {
             const program::Storage& storage = program.plan.storages[static_cast<std::size_t>(buffer.storage)];
             row.first = storage.first;

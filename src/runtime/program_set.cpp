@@ -23,8 +23,8 @@ int LinkedProgram::entries(const std::vector<Dim>& dims) {
 }
 
 LinkedOperand LinkedProgram::operand(const program::View& view, const TensorDesc& desc) {
-    return {view.buffer, expression(view.offset), static_cast<std::int64_t>(size_of(desc.dtype)), entries(desc.shape),
-            entries(desc.strides), static_cast<int>(desc.shape.size())};
+    return {view.buffer,         expression(view.offset), static_cast<std::int64_t>(size_of(desc.dtype)),
+            entries(desc.shape), entries(desc.strides),   static_cast<int>(desc.shape.size())};
 }
 
 /// Writes behind all rows that were live before the run touch nothing a failed run would have to restore.
@@ -37,41 +37,49 @@ bool LinkedProgram::appends(const program::View& view) const {
     return true;
 }
 
-LinkedInstruction LinkedProgram::link(const program::Instruction& instruction, const Context& context, std::string& missing) {
+LinkedInstruction LinkedProgram::link(const program::Instruction& instruction, const Context& context,
+                                      std::string& missing) {
     LinkedInstruction linked;
     linked.kernel = context.parts()->find(instruction.kernel);
     if (linked.kernel == nullptr || linked.kernel->isa > context.isa()) {
-        if (missing.find(instruction.kernel) == std::string::npos) missing += (missing.empty() ? "" : ", ") + instruction.kernel;
+        if (missing.find(instruction.kernel) == std::string::npos)
+            missing += (missing.empty() ? "" : ", ") + instruction.kernel;
         return linked;
     }
     linked.first_operand = static_cast<int>(operands_.size());
     linked.inputs = static_cast<int>(instruction.inputs.size());
     linked.outputs = static_cast<int>(instruction.outputs.size());
-    for (std::size_t i = 0; i < instruction.inputs.size(); ++i) operands_.push_back(operand(instruction.inputs[i], instruction.problem.inputs[i]));
+    for (std::size_t i = 0; i < instruction.inputs.size(); ++i)
+        operands_.push_back(operand(instruction.inputs[i], instruction.problem.inputs[i]));
     for (std::size_t i = 0; i < instruction.outputs.size(); ++i) {
         operands_.push_back(operand(instruction.outputs[i], instruction.problem.outputs[i]));
         overwrites_states_ = overwrites_states_ || !appends(instruction.outputs[i]);
     }
     std::vector<Dim> dims;
     for (const Attribute& attribute : instruction.problem.attributes)
-        if (const auto* list = std::get_if<std::vector<Dim>>(&attribute.value)) dims.insert(dims.end(), list->begin(), list->end());
+        if (const auto* list = std::get_if<std::vector<Dim>>(&attribute.value))
+            dims.insert(dims.end(), list->begin(), list->end());
     linked.dims = entries(dims);
     linked.workspace = instruction.workspace;
-    if (linked.kernel->prepare != nullptr) linked.prepared = linked.kernel->prepare(instruction.problem, context.threads());
+    if (linked.kernel->prepare != nullptr)
+        linked.prepared = linked.kernel->prepare(instruction.problem, context.threads());
     return linked;
 }
 
 LinkedProgram::LinkedProgram(const program::Program& program, const Context& context) : program_(&program) {
     if (program.threads != context.threads())
-        throw Error(ErrorKind::argument, "program",
-                    fmt::format("it was planned for {} threads, the context has {}", program.threads, context.threads()));
+        throw Error(
+            ErrorKind::argument, "program",
+            fmt::format("it was planned for {} threads, the context has {}", program.threads, context.threads()));
     std::string missing;
     for (const program::Instruction& instruction : program.bind) bind_.push_back(link(instruction, context, missing));
     for (const program::Instruction& instruction : program.run) run_.push_back(link(instruction, context, missing));
     if (!missing.empty())
-        throw Error(ErrorKind::unsupported, "program", "kernels that are not in this library or need another CPU: " + missing);
+        throw Error(ErrorKind::unsupported, "program",
+                    "kernels that are not in this library or need another CPU: " + missing);
     for (const program::Port& port : program.outputs) outputs_.push_back(operand(port.view, port.desc));
-    for (const program::StatePort& state : program.states) state_lengths_.emplace_back(expression(state.before), expression(state.after));
+    for (const program::StatePort& state : program.states)
+        state_lengths_.emplace_back(expression(state.before), expression(state.after));
     for (const program::Storage& storage : program.plan.storages) storage_bytes_.push_back(expression(storage.bytes));
 }
 

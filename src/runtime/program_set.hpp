@@ -19,24 +19,24 @@ struct Range {
 
 /// What the compile wing hands over, and what a saved file holds.
 struct BucketProgram {
-    std::vector<Range> ranges;   ///< sizes it is for; a symbol not named here may have any value
+    std::vector<Range> ranges;  ///< sizes it is for; a symbol not named here may have any value
     program::Program program;
-    std::string explanation;     ///< for CompiledGraph::explain()
+    std::string explanation;  ///< for CompiledGraph::explain()
 };
 
 struct ProgramSet {
     std::string name;
-    std::shared_ptr<Symbols> symbols;                 ///< with the bounds of the whole graph
-    std::vector<program::Port> inputs;                ///< by name, dtype and shape in those symbols; views are not used
+    std::shared_ptr<Symbols> symbols;   ///< with the bounds of the whole graph
+    std::vector<program::Port> inputs;  ///< by name, dtype and shape in those symbols; views are not used
     std::vector<BucketProgram> buckets;
 };
 
 /// A TensorArg to be: which buffer, from which element on, with which sizes.
 struct LinkedOperand {
     int buffer = 0;
-    int offset = 0;               ///< index among the size expressions
+    int offset = 0;  ///< index among the size expressions
     std::int64_t element_bytes = 1;
-    int shape = 0, strides = 0;   ///< first entry in the size table
+    int shape = 0, strides = 0;  ///< first entry in the size table
     int rank = 0;
 };
 
@@ -48,12 +48,12 @@ struct LinkedInstruction {
     int workspace = -1;                              ///< buffer
 };
 
-/// A program with everything looked up. Each distinct size is one expression; the size table holds shapes, strides and attribute values
-/// as indices of expressions, so a change of sizes evaluates each expression once.
+/// A program with everything looked up. Each distinct size is one expression; the size table holds shapes, strides and
+/// attribute values as indices of expressions, so a change of sizes evaluates each expression once.
 class LinkedProgram {
 public:
-    /// Finds kernels by id in the context; throws Error(unsupported) naming all that are missing or above its level, and Error(argument) when it was planned
-    /// for another number of threads.
+    /// Finds kernels by id in the context; throws Error(unsupported) naming all that are missing or above its level,
+    /// and Error(argument) when it was planned for another number of threads.
     LinkedProgram(const program::Program& program, const Context& context);
 
     const program::Program& program() const noexcept { return *program_; }

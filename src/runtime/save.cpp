@@ -7,8 +7,8 @@
 #include <fstream>
 #include <sstream>
 
-// A saved file is text: a line that says what it is, the graph's symbols and inputs as a program of their own, then each bucket's ranges and
-// program, and a digest of all of it.
+// A saved file is text: a line that says what it is, the graph's symbols and inputs as a program of their own, then
+// each bucket's ranges and program, and a digest of all of it.
 namespace cairn::inline v0 {
 namespace {
 
@@ -26,7 +26,9 @@ std::vector<Section> sections_of(std::string_view text) {
         const std::size_t line_end = std::min(text.find('\n', at + 1), text.size());
         const std::size_t next = text.find("\n# ", line_end - 1);
         sections.push_back({text.substr(at + 3, line_end - at - 3),
-                            line_end < text.size() ? text.substr(line_end + 1, std::min(next, text.size() - 1) - line_end) : std::string_view{}});
+                            line_end < text.size()
+                                ? text.substr(line_end + 1, std::min(next, text.size() - 1) - line_end)
+                                : std::string_view{}});
         at = next;
     }
     return sections;
@@ -34,7 +36,8 @@ std::vector<Section> sections_of(std::string_view text) {
 
 runtime::Range parse_range(std::istringstream& words) {
     runtime::Range range;
-    if (!(words >> range.symbol >> range.low >> range.high)) throw Error(ErrorKind::argument, "load", "ill-formed range of a bucket");
+    if (!(words >> range.symbol >> range.low >> range.high))
+        throw Error(ErrorKind::argument, "load", "ill-formed range of a bucket");
     return range;
 }
 
@@ -45,7 +48,12 @@ std::string runtime::to_string(const ProgramSet& set) {
     face.name = set.name;
     face.symbols = set.symbols;
     for (const program::Port& port : set.inputs) {
-        face.buffers.push_back({program::BufferKind::input, port.name, port.desc, element_count(port.desc.shape) * Dim(size_of(port.desc.dtype)), {}, -1});
+        face.buffers.push_back({program::BufferKind::input,
+                                port.name,
+                                port.desc,
+                                element_count(port.desc.shape) * Dim(size_of(port.desc.dtype)),
+                                {},
+                                -1});
         face.inputs.push_back({port.name, {static_cast<int>(face.buffers.size()) - 1, 0}, port.desc});
     }
     std::string text = fmt::format("{}\n# graph\n{}", magic, program::to_string(face));
@@ -58,7 +66,8 @@ std::string runtime::to_string(const ProgramSet& set) {
 }
 
 runtime::ProgramSet runtime::parse_program_set(std::string_view text) {
-    if (!text.starts_with(magic)) throw Error(ErrorKind::argument, "load", "it does not begin as a compiled graph of this version");
+    if (!text.starts_with(magic))
+        throw Error(ErrorKind::argument, "load", "it does not begin as a compiled graph of this version");
     ProgramSet set;
     for (const Section& section : sections_of(text)) {
         std::istringstream words{std::string(section.headline)};
@@ -99,8 +108,12 @@ CompiledGraph CompiledGraph::load(const std::filesystem::path& path, const Conte
     std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     if (!file.is_open() || file.bad()) throw Error(ErrorKind::file, "load", "cannot read " + path.string());
     const std::size_t tail = text.rfind("# digest ");
-    const bool whole = tail != std::string::npos && text.substr(tail) == "# digest " + to_string(digest(std::string_view(text).substr(0, tail))) + '\n';
-    if (!whole) throw Error(ErrorKind::file, "load", path.string() + " is damaged or no compiled graph: its digest does not fit");
+    const bool whole =
+        tail != std::string::npos &&
+        text.substr(tail) == "# digest " + to_string(digest(std::string_view(text).substr(0, tail))) + '\n';
+    if (!whole)
+        throw Error(ErrorKind::file, "load",
+                    path.string() + " is damaged or no compiled graph: its digest does not fit");
     text.resize(tail);
     runtime::ProgramSet set;
     try {

@@ -39,10 +39,18 @@ void expand_inputs(Problem& problem) {
 
 }  // namespace
 
-Candidates::Candidates(const ir::GraphData& graph, const KernelSet& kernels, Isa isa, const CostSource& costs, bool use_packed,
-                       std::set<std::string>& resident)
-    : graph_(&graph), kernels_(&kernels), isa_(isa), costs_(costs), use_packed_(use_packed),
-      sizes_(representative_sizes(*graph.symbols())), views_(views_of(graph)), bound_(ir::bound_nodes(graph)), resident_(&resident), origins_(graph.nodes().size()) {
+Candidates::Candidates(const ir::GraphData& graph, const KernelSet& kernels, Isa isa, const CostSource& costs,
+                       bool use_packed, std::set<std::string>& resident)
+    : graph_(&graph),
+      kernels_(&kernels),
+      isa_(isa),
+      costs_(costs),
+      use_packed_(use_packed),
+      sizes_(representative_sizes(*graph.symbols())),
+      views_(views_of(graph)),
+      bound_(ir::bound_nodes(graph)),
+      resident_(&resident),
+      origins_(graph.nodes().size()) {
     for (const Kernel& kernel : kernels.kernels) by_definition_.emplace(kernel.definition, &kernel);
     for (NodeId id = 0; id < origins_.size(); ++id) {
         const ir::Node& node = graph.node(id);
@@ -52,7 +60,8 @@ Candidates::Candidates(const ir::GraphData& graph, const KernelSet& kernels, Isa
         bound_[id] = bound_[id] && std::all_of(node.shape.begin(), node.shape.end(), is_fixed) &&
                      std::all_of(node.operands.begin(), node.operands.end(), is_bound);
         if (!bound_[id]) continue;
-        std::string text = fmt::format("{} {} {}", ir::info(node.op).name, node.name, cairn::to_string(node.dtype, node.shape));
+        std::string text =
+            fmt::format("{} {} {}", ir::info(node.op).name, node.name, cairn::to_string(node.dtype, node.shape));
         for (const Attribute& attribute : node.attributes)
             if (const auto* list = std::get_if<std::vector<Dim>>(&attribute.value))
                 for (const Dim& dim : *list) text += ' ' + cairn::to_string(dim);
@@ -63,7 +72,9 @@ Candidates::Candidates(const ir::GraphData& graph, const KernelSet& kernels, Isa
     }
 }
 
-bool Candidates::is_resident(const GoalKey& residence) const { return resident_->contains(origins_[residence.first] + residence.second); }
+bool Candidates::is_resident(const GoalKey& residence) const {
+    return resident_->contains(origins_[residence.first] + residence.second);
+}
 
 void Candidates::keep(const GoalKey& residence) { resident_->insert(origins_[residence.first] + residence.second); }
 
@@ -100,7 +111,8 @@ TensorDesc Candidates::describe(const Source& source) const {
     return desc;
 }
 
-std::shared_ptr<const Problem> Candidates::problem_of(const fuse::Tile& tile, const std::vector<Source>& sources) const {
+std::shared_ptr<const Problem> Candidates::problem_of(const fuse::Tile& tile,
+                                                      const std::vector<Source>& sources) const {
     auto problem = std::make_shared<Problem>();
     problem->definition = tile.definition;
     problem->attributes = tile.attributes;
@@ -128,9 +140,12 @@ std::shared_ptr<const Problem> Candidates::problem_of(const fuse::Tile& tile, co
 const Candidates::Judged& Candidates::judge(const Kernel& kernel, const Problem& problem, const std::string& text) {
     const auto [it, fresh] = judged_.try_emplace(kernel.id + ' ' + text);
     if (!fresh) return it->second;
-    if (kernel.isa > isa_) it->second.refusal = fmt::format("needs {}, in use is {}", to_string(kernel.isa), to_string(isa_));
-    else if (kernel.device != Device::cpu) it->second.refusal = fmt::format("runs on {}", to_string(kernel.device));
-    else it->second.refusal = kernel.accepts(problem);
+    if (kernel.isa > isa_)
+        it->second.refusal = fmt::format("needs {}, in use is {}", to_string(kernel.isa), to_string(isa_));
+    else if (kernel.device != Device::cpu)
+        it->second.refusal = fmt::format("runs on {}", to_string(kernel.device));
+    else
+        it->second.refusal = kernel.accepts(problem);
     if (it->second.refusal.empty()) it->second.estimate = estimate(kernel, at_sizes(problem, sizes_), costs_);
     return it->second;
 }
@@ -157,7 +172,8 @@ std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index) {
         bool packable = use_packed_ && !kernel.packed_inputs.empty();
         for (const PackedInput& wanted : kernel.packed_inputs) {
             const auto i = static_cast<std::size_t>(wanted.input);
-            packable = packable && i < seen.size() && bound_[seen[i].node] && graph_->node(seen[i].node).shape.size() == 2;
+            packable =
+                packable && i < seen.size() && bound_[seen[i].node] && graph_->node(seen[i].node).shape.size() == 2;
             if (packable) packed[i] = {seen[i].node, Form::packed, wanted.layout};
         }
         if (packable) try_kernel(kernel, tile, index, packed, found);
@@ -165,7 +181,8 @@ std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index) {
         std::vector<Source> dense = seen;
         bool any = false;
         for (Source& source : dense)
-            if (views_[source.node].base != source.node || is_state_version(source.node)) source.form = Form::dense, any = true;
+            if (views_[source.node].base != source.node || is_state_version(source.node))
+                source.form = Form::dense, any = true;
         if (any) try_kernel(kernel, tile, index, dense, found);
     }
     return found;

@@ -16,7 +16,8 @@
 /// Which kernels can compute which tile, from operands in which form, and at what cost.
 namespace cairn::inline v0::select {
 
-/// What a goal of the search is: a node and "" for its value in memory of its own, `dense` for a copy of a version of a state, else a packed layout; with a
+/// What a goal of the search is: a node and "" for its value in memory of its own, `dense` for a copy of a version of a
+/// state, else a packed layout; with a
 /// `!` behind, that form being kept in memory for all runs.
 using GoalKey = std::pair<ir::NodeId, std::string>;
 
@@ -29,25 +30,25 @@ enum class Form : std::uint8_t {
 
 /// One operand: what has to be there, and how the kernel sees it.
 struct Source {
-    ir::NodeId node = 0;   ///< the tile's input
+    ir::NodeId node = 0;  ///< the tile's input
     Form form = Form::seen;
-    std::string layout;    ///< of a packed operand, as the kernel names it
+    std::string layout;  ///< of a packed operand, as the kernel names it
 };
 
 /// What a kernel said to a problem, for explain().
 struct Verdict {
     std::string kernel;
-    Refusal refusal;     ///< empty: it accepts
+    Refusal refusal;  ///< empty: it accepts
     Estimate estimate;
 };
 
 /// A kernel for a tile.
 struct Candidate {
-    int tile = -1;                       ///< index among the tiles; -1 for a dense copy or a packing
+    int tile = -1;  ///< index among the tiles; -1 for a dense copy or a packing
     const Kernel* kernel = nullptr;
     std::shared_ptr<const Problem> problem;
-    std::vector<Source> sources;         ///< of each problem input
-    std::vector<ir::NodeId> outputs;     ///< nodes whose dense value it makes
+    std::vector<Source> sources;      ///< of each problem input
+    std::vector<ir::NodeId> outputs;  ///< nodes whose dense value it makes
     Estimate estimate;
 };
 
@@ -58,8 +59,8 @@ public:
     Candidates(const ir::GraphData& graph, const KernelSet& kernels, Isa isa, const CostSource& costs, bool use_packed,
                std::set<std::string>& resident);
 
-    /// All candidates of a tile: for each kernel of its definition the first form of operands it accepts among as seen, and views copied dense; and its
-    /// packed form beside that.
+    /// All candidates of a tile: for each kernel of its definition the first form of operands it accepts among as seen,
+    /// and views copied dense; and its packed form beside that.
     std::vector<Candidate> of_tile(const fuse::Tile& tile, int index);
     /// Kernels that copy the value of a movement node out of the memory it is seen in.
     std::vector<Candidate> of_copy(ir::NodeId node);
@@ -76,7 +77,8 @@ public:
     /// Whether a bound value is kept in this form already, by a program selected earlier; and the note that it is.
     bool is_resident(const GoalKey& residence) const;
     void keep(const GoalKey& residence);
-    /// The node and layout name under which a packed operand is known: a transposed view of a dense matrix is packed from that matrix.
+    /// The node and layout name under which a packed operand is known: a transposed view of a dense matrix is packed
+    /// from that matrix.
     std::pair<ir::NodeId, std::string> packed_key(ir::NodeId node, const std::string& layout) const;
 
 private:
@@ -87,7 +89,8 @@ private:
     const Judged& judge(const Kernel& kernel, const Problem& problem, const std::string& text);
     TensorDesc describe(const Source& source) const;
     std::shared_ptr<const Problem> problem_of(const fuse::Tile& tile, const std::vector<Source>& sources) const;
-    bool try_kernel(const Kernel& kernel, const fuse::Tile& tile, int index, std::vector<Source> sources, std::vector<Candidate>& found);
+    bool try_kernel(const Kernel& kernel, const fuse::Tile& tile, int index, std::vector<Source> sources,
+                    std::vector<Candidate>& found);
 
     const ir::GraphData* graph_;
     const KernelSet* kernels_;

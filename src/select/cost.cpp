@@ -49,7 +49,8 @@ std::vector<std::int64_t> representative_sizes(const Symbols& symbols) {
     for (const Symbols::Symbol& symbol : symbols.list()) {
         const double low = static_cast<double>(std::max<std::int64_t>(symbol.low, 1));
         const double middle = std::sqrt(low * static_cast<double>(std::max<std::int64_t>(symbol.high, 1)));
-        sizes.push_back(std::clamp(std::llround(middle), static_cast<long long>(symbol.low), static_cast<long long>(symbol.high)));
+        sizes.push_back(
+            std::clamp(std::llround(middle), static_cast<long long>(symbol.low), static_cast<long long>(symbol.high)));
     }
     return sizes;
 }

@@ -69,7 +69,8 @@ private:
             const int buffer = add_buffer({BufferKind::state, state.name, desc, plain_bytes(desc), {}, -1});
             const auto axis = static_cast<std::size_t>(static_cast<int>(state.shape.size()) + state.axis);
             states_[state.name] = buffer;
-            program_.states.push_back({state.name, buffer, static_cast<int>(axis), state.shape[axis], graph_.node(state.latest).shape[axis]});
+            program_.states.push_back(
+                {state.name, buffer, static_cast<int>(axis), state.shape[axis], graph_.node(state.latest).shape[axis]});
         }
     }
 
@@ -77,7 +78,8 @@ private:
     int buffer_of(const GoalKey& key) {
         if (const auto it = buffers_.find(key); it != buffers_.end()) return it->second;
         const ir::Node& node = graph_.node(key.first);
-        if (key.second.empty() && candidates_.is_state_version(key.first)) return states_.at(state_of(graph_, key.first).name);
+        if (key.second.empty() && candidates_.is_state_version(key.first))
+            return states_.at(state_of(graph_, key.first).name);
         Buffer buffer;
         buffer.desc = TensorDesc::dense(node.dtype, node.shape);
         buffer.bytes = plain_bytes(buffer.desc);
@@ -109,7 +111,8 @@ private:
             return {buffer_of(choice.goal.second.empty() ? GoalKey{id, ""} : choice.goal), 0};
         const ir::StateInfo& state = state_of(graph_, id);
         const auto axis = static_cast<std::size_t>(static_cast<int>(node.shape.size()) + state.axis);
-        const Dim start = node.op == Op::state_append ? graph_.node(node.operands[0]).shape[axis] : node.attributes.dims("start").at(0);
+        const Dim start = node.op == Op::state_append ? graph_.node(node.operands[0]).shape[axis]
+                                                      : node.attributes.dims("start").at(0);
         return {states_.at(state.name), start * candidates_.views()[id].strides[axis]};
     }
 
@@ -124,13 +127,17 @@ private:
         instruction.seconds = candidate.estimate.seconds;
         for (std::size_t s = 0; s < candidate.sources.size(); ++s) {
             const auto copied = snapshot_of_.find({i, static_cast<int>(s)});
-            instruction.inputs.push_back(copied == snapshot_of_.end() ? view_of(candidate.sources[s]) : View{copied->second, 0});
-            if (copied != snapshot_of_.end()) see_densely(graph_.node(candidate.sources[s].node).shape, instruction.problem.inputs[s], *candidate.kernel, instruction.problem);
+            instruction.inputs.push_back(copied == snapshot_of_.end() ? view_of(candidate.sources[s])
+                                                                      : View{copied->second, 0});
+            if (copied != snapshot_of_.end())
+                see_densely(graph_.node(candidate.sources[s].node).shape, instruction.problem.inputs[s],
+                            *candidate.kernel, instruction.problem);
         }
         if (candidate.outputs.empty()) {
             instruction.outputs = {{packed_buffer(choice, candidate.problem->inputs[0]), 0}};
         } else {
-            for (std::size_t o = 0; o < candidate.outputs.size(); ++o) instruction.outputs.push_back(output_view(choice, o));
+            for (std::size_t o = 0; o < candidate.outputs.size(); ++o)
+                instruction.outputs.push_back(output_view(choice, o));
         }
         add_instruction(std::move(instruction), *candidate.kernel, candidates_.bound()[choice.goal.first]);
     }
@@ -139,7 +146,8 @@ private:
         if (kernel.workspace != nullptr) {
             const Dim bytes = kernel.workspace(instruction.problem, program_.threads);
             if (!(bytes == Dim(0)))
-                instruction.workspace = add_buffer({BufferKind::workspace, "", TensorDesc::dense(DType::u8, {bytes}), bytes, {}, -1});
+                instruction.workspace =
+                    add_buffer({BufferKind::workspace, "", TensorDesc::dense(DType::u8, {bytes}), bytes, {}, -1});
         }
         (bound ? program_.bind : program_.run).push_back(std::move(instruction));
     }
@@ -167,7 +175,9 @@ private:
             const NodeId base = candidates_.views()[node].base;
             if (!candidates_.is_state_version(base) || &state_of(graph_, base) != &state || base >= written) continue;
             const std::vector<Candidate> copies = candidates_.of_copy(node);
-            if (copies.empty()) throw Error(ErrorKind::unsupported, "emit", "no kernel can copy the old contents of state " + state.name);
+            if (copies.empty())
+                throw Error(ErrorKind::unsupported, "emit",
+                            "no kernel can copy the old contents of state " + state.name);
             Instruction copy;
             copy.kernel = copies[0].kernel->id;
             copy.problem = *copies[0].problem;
@@ -202,8 +212,8 @@ private:
         program_.outputs.push_back({output.name, place, desc});
     }
 
-    /// Keeps the bound values that the run or an output reads, and what those rest on, each right before its first user, so that sources and
-    /// intermediate values can be let go early.
+    /// Keeps the bound values that the run or an output reads, and what those rest on, each right before its first
+    /// user, so that sources and intermediate values can be let go early.
     void order_bind_section() {
         std::map<int, std::size_t> maker;
         for (std::size_t i = 0; i < program_.bind.size(); ++i)
@@ -230,7 +240,8 @@ private:
             const Buffer& b = program_.buffers[static_cast<std::size_t>(buffer)];
             if (b.kind == BufferKind::weight) return "weight " + b.name;
             if (b.kind == BufferKind::constant)
-                return cairn::to_string(b.desc) + cairn::to_string(digest({reinterpret_cast<const char*>(b.data.data()), b.data.size()}));
+                return cairn::to_string(b.desc) +
+                       cairn::to_string(digest({reinterpret_cast<const char*>(b.data.data()), b.data.size()}));
             return origin[buffer];
         };
         for (const Instruction& instruction : program_.bind) {
@@ -251,8 +262,8 @@ private:
     program::Program program_;
     std::map<GoalKey, int> buffers_;
     std::map<std::string, int> states_;
-    std::map<int, std::vector<int>> snapshots_;               // writer -> readers that come too late
-    std::map<std::pair<int, int>, int> snapshot_of_;          // (reader, operand) -> buffer of the copy
+    std::map<int, std::vector<int>> snapshots_;       // writer -> readers that come too late
+    std::map<std::pair<int, int>, int> snapshot_of_;  // (reader, operand) -> buffer of the copy
 };
 
 }  // namespace

@@ -6,9 +6,10 @@
 /// From chosen candidates to a flat program: the end of the compile wing.
 namespace cairn::inline v0::select {
 
-/// Gives every value a buffer, every candidate an instruction, and brings them into an order: operands first, readers of a state's old contents before
-/// the instruction that overwrites them (where that cannot be, the old contents are copied first). What depends on weights only goes into the
-/// `bind` section, in the order the run needs it. No memory is planned yet.
+/// Gives every value a buffer, every candidate an instruction, and brings them into an order: operands first, readers
+/// of a state's old contents before the instruction that overwrites them (where that cannot be, the old contents are
+/// copied first). What depends on weights only goes into the `bind` section, in the order the run needs it. No memory
+/// is planned yet.
 program::Program emit(const ir::GraphData& graph, const Selection& selection, Candidates& candidates, int threads);
 
 /// The values of a constant as bytes of its dtype.

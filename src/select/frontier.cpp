@@ -11,8 +11,8 @@
 namespace cairn::inline v0::select {
 namespace {
 
-// Regions are cut where at most this many goals are needed across the cut: the residual stream, a mask, positions, the forms of a weight that the
-// first and the last layer share. A region has at least this many goals.
+// Regions are cut where at most this many goals are needed across the cut: the residual stream, a mask, positions, the
+// forms of a weight that the first and the last layer share. A region has at least this many goals.
 constexpr int max_crossing = 8, min_region = 4;
 
 /// The problem without alternatives that rest on something unreachable.
@@ -51,7 +51,8 @@ std::vector<int> cuts_of(const SearchProblem& problem, bool share) {
         const auto quarter = static_cast<std::ptrdiff_t>(count / 4);
         const int fewest = *std::min_element(crossing.begin() + quarter, crossing.end() - quarter);
         for (std::size_t p = 1; p < count && fewest <= max_crossing; ++p)
-            if (crossing[p] <= fewest && static_cast<int>(p) - cuts.back() >= min_region) cuts.push_back(static_cast<int>(p));
+            if (crossing[p] <= fewest && static_cast<int>(p) - cuts.back() >= min_region)
+                cuts.push_back(static_cast<int>(p));
     }
     cuts.push_back(static_cast<int>(count));
     return cuts;
@@ -65,7 +66,8 @@ struct Arrival {
 
 /// Follows every frontier at the upper border of a region through it.
 void cross_region(const std::map<Frontier, Arrival>& above, std::map<Frontier, Arrival>& below, const RegionForm& form,
-                  const std::vector<int>& roots, RegionSolver& solver, const SearchOptions& options, SearchResult& result) {
+                  const std::vector<int>& roots, RegionSolver& solver, const SearchOptions& options,
+                  SearchResult& result) {
     const auto port_count = static_cast<char32_t>(form.ports.size());
     for (const auto& entry : above) {
         Frontier pending = entry.first;

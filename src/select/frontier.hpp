@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-/// The exact search for the cheapest consistent set of choices in an acyclic memo: a dynamic program over frontiers of pending goals.
-/// Pure: it knows no graph, no kernel and no clock.
+/// The exact search for the cheapest consistent set of choices in an acyclic memo: a dynamic program over frontiers of
+/// pending goals. Pure: it knows no graph, no kernel and no clock.
 namespace cairn::inline v0::select {
 
 /// One way to reach a goal.
@@ -14,8 +14,8 @@ struct Alternative {
     std::vector<int> provides;  ///< further goals it reaches at the same time, all lower than the goal
 };
 
-/// Goals are numbered so that every alternative of a goal needs lower goals only; the cost of a set of choices is the sum over the alternatives
-/// chosen, each counted once however many goals rest on it.
+/// Goals are numbered so that every alternative of a goal needs lower goals only; the cost of a set of choices is the
+/// sum over the alternatives chosen, each counted once however many goals rest on it.
 struct SearchProblem {
     std::vector<std::vector<Alternative>> goals;  ///< alternatives of each goal; none: it cannot be reached
     std::vector<int> roots;                       ///< goals that must be reached
@@ -27,11 +27,12 @@ struct SearchOptions {
 };
 
 struct SearchResult {
-    std::vector<int> choice;    ///< per goal: the alternative chosen, -1 where the goal is not made for its own sake
+    std::vector<int> choice;  ///< per goal: the alternative chosen, -1 where the goal is not made for its own sake
     double cost = 0;
-    std::size_t states = 0;     ///< frontiers looked at
-    std::size_t regions = 0, regions_solved = 0;  ///< pieces the problem was cut into, and how many of them were different
-    bool exact = true;          ///< false: the limit was reached and the rest was chosen greedily
+    std::size_t states = 0;  ///< frontiers looked at
+    std::size_t regions = 0,
+                regions_solved = 0;  ///< pieces the problem was cut into, and how many of them were different
+    bool exact = true;               ///< false: the limit was reached and the rest was chosen greedily
 };
 
 /// The cheapest choices:
@@ -40,8 +41,9 @@ struct SearchResult {
 ///     f(D)  = f(D - g)                                         where g = max D is provided already
 ///           = min over alternatives a of g: cost(a) + f(D - g + needs(a) + provides(a))
 ///
-/// Needs rank below g, so each goal is decided once and paid once. The order of goals is cut where few of them cross; equal pieces (transformer
-/// layers) are solved once and chained. Throws Error(unsupported) naming a goal that cannot be reached.
+/// Needs rank below g, so each goal is decided once and paid once. The order of goals is cut where few of them cross;
+/// equal pieces (transformer layers) are solved once and chained. Throws Error(unsupported) naming a goal that cannot
+/// be reached.
 SearchResult search(const SearchProblem& problem, const SearchOptions& options = {});
 
 }  // namespace cairn::inline v0::select

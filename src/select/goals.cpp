@@ -14,8 +14,9 @@ namespace {
 using ir::NodeId;
 using ir::Op;
 
-// Work done once when weights are bound counts this much of its time. Each byte that a run keeps in memory for good, a weight as stored or in another
-// form, counts this many seconds, unless an earlier bucket keeps it anyway: one form of a weight serves all buckets unless a second one pays.
+// Work done once when weights are bound counts this much of its time. Each byte that a run keeps in memory for good, a
+// weight as stored or in another form, counts this many seconds, unless an earlier bucket keeps it anyway: one form of
+// a weight serves all buckets unless a second one pays.
 constexpr double bind_weight = 1e-3, seconds_per_resident_byte = 2e-11;
 
 using Key = GoalKey;
@@ -24,7 +25,8 @@ constexpr std::string_view resident_mark = "!";
 
 class MemoBuilder {
 public:
-    MemoBuilder(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, Candidates& candidates, bool first_only)
+    MemoBuilder(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, Candidates& candidates,
+                bool first_only)
         : graph_(graph), tiles_(tiles), candidates_(candidates), first_only_(first_only) {}
 
     Memo build() {
@@ -60,7 +62,9 @@ private:
             if (first_only_ && packed) continue;
             // A tile belongs to one section: what is made once when weights are bound is not made again in every run.
             const bool once = candidates_.bound()[candidate.outputs[0]];
-            if (std::any_of(candidate.outputs.begin(), candidate.outputs.end(), [&](NodeId o) { return candidates_.bound()[o] != once; })) continue;
+            if (std::any_of(candidate.outputs.begin(), candidate.outputs.end(),
+                            [&](NodeId o) { return candidates_.bound()[o] != once; }))
+                continue;
             const NodeId top = *std::max_element(candidate.outputs.begin(), candidate.outputs.end());
             found_[{top, ""}].push_back(std::move(candidate));
             if (first_only_) break;
@@ -75,9 +79,12 @@ private:
     void demand_output(NodeId node) {
         const ValueView& view = views()[node];
         const ir::Node& base = graph_.node(view.base);
-        const bool readable = view.strides == dense_strides(graph_.node(node).shape) && !candidates_.is_state_version(view.base);
-        if (!readable) roots_.insert(*goal_of({node, Form::dense, {}}, graph_, candidates_));
-        else if (!is_given(base)) roots_.insert({view.base, ""});
+        const bool readable =
+            view.strides == dense_strides(graph_.node(node).shape) && !candidates_.is_state_version(view.base);
+        if (!readable)
+            roots_.insert(*goal_of({node, Form::dense, {}}, graph_, candidates_));
+        else if (!is_given(base))
+            roots_.insert({view.base, ""});
     }
 
     /// Copies and packings that candidates ask for, and what those rest on in turn.
@@ -103,8 +110,8 @@ private:
         for (const Key& key : residences) found_[key].emplace_back();
     }
 
-    /// The goal of keeping in memory what a run reads of a weight: for the bytes, beside the one for the value. What only the bind section reads
-    /// need not stay.
+    /// The goal of keeping in memory what a run reads of a weight: for the bytes, beside the one for the value. What
+    /// only the bind section reads need not stay.
     std::optional<Key> residence_of(const Source& source, NodeId top) const {
         if (candidates_.bound()[top]) return std::nullopt;
         const auto value = goal_of(source, graph_, candidates_);
@@ -121,7 +128,8 @@ private:
         }
         const ir::Node& node = graph_.node(top);
         if (node.op == Op::state_append || node.op == Op::state_write)
-            if (const NodeId previous = node.operands[0]; !is_given(graph_.node(previous))) needs.push_back({previous, ""});
+            if (const NodeId previous = node.operands[0]; !is_given(graph_.node(previous)))
+                needs.push_back({previous, ""});
         std::sort(needs.begin(), needs.end());
         needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
         return needs;
@@ -137,8 +145,8 @@ private:
         return bytes * seconds_per_resident_byte;
     }
 
-    /// Numbers goals so that needs come first and everything about weights comes right before its first user: few goals then cross any
-    /// place between two layers.
+    /// Numbers goals so that needs come first and everything about weights comes right before its first user: few goals
+    /// then cross any place between two layers.
     void number() {
         for (const auto& [key, list] : found_)
             if (!candidates_.bound()[key.first]) visit(key);
@@ -152,7 +160,8 @@ private:
         }
         for (const Key& root : roots_) {
             const auto goal = number_.find(root);
-            if (goal == number_.end() || memo_.problem.goals[static_cast<std::size_t>(goal->second)].empty()) refuse(root.first);
+            if (goal == number_.end() || memo_.problem.goals[static_cast<std::size_t>(goal->second)].empty())
+                refuse(root.first);
             memo_.problem.roots.push_back(goal->second);
         }
     }
@@ -218,7 +227,8 @@ private:
                     problem.inputs.push_back(TensorDesc::dense(graph_.node(input).dtype, graph_.node(input).shape));
                 problem.outputs.push_back(TensorDesc::dense(bad.dtype, bad.shape));
                 for (const Verdict& verdict : candidates_.verdicts(problem))
-                    reasons += fmt::format("; {}: {}", verdict.kernel, verdict.refusal.empty() ? "refused its operands' layout" : verdict.refusal);
+                    reasons += fmt::format("; {}: {}", verdict.kernel,
+                                           verdict.refusal.empty() ? "refused its operands' layout" : verdict.refusal);
             }
         throw Error(ErrorKind::unsupported, ir::info(bad.op).name,
                     fmt::format("no kernel can make {}{}", cairn::to_string(bad.dtype, bad.shape), reasons), bad.where);
@@ -252,7 +262,8 @@ std::optional<GoalKey> goal_of(const Source& source, const ir::GraphData& graph,
     return is_given(graph.node(base)) ? std::nullopt : std::optional(GoalKey{base, ""});
 }
 
-Memo memo_of(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, Candidates& candidates, bool first_only) {
+Memo memo_of(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, Candidates& candidates,
+             bool first_only) {
     return MemoBuilder(graph, tiles, candidates, first_only).build();
 }
 

@@ -14,7 +14,8 @@ namespace cairn::inline v0::select {
 /// True for the goal of keeping a bound value in memory (rather than that of making it): its candidate has no kernel.
 bool is_residence(const GoalKey& key) noexcept;
 
-/// The goal that an operand of a candidate rests on; nothing for what is there anyway (inputs, weights, constants, states before the run).
+/// The goal that an operand of a candidate rests on; nothing for what is there anyway (inputs, weights, constants,
+/// states before the run).
 std::optional<GoalKey> goal_of(const Source& source, const ir::GraphData& graph, const Candidates& candidates);
 
 /// True for values that need no instruction: inputs, weights, constants, states before the run.
@@ -27,9 +28,9 @@ struct Memo {
     std::vector<std::vector<Candidate>> candidates;  ///< of each goal, beside problem.goals
 };
 
-/// Builds the memo of a graph. Goals are values with memory of their own, dense copies of views, and packed forms of bound values, numbered so that
-/// needs come before users. With `first_only` each value has the first candidate of its own op and no other.
-/// Throws Error(unsupported) where a needed value has no candidate.
+/// Builds the memo of a graph. Goals are values with memory of their own, dense copies of views, and packed forms of
+/// bound values, numbered so that needs come before users. With `first_only` each value has the first candidate of its
+/// own op and no other. Throws Error(unsupported) where a needed value has no candidate.
 Memo memo_of(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, Candidates& candidates, bool first_only);
 
 }  // namespace cairn::inline v0::select

@@ -40,7 +40,8 @@ public:
                 std::sort(option.alternative.needs.begin(), option.alternative.needs.end());
                 std::sort(option.alternative.provides.begin(), option.alternative.provides.end());
                 brings_[g] = brings_[g] || !option.alternative.provides.empty() ||
-                             std::any_of(option.alternative.needs.begin(), option.alternative.needs.end(), [&](int need) { return brings(need); });
+                             std::any_of(option.alternative.needs.begin(), option.alternative.needs.end(),
+                                         [&](int need) { return brings(need); });
                 options_[g].push_back(std::move(option));
             }
             prune(options_[g]);
@@ -63,14 +64,17 @@ private:
 
     bool beats(const Alternative& a, const Alternative& b) const {
         if (a.cost > b.cost || a.provides != b.provides || !includes(b.needs, a.needs)) return false;
-        return std::all_of(b.needs.begin(), b.needs.end(), [&](int need) { return !brings(need) || holds(a.needs, need); });
+        return std::all_of(b.needs.begin(), b.needs.end(),
+                           [&](int need) { return !brings(need) || holds(a.needs, need); });
     }
 
     /// Keeps options none of the others beats; of equal ones the first.
     void prune(std::vector<Option>& options) const {
         std::vector<Option> kept;
         for (Option& option : options) {
-            if (std::any_of(kept.begin(), kept.end(), [&](const Option& o) { return beats(o.alternative, option.alternative); })) continue;
+            if (std::any_of(kept.begin(), kept.end(),
+                            [&](const Option& o) { return beats(o.alternative, option.alternative); }))
+                continue;
             std::erase_if(kept, [&](const Option& o) { return beats(option.alternative, o.alternative); });
             kept.push_back(std::move(option));
         }

@@ -4,7 +4,8 @@
 
 #include <vector>
 
-/// What can be decided before the search: goals that one goal alone rests on, and alternatives that another one beats everywhere.
+/// What can be decided before the search: goals that one goal alone rests on, and alternatives that another one beats
+/// everywhere.
 namespace cairn::inline v0::select {
 
 /// A smaller problem with the same optimum.
@@ -30,9 +31,10 @@ private:
 ///
 ///     alternatives(u) = { a without v } + { a + b : a needs v, b in alternatives(v) }
 ///
-/// and drops an alternative where another of the same goal costs no more, needs no other goals and provides the same. Both keep the optimum: v is
-/// made for u alone, and exchanging the dropped alternative makes no set of choices dearer. (Not so where a goal it alone needs could bring others
-/// with it: that alternative stays.) Alternatives of negative cost are impossible ones.
+/// and drops an alternative where another of the same goal costs no more, needs no other goals and provides the same.
+/// Both keep the optimum: v is made for u alone, and exchanging the dropped alternative makes no set of choices dearer.
+/// (Not so where a goal it alone needs could bring others with it: that alternative stays.) Alternatives of negative
+/// cost are impossible ones.
 Reduction reduce(const SearchProblem& problem);
 
 }  // namespace cairn::inline v0::select

@@ -68,10 +68,13 @@ void RegionSolver::expand(std::vector<Layer>& layers, int goal, std::size_t& sta
         const bool left = frontier.empty() || frontier.front() >> 1 < port_count;
         return layers[left ? 0 : (frontier.front() >> 1) - port_count + 1];
     };
-    const auto reach = [&](Frontier next, double cost, const std::pair<const Frontier, Reached>* from, int alternative) {
+    const auto reach = [&](Frontier next, double cost, const std::pair<const Frontier, Reached>* from,
+                           int alternative) {
         const auto [it, fresh] = layer_of(next).try_emplace(std::move(next), Reached{cost, from, goal, alternative});
-        if (fresh) ++states;
-        else if (cost < it->second.cost) it->second = {cost, from, goal, alternative};
+        if (fresh)
+            ++states;
+        else if (cost < it->second.cost)
+            it->second = {cost, from, goal, alternative};
     };
     for (const auto& entry : layers[static_cast<std::size_t>(goal - form_.low) + 1]) {
         const Frontier rest = entry.first.substr(1);
@@ -83,7 +86,9 @@ void RegionSolver::expand(std::vector<Layer>& layers, int goal, std::size_t& sta
         for (std::size_t a = 0; a < alternatives.size(); ++a) {
             // A value has one maker: what is provided already is not provided again.
             const auto& provides = alternatives[a].provides;
-            if (std::any_of(provides.begin(), provides.end(), [&](int goal_of) { return is_provided(rest, code_of(goal_of)); })) continue;
+            if (std::any_of(provides.begin(), provides.end(),
+                            [&](int goal_of) { return is_provided(rest, code_of(goal_of)); }))
+                continue;
             Frontier next = rest;
             for (const int need : alternatives[a].needs) add_goal(next, code_of(need), false);
             for (const int co_output : alternatives[a].provides) add_goal(next, code_of(co_output), true);
@@ -92,7 +97,8 @@ void RegionSolver::expand(std::vector<Layer>& layers, int goal, std::size_t& sta
     }
 }
 
-const std::vector<Exit>& RegionSolver::solve(const Frontier& inside, std::size_t limit, std::size_t& states, bool& exact) {
+const std::vector<Exit>& RegionSolver::solve(const Frontier& inside, std::size_t limit, std::size_t& states,
+                                             bool& exact) {
     const auto known = solved_.find(inside);
     if (known != solved_.end()) return known->second;
     if (port_of_.empty())
@@ -118,13 +124,13 @@ const std::vector<Exit>& RegionSolver::solve(const Frontier& inside, std::size_t
     for (const auto& entry : layers[0]) {
         Exit exit{entry.first, entry.second.cost, {}};
         for (const auto* step = &entry; step->second.from != nullptr; step = step->second.from)
-            if (step->second.alternative >= 0) exit.choices.emplace_back(step->second.goal - form_.low, step->second.alternative);
+            if (step->second.alternative >= 0)
+                exit.choices.emplace_back(step->second.goal - form_.low, step->second.alternative);
         exits.push_back(std::move(exit));
     }
     // Ties must not depend on a hash table's order.
-    std::sort(exits.begin(), exits.end(), [](const Exit& a, const Exit& b) {
-        return a.cost != b.cost ? a.cost < b.cost : a.ports < b.ports;
-    });
+    std::sort(exits.begin(), exits.end(),
+              [](const Exit& a, const Exit& b) { return a.cost != b.cost ? a.cost < b.cost : a.ports < b.ports; });
     return solved_.emplace(inside, std::move(exits)).first->second;
 }
 

@@ -8,20 +8,22 @@
 #include <unordered_map>
 #include <vector>
 
-/// A run of consecutive goals, solved on its own: from the goals pending when the search enters it to the goals pending below it when it leaves.
+/// A run of consecutive goals, solved on its own: from the goals pending when the search enters it to the goals pending
+/// below it when it leaves.
 namespace cairn::inline v0::select {
 
-/// Goals [low, high) seen from inside: goals below are numbered ports in the order of their first mention, so that two regions of the
-/// same make have the same form wherever they lie.
+/// Goals [low, high) seen from inside: goals below are numbered ports in the order of their first mention, so that two
+/// regions of the same make have the same form wherever they lie.
 struct RegionForm {
     int low = 0, high = 0;
-    std::vector<int> ports;   ///< the goal below `low` that each port stands for
-    std::u32string signature; ///< equal for regions with equal costs and structure
+    std::vector<int> ports;    ///< the goal below `low` that each port stands for
+    std::u32string signature;  ///< equal for regions with equal costs and structure
 };
 
 RegionForm form_of(const SearchProblem& problem, int low, int high);
 
-/// A set of pending goals as codes `goal << 1 | provided`, descending. In a region a goal is its port, or port count + (goal - low).
+/// A set of pending goals as codes `goal << 1 | provided`, descending. In a region a goal is its port, or port count +
+/// (goal - low).
 using Frontier = std::u32string;
 
 /// Adds a goal to a frontier; a goal that is provided once stays provided.
@@ -31,7 +33,7 @@ bool is_provided(const Frontier& frontier, char32_t goal);
 
 /// One way through a region.
 struct Exit {
-    Frontier ports;            ///< what is pending below
+    Frontier ports;  ///< what is pending below
     double cost = 0;
     std::vector<std::pair<int, int>> choices;  ///< (goal - low, alternative)
 };
@@ -41,8 +43,9 @@ class RegionSolver {
 public:
     RegionSolver(const SearchProblem& problem, RegionForm form) : problem_(&problem), form_(std::move(form)) {}
 
-    /// The cheapest way to each reachable exit, for goals pending inside (codes as in Frontier, without ports). `states` counts frontiers looked at;
-    /// with more than `limit` of them only the cheapest are followed and `exact` becomes false.
+    /// The cheapest way to each reachable exit, for goals pending inside (codes as in Frontier, without ports).
+    /// `states` counts frontiers looked at; with more than `limit` of them only the cheapest are followed and `exact`
+    /// becomes false.
     const std::vector<Exit>& solve(const Frontier& inside, std::size_t limit, std::size_t& states, bool& exact);
 
 private:

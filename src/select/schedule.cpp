@@ -37,7 +37,8 @@ std::vector<NodeId> older_versions(const ir::GraphData& graph, NodeId version) {
 
 }  // namespace
 
-Dependences dependences_of(const ir::GraphData& graph, const std::vector<Choice>& chosen, const Candidates& candidates) {
+Dependences dependences_of(const ir::GraphData& graph, const std::vector<Choice>& chosen,
+                           const Candidates& candidates) {
     std::map<GoalKey, int> maker;
     for (std::size_t i = 0; i < chosen.size(); ++i) {
         maker[chosen[i].goal] = static_cast<int>(i);
@@ -64,9 +65,12 @@ Dependences dependences_of(const ir::GraphData& graph, const std::vector<Choice>
         const std::vector<NodeId> older = older_versions(graph, version);
         for (std::size_t reader = 0; reader < chosen.size(); ++reader) {
             if (reader == writer) continue;
-            const bool reads = std::any_of(chosen[reader].candidate.sources.begin(), chosen[reader].candidate.sources.end(), [&](const Source& source) {
-                return source.form != Form::packed && std::count(older.begin(), older.end(), candidates.views()[source.node].base) > 0;
-            });
+            const bool reads =
+                std::any_of(chosen[reader].candidate.sources.begin(), chosen[reader].candidate.sources.end(),
+                            [&](const Source& source) {
+                                return source.form != Form::packed &&
+                                       std::count(older.begin(), older.end(), candidates.views()[source.node].base) > 0;
+                            });
             if (!reads) continue;
             if (rests_on(result.after, static_cast<int>(reader), static_cast<int>(writer)))
                 result.late_reads.emplace_back(static_cast<int>(reader), static_cast<int>(writer));

@@ -20,7 +20,8 @@ double lower_bound_of(const Memo& memo) {
 
 }  // namespace
 
-Selection select(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, Candidates& candidates, const Options& options) {
+Selection select(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, Candidates& candidates,
+                 const Options& options) {
     const Memo memo = memo_of(graph, tiles, candidates, !options.search);
     if (options.stop.stop_requested()) throw Cancelled("select");
     const SearchResult found = search(memo.problem);
@@ -44,9 +45,10 @@ Selection select(const ir::GraphData& graph, const std::vector<fuse::Tile>& tile
 }
 
 std::string to_string(const Selection& selection) {
-    std::string text = fmt::format("expected {:.4g} s, at least {:.4g} s, {} frontiers, {} regions of which {} differ{}\n",
-                                   selection.seconds, selection.low, selection.states, selection.regions, selection.regions_solved,
-                                   selection.exact ? "" : ", limit reached: not exact");
+    std::string text =
+        fmt::format("expected {:.4g} s, at least {:.4g} s, {} frontiers, {} regions of which {} differ{}\n",
+                    selection.seconds, selection.low, selection.states, selection.regions, selection.regions_solved,
+                    selection.exact ? "" : ", limit reached: not exact");
     for (const auto& [goal, candidate] : selection.chosen)
         text += fmt::format("{} {:.4g} s{} | {}\n", candidate.kernel->id, candidate.estimate.seconds,
                             candidate.estimate.measured ? " (measured)" : "", cairn::to_string(*candidate.problem));

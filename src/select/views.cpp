@@ -28,12 +28,11 @@ std::optional<ValueView> moved(const Node& node, const Node& operand, const Valu
         case Op::transpose: {
             const auto& permutation = node.attributes.dims("permutation");
             for (std::size_t i = 0; i < rank; ++i)
-                view.strides[i] = from.strides[static_cast<std::size_t>(static_cast<std::int64_t>(rank) + permutation[i].constant())];
+                view.strides[i] =
+                    from.strides[static_cast<std::size_t>(static_cast<std::int64_t>(rank) + permutation[i].constant())];
             return view;
         }
-        case Op::broadcast:
-            view.strides = broadcast_strides(operand.shape, from.strides, node.shape);
-            return view;
+        case Op::broadcast: view.strides = broadcast_strides(operand.shape, from.strides, node.shape); return view;
         case Op::slice: {
             const std::size_t axis = axis_index(node.attributes, "axis", rank);
             view.offset = from.offset + node.attributes.dims("start").at(0) * from.strides[axis];
@@ -53,7 +52,8 @@ std::optional<ValueView> moved(const Node& node, const Node& operand, const Valu
 
 }  // namespace
 
-std::optional<std::vector<Dim>> reshape_strides(const Shape& shape, const std::vector<Dim>& strides, const Shape& target) {
+std::optional<std::vector<Dim>> reshape_strides(const Shape& shape, const std::vector<Dim>& strides,
+                                                const Shape& target) {
     Shape old_shape;
     std::vector<Dim> old_strides;
     for (std::size_t i = 0; i < shape.size(); ++i)
@@ -73,9 +73,12 @@ std::optional<std::vector<Dim>> reshape_strides(const Shape& shape, const std::v
         const std::size_t old_begin = i, new_begin = j;
         Dim old_product = old_shape[i++], new_product = target[j++];
         while (!(old_product == new_product)) {
-            if (i < old_shape.size() && provably_le(old_product, new_product)) old_product = old_product * old_shape[i++];
-            else if (j < target.size() && provably_le(new_product, old_product)) new_product = new_product * target[j++];
-            else return std::nullopt;
+            if (i < old_shape.size() && provably_le(old_product, new_product))
+                old_product = old_product * old_shape[i++];
+            else if (j < target.size() && provably_le(new_product, old_product))
+                new_product = new_product * target[j++];
+            else
+                return std::nullopt;
         }
         for (std::size_t k = old_begin; k + 1 < i; ++k)
             if (!(old_strides[k] == old_shape[k + 1] * old_strides[k + 1])) return std::nullopt;

@@ -17,12 +17,15 @@ struct ValueView {
     std::vector<Dim> strides;
 };
 
-/// The view of every node. Movement ops are views wherever strides can say it; a reshape that strides cannot express, and every other op, has
-/// memory of its own, dense; versions of a state lie in the state's memory, whose growing axis is strided at capacity.
+/// The view of every node. Movement ops are views wherever strides can say it; a reshape that strides cannot express,
+/// and every other op, has memory of its own, dense; versions of a state lie in the state's memory, whose growing axis
+/// is strided at capacity.
 std::vector<ValueView> views_of(const ir::GraphData& graph);
 
-/// The strides under which memory of `shape` and `strides` reads as `target` in row-major order; nothing where none do provably.
-std::optional<std::vector<Dim>> reshape_strides(const Shape& shape, const std::vector<Dim>& strides, const Shape& target);
+/// The strides under which memory of `shape` and `strides` reads as `target` in row-major order; nothing where none do
+/// provably.
+std::optional<std::vector<Dim>> reshape_strides(const Shape& shape, const std::vector<Dim>& strides,
+                                                const Shape& target);
 
 /// Strides that repeat a tensor of `shape` up to `target` (NumPy broadcasting): 0 on repeated and added axes.
 std::vector<Dim> broadcast_strides(const Shape& shape, const std::vector<Dim>& strides, const Shape& target);
@@ -30,7 +33,8 @@ std::vector<Dim> broadcast_strides(const Shape& shape, const std::vector<Dim>& s
 /// The state that a state_read, state_append or state_write node is a version of.
 const ir::StateInfo& state_of(const ir::GraphData& graph, ir::NodeId version);
 
-/// The shape of a state's memory: its live shape with the capacity on the growing axis, other symbols at their upper bounds.
+/// The shape of a state's memory: its live shape with the capacity on the growing axis, other symbols at their upper
+/// bounds.
 Shape capacity_shape(const ir::StateInfo& state);
 
 }  // namespace cairn::inline v0::select

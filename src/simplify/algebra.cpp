@@ -101,7 +101,8 @@ Result sub_neg(Rewriter& r, NodeId id) {
     return r.make(Op::add, {r.operand(id, 0), r.operand(b, 0)});
 }
 
-// Integer division truncates toward zero, so signs leave it too; but the lowest integer divided by -1 wraps differently.
+// Integer division truncates toward zero, so signs leave it too; but the lowest integer divided by -1 wraps
+// differently.
 Result neg_both(Rewriter& r, NodeId id) {
     const NodeId a = r.operand(id, 0), b = r.operand(id, 1);
     if (!r.is(a, Op::neg) || !r.is(b, Op::neg) || (r.is(id, Op::div) && !floats(r, id))) return std::nullopt;

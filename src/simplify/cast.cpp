@@ -40,7 +40,8 @@ Result cast_same(Rewriter& r, NodeId id) {
     return r.node(x).dtype == r.node(id).dtype ? Result(x) : std::nullopt;
 }
 
-// Integers are clamped or wrapped depending on where they come from, so a detour by floats is undone only where nothing is lost.
+// Integers are clamped or wrapped depending on where they come from, so a detour by floats is undone only where nothing
+// is lost.
 Result cast_cast(Rewriter& r, NodeId id) {
     const NodeId x = r.operand(id, 0);
     if (!r.is(x, Op::cast)) return std::nullopt;

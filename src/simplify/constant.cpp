@@ -38,12 +38,13 @@ bool is_foldable(const Rewriter& r, NodeId id) {
     if (!count || *count == 0 || *count > r.fold_limit() || !has_constant_attributes(node)) return false;
     return std::all_of(node.operands.begin(), node.operands.end(), [&](NodeId operand) {
         const auto size = constant_count(r.node(operand).shape);
-        return r.is(source_of(r, operand), Op::constant) && size && *size <= 16 * std::max<std::int64_t>(r.fold_limit(), 1);
+        return r.is(source_of(r, operand), Op::constant) && size &&
+               *size <= 16 * std::max<std::int64_t>(r.fold_limit(), 1);
     });
 }
 
-// The values of a node all of whose operands are constants, rounded to its dtype; nothing where they are no numbers or need more
-// digits than a constant keeps.
+// The values of a node all of whose operands are constants, rounded to its dtype; nothing where they are no numbers or
+// need more digits than a constant keeps.
 std::optional<std::vector<double>> values_of(const Rewriter& r, NodeId id) {
     ir::GraphData graph("constant");  // of no symbols, so that none needs a value
     ir::Node node = r.node(id);
@@ -63,9 +64,7 @@ std::optional<std::vector<double>> values_of(const Rewriter& r, NodeId id) {
     ir::Value value;
     try {
         value = std::move(ir::interpret(graph, {}).outputs.at("value"));
-    } catch (const InternalError&) {
-        throw;
-    } catch (const Error&) {
+    } catch (const InternalError&) { throw; } catch (const Error&) {
         return std::nullopt;  // an index out of range: the run reports it
     }
     std::vector<double> values(value.size());
@@ -101,7 +100,8 @@ Result constant_uniform(Rewriter& r, NodeId id) {
     return uniform ? Result(r.filled_like(id, first)) : std::nullopt;
 }
 
-// Longer ones stay: they cost nothing to make, and what is made of them (masks, tables of angles) is recognised by them.
+// Longer ones stay: they cost nothing to make, and what is made of them (masks, tables of angles) is recognised by
+// them.
 Result iota_one(Rewriter& r, NodeId id) {
     const Dim start = r.node(id).attributes.dims("start")[0];
     if (!(r.node(id).shape[0] == Dim(1)) || !start.is_constant()) return std::nullopt;
@@ -119,8 +119,8 @@ constexpr std::array single_rows = {
 };
 
 constexpr std::string_view fold_law = "op(constants) = constant, up to Options::fold_limit elements";
-constexpr auto rows = joined(single_rows, row_each("fold", fold_law, elementwise_ops, fold),
-                             row_each("fold", fold_law, other_ops, fold));
+constexpr auto rows =
+    joined(single_rows, row_each("fold", fold_law, elementwise_ops, fold), row_each("fold", fold_law, other_ops, fold));
 
 }  // namespace
 

@@ -37,13 +37,15 @@ Result same_operands(Rewriter& r, NodeId id) {
 }
 
 Result min_highest(Rewriter& r, NodeId id) {
-    return beside(r, id, floats(r, id) ? std::numeric_limits<double>::infinity()
-                                       : static_cast<double>(ir::highest_integer(r.node(id).dtype)));
+    return beside(r, id,
+                  floats(r, id) ? std::numeric_limits<double>::infinity()
+                                : static_cast<double>(ir::highest_integer(r.node(id).dtype)));
 }
 
 Result max_lowest(Rewriter& r, NodeId id) {
-    return beside(r, id, floats(r, id) ? -std::numeric_limits<double>::infinity()
-                                       : static_cast<double>(ir::lowest_integer(r.node(id).dtype)));
+    return beside(r, id,
+                  floats(r, id) ? -std::numeric_limits<double>::infinity()
+                                : static_cast<double>(ir::lowest_integer(r.node(id).dtype)));
 }
 
 Result and_constant(Rewriter& r, NodeId id) {

@@ -87,8 +87,8 @@ Result transpose_transpose(Rewriter& r, NodeId id) {
     return r.make(Op::transpose, {r.operand(x, 0)}, attribute("permutation", axes_of(both)));
 }
 
-// Where the last axis becomes the last but one, the swap of these two stands alone: k^T in q k^T is then a swap of a k that keeps rows
-// contiguous, as matmul and attention want it, however the program spelled it.
+// Where the last axis becomes the last but one, the swap of these two stands alone: k^T in q k^T is then a swap of a k
+// that keeps rows contiguous, as matmul and attention want it, however the program spelled it.
 Result transpose_split(Rewriter& r, NodeId id) {
     auto order = permutation(r.node(id));
     const std::size_t rank = order.size();
@@ -205,12 +205,13 @@ constexpr std::array single_rows = {
 };
 // clang-format on
 
-constexpr auto rows = joined(
-    single_rows,
-    row_each("broadcast_operand", "broadcast(x, s) + y = x + y; broadcast(x, s) + broadcast(y, s) = broadcast(x + y, s)",
-             elementwise_ops, broadcast_operand),
-    row_each("leading_ones", "reshape(x, [1, shape of x]) + y = x + y, where y has the leading axes", elementwise_ops,
-             leading_ones));
+constexpr auto rows =
+    joined(single_rows,
+           row_each("broadcast_operand",
+                    "broadcast(x, s) + y = x + y; broadcast(x, s) + broadcast(y, s) = broadcast(x + y, s)",
+                    elementwise_ops, broadcast_operand),
+           row_each("leading_ones", "reshape(x, [1, shape of x]) + y = x + y, where y has the leading axes",
+                    elementwise_ops, leading_ones));
 
 }  // namespace
 

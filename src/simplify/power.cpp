@@ -18,9 +18,7 @@ NodeId base(Rewriter& r, NodeId id) {
     return r.broadcast_to(r.operand(id, 0), shape);
 }
 
-Result pow_zero(Rewriter& r, NodeId id) {
-    return has_exponent(r, id, 0) ? Result(r.filled_like(id, 1)) : std::nullopt;
-}
+Result pow_zero(Rewriter& r, NodeId id) { return has_exponent(r, id, 0) ? Result(r.filled_like(id, 1)) : std::nullopt; }
 
 Result pow_one(Rewriter& r, NodeId id) { return has_exponent(r, id, 1) ? Result(base(r, id)) : std::nullopt; }
 

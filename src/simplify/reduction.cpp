@@ -21,9 +21,7 @@ std::vector<Dim> long_axes(const Rewriter& r, NodeId id) {
     return axes;
 }
 
-Result reduce_one(Rewriter& r, NodeId id) {
-    return long_axes(r, id).empty() ? Result(r.operand(id, 0)) : std::nullopt;
-}
+Result reduce_one(Rewriter& r, NodeId id) { return long_axes(r, id).empty() ? Result(r.operand(id, 0)) : std::nullopt; }
 
 Result reduce_short_axes(Rewriter& r, NodeId id) {
     std::vector<Dim> axes = long_axes(r, id);

@@ -65,9 +65,7 @@ std::optional<NodeId> Rewriter::try_make(Op op, std::vector<NodeId> operands, At
     try {
         Attributes checked = attributes;
         ir::infer(*graph_, op, operands, checked, where_);
-    } catch (const InternalError&) {
-        throw;
-    } catch (const Error&) {
+    } catch (const InternalError&) { throw; } catch (const Error&) {
         return std::nullopt;
     }
     return make(op, std::move(operands), std::move(attributes));
@@ -119,13 +117,20 @@ bool Rewriter::is_nonnegative(NodeId id, int depth) const {
     };
     switch (at.op) {
         case Op::constant:
-            return std::none_of(at.values->begin(), at.values->end(), [](double v) { return v < 0 || std::signbit(v); });
+            return std::none_of(at.values->begin(), at.values->end(),
+                                [](double v) { return v < 0 || std::signbit(v); });
         case Op::exp: return true;
         case Op::abs: return is_float(at.dtype);  // the lowest integer is its own negative
         case Op::mul: return is_float(at.dtype) && (at.operands[0] == at.operands[1] || all(0));
-        case Op::add: case Op::div: case Op::sum: return is_float(at.dtype) && all(0);
-        case Op::reshape: case Op::transpose: case Op::broadcast: case Op::slice: case Op::window: case Op::copy_to:
-            return all(0);
+        case Op::add:
+        case Op::div:
+        case Op::sum: return is_float(at.dtype) && all(0);
+        case Op::reshape:
+        case Op::transpose:
+        case Op::broadcast:
+        case Op::slice:
+        case Op::window:
+        case Op::copy_to: return all(0);
         case Op::where: return all(1);
         default: return false;
     }
@@ -155,9 +160,9 @@ std::optional<NodeId> Rewriter::rewrite_once(NodeId id) {
         const Node& after = node(*next);
         if (before.device != after.device) continue;
         if (before.dtype != after.dtype || before.shape != after.shape)
-            throw InternalError("simplify", fmt::format("rule {} made {} of {}", rule->name,
-                                                        to_string(after.dtype, after.shape),
-                                                        to_string(before.dtype, before.shape)));
+            throw InternalError("simplify",
+                                fmt::format("rule {} made {} of {}", rule->name, to_string(after.dtype, after.shape),
+                                            to_string(before.dtype, before.shape)));
         return next;
     }
     return std::nullopt;

@@ -12,8 +12,9 @@
 
 namespace cairn::inline v0::simplify {
 
-/// Writes a new graph in which every node is simplified as it is added: operands of commutative ops are put in one order (constants last, else
-/// by age), equal nodes are made once, then rules are tried until none applies. Since operands come first, a rule always sees simplified operands.
+/// Writes a new graph in which every node is simplified as it is added: operands of commutative ops are put in one
+/// order (constants last, else by age), equal nodes are made once, then rules are tried until none applies. Since
+/// operands come first, a rule always sees simplified operands.
 ///
 ///     add(neg(neg(%0)))   ->   %0
 class Rewriter {
@@ -24,7 +25,8 @@ public:
     /// The simplified form of a node whose operands are already nodes of the new graph.
     ir::NodeId add(ir::Node node);
 
-    /// The same for a node made by a rule: dtype and shape follow from the operands, the source line from the node being replaced.
+    /// The same for a node made by a rule: dtype and shape follow from the operands, the source line from the node
+    /// being replaced.
     ir::NodeId make(ir::Op op, std::vector<ir::NodeId> operands, Attributes attributes = {});
     /// The same; nothing where the shape rule cannot prove that it fits.
     std::optional<ir::NodeId> try_make(ir::Op op, std::vector<ir::NodeId> operands, Attributes attributes = {});
@@ -61,7 +63,7 @@ private:
     bool is_nonnegative(ir::NodeId id, int depth) const;
 
     std::shared_ptr<ir::GraphData> graph_;
-    std::vector<std::vector<const Rule*>> rules_;         // of each op
+    std::vector<std::vector<const Rule*>> rules_;        // of each op
     std::vector<std::optional<ir::NodeId>> simplified_;  // of each node of the new graph, where known
     std::int64_t fold_limit_;
     std::source_location where_;

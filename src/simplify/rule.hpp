@@ -7,12 +7,13 @@
 #include <string_view>
 #include <vector>
 
-/// Always-good rewrites: each makes a graph smaller or plainer without changing any value beyond rounding. Rules are rows; simplify() applies them to a
-/// fixed point. What pays only sometimes is not here but a candidate in select.
+/// Always-good rewrites: each makes a graph smaller or plainer without changing any value beyond rounding. Rules are
+/// rows; simplify() applies them to a fixed point. What pays only sometimes is not here but a candidate in select.
 ///
-/// Floats are taken at their word: a law that fails for NaN, an infinity or the sign of a zero is used only where those are proved absent
-/// (`x + 0`, `0 - x`, `x * 0`, `x - x` hold for integers, not for floats). The one exception is stated in its row: `log(exp(x)) = x` gives the
-/// exact value where the detour overflows.
+/// Floats are taken at their word: a law that fails for NaN, an infinity or the sign of a zero is used only where those
+/// are proved absent
+/// (`x + 0`, `0 - x`, `x * 0`, `x - x` hold for integers, not for floats). The one exception is stated in its row:
+/// `log(exp(x)) = x` gives the exact value where the detour overflows.
 namespace cairn::inline v0::simplify {
 
 /// The graph under construction and helpers a rule builds its replacement with (rewriter.hpp).
@@ -22,11 +23,12 @@ class Rewriter;
 ///
 ///     {"neg_neg", "neg(neg(x)) = x", ir::Op::neg, [](Rewriter& r, ir::NodeId n) -> std::optional<ir::NodeId> {...}}
 struct Rule {
-    std::string_view name;      ///< to switch it off, and in dumps
-    std::string_view law;       ///< before = after, for readers
-    ir::Op root;                ///< the op of the nodes it looks at
-    /// The replacement of node `id` of the new graph, or nothing where the rule does not apply. It may make new nodes through the Rewriter.
-    /// The replacement has the dtype and shape of `id`, and is plainer by some measure that no rule raises, so that rewriting ends.
+    std::string_view name;  ///< to switch it off, and in dumps
+    std::string_view law;   ///< before = after, for readers
+    ir::Op root;            ///< the op of the nodes it looks at
+    /// The replacement of node `id` of the new graph, or nothing where the rule does not apply. It may make new nodes
+    /// through the Rewriter. The replacement has the dtype and shape of `id`, and is plainer by some measure that no
+    /// rule raises, so that rewriting ends.
     std::optional<ir::NodeId> (*apply)(Rewriter& rewriter, ir::NodeId id);
 };
 

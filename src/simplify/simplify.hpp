@@ -33,8 +33,8 @@ struct Simplified {
 ///     %3 = neg %2
 ///     %4 = neg %3
 ///
-/// Rules run to a fixed point, equal nodes are merged, dead ones dropped; simplify(simplify(g)) changes nothing. Comes first in the
-/// pipeline, so that all later stages see one spelling.
+/// Rules run to a fixed point, equal nodes are merged, dead ones dropped; simplify(simplify(g)) changes nothing. Comes
+/// first in the pipeline, so that all later stages see one spelling.
 Simplified simplify(const ir::GraphData& graph, const Options& options = {});
 
 /// The same with rules of the caller's choice, so that tests can slip in a wrong one.

@@ -40,7 +40,8 @@ Result of_shape(const Rewriter& r, Result result, const Shape& shape) {
 Result slice_all(Rewriter& r, NodeId id) {
     const NodeId x = r.operand(id, 0);
     const Cut cut = cut_of(r.node(id));
-    const bool all = cut.start == Dim(0) && cut.step == 1 && cut.stop == r.node(x).shape[front_axis(r.node(x), cut.axis)];
+    const bool all =
+        cut.start == Dim(0) && cut.step == 1 && cut.stop == r.node(x).shape[front_axis(r.node(x), cut.axis)];
     return all ? Result(x) : std::nullopt;
 }
 

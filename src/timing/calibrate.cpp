@@ -54,7 +54,9 @@ struct Probe {
             probe.sums[static_cast<std::size_t>(rank) % 64] += std::accumulate(lanes, lanes + 8, std::uint64_t{0});
             probe.clock->stop(rank);
             probe.team->next_instruction();
-            if (rank == 0) probe.read_seconds = pass == 0 ? probe.clock->seconds() : std::min(probe.read_seconds, probe.clock->seconds());
+            if (rank == 0)
+                probe.read_seconds =
+                    pass == 0 ? probe.clock->seconds() : std::min(probe.read_seconds, probe.clock->seconds());
         }
         const Clock::time_point start = Clock::now();
         for (int i = 0; i < barriers; ++i) probe.team->next_instruction();
@@ -68,7 +70,9 @@ double peak_flops(const Context& context) {
     const Problem problem = parse_problem("matmul | f32[240,256] f32[256,256] -> f32[240,256]", *symbols);
     double best = 0;
     for (const Kernel& kernel : context.kernels().kernels) {
-        if (kernel.definition != "matmul" || kernel.isa != context.isa() || kernel.cost == nullptr || !kernel.accepts(problem).empty()) continue;
+        if (kernel.definition != "matmul" || kernel.isa != context.isa() || kernel.cost == nullptr ||
+            !kernel.accepts(problem).empty())
+            continue;
         const Cost cost = kernel.cost(problem);
         if (cost.efficiency < 0.1) continue;
         MeasureOptions options;

@@ -27,12 +27,15 @@ std::string governor() {
 TimingEnvironment environment_of(const Context::Parts& context) {
     const device::CpuInfo cpu = device::cpu_info();
     TimingEnvironment environment;
-    environment.hard = fmt::format("cairn {} | {} | {} | family {} model {} stepping {} | L1d {} L2 {} L3 {} | {} of {} | threads {} cpus {}", version(),
-                                   or_unknown(cpu.vendor), or_unknown(cpu.name), cpu.family, cpu.model, cpu.stepping, cpu.l1d_bytes, cpu.l2_bytes,
-                                   cpu.l3_bytes, to_string(context.isa), to_string(cpu.isa), context.pool.size(), device::affinity_cpus());
+    environment.hard = fmt::format(
+        "cairn {} | {} | {} | family {} model {} stepping {} | L1d {} L2 {} L3 {} | {} of {} | threads {} cpus {}",
+        version(), or_unknown(cpu.vendor), or_unknown(cpu.name), cpu.family, cpu.model, cpu.stepping, cpu.l1d_bytes,
+        cpu.l2_bytes, cpu.l3_bytes, to_string(context.isa), to_string(cpu.isa), context.pool.size(),
+        device::affinity_cpus());
     utsname system{};
     const bool known = uname(&system) == 0;
-    environment.soft = fmt::format("{} {} | governor {}", known ? system.sysname : "unknown", known ? system.release : "unknown", governor());
+    environment.soft = fmt::format("{} {} | governor {}", known ? system.sysname : "unknown",
+                                   known ? system.release : "unknown", governor());
     return environment;
 }
 

@@ -56,7 +56,10 @@ struct Block {
 class Stopwatch {
 public:
     Stopwatch(const Kernel& kernel, const timing::Operands& operands, device::ThreadPool& pool)
-        : pool_(pool), team_(pool.size(), pool.spin()), clock_(pool.size()), block_{&kernel, &operands, &team_, &clock_} {}
+        : pool_(pool),
+          team_(pool.size(), pool.spin()),
+          clock_(pool.size()),
+          block_{&kernel, &operands, &team_, &clock_} {}
 
     /// Seconds of `calls` calls.
     double time(std::int64_t calls) {
@@ -64,7 +67,8 @@ public:
         team_.begin();
         pool_.run(&Block::run, &block_, &team_.barrier);
         block_.first += calls;
-        if (const char* reason = team_.failure()) throw Error(ErrorKind::argument, "measure", fmt::format("{}: {}", block_.kernel->id, reason));
+        if (const char* reason = team_.failure())
+            throw Error(ErrorKind::argument, "measure", fmt::format("{}: {}", block_.kernel->id, reason));
         return clock_.seconds();
     }
 
@@ -96,14 +100,18 @@ Timing summary(std::vector<double> times, std::int64_t inner) {
 
 }  // namespace
 
-Timing measure(const Problem& problem, std::string_view kernel_id, const Context& context, const MeasureOptions& options) {
+Timing measure(const Problem& problem, std::string_view kernel_id, const Context& context,
+               const MeasureOptions& options) {
     Context::Parts& parts = *context.parts();
     const Kernel* kernel = parts.find(kernel_id);
     if (kernel == nullptr) throw Error(ErrorKind::argument, "measure", fmt::format("there is no kernel {}", kernel_id));
-    if (symbols_of(problem) != nullptr) throw Error(ErrorKind::argument, "measure", "the problem has symbols: " + to_string(problem));
-    if (kernel->isa > parts.isa) throw Error(ErrorKind::argument, "measure", fmt::format("{} needs {}", kernel->id, to_string(kernel->isa)));
+    if (symbols_of(problem) != nullptr)
+        throw Error(ErrorKind::argument, "measure", "the problem has symbols: " + to_string(problem));
+    if (kernel->isa > parts.isa)
+        throw Error(ErrorKind::argument, "measure", fmt::format("{} needs {}", kernel->id, to_string(kernel->isa)));
     if (const Refusal refusal = kernel->accepts(problem); !refusal.empty())
-        throw Error(ErrorKind::argument, "measure", fmt::format("{} refuses {}: {}", kernel->id, to_string(problem), refusal));
+        throw Error(ErrorKind::argument, "measure",
+                    fmt::format("{} refuses {}: {}", kernel->id, to_string(problem), refusal));
 
     const Clock::time_point begun = Clock::now();
     const auto cache = static_cast<std::size_t>(std::max<std::int64_t>(device::cpu_info().l3_bytes, 8 << 20));

@@ -8,12 +8,14 @@
 /// Memory and data for one kernel call that is measured.
 namespace cairn::inline v0::timing {
 
-/// Operands of a Problem of constant sizes, filled with seeded data: normal floats, legal indices, true booleans. Bound inputs come in several copies,
-/// so that successive calls find them outside the caches, as a model's weights are.
+/// Operands of a Problem of constant sizes, filled with seeded data: normal floats, legal indices, true booleans. Bound
+/// inputs come in several copies, so that successive calls find them outside the caches, as a model's weights are.
 class Operands {
 public:
-    /// `rotation` is how many bytes the copies of bound inputs should take together; 0 for one copy. Throws Error(memory).
-    Operands(const Problem& problem, const Kernel& kernel, const std::vector<Layout>& layouts, int threads, std::size_t rotation);
+    /// `rotation` is how many bytes the copies of bound inputs should take together; 0 for one copy. Throws
+    /// Error(memory).
+    Operands(const Problem& problem, const Kernel& kernel, const std::vector<Layout>& layouts, int threads,
+             std::size_t rotation);
 
     int copies() const noexcept { return static_cast<int>(args_.size()); }
     /// The arguments of call number `call`.

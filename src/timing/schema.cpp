@@ -3,7 +3,8 @@
 namespace cairn::inline v0::timing {
 namespace {
 
-// Ids are 128-bit digests of the text beside them, so rows of two files can be told apart and merged without renumbering.
+// Ids are 128-bit digests of the text beside them, so rows of two files can be told apart and merged without
+// renumbering.
 constexpr std::string_view tables = R"sql(
 CREATE TABLE problem(id BLOB PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE candidate(id BLOB PRIMARY KEY, kernel TEXT NOT NULL) WITHOUT ROWID;

@@ -8,8 +8,8 @@ namespace cairn::inline v0::timing {
 constexpr std::int64_t application_id = 0x43524e54;  // "CRNT"
 constexpr std::int64_t schema_version = 1;
 
-/// Makes the tables in an empty file, in one transaction; leaves a file of this version as it is. Throws DatabaseFault for a file of another
-/// program, and for one of a newer version (`newer` is then set).
+/// Makes the tables in an empty file, in one transaction; leaves a file of this version as it is. Throws DatabaseFault
+/// for a file of another program, and for one of a newer version (`newer` is then set).
 void prepare_schema(SqliteFile& file, bool& newer);
 
 /// Checks the file's pages. Throws DatabaseFault with `corrupt` set.

@@ -11,7 +11,8 @@ constexpr int lock_wait_ms = 2000;
 
 [[noreturn]] void fail(sqlite3* database, int code) {
     const int primary = code & 0xff;
-    throw DatabaseFault{database != nullptr ? sqlite3_errmsg(database) : sqlite3_errstr(code), primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB};
+    throw DatabaseFault{database != nullptr ? sqlite3_errmsg(database) : sqlite3_errstr(code),
+                        primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB};
 }
 
 }  // namespace
@@ -23,7 +24,8 @@ Statement::Statement(sqlite3* database, std::string_view sql) : database_(databa
 
 Statement::~Statement() { sqlite3_finalize(statement_); }
 
-Statement::Statement(Statement&& other) noexcept : database_(other.database_), statement_(std::exchange(other.statement_, nullptr)) {}
+Statement::Statement(Statement&& other) noexcept
+    : database_(other.database_), statement_(std::exchange(other.statement_, nullptr)) {}
 
 Statement& Statement::bind(int at, std::string_view text) {
     sqlite3_bind_text64(statement_, at, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
@@ -62,7 +64,8 @@ double Statement::number(int column) const { return sqlite3_column_double(statem
 
 std::string Statement::text(int column) const {
     const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
-    return text == nullptr ? std::string() : std::string(text, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
+    return text == nullptr ? std::string()
+                           : std::string(text, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
 }
 
 SqliteFile::SqliteFile(const std::filesystem::path& path, Access access) {

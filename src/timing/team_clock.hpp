@@ -6,8 +6,8 @@
 
 namespace cairn::inline v0::timing {
 
-/// The wall clock of work that a team shares: from the first member's start to the last member's end. One member's clock alone would miss what the others
-/// did while the system kept that member waiting.
+/// The wall clock of work that a team shares: from the first member's start to the last member's end. One member's
+/// clock alone would miss what the others did while the system kept that member waiting.
 class TeamClock {
 public:
     explicit TeamClock(int members) : spans_(static_cast<std::size_t>(members)) {}

@@ -71,7 +71,8 @@ void insert(SqliteFile& file, const Key& key, const Timing& timing, std::int64_t
     put("INSERT OR IGNORE INTO candidate VALUES(?1, ?2)", id_of(key.kernel), key.kernel);
     put("INSERT OR IGNORE INTO environment VALUES(?1, ?2, ?3)", id_of(environment), key.hard, key.soft);
     put("INSERT OR IGNORE INTO policy VALUES(?1, ?2)", id_of(key.policy), key.policy);
-    Statement row = file.prepare("INSERT OR IGNORE INTO measurement VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18)");
+    Statement row = file.prepare(
+        "INSERT OR IGNORE INTO measurement VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18)");
     row.bind_blob(1, id_of(fmt::format("{}\n{}\n{}\n{}", key.id(), time, timing.median, timing.min)));
     row.bind_blob(2, key.id()).bind_blob(3, id_of(key.problem)).bind_blob(4, id_of(key.kernel));
     row.bind_blob(5, id_of(environment)).bind_blob(6, id_of(key.policy));
@@ -81,7 +82,10 @@ void insert(SqliteFile& file, const Key& key, const Timing& timing, std::int64_t
     row.step();
 }
 
-std::int64_t now() { return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+std::int64_t now() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+        .count();
+}
 
 }  // namespace
 
@@ -108,10 +112,12 @@ struct TimingDb::State {
         timing::check_pages(*file);
         // A file system without shared memory refuses the write-ahead log; the rollback journal then stays.
         if (writable) file->execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=OFF;");
-        lookup = std::make_unique<Statement>(
-            file->prepare(fmt::format("SELECT {} FROM measurement WHERE key=?1 ORDER BY quality DESC, samples DESC, time DESC LIMIT 1", columns)));
+        lookup = std::make_unique<Statement>(file->prepare(fmt::format(
+            "SELECT {} FROM measurement WHERE key=?1 ORDER BY quality DESC, samples DESC, time DESC LIMIT 1",
+            columns)));
         std::error_code ignored;
-        std::filesystem::permissions(path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write, ignored);
+        std::filesystem::permissions(path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write,
+                                     ignored);
     }
 
     void close() {
@@ -144,7 +150,8 @@ struct TimingDb::State {
     }
 };
 
-TimingDb::TimingDb(const std::filesystem::path& path, std::function<void(std::string_view)> log) : state_(std::make_unique<State>()) {
+TimingDb::TimingDb(const std::filesystem::path& path, std::function<void(std::string_view)> log)
+    : state_(std::make_unique<State>()) {
     state_->path = path;
     state_->log = std::move(log);
     if (path.empty()) return;
@@ -164,8 +171,8 @@ TimingDb::TimingDb(const std::filesystem::path& path, std::function<void(std::st
 
 TimingDb::~TimingDb() { state_->close(); }
 
-std::optional<Timing> TimingDb::find(const Problem& problem, std::string_view kernel, const TimingEnvironment& environment,
-                                     const TimingPolicy& policy) const {
+std::optional<Timing> TimingDb::find(const Problem& problem, std::string_view kernel,
+                                     const TimingEnvironment& environment, const TimingPolicy& policy) const {
     const std::string id = Key{to_string(problem), std::string(kernel), environment.hard, {}, policy_text(policy)}.id();
     const std::scoped_lock lock(state_->mutex);
     if (const auto it = state_->memory.find(id); it != state_->memory.end()) return it->second;
@@ -183,8 +190,8 @@ std::optional<Timing> TimingDb::find(const Problem& problem, std::string_view ke
     }
 }
 
-void TimingDb::record(const Problem& problem, std::string_view kernel, const TimingEnvironment& environment, const TimingPolicy& policy,
-                      const Timing& timing) {
+void TimingDb::record(const Problem& problem, std::string_view kernel, const TimingEnvironment& environment,
+                      const TimingPolicy& policy, const Timing& timing) {
     const Key key{to_string(problem), std::string(kernel), environment.hard, environment.soft, policy_text(policy)};
     const std::scoped_lock lock(state_->mutex);
     const auto [it, fresh] = state_->memory.try_emplace(key.id(), timing);
@@ -204,12 +211,16 @@ std::size_t TimingDb::merge(const std::filesystem::path& other) {
     std::size_t added = 0;
     try {
         SqliteFile source(other, Access::read_only);
-        if (source.ask("PRAGMA application_id") != timing::application_id || source.ask("PRAGMA user_version") != timing::schema_version)
+        if (source.ask("PRAGMA application_id") != timing::application_id ||
+            source.ask("PRAGMA user_version") != timing::schema_version)
             throw DatabaseFault{other.string() + " is no timing database of this version", false};
         timing::check_pages(source);
-        Statement rows = source.prepare(fmt::format(
-            "SELECT {}, m.time, p.text, c.kernel, e.hard, e.soft, y.text FROM measurement m JOIN problem p ON p.id=m.problem "
-            "JOIN candidate c ON c.id=m.candidate JOIN environment e ON e.id=m.environment JOIN policy y ON y.id=m.policy", columns));
+        Statement rows =
+            source.prepare(fmt::format("SELECT {}, m.time, p.text, c.kernel, e.hard, e.soft, y.text FROM measurement m "
+                                       "JOIN problem p ON p.id=m.problem "
+                                       "JOIN candidate c ON c.id=m.candidate JOIN environment e ON e.id=m.environment "
+                                       "JOIN policy y ON y.id=m.policy",
+                                       columns));
         state_->file->execute("BEGIN IMMEDIATE");
         while (rows.step()) {
             const Key key{rows.text(12), rows.text(13), rows.text(14), rows.text(15), rows.text(16)};
@@ -241,7 +252,8 @@ std::size_t TimingDb::size() const {
     const std::scoped_lock lock(state_->mutex);
     if (state_->file == nullptr) return state_->recorded;
     try {
-        return static_cast<std::size_t>(state_->file->ask("SELECT count(*) FROM measurement")) + (state_->writable ? 0 : state_->recorded);
+        return static_cast<std::size_t>(state_->file->ask("SELECT count(*) FROM measurement")) +
+               (state_->writable ? 0 : state_->recorded);
     } catch (const DatabaseFault& fault) {
         state_->give_up(fault);
         return state_->recorded;

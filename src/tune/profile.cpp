@@ -15,24 +15,28 @@ using Clock = std::chrono::steady_clock;
 double seconds_until(Clock::time_point end) { return std::chrono::duration<double>(end - Clock::now()).count(); }
 
 /// The unmeasured calls of a selection, dearest first, each once.
-std::vector<std::pair<Problem, const Kernel*>> unknown_calls(const select::Selection& selection, const std::vector<std::int64_t>& sizes,
+std::vector<std::pair<Problem, const Kernel*>> unknown_calls(const select::Selection& selection,
+                                                             const std::vector<std::int64_t>& sizes,
                                                              std::set<std::string>& seen) {
     std::vector<const select::Candidate*> unknown;
     for (const select::Choice& choice : selection.chosen)
         if (!choice.candidate.estimate.measured) unknown.push_back(&choice.candidate);
-    std::stable_sort(unknown.begin(), unknown.end(), [](const auto* a, const auto* b) { return a->estimate.high > b->estimate.high; });
+    std::stable_sort(unknown.begin(), unknown.end(),
+                     [](const auto* a, const auto* b) { return a->estimate.high > b->estimate.high; });
     std::vector<std::pair<Problem, const Kernel*>> calls;
     for (const select::Candidate* candidate : unknown) {
         Problem sized = at_sizes(*candidate->problem, sizes);
-        if (seen.insert(candidate->kernel->id + ' ' + to_string(sized)).second) calls.emplace_back(std::move(sized), candidate->kernel);
+        if (seen.insert(candidate->kernel->id + ' ' + to_string(sized)).second)
+            calls.emplace_back(std::move(sized), candidate->kernel);
     }
     return calls;
 }
 
 }  // namespace
 
-Profiled profile(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, const Context& context, select::CostSource costs,
-                 const std::set<std::string>& resident, const select::Options& options, const Budget& budget) {
+Profiled profile(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, const Context& context,
+                 select::CostSource costs, const std::set<std::string>& resident, const select::Options& options,
+                 const Budget& budget) {
     Profiled result;
     TimingDb& timings = *context.parts()->timings;
     costs.timings = &timings;
@@ -52,7 +56,8 @@ Profiled profile(const ir::GraphData& graph, const std::vector<fuse::Tile>& tile
             if (budget.stop.stop_requested()) throw Cancelled("tune");
             const double left = seconds_until(budget.end);
             if (left <= 0) return result;
-            if (budget.progress) budget.progress({"tune", done++, static_cast<std::int64_t>(calls.size()), kernel->id, left});
+            if (budget.progress)
+                budget.progress({"tune", done++, static_cast<std::int64_t>(calls.size()), kernel->id, left});
             Timing timing;
             try {
                 MeasureOptions measure_options;

@@ -23,9 +23,11 @@ struct Profiled {
     bool complete = false;  ///< every time on the best path is known
 };
 
-/// Searches with unknown times at their lower bounds, measures what is unknown on the path found, stores it, and repeats until all of the best path is
-/// measured or the budget is spent. `resident`: what other buckets' programs keep in memory, as select::Candidates notes it. Each measurement is stored as soon as it is made.
-Profiled profile(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, const Context& context, select::CostSource costs,
-                 const std::set<std::string>& resident, const select::Options& options, const Budget& budget);
+/// Searches with unknown times at their lower bounds, measures what is unknown on the path found, stores it, and
+/// repeats until all of the best path is measured or the budget is spent. `resident`: what other buckets' programs keep
+/// in memory, as select::Candidates notes it. Each measurement is stored as soon as it is made.
+Profiled profile(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, const Context& context,
+                 select::CostSource costs, const std::set<std::string>& resident, const select::Options& options,
+                 const Budget& budget);
 
 }  // namespace cairn::inline v0::tune

@@ -28,8 +28,10 @@ void expect_case(const json& actual, const json& expected) {
     EXPECT_EQ(actual.size(), 4U) << actual;
     EXPECT_EQ(actual.at("text"), expected.at("text"));
     EXPECT_EQ(actual.at("label"), expected.at("label")) << expected.at("text");
-    EXPECT_NEAR(actual.at("probability").get<double>(), expected.at("probability").get<double>(), 1e-5) << expected.at("text");
-    EXPECT_LE(largest_difference(actual.at("logits").get<std::vector<float>>(), expected.at("logits")), 5e-5) << expected.at("text");
+    EXPECT_NEAR(actual.at("probability").get<double>(), expected.at("probability").get<double>(), 1e-5)
+        << expected.at("text");
+    EXPECT_LE(largest_difference(actual.at("logits").get<std::vector<float>>(), expected.at("logits")), 5e-5)
+        << expected.at("text");
 }
 
 TEST(DistilBertProgram, AFileOfJsonStrings) {
@@ -80,7 +82,7 @@ TEST(DistilBertProgram, OneSentenceAndTheEmptyOne) {
     EXPECT_TRUE(succeeds(sentence));
     expect_case(json::parse(sentence.out), cases()[0]);
     const Outcome empty = distilbert({"--json", ""}), line = distilbert({"--json", "--lines", "--input", "-"}, "\n"),
-              string = distilbert({"--json", "--input", "-"}, "\"\"");
+                  string = distilbert({"--json", "--input", "-"}, "\"\"");
     EXPECT_TRUE(succeeds(empty));
     EXPECT_EQ(json::parse(empty.out).at("text"), "");
     EXPECT_EQ(json::parse(empty.out).at("logits").size(), 2U);
@@ -107,7 +109,8 @@ TEST(DistilBertProgram, IdsWithAndWithoutMasks) {
     const std::vector<std::string> rows = lines_of(result.out);
     ASSERT_EQ(rows.size(), 2 * cases().size());
     for (std::size_t i = 0; i < rows.size(); ++i)
-        EXPECT_LE(largest_difference(json::parse(rows[i]).get<std::vector<float>>(), cases()[i / 2].at("logits")), 5e-5) << rows[i];
+        EXPECT_LE(largest_difference(json::parse(rows[i]).get<std::vector<float>>(), cases()[i / 2].at("logits")), 5e-5)
+            << rows[i];
 }
 
 }  // namespace

@@ -8,7 +8,9 @@ TEST(FirstGraphProgram, PrintsWhatTheReadmeShows) {
     EXPECT_TRUE(succeeds(result));
     const std::string readme = read_file(std::string(CAIRN_SOURCE_DIR) + "/README.md");
     ASSERT_GT(result.out.size(), 10U);
-    EXPECT_NE(readme.find("```\n" + result.out.substr(0, result.out.find_last_not_of(" \n") + 1) + "\n```"), std::string::npos) << result.out;
+    EXPECT_NE(readme.find("```\n" + result.out.substr(0, result.out.find_last_not_of(" \n") + 1) + "\n```"),
+              std::string::npos)
+        << result.out;
 }
 
 }  // namespace

@@ -32,7 +32,8 @@ TEST(Gpt2Program, LogitsAndGreedyIdsOfAllPromptsAreTheReferences) {
     for (const json& c : cases()) prompts += (prompts.empty() ? c.at("ids") : json{{"ids", c.at("ids")}}).dump() + "\n";
     const TempFolder folder;
     const std::string path = folder.write("prompts.jsonl", prompts).string();
-    const Outcome result = gpt2({"--prompt-ids", path, "--tokens", "48", "--greedy", "--print-ids", "--print-logits", "--ignore-eos"});
+    const Outcome result =
+        gpt2({"--prompt-ids", path, "--tokens", "48", "--greedy", "--print-ids", "--print-logits", "--ignore-eos"});
     EXPECT_TRUE(succeeds(result));
     std::vector<std::string> logits, ids;
     for (const std::string& line : lines_of(result.out)) {
@@ -43,7 +44,8 @@ TEST(Gpt2Program, LogitsAndGreedyIdsOfAllPromptsAreTheReferences) {
     ASSERT_EQ(logits.size(), cases().size());
     for (std::size_t i = 0; i < ids.size(); ++i) {
         EXPECT_EQ(ids[i], ids_line(cases()[i].at("greedy_ids"))) << cases()[i].at("prompt");
-        EXPECT_LE(largest_difference(json::parse(logits[i]).get<std::vector<float>>(), cases()[i].at("last_logits")), 5e-5);
+        EXPECT_LE(largest_difference(json::parse(logits[i]).get<std::vector<float>>(), cases()[i].at("last_logits")),
+                  5e-5);
     }
 }
 
@@ -60,8 +62,8 @@ TEST(Gpt2Program, APromptIsPrintedAndGoneOnFrom) {
 
 TEST(Gpt2Program, EqualSeedsGiveEqualText) {
     const auto sampled = [](const char* seed) {
-        return gpt2({"--prompt", "The 3 cafés: 你好 😀", "--tokens", "60", "--temperature", "1.3", "--top-k", "200", "--top-p", "0.98",
-                     "--repetition-penalty", "1.1", "--seed", seed, "--print-ids"});
+        return gpt2({"--prompt", "The 3 cafés: 你好 😀", "--tokens", "60", "--temperature", "1.3", "--top-k", "200",
+                     "--top-p", "0.98", "--repetition-penalty", "1.1", "--seed", seed, "--print-ids"});
     };
     const Outcome first = sampled("7"), again = sampled("7"), other = sampled("8");
     for (const Outcome* result : {&first, &again, &other}) {
@@ -79,8 +81,9 @@ TEST(Gpt2Program, WhateverIsSampledIsPrintedAsUtf8) {
     tiny_gpt2().write(folder / "model");
     std::string prompts;
     for (int i = 0; i < 200; ++i) prompts += "[" + std::to_string(i * 5) + "]\n";
-    const Outcome result = gpt2({"--model", (folder / "model").string(), "--prompt-ids", folder.write("prompts", prompts).string(), "--tokens", "15",
-                             "--temperature", "20", "--ignore-eos", "--seed", "3"});
+    const Outcome result =
+        gpt2({"--model", (folder / "model").string(), "--prompt-ids", folder.write("prompts", prompts).string(),
+              "--tokens", "15", "--temperature", "20", "--ignore-eos", "--seed", "3"});
     EXPECT_TRUE(succeeds(result));
     EXPECT_TRUE(is_utf8(result.out));
     EXPECT_NE(result.out.find("\xEF\xBF\xBD"), std::string::npos) << "no byte was chosen that is no text";
@@ -91,7 +94,8 @@ TEST(Gpt2Program, ThePassageIsAsLikelyAsTheReferenceSays) {
     const TempFolder folder;
     const Outcome result = gpt2({"--score", folder.write("passage", passage.at("text").get<std::string>()).string()});
     EXPECT_TRUE(succeeds(result));
-    const std::string expected = std::to_string(passage.at("ids").size() - 1) + " tokens, mean negative log likelihood ";
+    const std::string expected =
+        std::to_string(passage.at("ids").size() - 1) + " tokens, mean negative log likelihood ";
     ASSERT_TRUE(result.out.starts_with(expected)) << result.out;
     EXPECT_NEAR(std::stod(result.out.substr(expected.size())), passage.at("mean_nll").get<double>(), 1e-4);
 }
@@ -100,7 +104,8 @@ TEST(Gpt2Program, StagesAreDumpedOneFileEach) {
     const TempFolder folder;
     tiny_gpt2().write(folder / "model");
     const std::string dump = (folder / "new/dump").string();
-    EXPECT_TRUE(succeeds(gpt2({"--model", (folder / "model").string(), "--prompt", "a", "--tokens", "1", "--dump-stages", dump})));
+    EXPECT_TRUE(succeeds(
+        gpt2({"--model", (folder / "model").string(), "--prompt", "a", "--tokens", "1", "--dump-stages", dump})));
     std::set<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(dump)) {
         names.insert(entry.path().filename().string());
@@ -118,8 +123,8 @@ TEST(Gpt2Program, AReportNamesPhasesKernelsMemoryAndSpeed) {
     tiny_gpt2().write(folder / "model");
     const Outcome result = gpt2({"--model", (folder / "model").string(), "--report", "--threads", "1"});
     EXPECT_TRUE(succeeds(result));
-    for (const char* word : {"compile and bind", "kernel  definition", "memory at the largest sizes", "planned arena peak",
-                             "prefill of 8 tokens", "decode:"})
+    for (const char* word : {"compile and bind", "kernel  definition", "memory at the largest sizes",
+                             "planned arena peak", "prefill of 8 tokens", "decode:"})
         EXPECT_NE(result.out.find(word), std::string::npos) << word;
 }
 

@@ -17,7 +17,9 @@ protected:
         tiny_distilbert().write(temp / "distilbert");
     }
     std::vector<std::string> gpt2(const std::vector<std::string>& more) const {
-        return with({"--model", (temp / "gpt2").string(), "--prompt", "ab", "--tokens", "4", "--greedy", "--no-progress", "--threads", "1"}, more);
+        return with({"--model", (temp / "gpt2").string(), "--prompt", "ab", "--tokens", "4", "--greedy",
+                     "--no-progress", "--threads", "1"},
+                    more);
     }
     /// In mode normal, which writes the database.
     Outcome tuned(const std::filesystem::path& database, const std::vector<std::string>& more = {}) const {
@@ -31,11 +33,16 @@ protected:
         const auto symbols = Symbols::create();
         return parse_problem("exp | f32[4] -> f32[4]", *symbols);
     }
-    static void record_one(const std::filesystem::path& database) { TimingDb(database).record(problem(), "kernel@1", {}, {}, {}); }
-    static bool holds_it(const std::filesystem::path& database) { return TimingDb(database).find(problem(), "kernel@1", {}, {}).has_value(); }
+    static void record_one(const std::filesystem::path& database) {
+        TimingDb(database).record(problem(), "kernel@1", {}, {}, {});
+    }
+    static bool holds_it(const std::filesystem::path& database) {
+        return TimingDb(database).find(problem(), "kernel@1", {}, {}).has_value();
+    }
     /// All is well but for one line about the database.
     static testing::AssertionResult warns(const Outcome& outcome, const std::string& word) {
-        if (lines_of(outcome.err).size() != 1 || outcome.err.find(word) == std::string::npos) return testing::AssertionFailure() << outcome.err;
+        if (lines_of(outcome.err).size() != 1 || outcome.err.find(word) == std::string::npos)
+            return testing::AssertionFailure() << outcome.err;
         return succeeds(outcome, outcome.err);
     }
     TempFolder temp;
@@ -49,13 +56,22 @@ TEST_F(OutsideFaults, TheReaderLeavesAfterTheFirstLine) {
     EXPECT_EQ(quiet.signal, SIGPIPE);
     EXPECT_EQ(quiet.err, "");
     EXPECT_FALSE(quiet.out.empty());
-    Outcome told = run(CAIRN_TOKENIZE, tokenize, {.input = texts, .output = Output::first_line, .ignores_sigpipe = true});
+    Outcome told =
+        run(CAIRN_TOKENIZE, tokenize, {.input = texts, .output = Output::first_line, .ignores_sigpipe = true});
     EXPECT_TRUE(refuses(told, {"the output cannot be written"}, quiet.out));
 
     std::string ids;
     for (int i = 0; i < 40; ++i) ids += "[1, 2, 3]\n";
-    std::vector<std::string> arguments{"--model", (temp / "gpt2").string(), "--mode", "off", "--no-progress", "--threads", "1", "--print-logits",
-                                       "--prompt-ids", temp.write("ids", ids).string()};
+    std::vector<std::string> arguments{"--model",
+                                       (temp / "gpt2").string(),
+                                       "--mode",
+                                       "off",
+                                       "--no-progress",
+                                       "--threads",
+                                       "1",
+                                       "--print-logits",
+                                       "--prompt-ids",
+                                       temp.write("ids", ids).string()};
     const Outcome killed = run(CAIRN_GPT2, arguments, {.output = Output::first_line});
     EXPECT_EQ(killed.signal, SIGPIPE);
     EXPECT_EQ(killed.err, "");
@@ -66,7 +82,8 @@ TEST_F(OutsideFaults, TheReaderLeavesAfterTheFirstLine) {
 TEST_F(OutsideFaults, TheDiskIsFull) {
     const RunOptions full{.input = "\"a\"\n", .output = Output::full_disk};
     EXPECT_TRUE(refuses(run(CAIRN_GPT2, gpt2({"--mode", "off"}), full), {"the output cannot be written"}));
-    const std::vector<std::string> distilbert{"--model", (temp / "distilbert").string(), "--mode", "off", "--no-progress", "a"};
+    const std::vector<std::string> distilbert{
+        "--model", (temp / "distilbert").string(), "--mode", "off", "--no-progress", "a"};
     EXPECT_TRUE(refuses(run(CAIRN_DISTILBERT, distilbert, full), {"the output cannot be written"}));
     const std::vector<std::string> tokenize{"--tokenizer", (temp / "distilbert").string(), "--input", "-"};
     EXPECT_TRUE(refuses(run(CAIRN_TOKENIZE, tokenize, full), {"the output cannot be written"}));
@@ -88,9 +105,10 @@ TEST_F(OutsideFaults, TimingDatabasesThatCannotBeUsed) {
     EXPECT_EQ(read_file(temp / "file"), "kept");
 
     const std::string damaged = read_file(temp / "good.db").substr(0, 5000);
-    for (const std::string& bytes : {std::string("no database at all, but a text of more than one hundred bytes, which is what a header takes, "
-                                                 "so that it is looked at as a whole"),
-                                     damaged}) {
+    for (const std::string& bytes :
+         {std::string("no database at all, but a text of more than one hundred bytes, which is what a header takes, "
+                      "so that it is looked at as a whole"),
+          damaged}) {
         std::filesystem::remove(temp / "bad.db");
         temp.write("bad.db", bytes);
         EXPECT_TRUE(warns(tuned(temp / "bad.db"), "set aside"));
@@ -120,7 +138,8 @@ TEST_F(OutsideFaults, FailedRunsKeepTheTimings) {
 TEST_F(OutsideFaults, DumpsThatCannotBeWritten) {
     const std::string file = temp.write("file", "kept").string();
     EXPECT_TRUE(refuses(run(CAIRN_GPT2, gpt2({"--mode", "off", "--dump-stages", file})), {"cannot write", file}));
-    EXPECT_TRUE(refuses(run(CAIRN_GPT2, gpt2({"--mode", "off", "--dump-stages", "/dev/full"})), {"cannot write", "/dev/full"}));
+    EXPECT_TRUE(
+        refuses(run(CAIRN_GPT2, gpt2({"--mode", "off", "--dump-stages", "/dev/full"})), {"cannot write", "/dev/full"}));
     EXPECT_EQ(read_file(temp / "file"), "kept");
 }
 

@@ -85,7 +85,8 @@ Outcome run(const std::string& program, const std::vector<std::string>& argument
     const std::vector<std::string> variables = environment_with_cache(folder / "cache");
     const auto before = options.ignores_sigpipe ? std::signal(SIGPIPE, SIG_IGN) : SIG_DFL;
     pid_t child = -1;
-    const int code = posix_spawn(&child, program.c_str(), &spawn.files, &spawn.attributes, pointers(words).data(), pointers(variables).data());
+    const int code = posix_spawn(&child, program.c_str(), &spawn.files, &spawn.attributes, pointers(words).data(),
+                                 pointers(variables).data());
     if (options.ignores_sigpipe) std::signal(SIGPIPE, before);
     check(code, program.c_str());
 
@@ -109,7 +110,8 @@ namespace {
 
 testing::AssertionResult fault(const Outcome& outcome, const std::string& what) {
     return testing::AssertionFailure() << what << "\nexit code " << outcome.exit_code << ", signal " << outcome.signal
-                                       << "\nout: " << outcome.out.substr(0, 2000) << "\nerr: " << outcome.err.substr(0, 2000);
+                                       << "\nout: " << outcome.out.substr(0, 2000)
+                                       << "\nerr: " << outcome.err.substr(0, 2000);
 }
 
 /// `[part] ...` or `program: ...`, and one line.
@@ -118,8 +120,10 @@ bool is_one_sentence(const std::string& text) {
     const std::size_t space = text.find(text[0] == '[' ? "] " : ": ");
     const std::size_t begin = text[0] == '[' ? 1 : 0;
     return space != std::string::npos && space > begin &&
-           std::all_of(text.begin() + static_cast<std::ptrdiff_t>(begin), text.begin() + static_cast<std::ptrdiff_t>(space),
-                       [](unsigned char c) { return std::islower(c) != 0 || std::isdigit(c) != 0 || c == ' ' || c == '-' || c == '_'; });
+           std::all_of(text.begin() + static_cast<std::ptrdiff_t>(begin),
+                       text.begin() + static_cast<std::ptrdiff_t>(space), [](unsigned char c) {
+                           return std::islower(c) != 0 || std::isdigit(c) != 0 || c == ' ' || c == '-' || c == '_';
+                       });
 }
 
 }  // namespace
@@ -157,12 +161,17 @@ bool is_utf8(std::string_view text) {
     for (std::size_t i = 0; i < text.size();) {
         const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
         const unsigned first = byte(i), second = byte(i + 1);
-        const std::size_t length = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
+        const std::size_t length = first < 0x80   ? 1
+                                   : first < 0xC2 ? 0
+                                   : first < 0xE0 ? 2
+                                   : first < 0xF0 ? 3
+                                   : first < 0xF5 ? 4
+                                                  : 0;
         if (length == 0) return false;
         for (std::size_t k = 1; k < length; ++k)
             if ((byte(i + k) & 0xC0) != 0x80) return false;
-        const bool too_long_or_high = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) || (first == 0xF0 && second < 0x90) ||
-                                      (first == 0xF4 && second > 0x8F);
+        const bool too_long_or_high = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
+                                      (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
         if (too_long_or_high) return false;
         i += length;
     }

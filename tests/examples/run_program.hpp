@@ -33,7 +33,8 @@ struct RunOptions {
 Outcome run(const std::string& program, const std::vector<std::string>& arguments, const RunOptions& options = {});
 
 /// Exit code 2, one sentence on standard error that holds each of `words`, and `out` on standard output.
-testing::AssertionResult refuses(const Outcome& outcome, const std::vector<std::string>& words, std::string_view out = "");
+testing::AssertionResult refuses(const Outcome& outcome, const std::vector<std::string>& words,
+                                 std::string_view out = "");
 
 /// Exit code 0 without a word on standard error but for the lines `noise`.
 testing::AssertionResult succeeds(const Outcome& outcome, std::string_view noise = "");

@@ -17,7 +17,8 @@ TinyModel::Tensor made(std::string name, std::vector<std::int64_t> shape) {
     std::size_t count = 1;
     for (const std::int64_t size : shape) count *= static_cast<std::size_t>(size);
     TinyModel::Tensor tensor{std::move(name), std::move(shape), std::vector<float>(count)};
-    for (std::size_t i = 0; i < count; ++i) tensor.values[i] = static_cast<float>((i * 7919 + tensor.name.size() * 31) % 101) / 64 - 0.78125f;
+    for (std::size_t i = 0; i < count; ++i)
+        tensor.values[i] = static_cast<float>((i * 7919 + tensor.name.size() * 31) % 101) / 64 - 0.78125f;
     return tensor;
 }
 
@@ -29,7 +30,8 @@ void add_linear(TinyModel& model, const std::string& name, std::vector<std::int6
 }  // namespace
 
 TinyModel::Tensor& TinyModel::tensor(std::string_view name) {
-    const auto found = std::find_if(tensors.begin(), tensors.end(), [&](const Tensor& tensor) { return tensor.name == name; });
+    const auto found =
+        std::find_if(tensors.begin(), tensors.end(), [&](const Tensor& tensor) { return tensor.name == name; });
     if (found == tensors.end()) throw std::invalid_argument("no tensor " + std::string(name));
     return *found;
 }
@@ -49,7 +51,8 @@ nlohmann::json TinyModel::header() const {
 
 std::string TinyModel::weights(const std::string& header) const {
     std::string data;
-    for (const Tensor& tensor : tensors) data.append(reinterpret_cast<const char*>(tensor.values.data()), tensor.values.size() * sizeof(float));
+    for (const Tensor& tensor : tensors)
+        data.append(reinterpret_cast<const char*>(tensor.values.data()), tensor.values.size() * sizeof(float));
     return safetensors_bytes(header, data);
 }
 
@@ -63,7 +66,8 @@ void TinyModel::write(const std::filesystem::path& folder) const {
 
 TinyModel tiny_gpt2() {
     TinyModel model;
-    model.config = {{"model_type", "gpt2"}, {"vocab_size", 1024}, {"n_positions", positions}, {"n_embd", width}, {"n_head", 2}, {"n_layer", 1}};
+    model.config = {{"model_type", "gpt2"}, {"vocab_size", 1024}, {"n_positions", positions},
+                    {"n_embd", width},      {"n_head", 2},        {"n_layer", 1}};
     model.tensors = {made("transformer.wte.weight", {1024, width}), made("transformer.wpe.weight", {positions, width})};
     const std::string layer = "transformer.h.0.";
     add_linear(model, layer + "ln_1", {width}, width);
@@ -83,8 +87,14 @@ TinyModel tiny_distilbert() {
     std::string vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
     for (char letter = 'a'; letter <= 'z'; ++letter) vocabulary += std::string(1, letter) + "\n";
     const std::int64_t words = 31;
-    model.config = {{"model_type", "distilbert"}, {"vocab_size", words}, {"max_position_embeddings", positions}, {"dim", width}, {"n_heads", 2},
-                    {"n_layers", 1}, {"hidden_dim", inner}, {"id2label", {{"0", "NO"}, {"1", "YES"}}}};
+    model.config = {{"model_type", "distilbert"},
+                    {"vocab_size", words},
+                    {"max_position_embeddings", positions},
+                    {"dim", width},
+                    {"n_heads", 2},
+                    {"n_layers", 1},
+                    {"hidden_dim", inner},
+                    {"id2label", {{"0", "NO"}, {"1", "YES"}}}};
     model.tensors = {made("distilbert.embeddings.word_embeddings.weight", {words, width}),
                      made("distilbert.embeddings.position_embeddings.weight", {positions, width})};
     add_linear(model, "distilbert.embeddings.LayerNorm", {width}, width);

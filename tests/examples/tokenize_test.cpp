@@ -68,18 +68,37 @@ TEST(TokenizeProgram, ATokenizerJsonGivesTheSame) {
     const std::filesystem::path source = std::string(CAIRN_SOURCE_DIR) + "/examples/models/shakespeare-gpt2";
     std::vector<std::string> merges = lines_of(read_file(source / "merges.txt"));
     if (!merges.empty() && merges.front().starts_with("#version")) merges.erase(merges.begin());
-    const json byte_level = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", true}};
-    const json file = {
-        {"version", "1.0"}, {"truncation", nullptr}, {"padding", nullptr}, {"normalizer", nullptr},
-        {"added_tokens", {{{"id", 1023}, {"content", "<|endoftext|>"}, {"single_word", false}, {"lstrip", false}, {"rstrip", false},
-                           {"normalized", false}, {"special", true}}}},
-        {"pre_tokenizer", byte_level}, {"post_processor", byte_level}, {"decoder", byte_level},
-        {"model", {{"type", "BPE"}, {"dropout", nullptr}, {"unk_token", nullptr}, {"continuing_subword_prefix", ""}, {"end_of_word_suffix", ""},
-                   {"fuse_unk", false}, {"vocab", json::parse(read_file(source / "vocab.json"))}, {"merges", merges}}}};
+    const json byte_level = {
+        {"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", true}};
+    const json file = {{"version", "1.0"},
+                       {"truncation", nullptr},
+                       {"padding", nullptr},
+                       {"normalizer", nullptr},
+                       {"added_tokens",
+                        {{{"id", 1023},
+                          {"content", "<|endoftext|>"},
+                          {"single_word", false},
+                          {"lstrip", false},
+                          {"rstrip", false},
+                          {"normalized", false},
+                          {"special", true}}}},
+                       {"pre_tokenizer", byte_level},
+                       {"post_processor", byte_level},
+                       {"decoder", byte_level},
+                       {"model",
+                        {{"type", "BPE"},
+                         {"dropout", nullptr},
+                         {"unk_token", nullptr},
+                         {"continuing_subword_prefix", ""},
+                         {"end_of_word_suffix", ""},
+                         {"fuse_unk", false},
+                         {"vocab", json::parse(read_file(source / "vocab.json"))},
+                         {"merges", merges}}}};
     const TempFolder folder;
     folder.write("tokenizer.json", file.dump());
     const json cases = golden("gpt2_tokenizer_cases.json").at("cases");
-    const Outcome by_json = run(CAIRN_TOKENIZE, {"--tokenizer", folder.path().string(), "--input", "-"}, {.input = lines(cases, "text")});
+    const Outcome by_json =
+        run(CAIRN_TOKENIZE, {"--tokenizer", folder.path().string(), "--input", "-"}, {.input = lines(cases, "text")});
     EXPECT_TRUE(succeeds(by_json));
     EXPECT_EQ(lines_of(by_json.out).size(), cases.size());
     EXPECT_EQ(by_json.out, tokenize("examples/models/shakespeare-gpt2", lines(cases, "text")).out);

@@ -46,7 +46,10 @@ TEST(WrongCommandLine, WhatTheModelProgramsShare) {
 
 TEST(WrongCommandLine, Gpt2) {
     const std::string model = std::string(CAIRN_SOURCE_DIR) + "/examples/models/shakespeare-gpt2";
-    refuse_all(CAIRN_GPT2, {}, {{{}, {"prompt is empty"}}, {{"--prompt", ""}, {"prompt is empty"}}, {{"--prompt-ids", ""}, {"prompt is empty"}}});
+    refuse_all(CAIRN_GPT2, {},
+               {{{}, {"prompt is empty"}},
+                {{"--prompt", ""}, {"prompt is empty"}},
+                {{"--prompt-ids", ""}, {"prompt is empty"}}});
     refuse_all(CAIRN_GPT2, {"--prompt", "a", "--model", model},
                {{{"--tokens", "-1"}, {"--tokens", "at least 0, got -1"}},
                 {{"--tokens", "many"}, {"at least 0, got many"}},

@@ -20,8 +20,10 @@ protected:
     TempFolder temp;
 
 private:
-    Outcome call(const char* program, const char* model, std::vector<std::string> arguments, const std::string& input = "") const {
-        const std::vector<std::string> common{"--model", (temp / model).string(), "--mode", "off", "--no-progress", "--threads", "1"};
+    Outcome call(const char* program, const char* model, std::vector<std::string> arguments,
+                 const std::string& input = "") const {
+        const std::vector<std::string> common{
+            "--model", (temp / model).string(), "--mode", "off", "--no-progress", "--threads", "1"};
         arguments.insert(arguments.begin(), common.begin(), common.end());
         return run(program, arguments, {.input = input});
     }
@@ -34,7 +36,8 @@ TEST_F(WrongInput, PromptsAndTheContext) {
         return file(text + "]\n");
     };
     EXPECT_TRUE(refuses(gpt2({"--prompt-ids", ids(17), "--tokens", "0"}), {"17 ids, expected 1 to 16"}));
-    EXPECT_TRUE(refuses(gpt2({"--prompt-ids", ids(15), "--tokens", "2"}), {"15 prompt tokens and 2 new ones", "context of 16"}));
+    EXPECT_TRUE(refuses(gpt2({"--prompt-ids", ids(15), "--tokens", "2"}),
+                        {"15 prompt tokens and 2 new ones", "context of 16"}));
     EXPECT_TRUE(refuses(gpt2({"--prompt-ids", ids(1), "--tokens", "9223372036854775807"}), {"context of 16"}));
     EXPECT_TRUE(refuses(gpt2({"--prompt", std::string(20000, 'a')}), {"context of 16"}));
     EXPECT_TRUE(succeeds(gpt2({"--prompt-ids", ids(15), "--tokens", "1"})));
@@ -45,10 +48,12 @@ TEST_F(WrongInput, PromptsAndTheContext) {
 
 TEST_F(WrongInput, FilesOfPromptIds) {
     const std::string form = "expected an array of token ids";
-    const std::vector<std::string> malformed = {"[1, 2",  "{\"ids\": 3}", "\"a\"", "[1, \"2\"]",      "[1.5]",        "[true]",
-                                                "[null]", "{}",           "[[1]]", "[1] [2]",      "[1",            "3"};
+    const std::vector<std::string> malformed = {"[1, 2",  "{\"ids\": 3}", "\"a\"", "[1, \"2\"]", "[1.5]", "[true]",
+                                                "[null]", "{}",           "[[1]]", "[1] [2]",    "[1",    "3"};
     for (const std::string& line : malformed)
-        EXPECT_TRUE(refuses(gpt2({"--prompt-ids", file("[1]\n\n" + line + "\n"), "--print-logits"}), {"/input:3: ", form})) << line;
+        EXPECT_TRUE(
+            refuses(gpt2({"--prompt-ids", file("[1]\n\n" + line + "\n"), "--print-logits"}), {"/input:3: ", form}))
+            << line;
     EXPECT_TRUE(refuses(gpt2({"--prompt-ids", file("")}), {"/input holds no"}));
     EXPECT_TRUE(refuses(gpt2({"--prompt-ids", file(" \n\n")}), {"/input holds no"}));
     EXPECT_TRUE(refuses(gpt2({"--prompt-ids", file("[1]\n[]\n")}), {"/input:2: 0 ids"}));
@@ -58,27 +63,38 @@ TEST_F(WrongInput, FilesOfPromptIds) {
 }
 
 TEST_F(WrongInput, FilesThatCannotBeRead) {
-    for (const std::string& path : {std::string("/no/such/file"), temp.path().string(), std::string("/proc/self/mem"), std::string("a\nb")}) {
+    for (const std::string& path :
+         {std::string("/no/such/file"), temp.path().string(), std::string("/proc/self/mem"), std::string("a\nb")}) {
         const std::string shown = path == "a\nb" ? "a b" : path;
-        for (const char* option : {"--prompt-ids", "--score"}) EXPECT_TRUE(refuses(gpt2({option, path}), {"[input] cannot read", shown}));
-        for (const char* option : {"--input", "--input-ids"}) EXPECT_TRUE(refuses(distilbert({option, path}), {"[input] cannot read", shown}));
-        EXPECT_TRUE(refuses(run(CAIRN_TOKENIZE, {"--tokenizer", (temp / "gpt2").string(), "--input", path}), {"cannot be read"}));
+        for (const char* option : {"--prompt-ids", "--score"})
+            EXPECT_TRUE(refuses(gpt2({option, path}), {"[input] cannot read", shown}));
+        for (const char* option : {"--input", "--input-ids"})
+            EXPECT_TRUE(refuses(distilbert({option, path}), {"[input] cannot read", shown}));
+        EXPECT_TRUE(refuses(run(CAIRN_TOKENIZE, {"--tokenizer", (temp / "gpt2").string(), "--input", path}),
+                            {"cannot be read"}));
     }
 }
 
 TEST_F(WrongInput, LinesOfTexts) {
     for (const std::string line : {"film", "\"a", "{\"text\": \"a\"}", "[\"a\"]", "3", "\"a\" \"b\"", "\"\xff\""}) {
-        EXPECT_TRUE(refuses(distilbert({"--input", file("\"a\"\n\"b\"\n" + line + "\n")}), {"/input:3: expected a JSON string"})) << line;
-        EXPECT_TRUE(refuses(distilbert({"--input", "-", "--json"}, line + "\n"), {"-:1: expected a JSON string"})) << line;
+        EXPECT_TRUE(refuses(distilbert({"--input", file("\"a\"\n\"b\"\n" + line + "\n")}),
+                            {"/input:3: expected a JSON string"}))
+            << line;
+        EXPECT_TRUE(refuses(distilbert({"--input", "-", "--json"}, line + "\n"), {"-:1: expected a JSON string"}))
+            << line;
     }
-    const Outcome whole = run(CAIRN_TOKENIZE, {"--tokenizer", (temp / "distilbert").string(), "--input", "-"}, {.input = "\"a\"\nb\n"});
+    const Outcome whole =
+        run(CAIRN_TOKENIZE, {"--tokenizer", (temp / "distilbert").string(), "--input", "-"}, {.input = "\"a\"\nb\n"});
     EXPECT_TRUE(refuses(whole, {"-:2", "expected a JSON string"}, "[2,5,3]\n"));
     for (const std::string line : {"3", "[1.5]", "[\"a\"]", "[4294967297]", "[true]"}) {
-        const std::vector<std::string> decode{"--tokenizer", (temp / "distilbert").string(), "--input", "-", "--decode"};
+        const std::vector<std::string> decode{"--tokenizer", (temp / "distilbert").string(), "--input", "-",
+                                              "--decode"};
         const Outcome back = run(CAIRN_TOKENIZE, decode, {.input = "[5]\n" + line + "\n"});
         EXPECT_TRUE(refuses(back, {"-:2", "expected a JSON array of ids"}, "\"a\"\n")) << line;
     }
-    const Outcome foreign = run(CAIRN_TOKENIZE, {"--tokenizer", (temp / "distilbert").string(), "--input", "-", "--decode"}, {.input = "[31]\n"});
+    const Outcome foreign =
+        run(CAIRN_TOKENIZE, {"--tokenizer", (temp / "distilbert").string(), "--input", "-", "--decode"},
+            {.input = "[31]\n"});
     EXPECT_TRUE(refuses(foreign, {"expected an id from 0 to 30, got 31"}));
 }
 
@@ -87,7 +103,8 @@ TEST_F(WrongInput, LinesOfIdsAndMasks) {
     const auto wrong = [&](const std::string& line) { return distilbert({"--input-ids", file(good + line + "\n")}); };
     for (const std::string line : {"{", "{\"id\": [1]}", "{\"ids\": [true]}", "{\"ids\": [1.5]}"})
         EXPECT_TRUE(refuses(wrong(line), {"/input:2: expected an array of token ids"})) << line;
-    for (const std::string line : {"{\"ids\": [2], \"mask\": 1}", "{\"ids\": [2], \"mask\": [\"1\"]}", "{\"ids\": [2], \"mask\": [2]}"})
+    for (const std::string line :
+         {"{\"ids\": [2], \"mask\": 1}", "{\"ids\": [2], \"mask\": [\"1\"]}", "{\"ids\": [2], \"mask\": [2]}"})
         EXPECT_TRUE(refuses(wrong(line), {"/input:2: ", "mask"})) << line;
     EXPECT_TRUE(refuses(wrong("{\"ids\": [2, 3], \"mask\": [1]}"), {"/input:2: 2 ids have a mask of 1"}));
     std::string many = "[2";

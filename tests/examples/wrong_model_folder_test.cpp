@@ -23,7 +23,8 @@ protected:
         const std::filesystem::path folder = temp / std::to_string(++made_);
         damage.make(model);
         model.write(folder);
-        std::vector<std::string> arguments{"--model", folder.string(), "--mode", "off", "--no-progress", "--threads", "1"};
+        std::vector<std::string> arguments{"--model",       folder.string(), "--mode", "off",
+                                           "--no-progress", "--threads",     "1"};
         if (program == CAIRN_GPT2) arguments.insert(arguments.end(), {"--tokens", "2", "--prompt"});
         arguments.push_back(text);
         EXPECT_TRUE(refuses(run(program, arguments), damage.words));
@@ -53,7 +54,9 @@ TEST_F(WrongModelFolder, TheTinyModelsAreSound) {
 }
 
 TEST_F(WrongModelFolder, ConfigsThatAreNoConfig) {
-    const auto config_text = [](const std::string& text) { return [text](TinyModel& model) { model.files["config.json"] = text; }; };
+    const auto config_text = [](const std::string& text) {
+        return [text](TinyModel& model) { model.files["config.json"] = text; };
+    };
     for (const std::string text : {"", "{", "[]", "null", "\xff\xfe", "{\"vocab_size\": 1e999}", "{\"a\": \"\xff\"}"})
         refuse_both(config_text(text), {"config.json: it is no JSON object"});
     refuse_both(config_text(std::string(1 << 20, '[')), {"config.json: it is no JSON object"});
@@ -67,10 +70,13 @@ TEST_F(WrongModelFolder, ConfigsThatAreNoConfig) {
 }
 
 TEST_F(WrongModelFolder, ConfigsOfAnotherModel) {
-    const auto entry = [](const char* key, const json& value) { return [=](TinyModel& model) { model.config[key] = value; }; };
+    const auto entry = [](const char* key, const json& value) {
+        return [=](TinyModel& model) { model.config[key] = value; };
+    };
     refuse_both(entry("model_type", "llama"), {"model_type is \"llama\""});
     refuse_both(entry("model_type", 2), {"\"model_type\" must be a string, got 2"});
-    for (const json& value : {json(0), json(-1), json(1.5), json("31"), json(1e30), json(std::numeric_limits<std::uint64_t>::max()), json(true)})
+    for (const json& value : {json(0), json(-1), json(1.5), json("31"), json(1e30),
+                              json(std::numeric_limits<std::uint64_t>::max()), json(true)})
         refuse_both(entry("vocab_size", value), {"\"vocab_size\" must be a positive integer, got " + value.dump()});
     refuse_both(entry("vocab_size", nullptr), {"\"vocab_size\" is missing"});
     refuse_both(entry("vocab_size", 2000000000), {"2000000000"});
@@ -100,7 +106,9 @@ TEST_F(WrongModelFolder, ConfigsOfAnotherModel) {
 
 TEST_F(WrongModelFolder, TokenizerFiles) {
     const auto without = [](const char* name) { return [=](TinyModel& model) { model.files.erase(name); }; };
-    const auto with = [](const char* name, const std::string& text) { return [=](TinyModel& model) { model.files[name] = text; }; };
+    const auto with = [](const char* name, const std::string& text) {
+        return [=](TinyModel& model) { model.files[name] = text; };
+    };
     refuse(CAIRN_GPT2, tiny_gpt2(), {without("merges.txt"), {"merges.txt", "the file is missing"}});
     refuse(CAIRN_GPT2, tiny_gpt2(), {without("vocab.json"), {"vocab.json", "the file is missing"}});
     refuse(CAIRN_GPT2, tiny_gpt2(), {with("vocab.json", "{\"a\": 0"), {"vocab.json"}});
@@ -114,24 +122,32 @@ TEST_F(WrongModelFolder, TokenizerFiles) {
 
 TEST_F(WrongModelFolder, WeightsThatAreCutOff) {
     const std::string whole = tiny_gpt2().weights();
-    for (const std::size_t size : {std::size_t{0}, std::size_t{7}, std::size_t{8}, std::size_t{100}, whole.size() / 2, whole.size() - 1})
-        refuse(CAIRN_GPT2, tiny_gpt2(), {[&](TinyModel& model) { model.files["model.safetensors"] = whole.substr(0, size); }, {"[safetensors]"}});
-    refuse_both([](TinyModel& model) { model.files["model.safetensors"] = model.weights() + "more"; }, {"the file has"});
+    for (const std::size_t size :
+         {std::size_t{0}, std::size_t{7}, std::size_t{8}, std::size_t{100}, whole.size() / 2, whole.size() - 1})
+        refuse(
+            CAIRN_GPT2, tiny_gpt2(),
+            {[&](TinyModel& model) { model.files["model.safetensors"] = whole.substr(0, size); }, {"[safetensors]"}});
+    refuse_both([](TinyModel& model) { model.files["model.safetensors"] = model.weights() + "more"; },
+                {"the file has"});
     tiny_gpt2().write(temp / "none");
     std::filesystem::remove(temp / "none" / "model.safetensors");
-    EXPECT_TRUE(refuses(run(CAIRN_GPT2, {"--model", (temp / "none").string(), "--prompt", "a", "--tokens", "1"}), {"neither model.safetensors nor"}));
+    EXPECT_TRUE(refuses(run(CAIRN_GPT2, {"--model", (temp / "none").string(), "--prompt", "a", "--tokens", "1"}),
+                        {"neither model.safetensors nor"}));
     std::filesystem::create_directory(temp / "none" / "model.safetensors");
-    EXPECT_TRUE(refuses(run(CAIRN_GPT2, {"--model", (temp / "none").string(), "--prompt", "a", "--tokens", "1"}), {"is not a regular file"}));
+    EXPECT_TRUE(refuses(run(CAIRN_GPT2, {"--model", (temp / "none").string(), "--prompt", "a", "--tokens", "1"}),
+                        {"is not a regular file"}));
 }
 
 TEST_F(WrongModelFolder, WeightsThatLie) {
     constexpr const char* name = "model.safetensors";
     for (const std::uint64_t length : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 40, ~std::uint64_t{0}})
-        refuse_both([=](TinyModel& model) {
-            std::string bytes = model.weights();
-            for (int i = 0; i < 8; ++i) bytes[static_cast<std::size_t>(i)] = static_cast<char>(length >> (8 * i));
-            model.files[name] = bytes;
-        }, {"[safetensors]"});
+        refuse_both(
+            [=](TinyModel& model) {
+                std::string bytes = model.weights();
+                for (int i = 0; i < 8; ++i) bytes[static_cast<std::size_t>(i)] = static_cast<char>(length >> (8 * i));
+                model.files[name] = bytes;
+            },
+            {"[safetensors]"});
     const auto header_with = [&](const std::string& tensor, const char* key, const json& value) {
         return [=](TinyModel& model) {
             json header = model.header();
@@ -161,17 +177,23 @@ TEST_F(WrongModelFolder, MissingAndMisshapenTensorsAreAllNamed) {
         model.tensor("transformer.h.0.attn.c_proj.weight").shape = {4, 16};
         model.tensor("transformer.ln_f.bias").shape = {8, 1};
     };
-    refuse(CAIRN_GPT2, tiny_gpt2(), {damage, {"transformer.h.0.ln_1.bias is missing", "transformer.h.0.mlp.c_fc.weight is missing",
-                                              "transformer.h.0.attn.c_proj.weight is [4,16], expected [8,8]",
-                                              "transformer.ln_f.bias is [8,1], expected [8]"}});
-    const auto all_but_one = [](TinyModel& model) { model.tensors.erase(model.tensors.begin(), model.tensors.end() - 1); };
+    refuse(CAIRN_GPT2, tiny_gpt2(),
+           {damage,
+            {"transformer.h.0.ln_1.bias is missing", "transformer.h.0.mlp.c_fc.weight is missing",
+             "transformer.h.0.attn.c_proj.weight is [4,16], expected [8,8]",
+             "transformer.ln_f.bias is [8,1], expected [8]"}});
+    const auto all_but_one = [](TinyModel& model) {
+        model.tensors.erase(model.tensors.begin(), model.tensors.end() - 1);
+    };
     refuse(CAIRN_DISTILBERT, tiny_distilbert(),
            {all_but_one, {"distilbert.embeddings.word_embeddings.weight is missing", "classifier.weight is missing"}});
 }
 
 TEST_F(WrongModelFolder, NumbersThatAreNone) {
     for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
-        const auto in = [bad](const char* tensor) { return [=](TinyModel& model) { model.tensor(tensor).values[0] = bad; }; };
+        const auto in = [bad](const char* tensor) {
+            return [=](TinyModel& model) { model.tensor(tensor).values[0] = bad; };
+        };
         refuse(CAIRN_GPT2, tiny_gpt2(), {in("transformer.ln_f.bias"), {"weights are damaged"}});
         refuse(CAIRN_DISTILBERT, tiny_distilbert(), {in("classifier.bias"), {"weights are damaged"}}, "a");
     }

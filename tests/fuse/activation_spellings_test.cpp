@@ -18,53 +18,55 @@ Spelling of(std::string text, Tensor (*build)(T)) {
 
 TEST(Spellings, Relu) {
     const Family family{"relu", one, "relu (x)"};
-    expect_found(family, {
-        of("max(x, 0)", [](T x) { return max(x, 0); }),
-        of("max(0, x)", [](T x) { return max(0, x); }),
-        of("-min(-x, 0)", [](T x) { return -min(-x, 0); }),
-        of("-min(0, -x)", [](T x) { return -min(0, -x); }),
-        of("-min(x * -1, 0)", [](T x) { return -min(x * -1, 0); }),
-        of("min(-x, 0) * -1", [](T x) { return min(-x, 0) * -1; }),
-        of("where(x < 0, 0, x)", [](T x) { return where(x < 0, 0, x); }),
-        of("where(x <= 0, 0, x)", [](T x) { return where(x <= 0, 0, x); }),
-        of("where(0 > x, 0, x)", [](T x) { return where(0 > x, 0, x); }),
-        of("where(0 >= x, 0, x)", [](T x) { return where(0 >= x, 0, x); }),
-        of("where(!(x < 0), x, 0)", [](T x) { return where(!(x < 0), x, 0); }),
-        of("where(!(x <= 0), x, 0)", [](T x) { return where(!(x <= 0), x, 0); }),
-        of("where(!(0 > x), x, 0)", [](T x) { return where(!(0 > x), x, 0); }),
-        of("where(!(0 >= x), x, 0)", [](T x) { return where(!(0 >= x), x, 0); }),
-        of("max(2x, 0) / 2", [](T x) { return max(2 * x, 0) / 2; }),
-        of("max(x/3, 0) * 3", [](T x) { return max(x / 3, 0) * 3; }),
-        of("0.25 * max(0, 4x)", [](T x) { return 0.25 * max(0, 4 * x); }),
-        of("max(--x, 0)", [](T x) { return max(-(-x), 0); }),
-        of("max(x, 0) of rows", [](T x) { return reshape(max(reshape(x, {-1}), 0), x.shape()); }),
-        of("max(x, 0) of columns", [](T x) { return swap_axes(max(swap_axes(x, 0, 1), 0), 0, 1); }),
-        of("max(x, zeros)", [](T x) { return max(x, broadcast(Graph(x.graph()).constant(DType::f32, 0.0), x.shape())); }),
-    });
+    expect_found(family,
+                 {
+                     of("max(x, 0)", [](T x) { return max(x, 0); }),
+                     of("max(0, x)", [](T x) { return max(0, x); }),
+                     of("-min(-x, 0)", [](T x) { return -min(-x, 0); }),
+                     of("-min(0, -x)", [](T x) { return -min(0, -x); }),
+                     of("-min(x * -1, 0)", [](T x) { return -min(x * -1, 0); }),
+                     of("min(-x, 0) * -1", [](T x) { return min(-x, 0) * -1; }),
+                     of("where(x < 0, 0, x)", [](T x) { return where(x < 0, 0, x); }),
+                     of("where(x <= 0, 0, x)", [](T x) { return where(x <= 0, 0, x); }),
+                     of("where(0 > x, 0, x)", [](T x) { return where(0 > x, 0, x); }),
+                     of("where(0 >= x, 0, x)", [](T x) { return where(0 >= x, 0, x); }),
+                     of("where(!(x < 0), x, 0)", [](T x) { return where(!(x < 0), x, 0); }),
+                     of("where(!(x <= 0), x, 0)", [](T x) { return where(!(x <= 0), x, 0); }),
+                     of("where(!(0 > x), x, 0)", [](T x) { return where(!(0 > x), x, 0); }),
+                     of("where(!(0 >= x), x, 0)", [](T x) { return where(!(0 >= x), x, 0); }),
+                     of("max(2x, 0) / 2", [](T x) { return max(2 * x, 0) / 2; }),
+                     of("max(x/3, 0) * 3", [](T x) { return max(x / 3, 0) * 3; }),
+                     of("0.25 * max(0, 4x)", [](T x) { return 0.25 * max(0, 4 * x); }),
+                     of("max(--x, 0)", [](T x) { return max(-(-x), 0); }),
+                     of("max(x, 0) of rows", [](T x) { return reshape(max(reshape(x, {-1}), 0), x.shape()); }),
+                     of("max(x, 0) of columns", [](T x) { return swap_axes(max(swap_axes(x, 0, 1), 0), 0, 1); }),
+                     of("max(x, zeros)",
+                        [](T x) { return max(x, broadcast(Graph(x.graph()).constant(DType::f32, 0.0), x.shape())); }),
+                 });
     expect_missed(family, {
-        of("min(x, 0)", [](T x) { return min(x, 0); }),
-        of("max(x, 1e-3)", [](T x) { return max(x, 1e-3); }),
-        of("max(x, -1e-3)", [](T x) { return max(x, -1e-3); }),
-        of("tanh(max(x, 0))", [](T x) { return tanh(max(x, 0)); }),
-        of("-max(x, 0)", [](T x) { return -max(x, 0); }),
-        of("max(x, 0.1 x)", [](T x) { return max(x, 0.1 * x); }),
-        of("max(x, -x)", [](T x) { return max(x, -x); }),
-        of("max(x, 0) + 1", [](T x) { return max(x, 0) + 1; }),
-        of("max(x, 0)^2", [](T x) { return max(x, 0) * max(x, 0); }),
-        of("min(max(x, 0), 6)", [](T x) { return min(max(x, 0), 6); }),
-        of("where(x > 0, x, 0): 0 for NaN", [](T x) { return where(x > 0, x, 0); }),
-        of("where(x >= 0, x, 0): 0 for NaN", [](T x) { return where(x >= 0, x, 0); }),
-        of("where(x < 0, x, 0)", [](T x) { return where(x < 0, x, 0); }),
-        of("where(x < 1, 0, x)", [](T x) { return where(x < 1, 0, x); }),
-        of("where(x < 0, 0.1 x, x)", [](T x) { return where(x < 0, 0.1 * x, x); }),
-        of("where(x < 0, 0, 2x)", [](T x) { return where(x < 0, 0, x + x * x); }),
-        of("where(-x < 0, 0, x)", [](T x) { return where(-x < 0, 0, x); }),
-        of("where(x != 0, x, 0)", [](T x) { return where(x != 0, x, 0); }),
-        of("abs(x)", [](T x) { return abs(x); }),
-        of("x * (x > 0)", [](T x) { return x * cast(x > 0, DType::f32); }),
-        of("max(x, 0) in f16", [](T x) { return cast(max(cast(x, DType::f16), 0), DType::f32); }),
-        of("1.001 * max(x, 0)", [](T x) { return max(x, 0) * 1.001; }),
-    });
+                              of("min(x, 0)", [](T x) { return min(x, 0); }),
+                              of("max(x, 1e-3)", [](T x) { return max(x, 1e-3); }),
+                              of("max(x, -1e-3)", [](T x) { return max(x, -1e-3); }),
+                              of("tanh(max(x, 0))", [](T x) { return tanh(max(x, 0)); }),
+                              of("-max(x, 0)", [](T x) { return -max(x, 0); }),
+                              of("max(x, 0.1 x)", [](T x) { return max(x, 0.1 * x); }),
+                              of("max(x, -x)", [](T x) { return max(x, -x); }),
+                              of("max(x, 0) + 1", [](T x) { return max(x, 0) + 1; }),
+                              of("max(x, 0)^2", [](T x) { return max(x, 0) * max(x, 0); }),
+                              of("min(max(x, 0), 6)", [](T x) { return min(max(x, 0), 6); }),
+                              of("where(x > 0, x, 0): 0 for NaN", [](T x) { return where(x > 0, x, 0); }),
+                              of("where(x >= 0, x, 0): 0 for NaN", [](T x) { return where(x >= 0, x, 0); }),
+                              of("where(x < 0, x, 0)", [](T x) { return where(x < 0, x, 0); }),
+                              of("where(x < 1, 0, x)", [](T x) { return where(x < 1, 0, x); }),
+                              of("where(x < 0, 0.1 x, x)", [](T x) { return where(x < 0, 0.1 * x, x); }),
+                              of("where(x < 0, 0, 2x)", [](T x) { return where(x < 0, 0, x + x * x); }),
+                              of("where(-x < 0, 0, x)", [](T x) { return where(-x < 0, 0, x); }),
+                              of("where(x != 0, x, 0)", [](T x) { return where(x != 0, x, 0); }),
+                              of("abs(x)", [](T x) { return abs(x); }),
+                              of("x * (x > 0)", [](T x) { return x * cast(x > 0, DType::f32); }),
+                              of("max(x, 0) in f16", [](T x) { return cast(max(cast(x, DType::f16), 0), DType::f32); }),
+                              of("1.001 * max(x, 0)", [](T x) { return max(x, 0) * 1.001; }),
+                          });
 }
 
 // e^-x in several ways, then 1 / (1 + e) in several.
@@ -98,28 +100,29 @@ std::vector<Spelling> products(std::span<const Named> inner, std::span<const Nam
 TEST(Spellings, Sigmoid) {
     const Family family{"sigmoid", one, "sigmoid (x)"};
     expect_found(family, products(small_exp, outer));
-    expect_missed(family, {
-        of("1/(1 - e)", [](T x) { return 1 / (1 - exp(-x)); }),
-        of("1.001/(1 + e)", [](T x) { return 1.001 / (1 + exp(-x)); }),
-        of("2/(1 + e)", [](T x) { return 2 / (1 + exp(-x)); }),
-        of("1/(2 + e)", [](T x) { return 1 / (2 + exp(-x)); }),
-        of("1/(1 + 2e)", [](T x) { return 1 / (1 + 2 * exp(-x)); }),
-        of("1/(1.001 + e)", [](T x) { return 1 / (1.001 + exp(-x)); }),
-        of("exp(1/(1 + e))", [](T x) { return exp(1 / (1 + exp(-x))); }),
-        of("x/(1 + exp(-x^2))", [](T x) { return x / (1 + exp(-(x * x))); }),
-        of("1/(1 + e)^2", [](T x) { return 1 / ((1 + exp(-x)) * (1 + exp(-x))); }),
-        of("1/sqrt(1 + e)", [](T x) { return 1 / sqrt(1 + exp(-x)); }),
-        of("1/(1 + e) + 1", [](T x) { return 1 / (1 + exp(-x)) + 1; }),
-        of("1 - 1/(1 + e)", [](T x) { return 1 - 1 / (1 + exp(-x)); }),
-        of("-1/(1 + e)", [](T x) { return -1 / (1 + exp(-x)); }),
-        of("e/(1 + e)", [](T x) { return exp(-x) / (1 + exp(-x)); }),
-        of("1 + e", [](T x) { return 1 + exp(-x); }),
-        of("1/e", [](T x) { return 1 / exp(-x); }),
-        of("tanh", [](T x) { return tanh(x); }),
-        of("1/(x + e)", [](T x) { return 1 / (x + exp(-x)); }),
-        of("1/(1 + e) in f16", [](T x) { return 1 / (1 + cast(exp(-cast(x, DType::f16)), DType::f32)); }),
-        of("log", [](T x) { return log(1 + exp(-x)); }),
-    });
+    expect_missed(family,
+                  {
+                      of("1/(1 - e)", [](T x) { return 1 / (1 - exp(-x)); }),
+                      of("1.001/(1 + e)", [](T x) { return 1.001 / (1 + exp(-x)); }),
+                      of("2/(1 + e)", [](T x) { return 2 / (1 + exp(-x)); }),
+                      of("1/(2 + e)", [](T x) { return 1 / (2 + exp(-x)); }),
+                      of("1/(1 + 2e)", [](T x) { return 1 / (1 + 2 * exp(-x)); }),
+                      of("1/(1.001 + e)", [](T x) { return 1 / (1.001 + exp(-x)); }),
+                      of("exp(1/(1 + e))", [](T x) { return exp(1 / (1 + exp(-x))); }),
+                      of("x/(1 + exp(-x^2))", [](T x) { return x / (1 + exp(-(x * x))); }),
+                      of("1/(1 + e)^2", [](T x) { return 1 / ((1 + exp(-x)) * (1 + exp(-x))); }),
+                      of("1/sqrt(1 + e)", [](T x) { return 1 / sqrt(1 + exp(-x)); }),
+                      of("1/(1 + e) + 1", [](T x) { return 1 / (1 + exp(-x)) + 1; }),
+                      of("1 - 1/(1 + e)", [](T x) { return 1 - 1 / (1 + exp(-x)); }),
+                      of("-1/(1 + e)", [](T x) { return -1 / (1 + exp(-x)); }),
+                      of("e/(1 + e)", [](T x) { return exp(-x) / (1 + exp(-x)); }),
+                      of("1 + e", [](T x) { return 1 + exp(-x); }),
+                      of("1/e", [](T x) { return 1 / exp(-x); }),
+                      of("tanh", [](T x) { return tanh(x); }),
+                      of("1/(x + e)", [](T x) { return 1 / (x + exp(-x)); }),
+                      of("1/(1 + e) in f16", [](T x) { return 1 / (1 + cast(exp(-cast(x, DType::f16)), DType::f32)); }),
+                      of("log", [](T x) { return log(1 + exp(-x)); }),
+                  });
 }
 
 const Named times_x[] = {
@@ -139,30 +142,32 @@ TEST(Spellings, Silu) {
     std::vector<Spelling> found;
     for (const Named& a : times_x) found.push_back(of(a.text, a.build));
     for (const Named& a : times_x)
-        found.push_back({std::string(a.text) + " of columns", [a](const Tensors& t) { return swap_axes(a.build(swap_axes(t[0], 0, 1)), 0, 1); }});
+        found.push_back({std::string(a.text) + " of columns",
+                         [a](const Tensors& t) { return swap_axes(a.build(swap_axes(t[0], 0, 1)), 0, 1); }});
     expect_found(family, found);
-    expect_missed(family, {
-        of("x/(1 - e)", [](T x) { return x / (1 - exp(-x)); }),
-        of("x/(1 + exp(x))", [](T x) { return x / (1 + exp(x)); }),
-        of("-x/(1 + e)", [](T x) { return -x / (1 + exp(-x)); }),
-        of("x/(1 + e) * 1.001", [](T x) { return 1.001 * x / (1 + exp(-x)); }),
-        of("x/(1.001 + e)", [](T x) { return x / (1.001 + exp(-x)); }),
-        of("x/(1 + 2e)", [](T x) { return x / (1 + 2 * exp(-x)); }),
-        of("x/(1 + exp(-1.702x))", [](T x) { return x / (1 + exp(-1.702 * x)); }),
-        of("x^2/(1 + e)", [](T x) { return x * x / (1 + exp(-x)); }),
-        of("x/(1 + e)^2", [](T x) { return x / (1 + exp(-x)) / (1 + exp(-x)); }),
-        of("x + 1/(1 + e)", [](T x) { return x + 1 / (1 + exp(-x)); }),
-        of("x - 1/(1 + e)", [](T x) { return x - 1 / (1 + exp(-x)); }),
-        of("1/(1 + e)", [](T x) { return 1 / (1 + exp(-x)); }),
-        of("(1 + e)/x", [](T x) { return (1 + exp(-x)) / x; }),
-        of("x * (1 + e)", [](T x) { return x * (1 + exp(-x)); }),
-        of("x*sigmoid(x + 1)", [](T x) { return x * sigmoid(x + 1); }),
-        of("(x + 1)*sigmoid(x)", [](T x) { return (x + 1) * sigmoid(x); }),
-        of("x*sigmoid(2x)", [](T x) { return x * sigmoid(2 * x); }),
-        of("x*sigmoid(row)", [](T x) { return x * sigmoid(slice(x, 0, 0, 1)); }),
-        of("x*tanh(x)", [](T x) { return x * tanh(x); }),
-        of("x*sigmoid in f16", [](T x) { return x * cast(sigmoid(cast(x, DType::f16)), DType::f32); }),
-    });
+    expect_missed(family,
+                  {
+                      of("x/(1 - e)", [](T x) { return x / (1 - exp(-x)); }),
+                      of("x/(1 + exp(x))", [](T x) { return x / (1 + exp(x)); }),
+                      of("-x/(1 + e)", [](T x) { return -x / (1 + exp(-x)); }),
+                      of("x/(1 + e) * 1.001", [](T x) { return 1.001 * x / (1 + exp(-x)); }),
+                      of("x/(1.001 + e)", [](T x) { return x / (1.001 + exp(-x)); }),
+                      of("x/(1 + 2e)", [](T x) { return x / (1 + 2 * exp(-x)); }),
+                      of("x/(1 + exp(-1.702x))", [](T x) { return x / (1 + exp(-1.702 * x)); }),
+                      of("x^2/(1 + e)", [](T x) { return x * x / (1 + exp(-x)); }),
+                      of("x/(1 + e)^2", [](T x) { return x / (1 + exp(-x)) / (1 + exp(-x)); }),
+                      of("x + 1/(1 + e)", [](T x) { return x + 1 / (1 + exp(-x)); }),
+                      of("x - 1/(1 + e)", [](T x) { return x - 1 / (1 + exp(-x)); }),
+                      of("1/(1 + e)", [](T x) { return 1 / (1 + exp(-x)); }),
+                      of("(1 + e)/x", [](T x) { return (1 + exp(-x)) / x; }),
+                      of("x * (1 + e)", [](T x) { return x * (1 + exp(-x)); }),
+                      of("x*sigmoid(x + 1)", [](T x) { return x * sigmoid(x + 1); }),
+                      of("(x + 1)*sigmoid(x)", [](T x) { return (x + 1) * sigmoid(x); }),
+                      of("x*sigmoid(2x)", [](T x) { return x * sigmoid(2 * x); }),
+                      of("x*sigmoid(row)", [](T x) { return x * sigmoid(slice(x, 0, 0, 1)); }),
+                      of("x*tanh(x)", [](T x) { return x * tanh(x); }),
+                      of("x*sigmoid in f16", [](T x) { return x * cast(sigmoid(cast(x, DType::f16)), DType::f32); }),
+                  });
 }
 
 const Named erf_of[] = {
@@ -180,35 +185,38 @@ TEST(Spellings, Gelu) {
         found.push_back({"x*0.5*(1+e)" + end, [e](const Tensors& t) { return t[0] * 0.5 * (1 + e.build(t[0])); }});
         found.push_back({"0.5*(x*(e+1))" + end, [e](const Tensors& t) { return 0.5 * (t[0] * (e.build(t[0]) + 1)); }});
         found.push_back({"x/2 + x/2*e" + end, [e](const Tensors& t) { return t[0] / 2 + t[0] / 2 * e.build(t[0]); }});
-        found.push_back({"x*(0.5 + 0.5*e)" + end, [e](const Tensors& t) { return t[0] * (0.5 + 0.5 * e.build(t[0])); }});
+        found.push_back(
+            {"x*(0.5 + 0.5*e)" + end, [e](const Tensors& t) { return t[0] * (0.5 + 0.5 * e.build(t[0])); }});
         found.push_back({"(x + x*e)/2" + end, [e](const Tensors& t) { return (t[0] + t[0] * e.build(t[0])) / 2; }});
-        found.push_back({"-x*(-0.5 - e/2)" + end, [e](const Tensors& t) { return -t[0] * (-0.5 - e.build(t[0]) / 2); }});
+        found.push_back(
+            {"-x*(-0.5 - e/2)" + end, [e](const Tensors& t) { return -t[0] * (-0.5 - e.build(t[0]) / 2); }});
     }
     expect_found(family, found);
     static const auto phi = [](T x) { return erf(x / std::sqrt(2.0)); };
-    expect_missed(family, {
-        of("0.501", [](T x) { return x * 0.501 * (1 + phi(x)); }),
-        of("no half", [](T x) { return x * (1 + phi(x)); }),
-        of("1 - e", [](T x) { return x * 0.5 * (1 - phi(x)); }),
-        of("1.001 + e", [](T x) { return x * 0.5 * (1.001 + phi(x)); }),
-        of("1 + 1.001e", [](T x) { return x * 0.5 * (1 + 1.001 * phi(x)); }),
-        of("erf(x)", [](T x) { return x * 0.5 * (1 + erf(x)); }),
-        of("erf(0.7078x)", [](T x) { return x * 0.5 * (1 + erf(0.7078 * x)); }),
-        of("erf(x/2)", [](T x) { return x * 0.5 * (1 + erf(x / 2)); }),
-        of("erf(x * sqrt 2)", [](T x) { return x * 0.5 * (1 + erf(x * std::sqrt(2.0))); }),
-        of("tanh", [](T x) { return x * 0.5 * (1 + tanh(x / std::sqrt(2.0))); }),
-        of("x^2", [](T x) { return x * x * 0.5 * (1 + phi(x)); }),
-        of("no x", [](T x) { return 0.5 * (1 + phi(x)); }),
-        of("-x", [](T x) { return -x * 0.5 * (1 + phi(x)); }),
-        of("x + 1", [](T x) { return (x + 1) * 0.5 * (1 + phi(x)); }),
-        of("e of x + 1", [](T x) { return x * 0.5 * (1 + phi(x + 1)); }),
-        of("e of the first row", [](T x) { return x * 0.5 * (1 + phi(slice(x, 0, 0, 1))); }),
-        of("plus e", [](T x) { return x * 0.5 + (1 + phi(x)); }),
-        of("half inside", [](T x) { return x * (1 + 0.5 * phi(x)); }),
-        of("over", [](T x) { return x * 0.5 / (1 + phi(x)); }),
-        of("e in f16", [](T x) { return x * 0.5 * (1 + cast(phi(cast(x, DType::f16)), DType::f32)); }),
-        of("e squared", [](T x) { return x * 0.5 * (1 + phi(x) * phi(x)); }),
-    });
+    expect_missed(family,
+                  {
+                      of("0.501", [](T x) { return x * 0.501 * (1 + phi(x)); }),
+                      of("no half", [](T x) { return x * (1 + phi(x)); }),
+                      of("1 - e", [](T x) { return x * 0.5 * (1 - phi(x)); }),
+                      of("1.001 + e", [](T x) { return x * 0.5 * (1.001 + phi(x)); }),
+                      of("1 + 1.001e", [](T x) { return x * 0.5 * (1 + 1.001 * phi(x)); }),
+                      of("erf(x)", [](T x) { return x * 0.5 * (1 + erf(x)); }),
+                      of("erf(0.7078x)", [](T x) { return x * 0.5 * (1 + erf(0.7078 * x)); }),
+                      of("erf(x/2)", [](T x) { return x * 0.5 * (1 + erf(x / 2)); }),
+                      of("erf(x * sqrt 2)", [](T x) { return x * 0.5 * (1 + erf(x * std::sqrt(2.0))); }),
+                      of("tanh", [](T x) { return x * 0.5 * (1 + tanh(x / std::sqrt(2.0))); }),
+                      of("x^2", [](T x) { return x * x * 0.5 * (1 + phi(x)); }),
+                      of("no x", [](T x) { return 0.5 * (1 + phi(x)); }),
+                      of("-x", [](T x) { return -x * 0.5 * (1 + phi(x)); }),
+                      of("x + 1", [](T x) { return (x + 1) * 0.5 * (1 + phi(x)); }),
+                      of("e of x + 1", [](T x) { return x * 0.5 * (1 + phi(x + 1)); }),
+                      of("e of the first row", [](T x) { return x * 0.5 * (1 + phi(slice(x, 0, 0, 1))); }),
+                      of("plus e", [](T x) { return x * 0.5 + (1 + phi(x)); }),
+                      of("half inside", [](T x) { return x * (1 + 0.5 * phi(x)); }),
+                      of("over", [](T x) { return x * 0.5 / (1 + phi(x)); }),
+                      of("e in f16", [](T x) { return x * 0.5 * (1 + cast(phi(cast(x, DType::f16)), DType::f32)); }),
+                      of("e squared", [](T x) { return x * 0.5 * (1 + phi(x) * phi(x)); }),
+                  });
 }
 
 const Named cube[] = {
@@ -224,20 +232,26 @@ TEST(Spellings, GeluTanh) {
     for (const Named& c : cube) {
         const std::string end = std::string(", ") + c.text;
         const auto inner = [c](T x) { return scale * (x + 0.044715 * c.build(x)); };
-        found.push_back({"x*0.5*(1+tanh)" + end, [inner](const Tensors& t) { return t[0] * 0.5 * (1 + tanh(inner(t[0]))); }});
-        found.push_back({"0.5*x*(tanh+1)" + end, [inner](const Tensors& t) { return 0.5 * (t[0] * (tanh(inner(t[0])) + 1)); }});
-        found.push_back({"x/2 + x/2*tanh" + end, [inner](const Tensors& t) { return t[0] / 2 + t[0] / 2 * tanh(inner(t[0])); }});
-        found.push_back({"x*(0.5+0.5*tanh)" + end, [inner](const Tensors& t) { return t[0] * (0.5 + 0.5 * tanh(inner(t[0]))); }});
+        found.push_back(
+            {"x*0.5*(1+tanh)" + end, [inner](const Tensors& t) { return t[0] * 0.5 * (1 + tanh(inner(t[0]))); }});
+        found.push_back(
+            {"0.5*x*(tanh+1)" + end, [inner](const Tensors& t) { return 0.5 * (t[0] * (tanh(inner(t[0])) + 1)); }});
+        found.push_back(
+            {"x/2 + x/2*tanh" + end, [inner](const Tensors& t) { return t[0] / 2 + t[0] / 2 * tanh(inner(t[0])); }});
+        found.push_back(
+            {"x*(0.5+0.5*tanh)" + end, [inner](const Tensors& t) { return t[0] * (0.5 + 0.5 * tanh(inner(t[0]))); }});
         found.push_back({"distributed" + end, [c](const Tensors& t) {
-            return t[0] * 0.5 * (1 + tanh(scale * t[0] + scale * 0.044715 * c.build(t[0])));
-        }});
+                             return t[0] * 0.5 * (1 + tanh(scale * t[0] + scale * 0.044715 * c.build(t[0])));
+                         }});
         found.push_back({"negated" + end, [inner](const Tensors& t) { return t[0] * 0.5 * (1 - tanh(-inner(t[0]))); }});
         found.push_back({"sqrt(2/pi) in f32" + end, [c](const Tensors& t) {
-            return 0.5 * t[0] * (1 + tanh(0.79788456 * (t[0] + c.build(t[0]) * 0.044715)));
-        }});
+                             return 0.5 * t[0] * (1 + tanh(0.79788456 * (t[0] + c.build(t[0]) * 0.044715)));
+                         }});
     }
-    found.push_back(of("x*(1 + 0.044715 x^2)", [](T x) { return x * 0.5 * (1 + tanh(scale * x * (1 + 0.044715 * x * x))); }));
-    found.push_back(of("x*(1 + 0.044715 pow(x,2))", [](T x) { return x * 0.5 * (1 + tanh(x * (scale * (1 + 0.044715 * pow(x, 2))))); }));
+    found.push_back(
+        of("x*(1 + 0.044715 x^2)", [](T x) { return x * 0.5 * (1 + tanh(scale * x * (1 + 0.044715 * x * x))); }));
+    found.push_back(of("x*(1 + 0.044715 pow(x,2))",
+                       [](T x) { return x * 0.5 * (1 + tanh(x * (scale * (1 + 0.044715 * pow(x, 2))))); }));
     expect_found(family, found);
     const auto form = [](double half, double one, double c, double s, int power) {
         return [=](const Tensors& t) {
@@ -258,10 +272,13 @@ TEST(Spellings, GeluTanh) {
     };
     missed.push_back(of("erf", [](T x) { return x * 0.5 * (1 + erf(scale * (x + 0.044715 * x * x * x))); }));
     missed.push_back(of("1 - tanh", [](T x) { return x * 0.5 * (1 - tanh(scale * (x + 0.044715 * x * x * x))); }));
-    missed.push_back(of("scale on x alone", [](T x) { return x * 0.5 * (1 + tanh(scale * x + 0.044715 * x * x * x)); }));
+    missed.push_back(
+        of("scale on x alone", [](T x) { return x * 0.5 * (1 + tanh(scale * x + 0.044715 * x * x * x)); }));
     missed.push_back(of("no x outside", [](T x) { return 0.5 * (1 + tanh(scale * (x + 0.044715 * x * x * x))); }));
-    missed.push_back(of("cube of x + 1", [](T x) { return x * 0.5 * (1 + tanh(scale * (x + 0.044715 * pow(x + 1, 3)))); }));
-    missed.push_back(of("cube of a row", [](T x) { return x * 0.5 * (1 + tanh(scale * (x + 0.044715 * pow(slice(x, 0, 0, 1), 3)))); }));
+    missed.push_back(
+        of("cube of x + 1", [](T x) { return x * 0.5 * (1 + tanh(scale * (x + 0.044715 * pow(x + 1, 3)))); }));
+    missed.push_back(of("cube of a row",
+                        [](T x) { return x * 0.5 * (1 + tanh(scale * (x + 0.044715 * pow(slice(x, 0, 0, 1), 3)))); }));
     missed.push_back(of("tanh in f16", [](T x) {
         return x * 0.5 * (1 + cast(tanh(cast(scale * (x + 0.044715 * x * x * x), DType::f16)), DType::f32));
     }));

@@ -44,12 +44,21 @@ struct Weights {
 };
 const Weights weights[] = {
     {"softmax", [](T s) { return softmax(s); }},
-    {"exp/broadcast(sum)", [](T s) {
-        const Tensor e = exp(s - broadcast(max_reduce(s, {-1}, true), s.shape()));
-        return e / broadcast(sum(e, {-1}, true), s.shape());
-    }},
-    {"exp*(1/sum)", [](T s) { const Tensor e = exp(s + -unsqueeze(max_reduce(s, {-1}), -1)); return e * (1 / sum(e, {-1}, true)); }},
-    {"pow", [](T s) { const Tensor e = exp(-(max_reduce(s, {-1}, true) - s)); return pow(sum(e, {-1}, true), -1) * e; }},
+    {"exp/broadcast(sum)",
+     [](T s) {
+         const Tensor e = exp(s - broadcast(max_reduce(s, {-1}, true), s.shape()));
+         return e / broadcast(sum(e, {-1}, true), s.shape());
+     }},
+    {"exp*(1/sum)",
+     [](T s) {
+         const Tensor e = exp(s + -unsqueeze(max_reduce(s, {-1}), -1));
+         return e * (1 / sum(e, {-1}, true));
+     }},
+    {"pow",
+     [](T s) {
+         const Tensor e = exp(-(max_reduce(s, {-1}, true) - s));
+         return pow(sum(e, {-1}, true), -1) * e;
+     }},
 };
 
 Tensor attend(const Tensors& t, const Scores& score, const Mask& mask, const Weights& weight) {
@@ -69,47 +78,61 @@ TEST(Spellings, Attention) {
     const auto s = [](const Tensors& t) { return matmul(t[0], flipped(t[1])) * 0.5; };
     const auto e = [s](const Tensors& t) { return exp(s(t) - max_reduce(s(t), {-1}, true)); };
     const auto with = [](Tensor w, const Tensors& t) { return matmul(w, t[2]); };
-    expect_missed(family, {
-        {"k and v swapped halfway", [s, with](const Tensors& t) { return matmul(softmax(s(t)), t[1] + t[2] * 0.1) * 1.5; }},
-        {"scale 0.5 and 1.001 in turn", [](const Tensors& t) { return matmul(softmax(1.001 * matmul(t[0], flipped(t[1]))) * 0.5, exp(t[2])); }},
-        {"scale after softmax", [](const Tensors& t) { return matmul(softmax(matmul(t[0], flipped(t[1]))) * 0.5, t[2]); }},
-        {"scale on v", [](const Tensors& t) { return matmul(softmax(matmul(t[0], flipped(t[1]))), t[2]) * 0.5; }},
-        {"scale on v inside", [](const Tensors& t) { return -matmul(softmax(matmul(t[0], flipped(t[1]))), t[2]); }},
-        {"softmax over queries", [s, with](const Tensors& t) { return with(softmax(s(t), -2), t); }},
-        {"softmax over heads", [s, with](const Tensors& t) { return with(softmax(s(t), 1), t); }},
-        {"no softmax", [s, with](const Tensors& t) { return with(s(t), t); }},
-        {"exp without sum", [=](const Tensors& t) { return with(e(t), t); }},
-        {"sum + 1e-3", [=](const Tensors& t) { return with(e(t) / (sum(e(t), {-1}, true) + 1e-3), t); }},
-        {"sum over queries", [=](const Tensors& t) { return with(e(t) / sum(e(t), {-2}, true), t); }},
-        {"max over queries", [s, with](const Tensors& t) {
-            const Tensor e = exp(s(t) - max_reduce(s(t), {-2}, true));
-            return with(e / sum(e, {-1}, true), t);
-        }},
-        {"scores + 1 for one key", [s, with](const Tensors& t) {
-            return with(softmax(s(t) + cast(reshape(t[3], {2, 1, 1, keys(t)}), DType::f32)), t);
-        }},
-        {"scores squared", [s, with](const Tensors& t) { return with(softmax(s(t) * s(t)), t); }},
-        {"tanh of scores", [s, with](const Tensors& t) { return with(softmax(tanh(s(t))), t); }},
-        {"scores in f16", [s, with](const Tensors& t) { return with(softmax(cast(cast(s(t), DType::f16), DType::f32)), t); }},
-        {"softmax in f16", [s, with](const Tensors& t) { return with(cast(softmax(cast(s(t), DType::f16)), DType::f32), t); }},
-        {"dropout by half", [s, with](const Tensors& t) { return with(softmax(s(t)) * 0.999, t); }},
-        {"softmax + 1e-3", [s, with](const Tensors& t) { return with(softmax(s(t)) + 1e-3, t); }},
-        {"log_softmax", [s, with](const Tensors& t) { return with(log_softmax(s(t)), t); }},
-        {"residual", [s, with](const Tensors& t) { return with(softmax(s(t)), t) + t[0]; }},
-        {"heads joined", [s, with](const Tensors& t) { return swap_axes(with(softmax(s(t)), t), 1, 2); }},
-    });
+    expect_missed(
+        family,
+        {
+            {"k and v swapped halfway",
+             [s, with](const Tensors& t) { return matmul(softmax(s(t)), t[1] + t[2] * 0.1) * 1.5; }},
+            {"scale 0.5 and 1.001 in turn",
+             [](const Tensors& t) { return matmul(softmax(1.001 * matmul(t[0], flipped(t[1]))) * 0.5, exp(t[2])); }},
+            {"scale after softmax",
+             [](const Tensors& t) { return matmul(softmax(matmul(t[0], flipped(t[1]))) * 0.5, t[2]); }},
+            {"scale on v", [](const Tensors& t) { return matmul(softmax(matmul(t[0], flipped(t[1]))), t[2]) * 0.5; }},
+            {"scale on v inside", [](const Tensors& t) { return -matmul(softmax(matmul(t[0], flipped(t[1]))), t[2]); }},
+            {"softmax over queries", [s, with](const Tensors& t) { return with(softmax(s(t), -2), t); }},
+            {"softmax over heads", [s, with](const Tensors& t) { return with(softmax(s(t), 1), t); }},
+            {"no softmax", [s, with](const Tensors& t) { return with(s(t), t); }},
+            {"exp without sum", [=](const Tensors& t) { return with(e(t), t); }},
+            {"sum + 1e-3", [=](const Tensors& t) { return with(e(t) / (sum(e(t), {-1}, true) + 1e-3), t); }},
+            {"sum over queries", [=](const Tensors& t) { return with(e(t) / sum(e(t), {-2}, true), t); }},
+            {"max over queries",
+             [s, with](const Tensors& t) {
+                 const Tensor e = exp(s(t) - max_reduce(s(t), {-2}, true));
+                 return with(e / sum(e, {-1}, true), t);
+             }},
+            {"scores + 1 for one key",
+             [s, with](const Tensors& t) {
+                 return with(softmax(s(t) + cast(reshape(t[3], {2, 1, 1, keys(t)}), DType::f32)), t);
+             }},
+            {"scores squared", [s, with](const Tensors& t) { return with(softmax(s(t) * s(t)), t); }},
+            {"tanh of scores", [s, with](const Tensors& t) { return with(softmax(tanh(s(t))), t); }},
+            {"scores in f16",
+             [s, with](const Tensors& t) { return with(softmax(cast(cast(s(t), DType::f16), DType::f32)), t); }},
+            {"softmax in f16",
+             [s, with](const Tensors& t) { return with(cast(softmax(cast(s(t), DType::f16)), DType::f32), t); }},
+            {"dropout by half", [s, with](const Tensors& t) { return with(softmax(s(t)) * 0.999, t); }},
+            {"softmax + 1e-3", [s, with](const Tensors& t) { return with(softmax(s(t)) + 1e-3, t); }},
+            {"log_softmax", [s, with](const Tensors& t) { return with(log_softmax(s(t)), t); }},
+            {"residual", [s, with](const Tensors& t) { return with(softmax(s(t)), t) + t[0]; }},
+            {"heads joined", [s, with](const Tensors& t) { return swap_axes(with(softmax(s(t)), t), 1, 2); }},
+        });
 }
 
 // Query i of T sees keys up to past + i: rows count queries from `start`, columns count keys.
 Dim past(const Tensors& t) { return keys(t) - queries(t); }
-Tensor rows(const Tensors& t, const Dim& start, DType dtype = DType::i32) { return unsqueeze(iota(graph_of(t[0]), queries(t), dtype, start), 1); }
-Tensor columns(const Tensors& t, const Dim& start = 0, DType dtype = DType::i32) { return iota(graph_of(t[0]), keys(t), dtype, start); }
+Tensor rows(const Tensors& t, const Dim& start, DType dtype = DType::i32) {
+    return unsqueeze(iota(graph_of(t[0]), queries(t), dtype, start), 1);
+}
+Tensor columns(const Tensors& t, const Dim& start = 0, DType dtype = DType::i32) {
+    return iota(graph_of(t[0]), keys(t), dtype, start);
+}
 Tensor number(const Tensors& t, const Dim& value) { return graph_of(t[0]).constant(DType::i32, value); }
 
 const std::pair<const char*, Mask> causal_masks[] = {
-    {"rows >= columns", [](const Tensors& t) {
-        return reshape(iota(graph_of(t[0]), queries(t), DType::i32, past(t)), {queries(t), 1}) >= columns(t);
-    }},
+    {"rows >= columns",
+     [](const Tensors& t) {
+         return reshape(iota(graph_of(t[0]), queries(t), DType::i32, past(t)), {queries(t), 1}) >= columns(t);
+     }},
     {"columns <= rows", [](const Tensors& t) { return columns(t) <= rows(t, past(t)); }},
     {"columns < rows + 1", [](const Tensors& t) { return columns(t) < rows(t, past(t)) + 1; }},
     {"rows > columns - 1", [](const Tensors& t) { return rows(t, past(t)) > columns(t) - 1; }},
@@ -121,8 +144,10 @@ const std::pair<const char*, Mask> causal_masks[] = {
     {"j - i <= past", [](const Tensors& t) { return columns(t) - rows(t, 0) <= number(t, past(t)); }},
     {"0 <= i + past - j", [](const Tensors& t) { return 0 <= rows(t, past(t)) - columns(t); }},
     {"-j >= -(i + past)", [](const Tensors& t) { return -columns(t) >= -rows(t, past(t)); }},
-    {"i + past >= j in i64", [](const Tensors& t) { return rows(t, past(t), DType::i64) >= columns(t, 0, DType::i64); }},
-    {"i + past cast to i64", [](const Tensors& t) { return cast(rows(t, past(t)), DType::i64) >= columns(t, 0, DType::i64); }},
+    {"i + past >= j in i64",
+     [](const Tensors& t) { return rows(t, past(t), DType::i64) >= columns(t, 0, DType::i64); }},
+    {"i + past cast to i64",
+     [](const Tensors& t) { return cast(rows(t, past(t)), DType::i64) >= columns(t, 0, DType::i64); }},
 };
 
 TEST(Spellings, CausalAttention) {
@@ -131,59 +156,87 @@ TEST(Spellings, CausalAttention) {
     for (const auto& [text, mask] : causal_masks) {
         found.push_back({text, [m = mask](const Tensors& t) { return attend(t, scores[0], m, weights[0]); }});
         found.push_back({std::string("not, swapped: ") + text, [m = mask](const Tensors& t) {
-            const Tensor s = matmul(t[0] * 0.5, flipped(t[1]));
-            return matmul(softmax(where(!m(t), lowest, s)), t[2]);
-        }});
+                             const Tensor s = matmul(t[0] * 0.5, flipped(t[1]));
+                             return matmul(softmax(where(!m(t), lowest, s)), t[2]);
+                         }});
     }
     found.push_back({"added mask", [](const Tensors& t) {
-        const Tensor mask = where(causal_masks[0].second(t), graph_of(t[0]).constant(DType::f32, 0.0), lowest);
-        return matmul(softmax(matmul(t[0], flipped(t[1])) * 0.5 + mask), t[2]);
-    }});
+                         const Tensor mask =
+                             where(causal_masks[0].second(t), graph_of(t[0]).constant(DType::f32, 0.0), lowest);
+                         return matmul(softmax(matmul(t[0], flipped(t[1])) * 0.5 + mask), t[2]);
+                     }});
     found.push_back({"the composite", [](const Tensors& t) {
-        return attention(t[0], t[1], t[2], {.causal = true, .scale = {}, .masked_score = {}});
-    }});
+                         return attention(t[0], t[1], t[2], {.causal = true, .scale = {}, .masked_score = {}});
+                     }});
     expect_found(family, found);
 
-    const auto masked = [](const Mask& mask) { return [mask](const Tensors& t) { return attend(t, scores[0], mask, weights[0]); }; };
+    const auto masked = [](const Mask& mask) {
+        return [mask](const Tensors& t) { return attend(t, scores[0], mask, weights[0]); };
+    };
     const auto s = [](const Tensors& t) { return matmul(t[0], flipped(t[1])) * 0.5; };
     const Mask right = causal_masks[0].second;
-    expect_missed(family, {
-        {"strictly before", masked([](const Tensors& t) { return rows(t, past(t)) > columns(t); })},
-        {"one further", masked([](const Tensors& t) { return rows(t, past(t) + 1) >= columns(t); })},
-        {"from the first key", masked([](const Tensors& t) { return rows(t, 0) >= columns(t); })},
-        {"keys after", masked([](const Tensors& t) { return rows(t, past(t)) <= columns(t); })},
-        {"anti-causal", masked([](const Tensors& t) { return !(rows(t, past(t)) >= columns(t)); })},
-        {"equal", masked([](const Tensors& t) { return rows(t, past(t)) == columns(t); })},
-        {"two past", masked([](const Tensors& t) { return rows(t, 2 * past(t)) >= columns(t); })},
-        {"2 rows", masked([](const Tensors& t) { return 2 * rows(t, past(t)) >= columns(t); })},
-        {"window of two", masked([](const Tensors& t) { return rows(t, past(t)) >= columns(t) && rows(t, past(t) - 1) <= columns(t); })},
-        {"or the first key", masked([](const Tensors& t) { return rows(t, past(t)) >= columns(t) || columns(t) == 0; })},
-        {"branches swapped", [=](const Tensors& t) { return matmul(softmax(where(right(t), lowest, s(t))), t[2]); }},
-        {"mask after softmax", [=](const Tensors& t) { return matmul(where(right(t), softmax(s(t)), 0), t[2]); }},
-        {"mask before the scale", [=](const Tensors& t) { return matmul(softmax(where(right(t), s(t), lowest / 2) * 2), t[2] * 2); }},
-        {"added weak mask", [=](const Tensors& t) { return matmul(softmax(s(t) + where(right(t), zero(t), -4)), t[2]); }},
-        {"added 1 too", [=](const Tensors& t) { return matmul(softmax(s(t) + where(right(t), zero(t) + 1, lowest)), t[2]); }},
-        {"where the score is", [=](const Tensors& t) { return matmul(softmax(where(s(t) >= 0, s(t), lowest)), t[2]); }},
-        {"other scores hidden", [=](const Tensors& t) { return matmul(softmax(where(right(t), s(t), -s(t))), t[2]); }},
-        {"max over queries", [=](const Tensors& t) {
-            const Tensor m = where(right(t), s(t), lowest), e = exp(m - max_reduce(m, {-2}, true));
-            return matmul(e / sum(e, {-1}, true), t[2]);
-        }},
-        {"sum before masking", [=](const Tensors& t) {
-            const Tensor m = where(right(t), s(t), lowest), e = exp(m - max_reduce(m, {-1}, true));
-            return matmul(e / sum(exp(s(t)), {-1}, true), t[2]);
-        }},
-        {"float rows in f16", masked([](const Tensors& t) { return cast(rows(t, past(t)), DType::f16) + 0.5 >= cast(columns(t), DType::f16) * 2; })},
-    });
+    expect_missed(
+        family,
+        {
+            {"strictly before", masked([](const Tensors& t) { return rows(t, past(t)) > columns(t); })},
+            {"one further", masked([](const Tensors& t) { return rows(t, past(t) + 1) >= columns(t); })},
+            {"from the first key", masked([](const Tensors& t) { return rows(t, 0) >= columns(t); })},
+            {"keys after", masked([](const Tensors& t) { return rows(t, past(t)) <= columns(t); })},
+            {"anti-causal", masked([](const Tensors& t) { return !(rows(t, past(t)) >= columns(t)); })},
+            {"equal", masked([](const Tensors& t) { return rows(t, past(t)) == columns(t); })},
+            {"two past", masked([](const Tensors& t) { return rows(t, 2 * past(t)) >= columns(t); })},
+            {"2 rows", masked([](const Tensors& t) { return 2 * rows(t, past(t)) >= columns(t); })},
+            {"window of two", masked([](const Tensors& t) {
+                 return rows(t, past(t)) >= columns(t) && rows(t, past(t) - 1) <= columns(t);
+             })},
+            {"or the first key",
+             masked([](const Tensors& t) { return rows(t, past(t)) >= columns(t) || columns(t) == 0; })},
+            {"branches swapped",
+             [=](const Tensors& t) { return matmul(softmax(where(right(t), lowest, s(t))), t[2]); }},
+            {"mask after softmax", [=](const Tensors& t) { return matmul(where(right(t), softmax(s(t)), 0), t[2]); }},
+            {"mask before the scale",
+             [=](const Tensors& t) { return matmul(softmax(where(right(t), s(t), lowest / 2) * 2), t[2] * 2); }},
+            {"added weak mask",
+             [=](const Tensors& t) { return matmul(softmax(s(t) + where(right(t), zero(t), -4)), t[2]); }},
+            {"added 1 too",
+             [=](const Tensors& t) { return matmul(softmax(s(t) + where(right(t), zero(t) + 1, lowest)), t[2]); }},
+            {"where the score is",
+             [=](const Tensors& t) { return matmul(softmax(where(s(t) >= 0, s(t), lowest)), t[2]); }},
+            {"other scores hidden",
+             [=](const Tensors& t) { return matmul(softmax(where(right(t), s(t), -s(t))), t[2]); }},
+            {"max over queries",
+             [=](const Tensors& t) {
+                 const Tensor m = where(right(t), s(t), lowest), e = exp(m - max_reduce(m, {-2}, true));
+                 return matmul(e / sum(e, {-1}, true), t[2]);
+             }},
+            {"sum before masking",
+             [=](const Tensors& t) {
+                 const Tensor m = where(right(t), s(t), lowest), e = exp(m - max_reduce(m, {-1}, true));
+                 return matmul(e / sum(exp(s(t)), {-1}, true), t[2]);
+             }},
+            {"float rows in f16", masked([](const Tensors& t) {
+                 return cast(rows(t, past(t)), DType::f16) + 0.5 >= cast(columns(t), DType::f16) * 2;
+             })},
+        });
 }
 
 TEST(Spellings, AttentionWithAKeyMask) {
-    const Family family{"attention", operands, "attention causal=(0) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, keys)"};
+    const Family family{"attention", operands,
+                        "attention causal=(0) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, keys)"};
     const std::pair<const char*, Mask> masks[] = {
-        {"[B,1,1,S]", [](const Tensors& t) { return reshape(t[3], {2, 1, 1, keys(t)}); }},
+        {"[B,1,1,S]",
+         [](const Tensors& t) {
+             return reshape(t[3], {2, 1, 1, keys(t)});
+         }},
         {"unsqueezed twice", [](const Tensors& t) { return unsqueeze(unsqueeze(t[3], 1), 1); }},
-        {"not not", [](const Tensors& t) { return !!reshape(t[3], {2, 1, 1, keys(t)}); }},
-        {"broadcast", [](const Tensors& t) { return broadcast(reshape(t[3], {2, 1, 1, keys(t)}), {2, 3, queries(t), keys(t)}); }},
+        {"not not",
+         [](const Tensors& t) {
+             return !!reshape(t[3], {2, 1, 1, keys(t)});
+         }},
+        {"broadcast",
+         [](const Tensors& t) {
+             return broadcast(reshape(t[3], {2, 1, 1, keys(t)}), {2, 3, queries(t), keys(t)});
+         }},
     };
     std::vector<Spelling> found;
     for (const auto& [text, mask] : masks)
@@ -195,46 +248,56 @@ TEST(Spellings, AttentionWithAKeyMask) {
     const auto s = [](const Tensors& t) { return matmul(t[0], flipped(t[1])) * 0.5; };
     const auto key = [](const Tensors& t) { return reshape(t[3], {2, 1, 1, keys(t)}); };
     const auto masked = [=](const Tensors& t) { return where(key(t), s(t), lowest); };
-    const auto of_masked = [=](Tensor (*build)(T m)) { return [=](const Tensors& t) { return matmul(build(masked(t)), t[2]); }; };
+    const auto of_masked = [=](Tensor (*build)(T m)) {
+        return [=](const Tensors& t) { return matmul(build(masked(t)), t[2]); };
+    };
     const auto of_scores = [](auto build) { return [=](const Tensors& t) { return matmul(softmax(build(t)), t[2]); }; };
-    expect_missed(family, {
-        {"branches swapped", of_scores([=](const Tensors& t) { return where(key(t), lowest, s(t)); })},
-        {"mask of the first row of the batch", of_scores([=](const Tensors& t) {
-            return where(reshape(slice(t[3], 0, 0, 1), {1, 1, 1, keys(t)}), s(t), lowest);
-        })},
-        {"mask of queries", of_scores([=](const Tensors& t) {
-            return where(reshape(slice(t[3], 1, 0, queries(t)), {2, 1, queries(t), 1}), s(t), lowest);
-        })},
-        {"or a score above 0", of_scores([=](const Tensors& t) { return where(key(t) || s(t) >= 0, s(t), lowest); })},
-        {"and a score above 0", of_scores([=](const Tensors& t) { return where(key(t) && s(t) >= 0, s(t), lowest); })},
-        {"or causal", of_scores([=](const Tensors& t) { return where(key(t) || causal_masks[0].second(t), s(t), lowest); })},
-        {"added weak mask", of_scores([=](const Tensors& t) { return s(t) + where(key(t), zero(t), -4); })},
-        {"added 1 too", of_scores([=](const Tensors& t) { return s(t) + where(key(t), zero(t) + 1, lowest); })},
-        {"added ones", of_scores([=](const Tensors& t) { return s(t) + cast(key(t), DType::f32); })},
-        {"times the mask", of_scores([=](const Tensors& t) { return s(t) * cast(key(t), DType::f32); })},
-        {"negated scores hidden", of_scores([=](const Tensors& t) { return where(key(t), s(t), -s(t)); })},
-        {"hidden by the row's least", of_scores([=](const Tensors& t) { return where(key(t), s(t), -max_reduce(-s(t), {-1}, true)); })},
-        {"cubes of masked scores in the exponent", of_masked([](T m) {
-            const Tensor e = exp(m * m * m - max_reduce(m, {-1}, true));
-            return e / sum(e, {-1}, true);
-        })},
-        {"mask after softmax", [=](const Tensors& t) { return matmul(where(key(t), softmax(s(t)), 0), t[2]); }},
-        {"mask after it too", [=](const Tensors& t) { return matmul(where(key(t), softmax(masked(t)), 0.1), t[2]); }},
-        {"sum before masking", [=](const Tensors& t) {
-            const Tensor m = masked(t), top = max_reduce(m, {-1}, true);
-            return matmul(exp(m - top) / sum(exp(s(t) - top), {-1}, true), t[2]);
-        }},
-        {"softmax over queries", of_masked([](T m) { return softmax(m, -2); })},
-        {"softmax over heads", of_masked([](T m) { return softmax(m, 1); })},
-        {"sum + 1e-3", of_masked([](T m) {
-            const Tensor e = exp(m - max_reduce(m, {-1}, true));
-            return e / (sum(e, {-1}, true) + 1e-3);
-        })},
-        {"0.999 of the weights", of_masked([](T m) { return softmax(m) * 0.999; })},
-        {"log_softmax", of_masked([](T m) { return log_softmax(m); })},
-        {"scores in f16", of_masked([](T m) { return softmax(cast(cast(m, DType::f16), DType::f32)); })},
-        {"residual", [=](const Tensors& t) { return matmul(softmax(masked(t)), t[2]) + t[0]; }},
-    });
+    expect_missed(
+        family,
+        {
+            {"branches swapped", of_scores([=](const Tensors& t) { return where(key(t), lowest, s(t)); })},
+            {"mask of the first row of the batch", of_scores([=](const Tensors& t) {
+                 return where(reshape(slice(t[3], 0, 0, 1), {1, 1, 1, keys(t)}), s(t), lowest);
+             })},
+            {"mask of queries", of_scores([=](const Tensors& t) {
+                 return where(reshape(slice(t[3], 1, 0, queries(t)), {2, 1, queries(t), 1}), s(t), lowest);
+             })},
+            {"or a score above 0",
+             of_scores([=](const Tensors& t) { return where(key(t) || s(t) >= 0, s(t), lowest); })},
+            {"and a score above 0",
+             of_scores([=](const Tensors& t) { return where(key(t) && s(t) >= 0, s(t), lowest); })},
+            {"or causal",
+             of_scores([=](const Tensors& t) { return where(key(t) || causal_masks[0].second(t), s(t), lowest); })},
+            {"added weak mask", of_scores([=](const Tensors& t) { return s(t) + where(key(t), zero(t), -4); })},
+            {"added 1 too", of_scores([=](const Tensors& t) { return s(t) + where(key(t), zero(t) + 1, lowest); })},
+            {"added ones", of_scores([=](const Tensors& t) { return s(t) + cast(key(t), DType::f32); })},
+            {"times the mask", of_scores([=](const Tensors& t) { return s(t) * cast(key(t), DType::f32); })},
+            {"negated scores hidden", of_scores([=](const Tensors& t) { return where(key(t), s(t), -s(t)); })},
+            {"hidden by the row's least",
+             of_scores([=](const Tensors& t) { return where(key(t), s(t), -max_reduce(-s(t), {-1}, true)); })},
+            {"cubes of masked scores in the exponent", of_masked([](T m) {
+                 const Tensor e = exp(m * m * m - max_reduce(m, {-1}, true));
+                 return e / sum(e, {-1}, true);
+             })},
+            {"mask after softmax", [=](const Tensors& t) { return matmul(where(key(t), softmax(s(t)), 0), t[2]); }},
+            {"mask after it too",
+             [=](const Tensors& t) { return matmul(where(key(t), softmax(masked(t)), 0.1), t[2]); }},
+            {"sum before masking",
+             [=](const Tensors& t) {
+                 const Tensor m = masked(t), top = max_reduce(m, {-1}, true);
+                 return matmul(exp(m - top) / sum(exp(s(t) - top), {-1}, true), t[2]);
+             }},
+            {"softmax over queries", of_masked([](T m) { return softmax(m, -2); })},
+            {"softmax over heads", of_masked([](T m) { return softmax(m, 1); })},
+            {"sum + 1e-3", of_masked([](T m) {
+                 const Tensor e = exp(m - max_reduce(m, {-1}, true));
+                 return e / (sum(e, {-1}, true) + 1e-3);
+             })},
+            {"0.999 of the weights", of_masked([](T m) { return softmax(m) * 0.999; })},
+            {"log_softmax", of_masked([](T m) { return log_softmax(m); })},
+            {"scores in f16", of_masked([](T m) { return softmax(cast(cast(m, DType::f16), DType::f32)); })},
+            {"residual", [=](const Tensors& t) { return matmul(softmax(masked(t)), t[2]) + t[0]; }},
+        });
 }
 
 TEST(Spellings, HiddenByInfinity) {
@@ -243,7 +306,8 @@ TEST(Spellings, HiddenByInfinity) {
         const Tensors t = operands(g);
         const Tensor s = matmul(t[0], flipped(t[1])) * 0.5, visible = causal_masks[0].second(t);
         const double hidden = -std::numeric_limits<double>::infinity();
-        const Tensor masked = is_added ? s + where(visible, g.constant(DType::f32, 0.0), hidden) : where(visible, s, hidden);
+        const Tensor masked =
+            is_added ? s + where(visible, g.constant(DType::f32, 0.0), hidden) : where(visible, s, hidden);
         g.output("y", matmul(softmax(masked), t[2]));
         const Proposed tiles = proposed(g);
         const fuse::Tile* tile = tile_at_output(tiles, "attention");
@@ -253,17 +317,19 @@ TEST(Spellings, HiddenByInfinity) {
 }
 
 TEST(Spellings, CausalAttentionWithAKeyMask) {
-    const Family family{"attention", operands, "attention causal=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, keys)"};
+    const Family family{"attention", operands,
+                        "attention causal=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, keys)"};
     const auto key = [](const Tensors& t) { return reshape(t[3], {2, 1, 1, keys(t)}); };
     std::vector<Spelling> found;
     for (const auto& [text, mask] : causal_masks) {
         found.push_back({std::string(text) + " and keys", [m = mask, key](const Tensors& t) {
-            return attend(t, scores[0], [&](const Tensors& u) { return m(u) && key(u); }, weights[0]);
-        }});
+                             return attend(
+                                 t, scores[0], [&](const Tensors& u) { return m(u) && key(u); }, weights[0]);
+                         }});
         found.push_back({std::string(text) + " within keys", [m = mask, key](const Tensors& t) {
-            const Tensor s = matmul(t[0], flipped(t[1])) * 0.5;
-            return matmul(softmax(where(key(t), where(m(t), s, lowest), lowest)), t[2]);
-        }});
+                             const Tensor s = matmul(t[0], flipped(t[1])) * 0.5;
+                             return matmul(softmax(where(key(t), where(m(t), s, lowest), lowest)), t[2]);
+                         }});
     }
     expect_found(family, found);
 }
@@ -271,17 +337,19 @@ TEST(Spellings, CausalAttentionWithAKeyMask) {
 TEST(Spellings, GroupedHeads) {
     const auto grouped = [](Graph& g) {
         const Dim t = g.symbol("T", 1, 3);
-        return Tensors{g.input("q", DType::f32, {2, 6, t, 4}), g.input("k", DType::f32, {2, 2, t, 4}), g.input("v", DType::f32, {2, 2, t, 4})};
+        return Tensors{g.input("q", DType::f32, {2, 6, t, 4}), g.input("k", DType::f32, {2, 2, t, 4}),
+                       g.input("v", DType::f32, {2, 2, t, 4})};
     };
     const Family family{"attention", grouped, "attention causal=(0) scale=0.5 (q, k, v)"};
     std::vector<Spelling> found;
     for (const Scores& score : scores)
         for (const Weights& weight : weights)
             found.push_back({std::string(weight.text) + " of " + score.text, [score, weight](const Tensors& t) {
-                const Dim n = t[0].dim(2);
-                const Tensor q = reshape(t[0], {2, 2, 3, n, 4}), k = reshape(t[1], {2, 2, 1, n, 4}), v = reshape(t[2], {2, 2, 1, n, 4});
-                return reshape(matmul(weight.build(score.build(q, k)), v), {2, 6, n, 4});
-            }});
+                                 const Dim n = t[0].dim(2);
+                                 const Tensor q = reshape(t[0], {2, 2, 3, n, 4}), k = reshape(t[1], {2, 2, 1, n, 4}),
+                                              v = reshape(t[2], {2, 2, 1, n, 4});
+                                 return reshape(matmul(weight.build(score.build(q, k)), v), {2, 6, n, 4});
+                             }});
     expect_found(family, found);
 
     struct Grouped {
@@ -290,7 +358,8 @@ TEST(Spellings, GroupedHeads) {
     const auto form = [](auto build) {
         return [=](const Tensors& t) {
             const Dim n = t[0].dim(2);
-            const Grouped of{reshape(t[0], {2, 2, 3, n, 4}), reshape(t[1], {2, 2, 1, n, 4}), reshape(t[2], {2, 2, 1, n, 4})};
+            const Grouped of{reshape(t[0], {2, 2, 3, n, 4}), reshape(t[1], {2, 2, 1, n, 4}),
+                             reshape(t[2], {2, 2, 1, n, 4})};
             return reshape(build(of), {2, 6, n, 4});
         };
     };
@@ -301,47 +370,64 @@ TEST(Spellings, GroupedHeads) {
         const Dim n = t[0].dim(2);
         return transpose(reshape(t[0], {2, 3, 2, n, 4}), {0, 2, 1, 3, 4});
     };
-    expect_missed(family, {
-        {"interleaved groups", [=](const Tensors& t) {
-            const Dim n = t[0].dim(2);
-            const Tensor k = reshape(t[1], {2, 2, 1, n, 4}), v = reshape(t[2], {2, 2, 1, n, 4});
-            return reshape(matmul(softmax(matmul(interleaved(t), flipped(k)) * 0.5), v), {2, 6, n, 4});
-        }},
-        {"result interleaved", [=](const Tensors& t) {
-            const Dim n = t[0].dim(2);
-            const Tensor q = reshape(t[0], {2, 2, 3, n, 4}), k = reshape(t[1], {2, 2, 1, n, 4}), v = reshape(t[2], {2, 2, 1, n, 4});
-            return reshape(swap_axes(matmul(softmax(matmul(q, flipped(k)) * 0.5), v), 1, 2), {2, 6, n, 4});
-        }},
-        {"values of other heads", form([=](const Grouped& of) { return matmul(softmax(s(of)), other_heads(of.v)); })},
-        {"keys of other heads", form([=](const Grouped& of) { return matmul(softmax(matmul(of.q, flipped(other_heads(of.k))) * 0.5), of.v); })},
-        {"values of the first head", form([=](const Grouped& of) { return matmul(softmax(s(of)), slice(of.v, 1, 0, 1)); })},
-        {"keys of the first head", form([=](const Grouped& of) { return matmul(softmax(matmul(of.q, flipped(slice(of.k, 1, 0, 1))) * 0.5), of.v); })},
-        {"softmax over a group", form([=](const Grouped& of) { return matmul(softmax(s(of), 2), of.v); })},
-        {"softmax over key heads", form([=](const Grouped& of) { return matmul(softmax(s(of), 1), of.v); })},
-        {"softmax over queries", form([=](const Grouped& of) { return matmul(softmax(s(of), -2), of.v); })},
-        {"sum over the group", form([=](const Grouped& of) { return matmul(e(of) / sum(e(of), {2, -1}, true), of.v); })},
-        {"max over queries", form([=](const Grouped& of) {
-            const Tensor shifted = exp(s(of) - max_reduce(s(of), {-2}, true));
-            return matmul(shifted / sum(shifted, {-1}, true), of.v);
-        })},
-        {"sum + 1e-3", form([=](const Grouped& of) { return matmul(e(of) / (sum(e(of), {-1}, true) + 1e-3), of.v); })},
-        {"mean for sum", form([=](const Grouped& of) { return matmul(e(of) / mean(e(of), {-1}, true), of.v); })},
-        {"no softmax", form([=](const Grouped& of) { return matmul(s(of), of.v); })},
-        {"log_softmax", form([=](const Grouped& of) { return matmul(log_softmax(s(of)), of.v); })},
-        {"0.999 of the weights", form([=](const Grouped& of) { return matmul(softmax(s(of)) * 0.999, of.v); })},
-        {"scale after softmax", form([=](const Grouped& of) { return matmul(softmax(matmul(of.q, flipped(of.k))) * 0.5, of.v); })},
-        {"scores squared", form([=](const Grouped& of) { return matmul(softmax(s(of) * s(of)), of.v); })},
-        {"tanh of scores", form([=](const Grouped& of) { return matmul(softmax(tanh(s(of))), of.v); })},
-        {"scores in f16", form([=](const Grouped& of) { return matmul(softmax(cast(cast(s(of), DType::f16), DType::f32)), of.v); })},
-        {"residual", form([=](const Grouped& of) { return matmul(softmax(s(of)), of.v) + of.q; })},
-        {"negated", form([=](const Grouped& of) { return -matmul(softmax(s(of)), of.v); })},
-    });
+    expect_missed(
+        family,
+        {
+            {"interleaved groups",
+             [=](const Tensors& t) {
+                 const Dim n = t[0].dim(2);
+                 const Tensor k = reshape(t[1], {2, 2, 1, n, 4}), v = reshape(t[2], {2, 2, 1, n, 4});
+                 return reshape(matmul(softmax(matmul(interleaved(t), flipped(k)) * 0.5), v), {2, 6, n, 4});
+             }},
+            {"result interleaved",
+             [=](const Tensors& t) {
+                 const Dim n = t[0].dim(2);
+                 const Tensor q = reshape(t[0], {2, 2, 3, n, 4}), k = reshape(t[1], {2, 2, 1, n, 4}),
+                              v = reshape(t[2], {2, 2, 1, n, 4});
+                 return reshape(swap_axes(matmul(softmax(matmul(q, flipped(k)) * 0.5), v), 1, 2), {2, 6, n, 4});
+             }},
+            {"values of other heads",
+             form([=](const Grouped& of) { return matmul(softmax(s(of)), other_heads(of.v)); })},
+            {"keys of other heads", form([=](const Grouped& of) {
+                 return matmul(softmax(matmul(of.q, flipped(other_heads(of.k))) * 0.5), of.v);
+             })},
+            {"values of the first head",
+             form([=](const Grouped& of) { return matmul(softmax(s(of)), slice(of.v, 1, 0, 1)); })},
+            {"keys of the first head", form([=](const Grouped& of) {
+                 return matmul(softmax(matmul(of.q, flipped(slice(of.k, 1, 0, 1))) * 0.5), of.v);
+             })},
+            {"softmax over a group", form([=](const Grouped& of) { return matmul(softmax(s(of), 2), of.v); })},
+            {"softmax over key heads", form([=](const Grouped& of) { return matmul(softmax(s(of), 1), of.v); })},
+            {"softmax over queries", form([=](const Grouped& of) { return matmul(softmax(s(of), -2), of.v); })},
+            {"sum over the group", form([=](const Grouped& of) {
+                 return matmul(e(of) / sum(e(of), {2, -1}, true), of.v);
+             })},
+            {"max over queries", form([=](const Grouped& of) {
+                 const Tensor shifted = exp(s(of) - max_reduce(s(of), {-2}, true));
+                 return matmul(shifted / sum(shifted, {-1}, true), of.v);
+             })},
+            {"sum + 1e-3",
+             form([=](const Grouped& of) { return matmul(e(of) / (sum(e(of), {-1}, true) + 1e-3), of.v); })},
+            {"mean for sum", form([=](const Grouped& of) { return matmul(e(of) / mean(e(of), {-1}, true), of.v); })},
+            {"no softmax", form([=](const Grouped& of) { return matmul(s(of), of.v); })},
+            {"log_softmax", form([=](const Grouped& of) { return matmul(log_softmax(s(of)), of.v); })},
+            {"0.999 of the weights", form([=](const Grouped& of) { return matmul(softmax(s(of)) * 0.999, of.v); })},
+            {"scale after softmax",
+             form([=](const Grouped& of) { return matmul(softmax(matmul(of.q, flipped(of.k))) * 0.5, of.v); })},
+            {"scores squared", form([=](const Grouped& of) { return matmul(softmax(s(of) * s(of)), of.v); })},
+            {"tanh of scores", form([=](const Grouped& of) { return matmul(softmax(tanh(s(of))), of.v); })},
+            {"scores in f16",
+             form([=](const Grouped& of) { return matmul(softmax(cast(cast(s(of), DType::f16), DType::f32)), of.v); })},
+            {"residual", form([=](const Grouped& of) { return matmul(softmax(s(of)), of.v) + of.q; })},
+            {"negated", form([=](const Grouped& of) { return -matmul(softmax(s(of)), of.v); })},
+        });
 }
 
 TEST(Spellings, KeysTransposedInOneStepAreFound) {
     Graph g("g");
     const Dim t = g.symbol("T", 2, 5);
-    const Tensor q = g.input("q", DType::f32, {2, t, 12}), k = g.input("k", DType::f32, {2, t, 12}), v = g.input("v", DType::f32, {2, t, 12});
+    const Tensor q = g.input("q", DType::f32, {2, t, 12}), k = g.input("k", DType::f32, {2, t, 12}),
+                 v = g.input("v", DType::f32, {2, t, 12});
     const auto heads = [&](T x) { return transpose(reshape(x, {2, t, 3, 4}), {0, 2, 1, 3}); };
     const Tensor scores_of = matmul(heads(q), transpose(reshape(k, {2, t, 3, 4}), {0, 2, 3, 1}));
     g.output("y", matmul(softmax(scores_of * 0.5), heads(v)));

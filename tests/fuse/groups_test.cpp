@@ -31,7 +31,8 @@ TEST(Groups, AChainIsOnePass) {
     const auto groups = groups_at(p, output_of(p, "y"));
     ASSERT_EQ(groups.size(), 1u);
     EXPECT_EQ(fuse::to_string(groups),
-              "elementwise {2=const(0.3):f32 3=add(0,1):f32 4=mul(3,2):f32 5=tanh(4):f32} results (5) (%0, %1) -> (%5) over (%2, %4)\n");
+              "elementwise {2=const(0.3):f32 3=add(0,1):f32 4=mul(3,2):f32 5=tanh(4):f32} results (5) (%0, %1) -> (%5) "
+              "over (%2, %4)\n");
     EXPECT_EQ(tiles_fault(p, 1), "");
 }
 
@@ -80,7 +81,8 @@ TEST(Groups, SharedValuesAreRecomputedOrTheBorderOrAnOutput) {
     const auto groups = groups_at(p, output_of(p, "y"));
     ASSERT_EQ(groups.size(), 3u);
     const auto with = [&](std::size_t outputs, std::size_t steps) {
-        return std::any_of(groups.begin(), groups.end(), [&](const fuse::Tile& t) { return t.outputs.size() == outputs && t.body.size() == steps; });
+        return std::any_of(groups.begin(), groups.end(),
+                           [&](const fuse::Tile& t) { return t.outputs.size() == outputs && t.body.size() == steps; });
     };
     EXPECT_TRUE(with(1, 3));  // x + z again
     EXPECT_TRUE(with(1, 2));  // reads x + z

@@ -28,7 +28,8 @@ TEST(Outline, PowersAndOpsAreFeaturesMovementIsNone) {
 
 TEST(Outline, PlacesAreTheSumsAndProductsAround) {
     Graph g("g");
-    const Tensor x = g.input("x", DType::f32, {4}), gamma = g.input("gamma", DType::f32, {4}), beta = g.input("beta", DType::f32, {4});
+    const Tensor x = g.input("x", DType::f32, {4}), gamma = g.input("gamma", DType::f32, {4}),
+                 beta = g.input("beta", DType::f32, {4});
     const Tensor y = tanh(x) * gamma + beta;
     const fuse::Forms forms(*g.data());
     const auto places = fuse::places_in(forms.canon(), forms[y.id()].core);

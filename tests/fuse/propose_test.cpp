@@ -108,9 +108,11 @@ TEST(Propose, OtherFloatDtypesAreMatchedToo) {
 
 TEST(Propose, ANumberWrongByAThousandthIsNoMatch) {
     std::vector<Definition> wrong = {
-        {"gelu_tanh", [](std::span<const Tensor> x, const Attributes&) -> std::vector<Tensor> {
+        {"gelu_tanh",
+         [](std::span<const Tensor> x, const Attributes&) -> std::vector<Tensor> {
              return {x[0] * 0.5 * (1 + tanh(0.7978845608 * (x[0] + 0.0448 * x[0] * x[0] * x[0])))};
-         }, {"gelu_tanh | f32[R]"}},
+         },
+         {"gelu_tanh | f32[R]"}},
     };
     Graph g("g");
     g.output("y", gelu_tanh(g.input("x", DType::f32, {8})));
@@ -122,9 +124,11 @@ TEST(Propose, EveryNodeThatMustBeComputedHasATileOfItsOwn) {
     const Proposed p = proposed(g);
     for (ir::NodeId id = 0; id < p.graph->nodes().size(); ++id) {
         const ir::Node& node = p.graph->node(id);
-        const bool given = node.op == ir::Op::input || node.op == ir::Op::weight || node.op == ir::Op::constant || node.op == ir::Op::state_read;
+        const bool given = node.op == ir::Op::input || node.op == ir::Op::weight || node.op == ir::Op::constant ||
+                           node.op == ir::Op::state_read;
         const auto alone = std::count_if(p.tiles.begin(), p.tiles.end(), [&](const fuse::Tile& tile) {
-            return tile.definition == ir::info(node.op).name && tile.outputs == std::vector{id} && tile.interior.empty();
+            return tile.definition == ir::info(node.op).name && tile.outputs == std::vector{id} &&
+                   tile.interior.empty();
         });
         EXPECT_EQ(alone, given ? 0 : 1) << id;
     }
@@ -176,7 +180,8 @@ TEST(Propose, NoTileWaitsForItself) {
 bool computed_from(const ir::GraphData& graph, ir::NodeId node, ir::NodeId ancestor) {
     if (node == ancestor) return true;
     const auto& operands = graph.node(node).operands;
-    return node > ancestor && std::any_of(operands.begin(), operands.end(), [&](ir::NodeId id) { return computed_from(graph, id, ancestor); });
+    return node > ancestor && std::any_of(operands.begin(), operands.end(),
+                                          [&](ir::NodeId id) { return computed_from(graph, id, ancestor); });
 }
 
 TEST(Propose, TilesOfRandomGraphsAreWhatTheySay) {
@@ -185,9 +190,11 @@ TEST(Propose, TilesOfRandomGraphsAreWhatTheySay) {
         const Proposed p = proposed(random_graph(seed));
         ASSERT_EQ(tiles_fault(p, seed, 1e-4), "") << seed;
         for (const fuse::Tile& tile : p.tiles) {
-            composites += std::any_of(definitions().begin(), definitions().end(), [&](const Definition& d) { return d.name == tile.definition; });
+            composites += std::any_of(definitions().begin(), definitions().end(),
+                                      [&](const Definition& d) { return d.name == tile.definition; });
             for (const ir::NodeId input : tile.inputs)
-                for (const ir::NodeId output : tile.outputs) EXPECT_FALSE(computed_from(*p.graph, input, output)) << seed;
+                for (const ir::NodeId output : tile.outputs)
+                    EXPECT_FALSE(computed_from(*p.graph, input, output)) << seed;
         }
     }
     EXPECT_GT(composites, 100);
@@ -195,7 +202,9 @@ TEST(Propose, TilesOfRandomGraphsAreWhatTheySay) {
 
 TEST(Propose, OrderIsByLastOutputLargerTilesFirst) {
     const Proposed p = proposed(random_graph(3));
-    const auto last = [](const fuse::Tile& tile) { return *std::max_element(tile.outputs.begin(), tile.outputs.end()); };
+    const auto last = [](const fuse::Tile& tile) {
+        return *std::max_element(tile.outputs.begin(), tile.outputs.end());
+    };
     for (std::size_t i = 1; i < p.tiles.size(); ++i) {
         const fuse::Tile &a = p.tiles[i - 1], &b = p.tiles[i];
         EXPECT_LE(last(a), last(b));
@@ -210,16 +219,23 @@ TEST(Propose, OrderIsByLastOutputLargerTilesFirst) {
 Graph transformer(int layers, Dim (*tokens)(Graph&)) {
     Graph g("transformer");
     const Dim t = tokens(g), past = g.symbol("past", 0, 8);
-    const auto weight = [&](const std::string& name, Shape shape) { return g.weight(name, DType::f32, std::move(shape)); };
+    const auto weight = [&](const std::string& name, Shape shape) {
+        return g.weight(name, DType::f32, std::move(shape));
+    };
     Tensor x = g.input("x", DType::f32, {1, t, 12});
     for (int i = 0; i < layers; ++i) {
         const std::string at = std::to_string(i) + ".";
         const Tensor h = layer_norm(x, weight(at + "g1", {12}), weight(at + "b1", {12}));
         const Tensor qkv = linear(h, weight(at + "wqkv", {12, 36}), weight(at + "bqkv", {36}));
-        const auto heads = [&](int part) { return transpose(reshape(slice(qkv, -1, 12 * part, 12 * part + 12), {1, t, 3, 4}), {0, 2, 1, 3}); };
-        State k = g.state(at + "k", DType::f32, {1, 3, past, 4}, 2, 16), v = g.state(at + "v", DType::f32, {1, 3, past, 4}, 2, 16);
-        const Tensor a = attention(heads(0), k.append(heads(1)), v.append(heads(2)), {.causal = true, .scale = {}, .masked_score = {}});
-        x = x + linear(reshape(transpose(a, {0, 2, 1, 3}), {1, t, 12}), weight(at + "wo", {12, 12}), weight(at + "bo", {12}));
+        const auto heads = [&](int part) {
+            return transpose(reshape(slice(qkv, -1, 12 * part, 12 * part + 12), {1, t, 3, 4}), {0, 2, 1, 3});
+        };
+        State k = g.state(at + "k", DType::f32, {1, 3, past, 4}, 2, 16),
+              v = g.state(at + "v", DType::f32, {1, 3, past, 4}, 2, 16);
+        const Tensor a = attention(heads(0), k.append(heads(1)), v.append(heads(2)),
+                                   {.causal = true, .scale = {}, .masked_score = {}});
+        x = x + linear(reshape(transpose(a, {0, 2, 1, 3}), {1, t, 12}), weight(at + "wo", {12, 12}),
+                       weight(at + "bo", {12}));
         const Tensor f = layer_norm(x, weight(at + "g2", {12}), weight(at + "b2", {12}));
         const Tensor inner = gelu_tanh(linear(f, weight(at + "w1", {12, 48}), weight(at + "c1", {48})));
         x = x + linear(inner, weight(at + "w2", {48, 12}), weight(at + "c2", {12}));
@@ -230,7 +246,8 @@ Graph transformer(int layers, Dim (*tokens)(Graph&)) {
 
 void expect_counts(const Proposed& p, int layers) {
     const auto count = [&](std::string_view name) {
-        return static_cast<int>(std::count_if(p.tiles.begin(), p.tiles.end(), [&](const fuse::Tile& tile) { return tile.definition == name; }));
+        return static_cast<int>(std::count_if(p.tiles.begin(), p.tiles.end(),
+                                              [&](const fuse::Tile& tile) { return tile.definition == name; }));
     };
     EXPECT_EQ(count("attention"), layers);
     EXPECT_EQ(count("softmax"), layers);
@@ -255,10 +272,13 @@ TEST(Propose, APatternThatItsDefinitionDoesNotTakeIsRefused) {
     Graph g("g");
     g.output("y", tanh(g.input("x", DType::f32, {8})));
     for (const char* text : {"linear | f32[R,K]", "other | f32[R,K] f32[K,N] f32[N]", "linear | f32[R,"}) {
-        std::vector<Definition> definitions = {{"linear", [](std::span<const Tensor> x, const Attributes&) -> std::vector<Tensor> {
-            if (x.size() != 3) throw Error(ErrorKind::argument, "linear", "takes three operands");
-            return {linear(x[0], x[1], x[2])};
-        }, {text}}};
+        std::vector<Definition> definitions = {
+            {"linear",
+             [](std::span<const Tensor> x, const Attributes&) -> std::vector<Tensor> {
+                 if (x.size() != 3) throw Error(ErrorKind::argument, "linear", "takes three operands");
+                 return {linear(x[0], x[1], x[2])};
+             },
+             {text}}};
         EXPECT_THROW(fuse::propose(*g.data(), definitions), Error) << text;
     }
 }

@@ -33,7 +33,8 @@ void expect_found(const Family& family, const std::vector<Spelling>& spellings) 
         const Proposed tiles = tiles_of(family, spelling, seen);
         const fuse::Tile* tile = tile_at_output(tiles, family.definition);
         if (tile == nullptr)
-            ADD_FAILURE() << family.definition << " is not found in " << spelling.text << "\n" << ir::print(*tiles.graph);
+            ADD_FAILURE() << family.definition << " is not found in " << spelling.text << "\n"
+                          << ir::print(*tiles.graph);
         else
             EXPECT_EQ(summary(tiles, *tile), family.tile) << spelling.text;
     }
@@ -46,7 +47,8 @@ void expect_missed(const Family& family, const std::vector<Spelling>& spellings)
         const Proposed tiles = tiles_of(family, spelling, seen);
         const fuse::Tile* tile = tile_at_output(tiles, family.definition);
         if (tile != nullptr)
-            ADD_FAILURE() << summary(tiles, *tile) << " is found in " << spelling.text << "\n" << ir::print(*tiles.graph);
+            ADD_FAILURE() << summary(tiles, *tile) << " is found in " << spelling.text << "\n"
+                          << ir::print(*tiles.graph);
     }
 }
 

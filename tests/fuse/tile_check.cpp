@@ -16,7 +16,8 @@ namespace {
 std::vector<Definition> make_definitions() {
     std::vector<Definition> list = kernels::definitions();
     for (Definition& definition : list)
-        if (definition.name == "rope" && definition.patterns.empty()) definition.patterns = {"rope base=? | f32[T,D] i32[T]"};
+        if (definition.name == "rope" && definition.patterns.empty())
+            definition.patterns = {"rope base=? | f32[T,D] i32[T]"};
     return list;
 }
 
@@ -49,8 +50,8 @@ std::string tile_fault(const Proposed& proposed, const fuse::Tile& tile, std::sp
     const auto results = ir::interpret(*graph.data(), inputs);
     for (std::size_t i = 0; i < tile.outputs.size(); ++i) {
         const ir::Value& expected = nodes[tile.outputs[i]];
-        const std::string text = difference(results.outputs.at("out" + std::to_string(i)), expected,
-                                            tolerance * size_of_values(expected));
+        const std::string text =
+            difference(results.outputs.at("out" + std::to_string(i)), expected, tolerance * size_of_values(expected));
         if (!text.empty()) return summary(proposed, tile) + " output " + std::to_string(i) + " " + text;
     }
     return {};

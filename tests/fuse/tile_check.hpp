@@ -26,10 +26,12 @@ Proposed proposed(const Graph& graph);
 /// The tile of `definition` that provides the output "y" (as its last output); null when there is none.
 const fuse::Tile* tile_at_output(const Proposed& proposed, std::string_view definition);
 
-/// Computes each tile by what its definition says and compares with the nodes it provides, at several sizes. Empty when all agree.
+/// Computes each tile by what its definition says and compares with the nodes it provides, at several sizes. Empty when
+/// all agree.
 std::string tiles_fault(const Proposed& proposed, std::uint64_t seed, double tolerance = 1e-5);
 
-/// `layer_norm eps=1e-05 (x, gamma, beta)`: the definition, its attributes and the names of its operands; %7 for one without a name.
+/// `layer_norm eps=1e-05 (x, gamma, beta)`: the definition, its attributes and the names of its operands; %7 for one
+/// without a name.
 std::string summary(const Proposed& proposed, const fuse::Tile& tile);
 
 }  // namespace cairn::test

@@ -32,13 +32,15 @@ protected:
         EXPECT_NE(fault.message.find("[config] " + path.string() + ": " + words), std::string::npos) << fault.message;
     }
     static std::string gpt2_with(const std::string& entries) {
-        return R"({"vocab_size": 8, "n_positions": 4, "n_embd": 6, "n_head": 2, "n_layer": 1)" + (entries.empty() ? "" : ", " + entries) + "}";
+        return R"({"vocab_size": 8, "n_positions": 4, "n_embd": 6, "n_head": 2, "n_layer": 1)" +
+               (entries.empty() ? "" : ", " + entries) + "}";
     }
     test::TempFolder folder;
 };
 
 TEST_F(ConfigFileTest, EntriesAreReadAndAbsentOnesHaveDefaults) {
-    const auto path = folder.write("config.json", gpt2_with(R"("n_inner": null, "activation_function": "relu", "scale_attn_weights": false)"));
+    const auto path = folder.write(
+        "config.json", gpt2_with(R"("n_inner": null, "activation_function": "relu", "scale_attn_weights": false)"));
     const Gpt2Config config = Gpt2Config::read(path);
     EXPECT_EQ(config.vocabulary, 8);
     EXPECT_EQ(config.layers, 1);
@@ -49,7 +51,8 @@ TEST_F(ConfigFileTest, EntriesAreReadAndAbsentOnesHaveDefaults) {
 }
 
 TEST_F(ConfigFileTest, WhatIsNoObjectIsRefused) {
-    for (const std::string text : {"", "{", "[1]", "3", "{\"a\": 1} more", "\xff"}) expect_fault(text, ErrorKind::file, "it is no JSON object");
+    for (const std::string text : {"", "{", "[1]", "3", "{\"a\": 1} more", "\xff"})
+        expect_fault(text, ErrorKind::file, "it is no JSON object");
     for (const auto& path : {folder / "absent.json", folder.path()}) {
         const Fault fault = fault_of([&] { Gpt2Config::read(path); });
         EXPECT_EQ(fault.kind, ErrorKind::file);
@@ -62,19 +65,25 @@ TEST_F(ConfigFileTest, WrongEntriesAreNamedWithTheirValue) {
     expect_fault(R"({"vocab_size": -1})", ErrorKind::file, "entry \"vocab_size\" must be a positive integer, got -1");
     expect_fault(R"({"vocab_size": 18446744073709551615})", ErrorKind::file,
                  "entry \"vocab_size\" must be a positive integer, got 18446744073709551615");
-    expect_fault(gpt2_with(R"("n_layer": 2000000000)"), ErrorKind::file, "entry \"n_layer\" must be at most 10000, got 2000000000");
+    expect_fault(gpt2_with(R"("n_layer": 2000000000)"), ErrorKind::file,
+                 "entry \"n_layer\" must be at most 10000, got 2000000000");
     expect_fault(gpt2_with(R"("n_head": 4)"), ErrorKind::file, "n_embd is no multiple of n_head");
-    expect_fault(gpt2_with(R"("tie_word_embeddings": "yes")"), ErrorKind::file, "entry \"tie_word_embeddings\" must be true or false, got \"yes\"");
-    expect_fault(gpt2_with(R"("layer_norm_epsilon": [])"), ErrorKind::file, "entry \"layer_norm_epsilon\" must be a number, got []");
-    expect_fault(gpt2_with(R"("activation_function": "snake")"), ErrorKind::unsupported, "activation_function \"snake\" is not known");
-    expect_fault(gpt2_with(R"("model_type": "llama")"), ErrorKind::unsupported, "model_type is \"llama\", expected gpt2");
+    expect_fault(gpt2_with(R"("tie_word_embeddings": "yes")"), ErrorKind::file,
+                 "entry \"tie_word_embeddings\" must be true or false, got \"yes\"");
+    expect_fault(gpt2_with(R"("layer_norm_epsilon": [])"), ErrorKind::file,
+                 "entry \"layer_norm_epsilon\" must be a number, got []");
+    expect_fault(gpt2_with(R"("activation_function": "snake")"), ErrorKind::unsupported,
+                 "activation_function \"snake\" is not known");
+    expect_fault(gpt2_with(R"("model_type": "llama")"), ErrorKind::unsupported,
+                 "model_type is \"llama\", expected gpt2");
 }
 
 TEST_F(ConfigFileTest, LabelsAreNumberedFromZero) {
     const auto labels = [&](const std::string& text) { return ConfigFile(folder.write("labels.json", text)).labels(); };
     EXPECT_EQ(labels(R"({"id2label": {"1": "b", "0": "a"}})"), (std::vector<std::string>{"a", "b"}));
     EXPECT_TRUE(labels("{}").empty());
-    for (const std::string text : {R"({"id2label": {"1": "a"}})", R"({"id2label": {"0": 1}})", R"({"id2label": ["a"]})"})
+    for (const std::string text :
+         {R"({"id2label": {"1": "a"}})", R"({"id2label": {"0": 1}})", R"({"id2label": ["a"]})"})
         EXPECT_EQ(fault_of([&] { labels(text); }).kind, ErrorKind::file) << text;
 }
 

@@ -46,7 +46,8 @@ TEST(DistilBert, EachStageCanBeSwitchedOff) {
         options.disable = {stage};
         options.verify = true;
         DistilBert model = DistilBert::load(model_folder("sst2-distilbert"), Context(), 2, options);
-        EXPECT_LE(largest_difference(model.forward(c["ids"].get<std::vector<std::int32_t>>()), c["logits"]), 2e-5) << stage << " off";
+        EXPECT_LE(largest_difference(model.forward(c["ids"].get<std::vector<std::int32_t>>()), c["logits"]), 2e-5)
+            << stage << " off";
     }
 }
 

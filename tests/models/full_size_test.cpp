@@ -30,7 +30,8 @@ TEST(FullSize, TheRecipeMakesTheReferencesTensors) {
             std::int64_t count = 1;
             for (const std::int64_t size : view.shape) count *= size;
             const auto* values = static_cast<const float*>(view.data);
-            for (std::size_t i = 0; i < listed[t]["first4"].size(); ++i) EXPECT_EQ(values[i], listed[t]["first4"][i].get<float>()) << weights[t].name;
+            for (std::size_t i = 0; i < listed[t]["first4"].size(); ++i)
+                EXPECT_EQ(values[i], listed[t]["first4"][i].get<float>()) << weights[t].name;
             EXPECT_EQ(values[count - 1], listed[t]["last"].get<float>()) << weights[t].name;
             view.release(view.owner);
         }
@@ -44,7 +45,8 @@ TEST(FullSize, Gpt2IsTheReference) {
     std::span<const float> logits = model.forward(g["input_ids"].get<std::vector<std::int32_t>>());
     const double tolerance = 1e-4 * g["logits_std"].get<double>();
     for (std::size_t i = 0; i < g["positions"].size(); ++i)
-        EXPECT_NEAR(logits[g["positions"][i].get<std::size_t>()], g["last_logits_at_positions"][i].get<double>(), tolerance);
+        EXPECT_NEAR(logits[g["positions"][i].get<std::size_t>()], g["last_logits_at_positions"][i].get<double>(),
+                    tolerance);
     std::vector<std::int32_t> greedy;
     while (greedy.size() < 16) {
         greedy.push_back(static_cast<std::int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin()));
@@ -65,7 +67,8 @@ TEST(FullSize, DistilBertIsTheReference) {
         for (const auto& item : mask) masks.back().push_back(item.get<int>() != 0);
     }
     const std::span<const float> logits = model.forward(rows, masks);
-    for (std::size_t r = 0; r < 2; ++r) EXPECT_LE(test::largest_difference(logits.subspan(2 * r, 2), d["logits"][r]), 1e-4 * 0.5) << r;
+    for (std::size_t r = 0; r < 2; ++r)
+        EXPECT_LE(test::largest_difference(logits.subspan(2 * r, 2), d["logits"][r]), 1e-4 * 0.5) << r;
 }
 
 }  // namespace

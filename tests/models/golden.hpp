@@ -15,7 +15,9 @@ inline nlohmann::json golden(const std::string& name) {
     return nlohmann::json::parse(file);
 }
 
-inline std::string model_folder(const std::string& name) { return std::string(CAIRN_SOURCE_DIR) + "/examples/models/" + name; }
+inline std::string model_folder(const std::string& name) {
+    return std::string(CAIRN_SOURCE_DIR) + "/examples/models/" + name;
+}
 
 /// The largest absolute difference; infinite where the lengths differ.
 inline double largest_difference(std::span<const float> actual, const nlohmann::json& expected) {

@@ -96,7 +96,8 @@ TEST(Gpt2, RowsPaddedOnTheLeftGiveWhatTheyGiveAlone) {
         std::vector<std::int32_t> next;
         for (std::size_t r = 0; r < pick.size(); ++r) {
             next.push_back(argmax(logits.subspan(r * 1024, 1024)));
-            EXPECT_EQ(next.back(), all[pick[r]]["greedy_ids"][step].get<std::int32_t>()) << "row " << r << " step " << step;
+            EXPECT_EQ(next.back(), all[pick[r]]["greedy_ids"][step].get<std::int32_t>())
+                << "row " << r << " step " << step;
         }
         logits = model.forward(next, starts);
     }
@@ -151,7 +152,8 @@ TEST(Gpt2, MissingAndMisshapenTensorsAreNamedAtOnce) {
     const std::string text = message([&] { find_weights(weights, file, "transformer.", "model"); });
     EXPECT_NE(text.find("transformer.h.4.ln_1.weight is missing"), std::string::npos) << text;
     EXPECT_NE(text.find("transformer.h.0.mlp.c_fc.weight is [192,768], expected [192,512]"), std::string::npos) << text;
-    EXPECT_NE(text.find("transformer.h.3.mlp.c_proj.weight is [768,192], expected [512,192]"), std::string::npos) << text;
+    EXPECT_NE(text.find("transformer.h.3.mlp.c_proj.weight is [768,192], expected [512,192]"), std::string::npos)
+        << text;
 }
 
 }  // namespace

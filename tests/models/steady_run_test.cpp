@@ -14,7 +14,8 @@
 #include <cstdarg>
 #include <cstdlib>
 
-// This program puts counters before the allocator, the mutex and the system call that futexes go through, and looks at them over a whole decode.
+// This program puts counters before the allocator, the mutex and the system call that futexes go through, and looks at
+// them over a whole decode.
 
 namespace {
 

@@ -16,7 +16,8 @@ using program::Program;
 
 models::Gpt2Config small_config(std::int64_t layers) {
     models::Gpt2Config config;
-    config.vocabulary = 4096, config.positions = 512, config.width = 256, config.heads = 4, config.layers = layers, config.inner = 1024;
+    config.vocabulary = 4096, config.positions = 512, config.width = 256, config.heads = 4, config.layers = layers,
+    config.inner = 1024;
     return config;
 }
 
@@ -50,8 +51,10 @@ TEST(BoundWork, NoRunCastsMovesOrPacksAWeight) {
         bound_instructions += static_cast<int>(program.bind.size());
         for (const program::Instruction& instruction : program.run) {
             ++run_instructions;
-            const bool from_weights_alone = !instruction.inputs.empty() && std::all_of(instruction.inputs.begin(), instruction.inputs.end(),
-                                                                                       [&](const program::View& input) { return is_bound(program, input); });
+            const bool from_weights_alone =
+                !instruction.inputs.empty() &&
+                std::all_of(instruction.inputs.begin(), instruction.inputs.end(),
+                            [&](const program::View& input) { return is_bound(program, input); });
             EXPECT_FALSE(from_weights_alone) << instruction.kernel << ' ' << to_string(instruction.problem);
         }
     }
@@ -75,8 +78,8 @@ TEST(BoundWork, ATransposedOrConvertedWeightIsMadeOnce) {
     EXPECT_EQ(definitions(program.run), std::multiset<std::string>{"matmul"});
 }
 
-// Logits of all positions are a large product, for which the packed form pays: then the embedding reads its rows out of it, and the form as stored is not
-// kept.
+// Logits of all positions are a large product, for which the packed form pays: then the embedding reads its rows out of
+// it, and the form as stored is not kept.
 TEST(BoundWork, ATiedEmbeddingIsReadOutOfThePackedForm) {
     const runtime::ProgramSet set = compiled(small_config(1), models::Logits::all, Context());
     const Program& program = set.buckets.back().program;
@@ -89,10 +92,12 @@ TEST(BoundWork, ATiedEmbeddingIsReadOutOfThePackedForm) {
     int gathers = 0;
     for (const program::Instruction& instruction : program.run)
         gathers += std::any_of(instruction.inputs.begin(), instruction.inputs.end(), [&](const program::View& input) {
-            return program.buffers[static_cast<std::size_t>(input.buffer)].name == packed && instruction.problem.definition != "matmul";
+            return program.buffers[static_cast<std::size_t>(input.buffer)].name == packed &&
+                   instruction.problem.definition != "matmul";
         });
     EXPECT_EQ(gathers, 1);
-    for (const runtime::BucketProgram& bucket : set.buckets) EXPECT_FALSE(read_in_runs(bucket.program).contains("transformer.wte.weight"));
+    for (const runtime::BucketProgram& bucket : set.buckets)
+        EXPECT_FALSE(read_in_runs(bucket.program).contains("transformer.wte.weight"));
 }
 
 }  // namespace

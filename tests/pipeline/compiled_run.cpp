@@ -42,7 +42,8 @@ std::vector<std::int64_t> places_of(const program::Buffer& memory, const std::ve
         std::vector<std::int64_t> finer;
         for (const std::int64_t place : places)
             for (std::int64_t i = 0; i < live[axis]; ++i)
-                finer.push_back(place + i * memory.desc.strides[axis].constant() * static_cast<std::int64_t>(size_of(memory.desc.dtype)));
+                finer.push_back(place + i * memory.desc.strides[axis].constant() *
+                                            static_cast<std::int64_t>(size_of(memory.desc.dtype)));
         places = std::move(finer);
     }
     return places;
@@ -51,7 +52,8 @@ std::vector<std::int64_t> places_of(const program::Buffer& memory, const std::ve
 }  // namespace
 
 std::vector<std::byte> to_bytes(const ir::Value& value) {
-    if (is_float(value.dtype)) return select::encode(value.dtype, value.data, static_cast<std::int64_t>(value.data.size()));
+    if (is_float(value.dtype))
+        return select::encode(value.dtype, value.data, static_cast<std::int64_t>(value.data.size()));
     std::vector<std::byte> bytes(value.integers.size() * size_of(value.dtype));
     for (std::size_t i = 0; i < value.integers.size(); ++i)
         // Little-endian two's complement: the low bytes are the narrower number.
@@ -66,8 +68,10 @@ ir::Value from_bytes(DType dtype, std::vector<std::int64_t> shape, const std::by
     for (const std::int64_t size : shape) count *= static_cast<std::size_t>(size);
     value.shape = std::move(shape);
     for (std::size_t i = 0; i < count; ++i) {
-        if (is_float(dtype)) value.data.push_back(load_float(dtype, data, i));
-        else value.integers.push_back(load_integer(dtype, data, i));
+        if (is_float(dtype))
+            value.data.push_back(load_float(dtype, data, i));
+        else
+            value.integers.push_back(load_integer(dtype, data, i));
     }
     return value;
 }
@@ -100,7 +104,8 @@ void CompiledRun::fill_states(const ir::Inputs& inputs) {
         std::memset(base, 0xff, instance_->states[s].memory.size());
         const std::size_t element = size_of(value.dtype);
         const std::vector<std::int64_t> places = places_of(memory, value.shape);
-        for (std::size_t i = 0; i < places.size(); ++i) std::memcpy(base + places[i], bytes.data() + i * element, element);
+        for (std::size_t i = 0; i < places.size(); ++i)
+            std::memcpy(base + places[i], bytes.data() + i * element, element);
     }
 }
 
@@ -125,7 +130,8 @@ ir::Results CompiledRun::run(const ir::Inputs& inputs, bool poison) {
     const program::Program& program = core_->set.buckets[static_cast<std::size_t>(instance_->bucket)].program;
     for (std::size_t o = 0; o < program.outputs.size(); ++o) {
         const OutputView view = instance_->output(o);
-        results.outputs[program.outputs[o].name] = from_bytes(view.dtype, {view.shape.begin(), view.shape.end()}, static_cast<const std::byte*>(view.data));
+        results.outputs[program.outputs[o].name] =
+            from_bytes(view.dtype, {view.shape.begin(), view.shape.end()}, static_cast<const std::byte*>(view.data));
     }
     for (std::size_t s = 0; s < program.states.size(); ++s) {
         const program::StatePort& state = program.states[s];

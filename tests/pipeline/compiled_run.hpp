@@ -18,7 +18,8 @@ ir::Value from_bytes(DType dtype, std::vector<std::int64_t> shape, const std::by
 class CompiledRun {
 public:
     CompiledRun(const runtime::ProgramSet& set, const Context& context, const ir::Inputs& inputs);
-    /// Runs once at the inputs' sizes; outputs and the live part of each state afterwards. `poison`: memory that is dead or not yet written holds NaN.
+    /// Runs once at the inputs' sizes; outputs and the live part of each state afterwards. `poison`: memory that is
+    /// dead or not yet written holds NaN.
     ir::Results run(const ir::Inputs& inputs, bool poison = true);
 
 private:

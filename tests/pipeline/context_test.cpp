@@ -16,7 +16,8 @@ TEST(Context, ThreadCountsThatCannotBe) {
             ADD_FAILURE() << threads << " threads";
         } catch (const Error& error) {
             EXPECT_EQ(error.kind(), ErrorKind::argument);
-            EXPECT_NE(std::string(error.what()).find("got " + std::to_string(threads)), std::string::npos) << error.what();
+            EXPECT_NE(std::string(error.what()).find("got " + std::to_string(threads)), std::string::npos)
+                << error.what();
         }
     }
 }

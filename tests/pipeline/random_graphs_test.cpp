@@ -1,5 +1,5 @@
-#include "tests/pipeline/compiled_run.hpp"
 #include "tests/ir/random_graph.hpp"
+#include "tests/pipeline/compiled_run.hpp"
 
 #include <gtest/gtest.h>
 
@@ -30,8 +30,11 @@ TEST_P(RandomGraphs, EqualTheInterpreterAtThreeSizes) {
     for (int i = GetParam(); i < graphs; i += shards) {
         const auto seed = static_cast<std::uint64_t>(i);
         try {
-            ASSERT_EQ(check(seed, i % 3 == 0 ? two : one, {.verify = true}), "") << "seed " << seed << '\n' << to_string(random_graph(seed));
-        } catch (const Error& error) { FAIL() << "seed " << seed << ": " << error.what() << '\n' << to_string(random_graph(seed)); }
+            ASSERT_EQ(check(seed, i % 3 == 0 ? two : one, {.verify = true}), "") << "seed " << seed << '\n'
+                                                                                 << to_string(random_graph(seed));
+        } catch (const Error& error) {
+            FAIL() << "seed " << seed << ": " << error.what() << '\n' << to_string(random_graph(seed));
+        }
     }
 }
 
@@ -52,7 +55,8 @@ TEST(RandomGraphs, TheReferenceKernelsAloneSuffice) {
     ContextOptions options;
     options.reference_only = true;
     const Context context(options);
-    for (std::uint64_t seed = 6000; seed < 6100; ++seed) EXPECT_EQ(check(seed, context, {.verify = true}), "") << "seed " << seed;
+    for (std::uint64_t seed = 6000; seed < 6100; ++seed)
+        EXPECT_EQ(check(seed, context, {.verify = true}), "") << "seed " << seed;
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #include "cairn/composites.hpp"
-#include "tests/pipeline/compiled_run.hpp"
 #include "plan/validate.hpp"
 #include "program/lifetimes.hpp"
 #include "tests/ir/random_graph.hpp"
+#include "tests/pipeline/compiled_run.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include <random>
 #include <set>
 
-// Faults put into programs on purpose: whoever is there to judge (the verifier, the plan validator, a run against the interpreter) has to find all of
-// them. Each fault is a real one by a criterion of its own, stated where it is made.
+// Faults put into programs on purpose: whoever is there to judge (the verifier, the plan validator, a run against the
+// interpreter) has to find all of them. Each fault is a real one by a criterion of its own, stated where it is made.
 namespace cairn::test {
 namespace {
 
@@ -41,12 +41,15 @@ std::string judge_run(Subject& s, const Context& context, std::uint64_t seed) {
     for (const auto& sizes : random_sizes(*s.graph.data(), 3, seed)) {
         const ir::Inputs inputs = random_inputs(*s.graph.data(), sizes, seed);
         CompiledRun run(s.set, context, inputs);
-        if (std::string fault = compare(run.run(inputs), ir::interpret(*s.graph.data(), inputs), error_bound); !fault.empty()) return fault;
+        if (std::string fault = compare(run.run(inputs), ir::interpret(*s.graph.data(), inputs), error_bound);
+            !fault.empty())
+            return fault;
     }
     return {};
 }
 
-/// Counts how many of `wanted` faults of one kind are caught. `seed_fault` puts one into a program, or says that this one offers none.
+/// Counts how many of `wanted` faults of one kind are caught. `seed_fault` puts one into a program, or says that this
+/// one offers none.
 void expect_all_caught(int wanted, const std::function<bool(Subject&, std::mt19937&)>& seed_fault,
                        const std::function<std::string(Subject&, std::uint64_t)>& judge) {
     const Context context;
@@ -57,87 +60,109 @@ void expect_all_caught(int wanted, const std::function<bool(Subject&, std::mt199
         ASSERT_EQ(judge(s, seed), "") << "before the fault, seed " << seed;
         if (!seed_fault(s, random)) continue;
         ++made;
-        if (judge(s, seed).empty()) ADD_FAILURE() << "not caught, seed " << seed;
-        else ++caught;
+        if (judge(s, seed).empty())
+            ADD_FAILURE() << "not caught, seed " << seed;
+        else
+            ++caught;
     }
     EXPECT_EQ(made, wanted);
     EXPECT_EQ(caught, wanted);
 }
 
 TEST(SeededFaults, ADroppedOrderingEdgeIsCaught) {
-    // The relation is transitively reduced: no edge follows from the others, so without it two live storages are not ordered.
-    expect_all_caught(60, [](Subject& s, std::mt19937& random) {
-        std::vector<program::Storage*> candidates;
-        for (program::Storage& storage : s.program().plan.storages)
-            if (!storage.below.empty()) candidates.push_back(&storage);
-        if (candidates.empty()) return false;
-        program::Storage& storage = *candidates[random() % candidates.size()];
-        storage.below.erase(storage.below.begin() + static_cast<std::ptrdiff_t>(random() % storage.below.size()));
-        return true;
-    }, [](Subject& s, std::uint64_t) { return judge_plan(s.program()); });
+    // The relation is transitively reduced: no edge follows from the others, so without it two live storages are not
+    // ordered.
+    expect_all_caught(
+        60,
+        [](Subject& s, std::mt19937& random) {
+            std::vector<program::Storage*> candidates;
+            for (program::Storage& storage : s.program().plan.storages)
+                if (!storage.below.empty()) candidates.push_back(&storage);
+            if (candidates.empty()) return false;
+            program::Storage& storage = *candidates[random() % candidates.size()];
+            storage.below.erase(storage.below.begin() + static_cast<std::ptrdiff_t>(random() % storage.below.size()));
+            return true;
+        },
+        [](Subject& s, std::uint64_t) { return judge_plan(s.program()); });
 }
 
 TEST(SeededFaults, AShrunkLifeIsCaught) {
     // A life begins and ends with an instruction that uses the storage: shortened on either side it misses one.
-    expect_all_caught(60, [](Subject& s, std::mt19937& random) {
-        auto& storages = s.program().plan.storages;
-        if (storages.empty()) return false;
-        program::Storage& storage = storages[random() % storages.size()];
-        if (random() % 2 == 0) ++storage.first;
-        else --storage.last;
-        return true;
-    }, [](Subject& s, std::uint64_t) { return judge_plan(s.program()); });
+    expect_all_caught(
+        60,
+        [](Subject& s, std::mt19937& random) {
+            auto& storages = s.program().plan.storages;
+            if (storages.empty()) return false;
+            program::Storage& storage = storages[random() % storages.size()];
+            if (random() % 2 == 0)
+                ++storage.first;
+            else
+                --storage.last;
+            return true;
+        },
+        [](Subject& s, std::uint64_t) { return judge_plan(s.program()); });
 }
 
 TEST(SeededFaults, ADroppedOrderOfInstructionsIsCaught) {
     // An instruction moved before the one whose result it reads.
-    expect_all_caught(50, [](Subject& s, std::mt19937& random) {
-        auto& run = s.program().run;
-        std::vector<std::size_t> dependent;
-        for (std::size_t i = 1; i < run.size(); ++i)
-            for (const program::View& in : run[i].inputs)
-                if (s.program().buffers[static_cast<std::size_t>(in.buffer)].kind != program::BufferKind::state)
-                    for (const program::View& out : run[i - 1].outputs)
-                        if (in.buffer == out.buffer) dependent.push_back(i);
-        if (dependent.empty()) return false;
-        const std::size_t i = dependent[random() % dependent.size()];
-        std::swap(run[i - 1], run[i]);
-        return true;
-    }, [](Subject& s, std::uint64_t) { return judge_plan(s.program()); });
+    expect_all_caught(
+        50,
+        [](Subject& s, std::mt19937& random) {
+            auto& run = s.program().run;
+            std::vector<std::size_t> dependent;
+            for (std::size_t i = 1; i < run.size(); ++i)
+                for (const program::View& in : run[i].inputs)
+                    if (s.program().buffers[static_cast<std::size_t>(in.buffer)].kind != program::BufferKind::state)
+                        for (const program::View& out : run[i - 1].outputs)
+                            if (in.buffer == out.buffer) dependent.push_back(i);
+            if (dependent.empty()) return false;
+            const std::size_t i = dependent[random() % dependent.size()];
+            std::swap(run[i - 1], run[i]);
+            return true;
+        },
+        [](Subject& s, std::uint64_t) { return judge_plan(s.program()); });
 }
 
 TEST(SeededFaults, SharedStorageOfTwoLiveValuesIsCaught) {
     // The second value is written while the first is still to be read.
-    expect_all_caught(40, [](Subject& s, std::mt19937& random) {
-        Program& program = s.program();
-        std::vector<std::pair<int, int>> pairs;
-        for (std::size_t i = 0; i < program.run.size(); ++i)
-            for (const program::View& out : program.run[i].outputs) {
-                const int second = program.buffers[static_cast<std::size_t>(out.buffer)].storage;
-                for (std::size_t j = i + 1; j < program.run.size(); ++j)
-                    for (const program::View& in : program.run[j].inputs) {
-                        const int first = program.buffers[static_cast<std::size_t>(in.buffer)].storage;
-                        const bool live = first >= 0 && second >= 0 && first != second &&
-                                          program.plan.storages[static_cast<std::size_t>(first)].first < static_cast<int>(i);
-                        if (live) pairs.emplace_back(in.buffer, out.buffer);
-                    }
-            }
-        if (pairs.empty()) return false;
-        const auto [first, second] = pairs[random() % pairs.size()];
-        const int target = program.buffers[static_cast<std::size_t>(first)].storage;
-        auto& old = program.plan.storages[static_cast<std::size_t>(program.buffers[static_cast<std::size_t>(second)].storage)].buffers;
-        old.erase(std::remove(old.begin(), old.end(), second), old.end());
-        program.buffers[static_cast<std::size_t>(second)].storage = target;
-        program.plan.storages[static_cast<std::size_t>(target)].buffers.push_back(second);
-        return true;
-    }, [](Subject& s, std::uint64_t) { return judge_plan(s.program()); });
+    expect_all_caught(
+        40,
+        [](Subject& s, std::mt19937& random) {
+            Program& program = s.program();
+            std::vector<std::pair<int, int>> pairs;
+            for (std::size_t i = 0; i < program.run.size(); ++i)
+                for (const program::View& out : program.run[i].outputs) {
+                    const int second = program.buffers[static_cast<std::size_t>(out.buffer)].storage;
+                    for (std::size_t j = i + 1; j < program.run.size(); ++j)
+                        for (const program::View& in : program.run[j].inputs) {
+                            const int first = program.buffers[static_cast<std::size_t>(in.buffer)].storage;
+                            const bool live =
+                                first >= 0 && second >= 0 && first != second &&
+                                program.plan.storages[static_cast<std::size_t>(first)].first < static_cast<int>(i);
+                            if (live) pairs.emplace_back(in.buffer, out.buffer);
+                        }
+                }
+            if (pairs.empty()) return false;
+            const auto [first, second] = pairs[random() % pairs.size()];
+            const int target = program.buffers[static_cast<std::size_t>(first)].storage;
+            auto& old =
+                program.plan
+                    .storages[static_cast<std::size_t>(program.buffers[static_cast<std::size_t>(second)].storage)]
+                    .buffers;
+            old.erase(std::remove(old.begin(), old.end(), second), old.end());
+            program.buffers[static_cast<std::size_t>(second)].storage = target;
+            program.plan.storages[static_cast<std::size_t>(target)].buffers.push_back(second);
+            return true;
+        },
+        [](Subject& s, std::uint64_t) { return judge_plan(s.program()); });
 }
 
 /// A small graph whose every element shows in the output, for faults that only a run can find.
 Subject transparent(const Context& context) {
     Graph g;
     const Dim n = g.symbol("N", 2, 5);
-    const Tensor x = g.input("x", DType::f32, {n, 8}), gamma = g.input("gamma", DType::f32, {4}), beta = g.input("beta", DType::f32, {4});
+    const Tensor x = g.input("x", DType::f32, {n, 8}), gamma = g.input("gamma", DType::f32, {4}),
+                 beta = g.input("beta", DType::f32, {4});
     g.output("y", concat({layer_norm(slice(x, 1, 2, 6), gamma, beta, 1e-2), softmax(slice(x, 1, 0, 4))}, 1) * 0.75f);
     runtime::ProgramSet set = runtime::parse_program_set(compile(g, context).program());
     return {g, std::move(set)};
@@ -145,13 +170,19 @@ Subject transparent(const Context& context) {
 
 TEST(SeededFaults, WrongConstantsAndBoundsAreCaughtByRunning) {
     const Context context;
-    ASSERT_EQ(([&] { Subject s = transparent(context); return judge_run(s, context, 1); }()), "");
+    ASSERT_EQ(([&] {
+                  Subject s = transparent(context);
+                  return judge_run(s, context, 1);
+              }()),
+              "");
     int made = 0, caught = 0;
     const auto judge = [&](Subject& s) {
         ++made;
         try {
-            if (judge_run(s, context, 1).empty()) ADD_FAILURE() << "not caught:\n" << program::to_string(s.program());
-            else ++caught;
+            if (judge_run(s, context, 1).empty())
+                ADD_FAILURE() << "not caught:\n" << program::to_string(s.program());
+            else
+                ++caught;
         } catch (const Error&) { ++caught; }
     };
     Subject right = transparent(context);
@@ -175,7 +206,8 @@ TEST(SeededFaults, WrongConstantsAndBoundsAreCaughtByRunning) {
                 for (const std::int64_t shift : {1, -1}) {
                     if (shift < 0 && instruction.inputs[v].offset == Dim(0)) continue;
                     Subject s = transparent(context);
-                    s.program().run[i].inputs[v].offset = s.program().run[i].inputs[v].offset + shift;  // one element off
+                    s.program().run[i].inputs[v].offset =
+                        s.program().run[i].inputs[v].offset + shift;  // one element off
                     judge(s);
                 }
     }

@@ -34,11 +34,13 @@ TEST(Stages, EachOneIsDumpedInOrder) {
     options.splits = {{"N", {1}}};
     compile(small_graph(), Context(), options);
     std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) names.push_back(entry.path().filename().string());
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+        names.push_back(entry.path().filename().string());
     std::sort(names.begin(), names.end());
-    EXPECT_EQ(names, (std::vector<std::string>{"N-1-1_01_graph.txt", "N-1-1_02_simplify.txt", "N-1-1_03_fuse.txt", "N-1-1_04_select.txt",
-                                               "N-1-1_05_emit.txt", "N-1-1_06_plan.txt", "N-2-64_01_graph.txt", "N-2-64_02_simplify.txt",
-                                               "N-2-64_03_fuse.txt", "N-2-64_04_select.txt", "N-2-64_05_emit.txt", "N-2-64_06_plan.txt"}));
+    EXPECT_EQ(names, (std::vector<std::string>{"N-1-1_01_graph.txt", "N-1-1_02_simplify.txt", "N-1-1_03_fuse.txt",
+                                               "N-1-1_04_select.txt", "N-1-1_05_emit.txt", "N-1-1_06_plan.txt",
+                                               "N-2-64_01_graph.txt", "N-2-64_02_simplify.txt", "N-2-64_03_fuse.txt",
+                                               "N-2-64_04_select.txt", "N-2-64_05_emit.txt", "N-2-64_06_plan.txt"}));
     std::ifstream file(folder / "N-2-64_03_fuse.txt");
     const std::string tiles{std::istreambuf_iterator<char>(file), {}};
     EXPECT_NE(tiles.find("gelu"), std::string::npos);
@@ -46,14 +48,19 @@ TEST(Stages, EachOneIsDumpedInOrder) {
 }
 
 TEST(Stages, AnUnknownNameIsRefused) {
-    EXPECT_EQ(message([] { compile(small_graph(), Context(), {.disable = {"magic"}}); }), "[compile] there is no stage called \"magic\"");
-    EXPECT_EQ(message([] { compile(small_graph(), Context(), {.splits = {{"M", {1}}}}); }), "[compile] a split names the unknown symbol M");
+    EXPECT_EQ(message([] { compile(small_graph(), Context(), {.disable = {"magic"}}); }),
+              "[compile] there is no stage called \"magic\"");
+    EXPECT_EQ(message([] {
+                  compile(small_graph(), Context(), {.splits = {{"M", {1}}}});
+              }),
+              "[compile] a split names the unknown symbol M");
     EXPECT_EQ(message([] { compile(Graph("empty"), Context()); }), "[compile] graph \"empty\" has no output");
 }
 
 TEST(Stages, ATimeForTuningThatIsNoneIsRefused) {
     const Graph graph = small_graph();
-    for (const double seconds : {-1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 1e300}) {
+    for (const double seconds :
+         {-1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 1e300}) {
         CompileOptions options;
         options.tune_seconds = seconds;
         EXPECT_THROW(compile(graph, Context(), options), Error) << seconds;

@@ -53,14 +53,17 @@ TEST(Lifetimes, OffsetsHoldAtSizesThePlanNeverSaw) {
         std::vector<std::int64_t> values;
         std::mt19937 random(static_cast<std::uint32_t>(seed));
         for (const Symbols::Symbol& symbol : program.symbols->list())
-            values.push_back(symbol.low + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(symbol.high - symbol.low + 1)));
+            values.push_back(symbol.low + static_cast<std::int64_t>(
+                                              random() % static_cast<std::uint64_t>(symbol.high - symbol.low + 1)));
         const auto offsets = program::evaluate_plan(program, values);
         const auto& storages = program.plan.storages;
         for (std::size_t a = 0; a < storages.size(); ++a)
             for (std::size_t b = 0; b < a; ++b) {
                 if (storages[a].first > storages[b].last || storages[b].first > storages[a].last) continue;
-                const std::int64_t a_end = offsets[a] + storages[a].bytes.evaluate(values), b_end = offsets[b] + storages[b].bytes.evaluate(values);
-                EXPECT_TRUE(a_end <= offsets[b] || b_end <= offsets[a] || a_end == offsets[a] || b_end == offsets[b]) << "seed " << seed;
+                const std::int64_t a_end = offsets[a] + storages[a].bytes.evaluate(values),
+                                   b_end = offsets[b] + storages[b].bytes.evaluate(values);
+                EXPECT_TRUE(a_end <= offsets[b] || b_end <= offsets[a] || a_end == offsets[a] || b_end == offsets[b])
+                    << "seed " << seed;
                 EXPECT_LE(a_end, offsets.back());
             }
     }

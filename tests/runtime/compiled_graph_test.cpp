@@ -48,7 +48,8 @@ struct Layer {
             double out[4], sum = 0;
             for (std::size_t j = 0; j < 4; ++j) {
                 out[j] = static_cast<double>(b[j]);
-                for (std::size_t k = 0; k < 8; ++k) out[j] += static_cast<double>(x[row * 8 + k]) * static_cast<double>(w[k * 4 + j]);
+                for (std::size_t k = 0; k < 8; ++k)
+                    out[j] += static_cast<double>(x[row * 8 + k]) * static_cast<double>(w[k * 4 + j]);
                 sum += out[j] = std::exp(out[j]);
             }
             for (const double value : out) y.push_back(static_cast<float>(value / sum));
@@ -70,7 +71,10 @@ void expect_near(std::span<const float> actual, const std::vector<float>& expect
 
 TEST(CompiledGraph, RunsAtEverySizeInTurn) {
     const Layer layer;
-    CompiledGraph model = compile(dense_layer(), Context({.threads = 2}), {.verify = true, });
+    CompiledGraph model = compile(dense_layer(), Context({.threads = 2}),
+                                  {
+                                      .verify = true,
+                                  });
     model.bind(layer.source());
     for (const std::size_t n : {1, 64, 3, 17, 2}) {
         const std::vector<float> x = rows(n);
@@ -133,16 +137,19 @@ TEST(CompiledGraph, WrongCallsAreOneSentence) {
     CompiledGraph model = compile(dense_layer(), Context());
     const std::vector<float> x = rows(2);
     EXPECT_EQ(message([&] { model.run(); }), "[run] the weights are not bound");
-    EXPECT_EQ(message([&] { model.bind({}); }), "[bind] weight \"b\": there is no source of weights; weight \"w\": there is no source of weights");
+    EXPECT_EQ(message([&] { model.bind({}); }),
+              "[bind] weight \"b\": there is no source of weights; weight \"w\": there is no source of weights");
     const WeightSource wrong = [&](std::string_view) {
         InputView view;
         view.data = x.data();
         view.shape = {4, 4};
         return view;
     };
-    EXPECT_EQ(message([&] { model.bind(wrong); }), "[bind] weight \"b\": expected f32[4], got f32[4,4]; weight \"w\": expected f32[8,4], got f32[4,4]");
+    EXPECT_EQ(message([&] { model.bind(wrong); }),
+              "[bind] weight \"b\": expected f32[4], got f32[4,4]; weight \"w\": expected f32[8,4], got f32[4,4]");
     model.bind(layer.source());
-    EXPECT_EQ(message([&] { model.bind(layer.source()); }), "[bind] the weights are bound already; compile or load again for others");
+    EXPECT_EQ(message([&] { model.bind(layer.source()); }),
+              "[bind] the weights are bound already; compile or load again for others");
     EXPECT_EQ(message([&] { model.run(); }), "[run] the size N is not set");
     EXPECT_EQ(message([&] { model.set("z", x.data(), {2, 8}); }), "[set] there is no input called \"z\"");
     EXPECT_EQ(message([&] { model.set("x", x.data(), {2, 7}); }), "[set] input \"x\" is f32[N,8], got 7 on axis 1");
@@ -183,7 +190,8 @@ TEST(CompiledGraph, SavedProgramsLoadAndGiveTheSameBits) {
         const auto a = model.output("y").as<float>(), b = loaded.output("y").as<float>();
         EXPECT_TRUE(std::equal(a.begin(), a.end(), b.begin(), b.end()));
     }
-    EXPECT_EQ(message([&] { CompiledGraph::load(path, Context({.threads = 2})); }), "[program] it was planned for 1 threads, the context has 2");
+    EXPECT_EQ(message([&] { CompiledGraph::load(path, Context({.threads = 2})); }),
+              "[program] it was planned for 1 threads, the context has 2");
 }
 
 TEST(CompiledGraph, DamagedFilesAreRefused) {
@@ -219,7 +227,8 @@ TEST(CompiledGraph, AStopEndsARunAndTheObjectStaysUsable) {
         done.push_back(progress.done);
         source.request_stop();
     };
-    const auto instructions = static_cast<std::int64_t>(compile(dense_layer(), Context({.threads = 2})).program().size());
+    const auto instructions =
+        static_cast<std::int64_t>(compile(dense_layer(), Context({.threads = 2})).program().size());
     EXPECT_GT(instructions, 0);
     try {
         model.run(options);

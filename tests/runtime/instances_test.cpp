@@ -58,7 +58,9 @@ TEST(Instances, AStateThatIsFullSaysSo) {
     try {
         model.run();
         FAIL() << "expected an Error";
-    } catch (const Error& error) { EXPECT_STREQ(error.what(), "[run] state \"rows\" is full: it would hold 72 rows, its capacity is 64"); }
+    } catch (const Error& error) {
+        EXPECT_STREQ(error.what(), "[run] state \"rows\" is full: it would hold 72 rows, its capacity is 64");
+    }
     EXPECT_THROW(model.set("P", 3), Error);
     model.rewind("P", 0);
     model.run();
@@ -87,7 +89,8 @@ TEST(Instances, RunFromManyThreads) {
                     instance.set("x", x.data(), {1 + i % 8, 4});
                     instance.run();
                     for (std::size_t k = 0; k < 4; ++k)
-                        wrong += instance.output("total").as<float>()[k] != value * static_cast<float>((k + 1) * static_cast<std::size_t>(1 + i % 8));
+                        wrong += instance.output("total").as<float>()[k] !=
+                                 value * static_cast<float>((k + 1) * static_cast<std::size_t>(1 + i % 8));
                 }
             });
         for (std::thread& worker : workers) worker.join();

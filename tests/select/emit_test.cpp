@@ -18,7 +18,8 @@ TEST(Emit, WhatDependsOnWeightsOnlyIsInTheBindSection) {
     Graph g;
     const Dim n = g.symbol("N", 1, 64);
     const Tensor x = g.input("x", DType::f32, {n, 32});
-    const Tensor a = cast(g.weight("a", DType::f16, {48, 32}), DType::f32), b = cast(g.weight("b", DType::f16, {16, 32}), DType::f32);
+    const Tensor a = cast(g.weight("a", DType::f16, {48, 32}), DType::f32),
+                 b = cast(g.weight("b", DType::f16, {16, 32}), DType::f32);
     const Tensor w = transpose(concat({a, b}, 0), {1, 0});
     g.output("y", gelu(linear(x, w, g.weight("bias", DType::f32, {64}) * 2.0f)));
     const CompiledGraph compiled = compile(g, Context(), {.verify = true});
@@ -32,7 +33,8 @@ TEST(Emit, WhatDependsOnWeightsOnlyIsInTheBindSection) {
         EXPECT_NE(instruction.problem.definition, "cast");
         EXPECT_NE(instruction.problem.definition, "transpose");
         EXPECT_NE(instruction.problem.definition, "concat");
-        for (const program::View& view : instruction.inputs) EXPECT_FALSE(weights.contains(view.buffer)) << instruction.kernel;
+        for (const program::View& view : instruction.inputs)
+            EXPECT_FALSE(weights.contains(view.buffer)) << instruction.kernel;
     }
 }
 
@@ -70,7 +72,8 @@ TEST(Emit, AnAppendCopiesTheNewRowsOnly) {
     int writes = 0;
     for (const program::Instruction& instruction : program.run)
         for (std::size_t o = 0; o < instruction.outputs.size(); ++o)
-            if (program.buffers[static_cast<std::size_t>(instruction.outputs[o].buffer)].kind == program::BufferKind::state) {
+            if (program.buffers[static_cast<std::size_t>(instruction.outputs[o].buffer)].kind ==
+                program::BufferKind::state) {
                 ++writes;
                 EXPECT_EQ(to_string(element_count(instruction.problem.outputs[o].shape)), "64*T");
                 EXPECT_EQ(to_string(instruction.outputs[o].offset), "64*P");

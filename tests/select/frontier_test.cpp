@@ -26,12 +26,14 @@ double cost_of(const SearchProblem& problem, const std::vector<int>& choice) {
                 if (!by_products.insert(goal).second) return std::numeric_limits<double>::infinity();
             wanted.insert(alternative.needs.begin(), alternative.needs.end());
         }
-    // A tile is entered through its highest output, and a value has one maker: nothing is made for its by-products alone.
+    // A tile is entered through its highest output, and a value has one maker: nothing is made for its by-products
+    // alone.
     for (const int g : provided)
         if (!wanted.contains(g) || by_products.contains(g)) return std::numeric_limits<double>::infinity();
     provided.insert(by_products.begin(), by_products.end());
     const auto missing = [&](int goal) { return !provided.contains(goal); };
-    if (std::any_of(problem.roots.begin(), problem.roots.end(), missing)) return std::numeric_limits<double>::infinity();
+    if (std::any_of(problem.roots.begin(), problem.roots.end(), missing))
+        return std::numeric_limits<double>::infinity();
     for (std::size_t g = 0; g < choice.size(); ++g)
         if (choice[g] >= 0) {
             const auto& needs = problem.goals[g][static_cast<std::size_t>(choice[g])].needs;
@@ -64,7 +66,8 @@ SearchProblem random_problem(std::uint32_t seed, int goals, bool multi_output) {
             std::set<int> needs, provides;
             for (int k = 0; k < 3 && g > 0; ++k)
                 if (random() % 2 == 0) needs.insert(static_cast<int>(random() % static_cast<unsigned>(g)));
-            if (multi_output && g > 0 && random() % 3 == 0) provides.insert(static_cast<int>(random() % static_cast<unsigned>(g)));
+            if (multi_output && g > 0 && random() % 3 == 0)
+                provides.insert(static_cast<int>(random() % static_cast<unsigned>(g)));
             for (const int goal : provides) needs.erase(goal);
             alternative.needs.assign(needs.begin(), needs.end());
             alternative.provides.assign(provides.begin(), provides.end());
@@ -116,8 +119,8 @@ TEST(Frontier, TakesAValueFromATileThatProvidesIt) {
     EXPECT_EQ(result.choice, (std::vector<int>{0, -1, 1}));
 }
 
-/// `count` layers of the same make, each with a choice between a dear tile and cheap steps, over a value all of them need; every other step is
-/// wanted for itself.
+/// `count` layers of the same make, each with a choice between a dear tile and cheap steps, over a value all of them
+/// need; every other step is wanted for itself.
 SearchProblem layers(int count) {
     SearchProblem problem;
     problem.goals.push_back({{1, {}, {}}});

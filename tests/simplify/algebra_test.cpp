@@ -8,7 +8,8 @@ constexpr RuleCase cases[] = {
 %1 = constant 0 : i32[]
 %2 = add %0, %1 : i32[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : i32[N,3]
 output "y" %0
 )"},
@@ -17,7 +18,8 @@ output "y" %0
 %1 = constant -0 : f32[]
 %2 = add %0, %1 : f32[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 output "y" %0
 )"},
@@ -27,7 +29,8 @@ output "y" %0
 %2 = constant 0 : f32[]
 %3 = add %1, %2 : f32[N,3]
 output "y" %3
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 %1 = exp %0 : f32[N,3]
 output "y" %1
@@ -37,7 +40,8 @@ output "y" %1
 %1 = constant 0 : f32[]
 %2 = sub %0, %1 : f32[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 output "y" %0
 )"},
@@ -46,7 +50,8 @@ output "y" %0
 %1 = constant 0 : i32[]
 %2 = sub %1, %0 : i32[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : i32[N,3]
 %1 = neg %0 : i32[N,3]
 output "y" %1
@@ -55,7 +60,8 @@ output "y" %1
 %0 = input "x" : i32[N,3]
 %1 = sub %0, %0 : i32[N,3]
 output "y" %1
-)", R"(
+)",
+     R"(
 %0 = input "x" : i32[N,3]
 %1 = constant 0 : i32[]
 %2 = broadcast %1 shape=(N,3) : i32[N,3]
@@ -67,7 +73,8 @@ output "y" %2
 %2 = broadcast %1 shape=(N,3) : f32[N,3]
 %3 = mul %2, %0 : f32[N,3]
 output "y" %3
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[3]
 %1 = broadcast %0 shape=(N,3) : f32[N,3]
 output "y" %1
@@ -77,7 +84,8 @@ output "y" %1
 %1 = constant 1 : i32[]
 %2 = div %0, %1 : i32[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : i32[N,3]
 output "y" %0
 )"},
@@ -86,7 +94,8 @@ output "y" %0
 %1 = constant 0 : i32[]
 %2 = mul %0, %1 : i32[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : i32[N,3]
 %1 = constant 0 : i32[]
 %2 = broadcast %1 shape=(N,3) : i32[N,3]
@@ -97,7 +106,8 @@ output "y" %2
 %1 = constant -1 : f32[]
 %2 = mul %0, %1 : f32[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 %1 = neg %0 : f32[N,3]
 output "y" %1
@@ -107,7 +117,8 @@ output "y" %1
 %1 = constant -1 : f32[]
 %2 = div %0, %1 : f32[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 %1 = neg %0 : f32[N,3]
 output "y" %1
@@ -117,7 +128,8 @@ output "y" %1
 %1 = constant 8 : f32[]
 %2 = div %0, %1 : f32[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 %1 = constant 0.125 : f32[]
 %2 = mul %0, %1 : f32[N,3]
@@ -128,7 +140,8 @@ output "y" %2
 %1 = neg %0 : f32[N,3]
 %2 = neg %1 : f32[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 output "y" %0
 )"},
@@ -139,7 +152,8 @@ output "y" %0
 %3 = neg %1 : f32[3]
 %4 = mul %2, %3 : f32[N,3]
 output "y" %4
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 %1 = input "z" : f32[3]
 %2 = mul %0, %1 : f32[N,3]
@@ -152,7 +166,8 @@ output "y" %2
 %3 = neg %1 : f32[3]
 %4 = div %2, %3 : f32[N,3]
 output "y" %4
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 %1 = input "z" : f32[3]
 %2 = div %0, %1 : f32[N,3]
@@ -164,7 +179,8 @@ output "y" %2
 %2 = constant 0.3 : f32[]
 %3 = mul %1, %2 : f32[N,3]
 output "y" %3
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 %1 = constant -0.3 : f32[]
 %2 = mul %0, %1 : f32[N,3]
@@ -176,7 +192,8 @@ output "y" %2
 %2 = constant 3 : f32[]
 %3 = div %2, %1 : f32[N,3]
 output "y" %3
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 %1 = constant -3 : f32[]
 %2 = div %1, %0 : f32[N,3]
@@ -188,7 +205,8 @@ output "y" %2
 %2 = neg %1 : f32[3]
 %3 = add %2, %0 : f32[N,3]
 output "y" %3
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 %1 = input "z" : f32[3]
 %2 = sub %0, %1 : f32[N,3]
@@ -200,7 +218,8 @@ output "y" %2
 %2 = neg %1 : f32[3]
 %3 = sub %0, %2 : f32[N,3]
 output "y" %3
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 %1 = input "z" : f32[3]
 %2 = add %0, %1 : f32[N,3]
@@ -211,7 +230,8 @@ output "y" %2
 %1 = neg %0 : i8[N,3]
 %2 = abs %1 : i8[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : i8[N,3]
 %1 = abs %0 : i8[N,3]
 output "y" %1
@@ -221,7 +241,8 @@ output "y" %1
 %1 = mul %0, %0 : f32[N,3]
 %2 = abs %1 : f32[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 %1 = mul %0, %0 : f32[N,3]
 output "y" %1
@@ -233,7 +254,8 @@ output "y" %1
 %3 = add %0, %1 : i32[N,3]
 %4 = add %3, %2 : i32[N,3]
 output "y" %4
-)", R"(
+)",
+     R"(
 %0 = input "x" : i32[N,3]
 %1 = constant 12 : i32[]
 %2 = add %0, %1 : i32[N,3]
@@ -246,7 +268,8 @@ output "y" %2
 %3 = mul %0, %1 : u8[N,3]
 %4 = mul %3, %2 : u8[N,3]
 output "y" %4
-)", R"(
+)",
+     R"(
 %0 = input "x" : u8[N,3]
 %1 = constant 94 : u8[]
 %2 = mul %0, %1 : u8[N,3]

@@ -7,7 +7,8 @@ constexpr RuleCase cases[] = {
 %0 = input "x" : f32[N,3]
 %1 = cast %0 dtype=(1) : f32[N,3]
 output "y" %1
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 output "y" %0
 )"},
@@ -16,7 +17,8 @@ output "y" %0
 %1 = cast %0 dtype=(1) : f32[N,3]
 %2 = cast %1 dtype=(0) : f64[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : f16[N,3]
 %1 = cast %0 dtype=(0) : f64[N,3]
 output "y" %1
@@ -26,7 +28,8 @@ output "y" %1
 %1 = cast %0 dtype=(0) : f64[N,3]
 %2 = cast %1 dtype=(3) : bf16[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 %1 = cast %0 dtype=(3) : bf16[N,3]
 output "y" %1
@@ -35,7 +38,8 @@ output "y" %1
 %0 = input "x" : f32[N,3]
 %1 = copy_to %0 device=(0) : f32[N,3]
 output "y" %1
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 output "y" %0
 )"},
@@ -45,7 +49,8 @@ output "y" %0
 %2 = copy_to %1 device=(0) : f32[N,3]
 %3 = neg %2 : f32[N,3]
 output "y" %3
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 %1 = neg %0 : f32[N,3]
 output "y" %1

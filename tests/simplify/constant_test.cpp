@@ -8,7 +8,8 @@ constexpr RuleCase cases[] = {
 %1 = constant {2, 2, 2} : f32[3]
 %2 = mul %0, %1 : f32[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 %1 = constant 2 : f32[]
 %2 = mul %0, %1 : f32[N,3]
@@ -19,7 +20,8 @@ output "y" %2
 %1 = iota length=(1) start=(5) dtype=(5) : i32[1]
 %2 = add %0, %1 : i32[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : i32[N,3]
 %1 = constant 5 : i32[]
 %2 = add %0, %1 : i32[N,3]
@@ -32,7 +34,8 @@ output "y" %2
 %3 = div %1, %2 : f32[3,2]
 %4 = sum %3 axes=(-1) : f32[3,1]
 output "y" %4
-)", R"(
+)",
+     R"(
 %0 = constant {1.6666667, 2.3333333, 3} : f32[3,1]
 output "y" %0
 )"},
@@ -41,7 +44,8 @@ output "y" %0
 %1 = add %0, %0 : u8[3]
 %2 = cast %1 dtype=(2) : f16[3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = constant {2, 144, 6} : f16[3]
 output "y" %0
 )"},

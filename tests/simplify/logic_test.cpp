@@ -8,7 +8,8 @@ constexpr RuleCase cases[] = {
 %1 = max %0, %0 : f32[N,3]
 %2 = min %1, %1 : f32[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 output "y" %0
 )"},
@@ -17,7 +18,8 @@ output "y" %0
 %1 = logical_and %0, %0 : bool[N,3]
 %2 = logical_or %1, %1 : bool[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : bool[N,3]
 output "y" %0
 )"},
@@ -26,7 +28,8 @@ output "y" %0
 %1 = constant inf : f32[]
 %2 = min %0, %1 : f32[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 output "y" %0
 )"},
@@ -35,7 +38,8 @@ output "y" %0
 %1 = constant -128 : i8[]
 %2 = max %0, %1 : i8[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : i8[N,3]
 output "y" %0
 )"},
@@ -47,7 +51,8 @@ output "y" %0
 %4 = logical_and %0, %3 : bool[N,3]
 output "y" %2
 output "z" %4
-)", R"(
+)",
+     R"(
 %0 = input "x" : bool[N,3]
 %1 = constant 0 : bool[]
 %2 = broadcast %1 shape=(N,3) : bool[N,3]
@@ -62,7 +67,8 @@ output "z" %2
 %4 = logical_or %0, %3 : bool[N,3]
 output "y" %2
 output "z" %4
-)", R"(
+)",
+     R"(
 %0 = input "x" : bool[N,3]
 %1 = constant 1 : bool[]
 %2 = broadcast %1 shape=(N,3) : bool[N,3]
@@ -76,7 +82,8 @@ output "z" %0
 %3 = logical_xor %2, %2 : bool[N,3]
 output "y" %2
 output "z" %3
-)", R"(
+)",
+     R"(
 %0 = input "x" : bool[N,3]
 %1 = logical_not %0 : bool[N,3]
 %2 = constant 0 : bool[]
@@ -89,7 +96,8 @@ output "z" %3
 %1 = logical_not %0 : bool[N,3]
 %2 = logical_not %1 : bool[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : bool[N,3]
 output "y" %0
 )"},
@@ -99,7 +107,8 @@ output "y" %0
 %2 = lt %0, %1 : bool[N,3]
 %3 = logical_not %2 : bool[N,3]
 output "y" %3
-)", R"(
+)",
+     R"(
 %0 = input "x" : i32[N,3]
 %1 = input "z" : i32[3]
 %2 = ge %0, %1 : bool[N,3]
@@ -112,7 +121,8 @@ output "y" %2
 %3 = lt %2, %2 : bool[N,3]
 output "y" %1
 output "z" %3
-)", R"(
+)",
+     R"(
 %0 = input "x" : i32[N,3]
 %1 = constant 1 : bool[]
 %2 = broadcast %1 shape=(N,3) : bool[N,3]
@@ -128,7 +138,8 @@ output "z" %5
 %2 = constant 1 : bool[]
 %3 = where %2, %0, %1 : f32[N,3]
 output "y" %3
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[3]
 %1 = input "z" : f32[N,3]
 %2 = broadcast %0 shape=(N,3) : f32[N,3]
@@ -139,7 +150,8 @@ output "y" %2
 %1 = input "x" : f32[3]
 %2 = where %0, %1, %1 : f32[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "c" : bool[N,1]
 %1 = input "x" : f32[3]
 %2 = broadcast %1 shape=(N,3) : f32[N,3]
@@ -152,7 +164,8 @@ output "y" %2
 %3 = logical_not %0 : bool[N,1]
 %4 = where %3, %1, %2 : f32[N,3]
 output "y" %4
-)", R"(
+)",
+     R"(
 %0 = input "c" : bool[N,1]
 %1 = input "x" : f32[3]
 %2 = input "z" : f32[N,3]

@@ -7,7 +7,8 @@ constexpr RuleCase cases[] = {
 %0 = input "x" : f32[N,3]
 %1 = reshape %0 shape=(N,3) : f32[N,3]
 output "y" %1
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 output "y" %0
 )"},
@@ -16,7 +17,8 @@ output "y" %0
 %1 = reshape %0 shape=(N,2,3) : f32[N,2,3]
 %2 = reshape %1 shape=(2*N,3) : f32[2*N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,6]
 %1 = reshape %0 shape=(2*N,3) : f32[2*N,3]
 output "y" %1
@@ -25,7 +27,8 @@ output "y" %1
 %0 = input "x" : f32[]
 %1 = reshape %0 shape=(1,1) : f32[1,1]
 output "y" %1
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[]
 %1 = broadcast %0 shape=(1,1) : f32[1,1]
 output "y" %1
@@ -38,7 +41,8 @@ output "y" %1
 %4 = slice %3 axis=(-3) start=(0) stop=(2) step=(1) : f32[2,N,2]
 %5 = window %4 axis=(-1) size=(2) stride=(1) dilation=(1) : f32[2,N,1,2]
 output "y" %5
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[]
 %1 = broadcast %0 shape=(2,N,1,2) : f32[2,N,1,2]
 output "y" %1
@@ -47,7 +51,8 @@ output "y" %1
 %0 = input "x" : f32[N,3]
 %1 = transpose %0 permutation=(-2,-1) : f32[N,3]
 output "y" %1
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 output "y" %0
 )"},
@@ -56,7 +61,8 @@ output "y" %0
 %1 = transpose %0 permutation=(-2,-3,-1) : f32[2,N,3]
 %2 = transpose %1 permutation=(-1,-2,-3) : f32[3,N,2]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,2,3]
 %1 = transpose %0 permutation=(-1,-3,-2) : f32[3,N,2]
 output "y" %1
@@ -66,7 +72,8 @@ output "y" %1
 %1 = transpose %0 permutation=(-1,-2) : f32[3,N]
 %2 = transpose %1 permutation=(-1,-2) : f32[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 output "y" %0
 )"},
@@ -74,7 +81,8 @@ output "y" %0
 %0 = input "x" : f32[N,1,2,3]
 %1 = transpose %0 permutation=(-4,-2,-3,-1) : f32[N,2,1,3]
 output "y" %1
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,1,2,3]
 %1 = reshape %0 shape=(N,2,1,3) : f32[N,2,1,3]
 output "y" %1
@@ -83,7 +91,8 @@ output "y" %1
 %0 = input "k" : f32[2,N,3,4]
 %1 = transpose %0 permutation=(-4,-2,-1,-3) : f32[2,3,4,N]
 output "y" %1
-)", R"(
+)",
+     R"(
 %0 = input "k" : f32[2,N,3,4]
 %1 = transpose %0 permutation=(-4,-2,-3,-1) : f32[2,3,N,4]
 %2 = transpose %1 permutation=(-4,-3,-1,-2) : f32[2,3,4,N]
@@ -93,7 +102,8 @@ output "y" %2
 %0 = input "x" : f32[]
 %1 = broadcast %0 shape=() : f32[]
 output "y" %1
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[]
 output "y" %0
 )"},
@@ -102,7 +112,8 @@ output "y" %0
 %1 = broadcast %0 shape=(N,3) : f32[N,3]
 %2 = broadcast %1 shape=(2,N,3) : f32[2,N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[3]
 %1 = broadcast %0 shape=(2,N,3) : f32[2,N,3]
 output "y" %1
@@ -111,7 +122,8 @@ output "y" %1
 %0 = input "x" : f32[N,3]
 %1 = broadcast %0 shape=(1,1,N,3) : f32[1,1,N,3]
 output "y" %1
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 %1 = reshape %0 shape=(1,1,N,3) : f32[1,1,N,3]
 output "y" %1
@@ -121,7 +133,8 @@ output "y" %1
 %1 = reshape %0 shape=(1,3) : f32[1,3]
 %2 = broadcast %1 shape=(N,3) : f32[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[3]
 %1 = broadcast %0 shape=(N,3) : f32[N,3]
 output "y" %1
@@ -132,7 +145,8 @@ output "y" %1
 %2 = broadcast %1 shape=(4,3,2) : f32[4,3,2]
 %3 = matmul %0, %2 : f32[4,N,2]
 output "y" %3
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[4,N,3]
 %1 = input "w" : f32[3,2]
 %2 = matmul %0, %1 : f32[4,N,2]
@@ -144,7 +158,8 @@ output "y" %2
 %2 = reshape %1 shape=(1,3,2) : f32[1,3,2]
 %3 = matmul %0, %2 : f32[4,N,2]
 output "y" %3
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[4,N,3]
 %1 = input "w" : f32[3,2]
 %2 = matmul %0, %1 : f32[4,N,2]
@@ -156,7 +171,8 @@ output "y" %2
 %2 = broadcast %0 shape=(N,3) : f32[N,3]
 %3 = add %2, %1 : f32[N,3]
 output "y" %3
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[3]
 %1 = input "z" : f32[N,3]
 %2 = add %0, %1 : f32[N,3]
@@ -170,7 +186,8 @@ output "y" %2
 %4 = mul %2, %3 : f32[N,3]
 %5 = tanh %4 : f32[N,3]
 output "y" %5
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[3]
 %1 = input "z" : f32[3]
 %2 = mul %0, %1 : f32[3]
@@ -184,7 +201,8 @@ output "y" %4
 %2 = reshape %1 shape=(1,3) : f32[1,3]
 %3 = add %0, %2 : f32[N,3]
 output "y" %3
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 %1 = input "b" : f32[3]
 %2 = add %0, %1 : f32[N,3]

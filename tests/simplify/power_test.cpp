@@ -8,7 +8,8 @@ constexpr RuleCase cases[] = {
 %1 = constant 0 : f32[]
 %2 = pow %0, %1 : f32[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 %1 = constant 1 : f32[]
 %2 = broadcast %1 shape=(N,3) : f32[N,3]
@@ -19,7 +20,8 @@ output "y" %2
 %1 = constant 1 : f32[]
 %2 = pow %0, %1 : f32[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 output "y" %0
 )"},
@@ -28,7 +30,8 @@ output "y" %0
 %1 = constant 2 : f32[]
 %2 = pow %0, %1 : f32[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 %1 = mul %0, %0 : f32[N,3]
 output "y" %1
@@ -38,7 +41,8 @@ output "y" %1
 %1 = constant 3 : f32[]
 %2 = pow %0, %1 : f32[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 %1 = mul %0, %0 : f32[N,3]
 %2 = mul %0, %1 : f32[N,3]
@@ -49,7 +53,8 @@ output "y" %2
 %1 = constant -1 : f32[]
 %2 = pow %0, %1 : f32[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 %1 = constant 1 : f32[]
 %2 = div %1, %0 : f32[N,3]
@@ -61,7 +66,8 @@ output "y" %2
 %2 = constant 0.5 : f32[]
 %3 = pow %1, %2 : f32[N,3]
 output "y" %3
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 %1 = abs %0 : f32[N,3]
 %2 = sqrt %1 : f32[N,3]
@@ -75,7 +81,8 @@ output "y" %2
 %4 = constant -0.5 : f32[]
 %5 = pow %3, %4 : f32[N,3]
 output "y" %5
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 %1 = mul %0, %0 : f32[N,3]
 %2 = constant 1e-05 : f32[]
@@ -89,7 +96,8 @@ output "y" %4
 %2 = constant 1 : f32[]
 %3 = div %2, %1 : f32[N,3]
 output "y" %3
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 %1 = rsqrt %0 : f32[N,3]
 output "y" %1
@@ -100,7 +108,8 @@ output "y" %1
 %2 = constant 1 : f32[]
 %3 = div %2, %1 : f32[N,3]
 output "y" %3
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 %1 = sqrt %0 : f32[N,3]
 output "y" %1
@@ -110,7 +119,8 @@ output "y" %1
 %1 = exp %0 : f32[N,3]
 %2 = log %1 : f32[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 output "y" %0
 )"},
@@ -119,7 +129,8 @@ output "y" %0
 %1 = floor %0 : f32[N,3]
 %2 = floor %1 : f32[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 %1 = floor %0 : f32[N,3]
 output "y" %1
@@ -129,7 +140,8 @@ output "y" %1
 %1 = neg %0 : f32[N,3]
 %2 = cos %1 : f32[N,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,3]
 %1 = cos %0 : f32[N,3]
 output "y" %1

@@ -8,7 +8,8 @@ constexpr RuleCase cases[] = {
 %1 = sum %0 axes=(-2) : f32[N,1,3]
 %2 = max_reduce %1 axes=(-2) : f32[N,1,3]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,1,3]
 output "y" %0
 )"},
@@ -16,7 +17,8 @@ output "y" %0
 %0 = input "x" : f32[N,1,3]
 %1 = sum %0 axes=(-2,-1) : f32[N,1,1]
 output "y" %1
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,1,3]
 %1 = sum %0 axes=(-1) : f32[N,1,1]
 output "y" %1
@@ -25,7 +27,8 @@ output "y" %1
 %0 = input "x" : f32[N,1,3]
 %1 = max_reduce %0 axes=(-3,-2) : f32[1,1,3]
 output "y" %1
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,1,3]
 %1 = max_reduce %0 axes=(-3) : f32[1,1,3]
 output "y" %1
@@ -35,7 +38,8 @@ output "y" %1
 %1 = sum %0 axes=(-1) : f32[N,2,1]
 %2 = sum %1 axes=(-3) : f32[1,2,1]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,2,3]
 %1 = sum %0 axes=(-3,-1) : f32[1,2,1]
 output "y" %1
@@ -45,7 +49,8 @@ output "y" %1
 %1 = max_reduce %0 axes=(-2) : f32[N,1,3]
 %2 = max_reduce %1 axes=(-1) : f32[N,1,1]
 output "y" %2
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,2,3]
 %1 = max_reduce %0 axes=(-2,-1) : f32[N,1,1]
 output "y" %1
@@ -54,7 +59,8 @@ output "y" %1
 %0 = input "x" : f32[N,1]
 %1 = argmax %0 axis=(-1) : i32[N,1]
 output "y" %1
-)", R"(
+)",
+     R"(
 %0 = input "x" : f32[N,1]
 %1 = constant 0 : i32[]
 %2 = broadcast %1 shape=(N,1) : i32[N,1]

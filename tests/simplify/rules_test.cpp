@@ -40,7 +40,8 @@ class RuleTest : public ::testing::TestWithParam<RuleCase> {};
 TEST_P(RuleTest, RewritesAsShown) {
     const Graph graph = parse_graph(header + std::string(GetParam().before));
     EXPECT_EQ(simplified_body(graph), GetParam().after) << GetParam().rule;
-    EXPECT_NE(simplified_body(graph, GetParam().rule), GetParam().after) << "the case does not need " << GetParam().rule;
+    EXPECT_NE(simplified_body(graph, GetParam().rule), GetParam().after)
+        << "the case does not need " << GetParam().rule;
 }
 
 TEST_P(RuleTest, KeepsValues) {
@@ -55,8 +56,9 @@ TEST_P(RuleTest, KeepsValues) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, RuleTest, ::testing::ValuesIn(all_cases()),
-                         [](const auto& info) { return std::string(info.param.rule) + "_" + std::to_string(info.index); });
+INSTANTIATE_TEST_SUITE_P(Cases, RuleTest, ::testing::ValuesIn(all_cases()), [](const auto& info) {
+    return std::string(info.param.rule) + "_" + std::to_string(info.index);
+});
 
 TEST(Rules, EachHasACase) {
     std::set<std::string_view> seen;

@@ -34,8 +34,9 @@ TEST(Simplify, DropsDeadNodesAndKeepsNamedLeaves) {
     g.output("y", tanh(x));
     const auto result = simplify::simplify(*g.data());
     EXPECT_TRUE(result.changed);
-    EXPECT_EQ(to_string(Graph(result.graph)), "graph g\n%0 = input \"x\" : f32[4]\n%1 = input \"unused\" : f32[4]\n"
-                                              "%2 = tanh %0 : f32[4]\noutput \"y\" %2\n");
+    EXPECT_EQ(to_string(Graph(result.graph)),
+              "graph g\n%0 = input \"x\" : f32[4]\n%1 = input \"unused\" : f32[4]\n"
+              "%2 = tanh %0 : f32[4]\noutput \"y\" %2\n");
     EXPECT_EQ(result.map, (std::vector<std::optional<ir::NodeId>>{0, 1, std::nullopt, 2}));
 }
 
@@ -194,14 +195,17 @@ TEST(Simplify, RandomGraphsKeepTheirValues) {
 
 // Rules that are almost right, each wrong in one way a careless hand makes them.
 const simplify::Rule wrong_rules[] = {
-    {"abs_is_nothing", "abs(x) = x", Op::abs, [](auto& r, auto id) -> std::optional<ir::NodeId> { return r.operand(id, 0); }},
+    {"abs_is_nothing", "abs(x) = x", Op::abs,
+     [](auto& r, auto id) -> std::optional<ir::NodeId> { return r.operand(id, 0); }},
     {"sub_commutes", "a - b = b - a", Op::sub,
      [](auto& r, auto id) -> std::optional<ir::NodeId> {
          if (r.operand(id, 0) <= r.operand(id, 1)) return std::nullopt;
          return r.make(Op::sub, {r.operand(id, 1), r.operand(id, 0)});
      }},
     {"max_is_min", "max(a, b) = min(a, b)", Op::max,
-     [](auto& r, auto id) -> std::optional<ir::NodeId> { return r.make(Op::min, {r.operand(id, 0), r.operand(id, 1)}); }},
+     [](auto& r, auto id) -> std::optional<ir::NodeId> {
+         return r.make(Op::min, {r.operand(id, 0), r.operand(id, 1)});
+     }},
     {"reduce_loses_the_sum", "sum(x) = max_reduce(x)", Op::sum,
      [](auto& r, auto id) -> std::optional<ir::NodeId> {
          const Attributes attributes = r.node(id).attributes;
@@ -221,7 +225,8 @@ const simplify::Rule wrong_rules[] = {
          if (!r.is(c, Op::logical_not)) return std::nullopt;
          return r.make(Op::where, {r.operand(c, 0), r.operand(id, 1), r.operand(id, 2)});
      }},
-    {"tanh_is_small", "tanh(x) = x", Op::tanh, [](auto& r, auto id) -> std::optional<ir::NodeId> { return r.operand(id, 0); }},
+    {"tanh_is_small", "tanh(x) = x", Op::tanh,
+     [](auto& r, auto id) -> std::optional<ir::NodeId> { return r.operand(id, 0); }},
 };
 
 TEST(Simplify, WrongRulesAreCaught) {
@@ -232,9 +237,7 @@ TEST(Simplify, WrongRulesAreCaught) {
         for (std::uint64_t seed = 0; seed < 600 && !caught; ++seed) {
             try {
                 caught = !fault_in(test::random_graph(seed), seed, rules).empty();
-            } catch (const Error&) {
-                caught = true;
-            }
+            } catch (const Error&) { caught = true; }
         }
         EXPECT_TRUE(caught) << wrong.name;
     }
@@ -242,8 +245,10 @@ TEST(Simplify, WrongRulesAreCaught) {
 
 TEST(Simplify, RulesThatChaseEachOtherAreAFaultNotAHang) {
     const simplify::Rule rules[] = {
-        {"there", "sin = cos", Op::sin, [](auto& r, auto id) -> std::optional<ir::NodeId> { return r.make(Op::cos, {r.operand(id, 0)}); }},
-        {"back", "cos = sin", Op::cos, [](auto& r, auto id) -> std::optional<ir::NodeId> { return r.make(Op::sin, {r.operand(id, 0)}); }},
+        {"there", "sin = cos", Op::sin,
+         [](auto& r, auto id) -> std::optional<ir::NodeId> { return r.make(Op::cos, {r.operand(id, 0)}); }},
+        {"back", "cos = sin", Op::cos,
+         [](auto& r, auto id) -> std::optional<ir::NodeId> { return r.make(Op::sin, {r.operand(id, 0)}); }},
     };
     Graph g("g");
     g.output("y", sin(g.input("x", DType::f32, {4})));

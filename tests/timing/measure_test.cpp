@@ -25,7 +25,8 @@ std::string message(const std::function<void()>& work) {
 TEST(Measure, GivesAPlausibleSummary) {
     for (const int threads : {1, 2}) {
         const Context context({.threads = threads});
-        const Timing timing = measure(problem("exp | f32[64,64] -> f32[64,64]"), "cpu.reference.exp@1", context, {.blocks = 7});
+        const Timing timing =
+            measure(problem("exp | f32[64,64] -> f32[64,64]"), "cpu.reference.exp@1", context, {.blocks = 7});
         EXPECT_EQ(timing.status, TimingStatus::ok);
         EXPECT_GE(timing.samples, 1);
         EXPECT_LE(timing.samples, 7);
@@ -45,8 +46,10 @@ TEST(Measure, EveryKernelsFirstSampleCanBeMeasured) {
         auto symbols = Symbols::create();
         const Problem sample = parse_problem(kernel.samples[0], *symbols);
         std::vector<std::int64_t> sizes;
-        for (const Symbols::Symbol& symbol : symbols->list()) sizes.push_back(std::min<std::int64_t>(symbol.high, std::max<std::int64_t>(symbol.low, 3)));
-        EXPECT_GT(measure(at_sizes(sample, sizes), kernel.id, context, {.blocks = 1, .max_seconds = 0.001}).median, 0) << kernel.id;
+        for (const Symbols::Symbol& symbol : symbols->list())
+            sizes.push_back(std::min<std::int64_t>(symbol.high, std::max<std::int64_t>(symbol.low, 3)));
+        EXPECT_GT(measure(at_sizes(sample, sizes), kernel.id, context, {.blocks = 1, .max_seconds = 0.001}).median, 0)
+            << kernel.id;
         ++measured;
     }
     EXPECT_GT(measured, 50);
@@ -54,13 +57,16 @@ TEST(Measure, EveryKernelsFirstSampleCanBeMeasured) {
 
 TEST(Measure, RefusesWhatItCannotMeasure) {
     const Context context({.max_isa = Isa::baseline});
-    EXPECT_EQ(message([&] { measure(problem("exp | f32[4] -> f32[4]"), "no.such@1", context); }), "[measure] there is no kernel no.such@1");
+    EXPECT_EQ(message([&] { measure(problem("exp | f32[4] -> f32[4]"), "no.such@1", context); }),
+              "[measure] there is no kernel no.such@1");
     auto symbols = Symbols::create();
     const Problem open = parse_problem("exp | f32[N] -> f32[N] where N in 1..4", *symbols);
-    EXPECT_EQ(message([&] { measure(open, "cpu.reference.exp@1", context); }), "[measure] the problem has symbols: exp | f32[N] -> f32[N] where N in 1..4");
+    EXPECT_EQ(message([&] { measure(open, "cpu.reference.exp@1", context); }),
+              "[measure] the problem has symbols: exp | f32[N] -> f32[N] where N in 1..4");
     std::stop_source stop;
     stop.request_stop();
-    EXPECT_THROW(measure(problem("exp | f32[4] -> f32[4]"), "cpu.reference.exp@1", context, {.stop = stop.get_token()}), Cancelled);
+    EXPECT_THROW(measure(problem("exp | f32[4] -> f32[4]"), "cpu.reference.exp@1", context, {.stop = stop.get_token()}),
+                 Cancelled);
 }
 
 TEST(TeamClock, CountsWhatOthersDidBeforeAMemberCame) {

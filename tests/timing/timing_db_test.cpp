@@ -38,7 +38,8 @@ Timing timing(double median, int samples = 9, int quality = 2) {
 class TimingDbFile : public testing::Test {
 protected:
     void SetUp() override {
-        folder = fs::path(CAIRN_BINARY_DIR) / "timing_db_test" / testing::UnitTest::GetInstance()->current_test_info()->name();
+        folder = fs::path(CAIRN_BINARY_DIR) / "timing_db_test" /
+                 testing::UnitTest::GetInstance()->current_test_info()->name();
         fs::remove_all(folder);
         fs::create_directories(folder);
         path = folder / "timings.db";
@@ -157,7 +158,8 @@ TEST_F(TimingDbFile, SixteenProcessesWriteAtOnce) {
         const pid_t child = fork();
         if (child == 0) {
             TimingDb db(path);
-            for (int i = 0; i < rows; ++i) db.record(problem(), "p" + std::to_string(p) + "i" + std::to_string(i), machine, policy, timing(1));
+            for (int i = 0; i < rows; ++i)
+                db.record(problem(), "p" + std::to_string(p) + "i" + std::to_string(i), machine, policy, timing(1));
             _exit(db.persistent() ? 0 : 1);
         }
         children.push_back(child);

@@ -9,25 +9,29 @@
 #include <string>
 #include <vector>
 
-/// DistilBERT for sequence classification (Sanh et al., arXiv 1910.01108) as a graph, read from an ordinary Hugging Face folder.
+/// DistilBERT for sequence classification (Sanh et al., arXiv 1910.01108) as a graph, read from an ordinary Hugging
+/// Face folder.
 namespace cairn::inline v0::models {
 
 /// What config.json says of a DistilBERT. The defaults are distilbert-base with two labels.
 struct DistilBertConfig {
     /// Sizes: entries of the vocabulary, positions, width, attention heads, layers, inner width.
     std::int64_t vocabulary = 30522, positions = 512, width = 768, heads = 12, layers = 6, inner = 3072;
-    std::string activation = "gelu";      ///< gelu, relu, silu, gelu_new
+    std::string activation = "gelu";                        ///< gelu, relu, silu, gelu_new
     std::vector<std::string> labels{"LABEL_0", "LABEL_1"};  ///< by logit
 
-    /// Reads config.json. Throws Error(file) naming the entry that is missing or makes no sense, Error(unsupported) for another kind of model.
+    /// Reads config.json. Throws Error(file) naming the entry that is missing or makes no sense, Error(unsupported) for
+    /// another kind of model.
     CAIRN_API static DistilBertConfig read(const std::filesystem::path& config_json);
 };
 
 /// The tensors of a DistilBERT classifier in the order of the reference implementation's state dictionary.
 CAIRN_API std::vector<WeightSpec> distilbert_weights(const DistilBertConfig& config);
 
-/// Inputs: `ids` i32[B,S], `mask` bool[B,S] (false: padding). Output: `logits` f32[B,labels]. Symbols B in 1..max_batch and S.
-CAIRN_API Graph distilbert_graph(const DistilBertConfig& config, const std::vector<WeightSpec>& weights, std::int64_t max_batch = 8);
+/// Inputs: `ids` i32[B,S], `mask` bool[B,S] (false: padding). Output: `logits` f32[B,labels]. Symbols B in 1..max_batch
+/// and S.
+CAIRN_API Graph distilbert_graph(const DistilBertConfig& config, const std::vector<WeightSpec>& weights,
+                                 std::int64_t max_batch = 8);
 
 /// A compiled classifier. For one thread at a time.
 ///
@@ -39,16 +43,17 @@ public:
     static DistilBert load(const std::filesystem::path& folder, const Context& context, std::int64_t max_batch = 8,
                            const CompileOptions& compile_options = {});
     /// The same with weights from elsewhere, under the names and dtypes of `weights`.
-    DistilBert(const DistilBertConfig& config, const std::vector<WeightSpec>& weights, const WeightSource& source, const Context& context,
-               std::int64_t max_batch = 8, const CompileOptions& compile_options = {});
+    DistilBert(const DistilBertConfig& config, const std::vector<WeightSpec>& weights, const WeightSource& source,
+               const Context& context, std::int64_t max_batch = 8, const CompileOptions& compile_options = {});
 
-    /// Logits of one text, valid until the next call. Throws Error(argument) for no ids, more than the config's positions, or an id outside the
-    /// vocabulary.
+    /// Logits of one text, valid until the next call. Throws Error(argument) for no ids, more than the config's
+    /// positions, or an id outside the vocabulary.
     std::span<const float> forward(std::span<const std::int32_t> ids);
     /// Logits of several rows, row after row; shorter rows are padded and masked. At most max_batch rows.
     std::span<const float> forward(std::span<const std::vector<std::int32_t>> rows);
     /// The same with ids and masks as given, all of one length.
-    std::span<const float> forward(std::span<const std::vector<std::int32_t>> rows, std::span<const std::vector<bool>> masks);
+    std::span<const float> forward(std::span<const std::vector<std::int32_t>> rows,
+                                   std::span<const std::vector<bool>> masks);
 
     /// What it was made from, and the compiled graph below it.
     const DistilBertConfig& config() const noexcept { return config_; }

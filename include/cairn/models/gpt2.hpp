@@ -23,7 +23,8 @@ struct Gpt2Config {
     bool scale_by_layer = false;          ///< and by 1/(layer + 1)
     bool tied = true;                     ///< the output projection is the embedding
 
-    /// Reads config.json. Throws Error(file) naming the entry that is missing or makes no sense, Error(unsupported) for another kind of model.
+    /// Reads config.json. Throws Error(file) naming the entry that is missing or makes no sense, Error(unsupported) for
+    /// another kind of model.
     CAIRN_API static Gpt2Config read(const std::filesystem::path& config_json);
 };
 
@@ -36,36 +37,41 @@ enum class Logits { last, all };
 /// How the graph is made.
 struct Gpt2Options {
     Logits logits = Logits::last;  ///< of which positions
-    std::int64_t max_batch = 1;   ///< rows; above 1 the graph takes an input `start`
-    std::int64_t capacity = 0;    ///< positions kept, at most those of the config; 0: all
+    std::int64_t max_batch = 1;    ///< rows; above 1 the graph takes an input `start`
+    std::int64_t capacity = 0;     ///< positions kept, at most those of the config; 0: all
 };
 
 /// One graph for prefill and decode: T new tokens behind `past` ones.
 ///
-/// Inputs: `ids` i32[B,T]; with max_batch > 1 also `start` i32[B], the position in each row at which its text begins: rows are padded on the left, what
-/// lies before is never seen and positions count from there. States `keys.i`, `values.i` f32[B,heads,past,width/heads] grow by T a run.
-/// Output: `logits` f32[B,vocabulary] of the last position, or f32[B,T,vocabulary]. Symbols B, T, past.
-CAIRN_API Graph gpt2_graph(const Gpt2Config& config, const std::vector<WeightSpec>& weights, const Gpt2Options& options = {});
+/// Inputs: `ids` i32[B,T]; with max_batch > 1 also `start` i32[B], the position in each row at which its text begins:
+/// rows are padded on the left, what lies before is never seen and positions count from there. States `keys.i`,
+/// `values.i` f32[B,heads,past,width/heads] grow by T a run. Output: `logits` f32[B,vocabulary] of the last position,
+/// or f32[B,T,vocabulary]. Symbols B, T, past.
+CAIRN_API Graph gpt2_graph(const Gpt2Config& config, const std::vector<WeightSpec>& weights,
+                           const Gpt2Options& options = {});
 
-/// A compiled GPT-2 with its key/value cache. For one thread at a time; instance() makes further ones that share programs and weights.
+/// A compiled GPT-2 with its key/value cache. For one thread at a time; instance() makes further ones that share
+/// programs and weights.
 ///
 ///     Gpt2 model = Gpt2::load("examples/models/shakespeare-gpt2", context);
 ///     auto logits = model.forward(ids);            // prefill: logits of the last position
 ///     auto next = model.forward({&chosen, 1});     // decode, one token at a time
 class CAIRN_API Gpt2 {
 public:
-    /// Reads config.json and model.safetensors (or its shards), compiles and binds. Throws Error(file) and what compile() throws. Splits T into 1, 2..12
-    /// and 13.. where compile_options has no splits.
+    /// Reads config.json and model.safetensors (or its shards), compiles and binds. Throws Error(file) and what
+    /// compile() throws. Splits T into 1, 2..12 and 13.. where compile_options has no splits.
     static Gpt2 load(const std::filesystem::path& folder, const Context& context, const Gpt2Options& options = {},
                      CompileOptions compile_options = {});
     /// The same with weights from elsewhere, under the names and dtypes of `weights`.
-    Gpt2(const Gpt2Config& config, const std::vector<WeightSpec>& weights, const WeightSource& source, const Context& context,
-         const Gpt2Options& options = {}, CompileOptions compile_options = {});
+    Gpt2(const Gpt2Config& config, const std::vector<WeightSpec>& weights, const WeightSource& source,
+         const Context& context, const Gpt2Options& options = {}, CompileOptions compile_options = {});
 
-    /// Appends tokens to the text and gives logits (of the last token, or of all of them, row after row), valid until the next call. Throws
-    /// Error(argument) for no tokens, an id outside the vocabulary, or a text longer than the capacity; the cache is then as before.
+    /// Appends tokens to the text and gives logits (of the last token, or of all of them, row after row), valid until
+    /// the next call. Throws Error(argument) for no tokens, an id outside the vocabulary, or a text longer than the
+    /// capacity; the cache is then as before.
     std::span<const float> forward(std::span<const std::int32_t> ids);
-    /// Several rows of equal length at once: `ids` holds starts.size() rows, row r begins at position starts[r]. Needs max_batch > 1.
+    /// Several rows of equal length at once: `ids` holds starts.size() rows, row r begins at position starts[r]. Needs
+    /// max_batch > 1.
     std::span<const float> forward(std::span<const std::int32_t> ids, std::span<const std::int32_t> starts);
 
     /// Tokens in the cache, and the most it holds.

@@ -4,7 +4,8 @@
 
 namespace cairn::device {
 
-/// Address space that becomes memory where it is touched: for states, whose live parts lie far apart. Zero when first read.
+/// Address space that becomes memory where it is touched: for states, whose live parts lie far apart. Zero when first
+/// read.
 class LazyMemory {
 public:
     LazyMemory() noexcept = default;
@@ -16,7 +17,8 @@ public:
 
     std::byte* data() const noexcept { return base_; }
     std::size_t size() const noexcept { return bytes_; }
-    /// Makes [offset, offset + bytes) usable without a page fault; contents stay. Throws Error(memory) when the system has no more.
+    /// Makes [offset, offset + bytes) usable without a page fault; contents stay. Throws Error(memory) when the system
+    /// has no more.
     void touch(std::size_t offset, std::size_t bytes);
 
 private:
