@@ -104,8 +104,8 @@ CAIRN_INLINE void multiply_add(F32& sum, F32 a, F32 b) {
 
 CAIRN_INLINE F32 sqrt(F32 x) {
 #if defined(__AVX512F__) && !defined(CAIRN_LANES)
-    return _mm512_maskz_sqrt_ps(static_cast<__mmask16>(-1),
-                                x);  // the plain form warns of an uninitialised value in g++ 12
+    // The plain form warns of an uninitialised value in g++ 12.
+    return _mm512_maskz_sqrt_ps(static_cast<__mmask16>(-1), x);
 #elif defined(__AVX2__) && !defined(CAIRN_LANES)
     return _mm256_sqrt_ps(x);
 #else
