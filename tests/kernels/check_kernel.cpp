@@ -36,8 +36,8 @@ struct Outcome {
 
 class Check {
 public:
-    Check(const Kernel& kernel, const std::vector<Definition>& definitions, bool same_for_any_team)
-        : kernel_(kernel), definitions_(definitions), same_for_any_team_(same_for_any_team) {
+    Check(const Kernel& kernel, const std::vector<Definition>& definitions, bool same_for_any_team, std::size_t every)
+        : kernel_(kernel), definitions_(definitions), same_for_any_team_(same_for_any_team), every_(every) {
         for (int threads = 1; threads <= most_threads; ++threads)
             pools_.push_back(std::make_unique<device::ThreadPool>(threads));
     }
@@ -54,7 +54,8 @@ public:
                     continue;
                 }
                 try {
-                    for (const auto& sizes : variation.sizes) at_sizes_of(variation, sizes);
+                    for (std::size_t i = 0; i < variation.sizes.size(); i += every_)
+                        at_sizes_of(variation, variation.sizes[i]);
                 } catch (const Error& error) {
                     fault(std::string("accepts what its definition refuses: ") + error.what(), variation.problem);
                 }
@@ -262,6 +263,7 @@ private:
     const Kernel& kernel_;
     const std::vector<Definition>& definitions_;
     const bool same_for_any_team_;
+    const std::size_t every_;
     std::vector<std::unique_ptr<device::ThreadPool>> pools_;
     std::mt19937_64 random_{20240229};
     Report report_;
@@ -269,8 +271,9 @@ private:
 
 }  // namespace
 
-Report check_kernel(const Kernel& kernel, const std::vector<Definition>& definitions, bool same_for_any_team) {
-    return Check(kernel, definitions, same_for_any_team).run();
+Report check_kernel(const Kernel& kernel, const std::vector<Definition>& definitions, bool same_for_any_team,
+                    std::size_t every) {
+    return Check(kernel, definitions, same_for_any_team, every).run();
 }
 
 }  // namespace cairn::test

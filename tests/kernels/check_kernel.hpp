@@ -2,6 +2,7 @@
 
 #include "cairn/kernel.hpp"
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct Report {
 /// * nothing written outside the outputs and the workspace, nothing read that shows;
 /// * with an output in an input's memory, where the kernel says so: the same bits again;
 /// * no heap call in run(), a cost that is a finite number, a workspace that is enough.
-Report check_kernel(const Kernel& kernel, const std::vector<Definition>& definitions, bool same_for_any_team);
+/// Of the sizes of a variation each `every`-th is tried.
+Report check_kernel(const Kernel& kernel, const std::vector<Definition>& definitions, bool same_for_any_team,
+                    std::size_t every = 1);
 
 }  // namespace cairn::test

@@ -22,13 +22,20 @@ std::string name_of(const testing::TestParamInfo<std::size_t>& info) {
 // The families whose sums run in an order that the team's size does not change.
 bool promises_same_bits(const std::string& id) { return id.find("eigen") == std::string::npos; }
 
+// Sanitized code takes twenty times as long.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::size_t every = 4;
+#else
+constexpr std::size_t every = 1;
+#endif
+
 class EveryKernel : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(EveryKernel, ComputesItsDefinition) {
     const Kernel& kernel = kernels().kernels[GetParam()];
     if (kernel.isa > device::detect_isa())
         GTEST_SKIP() << "this machine has no " << to_string(kernel.isa) << " for " << kernel.id;
-    const Report report = check_kernel(kernel, kernels().definitions, promises_same_bits(kernel.id));
+    const Report report = check_kernel(kernel, kernels().definitions, promises_same_bits(kernel.id), every);
     for (const std::string& fault : report.faults) ADD_FAILURE() << fault;
     EXPECT_GE(report.runs, 3) << kernel.id;
 }

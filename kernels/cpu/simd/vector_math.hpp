@@ -58,9 +58,10 @@ CAIRN_INLINE F32 log(F32 x) {
     const I32 tiny = x < 1.17549435e-38f;  // subnormal, zero or negative
     const F32 scaled = tiny ? x * 8388608.0f : x;
     // Take the power of two out so that m lies in [sqrt(1/2), sqrt(2)).
-    const I32 offset = bits(scaled) - 0x3f3504f3;
-    const I32 exponent = offset >> 23;
-    const F32 m = from_bits(bits(scaled) - (exponent << 23));
+    // In unsigned numbers, where the bits of -0 may wrap.
+    const U32 whole = std::bit_cast<U32>(scaled);
+    const I32 exponent = std::bit_cast<I32>(whole - 0x3f3504f3u) >> 23;
+    const F32 m = std::bit_cast<F32>(whole - std::bit_cast<U32>(exponent << 23));
     const F32 e = to_float(exponent) - (tiny ? splat(23.0f) : F32{});
     const F32 f = m - 1.0f;
     F32 p = f * 0.06746637556f - 0.116756507f;
