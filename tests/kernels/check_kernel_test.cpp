@@ -36,9 +36,9 @@ struct Settings {
 };
 
 // layer_norm on rows of [N, D], one row after another; `fault` says what to do wrongly. It is for check_kernel to find
-// that out, so AddressSanitizer looks away.
+// that out, so the sanitizers look away.
 template <Fault fault>
-[[gnu::no_sanitize_address]] void run(const Args& args, Team& team) {
+[[gnu::no_sanitize_address, gnu::no_sanitize_thread]] void run(const Args& args, Team& team) {
     const TensorArg &x = args.inputs[0], &y = args.outputs[0];
     const std::int64_t rows = x.shape[0], columns = x.shape[1];
     const auto* in = reinterpret_cast<const float*>(x.data);
