@@ -156,8 +156,11 @@ public:
         set.name = graph_.name();
         set.symbols = graph_.symbols();
         for (const ir::Node& node : graph_.nodes())
-            if (node.op == ir::Op::input)
-                set.inputs.push_back({node.name, {}, TensorDesc::dense(node.dtype, node.shape)});
+            if (node.op == ir::Op::input) {
+                program::Port& port = set.inputs.emplace_back();
+                port.name = node.name;
+                port.desc = TensorDesc::dense(node.dtype, node.shape);
+            }
         const auto buckets = buckets_of(graph_, options_, driver.enabled("specialize"));
         end_ = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                                       std::chrono::duration<double>(options_.tune_seconds));
