@@ -101,7 +101,7 @@ void CompiledRun::fill_states(const ir::Inputs& inputs) {
         const ir::Value& value = inputs.tensors.at(state.name);
         const std::vector<std::byte> bytes = to_bytes(value);
         std::byte* base = instance_->states[s].memory.data();
-        std::memset(base, 0xff, instance_->states[s].memory.size());
+        std::fill_n(base, instance_->states[s].memory.size(), std::byte{0xff});
         const std::size_t element = size_of(value.dtype);
         const std::vector<std::int64_t> places = places_of(memory, value.shape);
         for (std::size_t i = 0; i < places.size(); ++i)
