@@ -15,25 +15,6 @@ namespace {
 // forms of a weight that the first and the last layer share. A region has at least this many goals.
 constexpr int max_crossing = 8, min_region = 4;
 
-/// The problem without alternatives that rest on something unreachable.
-SearchProblem reachable_part(const SearchProblem& problem) {
-    SearchProblem part{std::vector<std::vector<Alternative>>(problem.goals.size()), problem.roots};
-    for (std::size_t g = 0; g < problem.goals.size(); ++g)
-        for (const Alternative& alternative : problem.goals[g]) {
-            const bool possible = std::all_of(alternative.needs.begin(), alternative.needs.end(), [&](int need) {
-                return !part.goals[static_cast<std::size_t>(need)].empty();
-            });
-            // A slot of negative cost keeps the numbering of alternatives.
-            part.goals[g].push_back(possible ? alternative : Alternative{-1, {}, {}});
-        }
-    for (std::size_t g = 0; g < part.goals.size(); ++g) {
-        auto& alternatives = part.goals[g];
-        if (std::all_of(alternatives.begin(), alternatives.end(), [](const Alternative& a) { return a.cost < 0; }))
-            alternatives.clear();
-    }
-    return part;
-}
-
 /// Where to cut the order of goals: at the places that fewest goals are needed across, of those in the middle half.
 std::vector<int> cuts_of(const SearchProblem& problem, bool share) {
     const std::size_t count = problem.goals.size();
@@ -99,11 +80,7 @@ void cross_region(const std::map<Frontier, Arrival>& above, std::map<Frontier, A
 }  // namespace
 
 SearchResult search(const SearchProblem& original, const SearchOptions& options) {
-    const SearchProblem part = reachable_part(original);
-    for (const int root : part.roots)
-        if (part.goals[static_cast<std::size_t>(root)].empty())
-            throw Error(ErrorKind::unsupported, "select", "goal " + std::to_string(root) + " cannot be reached");
-    const Reduction reduction = reduce(part);
+    const Reduction reduction = reduce(original);
     const SearchProblem& problem = reduction.problem;
 
     SearchResult result;

@@ -1,7 +1,10 @@
 #include "select/reduce.hpp"
 
+#include "cairn/error.hpp"
+
 #include <algorithm>
 #include <iterator>
+#include <string>
 
 namespace cairn::inline v0::select {
 namespace {
@@ -35,7 +38,9 @@ public:
         std::sort(roots_.begin(), roots_.end());
         for (std::size_t g = 0; g < options_.size(); ++g) {
             for (std::size_t a = 0; a < problem.goals[g].size(); ++a) {
-                if (problem.goals[g][a].cost < 0) continue;
+                const auto possible = [&](int need) { return !options(need).empty(); };
+                const std::vector<int>& needs = problem.goals[g][a].needs;
+                if (!std::all_of(needs.begin(), needs.end(), possible)) continue;
                 Option option{problem.goals[g][a], decided({static_cast<int>(g), static_cast<int>(a)})};
                 std::sort(option.alternative.needs.begin(), option.alternative.needs.end());
                 std::sort(option.alternative.provides.begin(), option.alternative.provides.end());
@@ -46,6 +51,9 @@ public:
             }
             prune(options_[g]);
         }
+        for (const int root : problem.roots)
+            if (options(root).empty())
+                throw Error(ErrorKind::unsupported, "select", "goal " + std::to_string(root) + " cannot be reached");
     }
 
     Reduction run() {
@@ -154,9 +162,16 @@ private:
     }
 
     Reduction numbered() {
+        // What can only come along has no option of its own.
+        std::vector<bool> kept(options_.size(), false);
+        for (std::size_t g = 0; g < options_.size(); ++g) {
+            kept[g] = !options_[g].empty();
+            for (const Option& option : options_[g])
+                for (const int goal : option.alternative.provides) kept[static_cast<std::size_t>(goal)] = true;
+        }
         std::vector<int> number(options_.size(), -1);
         for (std::size_t g = 0; g < options_.size(); ++g) {
-            if (options_[g].empty()) continue;
+            if (!kept[g]) continue;
             number[g] = static_cast<int>(result_.problem.goals.size());
             auto& alternatives = result_.problem.goals.emplace_back();
             auto& starts = result_.starts_.emplace_back();

@@ -33,8 +33,8 @@ private:
 ///
 /// and drops an alternative where another of the same goal costs no more, needs no other goals and provides the same.
 /// Both keep the optimum: v is made for u alone, and exchanging the dropped alternative makes no set of choices dearer.
-/// (Not so where a goal it alone needs could bring others with it: that alternative stays.) Alternatives of negative
-/// cost are impossible ones.
+/// (Not so where a goal it alone needs could bring others with it: that alternative stays.) Alternatives that rest on
+/// something out of reach are left out. Throws Error(unsupported) naming a root that cannot be reached.
 Reduction reduce(const SearchProblem& problem);
 
 }  // namespace cairn::inline v0::select

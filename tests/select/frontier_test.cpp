@@ -119,6 +119,16 @@ TEST(Frontier, TakesAValueFromATileThatProvidesIt) {
     EXPECT_EQ(result.choice, (std::vector<int>{0, -1, 1}));
 }
 
+TEST(Frontier, TakesAlongWhatCanOnlyComeAlong) {
+    // Nothing makes goal 0 for its own sake; the cheaper way to goal 2 brings it.
+    SearchProblem problem;
+    problem.goals = {{}, {{1, {}, {}}}, {{3, {1}, {0}}, {6, {1}, {}}, {0.5, {0}, {}}}};
+    problem.roots = {2};
+    const SearchResult result = search(problem);
+    EXPECT_DOUBLE_EQ(result.cost, 4);
+    EXPECT_EQ(result.choice, (std::vector<int>{-1, 0, 0}));
+}
+
 /// `count` layers of the same make, each with a choice between a dear tile and cheap steps, over a value all of them
 /// need; every other step is wanted for itself.
 SearchProblem layers(int count) {
