@@ -10,13 +10,13 @@
 #include "cairn/text/tokenizer.hpp"
 #include "examples/host.hpp"
 #include "examples/id_lines.hpp"
+#include "examples/logit_rows.hpp"
 #include "examples/synthetic_weights.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <iostream>
 #include <sstream>
 
@@ -65,40 +65,18 @@ DistilBert load(const Options& options) {
 std::vector<std::string> read_texts(const Options& options) {
     if (options.text_given) return {options.text};
     std::vector<std::string> texts;
-    std::istringstream lines(host::read_text(options.input));
-    std::size_t number = 0;
-    for (std::string line; std::getline(lines, line);) {
-        ++number;
-        if (options.lines) {
-            texts.push_back(line);
-            continue;
-        }
-        if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-        const json value = json::parse(line, nullptr, false);
-        if (!value.is_string())
-            throw cairn::Error(cairn::ErrorKind::file, "input",
-                               options.input + ":" + std::to_string(number) + ": expected a JSON string");
-        texts.push_back(value.get<std::string>());
+    if (options.lines) {
+        std::istringstream lines(host::read_text(options.input));
+        for (std::string line; std::getline(lines, line);) texts.push_back(line);
+        return texts;
     }
+    host::for_each_line(options.input, [&](const std::string& line) -> std::string {
+        const json value = json::parse(line, nullptr, false);
+        if (!value.is_string()) return "expected a JSON string";
+        texts.push_back(value.get<std::string>());
+        return {};
+    });
     return texts;
-}
-
-void check_finite(std::span<const float> logits) {
-    if (!std::all_of(logits.begin(), logits.end(), [](float logit) { return std::isfinite(logit); }))
-        throw cairn::Error(cairn::ErrorKind::file, "distilbert",
-                           "a logit is no finite number: the weights are damaged");
-}
-
-std::string number(double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.9g", value);
-    return text;
-}
-
-std::string row_text(std::span<const float> row) {
-    std::string text = "[";
-    for (const float value : row) text += (text.size() == 1 ? "" : ", ") + number(static_cast<double>(value));
-    return text + "]";
 }
 
 void print(const DistilBert& model, const std::string& text, std::span<const float> logits, bool as_json) {
@@ -108,10 +86,10 @@ void print(const DistilBert& model, const std::string& text, std::span<const flo
     const std::string& label = model.config().labels[static_cast<std::size_t>(best - logits.begin())];
     if (as_json)
         std::cout << "{\"text\": " << json(text).dump(-1, ' ', false, json::error_handler_t::replace)
-                  << ", \"label\": " << json(label).dump() << ", \"probability\": " << number(1 / sum)
-                  << ", \"logits\": " << row_text(logits) << "}\n";
+                  << ", \"label\": " << json(label).dump() << ", \"probability\": " << logit_rows::number(1 / sum)
+                  << ", \"logits\": " << logit_rows::row_text(logits) << "}\n";
     else
-        std::cout << label << ' ' << number(1 / sum) << ' ' << text << '\n';
+        std::cout << label << ' ' << logit_rows::number(1 / sum) << ' ' << text << '\n';
 }
 
 void classify(const Options& options) {
@@ -126,7 +104,7 @@ void classify(const Options& options) {
         std::vector<std::vector<std::int32_t>> rows;
         for (std::size_t i = 0; i < count; ++i) rows.push_back(tokenizer->encode(texts[first + i], encode));
         const std::span<const float> logits = model.forward(rows);
-        check_finite(logits);
+        logit_rows::check_finite("distilbert", logits);
         for (std::size_t i = 0; i < count; ++i)
             print(model, texts[first + i], logits.subspan(i * labels, labels), options.as_json);
     }
@@ -139,8 +117,8 @@ void run_ids(const Options& options) {
     DistilBert model = load(options);
     for (const id_lines::Line& line : lines) {
         const std::span<const float> logits = model.forward({&line.ids, 1}, {&line.mask, 1});
-        check_finite(logits);
-        std::cout << row_text(logits) << '\n';
+        logit_rows::check_finite("distilbert", logits);
+        std::cout << logit_rows::row_text(logits) << '\n';
     }
 }
 

@@ -12,6 +12,7 @@
 #include "cairn/text/tokenizer.hpp"
 #include "examples/host.hpp"
 #include "examples/id_lines.hpp"
+#include "examples/logit_rows.hpp"
 #include "examples/report.hpp"
 #include "examples/synthetic_weights.hpp"
 
@@ -92,21 +93,6 @@ Loaded load(const Options& options, Known known, const cairn::models::Gpt2Option
     return {std::move(model), std::move(known.tokenizer), display.finish()};
 }
 
-void print_row(std::span<const float> row) {
-    std::string text = "[";
-    char number[32];
-    for (std::size_t i = 0; i < row.size(); ++i) {
-        std::snprintf(number, sizeof number, "%s%.9g", i == 0 ? "" : ", ", static_cast<double>(row[i]));
-        text += number;
-    }
-    std::cout << text << "]\n";
-}
-
-void check_finite(std::span<const float> logits) {
-    if (!std::all_of(logits.begin(), logits.end(), [](float logit) { return std::isfinite(logit); }))
-        throw cairn::Error(cairn::ErrorKind::file, "gpt2", "a logit is no finite number: the weights are damaged");
-}
-
 void check_length(const Gpt2Config& config, const std::vector<std::int32_t>& prompt, std::int64_t tokens) {
     if (prompt.empty()) throw cairn::Error(cairn::ErrorKind::argument, "gpt2", "the prompt is empty");
     const auto length = static_cast<std::int64_t>(prompt.size());
@@ -122,8 +108,8 @@ void write(Loaded& loaded, const Options& options, cairn::text::Sampler sampler,
     Gpt2& model = loaded.model;
     model.rewind();
     std::span<const float> logits = model.forward(prompt);
-    check_finite(logits);
-    if (options.print_logits) print_row(logits);
+    logit_rows::check_finite("gpt2", logits);
+    if (options.print_logits) std::cout << logit_rows::row_text(logits) << '\n';
     std::vector<std::int32_t> all = prompt;
     std::optional<cairn::text::StreamDecoder> stream;
     if (loaded.tokenizer != nullptr && tokens > 0) {
@@ -139,7 +125,7 @@ void write(Loaded& loaded, const Options& options, cairn::text::Sampler sampler,
         all.push_back(next);
         if (stream) std::cout << stream->push(next) << std::flush;
         if (i + 1 < tokens) logits = model.forward({&all.back(), 1});
-        check_finite(logits);
+        logit_rows::check_finite("gpt2", logits);
     }
     if (stream) std::cout << stream->finish() << '\n';
     if (!options.print_ids) return;
@@ -160,7 +146,7 @@ void score(const Options& options) {
     check_length(known.config, ids, 0);
     Loaded loaded = load(options, std::move(known), {.logits = cairn::models::Logits::all});
     const std::span<const float> logits = loaded.model.forward(ids);
-    check_finite(logits);
+    logit_rows::check_finite("gpt2", logits);
     const auto vocabulary = static_cast<std::size_t>(loaded.model.config().vocabulary);
     double total = 0;
     for (std::size_t i = 0; i + 1 < ids.size(); ++i) {

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <memory>
+#include <sstream>
 #include <system_error>
 
 namespace host {
@@ -166,6 +167,17 @@ std::string read_text(const std::string& path) {
         throw cairn::Error(cairn::ErrorKind::file, "input",
                            "cannot read " + path + ": " + std::generic_category().message(errno));
     return text;
+}
+
+void for_each_line(const std::string& path, const std::function<std::string(const std::string&)>& take) {
+    std::istringstream lines(read_text(path));
+    std::size_t number = 0;
+    for (std::string line; std::getline(lines, line);) {
+        ++number;
+        if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+        if (const std::string fault = take(line); !fault.empty())
+            throw cairn::Error(cairn::ErrorKind::file, "input", path + ":" + std::to_string(number) + ": " + fault);
+    }
 }
 
 }  // namespace host

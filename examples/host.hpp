@@ -70,4 +70,8 @@ int guarded(CLI::App& app, int argc, char** argv, const std::function<void()>& w
 /// The whole of a file, or of standard input for `-`. Throws cairn::Error(file).
 std::string read_text(const std::string& path);
 
+/// Calls `take` with each line of it that is not blank. What `take` finds wrong becomes cairn::Error(file)
+/// `path:number: fault`.
+void for_each_line(const std::string& path, const std::function<std::string(const std::string&)>& take);
+
 }  // namespace host

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <sstream>
 
 namespace id_lines {
 namespace {
@@ -43,15 +42,7 @@ std::string parse(const std::string& text, const Limits& limits, Line& line) {
 
 std::vector<Line> read(const std::string& path, const Limits& limits) {
     std::vector<Line> lines;
-    std::istringstream stream(host::read_text(path));
-    std::size_t number = 0;
-    for (std::string text; std::getline(stream, text);) {
-        ++number;
-        if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
-        const std::string fault = parse(text, limits, lines.emplace_back());
-        if (!fault.empty())
-            throw cairn::Error(cairn::ErrorKind::file, "input", path + ":" + std::to_string(number) + ": " + fault);
-    }
+    host::for_each_line(path, [&](const std::string& text) { return parse(text, limits, lines.emplace_back()); });
     if (lines.empty()) throw cairn::Error(cairn::ErrorKind::file, "input", path + " holds no ids");
     return lines;
 }
