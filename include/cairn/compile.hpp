@@ -32,11 +32,11 @@ struct CompileOptions {
     /// first kernel that accepts), `pack`, `in_place`, `reuse` (no two buffers share bytes), `specialize` (one program
     /// for all sizes). Results stay the same within rounding.
     std::vector<std::string> disable = {};
-    std::filesystem::path dump_stages =
-        {};               ///< a folder that gets the text form after each stage that changed something
+    /// A folder that gets the text form after each stage that changed something.
+    std::filesystem::path dump_stages = {};
     bool verify = false;  ///< check the result of each stage; a fault throws InternalError
-    std::optional<std::int64_t> memory_limit = {};  ///< bytes for bound + states + arena + constants; less than needed
-                                                    ///< throws Error(memory) with the number needed
+    /// Bytes for bound + states + arena + constants; less than needed throws Error(memory) with the number needed.
+    std::optional<std::int64_t> memory_limit = {};
     ProgressSink progress = {};
     std::stop_token stop = {};  ///< throws Cancelled; measurements made so far are kept
 };
