@@ -51,8 +51,7 @@ std::vector<bool> bound_nodes(const GraphData& graph) {
 }
 
 std::optional<NodeId> state_origin(const GraphData& graph, NodeId version) {
-    while (graph.node(version).op == Op::state_append || graph.node(version).op == Op::state_write)
-        version = graph.node(version).operands.at(0);
+    while (is(graph.node(version), OpClass::effect)) version = graph.node(version).operands.at(0);
     return graph.node(version).op == Op::state_read ? std::optional(version) : std::nullopt;
 }
 

@@ -14,8 +14,8 @@ using ir::Op;
 
 /// True for the tile that makes a new version of a state (not for one that copies a version).
 bool changes_state(const fuse::Tile& tile, const ir::GraphData& graph) {
-    const Op op = graph.node(tile.outputs[0]).op;
-    return (op == Op::state_append || op == Op::state_write) && tile.definition == ir::info(op).name;
+    const ir::Node& node = graph.node(tile.outputs[0]);
+    return ir::is(node, ir::OpClass::effect) && tile.definition == ir::info(node.op).name;
 }
 
 bool broadcasts_inputs(const std::string& definition) {
@@ -97,11 +97,6 @@ std::pair<NodeId, std::string> Candidates::packed_key(NodeId node, const std::st
     return {node, name};
 }
 
-bool Candidates::is_state_version(NodeId node) const noexcept {
-    const Op op = graph_->node(node).op;
-    return op == Op::state_read || op == Op::state_append || op == Op::state_write;
-}
-
 TensorDesc Candidates::describe(const Source& source) const {
     const ir::Node& node = graph_->node(source.node);
     TensorDesc desc = TensorDesc::dense(node.dtype, node.shape);
@@ -181,7 +176,7 @@ std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index) {
         std::vector<Source> dense = seen;
         bool any = false;
         for (Source& source : dense)
-            if (views_[source.node].base != source.node || is_state_version(source.node))
+            if (views_[source.node].base != source.node || is_state_version(graph_->node(source.node)))
                 source.form = Form::dense, any = true;
         if (any) try_kernel(kernel, tile, index, dense, found);
     }

@@ -17,8 +17,7 @@
 namespace cairn::inline v0::select {
 
 /// What a goal of the search is: a node and "" for its value in memory of its own, `dense` for a copy of a version of a
-/// state, else a packed layout; with a
-/// `!` behind, that form being kept in memory for all runs.
+/// state, else a packed layout; with a `!` behind, that form being kept in memory for all runs.
 using GoalKey = std::pair<ir::NodeId, std::string>;
 
 /// How an operand of a candidate is wanted.
@@ -72,8 +71,6 @@ public:
     const std::vector<ValueView>& views() const noexcept { return views_; }
     const std::vector<bool>& bound() const noexcept { return bound_; }
     const Layout* layout(std::string_view name) const noexcept;
-    /// Whether the value lies in a state's memory (as a version of it, not as a view into one).
-    bool is_state_version(ir::NodeId node) const noexcept;
     /// Whether a bound value is kept in this form already, by a program selected earlier; and the note that it is.
     bool is_resident(const GoalKey& residence) const;
     void keep(const GoalKey& residence);

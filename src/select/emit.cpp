@@ -78,8 +78,7 @@ private:
     int buffer_of(const GoalKey& key) {
         if (const auto it = buffers_.find(key); it != buffers_.end()) return it->second;
         const ir::Node& node = graph_.node(key.first);
-        if (key.second.empty() && candidates_.is_state_version(key.first))
-            return states_.at(state_of(graph_, key.first).name);
+        if (key.second.empty() && is_state_version(node)) return states_.at(state_of(graph_, key.first).name);
         Buffer buffer;
         buffer.desc = TensorDesc::dense(node.dtype, node.shape);
         buffer.bytes = plain_bytes(buffer.desc);
@@ -107,7 +106,7 @@ private:
     View output_view(const Choice& choice, std::size_t i) {
         const NodeId id = choice.candidate.outputs[i];
         const ir::Node& node = graph_.node(id);
-        if (!choice.goal.second.empty() || (node.op != Op::state_append && node.op != Op::state_write))
+        if (!choice.goal.second.empty() || !ir::is(node, ir::OpClass::effect))
             return {buffer_of(choice.goal.second.empty() ? GoalKey{id, ""} : choice.goal), 0};
         const ir::StateInfo& state = state_of(graph_, id);
         const auto axis = static_cast<std::size_t>(static_cast<int>(node.shape.size()) + state.axis);
@@ -173,7 +172,7 @@ private:
         for (std::size_t s = 0; s < candidate.sources.size(); ++s) {
             const NodeId node = candidate.sources[s].node;
             const NodeId base = candidates_.views()[node].base;
-            if (!candidates_.is_state_version(base) || &state_of(graph_, base) != &state || base >= written) continue;
+            if (!is_state_version(graph_.node(base)) || &state_of(graph_, base) != &state || base >= written) continue;
             const std::vector<Candidate> copies = candidates_.of_copy(node);
             if (copies.empty())
                 throw Error(ErrorKind::unsupported, "emit",
@@ -201,7 +200,7 @@ private:
         const ir::Node& node = graph_.node(output.node);
         const ValueView& view = candidates_.views()[output.node];
         const TensorDesc desc = TensorDesc::dense(node.dtype, node.shape);
-        const bool readable = view.strides == desc.strides && !candidates_.is_state_version(view.base);
+        const bool readable = view.strides == desc.strides && !is_state_version(graph_.node(view.base));
         const View place = readable ? View{buffer_of({view.base, ""}), view.offset}
                                     : View{buffer_of(*goal_of({output.node, Form::dense, {}}, graph_, candidates_)), 0};
         Buffer& buffer = program_.buffers[static_cast<std::size_t>(place.buffer)];

@@ -80,7 +80,7 @@ private:
         const ValueView& view = views()[node];
         const ir::Node& base = graph_.node(view.base);
         const bool readable =
-            view.strides == dense_strides(graph_.node(node).shape) && !candidates_.is_state_version(view.base);
+            view.strides == dense_strides(graph_.node(node).shape) && !is_state_version(graph_.node(view.base));
         if (!readable)
             roots_.insert(*goal_of({node, Form::dense, {}}, graph_, candidates_));
         else if (!is_given(base))
@@ -127,7 +127,7 @@ private:
             if (auto need = goal_of(source, graph_, candidates_)) needs.push_back(std::move(*need));
         }
         const ir::Node& node = graph_.node(top);
-        if (node.op == Op::state_append || node.op == Op::state_write)
+        if (ir::is(node, ir::OpClass::effect))
             if (const NodeId previous = node.operands[0]; !is_given(graph_.node(previous)))
                 needs.push_back({previous, ""});
         std::sort(needs.begin(), needs.end());
@@ -255,7 +255,7 @@ bool is_given(const ir::Node& node) noexcept {
 std::optional<GoalKey> goal_of(const Source& source, const ir::GraphData& graph, const Candidates& candidates) {
     switch (source.form) {
         case Form::packed: return candidates.packed_key(source.node, source.layout);
-        case Form::dense: return GoalKey{source.node, candidates.is_state_version(source.node) ? "dense" : ""};
+        case Form::dense: return GoalKey{source.node, is_state_version(graph.node(source.node)) ? "dense" : ""};
         case Form::seen: break;
     }
     const NodeId base = candidates.views()[source.node].base;

@@ -55,8 +55,7 @@ Dependences dependences_of(const ir::GraphData& graph, const std::vector<Choice>
         for (const Source& source : chosen[i].candidate.sources)
             if (const auto key = goal_of(source, graph, candidates)) needs(i, *key);
         const ir::Node& node = graph.node(chosen[i].goal.first);
-        if (chosen[i].goal.second.empty() && (node.op == Op::state_append || node.op == Op::state_write))
-            needs(i, {node.operands[0], ""});
+        if (chosen[i].goal.second.empty() && ir::is(node, ir::OpClass::effect)) needs(i, {node.operands[0], ""});
     }
     // An append leaves older rows alone; only a write replaces what someone may still want to read.
     for (std::size_t writer = 0; writer < chosen.size(); ++writer) {

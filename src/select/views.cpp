@@ -112,12 +112,16 @@ const ir::StateInfo& state_of(const ir::GraphData& graph, ir::NodeId version) {
     return *std::find_if(states.begin(), states.end(), [&](const auto& state) { return state.read == version; });
 }
 
+bool is_state_version(const Node& node) noexcept {
+    return node.op == Op::state_read || ir::is(node, ir::OpClass::effect);
+}
+
 std::vector<ValueView> views_of(const ir::GraphData& graph) {
     std::vector<ValueView> views(graph.nodes().size());
     for (ir::NodeId id = 0; id < views.size(); ++id) {
         const Node& node = graph.node(id);
         ValueView& view = views[id];
-        if (node.op == Op::state_read || node.op == Op::state_append || node.op == Op::state_write) {
+        if (is_state_version(node)) {
             view = {id, 0, dense_strides(capacity_shape(state_of(graph, id)))};
             continue;
         }
