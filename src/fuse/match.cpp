@@ -1,6 +1,7 @@
 #include "fuse/match.hpp"
 
 #include "fuse/search.hpp"
+#include "ir/op_table.hpp"
 
 #include <algorithm>
 
@@ -8,11 +9,6 @@ namespace cairn::inline v0::fuse {
 namespace {
 
 using ir::NodeId;
-
-bool is_free(const ir::Node& node) {
-    return node.op == ir::Op::input || node.op == ir::Op::weight || node.op == ir::Op::constant ||
-           node.op == ir::Op::state_read;
-}
 
 // A pattern can only stand where the form has the same outermost op.
 bool same_outside(const Term& a, const Term& b) { return a.kind == b.kind && (a.kind != TermKind::op || a.op == b.op); }
@@ -49,7 +45,7 @@ std::vector<Attributes>& Matcher::known_attributes(const Pattern& pattern) {
 }
 
 void Matcher::match_at(NodeId node, std::vector<Tile>& tiles) {
-    if (is_free(graph_.node(node))) return;
+    if (ir::is_given(graph_.node(node))) return;
     const Term& outside = forms_.canon().term(forms_[node].core);
     const std::uint64_t marks = regions_.from(node).marks, features = features_of(forms_.canon(), forms_[node].core);
     std::vector<Tile> found;
@@ -87,7 +83,7 @@ std::vector<NodeId> Matcher::interior(const Tile& tile) const {
     while (!open.empty()) {
         const NodeId at = open.back();
         open.pop_back();
-        if (in(tile.inputs, at) || in(found, at) || is_free(graph_.node(at))) continue;
+        if (in(tile.inputs, at) || in(found, at) || ir::is_given(graph_.node(at))) continue;
         found.push_back(at);
         open.insert(open.end(), graph_.node(at).operands.begin(), graph_.node(at).operands.end());
     }
@@ -147,7 +143,7 @@ std::optional<Tile> Matcher::tile_of(const Attempt& attempt, const Instance& ins
         if (i != main) {
             const std::vector<NodeId> same = forms_.nodes_of(made_[instance.outputs[i]]);
             const auto it = std::find_if(same.begin(), same.end(), [&](NodeId id) {
-                return fits(graph_.node(id), instance, i) && !is_free(graph_.node(id)) && id != attempt.root;
+                return fits(graph_.node(id), instance, i) && !ir::is_given(graph_.node(id)) && id != attempt.root;
             });
             if (it == same.end()) return std::nullopt;
             output = *it;

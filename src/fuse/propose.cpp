@@ -10,12 +10,6 @@ namespace cairn::inline v0::fuse {
 namespace {
 
 using ir::NodeId;
-using ir::Op;
-
-// What a run is given: nothing has to compute it. (An iota has no operands either, but someone must write it.)
-bool is_given(const ir::Node& node) {
-    return node.op == Op::input || node.op == Op::weight || node.op == Op::constant || node.op == Op::state_read;
-}
 
 Tile single(const ir::GraphData& graph, NodeId id) {
     const ir::Node& node = graph.node(id);
@@ -40,7 +34,7 @@ std::vector<Tile> propose(const ir::GraphData& graph, std::span<const Definition
     const Groups groups(graph);
     std::vector<Tile> tiles;
     for (NodeId id = 0; id < graph.nodes().size(); ++id) {
-        if (is_given(graph.node(id))) continue;
+        if (ir::is_given(graph.node(id))) continue;
         std::vector<Tile> here;
         matcher.match_at(id, here);
         if (options.elementwise) groups.at(id, here);

@@ -47,5 +47,8 @@ std::span<const OpInfo> op_table() noexcept;
 /// The op of that name; nothing when unknown.
 std::optional<Op> find_op(std::string_view name) noexcept;
 inline bool is(const Node& node, OpClass kind) noexcept { return info(node.op).kind == kind; }
+/// Whether a run is given the value and nothing has to compute it: inputs, weights, constants, states before the run.
+/// (An iota is a leaf too, but someone must write it.)
+inline bool is_given(const Node& node) noexcept { return is(node, OpClass::leaf) && node.op != Op::iota; }
 
 }  // namespace cairn::inline v0::ir

@@ -83,7 +83,7 @@ private:
             view.strides == dense_strides(graph_.node(node).shape) && !is_state_version(graph_.node(view.base));
         if (!readable)
             roots_.insert(*goal_of({node, Form::dense, {}}, graph_, candidates_));
-        else if (!is_given(base))
+        else if (!ir::is_given(base))
             roots_.insert({view.base, ""});
     }
 
@@ -128,7 +128,7 @@ private:
         }
         const ir::Node& node = graph_.node(top);
         if (ir::is(node, ir::OpClass::effect))
-            if (const NodeId previous = node.operands[0]; !is_given(graph_.node(previous)))
+            if (const NodeId previous = node.operands[0]; !ir::is_given(graph_.node(previous)))
                 needs.push_back({previous, ""});
         std::sort(needs.begin(), needs.end());
         needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
@@ -212,7 +212,7 @@ private:
             deeper = false;
             for (const NodeId operand : graph_.node(culprit).operands) {
                 const NodeId base = views()[operand].base;
-                const bool made = is_given(graph_.node(base)) || found_.contains({base, ""});
+                const bool made = ir::is_given(graph_.node(base)) || found_.contains({base, ""});
                 if (!made) culprit = base, deeper = true;
             }
         }
@@ -248,10 +248,6 @@ private:
 
 bool is_residence(const GoalKey& key) noexcept { return key.second.ends_with(resident_mark); }
 
-bool is_given(const ir::Node& node) noexcept {
-    return node.op == Op::input || node.op == Op::weight || node.op == Op::constant || node.op == Op::state_read;
-}
-
 std::optional<GoalKey> goal_of(const Source& source, const ir::GraphData& graph, const Candidates& candidates) {
     switch (source.form) {
         case Form::packed: return candidates.packed_key(source.node, source.layout);
@@ -259,7 +255,7 @@ std::optional<GoalKey> goal_of(const Source& source, const ir::GraphData& graph,
         case Form::seen: break;
     }
     const NodeId base = candidates.views()[source.node].base;
-    return is_given(graph.node(base)) ? std::nullopt : std::optional(GoalKey{base, ""});
+    return ir::is_given(graph.node(base)) ? std::nullopt : std::optional(GoalKey{base, ""});
 }
 
 Memo memo_of(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, Candidates& candidates,

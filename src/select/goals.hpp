@@ -18,9 +18,6 @@ bool is_residence(const GoalKey& key) noexcept;
 /// states before the run).
 std::optional<GoalKey> goal_of(const Source& source, const ir::GraphData& graph, const Candidates& candidates);
 
-/// True for values that need no instruction: inputs, weights, constants, states before the run.
-bool is_given(const ir::Node& node) noexcept;
-
 /// A search problem and what its numbers mean.
 struct Memo {
     SearchProblem problem;
