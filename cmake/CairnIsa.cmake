@@ -26,7 +26,7 @@ function(cairn_isa_sources room)
     target_compile_definitions(${level_target} PRIVATE CAIRN_ISA=${arg_LEVEL})
     # No code reads errno or the floating-point flags after a kernel; contraction only shortens the rounding chain.
     target_compile_options(${level_target} PRIVATE
-        -fno-gnu-unique -fno-math-errno -fno-trapping-math -ffp-contract=fast ${arg_FLAGS})
+        $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique> -fno-math-errno -fno-trapping-math -ffp-contract=fast ${arg_FLAGS})
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         # The compiler's own AVX-512 headers leave "undefined" vectors uninitialised on purpose.
         target_compile_options(${level_target} PRIVATE -Wno-maybe-uninitialized -Wno-uninitialized)

@@ -12,6 +12,8 @@ function(cairn_compile_settings target)
     target_compile_options(${target} PRIVATE -Wall -Wextra -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         target_compile_options(${target} PRIVATE -Wno-restrict)  # g++ 12 warns wrongly about std::string's operator+
+    else()
+        target_compile_options(${target} PRIVATE -Wno-sign-conversion)  # as g++ understands -Wconversion
     endif()
     if(CAIRN_WERROR)
         target_compile_options(${target} PRIVATE -Werror)

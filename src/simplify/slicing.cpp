@@ -16,7 +16,6 @@ struct Cut {
     std::int64_t axis;
     Dim start, stop;
     std::int64_t step;
-    friend bool operator==(const Cut&, const Cut&) = default;
 };
 
 Cut cut_of(const ir::Node& node) {

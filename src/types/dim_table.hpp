@@ -28,8 +28,6 @@ struct DimNode {
 /// The rules of the algebra stand outside (dim_divide, dim_minmax); this knows only storage.
 class DimTable {
 public:
-    explicit DimTable(Symbols& owner) noexcept : owner_(owner) {}
-
     static DimTable& of(Symbols& symbols) noexcept { return *symbols.table_; }
     /// The polynomial as a Dim of `symbols`; a constant one belongs to no table.
     static Dim dim(Symbols& symbols, const Polynomial& polynomial);
@@ -56,7 +54,6 @@ private:
         std::size_t operator()(const Polynomial& polynomial) const noexcept;
     };
 
-    Symbols& owner_;
     mutable std::mutex mutex_;
     std::vector<std::unique_ptr<Atom>> symbols_;
     std::unordered_map<std::string_view, const Atom*> by_name_;

@@ -66,7 +66,7 @@ private:
 
 }  // namespace
 
-Symbols::Symbols() : table_(std::make_unique<detail::DimTable>(*this)) {}
+Symbols::Symbols() : table_(std::make_unique<detail::DimTable>()) {}
 Symbols::~Symbols() = default;
 
 std::shared_ptr<Symbols> Symbols::create() { return std::shared_ptr<Symbols>(new Symbols); }

@@ -82,7 +82,7 @@ TEST(Spellings, Attention) {
         family,
         {
             {"k and v swapped halfway",
-             [s, with](const Tensors& t) { return matmul(softmax(s(t)), t[1] + t[2] * 0.1) * 1.5; }},
+             [s](const Tensors& t) { return matmul(softmax(s(t)), t[1] + t[2] * 0.1) * 1.5; }},
             {"scale 0.5 and 1.001 in turn",
              [](const Tensors& t) { return matmul(softmax(1.001 * matmul(t[0], flipped(t[1]))) * 0.5, exp(t[2])); }},
             {"scale after softmax",
