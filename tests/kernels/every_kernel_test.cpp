@@ -23,7 +23,7 @@ std::string name_of(const testing::TestParamInfo<std::size_t>& info) {
 bool promises_same_bits(const std::string& id) { return id.find("eigen") == std::string::npos; }
 
 // Sanitized code takes twenty times as long.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef CAIRN_SANITIZED
 constexpr std::size_t every = 4;
 #else
 constexpr std::size_t every = 1;

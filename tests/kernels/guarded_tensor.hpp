@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <utility>
 #include <vector>
 
 /// The memory of one operand of a kernel under test: the bytes its shape and strides address, with guards before and
@@ -24,7 +26,7 @@ public:
     ir::Value read() const;
     /// False when a byte that no element owns has changed.
     bool gaps_untouched() const;
-    /// The raw bytes of all elements, in row-major order: for comparing results bit by bit.
+    /// The raw bytes of all elements, in the order of memory: for comparing results bit by bit.
     std::vector<std::uint8_t> bits() const;
 
     TensorArg argument();
@@ -42,7 +44,7 @@ private:
     std::vector<std::byte> memory_;
     std::size_t begin_ = 0, size_ = 0;
     std::uint8_t poison_;
-    std::vector<bool> owned_;
+    std::vector<std::pair<std::size_t, std::size_t>> owned_;  // stretches of memory_ that elements lie in, ascending
 };
 
 /// `count` bytes of poison with guards, for workspaces.
