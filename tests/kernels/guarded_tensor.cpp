@@ -119,12 +119,13 @@ GuardedTensor::GuardedTensor(const TensorDesc& tensor, std::uint8_t poison, int 
     memory_.assign(size_ + 2 * guard_bytes + 64, static_cast<std::byte>(poison));
     const auto address = reinterpret_cast<std::uintptr_t>(memory_.data()) + guard_bytes;
     begin_ = guard_bytes + (64 - address % 64) % 64 + static_cast<std::size_t>(misalignment) * bytes;
+    places_ = places();
     if (!layout_.empty()) {
         if (size_ > 0) owned_ = {{begin_, begin_ + size_}};
         return;
     }
     std::vector<char> marks(memory_.size(), 0);
-    for_each([&](std::size_t, std::size_t at) { std::memset(marks.data() + at, 1, bytes); });
+    for (const std::size_t place : places_) std::memset(marks.data() + place, 1, bytes);
     for (auto end = marks.begin();;) {
         const auto begin = std::find(end, marks.end(), 1);
         if (begin == marks.end()) break;
@@ -133,37 +134,37 @@ GuardedTensor::GuardedTensor(const TensorDesc& tensor, std::uint8_t poison, int 
     }
 }
 
-void GuardedTensor::for_each(const std::function<void(std::size_t, std::size_t)>& visit) const {
+std::vector<std::size_t> GuardedTensor::places() const {
     const std::size_t bytes = size_of(dtype_), rank = shape_.size();
-    const std::int64_t count = count_of(shape_);
-    for (std::int64_t i = 0; i < count; ++i) {
-        std::int64_t rest = i, offset = 0, column = 0, row = 0;
-        for (std::size_t axis = rank; axis-- > 0;) {
-            const std::int64_t index = rest % shape_[axis];
-            if (axis + 1 == rank) column = index;
-            if (axis + 2 == rank) row = index;
-            offset += index * strides_[axis];
-            rest /= shape_[axis];
+    std::vector<std::size_t> found(static_cast<std::size_t>(count_of(shape_)));
+    std::vector<std::int64_t> index(rank, 0);
+    for (std::size_t& place : found) {
+        std::size_t element = 0;
+        if (layout_ == "panel32") {
+            element = panel_index(index[rank - 2], index[rank - 1], shape_[rank - 2]);
+        } else if (layout_ == "panel32.t") {
+            element = panel_index(index[rank - 1], index[rank - 2], shape_[rank - 1]);
+        } else {
+            for (std::size_t axis = 0; axis < rank; ++axis)
+                element += static_cast<std::size_t>(index[axis] * strides_[axis]);
         }
-        std::size_t place = static_cast<std::size_t>(offset);
-        if (layout_ == "panel32") place = panel_index(row, column, shape_[rank - 2]);
-        if (layout_ == "panel32.t") place = panel_index(column, row, shape_[rank - 1]);
-        visit(static_cast<std::size_t>(i), begin_ + place * bytes);
+        place = begin_ + element * bytes;
+        for (std::size_t axis = rank; axis-- > 0 && ++index[axis] == shape_[axis];) index[axis] = 0;
     }
+    return found;
 }
 
 void GuardedTensor::write(const ir::Value& value) {
     if (!layout_.empty()) std::memset(data(), 0, size_);
-    for_each([&](std::size_t i, std::size_t at) { put_element(memory_.data() + at, value, i); });
+    for (std::size_t i = 0; i < places_.size(); ++i) put_element(memory_.data() + places_[i], value, i);
 }
 
 ir::Value GuardedTensor::read() const {
     ir::Value value;
     value.dtype = dtype_;
     value.shape = shape_;
-    const auto count = static_cast<std::size_t>(count_of(shape_));
-    (is_float(dtype_) ? value.data.resize(count) : value.integers.resize(count));
-    for_each([&](std::size_t i, std::size_t at) { get_element(memory_.data() + at, value, i); });
+    (is_float(dtype_) ? value.data.resize(places_.size()) : value.integers.resize(places_.size()));
+    for (std::size_t i = 0; i < places_.size(); ++i) get_element(memory_.data() + places_[i], value, i);
     return value;
 }
 

@@ -4,7 +4,6 @@
 #include "ir/interpret.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,7 +35,7 @@ public:
     void close_guards(bool closed);
 
 private:
-    void for_each(const std::function<void(std::size_t index, std::size_t byte)>& visit) const;
+    std::vector<std::size_t> places() const;
 
     DType dtype_;
     std::string layout_;
@@ -44,6 +43,7 @@ private:
     std::vector<std::byte> memory_;
     std::size_t begin_ = 0, size_ = 0;
     std::uint8_t poison_;
+    std::vector<std::size_t> places_;  // the byte of memory_ where each element lies, in row-major order
     std::vector<std::pair<std::size_t, std::size_t>> owned_;  // stretches of memory_ that elements lie in, ascending
 };
 
