@@ -16,8 +16,9 @@ using ir::Op;
 
 // Work done once when weights are bound counts this much of its time. Each byte that a run keeps in memory for good, a
 // weight as stored or in another form, counts this many seconds, unless an earlier bucket keeps it anyway: one form of
-// a weight serves all buckets unless a second one pays.
-constexpr double bind_weight = 1e-3, seconds_per_resident_byte = 2e-11;
+// a weight serves all buckets unless a second one pays. The price is far above what one form can gain on another
+// (reading takes 1e-10 to 1e-11 seconds a byte), so that no noise in measured times fills the memory.
+constexpr double bind_weight = 1e-3, seconds_per_resident_byte = 1e-9;
 
 using Key = GoalKey;
 
