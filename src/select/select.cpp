@@ -7,14 +7,13 @@
 namespace cairn::inline v0::select {
 namespace {
 
-/// The same problem with every cost at its lower bound: its optimum bounds all covers from below.
-double lower_bound_of(const Memo& memo) {
+/// The same problem with every time in a run at its lower bound, and nothing else counted: its optimum bounds all
+/// covers from below.
+double lower_bound_of(const Memo& memo, const std::vector<bool>& bound) {
     SearchProblem optimistic = memo.problem;
     for (std::size_t g = 0; g < optimistic.goals.size(); ++g)
-        for (std::size_t a = 0; a < optimistic.goals[g].size(); ++a) {
-            const Estimate& estimate = memo.candidates[g][a].estimate;
-            if (estimate.seconds > 0) optimistic.goals[g][a].cost *= estimate.low / estimate.seconds;
-        }
+        for (std::size_t a = 0; a < optimistic.goals[g].size(); ++a)
+            optimistic.goals[g][a].cost = bound[memo.keys[g].first] ? 0 : memo.candidates[g][a].estimate.low;
     return search(optimistic).cost;
 }
 
@@ -40,7 +39,7 @@ Selection select(const ir::GraphData& graph, const std::vector<fuse::Tile>& tile
         if (!candidates.bound()[memo.keys[goal].first]) selection.seconds += candidate.estimate.seconds;
         selection.chosen.push_back({memo.keys[goal], candidate});
     }
-    selection.low = options.search ? lower_bound_of(memo) : 0;
+    selection.low = options.search ? lower_bound_of(memo, candidates.bound()) : 0;
     return selection;
 }
 

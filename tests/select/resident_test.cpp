@@ -35,7 +35,10 @@ protected:
         graph.output("y", matmul(graph.input("x", DType::f32, {rows, 512}), graph.weight("w", DType::f32, {512, 512})));
         Candidates candidates(*graph.data(), kernels_, Isa::baseline, costs_, true, resident_);
         const auto tiles = fuse::propose(*graph.data(), kernels_.definitions, {});
-        for (const Choice& choice : select(*graph.data(), tiles, candidates).chosen)
+        const Selection selection = select(*graph.data(), tiles, candidates);
+        EXPECT_GT(selection.low, 0);
+        EXPECT_LE(selection.low, selection.seconds);
+        for (const Choice& choice : selection.chosen)
             if (choice.candidate.problem->definition == "matmul")
                 return choice.candidate.kernel->packed_inputs.empty() ? "stored" : "packed";
         return "none";
