@@ -10,7 +10,6 @@ namespace cairn::inline v0::select {
 namespace {
 
 using ir::NodeId;
-using ir::Op;
 
 /// True for the tile that makes a new version of a state (not for one that copies a version).
 bool changes_state(const fuse::Tile& tile, const ir::GraphData& graph) {

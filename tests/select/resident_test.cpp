@@ -4,7 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <set>
+#include <string>
 
 namespace cairn::select {
 namespace {
@@ -55,7 +56,7 @@ TEST_F(Resident, AProgramAloneTakesTheFormItIsQuickestWith) {
     EXPECT_EQ(form_at(64, 1e-4, 2e-4), "packed");
 }
 
-// 1 MiB is read in about a tenth of a millisecond: more than that, no form gains, whatever a noisy clock said.
+// 1 MiB is read in about a tenth of a millisecond: a form seen to gain several times that was timed on a busy machine.
 TEST_F(Resident, ALaterProgramTakesTheFormThatIsThere) {
     EXPECT_EQ(form_at(64, 1e-4, 2e-4), "packed");
     EXPECT_EQ(form_at(1, 1e-4, 8e-4), "packed");
