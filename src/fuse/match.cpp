@@ -110,13 +110,13 @@ std::optional<Matcher::Verdict> Matcher::refusal(const Attempt& attempt, const I
             std::find(instance.outputs.begin(), instance.outputs.end(), id) != instance.outputs.end();
         const bool is_known = is_output && id != instance.outputs[attempt.pattern->main]
                                   ? !forms_.nodes_of(made_[id]).empty()
-                                  : !stays_whole(instance.graph->node(id).op) || made_[id].core < known_terms_;
+                                  : !canon::stays_whole(instance.graph->node(id).op) || made_[id].core < known_terms_;
         if (is_known) return true;
         verdict.blame = instance.reads[id];
         verdict.unknown = name_of(made_[id].core);
         return false;
     };
-    if (!forms_over(*instance.graph, instance.inputs, values, forms_.canon(), made_, go_on)) return verdict;
+    if (!canon::forms_over(*instance.graph, instance.inputs, values, forms_.canon(), made_, go_on)) return verdict;
     const Scaled &made = made_[instance.outputs[attempt.pattern->main]], &wanted = forms_[attempt.root];
     if (forms_.canon().same(made, wanted)) return std::nullopt;
     if (forms_.canon().structure(made.core) != forms_.canon().structure(wanted.core))

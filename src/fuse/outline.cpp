@@ -1,6 +1,6 @@
 #include "fuse/outline.hpp"
 
-#include "fuse/forms.hpp"
+#include "canon/forms.hpp"
 
 #include <algorithm>
 
@@ -33,7 +33,7 @@ void add_features(const Canon& canon, CanonId core, std::uint64_t& features, std
     seen.push_back(core);
     if (term.kind == TermKind::op) {
         if (shows(term.op)) features |= bit(static_cast<unsigned>(term.op));
-        if (stays_whole(term.op) && ir::info(term.op).kind != ir::OpClass::movement) return;
+        if (canon::stays_whole(term.op) && ir::info(term.op).kind != ir::OpClass::movement) return;
     }
     for (const Scaled& part : term.parts) {
         if (term.kind == TermKind::product && canon.term(part.core).kind != TermKind::leaf)

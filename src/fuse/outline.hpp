@@ -1,6 +1,6 @@
 #pragma once
 
-#include "fuse/canon.hpp"
+#include "canon/forms.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -11,6 +11,8 @@
 ///     gamma * (x - m) * (v + eps)^-0.5 + beta    features: sum (of m and v) and ^-0.5; places: gamma in a product in a
 ///     sum, beta in a sum
 namespace cairn::inline v0::fuse {
+
+using canon::Canon, canon::CanonId, canon::Forms, canon::Scaled, canon::Term, canon::TermKind;
 
 /// A bit for each op that computes and for each power -1, -0.5 and 0.5 of something computed. What is put in place of a
 /// leaf takes none away.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "fuse/forms.hpp"
+#include "canon/forms.hpp"
 #include "fuse/instance.hpp"
 #include "fuse/outline.hpp"
 #include "fuse/regions.hpp"

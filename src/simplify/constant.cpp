@@ -1,4 +1,4 @@
-#include "ir/interpret.hpp"
+#include "meaning/interpret.hpp"
 #include "ir/number.hpp"
 #include "ir/op_table.hpp"
 #include "simplify/op_rows.hpp"
@@ -61,9 +61,9 @@ std::optional<std::vector<double>> values_of(const Rewriter& r, NodeId id) {
     }
     const DType dtype = node.dtype;
     graph.add_output("value", graph.intern(std::move(node)));
-    ir::Value value;
+    meaning::Value value;
     try {
-        value = std::move(ir::interpret(graph, {}).outputs.at("value"));
+        value = std::move(meaning::interpret(graph, {}).outputs.at("value"));
     } catch (const InternalError&) { throw; } catch (const Error&) {
         return std::nullopt;  // an index out of range: the run reports it
     }

@@ -1,7 +1,7 @@
 #include "fuse/outline.hpp"
 
 #include "cairn/composites.hpp"
-#include "fuse/forms.hpp"
+#include "canon/forms.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace cairn::test {
 namespace {
 
 std::uint64_t features(const Graph& graph, const Tensor& value) {
-    const fuse::Forms forms(*graph.data());
+    const canon::Forms forms(*graph.data());
     return fuse::features_of(forms.canon(), forms[value.id()].core);
 }
 
@@ -31,7 +31,7 @@ TEST(Outline, PlacesAreTheSumsAndProductsAround) {
     const Tensor x = g.input("x", DType::f32, {4}), gamma = g.input("gamma", DType::f32, {4}),
                  beta = g.input("beta", DType::f32, {4});
     const Tensor y = tanh(x) * gamma + beta;
-    const fuse::Forms forms(*g.data());
+    const canon::Forms forms(*g.data());
     const auto places = fuse::places_in(forms.canon(), forms[y.id()].core);
     const auto stands = [&](const Tensor& value, std::uint32_t path) {
         return std::find(places.begin(), places.end(), fuse::Place{forms[value.id()].core, path}) != places.end();

@@ -2,7 +2,7 @@
 
 #include "cairn/composites.hpp"
 #include "ir/build.hpp"
-#include "ir/interpret.hpp"
+#include "meaning/interpret.hpp"
 #include "kernels/definitions.hpp"
 #include "simplify/simplify.hpp"
 #include "tests/ir/random_graph.hpp"
@@ -22,34 +22,34 @@ std::vector<Definition> make_definitions() {
 }
 
 // Largest magnitude, so that a tolerance can be relative to it.
-double size_of_values(const ir::Value& value) {
+double size_of_values(const meaning::Value& value) {
     double size = 1;
     for (const double element : value.data)
         if (std::isfinite(element)) size = std::max(size, std::fabs(element));
     return size;
 }
 
-std::string tile_fault(const Proposed& proposed, const fuse::Tile& tile, std::span<const ir::Value> nodes,
+std::string tile_fault(const Proposed& proposed, const fuse::Tile& tile, std::span<const meaning::Value> nodes,
                        std::span<const std::int64_t> sizes, double tolerance) {
     Problem problem;
     problem.definition = tile.definition;
     problem.attributes = tile.attributes;
     problem.body = tile.body;
     problem.results = tile.results;
-    ir::Inputs inputs;
+    meaning::Inputs inputs;
     for (std::size_t i = 0; i < tile.inputs.size(); ++i) {
-        const ir::Value& value = nodes[tile.inputs[i]];
+        const meaning::Value& value = nodes[tile.inputs[i]];
         problem.inputs.push_back(TensorDesc::dense(value.dtype, Shape(value.shape.begin(), value.shape.end())));
         inputs.tensors["in" + std::to_string(i)] = value;
     }
     for (const ir::NodeId output : tile.outputs) {
-        const ir::Value& value = nodes[output];
+        const meaning::Value& value = nodes[output];
         problem.outputs.push_back(TensorDesc::dense(value.dtype, Shape(value.shape.begin(), value.shape.end())));
     }
     const Graph graph = ir::graph_of(at_sizes(problem, sizes), definitions());
-    const auto results = ir::interpret(*graph.data(), inputs);
+    const auto results = meaning::interpret(*graph.data(), inputs);
     for (std::size_t i = 0; i < tile.outputs.size(); ++i) {
-        const ir::Value& expected = nodes[tile.outputs[i]];
+        const meaning::Value& expected = nodes[tile.outputs[i]];
         const std::string text =
             difference(results.outputs.at("out" + std::to_string(i)), expected, tolerance * size_of_values(expected));
         if (!text.empty()) return summary(proposed, tile) + " output " + std::to_string(i) + " " + text;
@@ -80,7 +80,7 @@ const fuse::Tile* tile_at_output(const Proposed& proposed, std::string_view defi
 
 std::string tiles_fault(const Proposed& proposed, std::uint64_t seed, double tolerance) {
     for (const auto& sizes : random_sizes(*proposed.graph, 3, seed)) {
-        const auto nodes = ir::interpret_nodes(*proposed.graph, random_inputs(*proposed.graph, sizes, seed));
+        const auto nodes = meaning::interpret_nodes(*proposed.graph, random_inputs(*proposed.graph, sizes, seed));
         std::vector<std::int64_t> list;
         for (const auto& symbol : proposed.graph->symbols()->list()) list.push_back(sizes.at(symbol.name));
         for (const fuse::Tile& tile : proposed.tiles) {

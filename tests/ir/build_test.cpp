@@ -1,7 +1,7 @@
 #include "ir/build.hpp"
 
 #include "cairn/composites.hpp"
-#include "ir/interpret.hpp"
+#include "meaning/interpret.hpp"
 #include "ir/op_table.hpp"
 #include "ir/verify.hpp"
 #include "tests/ir/random_graph.hpp"

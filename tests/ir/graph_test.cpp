@@ -56,7 +56,7 @@ TEST(Graph, ADimIsAScalar) {
     g.output("size", g.constant(DType::f32, 2 * n + 1));
     g.output("whole", g.constant(DType::i64, n));
     g.output("large", g.constant(DType::i64, Dim((std::int64_t{1} << 60) + 1)));
-    const ir::Results results = ir::interpret(*g.data(), {{{"N", 20}}, {}});
+    const meaning::Results results = meaning::interpret(*g.data(), {{{"N", 20}}, {}});
     EXPECT_EQ(results.outputs.at("number").data, std::vector<double>{7});
     EXPECT_EQ(results.outputs.at("size").data, std::vector<double>{41});
     EXPECT_EQ(results.outputs.at("size").shape, std::vector<std::int64_t>{});

@@ -40,8 +40,8 @@ TEST(Parse, GivesTheSameValues) {
     for (std::uint64_t seed = 1000; seed < 1050; ++seed) {
         const Graph graph = random_graph(seed), back = parse_graph(to_string(graph));
         for (const auto& sizes : test::random_sizes(*graph.data(), 3, seed)) {
-            const Inputs inputs = test::random_inputs(*graph.data(), sizes, seed);
-            const Results a = interpret(*graph.data(), inputs), b = interpret(*back.data(), inputs);
+            const meaning::Inputs inputs = test::random_inputs(*graph.data(), sizes, seed);
+            const meaning::Results a = meaning::interpret(*graph.data(), inputs), b = interpret(*back.data(), inputs);
             for (const auto& [name, value] : a.outputs) EXPECT_EQ(test::difference(b.outputs.at(name), value, 0), "");
             for (const auto& [name, value] : a.states) EXPECT_EQ(test::difference(b.states.at(name), value, 0), "");
         }

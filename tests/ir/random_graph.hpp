@@ -2,7 +2,7 @@
 
 #include "cairn/graph.hpp"
 #include "ir/graph_data.hpp"
-#include "ir/interpret.hpp"
+#include "meaning/interpret.hpp"
 
 #include <cstdint>
 #include <map>
@@ -32,7 +32,7 @@ inline constexpr double error_bound = 2e-4;
 
 /// Inputs, weights and states for a graph at given sizes: floats are eighths in -2..2, integers in -8..8 (0..k-1 where
 /// the name ends in `.below<k>`, as the indices of random graphs do), booleans fair coins. Works for any graph.
-ir::Inputs random_inputs(const ir::GraphData& graph, const std::map<std::string, std::int64_t>& sizes,
+meaning::Inputs random_inputs(const ir::GraphData& graph, const std::map<std::string, std::int64_t>& sizes,
                          std::uint64_t seed);
 
 /// Values for the symbols: all at their lowest, all at their highest, then random ones; `count` in all.
@@ -41,6 +41,6 @@ std::vector<std::map<std::string, std::int64_t>> random_sizes(const ir::GraphDat
 
 /// What is different between two values: `[3]: 0.5, expected 0.25`; empty when dtype and shape are equal and no float
 /// is further off than `tolerance` (NaN equals NaN, infinities equal themselves).
-std::string difference(const ir::Value& actual, const ir::Value& expected, double tolerance);
+std::string difference(const meaning::Value& actual, const meaning::Value& expected, double tolerance);
 
 }  // namespace cairn::test

@@ -29,7 +29,7 @@ TEST(RandomGraph, HoldsEveryOpAndStaysSane) {
         with_states += data.states().empty() ? 0 : 1;
         with_symbols += data.symbols()->list().empty() ? 0 : 1;
         for (const auto& sizes : random_sizes(data, 3, seed)) {
-            const ir::Results results = ir::interpret(data, random_inputs(data, sizes, seed));
+            const meaning::Results results = meaning::interpret(data, random_inputs(data, sizes, seed));
             EXPECT_GE(results.outputs.size(), 1U);
             for (const auto& [name, value] : results.outputs)
                 for (const double element : value.data)
@@ -71,9 +71,9 @@ TEST(RandomGraph, StaysWithinItsErrorBoundInF32) {
     for (std::uint64_t seed = 0; seed < graphs; ++seed) {
         const Graph graph = random_graph(seed);
         const auto sizes = random_sizes(*graph.data(), 2, seed).back();
-        const ir::Inputs inputs = random_inputs(*graph.data(), sizes, seed);
-        const ir::Results expected = ir::interpret(*graph.data(), inputs),
-                          actual = ir::interpret(rounded(*graph.data()), inputs);
+        const meaning::Inputs inputs = random_inputs(*graph.data(), sizes, seed);
+        const meaning::Results expected = meaning::interpret(*graph.data(), inputs),
+                          actual = meaning::interpret(rounded(*graph.data()), inputs);
         for (const auto& [name, value] : expected.outputs) {
             ASSERT_EQ(difference(actual.outputs.at(name), value, error_bound), "") << name << "\n" << to_string(graph);
             for (std::size_t i = 0; i < value.data.size(); ++i)
@@ -85,12 +85,12 @@ TEST(RandomGraph, StaysWithinItsErrorBoundInF32) {
 
 TEST(RandomGraph, DifferenceTellsTheFirstElement) {
     const double a[] = {1, 2, 3}, b[] = {1, 2.5, 4};
-    EXPECT_EQ(difference(ir::make_value(DType::f32, {3}, a), ir::make_value(DType::f32, {3}, b), 0.1),
+    EXPECT_EQ(difference(meaning::make_value(DType::f32, {3}, a), meaning::make_value(DType::f32, {3}, b), 0.1),
               "[1]: 2, expected 2.5");
-    EXPECT_EQ(difference(ir::make_value(DType::f32, {3}, a), ir::make_value(DType::f32, {3}, b), 1), "");
-    EXPECT_EQ(difference(ir::make_value(DType::i32, {3}, a), ir::make_value(DType::i32, {3}, b), 1),
+    EXPECT_EQ(difference(meaning::make_value(DType::f32, {3}, a), meaning::make_value(DType::f32, {3}, b), 1), "");
+    EXPECT_EQ(difference(meaning::make_value(DType::i32, {3}, a), meaning::make_value(DType::i32, {3}, b), 1),
               "[2]: 3, expected 4");
-    EXPECT_EQ(difference(ir::make_value(DType::f32, {3}, a), ir::make_value(DType::f32, {3, 1}, b), 1),
+    EXPECT_EQ(difference(meaning::make_value(DType::f32, {3}, a), meaning::make_value(DType::f32, {3, 1}, b), 1),
               "f32[3], expected f32[3,1]");
 }
 

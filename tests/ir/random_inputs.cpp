@@ -31,10 +31,10 @@ bool close(double actual, double expected, double tolerance) {
 
 }  // namespace
 
-ir::Inputs random_inputs(const ir::GraphData& graph, const std::map<std::string, std::int64_t>& sizes,
+meaning::Inputs random_inputs(const ir::GraphData& graph, const std::map<std::string, std::int64_t>& sizes,
                          std::uint64_t seed) {
     RandomSource random(seed);
-    ir::Inputs inputs{sizes, {}};
+    meaning::Inputs inputs{sizes, {}};
     std::vector<std::int64_t> symbols;
     for (const auto& symbol : graph.symbols()->list()) symbols.push_back(sizes.at(symbol.name));
     for (const ir::Node& node : graph.nodes()) {
@@ -48,7 +48,7 @@ ir::Inputs random_inputs(const ir::GraphData& graph, const std::map<std::string,
         std::vector<double> elements;
         const std::int64_t bound = bound_in(node.name);
         for (std::size_t i = 0; i < count; ++i) elements.push_back(element(random, node.dtype, bound));
-        inputs.tensors.emplace(node.name, ir::make_value(node.dtype, shape, elements));
+        inputs.tensors.emplace(node.name, meaning::make_value(node.dtype, shape, elements));
     }
     return inputs;
 }
@@ -66,10 +66,10 @@ std::vector<std::map<std::string, std::int64_t>> random_sizes(const ir::GraphDat
     return result;
 }
 
-std::string difference(const ir::Value& actual, const ir::Value& expected, double tolerance) {
+std::string difference(const meaning::Value& actual, const meaning::Value& expected, double tolerance) {
     std::ostringstream text;
     if (actual.dtype != expected.dtype || actual.shape != expected.shape || actual.size() != expected.size()) {
-        const auto type = [](const ir::Value& value) {
+        const auto type = [](const meaning::Value& value) {
             return to_string(value.dtype, Shape(value.shape.begin(), value.shape.end()));
         };
         return type(actual) + ", expected " + type(expected);

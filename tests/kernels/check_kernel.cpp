@@ -29,7 +29,7 @@ struct Trial {
 
 // What one run left behind.
 struct Outcome {
-    std::vector<ir::Value> values;
+    std::vector<meaning::Value> values;
     std::vector<std::uint8_t> bits;
     std::string fault;
 };
@@ -70,9 +70,9 @@ private:
             report_.faults.push_back(kernel_.id + " " + text + "\n  on " + to_string(problem));
     }
 
-    ir::Value random_input(const Problem& problem, std::size_t input, bool special) {
+    meaning::Value random_input(const Problem& problem, std::size_t input, bool special) {
         const TensorDesc& tensor = problem.inputs[input];
-        ir::Value value;
+        meaning::Value value;
         value.dtype = tensor.dtype;
         for (const Dim& size : tensor.shape) value.shape.push_back(size.constant());
         const auto count = static_cast<std::size_t>(element_count(tensor.shape).constant());
@@ -82,7 +82,7 @@ private:
             constexpr double odd[] = {0.0, -0.0, 1e-40, 65504, -3e38, INFINITY, -INFINITY, NAN, 88.8, -104, 1e-5, 0.5};
             for (double& x : elements)
                 x = special && random_() % 3 == 0 ? odd[random_() % std::size(odd)] : real(random_);
-            value = ir::make_value(tensor.dtype, value.shape, elements);
+            value = meaning::make_value(tensor.dtype, value.shape, elements);
             return value;
         }
         value.integers.resize(count);
@@ -115,8 +115,8 @@ private:
     }
 
     // Repeated elements must be one value: what the operand holds after writing is what the oracle gets.
-    std::vector<ir::Value> settled(const Problem& problem, const std::vector<ir::Value>& values) {
-        std::vector<ir::Value> result;
+    std::vector<meaning::Value> settled(const Problem& problem, const std::vector<meaning::Value>& values) {
+        std::vector<meaning::Value> result;
         for (std::size_t i = 0; i < values.size(); ++i) {
             GuardedTensor operand(problem.inputs[i], 0, 0);
             operand.write(values[i]);
@@ -131,7 +131,7 @@ private:
         const bool is_elementwise = op && ir::info(*op).kind == ir::OpClass::elementwise;
         for (const bool special : {false, true}) {
             if (special && !is_elementwise) break;
-            std::vector<ir::Value> inputs;
+            std::vector<meaning::Value> inputs;
             for (std::size_t i = 0; i < problem.inputs.size(); ++i) inputs.push_back(random_input(problem, i, special));
             compare({variation, sizes, problem, expect(problem, definitions_, settled(problem, inputs))});
         }

@@ -57,7 +57,7 @@ T get(const std::byte* from) {
     return value;
 }
 
-void put_element(std::byte* to, const ir::Value& value, std::size_t i) {
+void put_element(std::byte* to, const meaning::Value& value, std::size_t i) {
     switch (value.dtype) {
         case DType::f64: return put(to, value.data[i]);
         case DType::f32: return put(to, static_cast<float>(value.data[i]));
@@ -69,7 +69,7 @@ void put_element(std::byte* to, const ir::Value& value, std::size_t i) {
     }
 }
 
-void get_element(const std::byte* from, ir::Value& value, std::size_t i) {
+void get_element(const std::byte* from, meaning::Value& value, std::size_t i) {
     switch (value.dtype) {
         case DType::f64: value.data[i] = get<double>(from); return;
         case DType::f32: value.data[i] = get<float>(from); return;
@@ -154,13 +154,13 @@ std::vector<std::size_t> GuardedTensor::places() const {
     return found;
 }
 
-void GuardedTensor::write(const ir::Value& value) {
+void GuardedTensor::write(const meaning::Value& value) {
     if (!layout_.empty()) std::memset(data(), 0, size_);
     for (std::size_t i = 0; i < places_.size(); ++i) put_element(memory_.data() + places_[i], value, i);
 }
 
-ir::Value GuardedTensor::read() const {
-    ir::Value value;
+meaning::Value GuardedTensor::read() const {
+    meaning::Value value;
     value.dtype = dtype_;
     value.shape = shape_;
     (is_float(dtype_) ? value.data.resize(places_.size()) : value.integers.resize(places_.size()));

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cairn/kernel.hpp"
-#include "ir/interpret.hpp"
+#include "meaning/interpret.hpp"
 
 #include <cstdint>
 #include <string>
@@ -20,9 +20,9 @@ public:
     GuardedTensor(const TensorDesc& tensor, std::uint8_t poison, int misalignment);
 
     /// Writes a value into the elements, or into the packed form.
-    void write(const ir::Value& value);
+    void write(const meaning::Value& value);
     /// The elements as a value; of a packed form, the matrix it was made from.
-    ir::Value read() const;
+    meaning::Value read() const;
     /// False when a byte that no element owns has changed.
     bool gaps_untouched() const;
     /// The raw bytes of all elements, in the order of memory: for comparing results bit by bit.

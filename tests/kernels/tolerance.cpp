@@ -38,8 +38,8 @@ bool is_sum(const std::string& name) { return name == "sum" || name == "mean"; }
 std::vector<double> term_sums(Problem problem, const std::vector<Definition>& definitions, const Expected& expected) {
     if (problem.definition.starts_with("linear") && problem.definition != "linear_residual")
         problem.definition = "linear";
-    std::vector<ir::Value> inputs = expected.inputs;
-    for (ir::Value& input : inputs)
+    std::vector<meaning::Value> inputs = expected.inputs;
+    for (meaning::Value& input : inputs)
         for (double& x : input.data) x = std::fabs(x);
     return expect(problem, definitions, std::move(inputs)).outputs.at(0).data;
 }
@@ -52,11 +52,11 @@ double term_count(const Problem& problem) {
 
 }  // namespace
 
-Expected expect(const Problem& problem, const std::vector<Definition>& definitions, std::vector<ir::Value> inputs) {
+Expected expect(const Problem& problem, const std::vector<Definition>& definitions, std::vector<meaning::Value> inputs) {
     const Graph graph = ir::graph_of(problem, definitions);
-    ir::Inputs given;
+    meaning::Inputs given;
     for (std::size_t i = 0; i < inputs.size(); ++i) given.tensors["in" + std::to_string(i)] = inputs[i];
-    ir::Results results = ir::interpret(*graph.data(), given);
+    meaning::Results results = meaning::interpret(*graph.data(), given);
     Expected expected{std::move(inputs), {}};
     for (std::size_t i = 0; i < problem.outputs.size(); ++i)
         expected.outputs.push_back(results.outputs.at("out" + std::to_string(i)));
@@ -65,10 +65,10 @@ Expected expect(const Problem& problem, const std::vector<Definition>& definitio
 
 std::vector<double> allowed_errors(const Problem& problem, const std::vector<Definition>& definitions,
                                    const Expected& expected, std::size_t output) {
-    const ir::Value& wanted = expected.outputs[output];
+    const meaning::Value& wanted = expected.outputs[output];
     if (!is_float(wanted.dtype)) return std::vector<double>(wanted.integers.size(), 0);
     double eps = epsilon(wanted.dtype);
-    for (const ir::Value& input : expected.inputs)
+    for (const meaning::Value& input : expected.inputs)
         if (is_float(input.dtype) && problem.definition != "cast" && problem.definition != "elementwise")
             eps = std::max(eps, epsilon(input.dtype));
     std::vector<double> allowed;
@@ -89,7 +89,7 @@ std::vector<double> allowed_errors(const Problem& problem, const std::vector<Def
     return allowed;
 }
 
-std::string first_difference(const ir::Value& got, const ir::Value& wanted, const std::vector<double>& allowed) {
+std::string first_difference(const meaning::Value& got, const meaning::Value& wanted, const std::vector<double>& allowed) {
     if (got.shape != wanted.shape || got.dtype != wanted.dtype) return "shape or dtype differs from the definition's";
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         if (!is_float(wanted.dtype)) {

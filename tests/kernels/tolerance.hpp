@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cairn/kernel.hpp"
-#include "ir/interpret.hpp"
+#include "meaning/interpret.hpp"
 
 #include <map>
 #include <string>
@@ -12,11 +12,11 @@ namespace cairn::test {
 
 /// What happened at one Problem: operands as the oracle saw them, and what it gave.
 struct Expected {
-    std::vector<ir::Value> inputs, outputs;
+    std::vector<meaning::Value> inputs, outputs;
 };
 
 /// Computes a Problem of constant sizes by its definition.
-Expected expect(const Problem& problem, const std::vector<Definition>& definitions, std::vector<ir::Value> inputs);
+Expected expect(const Problem& problem, const std::vector<Definition>& definitions, std::vector<meaning::Value> inputs);
 
 /// The allowed |y - r| of each element of output `output`:
 /// * products and sums: (terms + 16) eps sum |terms|, the sum computed in float64 over the absolute values of the
@@ -28,6 +28,6 @@ std::vector<double> allowed_errors(const Problem& problem, const std::vector<Def
                                    const Expected& expected, std::size_t output);
 
 /// The first element beyond its allowance, in words; empty when all are within. NaN must be NaN and infinity infinity.
-std::string first_difference(const ir::Value& got, const ir::Value& wanted, const std::vector<double>& allowed);
+std::string first_difference(const meaning::Value& got, const meaning::Value& wanted, const std::vector<double>& allowed);
 
 }  // namespace cairn::test

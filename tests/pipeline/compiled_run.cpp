@@ -51,7 +51,7 @@ std::vector<std::int64_t> places_of(const program::Buffer& memory, const std::ve
 
 }  // namespace
 
-std::vector<std::byte> to_bytes(const ir::Value& value) {
+std::vector<std::byte> to_bytes(const meaning::Value& value) {
     if (is_float(value.dtype))
         return select::encode(value.dtype, value.data, static_cast<std::int64_t>(value.data.size()));
     std::vector<std::byte> bytes(value.integers.size() * size_of(value.dtype));
@@ -61,8 +61,8 @@ std::vector<std::byte> to_bytes(const ir::Value& value) {
     return bytes;
 }
 
-ir::Value from_bytes(DType dtype, std::vector<std::int64_t> shape, const std::byte* data) {
-    ir::Value value;
+meaning::Value from_bytes(DType dtype, std::vector<std::int64_t> shape, const std::byte* data) {
+    meaning::Value value;
     value.dtype = dtype;
     std::size_t count = 1;
     for (const std::int64_t size : shape) count *= static_cast<std::size_t>(size);
@@ -76,11 +76,11 @@ ir::Value from_bytes(DType dtype, std::vector<std::int64_t> shape, const std::by
     return value;
 }
 
-CompiledRun::CompiledRun(const runtime::ProgramSet& set, const Context& context, const ir::Inputs& inputs)
+CompiledRun::CompiledRun(const runtime::ProgramSet& set, const Context& context, const meaning::Inputs& inputs)
     : core_(std::make_shared<runtime::Core>(context, set)) {
     for (const auto& [name, value] : inputs.tensors) weights_[name] = to_bytes(value);
     const WeightSource source = [&](std::string_view name) {
-        const ir::Value& value = inputs.tensors.at(std::string(name));
+        const meaning::Value& value = inputs.tensors.at(std::string(name));
         InputView view;
         view.data = weights_.at(std::string(name)).data();
         view.dtype = value.dtype;
@@ -93,12 +93,12 @@ CompiledRun::CompiledRun(const runtime::ProgramSet& set, const Context& context,
     instance_ = std::make_unique<runtime::Instance>(core_);
 }
 
-void CompiledRun::fill_states(const ir::Inputs& inputs) {
+void CompiledRun::fill_states(const meaning::Inputs& inputs) {
     const program::Program& program = core_->set.buckets[0].program;
     for (std::size_t s = 0; s < program.states.size(); ++s) {
         const program::StatePort& state = program.states[s];
         const program::Buffer& memory = program.buffers[static_cast<std::size_t>(state.buffer)];
-        const ir::Value& value = inputs.tensors.at(state.name);
+        const meaning::Value& value = inputs.tensors.at(state.name);
         const std::vector<std::byte> bytes = to_bytes(value);
         std::byte* base = instance_->states[s].memory.data();
         std::fill_n(base, instance_->states[s].memory.size(), std::byte{0xff});
@@ -109,7 +109,7 @@ void CompiledRun::fill_states(const ir::Inputs& inputs) {
     }
 }
 
-ir::Results CompiledRun::run(const ir::Inputs& inputs, bool poison) {
+meaning::Results CompiledRun::run(const meaning::Inputs& inputs, bool poison) {
     for (runtime::SizeSlot& slot : instance_->sizes) {
         slot.value = inputs.sizes.at(slot.name);
         slot.set = true;
@@ -126,7 +126,7 @@ ir::Results CompiledRun::run(const ir::Inputs& inputs, bool poison) {
     if (poison) instance_->arena().poison(0, instance_->arena().touched_bytes());
     instance_->run({});
 
-    ir::Results results;
+    meaning::Results results;
     const program::Program& program = core_->set.buckets[static_cast<std::size_t>(instance_->bucket)].program;
     for (std::size_t o = 0; o < program.outputs.size(); ++o) {
         const OutputView view = instance_->output(o);
@@ -148,8 +148,8 @@ ir::Results CompiledRun::run(const ir::Inputs& inputs, bool poison) {
     return results;
 }
 
-std::string compare(const ir::Results& actual, const ir::Results& expected, double tolerance) {
-    const std::pair<const std::map<std::string, ir::Value>*, const std::map<std::string, ir::Value>*> pairs[] = {
+std::string compare(const meaning::Results& actual, const meaning::Results& expected, double tolerance) {
+    const std::pair<const std::map<std::string, meaning::Value>*, const std::map<std::string, meaning::Value>*> pairs[] = {
         {&actual.outputs, &expected.outputs}, {&actual.states, &expected.states}};
     for (const auto& [got, wanted] : pairs)
         for (const auto& [name, value] : *wanted) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cairn/compile.hpp"
-#include "ir/interpret.hpp"
+#include "meaning/interpret.hpp"
 #include "runtime/compiled_graph.hpp"
 
 #include <map>
@@ -11,25 +11,25 @@
 namespace cairn::test {
 
 /// A dense tensor as bytes of its dtype, and back.
-std::vector<std::byte> to_bytes(const ir::Value& value);
-ir::Value from_bytes(DType dtype, std::vector<std::int64_t> shape, const std::byte* data);
+std::vector<std::byte> to_bytes(const meaning::Value& value);
+meaning::Value from_bytes(DType dtype, std::vector<std::int64_t> shape, const std::byte* data);
 
 /// One executor over the programs of `compiled`, with weights and states as in `inputs`.
 class CompiledRun {
 public:
-    CompiledRun(const runtime::ProgramSet& set, const Context& context, const ir::Inputs& inputs);
+    CompiledRun(const runtime::ProgramSet& set, const Context& context, const meaning::Inputs& inputs);
     /// Runs once at the inputs' sizes; outputs and the live part of each state afterwards. `poison`: memory that is
     /// dead or not yet written holds NaN.
-    ir::Results run(const ir::Inputs& inputs, bool poison = true);
+    meaning::Results run(const meaning::Inputs& inputs, bool poison = true);
 
 private:
-    void fill_states(const ir::Inputs& inputs);
+    void fill_states(const meaning::Inputs& inputs);
     std::shared_ptr<runtime::Core> core_;
     std::unique_ptr<runtime::Instance> instance_;
     std::map<std::string, std::vector<std::byte>> weights_, tensors_;
 };
 
 /// The first difference between a run and the interpreter's results, with the output's name; empty when there is none.
-std::string compare(const ir::Results& actual, const ir::Results& expected, double tolerance);
+std::string compare(const meaning::Results& actual, const meaning::Results& expected, double tolerance);
 
 }  // namespace cairn::test

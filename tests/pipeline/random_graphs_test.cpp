@@ -13,8 +13,8 @@ std::string check(std::uint64_t seed, const Context& context, const CompileOptio
     const Graph graph = random_graph(seed);
     const runtime::ProgramSet set = runtime::parse_program_set(compile(graph, context, options).program());
     for (const auto& sizes : random_sizes(*graph.data(), sizes_each, seed)) {
-        ir::Inputs inputs = random_inputs(*graph.data(), sizes, seed + 17);
-        const ir::Results expected = ir::interpret(*graph.data(), inputs);
+        meaning::Inputs inputs = random_inputs(*graph.data(), sizes, seed + 17);
+        const meaning::Results expected = meaning::interpret(*graph.data(), inputs);
         CompiledRun run(set, context, inputs);
         if (const std::string fault = compare(run.run(inputs), expected, error_bound); !fault.empty()) return fault;
     }

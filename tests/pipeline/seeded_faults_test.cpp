@@ -39,9 +39,9 @@ std::string judge_plan(const Program& program) {
 
 std::string judge_run(Subject& s, const Context& context, std::uint64_t seed) {
     for (const auto& sizes : random_sizes(*s.graph.data(), 3, seed)) {
-        const ir::Inputs inputs = random_inputs(*s.graph.data(), sizes, seed);
+        const meaning::Inputs inputs = random_inputs(*s.graph.data(), sizes, seed);
         CompiledRun run(s.set, context, inputs);
-        if (std::string fault = compare(run.run(inputs), ir::interpret(*s.graph.data(), inputs), error_bound);
+        if (std::string fault = compare(run.run(inputs), meaning::interpret(*s.graph.data(), inputs), error_bound);
             !fault.empty())
             return fault;
     }

@@ -49,9 +49,9 @@ TEST_P(RuleTest, KeepsValues) {
     const auto after = simplify::simplify(*graph.data()).graph;
     EXPECT_EQ(ir::verify(*after), "");
     for (const auto& sizes : test::random_sizes(*graph.data(), 4, 1)) {
-        const ir::Inputs inputs = test::random_inputs(*graph.data(), sizes, 1);
-        const auto expected = ir::interpret(*graph.data(), inputs).outputs;
-        for (const auto& [name, value] : ir::interpret(*after, inputs).outputs)
+        const meaning::Inputs inputs = test::random_inputs(*graph.data(), sizes, 1);
+        const auto expected = meaning::interpret(*graph.data(), inputs).outputs;
+        for (const auto& [name, value] : meaning::interpret(*after, inputs).outputs)
             EXPECT_EQ(test::difference(value, expected.at(name), 1e-6), "") << name;
     }
 }

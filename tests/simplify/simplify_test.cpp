@@ -164,16 +164,16 @@ std::string fault_in(const Graph& graph, std::uint64_t seed, std::span<const sim
     if (again.changed || to_string(Graph(again.graph)) != to_string(Graph(result.graph))) return "no fixed point";
     if (result.graph->nodes().size() > graph.data()->nodes().size()) return "more nodes than before";
     for (const auto& sizes : test::random_sizes(*graph.data(), 3, seed)) {
-        const ir::Inputs inputs = test::random_inputs(*graph.data(), sizes, seed);
-        const auto before = ir::interpret(*graph.data(), inputs), after = ir::interpret(*result.graph, inputs);
+        const meaning::Inputs inputs = test::random_inputs(*graph.data(), sizes, seed);
+        const auto before = meaning::interpret(*graph.data(), inputs), after = meaning::interpret(*result.graph, inputs);
         for (const auto& [name, value] : before.outputs) {
             if (after.outputs.count(name) == 0) return name + " is lost";
             if (auto text = test::difference(after.outputs.at(name), value, 1e-6); !text.empty()) return name + text;
         }
         for (const auto& [name, value] : before.states)
             if (auto text = test::difference(after.states.at(name), value, 1e-6); !text.empty()) return name + text;
-        const auto old_nodes = ir::interpret_nodes(*graph.data(), inputs);
-        const auto new_nodes = ir::interpret_nodes(*result.graph, inputs);
+        const auto old_nodes = meaning::interpret_nodes(*graph.data(), inputs);
+        const auto new_nodes = meaning::interpret_nodes(*result.graph, inputs);
         for (std::size_t i = 0; i < old_nodes.size(); ++i)
             if (result.map[i])
                 if (auto text = test::difference(new_nodes[*result.map[i]], old_nodes[i], 1e-6); !text.empty())

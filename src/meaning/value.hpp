@@ -1,13 +1,15 @@
 #pragma once
 
-#include "ir/interpret.hpp"
+#include "meaning/interpret.hpp"
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
 /// What the interpreter's families of ops share: one op at known sizes, and walks over strided elements.
-namespace cairn::inline v0::ir {
+namespace cairn::inline v0::meaning {
+
+using namespace ir;  // its nodes are what gets a meaning here
 
 using Sizes = std::vector<std::int64_t>;
 
@@ -62,4 +64,4 @@ void with_storage(DType dtype, F&& f, Values&... values) {
         f(values.integers...);
 }
 
-}  // namespace cairn::inline v0::ir
+}  // namespace cairn::inline v0::meaning

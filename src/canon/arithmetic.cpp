@@ -1,9 +1,9 @@
-#include "fuse/canon.hpp"
+#include "canon/canon.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace cairn::inline v0::fuse {
+namespace cairn::inline v0::canon {
 namespace {
 
 using ir::Op;
@@ -217,4 +217,4 @@ Scaled Canon::add(std::vector<Scaled> given, DType dtype) {
     return multiply({pivot.factor, intern(std::move(sum))}, {1, product(common, dtype)});
 }
 
-}  // namespace cairn::inline v0::fuse
+}  // namespace cairn::inline v0::canon

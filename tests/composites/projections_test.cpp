@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "tests/ir/composite_values.hpp"
+#include "tests/composites/composite_values.hpp"
 
 namespace cairn::test {
 namespace {
@@ -11,7 +11,7 @@ TEST(Projections, Linear) {
     const Numbers x = some_numbers(6), w = some_numbers(12, 2), b = some_numbers(4, 3);
     Trial trial;
     const Tensor tx = trial.input("x", {2, 3}, x), tw = trial.input("w", {3, 4}, w), tb = trial.input("b", {4}, b);
-    const ir::Value with = trial.value_of(linear(tx, tw, tb)), without = trial.value_of(linear(tx, tw));
+    const meaning::Value with = trial.value_of(linear(tx, tw, tb)), without = trial.value_of(linear(tx, tw));
     for (std::size_t i = 0; i < 2; ++i)
         for (std::size_t j = 0; j < 4; ++j) {
             double sum = 0;
@@ -24,7 +24,7 @@ TEST(Projections, Linear) {
 TEST(Projections, Embedding) {
     Trial trial;
     const Tensor table = trial.input("table", {3, 2}, {0, 1, 10, 11, 20, 21});
-    const ir::Value value = trial.value_of(embedding(table, trial.input("ids", {2, 2}, {2, 0, 1, 2}, DType::i32)));
+    const meaning::Value value = trial.value_of(embedding(table, trial.input("ids", {2, 2}, {2, 0, 1, 2}, DType::i32)));
     EXPECT_EQ(value.shape, (std::vector<std::int64_t>{2, 2, 2}));
     EXPECT_EQ(value.data, (Numbers{20, 21, 0, 1, 10, 11, 20, 21}));
 }
@@ -51,7 +51,7 @@ TEST(Projections, Rope) {
         Trial trial;
         const Dim t = trial.symbol("T", 1, 4, 3);
         const Tensor tx = trial.input("x", DType::f64, {2, t, 8}, {2, 3, 8}, x);
-        const ir::Value value = trial.value_of(rope(tx, trial.input("at", DType::i32, {t}, {3}, positions), base));
+        const meaning::Value value = trial.value_of(rope(tx, trial.input("at", DType::i32, {t}, {3}, positions), base));
         const Numbers expected = turned(x, positions, 2, 8, base);
         for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(value.data[i], expected[i], 1e-12) << i;
     }
@@ -60,7 +60,7 @@ TEST(Projections, Rope) {
 TEST(Projections, RopeKeepsTheAnglesOfNarrowFloats) {
     Trial trial;
     const Tensor x = trial.input("x", {1, 2}, {1, 0}, DType::bf16);
-    const ir::Value value = trial.value_of(rope(x, trial.input("at", {1}, {1001}, DType::i32)));
+    const meaning::Value value = trial.value_of(rope(x, trial.input("at", {1}, {1001}, DType::i32)));
     EXPECT_NEAR(value.data[0], std::cos(1001.0), 4e-3) << "1001 is no bf16";
     EXPECT_NEAR(value.data[1], std::sin(1001.0), 4e-3);
 }
@@ -69,7 +69,7 @@ TEST(Projections, RopeTakesPositionsOfEachRow) {
     const Numbers x = some_numbers(2 * 2 * 4), first = {3, 4}, second = {0, 9};
     Trial trial;
     const Tensor tx = trial.input("x", {2, 2, 4}, x);
-    const ir::Value value = trial.value_of(rope(tx, trial.input("at", {2, 2}, {3, 4, 0, 9}, DType::i64)));
+    const meaning::Value value = trial.value_of(rope(tx, trial.input("at", {2, 2}, {3, 4, 0, 9}, DType::i64)));
     const Numbers a = turned(x, first, 2, 4, 10000), b = turned(x, second, 2, 4, 10000);
     for (std::size_t i = 0; i < 16; ++i) EXPECT_NEAR(value.data[i], i < 8 ? a[i] : b[i], 1e-13);
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cairn/composites.hpp"
-#include "ir/interpret.hpp"
+#include "meaning/interpret.hpp"
 
 #include <map>
 #include <string>
@@ -26,11 +26,11 @@ inline Numbers some_numbers(std::size_t count, unsigned seed = 1) {
 /// A graph being tested, its sizes and inputs given at once.
 struct Trial {
     Graph graph;
-    ir::Inputs inputs;
+    meaning::Inputs inputs;
 
     Tensor input(const std::string& name, DType dtype, const Shape& shape, const std::vector<std::int64_t>& sizes,
                  const Numbers& numbers) {
-        inputs.tensors.emplace(name, ir::make_value(dtype, sizes, numbers));
+        inputs.tensors.emplace(name, meaning::make_value(dtype, sizes, numbers));
         return graph.input(name, dtype, shape);
     }
     Tensor input(const std::string& name, const std::vector<std::int64_t>& sizes, const Numbers& numbers,
@@ -41,7 +41,9 @@ struct Trial {
         inputs.sizes[name] = value;
         return graph.symbol(name, low, high);
     }
-    ir::Value value_of(const Tensor& tensor) const { return ir::interpret_nodes(*graph.data(), inputs)[tensor.id()]; }
+    meaning::Value value_of(const Tensor& tensor) const {
+        return meaning::interpret_nodes(*graph.data(), inputs)[tensor.id()];
+    }
 };
 
 }  // namespace cairn::test

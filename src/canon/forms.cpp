@@ -1,8 +1,8 @@
-#include "fuse/forms.hpp"
+#include "canon/forms.hpp"
 
 #include <algorithm>
 
-namespace cairn::inline v0::fuse {
+namespace cairn::inline v0::canon {
 namespace {
 
 Scaled form_of(const ir::GraphData& graph, ir::NodeId id, std::span<const Scaled> made, Canon& canon) {
@@ -61,4 +61,4 @@ bool forms_over(const ir::GraphData& graph, std::span<const ir::NodeId> inputs, 
     return true;
 }
 
-}  // namespace cairn::inline v0::fuse
+}  // namespace cairn::inline v0::canon

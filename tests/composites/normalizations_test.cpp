@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "tests/ir/composite_values.hpp"
+#include "tests/composites/composite_values.hpp"
 
 namespace cairn::test {
 namespace {
@@ -30,7 +30,7 @@ class Normalizations : public testing::Test {
 protected:
     template <typename F>
     void expect(const Tensor& tensor, F formula) {
-        const ir::Value value = trial.value_of(tensor);
+        const meaning::Value value = trial.value_of(tensor);
         ASSERT_EQ(value.data.size(), rows * columns);
         for (std::size_t i = 0; i < rows; ++i)
             for (std::size_t j = 0; j < columns; ++j)
@@ -52,7 +52,7 @@ TEST_F(Normalizations, Softmax) {
 }
 
 TEST_F(Normalizations, SoftmaxOfHugeScoresIsFinite) {
-    const ir::Value value = trial.value_of(softmax(trial.input("big", {3}, {1e300, 1e300, -1e300})));
+    const meaning::Value value = trial.value_of(softmax(trial.input("big", {3}, {1e300, 1e300, -1e300})));
     EXPECT_EQ(value.data, (Numbers{0.5, 0.5, 0}));
 }
 
@@ -74,7 +74,7 @@ TEST_F(Normalizations, MeanAndVariance) {
     EXPECT_NEAR(trial.value_of(mean(x)).data.at(0), mean_of_all, 1e-14);
     EXPECT_NEAR(trial.value_of(variance(x)).data.at(0), variance_of_all, 1e-14);
     EXPECT_EQ(trial.value_of(mean(x)).shape, std::vector<std::int64_t>{});
-    const ir::Value by_row = trial.value_of(variance(x, {-1}, true));
+    const meaning::Value by_row = trial.value_of(variance(x, {-1}, true));
     EXPECT_EQ(by_row.shape, (std::vector<std::int64_t>{rows, 1}));
     for (std::size_t i = 0; i < rows; ++i) EXPECT_NEAR(by_row.data[i], Row(numbers, i).variance, 1e-14);
     EXPECT_EQ(to_string(mean(x, {0}).shape()), "[D]");

@@ -1,6 +1,6 @@
-#include "ir/interpret_value.hpp"
+#include "meaning/value.hpp"
 
-namespace cairn::inline v0::ir {
+namespace cairn::inline v0::meaning {
 namespace {
 
 View view_of(const Evaluation& e) {
@@ -43,4 +43,4 @@ Value evaluate_movement(const Evaluation& e) {
     return out;
 }
 
-}  // namespace cairn::inline v0::ir
+}  // namespace cairn::inline v0::meaning

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <functional>
 
-#include "tests/ir/composite_values.hpp"
+#include "tests/composites/composite_values.hpp"
 
 namespace cairn::test {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 void expect_formula(Tensor (*composite)(const Operand&), const std::function<double(double)>& formula) {
     const Numbers numbers = {-30, -3, -1, -0.25, 0, 0.5, 1, 2, 7, 40};
     Trial trial;
-    const ir::Value value = trial.value_of(composite(trial.input("x", {2, 5}, numbers)));
+    const meaning::Value value = trial.value_of(composite(trial.input("x", {2, 5}, numbers)));
     ASSERT_EQ(value.shape, (std::vector<std::int64_t>{2, 5}));
     for (std::size_t i = 0; i < numbers.size(); ++i)
         EXPECT_NEAR(value.data[i], formula(numbers[i]), 1e-14 * (1 + std::fabs(numbers[i]))) << numbers[i];

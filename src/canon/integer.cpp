@@ -1,10 +1,10 @@
-#include "fuse/canon.hpp"
+#include "canon/canon.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-namespace cairn::inline v0::fuse {
+namespace cairn::inline v0::canon {
 namespace {
 
 using ir::Op;
@@ -167,4 +167,4 @@ Scaled Canon::integer(Op op, DType dtype, const Attributes& attributes, std::spa
     return {1, op_term(op, dtype, joint_shape(x), {x.begin(), x.end()}, attributes)};
 }
 
-}  // namespace cairn::inline v0::fuse
+}  // namespace cairn::inline v0::canon

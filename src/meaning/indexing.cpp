@@ -1,9 +1,10 @@
-#include "ir/interpret_value.hpp"
 #include "ir/number.hpp"
+#include "meaning/value.hpp"
 
 #include <fmt/format.h>
 
-namespace cairn::inline v0::ir {
+namespace cairn::inline v0::meaning {
+
 namespace {
 
 // Writes `part` into the elements of `out` that begin at `start` of an axis.
@@ -125,4 +126,4 @@ Value evaluate_state_change(const Evaluation& e) {
     return out;
 }
 
-}  // namespace cairn::inline v0::ir
+}  // namespace cairn::inline v0::meaning

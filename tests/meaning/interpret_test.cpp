@@ -1,4 +1,4 @@
-#include "ir/interpret.hpp"
+#include "meaning/interpret.hpp"
 
 #include "cairn/ops.hpp"
 #include "ir/op_table.hpp"
@@ -11,7 +11,10 @@
 #include <set>
 #include <sstream>
 
-namespace cairn::ir {
+namespace cairn::meaning {
+
+using namespace ir;
+
 namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
@@ -283,4 +286,4 @@ TEST(Interpret, NodesKeepInteriorValues) {
 }
 
 }  // namespace
-}  // namespace cairn::ir
+}  // namespace cairn::meaning

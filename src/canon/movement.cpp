@@ -1,8 +1,8 @@
-#include "fuse/canon.hpp"
+#include "canon/canon.hpp"
 
 #include <algorithm>
 
-namespace cairn::inline v0::fuse {
+namespace cairn::inline v0::canon {
 namespace {
 
 using ir::Op;
@@ -114,4 +114,4 @@ Scaled Canon::moved(CanonId core, const Move& move) {
     return {1, op_term(move.op, term.dtype, std::move(shape), {Scaled{1, core}}, std::move(attributes))};
 }
 
-}  // namespace cairn::inline v0::fuse
+}  // namespace cairn::inline v0::canon

@@ -1,10 +1,10 @@
-#include "ir/interpret_value.hpp"
 #include "ir/number.hpp"
+#include "meaning/value.hpp"
 
 #include <cmath>
 #include <limits>
 
-namespace cairn::inline v0::ir {
+namespace cairn::inline v0::meaning {
 namespace {
 
 bool larger(double a, double b) noexcept { return std::isnan(a) ? !std::isnan(b) : a > b; }
@@ -79,4 +79,4 @@ Value evaluate_reduction(const Evaluation& e) {
     }
 }
 
-}  // namespace cairn::inline v0::ir
+}  // namespace cairn::inline v0::meaning

@@ -1,13 +1,13 @@
 #pragma once
 
-#include "fuse/canon.hpp"
+#include "canon/canon.hpp"
 
 #include <functional>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
-namespace cairn::inline v0::fuse {
+namespace cairn::inline v0::canon {
 
 /// The normal forms of all nodes of a graph, and the way back.
 class Forms {
@@ -35,4 +35,4 @@ bool forms_over(const ir::GraphData& graph, std::span<const ir::NodeId> inputs, 
 /// True for ops whose form stays whole within the form of whatever is computed from it.
 bool stays_whole(ir::Op op);
 
-}  // namespace cairn::inline v0::fuse
+}  // namespace cairn::inline v0::canon

@@ -1,13 +1,13 @@
-#include "ir/interpret.hpp"
+#include "meaning/interpret.hpp"
 
-#include "ir/interpret_value.hpp"
 #include "ir/names.hpp"
 #include "ir/number.hpp"
 #include "ir/op_table.hpp"
+#include "meaning/value.hpp"
 
 #include <fmt/format.h>
 
-namespace cairn::inline v0::ir {
+namespace cairn::inline v0::meaning {
 namespace {
 
 std::string type_text(DType dtype, const Sizes& shape) { return to_string(dtype, Shape(shape.begin(), shape.end())); }
@@ -122,4 +122,4 @@ Value make_value(DType dtype, std::vector<std::int64_t> shape, std::span<const d
     return value;
 }
 
-}  // namespace cairn::inline v0::ir
+}  // namespace cairn::inline v0::meaning

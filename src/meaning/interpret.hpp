@@ -9,7 +9,9 @@
 #include <vector>
 
 /// The float64 reference: what a graph means. Slow and plain on purpose; shares no code with any kernel.
-namespace cairn::inline v0::ir {
+namespace cairn::inline v0::meaning {
+
+using ir::GraphData;
 
 /// A tensor of the interpreter. Floats are computed in double and never rounded, except that `cast` rounds to its
 /// target and constants to their dtype; integers wrap to their dtype and are exact (i64 too, kept in `integers`).
@@ -41,4 +43,4 @@ Value make_value(DType dtype, std::vector<std::int64_t> shape, std::span<const d
 /// Values of every node, for tests that compare interior values.
 std::vector<Value> interpret_nodes(const GraphData& graph, const Inputs& inputs);
 
-}  // namespace cairn::inline v0::ir
+}  // namespace cairn::inline v0::meaning

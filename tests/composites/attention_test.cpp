@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tests/ir/composite_values.hpp"
+#include "tests/composites/composite_values.hpp"
 
 namespace cairn::test {
 namespace {
@@ -75,7 +75,7 @@ void expect_definition(const Case& n) {
             : attention(tq, tk, tv, trial.input("mask", DType::boolean, {batch, keys}, {n.batch, n.keys}, n.mask),
                         n.options);
     EXPECT_EQ(to_string(result.shape()), "[B," + std::to_string(n.heads) + ",T," + std::to_string(n.out) + "]");
-    const ir::Value value = trial.value_of(result);
+    const meaning::Value value = trial.value_of(result);
     const Numbers expected = by_loops(n, q, k, v);
     ASSERT_EQ(value.data.size(), expected.size());
     for (std::size_t i = 0; i < expected.size(); ++i) {

@@ -1,9 +1,9 @@
-#include "fuse/canon.hpp"
+#include "canon/canon.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace cairn::inline v0::fuse {
+namespace cairn::inline v0::canon {
 namespace {
 
 using ir::Op;
@@ -109,4 +109,4 @@ Scaled Canon::choose(Scaled condition, Scaled a, Scaled b, DType dtype) {
     return {1, op_term(Op::where, dtype, joint_shape(parts), {condition, a, b})};
 }
 
-}  // namespace cairn::inline v0::fuse
+}  // namespace cairn::inline v0::canon

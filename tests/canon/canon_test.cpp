@@ -1,7 +1,7 @@
-#include "fuse/canon.hpp"
+#include "canon/canon.hpp"
 
 #include "cairn/ops.hpp"
-#include "fuse/forms.hpp"
+#include "canon/forms.hpp"
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ bool same_form(const Pair& pair) {
     const Tensor x = g.input("x", DType::f32, {n, 3, 4}), y = g.input("y", DType::f32, {n, 3, 4}),
                  r = g.input("r", DType::f32, {4});
     const Tensor a = pair.a(x, y, r), b = pair.b(x, y, r);
-    const fuse::Forms forms(*g.data());
+    const canon::Forms forms(*g.data());
     return forms.canon().same(forms[a.id()], forms[b.id()]);
 }
 
@@ -158,24 +158,24 @@ TEST(Canon, NumbersOfF64AreComparedAsSuch) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f64, {4});
     const Tensor third = x * (1.0 / 3), exact = x / 3, rounded = x * 0.33333334;
-    const fuse::Forms forms(*g.data());
+    const canon::Forms forms(*g.data());
     EXPECT_TRUE(forms.canon().same(forms[third.id()], forms[exact.id()]));
     EXPECT_FALSE(forms.canon().same(forms[rounded.id()], forms[exact.id()]));
 }
 
 TEST(Canon, InfinityIsCloseToItselfAlone) {
     const double infinity = std::numeric_limits<double>::infinity();
-    EXPECT_TRUE(fuse::Canon::close(-infinity, -infinity));
-    EXPECT_FALSE(fuse::Canon::close(infinity, -infinity));
-    EXPECT_FALSE(fuse::Canon::close(0.5, infinity));
-    EXPECT_FALSE(fuse::Canon::close(-1e300, -infinity));
+    EXPECT_TRUE(canon::Canon::close(-infinity, -infinity));
+    EXPECT_FALSE(canon::Canon::close(infinity, -infinity));
+    EXPECT_FALSE(canon::Canon::close(0.5, infinity));
+    EXPECT_FALSE(canon::Canon::close(-1e300, -infinity));
 }
 
 TEST(Canon, PositionsAreTheSameInI32AndI64) {
     Graph g("g");
     const Dim n = g.symbol("N", 1, 8);
     const auto same = [&](T a, T b) {
-        const fuse::Forms forms(*g.data());
+        const canon::Forms forms(*g.data());
         return forms.canon().same(forms[a.id()], forms[b.id()]);
     };
     EXPECT_TRUE(same(cast(iota(g, n, DType::i64, 3), DType::i32), iota(g, n, DType::i32) + 3));
@@ -194,7 +194,7 @@ TEST(Canon, AnOverlongSumIsLeftWholeInSums) {
     Graph g("g");
     Tensor s = g.input("x", DType::f32, {4});
     for (int i = 0; i < 400; ++i) s = s + g.input("x" + std::to_string(i), DType::f32, {4});
-    fuse::Forms forms(*g.data());
+    canon::Forms forms(*g.data());
     std::size_t longest = 0;
     for (ir::NodeId id = 0; id < g.size(); ++id)
         longest = std::max(longest, forms.canon().term(forms[id].core).parts.size());
@@ -211,10 +211,10 @@ TEST(Canon, InfinitiesAndZerosMakeNoNaN) {
             g.output("y" + std::to_string(g.size()) + "_" + std::to_string(t.id()) +
                          std::to_string(g.data()->outputs().size()),
                      t);
-    fuse::Forms forms(*g.data());
+    canon::Forms forms(*g.data());
     for (ir::NodeId id = 0; id < g.size(); ++id) {
         EXPECT_FALSE(forms[id].factor != forms[id].factor) << id;
-        for (const fuse::Scaled& part : forms.canon().term(forms[id].core).parts)
+        for (const canon::Scaled& part : forms.canon().term(forms[id].core).parts)
             EXPECT_EQ(part.factor, part.factor) << id;
     }
 }

@@ -1,10 +1,11 @@
-#include "ir/interpret_value.hpp"
 #include "ir/number.hpp"
+#include "meaning/value.hpp"
 
 #include <cmath>
 #include <limits>
 
-namespace cairn::inline v0::ir {
+namespace cairn::inline v0::meaning {
+
 namespace {
 
 double float_unary(Op op, double x) {
@@ -135,4 +136,4 @@ Value evaluate_elementwise(const Evaluation& e) {
     return e.node().op == Op::where ? evaluate_where(e, at) : evaluate_binary(e, at);
 }
 
-}  // namespace cairn::inline v0::ir
+}  // namespace cairn::inline v0::meaning

@@ -1,7 +1,7 @@
-#include "ir/interpret_value.hpp"
 #include "ir/number.hpp"
+#include "meaning/value.hpp"
 
-namespace cairn::inline v0::ir {
+namespace cairn::inline v0::meaning {
 namespace {
 
 double multiply_add(double sum, double a, double b) noexcept { return sum + a * b; }
@@ -42,4 +42,4 @@ Value evaluate_matmul(const Evaluation& e) {
     return out;
 }
 
-}  // namespace cairn::inline v0::ir
+}  // namespace cairn::inline v0::meaning

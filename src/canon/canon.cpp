@@ -1,4 +1,4 @@
-#include "fuse/canon.hpp"
+#include "canon/canon.hpp"
 
 #include "ir/infer.hpp"
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <functional>
 
-namespace cairn::inline v0::fuse {
+namespace cairn::inline v0::canon {
 namespace {
 
 using ir::Node;
@@ -266,4 +266,4 @@ Scaled Canon::of(const Node& node, ir::NodeId id, Parts x) {
     return {1, op_term(node.op, node.dtype, trimmed(node.shape), {x.begin(), x.end()}, node.attributes)};
 }
 
-}  // namespace cairn::inline v0::fuse
+}  // namespace cairn::inline v0::canon

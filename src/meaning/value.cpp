@@ -1,9 +1,9 @@
-#include "ir/interpret_value.hpp"
+#include "meaning/value.hpp"
 
 #include "ir/op_table.hpp"
 #include "ir/refuse.hpp"
 
-namespace cairn::inline v0::ir {
+namespace cairn::inline v0::meaning {
 
 Sizes Evaluation::list(std::string_view name) const {
     Sizes values;
@@ -79,4 +79,4 @@ std::vector<std::int64_t> places(std::span<const std::int64_t> shape, const View
     return result;
 }
 
-}  // namespace cairn::inline v0::ir
+}  // namespace cairn::inline v0::meaning

@@ -21,7 +21,7 @@
 /// positions are the same in i32 and i64; leading axes of size 1 do not count. Nothing is cancelled (x - x, x / x
 /// stay): what a form equals, it equals for infinities and NaN too, but for overflow in between. Numbers are equal
 /// within 1e-6 of their size, as constants rounded to f32 are; in f64 within 1e-14.
-namespace cairn::inline v0::fuse {
+namespace cairn::inline v0::canon {
 
 using CanonId = std::uint32_t;
 
@@ -65,7 +65,7 @@ public:
     bool same(const Scaled& a, const Scaled& b) const noexcept;
     static bool close(double a, double b, DType dtype = DType::f32) noexcept;
 
-    // canon_arithmetic.cpp
+    // arithmetic.cpp
     Scaled multiply(const Scaled& a, const Scaled& b);
     Scaled power(const Scaled& base, double exponent);
     Scaled add(std::vector<Scaled> terms, DType dtype);
@@ -97,7 +97,7 @@ private:
     Scaled with_factor_outside(const ir::Node& node, std::span<const Scaled> operands);
     Scaled concat(const ir::Node& node, std::span<const Scaled> operands);
 
-    // canon_arithmetic.cpp
+    // arithmetic.cpp
     std::vector<Scaled> powers_of(CanonId core) const;
     CanonId product(std::vector<Scaled> powers, DType dtype);
     void expand(const Scaled& term, std::vector<Scaled>& out);
@@ -105,7 +105,7 @@ private:
     std::optional<Scaled> additive_mask(std::vector<Scaled>& terms, DType dtype);
     Scaled opaque(ir::Op op, DType dtype, std::vector<Scaled> parts);
 
-    // canon_logic.cpp
+    // logic.cpp
     Scaled larger(Scaled a, Scaled b, DType dtype);
     Scaled compare(ir::Op op, const Scaled& a, const Scaled& b);
     Scaled compare_integers(const Scaled& low, const Scaled& high);
@@ -114,7 +114,7 @@ private:
     std::optional<Scaled> choose_by_comparison(const Scaled& condition, const Scaled& a, const Scaled& b, DType dtype);
     bool is_constant(const Scaled& value, double number) const;
 
-    // canon_integer.cpp
+    // integer.cpp
     Scaled integer(ir::Op op, DType dtype, const Attributes& attributes, std::span<const Scaled> operands);
     Scaled counting(const ir::Node& iota);
     Affine affine(const Scaled& value) const;
@@ -127,7 +127,7 @@ private:
     std::optional<Affine> counted_in(DType dtype, const Scaled& value);
     std::optional<Scaled> compare_positions(const Scaled& low, const Scaled& high);
 
-    // canon_movement.cpp
+    // movement.cpp
     Scaled move(const ir::Node& node, const Scaled& x);
     Scaled moved(CanonId core, const Move& move);
     std::optional<Scaled> moved_inside(CanonId core, const Move& move);
@@ -141,4 +141,4 @@ private:
 /// A shape without its leading axes of size 1.
 Shape trimmed(const Shape& shape);
 
-}  // namespace cairn::inline v0::fuse
+}  // namespace cairn::inline v0::canon
