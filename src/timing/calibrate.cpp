@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 #include <numeric>
+#include <vector>
 
 namespace cairn::inline v0 {
 namespace {
@@ -64,22 +65,33 @@ struct Probe {
     }
 };
 
+/// The matrix products that can do `problem` at the highest level that has one: a CPU may have a level (VNNI) that no
+/// product is written for.
+std::vector<const Kernel*> best_products(const Context& context, const Problem& problem) {
+    std::vector<const Kernel*> products;
+    for (const Kernel& kernel : context.kernels().kernels) {
+        if (kernel.definition != "matmul" || kernel.isa > context.isa() || kernel.cost == nullptr ||
+            !kernel.accepts(problem).empty() || kernel.cost(problem).efficiency < 0.1)
+            continue;
+        if (!products.empty() && products.front()->isa > kernel.isa) continue;
+        if (!products.empty() && products.front()->isa < kernel.isa) products.clear();
+        products.push_back(&kernel);
+    }
+    return products;
+}
+
 /// The fastest matrix product at hand, scaled by the share of the peak it is said to reach.
 double peak_flops(const Context& context) {
     auto symbols = Symbols::create();
     const Problem problem = parse_problem("matmul | f32[240,256] f32[256,256] -> f32[240,256]", *symbols);
     double best = 0;
-    for (const Kernel& kernel : context.kernels().kernels) {
-        if (kernel.definition != "matmul" || kernel.isa != context.isa() || kernel.cost == nullptr ||
-            !kernel.accepts(problem).empty())
-            continue;
-        const Cost cost = kernel.cost(problem);
-        if (cost.efficiency < 0.1) continue;
+    for (const Kernel* kernel : best_products(context, problem)) {
+        const Cost cost = kernel->cost(problem);
         MeasureOptions options;
         options.blocks = 5;
         options.max_seconds = 0.03;
         options.cold = false;
-        best = std::max(best, cost.flops / measure(problem, kernel.id, context, options).min / cost.efficiency);
+        best = std::max(best, cost.flops / measure(problem, kernel->id, context, options).min / cost.efficiency);
     }
     return best;
 }

@@ -88,5 +88,12 @@ TEST(Calibrate, MeasuresAMachine) {
     EXPECT_EQ(calibrate(Context()).barrier_seconds, 0);
 }
 
+TEST(Calibrate, EveryLevelHasAPeak) {
+    for (const Isa level : {Isa::baseline, Isa::avx2, Isa::avx512, Isa::avx512_vnni_bf16}) {
+        const Context context({.max_isa = level});
+        EXPECT_GT(calibrate(context).flops, 1e8) << to_string(context.isa());
+    }
+}
+
 }  // namespace
 }  // namespace cairn
