@@ -1,9 +1,10 @@
-# cairn_room(<name> SOURCES file... [SEES room...] [USES eigen|sqlite|json|utf8proc...])
+# cairn_room(<name> SOURCES file... [SEES room...] [USES eigen|sqlite|json|utf8proc...] [APART])
 #
 #   cairn_room(simplify SOURCES algebra.cpp simplify.cpp SEES types ir)
 #
 # makes the OBJECT library cairn_<name>. SEES lists the rooms whose headers its files include; house_test compares it
-# with the arrows of docs/layout.md, and a test of the room links these rooms, and the rooms those see, with it.
+# with the arrows of docs/layout.md, and a test of the room links these rooms, and the rooms those see, with it. APART: its
+# files are never compiled together (CAIRN_UNITY), since each has names of its own for the same things.
 
 # What all code of the project is compiled with, tests and examples included.
 function(cairn_compile_settings target)
@@ -32,13 +33,16 @@ function(cairn_object_settings target)
 endfunction()
 
 function(cairn_room name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;SEES;USES")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "APART" "" "SOURCES;SEES;USES")
     if(arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "cairn_room(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
     endif()
     set(target cairn_${name})
     add_library(${target} OBJECT ${arg_SOURCES})
     cairn_object_settings(${target})
+    if(CAIRN_UNITY AND NOT arg_APART)
+        set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+    endif()
     set(uses threads fmt ${arg_USES})
     foreach(use IN LISTS uses)
         if(NOT DEFINED CAIRN_TARGET_${use})

@@ -5,7 +5,6 @@
 #include "timing/team_clock.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <numeric>
 #include <vector>
@@ -13,12 +12,10 @@
 namespace cairn::inline v0 {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using timing::Clock, timing::seconds_since;
 
 constexpr std::size_t read_bytes = 64 << 20;
 constexpr int barriers = 2000;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 double clock_step() {
     double step = 1;

@@ -10,20 +10,17 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 namespace cairn::inline v0 {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using timing::Clock, timing::seconds_since;
 
 // A block lasts at least this long: hundreds of steps of the clock, so that reading it costs nothing that shows.
 constexpr double shortest_block = 4e-5;
 // Copies of weights together exceed what the last-level cache holds, within reason.
 constexpr std::size_t most_rotation = 96 << 20;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 long involuntary_switches() {
     rusage usage{};

@@ -6,6 +6,12 @@
 
 namespace cairn::inline v0::timing {
 
+using Clock = std::chrono::steady_clock;
+
+inline double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
 /// The wall clock of work that a team shares: from the first member's start to the last member's end. One member's
 /// clock alone would miss what the others did while the system kept that member waiting.
 class TeamClock {
@@ -24,7 +30,6 @@ public:
     }
 
 private:
-    using Clock = std::chrono::steady_clock;
     struct alignas(64) Span {
         Clock::time_point first, last;
     };

@@ -1,11 +1,11 @@
 #include "device/cpu/arena.hpp"
 
 #include "cairn/error.hpp"
+#include "device/cpu/page_size.hpp"
 
 #include <fmt/format.h>
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -19,7 +19,6 @@ namespace {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
-std::size_t page_size() noexcept { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 std::size_t round_up(std::size_t value, std::size_t unit) noexcept { return (value + unit - 1) / unit * unit; }
 
 [[noreturn]] void out_of_memory(std::size_t bytes, const char* wanted, int error) {

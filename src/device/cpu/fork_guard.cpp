@@ -1,17 +1,13 @@
 #include "device/cpu/fork_guard.hpp"
 
+#include "device/cpu/page_size.hpp"
+
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <cstddef>
 #include <new>
 
 namespace cairn::device {
-namespace {
-
-std::size_t page_size() noexcept { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
-
-}  // namespace
 
 ForkGuard::ForkGuard() noexcept {
 #if defined(MADV_WIPEONFORK)
