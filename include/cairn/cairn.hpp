@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cairn/args.hpp"
+#include "cairn/check.hpp"
 #include "cairn/compile.hpp"
 #include "cairn/compiled_graph.hpp"
 #include "cairn/composites.hpp"

@@ -35,7 +35,7 @@ std::vector<Room> rooms_in(std::string_view text) {
         Room room{words[i + 2], {}, {}};
         std::string list;
         for (i += 3; i < words.size() && words[i] != ")"; ++i) {
-            if (words[i] == "SOURCES" || words[i] == "SEES" || words[i] == "USES")
+            if (words[i] == "SOURCES" || words[i] == "SEES" || words[i] == "USES" || words[i] == "APART")
                 list = words[i];
             else if (list == "SEES")
                 room.sees.insert(words[i]);

@@ -1,6 +1,7 @@
+#include "cairn/check.hpp"
 #include "cairn/kernels.hpp"
-#include "check_kernel.hpp"
 #include "device/cpu/isa.hpp"
+#include "tests/check/heap_calls.hpp"
 
 #include <gtest/gtest.h>
 
@@ -35,7 +36,9 @@ TEST_P(EveryKernel, ComputesItsDefinition) {
     const Kernel& kernel = kernels().kernels[GetParam()];
     if (kernel.isa > device::detect_isa())
         GTEST_SKIP() << "this machine has no " << to_string(kernel.isa) << " for " << kernel.id;
-    const Report report = check_kernel(kernel, kernels().definitions, promises_same_bits(kernel.id), every);
+    const KernelReport report =
+        check_kernel(kernel, kernels().definitions,
+                     {.same_for_any_team = promises_same_bits(kernel.id), .every = every, .heap_calls = heap_calls});
     for (const std::string& fault : report.faults) ADD_FAILURE() << fault;
     EXPECT_GE(report.runs, 3) << kernel.id;
 }

@@ -1,9 +1,10 @@
+#include "cairn/check.hpp"
 #include "cairn/kernels.hpp"
-#include "check_kernel.hpp"
 #include "device/cpu/team.hpp"
 #include "kernels/cpu/panel/layout.hpp"
 #include "kernels/cpu/panel/linear.hpp"
 #include "kernels/cpu/table.hpp"
+#include "tests/check/heap_calls.hpp"
 
 #include <gtest/gtest.h>
 
@@ -129,7 +130,7 @@ TEST(Panel, SixteenLanesComputeTheDefinitions) {
     kernels::cpu::add_panel_linear(list, Isa::baseline, table);
     const KernelSet set = cpu_kernels();
     for (const Kernel& kernel : list) {
-        const Report report = check_kernel(kernel, set.definitions, true);
+        const KernelReport report = check_kernel(kernel, set.definitions, {.heap_calls = heap_calls});
         for (const std::string& fault : report.faults) ADD_FAILURE() << fault;
         EXPECT_GE(report.runs, 20) << kernel.id;
     }

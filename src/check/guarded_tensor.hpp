@@ -11,7 +11,7 @@
 /// The memory of one operand of a kernel under test: the bytes its shape and strides address, with guards before and
 /// behind. Bytes that no element owns (guards, gaps between rows) hold a poison which the kernel may neither change nor
 /// let show in a result.
-namespace cairn::test {
+namespace cairn::inline v0::check {
 
 class GuardedTensor {
 public:
@@ -60,4 +60,4 @@ private:
     std::uint8_t poison_;
 };
 
-}  // namespace cairn::test
+}  // namespace cairn::inline v0::check

@@ -1,4 +1,4 @@
-#include "heap_calls.hpp"
+#include "tests/check/heap_calls.hpp"
 
 #include <cerrno>
 #include <cstddef>

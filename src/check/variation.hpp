@@ -7,7 +7,7 @@
 #include <vector>
 
 /// What a kernel is tried on: its samples, and Problems made from them by rules.
-namespace cairn::test {
+namespace cairn::inline v0::check {
 
 /// A Problem (with symbols) and the values its symbols take one after the other.
 struct Variation {
@@ -20,4 +20,4 @@ struct Variation {
 std::vector<Variation> variations_of(const Kernel& kernel, const std::string& sample,
                                      const std::shared_ptr<Symbols>& symbols);
 
-}  // namespace cairn::test
+}  // namespace cairn::inline v0::check

@@ -1,4 +1,4 @@
-#include "tolerance.hpp"
+#include "check/tolerance.hpp"
 
 #include "ir/build.hpp"
 #include "ir/op_table.hpp"
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-namespace cairn::test {
+namespace cairn::inline v0::check {
 namespace {
 
 double epsilon(DType dtype) {
@@ -35,7 +35,7 @@ bool is_product(const std::string& name) { return name == "matmul" || name.start
 bool is_sum(const std::string& name) { return name == "sum" || name == "mean"; }
 
 // sum |terms| of a product or sum, by the same oracle on absolute values.
-std::vector<double> term_sums(Problem problem, const std::vector<Definition>& definitions, const Expected& expected) {
+std::vector<double> term_sums(Problem problem, std::span<const Definition> definitions, const Expected& expected) {
     if (problem.definition.starts_with("linear") && problem.definition != "linear_residual")
         problem.definition = "linear";
     std::vector<meaning::Value> inputs = expected.inputs;
@@ -52,7 +52,7 @@ double term_count(const Problem& problem) {
 
 }  // namespace
 
-Expected expect(const Problem& problem, const std::vector<Definition>& definitions, std::vector<meaning::Value> inputs) {
+Expected expect(const Problem& problem, std::span<const Definition> definitions, std::vector<meaning::Value> inputs) {
     const Graph graph = ir::graph_of(problem, definitions);
     meaning::Inputs given;
     for (std::size_t i = 0; i < inputs.size(); ++i) given.tensors["in" + std::to_string(i)] = inputs[i];
@@ -63,7 +63,7 @@ Expected expect(const Problem& problem, const std::vector<Definition>& definitio
     return expected;
 }
 
-std::vector<double> allowed_errors(const Problem& problem, const std::vector<Definition>& definitions,
+std::vector<double> allowed_errors(const Problem& problem, std::span<const Definition> definitions,
                                    const Expected& expected, std::size_t output) {
     const meaning::Value& wanted = expected.outputs[output];
     if (!is_float(wanted.dtype)) return std::vector<double>(wanted.integers.size(), 0);
@@ -89,7 +89,8 @@ std::vector<double> allowed_errors(const Problem& problem, const std::vector<Def
     return allowed;
 }
 
-std::string first_difference(const meaning::Value& got, const meaning::Value& wanted, const std::vector<double>& allowed) {
+std::string first_difference(const meaning::Value& got, const meaning::Value& wanted,
+                             const std::vector<double>& allowed) {
     if (got.shape != wanted.shape || got.dtype != wanted.dtype) return "shape or dtype differs from the definition's";
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         if (!is_float(wanted.dtype)) {
@@ -112,4 +113,4 @@ std::string first_difference(const meaning::Value& got, const meaning::Value& wa
     return {};
 }
 
-}  // namespace cairn::test
+}  // namespace cairn::inline v0::check

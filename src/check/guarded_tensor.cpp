@@ -1,16 +1,17 @@
-#include "guarded_tensor.hpp"
+#include "check/guarded_tensor.hpp"
+
+#include "cairn/error.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <stdexcept>
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
 #endif
 
-namespace cairn::test {
+namespace cairn::inline v0::check {
 namespace {
 
 constexpr std::size_t guard_bytes = 512;
@@ -114,7 +115,8 @@ GuardedTensor::GuardedTensor(const TensorDesc& tensor, std::uint8_t poison, int 
         size_ = static_cast<std::size_t>((n + 31) / 32 * 32 * k) * bytes;
         strides_.assign(rank, 0);
     } else {
-        throw std::runtime_error("this test does not know the layout " + layout_);
+        throw Error(ErrorKind::unsupported, "check_kernel",
+                    "no packed form but panel32 can be checked, got " + layout_);
     }
     memory_.assign(size_ + 2 * guard_bytes + 64, static_cast<std::byte>(poison));
     const auto address = reinterpret_cast<std::uintptr_t>(memory_.data()) + guard_bytes;
@@ -211,4 +213,4 @@ bool Scratch::guards_untouched() const {
     return holds_only(memory_, 0, begin_, poison_) && holds_only(memory_, begin_ + count_, memory_.size(), poison_);
 }
 
-}  // namespace cairn::test
+}  // namespace cairn::inline v0::check

@@ -1,6 +1,7 @@
-#include "check_kernel.hpp"
-
+#include "cairn/check.hpp"
 #include "cairn/composites.hpp"
+#include "cairn/kernels.hpp"
+#include "tests/check/heap_calls.hpp"
 
 #include <gtest/gtest.h>
 
@@ -82,7 +83,7 @@ template <Fault fault>
 }
 
 template <Fault fault>
-Report report() {
+KernelReport report() {
     Kernel kernel;
     kernel.id = "test.layer_norm@1";
     kernel.definition = "layer_norm";
@@ -105,12 +106,12 @@ Report report() {
     definitions[0].build = [](std::span<const Tensor> x, const Attributes& a) -> std::vector<Tensor> {
         return {layer_norm(x[0], x[1], x[2], a.number("eps"))};
     };
-    return check_kernel(kernel, definitions, true);
+    return check_kernel(kernel, definitions, {.heap_calls = heap_calls});
 }
 
 template <Fault fault>
 void expect_fault(const std::string& words) {
-    const Report found = report<fault>();
+    const KernelReport found = report<fault>();
     ASSERT_FALSE(found.faults.empty()) << words;
     bool is_named = false;
     for (const std::string& text : found.faults) is_named = is_named || text.find(words) != std::string::npos;
@@ -118,7 +119,7 @@ void expect_fault(const std::string& words) {
 }
 
 TEST(CheckKernel, PassesARightKernelAndTriesMuch) {
-    const Report found = report<Fault::none>();
+    const KernelReport found = report<Fault::none>();
     for (const std::string& fault : found.faults) ADD_FAILURE() << fault;
     EXPECT_GE(found.variations, 4);
     EXPECT_GE(found.runs, 40);
@@ -159,9 +160,36 @@ TEST(CheckKernel, SeesHeapCalls) { expect_fault<Fault::calls_the_heap>("makes 1 
 TEST(CheckKernel, AsksForASample) {
     Kernel kernel;
     kernel.id = "test.nothing@1";
-    const Report found = check_kernel(kernel, {}, true);
+    const KernelReport found = check_kernel(kernel, {}, {});
     ASSERT_EQ(found.faults.size(), 1u);
     EXPECT_NE(found.faults[0].find("has no sample"), std::string::npos);
+}
+
+// As an author outside the tree uses it.
+TEST(CheckKernel, FindsAKernelOfAContext) {
+    const Context context;
+    const KernelReport found = check_kernel(context, "cpu.reference.floor@1");
+    EXPECT_EQ(found.faults, std::vector<std::string>());
+    EXPECT_GT(found.runs, 0);
+    try {
+        (void)check_kernel(context, "cpu.mine.floor@1");
+        ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::argument);
+        EXPECT_STREQ(error.what(), "[check_kernel] the context has no kernel cpu.mine.floor@1");
+    }
+}
+
+TEST(CheckKernel, SaysWhatItCannotCheck) {
+    Kernel kernel = cpu_kernels().kernels.back();
+    kernel.accepts = [](const Problem&) { return Refusal(); };
+    kernel.samples = {"add | f32[4,4]@mine f32[4,4] -> f32[4,4]"};
+    try {
+        (void)check_kernel(kernel, {}, {});
+        ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::unsupported);
+    }
 }
 
 }  // namespace

@@ -3,12 +3,12 @@
 #include "cairn/kernel.hpp"
 #include "meaning/interpret.hpp"
 
-#include <map>
+#include <span>
 #include <string>
 #include <vector>
 
 /// How far a kernel may be from the float64 reference.
-namespace cairn::test {
+namespace cairn::inline v0::check {
 
 /// What happened at one Problem: operands as the oracle saw them, and what it gave.
 struct Expected {
@@ -16,7 +16,7 @@ struct Expected {
 };
 
 /// Computes a Problem of constant sizes by its definition.
-Expected expect(const Problem& problem, const std::vector<Definition>& definitions, std::vector<meaning::Value> inputs);
+Expected expect(const Problem& problem, std::span<const Definition> definitions, std::vector<meaning::Value> inputs);
 
 /// The allowed |y - r| of each element of output `output`:
 /// * products and sums: (terms + 16) eps sum |terms|, the sum computed in float64 over the absolute values of the
@@ -24,10 +24,11 @@ Expected expect(const Problem& problem, const std::vector<Definition>& definitio
 ///   slope below 1.13), and 8 eps |r|;
 /// * everything else: 16 eps |r| for one op, 64 eps (|r| + RMS of the output) for a composite, plus the smallest normal
 /// number; eps is that of the output's dtype, or of the coarsest float operand. Integers and booleans: 0.
-std::vector<double> allowed_errors(const Problem& problem, const std::vector<Definition>& definitions,
+std::vector<double> allowed_errors(const Problem& problem, std::span<const Definition> definitions,
                                    const Expected& expected, std::size_t output);
 
 /// The first element beyond its allowance, in words; empty when all are within. NaN must be NaN and infinity infinity.
-std::string first_difference(const meaning::Value& got, const meaning::Value& wanted, const std::vector<double>& allowed);
+std::string first_difference(const meaning::Value& got, const meaning::Value& wanted,
+                             const std::vector<double>& allowed);
 
-}  // namespace cairn::test
+}  // namespace cairn::inline v0::check

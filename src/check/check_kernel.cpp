@@ -1,19 +1,18 @@
-#include "check_kernel.hpp"
-
+#include "cairn/check.hpp"
+#include "check/guarded_tensor.hpp"
+#include "check/tolerance.hpp"
+#include "check/variation.hpp"
+#include "device/cpu/isa.hpp"
 #include "device/cpu/team.hpp"
 #include "device/cpu/thread_pool.hpp"
-#include "guarded_tensor.hpp"
-#include "heap_calls.hpp"
 #include "ir/op_table.hpp"
-#include "tolerance.hpp"
-#include "variation.hpp"
 
 #include <cmath>
 #include <limits>
 #include <memory>
 #include <random>
 
-namespace cairn::test {
+namespace cairn::inline v0::check {
 namespace {
 
 constexpr std::size_t most_faults = 5;
@@ -36,13 +35,13 @@ struct Outcome {
 
 class Check {
 public:
-    Check(const Kernel& kernel, const std::vector<Definition>& definitions, bool same_for_any_team, std::size_t every)
-        : kernel_(kernel), definitions_(definitions), same_for_any_team_(same_for_any_team), every_(every) {
+    Check(const Kernel& kernel, std::span<const Definition> definitions, const CheckOptions& options)
+        : kernel_(kernel), definitions_(definitions), options_(options) {
         for (int threads = 1; threads <= most_threads; ++threads)
             pools_.push_back(std::make_unique<device::ThreadPool>(threads));
     }
 
-    Report run() {
+    KernelReport run() {
         if (kernel_.samples.empty()) fault("has no sample", {});
         for (const std::string& sample : kernel_.samples) {
             const auto symbols = Symbols::create();
@@ -54,9 +53,10 @@ public:
                     continue;
                 }
                 try {
-                    for (std::size_t i = 0; i < variation.sizes.size(); i += every_)
+                    for (std::size_t i = 0; i < variation.sizes.size(); i += std::max<std::size_t>(options_.every, 1))
                         at_sizes_of(variation, variation.sizes[i]);
                 } catch (const Error& error) {
+                    if (error.kind() == ErrorKind::unsupported) throw;
                     fault(std::string("accepts what its definition refuses: ") + error.what(), variation.problem);
                 }
             }
@@ -157,7 +157,7 @@ private:
                 if (!outcome->fault.empty()) fault(outcome->fault + place, problem);
             if (once.bits != again.bits) fault("gives other bits the second time" + place, problem);
             if (threads == 1) first_bits = once.bits;
-            if (same_for_any_team_ && once.bits != first_bits)
+            if (options_.same_for_any_team && once.bits != first_bits)
                 fault("gives other bits" + place + " than with one", problem);
             for (std::size_t i = 0; i < problem.outputs.size(); ++i) {
                 const std::string difference = first_difference(once.values[i], expected.outputs[i], allowed[i]);
@@ -239,17 +239,18 @@ private:
         struct Region {
             const Kernel& kernel;
             const Args& args;
+            std::int64_t (*heap_calls)() noexcept;
             device::TeamState state;
             std::int64_t calls = 0;
-        } region{kernel_, args, {threads, std::chrono::nanoseconds(0)}};
+        } region{kernel_, args, options_.heap_calls, {threads, std::chrono::nanoseconds(0)}};
         region.state.begin();
         pools_[static_cast<std::size_t>(threads - 1)]->run(
             [](void* context, int rank, int size) {
                 Region& it = *static_cast<Region*>(context);
                 Team team(rank, size, &it.state);
-                const std::int64_t calls = heap_calls();
+                const std::int64_t calls = it.heap_calls != nullptr ? it.heap_calls() : 0;
                 it.kernel.run(it.args, team);
-                if (rank == 0) it.calls = heap_calls() - calls;
+                if (rank == 0 && it.heap_calls != nullptr) it.calls = it.heap_calls() - calls;
             },
             &region, &region.state.barrier);
         std::string fault;
@@ -261,19 +262,31 @@ private:
     }
 
     const Kernel& kernel_;
-    const std::vector<Definition>& definitions_;
-    const bool same_for_any_team_;
-    const std::size_t every_;
+    std::span<const Definition> definitions_;
+    const CheckOptions options_;
     std::vector<std::unique_ptr<device::ThreadPool>> pools_;
     std::mt19937_64 random_{20240229};
-    Report report_;
+    KernelReport report_;
 };
 
 }  // namespace
 
-Report check_kernel(const Kernel& kernel, const std::vector<Definition>& definitions, bool same_for_any_team,
-                    std::size_t every) {
-    return Check(kernel, definitions, same_for_any_team, every).run();
+}  // namespace cairn::inline v0::check
+
+namespace cairn::inline v0 {
+
+KernelReport check_kernel(const Kernel& kernel, std::span<const Definition> definitions, const CheckOptions& options) {
+    if (kernel.isa > device::detect_isa())
+        throw Error(ErrorKind::unsupported, "check_kernel",
+                    kernel.id + " needs " + std::string(to_string(kernel.isa)) + ", this machine has " +
+                        std::string(to_string(device::detect_isa())));
+    return check::Check(kernel, definitions, options).run();
 }
 
-}  // namespace cairn::test
+KernelReport check_kernel(const Context& context, std::string_view id, const CheckOptions& options) {
+    for (const Kernel& kernel : context.kernels().kernels)
+        if (kernel.id == id) return check_kernel(kernel, context.kernels().definitions, options);
+    throw Error(ErrorKind::argument, "check_kernel", "the context has no kernel " + std::string(id));
+}
+
+}  // namespace cairn::inline v0

@@ -1,10 +1,10 @@
-#include "variation.hpp"
+#include "check/variation.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <set>
 
-namespace cairn::test {
+namespace cairn::inline v0::check {
 namespace {
 
 // Bounds, their neighbours, and sizes that are no multiple of anything.
@@ -132,4 +132,4 @@ std::vector<Variation> variations_of(const Kernel& kernel, const std::string& sa
     return found;
 }
 
-}  // namespace cairn::test
+}  // namespace cairn::inline v0::check

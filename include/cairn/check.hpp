@@ -1,0 +1,50 @@
+#pragma once
+
+#include "cairn/context.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cairn::inline v0 {
+
+/// How check_kernel tries a kernel.
+struct CheckOptions {
+    bool same_for_any_team = true;  ///< the same bits are expected whatever the number of threads
+    std::size_t every = 1;          ///< of the sizes of a Problem each `every`-th is tried
+    /// Heap calls of the calling thread so far, from a program that counts them; null: not watched.
+    std::int64_t (*heap_calls)() noexcept = nullptr;
+};
+
+/// What check_kernel found.
+struct KernelReport {
+    std::vector<std::string> faults;  ///< the first few, each with the Problem's text; empty: the kernel passed
+    int runs = 0;                     ///< runs compared with the definition
+    int variations = 0;               ///< Problems tried: the samples, and those made from them
+    int in_place = 0;                 ///< runs with an output in an input's memory
+};
+
+/// Tries a kernel against its definition, knowing nothing else about it: what every built-in kernel passes. Each of its
+/// samples and variations of them (other strides and dtypes, as far as it accepts them), at several sizes, with 1, 2
+/// and 3 threads, each twice with other poison around and in the memory:
+/// * results lie within tolerance of the float64 meaning of the definition: (terms + 16) eps for sums and products,
+///   16 eps for one op, 64 eps for a composite; integers are exact;
+/// * the bits are the same each time;
+/// * nothing is written outside the outputs and the workspace, nothing read that shows;
+/// * with an output in an input's memory, where the kernel says so: the same bits again;
+/// * run() makes no heap call, the cost is a finite number, the workspace is enough.
+///
+///     Context context({.extra = my_kernels()});
+///     for (const std::string& fault : check_kernel(context, "cpu.mine.swish.f32@1").faults) std::puts(fault.c_str());
+///
+/// Threads of its own run the kernel while the call lasts. Throws Error(argument) when the Context has no such kernel,
+/// Error(unsupported) when this machine cannot run it or it packs into a layout of its own (check what reads it).
+CAIRN_API KernelReport check_kernel(const Context& context, std::string_view id, const CheckOptions& options = {});
+/// The same for a kernel of no Context, whose definition is an op or one of `definitions`.
+CAIRN_API KernelReport check_kernel(const Kernel& kernel, std::span<const Definition> definitions,
+                                    const CheckOptions& options = {});
+
+}  // namespace cairn::inline v0
