@@ -51,7 +51,9 @@ Scaled Canon::opaque(Op op, DType dtype, std::vector<Scaled> parts) {
 Scaled Canon::multiply(const Scaled& a, const Scaled& b) {
     const DType dtype = terms_[a.core].dtype;
     const double factor = a.factor * b.factor;
-    if (!std::isfinite(factor)) return opaque(Op::mul, dtype, {a, b});
+    // 0 * x is no number and no x: it makes NaN of infinities.
+    const bool vanishes = factor == 0 && (terms_[a.core].kind != TermKind::one || terms_[b.core].kind != TermKind::one);
+    if (!std::isfinite(factor) || vanishes) return opaque(Op::mul, dtype, {a, b});
     std::vector<Scaled> powers = powers_of(a.core);
     for (const Scaled& power : powers_of(b.core)) {
         const auto it = std::find_if(powers.begin(), powers.end(), [&](const Scaled& other) {

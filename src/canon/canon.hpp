@@ -19,8 +19,8 @@
 /// sqrt rsqrt and pow by a constant are sums and products; coefficients leave matmul, sums and movement; movement goes
 /// inward through elementwise ops, and reshapes of gathered rows to the ids; orders and negations of comparisons;
 /// positions are the same in i32 and i64; leading axes of size 1 do not count. Nothing is cancelled (x - x, x / x
-/// stay): what a form equals, it equals for infinities and NaN too, but for overflow in between. Numbers are equal
-/// within 1e-6 of their size, as constants rounded to f32 are; in f64 within 1e-14.
+/// stay; 0 * x stays too): what docs/numbers.md tells of fused kernels holds of forms. Float numbers are equal within
+/// 1e-6 of their size, as constants rounded to f32 are; in f64 within 1e-14; integers when they are the same.
 namespace cairn::inline v0::canon {
 
 using CanonId = std::uint32_t;
@@ -126,6 +126,7 @@ private:
     CanonId recounted(CanonId core, DType dtype);
     std::optional<Affine> counted_in(DType dtype, const Scaled& value);
     std::optional<Scaled> compare_positions(const Scaled& low, const Scaled& high);
+    std::optional<Scaled> compare_difference(Affine minuend, const Affine& subtrahend);
 
     // movement.cpp
     Scaled move(const ir::Node& node, const Scaled& x);

@@ -14,6 +14,20 @@ bool is_exact(double value) { return std::trunc(value) == value && std::fabs(val
 
 bool counts_positions(DType dtype) { return dtype == DType::i32 || dtype == DType::i64; }
 
+bool all_exact(std::span<const Scaled> terms) {
+    return std::all_of(terms.begin(), terms.end(), [](const Scaled& term) { return is_exact(term.factor); });
+}
+
+// Dims refuse numbers beyond 64 bits, where integers wrap: such a sum stays an op.
+template <typename F>
+auto within_range(F work) -> decltype(work()) {
+    try {
+        return work();
+    } catch (const InternalError&) { throw; } catch (const Error&) {
+        return std::nullopt;
+    }
+}
+
 }  // namespace
 
 Canon::Affine Canon::affine(const Scaled& value) const {
@@ -40,9 +54,11 @@ void Canon::add_scaled(Affine& sum, const Affine& other, std::int64_t factor) {
     sum.offset = sum.offset + other.offset * factor;
 }
 
+// A constant too large for a double to be exact stays an offset.
 Scaled Canon::from_affine(Affine sum, DType dtype) {
     std::sort(sum.terms.begin(), sum.terms.end(), [](const Scaled& a, const Scaled& b) { return a.core < b.core; });
-    if (sum.terms.empty() && sum.offset.is_constant()) return {static_cast<double>(sum.offset.constant()), one(dtype)};
+    if (sum.terms.empty() && sum.offset.is_constant())
+        if (const auto value = static_cast<double>(sum.offset.constant()); is_exact(value)) return {value, one(dtype)};
     if (sum.terms.size() == 1 && sum.offset == Dim(0)) return sum.terms[0];
     Term term;
     term.kind = TermKind::sum;
@@ -93,10 +109,13 @@ CanonId Canon::recounted(CanonId core, DType dtype) {
 std::optional<Canon::Affine> Canon::counted_in(DType dtype, const Scaled& value) {
     if (!counts_positions(dtype) || !counts_positions(terms_[value.core].dtype) || !is_exact(value.factor))
         return std::nullopt;
-    Affine sum = affine(value);
-    if (!is_counting(sum) || (dtype == DType::i32 && !is_narrow(sum))) return std::nullopt;
-    for (Scaled& term : sum.terms) term.core = recounted(term.core, dtype);
-    return sum;
+    const bool narrow = dtype == DType::i32 || terms_[value.core].dtype == DType::i32;
+    return within_range([&]() -> std::optional<Affine> {
+        Affine sum = affine(value);
+        if (!all_exact(sum.terms) || !is_counting(sum) || (narrow && !is_narrow(sum))) return std::nullopt;
+        for (Scaled& term : sum.terms) term.core = recounted(term.core, dtype);
+        return sum;
+    });
 }
 
 // low <= high of positions: the difference decides, which the many spellings of a causal mask share: 0 <= high - low,
@@ -104,8 +123,12 @@ std::optional<Canon::Affine> Canon::counted_in(DType dtype, const Scaled& value)
 std::optional<Scaled> Canon::compare_positions(const Scaled& low, const Scaled& high) {
     const auto minuend = counted_in(DType::i64, high), subtrahend = counted_in(DType::i64, low);
     if (!minuend || !subtrahend || (minuend->terms.empty() && subtrahend->terms.empty())) return std::nullopt;
-    Affine difference = *minuend;
-    add_scaled(difference, *subtrahend, -1);
+    return within_range([&] { return compare_difference(*minuend, *subtrahend); });
+}
+
+std::optional<Scaled> Canon::compare_difference(Affine difference, const Affine& subtrahend) {
+    add_scaled(difference, subtrahend, -1);
+    if (!all_exact(difference.terms)) return std::nullopt;
     const auto first = std::min_element(difference.terms.begin(), difference.terms.end(),
                                         [](const Scaled& a, const Scaled& b) { return a.core < b.core; });
     double sign = 1;
@@ -134,36 +157,28 @@ Scaled Canon::counting(const ir::Node& iota) {
 
 // Addition of wrapping integers is a ring, so sums are collected; all else stays an op.
 Scaled Canon::integer(Op op, DType dtype, const Attributes& attributes, std::span<const Scaled> x) {
-    const auto collect = [&](std::int64_t a, std::int64_t b) {
-        Affine sum;
-        add_scaled(sum, affine(x[0]), a);
-        if (x.size() > 1) add_scaled(sum, affine(x[1]), b);
-        return from_affine(std::move(sum), dtype);
+    const auto collect = [&](const Scaled& left, std::int64_t a, const Scaled& right, std::int64_t b) {
+        return within_range([&]() -> std::optional<Scaled> {
+            Affine sum;
+            add_scaled(sum, affine(left), a);
+            add_scaled(sum, affine(right), b);
+            if (!all_exact(sum.terms)) return std::nullopt;
+            return from_affine(std::move(sum), dtype);
+        });
     };
     const auto number = [&](const Scaled& value) {
-        return terms_[value.core].kind == TermKind::one && is_exact(value.factor);
+        return terms_[value.core].kind == TermKind::one && std::fabs(value.factor) < 0x1p20;
     };
-    const bool exact = std::all_of(x.begin(), x.end(), [](const Scaled& part) { return is_exact(part.factor); });
-    switch (op) {
-        case Op::add:
-            if (exact) return collect(1, 1);
-            break;
-        case Op::sub:
-            if (exact) return collect(1, -1);
-            break;
-        case Op::neg:
-            if (exact) return collect(-1, 0);
-            break;
-        case Op::mul:
-            for (const std::size_t scale : {std::size_t{0}, std::size_t{1}})
-                if (exact && number(x[scale]) && std::fabs(x[scale].factor) < 0x1p20) {
-                    Affine sum;
-                    add_scaled(sum, affine(x[1 - scale]), static_cast<std::int64_t>(x[scale].factor));
-                    return from_affine(std::move(sum), dtype);
-                }
-            break;
-        default: break;
+    const auto whole = [](double factor) { return static_cast<std::int64_t>(factor); };
+    std::optional<Scaled> sum;
+    if (all_exact(x)) {
+        if (op == Op::add) sum = collect(x[0], 1, x[1], 1);
+        if (op == Op::sub) sum = collect(x[0], 1, x[1], -1);
+        if (op == Op::neg) sum = collect(x[0], -1, x[0], 0);
+        if (op == Op::mul && number(x[0])) sum = collect(x[1], whole(x[0].factor), x[0], 0);
+        if (op == Op::mul && number(x[1])) sum = collect(x[0], whole(x[1].factor), x[1], 0);
     }
+    if (sum) return *sum;
     return {1, op_term(op, dtype, joint_shape(x), {x.begin(), x.end()}, attributes)};
 }
 

@@ -19,8 +19,9 @@ double number_in(std::string_view text) {
     return result;
 }
 
-// The number of fewest digits that differs no more than two roundings do.
+// The number of fewest digits that differs no more than two roundings do; integers are not rounded.
 double rounded(double value, DType dtype) {
+    if (!is_float(dtype)) return value;
     const double grain = dtype == DType::f64 ? 0x1p-52 : 0x1p-23;
     char text[32];
     for (int digits = 0; digits < 16 && std::isfinite(value); ++digits) {

@@ -148,6 +148,8 @@ TEST(Canon, OtherValuesHaveOtherForms) {
         {"order of a product of matrices", [](T x, T y, T) { return matmul(slice(x, -1, 0, 3), slice(y, -1, 0, 3)); },
          [](T x, T y, T) { return matmul(slice(y, -1, 0, 3), slice(x, -1, 0, 3)); }},
         {"padding", [](T x, T, T) { return pad(x, -1, 1, 1, 0.5); }, [](T x, T, T) { return pad(x, -1, 1, 1, 0.25); }},
+        {"zero times a value", [](T x, T, T) { return x + 0 * x; }, [](T x, T, T) { return x * 1.0; }},
+        {"zero times another value", [](T x, T, T) { return 0 * x; }, [](T, T y, T) { return 0 * y; }},
         {"weak mask", [](T x, T y, T) { return x + where(x < y, 0 * y, -4); },
          [](T x, T y, T) { return where(x < y, x, -4); }},
     };
@@ -188,6 +190,47 @@ TEST(Canon, PositionsAreTheSameInI32AndI64) {
                       cast(iota(g, n, DType::i64, 2 * large), DType::i32) - large));
     const Tensor k = g.input("k", DType::i64, {4});
     EXPECT_FALSE(same(cast(k + 1, DType::i32), cast(k, DType::i32) + 1));
+}
+
+TEST(Canon, IntegersAreComparedExactly) {
+    Graph g("g");
+    const auto same = [&](T a, T b) {
+        const canon::Forms forms(*g.data());
+        return forms.canon().same(forms[a.id()], forms[b.id()]);
+    };
+    const Tensor k = g.input("k", DType::i32, {4}), l = g.input("l", DType::i64, {4});
+    EXPECT_FALSE(same(k == 2000000, k == 2000001));
+    EXPECT_FALSE(same(k + 20000000, k + 20000001));
+    EXPECT_FALSE(same(k * 20000000, k * 20000001));
+    EXPECT_FALSE(same(where(k < 0, 20000000, k), where(k < 0, 20000001, k)));
+    EXPECT_FALSE(same(pad(k, 0, 1, 0, 20000000), pad(k, 0, 1, 0, 20000001)));
+    EXPECT_FALSE(same(g.constant(DType::i32, {2}, std::vector<double>{1, 20000000}),
+                      g.constant(DType::i32, {2}, std::vector<double>{1, 20000001})));
+    EXPECT_TRUE(same(k + 20000000 + 1, k + 20000001));
+    // 2^53 and 2^53 + 1 are one double.
+    EXPECT_FALSE(same(l + 0x1p52 + 0x1p52, l + 0x1p52 + 0x1p52 + 1));
+    EXPECT_FALSE(same(l * 0 + 0x1p52 + 0x1p52, l * 0 + 0x1p52 + 0x1p52 + 1));
+}
+
+// Coefficients and offsets beyond 64 bits are no sums of sizes; integers wrap there.
+TEST(Canon, IntegersThatWrapHaveForms) {
+    Graph g("g");
+    const Tensor l = g.input("l", DType::i64, {4});
+    Tensor y = l + 0x1p52;
+    for (int i = 0; i < 4; ++i) y = y * 1000003;
+    Tensor far = iota(g, 4, DType::i64, std::int64_t{1} << 62);
+    const Tensor beyond = far + far + far, below = far <= -far - far;
+    const canon::Forms forms(*g.data());
+    EXPECT_FALSE(forms.canon().same(forms[beyond.id()], forms[y.id()]));
+    EXPECT_FALSE(forms.canon().same(forms[below.id()], forms[y.id()]));
+}
+
+// Positions that leave i32 wrap there, and do not in i64.
+TEST(Canon, PositionsThatWrapAreOtherNumbers) {
+    Graph g("g");
+    const Tensor narrow = cast(iota(g, 4) + 2147483646, DType::i64), wide = iota(g, 4, DType::i64) + 2147483646;
+    const canon::Forms forms(*g.data());
+    EXPECT_FALSE(forms.canon().same(forms[narrow.id()], forms[wide.id()]));
 }
 
 TEST(Canon, AnOverlongSumIsLeftWholeInSums) {
