@@ -28,8 +28,21 @@ std::optional<Dim> missing_size(const Shape& from, const Shape& rest) {
     return quotient * divisor == total ? std::optional(quotient) : std::nullopt;
 }
 
+// Sizes of an operand are never negative, whatever their Dims look like.
+bool is_size_of(const Shape& shape, const Dim& size) {
+    return std::find(shape.begin(), shape.end(), size) != shape.end();
+}
+
+// What is left of the elements of `from` beside the other sizes is not negative either.
+bool is_quotient(const Shape& from, const Shape& shape, const Dim& size) {
+    Shape rest = shape;
+    rest.erase(rest.begin() + (&size - shape.data()));
+    return std::find(rest.begin(), rest.end(), Dim(-1)) == rest.end() && missing_size(from, rest) == size;
+}
+
 Inferred infer_reshape(const ShapeRule& rule) {
     std::vector<Dim>& shape = rule.dims("shape");
+    const Shape& from = rule.shape(0);
     const std::string wanted = to_string(shape);
     Dim* missing = nullptr;
     Shape rest;
@@ -38,17 +51,18 @@ Inferred infer_reshape(const ShapeRule& rule) {
             if (missing != nullptr) rule.fail(fmt::format("more than one -1 in {}", wanted));
             missing = &size;
         } else {
-            if (!provably_le(0, size)) rule.fail(fmt::format("size {} may be negative", to_string(size)));
+            if (!provably_le(0, size) && !is_size_of(from, size) && !is_quotient(from, shape, size))
+                rule.fail(fmt::format("size {} may be negative", to_string(size)));
             rest.push_back(size);
         }
     }
     if (missing != nullptr) {
-        const auto size = missing_size(rule.shape(0), rest);
+        const auto size = missing_size(from, rest);
         if (!size) rule.fail(fmt::format("no size for -1 in {} is sure to fit: {}", wanted, rule.text()));
         *missing = *size;
-    } else if (!(element_count(shape) == element_count(rule.shape(0)))) {
-        rule.fail(fmt::format("{} has {} elements, {} has {}", rule.text(), to_string(element_count(rule.shape(0))),
-                              wanted, to_string(element_count(shape))));
+    } else if (!(element_count(shape) == element_count(from))) {
+        rule.fail(fmt::format("{} has {} elements, {} has {}", rule.text(), to_string(element_count(from)), wanted,
+                              to_string(element_count(shape))));
     }
     return {rule.node(0).dtype, shape};
 }
@@ -75,7 +89,8 @@ Inferred infer_transpose(const ShapeRule& rule) {
 Inferred infer_broadcast(const ShapeRule& rule) {
     const Shape& shape = rule.dims("shape");
     for (const Dim& size : shape)
-        if (!provably_le(0, size)) rule.fail(fmt::format("size {} may be negative", to_string(size)));
+        if (!provably_le(0, size) && !is_size_of(rule.shape(0), size))
+            rule.fail(fmt::format("size {} may be negative", to_string(size)));
     const auto joined = broadcast_shapes(rule.shape(0), shape);
     if (!joined || *joined != shape)
         rule.fail(fmt::format("{} does not broadcast to {}", rule.text(), to_string(shape)));
@@ -87,7 +102,8 @@ Inferred infer_slice(const ShapeRule& rule) {
     const Dim &start = rule.dim("start"), &stop = rule.dim("stop"), &size = rule.shape(0)[axis];
     const std::int64_t step = rule.integer("step");
     if (step < 1) rule.fail(fmt::format("step must be at least 1, got {}: {}", step, rule.text()));
-    if (!provably_le(0, start) || !provably_le(start, stop) || !provably_le(stop, size))
+    const bool all = start == Dim(0) && stop == size;
+    if (!all && (!provably_le(0, start) || !provably_le(start, stop) || !provably_le(stop, size)))
         rule.fail(fmt::format("0 <= {} <= {} <= {} is not sure to hold on axis {}: {}", to_string(start),
                               to_string(stop), to_string(size), axis, rule.text()));
     Shape shape = rule.shape(0);

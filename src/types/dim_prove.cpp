@@ -28,6 +28,24 @@ bool no_negative_coefficient(const Polynomial& a) {
     return std::all_of(a.terms.begin(), a.terms.end(), [](const Term& term) { return term.coefficient >= 0; });
 }
 
+// An atom that is a factor of every term and never negative; null when there is none.
+const Atom* common_factor(const Polynomial& a) {
+    if (a.terms.empty()) return nullptr;
+    const auto in = [](const Term& term, const Atom* atom) {
+        return std::find(term.factors.begin(), term.factors.end(), atom) != term.factors.end();
+    };
+    for (const Atom* atom : a.terms[0].factors)
+        if (atom->bounds.low >= 0 &&
+            std::all_of(a.terms.begin(), a.terms.end(), [&](const Term& term) { return in(term, atom); }))
+            return atom;
+    return nullptr;
+}
+
+Polynomial divided(Polynomial a, const Atom* factor) {
+    for (Term& term : a.terms) term.factors.erase(std::find(term.factors.begin(), term.factors.end(), factor));
+    return a;
+}
+
 bool fits(Wide bound) { return bound == Wide(to_int64(bound)) && bound < infinity && bound > -infinity; }
 
 // The atom now stands for its distance from a bound, which is not negative.
@@ -49,6 +67,7 @@ public:
         const Interval range = bounds(a);
         if (range.low >= 0) return true;
         if (range.high < 0 || ++steps_ > most_steps) return false;
+        if (const auto* factor = common_factor(a)) return nonnegative(divided(a, factor));
         const auto atoms = atoms_of(a);
         if (a.terms.size() <= most_terms_shifted && by_shift(a, atoms, 0)) return true;
         for (const auto* atom : atoms) {

@@ -9,7 +9,9 @@ namespace cairn::inline v0::detail {
 ///     N + 1 - min(N, M)    ->  true: for a min that is taken away, one of its choices is enough
 ///     32 * floordiv(N + 31, 32) - N    ->  true: 32 * floordiv(N + 31, 32) >= N + 31 - 31
 ///
-/// In turn: interval arithmetic; every atom shifted to its lower (or upper) bound, whereupon no coefficient is
+///     2*M*N + K*M*N - M*N*N, N <= 3, K >= 1    ->  true: M*N * (2 + K - N)
+///
+/// In turn: interval arithmetic; factors of all terms are taken out; every atom shifted to its lower (or upper) bound, whereupon no coefficient is
 /// negative; then min, max and floordiv by a constant are replaced by what bounds them. The work is limited, so hostile
 /// sizes cost little.
 bool provably_nonnegative(const Polynomial& a);

@@ -1,4 +1,4 @@
-#include "cairn/graph.hpp"
+#include "cairn/ops.hpp"
 #include "ir/verify.hpp"
 #include "tests/ir/random_graph.hpp"
 #include "tests/ir/random_source.hpp"
@@ -46,6 +46,22 @@ TEST(Parse, GivesTheSameValues) {
             for (const auto& [name, value] : a.states) EXPECT_EQ(test::difference(b.states.at(name), value, 0), "");
         }
     }
+}
+
+// Polynomials that show no sign: what is left of a slice, and the product of two such sizes.
+TEST(Parse, ReadsSizesThatAreDifferencesTimesSizes) {
+    Graph g("g");
+    const Dim n = g.symbol("N", 1, 3), m = g.symbol("M", 1, 4), k = g.symbol("K", 1, 5);
+    const Tensor x = g.input("x", DType::f32, {k + 2, n * m, 2}), y = g.input("y", DType::f32, {n + 1, k + 2, 2});
+    const Tensor rows = slice(x, 0, n, k + 2), columns = slice(y, 1, n, k + 2);
+    g.output("a", reshape(rows, {-1, 2}));
+    g.output("b", reshape(rows, {(k + 2 - n) * n * m, 2}));
+    const Tensor c = reshape(columns, {-1, 2});
+    g.output("c", broadcast(slice(c, 0, 0, c.dim(0)), {3, c.dim(0), 2}));
+    g.output("d", reshape(c, {c.dim(0), -1, 1}));
+    const std::string text = to_string(g);
+    EXPECT_EQ(to_string(parse_graph(text)), text);
+    EXPECT_THROW(reshape(rows, {(n - k - 2) * n * m, -2}), Error);
 }
 
 TEST(Parse, TakesWhatPeopleWrite) {

@@ -62,6 +62,13 @@ TEST_F(Provable, SumsAndProducts) {
     EXPECT_TRUE(provably_le(n - 1, 1023));
 }
 
+TEST_F(Provable, FactorsOfAllTerms) {
+    EXPECT_TRUE(provably_le(0, (1025 - n) * n * m));
+    EXPECT_TRUE(provably_le(n * n * m, 1024 * n * m));
+    EXPECT_FALSE(provably_le(0, (1023 - n) * n * m));
+    EXPECT_FALSE(provably_le(0, (n - 1025) * m));
+}
+
 TEST_F(Provable, Slices) {
     const Dim size = past + t;
     EXPECT_TRUE(provably_le(0, size - 1));
