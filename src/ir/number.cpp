@@ -1,5 +1,7 @@
 #include "ir/number.hpp"
 
+#include "types/half.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -76,9 +78,8 @@ double round_to(DType dtype, double value) noexcept {
 }
 
 double round_integer(DType dtype, std::int64_t value) noexcept {
-    // By way of double the last bits of a large integer would be rounded twice.
-    if (dtype == DType::f32) return static_cast<float>(value);
-    return round_to(dtype, static_cast<double>(value));
+    // By way of the nearest double the last bits of a large integer would be rounded twice.
+    return dtype == DType::f64 ? static_cast<double>(value) : round_to(dtype, types::i64_to_f64_odd(value));
 }
 
 bool can_hold(DType dtype, double value) noexcept {

@@ -16,7 +16,7 @@ double round_to(DType dtype, double value) noexcept;
 
 /// The same for integer and boolean targets, exact for all of i64.
 std::int64_t truncate_to(DType dtype, double value) noexcept;
-/// An integer as an element of a float dtype, rounded once to f64 and f32.
+/// An integer as an element of a float dtype, rounded once.
 double round_integer(DType dtype, std::int64_t value) noexcept;
 /// `value` reduced modulo 2^bits to an integer dtype, as integer arithmetic wraps; to boolean `value != 0`.
 std::int64_t wrap_to(DType dtype, std::int64_t value) noexcept;

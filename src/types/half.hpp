@@ -70,4 +70,13 @@ inline std::uint16_t f64_to_f16(double value) noexcept { return f32_to_f16(f64_t
 /// f64 to bfloat16, rounded once.
 inline std::uint16_t f64_to_bf16(double value) noexcept { return f32_to_bf16(f64_to_f32_odd(value)); }
 
+/// i64 to f64, rounded to odd: of a magnitude of 54 bits and more the last 11 of 64 become one.
+inline double i64_to_f64_odd(std::int64_t value) noexcept {
+    const auto bits = static_cast<std::uint64_t>(value);
+    const std::uint64_t magnitude = value < 0 ? 0 - bits : bits;
+    const std::uint64_t odd = (magnitude & ~std::uint64_t{0x7ff}) | ((magnitude & 0x7ff) != 0 ? 0x800u : 0u);
+    const auto exact = static_cast<double>(magnitude >> 53 != 0 ? odd : magnitude);
+    return value < 0 ? -exact : exact;
+}
+
 }  // namespace cairn::inline v0::types

@@ -53,6 +53,16 @@ TEST(Number, TruncatesAndSaturatesToIntegers) {
     EXPECT_EQ(round_integer(DType::f32, (std::int64_t{1} << 54) + (std::int64_t{1} << 30) + 1), 0x1p54 + 0x1p31);
 }
 
+TEST(Number, RoundsLargeIntegersOnce) {
+    const std::int64_t half = (std::int64_t{1} << 62) + (std::int64_t{1} << 54);  // between two bf16
+    EXPECT_EQ(round_integer(DType::bf16, half), 0x1p62);
+    EXPECT_EQ(round_integer(DType::bf16, half + 1), 0x1.02p62);
+    EXPECT_EQ(round_integer(DType::bf16, -half - 1), -0x1.02p62);
+    EXPECT_EQ(round_integer(DType::f32, (std::int64_t{1} << 62) + (std::int64_t{1} << 38) + 1), 0x1.000002p62);
+    EXPECT_EQ(round_integer(DType::bf16, std::numeric_limits<std::int64_t>::min()), -0x1p63);
+    EXPECT_EQ(round_integer(DType::f64, (std::int64_t{1} << 53) + 1), 0x1p53);
+}
+
 TEST(Number, Wraps) {
     EXPECT_EQ(wrap_to(DType::i8, 128), -128);
     EXPECT_EQ(wrap_to(DType::u8, -1), 255);

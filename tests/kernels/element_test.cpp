@@ -71,6 +71,20 @@ TEST(Element, ConversionToIntegersTruncatesAndSaturates) {
     EXPECT_EQ(whole(-0.0, DType::boolean), 0);
 }
 
+TEST(Element, LargeIntegersAreRoundedOnce) {
+    const auto real = [](std::int64_t x, DType to) {
+        Block block;
+        block.whole[0] = x;
+        convert(block, 1, DType::i64, to);
+        return block.real[0];
+    };
+    const std::int64_t half = (std::int64_t{1} << 62) + (std::int64_t{1} << 54);  // between two bf16
+    EXPECT_EQ(real(half, DType::bf16), 0x1p62);
+    EXPECT_EQ(real(half + 1, DType::bf16), 0x1.02p62);
+    EXPECT_EQ(real(-half - 1, DType::bf16), -0x1.02p62);
+    EXPECT_EQ(real(half + 1, DType::f64), 0x1.01p62);
+}
+
 TEST(Element, ArithmeticWraps) {
     EXPECT_EQ(wrap(128, DType::i8), -128);
     EXPECT_EQ(wrap(-1, DType::u8), 255);

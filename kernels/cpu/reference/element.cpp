@@ -1,5 +1,7 @@
 #include "kernels/cpu/reference/element.hpp"
 
+#include "types/half.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -95,14 +97,18 @@ std::int64_t truncated(double value, DType dtype) noexcept {
     return static_cast<std::int64_t>(value);
 }
 
-template <typename From>
-double rounded(From value, DType dtype) noexcept {
+double rounded(double value, DType dtype) noexcept {
     switch (dtype) {
         case DType::f32: return static_cast<double>(static_cast<float>(value));
-        case DType::f16: return Half::from(static_cast<double>(value));
-        case DType::bf16: return Brain::from(static_cast<double>(value));
-        default: return static_cast<double>(value);
+        case DType::f16: return Half::from(value);
+        case DType::bf16: return Brain::from(value);
+        default: return value;
     }
+}
+
+// By way of the nearest double the last bits of a large integer would be rounded twice.
+double rounded(std::int64_t value, DType dtype) noexcept {
+    return dtype == DType::f64 ? static_cast<double>(value) : rounded(types::i64_to_f64_odd(value), dtype);
 }
 
 }  // namespace

@@ -146,6 +146,7 @@ CAIRN_FUNCTOR(NarrowU8, (std::int32_t x), static_cast<std::uint8_t>(x))
 CAIRN_FUNCTOR(RoundF16, (float x), types::f16_to_f32(types::f32_to_f16(x)))
 CAIRN_FUNCTOR(RoundBf16, (float x), types::bf16_to_f32(types::f32_to_bf16(x)))
 CAIRN_FUNCTOR(RoundOdd, (double x), types::f64_to_f32_odd(x))
+CAIRN_FUNCTOR(RoundOddI, (std::int64_t x), types::f64_to_f32_odd(types::i64_to_f64_odd(x)))
 CAIRN_FUNCTOR(IsTrue, (auto x), x != 0)
 // clang-format on
 
@@ -278,7 +279,8 @@ constexpr Row pair_of(BlockCode code) {
 constexpr Row conversion_of(BlockCode code) {
     switch (code) {
         case BlockCode::to_f32: return convert_row<float, To<float>>();
-        case BlockCode::to_f32_odd: return {{nullptr, each<double, float, RoundOdd>, nullptr, nullptr}};
+        case BlockCode::to_f32_odd:
+            return {{nullptr, each<double, float, RoundOdd>, nullptr, each<std::int64_t, float, RoundOddI>}};
         case BlockCode::to_f64: return convert_row<double, To<double>>();
         case BlockCode::to_i64: return convert_row<std::int64_t, Saturate<std::int64_t>>();
         case BlockCode::to_i32: return convert_row<std::int32_t, Saturate<std::int32_t>>();
