@@ -5,10 +5,11 @@
 #include <cmath>
 
 /// Elementary functions on a vector of floats. Largest errors, in units in the last place of the exact result, are
-/// found by tests over dense samples of all floats: exp 1, log 1, tanh 1.5, erf 1.5, sigmoid 2.5, sin and cos 2.5, gelu
-/// 3 (8 in its far tail), rsqrt 1.5; silu and gelu_tanh 3 of the argument's units. Infinities, NaN, subnormals and
-/// overflow come out as in IEEE arithmetic. The polynomials are minimax fits made for these ranges (Remez exchange);
-/// the range reductions follow Cody and Waite, Software Manual for the Elementary Functions, 1980.
+/// found by tests over dense samples of all floats: exp 1, log 1, tanh 1.5, erf 1.5, sigmoid 2.5, sin and cos 2.5,
+/// rsqrt 1.5; gelu 4, and 10 for x < -5, where below -13 a unit is no less than |x| 2^-149 (its other factor is
+/// subnormal); silu and gelu_tanh 3 of the argument's units. Infinities, NaN, subnormals and overflow come out as in
+/// IEEE arithmetic. The polynomials are minimax fits made for these ranges (Remez exchange); the range reductions
+/// follow Cody and Waite, Software Manual for the Elementary Functions, 1980.
 namespace CAIRN_LEVEL {
 
 /// The nearest integer, for |x| < 2^22.
