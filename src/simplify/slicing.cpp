@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace cairn::inline v0::simplify {
 namespace {
@@ -127,14 +128,13 @@ Result pad_pad(Rewriter& r, NodeId id) {
     const NodeId x = r.operand(id, 0);
     if (!r.is(x, Op::pad)) return std::nullopt;
     const Attributes outer = r.node(id).attributes, inner = r.node(x).attributes;
-    if (outer.integer("axis") != inner.integer("axis") || outer.number("value") != inner.number("value"))
-        return std::nullopt;
+    const double value = outer.number("value"), within = inner.number("value");
+    const bool same = value == within && std::signbit(value) == std::signbit(within);
+    if (outer.integer("axis") != inner.integer("axis") || !same) return std::nullopt;
     const auto sum = [&](std::string_view side) { return std::vector<Dim>{outer.dims(side)[0] + inner.dims(side)[0]}; };
-    return r.try_make(Op::pad, {r.operand(x, 0)},
-                      {{"axis", outer.dims("axis")},
-                       {"before", sum("before")},
-                       {"after", sum("after")},
-                       {"value", outer.number("value")}});
+    return r.try_make(
+        Op::pad, {r.operand(x, 0)},
+        {{"axis", outer.dims("axis")}, {"before", sum("before")}, {"after", sum("after")}, {"value", value}});
 }
 
 Result concat_one(Rewriter& r, NodeId id) {

@@ -82,10 +82,12 @@ TEST(Simplify, FloatsKeepWhatNaNAndZeroMean) {
     g.output("i", x == x);
     g.output("j", !(x < 1));
     g.output("k", x - (-0.0));
+    g.output("l", pad(pad(x, 0, 1, 0, -0.0), 0, 1, 0, 0.0));
     const auto after = simplified(g);
     const std::size_t ops[] = {static_cast<std::size_t>(Op::mul), static_cast<std::size_t>(Op::sub)};
     EXPECT_EQ(count(*after, static_cast<Op>(ops[0])), 1u);
     EXPECT_EQ(count(*after, static_cast<Op>(ops[1])), 3u);
+    EXPECT_EQ(count(*after, Op::pad), 2u);
     for (const Op op : {Op::add, Op::exp, Op::log, Op::pow, Op::div, Op::eq, Op::lt, Op::logical_not})
         EXPECT_EQ(count(*after, op), 1u) << ir::info(op).name;
 }
