@@ -46,7 +46,8 @@ Graph RandomGraphBuilder::build() {
     make_leaves();
     if (options_.states && random_.one_in(3)) state();
     for (int i = 0; i < options_.steps; ++i) {
-        const bool high = options_.composites && random_.one_in(8);
+        if (options_.wild && random_.one_in(8)) wild_integer();
+        const bool high = options_.composites && random_.one_in(options_.wild ? 3 : 8);
         const Steps::Step step = high ? Steps::composites[random_.below(std::size(Steps::composites))]
                                       : Steps::always[random_.below(std::size(Steps::always))];
         if (options_.narrow && random_.one_in(24))
@@ -63,6 +64,7 @@ void RandomGraphBuilder::make_leaves() {
     for (int i = 0; i < count; ++i) floats_.push_back(leaf(any_shape(1, 3)));
     booleans_.push_back(boolean_input(any_shape(1, 2)));
     integers_.push_back({integer_input(any_shape(1, 2), 7), 6, 0, 0});
+    if (options_.wild) wild_leaves();
 }
 
 void RandomGraphBuilder::make_outputs() {
@@ -76,6 +78,7 @@ void RandomGraphBuilder::make_outputs() {
         if (uses[tensor.id()] == 0 && random_.one_in(3)) candidates.push_back(tensor);
     if (random_.one_in(6)) candidates.push_back(any_float().tensor);  // also read by others, a leaf, or an output twice
     if (candidates.empty()) candidates.push_back(floats_.back().tensor);
+    if (options_.wild) wild_outputs(candidates);
     int number = 0;
     for (const Tensor& tensor : candidates)
         if (candidates.size() <= 4 || random_.one_in(2) || &tensor == &candidates.back())

@@ -19,6 +19,9 @@ struct RandomGraphOptions {
     bool states = true;        ///< in a third of the graphs a state that is read, appended to and written
     bool composites = true;    ///< softmax, gelu, layer_norm, attention, ..., called or spelled out
     bool narrow = true;        ///< now and then a cast to f16, bf16, f64, i64, i8, u8 and back
+    /// Composites of composites, arithmetic of i8, u8, i32 and i64 that wraps, and outputs that are interior values or
+    /// their first rows.
+    bool wild = false;
 };
 
 /// A graph of all kinds of ops: views, broadcasts, reductions, matmul, gather, concat, pad, where, casts, values read
@@ -31,9 +34,11 @@ Graph random_graph(std::uint64_t seed, const RandomGraphOptions& options = {});
 inline constexpr double error_bound = 2e-4;
 
 /// Inputs, weights and states for a graph at given sizes: floats are eighths in -2..2, integers in -8..8 (0..k-1 where
-/// the name ends in `.below<k>`, as the indices of random graphs do), booleans fair coins. Works for any graph.
+/// the name ends in `.below<k>`, as the indices of random graphs do), booleans fair coins. Works for any graph. With
+/// `special_in` > 0 one float in so many is NaN, an infinity, a zero of either sign or subnormal, and as many other
+/// integers are the least or the greatest of their dtype.
 meaning::Inputs random_inputs(const ir::GraphData& graph, const std::map<std::string, std::int64_t>& sizes,
-                         std::uint64_t seed);
+                              std::uint64_t seed, int special_in = 0);
 
 /// Values for the symbols: all at their lowest, all at their highest, then random ones; `count` in all.
 std::vector<std::map<std::string, std::int64_t>> random_sizes(const ir::GraphData& graph, int count,

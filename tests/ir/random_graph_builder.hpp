@@ -79,6 +79,12 @@ private:
     bool attend();
     bool turn();
 
+    // random_graph_wild.cpp
+    void wild_leaves();
+    bool wild_integer();
+    bool keep_wild(const Tensor& tensor);
+    void wild_outputs(std::vector<Tensor>& candidates);
+
     friend struct Steps;
     RandomSource random_;
     RandomGraphOptions options_;
@@ -86,6 +92,7 @@ private:
     std::vector<Dim> sizes_;
     std::vector<Item> floats_, integers_;
     std::vector<Tensor> booleans_;
+    std::vector<Tensor> wild_;  ///< integers of any value
     int names_ = 0;
     bool has_state_ = false;
 };

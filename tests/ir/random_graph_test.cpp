@@ -2,6 +2,7 @@
 
 #include "ir/op_table.hpp"
 #include "ir/verify.hpp"
+#include "tests/ir/judge.hpp"
 
 #include <gtest/gtest.h>
 
@@ -41,31 +42,6 @@ TEST(RandomGraph, HoldsEveryOpAndStaysSane) {
     EXPECT_GT(with_symbols, 250);
 }
 
-// The same graph with each f32 result rounded to f32, as a machine computes it.
-ir::GraphData rounded(const ir::GraphData& graph) {
-    ir::GraphData result(graph.name(), graph.symbols());
-    std::vector<ir::NodeId> map, exact;  // versions of a state stay as they are, for the next version to grow from
-    for (const ir::Node& node : graph.nodes()) {
-        ir::Node copy = node;
-        for (std::size_t i = 0; i < copy.operands.size(); ++i) {
-            const bool version = i == 0 && ir::is(node, ir::OpClass::effect);
-            copy.operands[i] = version ? exact[copy.operands[i]] : map[copy.operands[i]];
-        }
-        exact.push_back(result.intern(copy));
-        map.push_back(exact.back());
-        if (node.dtype != DType::f32) continue;
-        ir::Node cast;
-        cast.op = ir::Op::cast;
-        cast.dtype = DType::f32;
-        cast.shape = node.shape;
-        cast.operands = {exact.back()};
-        cast.attributes = {{"dtype", std::vector<Dim>{static_cast<int>(DType::f32)}}};
-        map.back() = result.intern(cast);
-    }
-    for (const ir::Output& output : graph.outputs()) result.add_output(output.name, map[output.node]);
-    return result;
-}
-
 TEST(RandomGraph, StaysWithinItsErrorBoundInF32) {
     double worst = 0;
     for (std::uint64_t seed = 0; seed < graphs; ++seed) {
@@ -73,7 +49,7 @@ TEST(RandomGraph, StaysWithinItsErrorBoundInF32) {
         const auto sizes = random_sizes(*graph.data(), 2, seed).back();
         const meaning::Inputs inputs = random_inputs(*graph.data(), sizes, seed);
         const meaning::Results expected = meaning::interpret(*graph.data(), inputs),
-                          actual = meaning::interpret(rounded(*graph.data()), inputs);
+                               actual = meaning::interpret(rounded(*graph.data()), inputs);
         for (const auto& [name, value] : expected.outputs) {
             ASSERT_EQ(difference(actual.outputs.at(name), value, error_bound), "") << name << "\n" << to_string(graph);
             for (std::size_t i = 0; i < value.data.size(); ++i)

@@ -1,8 +1,10 @@
+#include "ir/number.hpp"
 #include "tests/ir/random_graph.hpp"
 #include "tests/ir/random_source.hpp"
 
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <sstream>
 
 namespace cairn::test {
@@ -17,7 +19,18 @@ std::int64_t bound_in(std::string_view name) {
     return bound;
 }
 
-double element(RandomSource& random, DType dtype, std::int64_t bound) {
+double special_float(RandomSource& random, DType dtype) {
+    const double least = dtype == DType::f64 ? 0x1p-1074 : dtype == DType::f16 ? 0x1p-24 : 0x1p-133;
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const double list[] = {std::nan(""), infinity, -infinity, 0.0, -0.0, least, -3 * least, 0x1p-126};
+    return list[random.below(8)];
+}
+
+double element(RandomSource& random, DType dtype, std::int64_t bound, int special_in) {
+    if (special_in > 0 && dtype != DType::boolean && bound == 0 && random.one_in(special_in)) {
+        if (is_float(dtype)) return special_float(random, dtype);
+        return static_cast<double>(random.one_in(2) ? ir::lowest_integer(dtype) : ir::highest_integer(dtype));
+    }
     if (dtype == DType::boolean) return random.below(2);
     if (is_float(dtype)) return static_cast<double>(random.between(-16, 16)) / 8;
     if (bound > 0) return static_cast<double>(random.between(0, bound - 1));
@@ -32,7 +45,7 @@ bool close(double actual, double expected, double tolerance) {
 }  // namespace
 
 meaning::Inputs random_inputs(const ir::GraphData& graph, const std::map<std::string, std::int64_t>& sizes,
-                         std::uint64_t seed) {
+                              std::uint64_t seed, int special_in) {
     RandomSource random(seed);
     meaning::Inputs inputs{sizes, {}};
     std::vector<std::int64_t> symbols;
@@ -47,7 +60,7 @@ meaning::Inputs random_inputs(const ir::GraphData& graph, const std::map<std::st
         }
         std::vector<double> elements;
         const std::int64_t bound = bound_in(node.name);
-        for (std::size_t i = 0; i < count; ++i) elements.push_back(element(random, node.dtype, bound));
+        for (std::size_t i = 0; i < count; ++i) elements.push_back(element(random, node.dtype, bound, special_in));
         inputs.tensors.emplace(node.name, meaning::make_value(node.dtype, shape, elements));
     }
     return inputs;
