@@ -5,6 +5,7 @@
 #include "ir/verify.hpp"
 #include "plan/validate.hpp"
 #include "program/lifetimes.hpp"
+#include "program/peak.hpp"
 #include "runtime/compiled_graph.hpp"
 #include "select/emit.hpp"
 #include "simplify/simplify.hpp"
@@ -266,10 +267,11 @@ private:
             "plan", [&] { return judge_plan(program); }, [&] { return program::to_string(program); });
     }
 
-    /// Asks the independent validator, at the sizes the plan was made at.
+    /// Asks the independent validator, at the sizes the plan was made at and where it is largest.
     static std::string judge_plan(const program::Program& program) {
         if (std::string fault = program::verify(program); !fault.empty()) return fault;
-        const auto samples = program::sample_points(program, 8);
+        auto samples = program::sample_points(program, 8);
+        samples.push_back(program::peak_of(program).at);
         const plan::Problem problem = program::planner_problem(program, samples);
         return plan::validate(problem, program::planner_solution(program, samples));
     }
@@ -292,13 +294,21 @@ private:
         return text;
     }
 
+    /// ` at T = 1, B = 8`: the sizes that need most.
+    static std::string where_of(const MemoryReport& memory) {
+        std::string text;
+        for (const auto& [symbol, value] : memory.arena_sizes)
+            text += fmt::format("{} {} = {}", text.empty() ? " at" : ",", symbol, value);
+        return memory.arena_is_exact ? text : " at most";
+    }
+
     void check_limit(const MemoryReport& memory) const {
         const std::int64_t needed = memory.bound + memory.states + memory.arena + memory.constants;
         if (options_.memory_limit && needed > *options_.memory_limit)
             throw Error(
                 ErrorKind::memory, "compile",
-                fmt::format("{} bytes are needed (bound {}, states {}, arena {}, constants {}), the limit is {}",
-                            needed, memory.bound, memory.states, memory.arena, memory.constants,
+                fmt::format("{} bytes are needed (bound {}, states {}, arena {}{}, constants {}), the limit is {}",
+                            needed, memory.bound, memory.states, memory.arena, where_of(memory), memory.constants,
                             *options_.memory_limit));
     }
 

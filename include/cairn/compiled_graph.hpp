@@ -11,6 +11,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cairn::inline v0 {
@@ -49,16 +50,22 @@ struct BufferMemory {
     std::string name;           ///< of a weight, state or port; else what computes it
     std::string kind;           ///< weight | bound | state | transient | workspace | output | constant
     std::string bytes;          ///< as a polynomial of the symbols
-    std::int64_t peak_bytes;    ///< at the largest sizes
+    std::int64_t peak_bytes;    ///< at the sizes where its program's arena is largest
     int first = -1, last = -1;  ///< instructions of the run during which it is needed; -1: always
-    std::int64_t offset = -1;   ///< in the arena at the largest sizes; -1: not in it
+    std::int64_t offset = -1;   ///< in the arena at those sizes; -1: not in it
 };
-/// What a CompiledGraph needs, known before anything runs. All in bytes, at the largest sizes the symbols allow.
+/// What a CompiledGraph needs, known before anything runs. All in bytes, at the sizes that need most: not always the
+/// largest ones, since a buffer may shrink as a symbol grows (what is behind row T of a table).
 struct MemoryReport {
     std::int64_t weights = 0;  ///< used in place from where they were bound
     std::int64_t bound = 0;    ///< packed and converted weights
     std::int64_t states = 0;
-    std::int64_t arena = 0;  ///< one for all buckets: the largest of their plans
+    std::int64_t arena = 0;  ///< one for all buckets: the largest of their plans; no sizes the symbols allow need more
+    /// The value of each symbol where the arena is largest.
+    std::vector<std::pair<std::string, std::int64_t>> arena_sizes = {};
+    /// False: finding the largest arena would have taken too long. `arena` is then a bound that holds for all sizes,
+    /// and `arena_sizes` are those that need most of all that were looked at.
+    bool arena_is_exact = true;
     std::int64_t constants = 0;
     std::int64_t max_live = 0;          ///< the most that is alive at once in the arena: no plan can need less
     std::vector<BufferMemory> buffers;  ///< of every bucket
@@ -125,7 +132,7 @@ public:
     /// A second executor of the same programs and weights with its own arena and states, for another thread.
     CompiledGraph instance() const;
 
-    /// What is needed, known before anything runs, at the largest sizes.
+    /// What is needed, known before anything runs, at the sizes that need most.
     MemoryReport memory() const;
     /// The same at these sizes (symbols not named: their largest value), for the one bucket they fall into: what a run
     /// there needs.

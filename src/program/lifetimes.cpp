@@ -2,6 +2,7 @@
 
 #include "plan/lives.hpp"
 #include "plan/pack.hpp"
+#include "program/peak.hpp"
 
 #include <algorithm>
 #include <map>
@@ -10,9 +11,6 @@
 
 namespace cairn::inline v0::program {
 namespace {
-
-// Lines of a cache; also what vector kernels like best.
-constexpr std::int64_t alignment = 64;
 
 bool in_arena(const Buffer& buffer) {
     return buffer.kind == BufferKind::transient || buffer.kind == BufferKind::output ||
@@ -113,6 +111,15 @@ void make_storages(Program& program, const std::vector<Life>& lives, const InPla
     }
 }
 
+void pack_storages(Program& program, const std::vector<std::vector<std::int64_t>>& samples,
+                   const PlanOptions& options) {
+    plan::Options plan_options;
+    plan_options.reuse = options.reuse;
+    const plan::Solution solution = plan::pack(planner_problem(program, samples), plan_options);
+    for (std::size_t s = 0; s < program.plan.storages.size(); ++s) program.plan.storages[s].below = solution.below[s];
+    program.plan.order = solution.order;
+}
+
 }  // namespace
 
 std::vector<std::vector<std::int64_t>> sample_points(const Program& program, int limit) {
@@ -147,7 +154,7 @@ plan::Problem planner_problem(const Program& program, const std::vector<std::vec
     for (const Storage& storage : program.plan.storages) {
         plan::Buffer buffer;
         for (const auto& sample : samples) buffer.bytes.push_back(storage.bytes.evaluate(sample));
-        buffer.alignment = alignment;
+        buffer.alignment = arena_alignment;
         buffer.first = storage.first;
         buffer.last = storage.last;
         problem.buffers.push_back(std::move(buffer));
@@ -182,12 +189,17 @@ void plan_memory(Program& program, const InPlacePairs& in_place, const PlanOptio
                 merger.try_pair(static_cast<int>(i), input, output);
     make_storages(program, lives, merger);
 
-    const plan::Problem problem = planner_problem(program, sample_points(program, options.sample_limit));
-    plan::Options plan_options;
-    plan_options.reuse = options.reuse;
-    const plan::Solution solution = plan::pack(problem, plan_options);
-    for (std::size_t s = 0; s < program.plan.storages.size(); ++s) program.plan.storages[s].below = solution.below[s];
-    program.plan.order = solution.order;
+    std::vector<std::vector<std::int64_t>> samples = sample_points(program, options.sample_limit);
+    pack_storages(program, samples, options);
+    // Where some buffers shrink as others grow the arena may be largest at sizes that lie between the samples.
+    const Peak peak = peak_of(program);
+    if (std::find(samples.begin(), samples.end(), peak.at) != samples.end()) return;
+    const plan::Problem there = planner_problem(program, {peak.at});
+    if (peak.found <= plan::align_up(plan::lower_bounds(there, plan::Lives(there))[0], arena_alignment)) return;
+    const Plan first = program.plan;
+    samples.push_back(peak.at);
+    pack_storages(program, samples, options);
+    if (peak_of(program).bytes >= peak.bytes) program.plan = first;
 }
 
 std::vector<std::int64_t> evaluate_plan(const Program& program, std::span<const std::int64_t> symbol_values) {
@@ -199,7 +211,7 @@ std::vector<std::int64_t> evaluate_plan(const Program& program, std::span<const 
         for (const int below : plan.storages[index].below)
             offset = std::max(offset, ends[static_cast<std::size_t>(below)]);
         offsets[index] = offset;
-        ends[index] = plan::align_up(offset + plan.storages[index].bytes.evaluate(symbol_values), alignment);
+        ends[index] = plan::align_up(offset + plan.storages[index].bytes.evaluate(symbol_values), arena_alignment);
         offsets.back() = std::max(offsets.back(), ends[index]);
     }
     return offsets;

@@ -15,6 +15,9 @@ struct PlanOptions {
     int sample_limit = 8;  ///< sizes looked at
 };
 
+/// Where storages begin in the arena, in bytes: a line of a cache, and what vector kernels like best.
+inline constexpr std::int64_t arena_alignment = 64;
+
 /// In-place pairs of a kernel id: `{input, output}`.
 using InPlacePairs = std::function<std::vector<std::pair<int, int>>(const Instruction&)>;
 

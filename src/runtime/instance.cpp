@@ -86,11 +86,10 @@ Instance::Instance(std::shared_ptr<Core> given)
         const Program& program = core->set.buckets[b].program;
         frames_.push_back(std::make_unique<Frame>(*core->programs[b]));
         bases_.emplace_back(program.buffers.size());
-        std::vector<std::int64_t> highest;
-        for (const Symbols::Symbol& symbol : program.symbols->list()) highest.push_back(symbol.high);
-        symbol_values_.push_back(highest);
-        frames_.back()->resize(highest);
-        arena_bytes = std::max(arena_bytes, frames_.back()->arena_bytes());
+        const program::Peak& peak = core->programs[b]->peak();
+        symbol_values_.push_back(peak.at);
+        frames_.back()->resize(peak.at);
+        arena_bytes = std::max(arena_bytes, peak.bytes);
         for (const program::StatePort& state : program.states)
             for (SizeSlot& slot : sizes)
                 if (slot.name == state.before.symbol()) slot.is_state_length = true, slot.set = true;

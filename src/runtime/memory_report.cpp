@@ -10,10 +10,13 @@ namespace {
 using program::Buffer;
 using program::BufferKind;
 
-struct Peaks {
-    std::vector<std::int64_t> offsets;  // of storages, at the sizes where the arena is largest
+/// A program's arena at some sizes.
+struct Arena {
+    std::vector<std::pair<std::string, std::int64_t>> sizes;  // of all symbols of the graph
+    std::vector<std::int64_t> offsets;                        // of storages
     std::vector<std::int64_t> symbol_values;
-    std::int64_t arena = 0, max_live = 0;
+    std::int64_t bytes = 0, max_live = 0;
+    bool is_exact = true;
 };
 
 std::int64_t live_bytes(const program::Program& program, const std::vector<std::int64_t>& values) {
@@ -24,14 +27,21 @@ std::int64_t live_bytes(const program::Program& program, const std::vector<std::
     return *std::max_element(live.begin(), live.end());
 }
 
-Peaks peaks_of(const program::Program& program) {
-    Peaks peaks;
-    for (const auto& values : program::sample_points(program, 8)) {
-        const std::vector<std::int64_t> offsets = program::evaluate_plan(program, values);
-        if (offsets.back() < peaks.arena && !peaks.offsets.empty()) continue;
-        peaks = {offsets, values, offsets.back(), live_bytes(program, values)};
-    }
-    return peaks;
+Arena arena_at(const Core& core, std::size_t bucket, std::vector<std::int64_t> symbol_values) {
+    const program::Program& program = core.programs[bucket]->program();
+    Arena arena;
+    // A symbol that has one value in this bucket is none of its program's.
+    for (const Symbols::Symbol& symbol : core.set.symbols->list()) arena.sizes.emplace_back(symbol.name, symbol.low);
+    for (auto& [symbol, value] : arena.sizes)
+        for (const Range& range : core.set.buckets[bucket].ranges)
+            if (range.symbol == symbol) value = range.low;
+    for (std::size_t s = 0; s < symbol_values.size(); ++s)
+        arena.sizes[static_cast<std::size_t>(core.symbol_of[bucket][s])].second = symbol_values[s];
+    arena.offsets = program::evaluate_plan(program, symbol_values);
+    arena.bytes = arena.offsets.back();
+    arena.max_live = live_bytes(program, symbol_values);
+    arena.symbol_values = std::move(symbol_values);
+    return arena;
 }
 
 /// The kernel that makes a buffer: the name of what has none.
@@ -46,7 +56,7 @@ std::string maker_of(const program::Program& program, int buffer) {
 /// Gathers rows and sums; a weight or bound value that several buckets share counts once.
 class Report {
 public:
-    void add(const program::Program& program, const Peaks& peaks);
+    void add(const program::Program& program, const Arena& arena);
     MemoryReport finish();
 
 private:
@@ -54,10 +64,12 @@ private:
     std::map<std::string, std::int64_t> weights_, bound_, states_;
 };
 
-void Report::add(const program::Program& program, const Peaks& peaks) {
-    if (peaks.arena > report_.arena || report_.buffers.empty()) {
-        report_.arena = peaks.arena;
-        report_.max_live = peaks.max_live;
+void Report::add(const program::Program& program, const Arena& arena) {
+    if (arena.bytes > report_.arena || report_.buffers.empty()) {
+        report_.arena = arena.bytes;
+        report_.max_live = arena.max_live;
+        report_.arena_is_exact = arena.is_exact;
+        report_.arena_sizes = arena.sizes;
     }
     std::vector<bool> read(program.buffers.size(), false);
     for (const program::Instruction& instruction : program.run)
@@ -69,12 +81,12 @@ void Report::add(const program::Program& program, const Peaks& peaks) {
             buffer.storage < 0 && !read[b] && buffer.kind != BufferKind::state && buffer.kind != BufferKind::input;
         if (of_bind_only) continue;
         BufferMemory row{buffer.name, std::string(program::to_string(buffer.kind)), cairn::to_string(buffer.bytes),
-                         buffer.bytes.evaluate(peaks.symbol_values)};
+                         buffer.bytes.evaluate(arena.symbol_values)};
         if (buffer.storage >= 0) {
             const program::Storage& storage = program.plan.storages[static_cast<std::size_t>(buffer.storage)];
             row.first = storage.first;
             row.last = storage.last;
-            row.offset = peaks.offsets[static_cast<std::size_t>(buffer.storage)];
+            row.offset = arena.offsets[static_cast<std::size_t>(buffer.storage)];
         }
         if (buffer.kind == BufferKind::weight) weights_[buffer.name] = row.peak_bytes;
         if (buffer.kind == BufferKind::bound) bound_[buffer.name] = row.peak_bytes;
@@ -96,20 +108,22 @@ MemoryReport Report::finish() {
 
 MemoryReport memory_report(const Core& core) {
     Report report;
-    for (const BucketProgram& bucket : core.set.buckets) report.add(bucket.program, peaks_of(bucket.program));
+    for (std::size_t b = 0; b < core.programs.size(); ++b) {
+        const program::Peak& peak = core.programs[b]->peak();
+        Arena arena = arena_at(core, b, peak.at);
+        arena.bytes = peak.bytes;
+        arena.is_exact = peak.is_exact();
+        report.add(core.programs[b]->program(), arena);
+    }
     return report.finish();
 }
 
 MemoryReport memory_report(const Core& core, int bucket, const std::vector<std::int64_t>& sizes) {
     const auto b = static_cast<std::size_t>(bucket);
-    const program::Program& program = core.set.buckets[b].program;
-    Peaks peaks;
-    for (const int symbol : core.symbol_of[b]) peaks.symbol_values.push_back(sizes[static_cast<std::size_t>(symbol)]);
-    peaks.offsets = program::evaluate_plan(program, peaks.symbol_values);
-    peaks.arena = peaks.offsets.back();
-    peaks.max_live = live_bytes(program, peaks.symbol_values);
+    std::vector<std::int64_t> symbol_values;
+    for (const int symbol : core.symbol_of[b]) symbol_values.push_back(sizes[static_cast<std::size_t>(symbol)]);
     Report report;
-    report.add(program, peaks);
+    report.add(core.programs[b]->program(), arena_at(core, b, std::move(symbol_values)));
     return report.finish();
 }
 

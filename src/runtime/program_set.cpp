@@ -66,7 +66,8 @@ LinkedInstruction LinkedProgram::link(const program::Instruction& instruction, c
     return linked;
 }
 
-LinkedProgram::LinkedProgram(const program::Program& program, const Context& context) : program_(&program) {
+LinkedProgram::LinkedProgram(const program::Program& program, const Context& context)
+    : program_(&program), peak_(program::peak_of(program)) {
     if (program.threads != context.threads())
         throw Error(
             ErrorKind::argument, "program",

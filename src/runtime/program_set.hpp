@@ -2,6 +2,7 @@
 
 #include "cairn/compiled_graph.hpp"
 #include "device/context_parts.hpp"
+#include "program/peak.hpp"
 #include "program/program.hpp"
 
 #include <memory>
@@ -68,6 +69,8 @@ public:
     const std::vector<LinkedOperand>& outputs() const noexcept { return outputs_; }
     /// The expressions of each state's live length before and after a run.
     const std::vector<std::pair<int, int>>& state_lengths() const noexcept { return state_lengths_; }
+    /// The most arena that any sizes take.
+    const program::Peak& peak() const noexcept { return peak_; }
     /// True when a run replaces rows of a state that were there before it, so that a failed run cannot be undone.
     bool overwrites_states() const noexcept { return overwrites_states_; }
 
@@ -79,6 +82,7 @@ private:
     bool appends(const program::View& view) const;
 
     const program::Program* program_;
+    program::Peak peak_;
     std::vector<Dim> expressions_;
     std::vector<int> table_, storage_bytes_;
     std::vector<LinkedOperand> operands_, outputs_;

@@ -1,0 +1,252 @@
+#include "program/maximum.hpp"
+
+#include <algorithm>
+#include <queue>
+
+namespace cairn::inline v0::program {
+namespace {
+
+// 2^n corners are looked at for n ranges.
+constexpr std::size_t most_open_ranges = 6;
+
+Wide round_up(Wide value, Wide unit) {
+    const Wide above = value + unit - 1;
+    return above - ((above % unit) + unit) % unit;
+}
+
+/// A part of all symbol values and what no values in it exceed.
+struct Part {
+    Box box;
+    Wide bound = 0;
+    bool operator<(const Part& other) const noexcept { return bound < other.bound; }
+};
+
+class Search {
+public:
+    Search(const Quantity& quantity, const Symbols& symbols, std::span<const Polynomial> limits,
+           const MaximumOptions& options)
+        : quantity_(quantity), limits_(limits), options_(options), whole_(symbols), sizes_(quantity.sizes.size()) {
+        for (const Polynomial& size : quantity.sizes)
+            rounds_.push_back(std::any_of(size.terms.begin(), size.terms.end(), [&](const detail::Term& term) {
+                return term.coefficient % quantity.unit != 0;
+            }));
+    }
+
+    Maximum run() {
+        std::priority_queue<Part> open;
+        look_at(whole_, open);
+        result_.bound = result_.found;
+        while (!open.empty()) {
+            const Part part = open.top();
+            if (result_.legal && part.bound <= result_.found) break;
+            result_.bound = part.bound;
+            const bool decided = options_.enough > -detail::infinity &&
+                                 (part.bound <= options_.enough || (result_.legal && result_.found > options_.enough));
+            if (decided || looked_at_ >= options_.boxes) return result_;
+            open.pop();
+            Box lower = part.box, upper = part.box;
+            const std::size_t split = widest(part.box);
+            const Box::Range range = part.box.ranges[split];
+            lower.ranges[split].high = range.low + (range.high - range.low) / 2;
+            upper.ranges[split].low = lower.ranges[split].high + 1;
+            look_at(std::move(lower), open);
+            look_at(std::move(upper), open);
+        }
+        result_.bound = result_.found;
+        return result_;
+    }
+
+private:
+    void look_at(Box box, std::priority_queue<Part>& open) {
+        ++looked_at_;
+        if (!narrow(box)) return;
+        try_points(box);
+        if (box.is_point()) return;
+        const Wide bound = bound_of(box);
+        if (!result_.legal || bound > result_.found) open.push({std::move(box), bound});
+    }
+
+    bool breaks(const Polynomial& limit, const Box& box) const { return bounds_over(limit, box).low > 0; }
+
+    /// Puts symbols where the quantity is largest and takes away values that are not legal. False: none is left.
+    bool narrow(Box& box) const {
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (const Polynomial& limit : limits_)
+                if (breaks(limit, box)) return false;
+            for (std::size_t symbol = 0; symbol < box.ranges.size(); ++symbol) {
+                if (box.ranges[symbol].is_point()) continue;
+                if (settle(box, symbol) || cut(box, symbol)) changed = true;
+            }
+        }
+        return true;
+    }
+
+    /// Puts the symbol at an end of its range where no other value of it can give more.
+    bool settle(Box& box, std::size_t symbol) const {
+        bool grows = true, falls = true;
+        for (const Polynomial& size : quantity_.sizes) {
+            const Interval step = step_over(size, symbol, box);
+            grows = grows && step.low >= 0;
+            falls = falls && step.high <= 0;
+            if (!grows && !falls) return false;
+        }
+        // A limit that binds must not stand in the way to that end.
+        for (const Polynomial& limit : limits_) {
+            if (bounds_over(limit, box).high <= 0) continue;
+            const Interval step = step_over(limit, symbol, box);
+            grows = grows && step.high <= 0;
+            falls = falls && step.low >= 0;
+        }
+        Box::Range& range = box.ranges[symbol];
+        if (falls)
+            range.high = range.low;
+        else if (grows)
+            range.low = range.high;
+        return falls || grows;
+    }
+
+    /// Lowers the upper end of a range to the last value that a limit allows.
+    bool cut(Box& box, std::size_t symbol) const {
+        bool changed = false;
+        for (const Polynomial& limit : limits_) {
+            if (step_over(limit, symbol, box).low < 0) continue;
+            Box end = box;
+            const auto broken_at = [&](std::int64_t value) {
+                end.ranges[symbol] = {value, value};
+                return breaks(limit, end);
+            };
+            Box::Range& range = box.ranges[symbol];
+            if (!broken_at(range.high) || broken_at(range.low)) continue;
+            std::int64_t fine = range.low, broken = range.high;
+            while (broken - fine > 1) {
+                const std::int64_t middle = fine + (broken - fine) / 2;
+                (broken_at(middle) ? broken : fine) = middle;
+            }
+            range.high = fine;
+            changed = true;
+        }
+        return changed;
+    }
+
+    /// Corners, and legal values reached from the lower one by going up as far as the limits let, each symbol first
+    /// once.
+    void try_points(const Box& box) {
+        const std::vector<std::size_t> wide = open_ranges(box);
+        const std::size_t corners = std::size_t{1} << std::min(wide.size(), most_open_ranges);
+        for (std::size_t corner = 0; corner < corners; ++corner) try_point(corner_of(box, wide, corner));
+        if (limits_.empty()) return;
+        for (std::size_t first = 0; first < wide.size(); ++first) {
+            Box point = corner_of(box, wide, 0);
+            for (std::size_t i = 0; i < wide.size(); ++i) {
+                const std::size_t symbol = wide[(first + i) % wide.size()];
+                Box line = point;
+                line.ranges[symbol] = box.ranges[symbol];
+                while (cut(line, symbol)) {}
+                point.ranges[symbol].low = point.ranges[symbol].high = line.ranges[symbol].high;
+            }
+            try_point(point);
+        }
+    }
+
+    void try_point(const Box& point) {
+        for (const Polynomial& limit : limits_)
+            if (breaks(limit, point)) return;
+        for (std::size_t i = 0; i < sizes_.size(); ++i)
+            sizes_[i] = round_up(bounds_over(quantity_.sizes[i], point).high, quantity_.unit);
+        const Wide value = quantity_.total(sizes_);
+        if (result_.legal && value <= result_.found) return;
+        result_.legal = true;
+        result_.found = value;
+        result_.at = point.low();
+    }
+
+    /// The quantity at the corners, sizes that do not bend upwards at their bounds over the whole box.
+    Wide bound_of(const Box& box) {
+        const std::vector<std::size_t> wide = open_ranges(box);
+        std::vector<Wide> flat(sizes_.size());
+        std::vector<bool> bends(sizes_.size(), wide.size() <= most_open_ranges);
+        for (std::size_t i = 0; i < sizes_.size(); ++i) {
+            const Polynomial& size = quantity_.sizes[i];
+            for (const std::size_t symbol : wide) bends[i] = bends[i] && is_convex(size, symbol, box);
+            flat[i] = round_up(bounds_over(size, best_end(size, box, wide)).high, quantity_.unit);
+        }
+        const bool any = std::find(bends.begin(), bends.end(), true) != bends.end();
+        Wide bound = -detail::infinity;
+        for (std::size_t corner = 0; corner < (any ? std::size_t{1} << wide.size() : 1); ++corner) {
+            const Box point = corner_of(box, wide, corner);
+            for (std::size_t i = 0; i < sizes_.size(); ++i) {
+                // Rounding bends nothing: what it may add is added everywhere.
+                const Wide padding = rounds_[i] ? quantity_.unit - 1 : 0;
+                sizes_[i] = bends[i] ? bounds_over(quantity_.sizes[i], point).high + padding : flat[i];
+            }
+            bound = std::max(bound, quantity_.total(sizes_));
+        }
+        return round_up(bound - quantity_.unit + 1, quantity_.unit);
+    }
+
+    /// The box with each symbol that the size only grows or only falls with at the end where it is largest.
+    static Box best_end(const Polynomial& size, Box box, const std::vector<std::size_t>& wide) {
+        for (const std::size_t symbol : wide) {
+            const Interval step = step_over(size, symbol, box);
+            Box::Range& range = box.ranges[symbol];
+            if (step.low >= 0)
+                range.low = range.high;
+            else if (step.high <= 0)
+                range.high = range.low;
+        }
+        return box;
+    }
+
+    static std::vector<std::size_t> open_ranges(const Box& box) {
+        std::vector<std::size_t> open;
+        for (std::size_t i = 0; i < box.ranges.size(); ++i)
+            if (!box.ranges[i].is_point()) open.push_back(i);
+        return open;
+    }
+
+    static Box corner_of(const Box& box, const std::vector<std::size_t>& wide, std::size_t corner) {
+        Box point = box;
+        for (std::size_t i = 0; i < wide.size(); ++i) {
+            Box::Range& range = point.ranges[wide[i]];
+            (corner >> i & 1 ? range.low : range.high) = corner >> i & 1 ? range.high : range.low;
+        }
+        return point;
+    }
+
+    /// The symbol whose range moves the sizes most.
+    std::size_t widest(const Box& box) const {
+        std::size_t best = 0;
+        Wide most = -1;
+        for (const std::size_t symbol : open_ranges(box)) {
+            Wide moved = 0;
+            for (const Polynomial& size : quantity_.sizes) {
+                const Interval step = step_over(size, symbol, box);
+                moved = std::max(moved, std::max(step.high, -step.low));
+            }
+            const Box::Range& range = box.ranges[symbol];
+            const Wide width = Wide(range.high) - range.low;
+            const Wide reach = detail::multiply({moved + 1, moved + 1}, {width, width}).high;
+            if (reach > most) most = reach, best = symbol;
+        }
+        return best;
+    }
+
+    const Quantity& quantity_;
+    std::span<const Polynomial> limits_;
+    MaximumOptions options_;
+    Box whole_;
+    std::vector<bool> rounds_;  // of each size: whether some value of it may be no multiple of the unit
+    std::vector<Wide> sizes_;   // scratch
+    Maximum result_;
+    int looked_at_ = 0;
+};
+
+}  // namespace
+
+Maximum maximum_of(const Quantity& quantity, const Symbols& symbols, std::span<const Polynomial> limits,
+                   const MaximumOptions& options) {
+    return Search(quantity, symbols, limits, options).run();
+}
+
+}  // namespace cairn::inline v0::program

@@ -1,0 +1,53 @@
+#include "program/peak.hpp"
+
+#include "program/lifetimes.hpp"
+#include "types/dim_table.hpp"
+
+#include <algorithm>
+
+namespace cairn::inline v0::program {
+
+std::vector<Polynomial> limits_of(const Program& program) {
+    std::vector<Polynomial> limits;
+    for (const StatePort& state : program.states) {
+        const Dim& capacity =
+            program.buffers[static_cast<std::size_t>(state.buffer)].desc.shape[static_cast<std::size_t>(state.axis)];
+        Polynomial limit = subtract(detail::DimTable::polynomial(state.after), detail::DimTable::polynomial(capacity));
+        if (std::find(limits.begin(), limits.end(), limit) == limits.end()) limits.push_back(std::move(limit));
+    }
+    return limits;
+}
+
+Peak peak_of(const Program& program, int boxes) {
+    const Plan& plan = program.plan;
+    Quantity arena;
+    arena.unit = arena_alignment;
+    std::vector<Dim> distinct;
+    std::vector<std::size_t> size_of_storage;
+    for (const Storage& storage : plan.storages) {
+        const auto it = std::find(distinct.begin(), distinct.end(), storage.bytes);
+        size_of_storage.push_back(static_cast<std::size_t>(it - distinct.begin()));
+        if (it != distinct.end()) continue;
+        distinct.push_back(storage.bytes);
+        arena.sizes.push_back(detail::DimTable::polynomial(storage.bytes));
+    }
+    std::vector<Wide> ends(plan.storages.size());
+    arena.total = [&](std::span<const Wide> sizes) {
+        Wide height = 0;
+        for (const int s : plan.order) {
+            const auto index = static_cast<std::size_t>(s);
+            Wide end = 0;
+            for (const int below : plan.storages[index].below)
+                end = std::max(end, ends[static_cast<std::size_t>(below)]);
+            ends[index] = std::clamp(end + sizes[size_of_storage[index]], -detail::infinity, detail::infinity);
+            height = std::max(height, ends[index]);
+        }
+        return height;
+    };
+    const Maximum most = maximum_of(arena, *program.symbols, limits_of(program), {.boxes = boxes});
+    Peak peak{detail::to_int64(most.bound), detail::to_int64(most.found), most.at};
+    if (!most.legal) peak.at = Box(*program.symbols).low();
+    return peak;
+}
+
+}  // namespace cairn::inline v0::program
