@@ -1,6 +1,7 @@
 #include "select/frontier.hpp"
 
 #include "cairn/error.hpp"
+#include "select/circles.hpp"
 #include "select/reduce.hpp"
 #include "select/region.hpp"
 
@@ -77,9 +78,8 @@ void cross_region(const std::map<Frontier, Arrival>& above, std::map<Frontier, A
     }
 }
 
-}  // namespace
-
-SearchResult search(const SearchProblem& original, const SearchOptions& options) {
+/// The cheapest choices, whether or not they rest on each other in a circle.
+SearchResult search_freely(const SearchProblem& original, const SearchOptions& options) {
     const Reduction reduction = reduce(original);
     const SearchProblem& problem = reduction.problem;
 
@@ -100,7 +100,8 @@ SearchResult search(const SearchProblem& original, const SearchOptions& options)
     result.regions_solved = solvers.size();
 
     const auto end = borders[0].find({});
-    if (end == borders[0].end()) throw InternalError("select", "the search found no consistent set of choices");
+    if (end == borders[0].end())
+        throw Error(ErrorKind::unsupported, "select", "each goal can be reached, but not all of them at once");
     result.cost = end->second.cost;
     const auto* step = &*end;
     for (std::size_t r = 0; r < regions; ++r) {
@@ -109,6 +110,13 @@ SearchResult search(const SearchProblem& original, const SearchOptions& options)
         step = step->second.from;
     }
     return result;
+}
+
+}  // namespace
+
+SearchResult search(const SearchProblem& problem, const SearchOptions& options) {
+    return search_without_circles(problem,
+                                  [&](const SearchProblem& allowed) { return search_freely(allowed, options); });
 }
 
 }  // namespace cairn::inline v0::select

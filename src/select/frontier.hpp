@@ -41,9 +41,10 @@ struct SearchResult {
 ///     f(D)  = f(D - g)                                         where g = max D is provided already
 ///           = min over alternatives a of g: cost(a) + f(D - g + needs(a) + provides(a))
 ///
-/// Needs rank below g, so each goal is decided once and paid once. The order of goals is cut where few of them cross;
+/// Needs rank below g, so each goal is decided once and paid once. Choices that rest on each other in a circle (each of
+/// two tiles needs what the other provides) do not count. The order of goals is cut where few of them cross;
 /// equal pieces (transformer layers) are solved once and chained. Throws Error(unsupported) naming a goal that cannot
-/// be reached.
+/// be reached, or where no set of choices reaches all roots at once.
 SearchResult search(const SearchProblem& problem, const SearchOptions& options = {});
 
 }  // namespace cairn::inline v0::select

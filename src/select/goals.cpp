@@ -1,6 +1,7 @@
 #include "select/goals.hpp"
 
 #include "ir/op_table.hpp"
+#include "select/reduce.hpp"
 
 #include <fmt/format.h>
 
@@ -159,10 +160,10 @@ private:
             const Key key = memo_.keys[goal];
             for (Candidate& candidate : found_[key]) add_alternative(goal, key, std::move(candidate), number_, seen);
         }
+        const std::vector<bool> reachable = reachable_goals(memo_.problem);
         for (const Key& root : roots_) {
             const auto goal = number_.find(root);
-            if (goal == number_.end() || memo_.problem.goals[static_cast<std::size_t>(goal->second)].empty())
-                refuse(root.first);
+            if (goal == number_.end() || !reachable[static_cast<std::size_t>(goal->second)]) refuse(root.first);
             memo_.problem.roots.push_back(goal->second);
         }
     }
@@ -172,8 +173,12 @@ private:
         if (it == found_.end() || !visited_.insert(key).second) return;
         for (const Candidate& candidate : it->second) {
             for (const Key& need : needs_of(candidate, key.first)) visit(need);
-            for (const NodeId output : candidate.outputs)
-                if (output != key.first) visit({output, ""});
+            // What no kernel makes alone still has a number: it can come along.
+            for (const NodeId output : candidate.outputs) {
+                if (output == key.first) continue;
+                found_.try_emplace({output, ""});
+                visit({output, ""});
+            }
         }
         number_[key] = static_cast<int>(memo_.keys.size());
         memo_.keys.push_back(key);
@@ -186,7 +191,6 @@ private:
         for (const Key& need : needs_of(candidate, key.first)) {
             const auto it = number.find(need);
             if (it == number.end() || it->second >= static_cast<int>(goal)) return;
-            if (memo_.problem.goals[static_cast<std::size_t>(it->second)].empty()) return;
             alternative.needs.push_back(it->second);
         }
         for (const NodeId output : candidate.outputs)
@@ -213,7 +217,8 @@ private:
             deeper = false;
             for (const NodeId operand : graph_.node(culprit).operands) {
                 const NodeId base = views()[operand].base;
-                const bool made = ir::is_given(graph_.node(base)) || found_.contains({base, ""});
+                const auto found = found_.find({base, ""});
+                const bool made = ir::is_given(graph_.node(base)) || (found != found_.end() && !found->second.empty());
                 if (!made) culprit = base, deeper = true;
             }
         }

@@ -36,9 +36,10 @@ public:
     explicit Reducer(const SearchProblem& problem)
         : options_(problem.goals.size()), brings_(problem.goals.size(), false), roots_(problem.roots) {
         std::sort(roots_.begin(), roots_.end());
+        const std::vector<bool> reachable = reachable_goals(problem);
+        const auto possible = [&](int goal) { return reachable[static_cast<std::size_t>(goal)]; };
         for (std::size_t g = 0; g < options_.size(); ++g) {
             for (std::size_t a = 0; a < problem.goals[g].size(); ++a) {
-                const auto possible = [&](int need) { return !options(need).empty(); };
                 const std::vector<int>& needs = problem.goals[g][a].needs;
                 if (!std::all_of(needs.begin(), needs.end(), possible)) continue;
                 Option option{problem.goals[g][a], decided({static_cast<int>(g), static_cast<int>(a)})};
@@ -52,7 +53,7 @@ public:
             prune(options_[g]);
         }
         for (const int root : problem.roots)
-            if (options(root).empty())
+            if (!possible(root))
                 throw Error(ErrorKind::unsupported, "select", "goal " + std::to_string(root) + " cannot be reached");
     }
 
@@ -164,11 +165,13 @@ private:
     Reduction numbered() {
         // What can only come along has no option of its own.
         std::vector<bool> kept(options_.size(), false);
-        for (std::size_t g = 0; g < options_.size(); ++g) {
-            kept[g] = !options_[g].empty();
-            for (const Option& option : options_[g])
-                for (const int goal : option.alternative.provides) kept[static_cast<std::size_t>(goal)] = true;
-        }
+        for (const int root : roots_) kept[static_cast<std::size_t>(root)] = true;
+        for (std::size_t g = 0; g < options_.size(); ++g)
+            for (const Option& option : options_[g]) {
+                kept[g] = true;
+                for (const auto* goals : {&option.alternative.needs, &option.alternative.provides})
+                    for (const int goal : *goals) kept[static_cast<std::size_t>(goal)] = true;
+            }
         std::vector<int> number(options_.size(), -1);
         for (std::size_t g = 0; g < options_.size(); ++g) {
             if (!kept[g]) continue;
@@ -201,6 +204,26 @@ void Reduction::decide(int goal, int alternative, std::vector<int>& choice) cons
         for (const int part : {decision.first, decision.second})
             if (part >= 0) open.push_back(part);
     }
+}
+
+std::vector<bool> reachable_goals(const SearchProblem& problem) {
+    std::vector<bool> reachable(problem.goals.size(), false);
+    const auto reached = [&](int goal) { return reachable[static_cast<std::size_t>(goal)]; };
+    // What comes along with a higher goal may open a way to goals in between, so once is not always enough.
+    for (bool changed = true; changed;) {
+        changed = false;
+        const auto reach = [&](std::size_t goal) {
+            changed = changed || !reachable[goal];
+            reachable[goal] = true;
+        };
+        for (std::size_t g = 0; g < problem.goals.size(); ++g)
+            for (const Alternative& alternative : problem.goals[g]) {
+                if (!std::all_of(alternative.needs.begin(), alternative.needs.end(), reached)) continue;
+                reach(g);
+                for (const int goal : alternative.provides) reach(static_cast<std::size_t>(goal));
+            }
+    }
+    return reachable;
 }
 
 Reduction reduce(const SearchProblem& problem) { return Reducer(problem).run(); }

@@ -27,6 +27,10 @@ private:
     std::vector<std::vector<int>> starts_;  // per goal and alternative: where its decisions start
 };
 
+/// Which goals can be reached at all: by an alternative of their own, or as what one of a higher goal provides, whose
+/// needs can be reached. (Two goals may each be within reach and yet not both at once.)
+std::vector<bool> reachable_goals(const SearchProblem& problem);
+
 /// Takes goal v into its user u where no other goal needs v, no tile provides it and it is no root:
 ///
 ///     alternatives(u) = { a without v } + { a + b : a needs v, b in alternatives(v) }

@@ -1,6 +1,7 @@
 #include "select/frontier.hpp"
 
 #include "cairn/error.hpp"
+#include "select/circles.hpp"
 
 #include <gtest/gtest.h>
 
@@ -31,6 +32,7 @@ double cost_of(const SearchProblem& problem, const std::vector<int>& choice) {
     for (const int g : provided)
         if (!wanted.contains(g) || by_products.contains(g)) return std::numeric_limits<double>::infinity();
     provided.insert(by_products.begin(), by_products.end());
+    if (!circle_of(problem, choice).empty()) return std::numeric_limits<double>::infinity();
     const auto missing = [&](int goal) { return !provided.contains(goal); };
     if (std::any_of(problem.roots.begin(), problem.roots.end(), missing))
         return std::numeric_limits<double>::infinity();
@@ -40,6 +42,17 @@ double cost_of(const SearchProblem& problem, const std::vector<int>& choice) {
             if (std::any_of(needs.begin(), needs.end(), missing)) return std::numeric_limits<double>::infinity();
         }
     return cost;
+}
+
+/// Whether a goal is a root or rests under something chosen.
+bool is_wanted(const SearchProblem& problem, const std::vector<int>& choice, int goal) {
+    if (std::count(problem.roots.begin(), problem.roots.end(), goal) > 0) return true;
+    for (std::size_t g = 0; g < choice.size(); ++g)
+        if (choice[g] >= 0) {
+            const auto& needs = problem.goals[g][static_cast<std::size_t>(choice[g])].needs;
+            if (std::count(needs.begin(), needs.end(), goal) > 0) return true;
+        }
+    return false;
 }
 
 /// Every combination of choices, the plain way.
@@ -54,12 +67,13 @@ double brute_force(const SearchProblem& problem) {
     }
 }
 
-SearchProblem random_problem(std::uint32_t seed, int goals, bool multi_output) {
+/// With `only_along` some goals have no alternative of their own: they come along with a higher one or not at all.
+SearchProblem random_problem(std::uint32_t seed, int goals, bool multi_output, bool only_along = false) {
     std::mt19937 random(seed);
     SearchProblem problem;
     for (int g = 0; g < goals; ++g) {
         auto& alternatives = problem.goals.emplace_back();
-        const int count = 1 + static_cast<int>(random() % 3);
+        const int count = only_along && random() % 3 == 0 ? 0 : 1 + static_cast<int>(random() % 3);
         for (int a = 0; a < count; ++a) {
             Alternative alternative;
             alternative.cost = static_cast<double>(1 + random() % 64);
@@ -76,13 +90,15 @@ SearchProblem random_problem(std::uint32_t seed, int goals, bool multi_output) {
     }
     problem.roots = {goals - 1};
     if (goals > 3 && random() % 2 == 0) problem.roots.push_back(goals / 2);
+    if (only_along && random() % 2 == 0) problem.roots.push_back(0);
     return problem;
 }
 
 TEST(Frontier, FindsTheOptimumThatBruteForceFinds) {
-    int solved = 0;
-    for (std::uint32_t seed = 0; seed < 500; ++seed) {
-        const SearchProblem problem = random_problem(seed, 3 + static_cast<int>(seed % 6), seed % 2 == 0);
+    int solved = 0, along = 0;
+    for (std::uint32_t seed = 0; seed < 3000; ++seed) {
+        const bool only_along = seed % 8 == 0 || seed % 8 == 4 || seed % 8 == 6;
+        const SearchProblem problem = random_problem(seed, 3 + static_cast<int>(seed % 6), seed % 2 == 0, only_along);
         const double best = brute_force(problem);
         for (const bool share : {false, true}) {
             if (std::isinf(best)) {
@@ -94,9 +110,12 @@ TEST(Frontier, FindsTheOptimumThatBruteForceFinds) {
             ++solved;
             EXPECT_DOUBLE_EQ(cost_of(problem, result.choice), result.cost) << "seed " << seed;
             EXPECT_TRUE(result.exact);
+            for (std::size_t g = 0; g < problem.goals.size(); ++g)
+                along += problem.goals[g].empty() && is_wanted(problem, result.choice, static_cast<int>(g));
         }
     }
-    EXPECT_GT(solved, 900);
+    EXPECT_GT(solved, 4500);
+    EXPECT_GT(along, 100);
 }
 
 TEST(Frontier, CountsSharedWorkOnce) {
@@ -127,6 +146,32 @@ TEST(Frontier, TakesAlongWhatCanOnlyComeAlong) {
     const SearchResult result = search(problem);
     EXPECT_DOUBLE_EQ(result.cost, 4);
     EXPECT_EQ(result.choice, (std::vector<int>{-1, 0, 0}));
+}
+
+TEST(Frontier, RestsOnWhatCanOnlyComeAlong) {
+    // Goal 1 brings 0, which the cheap way to goal 2 needs.
+    SearchProblem problem;
+    problem.goals = {{}, {{1, {}, {0}}}, {{1, {0}, {}}, {5, {1}, {}}}};
+    problem.roots = {2, 1};
+    EXPECT_DOUBLE_EQ(search(problem).cost, 2);
+    problem.goals[2].pop_back();
+    EXPECT_DOUBLE_EQ(search(problem).cost, 2);
+    problem.roots = {1, 0};
+    EXPECT_DOUBLE_EQ(search(problem).cost, 1);
+}
+
+TEST(Frontier, SaysThatGoalsExcludeEachOther) {
+    // 1 and 2 can each be reached, but both bring 0, which has one maker.
+    SearchProblem problem;
+    problem.goals = {{}, {{1, {}, {0}}}, {{1, {}, {0}}}};
+    problem.roots = {1, 2};
+    try {
+        search(problem);
+        FAIL() << "expected an Error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::unsupported);
+        EXPECT_STREQ(error.what(), "[select] each goal can be reached, but not all of them at once");
+    }
 }
 
 /// `count` layers of the same make, each with a choice between a dear tile and cheap steps, over a value all of them
