@@ -93,8 +93,9 @@ std::string to_string(const Program& program);
 Program parse_program(std::string_view text);
 
 /// The first thing wrong with a program, in words; empty when all is well: indices in range, every value written before
-/// it is read, problems and views agree, in-place storages used by one live value at a time, states updated in order.
-/// Knows nothing of how the program was made.
+/// it is read, problems and views agree, views end within their buffers and storages do not overlap for any legal
+/// symbol values, in-place storages used by one live value at a time, ports and states complete. Knows nothing of how
+/// the program was made, and no kernel.
 std::string verify(const Program& program);
 
 }  // namespace cairn::inline v0::program

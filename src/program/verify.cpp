@@ -1,7 +1,10 @@
 #include "program/program.hpp"
 
+#include "program/verify_sizes.hpp"
+
 #include <fmt/format.h>
 
+#include <set>
 #include <vector>
 
 namespace cairn::inline v0::program {
@@ -19,16 +22,12 @@ public:
         }
         check_section("bind", program_.bind, true);
         check_section("run", program_.run, false);
-        for (const Port& port : program_.inputs)
-            if (valid(port.view.buffer, "an input port") && buffer(port.view.buffer).kind != BufferKind::input)
-                fault("input port {} is no input buffer", port.name);
-        for (const Port& port : program_.outputs)
-            if (valid(port.view.buffer, "an output port") && !is_written(port.view.buffer))
-                fault("output {} is never written", port.name);
-        for (const StatePort& state : program_.states) check_state(state);
+        check_ports();
+        check_states();
         check_plan();
         if (fault_.empty() && !program_.plan.storages.empty()) check_storages();
-        return fault_;
+        if (fault_.empty()) check_disjoint();
+        return fault_.empty() ? verify_sizes(program_) : fault_;
     }
 
 private:
@@ -53,6 +52,7 @@ private:
             if (instruction.inputs.size() != instruction.problem.inputs.size() ||
                 instruction.outputs.size() != instruction.problem.outputs.size())
                 fault("{}: views and problem differ in number", where);
+            if (instruction.outputs.empty()) fault("{} writes nothing", where);
             for (const View& view : instruction.inputs) {
                 if (!valid(view.buffer, where)) return;
                 if (!is_written(view.buffer)) fault("{} reads buffer {} before it is written", where, view.buffer);
@@ -77,13 +77,43 @@ private:
         }
     }
 
-    void check_state(const StatePort& state) {
-        if (!valid(state.buffer, "a state")) return;
-        const Buffer& memory = buffer(state.buffer);
-        if (memory.kind != BufferKind::state || memory.name != state.name)
-            fault("state {} has buffer {} of another kind or name", state.name, state.buffer);
-        if (state.axis < 0 || state.axis >= static_cast<int>(memory.desc.shape.size()))
-            fault("state {} has no axis {}", state.name, state.axis);
+    /// Every input buffer is filled by one port, every output has a name of its own.
+    void check_ports() {
+        std::vector<int> ports(program_.buffers.size(), 0);
+        std::set<std::string_view> names;
+        for (const Port& port : program_.inputs) {
+            if (!valid(port.view.buffer, "an input port")) return;
+            const Buffer& memory = buffer(port.view.buffer);
+            if (memory.kind != BufferKind::input || memory.name != port.name)
+                fault("input {} has buffer {} of another kind or name", port.name, port.view.buffer);
+            ++ports[static_cast<std::size_t>(port.view.buffer)];
+        }
+        for (std::size_t b = 0; b < ports.size(); ++b)
+            if (ports[b] != (program_.buffers[b].kind == BufferKind::input ? 1 : 0))
+                fault("buffer {} has {} input ports", b, ports[b]);
+        for (const Port& port : program_.outputs) {
+            if (!valid(port.view.buffer, "an output port")) return;
+            if (!is_written(port.view.buffer)) fault("output {} is never written", port.name);
+            if (!names.insert(port.name).second) fault("two outputs are called {}", port.name);
+        }
+    }
+
+    /// Every state buffer is the memory of one state.
+    void check_states() {
+        std::vector<int> ports(program_.buffers.size(), 0);
+        for (const StatePort& state : program_.states) {
+            if (!valid(state.buffer, "a state")) return;
+            const Buffer& memory = buffer(state.buffer);
+            if (memory.kind != BufferKind::state || memory.name != state.name)
+                fault("state {} has buffer {} of another kind or name", state.name, state.buffer);
+            if (state.axis < 0 || state.axis >= static_cast<int>(memory.desc.shape.size()) ||
+                !memory.desc.layout.empty())
+                fault("state {} has no axis {}", state.name, state.axis);
+            ++ports[static_cast<std::size_t>(state.buffer)];
+        }
+        for (std::size_t b = 0; b < ports.size(); ++b)
+            if (ports[b] != (program_.buffers[b].kind == BufferKind::state ? 1 : 0))
+                fault("buffer {} is the memory of {} states", b, ports[b]);
     }
 
     void check_plan() {
@@ -100,12 +130,54 @@ private:
                     return fault("storage {} is placed before what lies below it", s);
             placed[static_cast<std::size_t>(s)] = true;
         }
-        for (std::size_t s = 0; s < plan.storages.size(); ++s)
-            for (const int b : plan.storages[s].buffers)
-                if (valid(b, "a storage") && buffer(b).storage != static_cast<int>(s))
-                    fault("buffer {} is not in storage {}", b, s);
-        for (const Buffer& b : program_.buffers)
-            if (b.storage >= count) fault("a buffer lies in storage {} of {}", b.storage, count);
+        std::vector<int> listed(program_.buffers.size(), 0);
+        for (std::size_t s = 0; s < plan.storages.size(); ++s) {
+            const Storage& storage = plan.storages[s];
+            if (storage.first < 0 || storage.first > storage.last ||
+                storage.last > static_cast<int>(program_.run.size()))
+                fault("storage {} lives from {} to {}", s, storage.first, storage.last);
+            for (const int b : storage.buffers) {
+                if (!valid(b, "a storage")) return;
+                if (buffer(b).storage != static_cast<int>(s)) fault("buffer {} is not in storage {}", b, s);
+                ++listed[static_cast<std::size_t>(b)];
+            }
+        }
+        for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
+            const Buffer& made = program_.buffers[b];
+            if (made.storage < -1 || made.storage >= count)
+                return fault("buffer {} lies in storage {} of {}", b, made.storage, count);
+            if (listed[b] != (made.storage >= 0 ? 1 : 0)) fault("buffer {} is listed by {} storages", b, listed[b]);
+            if (made.storage >= 0 && !in_arena(made)) fault("a {} lies in the arena", to_string(made.kind));
+        }
+    }
+
+    static bool in_arena(const Buffer& buffer) {
+        return buffer.kind == BufferKind::transient || buffer.kind == BufferKind::output ||
+               buffer.kind == BufferKind::workspace;
+    }
+
+    /// Of two storages alive at once one lies below the other: then they have no byte in common at any sizes.
+    void check_disjoint() {
+        const Plan& plan = program_.plan;
+        const std::size_t count = plan.storages.size(), words = (count + 63) / 64;
+        std::vector<std::uint64_t> below(count * words, 0);
+        for (std::size_t p = 0; p < count; ++p) {
+            const auto s = static_cast<std::size_t>(plan.order[p]);
+            std::uint64_t* const mine = below.data() + s * words;
+            for (const int lower : plan.storages[s].below) {
+                const auto l = static_cast<std::size_t>(lower);
+                for (std::size_t w = 0; w < words; ++w) mine[w] |= below[l * words + w];
+                mine[l / 64] |= std::uint64_t{1} << (l % 64);
+            }
+            // Whatever is not yet placed cannot lie below, so each pair is looked at once, from the upper one.
+            for (std::size_t q = 0; q < p; ++q) {
+                const auto other = static_cast<std::size_t>(plan.order[q]);
+                const Storage &a = plan.storages[s], &b = plan.storages[other];
+                const bool together = a.first <= b.last && b.first <= a.last;
+                if (together && (mine[other / 64] >> (other % 64) & 1) == 0)
+                    return fault("storages {} and {} are alive at once and neither lies below the other", other, s);
+            }
+        }
     }
 
     /// Follows the run through the storages: each is touched within its life only, and read only for the value written
@@ -115,9 +187,7 @@ private:
         const auto storage_of = [&](int b, std::size_t at) -> int {
             const int s = buffer(b).storage;
             if (s < 0) {
-                const BufferKind kind = buffer(b).kind;
-                if (kind == BufferKind::transient || kind == BufferKind::output || kind == BufferKind::workspace)
-                    fault("buffer {} is used by instruction {} but has no storage", b, at);
+                if (in_arena(buffer(b))) fault("buffer {} is used by instruction {} but has no storage", b, at);
                 return -1;
             }
             const Storage& storage = program_.plan.storages[static_cast<std::size_t>(s)];
@@ -132,7 +202,8 @@ private:
         };
         for (std::size_t i = 0; i < program_.run.size(); ++i) {
             for (const View& view : program_.run[i].inputs) read(view.buffer, i);
-            if (program_.run[i].workspace >= 0) storage_of(program_.run[i].workspace, i);
+            if (const int w = program_.run[i].workspace; w >= 0)
+                if (const int s = storage_of(w, i); s >= 0) owner[static_cast<std::size_t>(s)] = w;
             for (const View& view : program_.run[i].outputs)
                 if (const int s = storage_of(view.buffer, i); s >= 0) owner[static_cast<std::size_t>(s)] = view.buffer;
         }

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "program/program.hpp"
+
+#include <string>
+
+namespace cairn::inline v0::program {
+
+/// The first size of a program that is not proved right for every legal symbol value, in words; empty when all are: no
+/// size is negative, buffers hold what they say, every view ends within its buffer, storages are as large as what lies
+/// in them. What a packed layout takes is not known here: of its views only the beginning is checked. Asks for indices
+/// in range.
+std::string verify_sizes(const Program& program);
+
+/// True when `size` >= 0 is proved for all symbol values at which no polynomial of limits_of(program) is above 0.
+bool is_nonnegative(const Dim& size, const Program& program);
+
+}  // namespace cairn::inline v0::program
