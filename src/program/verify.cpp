@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <set>
 #include <vector>
 
@@ -53,6 +54,8 @@ private:
                 instruction.outputs.size() != instruction.problem.outputs.size())
                 fault("{}: views and problem differ in number", where);
             if (instruction.outputs.empty()) fault("{} writes nothing", where);
+            if (!(instruction.seconds >= 0 && std::isfinite(instruction.seconds)))
+                fault("{} is expected to take {} s", where, instruction.seconds);
             for (const View& view : instruction.inputs) {
                 if (!valid(view.buffer, where)) return;
                 if (!is_written(view.buffer)) fault("{} reads buffer {} before it is written", where, view.buffer);
@@ -71,7 +74,7 @@ private:
                     fault("{} writes buffer {} a second time", where, view.buffer);
                 written_[static_cast<std::size_t>(view.buffer)] = true;
             }
-            if (instruction.workspace >= 0 && valid(instruction.workspace, where) &&
+            if (instruction.workspace != -1 && valid(instruction.workspace, where) &&
                 buffer(instruction.workspace).kind != BufferKind::workspace)
                 fault("{}: buffer {} is no workspace", where, instruction.workspace);
         }

@@ -162,6 +162,11 @@ void Instance::check_states(const Frame& frame) const {
                         fmt::format("state \"{}\" is full: it would hold {} rows, its capacity is {}", state.name,
                                     after, capacity));
     }
+    // A run may leave a length that no run may begin with.
+    for (const SizeSlot& slot : sizes)
+        if (slot.value > slot.high)
+            throw Error(ErrorKind::argument, "run",
+                        fmt::format("{} = {} is not in {}..{}", slot.name, slot.value, slot.low, slot.high));
 }
 
 void Instance::touch_states(const Frame& frame) {

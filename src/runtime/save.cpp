@@ -1,4 +1,5 @@
 #include "runtime/compiled_graph.hpp"
+#include "runtime/verify_set.hpp"
 
 #include <fmt/format.h>
 
@@ -86,6 +87,7 @@ runtime::ProgramSet runtime::parse_program_set(std::string_view text) {
         }
     }
     if (set.symbols == nullptr || set.buckets.empty()) throw Error(ErrorKind::argument, "load", "it holds no program");
+    if (const std::string fault = verify_set(set); !fault.empty()) throw Error(ErrorKind::argument, "load", fault);
     return set;
 }
 
@@ -101,25 +103,6 @@ void CompiledGraph::save(const std::filesystem::path& path) const {
         std::filesystem::remove(partial, failure);
         throw Error(ErrorKind::file, "save", "cannot write " + path.string());
     }
-}
-
-CompiledGraph CompiledGraph::load(const std::filesystem::path& path, const Context& context) {
-    std::ifstream file(path, std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    if (!file.is_open() || file.bad()) throw Error(ErrorKind::file, "load", "cannot read " + path.string());
-    const std::size_t tail = text.rfind("# digest ");
-    const bool whole =
-        tail != std::string::npos &&
-        text.substr(tail) == "# digest " + to_string(digest(std::string_view(text).substr(0, tail))) + '\n';
-    if (!whole)
-        throw Error(ErrorKind::file, "load",
-                    path.string() + " is damaged or no compiled graph: its digest does not fit");
-    text.resize(tail);
-    runtime::ProgramSet set;
-    try {
-        set = runtime::parse_program_set(text);
-    } catch (const Error& error) { throw Error(ErrorKind::file, "load", path.string() + ": " + error.what()); }
-    return runtime::make_compiled_graph(context, std::move(set));
 }
 
 }  // namespace cairn::inline v0

@@ -1,0 +1,188 @@
+#include "cairn/compiled_graph.hpp"
+
+#include "ir/build.hpp"
+#include "ir/op_table.hpp"
+#include "program/verify_sizes.hpp"
+#include "runtime/compiled_graph.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+
+// A file whose digest fits may still hold anything: what a run relies on is checked here, once. The programs themselves
+// are judged by program::verify and runtime::verify_set; what only kernels know is judged below.
+namespace cairn::inline v0 {
+namespace {
+
+using program::Buffer;
+using program::Instruction;
+using program::Program;
+
+/// Checks the instructions of one program against the kernels they name. Throws Error(argument).
+class InstructionChecker {
+public:
+    InstructionChecker(const Program& program, const Context& context) : program_(program), context_(context) {}
+
+    void check() {
+        for (const auto* section : {&program_.bind, &program_.run})
+            for (const Instruction& instruction : *section) check(instruction);
+    }
+
+private:
+    [[noreturn]] void refuse(const Instruction& instruction, std::string_view text) const {
+        throw Error(ErrorKind::argument, "program",
+                    fmt::format("{} {}: {}", instruction.kernel, text, to_string(instruction.problem)));
+    }
+
+    const Buffer& buffer(int b) const { return program_.buffers[static_cast<std::size_t>(b)]; }
+
+    void check(const Instruction& instruction) const {
+        const Kernel* kernel = context_.parts()->find(instruction.kernel);
+        // Linking names all kernels at once that are missing here.
+        if (kernel == nullptr || kernel->isa > context_.isa()) return;
+        if (kernel->device != Device::cpu) refuse(instruction, "is no kernel for this device");
+        if (kernel->definition != instruction.problem.definition) refuse(instruction, "is no kernel for");
+        check_meaning(instruction);
+        check_layouts(instruction);
+        if (const Refusal refusal = kernel->accepts(instruction.problem); !refusal.empty())
+            refuse(instruction, "refuses (" + refusal + ")");
+        check_workspace(instruction, *kernel);
+        check_in_place(instruction, *kernel);
+    }
+
+    /// The problem is one that its definition has: operands, attributes and results fit together.
+    void check_meaning(const Instruction& instruction) const {
+        const Problem& problem = instruction.problem;
+        if (problem.definition == "copy" || problem.definition == "pack") {
+            const bool alike = problem.inputs.size() == 1 && problem.outputs.size() == 1 &&
+                               problem.attributes.empty() && problem.inputs[0].dtype == problem.outputs[0].dtype &&
+                               problem.inputs[0].shape == problem.outputs[0].shape;
+            if (!alike) refuse(instruction, "has operands of another kind in");
+            return;
+        }
+        check_attributes(instruction);
+        const Graph meant = ir::graph_of(problem, context_.kernels().definitions);
+        const auto& outputs = meant.data()->outputs();
+        bool same = outputs.size() == problem.outputs.size();
+        for (std::size_t o = 0; same && o < outputs.size(); ++o) {
+            const ir::Node& node = meant.data()->node(outputs[o].node);
+            same = node.dtype == problem.outputs[o].dtype && node.shape == problem.outputs[o].shape;
+        }
+        if (!same) refuse(instruction, "has results of another kind in");
+    }
+
+    /// Kernels find attributes by their places.
+    void check_attributes(const Instruction& instruction) const {
+        const Problem& problem = instruction.problem;
+        const auto same_names = [&](const auto& names, const auto& name_of) {
+            return std::equal(problem.attributes.begin(), problem.attributes.end(), names.begin(), names.end(),
+                              [&](const Attribute& a, const auto& b) { return a.name == name_of(b); });
+        };
+        if (const auto op = ir::find_op(problem.definition)) {
+            if (!same_names(ir::info(*op).attributes, [](std::string_view name) { return name; }))
+                refuse(instruction, "has other attributes than");
+            return;
+        }
+        if (problem.definition == "elementwise") {
+            if (!problem.attributes.empty()) refuse(instruction, "has attributes in");
+            return;
+        }
+        for (const Definition& definition : context_.kernels().definitions) {
+            if (definition.name != problem.definition) continue;
+            for (const std::string& pattern : definition.patterns) {
+                const auto symbols = Symbols::create();
+                const Attributes wanted = parse_problem(pattern, *symbols).attributes;
+                if (same_names(wanted, [](const Attribute& a) -> const std::string& { return a.name; })) return;
+            }
+        }
+        refuse(instruction, "has the attributes of no pattern in");
+    }
+
+    /// What a packed form takes is told by its layout.
+    void check_layouts(const Instruction& instruction) const {
+        const Problem& problem = instruction.problem;
+        for (const auto& [descs, views] :
+             {std::pair{&problem.inputs, &instruction.inputs}, std::pair{&problem.outputs, &instruction.outputs}})
+            for (std::size_t i = 0; i < descs->size(); ++i)
+                if (!(*descs)[i].layout.empty()) check_layout(instruction, (*descs)[i], (*views)[i].buffer);
+    }
+
+    void check_layout(const Instruction& instruction, const TensorDesc& packed, int at) const {
+        const Buffer& memory = buffer(at);
+        TensorDesc plain = TensorDesc::dense(packed.dtype, packed.shape);
+        for (const Layout& layout : context_.kernels().layouts) {
+            if (layout.name != packed.layout && layout.transposed != packed.layout) continue;
+            if (plain.shape.size() != 2) break;
+            if (layout.name != packed.layout) {
+                std::swap(plain.shape[0], plain.shape[1]);
+                plain.strides = dense_strides(plain.shape);
+            }
+            const bool same = memory.desc.layout == layout.name && memory.desc.shape == plain.shape &&
+                              memory.bytes == layout.bytes(plain);
+            if (same) return;
+        }
+        refuse(instruction, fmt::format("finds {} where it wants {} in", to_string(memory.desc), to_string(packed)));
+    }
+
+    void check_workspace(const Instruction& instruction, const Kernel& kernel) const {
+        Dim wanted = 0;
+        if (kernel.workspace != nullptr) wanted = kernel.workspace(instruction.problem, program_.threads);
+        if (wanted == Dim(0)) return;
+        if (instruction.workspace < 0 ||
+            !program::is_nonnegative(buffer(instruction.workspace).bytes - wanted, program_))
+            refuse(instruction, fmt::format("has too little workspace ({} bytes are wanted) for", to_string(wanted)));
+    }
+
+    /// An operand may lie in the storage of another one only where the kernel says so.
+    void check_in_place(const Instruction& instruction, const Kernel& kernel) const {
+        const auto storage = [&](int b) { return b < 0 ? -1 : buffer(b).storage; };
+        for (std::size_t o = 0; o < instruction.outputs.size(); ++o) {
+            const int written = storage(instruction.outputs[o].buffer);
+            if (written < 0) continue;
+            bool shared = storage(instruction.workspace) == written;
+            for (std::size_t other = 0; other < o; ++other)
+                shared = shared || storage(instruction.outputs[other].buffer) == written;
+            for (std::size_t i = 0; i < instruction.inputs.size(); ++i) {
+                if (storage(instruction.inputs[i].buffer) != written) continue;
+                const TensorDesc &from = instruction.problem.inputs[i], &to = instruction.problem.outputs[o];
+                const bool said = std::any_of(kernel.in_place.begin(), kernel.in_place.end(), [&](const InPlace& pair) {
+                    return pair.input == static_cast<int>(i) && pair.output == static_cast<int>(o);
+                });
+                shared = shared || !said || from.dtype != to.dtype || from.shape != to.shape ||
+                         from.strides != to.strides || !(instruction.inputs[i].offset == instruction.outputs[o].offset);
+            }
+            if (shared) refuse(instruction, "writes into the memory of another operand of");
+        }
+    }
+
+    const Program& program_;
+    const Context& context_;
+};
+
+}  // namespace
+
+CompiledGraph CompiledGraph::load(const std::filesystem::path& path, const Context& context) {
+    std::ifstream file(path, std::ios::binary);
+    std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    if (!file.is_open() || file.bad()) throw Error(ErrorKind::file, "load", "cannot read " + path.string());
+    const std::size_t tail = text.rfind("# digest ");
+    const bool whole =
+        tail != std::string::npos &&
+        text.substr(tail) == "# digest " + to_string(digest(std::string_view(text).substr(0, tail))) + '\n';
+    if (!whole)
+        throw Error(ErrorKind::file, "load",
+                    path.string() + " is damaged or no compiled graph: its digest does not fit");
+    text.resize(tail);
+    const auto refuse = [&](const char* reason) -> Error {
+        return {ErrorKind::file, "load", path.string() + ": " + reason};
+    };
+    runtime::ProgramSet set;
+    try {
+        set = runtime::parse_program_set(text);
+        for (const runtime::BucketProgram& bucket : set.buckets) InstructionChecker(bucket.program, context).check();
+    } catch (const std::exception& error) { throw refuse(error.what()); }
+    return runtime::make_compiled_graph(context, std::move(set));
+}
+
+}  // namespace cairn::inline v0

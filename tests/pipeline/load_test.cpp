@@ -1,0 +1,230 @@
+#include "cairn/cairn.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace cairn {
+namespace {
+
+/// A little of everything a saved file may hold: buckets, a state, packed weights, constants, views, an output that is
+/// two parts side by side.
+Graph network() {
+    Graph g;
+    const Dim p = g.symbol("P", 0, 63), t = g.symbol("T", 1, 8);
+    const Tensor x = g.input("x", DType::f32, {t, 64});
+    State s = g.state("k", DType::f32, {p, 64}, 0, 64);
+    const Tensor all = s.append(x);
+    const Tensor h = gelu(linear(x, g.weight("w", DType::f32, {64, 64}), g.weight("b", DType::f32, {64})));
+    g.output("y", softmax(matmul(h, transpose(all, {1, 0}))));
+    g.output("e", gather(all, g.input("ids", DType::i32, {t})));
+    g.output("c", concat({h, slice(x, 1, 3, 40)}, 1));
+    return g;
+}
+
+class SavedFile {
+public:
+    SavedFile() : path_(std::filesystem::temp_directory_path() / ("cairn_load_" + std::to_string(::getpid()))) {
+        compile(network(), context_, {.splits = {{"T", {1, 4}}}}).save(path_);
+        std::ifstream file(path_, std::ios::binary);
+        text_.assign(std::istreambuf_iterator<char>(file), {});
+        text_.resize(text_.rfind("# digest "));
+    }
+    ~SavedFile() { std::filesystem::remove(path_); }
+    SavedFile(const SavedFile&) = delete;
+    SavedFile& operator=(const SavedFile&) = delete;
+
+    const std::string& text() const { return text_; }
+
+    /// Loads `text`, signed as it should be.
+    CompiledGraph load(const std::string& text) const {
+        std::ofstream(path_, std::ios::binary) << text << "# digest " << to_string(digest(text)) << '\n';
+        return CompiledGraph::load(path_, context_);
+    }
+
+private:
+    Context context_;
+    std::filesystem::path path_;
+    std::string text_;
+};
+
+/// Binds and runs at several sizes, and reads every byte of every output.
+void exercise(CompiledGraph& compiled, std::mt19937& random) {
+    static const std::vector<float> weights(64 * 64, 0.01F), x(8 * 64, 0.5F);
+    static const std::vector<std::int32_t> ids(8, 0);
+    compiled.bind([](std::string_view name) {
+        InputView view;
+        view.data = weights.data();
+        view.shape = name == "w" ? std::vector<std::int64_t>{64, 64} : std::vector<std::int64_t>{64};
+        return view;
+    });
+    for (int run = 0; run < 4; ++run) {
+        const std::int64_t t = run == 0 ? 8 : 1 + static_cast<std::int64_t>(random() % 8);
+        compiled.set("x", x.data(), {t, 64});
+        compiled.set("ids", ids.data(), {t});
+        compiled.run();
+        for (const char* name : {"y", "e", "c"}) {
+            const auto y = compiled.output(name).as<float>();
+            volatile float sum = 0;
+            for (const float value : y) sum = sum + value;
+        }
+    }
+    compiled.memory();
+    compiled.explain();
+    compiled.profile();
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    return lines;
+}
+
+/// Positions of a line at which a number, or a name, begins, and its length.
+std::vector<std::pair<std::size_t, std::size_t>> tokens(const std::string& line, bool numbers) {
+    const auto wanted = [&](char c) {
+        return numbers ? c >= '0' && c <= '9' : (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    };
+    std::vector<std::pair<std::size_t, std::size_t>> found;
+    for (std::size_t i = 0; i < line.size();) {
+        std::size_t end = i;
+        while (end < line.size() && wanted(line[end])) ++end;
+        if (end > i) found.emplace_back(i, end - i);
+        i = std::max(end, i + 1);
+    }
+    return found;
+}
+
+class Mutator {
+public:
+    explicit Mutator(std::uint32_t seed) : random_(seed) {}
+
+    void mutate(std::vector<std::string>& lines) {
+        std::string& line = lines[below(lines.size())];
+        std::string& other = lines[below(lines.size())];
+        switch (below(9)) {
+            case 0: return change_number(line);
+            case 1: return change_number(line);
+            case 2: return exchange(line, line, true);
+            case 3: return exchange(line, other, true);
+            case 4: return exchange(line, other, false);
+            case 5: lines.erase(lines.begin() + (&line - lines.data())); return;
+            case 6: std::swap(line, other); return;
+            case 7: lines.insert(lines.begin() + (&line - lines.data()), std::string(other)); return;
+            default:
+                if (!line.empty()) line[below(line.size())] = static_cast<char>(32 + below(95));
+        }
+    }
+
+    std::mt19937& random() { return random_; }
+
+private:
+    std::size_t below(std::size_t n) { return random_() % n; }
+
+    void change_number(std::string& line) {
+        const auto found = tokens(line, true);
+        if (found.empty()) return;
+        const auto [at, length] = found[below(found.size())];
+        const std::string old = line.substr(at, length);
+        static const char* const values[] = {"0",  "1",  "2",       "7",  "63",         "64",
+                                             "65", "-1", "1000000", "-2", "4294967296", "9223372036854775807"};
+        std::string value = values[below(std::size(values))];
+        if (old.size() < 10 && below(2) == 0)
+            value = std::to_string(std::stoll(old) + (below(2) == 0 ? 1 : -1) * static_cast<int>(1 + below(8)));
+        line.replace(at, length, value);
+    }
+
+    /// Puts a token of one line in the place of a token of another.
+    void exchange(std::string& line, const std::string& other, bool numbers) {
+        const auto to = tokens(line, numbers), from = tokens(other, numbers);
+        if (to.empty() || from.empty()) return;
+        const auto [source, size] = from[below(from.size())];
+        const std::string taken = other.substr(source, size);
+        const auto [at, length] = to[below(to.size())];
+        line.replace(at, length, taken);
+    }
+
+    std::mt19937 random_;
+};
+
+TEST(Load, MutatedFilesAreRefusedOrRun) {
+    const SavedFile saved;
+    const std::vector<std::string> original = lines_of(saved.text());
+    Mutator mutator(7);
+    int refused = 0, refused_in_use = 0, ran = 0;
+    for (int round = 0; round < 3000; ++round) {
+        std::vector<std::string> lines = original;
+        for (std::uint32_t i = 0; i < 1 + mutator.random()() % 2; ++i) mutator.mutate(lines);
+        std::string text;
+        for (const std::string& line : lines) text += line + '\n';
+        if (text == saved.text()) continue;
+        try {
+            CompiledGraph compiled = saved.load(text);
+            try {
+                exercise(compiled, mutator.random());
+                ++ran;
+            } catch (const Error& error) {
+                EXPECT_NE(error.kind(), ErrorKind::internal) << error.what() << " in round " << round;
+                ++refused_in_use;
+            }
+        } catch (const Error& error) {
+            EXPECT_TRUE(error.kind() == ErrorKind::file || error.kind() == ErrorKind::unsupported ||
+                        error.kind() == ErrorKind::argument || error.kind() == ErrorKind::memory)
+                << error.what() << " in round " << round;
+            ++refused;
+        }
+    }
+    EXPECT_GT(refused, 1500);
+    EXPECT_GT(ran, 90);
+    EXPECT_LT(refused_in_use, 100);
+}
+
+/// The message with which a file is refused in which `from` became `to`.
+std::string refusal(const SavedFile& saved, const std::string& from, const std::string& to) {
+    std::string text = saved.text();
+    const std::size_t at = text.find(from);
+    if (at == std::string::npos) return "'" + from + "' is not in the file";
+    text.replace(at, from.size(), to);
+    try {
+        saved.load(text);
+    } catch (const Error& error) {
+        const std::string message = error.what();
+        EXPECT_EQ(error.kind(), ErrorKind::file) << message;
+        return message;
+    }
+    return "it loads";
+}
+
+TEST(Load, SaysWhatDoesNotFit) {
+    const SavedFile saved;
+    const auto says = [&](const std::string& from, const std::string& to, const std::string& reason) {
+        const std::string message = refusal(saved, from, to);
+        EXPECT_NE(message.find(reason), std::string::npos) << from << " -> " << to << ": " << message;
+    };
+    says("# bucket T 1 1", "# bucket T 1 0", "a bucket is for no value of T");
+    says("# bucket T 1 1", "# bucket T 1 2", "a bucket is for T in 1..2, its program is not");
+    says("# bucket T 5 8", "# bucket T 5 7", "some sizes have no bucket");
+    says("# bucket T 1 1", "# bucket U 1 1", "unknown symbol U");
+    says("input \"x\" 0", "input \"z\" 0", "input z has buffer 0 of another kind or name");
+    says(" life 1 ", " life -2 ", "lives from -2");
+    says(" workspace -1 ", " workspace -2 ", "names buffer -2");
+    says("state \"k\" 0", "state \"k\" 1", "state k has buffer 1 of another kind or name");
+}
+
+TEST(Load, TheFileAsItIsRuns) {
+    const SavedFile saved;
+    std::mt19937 random(1);
+    CompiledGraph compiled = saved.load(saved.text());
+    exercise(compiled, random);
+}
+
+}  // namespace
+}  // namespace cairn
