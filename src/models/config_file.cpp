@@ -1,19 +1,24 @@
 #include "models/config_file.hpp"
 
+#include "json_text/tree.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <fstream>
+#include <iterator>
 
 namespace cairn::inline v0::models {
 
 using nlohmann::json;
 
 ConfigFile::ConfigFile(const std::filesystem::path& path) : path_(path) {
+    const auto refuse = [&] { throw Error(ErrorKind::file, "config", "cannot read " + path.string()); };
     std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored)) refuse();  // opening a pipe would wait for its writer
     std::ifstream file(path, std::ios::binary);
-    if (!file || !std::filesystem::is_regular_file(path, ignored))
-        throw Error(ErrorKind::file, "config", "cannot read " + path.string());
-    json_ = std::make_unique<json>(json::parse(file, nullptr, false));
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    if (!file.is_open() || file.bad()) refuse();
+    json_ = std::make_unique<json>(json_text::read_json(bytes, [&](const std::string& what) { fail("it " + what); }));
     if (!json_->is_object()) fail("it is no JSON object");
 }
 

@@ -1,17 +1,14 @@
 #pragma once
 
 #include "cairn/error.hpp"
+#include "json_text/in_quotes.hpp"
 
 #include <string>
 #include <string_view>
 
 namespace cairn::inline v0::text {
 
-/// A token or name as error messages show it: quoted, and cut where it is very long.
-inline std::string in_quotes(std::string_view name) {
-    constexpr std::size_t most = 60;
-    return "'" + std::string(name.substr(0, most)) + (name.size() > most ? "...'" : "'");
-}
+using json_text::in_quotes;
 
 /// `[tokenizer] message (source)`, where `source` is a path, with `:line` where there is one.
 [[noreturn]] inline void bad_file(std::string_view source, const std::string& message) {

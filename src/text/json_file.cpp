@@ -1,5 +1,7 @@
 #include "text/json_file.hpp"
 
+#include "json_text/tree.hpp"
+
 #include <fstream>
 #include <iterator>
 #include <system_error>
@@ -22,15 +24,10 @@ std::string read_file(const std::filesystem::path& path) {
 }
 
 nlohmann::json read_json_object(const std::filesystem::path& path) {
-    const std::string bytes = read_file(path);
-    try {
-        nlohmann::json value = nlohmann::json::parse(bytes);
-        if (!value.is_object())
-            bad_file(path.string(), std::string("expected a JSON object, got ") + value.type_name());
-        return value;
-    } catch (const nlohmann::json::parse_error& error) {
-        bad_file(path.string(), "expected JSON, got a syntax error at byte " + std::to_string(error.byte));
-    }
+    nlohmann::json value = json_text::read_json(
+        read_file(path), [&](const std::string& what) { bad_file(path.string(), "the text " + what); });
+    if (!value.is_object()) bad_file(path.string(), std::string("expected a JSON object, got ") + value.type_name());
+    return value;
 }
 
 template <class T>

@@ -16,7 +16,8 @@ bool file_exists(const std::filesystem::path& path);
 /// The bytes of a file. Throws Error (file) where it cannot be read.
 std::string read_file(const std::filesystem::path& path);
 
-/// A JSON file whose outermost value is an object. Throws Error (file) where it is anything else.
+/// A JSON file, held to the rules of json_text::read_json, whose outermost value is an object. Throws Error (file)
+/// where it is anything else.
 nlohmann::json read_json_object(const std::filesystem::path& path);
 
 /// A member of an object that may be missing or null: then `otherwise`. Throws Error (file), naming the key, where the

@@ -3,6 +3,7 @@
 #include "text/json_file.hpp"
 
 #include <charconv>
+#include <cmath>
 
 namespace cairn::inline v0::text {
 
@@ -71,10 +72,11 @@ TokenizerConfig read_tokenizer_config(const std::filesystem::path& path) {
 
     const auto length = json.find("model_max_length");
     if (length != json.end() && !length->is_null()) {
-        if (!length->is_number() || !(length->get<double>() > 0))
-            bad_file(config.source, "expected a positive number for 'model_max_length'");
+        const double value = length->is_number() ? length->get<double>() : 0;
+        if (value < 1 || value != std::floor(value))
+            bad_file(config.source, "expected a positive whole number for 'model_max_length'");
         // "No limit" is written as 10^30.
-        if (length->get<double>() < 1e15) config.model_max_length = static_cast<std::size_t>(length->get<double>());
+        if (value < 1e15) config.model_max_length = static_cast<std::size_t>(value);
     }
     return config;
 }

@@ -8,11 +8,13 @@ namespace cairn::inline v0::text {
 
 namespace {
 
-/// Lines of a file without their ends ("\n" or "\r\n"); no other character ends a line, as tokens may hold any.
+/// Lines of a file without their ends ("\n" or "\r\n") and without a byte order mark before the first; no other
+/// character ends a line, as tokens may hold any.
 std::vector<std::string> read_lines(const std::filesystem::path& path) {
     const std::string bytes = read_file(path);
     std::vector<std::string> lines;
-    for (std::size_t start = 0; start < bytes.size();) {
+    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+    for (std::size_t start = bytes.starts_with(byte_order_mark) ? byte_order_mark.size() : 0; start < bytes.size();) {
         const std::size_t end = std::min(bytes.find('\n', start), bytes.size());
         const bool carriage_return = end > start && bytes[end - 1] == '\r';
         lines.push_back(bytes.substr(start, end - start - (carriage_return ? 1 : 0)));

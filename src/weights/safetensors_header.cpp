@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "weights/json_walk.hpp"
+#include "json_text/walk.hpp"
 #include "weights/weight_file_error.hpp"
 
 namespace cairn::inline v0::weights {
@@ -18,7 +18,7 @@ constexpr std::uint64_t length_bytes = 8;
 
 /// Takes the header apart: `{name: {"dtype": text, "shape": [n...], "data_offsets": [n, n]}, "__metadata__": {text:
 /// text}}`.
-class HeaderReader final : public JsonVisitor {
+class HeaderReader final : public json_text::JsonVisitor {
 public:
     explicit HeaderReader(std::string_view file) : file_(file) {}
 
@@ -62,20 +62,23 @@ public:
         if (!fields_.insert(field_).second) fail("comes twice");
     }
 
-    void value(JsonValue value) override {
-        const bool is_text = value.kind == JsonValue::Kind::string;
-        if (depth_ == 3 && value.kind == JsonValue::Kind::natural) {
-            add_number(value.natural);
-        } else if (depth_ == 2 && is_text && name_ == metadata_key) {
-            header_.metadata[field_] = std::move(value.text);
-        } else if (depth_ == 2 && is_text && field_ == "dtype") {
+    void value(json_text::JsonValue value) override {
+        const auto* natural = std::get_if<std::uint64_t>(&value);
+        auto* text = std::get_if<std::string>(&value);
+        if (depth_ == 3 && natural != nullptr) {
+            add_number(*natural);
+        } else if (depth_ == 2 && text != nullptr && name_ == metadata_key) {
+            header_.metadata[field_] = std::move(*text);
+        } else if (depth_ == 2 && text != nullptr && field_ == "dtype") {
             auto& tensor = header_.tensors.back();
-            tensor.dtype = find_safetensors_dtype(value.text);
-            if (tensor.dtype == nullptr) fail("is the unknown dtype " + shown(value.text));
+            tensor.dtype = find_safetensors_dtype(*text);
+            if (tensor.dtype == nullptr) fail("is the unknown dtype " + shown(*text));
         } else {
             refuse_value();
         }
     }
+
+    [[noreturn]] void fault(const std::string& what) override { throw bad_file(file_, "the header " + what); }
 
 private:
     static constexpr std::string_view metadata_key = "__metadata__";
@@ -192,7 +195,7 @@ SafetensorsHeader parse_safetensors_header(std::span<const std::byte> bytes, std
     const std::string_view text(reinterpret_cast<const char*>(bytes.data() + length_bytes), length);
     if (!text.starts_with('{')) throw bad_file(file, "the header should begin with '{'");
     HeaderReader reader(file);
-    walk_json(text, file, "the header", reader);
+    walk_json(text, reader);
     SafetensorsHeader header = reader.take();
     const std::uint64_t start = length_bytes + length;
     check_spans(header.tensors, bytes.size() - start, file);

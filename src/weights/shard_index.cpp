@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "weights/json_walk.hpp"
+#include "json_text/walk.hpp"
 #include "weights/weight_file_error.hpp"
 
 namespace cairn::inline v0::weights {
@@ -21,7 +21,7 @@ bool stays_inside(const std::string& name) {
     return std::none_of(path.begin(), path.end(), [](const auto& part) { return part == ".." || part == "."; });
 }
 
-class IndexReader final : public JsonVisitor {
+class IndexReader final : public json_text::JsonVisitor {
 public:
     explicit IndexReader(std::string_view file) : file_(file) {}
 
@@ -53,18 +53,20 @@ public:
         }
     }
 
-    void value(JsonValue value) override {
+    void value(json_text::JsonValue value) override {
         if (depth_ == 0) throw bad_file(file_, "the index should be an object");
         if (!in_map()) return;
         if (depth_ == 1) throw bad_file(file_, "'weight_map' should be an object");
-        if (value.kind != JsonValue::Kind::string)
-            throw bad_file(file_, "'weight_map': " + shown(name_) + " should be a string");
-        if (!stays_inside(value.text)) {
-            throw bad_file(file_, "'weight_map': " + shown(name_) + " lies in " + shown(value.text) +
+        auto* shard = std::get_if<std::string>(&value);
+        if (shard == nullptr) throw bad_file(file_, "'weight_map': " + shown(name_) + " should be a string");
+        if (!stays_inside(*shard)) {
+            throw bad_file(file_, "'weight_map': " + shown(name_) + " lies in " + shown(*shard) +
                                       ", which is no file inside the folder of the index");
         }
-        shards_[name_] = std::move(value.text);
+        shards_[name_] = std::move(*shard);
     }
+
+    [[noreturn]] void fault(const std::string& what) override { throw bad_file(file_, "the index " + what); }
 
 private:
     static constexpr std::string_view map_key = "weight_map";
@@ -81,7 +83,7 @@ private:
 
 std::map<std::string, std::string> parse_shard_index(std::string_view text, std::string_view file) {
     IndexReader reader(file);
-    walk_json(text, file, "the index", reader);
+    walk_json(text, reader);
     return reader.take();
 }
 

@@ -5,6 +5,7 @@
 #include "tests/weights/file_maker.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <functional>
 
@@ -31,10 +32,14 @@ protected:
         EXPECT_EQ(fault.kind, kind) << fault.message;
         EXPECT_NE(fault.message.find("[config] " + path.string() + ": " + words), std::string::npos) << fault.message;
     }
+    /// A sound file with `entries` in the place of its own.
     static std::string gpt2_with(const std::string& entries) {
-        return R"({"vocab_size": 8, "n_positions": 4, "n_embd": 6, "n_head": 2, "n_layer": 1)" +
-               (entries.empty() ? "" : ", " + entries) + "}";
+        auto config = nlohmann::json::parse(sound_gpt2);
+        config.update(nlohmann::json::parse("{" + entries + "}"));
+        return config.dump();
     }
+    static constexpr const char* sound_gpt2 =
+        R"({"vocab_size": 8, "n_positions": 4, "n_embd": 6, "n_head": 2, "n_layer": 1})";
     test::TempFolder folder;
 };
 
@@ -51,8 +56,17 @@ TEST_F(ConfigFileTest, EntriesAreReadAndAbsentOnesHaveDefaults) {
 }
 
 TEST_F(ConfigFileTest, WhatIsNoObjectIsRefused) {
-    for (const std::string text : {"", "{", "[1]", "3", "{\"a\": 1} more", "\xff"})
-        expect_fault(text, ErrorKind::file, "it is no JSON object");
+    for (const std::string text : {"[1]", "3", "null"}) expect_fault(text, ErrorKind::file, "it is no JSON object");
+    for (const std::string text : {"", "{", "{\"a\": 1} more"})
+        expect_fault(text, ErrorKind::file, "it is not valid JSON at byte ");
+    expect_fault("\xff", ErrorKind::file, "it is not valid UTF-8 at byte 1");
+    const auto expect_text = [&](const std::string& entries, const std::string& words) {
+        expect_fault("{" + entries + "}", ErrorKind::file, words);
+    };
+    expect_text(R"("n_head": 2, "n_head": 1)", "it holds the key 'n_head' twice in one object");
+    expect_text(R"("layer_norm_epsilon": 1e999)", "it holds a number beyond the range of a double at byte 28");
+    expect_text("\"n_inner\": " + std::string(100'000, '[') + std::string(100'000, ']'),
+                "it is nested more than 64 deep");
     for (const auto& path : {folder / "absent.json", folder.path()}) {
         const Fault fault = fault_of([&] { Gpt2Config::read(path); });
         EXPECT_EQ(fault.kind, ErrorKind::file);

@@ -48,19 +48,32 @@ TEST_F(LoadTokenizer, AFolderInPlaceOfAFile) {
 
 TEST_F(LoadTokenizer, MalformedJson) {
     write("vocab.json", "{\"a\": 0,");
-    expect_bad("expected JSON, got a syntax error at byte");
+    expect_bad("the text is not valid JSON at byte 9");
     write("vocab.json", "[1]");
     expect_bad("expected a JSON object, got array");
     write("vocab.json", "");
-    expect_bad("expected JSON");
+    expect_bad("the text is not valid JSON at byte 1");
     write("vocab.json", std::string(100000, '['));
-    expect_bad("expected JSON");
+    expect_bad("the text is nested more than 64 deep");
     write("vocab.json", "{\"\xFF\": 0}");
-    expect_bad("expected JSON");
+    expect_bad("the text is not valid UTF-8 at byte 3");
+    write("vocab.json", "{\"a\": 1e999}");
+    expect_bad("the text holds a number beyond the range of a double at byte 11");
+    write("vocab.json", "{\"a\": 0, \"a\": 1}");
+    expect_bad("the text holds the key 'a' twice in one object");
     write("vocab.json", "{\"a\": \"0\"}");
     expect_bad("expected an integer as the id of 'a', got string");
     write("vocab.json", "{}");
     expect_bad("the vocabulary is empty");
+}
+
+TEST_F(LoadTokenizer, AByteOrderMarkIsPassedOver) {
+    const std::string mark = "\xEF\xBB\xBF";
+    write("vocab.json", mark + small_bpe_vocabulary({"he"}).dump());
+    write("merges.txt", mark + "#version: 0.2\nh e\n");
+    EXPECT_EQ(folder_.load()->encode("he"), Ids{256});
+    only_word_piece(mark + "[UNK]\n[CLS]\n[SEP]\na\n");
+    EXPECT_EQ(folder_.load()->encode("a"), (Ids{1, 3, 2}));
 }
 
 TEST_F(LoadTokenizer, InconsistentIds) {
@@ -122,8 +135,10 @@ TEST_F(LoadTokenizer, BadConfig) {
     expect_bad("expected true or false for 'add_prefix_space', got string");
     write("tokenizer_config.json", R"({"eos_token": 5})");
     expect_bad("expected a string for 'eos_token', got number");
-    write("tokenizer_config.json", R"({"model_max_length": 0})");
-    expect_bad("expected a positive number for 'model_max_length'");
+    for (const char* length : {"0", "0.5", "-3", "\"512\"", "[]", "7.25"}) {
+        write("tokenizer_config.json", std::string(R"({"model_max_length": )") + length + "}");
+        expect_bad("expected a positive whole number for 'model_max_length'");
+    }
     write("tokenizer_config.json", R"({"added_tokens_decoder": {"x": {"content": "a"}}})");
     expect_bad("expected an id as a key of 'added_tokens_decoder', got 'x'");
     write("tokenizer_config.json", R"({"added_tokens_decoder": {"300": {"content": "<x>"}}})");

@@ -1,12 +1,10 @@
-#include "weights/json_walk.hpp"
+#include "json_text/walk.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <utility>
 
-#include "weights/weight_file_error.hpp"
-
-namespace cairn::inline v0::weights {
+namespace cairn::inline v0::json_text {
 
 namespace {
 
@@ -31,22 +29,15 @@ std::size_t character_length(std::string_view text) {
 
 class Events final : public nlohmann::json_sax<Json> {
 public:
-    Events(std::string_view file, std::string_view part, JsonVisitor& visitor)
-        : file_(file), part_(part), visitor_(visitor) {}
+    explicit Events(JsonVisitor& visitor) : visitor_(visitor) {}
 
-    bool null() override { return other(); }
-    bool boolean(bool) override { return other(); }
-    bool number_integer(number_integer_t) override { return other(); }
-    bool number_float(number_float_t, const string_t&) override { return other(); }
-    bool binary(binary_t&) override { return other(); }
-    bool number_unsigned(number_unsigned_t number) override {
-        visitor_.value({JsonValue::Kind::natural, number, {}});
-        return true;
-    }
-    bool string(string_t& text) override {
-        visitor_.value({JsonValue::Kind::string, 0, std::move(text)});
-        return true;
-    }
+    bool null() override { return tell(nullptr); }
+    bool boolean(bool value) override { return tell(value); }
+    bool number_integer(number_integer_t number) override { return tell(std::int64_t{number}); }
+    bool number_unsigned(number_unsigned_t number) override { return tell(std::uint64_t{number}); }
+    bool number_float(number_float_t number, const string_t&) override { return tell(number); }
+    bool string(string_t& text) override { return tell(std::move(text)); }
+    bool binary(binary_t&) override { return false; }  // not in texts
     bool start_object(std::size_t) override {
         deeper();
         visitor_.begin_object();
@@ -71,39 +62,41 @@ public:
         visitor_.key(std::move(name));
         return true;
     }
-    bool parse_error(std::size_t position, const std::string&, const Json::exception&) override {
-        throw bad_file(file_, std::string(part_) + " is not valid JSON at byte " + std::to_string(position));
+    bool parse_error(std::size_t position, const std::string&, const Json::exception& error) override {
+        // Among syntax errors the parser tells a number that overflows.
+        const bool overflow = dynamic_cast<const Json::out_of_range*>(&error) != nullptr;
+        visitor_.fault(
+            (overflow ? "holds a number beyond the range of a double at byte " : "is not valid JSON at byte ") +
+            std::to_string(position));
+        return false;
     }
 
 private:
-    bool other() {
-        visitor_.value({});
+    bool tell(JsonValue value) {
+        visitor_.value(std::move(value));
         return true;
     }
     void deeper() {
         constexpr int deepest = 64;
-        if (++depth_ > deepest) throw bad_file(file_, std::string(part_) + " is nested more than 64 deep");
+        if (++depth_ > deepest) visitor_.fault("is nested more than 64 deep");
     }
 
-    std::string_view file_, part_;
     JsonVisitor& visitor_;
     int depth_ = 0;
 };
 
 }  // namespace
 
-void walk_json(std::string_view text, std::string_view file, std::string_view part, JsonVisitor& visitor) {
+void walk_json(std::string_view text, JsonVisitor& visitor) {
     for (std::size_t i = 0; i < text.size();) {
         const std::size_t length = character_length(text.substr(i));
-        if (length == 0)
-            throw bad_file(file, std::string(part) + " is not valid UTF-8 at byte " + std::to_string(i + 1));
+        if (length == 0) visitor.fault("is not valid UTF-8 at byte " + std::to_string(i + 1));
         // The parser would take a zero byte for the end and leave unseen what follows it.
-        if (text[i] == '\0')
-            throw bad_file(file, std::string(part) + " is not valid JSON at byte " + std::to_string(i + 1));
+        if (text[i] == '\0') visitor.fault("is not valid JSON at byte " + std::to_string(i + 1));
         i += length;
     }
-    Events events(file, part, visitor);
+    Events events(visitor);
     Json::sax_parse(text.begin(), text.end(), &events);
 }
 
-}  // namespace cairn::inline v0::weights
+}  // namespace cairn::inline v0::json_text
