@@ -3,7 +3,6 @@
 #include "text/bad_file.hpp"
 #include "text/byte_alphabet.hpp"
 #include "text/gpt2_split.hpp"
-#include "text/truncate.hpp"
 
 #include <limits>
 
@@ -13,6 +12,7 @@ ByteLevelBpe::ByteLevelBpe(const BpeParts& parts)
     : table_(parts),
       added_(table_.added()),
       add_prefix_space_(parts.add_prefix_space),
+      frame_(parts.frame, table_.vocabulary(), parts.source),
       model_max_length_(parts.model_max_length) {
     const Vocabulary& vocabulary = table_.vocabulary();
     const ByteAlphabet alphabet;
@@ -70,7 +70,7 @@ void ByteLevelBpe::encode_plain(std::string_view text, BpeMerger& merger, std::v
     }
 }
 
-std::vector<std::int32_t> ByteLevelBpe::encode(std::string_view text, const EncodeOptions& options) const {
+std::vector<std::int32_t> ByteLevelBpe::encode_segments(std::string_view text, bool parse_special) const {
     constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
     if (text.size() >= most)
         throw Error(
@@ -78,24 +78,23 @@ std::vector<std::int32_t> ByteLevelBpe::encode(std::string_view text, const Enco
             "expected a text of less than " + std::to_string(most) + " bytes, got " + std::to_string(text.size()));
     std::vector<std::int32_t> ids;
     BpeMerger merger(merges_);
-    for (const Segment& segment : added_.split(text, options.parse_special)) {
+    for (const Segment& segment : added_.split(text, parse_special)) {
         if (segment.id == Segment::plain)
             encode_plain(segment.text, merger, ids);
         else
             ids.push_back(segment.id);
     }
-    if (options.max_length > 0 && ids.size() > options.max_length) ids.resize(options.max_length);
     return ids;
+}
+
+std::vector<std::int32_t> ByteLevelBpe::encode(std::string_view text, const EncodeOptions& options) const {
+    return frame_.around(encode_segments(text, options.parse_special), options);
 }
 
 std::vector<std::int32_t> ByteLevelBpe::encode_pair(std::string_view first, std::string_view second,
                                                     const EncodeOptions& options) const {
-    const EncodeOptions whole{.parse_special = options.parse_special};
-    auto ids = encode(first, whole);
-    auto other = encode(second, whole);
-    if (options.max_length > 0) truncate_pair(ids, other, options.max_length);
-    ids.insert(ids.end(), other.begin(), other.end());
-    return ids;
+    return frame_.around(encode_segments(first, options.parse_special), encode_segments(second, options.parse_special),
+                         options);
 }
 
 std::string ByteLevelBpe::piece(std::int32_t id, bool) const {

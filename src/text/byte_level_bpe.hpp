@@ -2,6 +2,7 @@
 
 #include "cairn/text/tokenizer.hpp"
 #include "text/bpe_merge.hpp"
+#include "text/frame.hpp"
 #include "text/tokenizer_parts.hpp"
 
 #include <array>
@@ -14,7 +15,8 @@ namespace cairn::inline v0::text {
 /// Lossless: every byte has a token, so any bytes at all come back from decode as they were.
 class ByteLevelBpe final : public Tokenizer {
 public:
-    /// Throws Error (file) for a byte without a token, and for a merge listed twice or of unknown tokens.
+    /// Throws Error (file) for a byte without a token, and for a merge listed twice or of unknown tokens, or a frame of
+    /// them.
     explicit ByteLevelBpe(const BpeParts& parts);
 
     std::vector<std::int32_t> encode(std::string_view text, const EncodeOptions& options) const override;
@@ -29,6 +31,7 @@ public:
 
 private:
     void read_merges(const BpeParts& parts);
+    std::vector<std::int32_t> encode_segments(std::string_view text, bool parse_special) const;
     void encode_plain(std::string_view text, BpeMerger& merger, std::vector<std::int32_t>& ids) const;
 
     TokenTable table_;
@@ -37,6 +40,7 @@ private:
     std::array<std::int32_t, 256> byte_ids_;
     std::vector<std::string> bytes_;  // what each id decodes to
     bool add_prefix_space_;
+    Frame frame_;
     std::optional<std::size_t> model_max_length_;
 };
 

@@ -42,7 +42,6 @@ void take_config(const TokenizerConfig& config, const std::filesystem::path& fol
 
 std::unique_ptr<Tokenizer> read_bpe_files(const std::filesystem::path& folder, const TokenizerConfig& config) {
     require_class(config, {"GPT2Tokenizer"});
-    if (config.add_bos_token) unsupported_file(config.source, "GPT2Tokenizer with add_bos_token is not supported");
     BpeParts parts;
     const auto vocabulary = folder / "vocab.json";
     const auto merges = folder / "merges.txt";
@@ -59,6 +58,11 @@ std::unique_ptr<Tokenizer> read_bpe_files(const std::filesystem::path& folder, c
         if (entry.token == gpt2_end_of_text)
             parts.special_names = {{"bos_token", gpt2_end_of_text}, {"eos_token", gpt2_end_of_text}};
     take_config(config, folder, parts);
+    if (config.add_bos_token) {
+        const auto bos = parts.special_names.find("bos_token");
+        if (bos == parts.special_names.end()) bad_file(config.source, "add_bos_token needs a bos_token");
+        parts.frame = {.before = {bos->second}, .pair_before = {bos->second}, .between = {bos->second}};
+    }
     return std::make_unique<ByteLevelBpe>(parts);
 }
 
@@ -75,6 +79,12 @@ std::unique_ptr<Tokenizer> read_word_piece_files(const std::filesystem::path& fo
         for (const VocabularyEntry& entry : parts.entries)
             if (entry.token == token) parts.special_names[role] = token;
     take_config(config, folder, parts);
+    const auto named = [&](const char* role, const char* otherwise) {
+        const auto name = parts.special_names.find(role);
+        return name == parts.special_names.end() ? otherwise : name->second;
+    };
+    parts.frame = bert_frame(named("cls_token", "[CLS]"), named("sep_token", "[SEP]"));
+    parts.clean_up_text = config.clean_up_text;
     return std::make_unique<WordPiece>(parts);
 }
 

@@ -1,20 +1,22 @@
 #include "cairn/text/stream_decoder.hpp"
 
+#include "text/clean_up.hpp"
 #include "text/unicode.hpp"
 
 #include <string_view>
+#include <utility>
 
 namespace cairn::inline v0::text {
 
 std::string StreamDecoder::push(std::int32_t id) {
     pending_ += tokenizer_->piece(id, first_);
     first_ = false;
-    return take_complete(false);
+    return take_clean(take_complete(false), false);
 }
 
 std::string StreamDecoder::finish() {
     first_ = true;
-    return take_complete(true);
+    return take_clean(take_complete(true), true);
 }
 
 std::string StreamDecoder::take_complete(bool at_end) {
@@ -31,6 +33,22 @@ std::string StreamDecoder::take_complete(bool at_end) {
     }
     pending_.erase(0, pending_.size() - rest.size());
     return text;
+}
+
+std::string StreamDecoder::take_clean(std::string text, bool at_end) {
+    if (!tokenizer_->cleans_up()) return text;
+    unclean_ += text;
+    std::size_t end = unclean_.size();
+    // No pattern of clean_up reaches over such a space: they hold one behind their first character only after an
+    // apostrophe, and join what stands before a space to what stands behind it only before an apostrophe.
+    const auto parts = [&](std::size_t at) {
+        return unclean_[at] == ' ' && unclean_[at - 1] != ' ' && unclean_[at - 1] != '\'' && unclean_[at + 1] != '\'';
+    };
+    if (!at_end)
+        for (end = unclean_.size() < 2 ? 0 : unclean_.size() - 2; end > 0 && !parts(end);) --end;
+    std::string clean = clean_up(unclean_.substr(0, end));
+    unclean_.erase(0, end);
+    return clean;
 }
 
 }  // namespace cairn::inline v0::text

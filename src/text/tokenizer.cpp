@@ -1,5 +1,9 @@
 #include "cairn/text/tokenizer.hpp"
 
+#include "text/clean_up.hpp"
+
+#include <utility>
+
 namespace cairn::inline v0::text {
 
 Tokenizer::~Tokenizer() = default;
@@ -11,7 +15,7 @@ std::string Tokenizer::decode(std::span<const std::int32_t> ids) const {
         text += piece(id, first);
         first = false;
     }
-    return text;
+    return cleans_up() ? clean_up(std::move(text)) : text;
 }
 
 }  // namespace cairn::inline v0::text

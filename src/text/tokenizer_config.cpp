@@ -67,6 +67,7 @@ TokenizerConfig read_tokenizer_config(const std::filesystem::path& path) {
     config.chinese_chars = read_member(json, "tokenize_chinese_chars", config.chinese_chars, config.source);
     if (json.contains("strip_accents") && !json["strip_accents"].is_null())
         config.strip_accents = read_member(json, "strip_accents", false, config.source);
+    config.clean_up_text = read_member(json, "clean_up_tokenization_spaces", false, config.source);
     read_special_names(json, config);
     read_added_tokens(json, config);
 

@@ -20,6 +20,7 @@ struct TokenizerConfig {
     std::optional<std::size_t> model_max_length;
     bool add_prefix_space = false;
     bool add_bos_token = false;
+    bool clean_up_text = false;  ///< `clean_up_tokenization_spaces`
     bool lower_case = true;
     bool chinese_chars = true;
     std::optional<bool> strip_accents;

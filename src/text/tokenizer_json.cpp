@@ -2,10 +2,9 @@
 
 #include "text/byte_level_bpe.hpp"
 #include "text/json_file.hpp"
+#include "text/post_processor.hpp"
 #include "text/vocabulary_files.hpp"
 #include "text/word_piece.hpp"
-
-#include <tuple>
 
 namespace cairn::inline v0::text {
 
@@ -46,6 +45,7 @@ void read_shared(const json& root, const TokenizerConfig& config, const std::str
             parts.added.push_back(read_added_token(token, id, source));
         }
     }
+    parts.frame = read_post_processor(root, source);
     parts.special_names = config.special_names;
     parts.model_max_length = config.model_max_length;
 }
@@ -92,7 +92,7 @@ std::unique_ptr<Tokenizer> read_bpe(const json& root, const TokenizerConfig& con
     refuse_bpe_variants(model, source);
     require_type(root, "normalizer", {"null"}, source);
     require_type(root, "pre_tokenizer", {"ByteLevel"}, source);
-    require_type(root, "post_processor", {"null", "ByteLevel"}, source);
+    require_type(root, "decoder", {"null", "ByteLevel"}, source);
     const json& pre_tokenizer = root["pre_tokenizer"];
     if (!read_member(pre_tokenizer, "use_regex", true, source))
         unsupported_file(source, "a ByteLevel pre_tokenizer without its regex is not supported");
@@ -107,49 +107,25 @@ std::unique_ptr<Tokenizer> read_bpe(const json& root, const TokenizerConfig& con
     return std::make_unique<ByteLevelBpe>(parts);
 }
 
-/// `[CLS] A [SEP]` written as a template: the names of its two tokens.
-std::pair<std::string, std::string> read_template(const json& processor, const std::string& source) {
-    const auto refuse = [&] {
-        unsupported_file(source, "a post_processor other than '[CLS] A [SEP] B [SEP]' is not supported");
-    };
-    const auto spell = [&](const char* key, std::string& cls, std::string& sep) {
-        std::string shape;
-        const auto pieces = processor.find(key);
-        if (pieces == processor.end() || !pieces->is_array()) refuse();
-        for (const json& piece : *pieces) {
-            if (piece.is_object() && piece.contains("Sequence")) {
-                shape += read_member<std::string>(piece["Sequence"], "id", "", source);
-            } else if (piece.is_object() && piece.contains("SpecialToken")) {
-                sep = read_member<std::string>(piece["SpecialToken"], "id", "", source);
-                if (shape.empty()) cls = sep;
-                shape += '<' + sep + '>';
-            }
-        }
-        return shape;
-    };
-    std::string cls, sep, pair_cls, pair_sep;
-    const std::string single = spell("single", cls, sep);
-    const std::string pair = spell("pair", pair_cls, pair_sep);
-    if (single != '<' + cls + ">A<" + sep + '>' || pair != '<' + cls + ">A<" + sep + ">B<" + sep + '>') refuse();
-    return {cls, sep};
+/// The first token before a text is the cls_token, the last after it the sep_token, where no file names others.
+void name_frame_roles(WordPieceParts& parts) {
+    if (!parts.frame.before.empty()) parts.special_names.try_emplace("cls_token", parts.frame.before.front());
+    if (!parts.frame.after.empty()) parts.special_names.try_emplace("sep_token", parts.frame.after.back());
 }
 
-/// BertProcessing holds [token, id] pairs under `cls` and `sep`.
-std::pair<std::string, std::string> read_bert_processing(const json& processor, const std::string& source) {
-    const auto name = [&](const char* key) {
-        const json& pair = member(processor, key, source);
-        if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string())
-            bad_file(source, std::string("expected a token and its id for '") + key + "' of BertProcessing");
-        return pair[0].get<std::string>();
-    };
-    return {name("cls"), name("sep")};
+void read_word_piece_decoder(const json& root, const std::string& source, WordPieceParts& parts) {
+    require_type(root, "decoder", {"null", "WordPiece"}, source);
+    const auto decoder = root.find("decoder");
+    if (decoder == root.end() || decoder->is_null()) return;
+    parts.clean_up_pieces = read_member(*decoder, "cleanup", true, source);
+    if (read_member<std::string>(*decoder, "prefix", "##", source) != parts.prefix)
+        unsupported_file(source, "a WordPiece decoder with a prefix other than the model's is not supported");
 }
 
 std::unique_ptr<Tokenizer> read_word_piece(const json& root, const TokenizerConfig& config, const std::string& source) {
     const json& model = root["model"];
     require_type(root, "normalizer", {"BertNormalizer"}, source);
     require_type(root, "pre_tokenizer", {"BertPreTokenizer"}, source);
-    require_type(root, "post_processor", {"null", "TemplateProcessing", "BertProcessing"}, source);
 
     WordPieceParts parts;
     read_shared(root, config, source, parts);
@@ -164,16 +140,12 @@ std::unique_ptr<Tokenizer> read_word_piece(const json& root, const TokenizerConf
     if (most < 0) bad_file(source, "expected 'max_input_chars_per_word' of at least 0, got " + std::to_string(most));
     parts.max_word_characters = static_cast<std::size_t>(most);
 
+    name_frame_roles(parts);
     for (const auto& [role, token] : bert_special_names)
         if (!parts.special_names.contains(role) && knows(parts, token)) parts.special_names[role] = token;
     parts.special_names["unk_token"] = read_member<std::string>(model, "unk_token", "[UNK]", source);
-    parts.frame = type_of(root, "post_processor", source) != "null";
-    if (parts.frame) {
-        const json& processor = root["post_processor"];
-        const bool is_template = processor["type"] == "TemplateProcessing";
-        std::tie(parts.special_names["cls_token"], parts.special_names["sep_token"]) =
-            is_template ? read_template(processor, source) : read_bert_processing(processor, source);
-    }
+    read_word_piece_decoder(root, source, parts);
+    parts.clean_up_text = config.clean_up_text;
     return std::make_unique<WordPiece>(parts);
 }
 

@@ -2,6 +2,7 @@
 
 #include "cairn/text/tokenizer.hpp"
 #include "text/added_tokens.hpp"
+#include "text/frame.hpp"
 #include "text/vocabulary.hpp"
 
 #include <cstdint>
@@ -20,6 +21,7 @@ struct TokenizerParts {
     std::vector<AddedToken> added;                     ///< may repeat entries, then with the same id
     std::map<std::string, std::string> special_names;  ///< role as tokenizer_config.json names it -> token
     std::optional<std::size_t> model_max_length;
+    FrameTokens frame;  ///< what `add_special` writes around texts
 };
 
 /// Files of byte-level BPE.
@@ -37,7 +39,9 @@ struct WordPieceParts : TokenizerParts {
     bool chinese_chars = true;
     std::string prefix = "##";  ///< begins the pieces that continue a word
     std::size_t max_word_characters = 100;
-    bool frame = true;  ///< whether `add_special` writes [CLS] and [SEP]
+    bool clean_up_pieces =
+        true;  ///< decoding cleans each piece by clean_up, as the WordPiece decoder of Hugging Face does
+    bool clean_up_text = false;  ///< and then the whole text, as `clean_up_tokenization_spaces` asks for
 };
 
 /// Vocabulary, added tokens and roles, checked against each other: what the kinds of tokenizer share.

@@ -1,10 +1,10 @@
 #include "text/word_piece.hpp"
 
 #include "text/bad_file.hpp"
-#include "text/truncate.hpp"
+#include "text/clean_up.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <utility>
 
 namespace cairn::inline v0::text {
 
@@ -22,12 +22,12 @@ WordPiece::WordPiece(const WordPieceParts& parts)
                   .lower_case = parts.lower_case},
       prefix_(parts.prefix),
       max_word_characters_(parts.max_word_characters),
-      frame_(parts.frame),
+      clean_up_pieces_(parts.clean_up_pieces),
+      clean_up_text_(parts.clean_up_text),
+      frame_(parts.frame, table_.vocabulary(), parts.source),
       model_max_length_(parts.model_max_length) {
     const SpecialIds& special = table_.special();
     if (!special.unk) bad_file(parts.source, "WordPiece needs an unk_token in its vocabulary");
-    if (frame_ && (!special.cls || !special.sep))
-        bad_file(parts.source, "WordPiece needs a cls_token and a sep_token in its vocabulary");
 
     for (std::size_t id = 0; id < table_.vocabulary().size(); ++id) {
         std::string_view token = table_.vocabulary().token(static_cast<std::int32_t>(id));
@@ -95,47 +95,20 @@ std::vector<std::int32_t> WordPiece::encode_plain(std::string_view text, bool pa
     return ids;
 }
 
-std::size_t WordPiece::room(const EncodeOptions& options, std::size_t frame_size) const {
-    if (options.max_length == 0) return std::numeric_limits<std::size_t>::max();
-    if (options.max_length < frame_size)
-        throw Error(ErrorKind::argument, "tokenizer",
-                    "expected a max_length of at least " + std::to_string(frame_size) +
-                        ", the number of special tokens added, got " + std::to_string(options.max_length));
-    return options.max_length - frame_size;
-}
-
 std::vector<std::int32_t> WordPiece::encode(std::string_view text, const EncodeOptions& options) const {
-    const bool framed = frame_ && options.add_special;
-    const std::size_t room_left = room(options, framed ? 2 : 0);
-    std::vector<std::int32_t> ids = encode_plain(text, options.parse_special);
-    if (ids.size() > room_left) ids.resize(room_left);
-    if (framed) {
-        ids.insert(ids.begin(), *table_.special().cls);
-        ids.push_back(*table_.special().sep);
-    }
-    return ids;
+    return frame_.around(encode_plain(text, options.parse_special), options);
 }
 
 std::vector<std::int32_t> WordPiece::encode_pair(std::string_view first, std::string_view second,
                                                  const EncodeOptions& options) const {
-    const bool framed = frame_ && options.add_special;
-    const std::size_t room_left = room(options, framed ? 3 : 0);
-    std::vector<std::int32_t> ids = encode_plain(first, options.parse_special);
-    std::vector<std::int32_t> other = encode_plain(second, options.parse_special);
-    truncate_pair(ids, other, room_left);
-    if (framed) {
-        ids.insert(ids.begin(), *table_.special().cls);
-        ids.push_back(*table_.special().sep);
-        other.push_back(*table_.special().sep);
-    }
-    ids.insert(ids.end(), other.begin(), other.end());
-    return ids;
+    return frame_.around(encode_plain(first, options.parse_special), encode_plain(second, options.parse_special),
+                         options);
 }
 
 std::string WordPiece::piece(std::int32_t id, bool first) const {
     const std::string& token = table_.vocabulary().token(id);
-    if (first) return token;
-    return token.starts_with(prefix_) ? token.substr(prefix_.size()) : " " + token;
+    std::string text = first ? token : token.starts_with(prefix_) ? token.substr(prefix_.size()) : " " + token;
+    return clean_up_pieces_ ? clean_up(std::move(text)) : text;
 }
 
 }  // namespace cairn::inline v0::text

@@ -2,6 +2,7 @@
 
 #include "cairn/text/tokenizer.hpp"
 #include "text/bert_words.hpp"
+#include "text/frame.hpp"
 #include "text/tokenizer_parts.hpp"
 
 #include <string>
@@ -16,13 +17,14 @@ namespace cairn::inline v0::text {
 /// or of more than `max_word_characters`, is [UNK] as a whole.
 class WordPiece final : public Tokenizer {
 public:
-    /// Throws Error (file) where [UNK], or with `frame` [CLS] or [SEP], is not in the vocabulary.
+    /// Throws Error (file) where [UNK], or a token of the frame, is not in the vocabulary.
     explicit WordPiece(const WordPieceParts& parts);
 
     std::vector<std::int32_t> encode(std::string_view text, const EncodeOptions& options) const override;
     std::vector<std::int32_t> encode_pair(std::string_view first, std::string_view second,
                                           const EncodeOptions& options) const override;
     std::string piece(std::int32_t id, bool first) const override;
+    bool cleans_up() const noexcept override { return clean_up_text_; }
     std::size_t vocabulary_size() const noexcept override { return table_.vocabulary().size(); }
     std::optional<std::int32_t> id_of(std::string_view token) const override { return table_.vocabulary().find(token); }
     const std::string& token(std::int32_t id) const override { return table_.vocabulary().token(id); }
@@ -33,7 +35,6 @@ private:
     std::vector<std::int32_t> encode_plain(std::string_view text, bool parse_special) const;
     std::optional<std::int32_t> find_piece(std::string_view part, bool begins_word) const;
     void append_word(std::string_view word, std::vector<std::int32_t>& ids) const;
-    std::size_t room(const EncodeOptions& options, std::size_t frame_size) const;
 
     TokenTable table_;
     AddedTokens added_;             // looked for in the text as given
@@ -43,7 +44,9 @@ private:
     std::unordered_map<std::string_view, std::int32_t> continuations_;  // without the prefix; views into table_
     std::size_t longest_piece_ = 0;                                     // in bytes, without the prefix
     std::size_t max_word_characters_;
-    bool frame_;
+    bool clean_up_pieces_;
+    bool clean_up_text_;
+    Frame frame_;
     std::optional<std::size_t> model_max_length_;
 };
 

@@ -76,6 +76,16 @@ TEST_F(LoadTokenizer, AByteOrderMarkIsPassedOver) {
     EXPECT_EQ(folder_.load()->encode("a"), (Ids{1, 3, 2}));
 }
 
+TEST_F(LoadTokenizer, AddBosToken) {
+    write("vocab.json", small_bpe_vocabulary({"he", "<s>"}).dump());
+    write("tokenizer_config.json", R"({"add_bos_token": true, "bos_token": "<s>"})");
+    EXPECT_EQ(folder_.load()->encode("he"), (Ids{257, 256}));
+    EXPECT_EQ(folder_.load()->encode("he", {.add_special = false}), Ids{256});
+    EXPECT_EQ(folder_.load()->encode_pair("he", "he", {.max_length = 3}), (Ids{257, 257, 256}));
+    write("tokenizer_config.json", R"({"add_bos_token": true})");
+    expect_bad("add_bos_token needs a bos_token");
+}
+
 TEST_F(LoadTokenizer, InconsistentIds) {
     auto tokens = small_bpe_vocabulary({"he"});
     tokens["he"] = 300;
@@ -118,10 +128,10 @@ TEST_F(LoadTokenizer, BadVocabularyLines) {
     expect_bad("vocab.txt:6)");
     only_word_piece(special + "a\nb\na\n");
     expect_bad("token 'a' has the ids 4 and 6");
-    only_word_piece("a\nb\n");
+    only_word_piece("[CLS]\n[SEP]\na\n");
     expect_bad("WordPiece needs an unk_token");
     only_word_piece("[UNK]\n[CLS]\na\n");
-    expect_bad("WordPiece needs a cls_token and a sep_token");
+    expect_bad("the token '[SEP]' that encoding adds is not in the vocabulary");
     only_word_piece("");
     expect_bad("the vocabulary is empty");
     only_word_piece("[PAD]\r\n[UNK]\r\n[CLS]\r\n[SEP]\r\na\r\n\r\n");
@@ -153,8 +163,6 @@ TEST_F(LoadTokenizer, UnsupportedKindsAreNamed) {
     const auto expect_refused = [&](const std::string& part) { expect(ErrorKind::unsupported, part); };
     write("tokenizer_config.json", R"({"tokenizer_class": "RobertaTokenizer"})");
     expect_refused("'RobertaTokenizer'");
-    write("tokenizer_config.json", R"({"add_bos_token": true})");
-    expect_refused("add_bos_token");
     write("tokenizer_config.json", R"({"added_tokens_decoder": {"257": {"content": "x", "single_word": true}}})");
     expect_refused("single_word");
     write("tokenizer_config.json", "{}");
@@ -175,6 +183,7 @@ TEST_F(LoadTokenizer, UnsupportedKindsAreNamed) {
     expect_json("/normalizer/type", "NFC", "a normalizer of type 'NFC'");
     expect_json("/pre_tokenizer/type", "Sequence", "a pre_tokenizer of type 'Sequence'");
     expect_json("/pre_tokenizer/use_regex", false, "without its regex");
+    expect_json("/decoder/type", "Metaspace", "a decoder of type 'Metaspace'");
     expect_json("/post_processor/type", "RobertaProcessing", "a post_processor of type 'RobertaProcessing'");
     remove("tokenizer.json");
     remove("vocab.json");

@@ -63,7 +63,7 @@ TEST(WordPiece, PairsShareTheRoom) {
 }
 
 TEST(WordPiece, DecodeJoinsPieces) {
-    EXPECT_EQ(bert().decode(bert().encode("unaffable, Zürich!", {.add_special = false})), "unaffable , zurich !");
+    EXPECT_EQ(bert().decode(bert().encode("unaffable, Zürich!", {.add_special = false})), "unaffable, zurich!");
     EXPECT_EQ(bert().decode(Ids{}), "");
     EXPECT_EQ(bert().decode(Ids{2075}), "##ing");
     EXPECT_NE(error_of([] { bert().decode(Ids{30522}); }, ErrorKind::argument), "");
@@ -169,8 +169,14 @@ TEST(WordPiece, TokenizerJsonOfAnotherShape) {
     const auto holds = [](const std::string& text, const char* part) { return text.find(part) != text.npos; };
     EXPECT_PRED2(holds, refusal([](auto& file) { file["normalizer"] = nullptr; }), "a normalizer of type 'null'");
     EXPECT_PRED2(holds, refusal([](auto& file) { file["pre_tokenizer"]["type"] = "Metaspace"; }), "'Metaspace'");
-    EXPECT_PRED2(holds, refusal([](auto& file) { file["post_processor"]["single"].erase(0); }),
-                 "'[CLS] A [SEP] B [SEP]'");
+    EXPECT_PRED2(holds, refusal([](auto& file) { file["post_processor"]["pair"].erase(1); }),
+                 "a template 'pair' in which the texts are not A then B");
+    EXPECT_PRED2(holds, refusal([](auto& file) { file["post_processor"]["single"].erase(1); }),
+                 "a template 'single' that leaves a text out");
+    EXPECT_PRED2(holds, refusal([](auto& file) {
+                     file["decoder"] = {{"type", "WordPiece"}, {"prefix", "##"}};
+                 }),
+                 "a prefix other than the model's");
     EXPECT_PRED2(holds, refusal([](auto& file) { file["model"]["type"] = "Unigram"; }), "'Unigram'");
 }
 

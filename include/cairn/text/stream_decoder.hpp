@@ -7,7 +7,8 @@
 
 namespace cairn::inline v0::text {
 
-/// Turns ids into text as they come, never splitting a character: a token may hold a part of one.
+/// Turns ids into text as they come, never splitting a character: a token may hold a part of one. Where the tokenizer
+/// `cleans_up`, the last word is held back until the next one comes.
 /// All that it returns is valid UTF-8; ill-formed bytes become U+FFFD, one for each maximal ill-formed sequence.
 ///
 ///     StreamDecoder stream(*tokenizer);
@@ -18,7 +19,8 @@ public:
     /// The tokenizer must outlive the decoder.
     explicit StreamDecoder(const Tokenizer& tokenizer) : tokenizer_(&tokenizer) {}
 
-    /// The text that is complete now that `id` has come; empty while a character is incomplete.
+    /// The text that is complete now that `id` has come; empty while a character is incomplete, or the last word of a
+    /// text that is cleaned up.
     /// Throws Error (argument) for an id outside the vocabulary, and is then unchanged.
     std::string push(std::int32_t id);
 
@@ -27,9 +29,11 @@ public:
 
 private:
     std::string take_complete(bool at_end);
+    std::string take_clean(std::string text, bool at_end);
 
     const Tokenizer* tokenizer_;
-    std::string pending_;
+    std::string pending_;  // bytes of an incomplete character
+    std::string unclean_;  // text whose end the next piece may change
     bool first_ = true;
 };
 

@@ -17,7 +17,7 @@ namespace cairn::inline v0::text {
 
 /// How `Tokenizer::encode` treats special tokens and length.
 struct EncodeOptions {
-    /// Put the model's own tokens around the text: `[CLS] A [SEP]` for BERT, nothing for GPT-2.
+    /// Put the model's own tokens around the text, as its files say: `[CLS] A [SEP]` for BERT, nothing for GPT-2.
     bool add_special = true;
     /// Read a special token written in the text (`<|endoftext|>`, `[MASK]`) as that token; false: as plain characters,
     /// which is what untrusted text wants.
@@ -60,13 +60,20 @@ public:
                                                   const EncodeOptions& options = {}) const = 0;
 
     /// The text of the ids, special tokens spelled out. Byte-level BPE: exactly the bytes that were encoded, which need
-    /// not be UTF-8. WordPiece: words joined by one space, since the vocabulary does not keep the spacing.
+    /// not be UTF-8. WordPiece: words joined by one space, since the vocabulary does not keep the spacing, but none
+    /// before
+    /// `.` `?` `!` `,` where the files' decoder has `cleanup` (as it is unless they say otherwise).
     /// Throws Error (argument) for an id outside the vocabulary.
     std::string decode(std::span<const std::int32_t> ids) const;
 
-    /// The bytes that one id adds to a text; `first` says that the text is empty so far.
-    /// `decode` is the concatenation of these. Throws as `decode`.
+    /// The bytes that one id adds to a text; `first` says that the text is empty so far. `decode` is the concatenation
+    /// of these, cleaned up where `cleans_up`. Throws as `decode`.
     virtual std::string piece(std::int32_t id, bool first) const = 0;
+
+    /// Whether `decode` ends by taking spaces out around English punctuation and contractions: "don ' t" -> "don't". As
+    /// `clean_up_tokenization_spaces` of tokenizer_config.json says; byte-level BPE never does, its spaces being the
+    /// text's.
+    virtual bool cleans_up() const noexcept { return false; }
 
     /// Number of ids: they are 0 .. vocabulary_size() - 1, added tokens included.
     virtual std::size_t vocabulary_size() const noexcept = 0;
@@ -92,8 +99,9 @@ public:
 ///     vocab.txt                 WordPiece
 ///
 /// tokenizer_config.json beside them is honoured: names of special tokens, added tokens, `add_prefix_space`,
-/// `do_lower_case`, `strip_accents`, `tokenize_chinese_chars`, `model_max_length`. Truncation and padding stored in
-/// tokenizer.json are not: `EncodeOptions::max_length` says what a call wants.
+/// `do_lower_case`, `strip_accents`, `tokenize_chinese_chars`, `clean_up_tokenization_spaces`, `add_bos_token`,
+/// `model_max_length`. Truncation and padding stored in tokenizer.json are not: `EncodeOptions::max_length` says what a
+/// call wants.
 ///
 /// Unicode is that of the installed utf8proc (15.0 in Debian 12). With it, byte-level BPE cuts every code point as
 /// Hugging Face tokenizers 0.23 does; WordPiece differs from it for some 570 marks, punctuation signs and format
