@@ -32,15 +32,6 @@ std::vector<ir::NodeId> Forms::nodes_of(const Scaled& form) const {
     return result;
 }
 
-CanonId Forms::unmoved(CanonId core) const {
-    const Term* term = &canon_.term(core);
-    while (term->kind == TermKind::op && (term->op == ir::Op::reshape || term->op == ir::Op::transpose)) {
-        core = term->parts[0].core;
-        term = &canon_.term(core);
-    }
-    return core;
-}
-
 bool stays_whole(ir::Op op) {
     switch (ir::info(op).kind) {
         case ir::OpClass::leaf:

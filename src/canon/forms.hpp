@@ -18,8 +18,6 @@ public:
     std::vector<ir::NodeId> nodes_of(const Scaled& form) const;
     Canon& canon() noexcept { return canon_; }
     const Canon& canon() const noexcept { return canon_; }
-    /// The core under reshapes and transposes.
-    CanonId unmoved(CanonId core) const;
 
 private:
     Canon canon_;

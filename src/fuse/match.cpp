@@ -33,6 +33,7 @@ Matcher::Matcher(const ir::GraphData& graph, std::span<const Pattern> patterns)
     : graph_(graph),
       patterns_(patterns),
       forms_(graph),
+      stems_(forms_.canon()),
       known_terms_(forms_.canon().size()),
       regions_(graph),
       instances_(graph.symbols()),

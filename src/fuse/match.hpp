@@ -45,6 +45,8 @@ public:
     const ir::GraphData& graph() const noexcept { return graph_; }
     Regions& regions() noexcept { return regions_; }
     const Forms& forms() const noexcept { return forms_; }
+    /// The stem of a node's form.
+    std::size_t stem_of(ir::NodeId node) { return stems_.of(forms_[node].core); }
     Instances& instances() noexcept { return instances_; }
     /// The attributes of earlier matches of a pattern: layers are alike.
     std::vector<Attributes>& known_attributes(const Pattern& pattern);
@@ -60,6 +62,7 @@ private:
     const ir::GraphData& graph_;
     std::span<const Pattern> patterns_;
     Forms forms_;
+    Stems stems_;
     CanonId known_terms_;  ///< those of the graph; what attempts make comes after
     std::unordered_set<std::size_t> known_structures_;
     Regions regions_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "canon/forms.hpp"
+#include "canon/stems.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -12,7 +13,7 @@
 ///     sum, beta in a sum
 namespace cairn::inline v0::fuse {
 
-using canon::Canon, canon::CanonId, canon::Forms, canon::Scaled, canon::Term, canon::TermKind;
+using canon::Canon, canon::CanonId, canon::Forms, canon::Scaled, canon::Stems, canon::Term, canon::TermKind;
 
 /// A bit for each op that computes and for each power -1, -0.5 and 0.5 of something computed. What is put in place of a
 /// leaf takes none away.

@@ -95,6 +95,7 @@ void add_patterns(const Definition& definition, std::string_view text, std::vect
         if (pattern.problem.definition != definition.name || skeleton.outputs.empty()) refuse();
         pattern.skeleton = skeleton;
         pattern.forms = std::make_unique<Forms>(*pattern.skeleton.graph);
+        pattern.stems = std::make_unique<Stems>(pattern.forms->canon());
         pattern.regions = std::make_unique<Regions>(*pattern.skeleton.graph);
         const auto& outputs = pattern.skeleton.outputs;
         pattern.main = static_cast<std::size_t>(std::max_element(outputs.begin(), outputs.end()) - outputs.begin());

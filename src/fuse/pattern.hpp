@@ -31,6 +31,7 @@ struct Pattern {
     std::vector<Hole> holes;
     Instance skeleton;
     std::unique_ptr<Forms> forms;                   ///< of the skeleton
+    std::unique_ptr<Stems> stems;                   ///< of the forms
     std::unique_ptr<Regions> regions;               ///< of the skeleton
     std::size_t main = 0;                           ///< the output that depends on the others
     std::vector<bool> may_lead;                     ///< of each operand: further leading axes may be there

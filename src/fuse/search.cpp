@@ -81,14 +81,14 @@ private:
     }
 
     // The nodes that may be operand `index`: those in all regions laid over the operand, nearest first in the narrowest
-    // of them. Where it stands alone in one, only what has the same core, the plainest of it in front, so that a scale
+    // of them. Where it stands alone in one, only what has the same stem, the plainest of it in front, so that a scale
     // outside is not taken into the operand.
     std::vector<NodeId> candidates(std::size_t index) {
         std::vector<const std::vector<NodeId>*> regions;
         std::size_t narrowest = 0;
-        std::optional<CanonId> alone;
+        std::optional<std::size_t> alone;
         const NodeId input = pattern_.skeleton.inputs[index];
-        const CanonId leaf = (*pattern_.forms)[input].core;
+        const std::size_t leaf = pattern_.stems->of((*pattern_.forms)[input].core);
         for (const Overlay& overlay : overlays_) {
             const std::vector<NodeId>& there = pattern_.regions->from(overlay.skeleton).nodes;
             if (!contains(there, input)) continue;
@@ -97,8 +97,8 @@ private:
                 narrowest = there.size();
                 std::swap(regions.front(), regions.back());
             }
-            if (pattern_.forms->unmoved((*pattern_.forms)[overlay.skeleton].core) == leaf)
-                alone = matcher_.forms().unmoved(matcher_.forms()[overlay.graph].core);
+            if (pattern_.stems->of((*pattern_.forms)[overlay.skeleton].core) == leaf)
+                alone = matcher_.stem_of(overlay.graph);
         }
         std::vector<NodeId> result;
         for (const NodeId id : regions.empty() ? std::vector<NodeId>() : *regions.front())
@@ -108,9 +108,8 @@ private:
                 stands_right(index, id) && Sizes(pattern_).bind(index, graph_.node(id).dtype, graph_.node(id).shape))
                 result.push_back(id);
         if (alone) {
-            const auto rest = std::stable_partition(result.begin(), result.end(), [&](NodeId id) {
-                return matcher_.forms().unmoved(matcher_.forms()[id].core) == *alone;
-            });
+            const auto rest = std::stable_partition(result.begin(), result.end(),
+                                                    [&](NodeId id) { return matcher_.stem_of(id) == *alone; });
             std::reverse(result.begin(), rest);
             if (rest != result.begin()) result.erase(rest, result.end());
         }
