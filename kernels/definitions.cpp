@@ -32,28 +32,59 @@ Tensors unary(Operands operands, const Attributes&) {
     return {function(at(operands, 0))};
 }
 
+// With leading axes of size 1, four in all.
+Tensor with_four_axes(const Tensor& x) {
+    if (x.rank() >= 4) return x;
+    Shape shape = x.shape();
+    shape.insert(shape.begin(), static_cast<std::size_t>(4 - x.rank()), Dim(1));
+    return reshape(x, shape);
+}
+
+// q, k and v may lack leading axes. A mask is [B,S] of keys, or with pairs=(1) of queries and keys.
 Tensors attend(Operands operands, const Attributes& attributes) {
     AttentionOptions options;
     options.causal = flag(attributes, "causal");
     if (attributes.has("scale")) options.scale = attributes.number("scale");
     if (attributes.has("masked_score")) options.masked_score = attributes.number("masked_score");
-    const Tensor &q = at(operands, 0), &k = at(operands, 1), &v = at(operands, 2);
-    return {operands.size() > 3 ? attention(q, k, v, operands[3], options) : attention(q, k, v, options)};
+    const Tensor q = with_four_axes(at(operands, 0)), k = with_four_axes(at(operands, 1)),
+                 v = with_four_axes(at(operands, 2));
+    Tensor result;
+    if (operands.size() == 3) {
+        result = attention(q, k, v, options);
+    } else if (flag(attributes, "pairs")) {
+        result = attention(q, k, v, with_four_axes(at(operands, 3)), options);
+    } else {
+        const Tensor& keys = at(operands, 3);
+        if (keys.rank() != 2)
+            throw Error(ErrorKind::argument, "definition", "expected a mask of keys with two axes, or pairs=(1)");
+        result = attention(q, k, v, keys, options);
+    }
+    Shape shape = operands[0].shape();
+    shape.back() = v.dim(-1);
+    return {shape.size() < 4 ? reshape(result, shape) : result};
 }
 
 Tensor linear_of(Operands operands) { return linear(at(operands, 0), at(operands, 1), at(operands, 2)); }
 
-// Full, causal, with a key mask, both; each for as many key heads as query heads and for groups of them. Where nothing
-// is masked the score of masked keys occurs nowhere and cannot be left free.
+// Full or causal; without a mask, with one of keys, of pairs, or an added one; for equal heads or a single key head,
+// and for groups of them. Where nothing is hidden the score of hidden keys occurs nowhere and cannot be left free.
 std::vector<std::string> attention_patterns() {
+    const std::string some = "f32[T,D] f32[S,D] f32[S,E]", equal = "f32[B,H,T,D] f32[B,H,S,D] f32[B,H,S,E]",
+                      single = "f32[B,H,T,D] f32[B,1,S,D] f32[B,1,S,E]",
+                      grouped = "f32[B,G*R,T,D] f32[B,G,S,D] f32[B,G,S,E]";
     std::vector<std::string> patterns;
-    for (const char* operands : {"f32[B,H,T,D] f32[B,H,S,D] f32[B,H,S,D]", "f32[B,G*R,T,D] f32[B,G,S,D] f32[B,G,S,D]"})
-        for (const char* causal : {"0", "1"})
-            for (const char* mask : {"", " bool[B,S]"}) {
-                const bool is_masked = *causal == '1' || *mask != '\0';
-                patterns.push_back(std::string("attention causal=(") + causal + ") scale=?" +
-                                   (is_masked ? " masked_score=?" : "") + " | " + operands + mask);
-            }
+    const auto add = [&](const std::string& operands, const std::string& mask, bool of_pairs) {
+        for (const std::string causal : {"0", "1"}) {
+            const bool hides = causal == "1" || mask.starts_with(" bool");
+            patterns.push_back("attention causal=(" + causal + ")" + (of_pairs ? " pairs=(1)" : "") + " scale=?" +
+                               (hides ? " masked_score=?" : "") + " | " + operands + mask);
+        }
+    };
+    for (const std::string& operands : {some, grouped}) {
+        add(operands, "", false);
+        for (const char* mask : {" bool[T,S]", " bool[1,S]", " f32[T,S]", " f32[1,S]"}) add(operands, mask, true);
+    }
+    for (const std::string& operands : {equal, single, grouped}) add(operands, " bool[B,S]", false);
     return patterns;
 }
 

@@ -51,15 +51,19 @@ struct AttentionOptions {
     /// Multiplies the scores; 1/sqrt(D) when not given.
     std::optional<double> scale = std::nullopt;
     /// The score of a key that may not be seen; the lowest finite number of the dtype when not given. With that a query
-    /// that sees no key gets the mean of all values, with -inf it gets NaN.
+    /// that sees no key gets the mean of all values, and one whose seen keys all score -inf the mean of those it does
+    /// not see; with -inf both get NaN.
     std::optional<double> masked_score = std::nullopt;
 };
 /// softmax(q k^T * scale, masked) v (Vaswani et al., arXiv 1706.03762). q [B, H, T, D], k and v [B, G, S, D] with H a
 /// multiple of G: each key head serves H/G query heads in turn (grouped-query attention, arXiv 2305.13245). Result [B,
 /// H, T, D].
 CAIRN_API Tensor attention(const Operand& q, const Operand& k, const Operand& v, const AttentionOptions& options = {});
-/// The same with a key mask [B, S], boolean: false keys (padding) are seen by no query.
-CAIRN_API Tensor attention(const Operand& q, const Operand& k, const Operand& v, const Operand& key_mask,
+/// The same with a mask. Boolean [B, S]: false keys (padding) are seen by no query. Boolean [B, H, T, S], each axis
+/// that size or 1: false pairs are not seen. Of the dtype of q with such axes: added to the scaled scores. What is not
+/// seen has the masked score and then weight 0, which makes NaN of a value that is infinite or NaN; an added -inf or
+/// lowest number leaves NaN scores NaN.
+CAIRN_API Tensor attention(const Operand& q, const Operand& k, const Operand& v, const Operand& mask,
                            const AttentionOptions& options = {});
 
 /// Rotary position embedding (Su et al., arXiv 2104.09864) in the half-split form: with x = [x1, x2] along the last

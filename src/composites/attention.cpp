@@ -22,6 +22,8 @@ std::string text(const char* name, const Operand& x) {
 /// The sizes of one call: q [B, H, T, D], k and v [B, G, S, D], with H = G * group.
 struct Sizes {
     Dim batch, heads, queries, key_heads, keys, group;
+    /// Equal heads and a single key head meet by themselves, others by an axis for the queries' heads of each key head.
+    bool is_grouped() const { return !(heads == key_heads) && !(key_heads == Dim(1)); }
 };
 
 Sizes check(const CompositeScope& scope, const Operand& q, const Operand& k, const Operand& v) {
@@ -48,15 +50,24 @@ Tensor causal_mask(const Graph& graph, const Dim& queries, const Dim& keys) {
     return rows >= iota(graph, keys);
 }
 
-Tensor attend(const CompositeScope& scope, const Operand& q, const Operand& k, const Operand& v,
-              const Operand* key_mask, const AttentionOptions& options) {
+/// A mask beside the scores: keys [B, S] or pairs [B, H, T, S].
+Tensor beside_scores(const Tensor& mask, const Sizes& n) {
+    const Shape& m = mask.shape();
+    if (mask.rank() == 2) return reshape(mask, n.is_grouped() ? Shape{m[0], 1, 1, 1, m[1]} : Shape{m[0], 1, 1, m[1]});
+    if (!n.is_grouped()) return mask;
+    const bool for_all_heads = m[1] == Dim(1);
+    return reshape(mask, {m[0], for_all_heads ? Dim(1) : n.key_heads, for_all_heads ? Dim(1) : n.group, m[2], m[3]});
+}
+
+Tensor attend(const CompositeScope& scope, const Operand& q, const Operand& k, const Operand& v, const Operand* mask,
+              const AttentionOptions& options) {
     const Sizes n = check(scope, q, k, v);
-    const bool grouped = !(n.heads == n.key_heads);
     const Dim size = q.tensor().dim(3), out_size = v.tensor().dim(3);
     if (!options.scale && !(size.is_constant() && size.constant() > 0))
         scope.fail("a scale must be given unless the head size is constant: " + text("q", q));
     const double scale = options.scale ? *options.scale : 1 / std::sqrt(static_cast<double>(size.constant()));
 
+    const bool grouped = n.is_grouped();
     const Tensor queries = grouped ? reshape(q, {n.batch, n.key_heads, n.group, n.queries, size}) : q.tensor();
     const Tensor keys = grouped ? reshape(k, {n.batch, n.key_heads, 1, n.keys, size}) : k.tensor();
     const Tensor values = grouped ? reshape(v, {n.batch, n.key_heads, 1, n.keys, out_size}) : v.tensor();
@@ -64,14 +75,28 @@ Tensor attend(const CompositeScope& scope, const Operand& q, const Operand& k, c
     Tensor scores = matmul(queries, swap_axes(keys, -1, -2)) * scale;
     Tensor visible;
     if (options.causal) visible = causal_mask(Graph(q.tensor().graph()), n.queries, n.keys);
-    if (key_mask != nullptr) {
-        const Tensor mask =
-            grouped ? reshape(*key_mask, {n.batch, 1, 1, 1, n.keys}) : reshape(*key_mask, {n.batch, 1, 1, n.keys});
-        visible = visible.empty() ? mask : visible && mask;
+    if (mask != nullptr) {
+        const Tensor here = beside_scores(mask->tensor(), n);
+        if (here.dtype() != DType::boolean)
+            scores = scores + here;
+        else
+            visible = visible.empty() ? here : visible && here;
     }
     if (!visible.empty()) scores = where(visible, scores, options.masked_score.value_or(lowest(scores.dtype())));
     const Tensor result = matmul(softmax(scores), values);
     return grouped ? reshape(result, {n.batch, n.heads, n.queries, out_size}) : result;
+}
+
+/// Whether a mask says something of the keys, or of the pairs of queries and keys.
+bool fits(const Tensor& mask, const Tensor& q, const Tensor& k) {
+    if (k.empty() || k.rank() != 4) return false;
+    if (mask.rank() == 2) return mask.dtype() == DType::boolean && mask.dim(0) == k.dim(0) && mask.dim(1) == k.dim(2);
+    if (mask.rank() != 4 || q.rank() != 4 || (mask.dtype() != DType::boolean && mask.dtype() != q.dtype()))
+        return false;
+    const Shape scores{q.dim(0), q.dim(1), q.dim(2), k.dim(2)};
+    for (std::size_t i = 0; i < scores.size(); ++i)
+        if (!(mask.shape()[i] == scores[i]) && !(mask.shape()[i] == Dim(1))) return false;
+    return true;
 }
 
 }  // namespace
@@ -81,17 +106,15 @@ Tensor attention(const Operand& q, const Operand& k, const Operand& v, const Att
     return attend(scope, q, k, v, nullptr, options);
 }
 
-Tensor attention(const Operand& q, const Operand& k, const Operand& v, const Operand& key_mask,
+Tensor attention(const Operand& q, const Operand& k, const Operand& v, const Operand& mask,
                  const AttentionOptions& options) {
     const CompositeScope scope("attention", q);
-    if (key_mask.is_scalar() || key_mask.tensor().empty()) scope.fail("key_mask must be a Tensor");
-    const Tensor& mask = key_mask.tensor();
-    const bool fits = mask.rank() == 2 && !k.tensor().empty() && k.tensor().rank() == 4 &&
-                      mask.dim(0) == k.tensor().dim(0) && mask.dim(1) == k.tensor().dim(2);
-    if (!k.tensor().empty() && (mask.dtype() != DType::boolean || !fits))
-        scope.fail("key_mask must be boolean with the batch and the keys of k: " + text("k", k) + ", " +
-                   text("key_mask", key_mask));
-    return attend(scope, q, k, v, &key_mask, options);
+    if (mask.is_scalar() || mask.tensor().empty()) scope.fail("the mask must be a Tensor");
+    const bool comparable = !q.tensor().empty() && !k.tensor().empty();
+    if (comparable && !fits(mask.tensor(), q.tensor(), k.tensor()))
+        scope.fail("the mask must be boolean [B,S], or [B,H,T,S] boolean or of the dtype of q: " + text("q", q) + ", " +
+                   text("k", k) + ", " + text("mask", mask));
+    return attend(scope, q, k, v, &mask, options);
 }
 
 }  // namespace cairn::inline v0

@@ -27,6 +27,13 @@ bool reads_less(const Tile& less, const Tile& more) {
            });
 }
 
+// The same result from no more operands, and `more` makes itself what `less` reads.
+bool does_more(const Tile& more, const Tile& less) {
+    return more.definition == less.definition && more.outputs == less.outputs &&
+           more.inputs.size() <= less.inputs.size() && more.interior.size() > less.interior.size() &&
+           std::includes(more.interior.begin(), more.interior.end(), less.interior.begin(), less.interior.end());
+}
+
 }  // namespace
 
 Matcher::Matcher(const ir::GraphData& graph, std::span<const Pattern> patterns)
@@ -58,7 +65,8 @@ void Matcher::match_at(NodeId node, std::vector<Tile>& tiles) {
         if (auto tile = search(*this, pattern, node)) found.push_back(std::move(*tile));
     }
     for (const Tile& tile : found)
-        if (std::none_of(found.begin(), found.end(), [&](const Tile& other) { return reads_less(other, tile); }))
+        if (std::none_of(found.begin(), found.end(),
+                         [&](const Tile& other) { return reads_less(other, tile) || does_more(other, tile); }))
             tiles.push_back(tile);
 }
 

@@ -23,7 +23,7 @@ class Matcher {
 public:
     Matcher(const ir::GraphData& graph, std::span<const Pattern> patterns);
     /// Appends a tile for each pattern whose main output is `node`. Of two tiles of one definition that only differ in
-    /// what they read, the one that reads less stays.
+    /// what they read, the one that reads less stays, or makes more of it itself.
     void match_at(ir::NodeId node, std::vector<Tile>& tiles);
 
     /// A guess: `pattern` on these operands with these attributes makes `root`.

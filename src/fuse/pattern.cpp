@@ -40,14 +40,16 @@ std::vector<Instance> skeletons_of(const Definition& definition, const Pattern& 
     return result;
 }
 
-// Leading axes may be added to an operand whose first size says nothing about any other axis: [R,D] of a layer norm,
-// not its [D].
+// Leading axes may be added to an operand whose first size says nothing about later axes of an operand before it: [R,D]
+// of a layer norm, not its [D]; keys [S,D], not a weight [K,N] beside [R,K].
 std::vector<bool> leading(const Problem& problem) {
     std::vector<bool> result;
     for (const TensorDesc& operand : problem.inputs) {
-        bool free = !operand.shape.empty() && !operand.shape[0].symbol().empty();
-        for (const TensorDesc& other : problem.inputs)
-            for (std::size_t i = 1; i < other.shape.size() && free; ++i) free = !(other.shape[i] == operand.shape[0]);
+        bool free = !operand.shape.empty();
+        for (std::size_t before = 0; before < result.size() && free; ++before) {
+            const Shape& other = problem.inputs[before].shape;
+            free = other.empty() || std::find(other.begin() + 1, other.end(), operand.shape[0]) == other.end();
+        }
         result.push_back(free);
     }
     return result;

@@ -114,6 +114,8 @@ private:
             if (rest != result.begin()) result.erase(rest, result.end());
         }
         if (result.size() > most_candidates) result.resize(most_candidates);
+        // Of conditions that say the same beside the pattern's own, the one computed from least.
+        if (pattern_.problem.inputs[index].dtype == DType::boolean) std::reverse(result.begin(), result.end());
         return result;
     }
 

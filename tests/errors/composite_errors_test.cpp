@@ -74,10 +74,12 @@ const WrongProgram programs[] = {
      "[attention] head sizes of q and k differ: q f32[1,2,3,8], k f32[1,2,4,6], v f32[1,2,4,6]"},
     {"a key mask of numbers", __LINE__ + 1,
      [](Graph& g) { const Tensor x = floats(g, "x", {1, 2, 3, 8}); attention(x, x, x, floats(g, "m", {1, 3})); },
-     "[attention] key_mask must be boolean with the batch and the keys of k: k f32[1,2,3,8], key_mask f32[1,3]"},
+     "[attention] the mask must be boolean [B,S], or [B,H,T,S] boolean or of the dtype of q: q f32[1,2,3,8], k f32[1,2,3,8], "
+     "mask f32[1,3]"},
     {"a key mask of another length", __LINE__ + 1,
      [](Graph& g) { const Tensor x = floats(g, "x", {1, 2, 3, 8}); attention(x, x, x, booleans(g, "m", {1, 4})); },
-     "[attention] key_mask must be boolean with the batch and the keys of k: k f32[1,2,3,8], key_mask bool[1,4]"},
+     "[attention] the mask must be boolean [B,S], or [B,H,T,S] boolean or of the dtype of q: q f32[1,2,3,8], k f32[1,2,3,8], "
+     "mask bool[1,4]"},
     {"rope of an odd size", __LINE__ + 1,
      [](Graph& g) { rope(floats(g, "x", {4, 7}), integers(g, "p", {4})); },
      "[rope] the last axis must have a constant even size: x f32[4,7]"},
