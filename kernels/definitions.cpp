@@ -67,24 +67,24 @@ Tensors attend(Operands operands, const Attributes& attributes) {
 Tensor linear_of(Operands operands) { return linear(at(operands, 0), at(operands, 1), at(operands, 2)); }
 
 // Full or causal; without a mask, with one of keys, of pairs, or an added one; for equal heads or a single key head,
-// and for groups of them. Where nothing is hidden the score of hidden keys occurs nowhere and cannot be left free.
+// and for groups of them. Where nothing is hidden the score of hidden keys occurs nowhere and cannot be left free. The
+// first that matches counts, so a mask is read only where it is not the causal one.
 std::vector<std::string> attention_patterns() {
     const std::string some = "f32[T,D] f32[S,D] f32[S,E]", equal = "f32[B,H,T,D] f32[B,H,S,D] f32[B,H,S,E]",
                       single = "f32[B,H,T,D] f32[B,1,S,D] f32[B,1,S,E]",
                       grouped = "f32[B,G*R,T,D] f32[B,G,S,D] f32[B,G,S,E]";
     std::vector<std::string> patterns;
     const auto add = [&](const std::string& operands, const std::string& mask, bool of_pairs) {
-        for (const std::string causal : {"0", "1"}) {
+        for (const std::string causal : {"1", "0"}) {
             const bool hides = causal == "1" || mask.starts_with(" bool");
             patterns.push_back("attention causal=(" + causal + ")" + (of_pairs ? " pairs=(1)" : "") + " scale=?" +
                                (hides ? " masked_score=?" : "") + " | " + operands + mask);
         }
     };
-    for (const std::string& operands : {some, grouped}) {
-        add(operands, "", false);
-        for (const char* mask : {" bool[T,S]", " bool[1,S]", " f32[T,S]", " f32[1,S]"}) add(operands, mask, true);
-    }
+    for (const std::string& operands : {some, grouped}) add(operands, "", false);
     for (const std::string& operands : {equal, single, grouped}) add(operands, " bool[B,S]", false);
+    for (const char* mask : {" bool[1,S]", " bool[T,S]", " f32[1,S]", " f32[T,S]"})
+        for (const std::string& operands : {some, grouped}) add(operands, mask, true);
     return patterns;
 }
 

@@ -18,22 +18,6 @@ bool fits(const ir::Node& node, const Instance& instance, std::size_t output) {
     return node.dtype == made.dtype && node.shape == made.shape;
 }
 
-// The same work, and `less` is done without some of what `more` reads.
-bool reads_less(const Tile& less, const Tile& more) {
-    return less.definition == more.definition && less.outputs == more.outputs &&
-           less.inputs.size() < more.inputs.size() &&
-           std::all_of(less.inputs.begin(), less.inputs.end(), [&](NodeId id) {
-               return std::find(more.inputs.begin(), more.inputs.end(), id) != more.inputs.end();
-           });
-}
-
-// The same result from no more operands, and `more` makes itself what `less` reads.
-bool does_more(const Tile& more, const Tile& less) {
-    return more.definition == less.definition && more.outputs == less.outputs &&
-           more.inputs.size() <= less.inputs.size() && more.interior.size() > less.interior.size() &&
-           std::includes(more.interior.begin(), more.interior.end(), less.interior.begin(), less.interior.end());
-}
-
 }  // namespace
 
 Matcher::Matcher(const ir::GraphData& graph, std::span<const Pattern> patterns)
@@ -56,18 +40,18 @@ void Matcher::match_at(NodeId node, std::vector<Tile>& tiles) {
     if (ir::is_given(graph_.node(node))) return;
     const Term& outside = forms_.canon().term(forms_[node].core);
     const std::uint64_t marks = regions_.from(node).marks, features = features_of(forms_.canon(), forms_[node].core);
-    std::vector<Tile> found;
+    const Definition* found = nullptr;
     for (const Pattern& pattern : patterns_) {
+        if (pattern.definition == found) continue;
         const NodeId root = pattern.skeleton.outputs[pattern.main];
         const Term& wanted = pattern.forms->canon().term((*pattern.forms)[root].core);
         const std::uint64_t needed = pattern.regions->from(root).marks;
         if (!same_outside(outside, wanted) || (needed & ~marks) != 0 || (pattern.features & ~features) != 0) continue;
-        if (auto tile = search(*this, pattern, node)) found.push_back(std::move(*tile));
+        if (auto tile = search(*this, pattern, node)) {
+            tiles.push_back(std::move(*tile));
+            found = pattern.definition;
+        }
     }
-    for (const Tile& tile : found)
-        if (std::none_of(found.begin(), found.end(),
-                         [&](const Tile& other) { return reads_less(other, tile) || does_more(other, tile); }))
-            tiles.push_back(tile);
 }
 
 bool Matcher::depends_on(NodeId node, NodeId ancestor) const {

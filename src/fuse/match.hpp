@@ -22,8 +22,8 @@ namespace cairn::inline v0::fuse {
 class Matcher {
 public:
     Matcher(const ir::GraphData& graph, std::span<const Pattern> patterns);
-    /// Appends a tile for each pattern whose main output is `node`. Of two tiles of one definition that only differ in
-    /// what they read, the one that reads less stays, or makes more of it itself.
+    /// Appends a tile for each definition of which a pattern has `node` as its main output. Of several such patterns the
+    /// first counts: definitions list the ones that leave least to others first.
     void match_at(ir::NodeId node, std::vector<Tile>& tiles);
 
     /// A guess: `pattern` on these operands with these attributes makes `root`.

@@ -81,8 +81,8 @@ private:
     }
 
     // The nodes that may be operand `index`: those in all regions laid over the operand, nearest first in the narrowest
-    // of them. Where it stands alone in one, only what has the same stem, the plainest of it in front, so that a scale
-    // outside is not taken into the operand.
+    // of them. Where it stands alone in one, only what has the same stem, that without a factor in front, so that a
+    // scale outside is not taken into the operand.
     std::vector<NodeId> candidates(std::size_t index) {
         std::vector<const std::vector<NodeId>*> regions;
         std::size_t narrowest = 0;
@@ -110,12 +110,24 @@ private:
         if (alone) {
             const auto rest = std::stable_partition(result.begin(), result.end(),
                                                     [&](NodeId id) { return matcher_.stem_of(id) == *alone; });
-            std::reverse(result.begin(), rest);
             if (rest != result.begin()) result.erase(rest, result.end());
+            result = plainest_first(result);
         }
         if (result.size() > most_candidates) result.resize(most_candidates);
         // Of conditions that say the same beside the pattern's own, the one computed from least.
         if (pattern_.problem.inputs[index].dtype == DType::boolean) std::reverse(result.begin(), result.end());
+        return result;
+    }
+
+    // Without a factor before with one; among nodes of one form, which differ in leading axes of size 1, the oldest.
+    std::vector<NodeId> plainest_first(const std::vector<NodeId>& nearest_first) const {
+        std::vector<NodeId> result;
+        for (const NodeId nearest : nearest_first)
+            for (auto it = nearest_first.rbegin(); it != nearest_first.rend(); ++it)
+                if (matcher_.forms()[*it].core == matcher_.forms()[nearest].core && !contains(result, *it))
+                    result.push_back(*it);
+        std::stable_partition(result.begin(), result.end(),
+                              [&](NodeId id) { return matcher_.forms()[id].factor == 1; });
         return result;
     }
 
