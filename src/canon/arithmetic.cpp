@@ -8,10 +8,6 @@ namespace {
 
 using ir::Op;
 
-// A sum of more terms stays whole inside another sum. This depends on nothing but the form itself, so all spellings see
-// it alike, and it bounds the work: the residual stream of a transformer would otherwise be one sum over all layers.
-constexpr std::size_t most_terms = 8;
-
 // The lowest score that hides whatever is added to it.
 constexpr double hiding_score = -1e30;
 
@@ -25,7 +21,7 @@ bool can_join(double a, double b) { return is_whole(a) && is_whole(b) && (a > 0)
 std::vector<Scaled> Canon::powers_of(CanonId core) const {
     const Term& term = terms_[core];
     if (term.kind == TermKind::one) return {};
-    if (term.kind == TermKind::product) return term.parts;
+    if (term.kind == TermKind::product && term.parts.size() <= most_parts) return term.parts;
     return {{1, core}};
 }
 
@@ -95,7 +91,7 @@ Scaled Canon::power(const Scaled& base, double exponent) {
 // Appends the terms of `term` that are no sums and hold no sum as a factor, as far as there are few of them.
 void Canon::expand(const Scaled& term, std::vector<Scaled>& out) {
     const Term& core = terms_[term.core];
-    if (core.kind == TermKind::sum && core.parts.size() <= most_terms) {
+    if (core.kind == TermKind::sum && core.parts.size() <= most_parts) {
         for (const Scaled& part : core.parts) expand({term.factor * part.factor, part.core}, out);
         return;
     }
@@ -107,7 +103,7 @@ void Canon::expand(const Scaled& term, std::vector<Scaled>& out) {
             count *= terms_[part.core].parts.size();
             sum = &part;
         }
-        if (sum != nullptr && count <= most_terms) {
+        if (sum != nullptr && count <= most_parts) {
             std::vector<Scaled> rest = core.parts;
             rest.erase(rest.begin() + (sum - core.parts.data()));
             const Scaled others{term.factor, product(std::move(rest), core.dtype)};

@@ -36,6 +36,23 @@ std::size_t hash_of(const Term& term) {
     return seed;
 }
 
+// Terms that differ in numbers alone are told apart by the size of all their numbers together: it is equal within the
+// same tolerance, so equal terms lie in one cell or in two neighbouring ones.
+double size_of_numbers(const Term& term) {
+    double size = 0;
+    const auto add = [&](double number) { size += std::isfinite(number) ? std::fabs(number) : 0; };
+    for (const Scaled& part : term.parts) add(part.factor);
+    for (const double value : term.values) add(value);
+    for (const Attribute& attribute : term.attributes)
+        if (const auto* number = std::get_if<double>(&attribute.value)) add(*number);
+    return size;
+}
+
+std::size_t cell_of(double size) {
+    constexpr double cells = 1e5;  // of numbers e times as large: ten times as wide as the tolerance
+    return size > 0 ? static_cast<std::size_t>(static_cast<std::int64_t>(std::floor(std::log(size) * cells))) : 0;
+}
+
 bool same_attributes(const Attributes& a, const Attributes& b, DType dtype) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const Attribute& x, const Attribute& y) {
         const auto *p = std::get_if<double>(&x.value), *q = std::get_if<double>(&y.value);
@@ -90,14 +107,27 @@ std::size_t Canon::structure_of(const Term& term) const {
 }
 
 CanonId Canon::intern(Term term) {
+    constexpr double margin = 2e-6;  // twice the tolerance
     const std::size_t hash = hash_of(term);
-    const auto [first, last] = index_.equal_range(hash);
-    for (auto it = first; it != last; ++it)
-        if (same_term(terms_[it->second], term)) return it->second;
+    const double size = size_of_numbers(term);
+    const auto key = [&](double at) {
+        std::size_t seed = hash;
+        mix(seed, cell_of(at));
+        return seed;
+    };
+    const std::size_t low = key(size * (1 - margin)), high = key(size * (1 + margin));
     const auto id = static_cast<CanonId>(terms_.size());
+    CanonId known = id;
+    for (const std::size_t cell : {low, high}) {
+        const auto [first, last] = index_.equal_range(cell);
+        for (auto it = first; it != last; ++it)
+            if (it->second < known && same_term(terms_[it->second], term)) known = it->second;
+        if (low == high) break;
+    }
+    if (known != id) return known;
     structures_.push_back(structure_of(term));
     terms_.push_back(std::move(term));
-    index_.emplace(hash, id);
+    index_.emplace(key(size), id);
     return id;
 }
 

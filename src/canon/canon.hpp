@@ -21,6 +21,10 @@
 /// positions are the same in i32 and i64; leading axes of size 1 do not count. Nothing is cancelled (x - x, x / x
 /// stay; 0 * x stays too): what docs/numbers.md tells of fused kernels holds of forms. Float numbers are equal within
 /// 1e-6 of their size, as constants rounded to f32 are; in f64 within 1e-14; integers when they are the same.
+///
+/// A law holds up to a size: a sum, product or conjunction of many parts stays whole in a larger one, and movement goes
+/// inward through a limited number of terms. That depends on nothing but the form itself, so all spellings see it
+/// alike, and the forms of a graph take time and stack as its nodes do.
 namespace cairn::inline v0::canon {
 
 using CanonId = std::uint32_t;
@@ -81,6 +85,11 @@ private:
         ir::Op op;
         Shape shape;             ///< of the result, without leading axes of size 1
         std::vector<Dim> order;  ///< of a transpose: negative axes, the shortest that tells
+        friend bool operator==(const Move&, const Move&) = default;
+    };
+    struct Moved {
+        Move move;
+        Scaled result;
     };
 
     // canon.cpp
@@ -131,13 +140,23 @@ private:
     // movement.cpp
     Scaled move(const ir::Node& node, const Scaled& x);
     Scaled moved(CanonId core, const Move& move);
-    std::optional<Scaled> moved_inside(CanonId core, const Move& move);
+    const Scaled* known_move(CanonId core, const Move& move) const;
+    Scaled remember(CanonId core, const Move& move, const Scaled& result);
+    bool lets_through(const Term& term) const;
+    std::optional<std::vector<CanonId>> inside(CanonId core) const;
+    Scaled moved_inside(CanonId core, const Move& move);
+    Scaled moved_whole(CanonId core, const Move& move);
     std::optional<Scaled> moved_ids(CanonId core, const Move& move);
 
     std::deque<Term> terms_;
     std::vector<std::size_t> structures_;
     std::unordered_multimap<std::size_t, CanonId> index_;
+    std::unordered_multimap<CanonId, Moved> moved_;
 };
+
+/// Parts of a sum, a product or a conjunction that are flattened into a larger one. More stay whole: the residual
+/// stream of a transformer would otherwise be one sum over all layers.
+constexpr std::size_t most_parts = 8;
 
 /// A shape without its leading axes of size 1.
 Shape trimmed(const Shape& shape);

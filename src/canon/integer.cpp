@@ -34,7 +34,7 @@ Canon::Affine Canon::affine(const Scaled& value) const {
     const Term& term = terms_[value.core];
     const auto factor = static_cast<std::int64_t>(value.factor);
     if (term.kind == TermKind::one) return {{}, factor};
-    if (term.kind == TermKind::sum) {
+    if (term.kind == TermKind::sum && term.parts.size() <= most_parts) {
         Affine result;
         add_scaled(result, {term.parts, term.attributes.dims("offset")[0]}, factor);
         return result;

@@ -57,7 +57,8 @@ Scaled Canon::both(std::vector<Scaled> given) {
     std::vector<Scaled> parts;
     for (const Scaled& part : given) {
         const Term& term = terms_[part.core];
-        if (part.factor > 0 && term.kind == TermKind::op && term.op == Op::logical_and)
+        if (part.factor > 0 && term.kind == TermKind::op && term.op == Op::logical_and &&
+            term.parts.size() <= most_parts)
             parts.insert(parts.end(), term.parts.begin(), term.parts.end());
         else
             parts.push_back(part);

@@ -7,6 +7,9 @@ namespace {
 
 using ir::Op;
 
+// Enough for any function that a model calls by one name; a longer piece of arithmetic is moved as a whole.
+constexpr std::size_t most_inside = 64;
+
 // The permutation without leading axes that stay, as negative axes: the same for any number of them.
 std::vector<Dim> shortest(std::vector<Dim> order) {
     std::size_t kept = 0;
@@ -49,17 +52,40 @@ Scaled Canon::move(const ir::Node& node, const Scaled& x) {
     return {x.factor * result.factor, result.core};
 }
 
-// Inward through what works element by element on parts of the whole shape. The result is built anew: its parts may
-// stand in another order.
-std::optional<Scaled> Canon::moved_inside(CanonId core, const Move& move) {
-    const Term& term = terms_[core];
+// Reshape and transpose go through what works element by element on parts of the whole shape.
+bool Canon::lets_through(const Term& term) const {
     const bool elementwise = term.kind == TermKind::sum || term.kind == TermKind::product ||
                              (term.kind == TermKind::op && ir::info(term.op).kind == ir::OpClass::elementwise);
-    if (!elementwise) return std::nullopt;
-    for (const Scaled& part : term.parts) {
-        const Shape& shape = terms_[part.core].shape;
-        if (!shape.empty() && shape != term.shape) return std::nullopt;
+    return elementwise && std::all_of(term.parts.begin(), term.parts.end(), [&](const Scaled& part) {
+               const Shape& shape = terms_[part.core].shape;
+               return shape.empty() || shape == term.shape;
+           });
+}
+
+// The terms that movement of `core` goes through, parts before what is made of them; nothing where they are too many.
+// The ids of gathered rows count, since movement goes on to them.
+std::optional<std::vector<CanonId>> Canon::inside(CanonId core) const {
+    std::vector<CanonId> open{core}, seen;
+    while (!open.empty()) {
+        const CanonId at = open.back();
+        open.pop_back();
+        const Term& term = terms_[at];
+        const bool is_gather = term.kind == TermKind::op && term.op == Op::gather;
+        if (term.shape.empty() || (!is_gather && !lets_through(term)) ||
+            std::find(seen.begin(), seen.end(), at) != seen.end())
+            continue;
+        if (seen.size() == most_inside) return std::nullopt;
+        seen.push_back(at);
+        for (std::size_t i = is_gather ? 1 : 0; i < term.parts.size(); ++i) open.push_back(term.parts[i].core);
     }
+    std::erase_if(seen, [&](CanonId id) { return !lets_through(terms_[id]); });
+    std::sort(seen.begin(), seen.end());
+    return seen;
+}
+
+// The result is built anew: its parts may stand in another order.
+Scaled Canon::moved_inside(CanonId core, const Move& move) {
+    const Term term = terms_[core];
     std::vector<Scaled> parts;
     for (const Scaled& part : term.parts) parts.push_back(moved(part.core, move));
     if (term.kind == TermKind::product) {
@@ -91,9 +117,22 @@ std::optional<Scaled> Canon::moved_ids(CanonId core, const Move& move) {
                              {gather.parts[0], {gather.parts[1].factor * ids.factor, ids.core}}, gather.attributes)};
 }
 
+const Scaled* Canon::known_move(CanonId core, const Move& move) const {
+    const auto [first, last] = moved_.equal_range(core);
+    const auto it = std::find_if(first, last, [&](const auto& entry) { return entry.second.move == move; });
+    return it == last ? nullptr : &it->second.result;
+}
+
+Scaled Canon::remember(CanonId core, const Move& move, const Scaled& result) {
+    moved_.emplace(core, Moved{move, result});
+    return result;
+}
+
+// Shared values are moved once, and the innermost first, so that no stack grows with their depth.
 Scaled Canon::moved(CanonId core, const Move& move) {
     const Term& term = terms_[core];
     if (term.shape.empty() || (move.op == Op::reshape && term.shape == move.shape)) return {1, core};
+    if (const Scaled* known = known_move(core, move)) return *known;
     if (term.kind == TermKind::op && term.op == move.op) {
         const CanonId inner = term.parts[0].core;
         if (move.op == Op::reshape) return moved(inner, move);
@@ -106,8 +145,17 @@ Scaled Canon::moved(CanonId core, const Move& move) {
         if (order.empty()) return {1, inner};
         return moved(inner, {Op::transpose, permuted(terms_[inner].shape, order), order});
     }
-    if (const auto inside = moved_inside(core, move)) return *inside;
-    if (const auto inside = moved_ids(core, move)) return *inside;
+    if (const auto within = inside(core)) {
+        for (const CanonId part : *within)
+            if (known_move(part, move) == nullptr) remember(part, move, moved_inside(part, move));
+        if (lets_through(terms_[core])) return *known_move(core, move);
+        if (const auto gathered = moved_ids(core, move)) return remember(core, move, *gathered);
+    }
+    return remember(core, move, moved_whole(core, move));
+}
+
+Scaled Canon::moved_whole(CanonId core, const Move& move) {
+    const Term& term = terms_[core];
     Attributes attributes;
     if (move.op == Op::transpose) attributes.push_back({"permutation", move.order});
     Shape shape = move.op == Op::reshape ? move.shape : permuted(term.shape, move.order);
