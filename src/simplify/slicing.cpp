@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 namespace cairn::inline v0::simplify {
 namespace {
@@ -153,11 +154,15 @@ Result concat_empty(Rewriter& r, NodeId id) {
     return r.make(Op::concat, std::move(parts), attributes);
 }
 
+// A longer list stays whole within another one: in a chain each link would else repeat all before it.
+constexpr std::size_t most_flattened = 64;
+
 Result concat_concat(Rewriter& r, NodeId id) {
     const Attributes attributes = r.node(id).attributes;
     std::vector<NodeId> parts;
     for (const NodeId part : r.node(id).operands) {
-        if (r.is(part, Op::concat) && r.node(part).attributes == attributes)
+        if (r.is(part, Op::concat) && r.node(part).attributes == attributes &&
+            r.node(part).operands.size() <= most_flattened)
             parts.insert(parts.end(), r.node(part).operands.begin(), r.node(part).operands.end());
         else
             parts.push_back(part);
@@ -166,27 +171,43 @@ Result concat_concat(Rewriter& r, NodeId id) {
     return r.make(Op::concat, std::move(parts), attributes);
 }
 
+// How many parts from `first` on are slices of one tensor that follow each other.
+std::size_t neighbours(const Rewriter& r, std::span<const NodeId> parts, std::size_t first, std::int64_t axis) {
+    const auto plain = [&](NodeId part) {
+        if (!r.is(part, Op::slice)) return false;
+        const Cut cut = cut_of(r.node(part));
+        return cut.axis == axis && cut.step == 1;
+    };
+    std::size_t end = first + 1;
+    if (!plain(parts[first])) return 1;
+    while (end < parts.size() && plain(parts[end]) && r.operand(parts[end], 0) == r.operand(parts[first], 0) &&
+           cut_of(r.node(parts[end - 1])).stop == cut_of(r.node(parts[end])).start)
+        ++end;
+    return end - first;
+}
+
 // Neighbouring slices of one tensor are one slice.
 Result concat_slices(Rewriter& r, NodeId id) {
     const Attributes attributes = r.node(id).attributes;
     const std::int64_t axis = attributes.integer("axis");
     const std::vector<NodeId> parts = r.node(id).operands;
-    for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
-        if (!r.is(parts[i], Op::slice) || !r.is(parts[i + 1], Op::slice)) continue;
-        const Cut a = cut_of(r.node(parts[i])), b = cut_of(r.node(parts[i + 1]));
-        const NodeId x = r.operand(parts[i], 0);
-        if (x != r.operand(parts[i + 1], 0) || a.axis != axis || b.axis != axis || a.step != 1 || b.step != 1 ||
-            !(a.stop == b.start))
-            continue;
-        const Result both = make_slice(r, x, {axis, a.start, b.stop, 1});
-        if (!both) continue;
-        std::vector<NodeId> rest(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(i));
-        rest.push_back(*both);
-        rest.insert(rest.end(), parts.begin() + static_cast<std::ptrdiff_t>(i) + 2, parts.end());
-        const Shape shape = r.node(id).shape;
-        return of_shape(r, r.make(Op::concat, std::move(rest), attributes), shape);
+    std::vector<NodeId> joined;
+    for (std::size_t first = 0; first < parts.size();) {
+        const std::size_t end = first + neighbours(r, parts, first, axis);
+        Result whole;
+        if (end - first > 1)
+            whole = make_slice(r, r.operand(parts[first], 0),
+                               {axis, cut_of(r.node(parts[first])).start, cut_of(r.node(parts[end - 1])).stop, 1});
+        if (whole)
+            joined.push_back(*whole);
+        else
+            joined.insert(joined.end(), parts.begin() + static_cast<std::ptrdiff_t>(first),
+                          parts.begin() + static_cast<std::ptrdiff_t>(end));
+        first = end;
     }
-    return std::nullopt;
+    if (joined.size() == parts.size()) return std::nullopt;
+    const Shape shape = r.node(id).shape;
+    return of_shape(r, r.make(Op::concat, std::move(joined), attributes), shape);
 }
 
 // Rows in sequence are a slice, where all of them are proved to be there.
