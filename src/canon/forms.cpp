@@ -15,9 +15,10 @@ Scaled form_of(const ir::GraphData& graph, ir::NodeId id, std::span<const Scaled
 
 }  // namespace
 
-Forms::Forms(const ir::GraphData& graph) {
+Forms::Forms(const ir::GraphData& graph, const std::stop_token& stop) {
     forms_.reserve(graph.nodes().size());
     for (ir::NodeId id = 0; id < graph.nodes().size(); ++id) {
+        if (stop.stop_requested()) throw Cancelled("fuse");
         forms_.push_back(form_of(graph, id, forms_, canon_));
         nodes_.emplace(forms_.back().core, id);
     }

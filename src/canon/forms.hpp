@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <span>
+#include <stop_token>
 #include <unordered_map>
 #include <vector>
 
@@ -12,7 +13,8 @@ namespace cairn::inline v0::canon {
 /// The normal forms of all nodes of a graph, and the way back.
 class Forms {
 public:
-    explicit Forms(const ir::GraphData& graph);
+    /// Throws Cancelled on a stop.
+    explicit Forms(const ir::GraphData& graph, const std::stop_token& stop = {});
     const Scaled& operator[](ir::NodeId id) const { return forms_[id]; }
     /// The nodes with this value, oldest first.
     std::vector<ir::NodeId> nodes_of(const Scaled& form) const;

@@ -14,6 +14,13 @@ using ir::Op;
 constexpr std::size_t most_steps = 64;
 constexpr std::size_t most_inputs = 16;
 
+// Within a group of this many ops, a value that nothing else reads starts no group of its own: there would be as many
+// long groups as ops.
+constexpr std::size_t long_group = 16;
+
+// How far to look for what a value is made of.
+constexpr std::size_t most_looked_at = 256;
+
 bool is_elementwise(const ir::Node& node) { return ir::is(node, ir::OpClass::elementwise); }
 
 bool is_cheap(Op op) {
@@ -55,45 +62,72 @@ bool Groups::joins(NodeId producer, NodeId root) const {
     return node.shape == end.shape || is_cheap(node.op);
 }
 
+// What the members of a group read, with what there is to know of all of it together.
+struct Groups::Rim {
+    const ir::GraphData& graph;
+    const Shape& shape;  // of the root
+    std::vector<NodeId> reads;
+    std::size_t inputs = 0, large = 0;
+
+    bool is_large(NodeId id) const { return graph.node(id).shape == shape; }
+    void count(NodeId id, int sign) {
+        if (!is_scalar_constant(graph.node(id))) inputs += static_cast<std::size_t>(sign);
+        if (is_large(id)) large += static_cast<std::size_t>(sign);
+    }
+    void add(NodeId id) {
+        reads.push_back(id);
+        count(id, 1);
+    }
+    // Puts what `member` reads in its place.
+    void replace(NodeId member, const std::vector<NodeId>& members) {
+        if (const auto at = std::find(reads.begin(), reads.end(), member); at != reads.end()) {
+            reads.erase(at);
+            count(member, -1);
+        }
+        for (const NodeId operand : graph.node(member).operands)
+            if (!contains(members, operand) && !contains(reads, operand)) add(operand);
+    }
+};
+
 // Takes in producers, newest first, as long as there is room. False where the root alone does not fit.
 bool Groups::grow(Group& group, Shared shared) const {
     std::vector<NodeId> members{group.root}, refused;
-    const auto rim = [&] {
-        std::vector<NodeId> result;
-        for (const NodeId member : members)
-            for (const NodeId operand : graph_.node(member).operands)
-                if (!contains(members, operand) && !contains(result, operand)) result.push_back(operand);
-        return result;
-    };
-    const auto is_large = [&](NodeId id) { return graph_.node(id).shape == graph_.node(group.root).shape; };
+    Rim rim{graph_, graph_.node(group.root).shape, {}};
+    rim.replace(group.root, members);
     for (;;) {
         NodeId next = 0;
         bool found = false;
-        const std::vector<NodeId> before = rim();
-        for (const NodeId id : before) {
+        for (const NodeId id : rim.reads) {
+            if (found && id < next) continue;
             if (contains(refused, id) || !joins(id, group.root) || (shared == Shared::read && uses_[id] > 1)) continue;
-            if (!found || id > next) next = id;
+            next = id;
             found = true;
         }
         if (!found) break;
-        members.push_back(next);
-        const std::vector<NodeId> reads = rim();
-        const auto inputs = static_cast<std::size_t>(
-            std::count_if(reads.begin(), reads.end(), [&](NodeId id) { return !is_scalar_constant(graph_.node(id)); }));
-        const auto large_in = [&](const std::vector<NodeId>& list) {
-            return std::count_if(list.begin(), list.end(), is_large);
-        };
-        const bool again = uses_[next] > 1 && large_in(reads) > large_in(before);
         const auto late = [&](NodeId input) { return input != next && reads_later(input, next); };
-        const bool provided =
-            shared == Shared::provide && is_large(next) && std::none_of(before.begin(), before.end(), late);
-        if (inputs > most_inputs || members.size() + (reads.size() - inputs) > most_steps || (again && !provided)) {
+        const auto provided = [&] {
+            return shared == Shared::provide && rim.is_large(next) &&
+                   std::none_of(rim.reads.begin(), rim.reads.end(), late);
+        };
+        members.push_back(next);
+        Rim wider = rim;
+        wider.replace(next, members);
+        const bool again = uses_[next] > 1 && wider.large > rim.large;
+        if (wider.inputs > most_inputs || members.size() + (wider.reads.size() - wider.inputs) > most_steps ||
+            (again && !provided())) {
             members.pop_back();
             refused.push_back(next);
+            continue;
         }
+        rim.reads = std::move(wider.reads);
+        rim.inputs = wider.inputs;
+        rim.large = wider.large;
     }
     std::sort(members.begin(), members.end());
-    for (const NodeId id : rim()) (is_scalar_constant(graph_.node(id)) ? group.constants : group.inputs).push_back(id);
+    Rim sorted{graph_, rim.shape, {}};
+    for (const NodeId member : members) sorted.replace(member, members);
+    for (const NodeId id : sorted.reads)
+        (is_scalar_constant(graph_.node(id)) ? group.constants : group.inputs).push_back(id);
     std::sort(group.inputs.begin(), group.inputs.end());
     group.members = std::move(members);
     return group.inputs.size() <= most_inputs && !group.inputs.empty();
@@ -126,7 +160,7 @@ Tile Groups::tile_of(const Group& group, const std::vector<NodeId>& outputs) con
     return tile;
 }
 
-// True when `input` is computed from `output`.
+// True when `input` is computed from `output`, or from so much that it may be.
 bool Groups::reads_later(NodeId input, NodeId output) const {
     std::vector<NodeId> open{input}, seen;
     while (!open.empty()) {
@@ -134,6 +168,7 @@ bool Groups::reads_later(NodeId input, NodeId output) const {
         open.pop_back();
         if (at == output) return true;
         if (at < output || contains(seen, at)) continue;
+        if (seen.size() == most_looked_at) return true;
         seen.push_back(at);
         open.insert(open.end(), graph_.node(at).operands.begin(), graph_.node(at).operands.end());
     }
@@ -142,20 +177,50 @@ bool Groups::reads_later(NodeId input, NodeId output) const {
 
 // Members that others read too and that the group can provide: of the root's shape, and no input is computed from them.
 std::vector<NodeId> Groups::shared_values(const Group& group) const {
+    const std::vector<int> inside = uses_inside(group);
     std::vector<NodeId> result;
-    for (const NodeId id : group.members) {
+    for (std::size_t i = 0; i < group.members.size(); ++i) {
+        const NodeId id = group.members[i];
         if (id == group.root || !(graph_.node(id).shape == graph_.node(group.root).shape)) continue;
-        int inside = 0;
-        for (const NodeId reader : group.members)
-            inside += static_cast<int>(
-                std::count(graph_.node(reader).operands.begin(), graph_.node(reader).operands.end(), id));
         const auto late = [&](NodeId input) { return reads_later(input, id); };
-        if (uses_[id] > inside && std::none_of(group.inputs.begin(), group.inputs.end(), late)) result.push_back(id);
+        if (uses_[id] > inside[i] && std::none_of(group.inputs.begin(), group.inputs.end(), late)) result.push_back(id);
     }
     return result;
 }
 
-void Groups::at(NodeId root, std::vector<Tile>& tiles) const {
+// How often members read each member.
+std::vector<int> Groups::uses_inside(const Group& group) const {
+    std::vector<int> uses(group.members.size(), 0);
+    for (const NodeId reader : group.members)
+        for (const NodeId operand : graph_.node(reader).operands) {
+            const auto at = std::lower_bound(group.members.begin(), group.members.end(), operand);
+            if (at != group.members.end() && *at == operand)
+                ++uses[static_cast<std::size_t>(at - group.members.begin())];
+        }
+    return uses;
+}
+
+void Groups::pass_over(const Group& group, std::vector<bool>& passed) const {
+    if (group.members.size() < long_group) return;
+    const std::vector<int> inside = uses_inside(group);
+    for (std::size_t i = 0; i < inside.size(); ++i) {
+        const NodeId id = group.members[i];
+        if (id != group.root && uses_[id] == inside[i] && graph_.node(id).shape == graph_.node(group.root).shape)
+            passed[id] = true;
+    }
+}
+
+std::vector<std::vector<Tile>> Groups::all(const std::vector<bool>& wanted, const std::stop_token& stop) const {
+    std::vector<std::vector<Tile>> tiles(graph_.nodes().size());
+    std::vector<bool> passed(tiles.size(), false);
+    for (std::size_t i = tiles.size(); i-- > 0;) {
+        if (stop.stop_requested()) throw Cancelled("fuse");
+        if (!passed[i] || wanted[i]) at(static_cast<NodeId>(i), tiles[i], passed);
+    }
+    return tiles;
+}
+
+void Groups::at(NodeId root, std::vector<Tile>& tiles, std::vector<bool>& passed) const {
     if (!is_elementwise(graph_.node(root))) return;
     std::vector<std::vector<NodeId>> known;
     for (const Shared shared : {Shared::recompute, Shared::read, Shared::provide}) {
@@ -166,6 +231,7 @@ void Groups::at(NodeId root, std::vector<Tile>& tiles) const {
         if (outputs.empty() && contains(known, group.members)) continue;
         outputs.push_back(root);
         tiles.push_back(tile_of(group, outputs));
+        pass_over(group, passed);
         known.push_back(std::move(group.members));
     }
 }

@@ -2,6 +2,7 @@
 
 #include "fuse/tiles.hpp"
 
+#include <stop_token>
 #include <vector>
 
 namespace cairn::inline v0::fuse {
@@ -13,19 +14,24 @@ namespace cairn::inline v0::fuse {
 class Groups {
 public:
     explicit Groups(const ir::GraphData& graph);
-    /// Appends the groups that end in `root`, at most three. They differ in what they do at a value that is read
-    /// elsewhere too: compute it again, where that reads no more memory than the value itself; read it; or provide it,
-    /// where it has the shape of the root. A producer smaller than the root is taken in only where computing it again
-    /// for each element costs little.
-    void at(ir::NodeId root, std::vector<Tile>& tiles) const;
+    /// The groups that end in each node, at most three. They differ in what they do at a value that is read elsewhere
+    /// too: compute it again, where that reads no more memory than the value itself; read it; or provide it, where it
+    /// has the shape of the root. A producer smaller than the root is taken in only where computing it again for each
+    /// element costs little. No group ends in a value that is within a long one and read nowhere else, unless it is
+    /// `wanted`. Throws Cancelled on a stop.
+    std::vector<std::vector<Tile>> all(const std::vector<bool>& wanted, const std::stop_token& stop) const;
 
 private:
     struct Group;
+    struct Rim;
     enum class Shared { recompute, read, provide };
+    void at(ir::NodeId root, std::vector<Tile>& tiles, std::vector<bool>& passed) const;
     bool joins(ir::NodeId producer, ir::NodeId root) const;
     bool grow(Group& group, Shared shared) const;
     Tile tile_of(const Group& group, const std::vector<ir::NodeId>& outputs) const;
     std::vector<ir::NodeId> shared_values(const Group& group) const;
+    std::vector<int> uses_inside(const Group& group) const;
+    void pass_over(const Group& group, std::vector<bool>& passed) const;
     bool reads_later(ir::NodeId input, ir::NodeId output) const;
 
     const ir::GraphData& graph_;

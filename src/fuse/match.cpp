@@ -20,11 +20,12 @@ bool fits(const ir::Node& node, const Instance& instance, std::size_t output) {
 
 }  // namespace
 
-Matcher::Matcher(const ir::GraphData& graph, std::span<const Pattern> patterns)
+Matcher::Matcher(const ir::GraphData& graph, std::span<const Pattern> patterns, const std::stop_token& stop)
     : graph_(graph),
       patterns_(patterns),
-      forms_(graph),
+      forms_(graph, stop),
       stems_(forms_.canon()),
+      features_(forms_.canon()),
       known_terms_(forms_.canon().size()),
       regions_(graph),
       instances_(graph.symbols()),
@@ -39,7 +40,7 @@ std::vector<Attributes>& Matcher::known_attributes(const Pattern& pattern) {
 void Matcher::match_at(NodeId node, std::vector<Tile>& tiles) {
     if (ir::is_given(graph_.node(node))) return;
     const Term& outside = forms_.canon().term(forms_[node].core);
-    const std::uint64_t marks = regions_.from(node).marks, features = features_of(forms_.canon(), forms_[node].core);
+    const std::uint64_t marks = regions_.from(node).marks, features = features_.of(forms_[node].core);
     const Definition* found = nullptr;
     for (const Pattern& pattern : patterns_) {
         if (pattern.definition == found) continue;

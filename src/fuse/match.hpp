@@ -2,12 +2,14 @@
 
 #include "canon/forms.hpp"
 #include "fuse/instance.hpp"
+#include "fuse/outline.hpp"
 #include "fuse/pattern.hpp"
 #include "fuse/regions.hpp"
 #include "fuse/tiles.hpp"
 
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <unordered_set>
 #include <vector>
 
@@ -21,7 +23,7 @@ namespace cairn::inline v0::fuse {
 ///     %7 = div %4, %6   with softmax axis=(-1) | f32[R,D]   ->   softmax axis=(-1) (%0) -> (%7)
 class Matcher {
 public:
-    Matcher(const ir::GraphData& graph, std::span<const Pattern> patterns);
+    Matcher(const ir::GraphData& graph, std::span<const Pattern> patterns, const std::stop_token& stop = {});
     /// Appends a tile for each definition of which a pattern has `node` as its main output. Of several such patterns the
     /// first counts: definitions list the ones that leave least to others first.
     void match_at(ir::NodeId node, std::vector<Tile>& tiles);
@@ -63,6 +65,7 @@ private:
     std::span<const Pattern> patterns_;
     Forms forms_;
     Stems stems_;
+    Features features_;
     CanonId known_terms_;  ///< those of the graph; what attempts make comes after
     std::unordered_set<std::size_t> known_structures_;
     Regions regions_;

@@ -26,22 +26,6 @@ bool shows(ir::Op op) {
     return kind != ir::OpClass::leaf && kind != ir::OpClass::movement;
 }
 
-void add_features(const Canon& canon, CanonId core, std::uint64_t& features, std::vector<CanonId>& seen) {
-    const Term& term = canon.term(core);
-    if (term.kind == TermKind::one || term.kind == TermKind::leaf) return;
-    if (std::find(seen.begin(), seen.end(), core) != seen.end()) return;
-    seen.push_back(core);
-    if (term.kind == TermKind::op) {
-        if (shows(term.op)) features |= bit(static_cast<unsigned>(term.op));
-        if (canon::stays_whole(term.op) && ir::info(term.op).kind != ir::OpClass::movement) return;
-    }
-    for (const Scaled& part : term.parts) {
-        if (term.kind == TermKind::product && canon.term(part.core).kind != TermKind::leaf)
-            features |= feature_of_power(part.factor);
-        add_features(canon, part.core, features, seen);
-    }
-}
-
 void add_places(const Canon& canon, CanonId core, std::uint32_t path, std::uint32_t depth, std::vector<Place>& places) {
     const Term& term = canon.term(core);
     if (depth == deepest || (term.kind != TermKind::sum && term.kind != TermKind::product)) return;
@@ -54,11 +38,24 @@ void add_places(const Canon& canon, CanonId core, std::uint32_t path, std::uint3
 
 }  // namespace
 
-std::uint64_t features_of(const Canon& canon, CanonId core) {
+std::uint64_t Features::made_of(const Term& term) const {
     std::uint64_t features = 0;
-    std::vector<CanonId> seen;
-    add_features(canon, core, features, seen);
+    if (term.kind == TermKind::one || term.kind == TermKind::leaf) return features;
+    if (term.kind == TermKind::op) {
+        if (shows(term.op)) features |= bit(static_cast<unsigned>(term.op));
+        if (canon::stays_whole(term.op) && ir::info(term.op).kind != ir::OpClass::movement) return features;
+    }
+    for (const Scaled& part : term.parts) {
+        if (term.kind == TermKind::product && canon_.term(part.core).kind != TermKind::leaf)
+            features |= feature_of_power(part.factor);
+        features |= features_[part.core];
+    }
     return features;
+}
+
+std::uint64_t Features::of(CanonId core) {
+    while (features_.size() <= core) features_.push_back(made_of(canon_.term(static_cast<CanonId>(features_.size()))));
+    return features_[core];
 }
 
 std::vector<Place> places_in(const Canon& canon, CanonId core) {

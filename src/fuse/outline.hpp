@@ -16,8 +16,18 @@ namespace cairn::inline v0::fuse {
 using canon::Canon, canon::CanonId, canon::Forms, canon::Scaled, canon::Stems, canon::Term, canon::TermKind;
 
 /// A bit for each op that computes and for each power -1, -0.5 and 0.5 of something computed. What is put in place of a
-/// leaf takes none away.
-std::uint64_t features_of(const Canon& canon, CanonId core);
+/// leaf takes none away. Made once for each core, parts first: they are older than what is made of them.
+class Features {
+public:
+    explicit Features(const Canon& canon) : canon_(canon) {}
+    std::uint64_t of(CanonId core);
+
+private:
+    std::uint64_t made_of(const Term& term) const;
+
+    const Canon& canon_;
+    std::vector<std::uint64_t> features_;
+};
 
 /// Where a core stands: the sums and products that hold it, outermost first.
 struct Place {

@@ -59,7 +59,7 @@ void outline(Pattern& pattern) {
     const Canon& canon = pattern.forms->canon();
     const auto core_of = [&](ir::NodeId id) { return (*pattern.forms)[id].core; };
     const CanonId root = core_of(pattern.skeleton.outputs[pattern.main]);
-    pattern.features = features_of(canon, root);
+    pattern.features = Features(canon).of(root);
     const std::vector<Place> places = places_in(canon, root);
     for (const ir::NodeId input : pattern.skeleton.inputs) {
         pattern.paths.emplace_back();

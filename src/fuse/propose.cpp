@@ -5,6 +5,7 @@
 #include "ir/op_table.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace cairn::inline v0::fuse {
 namespace {
@@ -26,18 +27,35 @@ bool same_tile(const Tile& a, const Tile& b) {
            a.attributes == b.attributes && a.body == b.body;
 }
 
+std::vector<std::vector<Tile>> matches_of(const ir::GraphData& graph, std::span<const Pattern> patterns,
+                                          const std::stop_token& stop) {
+    std::vector<std::vector<Tile>> matches(graph.nodes().size());
+    if (patterns.empty()) return matches;
+    Matcher matcher(graph, patterns, stop);
+    for (NodeId id = 0; id < matches.size(); ++id) {
+        if (stop.stop_requested()) throw Cancelled("fuse");
+        matcher.match_at(id, matches[id]);
+    }
+    return matches;
+}
+
 }  // namespace
 
 std::vector<Tile> propose(const ir::GraphData& graph, std::span<const Definition> definitions, const Options& options) {
     const std::vector<Pattern> patterns = options.composites ? make_patterns(definitions) : std::vector<Pattern>();
-    Matcher matcher(graph, patterns);
-    const Groups groups(graph);
+    const std::size_t count = graph.nodes().size();
+    std::vector<std::vector<Tile>> matches = matches_of(graph, patterns, options.stop);
+    std::vector<bool> read_by_match(count, false);
+    for (const std::vector<Tile>& found : matches)
+        for (const Tile& tile : found)
+            for (const NodeId input : tile.inputs) read_by_match[input] = true;
+    std::vector<std::vector<Tile>> groups(count);
+    if (options.elementwise) groups = Groups(graph).all(read_by_match, options.stop);
     std::vector<Tile> tiles;
-    for (NodeId id = 0; id < graph.nodes().size(); ++id) {
+    for (NodeId id = 0; id < count; ++id) {
         if (ir::is_given(graph.node(id))) continue;
-        std::vector<Tile> here;
-        matcher.match_at(id, here);
-        if (options.elementwise) groups.at(id, here);
+        std::vector<Tile> here = std::move(matches[id]);
+        std::move(groups[id].begin(), groups[id].end(), std::back_inserter(here));
         here.push_back(single(graph, id));
         for (Tile& tile : here)
             if (std::none_of(tiles.rbegin(),

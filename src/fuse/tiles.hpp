@@ -4,6 +4,7 @@
 #include "ir/graph_data.hpp"
 
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,9 @@ struct Tile {
 };
 
 struct Options {
-    bool composites = true;   ///< match definitions
-    bool elementwise = true;  ///< group connected elementwise ops
+    bool composites = true;     ///< match definitions
+    bool elementwise = true;    ///< group connected elementwise ops
+    std::stop_token stop = {};  ///< throws Cancelled
 };
 
 /// Every tile of the graph: one for each node that is not a leaf (movement ops too: as kernels, where they cannot be

@@ -12,7 +12,7 @@ namespace {
 
 std::uint64_t features(const Graph& graph, const Tensor& value) {
     const canon::Forms forms(*graph.data());
-    return fuse::features_of(forms.canon(), forms[value.id()].core);
+    return fuse::Features(forms.canon()).of(forms[value.id()].core);
 }
 
 TEST(Outline, PowersAndOpsAreFeaturesMovementIsNone) {
