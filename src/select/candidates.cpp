@@ -144,13 +144,22 @@ const Candidates::Judged& Candidates::judge(const Kernel& kernel, const Problem&
     return it->second;
 }
 
-bool Candidates::try_kernel(const Kernel& kernel, const fuse::Tile& tile, int index, std::vector<Source> sources,
+Candidates::Question Candidates::question(const fuse::Tile& tile, std::vector<Source> sources) {
+    Question question;
+    question.problem = problem_of(tile, sources);
+    question.text = to_string(*question.problem);
+    question.problem = problems_.try_emplace(question.text, question.problem).first->second;
+    question.sources = std::move(sources);
+    return question;
+}
+
+bool Candidates::try_kernel(const Kernel& kernel, const fuse::Tile& tile, int index, const Question& question,
                             std::vector<Candidate>& found) {
-    auto problem = problem_of(tile, sources);
-    const Judged& judged = judge(kernel, *problem, to_string(*problem));
+    const Judged& judged = judge(kernel, *question.problem, question.text);
     if (!judged.refusal.empty()) return false;
+    std::vector<Source> sources = question.sources;
     if (changes_state(tile, *graph_)) sources.erase(sources.begin());
-    found.push_back({index, &kernel, std::move(problem), std::move(sources), tile.outputs, judged.estimate});
+    found.push_back({index, &kernel, question.problem, std::move(sources), tile.outputs, judged.estimate});
     return true;
 }
 
@@ -158,6 +167,13 @@ std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index) {
     std::vector<Candidate> found;
     std::vector<Source> seen;
     for (const NodeId input : tile.inputs) seen.push_back({input, Form::seen, {}});
+    std::vector<Source> dense = seen;
+    bool any = false;
+    for (Source& source : dense)
+        if (views_[source.node].base != source.node || is_state_version(graph_->node(source.node)))
+            source.form = Form::dense, any = true;
+    const Question as_seen = question(tile, seen);
+    std::optional<Question> as_dense;
     const std::string definition = changes_state(tile, *graph_) ? "copy" : tile.definition;
     const auto [begin, end] = by_definition_.equal_range(definition);
     for (auto it = begin; it != end; ++it) {
@@ -170,14 +186,10 @@ std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index) {
                 packable && i < seen.size() && bound_[seen[i].node] && graph_->node(seen[i].node).shape.size() == 2;
             if (packable) packed[i] = {seen[i].node, Form::packed, wanted.layout};
         }
-        if (packable) try_kernel(kernel, tile, index, packed, found);
-        if (try_kernel(kernel, tile, index, seen, found)) continue;
-        std::vector<Source> dense = seen;
-        bool any = false;
-        for (Source& source : dense)
-            if (views_[source.node].base != source.node || is_state_version(graph_->node(source.node)))
-                source.form = Form::dense, any = true;
-        if (any) try_kernel(kernel, tile, index, dense, found);
+        if (packable) try_kernel(kernel, tile, index, question(tile, packed), found);
+        if (try_kernel(kernel, tile, index, as_seen, found) || !any) continue;
+        if (!as_dense) as_dense = question(tile, dense);
+        try_kernel(kernel, tile, index, *as_dense, found);
     }
     return found;
 }
@@ -189,7 +201,8 @@ std::vector<Candidate> Candidates::of_copy(NodeId node) {
     tile.outputs = {node};
     std::vector<Candidate> found;
     const auto [begin, end] = by_definition_.equal_range("copy");
-    for (auto it = begin; it != end; ++it) try_kernel(*it->second, tile, -1, {{node, Form::seen, {}}}, found);
+    const Question as_seen = question(tile, {{node, Form::seen, {}}});
+    for (auto it = begin; it != end; ++it) try_kernel(*it->second, tile, -1, as_seen, found);
     return found;
 }
 

@@ -83,10 +83,17 @@ private:
         Refusal refusal;
         Estimate estimate;
     };
+    /// A problem, its text, and how the operands are seen in it.
+    struct Question {
+        std::shared_ptr<const Problem> problem;
+        std::string text;
+        std::vector<Source> sources;
+    };
     const Judged& judge(const Kernel& kernel, const Problem& problem, const std::string& text);
+    Question question(const fuse::Tile& tile, std::vector<Source> sources);
     TensorDesc describe(const Source& source) const;
     std::shared_ptr<const Problem> problem_of(const fuse::Tile& tile, const std::vector<Source>& sources) const;
-    bool try_kernel(const Kernel& kernel, const fuse::Tile& tile, int index, std::vector<Source> sources,
+    bool try_kernel(const Kernel& kernel, const fuse::Tile& tile, int index, const Question& question,
                     std::vector<Candidate>& found);
 
     const ir::GraphData* graph_;
@@ -99,6 +106,7 @@ private:
     std::vector<bool> bound_;
     std::multimap<std::string, const Kernel*> by_definition_;  // equal keys in list order
     std::unordered_map<std::string, Judged> judged_;
+    std::unordered_map<std::string, std::shared_ptr<const Problem>> problems_;  // by text: equal tiles share one
     std::set<std::string>* resident_;
     std::vector<std::string> origins_;  // of bound values: how they are made from weights, the same in every bucket
 };

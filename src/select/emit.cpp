@@ -219,15 +219,27 @@ private:
             for (const View& view : program_.bind[i].outputs) maker[view.buffer] = i;
         std::vector<Instruction> ordered;
         std::set<std::size_t> done;
-        const auto visit = [&](const auto& self, int buffer) -> void {
+        // Depth first, with a stack of its own: the instruction, and which of its inputs comes next.
+        std::vector<std::pair<std::size_t, std::size_t>> open;
+        const auto enter = [&](int buffer) {
             const auto it = maker.find(buffer);
-            if (it == maker.end() || !done.insert(it->second).second) return;
-            for (const View& view : program_.bind[it->second].inputs) self(self, view.buffer);
-            ordered.push_back(program_.bind[it->second]);
+            if (it != maker.end() && done.insert(it->second).second) open.emplace_back(it->second, 0);
+        };
+        const auto visit = [&](int buffer) {
+            enter(buffer);
+            while (!open.empty()) {
+                const Instruction& instruction = program_.bind[open.back().first];
+                if (open.back().second < instruction.inputs.size()) {
+                    enter(instruction.inputs[open.back().second++].buffer);
+                    continue;
+                }
+                ordered.push_back(instruction);
+                open.pop_back();
+            }
         };
         for (const Instruction& instruction : program_.run)
-            for (const View& view : instruction.inputs) visit(visit, view.buffer);
-        for (const program::Port& port : program_.outputs) visit(visit, port.view.buffer);
+            for (const View& view : instruction.inputs) visit(view.buffer);
+        for (const program::Port& port : program_.outputs) visit(port.view.buffer);
         program_.bind = std::move(ordered);
         name_bound_values();
     }

@@ -63,7 +63,7 @@ void cross_region(const std::map<Frontier, Arrival>& above, std::map<Frontier, A
             else
                 outside.push_back(code);
         }
-        for (const Exit& exit : solver.solve(inside, options.state_limit, result.states, result.exact)) {
+        for (const Exit& exit : solver.solve(inside, options, result.states, result.exact)) {
             Frontier next = outside;
             const auto twice = [&](char32_t code) {
                 return (code & 1U) != 0 && is_provided(outside, static_cast<char32_t>(form.ports[code >> 1]));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <vector>
 
 /// The exact search for the cheapest consistent set of choices in an acyclic memo: a dynamic program over frontiers of
@@ -24,6 +25,7 @@ struct SearchProblem {
 struct SearchOptions {
     std::size_t state_limit = 2'000'000;  ///< frontiers looked at before it gives up exactness
     bool share_regions = true;            ///< solve equal regions once
+    std::stop_token stop = {};            ///< throws Cancelled
 };
 
 struct SearchResult {

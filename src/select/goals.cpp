@@ -28,17 +28,20 @@ constexpr std::string_view resident_mark = "!";
 class MemoBuilder {
 public:
     MemoBuilder(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, Candidates& candidates,
-                bool first_only)
-        : graph_(graph), tiles_(tiles), candidates_(candidates), first_only_(first_only) {}
+                bool first_only, std::stop_token stop)
+        : graph_(graph), tiles_(tiles), candidates_(candidates), first_only_(first_only), stop_(std::move(stop)) {}
 
     Memo build() {
-        for (std::size_t t = 0; t < tiles_.size(); ++t) add_tile(static_cast<int>(t));
+        for (std::size_t t = 0; t < tiles_.size(); ++t) {
+            if (stop_.stop_requested()) throw Cancelled("select");
+            add_tile(static_cast<int>(t));
+        }
         for (const ir::Output& output : graph_.outputs()) demand_output(output.node);
         for (const ir::StateInfo& state : graph_.states())
             if (state.latest != state.read) roots_.insert({state.latest, ""});
         add_conversions();
         number();
-        return memo_;
+        return std::move(memo_);
     }
 
 private:
@@ -158,6 +161,7 @@ private:
         for (std::size_t goal = 0; goal < memo_.keys.size(); ++goal) {
             std::map<std::pair<std::vector<int>, std::vector<int>>, std::size_t> seen;
             const Key key = memo_.keys[goal];
+            if (stop_.stop_requested()) throw Cancelled("select");
             for (Candidate& candidate : found_[key]) add_alternative(goal, key, std::move(candidate), number_, seen);
         }
         const std::vector<bool> reachable = reachable_goals(memo_.problem);
@@ -168,20 +172,39 @@ private:
         }
     }
 
-    void visit(const Key& key) {
-        const auto it = found_.find(key);
-        if (it == found_.end() || !visited_.insert(key).second) return;
-        for (const Candidate& candidate : it->second) {
-            for (const Key& need : needs_of(candidate, key.first)) visit(need);
-            // What no kernel makes alone still has a number: it can come along.
-            for (const NodeId output : candidate.outputs) {
-                if (output == key.first) continue;
-                found_.try_emplace({output, ""});
-                visit({output, ""});
-            }
+    /// What `key` rests on or brings along, in the order of its candidates. What no kernel makes alone still has a
+    /// number: it can come along.
+    std::vector<Key> below(const Key& key) {
+        std::vector<Key> keys;
+        for (const Candidate& candidate : found_.at(key)) {
+            for (Key& need : needs_of(candidate, key.first)) keys.push_back(std::move(need));
+            for (const NodeId output : candidate.outputs)
+                if (output != key.first) keys.push_back(found_.try_emplace({output, ""}).first->first);
         }
-        number_[key] = static_cast<int>(memo_.keys.size());
-        memo_.keys.push_back(key);
+        return keys;
+    }
+
+    /// Depth first, with a stack of its own: a chain of goals is as long as the graph is deep.
+    void visit(const Key& root) {
+        struct Visit {
+            Key key;
+            std::vector<Key> below;
+            std::size_t next = 0;
+        };
+        std::vector<Visit> open;
+        const auto enter = [&](const Key& key) {
+            if (found_.contains(key) && visited_.insert(key).second) open.push_back({key, below(key)});
+        };
+        enter(root);
+        while (!open.empty()) {
+            if (Visit& visit = open.back(); visit.next < visit.below.size()) {
+                enter(Key(visit.below[visit.next++]));
+                continue;
+            }
+            number_[open.back().key] = static_cast<int>(memo_.keys.size());
+            memo_.keys.push_back(open.back().key);
+            open.pop_back();
+        }
     }
 
     /// Among candidates that rest on the same goals and reach the same ones, only the cheapest matters to the search.
@@ -244,6 +267,7 @@ private:
     const std::vector<fuse::Tile>& tiles_;
     Candidates& candidates_;
     bool first_only_;
+    std::stop_token stop_;
     std::map<Key, std::vector<Candidate>> found_;
     std::set<Key> roots_, visited_;
     std::map<Key, int> number_;
@@ -264,9 +288,9 @@ std::optional<GoalKey> goal_of(const Source& source, const ir::GraphData& graph,
     return ir::is_given(graph.node(base)) ? std::nullopt : std::optional(GoalKey{base, ""});
 }
 
-Memo memo_of(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, Candidates& candidates,
-             bool first_only) {
-    return MemoBuilder(graph, tiles, candidates, first_only).build();
+Memo memo_of(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, Candidates& candidates, bool first_only,
+             const std::stop_token& stop) {
+    return MemoBuilder(graph, tiles, candidates, first_only, stop).build();
 }
 
 }  // namespace cairn::inline v0::select

@@ -4,6 +4,7 @@
 #include "select/frontier.hpp"
 
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,7 +28,8 @@ struct Memo {
 
 /// Builds the memo of a graph. Goals are values with memory of their own, dense copies of views, and packed forms of
 /// bound values, numbered so that needs come before users. With `first_only` each value has the first candidate of its
-/// own op and no other. Throws Error(unsupported) where a needed value has no candidate.
-Memo memo_of(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, Candidates& candidates, bool first_only);
+/// own op and no other. Throws Error(unsupported) where a needed value has no candidate, Cancelled on a stop.
+Memo memo_of(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, Candidates& candidates, bool first_only,
+             const std::stop_token& stop = {});
 
 }  // namespace cairn::inline v0::select

@@ -1,13 +1,22 @@
 #include "select/region.hpp"
 
+#include "cairn/error.hpp"
+
 #include <algorithm>
 #include <cstring>
 
 namespace cairn::inline v0::select {
 namespace {
 
-// Frontiers kept per goal once a region has outgrown the limit.
-constexpr std::size_t beam_width = 512;
+// Frontiers kept per goal once a region has outgrown the limit: so many, and no more than so many pending goals in all.
+constexpr std::size_t beam_width = 512, beam_work = 1024;
+
+// The work on a region that is solved exactly, in pending goals of all frontiers looked at: what any small region
+// takes, as long as few frontiers were looked at in all, and so much for each goal.
+constexpr std::size_t small_work = std::size_t{1} << 20, few_frontiers = 200'000, goal_work = 1024;
+
+// What a frontier takes beside its goals.
+constexpr std::size_t frontier_work = 16;
 
 void append_number(std::u32string& out, double value) {
     std::uint64_t bits = 0;
@@ -59,30 +68,36 @@ RegionForm form_of(const SearchProblem& problem, int low, int high) {
     return form;
 }
 
-void RegionSolver::expand(std::vector<Layer>& layers, int goal, std::size_t& states) {
+const RegionSolver::Step* RegionSolver::step_of(Pass& pass, const Reached& reached) {
+    if (reached.alternative < 0) return reached.before;
+    return &pass.steps.emplace_back(Step{reached.before, reached.goal, reached.alternative});
+}
+
+void RegionSolver::expand(Pass& pass, int goal) const {
     const auto port_count = static_cast<char32_t>(form_.ports.size());
     const auto code_of = [&](int target) {
         return target >= form_.low ? port_count + static_cast<char32_t>(target - form_.low) : port_of_.at(target);
     };
     const auto layer_of = [&](const Frontier& frontier) -> Layer& {
         const bool left = frontier.empty() || frontier.front() >> 1 < port_count;
-        return layers[left ? 0 : (frontier.front() >> 1) - port_count + 1];
+        return pass.layers[left ? 0 : (frontier.front() >> 1) - port_count + 1];
     };
-    const auto reach = [&](Frontier next, double cost, const std::pair<const Frontier, Reached>* from,
-                           int alternative) {
-        const auto [it, fresh] = layer_of(next).try_emplace(std::move(next), Reached{cost, from, goal, alternative});
+    const auto reach = [&](Frontier next, const Reached& reached) {
+        pass.work += next.size() + frontier_work;
+        const auto [it, fresh] = layer_of(next).try_emplace(std::move(next), reached);
         if (fresh)
-            ++states;
-        else if (cost < it->second.cost)
-            it->second = {cost, from, goal, alternative};
+            ++pass.states;
+        else if (reached.cost < it->second.cost)
+            it->second = reached;
     };
-    for (const auto& entry : layers[static_cast<std::size_t>(goal - form_.low) + 1]) {
-        const Frontier rest = entry.first.substr(1);
-        if (entry.first.front() & 1U) {
-            reach(rest, entry.second.cost, &entry, -1);
+    const auto& alternatives = problem_->goals[static_cast<std::size_t>(goal)];
+    for (const auto& [frontier, reached] : pass.layers[static_cast<std::size_t>(goal - form_.low) + 1]) {
+        const Step* before = step_of(pass, reached);
+        const Frontier rest = frontier.substr(1);
+        if (frontier.front() & 1U) {
+            reach(rest, {reached.cost, before, goal, -1});
             continue;
         }
-        const auto& alternatives = problem_->goals[static_cast<std::size_t>(goal)];
         for (std::size_t a = 0; a < alternatives.size(); ++a) {
             // A value has one maker: what is provided already is not provided again.
             const auto& provides = alternatives[a].provides;
@@ -92,12 +107,47 @@ void RegionSolver::expand(std::vector<Layer>& layers, int goal, std::size_t& sta
             Frontier next = rest;
             for (const int need : alternatives[a].needs) add_goal(next, code_of(need), false);
             for (const int co_output : alternatives[a].provides) add_goal(next, code_of(co_output), true);
-            reach(std::move(next), entry.second.cost + alternatives[a].cost, &entry, static_cast<int>(a));
+            reach(std::move(next), {reached.cost + alternatives[a].cost, before, goal, static_cast<int>(a)});
         }
     }
 }
 
-const std::vector<Exit>& RegionSolver::solve(const Frontier& inside, std::size_t limit, std::size_t& states,
+// Leaves the cheapest frontiers where the region has become too much work. True where it left some out.
+bool RegionSolver::narrow(Pass& pass, Layer& layer, const SearchOptions& options) const {
+    const auto goals = static_cast<std::size_t>(form_.high - form_.low);
+    const std::size_t most_work = goal_work * goals + (pass.states <= few_frontiers ? small_work : 0);
+    if (pass.states <= options.state_limit && pass.work <= most_work) return false;
+    std::size_t size = 0;
+    for (const auto& entry : layer) size += entry.first.size();
+    const std::size_t width =
+        std::clamp(beam_work * layer.size() / std::max<std::size_t>(size, 1), std::size_t{1}, beam_width);
+    if (layer.size() <= width) return false;
+    // Ties must not depend on a hash table's order.
+    std::vector<std::pair<double, const Frontier*>> order;
+    for (const auto& [frontier, reached] : layer) order.emplace_back(reached.cost, &frontier);
+    std::nth_element(
+        order.begin(), order.begin() + static_cast<std::ptrdiff_t>(width), order.end(),
+        [](const auto& a, const auto& b) { return a.first != b.first ? a.first < b.first : *a.second < *b.second; });
+    for (std::size_t i = width; i < order.size(); ++i) layer.erase(layer.find(*order[i].second));
+    return true;
+}
+
+std::vector<Exit> RegionSolver::exits_of(const Pass& pass) const {
+    std::vector<Exit> exits;
+    for (const auto& [frontier, reached] : pass.layers[0]) {
+        Exit exit{frontier, reached.cost, {}};
+        if (reached.alternative >= 0) exit.choices.emplace_back(reached.goal - form_.low, reached.alternative);
+        for (const Step* step = reached.before; step != nullptr; step = step->before)
+            exit.choices.emplace_back(step->goal - form_.low, step->alternative);
+        exits.push_back(std::move(exit));
+    }
+    // Ties must not depend on a hash table's order.
+    std::sort(exits.begin(), exits.end(),
+              [](const Exit& a, const Exit& b) { return a.cost != b.cost ? a.cost < b.cost : a.ports < b.ports; });
+    return exits;
+}
+
+const std::vector<Exit>& RegionSolver::solve(const Frontier& inside, const SearchOptions& options, std::size_t& states,
                                              bool& exact) {
     const auto known = solved_.find(inside);
     if (known != solved_.end()) return known->second;
@@ -105,33 +155,21 @@ const std::vector<Exit>& RegionSolver::solve(const Frontier& inside, std::size_t
         for (std::size_t p = 0; p < form_.ports.size(); ++p) port_of_[form_.ports[p]] = static_cast<char32_t>(p);
 
     // Layer 0 holds the exits; layer i + 1 the frontiers whose highest goal is low + i.
-    std::vector<Layer> layers(static_cast<std::size_t>(form_.high - form_.low) + 1);
+    Pass pass;
+    pass.layers.resize(static_cast<std::size_t>(form_.high - form_.low) + 1);
+    pass.states = states;
     const char32_t top = inside.empty() ? 0 : (inside.front() >> 1) - static_cast<char32_t>(form_.ports.size()) + 1;
-    layers[top].try_emplace(inside, Reached{0, nullptr, -1, -1});
-    ++states;
+    pass.layers[top].try_emplace(inside, Reached{0, nullptr, -1, -1});
+    ++pass.states;
     for (int goal = form_.high - 1; goal >= form_.low; --goal) {
-        Layer& layer = layers[static_cast<std::size_t>(goal - form_.low) + 1];
-        if (states > limit && layer.size() > beam_width) {
-            exact = false;
-            std::vector<std::pair<double, const Frontier*>> order;
-            for (const auto& [frontier, reached] : layer) order.emplace_back(reached.cost, &frontier);
-            std::nth_element(order.begin(), order.begin() + beam_width, order.end());
-            for (std::size_t i = beam_width; i < order.size(); ++i) layer.erase(Frontier(*order[i].second));
-        }
-        expand(layers, goal, states);
+        if (options.stop.stop_requested()) throw Cancelled("select");
+        Layer& layer = pass.layers[static_cast<std::size_t>(goal - form_.low) + 1];
+        if (narrow(pass, layer, options)) exact = false;
+        expand(pass, goal);
+        layer = Layer();
     }
-    std::vector<Exit> exits;
-    for (const auto& entry : layers[0]) {
-        Exit exit{entry.first, entry.second.cost, {}};
-        for (const auto* step = &entry; step->second.from != nullptr; step = step->second.from)
-            if (step->second.alternative >= 0)
-                exit.choices.emplace_back(step->second.goal - form_.low, step->second.alternative);
-        exits.push_back(std::move(exit));
-    }
-    // Ties must not depend on a hash table's order.
-    std::sort(exits.begin(), exits.end(),
-              [](const Exit& a, const Exit& b) { return a.cost != b.cost ? a.cost < b.cost : a.ports < b.ports; });
-    return solved_.emplace(inside, std::move(exits)).first->second;
+    states = pass.states;
+    return solved_.emplace(inside, exits_of(pass)).first->second;
 }
 
 }  // namespace cairn::inline v0::select

@@ -44,18 +44,33 @@ public:
     RegionSolver(const SearchProblem& problem, RegionForm form) : problem_(&problem), form_(std::move(form)) {}
 
     /// The cheapest way to each reachable exit, for goals pending inside (codes as in Frontier, without ports).
-    /// `states` counts frontiers looked at; with more than `limit` of them only the cheapest are followed and `exact`
-    /// becomes false.
-    const std::vector<Exit>& solve(const Frontier& inside, std::size_t limit, std::size_t& states, bool& exact);
+    /// `states` counts frontiers looked at; with more than the limit of them, or more work than the region's size
+    /// allows, only the cheapest are followed and `exact` becomes false.
+    const std::vector<Exit>& solve(const Frontier& inside, const SearchOptions& options, std::size_t& states,
+                                   bool& exact);
 
 private:
-    struct Reached {
-        double cost;
-        const std::pair<const Frontier, Reached>* from;
+    /// A choice, and the one made before it.
+    struct Step {
+        const Step* before;
         int goal, alternative;
     };
+    struct Reached {
+        double cost;
+        const Step* before;
+        int goal, alternative;  ///< the choice that led here; -1 where there was nothing to choose
+    };
     using Layer = std::unordered_map<Frontier, Reached>;
-    void expand(std::vector<Layer>& layers, int goal, std::size_t& states);
+    /// Frontiers by their highest goal: only those ahead are kept.
+    struct Pass {
+        std::vector<Layer> layers;
+        std::deque<Step> steps;
+        std::size_t states = 0, work = 0;
+    };
+    void expand(Pass& pass, int goal) const;
+    static const Step* step_of(Pass& pass, const Reached& reached);
+    bool narrow(Pass& pass, Layer& layer, const SearchOptions& options) const;
+    std::vector<Exit> exits_of(const Pass& pass) const;
 
     const SearchProblem* problem_;
     RegionForm form_;

@@ -9,21 +9,22 @@ namespace {
 
 /// The same problem with every time in a run at its lower bound, and nothing else counted: its optimum bounds all
 /// covers from below.
-double lower_bound_of(const Memo& memo, const std::vector<bool>& bound) {
+double lower_bound_of(const Memo& memo, const std::vector<bool>& bound, const SearchOptions& options) {
     SearchProblem optimistic = memo.problem;
     for (std::size_t g = 0; g < optimistic.goals.size(); ++g)
         for (std::size_t a = 0; a < optimistic.goals[g].size(); ++a)
             optimistic.goals[g][a].cost = bound[memo.keys[g].first] ? 0 : memo.candidates[g][a].estimate.low;
-    return search(optimistic).cost;
+    return search(optimistic, options).cost;
 }
 
 }  // namespace
 
 Selection select(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, Candidates& candidates,
                  const Options& options) {
-    const Memo memo = memo_of(graph, tiles, candidates, !options.search);
-    if (options.stop.stop_requested()) throw Cancelled("select");
-    const SearchResult found = search(memo.problem);
+    const Memo memo = memo_of(graph, tiles, candidates, !options.search, options.stop);
+    SearchOptions search_options;
+    search_options.stop = options.stop;
+    const SearchResult found = search(memo.problem, search_options);
     Selection selection;
     selection.states = found.states;
     selection.regions = found.regions;
@@ -39,7 +40,7 @@ Selection select(const ir::GraphData& graph, const std::vector<fuse::Tile>& tile
         if (!candidates.bound()[memo.keys[goal].first]) selection.seconds += candidate.estimate.seconds;
         selection.chosen.push_back({memo.keys[goal], candidate});
     }
-    selection.low = options.search ? lower_bound_of(memo, candidates.bound()) : 0;
+    selection.low = options.search ? lower_bound_of(memo, candidates.bound(), search_options) : 0;
     return selection;
 }
 
