@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 
 namespace cairn::inline v0::runtime {
 namespace {
@@ -20,11 +21,15 @@ struct Arena {
 };
 
 std::int64_t live_bytes(const program::Program& program, const std::vector<std::int64_t>& values) {
-    std::vector<std::int64_t> live(program.run.size() + 1, 0);
-    for (const program::Storage& storage : program.plan.storages)
-        for (int i = storage.first; i <= storage.last; ++i)
-            live[static_cast<std::size_t>(i)] += storage.bytes.evaluate(values);
-    return *std::max_element(live.begin(), live.end());
+    std::vector<std::int64_t> change(program.run.size() + 2, 0);
+    for (const program::Storage& storage : program.plan.storages) {
+        const std::int64_t bytes = storage.bytes.evaluate(values);
+        change[static_cast<std::size_t>(storage.first)] += bytes;
+        change[static_cast<std::size_t>(storage.last) + 1] -= bytes;
+    }
+    std::int64_t live = 0, most = 0;
+    for (const std::int64_t bytes : change) most = std::max(most, live += bytes);
+    return most;
 }
 
 Arena arena_at(const Core& core, std::size_t bucket, std::vector<std::int64_t> symbol_values) {
@@ -44,13 +49,15 @@ Arena arena_at(const Core& core, std::size_t bucket, std::vector<std::int64_t> s
     return arena;
 }
 
-/// The kernel that makes a buffer: the name of what has none.
-std::string maker_of(const program::Program& program, int buffer) {
+/// The kernel that makes each buffer, of several the first: the name of what has none.
+std::vector<std::string_view> makers_of(const program::Program& program) {
+    std::vector<std::string_view> makers(program.buffers.size());
     for (const auto* section : {&program.run, &program.bind})
         for (const program::Instruction& instruction : *section)
             for (const program::View& view : instruction.outputs)
-                if (view.buffer == buffer) return instruction.kernel;
-    return {};
+                if (std::string_view& maker = makers[static_cast<std::size_t>(view.buffer)]; maker.empty())
+                    maker = instruction.kernel;
+    return makers;
 }
 
 /// Gathers rows and sums; a weight or bound value that several buckets share counts once.
@@ -71,6 +78,7 @@ void Report::add(const program::Program& program, const Arena& arena) {
         report_.arena_is_exact = arena.is_exact;
         report_.arena_sizes = arena.sizes;
     }
+    const std::vector<std::string_view> makers = makers_of(program);
     std::vector<bool> read(program.buffers.size(), false);
     for (const program::Instruction& instruction : program.run)
         for (const program::View& view : instruction.inputs) read[static_cast<std::size_t>(view.buffer)] = true;
@@ -92,7 +100,7 @@ void Report::add(const program::Program& program, const Arena& arena) {
         if (buffer.kind == BufferKind::bound) bound_[buffer.name] = row.peak_bytes;
         if (buffer.kind == BufferKind::state) states_[buffer.name] = row.peak_bytes;
         if (buffer.kind == BufferKind::constant) report_.constants += row.peak_bytes;
-        if (row.name.empty() || buffer.kind == BufferKind::bound) row.name = maker_of(program, static_cast<int>(b));
+        if (row.name.empty() || buffer.kind == BufferKind::bound) row.name = makers[b];
         report_.buffers.push_back(std::move(row));
     }
 }
