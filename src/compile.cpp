@@ -40,8 +40,12 @@ public:
         return std::find(options_.disable.begin(), options_.disable.end(), stage) == options_.disable.end();
     }
 
-    void begin(std::string_view stage) {
+    void go_on() const {
         if (options_.stop.stop_requested()) throw Cancelled("compile");
+    }
+
+    void begin(std::string_view stage) {
+        go_on();
         if (options_.progress) options_.progress({stage, number_, 7, bucket_, 0});
         ++number_;
     }
@@ -170,6 +174,7 @@ public:
         // Large sizes first: they gain most from a form of a weight, and smaller ones then share it.
         set.buckets.resize(prepared.size());
         for (std::size_t b = prepared.size(); b-- > 0;) set.buckets[b] = finish(std::move(prepared[b]));
+        driver.go_on();
         CompiledGraph compiled = runtime::make_compiled_graph(context_, std::move(set));
         check_limit(compiled.memory());
         return compiled;
@@ -203,12 +208,14 @@ private:
             "graph", [&] { return ir::verify(*graph); }, [&] { return to_string(Graph(graph)); });
         if (driver.enabled("simplify")) {
             driver.begin("simplify");
-            graph = simplify::simplify(*graph).graph;
+            simplify::Options simplify_options;
+            simplify_options.stop = options_.stop;
+            graph = simplify::simplify(*graph, simplify_options).graph;
             driver.end(
                 "simplify", [&] { return ir::verify(*graph); }, [&] { return to_string(Graph(graph)); });
         }
         driver.begin("fuse");
-        const fuse::Options fuse_options{driver.enabled("fuse"), driver.enabled("elementwise")};
+        const fuse::Options fuse_options{driver.enabled("fuse"), driver.enabled("elementwise"), options_.stop};
         bucket.tiles = fuse::propose(*graph, context_.kernels().definitions, fuse_options);
         driver.end(
             "fuse", [] { return std::string(); }, [&] { return fuse::to_string(bucket.tiles); });
@@ -238,7 +245,8 @@ private:
         driver.begin("emit");
         BucketProgram result{std::move(bucket.ranges),
                              select::emit(*bucket.graph, selection, candidates, context_.threads()),
-                             explain(selection, candidates)};
+                             explain(selection, candidates, driver)};
+        driver.go_on();
         driver.end(
             "emit", [&] { return program::verify(result.program); },
             [&] { return program::to_string(result.program); });
@@ -251,6 +259,7 @@ private:
         program::PlanOptions plan_options;
         plan_options.in_place = driver.enabled("in_place");
         plan_options.reuse = driver.enabled("reuse");
+        plan_options.stop = options_.stop;
         const Context::Parts& parts = *context_.parts();
         program::plan_memory(
             program,
@@ -263,6 +272,7 @@ private:
                 return pairs;
             },
             plan_options);
+        driver.go_on();
         driver.end(
             "plan", [&] { return judge_plan(program); }, [&] { return program::to_string(program); });
     }
@@ -276,10 +286,12 @@ private:
         return plan::validate(problem, program::planner_solution(program, samples));
     }
 
-    static std::string explain(const select::Selection& selection, select::Candidates& candidates) {
+    static std::string explain(const select::Selection& selection, select::Candidates& candidates,
+                               const Driver& driver) {
         std::string text;
         std::map<std::string, std::string> known;
         for (const select::Choice& choice : selection.chosen) {
+            driver.go_on();
             const Problem& problem = *choice.candidate.problem;
             std::string& verdicts = known[to_string(problem)];
             if (verdicts.empty())

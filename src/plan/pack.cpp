@@ -13,7 +13,7 @@ namespace cairn::plan {
 namespace {
 
 Budget budget_of(const Options& options) {
-    Budget budget{options.placements, options.work, std::chrono::steady_clock::time_point::max()};
+    Budget budget{options.placements, options.work, std::chrono::steady_clock::time_point::max(), options.stop};
     if (options.time_limit.count() > 0) budget.deadline = std::chrono::steady_clock::now() + options.time_limit;
     return budget;
 }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <stop_token>
 
 namespace cairn::plan {
 
@@ -17,11 +18,13 @@ struct Options {
     std::int64_t work = 8'000'000;
     /// Ends the search by the clock as well; 0: never. With a limit two calls may give different plans.
     std::chrono::nanoseconds time_limit{0};
+    /// Ends the search too; the plan that is there then is sound.
+    std::stop_token stop = {};
 };
 
 /// Finds places for all buffers: tries a portfolio of orders, gap choices and sample sizes until a plan meets the lower
 /// bound at all samples, else improves the best ones by local search, then keeps the relation whose worst ratio of
-/// height to bound is smallest. The same problem and options give the same solution (without `time_limit`).
+/// height to bound is smallest. The same problem and options give the same solution (without `time_limit` and `stop`).
 ///
 ///     bytes {256}, {256}, {512}; lives [0,1] [1,2] [2,3]  ->  offsets 512, 0, 256 or the like; height 768 instead of
 ///     1024

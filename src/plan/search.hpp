@@ -26,9 +26,10 @@ struct Budget {
     std::int64_t placements = 0;
     std::int64_t work = 0;
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+    std::stop_token stop = {};
 
     bool spent() const {
-        return placements <= 0 || work <= 0 ||
+        return placements <= 0 || work <= 0 || stop.stop_requested() ||
                (deadline != std::chrono::steady_clock::time_point::max() &&
                 std::chrono::steady_clock::now() >= deadline);
     }

@@ -115,6 +115,7 @@ void pack_storages(Program& program, const std::vector<std::vector<std::int64_t>
                    const PlanOptions& options) {
     plan::Options plan_options;
     plan_options.reuse = options.reuse;
+    plan_options.stop = options.stop;
     const plan::Solution solution = plan::pack(planner_problem(program, samples), plan_options);
     for (std::size_t s = 0; s < program.plan.storages.size(); ++s) program.plan.storages[s].below = solution.below[s];
     program.plan.order = solution.order;

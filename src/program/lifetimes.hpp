@@ -4,15 +4,17 @@
 #include "program/program.hpp"
 
 #include <functional>
+#include <stop_token>
 #include <vector>
 
 /// From instructions to what a memory planner needs: who shares storage, and how long each storage is needed.
 namespace cairn::inline v0::program {
 
 struct PlanOptions {
-    bool in_place = true;  ///< let outputs take over the storage of inputs that end there
-    bool reuse = true;     ///< let storages share bytes; without it each has its own
-    int sample_limit = 8;  ///< sizes looked at
+    bool in_place = true;       ///< let outputs take over the storage of inputs that end there
+    bool reuse = true;          ///< let storages share bytes; without it each has its own
+    int sample_limit = 8;       ///< sizes looked at
+    std::stop_token stop = {};  ///< ends the search for a better plan
 };
 
 /// Where storages begin in the arena, in bytes: a line of a cache, and what vector kernels like best.

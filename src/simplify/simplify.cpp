@@ -47,12 +47,13 @@ Simplified without_dead(const ir::GraphData& graph) {
 }
 
 // One pass over all live nodes, then dead ones dropped.
-Simplified pass(const ir::GraphData& graph, std::span<const Rule> rules, std::int64_t fold_limit) {
-    Rewriter rewriter(graph, rules, fold_limit);
+Simplified pass(const ir::GraphData& graph, std::span<const Rule> rules, const Options& options) {
+    Rewriter rewriter(graph, rules, options.fold_limit);
     const std::vector<bool> live = ir::live_nodes(graph);
     std::vector<std::optional<NodeId>> map(graph.nodes().size());
     for (NodeId id = 0; id < graph.nodes().size(); ++id) {
         if (!live[id] && !is_named_leaf(graph.node(id))) continue;
+        if (options.stop.stop_requested()) throw Cancelled("simplify");
         ir::Node node = graph.node(id);
         for (NodeId& operand : node.operands) operand = *map[operand];
         map[id] = rewriter.add(std::move(node));
@@ -84,9 +85,9 @@ Simplified simplify_by(const ir::GraphData& graph, std::span<const Rule> rules, 
     std::copy_if(rules.begin(), rules.end(), std::back_inserter(enabled), [&](const Rule& rule) {
         return std::find(options.disabled.begin(), options.disabled.end(), rule.name) == options.disabled.end();
     });
-    Simplified result = pass(graph, enabled, options.fold_limit);
+    Simplified result = pass(graph, enabled, options);
     for (int i = 0; i < pass_limit; ++i) {
-        Simplified next = pass(*result.graph, enabled, options.fold_limit);
+        Simplified next = pass(*result.graph, enabled, options);
         if (!next.changed) return result;
         for (auto& id : result.map)
             if (id) id = next.map[*id];

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct Options {
     std::int64_t fold_limit = 4096;
     /// Names of rules not to use.
     std::vector<std::string> disabled;
+    std::stop_token stop = {};  ///< throws Cancelled
 };
 
 struct Simplified {
