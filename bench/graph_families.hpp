@@ -1,0 +1,181 @@
+#pragma once
+
+#include "cairn/cairn.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Graphs of one make and any size, each of about `nodes` nodes: what the cost of a compile is measured on.
+namespace cairn::bench {
+
+/// One op after the other.
+inline void chain(const Graph& graph, Tensor x, int nodes) {
+    for (int i = 0; i < nodes; ++i) x = i % 2 ? tanh(x) : sin(x);
+    Graph(graph).output("y", x);
+}
+
+/// Each step reads the one before several times: as a tree it has 3^(nodes / 3) leaves.
+inline void leaky(const Graph& graph, Tensor x, int nodes) {
+    for (int i = 0; i < nodes / 3; ++i) x = where(x > 0, x, 0.1 * x);
+    Graph(graph).output("y", reshape(x, {16, 8}));
+}
+
+/// A sum that never ends.
+inline void adds(const Graph& graph, Tensor x, int nodes) {
+    const Tensor first = x;
+    for (int i = 0; i < nodes / 2; ++i) x = x + cos(first * (1.0 + i));
+    Graph(graph).output("y", x);
+}
+
+/// One value read by all, all read by one.
+inline void wide(const Graph& graph, const Tensor& x, int nodes) {
+    std::vector<Tensor> level;
+    for (int i = 0; i < nodes / 4; ++i) level.push_back(tanh(x * (0.5 + i)));
+    while (level.size() > 1) {
+        std::vector<Tensor> next;
+        for (std::size_t i = 0; i + 1 < level.size(); i += 2) next.push_back(level[i] + level[i + 1]);
+        if (level.size() % 2 != 0) next.push_back(level.back());
+        level = std::move(next);
+    }
+    Graph(graph).output("y", level[0]);
+}
+
+/// Blocks like a transformer's, without its attention.
+inline void layered(const Graph& graph, Tensor x, int nodes) {
+    Graph model = graph;
+    for (int i = 0; i < nodes / 40; ++i) {
+        const std::string name = "layer" + std::to_string(i);
+        const Tensor gamma = model.weight(name + ".gamma", DType::f32, {16});
+        const Tensor beta = model.weight(name + ".beta", DType::f32, {16});
+        const Tensor up = model.weight(name + ".up", DType::f32, {16, 32});
+        const Tensor down = model.weight(name + ".down", DType::f32, {32, 16});
+        x = x + matmul(gelu_tanh(matmul(layer_norm(x, gamma, beta, 1e-5f), up)), down);
+    }
+    model.output("y", x);
+}
+
+/// Runge-Kutta steps of a damped oscillator, unrolled.
+inline void ode(const Graph& graph, const Tensor& x, int nodes) {
+    const double h = 0.01;
+    Tensor p = x, v = cos(x);
+    const auto force = [](const Tensor& at, const Tensor& speed) { return -1.0 * at - 0.1 * speed - at * at * at; };
+    for (int i = 0; i < nodes / 55; ++i) {
+        const Tensor k1 = v, l1 = force(p, v);
+        const Tensor k2 = v + h / 2 * l1, l2 = force(p + h / 2 * k1, k2);
+        const Tensor k3 = v + h / 2 * l2, l3 = force(p + h / 2 * k2, k3);
+        const Tensor k4 = v + h * l3, l4 = force(p + h * k3, k4);
+        p = p + h / 6 * (k1 + 2.0 * k2 + 2.0 * k3 + k4);
+        v = v + h / 6 * (l1 + 2.0 * l2 + 2.0 * l3 + l4);
+    }
+    Graph(graph).output("p", p);
+    Graph(graph).output("v", v);
+}
+
+/// Ops on values picked at random among all before them.
+inline void random(const Graph& graph, const Tensor& x, int nodes) {
+    std::mt19937 random(7);
+    std::vector<Tensor> values{x};
+    while (static_cast<int>(values.size()) < nodes) {
+        const auto any = [&] {
+            const std::size_t near = random() % 4 == 0 ? values.size() : std::min<std::size_t>(values.size(), 40);
+            return values[values.size() - 1 - random() % near];
+        };
+        switch (random() % 6) {
+            case 0: values.push_back(any() + any()); break;
+            case 1: values.push_back(any() * any()); break;
+            case 2: values.push_back(tanh(any())); break;
+            case 3: values.push_back(any() - any() * 0.5); break;
+            case 4: values.push_back(max(any(), any())); break;
+            default: values.push_back(exp(any())); break;
+        }
+    }
+    Tensor last = values[0];
+    for (std::size_t i = 0; i < values.size(); i += 100) last = last + values[i];
+    Graph(graph).output("last", last * values.back());
+}
+
+/// Rows cut out, changed, and put together again.
+inline void slices(const Graph& graph, const Tensor&, int nodes) {
+    Graph model = graph;
+    const int rows = nodes / 2;
+    const Tensor table = model.input("table", DType::f32, {rows, 4});
+    std::vector<Tensor> same, changed;
+    for (int i = 0; i < rows; ++i) {
+        same.push_back(slice(table, 0, i, i + 1));
+        if (i % 2) changed.push_back(tanh(same.back()));
+    }
+    model.output("same", concat(same, 0));
+    model.output("changed", concat(changed, 0));
+}
+
+/// An axis moved between any two ops.
+inline void movement(const Graph& graph, Tensor x, int nodes) {
+    for (int i = 0; i < nodes / 4; ++i) {
+        x = reshape(tanh(x + 1.0), i % 2 ? Shape{8, 16} : Shape{4, 32});
+        x = transpose(x, {1, 0});
+    }
+    Graph(graph).output("y", x);
+}
+
+/// Products of sums, which a law would multiply out.
+inline void products(const Graph& graph, const Tensor& x, int nodes) {
+    Tensor product = x;
+    for (int i = 0; i < nodes / 4; ++i) product = product * (x + cos(x * (0.1 + i)));
+    Graph(graph).output("y", product);
+}
+
+/// Tables of numbers among the values.
+inline void constants(const Graph& graph, Tensor x, int nodes) {
+    std::vector<double> numbers(128);
+    for (int i = 0; i < nodes / 3; ++i) {
+        for (std::size_t k = 0; k < numbers.size(); ++k) numbers[k] = 1 + 0.001 * static_cast<double>(k) + i;
+        x = tanh(x + Graph(graph).constant(DType::f32, {8, 16}, numbers));
+    }
+    Graph(graph).output("y", x);
+}
+
+/// What can be computed when weights are bound.
+inline void bound(const Graph& graph, const Tensor& x, int nodes) {
+    const Tensor first = Graph(graph).weight("w", DType::f32, {16, 16});
+    Tensor w = first;
+    for (int i = 0; i < nodes / 2; ++i) w = i % 2 ? matmul(w, first) : tanh(w * 0.5);
+    Graph(graph).output("y", matmul(x, w));
+}
+
+struct Family {
+    std::string_view name;
+    void (*build)(const Graph&, Tensor, int);
+};
+
+template <void (*build)(const Graph&, const Tensor&, int)>
+void by_reference(const Graph& graph, Tensor x, int nodes) {
+    build(graph, x, nodes);
+}
+
+inline constexpr std::array families{
+    Family{"chain", chain},
+    Family{"leaky", leaky},
+    Family{"adds", adds},
+    Family{"wide", by_reference<wide>},
+    Family{"layered", layered},
+    Family{"ode", by_reference<ode>},
+    Family{"random", by_reference<random>},
+    Family{"slices", by_reference<slices>},
+    Family{"movement", movement},
+    Family{"products", by_reference<products>},
+    Family{"constants", constants},
+    Family{"bound", by_reference<bound>},
+};
+
+inline Graph build(const Family& family, int nodes) {
+    Graph graph{std::string(family.name)};
+    family.build(graph, graph.input("x", DType::f32, {8, 16}), nodes);
+    return graph;
+}
+
+}  // namespace cairn::bench
