@@ -40,7 +40,7 @@ public:
         for (NodeId id = 0; id < graph_.nodes().size(); ++id)
             if (graph_.node(id).op == Op::input) add_input(id);
         Dependences dependences = dependences_of(graph_, selection_.chosen, candidates_);
-        for (const auto& [reader, writer] : dependences.late_reads) snapshots_[writer].push_back(reader);
+        for (const LateRead& read : dependences.late_reads) late_reads_[read.writer].push_back(read);
         for (const int i : schedule(dependences)) add_choice(i);
         for (const ir::Output& output : graph_.outputs()) add_output(output);
         order_bind_section();
@@ -117,8 +117,8 @@ private:
 
     void add_choice(int i) {
         const Choice& choice = selection_.chosen[static_cast<std::size_t>(i)];
-        if (const auto it = snapshots_.find(i); it != snapshots_.end())
-            for (const int reader : it->second) add_snapshots(reader, choice.goal.first);
+        if (const auto it = late_reads_.find(i); it != late_reads_.end())
+            for (const LateRead& read : it->second) add_snapshot(read);
         const Candidate& candidate = choice.candidate;
         Instruction instruction;
         instruction.kernel = candidate.kernel->id;
@@ -165,28 +165,31 @@ private:
         return desc;
     }
 
-    /// Copies what `reader` still wants of the state before `written` replaces it.
-    void add_snapshots(int reader, NodeId written) {
-        const Candidate& candidate = selection_.chosen[static_cast<std::size_t>(reader)].candidate;
-        const ir::StateInfo& state = state_of(graph_, written);
-        for (std::size_t s = 0; s < candidate.sources.size(); ++s) {
-            const NodeId node = candidate.sources[s].node;
-            const NodeId base = candidates_.views()[node].base;
-            if (!is_state_version(graph_.node(base)) || &state_of(graph_, base) != &state || base >= written) continue;
-            const std::vector<Candidate> copies = candidates_.of_copy(node);
-            if (copies.empty())
-                throw Error(ErrorKind::unsupported, "emit",
-                            "no kernel can copy the old contents of state " + state.name);
-            Instruction copy;
-            copy.kernel = copies[0].kernel->id;
-            copy.problem = *copies[0].problem;
-            copy.inputs = {view_of({node, Form::seen, {}})};
-            const TensorDesc desc = TensorDesc::dense(graph_.node(node).dtype, graph_.node(node).shape);
-            const int buffer = add_buffer({BufferKind::transient, "", desc, plain_bytes(desc), {}, -1});
-            copy.outputs = {{buffer, 0}};
-            add_instruction(std::move(copy), *copies[0].kernel, false);
-            snapshot_of_[{reader, static_cast<int>(s)}] = buffer;
-        }
+    /// Copies what a late read wants of a state; readers of one value share the copy.
+    void add_snapshot(const LateRead& read) {
+        const NodeId node = selection_.chosen[static_cast<std::size_t>(read.reader)]
+                                .candidate.sources[static_cast<std::size_t>(read.source)]
+                                .node;
+        const auto [it, fresh] = copies_.try_emplace(node, -1);
+        if (fresh) it->second = copy_of(node);
+        snapshot_of_[{read.reader, read.source}] = it->second;
+    }
+
+    int copy_of(NodeId node) {
+        const std::vector<Candidate> copies = candidates_.of_copy(node);
+        if (copies.empty())
+            throw Error(ErrorKind::unsupported, "emit",
+                        "no kernel can copy the old contents of state " +
+                            state_of(graph_, candidates_.views()[node].base).name);
+        Instruction copy;
+        copy.kernel = copies[0].kernel->id;
+        copy.problem = *copies[0].problem;
+        copy.inputs = {view_of({node, Form::seen, {}})};
+        const TensorDesc desc = TensorDesc::dense(graph_.node(node).dtype, graph_.node(node).shape);
+        const int buffer = add_buffer({BufferKind::transient, "", desc, plain_bytes(desc), {}, -1});
+        copy.outputs = {{buffer, 0}};
+        add_instruction(std::move(copy), *copies[0].kernel, false);
+        return buffer;
     }
 
     /// An operand of `shape` that was to be seen in a state is now a dense copy, repeated where it was repeated.
@@ -273,8 +276,9 @@ private:
     program::Program program_;
     std::map<GoalKey, int> buffers_;
     std::map<std::string, int> states_;
-    std::map<int, std::vector<int>> snapshots_;       // writer -> readers that come too late
-    std::map<std::pair<int, int>, int> snapshot_of_;  // (reader, operand) -> buffer of the copy
+    std::map<int, std::vector<LateRead>> late_reads_;  // of each writer
+    std::map<NodeId, int> copies_;                     // buffers of what late reads want
+    std::map<std::pair<int, int>, int> snapshot_of_;   // (reader, operand) -> buffer of the copy
 };
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include "ir/op_table.hpp"
 
-#include <algorithm>
 #include <functional>
 #include <map>
 #include <queue>
@@ -13,7 +12,7 @@ namespace {
 using ir::NodeId;
 using ir::Op;
 
-/// True when `from` has to come after `to`.
+/// True when `from` has to come after `to`, or is it.
 bool rests_on(const std::vector<std::vector<int>>& after, int from, int to) {
     std::vector<int> pending{from};
     std::vector<bool> seen(after.size(), false);
@@ -28,11 +27,20 @@ bool rests_on(const std::vector<std::vector<int>>& after, int from, int to) {
     return false;
 }
 
-/// All versions of a state that are older than `version`.
-std::vector<NodeId> older_versions(const ir::GraphData& graph, NodeId version) {
-    std::vector<NodeId> older;
-    while (graph.node(version).op != Op::state_read) older.push_back(version = graph.node(version).operands[0]);
-    return older;
+/// The choice that makes the first write over each version of a state. An append leaves the rows of older versions
+/// alone; later writes find them replaced already.
+std::map<NodeId, int> first_overwrites(const ir::GraphData& graph, const std::map<GoalKey, int>& maker) {
+    std::map<NodeId, int> result;
+    for (const ir::StateInfo& state : graph.states()) {
+        int writer = -1;
+        for (NodeId version = state.latest; version != state.read;) {
+            const ir::Node& node = graph.node(version);
+            if (node.op == Op::state_write) writer = maker.at({version, ""});
+            version = node.operands[0];
+            if (writer >= 0) result[version] = writer;
+        }
+    }
+    return result;
 }
 
 }  // namespace
@@ -57,24 +65,19 @@ Dependences dependences_of(const ir::GraphData& graph, const std::vector<Choice>
         const ir::Node& node = graph.node(chosen[i].goal.first);
         if (chosen[i].goal.second.empty() && ir::is(node, ir::OpClass::effect)) needs(i, {node.operands[0], ""});
     }
-    // An append leaves older rows alone; only a write replaces what someone may still want to read.
-    for (std::size_t writer = 0; writer < chosen.size(); ++writer) {
-        const NodeId version = chosen[writer].goal.first;
-        if (graph.node(version).op != Op::state_write || !chosen[writer].goal.second.empty()) continue;
-        const std::vector<NodeId> older = older_versions(graph, version);
-        for (std::size_t reader = 0; reader < chosen.size(); ++reader) {
-            if (reader == writer) continue;
-            const bool reads =
-                std::any_of(chosen[reader].candidate.sources.begin(), chosen[reader].candidate.sources.end(),
-                            [&](const Source& source) {
-                                return source.form != Form::packed &&
-                                       std::count(older.begin(), older.end(), candidates.views()[source.node].base) > 0;
-                            });
-            if (!reads) continue;
-            if (rests_on(result.after, static_cast<int>(reader), static_cast<int>(writer)))
-                result.late_reads.emplace_back(static_cast<int>(reader), static_cast<int>(writer));
+    const std::map<NodeId, int> overwrites = first_overwrites(graph, maker);
+    if (overwrites.empty()) return result;
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+        const auto reader = static_cast<int>(i);
+        const std::vector<Source>& sources = chosen[i].candidate.sources;
+        for (std::size_t s = 0; s < sources.size(); ++s) {
+            if (sources[s].form != Form::seen) continue;
+            const auto it = overwrites.find(candidates.views()[sources[s].node].base);
+            if (it == overwrites.end()) continue;
+            if (rests_on(result.after, reader, it->second))
+                result.late_reads.push_back({reader, static_cast<int>(s), it->second});
             else
-                result.after[writer].push_back(static_cast<int>(reader));
+                result.after[static_cast<std::size_t>(it->second)].push_back(reader);
         }
     }
     return result;

@@ -8,15 +8,21 @@
 /// The order of instructions.
 namespace cairn::inline v0::select {
 
+/// A read of a state's version that cannot come before the write that replaces it: the version must be copied right
+/// before that write.
+struct LateRead {
+    int reader, source;  ///< a choice, and which of its candidate's sources
+    int writer;          ///< the choice that makes the first write over the version read
+};
+
 /// Choices by number: which ones each choice has to come after.
 struct Dependences {
     std::vector<std::vector<int>> after;
-    /// Reads of a state's old contents that cannot come before the write that replaces them, as (reader, writer): the
-    /// old contents must be copied.
-    std::vector<std::pair<int, int>> late_reads;
+    std::vector<LateRead> late_reads;
 };
 
-/// Data dependences, state versions in sequence, and readers before overwriting writes where that closes no cycle.
+/// Data dependences, state versions in sequence, and readers before the write over what they read where that closes no
+/// cycle.
 Dependences dependences_of(const ir::GraphData& graph, const std::vector<Choice>& chosen, const Candidates& candidates);
 
 /// A topological order, lowest number first where there is a choice: close to the order the program was written in,

@@ -61,6 +61,60 @@ TEST(Emit, AStateIsReadBeforeItIsOverwritten) {
     EXPECT_EQ(run.output("late").as<float>()[4], 11);
 }
 
+std::vector<float> values(const OutputView& output) {
+    const auto elements = output.as<float>();
+    return {elements.begin(), elements.end()};
+}
+
+TEST(Emit, EachReaderSeesItsVersionOfAStateThatIsWrittenMoreThanOnce) {
+    Graph g;
+    State s = g.state("s", DType::f32, {g.symbol("P", 0, 7)}, 0, 8);
+    const Tensor a = g.input("a", DType::f32, {1});
+    const Tensor v1 = s.append(a), v2 = s.write(a + 10, 0), v3 = s.write(a + 20, 0);
+    g.output("all", concat({v1, v2, v3}, 0));
+    g.output("first", v1);
+    g.output("second", v2);
+    for (const char* stage : {"", "simplify", "search", "elementwise"}) {
+        CompileOptions options{.verify = true};
+        if (*stage != 0) options.disable = {stage};
+        CompiledGraph compiled = compile(g, Context(), options);
+        const float one[] = {1};
+        compiled.set("a", one, {1});
+        compiled.run();
+        EXPECT_EQ(values(compiled.output("all")), (std::vector<float>{1, 11, 21})) << stage;
+        EXPECT_EQ(values(compiled.output("first")), std::vector<float>{1}) << stage;
+        EXPECT_EQ(values(compiled.output("second")), std::vector<float>{11}) << stage;
+    }
+}
+
+TEST(Emit, ReadersOfOneOldVersionShareItsCopy) {
+    Graph g;
+    State s = g.state("s", DType::f32, {g.symbol("P", 1, 8), 4}, 0, 8);
+    const Tensor before = s.read(), after = s.write(g.input("rows", DType::f32, {1, 4}), 0);
+    g.output("a", before + sum(after));
+    g.output("b", before * sum(after, {0}, true));
+    std::vector<runtime::ProgramSet> keep;
+    const program::Program& program = program_of(compile(g, Context(), {.disable = {"elementwise"}}), keep);
+    int copies = 0;
+    for (const program::Instruction& instruction : program.run)
+        if (instruction.problem.definition == "copy") ++copies;
+    EXPECT_EQ(copies, 2) << "of the rows, and of the old version";
+}
+
+TEST(Emit, RowsOfAStateMayMoveWithinIt) {
+    Graph g;
+    State s = g.state("s", DType::f32, {g.symbol("P", 3, 8), 3}, 0, 8);
+    const Tensor filled = s.write(g.input("x", DType::f32, {3, 3}), 0);
+    g.output("y", s.write(transpose(slice(filled, 0, 0, 3), {1, 0}), 0));
+    for (const int threads : {1, 2}) {
+        CompiledGraph compiled = compile(g, Context({.threads = threads}), {.verify = true});
+        const float x[] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+        compiled.set("x", x, {3, 3});
+        compiled.run();
+        EXPECT_EQ(values(compiled.output("y")), (std::vector<float>{0, 3, 6, 1, 4, 7, 2, 5, 8}));
+    }
+}
+
 TEST(Emit, AnAppendCopiesTheNewRowsOnly) {
     Graph g;
     const Dim past = g.symbol("P", 0, 1023), t = g.symbol("T", 1, 8);
