@@ -2,6 +2,7 @@
 
 #include "fuse/tiles.hpp"
 #include "ir/op_table.hpp"
+#include "ir/state_rules.hpp"
 #include "ir/verify.hpp"
 #include "plan/validate.hpp"
 #include "program/lifetimes.hpp"
@@ -126,8 +127,7 @@ std::shared_ptr<ir::GraphData> bucket_graph(const ir::GraphData& graph, const st
             if (range.symbol == symbol.name) low = range.low, high = range.high;
         const bool is_length =
             std::any_of(graph.states().begin(), graph.states().end(), [&](const ir::StateInfo& state) {
-                return state.shape[static_cast<std::size_t>(static_cast<int>(state.shape.size()) + state.axis)]
-                           .symbol() == symbol.name;
+                return state.grows() && state.shape[state.growing_axis()].symbol() == symbol.name;
             });
         replacements.push_back(low == high && !is_length ? Dim(low) : symbols->add(symbol.name, low, high));
     }
@@ -147,6 +147,8 @@ public:
                         fmt::format("tune_seconds must be in 0..{}, got {}", most_seconds, options.tune_seconds));
         if (graph_.outputs().empty())
             throw Error(ErrorKind::graph, "compile", fmt::format("graph \"{}\" has no output", graph_.name()));
+        for (const std::string& fault : {ir::version_fault(graph_), ir::growth_fault(graph_)})
+            if (!fault.empty()) throw Error(ErrorKind::graph, "compile", fault);
         for (const ir::Node& node : graph_.nodes())
             if (node.device != Device::cpu)
                 throw Error(ErrorKind::unsupported, "copy_to",

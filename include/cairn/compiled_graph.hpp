@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <ranges>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -119,17 +120,56 @@ public:
 
     /// Runs once at the sizes set. The first run at new largest sizes touches memory; no run allocates. Throws Busy,
     /// Cancelled, or Error(argument) where an input is missing, a state is full, or the data cannot be computed with.
-    /// After a failure states are as before the run, unless the run overwrites parts of a state: then they are refused
-    /// until rewind(0).
+    /// After a failure states are as before the run, but for those that the run overwrites (by State::write or assign):
+    /// they may be overwritten in part, and runs are refused until each of them is given its contents anew by
+    /// reset_states(), load_states() or set_state(), or is rewound to length 0.
     void run(const RunOptions& options = {});
 
     /// A result of the last run. Throws Error(argument) for an unknown name, and when there was no successful run since
     /// the last change.
     OutputView output(std::string_view name) const;
-    /// Sets the live length of all states that grow by `symbol` back to `length`, at most what it is.
+    /// Sets the live length of all states that grow by `symbol` back to `length`, at most what it is. What remains live
+    /// keeps its contents; states of fixed size are not touched.
     void rewind(std::string_view symbol, std::int64_t length);
 
-    /// A second executor of the same programs and weights with its own arena and states, for another thread.
+    /// The live part of a state, as the next run finds it; valid until a state changes or is looked at again. Throws
+    /// Error(argument) for an unknown name, and while a size of its shape is not set.
+    ///
+    ///     OutputView keys = model.state("keys");               // shape {12, 7, 64} after 7 tokens
+    OutputView state(std::string_view name) const;
+    /// Gives a state its live part, dense, which is copied. Sizes that are bare symbols take their value from the
+    /// shape: the length too, and other states that grow by the same symbol keep what they have of it, zeros behind.
+    /// Throws Error(argument) for an unknown name, another dtype or rank, and sizes out of bounds; nothing has changed
+    /// then.
+    ///
+    ///     model.set_state("hidden", first.data(), {1, 256});
+    void set_state(std::string_view state, const void* data, std::span<const std::int64_t> shape);
+    void set_state(std::string_view state, const void* data, std::initializer_list<std::int64_t> shape);
+    /// The same for memory with a dtype and strides; it is released before this returns.
+    void set_state(std::string_view state, const InputView& view);
+    /// The same for a vector, span or array of the dtype's C++ type (f16 and bf16: std::uint16_t), in row-major order;
+    /// the live length follows from the number of elements.
+    template <std::ranges::contiguous_range Values>
+    void set_state(std::string_view state, const Values& values) {
+        using T = std::ranges::range_value_t<Values>;
+        set_state_values(state, std::ranges::data(values), std::ranges::size(values), sizeof(T),
+                         std::is_floating_point_v<T>);
+    }
+    /// Makes all states what they are in a new instance: those that grow have their least length, and all that is live
+    /// is zero.
+    void reset_states();
+    /// Writes the live parts of all states to a safetensors file, under their names: a cache that outlives the process.
+    /// Throws Error(file) when it cannot be written.
+    ///
+    ///     model.save_states("session.safetensors");
+    void save_states(const std::filesystem::path& path) const;
+    /// Reads what save_states() wrote, for the same graph compiled with any options. Throws Error(file) for a damaged
+    /// file, and Error(argument) naming all states that are missing, unknown, or have another dtype or shape there; the
+    /// states are then as before.
+    void load_states(const std::filesystem::path& path);
+
+    /// A second executor of the same programs and weights with its own arena and states, for another thread. Its states
+    /// begin empty: those that grow at their least length, and all that is live zero.
     CompiledGraph instance() const;
 
     /// What is needed, known before anything runs, at the sizes that need most.
@@ -157,6 +197,8 @@ public:
     explicit CompiledGraph(std::unique_ptr<State> state) noexcept;
 
 private:
+    void set_state_values(std::string_view state, const void* data, std::size_t count, std::size_t element_bytes,
+                          bool floating);
     std::unique_ptr<State> state_;
 };
 

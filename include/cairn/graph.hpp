@@ -64,31 +64,47 @@ private:
     std::source_location where_;
 };
 
-/// Memory that outlives a run and grows along one axis, such as the keys a transformer has seen. It has fixed strides
-/// at its capacity, so growing never moves data. Each `append` makes a new version; every reader sees the version it
-/// was given.
+/// Memory that outlives a run. One that grows along an axis keeps, for example, the keys a transformer has seen; it has
+/// fixed strides at its capacity, so growing never moves data. One of fixed size keeps, for example, the hidden state
+/// of a recurrent network. Each `append`, `write` and `assign` makes a new version; every reader sees the version it
+/// was given, and a run leaves the latest one.
 ///
 ///     Dim past = g.symbol("past", 0, 1023);
 ///     State keys = g.state("keys", DType::f32, {12, past, 64}, 1, 1024);
 ///     Tensor all = keys.append(new_keys);          // f32[12, past + T, 64], in place: only the new rows are written
 ///
-/// After a run the length symbol advances by what was appended; CompiledGraph::rewind sets it back.
+///     State hidden = g.state("hidden", DType::f32, {1, 256});                 // zero before the first run
+///     hidden.assign(tanh(matmul(x, w) + matmul(hidden.read(), u)));
+///
+/// After a run the length symbol advances by what was appended; CompiledGraph::rewind sets it back. All states that
+/// grow by one symbol must grow by the same size in a run; compile() checks it.
 class CAIRN_API State {
 public:
     /// The live part before this run: the shape given to Graph::state.
     Tensor read(std::source_location where = std::source_location::current()) const;
     /// Writes `rows` behind what is live so far in this run and returns the live part with them. `rows` has the state's
-    /// dtype and shape but for the growing axis. Throws Error(graph) on a mismatch.
+    /// dtype and shape but for the growing axis. Throws Error(graph) on a mismatch, and for a state of fixed size.
     Tensor append(const Operand& rows);
-    /// Replaces the slice that begins at `start` on the growing axis, and returns the whole live part.
+    /// Replaces the slice that begins at `start` on an axis, and returns the whole live part. `rows` has the state's
+    /// dtype and shape but for that axis: the growing one, or the first one of a state of fixed size, where none is
+    /// given; negative axes count from the end. Throws Error(graph) on a mismatch, and where the slice is not sure to
+    /// lie within what is live.
+    ///
+    ///     State ring = g.state("ring", DType::f32, {4, 100});
+    ///     Tensor all = ring.write(column, 99, 1);  // column f32[4,1] becomes the last column
     Tensor write(const Operand& rows, const Dim& start);
-    /// The latest version: what read() gives, with all appends so far.
+    Tensor write(const Operand& rows, const Dim& start, int axis);
+    /// Replaces the whole live part by `value`, of the same dtype and shape, and returns it. Throws Error(graph) on a
+    /// mismatch.
+    Tensor assign(const Operand& value);
+    /// The latest version: what read() gives, with all changes so far.
     Tensor latest() const;
 
     State(std::shared_ptr<ir::GraphData> graph, std::uint32_t index) noexcept
         : graph_(std::move(graph)), index_(index) {}
 
 private:
+    ir::GraphData& data() const;
     std::shared_ptr<ir::GraphData> graph_;
     std::uint32_t index_ = 0;
 };
@@ -112,6 +128,10 @@ public:
                   std::source_location where = std::source_location::current());
     /// A state whose axis `axis` has the bare symbol of its live length as its size and `capacity` as its limit.
     State state(std::string_view name, DType dtype, Shape shape, int axis, std::int64_t capacity,
+                std::source_location where = std::source_location::current());
+    /// A state of fixed size, zero before the first run unless CompiledGraph::set_state gives it other contents; its
+    /// shape must be constant, and may be empty: `g.state("step", DType::i64, {})`.
+    State state(std::string_view name, DType dtype, Shape shape,
                 std::source_location where = std::source_location::current());
     /// A tensor with these values (converted to dtype as by `cast`, row-major), kept inside the graph. For small
     /// tables; large ones are weights. Throws Error(graph) when the shape is not constant or has another number of

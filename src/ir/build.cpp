@@ -43,24 +43,30 @@ std::vector<Tensor> build_body(const Problem& problem, const Graph& graph, std::
     return results;
 }
 
-// Outside a graph with states, a version is a plain tensor: rows put behind it, or over a part of it. The growing axis
-// is the one on which the shapes differ.
+/// x with `block` in the place that begins at `start`, from `axis` on.
+Tensor with_block(const Tensor& x, const Tensor& block, const std::vector<Dim>& start, int axis) {
+    if (axis == x.rank()) return block;
+    const Dim begin = start[static_cast<std::size_t>(axis)], end = begin + block.dim(axis), size = x.dim(axis);
+    if (begin == Dim(0) && end == size) return with_block(x, block, start, axis + 1);
+    const Tensor inside = with_block(slice(x, axis, begin, end), block, start, axis + 1);
+    return concat({slice(x, axis, 0, begin), inside, slice(x, axis, end, size)}, axis);
+}
+
+// Outside a graph with states, a version is a plain tensor: rows put behind it, or over a part of it. The axis that
+// grows is the one on which the sizes before and after differ.
 Tensor change_state(const Problem& problem, const std::vector<Tensor>& in) {
     const bool append = problem.definition == info(Op::state_append).name;
     if (in.size() != 2 || in[0].rank() != in[1].rank() || (append && problem.outputs.size() != 1))
         refuse_problem(problem, "a state change takes the state and rows of one rank, and tells its result");
-    const Shape& compared = append ? problem.outputs[0].shape : in[1].shape();
-    const Shape& live = in[0].shape();
-    if (compared.size() != live.size()) refuse_problem(problem, "the ranks of a state and its next version differ");
-    const auto differs = std::mismatch(live.begin(), live.end(), compared.begin()).first;
-    if (differs == live.end()) return append ? in[0] : in[1];
-    const int axis = static_cast<int>(differs - live.begin());
-    if (append) return concat({in[0], in[1]}, axis);
-    const std::vector<Dim>& list = problem.attributes.dims("start");
-    if (list.size() != 1) refuse_problem(problem, "start takes one size");
-    const Dim start = list[0], stop = start + in[1].dim(axis);
-    const Tensor before = slice(in[0], axis, 0, start);
-    return concat({before, in[1], slice(in[0], axis, stop, in[0].dim(axis))}, axis);
+    if (!append) {
+        const std::vector<Dim>& start = problem.attributes.dims("start");
+        if (start.size() != in[0].shape().size()) refuse_problem(problem, "start takes one size an axis");
+        return with_block(in[0], in[1], start, 0);
+    }
+    const Shape &live = in[0].shape(), &grown = problem.outputs[0].shape;
+    if (grown.size() != live.size()) refuse_problem(problem, "the ranks of a state and its next version differ");
+    const auto differs = std::mismatch(live.begin(), live.end(), grown.begin()).first;
+    return differs == live.end() ? in[0] : concat({in[0], in[1]}, static_cast<int>(differs - live.begin()));
 }
 
 std::vector<Tensor> build_problem(const Problem& problem, const Graph& graph, const std::vector<Tensor>& in,

@@ -70,6 +70,10 @@ State Graph::state(std::string_view name, DType dtype, Shape shape, int axis, st
     return State(data_, static_cast<std::uint32_t>(index));
 }
 
+State Graph::state(std::string_view name, DType dtype, Shape shape, std::source_location where) {
+    return State(data_, static_cast<std::uint32_t>(ir::add_state(*data_, name, dtype, std::move(shape), where)));
+}
+
 Tensor Graph::constant(DType dtype, Shape shape, std::span<const double> values, std::source_location where) {
     return Tensor(data_, ir::add_constant(*data_, dtype, std::move(shape), values, where));
 }

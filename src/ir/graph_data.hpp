@@ -53,11 +53,16 @@ struct Node {
 struct StateInfo {
     std::string name;
     DType dtype = DType::f32;
-    Shape shape;   ///< the live part before a run
-    int axis = 0;  ///< the growing axis, negative
-    std::int64_t capacity = 0;
-    NodeId read = 0;    ///< the state_read node
-    NodeId latest = 0;  ///< the version that a run commits
+    Shape shape;                ///< the live part before a run
+    int axis = 0;               ///< the growing axis, negative; 0: none, the size is fixed
+    std::int64_t capacity = 0;  ///< of the growing axis
+    NodeId read = 0;            ///< the state_read node
+    NodeId latest = 0;          ///< the version that a run commits
+    bool grows() const noexcept { return axis != 0; }
+    /// The growing axis of a state that has one, counted from the front.
+    std::size_t growing_axis() const noexcept {
+        return static_cast<std::size_t>(static_cast<int>(shape.size()) + axis);
+    }
 };
 
 struct Output {

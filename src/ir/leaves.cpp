@@ -59,6 +59,16 @@ NodeId named_leaf(GraphData& graph, Op op, std::string_view name, DType dtype, S
     return graph.intern(std::move(node));
 }
 
+/// The state_read node of a new state and its row in states().
+std::size_t new_state(GraphData& graph, Attributes attributes, StateInfo state, const std::source_location& where) {
+    Node node = leaf(graph, Op::state_read, state.dtype, state.shape, where);
+    node.name = state.name;
+    node.attributes = std::move(attributes);
+    state.read = state.latest = graph.intern(std::move(node));
+    graph.states().push_back(std::move(state));
+    return graph.states().size() - 1;
+}
+
 }  // namespace
 
 NodeId add_input(GraphData& graph, std::string_view name, DType dtype, Shape shape, const std::source_location& where) {
@@ -90,12 +100,21 @@ std::size_t add_state(GraphData& graph, std::string_view name, DType dtype, Shap
     if (const auto least = std::max<std::int64_t>(1, length.lower_bound()); capacity < least)
         fail(fmt::format("has capacity {}, below its least length {}: {}", capacity, least, type));
 
-    Node node = leaf(graph, Op::state_read, dtype, shape, where);
-    node.name = name;
-    node.attributes = {{"axis", std::vector<Dim>{negative}}, {"capacity", std::vector<Dim>{capacity}}};
-    const NodeId id = graph.intern(std::move(node));
-    graph.states().push_back({std::string(name), dtype, std::move(shape), negative, capacity, id, id});
-    return graph.states().size() - 1;
+    return new_state(graph, {{"axis", std::vector<Dim>{negative}}, {"capacity", std::vector<Dim>{capacity}}},
+                     {std::string(name), dtype, std::move(shape), negative, capacity}, where);
+}
+
+std::size_t add_state(GraphData& graph, std::string_view name, DType dtype, Shape shape,
+                      const std::source_location& where) {
+    check_new_leaf(graph, "state", name, where);
+    check_shape(graph, "state", dtype, shape, where);
+    for (const Dim& size : shape)
+        if (!size.is_constant())
+            refuse("state",
+                   fmt::format("the shape of {} must be constant where no axis grows, got {}", quoted(name),
+                               to_string(dtype, shape)),
+                   where);
+    return new_state(graph, {}, {std::string(name), dtype, std::move(shape)}, where);
 }
 
 NodeId add_constant(GraphData& graph, DType dtype, Shape shape, std::span<const double> values,

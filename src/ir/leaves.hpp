@@ -16,6 +16,9 @@ NodeId add_weight(GraphData& graph, std::string_view name, DType dtype, Shape sh
 /// or a constant where a graph was specialized.
 std::size_t add_state(GraphData& graph, std::string_view name, DType dtype, Shape shape, std::int64_t axis,
                       std::int64_t capacity, const std::source_location& where);
+/// A state of fixed size; its shape is constant.
+std::size_t add_state(GraphData& graph, std::string_view name, DType dtype, Shape shape,
+                      const std::source_location& where);
 
 /// A table of values, each rounded to dtype; throws Error(graph) for a symbol in the shape, and when there are more or
 /// fewer values than elements.

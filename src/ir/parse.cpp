@@ -5,6 +5,7 @@
 #include "ir/number.hpp"
 #include "ir/op_table.hpp"
 #include "ir/quoted_text.hpp"
+#include "ir/state_rules.hpp"
 #include "types/text_cursor.hpp"
 
 #include <fmt/format.h>
@@ -140,10 +141,12 @@ NodeId GraphReader::read_leaf(TextCursor& cursor, Op op) {
     read_type(cursor, dtype, shape);
     return located(cursor, place, [&] {
         if (op == Op::state_read) {
-            if (attributes.size() != 2)
-                throw Error(ErrorKind::graph, "state_read", "takes the attributes axis and capacity");
-            const std::size_t index = ir::add_state(*graph_, name, dtype, shape, attributes.integer("axis"),
-                                                    attributes.integer("capacity"), {});
+            if (!attributes.empty() && attributes.size() != 2)
+                throw Error(ErrorKind::graph, "state_read", "takes the attributes axis and capacity, or none");
+            const std::size_t index = attributes.empty()
+                                          ? ir::add_state(*graph_, name, dtype, shape, {})
+                                          : ir::add_state(*graph_, name, dtype, shape, attributes.integer("axis"),
+                                                          attributes.integer("capacity"), {});
             return graph_->states()[index].read;
         }
         if (!attributes.empty()) throw Error(ErrorKind::graph, ir::info(op).name, "takes no attributes");
@@ -256,10 +259,13 @@ void GraphReader::read_commit(TextCursor& cursor) {
 }
 
 void GraphReader::finish(std::size_t line) const {
+    const auto fail = [&](const std::string& text) {
+        throw Error(ErrorKind::argument, "parse_graph", fmt::format("line {}, column 1: {}", line, text));
+    };
     if (committed_.size() < graph_->states().size())
-        throw Error(ErrorKind::argument, "parse_graph",
-                    fmt::format("line {}, column 1: a last line 'state {} %...' is missing", line,
-                                ir::quoted(graph_->states()[committed_.size()].name)));
+        fail(fmt::format("a last line 'state {} %...' is missing",
+                         ir::quoted(graph_->states()[committed_.size()].name)));
+    if (const std::string fault = ir::version_fault(*graph_); !fault.empty()) fail(fault);
 }
 
 std::string GraphReader::read_name(TextCursor& cursor, bool bare) {

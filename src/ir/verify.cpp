@@ -4,6 +4,7 @@
 #include "ir/names.hpp"
 #include "ir/op_table.hpp"
 #include "ir/print.hpp"
+#include "ir/state_rules.hpp"
 
 #include <fmt/format.h>
 
@@ -22,9 +23,10 @@ std::string check_leaf(const Node& node, Names& names) {
         if (const std::string fault = name_fault(node.name); !fault.empty()) return "its name " + fault;
         if (!names.insert(node.name).second) return "its name is taken";
     }
+    const bool fixed = node.op == Op::state_read && node.attributes.empty();
     const bool attributes_fit =
-        std::equal(node.attributes.begin(), node.attributes.end(), row.attributes.begin(), row.attributes.end(),
-                   [](const auto& a, auto name) { return a.name == name; });
+        fixed || std::equal(node.attributes.begin(), node.attributes.end(), row.attributes.begin(),
+                            row.attributes.end(), [](const auto& a, auto name) { return a.name == name; });
     if (!attributes_fit) return "its attributes are not those of its op";
     if ((node.op == Op::constant) != (node.values != nullptr)) return "values belong to constants";
     if (!node.values) return {};
@@ -63,9 +65,10 @@ std::string check_state(const GraphData& graph, const StateInfo& state) {
     if (read.op != Op::state_read || read.name != state.name) return "its leaf is another one's";
     if (state_origin(graph, state.latest) != state.read) return "its latest version grew from another leaf";
     if (read.dtype != state.dtype || read.shape != state.shape) return "its type differs from its leaf's";
-    if (read.attributes.integer("axis") != state.axis || read.attributes.integer("capacity") != state.capacity)
-        return "its axis or capacity differ from its leaf's";
-    return {};
+    const bool same = state.grows() != read.attributes.empty() &&
+                      (!state.grows() || (read.attributes.integer("axis") == state.axis &&
+                                          read.attributes.integer("capacity") == state.capacity));
+    return same ? std::string() : "its axis or capacity differ from its leaf's";
 }
 
 std::string check_states(const GraphData& graph) {
@@ -78,7 +81,7 @@ std::string check_states(const GraphData& graph) {
     for (NodeId id = 0; id < graph.nodes().size(); ++id)
         if (graph.node(id).op == Op::state_read && !leaves.contains(id))
             return fmt::format("%{} = {}: belongs to no state", id, print_node(graph, id));
-    return {};
+    return version_fault(graph);
 }
 
 }  // namespace

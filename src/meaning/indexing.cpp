@@ -7,16 +7,25 @@ namespace cairn::inline v0::meaning {
 
 namespace {
 
-// Writes `part` into the elements of `out` that begin at `start` of an axis.
-void put(Value& out, const Value& part, std::size_t axis, std::int64_t start) {
+// Writes `part` into the elements of `out` from `corner` on, one index an axis.
+void put(Value& out, const Value& part, const Sizes& corner) {
     const Sizes strides = row_major(out.shape);
-    const auto at = places(part.shape, {strides, start * strides[axis]});
+    std::int64_t offset = 0;
+    for (std::size_t i = 0; i < corner.size(); ++i) offset += corner[i] * strides[i];
+    const auto at = places(part.shape, {strides, offset});
     with_storage(
         out.dtype,
         [&](auto& to, const auto& from) {
             for (std::size_t i = 0; i < from.size(); ++i) to[static_cast<std::size_t>(at[i])] = from[i];
         },
         out, part);
+}
+
+// The same from `start` of one axis on.
+void put(Value& out, const Value& part, std::size_t axis, std::int64_t start) {
+    Sizes corner(out.shape.size(), 0);
+    corner[axis] = start;
+    put(out, part, corner);
 }
 
 Value evaluate_pad(const Evaluation& e) {
@@ -113,16 +122,20 @@ Value evaluate_iota(const Evaluation& e) {
 }
 
 Value evaluate_state_change(const Evaluation& e) {
-    const Node& origin = e.graph.node(*state_origin(e.graph, e.id));
     const Value &live = e.operand(0), &rows = e.operand(1);
+    Value out = e.result();
+    put(out, live, Sizes(live.shape.size(), 0));
+    if (e.node().op == Op::state_write) {
+        put(out, rows, e.list("start"));
+        return out;
+    }
+    const Node& origin = e.graph.node(*state_origin(e.graph, e.id));
     const auto axis =
         static_cast<std::size_t>(origin.attributes.integer("axis") + static_cast<std::int64_t>(live.shape.size()));
     const std::int64_t capacity = origin.attributes.integer("capacity");
     if (e.shape[axis] > capacity)
         e.fail(fmt::format("\"{}\" would hold {} rows, its capacity is {}", origin.name, e.shape[axis], capacity));
-    Value out = e.result();
-    put(out, live, axis, 0);
-    put(out, rows, axis, e.node().op == Op::state_append ? live.shape[axis] : e.integer("start"));
+    put(out, rows, axis, live.shape[axis]);
     return out;
 }
 

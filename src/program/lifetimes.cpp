@@ -136,6 +136,7 @@ std::vector<std::vector<std::int64_t>> sample_points(const Program& program, int
                             static_cast<std::int64_t>(fraction * static_cast<double>(symbol.high - symbol.low)));
         // A state holds no more than its capacity: its length symbol gives way.
         for (const StatePort& state : program.states) {
+            if (state.axis < 0) continue;
             const Dim capacity = program.buffers[static_cast<std::size_t>(state.buffer)]
                                      .desc.shape[static_cast<std::size_t>(state.axis)];
             for (std::size_t s = 0; s < symbols.size(); ++s)

@@ -231,6 +231,10 @@ void read_line(LineReader& line, Program& program) {
         state.before = line.braced();
         line.expect("after");
         state.after = line.braced();
+        line.expect("live");
+        state.live = line.desc();
+        line.expect("overwritten");
+        state.overwritten = line.number<int>() != 0;
         program.states.push_back(std::move(state));
     } else if (keyword == "storage")
         program.plan.storages.push_back(read_storage(line));

@@ -10,6 +10,7 @@ namespace cairn::inline v0::program {
 std::vector<Polynomial> limits_of(const Program& program) {
     std::vector<Polynomial> limits;
     for (const StatePort& state : program.states) {
+        if (state.axis < 0) continue;
         const Dim& capacity =
             program.buffers[static_cast<std::size_t>(state.buffer)].desc.shape[static_cast<std::size_t>(state.axis)];
         Polynomial limit = subtract(detail::DimTable::polynomial(state.after), detail::DimTable::polynomial(capacity));

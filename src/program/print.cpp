@@ -13,7 +13,7 @@
 //     run KERNEL ...
 //     input "ids" 2{0} i32[B,T]
 //     output "logits" 9{0} f32[B,50257]
-//     state "k" 3 axis 2 before {past} after {T + past}
+//     state "k" 3 axis 2 before {past} after {T + past} live f32[12,past,64] overwritten 0
 //     storage bytes {3072*T} life 0 7 buffers 4 6 below 1 2
 //     order 0 2 1
 namespace cairn::inline v0::program {
@@ -76,8 +76,9 @@ std::string to_string(const Program& program) {
         for (const Port& port : *ports)
             out += fmt::format("{} {} {} {}\n", section, quoted(port.name), view_text(port.view), desc_text(port.desc));
     for (const StatePort& state : program.states)
-        out += fmt::format("state {} {} axis {} before {{{}}} after {{{}}}\n", quoted(state.name), state.buffer,
-                           state.axis, cairn::to_string(state.before), cairn::to_string(state.after));
+        out += fmt::format("state {} {} axis {} before {{{}}} after {{{}}} live {} overwritten {}\n",
+                           quoted(state.name), state.buffer, state.axis, cairn::to_string(state.before),
+                           cairn::to_string(state.after), desc_text(state.live), state.overwritten ? 1 : 0);
     for (const Storage& storage : program.plan.storages)
         out += fmt::format("storage bytes {{{}}} life {} {} buffers {} below {}\n", cairn::to_string(storage.bytes),
                            storage.first, storage.last, fmt::join(storage.buffers, " "), fmt::join(storage.below, " "));

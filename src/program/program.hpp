@@ -58,8 +58,10 @@ struct Port {
 struct StatePort {
     std::string name;
     int buffer = -1;
-    int axis = 0;       ///< non-negative, of the buffer's shape
-    Dim before, after;  ///< live length: the state's symbol before the run, and what it is after
+    int axis = 0;       ///< that grows: non-negative, of the buffer's shape; -1: none, the state has a fixed size
+    Dim before, after;  ///< live length: the state's symbol before the run, and what it is after; 0 where none grows
+    TensorDesc live;    ///< what is live before the run, as if dense
+    bool overwritten = false;  ///< a run replaces elements that were live before it
 };
 
 /// Storages are what is placed in the arena: one or more buffers that share memory because one is computed in place of

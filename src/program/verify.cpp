@@ -101,17 +101,29 @@ private:
         }
     }
 
+    void check_state(const StatePort& state) {
+        const Buffer& memory = buffer(state.buffer);
+        if (memory.kind != BufferKind::state || memory.name != state.name)
+            fault("state {} has buffer {} of another kind or name", state.name, state.buffer);
+        const auto rank = static_cast<int>(memory.desc.shape.size());
+        if (state.axis < -1 || state.axis >= rank || !memory.desc.layout.empty())
+            return fault("state {} has no axis {}", state.name, state.axis);
+        if (static_cast<int>(state.live.shape.size()) != rank || state.live.dtype != memory.desc.dtype)
+            return fault("the live part of state {} is not of its memory's rank or dtype", state.name);
+        for (int axis = 0; axis < rank; ++axis) {
+            const auto i = static_cast<std::size_t>(axis);
+            const bool right = axis == state.axis ? state.live.shape[i] == state.before
+                                                  : provably_le(state.live.shape[i], memory.desc.shape[i]);
+            if (!right) fault("state {} has a live part that does not fit on axis {}", state.name, axis);
+        }
+    }
+
     /// Every state buffer is the memory of one state.
     void check_states() {
         std::vector<int> ports(program_.buffers.size(), 0);
         for (const StatePort& state : program_.states) {
             if (!valid(state.buffer, "a state")) return;
-            const Buffer& memory = buffer(state.buffer);
-            if (memory.kind != BufferKind::state || memory.name != state.name)
-                fault("state {} has buffer {} of another kind or name", state.name, state.buffer);
-            if (state.axis < 0 || state.axis >= static_cast<int>(memory.desc.shape.size()) ||
-                !memory.desc.layout.empty())
-                fault("state {} has no axis {}", state.name, state.axis);
+            check_state(state);
             ++ports[static_cast<std::size_t>(state.buffer)];
         }
         for (std::size_t b = 0; b < ports.size(); ++b)

@@ -96,6 +96,8 @@ private:
     }
 
     void check_state(const StatePort& state) {
+        check_desc(state.live, "state " + state.name);
+        if (state.axis < 0) return;
         const Dim& capacity = buffer(state.buffer).desc.shape[static_cast<std::size_t>(state.axis)];
         if (state.before.symbol().empty()) fault("the length of state {} is no symbol", state.name);
         require(state.after, "state {} may have a negative length", state.name);
@@ -142,7 +144,7 @@ private:
     /// A run begins only where every state has room: as much as is left there may be taken off.
     bool proved_of_state(const Dim& room, int memory) {
         for (const StatePort& state : program_.states) {
-            if (state.buffer != memory) continue;
+            if (state.buffer != memory || state.axis < 0) continue;
             const TensorDesc& desc = buffer(memory).desc;
             const auto axis = static_cast<std::size_t>(state.axis);
             if (proved(room - (desc.shape[axis] - state.after) * desc.strides[axis])) return true;

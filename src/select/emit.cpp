@@ -67,11 +67,32 @@ private:
         for (const ir::StateInfo& state : graph_.states()) {
             const TensorDesc desc = TensorDesc::dense(state.dtype, capacity_shape(state));
             const int buffer = add_buffer({BufferKind::state, state.name, desc, plain_bytes(desc), {}, -1});
-            const auto axis = static_cast<std::size_t>(static_cast<int>(state.shape.size()) + state.axis);
             states_[state.name] = buffer;
-            program_.states.push_back(
-                {state.name, buffer, static_cast<int>(axis), state.shape[axis], graph_.node(state.latest).shape[axis]});
+            program::StatePort port;
+            port.name = state.name;
+            port.buffer = buffer;
+            port.axis = state.grows() ? static_cast<int>(state.growing_axis()) : -1;
+            if (state.grows()) {
+                port.before = state.shape[state.growing_axis()];
+                port.after = graph_.node(state.latest).shape[state.growing_axis()];
+            }
+            port.live = TensorDesc::dense(state.dtype, state.shape);
+            port.overwritten = is_overwritten(state);
+            program_.states.push_back(std::move(port));
         }
+    }
+
+    /// Whether a run writes over what was live before it; writing over rows that it has appended itself is none of
+    /// that.
+    bool is_overwritten(const ir::StateInfo& state) const {
+        for (NodeId version = state.latest; version != state.read; version = graph_.node(version).operands[0]) {
+            const ir::Node& node = graph_.node(version);
+            if (node.op != Op::state_write) continue;
+            const bool behind = state.grows() && provably_le(state.shape[state.growing_axis()],
+                                                             node.attributes.dims("start")[state.growing_axis()]);
+            if (!behind) return true;
+        }
+        return false;
     }
 
     /// The buffer of a goal, or of a given value, made when first asked for.
@@ -109,10 +130,15 @@ private:
         if (!choice.goal.second.empty() || !ir::is(node, ir::OpClass::effect))
             return {buffer_of(choice.goal.second.empty() ? GoalKey{id, ""} : choice.goal), 0};
         const ir::StateInfo& state = state_of(graph_, id);
-        const auto axis = static_cast<std::size_t>(static_cast<int>(node.shape.size()) + state.axis);
-        const Dim start = node.op == Op::state_append ? graph_.node(node.operands[0]).shape[axis]
-                                                      : node.attributes.dims("start").at(0);
-        return {states_.at(state.name), start * candidates_.views()[id].strides[axis]};
+        std::vector<Dim> start(node.shape.size(), Dim(0));
+        if (node.op == Op::state_write)
+            start = node.attributes.dims("start");
+        else
+            start[state.growing_axis()] = graph_.node(node.operands[0]).shape[state.growing_axis()];
+        Dim offset = 0;
+        for (std::size_t axis = 0; axis < start.size(); ++axis)
+            offset = offset + start[axis] * candidates_.views()[id].strides[axis];
+        return {states_.at(state.name), offset};
     }
 
     void add_choice(int i) {

@@ -102,7 +102,7 @@ std::vector<Dim> broadcast_strides(const Shape& shape, const std::vector<Dim>& s
 Shape capacity_shape(const ir::StateInfo& state) {
     Shape shape = state.shape;
     for (Dim& size : shape) size = Dim(size.upper_bound());
-    shape[static_cast<std::size_t>(static_cast<int>(shape.size()) + state.axis)] = Dim(state.capacity);
+    if (state.grows()) shape[state.growing_axis()] = Dim(state.capacity);
     return shape;
 }
 

@@ -1,9 +1,9 @@
 #include "ir/build.hpp"
 
 #include "cairn/composites.hpp"
-#include "meaning/interpret.hpp"
 #include "ir/op_table.hpp"
 #include "ir/verify.hpp"
+#include "meaning/interpret.hpp"
 #include "tests/ir/random_graph.hpp"
 
 #include <gtest/gtest.h>
@@ -50,6 +50,9 @@ TEST(Build, StateChangesPutRowsInPlace) {
               "graph state_append (P in 0..9)\n%0 = input \"in0\" : f32[2,P,4]\n%1 = input \"in1\" : f32[2,3,4]\n"
               "%2 = concat %0, %1 axis=(-2) : f32[2,3 + P,4]\noutput \"out0\" %2\n");
     const std::string write = text_of("state_write start=(2) | f32[8] f32[3] -> f32[8]");
+    const std::string block =
+        text_of("state_write start=(0,1,P) | f32[2,4,P+3] f32[2,2,3] -> f32[2,4,P+3] where P in 0..9");
+    EXPECT_EQ(std::count(block.begin(), block.end(), '\n'), 12) << "a concat an axis: " << block;
     EXPECT_NE(write.find("concat"), std::string::npos);
     EXPECT_NE(write.find(": f32[8]\noutput"), std::string::npos);
     EXPECT_EQ(text_of("state_write start=(0) | f32[8] f32[8] -> f32[8]"),

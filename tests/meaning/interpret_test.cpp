@@ -158,6 +158,14 @@ const OpCase cases[] = {
      "start=(1) : f32[L]",
      {4},
      {1, 8, 9, 4}},
+    {"%0 = state_read \"k\" : f32[4]\n%1 = constant {8, 9} : f32[2]\n%2 = state_write %0, %1 start=(2) : f32[4]",
+     {4},
+     {1, 2, 8, 9}},
+    {"%0 = state_read \"x\" : f32[2,2]\n%1 = constant {{8}, {9}} : f32[2,1]\n%2 = state_write %0, %1 start=(0,1) : "
+     "f32[2,2]",
+     {2, 2},
+     {1, 8, 3, 9}},
+    {"%0 = state_read \"one\" : f32[]\n%1 = constant 8 : f32[]\n%2 = state_write %0, %1 start=() : f32[]", {}, {8}},
 };
 
 // Nested braces show rows to the reader of this file; the text form is flat.
@@ -175,8 +183,11 @@ std::string flat(const std::string& text) {
 Graph graph_of_case(const OpCase& test) {
     std::string text = "graph case (L in 3..6)\n" + flat(test.text) + "\n";
     const auto last = text.rfind("\n%") + 2;
-    text += "output \"y\" %" + text.substr(last, text.find(' ', last) - last) + "\n";
-    if (text.find("state_read") != std::string::npos) text += "state \"k\" %0\n";
+    const std::string result = text.substr(last, text.find(' ', last) - last);
+    text += "output \"y\" %" + result + "\n";
+    if (const auto leaf = text.find("state_read "); leaf != std::string::npos)
+        text += "state " + text.substr(leaf + 11, text.find(' ', leaf + 11) - leaf - 11) + " %" +
+                (text.find(" %0, %1") == std::string::npos ? "0" : result) + "\n";
     return parse_graph(text);
 }
 
@@ -186,6 +197,7 @@ Inputs inputs_of_case() {
     inputs.sizes = {{"L", 4}};
     inputs.tensors = {{"x", make_value(DType::f32, {2, 2}, four)},
                       {"w", make_value(DType::f32, {4}, four)},
+                      {"one", make_value(DType::f32, {}, std::span(four, 1))},
                       {"k", make_value(DType::f32, {4}, four)}};
     return inputs;
 }

@@ -11,14 +11,18 @@ namespace {
 
 struct Change {
     std::size_t bytes;
-    int start_at;  ///< of state_write; -1: append
+    int start_at;  ///< of state_write: its first attribute value, one an axis; -1: append
 };
 
-// The growing axis is the one on which the sizes differ; where none does, rows replace everything or there are none.
-int growing_axis(const View& a, const View& b) noexcept {
-    for (int axis = 0; axis < a.rank; ++axis)
-        if (a.shape[axis] != b.shape[axis]) return axis;
-    return -1;
+// Elements of the result before the first one of the rows. The axis that grows is the one on which the sizes before and
+// after differ; where none does, there are no rows.
+std::int64_t place_of_rows(const Change& change, const View& state, const View& out, const Args& args) noexcept {
+    std::int64_t place = 0;
+    for (int axis = 0; axis < out.rank; ++axis) {
+        const std::int64_t behind = state.shape[axis] == out.shape[axis] ? 0 : state.shape[axis];
+        place += (change.start_at >= 0 ? args.dims[change.start_at + axis] : behind) * out.strides[axis];
+    }
+    return place;
 }
 
 void move_share(const View& to, const View& from, std::size_t bytes, const Team& team) noexcept {
@@ -29,15 +33,10 @@ void move_share(const View& to, const View& from, std::size_t bytes, const Team&
 void run(const Args& args, Team& team) {
     const Change& change = *static_cast<const Change*>(args.prepared);
     const View state = view_of(args.inputs[0]), rows = view_of(args.inputs[1]), out = view_of(args.outputs[0]);
-    const bool is_append = change.start_at < 0;
-    const View kept{out.data, state.shape, out.strides, out.rank};
-    move_share(kept, state, change.bytes, team);
-    const int axis = is_append ? growing_axis(state, out) : growing_axis(rows, state);
-    if (is_append && axis < 0) return;
+    move_share({out.data, state.shape, out.strides, out.rank}, state, change.bytes, team);
     // Rows may lie over what was kept.
     team.barrier();
-    const std::int64_t begin = axis < 0 ? 0 : is_append ? state.shape[axis] : args.dims[change.start_at];
-    const std::int64_t skipped = axis < 0 ? 0 : begin * out.strides[axis] * static_cast<std::int64_t>(change.bytes);
+    const std::int64_t skipped = place_of_rows(change, state, out, args) * static_cast<std::int64_t>(change.bytes);
     move_share({out.data + skipped, rows.shape, out.strides, out.rank}, rows, change.bytes, team);
 }
 
@@ -45,6 +44,9 @@ Refusal accepts(const Problem& problem) {
     if (Refusal refusal = needs_plain_memory(problem); !refusal.empty()) return refusal;
     if (problem.inputs.size() != 2 || problem.outputs.size() != 1) return "needs a state, rows and one output";
     if (problem.inputs[0].shape.size() != problem.inputs[1].shape.size()) return "needs rows of the state's rank";
+    const bool is_write = problem.definition == "state_write";
+    if (is_write && problem.attributes.dims("start").size() != problem.inputs[0].shape.size())
+        return "needs one start an axis";
     return {};
 }
 
@@ -70,7 +72,9 @@ void add_state_changes(std::vector<Kernel>& kernels) {
     kernels.push_back(
         kernel("state_append", {"state_append | f32[3,P,8] f32[3,T,8] -> f32[3,P+T,8] where P in 0..90, T in 0..20"}));
     kernels.push_back(
-        kernel("state_write", {"state_write start=(P) | f32[3,P+9,8] f32[3,4,8] -> f32[3,P+9,8] where P in 0..90"}));
+        kernel("state_write", {"state_write start=(0,P,0) | f32[3,P+9,8] f32[3,4,8] -> f32[3,P+9,8] where P in 0..90",
+                               "state_write start=(1,P,2) | f32[3,P+9,8] f32[2,4,5] -> f32[3,P+9,8] where P in 0..90",
+                               "state_write start=() | f32[] f32[] -> f32[]"}));
 }
 
 }  // namespace cairn::inline v0::kernels::cpu::reference
