@@ -145,7 +145,7 @@ public:
     ///     model.set_state("hidden", first.data(), {1, 256});
     void set_state(std::string_view state, const void* data, std::span<const std::int64_t> shape);
     void set_state(std::string_view state, const void* data, std::initializer_list<std::int64_t> shape);
-    /// The same for memory with a dtype and strides; it is released before this returns.
+    /// The same for dense memory with a dtype; it is released before this returns.
     void set_state(std::string_view state, const InputView& view);
     /// The same for a vector, span or array of the dtype's C++ type (f16 and bf16: std::uint16_t), in row-major order;
     /// the live length follows from the number of elements.

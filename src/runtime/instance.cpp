@@ -12,9 +12,6 @@ using program::Buffer;
 using program::BufferKind;
 using program::Program;
 
-// Rows of a state touched ahead of need: one system call per stripe for this many steps.
-constexpr std::int64_t rows_ahead = 64;
-
 void run_region(void* region, int rank, int size) { run_member(*static_cast<Region*>(region), rank, size); }
 
 const RunOptions& options_of(void* caller) { return *static_cast<const RunOptions*>(caller); }
@@ -99,10 +96,7 @@ Instance::Instance(std::shared_ptr<Core> given)
     inputs.resize(core->set.inputs.size());
     for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].shape.resize(core->set.inputs[i].desc.shape.size());
     outputs.resize(first.outputs.size());
-    for (const program::StatePort& state : first.states) {
-        const std::int64_t bytes = first.buffers[static_cast<std::size_t>(state.buffer)].bytes.constant();
-        states.push_back({device::LazyMemory(static_cast<std::size_t>(bytes)), 0});
-    }
+    for (const program::StatePort& state : first.states) states.emplace_back(first, state);
 }
 
 SizeSlot& Instance::size(std::string_view name) {
@@ -153,40 +147,24 @@ void Instance::check_states(const Frame& frame) const {
     const Program& program = frame.program().program();
     for (std::size_t s = 0; s < program.states.size(); ++s) {
         const program::StatePort& state = program.states[s];
-        const std::int64_t capacity = program.buffers[static_cast<std::size_t>(state.buffer)]
-                                          .desc.shape[static_cast<std::size_t>(state.axis)]
-                                          .constant();
+        if (state.axis < 0) continue;
+        const std::int64_t capacity = states[s].capacity();
         const std::int64_t after = frame.value(frame.program().state_lengths()[s].second);
         if (after > capacity)
             throw Error(ErrorKind::argument, "run",
                         fmt::format("state \"{}\" is full: it would hold {} rows, its capacity is {}", state.name,
                                     after, capacity));
     }
-    // A run may leave a length that no run may begin with.
     for (const SizeSlot& slot : sizes)
-        if (slot.value > slot.high)
+        if (slot.is_state_length && slot.value > slot.high)
             throw Error(ErrorKind::argument, "run",
-                        fmt::format("{} = {} is not in {}..{}", slot.name, slot.value, slot.low, slot.high));
+                        fmt::format("the states of length {0} are full: {0} is {1}, its bound is {2}", slot.name,
+                                    slot.value, slot.high));
 }
 
 void Instance::touch_states(const Frame& frame) {
-    const Program& program = frame.program().program();
-    for (std::size_t s = 0; s < program.states.size(); ++s) {
-        const program::StatePort& state = program.states[s];
-        const TensorDesc& desc = program.buffers[static_cast<std::size_t>(state.buffer)].desc;
-        const auto axis = static_cast<std::size_t>(state.axis);
-        const std::int64_t capacity = desc.shape[axis].constant();
-        const std::int64_t wanted = frame.value(frame.program().state_lengths()[s].second);
-        if (wanted <= states[s].touched) continue;
-        const std::int64_t rows = std::min(capacity, wanted + rows_ahead);
-        const std::int64_t row_bytes = desc.strides[axis].constant() * static_cast<std::int64_t>(size_of(desc.dtype));
-        std::int64_t stripes = 1;
-        for (std::size_t i = 0; i < axis; ++i) stripes *= desc.shape[i].constant();
-        for (std::int64_t stripe = 0; stripe < stripes; ++stripe)
-            states[s].memory.touch(static_cast<std::size_t>((stripe * capacity + states[s].touched) * row_bytes),
-                                   static_cast<std::size_t>((rows - states[s].touched) * row_bytes));
-        states[s].touched = rows;
-    }
+    for (std::size_t s = 0; s < states.size(); ++s)
+        states[s].touch(frame.value(frame.program().state_lengths()[s].second));
 }
 
 void Instance::point(Frame& frame, int bucket_index) {
@@ -266,7 +244,7 @@ void Instance::execute(Frame& frame, const RunOptions& options) {
     core->context.parts()->pool.run(run_region, &region, &team_.barrier);
     const char* reason = team_.failure();
     if (reason == nullptr && !region.halted) return;
-    poisoned_ = frame.program().overwrites_states();
+    for (StateSlot& state : states) state.damaged = state.damaged || state.port().overwritten;
     if (reason != nullptr) throw Error(ErrorKind::argument, "run", reason);
     throw Cancelled("run");
 }
@@ -292,8 +270,12 @@ void Instance::commit(const Frame& frame) {
 void Instance::run(const RunOptions& options) {
     const RunningMark mark(running);
     if (!core->bound.ready()) throw Error(ErrorKind::argument, "run", "the weights are not bound");
-    if (poisoned_)
-        throw Error(ErrorKind::argument, "run", "a failed run has overwritten parts of a state: rewind it to 0 first");
+    for (const StateSlot& state : states)
+        if (state.damaged)
+            throw Error(ErrorKind::argument, "run",
+                        fmt::format("a failed run has overwritten parts of state \"{}\": give it its contents anew, or "
+                                    "reset_states() first",
+                                    state.port().name));
     if (options.stop.stop_requested()) throw Cancelled("run");
     check_inputs();
     const int chosen = pick_bucket();
@@ -333,7 +315,8 @@ void Instance::rewind(std::string_view symbol, std::int64_t length) {
         throw Error(ErrorKind::argument, "rewind",
                     fmt::format("{} is {} now; {} is not in {}..{}", symbol, slot.value, length, slot.low, slot.value));
     slot.value = length;
-    if (length == slot.low) poisoned_ = false;
+    for (StateSlot& state : states)
+        if (state.port().axis >= 0 && state.port().before.symbol() == symbol && length == 0) state.damaged = false;
 }
 
 }  // namespace cairn::inline v0::runtime

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "device/cpu/arena.hpp"
-#include "device/cpu/lazy_memory.hpp"
 #include "runtime/bound_values.hpp"
 #include "runtime/frame.hpp"
+#include "runtime/state_slot.hpp"
 
 #include <atomic>
 #include <memory>
@@ -42,12 +42,6 @@ struct InputSlot {
 struct OutputSlot {
     void* data = nullptr;  ///< the caller's memory, or null
     std::size_t bytes = 0;
-};
-
-/// A state's memory: one stretch at capacity; pages are touched as its live length reaches them.
-struct StateSlot {
-    device::LazyMemory memory;
-    std::int64_t touched = 0;  ///< rows of the growing axis
 };
 
 /// One executor: sizes, pointers, arena and states. For one thread at a time.
@@ -92,7 +86,6 @@ private:
     std::vector<std::vector<std::int64_t>> symbol_values_;  // scratch, one a bucket
     device::Arena arena_;
     device::TeamState team_;
-    bool poisoned_ = false;
 };
 
 }  // namespace cairn::inline v0::runtime

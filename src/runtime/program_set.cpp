@@ -27,16 +27,6 @@ LinkedOperand LinkedProgram::operand(const program::View& view, const TensorDesc
             entries(desc.shape), entries(desc.strides),   static_cast<int>(desc.shape.size())};
 }
 
-/// Writes behind all rows that were live before the run touch nothing a failed run would have to restore.
-bool LinkedProgram::appends(const program::View& view) const {
-    for (const program::StatePort& state : program_->states)
-        if (state.buffer == view.buffer) {
-            const TensorDesc& memory = program_->buffers[static_cast<std::size_t>(view.buffer)].desc;
-            return provably_le(state.before * memory.strides[static_cast<std::size_t>(state.axis)], view.offset);
-        }
-    return true;
-}
-
 LinkedInstruction LinkedProgram::link(const program::Instruction& instruction, const Context& context,
                                       std::string& missing) {
     LinkedInstruction linked;
@@ -51,10 +41,8 @@ LinkedInstruction LinkedProgram::link(const program::Instruction& instruction, c
     linked.outputs = static_cast<int>(instruction.outputs.size());
     for (std::size_t i = 0; i < instruction.inputs.size(); ++i)
         operands_.push_back(operand(instruction.inputs[i], instruction.problem.inputs[i]));
-    for (std::size_t i = 0; i < instruction.outputs.size(); ++i) {
+    for (std::size_t i = 0; i < instruction.outputs.size(); ++i)
         operands_.push_back(operand(instruction.outputs[i], instruction.problem.outputs[i]));
-        overwrites_states_ = overwrites_states_ || !appends(instruction.outputs[i]);
-    }
     std::vector<Dim> dims;
     for (const Attribute& attribute : instruction.problem.attributes)
         if (const auto* list = std::get_if<std::vector<Dim>>(&attribute.value))

@@ -71,15 +71,12 @@ public:
     const std::vector<std::pair<int, int>>& state_lengths() const noexcept { return state_lengths_; }
     /// The most arena that any sizes take.
     const program::Peak& peak() const noexcept { return peak_; }
-    /// True when a run replaces rows of a state that were there before it, so that a failed run cannot be undone.
-    bool overwrites_states() const noexcept { return overwrites_states_; }
 
 private:
     int expression(const Dim& dim);
     int entries(const std::vector<Dim>& dims);
     LinkedInstruction link(const program::Instruction& instruction, const Context& context, std::string& missing);
     LinkedOperand operand(const program::View& view, const TensorDesc& desc);
-    bool appends(const program::View& view) const;
 
     const program::Program* program_;
     program::Peak peak_;
@@ -87,7 +84,6 @@ private:
     std::vector<int> table_, storage_bytes_;
     std::vector<LinkedOperand> operands_, outputs_;
     std::vector<std::pair<int, int>> state_lengths_;
-    bool overwrites_states_ = false;
     std::vector<LinkedInstruction> run_, bind_;
 };
 

@@ -36,8 +36,8 @@ bool is_state_version(const ir::Node& node) noexcept;
 /// The state that a state_read, state_append or state_write node is a version of.
 const ir::StateInfo& state_of(const ir::GraphData& graph, ir::NodeId version);
 
-/// The shape of a state's memory: its live shape with the capacity on the axis that grows, if one does, other symbols at
-/// their upper bounds.
+/// The shape of a state's memory: its live shape with the capacity on the axis that grows, if one does, other symbols
+/// at their upper bounds.
 Shape capacity_shape(const ir::StateInfo& state);
 
 }  // namespace cairn::inline v0::select

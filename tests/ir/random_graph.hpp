@@ -16,7 +16,7 @@ struct RandomGraphOptions {
     int steps = 24;            ///< ops tried; a graph has a few more nodes than that
     DType dtype = DType::f32;  ///< of most tensors: f32 or f64
     bool symbols = true;       ///< 1 to 3 symbols among the sizes, their bounds at most 0..5
-    bool states = true;        ///< in a third of the graphs a state that is read, appended to and written
+    bool states = true;        ///< in a third of the graphs a state, its versions changed and read in any order
     bool composites = true;    ///< softmax, gelu, layer_norm, attention, ..., called or spelled out
     bool narrow = true;        ///< now and then a cast to f16, bf16, f64, i64, i8, u8 and back
     /// Composites of composites, arithmetic of i8, u8, i32 and i64 that wraps, and outputs that are interior values or

@@ -71,7 +71,12 @@ private:
     bool put_rows();
     bool count_up();
     bool copy();
+
+    // random_graph_states.cpp
     bool state();
+    Item change(State& memory, const std::vector<Item>& versions, int axis, bool grows);
+    Item rows_for(const Shape& shape, const std::vector<Item>& versions, int axis);
+    void read_together(const std::vector<Item>& versions, int axis);
 
     // random_graph_composites.cpp
     bool composite();

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-/// Steps that move elements: views, concatenations, gathers, states.
+/// Steps that move elements: views, concatenations, gathers.
 namespace cairn::test {
 
 bool RandomGraphBuilder::re_shape() {
@@ -145,28 +145,6 @@ bool RandomGraphBuilder::count_up() {
 bool RandomGraphBuilder::copy() {
     const Item x = any_float();
     return keep_moved(copy_to(x.tensor, Device::cpu), x);
-}
-
-bool RandomGraphBuilder::state() {
-    if (has_state_) return false;
-    has_state_ = true;
-    const Dim past = graph_.symbol("P", random_.below(2), 3);
-    Shape shape = any_shape(0, 2), rows;
-    const int axis = random_.below(static_cast<int>(shape.size()) + 1);
-    rows = shape;
-    shape.insert(shape.begin() + axis, past);
-    rows.insert(rows.begin() + axis, any_size());
-    State memory = graph_.state("memory", options_.dtype, shape, axis, 16);
-    if (random_.one_in(2)) keep_moved(memory.read(), {});
-    const int appends = random_.below(3);
-    for (int i = 0; i < appends; ++i) {
-        const Item added = leaf(rows);
-        const Tensor all = random_.one_in(2) ? memory.append(tanh(added.tensor)) : memory.append(added.tensor);
-        keep(all, 2, 8);
-    }
-    rows[static_cast<std::size_t>(axis)] = 1;
-    if (random_.one_in(3) && provably_le(1, memory.latest().dim(axis))) keep(memory.write(leaf(rows).tensor, 0), 2, 8);
-    return true;
 }
 
 }  // namespace cairn::test

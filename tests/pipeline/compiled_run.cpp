@@ -137,7 +137,8 @@ meaning::Results CompiledRun::run(const meaning::Inputs& inputs, bool poison) {
         const program::StatePort& state = program.states[s];
         const program::Buffer& memory = program.buffers[static_cast<std::size_t>(state.buffer)];
         std::vector<std::int64_t> live = inputs.tensors.at(state.name).shape;
-        live[static_cast<std::size_t>(state.axis)] = instance_->size(state.before.symbol()).value;
+        if (state.axis >= 0)
+            live[static_cast<std::size_t>(state.axis)] = instance_->size(state.before.symbol()).value;
         std::vector<std::byte> bytes;
         for (const std::int64_t place : places_of(memory, live)) {
             const std::byte* from = instance_->states[s].memory.data() + place;

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "device/cpu/lazy_memory.hpp"
+#include "program/program.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace cairn::inline v0::runtime {
+
+/// A state's memory: one stretch at capacity; pages are touched as its live length reaches them.
+///
+///     f32[2,P,3] of capacity 4, P = 1:   ooo.........ooo.........     o: live
+class StateSlot {
+public:
+    /// `port` is one of `program`, which must outlive the slot.
+    StateSlot(const program::Program& program, const program::StatePort& port);
+
+    /// Makes `rows` rows of the growing axis usable without a page fault, all of a state of fixed size. Throws
+    /// Error(memory) when the system has no more.
+    void touch(std::int64_t rows);
+    /// Copies the live part, `shape` of it, to or from dense memory.
+    void store(const std::byte* dense, std::span<const std::int64_t> shape);
+    void load(std::byte* dense, std::span<const std::int64_t> shape) const;
+    /// True when the live part is dense as it lies.
+    bool is_dense(std::span<const std::int64_t> shape) const;
+    /// Makes rows `begin` to `end` of the growing axis zero.
+    void clear(std::int64_t begin, std::int64_t end);
+    /// Makes all of it zero.
+    void clear();
+
+    const program::StatePort& port() const noexcept { return *port_; }
+    /// What the memory holds at capacity.
+    const TensorDesc& desc() const noexcept { return *desc_; }
+    std::int64_t capacity() const { return desc_->shape[static_cast<std::size_t>(port_->axis)].constant(); }
+
+    device::LazyMemory memory;
+    bool damaged = false;             ///< a failed run has overwritten a part of it
+    std::vector<std::int64_t> shape;  ///< what was last shown of it: the shape, and the elements where they lie apart
+    std::vector<std::byte> shown;
+
+private:
+    template <typename F>
+    void for_each_stretch(std::span<const std::int64_t> shape, F work) const;
+    std::int64_t stripes() const;
+    std::int64_t row_bytes() const;
+
+    const program::StatePort* port_;
+    const TensorDesc* desc_;
+    std::int64_t touched_ = 0;  // rows of the growing axis; 1 when a state of fixed size is
+};
+
+}  // namespace cairn::inline v0::runtime

@@ -1,0 +1,164 @@
+#include "runtime/states.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cairn::inline v0::runtime {
+namespace {
+
+using program::StatePort;
+
+bool grows_by(const StatePort& port, std::string_view symbol) {
+    return port.axis >= 0 && port.before.symbol() == symbol;
+}
+
+/// Values of the symbols that the ports of states are written in, in their order, for these sizes of the graph.
+std::vector<std::int64_t> port_values(const Instance& instance, const std::vector<SizeSlot>& sizes) {
+    std::vector<std::int64_t> values;
+    for (const int position : instance.core->symbol_of[0])
+        values.push_back(sizes[static_cast<std::size_t>(position)].value);
+    return values;
+}
+
+std::string type_text(const StatePort& port, const std::vector<std::int64_t>& shape) {
+    return to_string(port.live.dtype, Shape(shape.begin(), shape.end()));
+}
+
+/// What a size may be: a length all that the memory holds, though a run needs room for more.
+std::int64_t most_of(const Instance& instance, const SizeSlot& slot) {
+    std::int64_t most = slot.high;
+    bool is_length = false;
+    for (const StateSlot& state : instance.states)
+        if (grows_by(state.port(), slot.name)) {
+            most = is_length ? std::min(most, state.capacity()) : state.capacity();
+            is_length = true;
+        }
+    return most;
+}
+
+/// Takes the bare symbols of a state's shape from its contents; what is wrong with that, if anything.
+std::string take_sizes(const Instance& instance, const StateContents& contents, std::vector<SizeSlot>& sizes,
+                       std::vector<bool>& taken) {
+    const StatePort& port = instance.states[contents.state].port();
+    const Shape& live = port.live.shape;
+    const std::string begin =
+        fmt::format("state \"{}\" is {}, got {}", port.name, to_string(port.live), type_text(port, contents.shape));
+    if (contents.shape.size() != live.size()) return begin;
+    for (std::size_t axis = 0; axis < live.size(); ++axis) {
+        const std::int64_t given = contents.shape[axis];
+        if (live[axis].is_constant() && live[axis].constant() != given) return begin;
+        for (std::size_t s = 0; s < sizes.size(); ++s) {
+            if (sizes[s].name != live[axis].symbol()) continue;
+            if (taken[s] && sizes[s].value != given)
+                return fmt::format("{}: {} is {} in another state", begin, sizes[s].name, sizes[s].value);
+            const std::int64_t most = most_of(instance, sizes[s]);
+            if (given < sizes[s].low || given > most)
+                return fmt::format("{}: {} = {} is not in {}..{}", begin, sizes[s].name, given, sizes[s].low, most);
+            sizes[s].value = given;
+            sizes[s].set = taken[s] = true;
+        }
+    }
+    return {};
+}
+
+/// The instance's sizes with those that the contents bring.
+std::vector<SizeSlot> sizes_with(const Instance& instance, const std::vector<StateContents>& contents,
+                                 std::string& fault) {
+    std::vector<SizeSlot> sizes = instance.sizes;
+    std::vector<bool> taken(sizes.size(), false);
+    const auto add = [&](const std::string& text) {
+        if (!text.empty()) fault += (fault.empty() ? "" : "; ") + text;
+    };
+    for (const StateContents& each : contents) add(take_sizes(instance, each, sizes, taken));
+    if (!fault.empty()) return sizes;
+    const std::vector<std::int64_t> values = port_values(instance, sizes);
+    for (const StateContents& each : contents) {
+        const StatePort& port = instance.states[each.state].port();
+        for (std::size_t axis = 0; axis < each.shape.size(); ++axis)
+            if (const std::int64_t wanted = port.live.shape[axis].evaluate(values); wanted != each.shape[axis])
+                add(fmt::format("state \"{}\" is {}, got {}: axis {} must have size {}", port.name,
+                                to_string(port.live), type_text(port, each.shape), axis, wanted));
+    }
+    return sizes;
+}
+
+}  // namespace
+
+std::size_t find_state(const Instance& instance, std::string_view name, std::string_view part) {
+    for (std::size_t s = 0; s < instance.states.size(); ++s)
+        if (instance.states[s].port().name == name) return s;
+    throw Error(ErrorKind::argument, part, fmt::format("there is no state called \"{}\"", name));
+}
+
+OutputView show_state(Instance& instance, std::size_t state, std::string_view part) {
+    StateSlot& slot = instance.states[state];
+    const StatePort& port = slot.port();
+    const auto refuse = [&](const std::string& why) {
+        throw Error(ErrorKind::argument, part, fmt::format("state \"{}\" {}", port.name, why));
+    };
+    if (slot.damaged) refuse("has been overwritten in part by a failed run");
+    for (const Dim& size : port.live.shape)
+        for (const SizeSlot& given : instance.sizes) {
+            const bool occurs = size.symbol().empty() ? !size.is_constant() : size.symbol() == given.name;
+            if (occurs && !given.set)
+                refuse(fmt::format("is {}, and the size {} is not set", to_string(port.live), given.name));
+        }
+    const std::vector<std::int64_t> values = port_values(instance, instance.sizes);
+    slot.shape.clear();
+    for (const Dim& size : port.live.shape) slot.shape.push_back(size.evaluate(values));
+    OutputView view;
+    view.dtype = port.live.dtype;
+    view.shape = slot.shape;
+    view.data = slot.memory.data();
+    if (slot.is_dense(slot.shape)) return view;
+    std::size_t bytes = size_of(view.dtype);
+    for (const std::int64_t size : slot.shape) bytes *= static_cast<std::size_t>(size);
+    slot.shown.resize(bytes);
+    slot.load(slot.shown.data(), slot.shape);
+    view.data = slot.shown.data();
+    return view;
+}
+
+std::string contents_fault(const Instance& instance, const std::vector<StateContents>& contents) {
+    std::string fault;
+    sizes_with(instance, contents, fault);
+    return fault;
+}
+
+void set_contents(Instance& instance, const std::vector<StateContents>& contents) {
+    std::string fault;
+    std::vector<SizeSlot> sizes = sizes_with(instance, contents, fault);
+    const std::vector<std::int64_t> before = port_values(instance, instance.sizes),
+                                    after = port_values(instance, sizes);
+    for (StateSlot& slot : instance.states)
+        if (slot.port().axis >= 0) slot.touch(slot.port().before.evaluate(after));
+    for (const StateContents& each : contents) instance.states[each.state].touch(0);
+    // From here on nothing fails.
+    for (StateSlot& slot : instance.states)
+        if (slot.port().axis >= 0) slot.clear(slot.port().before.evaluate(before), slot.port().before.evaluate(after));
+    for (const StateContents& each : contents) {
+        instance.states[each.state].store(each.data, each.shape);
+        instance.states[each.state].damaged = false;
+    }
+    instance.sizes = std::move(sizes);
+    instance.bucket = -1;
+}
+
+void reset_states(Instance& instance) {
+    for (SizeSlot& size : instance.sizes)
+        if (size.is_state_length) size.value = size.low;
+    const std::vector<std::int64_t> values = port_values(instance, instance.sizes);
+    for (StateSlot& slot : instance.states) {
+        slot.damaged = false;
+        if (slot.port().axis < 0) {
+            slot.clear();
+        } else if (const std::int64_t length = slot.port().before.evaluate(values); length > 0) {
+            slot.touch(length);
+            slot.clear(0, length);
+        }
+    }
+    instance.bucket = -1;
+}
+
+}  // namespace cairn::inline v0::runtime
