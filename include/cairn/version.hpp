@@ -12,3 +12,25 @@
 #else
 #define CAIRN_API
 #endif
+
+// What every header needs, told in one sentence instead of a page of errors.
+#if defined(__clang__)
+#if __clang_major__ < 16
+#error "Cairn needs clang 16 or later: earlier ones lack std::source_location"
+#endif
+#elif defined(__GNUC__)
+#if __GNUC__ < 12
+#error "Cairn needs gcc 12 or later"
+#endif
+#else
+#error "Cairn needs gcc 12 or later, or clang 16 or later: no other compiler is supported"
+#endif
+#if __cplusplus < 202002L
+#error "Cairn needs C++20: compile with -std=c++20 or later"
+#endif
+#if !defined(__unix__) && !defined(__APPLE__)
+#error "Cairn needs a POSIX system: it maps files and memory"
+#endif
+#if __SIZEOF_POINTER__ != 8 || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "Cairn needs a 64-bit little-endian machine: weights and programs are mapped as they lie in files"
+#endif
