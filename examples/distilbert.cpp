@@ -38,7 +38,8 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--input", options.input,
                    "file of JSON strings, one a line, empty lines aside; - is standard input");
     app.add_flag("--lines", options.lines, "the input is plain text, one sentence a line");
-    app.add_option("--input-ids", options.input_ids, "file of {\"ids\": [...], \"mask\": [...]} a line; prints logits");
+    app.add_option("--input-ids", options.input_ids,
+                   "file of {\"ids\": [...], \"mask\": [...]} a line; prints logits and needs no tokenizer");
     app.add_option("--model", options.model, "folder with config.json, model.safetensors and tokenizer files");
     app.add_flag("--synthetic", options.synthetic, "DistilBERT-base with weights made from integers; no tokenizer");
     app.add_option("--batch", options.batch, "texts computed together, padded to the longest")
@@ -140,6 +141,7 @@ void run(const Options& options) {
 int main(int argc, char** argv) {
     Options options;
     CLI::App app("Classifies sentences with a DistilBERT");
+    host::add_version_and_defaults(app);
     add_options(app, options);
     return host::guarded(app, argc, argv, [&] {
         options.text_given = app.count("text") > 0;

@@ -17,8 +17,10 @@
 #include "examples/synthetic_weights.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <optional>
 
@@ -41,7 +43,7 @@ void add_options(CLI::App& app, Options& options) {
     app.add_flag("--synthetic", options.synthetic, "GPT-2 124M with weights made from integers; no tokenizer");
     app.add_option("--prompt", options.prompt, "text to go on from");
     app.add_option("--prompt-ids", options.prompt_ids,
-                   "file of prompts as token ids: a JSON array, or {\"ids\": [...]}, a line");
+                   "file of prompts as token ids: a JSON array, or {\"ids\": [...]}, a line; needs no tokenizer");
     app.add_option("--tokens", options.tokens, "tokens to write; 100 when not given, or none with --print-logits")
         ->check(host::at_least(0));
     app.add_flag("--greedy", options.greedy, "always take the likeliest token");
@@ -53,7 +55,8 @@ void add_options(CLI::App& app, Options& options) {
                    "above 1 avoids tokens that came before");
     app.add_option("--seed", options.sampling.seed, "equal seeds give equal texts");
     app.add_flag("--ignore-eos", options.ignore_eos, "go on after the end-of-text token");
-    app.add_flag("--print-ids", options.print_ids, "print the new token ids as the last line");
+    app.add_flag("--print-ids", options.print_ids,
+                 "print the new token ids as the last line, as is done without a tokenizer");
     app.add_flag("--print-logits", options.print_logits, "print the logits after each prompt as a JSON array");
     app.add_option("--score", options.score, "print the mean negative log likelihood of a text file's tokens and stop");
     app.add_flag("--report", options.report, "print what was chosen, memory and speed, and stop");
@@ -65,12 +68,20 @@ using TokenizerPointer = std::unique_ptr<cairn::text::Tokenizer>;
 /// What is known before the model is compiled.
 struct Known {
     Gpt2Config config;
-    TokenizerPointer tokenizer;  ///< none with --synthetic
+    TokenizerPointer tokenizer;  ///< none with --synthetic, nor where ids come from a file and the folder has none
 };
+
+bool has_tokenizer_files(const std::filesystem::path& folder) {
+    std::error_code ignored;
+    return std::ranges::any_of(std::array{"tokenizer.json", "vocab.json", "merges.txt"},
+                               [&](const char* name) { return std::filesystem::exists(folder / name, ignored); });
+}
 
 Known look_at(const Options& options) {
     if (options.synthetic) return {};
-    auto tokenizer = cairn::text::load_tokenizer(options.model);
+    const bool needed = !options.prompt.empty() || !options.score.empty();
+    TokenizerPointer tokenizer;
+    if (needed || has_tokenizer_files(options.model)) tokenizer = cairn::text::load_tokenizer(options.model);
     return {Gpt2Config::read(std::filesystem::path(options.model) / "config.json"), std::move(tokenizer)};
 }
 
@@ -128,7 +139,8 @@ void write(Loaded& loaded, const Options& options, cairn::text::Sampler sampler,
         logit_rows::check_finite("gpt2", logits);
     }
     if (stream) std::cout << stream->finish() << '\n';
-    if (!options.print_ids) return;
+    const bool nothing_else = loaded.tokenizer == nullptr && !options.print_logits;
+    if (!options.print_ids && !nothing_else) return;
     std::cout << "ids:";
     for (std::size_t i = prompt.size(); i < all.size(); ++i) std::cout << ' ' << all[i];
     std::cout << '\n';
@@ -189,6 +201,7 @@ void run(const Options& options) {
 int main(int argc, char** argv) {
     Options options;
     CLI::App app("Writes text with a GPT-2");
+    host::add_version_and_defaults(app);
     add_options(app, options);
     return host::guarded(app, argc, argv, [&] { run(options); });
 }

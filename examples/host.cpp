@@ -54,6 +54,11 @@ CLI::Validator at_least(std::int64_t least) {
     return {check, "", ""};
 }
 
+void add_version_and_defaults(CLI::App& app) {
+    app.set_version_flag("--version", app.get_description() + ", Cairn " + std::string(cairn::version()));
+    app.option_defaults()->always_capture_default();
+}
+
 void add_options(CLI::App& app, Options& options) {
     app.add_option("--threads", options.threads, "threads; all usable CPUs when not given")->check(at_least(1));
     app.add_option("--mode", options.mode,
@@ -63,14 +68,14 @@ void add_options(CLI::App& app, Options& options) {
         ->check(check_seconds);
     app.add_option("--timing-db", options.timing_db,
                    "file of the timing database; the user's cache folder when not given");
-    app.add_option("--disable", options.disable, "stages of the compiler to leave out, by name");
+    app.add_option("--disable", options.disable, "stages of the compiler to leave out, by name")->default_str("");
     app.add_option("--dump-stages", options.dump_stages, "folder for the text form after each stage");
     app.add_flag("--no-progress", options.no_progress, "show no progress");
 }
 
 cairn::Context make_context(const Options& options) {
     cairn::ContextOptions context;
-    context.threads = options.threads == 0 ? cairn::usable_cpus() : options.threads;
+    context.threads = options.threads.value_or(cairn::usable_cpus());
     if (options.mode != "off")
         context.timing_db = options.timing_db.empty() ? default_timing_db() : std::filesystem::path(options.timing_db);
     context.log = [](cairn::LogLevel, std::string_view line) { std::cerr << line << '\n'; };

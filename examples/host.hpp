@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ namespace host {
 
 /// Command line options that the model examples have in common.
 struct Options {
-    int threads = 0;  ///< 0: all usable CPUs
+    std::optional<int> threads;  ///< none: all usable CPUs
     std::string mode = "normal";
     double tune_seconds = 5;
     std::string timing_db;  ///< empty: in the user's cache folder
@@ -23,6 +24,9 @@ struct Options {
     std::string dump_stages;
     bool no_progress = false;
 };
+
+/// `--version`, and `--help` that tells defaults. Call it before options are added.
+void add_version_and_defaults(CLI::App& app);
 
 void add_options(CLI::App& app, Options& options);
 

@@ -5,6 +5,7 @@
 //     echo '[15496,11,995]' | tokenize --tokenizer tests/data/gpt2 --input - --decode
 //     "Hello, world"
 
+#include "cairn/context.hpp"
 #include "cairn/text/tokenizer.hpp"
 
 #include <CLI/CLI.hpp>
@@ -69,6 +70,7 @@ void run(const Options& options) {
 int main(int argc, char** argv) {
     Options options;
     CLI::App app("Turns text into token ids, one JSON value a line");
+    app.set_version_flag("--version", app.get_description() + ", Cairn " + std::string(cairn::version()));
     app.add_option("--tokenizer", options.tokenizer, "folder of the tokenizer's files")->required();
     app.add_option("--input", options.input, "file of JSON strings, one a line; - is standard input")->required();
     app.add_flag("--decode", options.decode, "the inverse: arrays of ids in, strings out");

@@ -3,8 +3,10 @@
 #include "cairn/composites.hpp"
 #include "cairn/models/checkpoint.hpp"
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 
 /// What the model builders share: weights by name in f32, heads, activations by their Hugging Face name.
 namespace cairn::inline v0::models {
@@ -21,12 +23,19 @@ private:
     const std::vector<WeightSpec>& specs_;
 };
 
+/// Throws Error(argument) for a size below 1, or above 2^31 as no tensor has; `layers` above 10,000 is refused besides.
+void check_sizes(std::string_view model, std::initializer_list<std::pair<const char*, std::int64_t>> sizes);
+/// Throws Error(argument) unless the heads share the width evenly.
+void check_heads(std::string_view model, std::int64_t width, std::int64_t heads);
+
 /// [B,T,C] to [B,heads,T,C/heads], and back.
 Tensor split_heads(const Tensor& x, std::int64_t heads);
 Tensor merge_heads(const Tensor& x);
 
-/// The activation of that name; `known` says whether there is one.
-bool is_known_activation(std::string_view name) noexcept;
+/// What is wrong with the name of an activation: `"snake" is not known; known are gelu_new, ...`; empty when nothing
+/// is.
+std::string activation_fault(std::string_view name);
+/// The activation of that name. Throws Error(unsupported) with activation_fault.
 Tensor activate(std::string_view name, const Tensor& x);
 
 }  // namespace cairn::inline v0::models

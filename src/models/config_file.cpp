@@ -59,7 +59,8 @@ std::int64_t ConfigFile::layers(std::string_view key) const {
 double ConfigFile::number(std::string_view key, double otherwise) const {
     const json* value = entry(key);
     if (value == nullptr) return otherwise;
-    if (!value->is_number()) fail("entry \"" + std::string(key) + "\" must be a number, got " + value->dump());
+    if (!value->is_number() || !(value->get<double>() >= 0))
+        fail("entry \"" + std::string(key) + "\" must be a number of at least 0, got " + value->dump());
     return value->get<double>();
 }
 

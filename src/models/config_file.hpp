@@ -25,6 +25,7 @@ public:
     std::int64_t size(std::string_view key, std::optional<std::int64_t> otherwise = {}) const;
     /// A size that a list of weights is made by, so that a wrong file cannot ask for more of them than memory holds.
     std::int64_t layers(std::string_view key) const;
+    /// A number of at least 0.
     double number(std::string_view key, double otherwise) const;
     bool flag(std::string_view key, bool otherwise) const;
     std::string text(std::string_view key, std::string_view otherwise) const;

@@ -19,9 +19,22 @@ Tensor norm(const Tensor& x, const std::string& name, const WeightTable& weight)
     return layer_norm(x, weight(name + ".weight"), weight(name + ".bias"), layer_norm_epsilon);
 }
 
+/// A config that was filled in by hand may hold anything.
+void check(const DistilBertConfig& config) {
+    check_sizes("distilbert", {{"vocabulary", config.vocabulary},
+                               {"positions", config.positions},
+                               {"width", config.width},
+                               {"heads", config.heads},
+                               {"layers", config.layers},
+                               {"inner", config.inner},
+                               {"number of labels", static_cast<std::int64_t>(config.labels.size())}});
+    check_heads("distilbert", config.width, config.heads);
+}
+
 }  // namespace
 
 std::vector<WeightSpec> distilbert_weights(const DistilBertConfig& config) {
+    check(config);
     const std::int64_t c = config.width;
     std::vector<WeightSpec> weights{{"distilbert.embeddings.word_embeddings.weight", {config.vocabulary, c}},
                                     {"distilbert.embeddings.position_embeddings.weight", {config.positions, c}}};
@@ -45,6 +58,7 @@ std::vector<WeightSpec> distilbert_weights(const DistilBertConfig& config) {
 }
 
 Graph distilbert_graph(const DistilBertConfig& config, const std::vector<WeightSpec>& weights, std::int64_t max_batch) {
+    check(config);
     if (max_batch < 1) throw Error(ErrorKind::argument, "distilbert", "max_batch must be at least 1");
     Graph g("distilbert");
     const WeightTable weight(g, weights);
@@ -84,8 +98,8 @@ DistilBertConfig DistilBertConfig::read(const std::filesystem::path& config_json
     config.activation = file.text("activation", "gelu");
     if (std::vector<std::string> labels = file.labels(); !labels.empty()) config.labels = std::move(labels);
     if (config.width % config.heads != 0) file.fail("dim is no multiple of n_heads");
-    if (!is_known_activation(config.activation))
-        file.unsupported("activation \"" + config.activation + "\" is not known");
+    if (const std::string fault = activation_fault(config.activation); !fault.empty())
+        file.unsupported("activation " + fault);
     return config;
 }
 

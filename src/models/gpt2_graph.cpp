@@ -31,9 +31,25 @@ Tensor self_attention(Graph& g, const Tensor& x, std::int64_t layer, const Dim& 
     return linear(merge_heads(seen), weight(name + "c_proj.weight"), weight(name + "c_proj.bias"));
 }
 
+/// A config that was filled in by hand may hold anything.
+void check(const Gpt2Config& config) {
+    check_sizes("gpt2", {{"vocabulary", config.vocabulary},
+                         {"positions", config.positions},
+                         {"width", config.width},
+                         {"heads", config.heads},
+                         {"layers", config.layers},
+                         {"inner", config.inner}});
+    check_heads("gpt2", config.width, config.heads);
+    if (!(config.layer_norm_epsilon >= 0) || std::isinf(config.layer_norm_epsilon))
+        throw Error(ErrorKind::argument, "gpt2",
+                    "layer_norm_epsilon must be a finite number of at least 0, got " +
+                        std::to_string(config.layer_norm_epsilon));
+}
+
 }  // namespace
 
 std::vector<WeightSpec> gpt2_weights(const Gpt2Config& config) {
+    check(config);
     const std::int64_t c = config.width, inner = config.inner;
     std::vector<WeightSpec> weights{{"transformer.wte.weight", {config.vocabulary, c}},
                                     {"transformer.wpe.weight", {config.positions, c}}};
@@ -56,6 +72,7 @@ std::vector<WeightSpec> gpt2_weights(const Gpt2Config& config) {
 }
 
 Graph gpt2_graph(const Gpt2Config& config, const std::vector<WeightSpec>& weights, const Gpt2Options& options) {
+    check(config);
     const std::int64_t capacity = options.capacity == 0 ? config.positions : options.capacity;
     if (capacity < 1 || capacity > config.positions)
         throw Error(ErrorKind::argument, "gpt2",
@@ -109,8 +126,8 @@ Gpt2Config Gpt2Config::read(const std::filesystem::path& config_json) {
     config.scale_by_layer = file.flag("scale_attn_by_inverse_layer_idx", false);
     config.tied = file.flag("tie_word_embeddings", true);
     if (config.width % config.heads != 0) file.fail("n_embd is no multiple of n_head");
-    if (!is_known_activation(config.activation))
-        file.unsupported("activation_function \"" + config.activation + "\" is not known");
+    if (const std::string fault = activation_fault(config.activation); !fault.empty())
+        file.unsupported("activation_function " + fault);
     if (file.flag("add_cross_attention", false)) file.unsupported("cross attention is not supported");
     return config;
 }

@@ -57,9 +57,14 @@ TEST_F(WrongModelFolder, ConfigsThatAreNoConfig) {
     const auto config_text = [](const std::string& text) {
         return [text](TinyModel& model) { model.files["config.json"] = text; };
     };
-    for (const std::string text : {"", "{", "[]", "null", "\xff\xfe", "{\"vocab_size\": 1e999}", "{\"a\": \"\xff\"}"})
-        refuse_both(config_text(text), {"config.json: it is no JSON object"});
-    refuse_both(config_text(std::string(1 << 20, '[')), {"config.json: it is no JSON object"});
+    for (const std::string text : {"", "{"})
+        refuse_both(config_text(text), {"config.json: it is not valid JSON at byte "});
+    for (const std::string text : {"[]", "null"}) refuse_both(config_text(text), {"config.json: it is no JSON object"});
+    for (const std::string text : {"\xff\xfe", "{\"a\": \"\xff\"}"})
+        refuse_both(config_text(text), {"config.json: it is not valid UTF-8 at byte "});
+    refuse_both(config_text("{\"vocab_size\": 1e999}"),
+                {"config.json: it holds a number beyond the range of a double"});
+    refuse_both(config_text(std::string(1 << 20, '[')), {"config.json: it is nested more than 64 deep"});
     refuse_both(config_text("{}"), {"config.json: entry \"vocab_size\" is missing"});
     tiny_gpt2().write(temp / "a");
     const std::vector<std::string> arguments{"--model", (temp / "a").string(), "--prompt", "a", "--tokens", "1"};

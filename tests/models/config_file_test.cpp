@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <functional>
+#include <limits>
 
 namespace cairn::models {
 namespace {
@@ -85,11 +87,46 @@ TEST_F(ConfigFileTest, WrongEntriesAreNamedWithTheirValue) {
     expect_fault(gpt2_with(R"("tie_word_embeddings": "yes")"), ErrorKind::file,
                  "entry \"tie_word_embeddings\" must be true or false, got \"yes\"");
     expect_fault(gpt2_with(R"("layer_norm_epsilon": [])"), ErrorKind::file,
-                 "entry \"layer_norm_epsilon\" must be a number, got []");
+                 "entry \"layer_norm_epsilon\" must be a number of at least 0, got []");
+    expect_fault(gpt2_with(R"("layer_norm_epsilon": -1e-5)"), ErrorKind::file,
+                 "entry \"layer_norm_epsilon\" must be a number of at least 0, got -1e-05");
     expect_fault(gpt2_with(R"("activation_function": "snake")"), ErrorKind::unsupported,
-                 "activation_function \"snake\" is not known");
+                 "activation_function \"snake\" is not known; known are gelu_new, gelu_fast, gelu_pytorch_tanh, gelu, "
+                 "relu, silu, "
+                 "swish, sigmoid");
     expect_fault(gpt2_with(R"("model_type": "llama")"), ErrorKind::unsupported,
                  "model_type is \"llama\", expected gpt2");
+}
+
+TEST(Gpt2ConfigTest, ValuesOutOfRangeAreNamed) {
+    const auto fault = [](const std::function<void(Gpt2Config&)>& spoil) {
+        Gpt2Config config{.vocabulary = 8, .positions = 4, .width = 6, .heads = 2, .layers = 1, .inner = 24};
+        spoil(config);
+        const Fault weights = fault_of([&] { gpt2_weights(config); });
+        EXPECT_EQ(fault_of([&] { gpt2_graph(config, {}); }).message, weights.message);
+        EXPECT_EQ(weights.kind, ErrorKind::argument);
+        return weights.message;
+    };
+    EXPECT_EQ(fault([](auto& c) { c.heads = 0; }), "[gpt2] heads must be in 1..2147483648, got 0");
+    EXPECT_EQ(fault([](auto& c) { c.layers = 20'000; }), "[gpt2] layers must be in 1..10000, got 20000");
+    EXPECT_EQ(fault([](auto& c) { c.heads = 4; }), "[gpt2] width 6 is no multiple of heads 4");
+    for (const double epsilon : {-1e-5, std::nan(""), std::numeric_limits<double>::infinity()})
+        EXPECT_NE(fault([&](auto& c) {
+                      c.layer_norm_epsilon = epsilon;
+                  }).find("[gpt2] layer_norm_epsilon must be a finite number of at least 0, got "),
+                  std::string::npos);
+}
+
+TEST(DistilBertConfigTest, ValuesOutOfRangeAreNamed) {
+    const auto fault = [](const std::function<void(DistilBertConfig&)>& spoil) {
+        DistilBertConfig config;
+        spoil(config);
+        return fault_of([&] { distilbert_graph(config, {}); }).message;
+    };
+    EXPECT_EQ(fault([](auto& c) { c.width = -1; }), "[distilbert] width must be in 1..2147483648, got -1");
+    EXPECT_EQ(fault([](auto& c) { c.heads = 7; }), "[distilbert] width 768 is no multiple of heads 7");
+    EXPECT_EQ(fault([](auto& c) { c.labels.clear(); }),
+              "[distilbert] number of labels must be in 1..2147483648, got 0");
 }
 
 TEST_F(ConfigFileTest, LabelsAreNumberedFromZero) {

@@ -25,7 +25,8 @@ struct DistilBertConfig {
     CAIRN_API static DistilBertConfig read(const std::filesystem::path& config_json);
 };
 
-/// The tensors of a DistilBERT classifier in the order of the reference implementation's state dictionary.
+/// The tensors of a DistilBERT classifier in the order of the reference implementation's state dictionary. Throws
+/// Error(argument) for a config out of range: sizes begin at 1, heads divide the width.
 CAIRN_API std::vector<WeightSpec> distilbert_weights(const DistilBertConfig& config);
 
 /// Inputs: `ids` i32[B,S], `mask` bool[B,S] (false: padding). Output: `logits` f32[B,labels]. Symbols B in 1..max_batch

@@ -17,7 +17,7 @@ namespace cairn::inline v0::models {
 struct Gpt2Config {
     /// Sizes: entries of the vocabulary, positions, width, attention heads, layers, inner width.
     std::int64_t vocabulary = 50257, positions = 1024, width = 768, heads = 12, layers = 12, inner = 3072;
-    double layer_norm_epsilon = 1e-5;     ///< inside the root
+    double layer_norm_epsilon = 1e-5;     ///< inside the root; finite and at least 0
     std::string activation = "gelu_new";  ///< gelu_new, gelu_fast and gelu_pytorch_tanh are gelu_tanh; gelu, relu, silu
     bool scale_attention = true;          ///< by 1/sqrt(width / heads)
     bool scale_by_layer = false;          ///< and by 1/(layer + 1)
@@ -28,7 +28,8 @@ struct Gpt2Config {
     CAIRN_API static Gpt2Config read(const std::filesystem::path& config_json);
 };
 
-/// The tensors of a GPT-2 in the order of the reference implementation's state dictionary.
+/// The tensors of a GPT-2 in the order of the reference implementation's state dictionary. Throws Error(argument) for a
+/// config out of range: sizes begin at 1, heads divide the width.
 CAIRN_API std::vector<WeightSpec> gpt2_weights(const Gpt2Config& config);
 
 /// Which positions get logits.

@@ -103,9 +103,11 @@ public:
 /// `model_max_length`. Truncation and padding stored in tokenizer.json are not: `EncodeOptions::max_length` says what a
 /// call wants.
 ///
-/// Unicode is that of the installed utf8proc (15.0 in Debian 12). With it, byte-level BPE cuts every code point as
-/// Hugging Face tokenizers 0.23 does; WordPiece differs from it for some 570 marks, punctuation signs and format
-/// characters that Unicode added or re-classified after version 8, whose categories that library uses there.
+/// Unicode is that of the installed utf8proc (15.0 in Debian 12). With it, byte-level BPE cuts every code point that
+/// Unicode 15.0 assigns as Hugging Face tokenizers 0.23 does. That library knows Unicode 16: the 5,004 letters and
+/// digits that 15.1 and 16 added are letters and digits there, and signs here. WordPiece differs from it for some 570
+/// marks, punctuation signs and format characters that Unicode added or re-classified after version 8, whose categories
+/// that library uses there.
 ///
 /// Throws Error: `file` where files are missing, malformed or contradict each other, `unsupported` (naming the part)
 /// where they describe another kind of tokenizer.
