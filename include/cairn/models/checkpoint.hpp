@@ -17,8 +17,8 @@ struct WeightSpec {
     DType dtype = DType::f32;         ///< as stored; the model computes in f32
 };
 
-/// Finds each tensor of `wanted` in the file, with `prefix` before its name where the file has it so (older GPT-2 files
-/// leave out `transformer.`), and sets its dtype. Throws Error(file) naming all tensors that are missing, have another
+/// Finds each tensor of `wanted` in the file, by its name or by what follows `prefix` in it (older GPT-2 files leave
+/// "transformer." out), and sets its dtype. Throws Error(file) naming all tensors that are missing, have another
 /// shape, or no floating dtype, at once.
 CAIRN_API void find_weights(std::vector<WeightSpec>& wanted, const Safetensors& file, const std::string& prefix,
                             const std::filesystem::path& path);
