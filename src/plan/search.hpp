@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 namespace cairn::plan {
