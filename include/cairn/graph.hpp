@@ -2,13 +2,19 @@
 
 #include "cairn/types.hpp"
 
+#include <concepts>
 #include <cstdint>
+#include <initializer_list>
+#include <iosfwd>
+#include <map>
 #include <memory>
+#include <ranges>
 #include <source_location>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace cairn::inline v0 {
@@ -16,6 +22,7 @@ namespace cairn::inline v0 {
 namespace ir {
 class GraphData;
 }
+class Safetensors;
 
 /// A value of a graph: a handle of two words. Copying it copies nothing, and it keeps its graph alive, so `auto y =
 /// f(x);` is always safe. Nothing is computed when a Tensor is made; its dtype and shape are known at once.
@@ -24,6 +31,7 @@ public:
     /// An empty handle; using it in an op throws Error(graph).
     Tensor() noexcept = default;
     DType dtype() const;
+    /// The reference holds as long as a handle to the graph does, however much the graph grows.
     const Shape& shape() const;
     int rank() const;
     /// The size of an axis; negative axes count from the end. Throws Error(graph) when out of range.
@@ -41,28 +49,60 @@ private:
     std::uint32_t id_ = 0;
 };
 
-/// What an op takes: a Tensor, or a scalar that takes on the dtype of the tensors beside it. Made implicitly at the
-/// call, where it also notes the caller's source line for error messages.
+/// Writes the number and type of the node: `%3 f32[N,768]`.
+CAIRN_API std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
+
+/// What an op takes: a Tensor, or a scalar that takes on the dtype of the tensors beside it: a number, or a size, known
+/// or not (`x / n`). Made implicitly at the call, where it also notes the caller's source line for error messages.
 class Operand {
 public:
     Operand(Tensor tensor, std::source_location where = std::source_location::current()) noexcept
         : tensor_(std::move(tensor)), where_(where) {}
-    template <typename T>
-    requires std::is_arithmetic_v<T> Operand(T value, std::source_location where = std::source_location::current())
-    noexcept : scalar_(static_cast<double>(value)), is_scalar_(true), where_(where) {}
+    template <std::floating_point T>
+    Operand(T value, std::source_location where = std::source_location::current()) noexcept
+        : scalar_(static_cast<double>(value)), kind_(Kind::number), where_(where) {}
+    template <std::integral T>
+    Operand(T value, std::source_location where = std::source_location::current()) noexcept
+        : scalar_(static_cast<double>(value)), kind_(Kind::number), where_(where) {
+        if (!std::in_range<std::int64_t>(value + 0)) return;  // no dtype has it but a float, which rounds it
+        size_ = Dim(static_cast<std::int64_t>(value));
+        kind_ = Kind::whole;
+    }
+    Operand(Dim size, std::source_location where = std::source_location::current()) noexcept
+        : size_(std::move(size)), kind_(Kind::whole), where_(where) {}
 
-    /// Which of the two it is, the scalar's value, the tensor, and the caller's line.
-    bool is_scalar() const noexcept { return is_scalar_; }
+    /// True for numbers and sizes; is_whole for integers and sizes, whose value is whole(), scalar() being that of
+    /// other numbers.
+    bool is_scalar() const noexcept { return kind_ != Kind::tensor; }
+    bool is_whole() const noexcept { return kind_ == Kind::whole; }
     double scalar() const noexcept { return scalar_; }
+    const Dim& whole() const noexcept { return size_; }
+    /// The tensor, and the caller's line.
     const Tensor& tensor() const noexcept { return tensor_; }
     const std::source_location& where() const noexcept { return where_; }
 
 private:
+    enum class Kind : std::uint8_t { tensor, number, whole };
     Tensor tensor_;
     double scalar_ = 0;
-    bool is_scalar_ = false;
+    Dim size_;
+    Kind kind_ = Kind::tensor;
     std::source_location where_;
 };
+
+/// A C++ type that a dtype stands for: float, double, signed integers of 8, 32 and 64 bits, unsigned ones of 8, bool.
+template <typename T>
+concept Element = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, bool> ||
+                  (std::signed_integral<T> && (sizeof(T) == 1 || sizeof(T) == 4 || sizeof(T) == 8)) ||
+                  std::same_as<T, unsigned char>;
+/// The dtype of such a type: f32 for float, i64 for std::int64_t.
+template <Element T>
+constexpr DType dtype_of() noexcept {
+    if constexpr (std::same_as<T, bool>) return DType::boolean;
+    if constexpr (std::floating_point<T>) return sizeof(T) == 8 ? DType::f64 : DType::f32;
+    if constexpr (std::same_as<T, unsigned char>) return DType::u8;
+    return sizeof(T) == 8 ? DType::i64 : sizeof(T) == 4 ? DType::i32 : DType::i8;
+}
 
 /// Memory that outlives a run. One that grows along an axis keeps, for example, the keys a transformer has seen; it has
 /// fixed strides at its capacity, so growing never moves data. One of fixed size keeps, for example, the hidden state
@@ -126,6 +166,15 @@ public:
     /// A tensor bound once; its shape must be constant.
     Tensor weight(std::string_view name, DType dtype, Shape shape,
                   std::source_location where = std::source_location::current());
+    /// A weight with the name, dtype and shape that a tensor has in a file. Throws what Safetensors::view throws.
+    Tensor weight(const Safetensors& file, std::string_view name,
+                  std::source_location where = std::source_location::current());
+    /// A weight for each tensor of a file whose name begins with `prefix`, by what follows the prefix.
+    ///
+    ///     auto layer = graph.weights(file, "encoder.0.");
+    ///     y = linear(x, layer.at("w"), layer.at("b"));     // bound as "encoder.0.w" and "encoder.0.b"
+    std::map<std::string, Tensor> weights(const Safetensors& file, std::string_view prefix = "",
+                                          std::source_location where = std::source_location::current());
     /// A state whose axis `axis` has the bare symbol of its live length as its size and `capacity` as its limit.
     State state(std::string_view name, DType dtype, Shape shape, int axis, std::int64_t capacity,
                 std::source_location where = std::source_location::current());
@@ -138,8 +187,32 @@ public:
     /// elements.
     Tensor constant(DType dtype, Shape shape, std::span<const double> values,
                     std::source_location where = std::source_location::current());
-    /// A scalar.
+    /// The same with the values' own type as dtype, integers of 64 bits exactly: `constant(std::vector{1.0f, 2.0f},
+    /// {2})`.
+    template <std::ranges::contiguous_range Values>
+    requires Element<std::ranges::range_value_t<Values>> Tensor
+    constant(const Values& values, Shape shape, std::source_location where = std::source_location::current()) {
+        using T = std::ranges::range_value_t<Values>;
+        if constexpr (std::same_as<T, double>)
+            return constant(DType::f64, std::move(shape), std::span<const double>(values), where);
+        else if constexpr (std::same_as<T, float>)
+            return constant(DType::f32, std::move(shape),
+                            std::vector<double>(std::ranges::begin(values), std::ranges::end(values)), where);
+        else
+            return integers(dtype_of<T>(), std::move(shape), {std::ranges::begin(values), std::ranges::end(values)},
+                            where);
+    }
+    template <Element T>
+    Tensor constant(std::initializer_list<T> values, Shape shape,
+                    std::source_location where = std::source_location::current()) {
+        return constant(std::span(values.begin(), values.size()), std::move(shape), where);
+    }
+    /// A scalar. An integer is exact; Error(graph) where an integer dtype cannot hold it.
     Tensor constant(DType dtype, double value, std::source_location where = std::source_location::current());
+    template <std::integral T>
+    Tensor constant(DType dtype, T value, std::source_location where = std::source_location::current()) {
+        return constant(dtype, Dim(value + 0), where);
+    }
     /// The value of a Dim as a scalar tensor.
     Tensor constant(DType dtype, const Dim& value, std::source_location where = std::source_location::current());
     /// Names a result. Throws Error(graph) when the name is taken or the tensor belongs to another graph.
@@ -156,12 +229,15 @@ public:
     explicit Graph(std::shared_ptr<ir::GraphData> data) noexcept : data_(std::move(data)) {}
 
 private:
+    Tensor integers(DType dtype, Shape shape, const std::vector<std::int64_t>& values, std::source_location where);
     std::shared_ptr<ir::GraphData> data_;
 };
 
 /// The text form of a graph, one node a line (`%3 = matmul %1, %2 : f32[N,768]`). Weights are named, never stored;
 /// parse_graph gives back an equal graph.
 CAIRN_API std::string to_string(const Graph& graph);
+/// Writes to_string(graph).
+CAIRN_API std::ostream& operator<<(std::ostream& out, const Graph& graph);
 /// Reads what to_string(Graph) wrote. Throws Error(argument) naming line and column.
 CAIRN_API Graph parse_graph(std::string_view text);
 

@@ -2,7 +2,9 @@
 
 #include "cairn/graph.hpp"
 
+#include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <source_location>
 #include <span>
 #include <string_view>
@@ -17,8 +19,25 @@
 /// - Throws Error(graph), naming op, operand dtypes and shapes, and the caller's line, when shapes or dtypes do not
 /// fit, an axis is out
 ///   of range, operands belong to different graphs, or a handle is empty.
+/// - `using namespace std` beside `using namespace cairn` is possible; a name that is a class of the standard library
+/// too (`slice`, and `any`, `stack` of composites.hpp) then needs its `cairn::`.
 /// - Nothing is computed here. Integers wrap around; i/0 is 0. Floating point follows IEEE 754.
 namespace cairn::inline v0 {
+
+/// A list of integers, or one alone: the axes of `sum(x, 1)` and `sum(x, {0, -1})`.
+class IntList {
+public:
+    IntList() noexcept = default;
+    template <std::integral T>  ///< one alone
+    requires(!std::same_as<T, bool> && sizeof(T) <= sizeof(int)) IntList(T value) : values_{static_cast<int>(value)} {}
+    IntList(std::initializer_list<int> values) : values_(values) {}
+    IntList(std::vector<int> values) noexcept : values_(std::move(values)) {}
+    /// All of them, in order.
+    const std::vector<int>& values() const noexcept { return values_; }
+
+private:
+    std::vector<int> values_;
+};
 
 // clang-format off
 /// Elementwise, float or (neg, abs) integer; the result has the operand's dtype and shape.
@@ -47,6 +66,10 @@ CAIRN_API Tensor div(const Operand& a, const Operand& b);
 CAIRN_API Tensor min(const Operand& a, const Operand& b);
 CAIRN_API Tensor max(const Operand& a, const Operand& b);
 CAIRN_API Tensor pow(const Operand& a, const Operand& b);
+/// The same for two tensors, beside which the templates of namespace std stand back.
+CAIRN_API Tensor min(const Tensor& a, const Tensor& b, std::source_location where = std::source_location::current());
+CAIRN_API Tensor max(const Tensor& a, const Tensor& b, std::source_location where = std::source_location::current());
+CAIRN_API Tensor pow(const Tensor& a, const Tensor& b, std::source_location where = std::source_location::current());
 
 /// Elementwise comparisons; the result is boolean. Comparisons with NaN are false, but for `ne`. Only eq and ne take booleans.
 CAIRN_API Tensor eq(const Operand& a, const Operand& b);
@@ -66,12 +89,20 @@ CAIRN_API Tensor where(const Operand& condition, const Operand& a, const Operand
 
 /// Sums over `axes` (all when empty); the axes go, or stay with size 1 when `keepdims`. Float or integer. The sum over
 /// no elements is 0.
-CAIRN_API Tensor sum(const Operand& x, std::vector<int> axes = {}, bool keepdims = false);
+CAIRN_API Tensor sum(const Operand& x, const IntList& axes = {}, bool keepdims = false);
+/// The product of the elements over `axes`; over no elements 1. Float or integer.
+CAIRN_API Tensor prod(const Operand& x, const IntList& axes = {}, bool keepdims = false);
 /// The largest element over `axes`; NaN if any is; over no elements -inf, or the smallest integer.
-CAIRN_API Tensor max_reduce(const Operand& x, std::vector<int> axes = {}, bool keepdims = false);
+CAIRN_API Tensor max_reduce(const Operand& x, const IntList& axes = {}, bool keepdims = false);
 /// The index (i32) of the largest element along `axis`, the first one on a tie; a NaN counts as largest. The axis may
 /// not be empty.
 CAIRN_API Tensor argmax(const Operand& x, int axis, bool keepdims = false);
+
+/// out[.., i, ..] = x[.., 0, ..] + ... + x[.., i, ..] along `axis`, in order. Float or integer; shape and dtype of x.
+CAIRN_API Tensor cumsum(const Operand& x, int axis);
+/// The indices (i32, shape of x) that put x in ascending order along `axis`, or in descending order; of equal elements
+/// the first comes first in both. A NaN counts as largest. Float or integer. See sort of composites.hpp for the values.
+CAIRN_API Tensor argsort(const Operand& x, int axis = -1, bool descending = false);
 
 /// c[..., i, j] = sum_k a[..., i, k] b[..., k, j], accumulated in at least the dtype of the operands. Ranks >= 2;
 /// leading axes broadcast.
@@ -79,6 +110,11 @@ CAIRN_API Tensor matmul(const Operand& a, const Operand& b);
 
 /// The same elements in row-major order under another shape. One size may be -1 and follows from the others.
 CAIRN_API Tensor reshape(const Operand& x, Shape shape);
+/// The same for a list of integers that was computed.
+template <std::integral T>
+Tensor reshape(const Operand& x, const std::vector<T>& shape) {
+    return reshape(x, Shape(shape.begin(), shape.end()));
+}
 /// Axis i of the result is axis `permutation[i]` of x.
 CAIRN_API Tensor transpose(const Operand& x, std::vector<int> permutation);
 /// Repeats axes of size 1 and adds leading axes, up to `shape`.
@@ -99,6 +135,10 @@ CAIRN_API Tensor gather(const Operand& x, const Operand& indices, int axis = 0);
 /// x with out[a, indices[i], b] = updates[a, i, b] for i in order (of equal indices the last wins); `indices` has
 /// rank 1.
 CAIRN_API Tensor scatter(const Operand& x, const Operand& indices, const Operand& updates, int axis = 0);
+/// out[.., i, ..] = x[.., indices[.., i, ..], ..]: a choice of its own for each place. `indices` (i32 or i64) has the
+/// rank of x and its sizes but for `axis`; the result has its shape. An index outside 0 .. size - 1 makes the run fail
+/// with Error(argument).
+CAIRN_API Tensor take_along_axis(const Operand& x, const Operand& indices, int axis);
 /// start, start + 1, ..., start + length - 1.
 CAIRN_API Tensor iota(const Graph& graph, const Dim& length, DType dtype = DType::i32, const Dim& start = 0,
                       std::source_location where = std::source_location::current());
@@ -131,6 +171,11 @@ inline Tensor operator>=(const Operand& a, const Operand& b) { return ge(a, b); 
 inline Tensor operator&&(const Operand& a, const Operand& b) { return logical_and(a, b); }
 inline Tensor operator||(const Operand& a, const Operand& b) { return logical_or(a, b); }
 inline Tensor operator!(const Operand& a) { return logical_not(a); }
+/// x = x + y, and so on: the handle gets a new value, the old one stays in the graph.
+inline Tensor& operator+=(Tensor& x, const Operand& y) { return x = add(Operand(x, y.where()), y); }
+inline Tensor& operator-=(Tensor& x, const Operand& y) { return x = sub(Operand(x, y.where()), y); }
+inline Tensor& operator*=(Tensor& x, const Operand& y) { return x = mul(Operand(x, y.where()), y); }
+inline Tensor& operator/=(Tensor& x, const Operand& y) { return x = div(Operand(x, y.where()), y); }
 // clang-format on
 
 /// While one is alive, new nodes of the operand's graph belong to the composite `name` called at the operand's source

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <span>
@@ -26,6 +27,8 @@ CAIRN_API bool is_float(DType dtype) noexcept;
 CAIRN_API bool is_integer(DType dtype) noexcept;
 /// `f32`, ..., `bool`: the name used in all text forms.
 CAIRN_API std::string_view to_string(DType dtype) noexcept;
+/// Writes to_string(dtype).
+CAIRN_API std::ostream& operator<<(std::ostream& out, DType dtype);
 /// The inverse of to_string; nothing for an unknown name.
 CAIRN_API std::optional<DType> parse_dtype(std::string_view name) noexcept;
 
@@ -100,6 +103,21 @@ CAIRN_API Dim mod(const Dim& a, const Dim& b);
 CAIRN_API Dim min(const Dim& a, const Dim& b);
 CAIRN_API Dim max(const Dim& a, const Dim& b);
 
+/// -a; the operators `/` and `%` are floordiv and mod: `n / 2` is the floor of the half.
+inline Dim operator-(const Dim& a) { return Dim(0) - a; }
+inline Dim operator/(const Dim& a, const Dim& b) { return floordiv(a, b); }
+inline Dim operator%(const Dim& a, const Dim& b) { return mod(a, b); }
+/// a = a + b, and so on.
+inline Dim& operator+=(Dim& a, const Dim& b) { return a = a + b; }
+inline Dim& operator-=(Dim& a, const Dim& b) { return a = a - b; }
+inline Dim& operator*=(Dim& a, const Dim& b) { return a = a * b; }
+inline Dim& operator/=(Dim& a, const Dim& b) { return a = a / b; }
+/// Sizes have an order only where it is proved: provably_le.
+void operator<(const Dim& a, const Dim& b) = delete;
+void operator<=(const Dim& a, const Dim& b) = delete;
+void operator>(const Dim& a, const Dim& b) = delete;
+void operator>=(const Dim& a, const Dim& b) = delete;
+
 /// True when a <= b is proved for every value of the symbols within their bounds: by intervals, or since after a shift
 /// of each symbol to one of its bounds no coefficient of b - a is negative; min, max and floordiv by a constant are
 /// replaced by what bounds them (`N <= 32*ceildiv(N, 32)` is proved). False means "not proved", not "wrong".
@@ -110,6 +128,8 @@ CAIRN_API bool provably_ne(const Dim& a, const Dim& b);
 /// `3 + 2*N`, `floordiv(N, 2)`: parsed back by Symbols::parse to an equal Dim. The order of terms goes by degree and by
 /// the names of symbols, so it is the same for every table.
 CAIRN_API std::string to_string(const Dim& dim);
+/// Writes to_string(dim).
+CAIRN_API std::ostream& operator<<(std::ostream& out, const Dim& dim);
 
 /// The symbols of one graph or program, and the table in which their Dims are interned. Thread-safe.
 class CAIRN_API Symbols : public std::enable_shared_from_this<Symbols> {
@@ -150,6 +170,8 @@ using Shape = std::vector<Dim>;
 
 /// `[N,768]`; a scalar prints as `[]`.
 CAIRN_API std::string to_string(const Shape& shape);
+/// Writes to_string(shape).
+CAIRN_API std::ostream& operator<<(std::ostream& out, const Shape& shape);
 /// `f32[N,768]`, as error messages and text forms show a tensor.
 CAIRN_API std::string to_string(DType dtype, const Shape& shape);
 /// The product of the sizes (1 for a scalar).

@@ -32,6 +32,7 @@ std::vector<Kernel> kernel_list() {
     reference::add_matmul(kernels);
     reference::add_movement(kernels);
     reference::add_indexing(kernels);
+    reference::add_scans(kernels);
     reference::add_state_changes(kernels);
     return kernels;
 }

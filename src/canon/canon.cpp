@@ -245,21 +245,24 @@ Scaled Canon::apply(Op op, DType dtype, const Attributes& attributes, Parts x) {
     return {1, op_term(op, dtype, joint_shape(x), {x.begin(), x.end()}, attributes)};
 }
 
+// What is not looked into: a constant that doubles cannot tell from its neighbours, too.
+Scaled Canon::of_leaf(const Node& node, ir::NodeId id) {
+    Term term;
+    term.kind = TermKind::leaf;
+    term.dtype = node.dtype;
+    term.shape = trimmed(node.shape);
+    term.node = id;
+    return {1, intern(std::move(term))};
+}
+
 Scaled Canon::of(const Node& node, ir::NodeId id, Parts x) {
     switch (node.op) {
         case Op::input:
         case Op::weight:
         case Op::state_read:
         case Op::state_append:
-        case Op::state_write: {
-            Term term;
-            term.kind = TermKind::leaf;
-            term.dtype = node.dtype;
-            term.shape = trimmed(node.shape);
-            term.node = id;
-            return {1, intern(std::move(term))};
-        }
-        case Op::constant: return constant(node);
+        case Op::state_write: return of_leaf(node, id);
+        case Op::constant: return node.wide ? of_leaf(node, id) : constant(node);
         case Op::reshape:
         case Op::transpose: return move(node, x[0]);
         case Op::concat: return concat(node, x);

@@ -98,6 +98,7 @@ private:
     CanonId intern(Term term);
     CanonId one(DType dtype);
     CanonId op_term(ir::Op op, DType dtype, Shape shape, std::vector<Scaled> parts, Attributes attributes = {});
+    Scaled of_leaf(const ir::Node& node, ir::NodeId id);
     Scaled constant(const ir::Node& node);
     Shape joint_shape(std::span<const Scaled> parts) const;
     /// An elementwise op, of whatever dtype.

@@ -87,8 +87,8 @@ private:
         }
         value.integers.resize(count);
         std::int64_t low = -100, high = 100;
-        const bool picks =
-            problem.definition == "gather" || problem.definition == "scatter" || problem.definition == "embedding";
+        const bool picks = problem.definition == "gather" || problem.definition == "scatter" ||
+                           problem.definition == "take_along_axis" || problem.definition == "embedding";
         if (picks && input == 1) {
             low = 0;
             const auto rank = static_cast<std::int64_t>(problem.inputs[0].shape.size());

@@ -39,7 +39,10 @@ bool is_cheap(Op op) {
     }
 }
 
-bool is_scalar_constant(const ir::Node& node) { return node.op == Op::constant && node.shape.empty(); }
+// A number that a body can hold.
+bool is_scalar_constant(const ir::Node& node) {
+    return node.op == Op::constant && node.shape.empty() && node.wide == nullptr;
+}
 
 template <typename T>
 bool contains(const std::vector<T>& list, const T& id) {

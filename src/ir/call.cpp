@@ -1,5 +1,6 @@
 #include "ir/call.hpp"
 
+#include "ir/leaves.hpp"
 #include "ir/number.hpp"
 #include "ir/op_table.hpp"
 #include "ir/refuse.hpp"
@@ -20,6 +21,10 @@ using Operands = std::initializer_list<OperandRef>;
     refuse(part, text, graph != nullptr ? graph->place(where) : where);
 }
 
+std::string number_text(const Operand& number) {
+    return number.is_whole() ? to_string(number.whole()) : types::number_text(number.scalar());
+}
+
 const std::shared_ptr<GraphData>& joint_graph(Op op, Operands operands) {
     const Operand* first = nullptr;
     for (const Operand& operand : operands)
@@ -36,8 +41,7 @@ const std::shared_ptr<GraphData>& joint_graph(Op op, Operands operands) {
     }
     const Operand& begin = *operands.begin();
     if (first == nullptr && operands.size() == 1)
-        refuse_in(graph, op, fmt::format("needs a Tensor, got the number {}", types::number_text(begin.scalar())),
-                  begin.where());
+        refuse_in(graph, op, fmt::format("needs a Tensor, got the number {}", number_text(begin)), begin.where());
     if (first == nullptr) refuse_in(graph, op, "needs a Tensor among its operands, got numbers only", begin.where());
     for (const Operand& operand : operands)
         if (!operand.is_scalar() && operand.tensor().graph().get() != graph) {
@@ -55,7 +59,7 @@ const std::shared_ptr<GraphData>& joint_graph(Op op, Operands operands) {
 // The dtype of a scalar at that place, where the op itself decides it.
 std::optional<DType> dtype_at(Op op, std::size_t index) {
     if (op == Op::where && index == 0) return DType::boolean;
-    if ((op == Op::gather || op == Op::scatter) && index == 1) return DType::i32;
+    if ((op == Op::gather || op == Op::scatter || op == Op::take_along_axis) && index == 1) return DType::i32;
     return std::nullopt;
 }
 
@@ -68,17 +72,19 @@ DType dtype_of_peers(const GraphData& graph, Op op, Operands operands) {
 
 }  // namespace
 
-NodeId lift(GraphData& graph, Op op, DType dtype, double value, const std::source_location& where) {
-    if (!can_hold(dtype, value))
-        refuse_in(&graph, op, fmt::format("the number {} is no {}", types::number_text(value), to_string(dtype)),
-                  where);
-    Node node;
-    node.op = Op::constant;
-    node.dtype = dtype;
-    node.values = std::make_shared<const std::vector<double>>(1, round_to(dtype, value));
-    node.where = graph.place(where);
-    node.composite = graph.part_name("");
-    return graph.intern(std::move(node));
+NodeId lift(GraphData& graph, Op op, DType dtype, const Operand& number) {
+    const auto misfit = [&] {
+        refuse_in(&graph, op, fmt::format("the number {} is no {}", number_text(number), to_string(dtype)),
+                  number.where());
+    };
+    if (number.is_whole()) {
+        const Dim& whole = number.whole();
+        if (whole.is_constant() && !can_hold_integer(dtype, whole.constant())) misfit();
+        return add_size(graph, dtype, whole, number.where());
+    }
+    if (!can_hold(dtype, number.scalar())) misfit();
+    const double value = number.scalar();
+    return add_constant(graph, dtype, {}, std::span(&value, 1), number.where());
 }
 
 const std::shared_ptr<GraphData>& graph_of_tensor(Op op, const Operand& x) { return joint_graph(op, {x}); }
@@ -93,7 +99,7 @@ Tensor call(Op op, std::initializer_list<OperandRef> operands, Attributes attrib
         }
         const auto fixed = dtype_at(op, ids.size());
         const DType dtype = fixed ? *fixed : dtype_of_peers(*graph, op, operands);
-        ids.push_back(lift(*graph, op, dtype, operand.scalar(), operand.where()));
+        ids.push_back(lift(*graph, op, dtype, operand));
     }
     const NodeId id = graph->make(op, std::move(ids), std::move(attributes), operands.begin()->get().where());
     return Tensor(graph, id);

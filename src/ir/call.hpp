@@ -22,7 +22,8 @@ Tensor call(Op op, std::initializer_list<OperandRef> operands, Attributes attrib
 /// The graph behind an operand that must be a tensor.
 const std::shared_ptr<GraphData>& graph_of_tensor(Op op, const Operand& x);
 
-/// A rank-0 constant node; `value` is rounded to a float dtype and must be an element of any other.
-NodeId lift(GraphData& graph, Op op, DType dtype, double value, const std::source_location& where);
+/// A rank-0 node with the value of a scalar operand, rounded to a float dtype; refused where another dtype has no such
+/// element.
+NodeId lift(GraphData& graph, Op op, DType dtype, const Operand& number);
 
 }  // namespace cairn::inline v0::ir

@@ -1,12 +1,14 @@
 #include "cairn/graph.hpp"
 
-#include "cairn/ops.hpp"
 #include "ir/graph_data.hpp"
 #include "ir/leaves.hpp"
 #include "ir/names.hpp"
+#include "ir/number.hpp"
 #include "ir/refuse.hpp"
 
 #include <fmt/format.h>
+
+#include <ostream>
 
 namespace cairn::inline v0 {
 namespace {
@@ -34,6 +36,11 @@ Dim Tensor::dim(int axis) const {
         throw Error(ErrorKind::graph, "tensor",
                     fmt::format("axis {} is out of range for {}", axis, to_string(dtype(), shape())));
     return shape()[static_cast<std::size_t>(index)];
+}
+
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
+    if (tensor.empty()) return out << "(empty)";
+    return out << '%' << tensor.id() << ' ' << to_string(tensor.dtype(), tensor.shape());
 }
 
 Graph::Graph(std::string_view name) {
@@ -83,12 +90,13 @@ Tensor Graph::constant(DType dtype, double value, std::source_location where) {
 }
 
 Tensor Graph::constant(DType dtype, const Dim& value, std::source_location where) {
-    constexpr std::int64_t exact = std::int64_t{1} << 53;
-    if (value.is_constant() && value.constant() >= -exact && value.constant() <= exact)
-        return constant(dtype, static_cast<double>(value.constant()), where);
-    const Tensor table = iota(*this, 1, DType::i64, value, where);
-    const Tensor scalar = reshape(Operand(table, where), {});
-    return dtype == DType::i64 ? scalar : cast(Operand(scalar, where), dtype);
+    if (value.is_constant() && !ir::can_hold_integer(dtype, value.constant()))
+        refuse("constant", fmt::format("the number {} is no {}", to_string(value), to_string(dtype)), where);
+    return Tensor(data_, ir::add_size(*data_, dtype, value, where));
+}
+
+Tensor Graph::integers(DType dtype, Shape shape, const std::vector<std::int64_t>& values, std::source_location where) {
+    return Tensor(data_, ir::add_constant(*data_, dtype, std::move(shape), std::span(values), where));
 }
 
 void Graph::output(std::string_view name, const Tensor& tensor, std::source_location where) {

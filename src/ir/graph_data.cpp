@@ -35,6 +35,8 @@ std::size_t hash_of(const Node& node) {
     mix(seed, std::hash<std::string>{}(node.name));
     if (node.values)
         for (const double value : *node.values) mix(seed, std::bit_cast<std::uint64_t>(value));
+    if (node.wide)
+        for (const std::int64_t value : *node.wide) mix(seed, static_cast<std::size_t>(value));
     return seed;
 }
 
@@ -52,6 +54,7 @@ bool same(const Attributes& a, const Attributes& b) {
 }
 
 bool same_values(const Node& a, const Node& b) {
+    if ((a.wide == nullptr) != (b.wide == nullptr) || (a.wide && *a.wide != *b.wide)) return false;
     if (a.values == b.values) return true;
     if (!a.values || !b.values || a.values->size() != b.values->size()) return false;
     for (std::size_t i = 0; i < a.values->size(); ++i)

@@ -4,6 +4,7 @@
 #include "cairn/problem.hpp"
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <source_location>
@@ -26,9 +27,10 @@ enum class Op : std::uint8_t {
     add, sub, mul, div, min, max, pow,
     eq, ne, lt, le, gt, ge, logical_and, logical_or, logical_xor, logical_not,
     where,
-    sum, max_reduce, argmax,
+    sum, max_reduce, prod, argmax,
     matmul,
-    reshape, transpose, broadcast, slice, pad, concat, gather, scatter, iota, window,
+    reshape, transpose, broadcast, slice, pad, concat, gather, scatter, take_along_axis, iota, window,
+    cumsum, argsort,
     copy_to,
     state_append, state_write,
 };
@@ -46,8 +48,10 @@ struct Node {
     Attributes attributes;
     std::string name;                                   ///< of an input, weight or state
     std::shared_ptr<const std::vector<double>> values;  ///< of a constant: all its elements, row-major
-    std::source_location where;                         ///< the user's line; not part of identity
-    std::string composite;  ///< the outermost composite it was made in; not part of identity
+    /// Of an i64 constant some of whose elements no double is: all of them, `values` being the nearest doubles.
+    std::shared_ptr<const std::vector<std::int64_t>> wide;
+    std::source_location where;  ///< the user's line; not part of identity
+    std::string composite;       ///< the outermost composite it was made in; not part of identity
 };
 
 struct StateInfo {
@@ -79,7 +83,7 @@ public:
 
     const std::string& name() const noexcept { return name_; }
     const std::shared_ptr<Symbols>& symbols() const noexcept { return symbols_; }
-    const std::vector<Node>& nodes() const noexcept { return nodes_; }
+    const std::deque<Node>& nodes() const noexcept { return nodes_; }
     const Node& node(NodeId id) const { return nodes_[id]; }
     const std::vector<Output>& outputs() const noexcept { return outputs_; }
     const std::vector<StateInfo>& states() const noexcept { return states_; }
@@ -107,7 +111,7 @@ public:
 private:
     std::string name_;
     std::shared_ptr<Symbols> symbols_;
-    std::vector<Node> nodes_;
+    std::deque<Node> nodes_;  // references stay good while it grows
     std::vector<Output> outputs_;
     std::vector<StateInfo> states_;
     std::unordered_multimap<std::size_t, NodeId> index_;

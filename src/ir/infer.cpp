@@ -17,6 +17,7 @@ Inferred by_family(const ShapeRule& rule) {
         case OpClass::contraction: return infer_matmul(rule);
         case OpClass::movement: return infer_movement(rule);
         case OpClass::indexing: return infer_indexing(rule);
+        case OpClass::scan: return infer_scan(rule);
         case OpClass::effect: return infer_state_change(rule);
         case OpClass::transfer: {
             const std::int64_t device = rule.integer("device");

@@ -51,6 +51,16 @@ Inferred infer_gather(const ShapeRule& rule) {
     return {rule.node(0).dtype, std::move(shape)};
 }
 
+Inferred infer_take_along_axis(const ShapeRule& rule) {
+    check_indices(rule);
+    const std::size_t axis = rule.axis_of_first();
+    Shape shape = rule.shape(1);
+    if (shape.size() == rule.shape(0).size()) shape[axis] = rule.shape(0)[axis];
+    if (shape != rule.shape(0))
+        rule.fail(fmt::format("indices must have the shape of x but for axis {}: {}", axis, rule.text()));
+    return {rule.node(0).dtype, rule.shape(1)};
+}
+
 Inferred infer_scatter(const ShapeRule& rule) {
     check_indices(rule);
     if (rule.node(2).dtype != rule.node(0).dtype) rule.fail("dtypes of x and updates differ: " + rule.text());
@@ -70,6 +80,7 @@ Inferred infer_indexing(const ShapeRule& rule) {
         case Op::pad: return infer_pad(rule, rule.number("value"));
         case Op::concat: return infer_concat(rule);
         case Op::gather: return infer_gather(rule);
+        case Op::take_along_axis: return infer_take_along_axis(rule);
         default: return infer_scatter(rule);
     }
 }

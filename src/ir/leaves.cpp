@@ -69,6 +69,18 @@ std::size_t new_state(GraphData& graph, Attributes attributes, StateInfo state, 
     return graph.states().size() - 1;
 }
 
+void check_table(const GraphData& graph, DType dtype, const Shape& shape, std::size_t given,
+                 const std::source_location& where) {
+    check_shape(graph, "constant", dtype, shape, where);
+    for (const Dim& size : shape)
+        if (!size.is_constant())
+            refuse("constant", fmt::format("the shape must be constant, got {}", to_string(dtype, shape)), where);
+    const Dim count = element_count(shape);
+    if (!(count == Dim(given)))
+        refuse("constant", fmt::format("{} needs {} values, got {}", to_string(dtype, shape), to_string(count), given),
+               where);
+}
+
 }  // namespace
 
 NodeId add_input(GraphData& graph, std::string_view name, DType dtype, Shape shape, const std::source_location& where) {
@@ -119,21 +131,47 @@ std::size_t add_state(GraphData& graph, std::string_view name, DType dtype, Shap
 
 NodeId add_constant(GraphData& graph, DType dtype, Shape shape, std::span<const double> values,
                     const std::source_location& where) {
-    check_shape(graph, "constant", dtype, shape, where);
-    for (const Dim& size : shape)
-        if (!size.is_constant())
-            refuse("constant", fmt::format("the shape must be constant, got {}", to_string(dtype, shape)), where);
-    const Dim count = element_count(shape);
-    if (!(count == Dim(values.size())))
-        refuse("constant",
-               fmt::format("{} needs {} values, got {}", to_string(dtype, shape), to_string(count), values.size()),
-               where);
+    check_table(graph, dtype, shape, values.size(), where);
+    // The largest i64 is no double.
+    if (dtype == DType::i64 && std::any_of(values.begin(), values.end(), [](double v) { return v >= 0x1p63; })) {
+        std::vector<std::int64_t> integers;
+        for (const double value : values) integers.push_back(truncate_to(dtype, value));
+        return add_constant(graph, dtype, std::move(shape), std::span<const std::int64_t>(integers), where);
+    }
     std::vector<double> rounded;
     rounded.reserve(values.size());
     for (const double value : values) rounded.push_back(round_to(dtype, value));
     Node node = leaf(graph, Op::constant, dtype, std::move(shape), where);
     node.values = std::make_shared<const std::vector<double>>(std::move(rounded));
     return graph.intern(std::move(node));
+}
+
+NodeId add_constant(GraphData& graph, DType dtype, Shape shape, std::span<const std::int64_t> values,
+                    const std::source_location& where) {
+    check_table(graph, dtype, shape, values.size(), where);
+    std::vector<double> nearest;
+    nearest.reserve(values.size());
+    for (const std::int64_t value : values)
+        nearest.push_back(is_float(dtype) ? round_integer(dtype, value)
+                                          : static_cast<double>(saturate_to(dtype, value)));
+    Node node = leaf(graph, Op::constant, dtype, std::move(shape), where);
+    node.values = std::make_shared<const std::vector<double>>(std::move(nearest));
+    if (dtype == DType::i64 && !std::all_of(values.begin(), values.end(), is_double))
+        node.wide = std::make_shared<const std::vector<std::int64_t>>(values.begin(), values.end());
+    return graph.intern(std::move(node));
+}
+
+NodeId add_size(GraphData& graph, DType dtype, const Dim& value, const std::source_location& where) {
+    if (value.is_constant()) {
+        const std::int64_t number = value.constant();
+        return add_constant(graph, dtype, {}, std::span(&number, 1), where);
+    }
+    const auto list = [](const Dim& dim) { return std::vector<Dim>{dim}; };
+    const auto number_of = [&](DType type) { return list(static_cast<int>(type)); };
+    const NodeId table = graph.make(
+        Op::iota, {}, {{"length", list(1)}, {"start", list(value)}, {"dtype", number_of(DType::i64)}}, where);
+    const NodeId scalar = graph.make(Op::reshape, {table}, {{"shape", Shape{}}}, where);
+    return dtype == DType::i64 ? scalar : graph.make(Op::cast, {scalar}, {{"dtype", number_of(dtype)}}, where);
 }
 
 }  // namespace cairn::inline v0::ir

@@ -25,4 +25,10 @@ std::size_t add_state(GraphData& graph, std::string_view name, DType dtype, Shap
 NodeId add_constant(GraphData& graph, DType dtype, Shape shape, std::span<const double> values,
                     const std::source_location& where);
 
+/// The same of integers, each reduced to dtype as by `cast`, exactly where dtype is i64.
+NodeId add_constant(GraphData& graph, DType dtype, Shape shape, std::span<const std::int64_t> values,
+                    const std::source_location& where);
+/// The value of a size as a scalar: a constant, or nodes that count to it where it has symbols.
+NodeId add_size(GraphData& graph, DType dtype, const Dim& value, const std::source_location& where);
+
 }  // namespace cairn::inline v0::ir

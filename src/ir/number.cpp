@@ -89,4 +89,13 @@ bool can_hold(DType dtype, double value) noexcept {
            (dtype == DType::i64 ? value < 0x1p63 : value <= static_cast<double>(highest_integer(dtype)));
 }
 
+bool can_hold_integer(DType dtype, std::int64_t value) noexcept {
+    return is_float(dtype) || (value >= lowest_integer(dtype) && value <= highest_integer(dtype));
+}
+
+bool is_double(std::int64_t value) noexcept {
+    const auto nearest = static_cast<double>(value);
+    return nearest < 0x1p63 && static_cast<std::int64_t>(nearest) == value;
+}
+
 }  // namespace cairn::inline v0::ir

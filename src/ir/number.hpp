@@ -28,5 +28,8 @@ std::int64_t lowest_integer(DType dtype) noexcept;
 std::int64_t highest_integer(DType dtype) noexcept;
 /// True when an element of `dtype` can be exactly `value`, or `dtype` is a float (which rounds).
 bool can_hold(DType dtype, double value) noexcept;
+bool can_hold_integer(DType dtype, std::int64_t value) noexcept;
+/// True when the integer is a double: one of at most 53 significant bits.
+bool is_double(std::int64_t value) noexcept;
 
 }  // namespace cairn::inline v0::ir

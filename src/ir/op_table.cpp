@@ -20,6 +20,7 @@ constexpr auto slice_attributes = list("axis", "start", "stop", "step");
 constexpr auto pad_attributes = list("axis", "before", "after", "value");
 constexpr auto iota_attributes = list("length", "start", "dtype");
 constexpr auto window_attributes = list("axis", "size", "stride", "dilation");
+constexpr auto argsort_attributes = list("axis", "descending");
 constexpr auto device_attribute = list("device");
 constexpr auto start_attribute = list("start");
 
@@ -64,6 +65,7 @@ constexpr std::array rows = {
     OpInfo{Op::where,       "where",       C::elementwise, 3, 3},
     OpInfo{Op::sum,         "sum",         C::reduction,   1, 1, A::numbers, false, axes_attribute},
     OpInfo{Op::max_reduce,  "max_reduce",  C::reduction,   1, 1, A::numbers, false, axes_attribute},
+    OpInfo{Op::prod,        "prod",        C::reduction,   1, 1, A::numbers, false, axes_attribute},
     OpInfo{Op::argmax,      "argmax",      C::reduction,   1, 1, A::numbers, false, axis_attribute},
     OpInfo{Op::matmul,      "matmul",      C::contraction, 2, 2, A::numbers},
     OpInfo{Op::reshape,     "reshape",     C::movement,    1, 1, A::any, false, shape_attribute},
@@ -74,8 +76,11 @@ constexpr std::array rows = {
     OpInfo{Op::concat,      "concat",      C::indexing,    1, -1, A::any, false, axis_attribute},
     OpInfo{Op::gather,      "gather",      C::indexing,    2, 2, A::any, false, axis_attribute},
     OpInfo{Op::scatter,     "scatter",     C::indexing,    3, 3, A::any, false, axis_attribute},
+    OpInfo{Op::take_along_axis, "take_along_axis", C::indexing, 2, 2, A::any, false, axis_attribute},
     OpInfo{Op::iota,        "iota",        C::leaf,        0, 0, A::numbers, false, iota_attributes},
     OpInfo{Op::window,      "window",      C::movement,    1, 1, A::any, false, window_attributes},
+    OpInfo{Op::cumsum,      "cumsum",      C::scan,        1, 1, A::numbers, false, axis_attribute},
+    OpInfo{Op::argsort,     "argsort",     C::scan,        1, 1, A::numbers, false, argsort_attributes},
     OpInfo{Op::copy_to,     "copy_to",     C::transfer,    1, 1, A::any, false, device_attribute},
     OpInfo{Op::state_append, "state_append", C::effect,    2, 2},
     OpInfo{Op::state_write, "state_write", C::effect,      2, 2, A::any, false, start_attribute},

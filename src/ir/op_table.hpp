@@ -14,11 +14,12 @@ namespace cairn::inline v0::ir {
 enum class OpClass : std::uint8_t {
     leaf,         ///< input, weight, constant, state_read, iota
     elementwise,  ///< out[i] = f(in[i], ...), operands broadcast
-    reduction,    ///< sum, max_reduce: attribute `axes` (negative); argmax: `axis`; axes kept with size 1
+    reduction,    ///< sum, max_reduce, prod: attribute `axes` (negative); argmax: `axis`; axes kept with size 1
     contraction,  ///< matmul
     movement,     ///< reshape, transpose, broadcast, slice, window: the same elements elsewhere, a view where strides
                   ///< allow
-    indexing,     ///< pad, concat, gather, scatter: need a kernel
+    indexing,     ///< pad, concat, gather, scatter, take_along_axis: need a kernel
+    scan,         ///< cumsum, argsort: along `axis`, a result of the same shape
     transfer,     ///< copy_to
     effect,       ///< state_append, state_write
 };

@@ -39,6 +39,10 @@ Tensor logical_xor(const Operand& a, const Operand& b) { return call(Op::logical
 Tensor logical_not(const Operand& a) { return call(Op::logical_not, {a}); }
 // clang-format on
 
+Tensor min(const Tensor& a, const Tensor& b, std::source_location where) { return min(Operand(a, where), Operand(b)); }
+Tensor max(const Tensor& a, const Tensor& b, std::source_location where) { return max(Operand(a, where), Operand(b)); }
+Tensor pow(const Tensor& a, const Tensor& b, std::source_location where) { return pow(Operand(a, where), Operand(b)); }
+
 Tensor where(const Operand& condition, const Operand& a, const Operand& b) {
     return call(Op::where, {condition, a, b});
 }

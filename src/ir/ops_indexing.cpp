@@ -47,6 +47,10 @@ Tensor scatter(const Operand& x, const Operand& indices, const Operand& updates,
     return call(Op::scatter, {x, indices, updates}, {{"axis", List{axis}}});
 }
 
+Tensor take_along_axis(const Operand& x, const Operand& indices, int axis) {
+    return call(Op::take_along_axis, {x, indices}, {{"axis", List{axis}}});
+}
+
 Tensor iota(const Graph& graph, const Dim& length, DType dtype, const Dim& start, std::source_location where) {
     const auto id = graph.data()->make(
         Op::iota, {}, {{"length", List{length}}, {"start", List{start}}, {"dtype", List{static_cast<int>(dtype)}}},

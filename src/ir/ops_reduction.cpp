@@ -21,21 +21,31 @@ Tensor drop_axes(const Tensor& reduced, const Operand& x, std::string_view attri
     return axes.empty() ? reduced : reshape(Operand(reduced, x.where()), std::move(shape));
 }
 
-}  // namespace
-
-Tensor sum(const Operand& x, std::vector<int> axes, bool keepdims) {
-    const Tensor reduced = call(Op::sum, {x}, {{"axes", ir::dims(axes)}});
+Tensor reduce(Op op, const Operand& x, const IntList& axes, bool keepdims) {
+    const Tensor reduced = call(op, {x}, {{"axes", ir::dims(axes.values())}});
     return keepdims ? reduced : drop_axes(reduced, x, "axes");
 }
 
-Tensor max_reduce(const Operand& x, std::vector<int> axes, bool keepdims) {
-    const Tensor reduced = call(Op::max_reduce, {x}, {{"axes", ir::dims(axes)}});
-    return keepdims ? reduced : drop_axes(reduced, x, "axes");
+}  // namespace
+
+Tensor sum(const Operand& x, const IntList& axes, bool keepdims) { return reduce(Op::sum, x, axes, keepdims); }
+
+Tensor prod(const Operand& x, const IntList& axes, bool keepdims) { return reduce(Op::prod, x, axes, keepdims); }
+
+Tensor max_reduce(const Operand& x, const IntList& axes, bool keepdims) {
+    return reduce(Op::max_reduce, x, axes, keepdims);
 }
 
 Tensor argmax(const Operand& x, int axis, bool keepdims) {
     const Tensor reduced = call(Op::argmax, {x}, {{"axis", std::vector<Dim>{axis}}});
     return keepdims ? reduced : drop_axes(reduced, x, "axis");
+}
+
+Tensor cumsum(const Operand& x, int axis) { return call(Op::cumsum, {x}, {{"axis", std::vector<Dim>{axis}}}); }
+
+Tensor argsort(const Operand& x, int axis, bool descending) {
+    return call(Op::argsort, {x},
+                {{"axis", std::vector<Dim>{axis}}, {"descending", std::vector<Dim>{descending ? 1 : 0}}});
 }
 
 }  // namespace cairn::inline v0

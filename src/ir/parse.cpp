@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace cairn::inline v0 {
 namespace {
@@ -37,7 +38,10 @@ private:
     NodeId read_leaf(TextCursor& cursor, Op op);
     NodeId read_constant(TextCursor& cursor);
     NodeId read_op(TextCursor& cursor, Op op);
-    std::vector<double> read_values(TextCursor& cursor, bool& scalar);
+    template <typename T, typename Read>
+    static std::vector<T> read_values(TextCursor& cursor, Read read);
+    static std::int64_t read_integer(TextCursor& cursor);
+    static void expect_held(TextCursor& cursor, DType dtype, double value, std::size_t place);
     void read_attributes(TextCursor& cursor, Attributes& attributes);
     NodeId read_reference(TextCursor& cursor);
     std::string read_name(TextCursor& cursor, bool bare = false);
@@ -158,26 +162,55 @@ NodeId GraphReader::read_leaf(TextCursor& cursor, Op op) {
 NodeId GraphReader::read_constant(TextCursor& cursor) {
     cursor.peek();
     const std::size_t place = cursor.place();
-    bool scalar = false;
-    const std::vector<double> values = read_values(cursor, scalar);
+    const bool scalar = cursor.peek() != '{';
+    const std::vector<double> values = read_values<double>(cursor, [&] { return cursor.number(); });
     DType dtype{};
     Shape shape;
     read_type(cursor, dtype, shape);
     if (scalar != shape.empty()) cursor.fail("a scalar stands bare, a table in braces", place);
-    for (const double value : values)
-        if (!ir::can_hold(dtype, value))
-            cursor.fail(fmt::format("the number {} is no {}", types::number_text(value), to_string(dtype)), place);
-    return located(cursor, place, [&] { return ir::add_constant(*graph_, dtype, shape, values, {}); });
+    const auto is_large = [](double value) { return std::fabs(value) >= 0x1p53; };
+    if (dtype != DType::i64 || std::none_of(values.begin(), values.end(), is_large)) {
+        for (const double value : values) expect_held(cursor, dtype, value, place);
+        return located(cursor, place, [&] { return ir::add_constant(*graph_, dtype, shape, std::span(values), {}); });
+    }
+    // Only the type told that the digits count which a double drops.
+    const std::size_t end = cursor.place();
+    cursor.move_to(place);
+    const auto exact = read_values<std::int64_t>(cursor, [&] { return read_integer(cursor); });
+    cursor.move_to(end);
+    return located(cursor, place, [&] { return ir::add_constant(*graph_, dtype, shape, std::span(exact), {}); });
 }
 
-std::vector<double> GraphReader::read_values(TextCursor& cursor, bool& scalar) {
-    scalar = !cursor.accept("{");
-    if (scalar) return {cursor.number()};
-    std::vector<double> values;
+template <typename T, typename Read>
+std::vector<T> GraphReader::read_values(TextCursor& cursor, Read read) {
+    if (!cursor.accept("{")) return {read()};
+    std::vector<T> values;
     if (cursor.accept("}")) return values;
-    do { values.push_back(cursor.number()); } while (cursor.accept(","));
+    do { values.push_back(read()); } while (cursor.accept(","));
     cursor.expect("}");
     return values;
+}
+
+void GraphReader::expect_held(TextCursor& cursor, DType dtype, double value, std::size_t place) {
+    if (!ir::can_hold(dtype, value))
+        cursor.fail(fmt::format("the number {} is no {}", types::number_text(value), to_string(dtype)), place);
+}
+
+// An integer, in digits alone or as `1e18`.
+std::int64_t GraphReader::read_integer(TextCursor& cursor) {
+    cursor.peek();
+    const std::size_t place = cursor.place();
+    const double nearest = cursor.number();
+    const std::size_t end = cursor.place();
+    cursor.move_to(place);
+    const bool is_in_range = nearest >= -0x1p63 && nearest <= 0x1p63;
+    if (is_in_range && std::trunc(nearest) == nearest) {
+        const std::int64_t value = cursor.integer();
+        if (cursor.place() == end) return value;
+        cursor.move_to(end);
+    }
+    expect_held(cursor, DType::i64, nearest, place);
+    return ir::truncate_to(DType::i64, nearest);
 }
 
 NodeId GraphReader::read_op(TextCursor& cursor, Op op) {

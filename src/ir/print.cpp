@@ -9,6 +9,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <ostream>
 
 namespace cairn::inline v0::ir {
 namespace {
@@ -40,10 +41,12 @@ std::string value_text(DType dtype, double value) {
 }
 
 std::string values_text(const Node& node) {
-    const std::vector<double>& values = *node.values;
-    if (node.shape.empty()) return " " + value_text(node.dtype, values.front());
+    const auto value = [&](std::size_t i) {
+        return node.wide ? fmt::format("{}", (*node.wide)[i]) : value_text(node.dtype, (*node.values)[i]);
+    };
+    if (node.shape.empty()) return " " + value(0);
     std::string text = " {";
-    for (std::size_t i = 0; i < values.size(); ++i) text += (i == 0 ? "" : ", ") + value_text(node.dtype, values[i]);
+    for (std::size_t i = 0; i < node.values->size(); ++i) text += (i == 0 ? "" : ", ") + value(i);
     return text + "}";
 }
 
@@ -82,5 +85,7 @@ std::string print(const GraphData& graph) {
 namespace cairn::inline v0 {
 
 std::string to_string(const Graph& graph) { return ir::print(*graph.data()); }
+
+std::ostream& operator<<(std::ostream& out, const Graph& graph) { return out << to_string(graph); }
 
 }  // namespace cairn::inline v0

@@ -9,6 +9,7 @@ std::string operand_name(Op op, std::size_t index, std::size_t count) {
     switch (op) {
         case Op::where: return index == 0 ? "condition" : index == 1 ? "a" : "b";
         case Op::gather:
+        case Op::take_along_axis:
         case Op::scatter: return index == 0 ? "x" : index == 1 ? "indices" : "updates";
         case Op::state_append:
         case Op::state_write: return index == 0 ? "state" : "rows";

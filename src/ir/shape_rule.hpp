@@ -66,6 +66,7 @@ Inferred infer_reduction(const ShapeRule& rule);
 Inferred infer_matmul(const ShapeRule& rule);
 Inferred infer_movement(const ShapeRule& rule);
 Inferred infer_indexing(const ShapeRule& rule);
+Inferred infer_scan(const ShapeRule& rule);
 Inferred infer_iota(const ShapeRule& rule);
 Inferred infer_state_change(const ShapeRule& rule);
 

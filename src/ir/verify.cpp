@@ -30,6 +30,8 @@ std::string check_leaf(const Node& node, Names& names) {
     if (!attributes_fit) return "its attributes are not those of its op";
     if ((node.op == Op::constant) != (node.values != nullptr)) return "values belong to constants";
     if (!node.values) return {};
+    if (node.wide && (node.dtype != DType::i64 || node.wide->size() != node.values->size()))
+        return "wide values belong to i64, as many as there are values";
     const Dim count = element_count(node.shape);
     return count == Dim(node.values->size()) ? std::string() : "it has another number of values than its shape";
 }

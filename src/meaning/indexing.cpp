@@ -79,6 +79,24 @@ Value evaluate_gather(const Evaluation& e) {
     return out;
 }
 
+Value evaluate_take_along_axis(const Evaluation& e) {
+    const Value &x = e.operand(0), &indices = e.operand(1);
+    check_indices(e, x.shape[e.axis()]);
+    Value out = e.result();
+    const Sizes dense = row_major(x.shape);
+    Sizes strides = dense;
+    strides[e.axis()] = 0;
+    const auto line = places(e.shape, {strides});
+    with_storage(
+        out.dtype,
+        [&](auto& to, const auto& from) {
+            for (std::size_t i = 0; i < to.size(); ++i)
+                to[i] = from[static_cast<std::size_t>(line[i] + indices.integers[i] * dense[e.axis()])];
+        },
+        out, x);
+    return out;
+}
+
 Value evaluate_scatter(const Evaluation& e) {
     const Blocks n(e.operand(0).shape, e.axis());
     const auto& indices = e.operand(1).integers;
@@ -104,6 +122,7 @@ Value evaluate_indexing(const Evaluation& e) {
         case Op::pad: return evaluate_pad(e);
         case Op::concat: return evaluate_concat(e);
         case Op::gather: return evaluate_gather(e);
+        case Op::take_along_axis: return evaluate_take_along_axis(e);
         default: return evaluate_scatter(e);
     }
 }

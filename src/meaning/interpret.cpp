@@ -55,6 +55,7 @@ private:
             case OpClass::contraction: return evaluate_matmul(e);
             case OpClass::movement: return evaluate_movement(e);
             case OpClass::indexing: return evaluate_indexing(e);
+            case OpClass::scan: return evaluate_scan(e);
             case OpClass::effect: return evaluate_state_change(e);
             case OpClass::transfer: break;
         }
@@ -68,7 +69,9 @@ private:
             Value out = e.result();
             for (std::size_t i = 0; i < out.size(); ++i) {
                 const double value = (*node.values)[node.values->size() == 1 ? 0 : i];
-                if (is_float(node.dtype))
+                if (node.wide)
+                    out.integers[i] = (*node.wide)[node.wide->size() == 1 ? 0 : i];
+                else if (is_float(node.dtype))
                     out.data[i] = value;
                 else
                     out.integers[i] = truncate_to(node.dtype, value);

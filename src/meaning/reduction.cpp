@@ -32,6 +32,25 @@ Value evaluate_sum(const Evaluation& e) {
     return out;
 }
 
+Value evaluate_prod(const Evaluation& e) {
+    const Value& x = e.operand(0);
+    Value out = e.result();
+    out.data.assign(out.data.size(), 1);
+    out.integers.assign(out.integers.size(), 1);
+    const auto to = targets(e);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        const auto place = static_cast<std::size_t>(to[i]);
+        if (is_float(x.dtype)) {
+            out.data[place] *= x.data[i];
+        } else {
+            const auto a = static_cast<std::uint64_t>(out.integers[place]),
+                       b = static_cast<std::uint64_t>(x.integers[i]);
+            out.integers[place] = wrap_to(x.dtype, static_cast<std::int64_t>(a * b));
+        }
+    }
+    return out;
+}
+
 Value evaluate_max(const Evaluation& e) {
     const Value& x = e.operand(0);
     Value out = e.result();
@@ -75,6 +94,7 @@ Value evaluate_reduction(const Evaluation& e) {
     switch (e.node().op) {
         case Op::sum: return evaluate_sum(e);
         case Op::max_reduce: return evaluate_max(e);
+        case Op::prod: return evaluate_prod(e);
         default: return evaluate_argmax(e);
     }
 }

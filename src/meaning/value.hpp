@@ -37,6 +37,7 @@ Value evaluate_reduction(const Evaluation& evaluation);
 Value evaluate_matmul(const Evaluation& evaluation);
 Value evaluate_movement(const Evaluation& evaluation);
 Value evaluate_indexing(const Evaluation& evaluation);
+Value evaluate_scan(const Evaluation& evaluation);
 Value evaluate_iota(const Evaluation& evaluation);
 Value evaluate_state_change(const Evaluation& evaluation);
 

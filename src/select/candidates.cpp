@@ -66,6 +66,8 @@ Candidates::Candidates(const ir::GraphData& graph, const KernelSet& kernels, Isa
                 for (const Dim& dim : *list) text += ' ' + cairn::to_string(dim);
         if (node.values != nullptr)
             for (const double value : *node.values) text += fmt::format(" {}", value);
+        if (node.wide != nullptr)
+            for (const std::int64_t value : *node.wide) text += fmt::format(" {}", value);
         for (const NodeId operand : node.operands) text += ' ' + origins_[operand];
         origins_[id] = cairn::to_string(digest(text));
     }

@@ -110,7 +110,8 @@ private:
         } else if (key.second.empty() && node.op == Op::constant) {
             buffer.kind = BufferKind::constant;
             buffer.desc.bound = true;
-            buffer.data = encode(node.dtype, *node.values, element_count(node.shape).constant());
+            buffer.data = node.wide ? encode(*node.wide, element_count(node.shape).constant())
+                                    : encode(node.dtype, *node.values, element_count(node.shape).constant());
         } else if (candidates_.bound()[key.first]) {
             buffer.kind = BufferKind::bound;
             buffer.desc.bound = true;
@@ -325,6 +326,13 @@ std::vector<std::byte> encode(DType dtype, const std::vector<double>& values, st
             case DType::boolean: store(bytes, i, static_cast<std::uint8_t>(value != 0)); break;
         }
     }
+    return bytes;
+}
+
+std::vector<std::byte> encode(const std::vector<std::int64_t>& values, std::int64_t count) {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(count) * sizeof(std::int64_t));
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
+        store(bytes, i, values.size() == 1 ? values[0] : values[i]);
     return bytes;
 }
 

@@ -14,5 +14,7 @@ program::Program emit(const ir::GraphData& graph, const Selection& selection, Ca
 
 /// The values of a constant as bytes of its dtype.
 std::vector<std::byte> encode(DType dtype, const std::vector<double>& values, std::int64_t count);
+/// Those of an i64 constant that needs more digits than a double has.
+std::vector<std::byte> encode(const std::vector<std::int64_t>& values, std::int64_t count);
 
 }  // namespace cairn::inline v0::select

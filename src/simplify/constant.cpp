@@ -1,6 +1,6 @@
-#include "meaning/interpret.hpp"
 #include "ir/number.hpp"
 #include "ir/op_table.hpp"
+#include "meaning/interpret.hpp"
 #include "simplify/op_rows.hpp"
 #include "simplify/rewriter.hpp"
 #include "simplify/rule.hpp"
@@ -92,7 +92,7 @@ Result fold(Rewriter& r, NodeId id) {
 // One element needs no array, and elementwise ops repeat it by themselves.
 Result constant_uniform(Rewriter& r, NodeId id) {
     const ir::Node& node = r.node(id);
-    if (node.shape.empty() || node.values->empty()) return std::nullopt;
+    if (node.shape.empty() || node.values->empty() || node.wide) return std::nullopt;
     const double first = node.values->front();
     const bool uniform = std::all_of(node.values->begin(), node.values->end(), [&](double value) {
         return value == first && std::signbit(value) == std::signbit(first);
@@ -110,8 +110,9 @@ Result iota_one(Rewriter& r, NodeId id) {
     return r.filled_like(id, value);
 }
 
-constexpr std::array other_ops = {Op::sum,   Op::max_reduce, Op::argmax, Op::matmul, Op::reshape, Op::transpose,
-                                  Op::slice, Op::pad,        Op::concat, Op::gather, Op::scatter, Op::window};
+constexpr std::array other_ops = {Op::sum,       Op::max_reduce,      Op::prod,   Op::argmax, Op::matmul, Op::reshape,
+                                  Op::transpose, Op::slice,           Op::pad,    Op::concat, Op::gather, Op::scatter,
+                                  Op::window,    Op::take_along_axis, Op::cumsum, Op::argsort};
 
 constexpr std::array single_rows = {
     Rule{"constant_uniform", "constant [c, c, ..] = broadcast(c)", Op::constant, constant_uniform},

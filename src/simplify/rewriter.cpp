@@ -104,7 +104,7 @@ NodeId Rewriter::filled_like(NodeId id, double value) {
 std::optional<double> Rewriter::scalar_value(NodeId id) const {
     const Node* at = &node(id);
     if (at->op == Op::broadcast) at = &node(at->operands[0]);
-    if (at->op != Op::constant || !at->shape.empty() || at->values->empty()) return std::nullopt;
+    if (at->op != Op::constant || !at->shape.empty() || at->values->empty() || at->wide) return std::nullopt;
     return at->values->front();
 }
 

@@ -1,4 +1,5 @@
 #include <array>
+#include <ostream>
 
 #include "cairn/types.hpp"
 
@@ -26,6 +27,8 @@ bool is_float(DType dtype) noexcept { return dtype <= DType::bf16; }
 bool is_integer(DType dtype) noexcept { return dtype >= DType::i64 && dtype <= DType::u8; }
 
 std::string_view to_string(DType dtype) noexcept { return row(dtype).name; }
+
+std::ostream& operator<<(std::ostream& out, DType dtype) { return out << to_string(dtype); }
 
 std::optional<DType> parse_dtype(std::string_view name) noexcept {
     for (std::size_t i = 0; i < rows.size(); ++i) {

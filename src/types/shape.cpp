@@ -1,9 +1,15 @@
+#include <ostream>
+
 #include "cairn/types.hpp"
 #include "types/text_cursor.hpp"
 
 namespace cairn::inline v0 {
 
 std::string to_string(const Shape& shape) { return types::dims_text(shape, "[", "]"); }
+
+std::ostream& operator<<(std::ostream& out, const Dim& dim) { return out << to_string(dim); }
+
+std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << to_string(shape); }
 
 std::string to_string(DType dtype, const Shape& shape) { return std::string(to_string(dtype)) + to_string(shape); }
 

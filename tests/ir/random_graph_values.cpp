@@ -167,8 +167,20 @@ bool RandomGraphBuilder::arg_max() {
     if (!x || x->tensor.rank() == 0) return false;
     const int axis = axis_of(x->tensor);
     if (!provably_le(1, x->tensor.dim(axis))) return false;
-    return keep_integer(argmax(x->tensor, axis, random_.one_in(2)),
-                        static_cast<double>(x->tensor.dim(axis).upper_bound()));
+    const auto n = static_cast<double>(x->tensor.dim(axis).upper_bound());
+    switch (random_.below(5)) {
+        case 0: return keep_integer(argsort(x->tensor, axis, random_.one_in(2)), n);
+        case 1: {
+            const Tensor order = argsort(x->tensor, axis, random_.one_in(2));
+            return keep(take_along_axis(x->tensor, order, axis), x->limit, x->error, x->quantum);
+        }
+        case 2: return keep(cumsum(x->tensor, axis), n * x->limit, n * (x->error + n * x->limit), x->quantum);
+        case 3: {
+            const double limit = std::pow(x->limit, n);
+            return n <= 3 && x->limit >= 1 && keep(prod(x->tensor, axis), limit, n * limit * (1 + x->error));
+        }
+        default: return keep_integer(argmax(x->tensor, axis, random_.one_in(2)), n);
+    }
 }
 
 bool RandomGraphBuilder::product() {

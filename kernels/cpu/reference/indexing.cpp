@@ -2,10 +2,11 @@
 #include "kernels/cpu/reference/rows.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 
-/// pad, concat, gather, scatter, iota: ops that are no view of one input. Members of a team share the elements evenly;
-/// who copies an element cannot change it.
+/// pad, concat, gather, scatter, take_along_axis, iota: ops that are no view of one input. Members of a team share the
+/// elements evenly; who copies an element cannot change it.
 namespace cairn::inline v0::kernels::cpu::reference {
 namespace {
 
@@ -119,6 +120,23 @@ void run_scatter(const Args& args, Team& team) {
     }
 }
 
+void run_take_along_axis(const Args& args, Team& team) {
+    const Indexing& how = *static_cast<const Indexing*>(args.prepared);
+    const TensorArg &x = args.inputs[0], &indices = args.inputs[1], &out = args.outputs[0];
+    const auto bytes = static_cast<std::int64_t>(how.bytes);
+    const Range range = share(element_count(view_of(out)), team.rank(), team.size());
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+        const std::int64_t index = index_at(indices, i, x.shape[how.axis], how.index_dtype);
+        if (index < 0) return team.fail(out_of_range);
+        std::int64_t from = index * x.strides[how.axis], rest = i;
+        for (int axis = out.rank - 1; axis >= 0; --axis) {
+            if (axis != how.axis) from += rest % out.shape[axis] * x.strides[axis];
+            rest /= out.shape[axis];
+        }
+        std::memcpy(out.data + offset_of(view_of(out), i) * bytes, x.data + from * bytes, how.bytes);
+    }
+}
+
 void run_iota(const Args& args, Team& team) {
     const Indexing& how = *static_cast<const Indexing*>(args.prepared);
     const TensorArg& out = args.outputs[0];
@@ -150,15 +168,15 @@ Refusal accepts(const Problem& problem) {
     if (problem.outputs.size() != 1) return "needs one output";
     const std::string& name = problem.definition;
     const std::size_t inputs = problem.inputs.size();
-    if (name == "pad"       ? inputs != 1
-        : name == "gather"  ? inputs != 2
-        : name == "scatter" ? inputs != 3
-        : name == "iota"    ? inputs != 0
-                            : inputs == 0)
+    if (name == "pad"                                   ? inputs != 1
+        : name == "gather" || name == "take_along_axis" ? inputs != 2
+        : name == "scatter"                             ? inputs != 3
+        : name == "iota"                                ? inputs != 0
+                                                        : inputs == 0)
         return "has the wrong number of inputs";
     if (name == "pad" && !can_hold(problem.outputs[0].dtype, problem.attributes.number("value")))
         return "needs a value that the dtype can hold";
-    if (name == "gather" || name == "scatter") {
+    if (name == "gather" || name == "scatter" || name == "take_along_axis") {
         const DType dtype = problem.inputs[1].dtype;
         if (dtype != DType::i32 && dtype != DType::i64) return "needs indices i32 or i64";
     }
@@ -219,6 +237,10 @@ void add_indexing(std::vector<Kernel>& kernels) {
                              {"scatter axis=(-2) | f32[50,9] i32[N] f32[N,9] -> f32[50,9] where N in 0..200",
                               "scatter axis=(-1) | i32[3,8] i64[5] i32[3,5]:(1,3) -> i32[3,8]"}));
     kernels.back().in_place = {{0, 0}};
+    kernels.push_back(kernel("take_along_axis", run_take_along_axis,
+                             {"take_along_axis axis=(-2) | f32[50,9] i32[N,9] -> f32[N,9] where N in 0..200",
+                              "take_along_axis axis=(-1) | u8[3,8]:(1,3) i64[3,5] -> u8[3,5]",
+                              "take_along_axis axis=(-3) | f64[7,2,3] i32[4,2,3]:(1,4,8) -> f64[4,2,3]:(12,6,2)"}));
     kernels.push_back(kernel("iota", run_iota,
                              {"iota length=(N) start=(0) dtype=(5) | -> i32[N] where N in 0..200",
                               "iota length=(9) start=(N) dtype=(1) | -> f32[9] where N in 0..50"}));

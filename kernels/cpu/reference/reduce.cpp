@@ -6,11 +6,11 @@
 #include <limits>
 #include <memory>
 
-/// sum, max_reduce, argmax: one output element at a time, floats in double.
+/// sum, prod, max_reduce, argmax: one output element at a time, floats in double.
 namespace cairn::inline v0::kernels::cpu::reference {
 namespace {
 
-enum class Fold { sum, max, argmax };
+enum class Fold { sum, prod, max, argmax };
 
 struct Reduction {
     Fold fold;
@@ -36,6 +36,14 @@ void add_values(Total& total, const Block& block, int count, const Reduction& re
                                                         static_cast<std::uint64_t>(block.whole[i]));
             continue;
         }
+        if (reduction.fold == Fold::prod) {
+            if (real)
+                total.real *= block.real[i];
+            else
+                total.whole = static_cast<std::int64_t>(static_cast<std::uint64_t>(total.whole) *
+                                                        static_cast<std::uint64_t>(block.whole[i]));
+            continue;
+        }
         // A NaN beats everything that comes later; on a tie the first stays.
         if (total.is_nan) continue;
         const bool nan = real && std::isnan(block.real[i]);
@@ -53,6 +61,11 @@ void add_values(Total& total, const Block& block, int count, const Reduction& re
 Total start(const Reduction& reduction) noexcept {
     Total total;
     if (reduction.fold == Fold::sum) return total;
+    if (reduction.fold == Fold::prod) {
+        total.real = 1;
+        total.whole = 1;
+        return total;
+    }
     total.real = -std::numeric_limits<double>::infinity();
     total.whole = smallest(reduction.input);
     return total;
@@ -116,6 +129,7 @@ Refusal accepts(const Problem& problem) {
 std::shared_ptr<const void> prepare(const Problem& problem, int) {
     auto reduction = std::make_shared<Reduction>();
     reduction->fold = problem.definition == "sum"      ? Fold::sum
+                      : problem.definition == "prod"   ? Fold::prod
                       : problem.definition == "argmax" ? Fold::argmax
                                                        : Fold::max;
     reduction->input = problem.inputs[0].dtype;
@@ -156,6 +170,13 @@ void add_reductions(std::vector<Kernel>& kernels) {
              name + " axes=(-2,-1) | bf16[70,3]:(1,70) -> bf16[1,1]", name + " axes=(-1) | i8[40,9] -> i8[40,1]",
              name + " axes=(-2) | u8[9,4]:(0,1) -> u8[1,4]",
              name + " axes=(-1) | i32[2,N] -> i32[2,1] where N in 0..90", name + " axes=(-1) | i64[20] -> i64[1]"}));
+    kernels.push_back(kernel(
+        "prod", {"prod axes=(-1) | f32[3,N] -> f32[3,1] where N in 0..40",
+                 "prod axes=(-3,-1) | f64[4,5,6]:(60,6,1) -> f64[1,5,1]",
+                 "prod axes=(-2) | f16[2,N,3] -> f16[2,1,3] where N in 1..6",
+                 "prod axes=(-2,-1) | bf16[7,3]:(1,7) -> bf16[1,1]", "prod axes=(-1) | i8[40,9] -> i8[40,1]",
+                 "prod axes=(-2) | u8[9,4]:(0,1) -> u8[1,4]", "prod axes=(-1) | i32[2,N] -> i32[2,1] where N in 0..90",
+                 "prod axes=(-1) | i64[20] -> i64[1]"}));
     kernels.push_back(
         kernel("argmax", {"argmax axis=(-1) | f32[3,N] -> i32[3,1] where N in 1..300",
                           "argmax axis=(-2) | f64[4,5,6]:(60,6,1) -> i32[4,1,6]",

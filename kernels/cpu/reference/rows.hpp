@@ -13,6 +13,7 @@ void add_reductions(std::vector<Kernel>& kernels);
 void add_matmul(std::vector<Kernel>& kernels);
 void add_movement(std::vector<Kernel>& kernels);
 void add_indexing(std::vector<Kernel>& kernels);
+void add_scans(std::vector<Kernel>& kernels);
 void add_state_changes(std::vector<Kernel>& kernels);
 
 /// The share of peak arithmetic that a reference kernel is expected to reach.

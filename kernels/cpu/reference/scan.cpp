@@ -1,0 +1,158 @@
+#include "kernels/cpu/reference/element.hpp"
+#include "kernels/cpu/reference/rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+/// cumsum, argsort: one line along the axis at a time, each by one member.
+namespace cairn::inline v0::kernels::cpu::reference {
+namespace {
+
+struct Scan {
+    int axis;
+    DType dtype;
+    bool descending;
+};
+
+// The first element of the `line`-th line: an offset that leaves the axis out.
+std::int64_t line_offset(const View& view, int axis, std::int64_t line) noexcept {
+    std::int64_t offset = 0;
+    for (int i = view.rank - 1; i >= 0; --i) {
+        if (i == axis) continue;
+        offset += line % view.shape[i] * view.strides[i];
+        line /= view.shape[i];
+    }
+    return offset;
+}
+
+// Calls `work` for the lines this member takes.
+template <typename Work>
+void each_line(const View& view, int axis, Team& team, const Work& work) {
+    std::int64_t lines = 1;
+    for (int i = 0; i < view.rank; ++i) lines *= i == axis ? std::min<std::int64_t>(view.shape[i], 1) : view.shape[i];
+    for (std::int64_t line = team.next_chunk(); line < lines; line = team.next_chunk()) work(line);
+}
+
+void run_cumsum(const Args& args, Team& team) {
+    const Scan& scan = *static_cast<const Scan*>(args.prepared);
+    const View in = view_of(args.inputs[0]), out = view_of(args.outputs[0]);
+    each_line(in, scan.axis, team, [&](std::int64_t line) {
+        const std::int64_t from = line_offset(in, scan.axis, line), to = line_offset(out, scan.axis, line);
+        const std::int64_t size = in.shape[scan.axis];
+        double real = 0;
+        std::uint64_t whole = 0;
+        for (std::int64_t i = 0; i < size; i += block_size) {
+            const int count = static_cast<int>(std::min<std::int64_t>(block_size, size - i));
+            Block block;
+            load(block, in.data, from + i * in.strides[scan.axis], in.strides[scan.axis], count, scan.dtype);
+            for (int j = 0; j < count; ++j) {
+                if (is_float(scan.dtype)) {
+                    real = i + j == 0 ? block.real[j] : real + block.real[j];
+                    block.real[j] = real;
+                } else {
+                    whole += static_cast<std::uint64_t>(block.whole[j]);
+                    block.whole[j] = static_cast<std::int64_t>(whole);
+                }
+            }
+            store(block, out.data, to + i * out.strides[scan.axis], out.strides[scan.axis], count, scan.dtype);
+        }
+    });
+}
+
+// An element and where it stood.
+struct Entry {
+    double real;
+    std::int64_t whole, index;
+};
+
+// -1, 0 or 1 as a is less than b, equal, or larger; a NaN is the largest.
+int order(const Entry& a, const Entry& b, bool is_real) noexcept {
+    if (!is_real) return a.whole < b.whole ? -1 : a.whole > b.whole ? 1 : 0;
+    if (std::isnan(a.real) || std::isnan(b.real)) return static_cast<int>(std::isnan(a.real)) - std::isnan(b.real);
+    return a.real < b.real ? -1 : a.real > b.real ? 1 : 0;
+}
+
+std::int64_t entries_bytes(std::int64_t size) noexcept {
+    return rounded_to_line(size * static_cast<std::int64_t>(sizeof(Entry)));
+}
+
+void run_argsort(const Args& args, Team& team) {
+    const Scan& scan = *static_cast<const Scan*>(args.prepared);
+    const View in = view_of(args.inputs[0]), out = view_of(args.outputs[0]);
+    const std::int64_t size = in.shape[scan.axis];
+    const bool is_real = is_float(scan.dtype);
+    auto* entries = reinterpret_cast<Entry*>(args.workspace + entries_bytes(size) * team.rank());
+    each_line(in, scan.axis, team, [&](std::int64_t line) {
+        const std::int64_t from = line_offset(in, scan.axis, line), to = line_offset(out, scan.axis, line);
+        Block block;
+        for (std::int64_t i = 0; i < size; ++i) {
+            load(block, in.data, from + i * in.strides[scan.axis], 1, 1, scan.dtype);
+            entries[i] = {is_real ? block.real[0] : 0, is_real ? 0 : block.whole[0], i};
+        }
+        // Ties are broken by place: std::stable_sort would allocate.
+        std::sort(entries, entries + size, [&](const Entry& a, const Entry& b) {
+            const int sign = scan.descending ? order(b, a, is_real) : order(a, b, is_real);
+            return sign != 0 ? sign < 0 : a.index < b.index;
+        });
+        for (std::int64_t i = 0; i < size; ++i) {
+            block.whole[0] = entries[i].index;
+            store(block, out.data, to + i * out.strides[scan.axis], 1, 1, DType::i32);
+        }
+    });
+}
+
+Refusal accepts(const Problem& problem) {
+    if (Refusal refusal = needs_plain_memory(problem); !refusal.empty()) return refusal;
+    if (problem.inputs.size() != 1 || problem.outputs.size() != 1) return "needs one input and one output";
+    if (problem.inputs[0].shape != problem.outputs[0].shape) return "needs equal shapes";
+    if (problem.inputs[0].dtype == DType::boolean) return "needs numbers";
+    return {};
+}
+
+std::shared_ptr<const void> prepare(const Problem& problem, int) {
+    const auto axis = axis_index(problem.attributes.integer("axis"), problem.inputs[0].shape.size());
+    const bool sorts = problem.definition == "argsort";
+    return std::make_shared<Scan>(
+        Scan{axis, problem.inputs[0].dtype, sorts && problem.attributes.integer("descending") != 0});
+}
+
+Kernel kernel(const std::string& name, void (*run)(const Args&, Team&), std::vector<std::string> samples) {
+    Kernel made;
+    made.id = "cpu.reference." + name + "@1";
+    made.definition = name;
+    made.accepts = accepts;
+    made.run = run;
+    made.prepare = prepare;
+    made.samples = std::move(samples);
+    return made;
+}
+
+}  // namespace
+
+void add_scans(std::vector<Kernel>& kernels) {
+    kernels.push_back(
+        kernel("cumsum", run_cumsum,
+               {"cumsum axis=(-1) | f32[3,N] -> f32[3,N] where N in 0..300",
+                "cumsum axis=(-3) | f64[4,5,6]:(60,6,1) -> f64[4,5,6]", "cumsum axis=(-2) | f16[2,9,3] -> f16[2,9,3]",
+                "cumsum axis=(-1) | bf16[7,3]:(1,7) -> bf16[7,3]:(1,7)", "cumsum axis=(-1) | i8[40,9] -> i8[40,9]",
+                "cumsum axis=(-2) | u8[9,4]:(0,1) -> u8[9,4]", "cumsum axis=(-1) | i32[2,90] -> i32[2,90]",
+                "cumsum axis=(-1) | i64[20] -> i64[20]"}));
+    kernels.push_back(kernel("argsort", run_argsort,
+                             {"argsort axis=(-1) descending=(0) | f32[3,N] -> i32[3,N] where N in 0..300",
+                              "argsort axis=(-2) descending=(1) | f64[4,5,6]:(60,6,1) -> i32[4,5,6]",
+                              "argsort axis=(-1) descending=(1) | f16[2,70] -> i32[2,70]",
+                              "argsort axis=(-1) descending=(0) | bf16[9,3]:(1,9) -> i32[9,3]:(1,9)",
+                              "argsort axis=(-1) descending=(0) | i8[4,300] -> i32[4,300]",
+                              "argsort axis=(-1) descending=(1) | u8[40,9] -> i32[40,9]",
+                              "argsort axis=(-1) descending=(0) | i32[33] -> i32[33]",
+                              "argsort axis=(-1) descending=(1) | i64[2,33] -> i32[2,33]"}));
+    kernels.back().workspace = [](const Problem& problem, int threads) {
+        const Shape& shape = problem.inputs[0].shape;
+        const auto axis = axis_index(problem.attributes.integer("axis"), shape.size());
+        const Dim bytes = shape[static_cast<std::size_t>(axis)] * static_cast<std::int64_t>(sizeof(Entry));
+        return ceildiv(bytes, 64) * 64 * threads;
+    };
+}
+
+}  // namespace cairn::inline v0::kernels::cpu::reference
