@@ -47,7 +47,7 @@ const Arrows& allowed_arrows() {
         {"timing", {"face", "types", "ir", "device"}},
         {"tune", {"face", "types", "select", "timing", "runtime", "program", "ir", "device"}},
         {"runtime", {"face", "types", "program", "plan", "device"}},
-        {"weights", {"face", "types", "json_text"}},
+        {"weights", {"face", "types", "ir", "json_text"}},
         {"kernels", {"face", "types"}},
         {"top",
          {"face", "types", "ir", "composites", "meaning", "check", "simplify", "canon", "fuse", "select", "program", "plan",
