@@ -20,22 +20,132 @@ CAIRN_API Tensor silu(const Operand& x);
 CAIRN_API Tensor gelu(const Operand& x);
 /// x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3))): the same paper's approximation, used by GPT-2.
 CAIRN_API Tensor gelu_tanh(const Operand& x);
+/// silu(gate) * up, and gelu(gate) * up (Shazeer, arXiv 2002.05202). Float.
+CAIRN_API Tensor swiglu(const Operand& gate, const Operand& up);
+CAIRN_API Tensor geglu(const Operand& gate, const Operand& up);
+/// min(max(x, low), high): where low > high it is high; a NaN stays one. Float or integer.
+CAIRN_API Tensor clamp(const Operand& x, const Operand& low, const Operand& high);
+CAIRN_API Tensor clamp(const Tensor& x, const Tensor& low, const Tensor& high, std::source_location where = std::source_location::current());
+/// The nearest whole number, of two the even one: round(2.5) = 2. Float.
+CAIRN_API Tensor round(const Operand& x);
+/// -1, 0 or 1, of the dtype of x; 0, -0 and NaN stay what they are. Float or integer.
+CAIRN_API Tensor sign(const Operand& x);
 // clang-format on
+
+/// The smallest element over `axes` (all when empty); NaN if any is; over no elements inf, or the largest integer.
+CAIRN_API Tensor min_reduce(const Operand& x, const IntList& axes = {}, bool keepdims = false);
+/// The index (i32) of the smallest element along `axis`, the first one on a tie; a NaN counts as smallest. The axis may
+/// not be empty.
+CAIRN_API Tensor argmin(const Operand& x, int axis, bool keepdims = false);
+/// Whether one element, and whether each element, over `axes` is true; over none false, and true. Boolean.
+CAIRN_API Tensor any(const Operand& x, const IntList& axes = {}, bool keepdims = false);
+CAIRN_API Tensor all(const Operand& x, const IntList& axes = {}, bool keepdims = false);
+
+/// x without the given axes, which have size 1; without all axes of size 1 when none is given.
+CAIRN_API Tensor squeeze(const Operand& x, const IntList& axes = {});
+/// Tensors of one shape along a new axis: out[.., i, ..] = tensors[i].
+CAIRN_API Tensor stack(std::span<const Tensor> tensors, int axis = 0,
+                       std::source_location where = std::source_location::current());
+CAIRN_API Tensor stack(std::initializer_list<Tensor> tensors, int axis = 0,
+                       std::source_location where = std::source_location::current());
+/// Slices of these sizes, one after another along `axis`; together they are x.
+CAIRN_API std::vector<Tensor> split(const Operand& x, const Shape& sizes, int axis = 0);
+/// `parts` slices of equal size; the axis must be a multiple of `parts`.
+CAIRN_API std::vector<Tensor> chunk(const Operand& x, int parts, int axis = 0);
+/// Each element `times` times in a row along `axis`: [a, b] becomes [a, a, b, b].
+CAIRN_API Tensor repeat(const Operand& x, const Dim& times, int axis);
+/// The whole `times[i]` times along axis i: [a, b] becomes [a, b, a, b]. One entry an axis.
+CAIRN_API Tensor tile(const Operand& x, const Shape& times);
+/// out[.., k, ..] = 1 where k is the index, else 0, with k along a new axis of size `depth`. Indices i32 or i64; a
+/// negative one counts from the end; one outside -depth .. depth - 1 gives zeros.
+CAIRN_API Tensor one_hot(const Operand& indices, const Dim& depth, DType dtype = DType::f32, int axis = -1);
+
+/// Sorted values, and the index (i32) that each of them had.
+struct Sorted {
+    Tensor values, indices;  ///< both of the shape sorted, or cut to k
+};
+/// x in ascending order along `axis`, or in descending order; of equal elements the first comes first in both. A NaN
+/// counts as largest. Float or integer.
+CAIRN_API Sorted sort(const Operand& x, int axis = -1, bool descending = false);
+/// The k largest elements along `axis` in descending order, or the k smallest in ascending order, as by sort.
+/// Throws Error(graph) unless 0 <= k <= size is sure.
+CAIRN_API Sorted topk(const Operand& x, const Dim& k, int axis = -1, bool largest = true);
 
 /// e^(x - m) / sum e^(x - m) along `axis`, m the maximum there. Float.
 CAIRN_API Tensor softmax(const Operand& x, int axis = -1);
 /// x - m - log(sum e^(x - m)) along `axis`. Float.
 CAIRN_API Tensor log_softmax(const Operand& x, int axis = -1);
 /// sum(x) / n over `axes` (all when empty), n the number of elements summed.
-CAIRN_API Tensor mean(const Operand& x, std::vector<int> axes = {}, bool keepdims = false);
+/// Float; cast integers first.
+CAIRN_API Tensor mean(const Operand& x, const IntList& axes = {}, bool keepdims = false);
 /// mean((x - mean(x))^2) over `axes`: the population variance.
-CAIRN_API Tensor variance(const Operand& x, std::vector<int> axes = {}, bool keepdims = false);
+CAIRN_API Tensor variance(const Operand& x, const IntList& axes = {}, bool keepdims = false);
 
 /// (x - mean) / sqrt(variance + eps) * gamma + beta over the last axis (Ba et al., arXiv 1607.06450). gamma and beta:
 /// [D].
 CAIRN_API Tensor layer_norm(const Operand& x, const Operand& gamma, const Operand& beta, double eps = 1e-5);
 /// x / sqrt(mean(x^2) + eps) * gamma over the last axis (Zhang & Sennrich, arXiv 1910.07467). gamma: [D].
 CAIRN_API Tensor rms_norm(const Operand& x, const Operand& gamma, double eps = 1e-6);
+/// (x - mean) / sqrt(var + eps) * gamma + beta for each channel, with given statistics (Ioffe & Szegedy, arXiv
+/// 1502.03167, at inference). x [B, C, ...]; the others [C]. Float.
+CAIRN_API Tensor batch_norm(const Operand& x, const Operand& gamma, const Operand& beta, const Operand& mean,
+                            const Operand& var, double eps = 1e-5);
+/// (x - m) / sqrt(v + eps) * gamma + beta, m and v the mean and variance over the places of C / groups channels
+/// together (Wu & He, arXiv 1803.08494). x [B, C, ...], C a multiple of `groups`; gamma and beta [C]. Float.
+CAIRN_API Tensor group_norm(const Operand& x, int groups, const Operand& gamma, const Operand& beta, double eps = 1e-5);
+/// The same over each channel alone (Ulyanov et al., arXiv 1607.08022): x [B, C, ...], with an axis behind C.
+CAIRN_API Tensor instance_norm(const Operand& x, const Operand& gamma, const Operand& beta, double eps = 1e-5);
+
+/// How a kernel slides over the spatial axes, those behind [B, C]. A list has an entry for each spatial axis, or one
+/// for all.
+struct ConvOptions {
+    IntList stride = 1;  ///< places from one window to the next
+    /// Zeros around x: nothing, one number for all sides, one for each spatial axis, or all that stand before each
+    /// axis and then all that stand behind each: `{top, left, bottom, right}`.
+    IntList padding = {};
+    IntList dilation = 1;
+    int groups = 1;              ///< channels are cut into so many parts, each with its own filters
+    IntList output_padding = 0;  ///< of transposed convolutions: rows that are added behind each axis of the result
+};
+/// out[b, o, p] = sum over c and k of x[b, c, p * stride + k * dilation - padding] w[o, c, k] (correlation, as the
+/// field calls convolution), + b[o]. x [B, C, L], w [O, C / groups, K], b [O]; the result [B, O, M] with M = floor((L +
+/// padding - dilation (K - 1) - 1) / stride) + 1. Filter o sees the channels of group o / (O / groups). Numbers; sums
+/// as by matmul.
+CAIRN_API Tensor conv1d(const Operand& x, const Operand& w, const ConvOptions& options = {});
+CAIRN_API Tensor conv1d(const Operand& x, const Operand& w, const Operand& b, const ConvOptions& options = {});
+/// The same on two axes: x [B, C, H, W], w [O, C / groups, Kh, Kw], b [O].
+CAIRN_API Tensor conv2d(const Operand& x, const Operand& w, const ConvOptions& options = {});
+CAIRN_API Tensor conv2d(const Operand& x, const Operand& w, const Operand& b, const ConvOptions& options = {});
+/// The transposed map (the gradient of a convolution with these options by its x): x [B, C, L], w [C, O / groups, K], b
+/// [O]; the result [B, O, M] with M = (L - 1) stride + dilation (K - 1) + 1 + output_padding - padding. No spatial axis
+/// of x may be empty; output_padding is below stride or dilation.
+CAIRN_API Tensor conv_transpose1d(const Operand& x, const Operand& w, const ConvOptions& options = {});
+CAIRN_API Tensor conv_transpose1d(const Operand& x, const Operand& w, const Operand& b,
+                                  const ConvOptions& options = {});
+CAIRN_API Tensor conv_transpose2d(const Operand& x, const Operand& w, const ConvOptions& options = {});
+CAIRN_API Tensor conv_transpose2d(const Operand& x, const Operand& w, const Operand& b,
+                                  const ConvOptions& options = {});
+
+/// How a window slides when it pools; lists as those of ConvOptions.
+struct PoolOptions {
+    IntList stride = {};  ///< the kernel's size when not given: windows side by side
+    IntList padding = {};
+    IntList dilation = 1;
+    bool ceil_mode = false;  ///< a last window may lack elements behind the end, if it begins before the padding there
+    bool count_padding =
+        false;  ///< of avg_pool: divide by the places of the window in x and its padding, not in x alone
+};
+/// The largest element of each window over the spatial axes of x [B, C, ...]; NaN if any is. `kernel`: a size for each
+/// spatial axis, or one for all. Padding is no element: it is below all of them. Float or integer.
+CAIRN_API Tensor max_pool(const Operand& x, const IntList& kernel, const PoolOptions& options = {});
+/// The mean of each window. Padding is below the kernel's size, so that each window has an element. Float.
+CAIRN_API Tensor avg_pool(const Operand& x, const IntList& kernel, const PoolOptions& options = {});
+
+/// Spatial axes of x [B, C, ...] made `scale` times as long (a number for each, or one for all): each element repeated.
+CAIRN_API Tensor upsample_nearest(const Operand& x, const IntList& scale);
+/// The same by linear interpolation along each spatial axis (bilinear on two): the place p of the result is at
+/// (p + 1/2) / scale - 1/2 of x, and at its edge beyond it. No spatial axis may be empty. Float.
+CAIRN_API Tensor upsample_linear(const Operand& x, const IntList& scale);
 
 /// x @ w + b: x [..., K], w [K, N], b [N]. A weight stored as [N, K] is passed as transpose(w, {1, 0}).
 CAIRN_API Tensor linear(const Operand& x, const Operand& w, const Operand& b);

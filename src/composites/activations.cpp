@@ -34,4 +34,40 @@ Tensor gelu_tanh(const Operand& x) {
     return half * (1 + tanh(scale * (x + 0.044715 * (x * x * x))));
 }
 
+Tensor swiglu(const Operand& gate, const Operand& up) {
+    const CompositeScope scope("swiglu", gate);
+    return silu(gate) * up;
+}
+
+Tensor geglu(const Operand& gate, const Operand& up) {
+    const CompositeScope scope("geglu", gate);
+    return gelu(gate) * up;
+}
+
+Tensor clamp(const Operand& x, const Operand& low, const Operand& high) {
+    const CompositeScope scope("clamp", x);
+    return min(max(x, low), high);
+}
+
+Tensor clamp(const Tensor& x, const Tensor& low, const Tensor& high, std::source_location where) {
+    return clamp(Operand(x, where), Operand(low), Operand(high));
+}
+
+Tensor round(const Operand& x) {
+    const CompositeScope scope("round", x);
+    // x - floor(x) is exact but within (-1, 0), where it still falls on the right side of one half.
+    const Tensor below = floor(x), rest = x - below;
+    const Tensor is_odd = floor(below * 0.5) * 2 != below;
+    const Tensor goes_up = rest > 0.5 || (rest == 0.5 && is_odd);
+    const Tensor nearest = where(goes_up, below + 1, below);
+    return where(nearest == 0, x * 0, nearest);  // the sign of a zero is that of x
+}
+
+Tensor sign(const Operand& x) {
+    const CompositeScope scope("sign", x);
+    if (x.tensor().dtype() == DType::u8) return min(x, 1);
+    const Tensor negative = where(x < 0, -1, x);
+    return where(x > 0, 1, negative);
+}
+
 }  // namespace cairn::inline v0

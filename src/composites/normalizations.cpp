@@ -32,18 +32,17 @@ Tensor log_softmax(const Operand& x, int axis) {
     return shifted - log(sum(exp(shifted), {axis}, true));
 }
 
-Tensor mean(const Operand& x, std::vector<int> axes, bool keepdims) {
+Tensor mean(const Operand& x, const IntList& axes, bool keepdims) {
     const CompositeScope scope("mean", x);
     need_float(scope, x);
     const Tensor total = sum(x, axes, keepdims);
     Dim count = 1;
-    for (const int axis : axes) count = count * x.tensor().dim(axis);
-    if (axes.empty()) count = element_count(x.tensor().shape());
-    if (count.is_constant()) return total / count.constant();
-    return total / Graph(x.tensor().graph()).constant(x.tensor().dtype(), count);
+    for (const int axis : axes.values()) count *= x.tensor().dim(axis);
+    if (axes.values().empty()) count = element_count(x.tensor().shape());
+    return total / count;
 }
 
-Tensor variance(const Operand& x, std::vector<int> axes, bool keepdims) {
+Tensor variance(const Operand& x, const IntList& axes, bool keepdims) {
     const CompositeScope scope("variance", x);
     const Tensor d = x - mean(x, axes, true);
     return mean(d * d, axes, keepdims);

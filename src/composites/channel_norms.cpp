@@ -1,0 +1,65 @@
+#include "composites/spatial.hpp"
+
+// Norms of x [B, C, ...] with numbers for each channel.
+namespace cairn::inline v0 {
+namespace {
+
+using namespace composites;
+
+void check(const CompositeScope& scope, const Operand& x, int least_rank) {
+    if (x.tensor().rank() < least_rank || !is_float(x.tensor().dtype()))
+        scope.fail("x must be a float with " + std::to_string(least_rank) + " axes or more: " + text("x", x.tensor()));
+}
+
+// [C] as [C, 1, ..], so that it stands beside x [B, C, ...].
+Tensor beside(const Operand& x, const Operand& row) {
+    Shape shape(x.tensor().shape().size() - 1, 1);
+    shape[0] = x.tensor().dim(1);
+    return reshape(row, std::move(shape));
+}
+
+}  // namespace
+
+Tensor batch_norm(const Operand& x, const Operand& gamma, const Operand& beta, const Operand& mean, const Operand& var,
+                  double eps) {
+    const CompositeScope scope("batch_norm", x);
+    check(scope, x, 2);
+    need_channels(scope, x, "gamma", gamma);
+    need_channels(scope, x, "beta", beta);
+    need_channels(scope, x, "mean", mean);
+    need_channels(scope, x, "var", var);
+    const Tensor centred = x - beside(x, mean), scaled = centred / sqrt(beside(x, var) + eps);
+    const Tensor wide = scaled * beside(x, gamma);
+    return wide + beside(x, beta);
+}
+
+Tensor group_norm(const Operand& x, int groups, const Operand& gamma, const Operand& beta, double eps) {
+    const CompositeScope scope("group_norm", x);
+    check(scope, x, 2);
+    need_channels(scope, x, "gamma", gamma);
+    need_channels(scope, x, "beta", beta);
+    const Shape& shape = x.tensor().shape();
+    if (groups < 1) scope.fail("groups must be at least 1, got " + std::to_string(groups));
+    if (!(shape[1] / groups * groups == shape[1]))
+        scope.fail("the channels are not sure to be a multiple of " + std::to_string(groups) +
+                   " groups: " + text("x", x.tensor()));
+    const Dim together = shape[1] / groups * element_count({shape.begin() + 2, shape.end()});
+    const Tensor parts = reshape(x, {shape[0], groups, together});
+    const Tensor d = parts - mean(parts, -1, true);
+    const Tensor scaled = reshape(d / sqrt(mean(d * d, -1, true) + eps), shape) * beside(x, gamma);
+    return scaled + beside(x, beta);
+}
+
+Tensor instance_norm(const Operand& x, const Operand& gamma, const Operand& beta, double eps) {
+    const CompositeScope scope("instance_norm", x);
+    check(scope, x, 3);
+    need_channels(scope, x, "gamma", gamma);
+    need_channels(scope, x, "beta", beta);
+    std::vector<int> places;
+    for (int axis = 2; axis < x.tensor().rank(); ++axis) places.push_back(axis);
+    const Tensor d = x - mean(x, places, true);
+    const Tensor scaled = d / sqrt(mean(d * d, places, true) + eps) * beside(x, gamma);
+    return scaled + beside(x, beta);
+}
+
+}  // namespace cairn::inline v0

@@ -1,0 +1,201 @@
+#include "composites/spatial.hpp"
+
+#include <algorithm>
+
+// Windows of x, laid out as the columns of a matrix, times the filters (im2col: Chellapilla et al., 2006).
+namespace cairn::inline v0 {
+namespace {
+
+using namespace composites;
+
+/// The options of one call with an entry for each spatial axis.
+struct ConvPlan {
+    std::size_t axes;
+    Slide slide;
+    Padding padding;
+    Numbers output_padding;
+    std::int64_t groups;
+};
+
+ConvPlan conv_plan(const CompositeScope& scope, const Operand& x, const Operand& w, const ConvOptions& options,
+                   std::size_t axes) {
+    need_tensor(scope, "w", w);
+    const std::string both = text("x", x.tensor()) + ", " + text("w", w.tensor());
+    if (x.tensor().shape().size() != axes + 2 || w.tensor().shape().size() != axes + 2)
+        scope.fail("x and w need " + std::to_string(axes + 2) + " axes: " + both);
+    if (x.tensor().dtype() != w.tensor().dtype()) scope.fail("dtypes differ, cast one of them: " + both);
+    ConvPlan plan{axes, {}, padding_of(scope, options.padding, axes), {}, options.groups};
+    for (std::size_t i = 0; i < axes; ++i) {
+        const Dim size = w.tensor().shape()[i + 2];
+        if (!size.is_constant() || size.constant() < 1)
+            scope.fail("the kernel must have constant sizes of at least 1: " + text("w", w.tensor()));
+        plan.slide.size.push_back(size.constant());
+    }
+    plan.slide.stride = each_axis(scope, "stride", options.stride, axes, 1);
+    plan.slide.dilation = each_axis(scope, "dilation", options.dilation, axes, 1);
+    plan.output_padding = each_axis(scope, "output_padding", options.output_padding, axes, 0);
+    if (options.groups < 1) scope.fail("groups must be at least 1, got " + std::to_string(options.groups));
+    return plan;
+}
+
+// The axis must be a multiple of the groups.
+void need_multiple(const CompositeScope& scope, const Dim& whole, std::int64_t groups, const std::string& what) {
+    if (!(whole / groups * groups == whole))
+        scope.fail("the " + to_string(whole) + " channels of " + what + " are not sure to be a multiple of " +
+                   std::to_string(groups) + " groups");
+}
+
+void check_channels(const CompositeScope& scope, const Operand& x, const Operand& w, const Dim& wanted,
+                    const Dim& found) {
+    if (!(wanted == found))
+        scope.fail("w is for " + to_string(found) + " channels, x has " + to_string(wanted) + ": " +
+                   text("x", x.tensor()) + ", " + text("w", w.tensor()));
+}
+
+// x [B, C, S...], padded already, with filters w [O, C / groups, K...].
+Tensor correlate(const CompositeScope& scope, const Tensor& x, const Tensor& w, const ConvPlan& plan) {
+    const Tensor slides = windows(scope, x, plan.slide);
+    const int axes = static_cast<int>(plan.axes);
+    std::vector<int> order{0, 1};
+    for (int i = 0; i < axes; ++i) order.push_back(2 + axes + i);
+    for (int i = 0; i < axes; ++i) order.push_back(2 + i);
+    const Dim batch = x.dim(0), filters = w.dim(0);
+    Dim taps = w.dim(1), places = 1;
+    Shape shape{batch, filters};
+    for (int i = 0; i < axes; ++i) {
+        taps *= w.dim(2 + i);
+        places *= slides.dim(2 + i);
+        shape.push_back(slides.dim(2 + i));
+    }
+    const Tensor columns = reshape(transpose(slides, order), {batch, plan.groups, taps, places});
+    const Tensor rows = reshape(w, {plan.groups, filters / plan.groups, taps});
+    return reshape(matmul(rows, columns), std::move(shape));
+}
+
+Tensor with_bias(const CompositeScope& scope, const Tensor& product, const Operand* b) {
+    if (b == nullptr) return product;
+    need_tensor(scope, "b", *b);
+    if (b->tensor().rank() != 1 || !(b->tensor().dim(0) == product.dim(1)))
+        scope.fail("b must have the " + to_string(product.dim(1)) +
+                   " channels of the result as its only axis: " + text("b", b->tensor()));
+    Shape shape(product.shape().size() - 1, 1);
+    shape[0] = product.dim(1);
+    return product + reshape(*b, std::move(shape));
+}
+
+Tensor convolve(const CompositeScope& scope, const Operand& x, const Operand& w, const Operand* b,
+                const ConvOptions& options, std::size_t axes) {
+    const ConvPlan plan = conv_plan(scope, x, w, options, axes);
+    if (std::any_of(plan.output_padding.begin(), plan.output_padding.end(), [](std::int64_t n) { return n != 0; }))
+        scope.fail("output_padding belongs to transposed convolutions");
+    need_multiple(scope, x.tensor().dim(1), plan.groups, text("x", x.tensor()));
+    check_channels(scope, x, w, x.tensor().dim(1), w.tensor().dim(1) * plan.groups);
+    need_multiple(scope, w.tensor().dim(0), plan.groups, text("w", w.tensor()));
+    Tensor padded = x.tensor();
+    for (std::size_t i = 0; i < axes; ++i)
+        padded = pad(padded, static_cast<int>(i) + 2, plan.padding.before[i], plan.padding.behind[i]);
+    return with_bias(scope, correlate(scope, padded, w.tensor(), plan), b);
+}
+
+// x with stride - 1 zeros between the elements of an axis.
+Tensor spread(const CompositeScope& scope, const Tensor& x, int axis, std::int64_t stride) {
+    if (stride == 1) return x;
+    const Dim size = x.dim(axis), wide = size * stride;
+    if (!provably_le(1, size)) scope.fail("axis " + std::to_string(axis) + " may be empty: " + text("x", x));
+    Shape shape = x.shape();
+    shape[static_cast<std::size_t>(axis)] = wide;
+    const Tensor apart = pad(unsqueeze(x, axis + 1), axis + 1, 0, stride - 1);
+    return slice(reshape(apart, std::move(shape)), axis, 0, wide - (stride - 1));
+}
+
+// x with `count` zeros more at an end of an axis, or less where it is negative.
+Tensor grow(const CompositeScope& scope, const Tensor& x, int axis, std::int64_t before, std::int64_t behind) {
+    const Tensor padded = pad(x, axis, std::max<std::int64_t>(before, 0), std::max<std::int64_t>(behind, 0));
+    const Dim start = std::max<std::int64_t>(-before, 0), stop = padded.dim(axis) - std::max<std::int64_t>(-behind, 0);
+    if (!provably_le(start, stop))
+        scope.fail("the padding may be more than axis " + std::to_string(axis) + " of the result has: " + text("x", x));
+    return slice(padded, axis, start, stop);
+}
+
+// Filters w [C, O / groups, K...] of the transposed map as those of a correlation: [O, C / groups, K...], turned round.
+Tensor transposed_filters(const Tensor& w, const ConvPlan& plan) {
+    const Dim inside = w.dim(0) / plan.groups;
+    Shape apart{plan.groups, inside, w.dim(1)}, together{w.dim(1) * plan.groups, inside};
+    std::vector<int> order{0, 2, 1};
+    for (std::size_t i = 0; i < plan.axes; ++i) {
+        apart.push_back(plan.slide.size[i]);
+        together.push_back(plan.slide.size[i]);
+        order.push_back(static_cast<int>(i) + 3);
+    }
+    Tensor filters = reshape(transpose(reshape(w, std::move(apart)), order), std::move(together));
+    for (std::size_t i = 0; i < plan.axes; ++i) {
+        std::vector<std::int32_t> backwards;
+        for (std::int64_t k = plan.slide.size[i]; k-- > 0;) backwards.push_back(static_cast<std::int32_t>(k));
+        const Tensor places = Graph(w.graph()).constant(backwards, {plan.slide.size[i]});
+        filters = gather(filters, places, static_cast<int>(i) + 2);
+    }
+    return filters;
+}
+
+Tensor convolve_transposed(const CompositeScope& scope, const Operand& x, const Operand& w, const Operand* b,
+                           const ConvOptions& options, std::size_t axes) {
+    ConvPlan plan = conv_plan(scope, x, w, options, axes);
+    need_multiple(scope, x.tensor().dim(1), plan.groups, text("x", x.tensor()));
+    check_channels(scope, x, w, x.tensor().dim(1), w.tensor().dim(0));
+    Tensor wide = x.tensor();
+    for (std::size_t i = 0; i < axes; ++i) {
+        const int axis = static_cast<int>(i) + 2;
+        const std::int64_t more = plan.output_padding[i];
+        if (more >= std::max(plan.slide.stride[i], plan.slide.dilation[i]))
+            scope.fail("output_padding must be below stride or dilation, got " + std::to_string(more));
+        const std::int64_t reach = plan.slide.dilation[i] * (plan.slide.size[i] - 1);
+        wide = grow(scope, spread(scope, wide, axis, plan.slide.stride[i]), axis, reach - plan.padding.before[i],
+                    reach - plan.padding.behind[i] + more);
+        plan.slide.stride[i] = 1;
+    }
+    return with_bias(scope, correlate(scope, wide, transposed_filters(w.tensor(), plan), plan), b);
+}
+
+}  // namespace
+
+Tensor conv1d(const Operand& x, const Operand& w, const ConvOptions& options) {
+    const CompositeScope scope("conv1d", x);
+    return convolve(scope, x, w, nullptr, options, 1);
+}
+
+Tensor conv1d(const Operand& x, const Operand& w, const Operand& b, const ConvOptions& options) {
+    const CompositeScope scope("conv1d", x);
+    return convolve(scope, x, w, &b, options, 1);
+}
+
+Tensor conv2d(const Operand& x, const Operand& w, const ConvOptions& options) {
+    const CompositeScope scope("conv2d", x);
+    return convolve(scope, x, w, nullptr, options, 2);
+}
+
+Tensor conv2d(const Operand& x, const Operand& w, const Operand& b, const ConvOptions& options) {
+    const CompositeScope scope("conv2d", x);
+    return convolve(scope, x, w, &b, options, 2);
+}
+
+Tensor conv_transpose1d(const Operand& x, const Operand& w, const ConvOptions& options) {
+    const CompositeScope scope("conv_transpose1d", x);
+    return convolve_transposed(scope, x, w, nullptr, options, 1);
+}
+
+Tensor conv_transpose1d(const Operand& x, const Operand& w, const Operand& b, const ConvOptions& options) {
+    const CompositeScope scope("conv_transpose1d", x);
+    return convolve_transposed(scope, x, w, &b, options, 1);
+}
+
+Tensor conv_transpose2d(const Operand& x, const Operand& w, const ConvOptions& options) {
+    const CompositeScope scope("conv_transpose2d", x);
+    return convolve_transposed(scope, x, w, nullptr, options, 2);
+}
+
+Tensor conv_transpose2d(const Operand& x, const Operand& w, const Operand& b, const ConvOptions& options) {
+    const CompositeScope scope("conv_transpose2d", x);
+    return convolve_transposed(scope, x, w, &b, options, 2);
+}
+
+}  // namespace cairn::inline v0
