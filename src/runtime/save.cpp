@@ -13,7 +13,7 @@
 namespace cairn::inline v0 {
 namespace {
 
-constexpr std::string_view magic = "cairn compiled graph 1";
+constexpr std::string_view magic = "cairn compiled graph 2";
 
 /// A part of the file: a headline and the text up to the next headline.
 struct Section {
