@@ -298,10 +298,12 @@ private:
             std::string& verdicts = known[to_string(problem)];
             if (verdicts.empty())
                 for (const select::Verdict& verdict : candidates.verdicts(problem))
-                    verdicts += verdict.refusal.empty()
-                                    ? fmt::format("    {:<44} {:.4g} s{}\n", verdict.kernel, verdict.estimate.seconds,
-                                                  verdict.estimate.measured ? " measured" : " estimated")
-                                    : fmt::format("    {:<44} no, because: {}\n", verdict.kernel, verdict.refusal);
+                    verdicts +=
+                        verdict.refusal.empty()
+                            ? fmt::format("    {:<44} {:.4g} s{}{}{}\n", verdict.kernel, verdict.estimate.seconds,
+                                          verdict.estimate.measured ? " measured" : " estimated",
+                                          verdict.estimate.note.empty() ? "" : " ", verdict.estimate.note)
+                            : fmt::format("    {:<44} no, because: {}\n", verdict.kernel, verdict.refusal);
             text += fmt::format("  {} {:.4g} s | {}\n{}", choice.candidate.kernel->id,
                                 choice.candidate.estimate.seconds, to_string(problem), verdicts);
         }

@@ -1,14 +1,12 @@
 #include "cairn/context.hpp"
 
 #include "cairn/kernels.hpp"
+#include "check_kernels.hpp"
 #include "device/context_parts.hpp"
 #include "device/cpu/affinity.hpp"
 #include "device/cpu/isa.hpp"
-#include "ir/op_table.hpp"
 
 #include <algorithm>
-#include <array>
-#include <set>
 
 namespace cairn::inline v0 {
 namespace {
@@ -30,29 +28,6 @@ bool is_reference(const Kernel& kernel) {
     return kernel.id.find(".reference.") != std::string::npos || kernel.definition == "pack";
 }
 
-/// The caller's rows are checked here, once, so that later stages can trust the list.
-void check(const KernelSet& set) {
-    constexpr std::array<std::string_view, 3> own{"elementwise", "pack", "copy"};
-    std::set<std::string> definitions, ids;
-    for (const Definition& definition : set.definitions)
-        if (!definitions.insert(definition.name).second || ir::find_op(definition.name))
-            throw Error(ErrorKind::argument, "context", "two definitions are called " + definition.name);
-    for (const Kernel& kernel : set.kernels) {
-        if (!ids.insert(kernel.id).second)
-            throw Error(ErrorKind::argument, "context", "two kernels have the id " + kernel.id);
-        if (kernel.id.empty() || kernel.id.find_first_of(" \n\t{}") != std::string::npos)
-            throw Error(ErrorKind::argument, "context",
-                        "the kernel id \"" + kernel.id + "\" is empty or holds a blank or brace");
-        if (kernel.run == nullptr || kernel.accepts == nullptr)
-            throw Error(ErrorKind::argument, "context", "kernel " + kernel.id + " lacks run or accepts");
-        const bool known = definitions.contains(kernel.definition) || ir::find_op(kernel.definition) ||
-                           std::find(own.begin(), own.end(), kernel.definition) != own.end();
-        if (!known)
-            throw Error(ErrorKind::argument, "context",
-                        "kernel " + kernel.id + " is for the unknown definition " + kernel.definition);
-    }
-}
-
 }  // namespace
 
 int usable_cpus() { return device::usable_cpus(); }
@@ -65,11 +40,12 @@ Context::Context(ContextOptions options) {
                     "threads must be at least 1, got " + std::to_string(options.threads));
     parts_ = std::make_shared<Parts>(std::move(options));
     parts_->isa = std::min(device::detect_isa(), parts_->options.max_isa);
+    const KernelSet& built_in = cpu_kernels();
+    check_kernels(parts_->options.extra, built_in);
     append(parts_->kernels, parts_->options.extra);
-    append(parts_->kernels, cpu_kernels());
+    append(parts_->kernels, built_in);
     if (parts_->options.reference_only)
         std::erase_if(parts_->kernels.kernels, [](const Kernel& kernel) { return !is_reference(kernel); });
-    check(parts_->kernels);
     parts_->timings =
         std::make_unique<TimingDb>(parts_->options.timing_db, [sink = parts_->options.log](std::string_view line) {
             if (sink) sink(LogLevel::warning, line);

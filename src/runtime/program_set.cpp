@@ -27,6 +27,21 @@ LinkedOperand LinkedProgram::operand(const program::View& view, const TensorDesc
             entries(desc.shape), entries(desc.strides),   static_cast<int>(desc.shape.size())};
 }
 
+namespace {
+
+std::shared_ptr<const void> prepare(const Kernel& kernel, const program::Instruction& instruction,
+                                    const Context& context) {
+    std::string reason;
+    try {
+        return kernel.prepare(instruction.problem, context.threads());
+    } catch (const std::exception& error) { reason = error.what(); } catch (...) {
+        reason = "it threw what is no std::exception";
+    }
+    throw Error(ErrorKind::unsupported, "program", fmt::format("{} cannot prepare: {}", kernel.id, reason));
+}
+
+}  // namespace
+
 LinkedInstruction LinkedProgram::link(const program::Instruction& instruction, const Context& context,
                                       std::string& missing) {
     LinkedInstruction linked;
@@ -49,8 +64,7 @@ LinkedInstruction LinkedProgram::link(const program::Instruction& instruction, c
             dims.insert(dims.end(), list->begin(), list->end());
     linked.dims = entries(dims);
     linked.workspace = instruction.workspace;
-    if (linked.kernel->prepare != nullptr)
-        linked.prepared = linked.kernel->prepare(instruction.problem, context.threads());
+    if (linked.kernel->prepare != nullptr) linked.prepared = prepare(*linked.kernel, instruction, context);
     return linked;
 }
 

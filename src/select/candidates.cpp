@@ -36,6 +36,16 @@ void expand_inputs(Problem& problem) {
     }
 }
 
+/// Calls one of a kernel's functions. What it throws is its refusal: a kernel's fault is none of the graph's.
+template <typename F>
+void ask_kernel(std::string_view function, Refusal& refusal, const F& call) {
+    try {
+        call();
+    } catch (const std::exception& error) {
+        refusal = fmt::format("its {} failed: {}", function, error.what());
+    } catch (...) { refusal = fmt::format("its {} threw what is no std::exception", function); }
+}
+
 }  // namespace
 
 Candidates::Candidates(const ir::GraphData& graph, const KernelSet& kernels, Isa isa, const CostSource& costs,
@@ -133,7 +143,30 @@ std::shared_ptr<const Problem> Candidates::problem_of(const fuse::Tile& tile,
     return problem;
 }
 
-const Candidates::Judged& Candidates::judge(const Kernel& kernel, const Problem& problem, const std::string& text) {
+void Candidates::ask(const Kernel& kernel, const Problem& problem, Judged& judged) const {
+    ask_kernel("accepts", judged.refusal, [&] { judged.refusal = kernel.accepts(problem); });
+    if (!judged.refusal.empty()) return;
+    ask_kernel("cost", judged.refusal, [&] { judged.estimate = estimate(kernel, at_sizes(problem, sizes_), costs_); });
+    if (!judged.refusal.empty() || kernel.workspace == nullptr) return;
+    Dim bytes = 0;
+    ask_kernel("workspace", judged.refusal, [&] { bytes = kernel.workspace(problem, costs_.policy.threads); });
+    if (!judged.refusal.empty()) return;
+    if (bytes.symbols() != nullptr && bytes.symbols() != graph_->symbols())
+        judged.refusal = "its workspace has symbols of another table";
+    else if (!provably_le(0, bytes))
+        judged.refusal = "its workspace may be negative: " + cairn::to_string(bytes);
+}
+
+bool Candidates::can_prepare(const Candidate& candidate) {
+    const Kernel& kernel = *candidate.kernel;
+    if (kernel.prepare == nullptr) return true;
+    Judged& judged = judge(kernel, *candidate.problem, to_string(*candidate.problem));
+    if (judged.prepared) return true;
+    ask_kernel("prepare", judged.refusal, [&] { kernel.prepare(*candidate.problem, costs_.policy.threads); });
+    return judged.prepared = judged.refusal.empty();
+}
+
+Candidates::Judged& Candidates::judge(const Kernel& kernel, const Problem& problem, const std::string& text) {
     const auto [it, fresh] = judged_.try_emplace(kernel.id + ' ' + text);
     if (!fresh) return it->second;
     if (kernel.isa > isa_)
@@ -141,8 +174,7 @@ const Candidates::Judged& Candidates::judge(const Kernel& kernel, const Problem&
     else if (kernel.device != Device::cpu)
         it->second.refusal = fmt::format("runs on {}", to_string(kernel.device));
     else
-        it->second.refusal = kernel.accepts(problem);
-    if (it->second.refusal.empty()) it->second.estimate = estimate(kernel, at_sizes(problem, sizes_), costs_);
+        ask(kernel, problem, it->second);
     return it->second;
 }
 

@@ -65,6 +65,8 @@ public:
     std::vector<Candidate> of_copy(ir::NodeId node);
     /// Kernels that pack a bound matrix.
     std::vector<Candidate> of_packing(ir::NodeId node, const std::string& layout);
+    /// Lets the kernel of a chosen candidate prepare its problem. False: it could not and refuses it from then on.
+    bool can_prepare(const Candidate& candidate);
     /// What every kernel said to a problem of that definition.
     std::vector<Verdict> verdicts(const Problem& problem);
 
@@ -82,6 +84,7 @@ private:
     struct Judged {
         Refusal refusal;
         Estimate estimate;
+        bool prepared = false;
     };
     /// A problem, its text, and how the operands are seen in it.
     struct Question {
@@ -89,7 +92,8 @@ private:
         std::string text;
         std::vector<Source> sources;
     };
-    const Judged& judge(const Kernel& kernel, const Problem& problem, const std::string& text);
+    void ask(const Kernel& kernel, const Problem& problem, Judged& judged) const;
+    Judged& judge(const Kernel& kernel, const Problem& problem, const std::string& text);
     Question question(const fuse::Tile& tile, std::vector<Source> sources);
     TensorDesc describe(const Source& source) const;
     std::shared_ptr<const Problem> problem_of(const fuse::Tile& tile, const std::vector<Source>& sources) const;

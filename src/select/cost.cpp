@@ -1,5 +1,7 @@
 #include "select/cost.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -33,6 +35,12 @@ Cost default_cost(const Problem& problem) {
     return cost;
 }
 
+/// Negative, endless and what is no number cannot be counted with.
+bool is_usable(const Cost& cost) {
+    const auto is_amount = [](double amount) { return amount >= 0 && std::isfinite(amount); };
+    return is_amount(cost.flops) && is_amount(cost.bytes) && cost.efficiency > 0 && cost.efficiency <= 1;
+}
+
 }  // namespace
 
 Calibration nominal_machine(Isa isa, int threads) {
@@ -56,10 +64,15 @@ std::vector<std::int64_t> representative_sizes(const Symbols& symbols) {
 }
 
 Estimate estimate(const Kernel& kernel, const Problem& sized, const CostSource& source) {
-    const Cost cost = kernel.cost != nullptr ? kernel.cost(sized) : default_cost(sized);
+    Estimate result;
+    Cost cost = kernel.cost != nullptr ? kernel.cost(sized) : default_cost(sized);
+    if (!is_usable(cost)) {
+        result.note = fmt::format("by its operands: its cost is no cost ({} operations, {} bytes, efficiency {})",
+                                  cost.flops, cost.bytes, cost.efficiency);
+        cost = default_cost(sized);
+    }
     const Calibration& machine = source.machine;
     const double overhead = 3e-8 + machine.barrier_seconds;
-    Estimate result;
     // A kernel for a lower level of instructions has the peak of that level.
     const double peak = machine.flops * std::min(1.0, flops_per_cycle(kernel.isa) / flops_per_cycle(source.isa));
     const double work = std::max(cost.flops / (peak * cost.efficiency), cost.bytes / machine.bandwidth);
@@ -71,7 +84,7 @@ Estimate estimate(const Kernel& kernel, const Problem& sized, const CostSource& 
     const auto timing = source.timings->find(sized, kernel.id, source.environment, source.policy);
     if (!timing) return result;
     if (timing->status == TimingStatus::ok) return {timing->median, timing->median, timing->median, true};
-    const double bound = timing->status == TimingStatus::censored ? timing->bound : 10 * result.high;
+    const double bound = timing->status == TimingStatus::censored ? timing->bound : 1 + 10 * result.high;
     return {bound, bound, bound, true};
 }
 

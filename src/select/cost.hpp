@@ -5,6 +5,7 @@
 #include "cairn/tuning.hpp"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 /// What a kernel is expected to cost on a problem: measured where a measurement exists, else a roofline estimate. Never
@@ -15,6 +16,7 @@ struct Estimate {
     double seconds = 0;        ///< what selection counts with
     double low = 0, high = 0;  ///< it is between these; equal to `seconds` when measured
     bool measured = false;
+    std::string note = {};  ///< why the kernel's own cost was not used, for explain()
 };
 
 /// Where costs come from; one for a compile.
@@ -34,8 +36,9 @@ Calibration nominal_machine(Isa isa, int threads);
 /// The sizes at which the programs of a bucket are judged: for each symbol the geometric middle of its bounds.
 std::vector<std::int64_t> representative_sizes(const Symbols& symbols);
 
-/// Cost of one call at constant sizes. A measurement that was censored or failed counts as its bound, or as ten times
-/// the estimate.
+/// Cost of one call at constant sizes. Where the kernel's own cost is no cost (not a number, negative, endless, or at
+/// more than the machine's peak), that of a kernel without one is taken, and the note says so. A measurement that was
+/// censored counts as its bound, one that failed as more than a second: whatever runs is preferred.
 Estimate estimate(const Kernel& kernel, const Problem& sized, const CostSource& source);
 
 }  // namespace cairn::inline v0::select

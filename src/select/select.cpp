@@ -17,10 +17,9 @@ double lower_bound_of(const Memo& memo, const std::vector<bool>& bound, const Se
     return search(optimistic, options).cost;
 }
 
-}  // namespace
-
-Selection select(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, Candidates& candidates,
-                 const Options& options) {
+/// The cheapest cover, whether or not its kernels can prepare what they are to do.
+Selection select_freely(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, Candidates& candidates,
+                        const Options& options) {
     const Memo memo = memo_of(graph, tiles, candidates, !options.search, options.stop);
     SearchOptions search_options;
     search_options.stop = options.stop;
@@ -34,7 +33,7 @@ Selection select(const ir::GraphData& graph, const std::vector<fuse::Tile>& tile
         if (found.choice[goal] < 0) continue;
         const Candidate& candidate = memo.candidates[goal][static_cast<std::size_t>(found.choice[goal])];
         if (is_residence(memo.keys[goal])) {
-            candidates.keep(memo.keys[goal]);
+            selection.resident.push_back(memo.keys[goal]);
             continue;
         }
         if (!candidates.bound()[memo.keys[goal].first]) selection.seconds += candidate.estimate.seconds;
@@ -42,6 +41,20 @@ Selection select(const ir::GraphData& graph, const std::vector<fuse::Tile>& tile
     }
     selection.low = options.search ? lower_bound_of(memo, candidates.bound(), search_options) : 0;
     return selection;
+}
+
+}  // namespace
+
+Selection select(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, Candidates& candidates,
+                 const Options& options) {
+    while (true) {
+        Selection selection = select_freely(graph, tiles, candidates, options);
+        bool prepared = true;
+        for (const Choice& choice : selection.chosen) prepared = candidates.can_prepare(choice.candidate) && prepared;
+        if (!prepared) continue;
+        for (const GoalKey& residence : selection.resident) candidates.keep(residence);
+        return selection;
+    }
 }
 
 std::string to_string(const Selection& selection) {

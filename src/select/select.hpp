@@ -24,9 +24,10 @@ struct Choice {
 /// The cover: candidates that together make all outputs and state versions, each value once.
 struct Selection {
     std::vector<Choice> chosen;  ///< operands come before their users, but for multi-output tiles; emit() orders them
-    double seconds = 0;          ///< expected for one run at representative sizes
-    double low = 0;              ///< no cover can take less, if all estimates' lower bounds are right
-    std::size_t states = 0;      ///< of the search
+    std::vector<GoalKey> resident;  ///< what its runs keep in memory
+    double seconds = 0;             ///< expected for one run at representative sizes
+    double low = 0;                 ///< no cover can take less, if all estimates' lower bounds are right
+    std::size_t states = 0;         ///< of the search
     std::size_t regions = 0, regions_solved = 0;
     bool exact = true;
 };

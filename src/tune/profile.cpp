@@ -32,6 +32,13 @@ std::vector<std::pair<Problem, const Kernel*>> unknown_calls(const select::Selec
     return calls;
 }
 
+Timing failure(std::string note) {
+    Timing timing;
+    timing.status = TimingStatus::failed;
+    timing.note = std::move(note);
+    return timing;
+}
+
 }  // namespace
 
 Profiled profile(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, const Context& context,
@@ -65,9 +72,11 @@ Profiled profile(const ir::GraphData& graph, const std::vector<fuse::Tile>& tile
                 measure_options.stop = budget.stop;
                 timing = measure(problem, kernel->id, context, measure_options);
                 ++result.measured;
-            } catch (const Cancelled&) { throw; } catch (const Error& error) {
-                timing.status = TimingStatus::failed;
-                timing.note = error.what();
+            } catch (const Cancelled&) { throw; } catch (const std::exception& error) {
+                timing = failure(error.what());
+                ++result.failed;
+            } catch (...) {
+                timing = failure("it threw what is no std::exception");
                 ++result.failed;
             }
             timings.record(problem, kernel->id, costs.environment, costs.policy, timing);

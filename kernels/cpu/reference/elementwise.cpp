@@ -216,13 +216,20 @@ std::vector<std::string> samples_of(std::string_view name) {
     return samples;
 }
 
+/// Of an op as many as its samples have; a body may have more than the three that matter here.
+int operand_count(std::string_view name, const std::vector<std::string>& samples) {
+    if (name == "elementwise" || samples.empty()) return 3;
+    const auto symbols = Symbols::create();
+    return static_cast<int>(parse_problem(samples.front(), *symbols).inputs.size());
+}
+
 Kernel kernel(std::string_view name, std::vector<std::string> samples) {
     Kernel made;
     made.id = "cpu.reference." + std::string(name) + "@1";
     made.definition = name;
     made.accepts = accepts;
     made.run = run;
-    made.in_place = {{0, 0}, {1, 0}, {2, 0}};
+    for (int i = 0; i < operand_count(name, samples); ++i) made.in_place.push_back({i, 0});
     made.workspace = workspace;
     made.prepare = prepare;
     made.cost = [](const Problem& problem) {

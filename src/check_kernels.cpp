@@ -1,0 +1,164 @@
+#include "check_kernels.hpp"
+
+#include "ir/build.hpp"
+#include "ir/op_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+namespace cairn::inline v0 {
+namespace {
+
+template <typename... A>
+[[noreturn]] void refuse(fmt::format_string<A...> text, A&&... values) {
+    throw Error(ErrorKind::argument, "context", fmt::format(text, std::forward<A>(values)...));
+}
+
+/// What a name must be to stand in text forms.
+bool is_word(std::string_view name) {
+    return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+        return c > ' ' && c < 0x7f && std::string_view("{}()[]|,\"").find(c) == std::string_view::npos;
+    });
+}
+
+/// How many operands and results problems of a definition may have; -1: any number.
+struct Arity {
+    int inputs = -1, outputs = -1;
+};
+
+class Checker {
+public:
+    Checker(const KernelSet& extra, const KernelSet& known) : extra_(extra), known_(known) {}
+
+    void check() {
+        for (const KernelSet* set : {&known_, &extra_})
+            for (const Definition& definition : set->definitions)
+                if (!is_word(definition.name) || is_own(definition.name) || ir::find_op(definition.name) ||
+                    !definitions_.insert(definition.name).second)
+                    refuse("the name \"{}\" of a definition is ill-formed or taken", definition.name);
+        for (const KernelSet* set : {&known_, &extra_})
+            for (const Layout& layout : set->layouts) add_layout(layout);
+        for (const Layout& layout : extra_.layouts) check(layout);
+        for (const Definition& definition : extra_.definitions) check(definition);
+        for (const KernelSet* set : {&known_, &extra_})
+            for (const Kernel& kernel : set->kernels)
+                if (!ids_.insert(kernel.id).second) refuse("two kernels have the id {}", kernel.id);
+        for (const Kernel& kernel : extra_.kernels) check(kernel);
+    }
+
+private:
+    static bool is_own(std::string_view name) { return name == "elementwise" || name == "pack"; }
+
+    void add_layout(const Layout& layout) {
+        if (!is_word(layout.name) || !layouts_.emplace(layout.name, layout.transposed).second)
+            refuse("the name \"{}\" of a layout is ill-formed or taken", layout.name);
+        if (layout.bytes == nullptr) refuse("layout {} lacks bytes", layout.name);
+    }
+
+    /// The name of a transposed form stands for this layout alone, or is a layout whose transposed form is this one.
+    void check(const Layout& layout) const {
+        if (layout.transposed.empty()) return;
+        const auto row = layouts_.find(layout.transposed);
+        const bool right = row == layouts_.end() ? is_word(layout.transposed)
+                                                 : row->second == layout.name && layout.transposed != layout.name;
+        if (!right) refuse("layout {} cannot have the transposed form \"{}\"", layout.name, layout.transposed);
+    }
+
+    bool is_layout(const std::string& name) const {
+        return std::any_of(layouts_.begin(), layouts_.end(),
+                           [&](const auto& row) { return row.first == name || row.second == name; });
+    }
+
+    static Problem parsed(std::string_view what, const std::string& name, const std::string& text) {
+        try {
+            const auto symbols = Symbols::create();
+            return parse_problem(text, *symbols);
+        } catch (const Error& error) { refuse("{} of {} does not parse: {}", what, name, error.what()); }
+    }
+
+    static void check(const Definition& definition) {
+        if (definition.build == nullptr) refuse("definition {} lacks build", definition.name);
+        for (const std::string& pattern : definition.patterns)
+            if (const Problem problem = parsed("a pattern", definition.name, pattern);
+                problem.definition != definition.name)
+                refuse("a pattern of {} is for {}", definition.name, problem.definition);
+    }
+
+    void check(const Kernel& kernel) const {
+        if (!is_word(kernel.id)) refuse("the kernel id \"{}\" is empty or holds what text forms cannot", kernel.id);
+        if (kernel.run == nullptr || kernel.accepts == nullptr) refuse("kernel {} lacks run or accepts", kernel.id);
+        const bool known =
+            definitions_.contains(kernel.definition) || ir::find_op(kernel.definition) || is_own(kernel.definition);
+        if (!known) refuse("kernel {} is for the unknown definition {}", kernel.id, kernel.definition);
+        for (const std::string& sample : kernel.samples)
+            if (const Problem problem = parsed("a sample", kernel.id, sample); problem.definition != kernel.definition)
+                refuse("a sample of {} is for {}, the kernel for {}", kernel.id, problem.definition, kernel.definition);
+        if (!kernel.in_place.empty() || !kernel.packed_inputs.empty()) check_operands(kernel);
+    }
+
+    void check_operands(const Kernel& kernel) const {
+        const Arity arity = arity_of(kernel.definition);
+        const auto exists = [](int operand, int count) { return operand >= 0 && (count < 0 || operand < count); };
+        for (const InPlace& pair : kernel.in_place) {
+            if (!exists(pair.input, arity.inputs))
+                refuse("kernel {} works in place of input {}, which {} does not have", kernel.id, pair.input,
+                       kernel.definition);
+            if (!exists(pair.output, arity.outputs))
+                refuse("kernel {} works in place with output {}, which {} does not have", kernel.id, pair.output,
+                       kernel.definition);
+        }
+        std::set<int> packed;
+        for (const PackedInput& wanted : kernel.packed_inputs) {
+            if (!exists(wanted.input, arity.inputs))
+                refuse("kernel {} wants input {} packed, which {} does not have", kernel.id, wanted.input,
+                       kernel.definition);
+            if (!packed.insert(wanted.input).second)
+                refuse("kernel {} wants input {} packed in two ways", kernel.id, wanted.input);
+            if (wanted.layout.empty() || !is_layout(wanted.layout))
+                refuse("kernel {} wants the unknown layout \"{}\"", kernel.id, wanted.layout);
+        }
+    }
+
+    /// Of a definition: the most that its patterns have.
+    Arity arity_of(const std::string& name) const {
+        if (const auto op = ir::find_op(name)) return {ir::info(*op).max_operands, 1};
+        if (name == "elementwise") return {};
+        if (name == "pack") return {1, 1};
+        Arity most{0, 0};
+        for (const KernelSet* set : {&known_, &extra_})
+            for (const Definition& definition : set->definitions) {
+                if (definition.name != name) continue;
+                if (definition.patterns.empty()) return {};
+                for (const std::string& pattern : definition.patterns) {
+                    const Problem problem = parsed("a pattern", name, pattern);
+                    most.inputs = std::max(most.inputs, static_cast<int>(problem.inputs.size()));
+                    most.outputs = std::max(most.outputs, results_of(definition, problem));
+                }
+            }
+        return most;
+    }
+
+    static int results_of(const Definition& definition, const Problem& pattern) {
+        try {
+            const Graph graph = ir::graph_of(pattern, {&definition, 1});
+            return static_cast<int>(graph.data()->outputs().size());
+        } catch (const std::exception& error) {
+            refuse("definition {} cannot build its pattern: {}", definition.name, error.what());
+        }
+    }
+
+    const KernelSet& extra_;
+    const KernelSet& known_;
+    std::set<std::string> definitions_, ids_;
+    std::map<std::string, std::string> layouts_;  // and their transposed forms
+};
+
+}  // namespace
+
+void check_kernels(const KernelSet& extra, const KernelSet& known) { Checker(extra, known).check(); }
+
+}  // namespace cairn::inline v0
