@@ -54,8 +54,13 @@ Context::Context(ContextOptions options) {
         parts_->log(LogLevel::warning, "more threads than CPUs: barriers block instead of spin");
 }
 
-int Context::threads() const noexcept { return parts_->pool.size(); }
-Isa Context::isa() const noexcept { return parts_->isa; }
-const KernelSet& Context::kernels() const noexcept { return parts_->kernels; }
+const std::shared_ptr<Context::Parts>& Context::parts() const {
+    if (parts_ == nullptr) throw Error(ErrorKind::argument, "context", "the handle is moved-from");
+    return parts_;
+}
+
+int Context::threads() const { return parts()->pool.size(); }
+Isa Context::isa() const { return parts()->isa; }
+const KernelSet& Context::kernels() const { return parts()->kernels; }
 
 }  // namespace cairn::inline v0

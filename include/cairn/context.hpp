@@ -37,7 +37,7 @@ struct ContextOptions {
 
 /// Owns everything that outlives a graph: threads, kernels, log sink, timing database. There are no globals; two
 /// Contexts share nothing. Handles are cheap to copy and keep the Context alive; all functions may be called from any
-/// thread.
+/// thread. A moved-from handle throws Error(argument) wherever it is used.
 ///
 /// The threads do not survive fork(): make a Context after it.
 class CAIRN_API Context {
@@ -46,15 +46,15 @@ public:
     explicit Context(ContextOptions options = {});
 
     /// Threads that run programs, the caller's included.
-    int threads() const noexcept;
+    int threads() const;
     /// The highest level in use: what the CPU has, up to ContextOptions::max_isa.
-    Isa isa() const noexcept;
+    Isa isa() const;
     /// Everything it can compute with, unusable levels included (selection says why not).
-    const KernelSet& kernels() const noexcept;
+    const KernelSet& kernels() const;
 
     struct Parts;
     /// The library's own view of it.
-    const std::shared_ptr<Parts>& parts() const noexcept { return parts_; }
+    const std::shared_ptr<Parts>& parts() const;
 
 private:
     std::shared_ptr<Parts> parts_;

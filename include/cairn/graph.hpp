@@ -118,6 +118,7 @@ constexpr DType dtype_of() noexcept {
 ///
 /// After a run the length symbol advances by what was appended; CompiledGraph::rewind sets it back. All states that
 /// grow by one symbol must grow by the same size in a run; compile() checks it.
+/// A moved-from handle throws Error(graph) wherever it is used.
 class CAIRN_API State {
 public:
     /// The live part before this run: the shape given to Graph::state.
@@ -151,7 +152,7 @@ private:
 
 /// A lazily built program over tensors: inputs, weights and states, ops on them, named outputs. Equal ops on equal
 /// operands are made once. A Graph is a handle like Tensor; the graph lives as long as any handle to it. Building is
-/// for one thread at a time.
+/// for one thread at a time. A moved-from handle throws Error(graph) wherever it is used.
 class CAIRN_API Graph {
 public:
     explicit Graph(std::string_view name = "graph");
@@ -225,7 +226,7 @@ public:
     Symbols& symbols() const;
     /// Nodes made so far, leaves included.
     std::size_t size() const;
-    const std::shared_ptr<ir::GraphData>& data() const noexcept { return data_; }
+    const std::shared_ptr<ir::GraphData>& data() const;
     explicit Graph(std::shared_ptr<ir::GraphData> data) noexcept : data_(std::move(data)) {}
 
 private:

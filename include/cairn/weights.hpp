@@ -26,7 +26,7 @@ using WeightSource = std::function<InputView(std::string_view name)>;
 /// other; missing files and tensors are all named in one Error. Tensors that the index does not name are not shown.
 ///
 /// A file that is made shorter while it is mapped ends the process with SIGBUS, as with any mapping: replace files, do
-/// not truncate them.
+/// not truncate them. A moved-from object throws Error(argument) wherever it is used.
 class CAIRN_API Safetensors {
 public:
     /// A tensor as the header describes it.
@@ -44,9 +44,9 @@ public:
     ~Safetensors();
 
     /// All tensors, sorted by name.
-    const std::vector<Tensor>& tensors() const noexcept;
+    const std::vector<Tensor>& tensors() const;
     /// True when there is a tensor of that name.
-    bool contains(std::string_view name) const noexcept;
+    bool contains(std::string_view name) const;
     /// The string metadata of that key (of the first file that has it); empty when absent.
     std::string metadata(std::string_view key) const;
     /// A tensor inside the map; valid as long as this object or a copy of its source() lives. Where the file does not
@@ -60,6 +60,7 @@ public:
 private:
     struct State;
     explicit Safetensors(std::shared_ptr<const State> state);
+    const State& state() const;
     std::shared_ptr<const State> state_;
 };
 

@@ -49,20 +49,25 @@ Graph::Graph(std::string_view name) {
     data_ = std::make_shared<GraphData>(name);
 }
 
+const std::shared_ptr<GraphData>& Graph::data() const {
+    if (data_ == nullptr) throw Error(ErrorKind::graph, "graph", "the handle is moved-from");
+    return data_;
+}
+
 Dim Graph::symbol(std::string_view name, std::int64_t low, std::int64_t high, std::source_location where) {
     try {
-        return data_->symbols()->add(name, low, high);
+        return data()->symbols()->add(name, low, high);
     } catch (const Error& error) {
         throw Error(error.kind(), fmt::format("{} ({})", error.what(), Error::place(where)));
     }
 }
 
 Tensor Graph::input(std::string_view name, DType dtype, Shape shape, std::source_location where) {
-    return Tensor(data_, ir::add_input(*data_, name, dtype, std::move(shape), where));
+    return Tensor(data(), ir::add_input(*data(), name, dtype, std::move(shape), where));
 }
 
 Tensor Graph::weight(std::string_view name, DType dtype, Shape shape, std::source_location where) {
-    return Tensor(data_, ir::add_weight(*data_, name, dtype, std::move(shape), where));
+    return Tensor(data(), ir::add_weight(*data(), name, dtype, std::move(shape), where));
 }
 
 State Graph::state(std::string_view name, DType dtype, Shape shape, int axis, std::int64_t capacity,
@@ -73,16 +78,16 @@ State Graph::state(std::string_view name, DType dtype, Shape shape, int axis, st
                fmt::format("{} must have a symbol as the size of axis {}: {}", ir::quoted(name), axis,
                            to_string(dtype, shape)),
                where);
-    const std::size_t index = ir::add_state(*data_, name, dtype, std::move(shape), axis, capacity, where);
-    return State(data_, static_cast<std::uint32_t>(index));
+    const std::size_t index = ir::add_state(*data(), name, dtype, std::move(shape), axis, capacity, where);
+    return State(data(), static_cast<std::uint32_t>(index));
 }
 
 State Graph::state(std::string_view name, DType dtype, Shape shape, std::source_location where) {
-    return State(data_, static_cast<std::uint32_t>(ir::add_state(*data_, name, dtype, std::move(shape), where)));
+    return State(data(), static_cast<std::uint32_t>(ir::add_state(*data(), name, dtype, std::move(shape), where)));
 }
 
 Tensor Graph::constant(DType dtype, Shape shape, std::span<const double> values, std::source_location where) {
-    return Tensor(data_, ir::add_constant(*data_, dtype, std::move(shape), values, where));
+    return Tensor(data(), ir::add_constant(*data(), dtype, std::move(shape), values, where));
 }
 
 Tensor Graph::constant(DType dtype, double value, std::source_location where) {
@@ -104,19 +109,19 @@ void Graph::output(std::string_view name, const Tensor& tensor, std::source_loca
     const auto fail = [&](const std::string& text) { refuse("output", ir::quoted(name) + " " + text, where); };
     if (tensor.empty()) fail("is an empty or moved-from Tensor");
     const std::string type = to_string(tensor.dtype(), tensor.shape());
-    if (tensor.graph() != data_) fail(fmt::format("is {} of another graph, \"{}\"", type, tensor.graph()->name()));
-    for (const ir::Output& output : data_->outputs())
+    if (tensor.graph() != data()) fail(fmt::format("is {} of another graph, \"{}\"", type, tensor.graph()->name()));
+    for (const ir::Output& output : data()->outputs())
         if (output.name == name) {
-            const Node& node = data_->node(output.node);
+            const Node& node = data()->node(output.node);
             fail(fmt::format("is taken by {}, cannot be {} too", to_string(node.dtype, node.shape), type));
         }
-    data_->add_output(std::string(name), tensor.id());
+    data()->add_output(std::string(name), tensor.id());
 }
 
-const std::string& Graph::name() const { return data_->name(); }
+const std::string& Graph::name() const { return data()->name(); }
 
-Symbols& Graph::symbols() const { return *data_->symbols(); }
+Symbols& Graph::symbols() const { return *data()->symbols(); }
 
-std::size_t Graph::size() const { return data_->nodes().size(); }
+std::size_t Graph::size() const { return data()->nodes().size(); }
 
 }  // namespace cairn::inline v0

@@ -168,10 +168,15 @@ Safetensors Safetensors::open(const std::filesystem::path& path) {
     return Safetensors(std::move(state));
 }
 
-const std::vector<Safetensors::Tensor>& Safetensors::tensors() const noexcept { return state_->tensors; }
+const Safetensors::State& Safetensors::state() const {
+    if (state_ == nullptr) throw Error(ErrorKind::argument, "safetensors", "the object is moved-from");
+    return *state_;
+}
 
-bool Safetensors::contains(std::string_view name) const noexcept {
-    const auto& tensors = state_->tensors;
+const std::vector<Safetensors::Tensor>& Safetensors::tensors() const { return state().tensors; }
+
+bool Safetensors::contains(std::string_view name) const {
+    const auto& tensors = state().tensors;
     const auto place =
         std::lower_bound(tensors.begin(), tensors.end(), name,
                          [](const Tensor& tensor, std::string_view wanted) { return tensor.name < wanted; });
@@ -179,7 +184,7 @@ bool Safetensors::contains(std::string_view name) const noexcept {
 }
 
 std::string Safetensors::metadata(std::string_view key) const {
-    for (const auto& shard : state_->shards) {
+    for (const auto& shard : state().shards) {
         const auto& metadata = shard.header.metadata;
         if (const auto place = metadata.find(key); place != metadata.end()) return place->second;
     }
@@ -213,8 +218,8 @@ InputView view_of(const weights::HeaderTensor& tensor, std::span<const std::byte
 }  // namespace
 
 InputView Safetensors::view(std::string_view name) const {
-    const auto& place = state_->find(name);
-    return view_of(*place.tensor, state_->bytes(place), state_->shards[place.shard].file->name());
+    const auto& place = state().find(name);
+    return view_of(*place.tensor, state().bytes(place), state().shards[place.shard].file->name());
 }
 
 WeightSource Safetensors::source() const {
@@ -223,6 +228,7 @@ WeightSource Safetensors::source() const {
         const weights::MappedFile* file;
         std::span<const std::byte> bytes;
     };
+    static_cast<void>(state());
     return [state = state_](std::string_view name) {
         const auto& place = state->find(name);
         const auto* file = state->shards[place.shard].file.get();
