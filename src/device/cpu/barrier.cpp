@@ -1,7 +1,6 @@
 #include "device/cpu/barrier.hpp"
 
 #include "device/cpu/futex.hpp"
-#include "device/cpu/spin.hpp"
 
 namespace cairn::device {
 
@@ -11,7 +10,7 @@ namespace cairn::device {
 bool Barrier::wait_past(std::uint32_t epoch) noexcept {
     std::uint32_t now = epoch;
     const auto moved = [&] { return (now = epoch_.load(std::memory_order_acquire)) != epoch; };
-    if (!spin_until(moved, spin_)) {
+    if (!spin_.wait(moved)) {
         sleepers_.fetch_add(1, std::memory_order_seq_cst);
         while ((now = epoch_.load(std::memory_order_seq_cst)) == epoch) futex_wait(epoch_, epoch);
         sleepers_.fetch_sub(1, std::memory_order_relaxed);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "device/cpu/spin_budget.hpp"
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -10,8 +12,8 @@ namespace cairn::device {
 /// the thread pool catches it.
 struct RegionAborted {};
 
-/// A meeting point for a fixed number of threads: spins for a while, then sleeps on a futex; with `spin` zero (more
-/// threads than CPUs) it sleeps at once. No lock, no allocation.
+/// A meeting point for a fixed number of threads: spins for at most `spin`, less where that was in vain (SpinBudget),
+/// then sleeps on a futex; with `spin` zero (more threads than CPUs) it sleeps at once. No lock, no allocation.
 ///
 ///     barrier.wait();                            // all members
 ///     barrier.wait([&] { next.store(0); });      // the last one to come does this while the others still wait
@@ -20,7 +22,7 @@ struct RegionAborted {};
 class Barrier {
 public:
     Barrier(int members, std::chrono::nanoseconds spin) noexcept
-        : members_(static_cast<std::uint32_t>(members)), spin_(spin) {}
+        : members_(static_cast<std::uint32_t>(members)), spin_(spin, rarest_full_spin) {}
     Barrier(const Barrier&) = delete;
     Barrier& operator=(const Barrier&) = delete;
 
@@ -56,13 +58,14 @@ public:
 
 private:
     static constexpr std::uint32_t aborted_bit = 1, step = 2;
+    static constexpr std::uint32_t rarest_full_spin = 256;
 
     bool wait_past(std::uint32_t epoch) noexcept;
     bool open() noexcept;
     void wake_sleepers() noexcept;
 
     const std::uint32_t members_;
-    const std::chrono::nanoseconds spin_;
+    SpinBudget spin_;
     alignas(64) std::atomic<std::uint32_t> arrived_{0};
     alignas(64) std::atomic<std::uint32_t> epoch_{0};  // counts meetings in steps of two; the low bit says aborted
     std::atomic<std::uint32_t> sleepers_{0};

@@ -4,7 +4,6 @@
 #include "device/cpu/affinity.hpp"
 #include "device/cpu/float_mode.hpp"
 #include "device/cpu/futex.hpp"
-#include "device/cpu/spin.hpp"
 
 #include <fmt/format.h>
 
@@ -16,6 +15,10 @@ namespace cairn::device {
 namespace {
 
 constexpr int most_threads = 4096;
+
+// A host that begins to call run() in quick succession should find the workers awake after a few runs; at the end of a
+// region there is less to win.
+constexpr std::uint32_t rarest_idle_spin = 8, rarest_leaving_spin = 256;
 
 int checked(int threads) {
     if (threads >= 1 && threads <= most_threads) return threads;
@@ -40,9 +43,12 @@ private:
 
 }  // namespace
 
-ThreadPool::ThreadPool(int threads, const PoolOptions& options) : size_(checked(threads)) {
-    oversubscribed_ = threads > (options.cpus > 0 ? options.cpus : usable_cpus());
-    if (!oversubscribed_) spin_ = options.spin;
+ThreadPool::ThreadPool(int threads, const PoolOptions& options)
+    : size_(checked(threads)),
+      oversubscribed_(threads > (options.cpus > 0 ? options.cpus : usable_cpus())),
+      spin_(oversubscribed_ ? std::chrono::nanoseconds(0) : options.spin),
+      idle_(spin_, rarest_idle_spin),
+      leaving_(spin_, rarest_leaving_spin) {
     if (size_ > 1) start();
 }
 
@@ -87,7 +93,7 @@ void ThreadPool::work(int rank) noexcept {
     const DefaultFloatMode mode;
     for (std::uint32_t seen = 0;;) {
         const auto moved = [&] { return generation_.load(std::memory_order_acquire) != seen; };
-        if (!spin_until(moved, spin_)) {
+        if (!idle_.wait(moved)) {
             // As in Barrier: counted before the word is looked at, so that the caller sees either a sleeper or one that
             // need not sleep.
             sleepers_.fetch_add(1, std::memory_order_seq_cst);
@@ -116,21 +122,22 @@ void ThreadPool::member(int rank) noexcept {
 
 void ThreadPool::wait_for_members() noexcept {
     const auto done = [&] { return pending_.load(std::memory_order_acquire) == 0; };
-    if (spin_until(done, spin_)) return;
+    if (leaving_.wait(done)) return;
     caller_sleeps_.store(1, std::memory_order_seq_cst);
     for (std::uint32_t left; (left = pending_.load(std::memory_order_seq_cst)) != 0;) futex_wait(pending_, left);
     caller_sleeps_.store(0, std::memory_order_relaxed);
 }
 
+void ThreadPool::run_alone(Body body, void* context, Barrier* barrier) {
+    if (barrier != nullptr) barrier->reset();
+    const DefaultFloatMode mode;
+    try {
+        body(context, 0, 1);
+    } catch (const RegionAborted&) {}
+}
+
 void ThreadPool::run(Body body, void* context, Barrier* barrier) {
-    if (size_ == 1) {
-        if (barrier != nullptr) barrier->reset();
-        const DefaultFloatMode mode;
-        try {
-            body(context, 0, 1);
-        } catch (const RegionAborted&) {}
-        return;
-    }
+    if (size_ == 1) return run_alone(body, context, barrier);
     if (fork_guard_.forked()) {
         throw Error(ErrorKind::unsupported, "threads",
                     "the thread pool was made before fork() and has no threads in the child; make a new Context there");

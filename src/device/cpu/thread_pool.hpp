@@ -14,7 +14,7 @@
 namespace cairn::device {
 
 struct PoolOptions {
-    /// How long a member that has nothing to do stays awake before it sleeps.
+    /// How long a member that has nothing to do stays awake before it sleeps; less where that turns out to be in vain.
     std::chrono::nanoseconds spin = std::chrono::microseconds(100);
     /// CPUs to count with; 0: usable_cpus(). With more threads than these nobody spins, since who spins takes the CPU
     /// from who works.
@@ -22,7 +22,7 @@ struct PoolOptions {
 };
 
 /// A fixed team of threads: `threads - 1` of its own and the one that calls run(). Nothing runs and nothing wakes while
-/// no region runs; its threads sleep about 100 us after the last one.
+/// no region runs; its threads sleep at most about 100 us after the last one.
 ///
 ///     ThreadPool pool(2);
 ///     pool.run([](void* x, int rank, int size) { static_cast<Work*>(x)->part(rank, size); }, &work);
@@ -63,6 +63,10 @@ public:
     /// pool throws InternalError.
     void run(Body body, void* context, Barrier* barrier = nullptr);
 
+    /// The same with the calling thread alone, as rank 0 of 1, whatever size() is: no thread wakes, and any number of
+    /// host threads may do so at once.
+    static void run_alone(Body body, void* context, Barrier* barrier = nullptr);
+
 private:
     struct Worker {
         ThreadPool* pool = nullptr;
@@ -81,8 +85,9 @@ private:
     bool inside() const noexcept;
 
     const int size_;
-    bool oversubscribed_ = false;
-    std::chrono::nanoseconds spin_{0};
+    const bool oversubscribed_;
+    const std::chrono::nanoseconds spin_;
+    SpinBudget idle_, leaving_;  // of workers between regions, and of the caller at a region's end
     ForkGuard fork_guard_;
     std::vector<Worker> workers_;
     int started_ = 0;

@@ -254,6 +254,27 @@ TEST(ThreadPool, HostThreadsOfAPoolOfOneDoNotWaitForEachOther) {
     EXPECT_EQ(met[0] + met[1], 2);
 }
 
+TEST(ThreadPool, AHostThreadMayRunAloneWhileTheOthersWork) {
+    ThreadPool pool(2);
+    Barrier both(2, std::chrono::nanoseconds(0));
+    int size = 0;
+    std::atomic<int> met{0};
+    std::thread other([&] {
+        auto body = [&](int, int count) {
+            size = count;
+            met += both.wait() ? 1 : 0;
+        };
+        ThreadPool::run_alone(
+            [](void* context, int rank, int count) { (*static_cast<decltype(body)*>(context))(rank, count); }, &body);
+    });
+    run(pool, [&](int rank, int) {
+        if (rank == 0) met += both.wait() ? 1 : 0;
+    });
+    other.join();
+    EXPECT_EQ(size, 1);
+    EXPECT_EQ(met, 2);
+}
+
 TEST(ThreadPool, MoreThreadsThanCpus) {
     ThreadPool pool(16, {std::chrono::microseconds(100), 2});
     EXPECT_TRUE(pool.oversubscribed());

@@ -1,0 +1,81 @@
+#include "device/cpu/spin_budget.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace cairn::device {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::nanoseconds;
+
+constexpr auto never = [] { return false; };
+
+/// Becomes true when asked for the second time, that is while spinning.
+struct Soon {
+    mutable int asked = 0;
+    bool operator()() const { return ++asked > 1; }
+};
+
+TEST(SpinBudget, ShrinksWhereSpinningIsInVain) {
+    SpinBudget budget(microseconds(16), 8);
+    std::vector<std::int64_t> seen;
+    for (int i = 0; i < 5; ++i) {
+        seen.push_back(budget.now().count());
+        EXPECT_FALSE(budget.wait(never));
+    }
+    EXPECT_EQ(seen, (std::vector<std::int64_t>{16000, 8000, 4000, 2000, 2000}));
+}
+
+TEST(SpinBudget, GrowsBackWhenASpinPays) {
+    SpinBudget budget(microseconds(16), 8);
+    for (int i = 0; i < 5; ++i) EXPECT_FALSE(budget.wait(never));
+    EXPECT_EQ(budget.now(), SpinBudget::least);
+    EXPECT_TRUE(budget.wait(Soon()));
+    EXPECT_EQ(budget.now(), microseconds(16));
+}
+
+TEST(SpinBudget, WhatIsThereAtOnceTeachesNothing) {
+    SpinBudget budget(microseconds(16), 8);
+    EXPECT_FALSE(budget.wait(never));
+    EXPECT_TRUE(budget.wait([] { return true; }));
+    EXPECT_EQ(budget.now(), microseconds(8));
+}
+
+// Counts how often the condition is looked at: a full spin looks many times more often than a short one.
+TEST(SpinBudget, TriesAFullSpinNowAndThen) {
+    SpinBudget budget(microseconds(2000), 8);
+    const auto looks = [&] {
+        long count = 0;
+        EXPECT_FALSE(budget.wait([&] {
+            ++count;
+            return false;
+        }));
+        return count;
+    };
+    for (int i = 0; i < 10; ++i) looks();
+    EXPECT_EQ(budget.now(), SpinBudget::least);
+    long least = looks(), most = least;
+    for (int i = 0; i < 40; ++i) {
+        const long now = looks();
+        least = std::min(least, now);
+        most = std::max(most, now);
+    }
+    EXPECT_GT(most, 2 * least);
+}
+
+TEST(SpinBudget, OfZeroNeverSpins) {
+    SpinBudget budget(nanoseconds(0), 8);
+    int asked = 0;
+    for (int i = 0; i < 20; ++i)
+        EXPECT_FALSE(budget.wait([&] {
+            ++asked;
+            return false;
+        }));
+    EXPECT_EQ(asked, 20);
+}
+
+}  // namespace
+}  // namespace cairn::device
