@@ -145,8 +145,8 @@ void run(const Args& args, Team& team) {
         batches = 1;
     }
     T* scratch = reinterpret_cast<T*>(args.workspace) + EigenBlocks::elements * team.rank();
-    // Few products are cut into one share a member; many are handed out whole.
-    const std::int64_t parts = batches >= team.size() ? 1 : team.size();
+    // Few products are cut into one share a thread, be the team whole or of one; many are handed out whole.
+    const std::int64_t parts = batches >= plan.threads ? 1 : plan.threads;
     for (std::int64_t task = team.next_chunk(); task < batches * parts; task = team.next_chunk()) {
         const std::int64_t batch = task / parts;
         Matrix<T> a1 = a, b1 = b, c1 = c;

@@ -7,6 +7,7 @@ namespace cairn::inline v0::kernels::cpu {
 
 struct EigenPlan {
     bool is_f64, has_bias;
+    int threads;
 };
 
 /// The blocks that Eigen packs, in elements: `depth` x `columns` of b and `depth` x `rows` of a. Fixed, so that results

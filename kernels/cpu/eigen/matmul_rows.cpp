@@ -55,9 +55,9 @@ Dim workspace(const Problem& problem, int threads) {
     return Dim(EigenBlocks::elements * static_cast<std::int64_t>(size_of(problem.outputs[0].dtype)) * threads);
 }
 
-std::shared_ptr<const void> prepare(const Problem& problem, int) {
+std::shared_ptr<const void> prepare(const Problem& problem, int threads) {
     return std::make_shared<EigenPlan>(
-        EigenPlan{problem.outputs[0].dtype == DType::f64, problem.definition == "linear"});
+        EigenPlan{problem.outputs[0].dtype == DType::f64, problem.definition == "linear", threads});
 }
 
 Cost cost(const Problem& problem) { return product_cost(problem, 0.5); }
