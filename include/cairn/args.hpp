@@ -13,7 +13,8 @@ namespace cairn::inline v0 {
 /// own.
 class CAIRN_API Team {
 public:
-    /// This member's number, 0 .. size() - 1, and how many there are.
+    /// This member's number, 0 .. size() - 1, and how many there are: as many as the Context has threads, or one where
+    /// the tensors are too small to share.
     int rank() const noexcept { return rank_; }
     int size() const noexcept { return size_; }
     /// Waits until every member has come here. All members must call it equally often.
@@ -24,6 +25,8 @@ public:
     /// Reports that the data cannot be computed with (an index out of range, say). `reason` must be a string literal.
     /// The first report of a run becomes its Error; the kernel returns normally.
     void fail(const char* reason) noexcept;
+    /// The same, and where: element `position` (row-major) of input number `input` of the instruction is `value`.
+    void fail(const char* reason, int input, std::int64_t position, std::int64_t value) noexcept;
 
     /// Made by the runtime; `shared` is the runtime's own state of the team.
     Team(int rank, int size, void* shared) noexcept : shared_(shared), rank_(rank), size_(size) {}

@@ -3,15 +3,18 @@
 #include "cairn/context.hpp"
 #include "cairn/weights.hpp"
 
+#include <concepts>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <ranges>
 #include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -24,7 +27,8 @@ struct Progress {
     std::string_view detail;  ///< a kernel id, a weight's name; empty when there is none
     double seconds_left = 0;  ///< of a budget; 0 when unknown
 };
-/// Called on the thread that asked for the work, or (in a run) on the thread that runs it. It must not throw.
+/// Called on the thread that asked for the work. What it throws ends the work as a failure does, and reaches the caller
+/// unchanged.
 using ProgressSink = std::function<void(const Progress&)>;
 
 /// A result in memory that Cairn owns; valid until the next run, set or bind of the same CompiledGraph.
@@ -45,6 +49,49 @@ struct OutputView {
 private:
     CAIRN_API void check(std::size_t size, bool floating) const;
 };
+
+namespace detail {
+
+/// The C++ types that elements have: float, double, bool, std::int8_t, std::int32_t, std::int64_t, std::uint8_t, and
+/// std::uint16_t for the bits of f16 and bf16.
+template <typename T>
+concept Element = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, bool> ||
+    std::same_as<T, std::uint8_t> || std::same_as<T, std::uint16_t> || std::same_as<T, std::int8_t> ||
+    (std::signed_integral<T> && !std::same_as<T, char> && sizeof(T) >= 4);
+
+/// The dtype whose elements are T; f16 for std::uint16_t.
+template <Element T>
+constexpr DType dtype_of() noexcept {
+    if (std::same_as<T, bool>) return DType::boolean;
+    if (std::floating_point<T>) return sizeof(T) == 4 ? DType::f32 : DType::f64;
+    if (std::unsigned_integral<T>) return sizeof(T) == 1 ? DType::u8 : DType::f16;
+    return sizeof(T) == 1 ? DType::i8 : sizeof(T) == 4 ? DType::i32 : DType::i64;
+}
+
+/// Elements one after another in memory: a span, vector, array or C array of an Element.
+template <typename R>
+concept Elements =
+    std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && Element<std::ranges::range_value_t<R>>;
+/// The same, and they may be written.
+template <typename R>
+concept WritableElements = Elements<R> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
+
+/// Elements with their type forgotten.
+struct ElementSpan {
+    const void* data = nullptr;
+    std::size_t count = 0;
+    DType dtype = DType::f32;   ///< f16 stands for f16 and bf16
+    bool is_temporary = false;  ///< gone when the call has returned: to be copied
+};
+
+/// What `range` holds, and whether it outlives the call.
+template <Elements R>
+ElementSpan elements_of(R&& range) {
+    return {std::ranges::data(range), static_cast<std::size_t>(std::ranges::size(range)),
+            dtype_of<std::ranges::range_value_t<R>>(), !std::ranges::borrowed_range<R>};
+}
+
+}  // namespace detail
 
 /// One row of a memory report.
 struct BufferMemory {
@@ -82,17 +129,18 @@ struct InstructionProfile {
 /// Options of one run.
 struct RunOptions {
     std::stop_token stop = {};  ///< looked at between instructions; a stopped run throws Cancelled and commits no state
-    ProgressSink progress = {};  ///< called after each instruction
+    ProgressSink progress = {};  ///< called after each instruction, on the thread that called run
     bool profile = false;        ///< time each instruction; see CompiledGraph::profile()
 };
 
 /// A graph made ready to run: flat programs, one for each bucket of sizes, over one arena, one set of weights and
 /// states. Made by compile() or load(). Movable; each instance is for one thread at a time, different instances may run
-/// at once.
+/// at once. While it runs, what would change sizes or data throws Busy, in RunOptions::progress too. A moved-from
+/// object throws Error(argument) wherever it is used.
 ///
 ///     CompiledGraph model = compile(graph, context);
-///     model.bind(weights.source());
-///     model.set("x", data, shape);
+///     model.bind(weights);
+///     model.set("x", values, {2, 3});               // std::vector<float> values of 6
 ///     model.run();
 ///     auto y = model.output("y").as<float>();
 class CAIRN_API CompiledGraph {
@@ -103,26 +151,84 @@ public:
 
     /// Fetches every weight by name and computes all that depends on weights only (casts, packed forms); a source is
     /// released as soon as nothing reads it any more. Throws Error(argument) naming all weights that are missing or
-    /// have another dtype or shape at once. Done once; the results are shared by all instances.
+    /// have another dtype or shape at once. Done once; the results are shared by all instances. While one instance
+    /// binds, bind() of another waits; then it throws as any second bind() does, or binds where the first one failed.
+    /// What `source` and `progress` throw leaves nothing bound; bind() from inside them throws Error(busy).
     void bind(const WeightSource& source, const ProgressSink& progress = {}, std::stop_token stop = {});
+    /// The same from a file, whose maps stay open as long as weights are read in them.
+    void bind(const Safetensors& weights, const ProgressSink& progress = {}, std::stop_token stop = {});
 
-    /// Gives an input its data, dense; it is borrowed until the end of the next run. Sizes that are bare symbols take
-    /// their value from the shape. Throws Error(argument) for an unknown name, wrong rank, or sizes out of bounds.
+    /// Gives an input its elements, dense and row-major, from any contiguous range: a std::span<const T>, a vector, an
+    /// array. Sizes of the input that are bare symbols take their value from `shape`.
+    ///
+    /// The elements are borrowed, not copied: each run() reads them, until the input is set again or the object goes.
+    /// They must stay where they are as long, and may be changed between two runs; the next run sees the change. They
+    /// may not lie in a result of this object that is not in the caller's memory: such a run throws Error(argument).
+    /// A range that is a temporary (not a span) is copied.
+    ///
+    ///     std::vector<float> x(6);
+    ///     model.set("x", x, {2, 3});
+    ///
+    /// T is the C++ type of the dtype; std::uint16_t for f16 and bf16 alike. Throws Error(argument) for an unknown
+    /// name, another dtype or number of axes, sizes out of bounds, and a number of elements that is not the shape's.
+    /// What fails changes nothing.
+    template <detail::Elements R>
+    void set(std::string_view input, R&& elements, std::span<const std::int64_t> shape) {
+        set_elements(input, detail::elements_of(std::forward<R>(elements)), &shape);
+    }
+    template <detail::Elements R>
+    void set(std::string_view input, R&& elements, std::initializer_list<std::int64_t> shape) {
+        const std::span<const std::int64_t> sizes(shape.begin(), shape.size());
+        set_elements(input, detail::elements_of(std::forward<R>(elements)), &sizes);
+    }
+    /// The same where the number of elements alone tells the shape: all sizes of the input are constants, lengths of
+    /// states, and at most one other symbol, bare and on one axis. Throws Error(argument) for any other input.
+    template <detail::Elements R>
+    void set(std::string_view input, R&& elements) {
+        set_elements(input, detail::elements_of(std::forward<R>(elements)), nullptr);
+    }
+    /// The same with elements written down in the call, which are copied: `model.set("x", {1.f, 2.f}, {1, 2})`.
+    template <detail::Element T>
+    void set(std::string_view input, std::initializer_list<T> elements, std::initializer_list<std::int64_t> shape) {
+        const std::span<const std::int64_t> sizes(shape.begin(), shape.size());
+        set_elements(input, {elements.begin(), elements.size(), detail::dtype_of<T>(), true}, &sizes);
+    }
+    template <detail::Element T>
+    void set(std::string_view input, std::initializer_list<T> elements) {
+        set_elements(input, {elements.begin(), elements.size(), detail::dtype_of<T>(), true}, nullptr);
+    }
+    /// The raw form: `data` points to as many elements of the input's dtype as `shape` says, and nothing checks that.
+    /// Borrowed like a span.
     void set(std::string_view input, const void* data, std::span<const std::int64_t> shape);
     void set(std::string_view input, const void* data, std::initializer_list<std::int64_t> shape);
-    /// The same for memory with a dtype, strides and a release callback; strided data is copied.
+    /// The same for memory with a dtype, strides and a release callback. Strided data is copied and released at once;
+    /// dense data when the input is set again. It is released also when set() throws.
     void set(std::string_view input, const InputView& view);
     /// Sets a symbol. Throws Error(argument) when out of bounds.
     void set(std::string_view symbol, std::int64_t value);
-    /// Lets an output be written to the caller's memory, which must hold it at the sizes then set. nullptr: planned
-    /// memory again.
+
+    /// Lets each run write an output to the caller's memory, which must hold it at the sizes then set; no byte behind
+    /// the result is touched. Throws Error(argument) for an unknown name.
+    ///
+    /// The memory may be that of an input: the result is right, and is written when everything has been read, so that
+    /// the next run reads it as that input's data. It may not overlap another output's: such a run throws
+    /// Error(argument). Nor may it overlap weights. nullptr: planned memory again.
     void set_output(std::string_view output, void* data, std::size_t bytes);
+    /// The same with elements of a type, which must be that of the output's dtype.
+    template <detail::WritableElements R>
+    requires std::ranges::borrowed_range<R>
+    void set_output(std::string_view output, R&& elements) {
+        set_output_elements(output, std::ranges::data(elements), detail::elements_of(elements));
+    }
 
     /// Runs once at the sizes set. The first run at new largest sizes touches memory; no run allocates. Throws Busy,
-    /// Cancelled, or Error(argument) where an input is missing, a state is full, or the data cannot be computed with.
-    /// After a failure states are as before the run, but for those that the run overwrites (by State::write or assign):
-    /// they may be overwritten in part, and runs are refused until each of them is given its contents anew by
-    /// reset_states(), load_states() or set_state(), or is rewound to length 0.
+    /// Cancelled, or Error(argument) where an input is missing, a state is full, or the data cannot be computed with
+    /// (an index out of range, say: the message tells op, input, place and value). What a kernel throws becomes an
+    /// Error that names the instruction; what RunOptions::progress throws arrives unchanged.
+    ///
+    /// After a failure states are as before the run, but for those that it had begun to overwrite (by State::write or
+    /// assign): runs are refused until each of them is given its contents anew by reset_states(), load_states() or
+    /// set_state(), or is rewound to a length at which nothing that was overwritten is live.
     void run(const RunOptions& options = {});
 
     /// A result of the last run. Throws Error(argument) for an unknown name, and when there was no successful run since
@@ -197,6 +303,10 @@ public:
     explicit CompiledGraph(std::unique_ptr<State> state) noexcept;
 
 private:
+    State& valid() const;
+    void set_elements(std::string_view input, const detail::ElementSpan& elements,
+                      const std::span<const std::int64_t>* shape);
+    void set_output_elements(std::string_view output, void* data, const detail::ElementSpan& elements);
     void set_state_values(std::string_view state, const void* data, std::size_t count, std::size_t element_bytes,
                           bool floating);
     std::unique_ptr<State> state_;

@@ -156,6 +156,9 @@ private:
             for (const Outcome* outcome : {&once, &again})
                 if (!outcome->fault.empty()) fault(outcome->fault + place, problem);
             if (once.bits != again.bits) fault("gives other bits the second time" + place, problem);
+            const Outcome alone = run_once(trial, threads, 0xff, 0, {}, 1);
+            if (!alone.fault.empty()) fault(alone.fault + " alone" + place, problem);
+            if (once.bits != alone.bits) fault("gives other bits when one thread runs it alone" + place, problem);
             if (threads == 1) first_bits = once.bits;
             if (options_.same_for_any_team && once.bits != first_bits)
                 fault("gives other bits" + place + " than with one", problem);
@@ -184,9 +187,10 @@ private:
         }
     }
 
-    // One run; `shared` names at most one output that lies in an input's memory.
+    // One run; `shared` names at most one output that lies in an input's memory. Prepared for `threads`, run by as many
+    // or by `members`.
     Outcome run_once(const Trial& trial, int threads, std::uint8_t poison, int misalignment,
-                     const std::vector<InPlace>& shared) {
+                     const std::vector<InPlace>& shared, int members = 0) {
         const Problem& problem = trial.problem;
         std::vector<GuardedTensor> inputs, outputs;
         std::vector<std::vector<std::uint8_t>> before;
@@ -203,7 +207,7 @@ private:
             out[static_cast<std::size_t>(pair.output)].data = in[static_cast<std::size_t>(pair.input)].data;
 
         Outcome outcome;
-        outcome.fault = call(trial, in, out, threads, poison);
+        outcome.fault = call(trial, in, out, threads, members == 0 ? threads : members, poison);
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             if (!inputs[i].gaps_untouched()) outcome.fault += " writes around input " + std::to_string(i);
             const bool is_shared = !shared.empty() && static_cast<std::size_t>(shared[0].input) == i;
@@ -222,7 +226,7 @@ private:
 
     // Prepares on the Problem with its symbols, as a compile does, then runs at the sizes.
     std::string call(const Trial& trial, const std::vector<TensorArg>& in, const std::vector<TensorArg>& out,
-                     int threads, std::uint8_t poison) {
+                     int threads, int members, std::uint8_t poison) {
         std::vector<std::int64_t> dims;
         for (const Attribute& attribute : trial.problem.attributes)
             if (const auto* list = std::get_if<std::vector<Dim>>(&attribute.value))
@@ -244,7 +248,7 @@ private:
             std::int64_t calls = 0;
         } region{kernel_, args, options_.heap_calls, {threads, std::chrono::nanoseconds(0)}};
         region.state.begin();
-        pools_[static_cast<std::size_t>(threads - 1)]->run(
+        pools_[static_cast<std::size_t>(members - 1)]->run(
             [](void* context, int rank, int size) {
                 Region& it = *static_cast<Region*>(context);
                 Team team(rank, size, &it.state);
@@ -257,7 +261,7 @@ private:
         if (region.calls != 0) fault += " makes " + std::to_string(region.calls) + " heap calls";
         if (!workspace.guards_untouched())
             fault += " writes around its workspace of " + std::to_string(bytes) + " bytes";
-        if (const char* reason = region.state.failure()) fault += std::string(" fails: ") + reason;
+        if (const device::Failure* failure = region.state.failure()) fault += std::string(" fails: ") + failure->reason;
         return fault;
     }
 

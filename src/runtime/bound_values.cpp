@@ -1,6 +1,7 @@
 #include "runtime/bound_values.hpp"
 
 #include "runtime/executor.hpp"
+#include "runtime/run_fault.hpp"
 
 #include <fmt/format.h>
 
@@ -41,7 +42,7 @@ std::string shape_text(const std::vector<std::int64_t>& sizes) {
 class Binding {
 public:
     Binding(const std::vector<const LinkedProgram*>& programs, Context::Parts& context, const WeightSource& source,
-            BoundValues& into)
+            BoundMemory& into)
         : context_(context), source_(source), into_(into), team_(context.pool.size(), context.pool.spin()) {
         std::set<std::string> planned;
         for (const LinkedProgram* program : programs) {
@@ -94,7 +95,7 @@ private:
     void fault(const std::string& text) { faults_ += (faults_.empty() ? "" : "; ") + text; }
 
     void fetch(const Buffer& buffer) {
-        if (buffer.kind != BufferKind::weight || into_.weights_.contains(buffer.name) || refused_.contains(buffer.name))
+        if (buffer.kind != BufferKind::weight || into_.weights.contains(buffer.name) || refused_.contains(buffer.name))
             return;
         if (!source_) return refuse(buffer, "there is no source of weights");
         InputView view;
@@ -111,7 +112,7 @@ private:
         for (std::size_t i = 0; i < view.strides.size(); ++i)
             if (view.shape[i] > 1 && view.strides[i] != buffer.desc.strides[i].constant())
                 return refuse(buffer, "must be dense, got strides " + shape_text(view.strides));
-        into_.weights_.emplace(buffer.name, std::move(held));
+        into_.weights.emplace(buffer.name, std::move(held));
     }
 
     void refuse(const Buffer& buffer, const std::string& why) {
@@ -152,8 +153,9 @@ private:
         region.team = &team_;
         team_.begin();
         context_.pool.run(run_region, &region, &team_.barrier);
-        if (const char* reason = team_.failure())
-            throw Error(ErrorKind::argument, "bind", instruction.kernel->id + ": " + reason);
+        const auto at = static_cast<std::size_t>(&instruction - work.program->bind().data());
+        const program::Program& program = work.program->program();
+        throw_fault(region, "bind", program, std::span(&program.bind[at], 1));
     }
 
     void allocate(const Buffer& buffer) {
@@ -161,20 +163,20 @@ private:
         device::Arena memory =
             device::Arena::reserve(static_cast<std::size_t>(bytes), {.huge_pages = bytes >= huge_page_bytes});
         memory.touch(static_cast<std::size_t>(bytes));
-        into_.values_.insert_or_assign(buffer.name, std::move(memory));
+        into_.values.insert_or_assign(buffer.name, std::move(memory));
     }
 
     void let_go(const Buffer& buffer) {
         if (!is_kept_by_name(buffer)) return;
         const std::string key = key_of(buffer);
         if (--uses_[key] > 0 || kept_.contains(key)) return;
-        into_.weights_.erase(buffer.kind == BufferKind::weight ? buffer.name : "");
-        if (buffer.kind == BufferKind::bound) into_.values_.erase(buffer.name);
+        into_.weights.erase(buffer.kind == BufferKind::weight ? buffer.name : "");
+        if (buffer.kind == BufferKind::bound) into_.values.erase(buffer.name);
     }
 
     Context::Parts& context_;
     const WeightSource& source_;
-    BoundValues& into_;
+    BoundMemory& into_;
     device::TeamState team_;
     std::vector<Work> work_;
     std::map<std::string, int> uses_;
@@ -183,29 +185,56 @@ private:
     std::string faults_;
 };
 
+/// One thread's turn to bind.
+class BoundValues::Turn {
+public:
+    Turn(BoundValues& values, const std::stop_token& stop) : values_(values) {
+        const std::thread::id self = std::this_thread::get_id();
+        std::unique_lock lock(values_.mutex_);
+        if (values_.binder_ == self)
+            throw Error(ErrorKind::busy, "bind", "called from inside a bind of the same graph");
+        if (!values_.turn_.wait(lock, stop, [&] { return values_.binder_ == std::thread::id(); }))
+            throw Cancelled("bind");
+        values_.binder_ = self;
+    }
+    ~Turn() {
+        const std::scoped_lock lock(values_.mutex_);
+        values_.binder_ = {};
+        values_.turn_.notify_all();
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+private:
+    BoundValues& values_;
+};
+
 void BoundValues::bind(const std::vector<const LinkedProgram*>& programs, Context::Parts& context,
-                       const WeightSource& source, const ProgressSink& progress, std::stop_token stop) {
-    BoundValues fresh;
+                       const WeightSource& source, const ProgressSink& progress, const std::stop_token& stop) {
+    const Turn turn(*this, stop);
+    if (ready())
+        throw Error(ErrorKind::argument, "bind", "the weights are bound already; compile or load again for others");
+    BoundMemory fresh;
     Binding(programs, context, source, fresh).run(progress, stop);
-    fresh.ready_ = true;
-    *this = std::move(fresh);
+    memory_ = std::move(fresh);
+    ready_.store(true, std::memory_order_release);
 }
 
-std::byte* BoundValues::find(const Buffer& buffer) const {
+std::byte* BoundMemory::find(const Buffer& buffer) const {
     // Kernels take one pointer type for all operands; nothing writes through these.
     if (buffer.kind == BufferKind::constant) return const_cast<std::byte*>(buffer.data.data());
     if (buffer.kind == BufferKind::weight) {
-        const auto it = weights_.find(buffer.name);
-        return it == weights_.end() ? nullptr : static_cast<std::byte*>(const_cast<void*>(it->second.view().data));
+        const auto it = weights.find(buffer.name);
+        return it == weights.end() ? nullptr : static_cast<std::byte*>(const_cast<void*>(it->second.view().data));
     }
     if (buffer.kind != BufferKind::bound) return nullptr;
-    const auto it = values_.find(buffer.name);
-    return it == values_.end() ? nullptr : it->second.data();
+    const auto it = values.find(buffer.name);
+    return it == values.end() ? nullptr : it->second.data();
 }
 
 std::int64_t BoundValues::bytes() const noexcept {
     std::int64_t total = 0;
-    for (const auto& [name, memory] : values_) total += static_cast<std::int64_t>(memory.capacity());
+    for (const auto& [name, memory] : memory_.values) total += static_cast<std::int64_t>(memory.capacity());
     return total;
 }
 

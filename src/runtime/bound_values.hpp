@@ -3,9 +3,13 @@
 #include "device/cpu/arena.hpp"
 #include "runtime/program_set.hpp"
 
+#include <atomic>
+#include <condition_variable>
 #include <map>
+#include <mutex>
 #include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 /// Weights, and what is computed from them once: casts, packed forms. One for a CompiledGraph and all its instances.
@@ -30,24 +34,37 @@ private:
     InputView view_;
 };
 
-class BoundValues {
-public:
-    /// Runs the bind sections of all programs, each value once, in an order that lets every weight and intermediate
-    /// value go right after its last use. On failure nothing is bound.
-    void bind(const std::vector<const LinkedProgram*>& programs, Context::Parts& context, const WeightSource& source,
-              const ProgressSink& progress, std::stop_token stop);
-    bool ready() const noexcept { return ready_; }
+/// The memory of bound values.
+struct BoundMemory {
+    std::map<std::string, HeldView> weights;
+    std::map<std::string, device::Arena> values;
 
     /// Where a weight, constant or bound buffer of a program lies; null for other kinds.
     std::byte* find(const program::Buffer& buffer) const;
+};
+
+class BoundValues {
+public:
+    /// Runs the bind sections of all programs, each value once, in an order that lets every weight and intermediate
+    /// value go right after its last use. On failure nothing is bound. Of several threads one binds and the others
+    /// wait; once bound it throws Error(argument), from inside a bind of the same thread Error(busy).
+    void bind(const std::vector<const LinkedProgram*>& programs, Context::Parts& context, const WeightSource& source,
+              const ProgressSink& progress, const std::stop_token& stop);
+    bool ready() const noexcept { return ready_.load(std::memory_order_acquire); }
+
+    /// Of a bound buffer; only where ready().
+    std::byte* find(const program::Buffer& buffer) const { return memory_.find(buffer); }
     /// Bytes held for values that runs read.
     std::int64_t bytes() const noexcept;
 
 private:
-    friend class Binding;
-    std::map<std::string, HeldView> weights_;
-    std::map<std::string, device::Arena> values_;
-    bool ready_ = false;
+    class Turn;
+
+    BoundMemory memory_;
+    std::atomic<bool> ready_{false};
+    std::mutex mutex_;
+    std::condition_variable_any turn_;
+    std::thread::id binder_;  // who binds; nobody when default-made
 };
 
 }  // namespace cairn::inline v0::runtime

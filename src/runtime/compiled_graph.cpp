@@ -1,40 +1,11 @@
 #include "runtime/compiled_graph.hpp"
 
-#include <fmt/format.h>
+#include "runtime/input_data.hpp"
 
-#include <algorithm>
-#include <cstring>
+#include <fmt/format.h>
 
 namespace cairn::inline v0 {
 namespace {
-
-using runtime::InputSlot;
-
-/// Copies strided memory to dense memory, row-major.
-void densify(const InputView& view, std::vector<std::byte>& dense) {
-    const std::size_t element = size_of(view.dtype);
-    std::size_t count = 1;
-    for (const std::int64_t size : view.shape) count *= static_cast<std::size_t>(size);
-    dense.resize(count * element);
-    std::vector<std::int64_t> index(view.shape.size(), 0);
-    for (std::size_t i = 0; i < count; ++i) {
-        std::int64_t at = 0;
-        for (std::size_t axis = 0; axis < index.size(); ++axis) at += index[axis] * view.strides[axis];
-        std::memcpy(dense.data() + i * element,
-                    static_cast<const std::byte*>(view.data) + at * static_cast<std::int64_t>(element), element);
-        for (std::size_t axis = index.size(); axis-- > 0;) {
-            if (++index[axis] < view.shape[axis]) break;
-            index[axis] = 0;
-        }
-    }
-}
-
-std::size_t input_index(const runtime::Instance& instance, std::string_view name) {
-    const auto& ports = instance.core->set.inputs;
-    for (std::size_t i = 0; i < ports.size(); ++i)
-        if (ports[i].name == name) return i;
-    throw Error(ErrorKind::argument, "set", fmt::format("there is no input called \"{}\"", name));
-}
 
 std::size_t output_index(const runtime::Instance& instance, std::string_view name, std::string_view part) {
     const auto& ports = instance.core->set.buckets[0].program.outputs;
@@ -43,17 +14,10 @@ std::size_t output_index(const runtime::Instance& instance, std::string_view nam
     throw Error(ErrorKind::argument, part, fmt::format("there is no output called \"{}\"", name));
 }
 
-void set_size(runtime::Instance& instance, runtime::SizeSlot& slot, std::int64_t value) {
-    if (slot.is_state_length && value != slot.value)
-        throw Error(
-            ErrorKind::argument, "set",
-            fmt::format("{} is the length of a state and {} now; rewind() sets it back", slot.name, slot.value));
-    if (value < slot.low || value > slot.high)
-        throw Error(ErrorKind::argument, "set",
-                    fmt::format("{} = {} is not in {}..{}", slot.name, value, slot.low, slot.high));
-    slot.value = value;
-    slot.set = true;
-    instance.bucket = -1;
+/// What may be changed now: not in a run, whose sink is the caller's code.
+runtime::Instance& idle(runtime::Instance& instance, std::string_view part) {
+    if (instance.running.load(std::memory_order_relaxed)) throw Busy(part);
+    return instance;
 }
 
 /// Lets sizes be tried out: what was set before comes back with its end.
@@ -93,40 +57,25 @@ CompiledGraph::CompiledGraph(CompiledGraph&&) noexcept = default;
 CompiledGraph& CompiledGraph::operator=(CompiledGraph&&) noexcept = default;
 CompiledGraph::~CompiledGraph() = default;
 
+CompiledGraph::State& CompiledGraph::valid() const {
+    if (state_ == nullptr) throw Error(ErrorKind::argument, "compiled graph", "the object is moved-from");
+    return *state_;
+}
+
 void CompiledGraph::bind(const WeightSource& source, const ProgressSink& progress, std::stop_token stop) {
-    runtime::Core& core = *state_->instance.core;
+    runtime::Core& core = *valid().instance.core;
     if (core.bound.ready() && !core.needs_weights) return;
-    if (core.bound.ready())
-        throw Error(ErrorKind::argument, "bind", "the weights are bound already; compile or load again for others");
     std::vector<const runtime::LinkedProgram*> programs;
     for (const auto& program : core.programs) programs.push_back(program.get());
     core.bound.bind(programs, *core.context.parts(), source, progress, stop);
 }
 
+void CompiledGraph::bind(const Safetensors& weights, const ProgressSink& progress, std::stop_token stop) {
+    bind(weights.source(), progress, std::move(stop));
+}
+
 void CompiledGraph::set(std::string_view input, const void* data, std::span<const std::int64_t> shape) {
-    runtime::Instance& instance = state_->instance;
-    const std::size_t i = input_index(instance, input);
-    const program::Port& port = instance.core->set.inputs[i];
-    InputSlot& slot = instance.inputs[i];
-    if (shape.size() != port.desc.shape.size())
-        throw Error(ErrorKind::argument, "set",
-                    fmt::format("input \"{}\" is {}, got {} axes", input, to_string(port.desc), shape.size()));
-    bool empty = false;
-    for (const std::int64_t size : shape) empty = empty || size == 0;
-    if (data == nullptr && !empty)
-        throw Error(ErrorKind::argument, "set", fmt::format("input \"{}\" has no data", input));
-    for (std::size_t axis = 0; axis < shape.size(); ++axis)
-        if (const Dim& size = port.desc.shape[axis]; size.is_constant() && size.constant() != shape[axis])
-            throw Error(
-                ErrorKind::argument, "set",
-                fmt::format("input \"{}\" is {}, got {} on axis {}", input, to_string(port.desc), shape[axis], axis));
-    for (std::size_t axis = 0; axis < shape.size(); ++axis)
-        if (const std::string_view symbol = port.desc.shape[axis].symbol(); !symbol.empty())
-            set_size(instance, instance.size(symbol), shape[axis]);
-    std::copy(shape.begin(), shape.end(), slot.shape.begin());
-    slot.data = data;
-    slot.set = true;
-    slot.held = {};
+    runtime::set_input(idle(valid().instance, "set"), input, data, shape);
 }
 
 void CompiledGraph::set(std::string_view input, const void* data, std::initializer_list<std::int64_t> shape) {
@@ -134,55 +83,48 @@ void CompiledGraph::set(std::string_view input, const void* data, std::initializ
 }
 
 void CompiledGraph::set(std::string_view input, const InputView& view) {
-    runtime::HeldView held(view);
-    runtime::Instance& instance = state_->instance;
-    const std::size_t i = input_index(instance, input);
-    const program::Port& port = instance.core->set.inputs[i];
-    if (view.dtype != port.desc.dtype)
-        throw Error(ErrorKind::argument, "set",
-                    fmt::format("input \"{}\" is {}, got {}", input, to_string(port.desc), to_string(view.dtype)));
-    if (view.device != Device::cpu)
-        throw Error(ErrorKind::unsupported, "set", fmt::format("input \"{}\" is not in host memory", input));
-    if (!view.strides.empty() && view.strides.size() != view.shape.size())
-        throw Error(
-            ErrorKind::argument, "set",
-            fmt::format("input \"{}\" has {} axes and {} strides", input, view.shape.size(), view.strides.size()));
-    std::int64_t expected = 1;
-    bool dense = true;
-    for (std::size_t axis = view.strides.size(); axis-- > 0;) {
-        dense = dense && (view.shape[axis] == 1 || view.strides[axis] == expected);
-        expected *= view.shape[axis];
-    }
-    InputSlot& slot = instance.inputs[i];
-    if (!dense) densify(view, slot.copy);
-    set(input, dense ? view.data : slot.copy.data(), view.shape);
-    if (dense) slot.held = std::move(held);
+    runtime::set_input(idle(valid().instance, "set"), input, view);
+}
+
+void CompiledGraph::set_elements(std::string_view input, const detail::ElementSpan& elements,
+                                 const std::span<const std::int64_t>* shape) {
+    runtime::set_input(idle(valid().instance, "set"), input, elements, shape);
 }
 
 void CompiledGraph::set(std::string_view symbol, std::int64_t value) {
-    set_size(state_->instance, state_->instance.size(symbol), value);
+    runtime::set_size(idle(valid().instance, "set"), symbol, value);
 }
 
 void CompiledGraph::set_output(std::string_view output, void* data, std::size_t bytes) {
-    runtime::Instance& instance = state_->instance;
+    runtime::Instance& instance = idle(valid().instance, "set_output");
     instance.outputs[output_index(instance, output, "set_output")] = {data, data == nullptr ? 0 : bytes};
     instance.bucket = -1;
 }
 
-void CompiledGraph::run(const RunOptions& options) { state_->instance.run(options); }
-
-OutputView CompiledGraph::output(std::string_view name) const {
-    return state_->instance.output(output_index(state_->instance, name, "output"));
+void CompiledGraph::set_output_elements(std::string_view output, void* data, const detail::ElementSpan& elements) {
+    const runtime::Instance& instance = valid().instance;
+    const program::Port& port =
+        instance.core->set.buckets[0].program.outputs[output_index(instance, output, "set_output")];
+    runtime::check_dtype("set_output", "output", port, elements.dtype);
+    set_output(output, data, elements.count * size_of(port.desc.dtype));
 }
 
-void CompiledGraph::rewind(std::string_view symbol, std::int64_t length) { state_->instance.rewind(symbol, length); }
+void CompiledGraph::run(const RunOptions& options) { valid().instance.run(options); }
 
-CompiledGraph CompiledGraph::instance() const { return CompiledGraph(std::make_unique<State>(state_->instance.core)); }
+OutputView CompiledGraph::output(std::string_view name) const {
+    return valid().instance.output(output_index(valid().instance, name, "output"));
+}
 
-MemoryReport CompiledGraph::memory() const { return runtime::memory_report(*state_->instance.core); }
+void CompiledGraph::rewind(std::string_view symbol, std::int64_t length) {
+    idle(valid().instance, "rewind").rewind(symbol, length);
+}
+
+CompiledGraph CompiledGraph::instance() const { return CompiledGraph(std::make_unique<State>(valid().instance.core)); }
+
+MemoryReport CompiledGraph::memory() const { return runtime::memory_report(*valid().instance.core); }
 
 MemoryReport CompiledGraph::memory(std::initializer_list<std::pair<std::string_view, std::int64_t>> sizes) const {
-    runtime::Instance& instance = state_->instance;
+    runtime::Instance& instance = idle(valid().instance, "memory");
     const SizeOverride scope(instance);
     for (runtime::SizeSlot& slot : instance.sizes) slot.value = slot.high;
     for (const auto& [name, value] : sizes) scope.set(name, value);
@@ -192,7 +134,7 @@ MemoryReport CompiledGraph::memory(std::initializer_list<std::pair<std::string_v
 }
 
 void CompiledGraph::reserve(std::span<const std::pair<std::string_view, std::int64_t>> sizes) {
-    runtime::Instance& instance = state_->instance;
+    runtime::Instance& instance = idle(valid().instance, "reserve");
     const SizeOverride scope(instance);
     for (const auto& [name, value] : sizes) scope.set(name, value);
     instance.reserve();
@@ -201,7 +143,7 @@ void CompiledGraph::reserve(std::span<const std::pair<std::string_view, std::int
 
 std::string CompiledGraph::explain() const {
     std::string text;
-    for (const runtime::BucketProgram& bucket : state_->instance.core->set.buckets) {
+    for (const runtime::BucketProgram& bucket : valid().instance.core->set.buckets) {
         text += "bucket";
         for (const runtime::Range& range : bucket.ranges)
             text += fmt::format(" {} in {}..{}", range.symbol, range.low, range.high);
@@ -211,7 +153,7 @@ std::string CompiledGraph::explain() const {
 }
 
 std::vector<InstructionProfile> CompiledGraph::profile() const {
-    const runtime::Instance& instance = state_->instance;
+    const runtime::Instance& instance = valid().instance;
     std::vector<InstructionProfile> rows;
     const int bucket = instance.bucket >= 0 ? instance.bucket : instance.profiled_bucket;
     if (bucket < 0) return rows;
@@ -223,10 +165,10 @@ std::vector<InstructionProfile> CompiledGraph::profile() const {
     return rows;
 }
 
-std::string CompiledGraph::program() const { return runtime::to_string(state_->instance.core->set); }
+std::string CompiledGraph::program() const { return runtime::to_string(valid().instance.core->set); }
 
 std::int64_t CompiledGraph::arena_bytes_touched() const {
-    return static_cast<std::int64_t>(state_->instance.arena().touched_bytes());
+    return static_cast<std::int64_t>(valid().instance.arena().touched_bytes());
 }
 
 CompiledGraph runtime::make_compiled_graph(const Context& context, ProgramSet set) {

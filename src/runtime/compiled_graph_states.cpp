@@ -58,12 +58,12 @@ std::vector<std::int64_t> shape_of(const runtime::Instance& instance, const prog
 }  // namespace
 
 OutputView CompiledGraph::state(std::string_view name) const {
-    runtime::Instance& instance = state_->instance;
+    runtime::Instance& instance = valid().instance;
     return runtime::show_state(instance, runtime::find_state(instance, name, "state"), "state");
 }
 
 void CompiledGraph::set_state(std::string_view state, const void* data, std::span<const std::int64_t> shape) {
-    runtime::Instance& instance = state_->instance;
+    runtime::Instance& instance = valid().instance;
     set_checked(instance, {runtime::find_state(instance, state, set_part),
                            static_cast<const std::byte*>(data),
                            {shape.begin(), shape.end()}});
@@ -75,7 +75,7 @@ void CompiledGraph::set_state(std::string_view state, const void* data, std::ini
 
 void CompiledGraph::set_state(std::string_view state, const InputView& view) {
     const runtime::HeldView held(view);
-    const runtime::Instance& instance = state_->instance;
+    const runtime::Instance& instance = valid().instance;
     const auto& port = instance.states[runtime::find_state(instance, state, set_part)].port();
     const auto refuse = [&](const std::string& why) {
         throw Error(ErrorKind::argument, set_part,
@@ -90,7 +90,7 @@ void CompiledGraph::set_state(std::string_view state, const InputView& view) {
 
 void CompiledGraph::set_state_values(std::string_view state, const void* data, std::size_t count,
                                      std::size_t element_bytes, bool floating) {
-    runtime::Instance& instance = state_->instance;
+    runtime::Instance& instance = valid().instance;
     const std::size_t s = runtime::find_state(instance, state, set_part);
     const program::StatePort& port = instance.states[s].port();
     const DType dtype = port.live.dtype;
@@ -100,10 +100,10 @@ void CompiledGraph::set_state_values(std::string_view state, const void* data, s
     set_checked(instance, {s, static_cast<const std::byte*>(data), shape_of(instance, port, count)});
 }
 
-void CompiledGraph::reset_states() { runtime::reset_states(state_->instance); }
+void CompiledGraph::reset_states() { runtime::reset_states(valid().instance); }
 
 void CompiledGraph::save_states(const std::filesystem::path& path) const {
-    runtime::Instance& instance = state_->instance;
+    runtime::Instance& instance = valid().instance;
     std::vector<NamedTensor> tensors;
     for (std::size_t s = 0; s < instance.states.size(); ++s) {
         const OutputView live = runtime::show_state(instance, s, "save_states");
@@ -117,7 +117,7 @@ void CompiledGraph::save_states(const std::filesystem::path& path) const {
 }
 
 void CompiledGraph::load_states(const std::filesystem::path& path) {
-    runtime::Instance& instance = state_->instance;
+    runtime::Instance& instance = valid().instance;
     const Safetensors file = Safetensors::open(path);
     std::string faults;
     const auto fault = [&](const std::string& text) { faults += (faults.empty() ? "" : "; ") + text; };

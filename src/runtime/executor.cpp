@@ -9,31 +9,99 @@ double now() noexcept {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-}  // namespace
+/// One member's way through a region.
+class Member {
+public:
+    Member(Region& region, int rank, int size) noexcept
+        : region_(region), shared_(*region.team), rank_(rank), team_(rank, size, &shared_), alone_(0, 1, &shared_) {}
 
-void run_member(Region& region, int rank, int size) {
-    device::TeamState& shared = *region.team;
-    Team team(rank, size, &shared);
-    double begun = region.seconds != nullptr && rank == 0 ? now() : 0;
-    for (std::int64_t i = 0; i < region.count; ++i) {
-        region.steps[i].run(region.steps[i].args, team);
-        if (rank == 0 && region.should_stop != nullptr) region.stop_wanted = region.should_stop(region.caller);
-        // Whether to go on is settled while nobody is past the barrier, so that all members leave after the same step.
-        const bool met = shared.barrier.wait([&]() noexcept {
-            shared.next_chunk.store(0, std::memory_order_relaxed);
-            region.halted = region.stop_wanted || shared.failure() != nullptr;
+    void run() {
+        if (rank_ == 0) region_.reached = 0;
+        if (region_.seconds != nullptr && rank_ == 0) begun_ = now();
+        for (std::int64_t i = 0; i < region_.count;) {
+            const std::int64_t stretch = stretch_at(i), end = i + std::max<std::int64_t>(stretch, 1);
+            if (stretch == 0) {
+                share(i);
+            } else {
+                if (rank_ == 0) run_alone(i, end);
+                if (end == region_.count) return;  // nobody has anything left to do
+                meet(end);
+            }
+            if (region_.halted) return;
+            i = end;
+        }
+    }
+
+private:
+    std::int64_t stretch_at(std::int64_t i) const noexcept {
+        if (team_.size() == 1) return region_.count - i;
+        return region_.alone != nullptr ? region_.alone[i] : 0;
+    }
+
+    void share(std::int64_t i) {
+        call(i, team_);
+        if (rank_ == 0 && wants_stop(i)) region_.stopped = i + 1;
+        meet(i + 1);
+        if (rank_ == 0) tell(i);
+    }
+
+    void run_alone(std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end && region_.stopped < 0; ++i) {
+            region_.reached = i;
+            call(i, alone_);
+            if (region_.failed.load(std::memory_order_relaxed) >= 0) throw device::RegionAborted{};
+            shared_.next_chunk.store(0, std::memory_order_relaxed);
+            tell(i);
+            if (wants_stop(i)) region_.stopped = i + 1;
+        }
+    }
+
+    // Whether to go on is settled while nobody is past the barrier, so that all members leave after the same step.
+    void meet(std::int64_t done) {
+        const bool met = shared_.barrier.wait([&]() noexcept {
+            shared_.next_chunk.store(0, std::memory_order_relaxed);
+            region_.halted = region_.stopped >= 0;
+            region_.reached = done;
         });
         if (!met) throw device::RegionAborted{};
-        if (rank == 0) {
-            if (region.seconds != nullptr) {
-                const double ended = now();
-                region.seconds[i] = ended - begun;
-                begun = ended;
-            }
-            if (region.progress != nullptr) region.progress(region.caller, i + 1);
-        }
-        if (region.halted) return;
     }
-}
+
+    // All who see a failure here are at the step that failed: nobody has passed the meeting behind it.
+    void call(std::int64_t i, Team& team) {
+        try {
+            region_.steps[i].run(region_.steps[i].args, team);
+        } catch (const device::RegionAborted&) { throw; } catch (...) {
+            std::int64_t none = -1;
+            if (region_.failed.compare_exchange_strong(none, i, std::memory_order_relaxed))
+                region_.thrown = std::current_exception();
+            shared_.barrier.abort();
+            throw device::RegionAborted{};
+        }
+        if (shared_.failure() != nullptr) region_.failed.store(i, std::memory_order_relaxed);
+    }
+
+    bool wants_stop(std::int64_t i) const {
+        return region_.should_stop != nullptr && i + 1 < region_.count && region_.should_stop(region_.caller);
+    }
+
+    void tell(std::int64_t i) {
+        if (region_.seconds != nullptr) {
+            const double ended = now();
+            region_.seconds[i] = ended - begun_;
+            begun_ = ended;
+        }
+        if (region_.progress != nullptr) region_.progress(region_.caller, i + 1);
+    }
+
+    Region& region_;
+    device::TeamState& shared_;
+    const int rank_;
+    Team team_, alone_;
+    double begun_ = 0;
+};
+
+}  // namespace
+
+void run_member(Region& region, int rank, int size) { Member(region, rank, size).run(); }
 
 }  // namespace cairn::inline v0::runtime

@@ -3,7 +3,10 @@
 #include "cairn/args.hpp"
 #include "device/cpu/team.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <exception>
 
 /// The loop that runs a program. It sees plain arrays only: all names, sizes and choices were settled before.
 namespace cairn::inline v0::runtime {
@@ -18,13 +21,24 @@ struct Step {
 struct Region {
     const Step* steps = nullptr;
     std::int64_t count = 0;
+    /// Of each step, how many steps from it on are too small to share: rank 0 runs such a stretch alone, and the
+    /// members meet once behind it. Null: all are shared.
+    const std::int32_t* alone = nullptr;
     device::TeamState* team = nullptr;
     double* seconds = nullptr;                                    ///< of each step, filled in when not null
-    bool (*should_stop)(void* caller) = nullptr;                  ///< asked after each step by one member; null: never
-    void (*progress)(void* caller, std::int64_t done) = nullptr;  ///< told after each step by one member
+    bool (*should_stop)(void* caller) = nullptr;                  ///< asked between steps by rank 0; null: never
+    void (*progress)(void* caller, std::int64_t done) = nullptr;  ///< told after each step by rank 0
     void* caller = nullptr;
-    bool stop_wanted = false;  ///< written by one member before it meets the others
-    bool halted = false;       ///< set while they meet: a step failed or the caller wants to stop
+    bool halted = false;  ///< set while all meet: the caller wants to stop
+
+    /// How it ended.
+    std::int64_t stopped = -1;             ///< steps that were complete when the caller wanted to stop; -1: it did not
+    std::int64_t reached = -1;             ///< the last step that may have begun
+    std::atomic<std::int64_t> failed{-1};  ///< the step whose kernel reported a failure or threw
+    std::exception_ptr thrown;             ///< what the first kernel threw that did
+
+    /// Steps that may have begun, all from the first on.
+    std::int64_t begun() const noexcept { return stopped >= 0 && failed < 0 ? stopped : std::min(reached + 1, count); }
 };
 
 /// What each member does: step, meet, step, meet. All members leave after the same step.

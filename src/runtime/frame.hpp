@@ -24,6 +24,10 @@ public:
     void point(std::span<std::byte* const> bases, std::byte* arena) noexcept;
 
     const std::vector<Step>& steps() const noexcept { return steps_; }
+    /// Region::alone for the current sizes.
+    const std::int32_t* alone() const noexcept { return alone_.data(); }
+    /// Whether one thread had better run all of it.
+    bool is_small() const noexcept { return alone_.empty() || alone_[0] == static_cast<std::int32_t>(alone_.size()); }
     /// Output port `i` at the current sizes and pointers.
     TensorArg output(std::size_t i) const noexcept;
     std::int64_t value(int expression) const noexcept { return values_[static_cast<std::size_t>(expression)]; }
@@ -33,6 +37,7 @@ public:
 
 private:
     std::byte* address(const LinkedOperand& operand) const noexcept;
+    bool is_small(const LinkedInstruction& instruction) const noexcept;
 
     const LinkedProgram* program_;
     std::vector<int> symbolic_;         // expressions that are no constants
@@ -43,6 +48,7 @@ private:
     std::vector<std::byte*> bases_;  // of each buffer
     std::vector<TensorArg> args_;
     std::vector<Step> steps_;
+    std::vector<std::int32_t> alone_;
     std::int64_t arena_bytes_ = 0;
 };
 

@@ -1,9 +1,10 @@
 #include "runtime/instance.hpp"
 
+#include "runtime/run_fault.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 namespace cairn::inline v0::runtime {
 namespace {
@@ -13,8 +14,6 @@ using program::BufferKind;
 using program::Program;
 
 void run_region(void* region, int rank, int size) { run_member(*static_cast<Region*>(region), rank, size); }
-
-const RunOptions& options_of(void* caller) { return *static_cast<const RunOptions*>(caller); }
 
 /// Marks the instance as running while it lives.
 class RunningMark {
@@ -30,24 +29,21 @@ private:
     std::atomic<bool>& running_;
 };
 
+/// A run that the caller follows.
+struct Followed {
+    const RunOptions* options;
+    std::int64_t total;
+
+    static bool should_stop(void* self) { return static_cast<Followed*>(self)->options->stop.stop_requested(); }
+    static void progress(void* self, std::int64_t done) {
+        const Followed& run = *static_cast<Followed*>(self);
+        run.options->progress({"run", done, run.total, {}, 0});
+    }
+};
+
 std::size_t index_of(const std::vector<program::Port>& ports, std::string_view name) {
     return static_cast<std::size_t>(
         std::find_if(ports.begin(), ports.end(), [&](const auto& port) { return port.name == name; }) - ports.begin());
-}
-
-/// An output that has its buffer to itself can be computed right in the caller's memory.
-bool is_own_buffer(const Program& program, std::size_t port) {
-    const program::View& view = program.outputs[port].view;
-    if (program.buffers[static_cast<std::size_t>(view.buffer)].kind != BufferKind::output || !(view.offset == Dim(0)))
-        return false;
-    return std::count_if(program.outputs.begin(), program.outputs.end(),
-                         [&](const auto& other) { return other.view.buffer == view.buffer; }) == 1;
-}
-
-std::size_t byte_count(const TensorArg& tensor, DType dtype) {
-    std::size_t bytes = size_of(dtype);
-    for (int i = 0; i < tensor.rank; ++i) bytes *= static_cast<std::size_t>(tensor.shape[i]);
-    return bytes;
 }
 
 }  // namespace
@@ -82,6 +78,7 @@ Instance::Instance(std::shared_ptr<Core> given)
     for (std::size_t b = 0; b < core->programs.size(); ++b) {
         const Program& program = core->set.buckets[b].program;
         frames_.push_back(std::make_unique<Frame>(*core->programs[b]));
+        caller_outputs_.emplace_back(program);
         bases_.emplace_back(program.buffers.size());
         const program::Peak& peak = core->programs[b]->peak();
         symbol_values_.push_back(peak.at);
@@ -95,6 +92,7 @@ Instance::Instance(std::shared_ptr<Core> given)
     const Program& first = core->set.buckets[0].program;
     inputs.resize(core->set.inputs.size());
     for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].shape.resize(core->set.inputs[i].desc.shape.size());
+    input_memory_.resize(inputs.size());
     outputs.resize(first.outputs.size());
     for (const program::StatePort& state : first.states) states.emplace_back(first, state);
 }
@@ -185,7 +183,7 @@ void Instance::point(Frame& frame, int bucket_index) {
     for (std::size_t s = 0; s < states.size(); ++s)
         bases[static_cast<std::size_t>(program.states[s].buffer)] = states[s].memory.data();
     for (std::size_t o = 0; o < outputs.size(); ++o)
-        if (outputs[o].data != nullptr && is_own_buffer(program, o))
+        if (outputs[o].data != nullptr && outputs[o].is_direct)
             bases[static_cast<std::size_t>(program.outputs[o].view.buffer)] = static_cast<std::byte*>(outputs[o].data);
     frame.point(bases, arena_.data());
 }
@@ -216,47 +214,49 @@ void Instance::execute(Frame& frame, const RunOptions& options) {
     Region region;
     region.steps = frame.steps().data();
     region.count = static_cast<std::int64_t>(frame.steps().size());
+    region.alone = frame.alone();
     region.team = &team_;
-    region.caller = const_cast<RunOptions*>(&options);
     if (options.profile) {
         seconds.assign(frame.steps().size(), 0);
         region.seconds = seconds.data();
     }
-    if (options.stop.stop_possible())
-        region.should_stop = [](void* caller) { return options_of(caller).stop.stop_requested(); };
-    // The number of steps travels in the progress report, so the sink needs no more than the options.
-    struct Teller {
-        const RunOptions* options;
-        std::int64_t total;
-    } teller{&options, region.count};
-    if (options.progress) {
-        region.caller = &teller;
-        if (region.should_stop != nullptr)
-            region.should_stop = [](void* caller) {
-                return static_cast<Teller*>(caller)->options->stop.stop_requested();
-            };
-        region.progress = [](void* caller, std::int64_t done) {
-            const Teller& to = *static_cast<Teller*>(caller);
-            to.options->progress({"run", done, to.total, {}, 0});
-        };
-    }
+    Followed followed{&options, region.count};
+    region.caller = &followed;
+    if (options.stop.stop_possible()) region.should_stop = Followed::should_stop;
+    if (options.progress) region.progress = Followed::progress;
     team_.begin();
-    core->context.parts()->pool.run(run_region, &region, &team_.barrier);
-    const char* reason = team_.failure();
-    if (reason == nullptr && !region.halted) return;
-    for (StateSlot& state : states) state.damaged = state.damaged || state.port().overwritten;
-    if (reason != nullptr) throw Error(ErrorKind::argument, "run", reason);
+    try {
+        if (frame.is_small())
+            device::ThreadPool::run_alone(run_region, &region, &team_.barrier);
+        else
+            core->context.parts()->pool.run(run_region, &region, &team_.barrier);
+    } catch (...) {
+        note_damage(frame, region);
+        throw;
+    }
+    if (region.failed < 0 && region.stopped < 0) return;
+    note_damage(frame, region);
+    throw_fault(region, "run", frame.program().program(), frame.program().program().run);
     throw Cancelled("run");
 }
 
-void Instance::copy_out(const Frame& frame) {
-    const Program& program = frame.program().program();
-    for (std::size_t o = 0; o < outputs.size(); ++o)
-        if (outputs[o].data != nullptr && !is_own_buffer(program, o)) {
-            const TensorArg result = frame.output(o);
-            if (const std::size_t bytes = byte_count(result, program.outputs[o].desc.dtype); bytes != 0)
-                std::memcpy(outputs[o].data, result.data, bytes);
+/// What was live and what the region may have begun to overwrite is lost.
+void Instance::note_damage(const Frame& frame, const Region& region) {
+    const LinkedProgram& linked = frame.program();
+    for (const Overwrite& overwrite : linked.overwrites()) {
+        if (overwrite.instruction >= region.begun()) continue;
+        const auto s = static_cast<std::size_t>(overwrite.state);
+        std::int64_t row = 0;
+        if (const int grows = states[s].port().axis; grows >= 0) {
+            const auto axis = static_cast<std::size_t>(grows);
+            const std::int64_t offset =
+                frame.value(linked.operands()[static_cast<std::size_t>(overwrite.operand)].offset);
+            row = offset / states[s].desc().strides[axis].constant() % states[s].capacity();
+            if (row >= frame.value(linked.state_lengths()[s].first)) continue;
         }
+        states[s].sound_rows = states[s].damaged ? std::min(states[s].sound_rows, row) : row;
+        states[s].damaged = true;
+    }
 }
 
 void Instance::commit(const Frame& frame) {
@@ -267,29 +267,49 @@ void Instance::commit(const Frame& frame) {
                 slot.value = frame.value(frame.program().state_lengths()[s].second);
 }
 
+void Instance::check_soundness() const {
+    for (const StateSlot& state : states) {
+        if (!state.damaged) continue;
+        std::string rewinding;
+        for (const SizeSlot& slot : sizes)
+            if (state.port().axis >= 0 && slot.name == state.port().before.symbol() && slot.low <= state.sound_rows)
+                rewinding = fmt::format("rewind {} to {} or less, ", slot.name, state.sound_rows);
+        throw Error(ErrorKind::argument, "run",
+                    fmt::format("a failed run has overwritten parts of state \"{}\": {}give it its contents anew, or "
+                                "reset_states() first",
+                                state.port().name, rewinding));
+    }
+}
+
+void Instance::settle_outputs(const Frame& frame, int bucket_index) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        std::size_t bytes = size_of(core->set.inputs[i].desc.dtype);
+        for (const std::int64_t size : inputs[i].shape) bytes *= static_cast<std::size_t>(size);
+        input_memory_[i] = {inputs[i].data, bytes};
+        if (input_memory_[i].overlaps({arena_.data(), arena_.touched_bytes()}))
+            throw Error(ErrorKind::argument, "run",
+                        fmt::format("the data of input \"{}\" lies in a result of this object, which the run "
+                                    "overwrites: copy it, or let set_output() put the result elsewhere",
+                                    core->set.inputs[i].name));
+    }
+    caller_outputs_[static_cast<std::size_t>(bucket_index)].settle(frame, input_memory_, outputs);
+}
+
 void Instance::run(const RunOptions& options) {
     const RunningMark mark(running);
     if (!core->bound.ready()) throw Error(ErrorKind::argument, "run", "the weights are not bound");
-    for (const StateSlot& state : states)
-        if (state.damaged)
-            throw Error(ErrorKind::argument, "run",
-                        fmt::format("a failed run has overwritten parts of state \"{}\": give it its contents anew, or "
-                                    "reset_states() first",
-                                    state.port().name));
+    check_soundness();
     if (options.stop.stop_requested()) throw Cancelled("run");
     check_inputs();
     const int chosen = pick_bucket();
     Frame& frame = prepare(chosen);
-    const Program& program = frame.program().program();
+    const CallerOutputs& caller_outputs = caller_outputs_[static_cast<std::size_t>(chosen)];
     bucket = -1;
-    for (std::size_t o = 0; o < outputs.size(); ++o)
-        if (outputs[o].data != nullptr && byte_count(frame.output(o), program.outputs[o].desc.dtype) > outputs[o].bytes)
-            throw Error(ErrorKind::argument, "run",
-                        fmt::format("output \"{}\" needs {} bytes, the memory given has {}", program.outputs[o].name,
-                                    byte_count(frame.output(o), program.outputs[o].desc.dtype), outputs[o].bytes));
+    settle_outputs(frame, chosen);
     point(frame, chosen);
+    caller_outputs.check_views(frame, outputs);
     execute(frame, options);
-    copy_out(frame);
+    caller_outputs.copy(frame, outputs);
     bucket = chosen;
     if (options.profile) profiled_bucket = chosen;
     // Outputs were computed at the sizes before the commit; the frame keeps those until the next run.
@@ -316,7 +336,8 @@ void Instance::rewind(std::string_view symbol, std::int64_t length) {
                     fmt::format("{} is {} now; {} is not in {}..{}", symbol, slot.value, length, slot.low, slot.value));
     slot.value = length;
     for (StateSlot& state : states)
-        if (state.port().axis >= 0 && state.port().before.symbol() == symbol && length == 0) state.damaged = false;
+        if (state.port().axis >= 0 && state.port().before.symbol() == symbol && length <= state.sound_rows)
+            state.damaged = false;
 }
 
 }  // namespace cairn::inline v0::runtime

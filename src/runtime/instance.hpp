@@ -2,6 +2,7 @@
 
 #include "device/cpu/arena.hpp"
 #include "runtime/bound_values.hpp"
+#include "runtime/caller_outputs.hpp"
 #include "runtime/frame.hpp"
 #include "runtime/state_slot.hpp"
 
@@ -35,13 +36,8 @@ struct InputSlot {
     const void* data = nullptr;
     std::vector<std::int64_t> shape;
     bool set = false;
-    HeldView held;                ///< keeps a released-by-callback view until the next one
-    std::vector<std::byte> copy;  ///< of a strided view
-};
-
-struct OutputSlot {
-    void* data = nullptr;  ///< the caller's memory, or null
-    std::size_t bytes = 0;
+    HeldView held;                       ///< keeps a released-by-callback view until the next one
+    std::vector<std::byte> copy, spare;  ///< of a strided view or a temporary; the one to come
 };
 
 /// One executor: sizes, pointers, arena and states. For one thread at a time.
@@ -75,13 +71,17 @@ private:
     /// Sizes, memory and pointers of a bucket's frame for what is set now.
     Frame& prepare(int bucket);
     void check_states(const Frame& frame) const;
+    void check_soundness() const;
     void touch_states(const Frame& frame);
+    void settle_outputs(const Frame& frame, int bucket);
     void point(Frame& frame, int bucket);
     void execute(Frame& frame, const RunOptions& options);
-    void copy_out(const Frame& frame);
+    void note_damage(const Frame& frame, const Region& region);
     void commit(const Frame& frame);
 
     std::vector<std::unique_ptr<Frame>> frames_;
+    std::vector<CallerOutputs> caller_outputs_;             // one a bucket
+    std::vector<ByteRange> input_memory_;                   // scratch
     std::vector<std::vector<std::byte*>> bases_;            // scratch, one a bucket
     std::vector<std::vector<std::int64_t>> symbol_values_;  // scratch, one a bucket
     device::Arena arena_;

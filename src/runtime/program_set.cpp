@@ -27,6 +27,14 @@ LinkedOperand LinkedProgram::operand(const program::View& view, const TensorDesc
             entries(desc.shape), entries(desc.strides),   static_cast<int>(desc.shape.size())};
 }
 
+/// The state that a view may overwrite parts of, or -1.
+int LinkedProgram::overwritten_state(const program::View& view) const {
+    for (std::size_t s = 0; s < program_->states.size(); ++s)
+        if (program_->states[s].buffer == view.buffer)
+            return program_->states[s].overwritten ? static_cast<int>(s) : -1;
+    return -1;
+}
+
 namespace {
 
 std::shared_ptr<const void> prepare(const Kernel& kernel, const program::Instruction& instruction,
@@ -56,8 +64,11 @@ LinkedInstruction LinkedProgram::link(const program::Instruction& instruction, c
     linked.outputs = static_cast<int>(instruction.outputs.size());
     for (std::size_t i = 0; i < instruction.inputs.size(); ++i)
         operands_.push_back(operand(instruction.inputs[i], instruction.problem.inputs[i]));
-    for (std::size_t i = 0; i < instruction.outputs.size(); ++i)
+    for (std::size_t i = 0; i < instruction.outputs.size(); ++i) {
+        if (const int state = overwritten_state(instruction.outputs[i]); state >= 0)
+            overwrites_.push_back({static_cast<int>(run_.size()), static_cast<int>(operands_.size()), state});
         operands_.push_back(operand(instruction.outputs[i], instruction.problem.outputs[i]));
+    }
     std::vector<Dim> dims;
     for (const Attribute& attribute : instruction.problem.attributes)
         if (const auto* list = std::get_if<std::vector<Dim>>(&attribute.value))

@@ -49,6 +49,12 @@ struct LinkedInstruction {
     int workspace = -1;                              ///< buffer
 };
 
+/// An instruction of a run that writes to rows of a state that may have been live before.
+struct Overwrite {
+    int instruction = 0, operand = 0;
+    int state = 0;  ///< index among the program's states
+};
+
 /// A program with everything looked up. Each distinct size is one expression; the size table holds shapes, strides and
 /// attribute values as indices of expressions, so a change of sizes evaluates each expression once.
 class LinkedProgram {
@@ -71,12 +77,15 @@ public:
     const std::vector<std::pair<int, int>>& state_lengths() const noexcept { return state_lengths_; }
     /// The most arena that any sizes take.
     const program::Peak& peak() const noexcept { return peak_; }
+    /// What in a run replaces rows of a state that were there before it, so that it cannot be undone.
+    const std::vector<Overwrite>& overwrites() const noexcept { return overwrites_; }
 
 private:
     int expression(const Dim& dim);
     int entries(const std::vector<Dim>& dims);
     LinkedInstruction link(const program::Instruction& instruction, const Context& context, std::string& missing);
     LinkedOperand operand(const program::View& view, const TensorDesc& desc);
+    int overwritten_state(const program::View& view) const;
 
     const program::Program* program_;
     program::Peak peak_;
@@ -84,6 +93,7 @@ private:
     std::vector<int> table_, storage_bytes_;
     std::vector<LinkedOperand> operands_, outputs_;
     std::vector<std::pair<int, int>> state_lengths_;
+    std::vector<Overwrite> overwrites_;
     std::vector<LinkedInstruction> run_, bind_;
 };
 

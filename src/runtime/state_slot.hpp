@@ -37,6 +37,7 @@ public:
 
     device::LazyMemory memory;
     bool damaged = false;             ///< a failed run has overwritten a part of it
+    std::int64_t sound_rows = 0;      ///< then: rows of the growing axis before the first that it has overwritten
     std::vector<std::int64_t> shape;  ///< what was last shown of it: the shape, and the elements where they lie apart
     std::vector<std::byte> shown;
 

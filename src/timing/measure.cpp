@@ -64,8 +64,8 @@ public:
         team_.begin();
         pool_.run(&Block::run, &block_, &team_.barrier);
         block_.first += calls;
-        if (const char* reason = team_.failure())
-            throw Error(ErrorKind::argument, "measure", fmt::format("{}: {}", block_.kernel->id, reason));
+        if (const device::Failure* failure = team_.failure())
+            throw Error(ErrorKind::argument, "measure", fmt::format("{}: {}", block_.kernel->id, failure->reason));
         return clock_.seconds();
     }
 

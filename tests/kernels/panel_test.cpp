@@ -50,7 +50,7 @@ const char* run(const Kernel& kernel, const std::string& text, std::vector<void*
     state.begin();
     Team team(0, 1, &state);
     kernel.run({args.data(), args.data() + problem.inputs.size(), nullptr, nullptr, prepared.get()}, team);
-    return state.failure();
+    return state.failure() != nullptr ? state.failure()->reason : nullptr;
 }
 
 TEST(Panel, LayoutsTellTheirBytesAndEachOther) {

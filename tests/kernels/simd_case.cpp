@@ -168,7 +168,7 @@ std::string SimdCase::run(const Kernel& kernel, int members) {
     Team team(0, members, &state);
     kernel.run(args, team);
     for (std::thread& other : others) other.join();
-    return state.failure() != nullptr ? state.failure() : "";
+    return state.failure() != nullptr ? state.failure()->reason : "";
 }
 
 std::vector<std::string> level_names() { return {"baseline", "avx2", "avx512", "wide"}; }

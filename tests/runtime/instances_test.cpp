@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <mutex>
@@ -96,6 +97,88 @@ TEST(Instances, RunFromManyThreads) {
         for (std::thread& worker : workers) worker.join();
         EXPECT_EQ(wrong, 0);
     }
+}
+
+/// What bind() of one thread ended with: empty, or the message.
+std::string bind_outcome(CompiledGraph& model, const WeightSource& source) {
+    try {
+        model.bind(source);
+        return {};
+    } catch (const Error& error) { return error.what(); }
+}
+
+// The weights depend on the binder, so that a mixture of two binds would show.
+TEST(Instances, OneOfManyBinds) {
+    for (int round = 0; round < 20; ++round) {
+        CompiledGraph model = compile(running_total(), Context());
+        std::vector<CompiledGraph> instances;
+        for (int i = 0; i < 4; ++i) instances.push_back(model.instance());
+        std::array<std::array<float, 4>, 4> scales;
+        std::array<std::string, 4> outcomes;
+        std::array<float, 4> totals{};
+        std::vector<std::thread> threads;
+        for (std::size_t t = 0; t < 4; ++t)
+            threads.emplace_back([&, t] {
+                scales[t].fill(static_cast<float>(t + 1));
+                outcomes[t] = bind_outcome(instances[t], [&](std::string_view) {
+                    InputView view;
+                    view.data = scales[t].data();
+                    view.shape = {4};
+                    return view;
+                });
+                const float x[] = {1, 1, 1, 1};
+                instances[t].set("x", x, {1, 4});
+                instances[t].run();
+                totals[t] = instances[t].output("total").as<float>()[3];
+            });
+        for (std::thread& thread : threads) thread.join();
+        const auto bound = std::find(outcomes.begin(), outcomes.end(), "") - outcomes.begin();
+        ASSERT_LT(bound, 4);
+        for (std::size_t t = 0; t < 4; ++t) {
+            EXPECT_EQ(totals[t], static_cast<float>(bound + 1));
+            if (static_cast<std::ptrdiff_t>(t) != bound) {
+                EXPECT_EQ(outcomes[t], "[bind] the weights are bound already; compile or load again for others");
+            }
+        }
+    }
+}
+
+TEST(Instances, ABindThatFailsLetsTheNextOneTry) {
+    CompiledGraph model = compile(running_total(), Context());
+    CompiledGraph other = model.instance();
+    std::string inner, waiting;
+    std::thread second;
+    const std::string first = bind_outcome(model, [&](std::string_view) -> InputView {
+        inner = bind_outcome(model, scale());
+        second = std::thread([&] { waiting = bind_outcome(other, scale()); });
+        throw Error(ErrorKind::file, "no disk");
+    });
+    second.join();
+    EXPECT_EQ(first, "[bind] weight \"scale\": no disk");
+    EXPECT_EQ(inner, "[bind] called from inside a bind of the same graph");
+    EXPECT_EQ(waiting, "");
+    const float x[] = {1, 1, 1, 1};
+    model.set("x", x, {1, 4});
+    model.run();
+    EXPECT_EQ(model.output("total").as<float>()[3], 4);
+}
+
+TEST(Instances, AWaitingBindCanBeStopped) {
+    CompiledGraph model = compile(running_total(), Context());
+    CompiledGraph other = model.instance();
+    bool cancelled = false;
+    model.bind([&](std::string_view name) {
+        std::stop_source stop;
+        std::thread second([&] {
+            try {
+                other.bind(scale(), {}, stop.get_token());
+            } catch (const Cancelled&) { cancelled = true; }
+        });
+        stop.request_stop();
+        second.join();
+        return scale()(name);
+    });
+    EXPECT_TRUE(cancelled);
 }
 
 TEST(Instances, ASecondRunOfOneInstanceIsBusy) {

@@ -40,7 +40,8 @@ void run(const Args& args, Team& team) {
     for (int axis = 0; axis < indices.rank; ++axis) rows *= indices.shape[axis];
     for (std::int64_t row = team.next_chunk(); row < rows; row = team.next_chunk()) {
         const std::int64_t index = index_at(indices, row, is_wide);
-        if (index < 0 || index >= table.shape[0]) return team.fail("an index is outside the axis it chooses from");
+        if (index < 0 || index >= table.shape[0])
+            return team.fail("an index is outside the axis it chooses from", 1, row, index);
         const float* column = panels + index / panel_width * depth * panel_width + index % panel_width;
         float* target = to + row_offset(out, row);
         for (std::int64_t k = 0; k < depth; ++k) target[k * stride] = column[k * panel_width];

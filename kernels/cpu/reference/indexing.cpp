@@ -17,8 +17,6 @@ struct Indexing {
     alignas(8) std::byte fill[8] = {};
 };
 
-constexpr const char* out_of_range = "an index is outside the axis it chooses from";
-
 // Scratch of one member: a shape and two lists of strides.
 std::int64_t list_bytes(std::int64_t rank) noexcept { return rounded_to_line(rank * 8); }
 std::int64_t scratch_bytes(std::int64_t rank) noexcept { return 3 * list_bytes(rank); }
@@ -65,11 +63,15 @@ void run_concat(const Args& args, Team& team) {
     }
 }
 
-// The `position`-th index, or -1 when it is outside 0 .. size - 1.
-std::int64_t index_at(const TensorArg& indices, std::int64_t position, std::int64_t size, DType dtype) noexcept {
+// The `position`-th element of input 1, the indices, or -1 when it is outside 0 .. size - 1.
+std::int64_t index_at(const TensorArg& indices, std::int64_t position, std::int64_t size, DType dtype,
+                      Team& team) noexcept {
     Block block;
     load(block, indices.data, offset_of(view_of(indices), position), 1, 1, dtype);
-    return block.whole[0] >= 0 && block.whole[0] < size ? block.whole[0] : -1;
+    const std::int64_t index = block.whole[0];
+    if (index >= 0 && index < size) return index;
+    team.fail("an index is outside the axis it chooses from", 1, position, index);
+    return -1;
 }
 
 // The axes of a tensor before and behind one, as views that begin at its start.
@@ -89,8 +91,8 @@ void run_gather(const Args& args, Team& team) {
     const auto bytes = static_cast<std::int64_t>(how.bytes);
     const Range rows = share(element_count(from.before) * chosen, team.rank(), team.size());
     for (std::int64_t row = rows.begin; row < rows.end; ++row) {
-        const std::int64_t index = index_at(indices, row % chosen, table.shape[how.axis], how.index_dtype);
-        if (index < 0) return team.fail(out_of_range);
+        const std::int64_t index = index_at(indices, row % chosen, table.shape[how.axis], how.index_dtype, team);
+        if (index < 0) return;
         View source = from.behind, target = to.behind;
         source.data += (offset_of(from.before, row / chosen) + index * table.strides[how.axis]) * bytes;
         target.data += (offset_of(to.before, row / chosen) + offset_of(places, row % chosen)) * bytes;
@@ -108,8 +110,8 @@ void run_scatter(const Args& args, Team& team) {
     const auto bytes = static_cast<std::int64_t>(how.bytes);
     // A place belongs to one member, so of equal indices the last one wins however many members there are.
     for (std::int64_t i = 0; i < chosen; ++i) {
-        const std::int64_t index = index_at(indices, i, out.shape[how.axis], how.index_dtype);
-        if (index < 0) return team.fail(out_of_range);
+        const std::int64_t index = index_at(indices, i, out.shape[how.axis], how.index_dtype, team);
+        if (index < 0) return;
         if (index % team.size() != team.rank()) continue;
         for (std::int64_t a = 0; a < outer; ++a) {
             View source = from.behind, target = to.behind;

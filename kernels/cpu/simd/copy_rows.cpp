@@ -168,7 +168,8 @@ void run_gather(const Args& args, Team& team) {
             const std::int64_t at = offset_of(indices, indices.rank, i);
             const std::int64_t index = plan.has_wide_indices ? reinterpret_cast<const std::int64_t*>(indices.data)[at]
                                                              : reinterpret_cast<const std::int32_t*>(indices.data)[at];
-            if (index < 0 || index >= table.shape[0]) return team.fail("an index is outside the axis it chooses from");
+            if (index < 0 || index >= table.shape[0])
+                return team.fail("an index is outside the axis it chooses from", 1, i, index);
             if (row_bytes == 0) continue;
             std::memcpy(out.data + offset_of(out, indices.rank, i) * plan.bytes,
                         table.data + index * table.strides[0] * plan.bytes, static_cast<std::size_t>(row_bytes));

@@ -8,6 +8,7 @@ device::TeamState& state(void* shared) noexcept { return *static_cast<device::Te
 }  // namespace
 
 void Team::barrier() {
+    if (size_ == 1) return;  // a team of one has nobody to wait for, though the region may have more members
     if (!state(shared_).barrier.wait()) throw device::RegionAborted{};
 }
 
@@ -19,10 +20,10 @@ std::int64_t Team::next_chunk() noexcept {
     return chunk;
 }
 
-void Team::fail(const char* reason) noexcept {
-    const char* none = nullptr;
-    state(shared_).first_failure.compare_exchange_strong(none, reason, std::memory_order_acq_rel);
-    state(shared_).barrier.abort();
+void Team::fail(const char* reason) noexcept { state(shared_).fail({reason}); }
+
+void Team::fail(const char* reason, int input, std::int64_t position, std::int64_t value) noexcept {
+    state(shared_).fail({reason, input, position, value});
 }
 
 }  // namespace cairn::inline v0

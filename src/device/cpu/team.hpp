@@ -9,6 +9,13 @@
 
 namespace cairn::device {
 
+/// Where and why data could not be computed with: what Team::fail was told.
+struct Failure {
+    const char* reason = nullptr;
+    int input = -1;  ///< of the instruction; -1: not told
+    std::int64_t position = 0, value = 0;
+};
+
 /// What the members of a Team share while a region runs; the executor owns one per instance and hands it to
 /// ThreadPool::run.
 ///
@@ -18,14 +25,24 @@ namespace cairn::device {
 ///         Team team(rank, size, &state);
 ///         for (const Instruction& it : instructions) { it.run(it.args, team); state.next_instruction(); }
 ///     }, &c, &state.barrier);
-///     if (const char* reason = state.failure()) throw Error(...);
+///     if (const Failure* failure = state.failure()) throw Error(...);
 struct TeamState {
     TeamState(int members, std::chrono::nanoseconds spin) noexcept : barrier(members, spin) {}
 
     /// Forgets the last region: no failure, chunks from 0. Call before each one.
     void begin() noexcept {
         next_chunk.store(0, std::memory_order_relaxed);
-        first_failure.store(nullptr, std::memory_order_relaxed);
+        claimed.store(false, std::memory_order_relaxed);
+        reported.store(false, std::memory_order_relaxed);
+    }
+
+    /// Keeps the first failure and ends the region.
+    void fail(const Failure& failure) noexcept {
+        if (!claimed.exchange(true, std::memory_order_acq_rel)) {
+            first = failure;
+            reported.store(true, std::memory_order_release);
+        }
+        barrier.abort();
     }
 
     /// Waits for all members, then lets the chunks start at 0 again. Throws RegionAborted when a member failed.
@@ -34,12 +51,13 @@ struct TeamState {
         if (!met) throw RegionAborted{};
     }
 
-    /// The reason of the first Team::fail since begin(), or null.
-    const char* failure() const noexcept { return first_failure.load(std::memory_order_acquire); }
+    /// The first Team::fail since begin(), or null.
+    const Failure* failure() const noexcept { return reported.load(std::memory_order_acquire) ? &first : nullptr; }
 
     Barrier barrier;
     alignas(64) std::atomic<std::int64_t> next_chunk{0};
-    alignas(64) std::atomic<const char*> first_failure{nullptr};
+    alignas(64) std::atomic<bool> claimed{false}, reported{false};
+    Failure first;  // written by who claimed it, read once it is reported
 };
 
 }  // namespace cairn::device

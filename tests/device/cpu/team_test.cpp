@@ -73,7 +73,7 @@ TEST_P(TeamOf, FailureEndsTheRegionForAllAndIsForgottenByTheNext) {
             done[team.rank()] = i;
         });
         ASSERT_NE(state.failure(), nullptr);
-        EXPECT_EQ(std::string(state.failure()), "index out of range");
+        EXPECT_EQ(std::string(state.failure()->reason), "index out of range");
         for (const int last : done) EXPECT_LE(last, 4);
         run(pool, state, 10, [&](int i, Team& team) { done[team.rank()] = i; });
         EXPECT_EQ(state.failure(), nullptr);

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "cairn/args.hpp"
+#include "cairn/types.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace cairn::inline v0::runtime {
+
+/// Memory from an address on.
+struct ByteRange {
+    const void* data = nullptr;
+    std::size_t bytes = 0;
+
+    bool overlaps(const ByteRange& other) const noexcept {
+        const auto begin = reinterpret_cast<std::uintptr_t>(data), from = reinterpret_cast<std::uintptr_t>(other.data);
+        return bytes != 0 && other.bytes != 0 && begin < from + other.bytes && from < begin + bytes;
+    }
+};
+
+/// Bytes of a dense tensor.
+inline std::size_t byte_count(const TensorArg& tensor, DType dtype) noexcept {
+    std::size_t bytes = size_of(dtype);
+    for (int i = 0; i < tensor.rank; ++i) bytes *= static_cast<std::size_t>(tensor.shape[i]);
+    return bytes;
+}
+
+}  // namespace cairn::inline v0::runtime

@@ -1,0 +1,204 @@
+#include "runtime/input_data.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace cairn::inline v0::runtime {
+namespace {
+
+using Sizes = std::span<const std::int64_t>;
+
+std::size_t index_of(const Instance& instance, std::string_view name) {
+    const auto& ports = instance.core->set.inputs;
+    for (std::size_t i = 0; i < ports.size(); ++i)
+        if (ports[i].name == name) return i;
+    throw Error(ErrorKind::argument, "set", fmt::format("there is no input called \"{}\"", name));
+}
+
+template <typename... Args>
+[[noreturn]] void refuse(const program::Port& port, fmt::format_string<Args...> format, Args&&... args) {
+    throw Error(ErrorKind::argument, "set",
+                fmt::format("input \"{}\" is {}, {}", port.name, to_string(port.desc),
+                            fmt::format(format, std::forward<Args>(args)...)));
+}
+
+std::size_t element_count_of(Sizes shape) {
+    std::size_t count = 1;
+    for (const std::int64_t size : shape) count *= static_cast<std::size_t>(size);
+    return count;
+}
+
+void check_size(const SizeSlot& slot, std::int64_t value) {
+    if (slot.is_state_length && value != slot.value)
+        throw Error(
+            ErrorKind::argument, "set",
+            fmt::format("{} is the length of a state and {} now; rewind() sets it back", slot.name, slot.value));
+    if (value < slot.low || value > slot.high)
+        throw Error(ErrorKind::argument, "set",
+                    fmt::format("{} = {} is not in {}..{}", slot.name, value, slot.low, slot.high));
+}
+
+void assign_size(SizeSlot& slot, std::int64_t value) {
+    slot.value = value;
+    slot.set = true;
+}
+
+void check_shape(Instance& instance, const program::Port& port, Sizes shape) {
+    if (shape.size() != port.desc.shape.size()) refuse(port, "got {} axes", shape.size());
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+        const Dim& size = port.desc.shape[axis];
+        if (size.is_constant() ? size.constant() != shape[axis] : shape[axis] < 0)
+            refuse(port, "got {} on axis {}", shape[axis], axis);
+    }
+    for (std::size_t axis = 0; axis < shape.size(); ++axis)
+        if (const std::string_view symbol = port.desc.shape[axis].symbol(); !symbol.empty()) {
+            check_size(instance.size(symbol), shape[axis]);
+            for (std::size_t before = 0; before < axis; ++before)
+                if (port.desc.shape[before].symbol() == symbol && shape[before] != shape[axis])
+                    refuse(port, "got {} = {} on axis {} and {} on axis {}", symbol, shape[before], before, shape[axis],
+                           axis);
+        }
+}
+
+void check_data(const program::Port& port, const void* data, Sizes shape) {
+    if (data == nullptr && std::find(shape.begin(), shape.end(), 0) == shape.end())
+        throw Error(ErrorKind::argument, "set", fmt::format("input \"{}\" has no data", port.name));
+}
+
+/// What has been checked takes effect; a view held so far is released.
+void take(Instance& instance, std::size_t i, const void* data, Sizes shape, HeldView held = {}) {
+    const program::Port& port = instance.core->set.inputs[i];
+    InputSlot& slot = instance.inputs[i];
+    for (std::size_t axis = 0; axis < shape.size(); ++axis)
+        if (const std::string_view symbol = port.desc.shape[axis].symbol(); !symbol.empty())
+            assign_size(instance.size(symbol), shape[axis]);
+    std::copy(shape.begin(), shape.end(), slot.shape.begin());
+    slot.data = data;
+    slot.set = true;
+    slot.held = std::move(held);
+    instance.bucket = -1;
+}
+
+/// Room for a copy beside the one that may be in use.
+std::byte* room_for_copy(InputSlot& slot, const program::Port& port, std::size_t bytes) {
+    try {
+        slot.spare.resize(bytes);
+    } catch (const std::exception&) {
+        throw Error(ErrorKind::memory, "set", fmt::format("a copy of input \"{}\" needs {} bytes", port.name, bytes));
+    }
+    return slot.spare.data();
+}
+
+bool is_dense(const InputView& view) {
+    std::int64_t expected = 1;
+    for (std::size_t axis = view.strides.size(); axis-- > 0;) {
+        if (view.shape[axis] != 1 && view.strides[axis] != expected) return false;
+        expected *= view.shape[axis];
+    }
+    return true;
+}
+
+/// Copies strided memory to dense memory, row-major.
+void densify(const InputView& view, std::byte* dense) {
+    const std::size_t element = size_of(view.dtype), count = element_count_of(view.shape);
+    std::vector<std::int64_t> index(view.shape.size(), 0);
+    for (std::size_t i = 0; i < count; ++i) {
+        std::int64_t at = 0;
+        for (std::size_t axis = 0; axis < index.size(); ++axis) at += index[axis] * view.strides[axis];
+        std::memcpy(dense + i * element,
+                    static_cast<const std::byte*>(view.data) + at * static_cast<std::int64_t>(element), element);
+        for (std::size_t axis = index.size(); axis-- > 0;) {
+            if (++index[axis] < view.shape[axis]) break;
+            index[axis] = 0;
+        }
+    }
+}
+
+/// The shape of an input of which only the number of elements is known.
+std::vector<std::int64_t> solve_shape(Instance& instance, const program::Port& port, std::size_t count) {
+    std::vector<std::int64_t> shape;
+    std::size_t known = 1, free_axis = port.desc.shape.size();
+    for (const Dim& size : port.desc.shape) {
+        const SizeSlot* slot = size.symbol().empty() ? nullptr : &instance.size(size.symbol());
+        const bool is_known = size.is_constant() || (slot != nullptr && slot->is_state_length);
+        if (!is_known && (slot == nullptr || free_axis != port.desc.shape.size()))
+            refuse(port, "which the number of elements does not tell: give the shape");
+        if (!is_known) free_axis = shape.size();
+        shape.push_back(size.is_constant() ? size.constant() : slot->is_state_length ? slot->value : 1);
+        known *= static_cast<std::size_t>(shape.back());
+    }
+    if (free_axis == shape.size()) return shape;
+    if (known == 0) refuse(port, "which the number of elements does not tell: give the shape");
+    if (count % known != 0) refuse(port, "got {} elements, not a multiple of {}", count, known);
+    shape[free_axis] = static_cast<std::int64_t>(count / known);
+    return shape;
+}
+
+}  // namespace
+
+void check_dtype(std::string_view part, std::string_view kind, const program::Port& port, DType given) {
+    const bool is_half = given == DType::f16;
+    if (given == port.desc.dtype || (is_half && port.desc.dtype == DType::bf16)) return;
+    throw Error(ErrorKind::argument, part,
+                fmt::format("{} \"{}\" is {}, got elements of {}", kind, port.name, to_string(port.desc),
+                            is_half ? "f16 or bf16 (std::uint16_t)" : to_string(given)));
+}
+
+void set_size(Instance& instance, std::string_view symbol, std::int64_t value) {
+    SizeSlot& slot = instance.size(symbol);
+    check_size(slot, value);
+    assign_size(slot, value);
+    instance.bucket = -1;
+}
+
+void set_input(Instance& instance, std::string_view name, const void* data, Sizes shape) {
+    const std::size_t i = index_of(instance, name);
+    const program::Port& port = instance.core->set.inputs[i];
+    check_shape(instance, port, shape);
+    check_data(port, data, shape);
+    take(instance, i, data, shape);
+}
+
+void set_input(Instance& instance, std::string_view name, const InputView& view) {
+    HeldView held(view);
+    const std::size_t i = index_of(instance, name);
+    const program::Port& port = instance.core->set.inputs[i];
+    if (view.dtype != port.desc.dtype) refuse(port, "got {}", to_string(view.dtype));
+    if (view.device != Device::cpu)
+        throw Error(ErrorKind::unsupported, "set", fmt::format("input \"{}\" is not in host memory", name));
+    if (!view.strides.empty() && view.strides.size() != view.shape.size())
+        throw Error(
+            ErrorKind::argument, "set",
+            fmt::format("input \"{}\" has {} axes and {} strides", name, view.shape.size(), view.strides.size()));
+    check_shape(instance, port, view.shape);
+    check_data(port, view.data, view.shape);
+    if (is_dense(view)) return take(instance, i, view.data, view.shape, std::move(held));
+    InputSlot& slot = instance.inputs[i];
+    densify(view, room_for_copy(slot, port, element_count_of(view.shape) * size_of(view.dtype)));
+    slot.copy.swap(slot.spare);
+    take(instance, i, slot.copy.data(), view.shape);
+}
+
+void set_input(Instance& instance, std::string_view name, const detail::ElementSpan& elements, const Sizes* given) {
+    const std::size_t i = index_of(instance, name);
+    const program::Port& port = instance.core->set.inputs[i];
+    check_dtype("set", "input", port, elements.dtype);
+    std::vector<std::int64_t> solved;
+    if (given == nullptr) solved = solve_shape(instance, port, elements.count);
+    const Sizes shape = given == nullptr ? Sizes(solved) : *given;
+    check_shape(instance, port, shape);
+    const std::size_t expected = element_count_of(shape);
+    if (elements.count != expected) refuse(port, "expected {} elements, got {}", expected, elements.count);
+    check_data(port, elements.data, shape);
+    if (!elements.is_temporary || expected == 0) return take(instance, i, elements.data, shape);
+    InputSlot& slot = instance.inputs[i];
+    const std::size_t bytes = expected * size_of(port.desc.dtype);
+    std::memcpy(room_for_copy(slot, port, bytes), elements.data, bytes);
+    slot.copy.swap(slot.spare);
+    take(instance, i, slot.copy.data(), shape);
+}
+
+}  // namespace cairn::inline v0::runtime

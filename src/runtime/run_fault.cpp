@@ -1,0 +1,73 @@
+#include "runtime/run_fault.hpp"
+
+#include <fmt/format.h>
+
+#include <new>
+#include <string>
+#include <vector>
+
+namespace cairn::inline v0::runtime {
+namespace {
+
+using program::BufferKind;
+using program::Instruction;
+using program::Program;
+
+/// `[0,1]`: the place of an element of a tensor, from its number in row-major order.
+std::string place_text(const TensorArg& tensor, std::int64_t position) {
+    std::vector<std::int64_t> place(static_cast<std::size_t>(tensor.rank), 0);
+    for (std::size_t axis = place.size(); axis-- > 0;) {
+        if (tensor.shape[axis] == 0) break;
+        place[axis] = position % tensor.shape[axis];
+        position /= tensor.shape[axis];
+    }
+    return fmt::format("[{}]", fmt::join(place, ","));
+}
+
+/// The name under which the user knows an operand, as far as there is one.
+std::string operand_text(const Program& program, const Instruction& instruction, int input) {
+    const auto i = static_cast<std::size_t>(input);
+    const program::View& view = instruction.inputs[i];
+    const program::Buffer& buffer = program.buffers[static_cast<std::size_t>(view.buffer)];
+    const bool has_name =
+        buffer.kind == BufferKind::input || buffer.kind == BufferKind::weight || buffer.kind == BufferKind::state;
+    if (!has_name) return fmt::format("operand {}", input);
+    const bool is_whole = view.offset == Dim(0) && instruction.problem.inputs[i].shape == buffer.desc.shape;
+    return fmt::format("{}\"{}\"", is_whole ? "" : "what is seen of ", buffer.name);
+}
+
+std::string failure_text(const device::Failure& failure, const Region& region, const Program& program,
+                         const Instruction& instruction) {
+    if (failure.input < 0 || failure.input >= static_cast<int>(instruction.inputs.size())) return failure.reason;
+    const TensorArg& tensor = region.steps[region.failed].args.inputs[failure.input];
+    return fmt::format("{}: {}{} is {}", failure.reason, operand_text(program, instruction, failure.input),
+                       place_text(tensor, failure.position), failure.value);
+}
+
+[[noreturn]] void rethrow(const std::exception_ptr& thrown, std::string_view part, const std::string& prefix) {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const Error& error) {
+        throw Error(error.kind(), part, prefix + error.what());
+    } catch (const std::bad_alloc&) {
+        throw Error(ErrorKind::memory, part, prefix + "out of memory");
+    } catch (const std::exception& error) {
+        throw Error(ErrorKind::argument, part, prefix + error.what());
+    } catch (...) { throw Error(ErrorKind::argument, part, prefix + "threw what is no std::exception"); }
+}
+
+}  // namespace
+
+void throw_fault(const Region& region, std::string_view part, const Program& program,
+                 std::span<const Instruction> instructions) {
+    const std::int64_t at = region.failed;
+    if (at < 0) return;
+    const Instruction& instruction = instructions[static_cast<std::size_t>(at)];
+    const std::string prefix =
+        fmt::format("instruction {}, {} by {}: ", at, instruction.problem.definition, instruction.kernel);
+    if (region.thrown) rethrow(region.thrown, part, prefix);
+    if (const device::Failure* failure = region.team->failure())
+        throw Error(ErrorKind::argument, part, prefix + failure_text(*failure, region, program, instruction));
+}
+
+}  // namespace cairn::inline v0::runtime

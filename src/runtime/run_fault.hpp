@@ -1,0 +1,21 @@
+#pragma once
+
+#include "program/program.hpp"
+#include "runtime/executor.hpp"
+
+#include <span>
+#include <string_view>
+
+namespace cairn::inline v0::runtime {
+
+/// Throws what ended a region when a kernel reported a failure or threw; returns when none did. `instructions` are
+/// those whose steps the region held, in their order.
+///
+///     [run] instruction 2, gather by cpu.simd.gather.f32@1: an index is outside the axis it chooses from: "ids"[0,1]
+///     is 9
+///
+/// A thrown Error keeps its kind; std::bad_alloc becomes ErrorKind::memory, anything else ErrorKind::argument.
+void throw_fault(const Region& region, std::string_view part, const program::Program& program,
+                 std::span<const program::Instruction> instructions);
+
+}  // namespace cairn::inline v0::runtime

@@ -1,0 +1,129 @@
+#include "runtime/executor.hpp"
+
+#include "device/cpu/thread_pool.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <vector>
+
+namespace cairn::runtime {
+namespace {
+
+/// What a step sees: how many members it had, and how often it ran.
+struct Seen {
+    std::atomic<int> calls{0};
+    std::atomic<int> members{0};
+};
+
+void note(const Args& args, Team& team) {
+    auto& seen = *reinterpret_cast<Seen*>(args.workspace);
+    team.barrier();
+    ++seen.calls;
+    seen.members = team.size();
+    for (std::int64_t chunk = team.next_chunk(); chunk < 3; chunk = team.next_chunk()) {}
+}
+
+struct Program {
+    explicit Program(std::size_t count) : seen(count), steps(count) {
+        for (std::size_t i = 0; i < count; ++i)
+            steps[i] = {note, {nullptr, nullptr, nullptr, reinterpret_cast<std::byte*>(&seen[i]), nullptr}};
+    }
+    std::vector<Seen> seen;
+    std::vector<Step> steps;
+};
+
+void run(Region& region, device::ThreadPool& pool, device::TeamState& team) {
+    region.team = &team;
+    team.begin();
+    pool.run([](void* r, int rank, int size) { run_member(*static_cast<Region*>(r), rank, size); }, &region,
+             &team.barrier);
+}
+
+TEST(Executor, OneThreadRunsAStretchOfSmallSteps) {
+    for (const int threads : {1, 2, 5}) {
+        device::ThreadPool pool(threads);
+        device::TeamState team(threads, pool.spin());
+        for (const std::vector<std::int32_t>& alone : {std::vector<std::int32_t>{0, 0, 0, 0, 0, 0},
+                                                       {6, 5, 4, 3, 2, 1},
+                                                       {2, 1, 0, 0, 2, 1},
+                                                       {0, 2, 1, 0, 1, 0},
+                                                       {1, 0, 1, 0, 1, 0}}) {
+            Program program(6);
+            for (int round = 1; round <= 50; ++round) {
+                std::vector<std::int64_t> told;
+                std::vector<double> seconds(6, -1);
+                Region region;
+                region.steps = program.steps.data();
+                region.count = 6;
+                region.alone = alone.data();
+                region.seconds = seconds.data();
+                region.caller = &told;
+                region.progress = [](void* caller, std::int64_t done) {
+                    static_cast<std::vector<std::int64_t>*>(caller)->push_back(done);
+                };
+                run(region, pool, team);
+                for (std::size_t i = 0; i < 6; ++i) {
+                    const int members = alone[i] > 0 ? 1 : threads;
+                    ASSERT_EQ(program.seen[i].members, members) << i;
+                    ASSERT_EQ(program.seen[i].calls, members * round) << i;
+                    ASSERT_GE(seconds[i], 0) << i;
+                }
+                ASSERT_EQ(told, (std::vector<std::int64_t>{1, 2, 3, 4, 5, 6}));
+                ASSERT_EQ(region.begun(), 6);
+            }
+        }
+    }
+}
+
+TEST(Executor, AStopEndsAllMembersAfterTheSameStep) {
+    for (const int threads : {1, 2, 3})
+        for (const std::vector<std::int32_t>& alone :
+             {std::vector<std::int32_t>{0, 0, 0, 0}, {4, 3, 2, 1}, {3, 2, 1, 0}, {0, 3, 2, 1}})
+            for (std::int64_t at = 1; at <= 4; ++at) {
+                device::ThreadPool pool(threads);
+                device::TeamState team(threads, pool.spin());
+                Program program(4);
+                struct Caller {
+                    std::int64_t asked = 0, at = 0;
+                } caller{0, at};
+                Region region;
+                region.steps = program.steps.data();
+                region.count = 4;
+                region.alone = alone.data();
+                region.caller = &caller;
+                region.should_stop = [](void* c) {
+                    auto& self = *static_cast<Caller*>(c);
+                    return ++self.asked == self.at;
+                };
+                run(region, pool, team);
+                EXPECT_EQ(region.stopped, at < 4 ? at : -1);
+                EXPECT_EQ(region.begun(), at);
+                for (std::int64_t i = 0; i < 4; ++i)
+                    EXPECT_EQ(program.seen[static_cast<std::size_t>(i)].calls > 0, i < at) << i << " of " << at;
+            }
+}
+
+TEST(Executor, AFailureInAStretchEndsAllMembers) {
+    for (const int threads : {1, 2, 3}) {
+        device::ThreadPool pool(threads);
+        device::TeamState team(threads, pool.spin());
+        Program program(5);
+        program.steps[2].run = [](const Args&, Team& t) { t.fail("no"); };
+        const std::int32_t alone[] = {0, 3, 2, 1, 0};
+        for (int round = 0; round < 50; ++round) {
+            Region region;
+            region.steps = program.steps.data();
+            region.count = 5;
+            region.alone = alone;
+            run(region, pool, team);
+            ASSERT_EQ(region.failed, 2);
+            ASSERT_EQ(region.begun(), 3);
+            ASSERT_EQ(program.seen[3].calls, 0);
+            ASSERT_NE(team.failure(), nullptr);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace cairn::runtime
