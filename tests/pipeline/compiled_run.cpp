@@ -89,7 +89,7 @@ CompiledRun::CompiledRun(const runtime::ProgramSet& set, const Context& context,
     };
     std::vector<const runtime::LinkedProgram*> programs;
     for (const auto& program : core_->programs) programs.push_back(program.get());
-    core_->bound.bind(programs, *context.parts(), source, {}, {});
+    if (!core_->bound.ready()) core_->bound.bind(programs, *context.parts(), source, {}, {});
     instance_ = std::make_unique<runtime::Instance>(core_);
 }
 
@@ -109,7 +109,7 @@ void CompiledRun::fill_states(const meaning::Inputs& inputs) {
     }
 }
 
-meaning::Results CompiledRun::run(const meaning::Inputs& inputs, bool poison) {
+void CompiledRun::set(const meaning::Inputs& inputs) {
     for (runtime::SizeSlot& slot : instance_->sizes) {
         slot.value = inputs.sizes.at(slot.name);
         slot.set = true;
@@ -123,9 +123,45 @@ meaning::Results CompiledRun::run(const meaning::Inputs& inputs, bool poison) {
     }
     fill_states(inputs);
     instance_->reserve();
+}
+
+meaning::Results CompiledRun::run(const meaning::Inputs& inputs, bool poison) {
+    set(inputs);
     if (poison) instance_->arena().poison(0, instance_->arena().touched_bytes());
     instance_->run({});
+    return results(inputs);
+}
 
+meaning::Results CompiledRun::run_in_callers_memory(const meaning::Inputs& inputs, std::vector<std::string>& overrun) {
+    constexpr std::size_t guard = 4096;
+    constexpr std::byte untouched{0xa5};
+    set(inputs);
+    instance_->run({});
+    std::vector<std::vector<std::byte>> memory;
+    for (std::size_t o = 0; o < instance_->outputs.size(); ++o) {
+        const OutputView view = instance_->output(o);
+        std::size_t bytes = size_of(view.dtype);
+        for (const std::int64_t size : view.shape) bytes *= static_cast<std::size_t>(size);
+        memory.emplace_back(bytes + 2 * guard, untouched);
+    }
+    set(inputs);
+    for (std::size_t o = 0; o < memory.size(); ++o) {
+        instance_->outputs[o].data = memory[o].data() + guard;
+        instance_->outputs[o].bytes = memory[o].size() - 2 * guard;
+    }
+    instance_->arena().poison(0, instance_->arena().touched_bytes());
+    instance_->run({});
+    const auto is_untouched = [&](std::byte byte) { return byte == untouched; };
+    for (std::size_t o = 0; o < memory.size(); ++o)
+        if (!std::all_of(memory[o].begin(), memory[o].begin() + guard, is_untouched) ||
+            !std::all_of(memory[o].end() - guard, memory[o].end(), is_untouched))
+            overrun.push_back(core_->set.buckets[0].program.outputs[o].name);
+    meaning::Results found = results(inputs);
+    for (runtime::OutputSlot& slot : instance_->outputs) slot = {};
+    return found;
+}
+
+meaning::Results CompiledRun::results(const meaning::Inputs& inputs) const {
     meaning::Results results;
     const program::Program& program = core_->set.buckets[static_cast<std::size_t>(instance_->bucket)].program;
     for (std::size_t o = 0; o < program.outputs.size(); ++o) {
@@ -150,8 +186,8 @@ meaning::Results CompiledRun::run(const meaning::Inputs& inputs, bool poison) {
 }
 
 std::string compare(const meaning::Results& actual, const meaning::Results& expected, double tolerance) {
-    const std::pair<const std::map<std::string, meaning::Value>*, const std::map<std::string, meaning::Value>*> pairs[] = {
-        {&actual.outputs, &expected.outputs}, {&actual.states, &expected.states}};
+    const std::pair<const std::map<std::string, meaning::Value>*, const std::map<std::string, meaning::Value>*>
+        pairs[] = {{&actual.outputs, &expected.outputs}, {&actual.states, &expected.states}};
     for (const auto& [got, wanted] : pairs)
         for (const auto& [name, value] : *wanted) {
             const auto it = got->find(name);

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 /// Runs a compiled graph on the interpreter's kind of inputs, states included, and gives its kind of results.
 namespace cairn::test {
@@ -21,8 +22,13 @@ public:
     /// Runs once at the inputs' sizes; outputs and the live part of each state afterwards. `poison`: memory that is
     /// dead or not yet written holds NaN.
     meaning::Results run(const meaning::Inputs& inputs, bool poison = true);
+    /// The same with each output in memory of the caller. Every byte around the results that was written to makes its
+    /// output's name one of `overrun`.
+    meaning::Results run_in_callers_memory(const meaning::Inputs& inputs, std::vector<std::string>& overrun);
 
 private:
+    void set(const meaning::Inputs& inputs);
+    meaning::Results results(const meaning::Inputs& inputs) const;
     void fill_states(const meaning::Inputs& inputs);
     std::shared_ptr<runtime::Core> core_;
     std::unique_ptr<runtime::Instance> instance_;

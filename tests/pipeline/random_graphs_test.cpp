@@ -8,7 +8,8 @@ namespace {
 
 constexpr int graphs = 2000, sizes_each = 3;
 
-/// Compiles a graph and runs it at three sizes; the first difference from the interpreter.
+/// Compiles a graph and runs it at three sizes, with outputs in planned memory and in the caller's; the first
+/// difference from the interpreter, or the output written beyond its end.
 std::string check(std::uint64_t seed, const Context& context, const CompileOptions& options) {
     const Graph graph = random_graph(seed);
     const runtime::ProgramSet set = runtime::parse_program_set(compile(graph, context, options).program());
@@ -17,6 +18,11 @@ std::string check(std::uint64_t seed, const Context& context, const CompileOptio
         const meaning::Results expected = meaning::interpret(*graph.data(), inputs);
         CompiledRun run(set, context, inputs);
         if (const std::string fault = compare(run.run(inputs), expected, error_bound); !fault.empty()) return fault;
+        std::vector<std::string> overrun;
+        const meaning::Results again = run.run_in_callers_memory(inputs, overrun);
+        if (const std::string fault = compare(again, expected, error_bound); !fault.empty())
+            return fault + ", in the caller's memory";
+        if (!overrun.empty()) return overrun[0] + " was written beyond the caller's memory";
     }
     return {};
 }
