@@ -28,8 +28,6 @@ bool is_kept_by_name(const Buffer& buffer) {
     return buffer.kind == BufferKind::weight || buffer.kind == BufferKind::bound;
 }
 
-void run_region(void* region, int rank, int size) { run_member(*static_cast<Region*>(region), rank, size); }
-
 std::string shape_text(const std::vector<std::int64_t>& sizes) {
     Shape shape;
     for (const std::int64_t size : sizes) shape.emplace_back(size);

@@ -104,4 +104,6 @@ private:
 
 void run_member(Region& region, int rank, int size) { Member(region, rank, size).run(); }
 
+void run_region(void* region, int rank, int size) { run_member(*static_cast<Region*>(region), rank, size); }
+
 }  // namespace cairn::inline v0::runtime

@@ -43,5 +43,7 @@ struct Region {
 
 /// What each member does: step, meet, step, meet. All members leave after the same step.
 void run_member(Region& region, int rank, int size);
+/// The same as the body of a ThreadPool::run, whose context is the Region.
+void run_region(void* region, int rank, int size);
 
 }  // namespace cairn::inline v0::runtime

@@ -13,8 +13,6 @@ using program::Buffer;
 using program::BufferKind;
 using program::Program;
 
-void run_region(void* region, int rank, int size) { run_member(*static_cast<Region*>(region), rank, size); }
-
 /// Marks the instance as running while it lives.
 class RunningMark {
 public:
