@@ -308,9 +308,11 @@ TEST(States, OneThatIsOverwrittenIsWholeAgainWhenItsOwnLengthIsZero) {
     g.output("y", gather(concat({a.latest(), b.latest()}, 0), g.input("i", DType::i32, {1})));
     CompiledGraph model = compile(g, Context());
     const float one[] = {1};
-    std::int32_t i[] = {9};
+    std::int32_t i[] = {0};
     model.set("x", one, {1});
     model.set("i", i, {1});
+    model.run();
+    i[0] = 9;
     EXPECT_THROW(model.run(), Error);
     i[0] = 0;
     model.rewind("P", 0);
