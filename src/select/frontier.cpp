@@ -80,7 +80,7 @@ void cross_region(const std::map<Frontier, Arrival>& above, std::map<Frontier, A
 
 /// The cheapest choices, whether or not they rest on each other in a circle.
 SearchResult search_freely(const SearchProblem& original, const SearchOptions& options) {
-    const Reduction reduction = reduce(original);
+    const Reduction reduction = reduce(original, options.stop);
     const SearchProblem& problem = reduction.problem;
 
     SearchResult result;

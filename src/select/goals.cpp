@@ -197,6 +197,7 @@ private:
         };
         enter(root);
         while (!open.empty()) {
+            if (stop_.stop_requested()) throw Cancelled("select");
             if (Visit& visit = open.back(); visit.next < visit.below.size()) {
                 enter(Key(visit.below[visit.next++]));
                 continue;

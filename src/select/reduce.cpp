@@ -33,12 +33,13 @@ std::vector<int> merged(const std::vector<int>& a, const std::vector<int>& b) {
 
 class Reducer {
 public:
-    explicit Reducer(const SearchProblem& problem)
-        : options_(problem.goals.size()), brings_(problem.goals.size(), false), roots_(problem.roots) {
+    Reducer(const SearchProblem& problem, const std::stop_token& stop)
+        : stop_(stop), options_(problem.goals.size()), brings_(problem.goals.size(), false), roots_(problem.roots) {
         std::sort(roots_.begin(), roots_.end());
         const std::vector<bool> reachable = reachable_goals(problem);
         const auto possible = [&](int goal) { return reachable[static_cast<std::size_t>(goal)]; };
         for (std::size_t g = 0; g < options_.size(); ++g) {
+            go_on();
             for (std::size_t a = 0; a < problem.goals[g].size(); ++a) {
                 const std::vector<int>& needs = problem.goals[g][a].needs;
                 if (!std::all_of(needs.begin(), needs.end(), possible)) continue;
@@ -63,6 +64,10 @@ public:
     }
 
 private:
+    void go_on() const {
+        if (stop_.stop_requested()) throw Cancelled("select");
+    }
+
     std::vector<Option>& options(int goal) { return options_[static_cast<std::size_t>(goal)]; }
     bool brings(int goal) const { return brings_[static_cast<std::size_t>(goal)]; }
 
@@ -123,6 +128,7 @@ private:
         bool changed = false;
         // All that can need a goal or provide it is higher: it has been noted when the goal's turn comes.
         for (int goal = static_cast<int>(options_.size()) - 1; goal >= 0; --goal) {
+            go_on();
             const int by = user[static_cast<std::size_t>(goal)];
             if (by >= 0 && absorb_into(goal, by)) {
                 changed = true;
@@ -189,6 +195,7 @@ private:
         return std::move(result_);
     }
 
+    const std::stop_token& stop_;
     std::vector<std::vector<Option>> options_;
     std::vector<bool> brings_;  // whether it, or something below it, may provide further goals
     std::vector<int> roots_;
@@ -226,6 +233,6 @@ std::vector<bool> reachable_goals(const SearchProblem& problem) {
     return reachable;
 }
 
-Reduction reduce(const SearchProblem& problem) { return Reducer(problem).run(); }
+Reduction reduce(const SearchProblem& problem, const std::stop_token& stop) { return Reducer(problem, stop).run(); }
 
 }  // namespace cairn::inline v0::select

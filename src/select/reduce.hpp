@@ -39,6 +39,6 @@ std::vector<bool> reachable_goals(const SearchProblem& problem);
 /// Both keep the optimum: v is made for u alone, and exchanging the dropped alternative makes no set of choices dearer.
 /// (Not so where a goal it alone needs could bring others with it: that alternative stays.) Alternatives that rest on
 /// something out of reach are left out. Throws Error(unsupported) naming a root that cannot be reached.
-Reduction reduce(const SearchProblem& problem);
+Reduction reduce(const SearchProblem& problem, const std::stop_token& stop = {});
 
 }  // namespace cairn::inline v0::select
