@@ -14,9 +14,10 @@ using ir::Op;
 constexpr std::size_t most_steps = 64;
 constexpr std::size_t most_inputs = 16;
 
-// Within a group of this many ops, a value that nothing else reads starts no group of its own: there would be as many
-// long groups as ops.
+// Within a group of this many ops, no link of a chain starts a group of its own: there would be as many long groups as
+// ops, and it does not matter where a chain is cut.
 constexpr std::size_t long_group = 16;
+constexpr int chain_steps = 4;
 
 // How far to look for what a value is made of.
 constexpr std::size_t most_looked_at = 256;
@@ -203,14 +204,20 @@ std::vector<int> Groups::uses_inside(const Group& group) const {
     return uses;
 }
 
+// True for a value that is read once and computed from one other, and so on for some `steps`.
+bool Groups::is_link(NodeId id, int steps) const {
+    if (steps == 0) return true;
+    const std::vector<NodeId>& operands = graph_.node(id).operands;
+    const auto computed = [&](NodeId operand) { return !is_scalar_constant(graph_.node(operand)); };
+    return uses_[id] == 1 && std::count_if(operands.begin(), operands.end(), computed) == 1 &&
+           is_link(*std::find_if(operands.begin(), operands.end(), computed), steps - 1);
+}
+
 void Groups::pass_over(const Group& group, std::vector<bool>& passed) const {
     if (group.members.size() < long_group) return;
-    const std::vector<int> inside = uses_inside(group);
-    for (std::size_t i = 0; i < inside.size(); ++i) {
-        const NodeId id = group.members[i];
-        if (id != group.root && uses_[id] == inside[i] && graph_.node(id).shape == graph_.node(group.root).shape)
+    for (const NodeId id : group.members)
+        if (id != group.root && is_link(id, chain_steps) && graph_.node(id).shape == graph_.node(group.root).shape)
             passed[id] = true;
-    }
 }
 
 std::vector<std::vector<Tile>> Groups::all(const std::vector<bool>& wanted, const std::stop_token& stop) const {

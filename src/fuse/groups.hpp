@@ -17,7 +17,7 @@ public:
     /// The groups that end in each node, at most three. They differ in what they do at a value that is read elsewhere
     /// too: compute it again, where that reads no more memory than the value itself; read it; or provide it, where it
     /// has the shape of the root. A producer smaller than the root is taken in only where computing it again for each
-    /// element costs little. No group ends in a value that is within a long one and read nowhere else, unless it is
+    /// element costs little. No group ends in a link of a chain that is within a long one, unless it is
     /// `wanted`. Throws Cancelled on a stop.
     std::vector<std::vector<Tile>> all(const std::vector<bool>& wanted, const std::stop_token& stop) const;
 
@@ -31,6 +31,7 @@ private:
     Tile tile_of(const Group& group, const std::vector<ir::NodeId>& outputs) const;
     std::vector<ir::NodeId> shared_values(const Group& group) const;
     std::vector<int> uses_inside(const Group& group) const;
+    bool is_link(ir::NodeId id, int steps) const;
     void pass_over(const Group& group, std::vector<bool>& passed) const;
     bool reads_later(ir::NodeId input, ir::NodeId output) const;
 
