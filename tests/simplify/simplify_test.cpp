@@ -167,7 +167,8 @@ std::string fault_in(const Graph& graph, std::uint64_t seed, std::span<const sim
     if (result.graph->nodes().size() > graph.data()->nodes().size()) return "more nodes than before";
     for (const auto& sizes : test::random_sizes(*graph.data(), 3, seed)) {
         const meaning::Inputs inputs = test::random_inputs(*graph.data(), sizes, seed);
-        const auto before = meaning::interpret(*graph.data(), inputs), after = meaning::interpret(*result.graph, inputs);
+        const auto before = meaning::interpret(*graph.data(), inputs),
+                   after = meaning::interpret(*result.graph, inputs);
         for (const auto& [name, value] : before.outputs) {
             if (after.outputs.count(name) == 0) return name + " is lost";
             if (auto text = test::difference(after.outputs.at(name), value, 1e-6); !text.empty()) return name + text;
@@ -243,6 +244,35 @@ TEST(Simplify, WrongRulesAreCaught) {
         }
         EXPECT_TRUE(caught) << wrong.name;
     }
+}
+
+TEST(Simplify, AnyNumberOfNeighbouringSlicesIsOneSlice) {
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {2000, 4});
+    std::vector<Tensor> all, but_one;
+    for (int i = 0; i < 2000; ++i) {
+        all.push_back(slice(x, 0, i, i + 1));
+        if (i != 700) but_one.push_back(all.back());
+    }
+    g.output("all", concat(all, 0));
+    g.output("but_one", concat(but_one, 0));
+    const auto graph = simplify::simplify(*g.data()).graph;
+    EXPECT_EQ(graph->node(graph->outputs()[0].node).op, Op::input);
+    EXPECT_EQ(graph->node(graph->outputs()[1].node).operands.size(), 2u);
+    EXPECT_EQ(graph->nodes().size(), 4u);
+}
+
+TEST(Simplify, AChainOfConcatsTakesNoMoreThanItsLinks) {
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {1, 4});
+    Tensor y = x;
+    for (int i = 0; i < 3000; ++i) y = concat({y, i % 2 ? tanh(x) : x}, 0);
+    g.output("y", y);
+    const auto graph = simplify::simplify(*g.data()).graph;
+    std::size_t operands = 0;
+    for (const ir::Node& node : graph->nodes()) operands += node.operands.size();
+    EXPECT_LE(operands, 4000u);
+    EXPECT_EQ(graph->node(graph->outputs()[0].node).shape, (Shape{3001, 4}));
 }
 
 TEST(Simplify, RulesThatChaseEachOtherAreAFaultNotAHang) {

@@ -1,0 +1,169 @@
+#include "bench/graph_families.hpp"
+#include "canon/forms.hpp"
+#include "fuse/tiles.hpp"
+#include "ir/graph_data.hpp"
+#include "select/select.hpp"
+#include "simplify/simplify.hpp"
+
+#include <gtest/gtest.h>
+
+#include <pthread.h>
+#include <exception>
+#include <functional>
+#include <set>
+
+namespace cairn {
+namespace {
+
+// Sanitizers take a multiple of the stack.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
+constexpr std::size_t stack_bytes = 2 << 20;
+#else
+constexpr std::size_t stack_bytes = 256 << 10;
+#endif
+
+void on_small_stack(std::function<void()> work) {
+    struct Job {
+        std::function<void()> work;
+        std::exception_ptr failure;
+    } job{std::move(work), nullptr};
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, stack_bytes);
+    pthread_t thread;
+    const auto run = [](void* given) -> void* {
+        Job& job = *static_cast<Job*>(given);
+        try {
+            job.work();
+        } catch (...) { job.failure = std::current_exception(); }
+        return nullptr;
+    };
+    ASSERT_EQ(pthread_create(&thread, &attributes, run, &job), 0);
+    pthread_join(thread, nullptr);
+    pthread_attr_destroy(&attributes);
+    if (job.failure) std::rethrow_exception(job.failure);
+}
+
+// What a compile makes on its way.
+struct Work {
+    std::size_t nodes = 0, terms = 0, tiles = 0, steps = 0, alternatives = 0, frontiers = 0;
+};
+
+Work work_on(const Graph& graph) {
+    const Context context;
+    const auto simplified = simplify::simplify(*graph.data()).graph;
+    const auto tiles = fuse::propose(*simplified, context.kernels().definitions, {});
+    select::CostSource costs;
+    costs.isa = Isa::baseline;
+    costs.machine = select::nominal_machine(costs.isa, 1);
+    std::set<std::string> resident;
+    select::Candidates candidates(*simplified, context.kernels(), costs.isa, costs, true, resident);
+    const select::Memo memo = select::memo_of(*simplified, tiles, candidates, false);
+    Work work;
+    work.nodes = simplified->nodes().size();
+    work.terms = canon::Forms(*simplified).canon().size();
+    work.tiles = tiles.size();
+    for (const fuse::Tile& tile : tiles) work.steps += tile.body.size();
+    for (const auto& goal : memo.problem.goals) work.alternatives += goal.size();
+    work.frontiers = select::search(memo.problem).states;
+    return work;
+}
+
+class Growth : public testing::TestWithParam<bench::Family> {};
+
+TEST_P(Growth, IsLinearOnASmallStack) {
+    const int nodes = 1000;
+    on_small_stack([&] {
+        const Work once = work_on(bench::build(GetParam(), nodes)),
+                   twice = work_on(bench::build(GetParam(), 2 * nodes));
+        // Per node, with room for what a random graph happens to be like and for what is made once.
+        const auto grows = [&](const char* what, std::size_t Work::*count) {
+            EXPECT_LE(twice.*count * once.nodes, (4 * once.*count / 3 + 300) * twice.nodes) << what;
+        };
+        grows("terms", &Work::terms);
+        grows("tiles", &Work::tiles);
+        grows("steps", &Work::steps);
+        grows("alternatives", &Work::alternatives);
+        grows("frontiers", &Work::frontiers);
+        EXPECT_LE(twice.nodes, static_cast<std::size_t>(5 * nodes));
+        EXPECT_LE(twice.terms, 32 * twice.nodes);
+        EXPECT_LE(twice.steps, 100 * twice.nodes);
+        EXPECT_GT(compile(bench::build(GetParam(), 4 * nodes), Context()).memory().buffers.size(), 0u);
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, Growth, testing::ValuesIn(bench::families),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+// Each stage that is asked to stop when it begins is the last to begin.
+TEST(Stop, IsAnsweredInEveryStage) {
+    const Graph graph = bench::build(bench::families[0], 300);
+    int stages = 0;
+    CompileOptions count;
+    count.progress = [&](const Progress&) { ++stages; };
+    compile(graph, Context(), count);
+    EXPECT_EQ(stages, 6);
+    for (int last = 1; last <= stages; ++last) {
+        std::stop_source source;
+        int begun = 0;
+        CompileOptions options;
+        options.stop = source.get_token();
+        options.progress = [&](const Progress&) {
+            if (++begun == last) source.request_stop();
+        };
+        EXPECT_THROW(compile(graph, Context(), options), Cancelled) << "stage " << last;
+        EXPECT_EQ(begun, last);
+    }
+}
+
+std::stop_source kernel_stop;
+int asked = 0;
+
+Refusal ask_and_stop(const Problem&) {
+    if (++asked == 5) kernel_stop.request_stop();
+    return {};
+}
+
+// Every problem is another, so that each one is asked for.
+TEST(Stop, IsAnsweredBetweenTwoTiles) {
+    Graph graph("g");
+    for (int i = 1; i < 200; ++i) {
+        const std::string name = std::to_string(i);
+        graph.output("y" + name, tanh(graph.input("x" + name, DType::f32, {i})));
+    }
+    kernel_stop = {};
+    asked = 0;
+    ContextOptions with_kernel;
+    Kernel& kernel = with_kernel.extra.kernels.emplace_back();
+    kernel.id = "test.asked.tanh.f32@1";
+    kernel.definition = "tanh";
+    kernel.accepts = ask_and_stop;
+    kernel.run = [](const Args&, Team&) {};
+    CompileOptions options;
+    options.stop = kernel_stop.get_token();
+    EXPECT_THROW(compile(graph, Context(with_kernel), options), Cancelled);
+    EXPECT_EQ(asked, 5);
+}
+
+TEST(Stop, IsAnsweredByEachStageAlone) {
+    const Graph graph = bench::build(bench::families[0], 30);
+    const Context context;
+    std::stop_source source;
+    source.request_stop();
+    const std::stop_token stop = source.get_token();
+    simplify::Options simplify_options;
+    simplify_options.stop = stop;
+    EXPECT_THROW(simplify::simplify(*graph.data(), simplify_options), Cancelled);
+    EXPECT_THROW(canon::Forms(*graph.data(), stop), Cancelled);
+    EXPECT_THROW(fuse::propose(*graph.data(), context.kernels().definitions, {true, false, stop}), Cancelled);
+    EXPECT_THROW(fuse::propose(*graph.data(), {}, {false, true, stop}), Cancelled);
+    select::SearchProblem problem;
+    problem.goals = {{{1, {}, {}}}};
+    problem.roots = {0};
+    select::SearchOptions search_options;
+    search_options.stop = stop;
+    EXPECT_THROW(select::search(problem, search_options), Cancelled);
+}
+
+}  // namespace
+}  // namespace cairn
