@@ -118,6 +118,27 @@ TEST(Groups, KeepTheirLimits) {
     EXPECT_EQ(groups_at(p, output_of(p, "wide"))[0].inputs.size(), 16u);
 }
 
+TEST(Groups, EndWhereAChainMustBeCutAndAnywhereElse) {
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {8}), z = g.input("z", DType::f32, {8});
+    Tensor chain = x, mixed = x;
+    for (int i = 0; i < 1000; ++i) chain = tanh(chain);
+    for (int i = 0; i < 50; ++i) mixed = sin(mixed) + z;
+    g.output("chain", chain);
+    g.output("mixed", mixed);
+    const Proposed p = proposed(g);
+    std::size_t cut = 0, sums = 0;
+    for (const fuse::Tile& tile : p.tiles) {
+        if (tile.definition != "elementwise") continue;
+        const ir::Op end = p.graph->node(tile.outputs.back()).op;
+        cut += end == ir::Op::tanh ? 1 : 0;
+        sums += end == ir::Op::add ? 1 : 0;
+    }
+    EXPECT_GE(cut, 1000u / 64);
+    EXPECT_LE(cut, 40u);
+    EXPECT_GE(sums, 50u);
+}
+
 TEST(Groups, CanBeSwitchedOff) {
     Graph g("g");
     g.output("y", tanh(g.input("x", DType::f32, {8})));
