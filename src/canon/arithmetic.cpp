@@ -134,22 +134,45 @@ std::vector<Scaled> Canon::common_powers(std::span<const Scaled> terms) const {
     return common;
 }
 
+// A number so low that it hides what it is added to.
+bool Canon::hides(const Scaled& value) const {
+    const Term& term = terms_[value.core];
+    return term.values.size() == 1 ? term.values[0] <= hiding_score
+                                   : term.kind == TermKind::one && value.factor <= hiding_score;
+}
+
+// True where a choice that hides is among the terms, or among what is chosen from there.
+bool Canon::is_masked(std::vector<Scaled> terms) const {
+    std::vector<CanonId> seen;
+    while (!terms.empty()) {
+        const Scaled term = terms.back();
+        terms.pop_back();
+        const Term& choice = terms_[term.core];
+        if (choice.kind != TermKind::op || choice.op != Op::where) continue;
+        if (hides(choice.parts[1]) || hides(choice.parts[2])) return true;
+        if (std::find(seen.begin(), seen.end(), term.core) != seen.end()) continue;
+        seen.push_back(term.core);
+        terms.insert(terms.end(), choice.parts.begin() + 1, choice.parts.end());
+    }
+    return false;
+}
+
 // scores + where(visible, 0, hidden) = where(visible, scores, hidden), where `hidden` is so low that no score is seen
-// beside it.
-std::optional<Scaled> Canon::additive_mask(std::vector<Scaled>& terms, DType dtype) {
-    const auto hides = [&](const Scaled& value) {
-        const Term& core = terms_[value.core];
-        return core.values.size() == 1 ? core.values[0] <= hiding_score
-                                       : core.kind == TermKind::one && value.factor <= hiding_score;
-    };
+// beside it. Two such masks would add up where both hide, -1e30 to -2e30: below a score that one of them hides, which
+// tells in rows with nothing visible. Only -inf stays what it is.
+std::optional<Scaled> Canon::additive_mask(const std::vector<Scaled>& terms, DType dtype) {
     for (std::size_t i = 0; i < terms.size() && terms.size() > 1; ++i) {
         const Term& mask = terms_[terms[i].core];
         if (mask.kind != TermKind::op || mask.op != Op::where || terms[i].factor != 1) continue;
         const std::vector<Scaled> parts = mask.parts;
         const bool hides_else = is_constant(parts[1], 0) && hides(parts[2]);
         if (!hides_else && !(is_constant(parts[2], 0) && hides(parts[1]))) continue;
-        terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(i));
-        const Scaled scores = add(std::move(terms), dtype);
+        std::vector<Scaled> rest = terms;
+        rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
+        const Term& hidden = terms_[parts[hides_else ? 2 : 1].core];
+        const bool is_lowest = hidden.values.size() == 1 && std::isinf(hidden.values[0]);
+        if (!is_lowest && is_masked(rest)) continue;
+        const Scaled scores = add(std::move(rest), dtype);
         return hides_else ? choose(parts[0], scores, parts[2], dtype) : choose(parts[0], parts[1], scores, dtype);
     }
     return std::nullopt;

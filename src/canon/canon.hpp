@@ -112,7 +112,9 @@ private:
     CanonId product(std::vector<Scaled> powers, DType dtype);
     void expand(const Scaled& term, std::vector<Scaled>& out);
     std::vector<Scaled> common_powers(std::span<const Scaled> terms) const;
-    std::optional<Scaled> additive_mask(std::vector<Scaled>& terms, DType dtype);
+    bool hides(const Scaled& value) const;
+    bool is_masked(std::vector<Scaled> terms) const;
+    std::optional<Scaled> additive_mask(const std::vector<Scaled>& terms, DType dtype);
     Scaled opaque(ir::Op op, DType dtype, std::vector<Scaled> parts);
 
     // logic.cpp

@@ -12,6 +12,7 @@ namespace cairn::test {
 namespace {
 
 using T = const Tensor&;
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Two ways to write a value of x [N,3,4], y [N,3,4] and r [4], as the graph has them and no rule has touched them.
 struct Pair {
@@ -21,6 +22,7 @@ struct Pair {
 };
 
 Tensor table(T x) { return reshape(x, {-1, 4}); }
+Tensor zero(T x) { return Graph(x.graph()).constant(DType::f32, 0.0); }
 Tensor six(T x) { return iota(Graph(x.graph()), 6); }
 
 bool same_form(const Pair& pair) {
@@ -35,6 +37,11 @@ bool same_form(const Pair& pair) {
 
 TEST(Canon, SameValuesHaveOneForm) {
     const Pair pairs[] = {
+        {"an added mask", [](T x, T y, T) { return x + where(x < y, zero(x), -1e30); },
+         [](T x, T y, T) { return where(x < y, x, -1e30); }},
+        {"two masks of -inf",
+         [](T x, T y, T r) { return x + where(x < y, zero(x), -infinity) + where(r < 1, zero(x), -infinity); },
+         [](T x, T y, T r) { return where(x < y && r < 1, x, -infinity); }},
         {"order of a sum", [](T x, T y, T r) { return x + (y + r); }, [](T x, T y, T r) { return (r + x) + y; }},
         {"order of a product", [](T x, T y, T r) { return x * (y * r); }, [](T x, T y, T r) { return (r * x) * y; }},
         {"differences", [](T x, T y, T) { return x - y; }, [](T x, T y, T) { return -(y - x); }},
@@ -150,6 +157,9 @@ TEST(Canon, OtherValuesHaveOtherForms) {
         {"padding", [](T x, T, T) { return pad(x, -1, 1, 1, 0.5); }, [](T x, T, T) { return pad(x, -1, 1, 1, 0.25); }},
         {"zero times a value", [](T x, T, T) { return x + 0 * x; }, [](T x, T, T) { return x * 1.0; }},
         {"zero times another value", [](T x, T, T) { return 0 * x; }, [](T, T y, T) { return 0 * y; }},
+        {"two masks that add up",
+         [](T x, T y, T r) { return x + where(x < y, zero(x), -1e30) + where(r < 1, zero(x), -1e30); },
+         [](T x, T y, T r) { return where(x < y && r < 1, x, -1e30); }},
         {"weak mask", [](T x, T y, T) { return x + where(x < y, 0 * y, -4); },
          [](T x, T y, T) { return where(x < y, x, -4); }},
     };

@@ -150,6 +150,36 @@ TEST_P(SimdAttention, NanStaysInItsQuery) {
     }
 }
 
+// Weight 0 makes NaN of a value that is not finite, and where all visible scores are -inf a finite masked score is the
+// largest: as the definition says, in every place of a tile.
+TEST_P(SimdAttention, SpecialValuesAreThoseOfTheDefinition) {
+    for (const std::int64_t queries : {3, 20, 100})
+        for (const bool infinite : {false, true})
+            for (const bool mask : {false, true}) {
+                const Shape4 s{1, 2, 1, queries, queries, 8, 9};
+                SCOPED_TRACE(problem_text(s, true, mask, infinite ? "-inf" : "-1e+38", Form::dense));
+                SimdCase c(problem_text(s, true, mask, infinite ? "-inf" : "-1e+38", Form::dense));
+                std::mt19937 random(3);
+                for (Operand& input : c.inputs) input.fill(random);
+                for (std::int64_t i = 0; mask && i < queries; ++i) c.inputs[3].set(i, i != 1);
+                c.inputs[2].set((queries - 1) * 9 + 2, NAN);
+                c.inputs[2].set((queries / 2) * 9 + 4, INFINITY);
+                for (std::int64_t i = 0; i < queries * 2; ++i) c.inputs[0].set(i * 8, 1);
+                for (std::int64_t j = 0; j < std::min<std::int64_t>(queries - 1, 12); ++j)
+                    c.inputs[1].set(j * 8, -INFINITY);
+                ASSERT_EQ(c.run(find(kernels_of(GetParam()), "attention"), 2), "");
+                std::vector<double> row;
+                for (std::int64_t i = 0; i < 2 * queries; ++i) {
+                    expected_row(c, s, true, mask, infinite ? -INFINITY : -1e38, 0, i / queries, i % queries, row);
+                    for (std::int64_t d = 0; d < 9; ++d) {
+                        const double a = c.outputs[0].get(i * 9 + d), e = row[static_cast<std::size_t>(d)];
+                        EXPECT_TRUE(a == e || (std::isnan(e) ? std::isnan(a) : std::fabs(a - e) <= 1e-5))
+                            << "row " << i << " element " << d << ": " << a << " for " << e;
+                    }
+                }
+            }
+}
+
 TEST_P(SimdAttention, LargeScoresDoNotOverflow) {
     SimdCase c("attention causal=(0) scale=1 | f32[1,1,6,4] f32[1,1,300,4] f32[1,1,300,4] -> f32[1,1,6,4]");
     std::mt19937 random(1);
@@ -173,6 +203,9 @@ TEST(SimdAttentionRows, RefusalsSayWhy) {
         "needs a contiguous last axis");
     EXPECT_EQ(refusal("attention causal=(0) scale=1 | f16[1,1,5,8] f32[1,1,5,8] f32[1,1,5,8] -> f32[1,1,5,8]"),
               "needs f32");
+    EXPECT_EQ(refusal("attention causal=(0) pairs=(1) scale=1 | f32[5,1,5,8] f32[5,1,5,8] f32[5,1,5,8] bool[5,5] -> "
+                      "f32[5,1,5,8]"),
+              "takes a mask of keys, none of pairs");
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, SimdAttention, testing::ValuesIn(level_names()),

@@ -6,7 +6,7 @@
 /// Attention by query tiles: for a block of keys after another, scores, their exponentials against the largest score so
 /// far, and weighted sums of values, which shrink when a larger score comes (Milakov and Gimelshein, "Online normalizer
 /// calculation for softmax", 2018). Scratch memory does not grow with the number of keys. Keys that a tile's last query
-/// may not see are never read.
+/// may not see are left out of the scores, but not of the values: 0 * NaN is NaN.
 namespace CAIRN_LEVEL {
 namespace {
 
@@ -142,17 +142,45 @@ void add_keys(Tile& tile, std::int64_t begin, std::int64_t count) {
     }
 }
 
-/// What a query that sees no key gets.
-void write_blind_row(const Tile& tile, float* out) {
+/// What a query gets that sees no key, or none with a score above -inf: the mean of the values it does not see, as the
+/// masked score is the largest then. Where that is -inf too: NaN.
+void write_blind_row(const Tile& tile, std::int64_t row, float* out) {
     const F32 none = splat(tile.plan.blind_is_mean || tile.keys == 0 ? 0.0f : std::numeric_limits<float>::quiet_NaN());
     map_row(out, tile.plan.value_depth, [&](auto) { return none; });
     if (!tile.plan.blind_is_mean || tile.keys == 0) return;
+    float hidden = 0;
     for (std::int64_t j = 0; j < tile.keys; ++j) {
+        const bool visible =
+            j < tile.limit(row) && (tile.mask == nullptr || tile.mask[j * tile.mask_stride] != std::byte{0});
+        const F32 weight = splat(visible ? 0.0f : 1.0f);
         const float* v = tile.v + j * tile.v_stride;
-        map_row(out, tile.plan.value_depth, [&](auto at) { return at(out) + at(v); });
+        map_row(out, tile.plan.value_depth, [&](auto at) { return at(out) + weight * at(v); });
+        if (!visible) ++hidden;
     }
-    const F32 count = splat(static_cast<float>(tile.keys));
+    const F32 count = splat(hidden);
     map_row(out, tile.plan.value_depth, [&](auto at) { return at(out) / count; });
+}
+
+/// Keys beyond the causal limit have weight 0, which makes NaN of a value that is not finite: adds 0 * v for the keys
+/// that add_keys left out, for tile_rows rows at a time as it did, the last first.
+void add_unseen(Tile& tile) {
+    const std::int64_t step = tile.rows < few_queries ? 1 : tile_rows;
+    float* unseen = tile.scores;  // no longer needed
+    const F32 zero = splat(0.0f);
+    map_row(unseen, tile.plan.value_depth, [&](auto) { return zero; });
+    std::int64_t known = tile.keys;
+    for (std::int64_t row = (tile.rows - 1) / step * step; row >= 0; row -= step) {
+        const std::int64_t rows = tile.rows - row < step ? tile.rows - row : step;
+        for (const std::int64_t end = tile.limit(row + rows - 1); known > end; --known) {
+            const float* v = tile.v + (known - 1) * tile.v_stride;
+            map_row(unseen, tile.plan.value_depth, [&](auto at) { return at(unseen) + zero * at(v); });
+        }
+        if (known == tile.keys) continue;
+        for (std::int64_t r = row; r < row + rows; ++r) {
+            float* sums = tile.sum_row_at(r);
+            map_row(sums, tile.plan.value_depth, [&](auto at) { return at(sums) + at(unseen); });
+        }
+    }
 }
 
 void run_tile(Tile& tile) {
@@ -166,23 +194,35 @@ void run_tile(Tile& tile) {
     for (std::int64_t begin = 0; begin < end; begin += tile.plan.key_block) {
         add_keys(tile, begin, end - begin < tile.plan.key_block ? end - begin : tile.plan.key_block);
     }
+    if (tile.plan.causal) add_unseen(tile);
     for (std::int64_t row = 0; row < tile.rows; ++row) {
         float* out = tile.out + row * tile.out_stride;
-        if (!tile.seen[row]) {
-            write_blind_row(tile, out);
+        if (!tile.seen[row] || (tile.largest[row] == -infinity && tile.total[row] == 0.0f)) {
+            write_blind_row(tile, row, out);
             continue;
         }
         const float* sums = tile.sum_row_at(row);
-        const F32 total = splat(tile.total[row]);  // 0 where all scores are -inf: 0 / 0 is the NaN of the definition
+        const F32 total = splat(tile.total[row]);
         map_row(out, tile.plan.value_depth, [&](auto at) { return at(sums) / total; });
     }
 }
+
+/// Sizes and strides of an operand of two to four axes: what is missing in front is 1.
+struct FourAxes {
+    std::int64_t shape[4] = {1, 1, 1, 1}, strides[4] = {0, 0, 0, 0};
+    explicit FourAxes(const TensorArg& arg) {
+        for (int i = 0; i < arg.rank; ++i) {
+            shape[4 - arg.rank + i] = arg.shape[i];
+            strides[4 - arg.rank + i] = arg.strides[i];
+        }
+    }
+};
 
 }  // namespace
 
 void attention(const Args& args, Team& team) {
     const AttentionPlan& plan = *static_cast<const AttentionPlan*>(args.prepared);
-    const TensorArg &q = args.inputs[0], &k = args.inputs[1], &v = args.inputs[2], &out = args.outputs[0];
+    const FourAxes q(args.inputs[0]), k(args.inputs[1]), v(args.inputs[2]), out(args.outputs[0]);
     const TensorArg* mask = plan.has_mask ? &args.inputs[3] : nullptr;
     const std::int64_t batch = q.shape[0], heads = q.shape[1], queries = q.shape[2];
     if (batch == 0 || heads == 0 || queries == 0) return;
@@ -196,10 +236,10 @@ void attention(const Args& args, Team& team) {
         const std::int64_t b = item / (heads * tiles), h = item / tiles % heads, first = item % tiles * height,
                            g = h / group;
         Tile tile{plan,
-                  floats(q) + b * q.strides[0] + h * q.strides[1] + first * q.strides[2],
-                  floats(k) + b * k.strides[0] + g * k.strides[1],
-                  floats(v) + b * v.strides[0] + g * v.strides[1],
-                  floats_out(out) + b * out.strides[0] + h * out.strides[1] + first * out.strides[2],
+                  floats(args.inputs[0]) + b * q.strides[0] + h * q.strides[1] + first * q.strides[2],
+                  floats(args.inputs[1]) + b * k.strides[0] + g * k.strides[1],
+                  floats(args.inputs[2]) + b * v.strides[0] + g * v.strides[1],
+                  floats_out(args.outputs[0]) + b * out.strides[0] + h * out.strides[1] + first * out.strides[2],
                   mask != nullptr ? mask->data + b * mask->strides[0] : nullptr,
                   q.strides[2],
                   k.strides[2],

@@ -26,11 +26,18 @@ double masked_score(const Problem& problem) {
     return number_or(problem, "masked_score", std::numeric_limits<float>::lowest());
 }
 
+/// With leading axes of size 1, four in all.
+Shape with_four_axes(Shape shape) {
+    while (shape.size() < 4) shape.insert(shape.begin(), Dim(1));
+    return shape;
+}
+
 Refusal accepts_shapes(const Problem& problem) {
-    const Shape &q = problem.inputs[0].shape, &k = problem.inputs[1].shape, &v = problem.inputs[2].shape,
-                &out = problem.outputs[0].shape;
+    for (const TensorDesc* tensor : {&problem.inputs[0], &problem.inputs[1], &problem.inputs[2], &problem.outputs[0]})
+        if (tensor->shape.size() < 2) return "needs two to four axes";
+    const Shape q = with_four_axes(problem.inputs[0].shape), k = with_four_axes(problem.inputs[1].shape),
+                v = with_four_axes(problem.inputs[2].shape), out = with_four_axes(problem.outputs[0].shape);
     for (const Shape* shape : {&q, &k, &v, &out}) {
-        if (shape->size() != 4) return "needs four axes";
         if (!shape->back().is_constant()) return "needs a constant head size";
         if (shape->back().constant() < 1 || shape->back().constant() > max_depth)
             return "needs a head size of 1 to 1024";
@@ -55,10 +62,11 @@ Refusal accepts(const Problem& problem) {
     if (problem.outputs[0].dtype != DType::f32) return "needs f32";
     if (!is_last_contiguous(problem.outputs[0])) return "needs a contiguous last axis";
     if (Refusal no = accepts_shapes(problem); !no.empty()) return no;
+    if (number_or(problem, "pairs", 0) != 0) return "takes a mask of keys, none of pairs";
     if (mask) {
         const TensorDesc& keys = problem.inputs[3];
-        if (keys.dtype != DType::boolean ||
-            keys.shape != Shape{problem.inputs[1].shape[0], problem.inputs[1].shape[2]}) {
+        const Shape k = with_four_axes(problem.inputs[1].shape);
+        if (keys.dtype != DType::boolean || keys.shape != Shape{k[0], k[2]}) {
             return "needs a boolean key mask [B,S]";
         }
     }
@@ -70,8 +78,8 @@ Refusal accepts(const Problem& problem) {
 
 AttentionPlan plan_of(const Problem& problem) {
     AttentionPlan plan{};
-    plan.depth = problem.inputs[0].shape[3].constant();
-    plan.value_depth = problem.inputs[2].shape[3].constant();
+    plan.depth = problem.inputs[0].shape.back().constant();
+    plan.value_depth = problem.inputs[2].shape.back().constant();
     plan.scale = static_cast<float>(number_or(problem, "scale", 1 / std::sqrt(static_cast<double>(plan.depth))));
     plan.causal = number_or(problem, "causal", 0) != 0;
     plan.has_mask = problem.inputs.size() == 4;
@@ -86,11 +94,11 @@ std::shared_ptr<const void> prepare(const Problem& problem, int) {
 Dim workspace(const Problem& problem, int threads) { return Dim(plan_of(problem).bytes_per_member() * threads); }
 
 Cost cost(const Problem& problem) {
-    const Shape &q = problem.inputs[0].shape, &k = problem.inputs[1].shape;
+    const Shape q = with_four_axes(problem.inputs[0].shape), k = with_four_axes(problem.inputs[1].shape);
     const double queries = static_cast<double>(q[2].constant()), keys = static_cast<double>(k[2].constant());
     const bool causal = number_or(problem, "causal", 0) != 0;
     const double seen = causal && keys >= queries ? keys - (queries - 1) / 2 : keys;
-    const double depths = static_cast<double>(q[3].constant() + problem.inputs[2].shape[3].constant());
+    const double depths = static_cast<double>(q[3].constant() + problem.inputs[2].shape.back().constant());
     const double pairs = static_cast<double>(q[0].constant() * q[1].constant()) * queries * seen;
     return {pairs * (2 * depths + 20), bytes_of(problem), 0.6};
 }
@@ -117,6 +125,10 @@ void add_attention(std::vector<Kernel>& kernels, Isa isa, const CpuTable& table)
         "attention causal=(0) scale=0.125 masked_score=-3.4028234663852886e+38 | f32[2,3,T,64]:(192*T,64,192,1) "
         "f32[2,3,T,64]:(192*T,64,192,1) f32[2,3,T,64]:(192*T,64,192,1) bool[2,T] -> f32[2,3,T,64]:(192*T,64,192,1) "
         "where T in 1..150",
+        "attention causal=(1) scale=0.5 masked_score=-1e+30 | f32[3,T,8] f32[3,S,8] f32[3,S,9] -> f32[3,T,9] where T "
+        "in "
+        "1..40, S in 1..90",
+        "attention causal=(0) scale=0.5 | f32[T,8] f32[S,8] f32[S,8] -> f32[T,8] where T in 1..40, S in 1..90",
         "attention causal=(1) scale=0.125 masked_score=-1e+30 | f32[2,2,T,8] f32[2,1,S,8] f32[2,1,S,8] bool[2,S] -> "
         "f32[2,2,T,8] where T in 1..90, S in 1..90",
     };
