@@ -220,7 +220,8 @@ private:
         const fuse::Options fuse_options{driver.enabled("fuse"), driver.enabled("elementwise"), options_.stop};
         bucket.tiles = fuse::propose(*graph, context_.kernels().definitions, fuse_options);
         driver.end(
-            "fuse", [] { return std::string(); }, [&] { return fuse::to_string(bucket.tiles); });
+            "fuse", [&] { return fuse::verify(*graph, bucket.tiles, context_.kernels().definitions); },
+            [&] { return fuse::to_string(bucket.tiles); });
         const select::Options select_options = selecting(driver);
         if (options_.mode == Mode::normal && select_options.search) {
             driver.begin("tune");

@@ -37,6 +37,10 @@ struct Options {
 std::vector<Tile> propose(const ir::GraphData& graph, std::span<const Definition> definitions,
                           const Options& options = {});
 
+/// Rebuilds the definition of each tile on the tile's operands and compares its normal form, dtype and shape with those
+/// of the nodes that the tile provides; the first fault, or nothing. Versions of states are left out.
+std::string verify(const ir::GraphData& graph, const std::vector<Tile>& tiles, std::span<const Definition> definitions);
+
 /// `layer_norm eps=1e-05 (%3, %1, %2) -> (%12) over %4..`: one line a tile, for dumps and tests.
 std::string to_string(const std::vector<Tile>& tiles);
 
