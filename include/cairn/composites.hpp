@@ -171,8 +171,8 @@ struct AttentionOptions {
 CAIRN_API Tensor attention(const Operand& q, const Operand& k, const Operand& v, const AttentionOptions& options = {});
 /// The same with a mask. Boolean [B, S]: false keys (padding) are seen by no query. Boolean [B, H, T, S], each axis
 /// that size or 1: false pairs are not seen. Of the dtype of q with such axes: added to the scaled scores. What is not
-/// seen has the masked score and then weight 0, which makes NaN of a value that is infinite or NaN; an added -inf or
-/// lowest number leaves NaN scores NaN.
+/// seen has the masked score and so weight 0 beside any key that is seen, which makes NaN of a value that is infinite
+/// or NaN.
 CAIRN_API Tensor attention(const Operand& q, const Operand& k, const Operand& v, const Operand& mask,
                            const AttentionOptions& options = {});
 
