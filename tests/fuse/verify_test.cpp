@@ -28,7 +28,9 @@ std::string fault_of(const Proposed& proposed) { return fuse::verify(*proposed.g
 
 TEST(Verify, ProposedTilesComputeWhatTheyProvide) {
     EXPECT_EQ(fault_of(of_a_block()), "");
-    for (std::uint64_t seed = 0; seed < 60; ++seed) EXPECT_EQ(fault_of(proposed(random_graph(seed))), "") << seed;
+    for (const bool wild : {false, true})
+        for (std::uint64_t seed = 0; seed < 60; ++seed)
+            EXPECT_EQ(fault_of(proposed(random_graph(seed, {.wild = wild}))), "") << seed << (wild ? " wild" : "");
 }
 
 TEST(Verify, FaultsAreFound) {
