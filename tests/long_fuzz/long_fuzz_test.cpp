@@ -1,0 +1,54 @@
+#include "ir/op_table.hpp"
+#include "tests/long_fuzz/check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace cairn::test {
+namespace {
+
+// In shards, so that they run side by side. The program long_fuzz does the same for as long as one likes.
+class LongFuzz : public testing::TestWithParam<int> {};
+
+TEST_P(LongFuzz, GraphsEqualTheInterpreterInAllWays) {
+    constexpr std::uint64_t graphs = 240, shards = 8;
+    const auto sets = option_sets(7, 3);
+    for (auto seed = static_cast<std::uint64_t>(GetParam()); seed < graphs; seed += shards) {
+        const Graph graph = fuzz_graph(seed);
+        const Trial trial = fuzz_trial(seed, 3);
+        for (const OptionSet& set : sets)
+            ASSERT_EQ(fault_of(graph, trial, set), "") << "seed " << seed << ", " << set.name << '\n'
+                                                       << to_string(graph);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shards, LongFuzz, testing::Range(0, 8));
+
+std::int64_t count(const Graph& graph, ir::Op op) {
+    const auto& nodes = graph.data()->nodes();
+    return std::count_if(nodes.begin(), nodes.end(), [&](const ir::Node& node) { return node.op == op; });
+}
+
+TEST(LongFuzzShrinks, ToWhatShowsTheFault) {
+    const auto is_faulty = [](const Graph& graph) { return count(graph, ir::Op::tanh) > 0; };
+    int shrinks = 0;
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        const Graph graph = fuzz_graph(seed);
+        if (!graph.data()->states().empty()) continue;
+        const auto live = ir::live_nodes(*graph.data());
+        const auto& nodes = graph.data()->nodes();
+        const bool has = std::any_of(nodes.begin(), nodes.end(), [&](const ir::Node& node) {
+            return node.op == ir::Op::tanh && live[static_cast<std::size_t>(&node - nodes.data())];
+        });
+        if (!has) continue;
+        const Graph small = shrunk(graph, is_faulty);
+        EXPECT_EQ(count(small, ir::Op::tanh), 1) << to_string(small);
+        EXPECT_EQ(small.data()->outputs().size(), 1u);
+        ++shrinks;
+    }
+    EXPECT_GT(shrinks, 5);
+}
+
+}  // namespace
+}  // namespace cairn::test
