@@ -38,7 +38,10 @@ RandomGraphBuilder::RandomGraphBuilder(std::uint64_t seed, const RandomGraphOpti
     const int count = 1 + random_.below(3);
     for (int i = 0; i < count; ++i) {
         const std::int64_t low = random_.one_in(4) ? 0 : random_.between(1, 2);
-        sizes_.push_back(graph_.symbol(names[i], low, low + random_.between(0, 3)));
+        const std::int64_t high = low + random_.between(0, 3);
+        const Dim size = graph_.symbol(names[i], low, high);
+        sizes_.push_back(size);
+        if (options_.wild && random_.one_in(3)) sizes_.push_back(high - size);
     }
 }
 

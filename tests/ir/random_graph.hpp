@@ -19,8 +19,8 @@ struct RandomGraphOptions {
     bool states = true;        ///< in a third of the graphs a state, its versions changed and read in any order
     bool composites = true;    ///< softmax, gelu, layer_norm, attention, ..., called or spelled out
     bool narrow = true;        ///< now and then a cast to f16, bf16, f64, i64, i8, u8 and back
-    /// Composites of composites, arithmetic of i8, u8, i32 and i64 that wraps, and outputs that are interior values or
-    /// their first rows.
+    /// Composites of composites, sizes that shrink when a symbol grows, arithmetic of i8, u8, i32 and i64 that wraps, and
+    /// outputs that are interior values or their first rows.
     bool wild = false;
 };
 
