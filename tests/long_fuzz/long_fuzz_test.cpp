@@ -33,7 +33,7 @@ std::int64_t count(const Graph& graph, ir::Op op) {
 TEST(LongFuzzShrinks, ToWhatShowsTheFault) {
     const auto is_faulty = [](const Graph& graph) { return count(graph, ir::Op::tanh) > 0; };
     int shrinks = 0;
-    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    for (std::uint64_t seed = 0; seed < 160; ++seed) {
         const Graph graph = fuzz_graph(seed);
         if (!graph.data()->states().empty()) continue;
         const auto live = ir::live_nodes(*graph.data());
