@@ -37,7 +37,7 @@ Program random_program(std::mt19937& random, int symbols, int most_values) {
         const Dim capacity = (after.lower_bound() + after.upper_bound()) / 2;
         program.buffers.push_back(
             {BufferKind::state, "s", TensorDesc::dense(DType::f32, {capacity}), 4 * capacity, {}, -1});
-        program.states.push_back({"s", static_cast<int>(program.buffers.size()) - 1, 0, before, after});
+        program.states.push_back({"s", static_cast<int>(program.buffers.size()) - 1, 0, before, after, {}, false});
     }
     return program;
 }

@@ -128,8 +128,8 @@ void run_take_along_axis(const Args& args, Team& team) {
     const auto bytes = static_cast<std::int64_t>(how.bytes);
     const Range range = share(element_count(view_of(out)), team.rank(), team.size());
     for (std::int64_t i = range.begin; i < range.end; ++i) {
-        const std::int64_t index = index_at(indices, i, x.shape[how.axis], how.index_dtype);
-        if (index < 0) return team.fail(out_of_range);
+        const std::int64_t index = index_at(indices, i, x.shape[how.axis], how.index_dtype, team);
+        if (index < 0) return;
         std::int64_t from = index * x.strides[how.axis], rest = i;
         for (int axis = out.rank - 1; axis >= 0; --axis) {
             if (axis != how.axis) from += rest % out.shape[axis] * x.strides[axis];
