@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 
 namespace cairn::inline v0::fuse {
 namespace {
@@ -42,26 +44,40 @@ std::string fault_in_ids(const ir::GraphData& graph, const Tile& tile) {
     return {};
 }
 
+// The tile's definition as the graph may hold it: as it is written, or simplified.
+struct Rebuilt {
+    std::shared_ptr<ir::GraphData> graph;
+    std::vector<std::optional<NodeId>> inputs;
+};
+
+Rebuilt as_written(const Graph& built, std::size_t inputs) {
+    Rebuilt rebuilt{built.data(), {}};
+    for (NodeId id = 0; id < inputs; ++id) rebuilt.inputs.emplace_back(id);  // graph_of makes the inputs first
+    return rebuilt;
+}
+
+Rebuilt simplified(const Graph& built, std::size_t inputs) {
+    simplify::Simplified simple = simplify::simplify(*built.data());
+    simple.map.resize(inputs);
+    return {std::move(simple.graph), std::move(simple.map)};
+}
+
 // What the tile's definition makes of its operands, beside what the graph has there.
-std::string fault_in_values(const ir::GraphData& graph, const Tile& tile, Forms& forms,
-                            std::span<const Definition> definitions) {
-    const Graph built = ir::graph_of(problem_of(graph, tile), definitions);
-    const simplify::Simplified simple = simplify::simplify(*built.data());
+std::string fault_in_values(const ir::GraphData& graph, const Tile& tile, Forms& forms, const Rebuilt& definition) {
     std::vector<NodeId> inputs;
     std::vector<Scaled> values;
     for (std::size_t i = 0; i < tile.inputs.size(); ++i) {
-        const auto kept = simple.map[i];  // graph_of makes the inputs first
-        if (!kept) continue;
-        inputs.push_back(*kept);
+        if (!definition.inputs[i]) continue;
+        inputs.push_back(*definition.inputs[i]);
         values.push_back(forms[tile.inputs[i]]);
     }
     std::vector<Scaled> made;
-    canon::forms_over(*simple.graph, inputs, values, forms.canon(), made, [](NodeId) { return true; });
-    const auto& outputs = simple.graph->outputs();
+    canon::forms_over(*definition.graph, inputs, values, forms.canon(), made, [](NodeId) { return true; });
+    const auto& outputs = definition.graph->outputs();
     if (outputs.size() != tile.outputs.size())
         return fmt::format("provides {} values, its definition makes {}", tile.outputs.size(), outputs.size());
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-        const ir::Node &node = graph.node(tile.outputs[i]), &rebuilt = simple.graph->node(outputs[i].node);
+        const ir::Node &node = graph.node(tile.outputs[i]), &rebuilt = definition.graph->node(outputs[i].node);
         if (node.dtype != rebuilt.dtype || node.shape != rebuilt.shape)
             return fmt::format("provides {} as %{}, its definition makes {}", to_string(node.dtype, node.shape),
                                tile.outputs[i], to_string(rebuilt.dtype, rebuilt.shape));
@@ -80,7 +96,11 @@ std::string verify(const ir::GraphData& graph, const std::vector<Tile>& tiles,
         std::string fault = fault_in_ids(graph, tile);
         if (fault.empty() && is_state_change(graph.node(tile.outputs.front()))) continue;
         try {
-            if (fault.empty()) fault = fault_in_values(graph, tile, forms, definitions);
+            if (fault.empty()) {
+                const Graph built = ir::graph_of(problem_of(graph, tile), definitions);
+                fault = fault_in_values(graph, tile, forms, as_written(built, tile.inputs.size()));
+                if (!fault.empty()) fault = fault_in_values(graph, tile, forms, simplified(built, tile.inputs.size()));
+            }
         } catch (const InternalError&) { throw; } catch (const Error& error) {
             fault = fmt::format("cannot be rebuilt: {}", error.what());
         }

@@ -96,8 +96,12 @@ Graph graph_of(const Problem& problem, std::span<const Definition> definitions) 
         std::make_shared<GraphData>(problem.definition.empty() ? "problem" : problem.definition, symbols));
     std::vector<Tensor> in;
     for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
-        const TensorDesc& input = problem.inputs[i];
-        in.emplace_back(graph.data(), add_input(*graph.data(), fmt::format("in{}", i), input.dtype, input.shape, {}));
+        // Values of some graph: their sizes are no input's to prove again.
+        Node input;
+        input.dtype = problem.inputs[i].dtype;
+        input.shape = problem.inputs[i].shape;
+        input.name = fmt::format("in{}", i);
+        in.emplace_back(graph.data(), graph.data()->intern(std::move(input)));
     }
     const std::vector<Tensor> out = build_problem(problem, graph, in, definitions);
     for (std::size_t i = 0; i < out.size(); ++i) graph.data()->add_output(fmt::format("out{}", i), out[i].id());

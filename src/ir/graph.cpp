@@ -97,11 +97,11 @@ Tensor Graph::constant(DType dtype, double value, std::source_location where) {
 Tensor Graph::constant(DType dtype, const Dim& value, std::source_location where) {
     if (value.is_constant() && !ir::can_hold_integer(dtype, value.constant()))
         refuse("constant", fmt::format("the number {} is no {}", to_string(value), to_string(dtype)), where);
-    return Tensor(data_, ir::add_size(*data_, dtype, value, where));
+    return Tensor(data(), ir::add_size(*data(), dtype, value, where));
 }
 
 Tensor Graph::integers(DType dtype, Shape shape, const std::vector<std::int64_t>& values, std::source_location where) {
-    return Tensor(data_, ir::add_constant(*data_, dtype, std::move(shape), std::span(values), where));
+    return Tensor(data(), ir::add_constant(*data(), dtype, std::move(shape), std::span(values), where));
 }
 
 void Graph::output(std::string_view name, const Tensor& tensor, std::source_location where) {
