@@ -1,15 +1,17 @@
 #include "cairn/composites.hpp"
+#include "composites/typed_name.hpp"
 
 #include <algorithm>
 
 namespace cairn::inline v0 {
 namespace {
 
-std::string text(const Operand& x) { return "x " + to_string(x.tensor().dtype(), x.tensor().shape()); }
+using composites::typed_name;
 
 // An axis counted from the front, of a tensor of `rank` axes.
 std::size_t front(const CompositeScope& scope, const Operand& x, int axis, int rank) {
-    if (axis < -rank || axis >= rank) scope.fail("axis " + std::to_string(axis) + " is out of range for " + text(x));
+    if (axis < -rank || axis >= rank)
+        scope.fail("axis " + std::to_string(axis) + " is out of range for " + typed_name("x", x));
     return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
 }
 
@@ -35,8 +37,8 @@ Tensor squeeze(const Operand& x, const IntList& axes) {
         const std::size_t at = front(scope, x, axis, x.tensor().rank());
         if (!(shape[at] == Dim(1)))
             scope.fail("axis " + std::to_string(axis) + " has the size " + to_string(shape[at]) +
-                       ", not 1: " + text(x));
-        if (goes[at]) scope.fail("axis " + std::to_string(axis) + " is given twice: " + text(x));
+                       ", not 1: " + typed_name("x", x));
+        if (goes[at]) scope.fail("axis " + std::to_string(axis) + " is given twice: " + typed_name("x", x));
         goes[at] = true;
     }
     Shape rest;
@@ -72,7 +74,7 @@ std::vector<Tensor> split(const Operand& x, const Shape& sizes, int axis) {
     for (const Dim& size : sizes) total += size;
     if (!(total == x.tensor().shape()[at]))
         scope.fail("the sizes " + to_string(sizes) + " are " + to_string(total) + " together, axis " +
-                   std::to_string(axis) + " has " + to_string(x.tensor().shape()[at]) + ": " + text(x));
+                   std::to_string(axis) + " has " + to_string(x.tensor().shape()[at]) + ": " + typed_name("x", x));
     return slices(scope, x, sizes, at);
 }
 
@@ -84,7 +86,7 @@ std::vector<Tensor> chunk(const Operand& x, int parts, int axis) {
     const Dim part = whole / parts;
     if (!(part * parts == whole))
         scope.fail("axis " + std::to_string(axis) + " is not sure to be a multiple of " + std::to_string(parts) + ": " +
-                   text(x));
+                   typed_name("x", x));
     return slices(scope, x, Shape(static_cast<std::size_t>(parts), part), at);
 }
 
@@ -102,7 +104,7 @@ Tensor repeat(const Operand& x, const Dim& times, int axis) {
 Tensor tile(const Operand& x, const Shape& times) {
     const CompositeScope scope("tile", x);
     if (times.size() != x.tensor().shape().size())
-        scope.fail("takes a number for each axis, got " + to_string(times) + ": " + text(x));
+        scope.fail("takes a number for each axis, got " + to_string(times) + ": " + typed_name("x", x));
     Shape single, wide, shape;
     for (std::size_t i = 0; i < times.size(); ++i) {
         const Dim& size = x.tensor().shape()[i];

@@ -1,10 +1,13 @@
 #include "cairn/composites.hpp"
+#include "composites/typed_name.hpp"
 
 #include <cmath>
 #include <limits>
 
 namespace cairn::inline v0 {
 namespace {
+
+using composites::typed_name;
 
 double lowest(DType dtype) {
     switch (dtype) {
@@ -13,10 +16,6 @@ double lowest(DType dtype) {
         case DType::bf16: return -0x1.fep127;
         default: return std::numeric_limits<float>::lowest();
     }
-}
-
-std::string text(const char* name, const Operand& x) {
-    return std::string(name) + " " + to_string(x.tensor().dtype(), x.tensor().shape());
 }
 
 /// The sizes of one call: q [B, H, T, D], k and v [B, G, S, D], with H = G * group.
@@ -29,7 +28,7 @@ struct Sizes {
 Sizes check(const CompositeScope& scope, const Operand& q, const Operand& k, const Operand& v) {
     for (const Operand* operand : {&q, &k, &v})
         if (operand->is_scalar() || operand->tensor().empty()) scope.fail("q, k and v must be Tensors");
-    const std::string all = text("q", q) + ", " + text("k", k) + ", " + text("v", v);
+    const std::string all = typed_name("q", q) + ", " + typed_name("k", k) + ", " + typed_name("v", v);
     for (const Operand* operand : {&q, &k, &v})
         if (operand->tensor().rank() != 4) scope.fail("q, k and v need four axes: " + all);
     const Shape &a = q.tensor().shape(), &b = k.tensor().shape(), &c = v.tensor().shape();
@@ -64,7 +63,7 @@ Tensor attend(const CompositeScope& scope, const Operand& q, const Operand& k, c
     const Sizes n = check(scope, q, k, v);
     const Dim size = q.tensor().dim(3), out_size = v.tensor().dim(3);
     if (!options.scale && !(size.is_constant() && size.constant() > 0))
-        scope.fail("a scale must be given unless the head size is constant: " + text("q", q));
+        scope.fail("a scale must be given unless the head size is constant: " + typed_name("q", q));
     const double scale = options.scale ? *options.scale : 1 / std::sqrt(static_cast<double>(size.constant()));
 
     const bool grouped = n.is_grouped();
@@ -112,8 +111,8 @@ Tensor attention(const Operand& q, const Operand& k, const Operand& v, const Ope
     if (mask.is_scalar() || mask.tensor().empty()) scope.fail("the mask must be a Tensor");
     const bool comparable = !q.tensor().empty() && !k.tensor().empty();
     if (comparable && !fits(mask.tensor(), q.tensor(), k.tensor()))
-        scope.fail("the mask must be boolean [B,S], or [B,H,T,S] boolean or of the dtype of q: " + text("q", q) + ", " +
-                   text("k", k) + ", " + text("mask", mask));
+        scope.fail("the mask must be boolean [B,S], or [B,H,T,S] boolean or of the dtype of q: " + typed_name("q", q) +
+                   ", " + typed_name("k", k) + ", " + typed_name("mask", mask));
     return attend(scope, q, k, v, &mask, options);
 }
 

@@ -1,4 +1,5 @@
 #include "composites/spatial.hpp"
+#include "composites/typed_name.hpp"
 
 // Norms of x [B, C, ...] with numbers for each channel.
 namespace cairn::inline v0 {
@@ -8,7 +9,7 @@ using namespace composites;
 
 void check(const CompositeScope& scope, const Operand& x, int least_rank) {
     if (x.tensor().rank() < least_rank || !is_float(x.tensor().dtype()))
-        scope.fail("x must be a float with " + std::to_string(least_rank) + " axes or more: " + text("x", x.tensor()));
+        scope.fail("x must be a float with " + std::to_string(least_rank) + " axes or more: " + typed_name("x", x));
 }
 
 // [C] as [C, 1, ..], so that it stands beside x [B, C, ...].
@@ -42,7 +43,7 @@ Tensor group_norm(const Operand& x, int groups, const Operand& gamma, const Oper
     if (groups < 1) scope.fail("groups must be at least 1, got " + std::to_string(groups));
     if (!(shape[1] / groups * groups == shape[1]))
         scope.fail("the channels are not sure to be a multiple of " + std::to_string(groups) +
-                   " groups: " + text("x", x.tensor()));
+                   " groups: " + typed_name("x", x));
     const Dim together = shape[1] / groups * element_count({shape.begin() + 2, shape.end()});
     const Tensor parts = reshape(x, {shape[0], groups, together});
     const Tensor d = parts - mean(parts, -1, true);

@@ -1,4 +1,5 @@
 #include "composites/spatial.hpp"
+#include "composites/typed_name.hpp"
 
 #include <algorithm>
 
@@ -20,7 +21,7 @@ struct ConvPlan {
 ConvPlan conv_plan(const CompositeScope& scope, const Operand& x, const Operand& w, const ConvOptions& options,
                    std::size_t axes) {
     need_tensor(scope, "w", w);
-    const std::string both = text("x", x.tensor()) + ", " + text("w", w.tensor());
+    const std::string both = typed_name("x", x) + ", " + typed_name("w", w);
     if (x.tensor().shape().size() != axes + 2 || w.tensor().shape().size() != axes + 2)
         scope.fail("x and w need " + std::to_string(axes + 2) + " axes: " + both);
     if (x.tensor().dtype() != w.tensor().dtype()) scope.fail("dtypes differ, cast one of them: " + both);
@@ -28,7 +29,7 @@ ConvPlan conv_plan(const CompositeScope& scope, const Operand& x, const Operand&
     for (std::size_t i = 0; i < axes; ++i) {
         const Dim size = w.tensor().shape()[i + 2];
         if (!size.is_constant() || size.constant() < 1)
-            scope.fail("the kernel must have constant sizes of at least 1: " + text("w", w.tensor()));
+            scope.fail("the kernel must have constant sizes of at least 1: " + typed_name("w", w));
         plan.slide.size.push_back(size.constant());
     }
     plan.slide.stride = each_axis(scope, "stride", options.stride, axes, 1);
@@ -49,7 +50,7 @@ void check_channels(const CompositeScope& scope, const Operand& x, const Operand
                     const Dim& found) {
     if (!(wanted == found))
         scope.fail("w is for " + to_string(found) + " channels, x has " + to_string(wanted) + ": " +
-                   text("x", x.tensor()) + ", " + text("w", w.tensor()));
+                   typed_name("x", x) + ", " + typed_name("w", w));
 }
 
 // x [B, C, S...], padded already, with filters w [O, C / groups, K...].
@@ -77,7 +78,7 @@ Tensor with_bias(const CompositeScope& scope, const Tensor& product, const Opera
     need_tensor(scope, "b", *b);
     if (b->tensor().rank() != 1 || !(b->tensor().dim(0) == product.dim(1)))
         scope.fail("b must have the " + to_string(product.dim(1)) +
-                   " channels of the result as its only axis: " + text("b", b->tensor()));
+                   " channels of the result as its only axis: " + typed_name("b", *b));
     Shape shape(product.shape().size() - 1, 1);
     shape[0] = product.dim(1);
     return product + reshape(*b, std::move(shape));
@@ -88,9 +89,9 @@ Tensor convolve(const CompositeScope& scope, const Operand& x, const Operand& w,
     const ConvPlan plan = conv_plan(scope, x, w, options, axes);
     if (std::any_of(plan.output_padding.begin(), plan.output_padding.end(), [](std::int64_t n) { return n != 0; }))
         scope.fail("output_padding belongs to transposed convolutions");
-    need_multiple(scope, x.tensor().dim(1), plan.groups, text("x", x.tensor()));
+    need_multiple(scope, x.tensor().dim(1), plan.groups, typed_name("x", x));
     check_channels(scope, x, w, x.tensor().dim(1), w.tensor().dim(1) * plan.groups);
-    need_multiple(scope, w.tensor().dim(0), plan.groups, text("w", w.tensor()));
+    need_multiple(scope, w.tensor().dim(0), plan.groups, typed_name("w", w));
     Tensor padded = x.tensor();
     for (std::size_t i = 0; i < axes; ++i)
         padded = pad(padded, static_cast<int>(i) + 2, plan.padding.before[i], plan.padding.behind[i]);
@@ -101,7 +102,7 @@ Tensor convolve(const CompositeScope& scope, const Operand& x, const Operand& w,
 Tensor spread(const CompositeScope& scope, const Tensor& x, int axis, std::int64_t stride) {
     if (stride == 1) return x;
     const Dim size = x.dim(axis), wide = size * stride;
-    if (!provably_le(1, size)) scope.fail("axis " + std::to_string(axis) + " may be empty: " + text("x", x));
+    if (!provably_le(1, size)) scope.fail("axis " + std::to_string(axis) + " may be empty: " + typed_name("x", x));
     Shape shape = x.shape();
     shape[static_cast<std::size_t>(axis)] = wide;
     const Tensor apart = pad(unsqueeze(x, axis + 1), axis + 1, 0, stride - 1);
@@ -113,7 +114,8 @@ Tensor grow(const CompositeScope& scope, const Tensor& x, int axis, std::int64_t
     const Tensor padded = pad(x, axis, std::max<std::int64_t>(before, 0), std::max<std::int64_t>(behind, 0));
     const Dim start = std::max<std::int64_t>(-before, 0), stop = padded.dim(axis) - std::max<std::int64_t>(-behind, 0);
     if (!provably_le(start, stop))
-        scope.fail("the padding may be more than axis " + std::to_string(axis) + " of the result has: " + text("x", x));
+        scope.fail("the padding may be more than axis " + std::to_string(axis) +
+                   " of the result has: " + typed_name("x", x));
     return slice(padded, axis, start, stop);
 }
 
@@ -140,7 +142,7 @@ Tensor transposed_filters(const Tensor& w, const ConvPlan& plan) {
 Tensor convolve_transposed(const CompositeScope& scope, const Operand& x, const Operand& w, const Operand* b,
                            const ConvOptions& options, std::size_t axes) {
     ConvPlan plan = conv_plan(scope, x, w, options, axes);
-    need_multiple(scope, x.tensor().dim(1), plan.groups, text("x", x.tensor()));
+    need_multiple(scope, x.tensor().dim(1), plan.groups, typed_name("x", x));
     check_channels(scope, x, w, x.tensor().dim(1), w.tensor().dim(0));
     Tensor wide = x.tensor();
     for (std::size_t i = 0; i < axes; ++i) {

@@ -1,4 +1,5 @@
 #include "composites/spatial.hpp"
+#include "composites/typed_name.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -24,7 +25,7 @@ std::int64_t beyond(const PoolPlan& plan, std::size_t i, std::int64_t size) {
 }
 
 PoolPlan pool_plan(const CompositeScope& scope, const Operand& x, const IntList& kernel, const PoolOptions& options) {
-    const std::string shown = text("x", x.tensor());
+    const std::string shown = typed_name("x", x);
     if (x.tensor().rank() < 3) scope.fail("x needs a spatial axis behind [B, C]: " + shown);
     const std::size_t axes = x.tensor().shape().size() - 2;
     PoolPlan plan;
@@ -90,7 +91,7 @@ Tensor max_pool(const Operand& x, const IntList& kernel, const PoolOptions& opti
     const CompositeScope scope("max_pool", x);
     const PoolPlan plan = pool_plan(scope, x, kernel, options);
     if (options.count_padding) scope.fail("count_padding belongs to avg_pool");
-    if (x.tensor().dtype() == DType::boolean) scope.fail("needs numbers, not booleans: " + text("x", x.tensor()));
+    if (x.tensor().dtype() == DType::boolean) scope.fail("needs numbers, not booleans: " + typed_name("x", x));
     const Tensor slides = padded_windows(scope, x.tensor(), plan, below_all(x.tensor().dtype()));
     return max_reduce(slides, last_axes(plan.beyond.size()));
 }
@@ -98,7 +99,7 @@ Tensor max_pool(const Operand& x, const IntList& kernel, const PoolOptions& opti
 Tensor avg_pool(const Operand& x, const IntList& kernel, const PoolOptions& options) {
     const CompositeScope scope("avg_pool", x);
     const PoolPlan plan = pool_plan(scope, x, kernel, options);
-    if (!is_float(x.tensor().dtype())) scope.fail("needs a float dtype: " + text("x", x.tensor()));
+    if (!is_float(x.tensor().dtype())) scope.fail("needs a float dtype: " + typed_name("x", x));
     Tensor result = sum(padded_windows(scope, x.tensor(), plan, 0), last_axes(plan.beyond.size()));
     std::int64_t whole = 1;
     for (std::size_t i = 0; i < plan.beyond.size(); ++i) {

@@ -1,10 +1,7 @@
 #include "composites/spatial.hpp"
+#include "composites/typed_name.hpp"
 
 namespace cairn::inline v0::composites {
-
-std::string text(std::string_view name, const Tensor& tensor) {
-    return std::string(name) + " " + to_string(tensor.dtype(), tensor.shape());
-}
 
 void need_tensor(const CompositeScope& scope, std::string_view name, const Operand& operand) {
     if (operand.is_scalar()) scope.fail(std::string(name) + " must be a Tensor, got a number");
@@ -14,8 +11,8 @@ void need_tensor(const CompositeScope& scope, std::string_view name, const Opera
 void need_channels(const CompositeScope& scope, const Operand& x, std::string_view name, const Operand& row) {
     need_tensor(scope, name, row);
     if (row.tensor().rank() != 1 || !(row.tensor().dim(0) == x.tensor().dim(1)))
-        scope.fail(std::string(name) + " must have the channels of x as its only axis: " + text("x", x.tensor()) +
-                   ", " + text(name, row.tensor()));
+        scope.fail(std::string(name) + " must have the channels of x as its only axis: " + typed_name("x", x) + ", " +
+                   typed_name(name, row));
 }
 
 Numbers each_axis(const CompositeScope& scope, std::string_view name, const IntList& list, std::size_t axes,
@@ -54,7 +51,7 @@ Tensor windows(const CompositeScope& scope, const Tensor& x, const Slide& slide)
         const std::int64_t extent = slide.dilation[i] * (slide.size[i] - 1) + 1;
         if (!provably_le(extent, x.dim(axis)))
             scope.fail("a kernel that covers " + std::to_string(extent) + " places of axis " + std::to_string(axis) +
-                       " may not fit into x with its padding: " + text("x", x));
+                       " may not fit into x with its padding: " + typed_name("x", x));
         result = window(result, axis, slide.size[i], slide.stride[i], slide.dilation[i]);
     }
     return result;

@@ -13,9 +13,6 @@ namespace cairn::inline v0::composites {
 
 using Numbers = std::vector<std::int64_t>;
 
-/// `x f32[4,3]`.
-std::string text(std::string_view name, const Tensor& tensor);
-
 /// Refuses a number where a Tensor must stand, and an empty handle.
 void need_tensor(const CompositeScope& scope, std::string_view name, const Operand& operand);
 /// Refuses an operand that is not [C] with the C of x [B, C, ...].

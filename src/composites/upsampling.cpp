@@ -1,4 +1,5 @@
 #include "composites/spatial.hpp"
+#include "composites/typed_name.hpp"
 
 namespace cairn::inline v0 {
 namespace {
@@ -6,7 +7,7 @@ namespace {
 using namespace composites;
 
 Numbers scales_of(const CompositeScope& scope, const Operand& x, const IntList& scale) {
-    if (x.tensor().rank() < 3) scope.fail("x needs a spatial axis behind [B, C]: " + text("x", x.tensor()));
+    if (x.tensor().rank() < 3) scope.fail("x needs a spatial axis behind [B, C]: " + typed_name("x", x));
     return each_axis(scope, "scale", scale, x.tensor().shape().size() - 2, 1);
 }
 
@@ -44,12 +45,12 @@ Tensor upsample_nearest(const Operand& x, const IntList& scale) {
 Tensor upsample_linear(const Operand& x, const IntList& scale) {
     const CompositeScope scope("upsample_linear", x);
     const Numbers scales = scales_of(scope, x, scale);
-    if (!is_float(x.tensor().dtype())) scope.fail("needs a float dtype: " + text("x", x.tensor()));
+    if (!is_float(x.tensor().dtype())) scope.fail("needs a float dtype: " + typed_name("x", x));
     Tensor result = x.tensor();
     for (std::size_t i = 0; i < scales.size(); ++i) {
         const int axis = static_cast<int>(i) + 2;
         if (!provably_le(1, x.tensor().dim(axis)))
-            scope.fail("axis " + std::to_string(axis) + " may be empty: " + text("x", x.tensor()));
+            scope.fail("axis " + std::to_string(axis) + " may be empty: " + typed_name("x", x));
         if (scales[i] > 1) result = interpolate(result, axis, scales[i]);
     }
     return result;

@@ -7,12 +7,12 @@
 namespace cairn::inline v0::models {
 namespace {
 
-std::string layer_prefix(std::int64_t layer) { return "transformer.h." + std::to_string(layer) + "."; }
+std::string block_prefix(std::int64_t layer) { return "transformer.h." + std::to_string(layer) + "."; }
 
 /// Self-attention over the cache: new keys and values are appended, then every query sees what came before it.
 Tensor self_attention(Graph& g, const Tensor& x, std::int64_t layer, const Dim& past, std::int64_t capacity,
                       const Tensor& key_mask, const Gpt2Config& config, const WeightTable& weight) {
-    const std::string name = layer_prefix(layer) + "attn.";
+    const std::string name = block_prefix(layer) + "attn.";
     const Tensor qkv = linear(x, weight(name + "c_attn.weight"), weight(name + "c_attn.bias"));
     const auto part = [&](std::int64_t i) {
         return split_heads(slice(qkv, -1, i * config.width, (i + 1) * config.width), config.heads);
@@ -58,7 +58,7 @@ std::vector<WeightSpec> gpt2_weights(const Gpt2Config& config) {
         weights.push_back({name + ".bias", {shape.back()}});
     };
     for (std::int64_t layer = 0; layer < config.layers; ++layer) {
-        const std::string prefix = layer_prefix(layer);
+        const std::string prefix = block_prefix(layer);
         add(prefix + "ln_1", {c});
         add(prefix + "attn.c_attn", {c, 3 * c});
         add(prefix + "attn.c_proj", {c, c});
@@ -95,7 +95,7 @@ Graph gpt2_graph(const Gpt2Config& config, const std::vector<WeightSpec>& weight
         return layer_norm(value, weight(name + ".weight"), weight(name + ".bias"), config.layer_norm_epsilon);
     };
     for (std::int64_t layer = 0; layer < config.layers; ++layer) {
-        const std::string prefix = layer_prefix(layer);
+        const std::string prefix = block_prefix(layer);
         x = x + self_attention(g, norm(x, prefix + "ln_1"), layer, past, capacity, key_mask, config, weight);
         const Tensor h =
             linear(norm(x, prefix + "ln_2"), weight(prefix + "mlp.c_fc.weight"), weight(prefix + "mlp.c_fc.bias"));

@@ -10,7 +10,14 @@
 #include <pthread.h>
 #include <exception>
 #include <functional>
+#include <ostream>
 #include <set>
+
+namespace cairn::bench {
+
+void PrintTo(const Family& family, std::ostream* out) { *out << family.name; }
+
+}  // namespace cairn::bench
 
 namespace cairn {
 namespace {
