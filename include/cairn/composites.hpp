@@ -138,7 +138,8 @@ struct PoolOptions {
 /// The largest element of each window over the spatial axes of x [B, C, ...]; NaN if any is. `kernel`: a size for each
 /// spatial axis, or one for all. Padding is no element: it is below all of them. Float or integer.
 CAIRN_API Tensor max_pool(const Operand& x, const IntList& kernel, const PoolOptions& options = {});
-/// The mean of each window. Padding is below the kernel's size, so that each window has an element. Float.
+/// The mean of each window. Padding is below the kernel's size; a window that holds padding alone, which takes dilation
+/// that steps over all of x, gives NaN unless padding is counted. Float.
 CAIRN_API Tensor avg_pool(const Operand& x, const IntList& kernel, const PoolOptions& options = {});
 
 /// Spatial axes of x [B, C, ...] made `scale` times as long (a number for each, or one for all): each element repeated.

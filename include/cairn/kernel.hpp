@@ -67,7 +67,8 @@ struct Kernel {
     Dim (*workspace)(const Problem& problem, int threads) = nullptr;
     /// The work at constant sizes; null: estimated from operand bytes.
     Cost (*cost)(const Problem& problem) = nullptr;
-    /// Called once at compile; the result reaches `run` as Args::prepared. Null: nothing to prepare.
+    /// Called at compile and when a program is loaded, not in a run; the result reaches `run` as Args::prepared. Null:
+    /// nothing to prepare.
     std::shared_ptr<const void> (*prepare)(const Problem& problem, int threads) = nullptr;
     std::vector<std::string> samples;  ///< Problems in text form that tests and benchmarks run it on
 };

@@ -184,12 +184,12 @@ CAIRN_API std::vector<Dim> dense_strides(const Shape& shape);
 /// with `owner` when Cairn no longer reads the memory (from the thread that drops it); without it the caller keeps the
 /// memory valid as long as the object it was bound to lives.
 struct InputView {
-    const void* data = nullptr;         ///< the first element
-    DType dtype = DType::f32;           ///< of the elements
-    std::vector<std::int64_t> shape;    ///< sizes, outermost first
-    std::vector<std::int64_t> strides;  ///< in elements; empty: dense
-    Device device = Device::cpu;        ///< where the memory is
-    void* owner = nullptr;              ///< handed to release
+    const void* data = nullptr;              ///< the first element
+    DType dtype = DType::f32;                ///< of the elements
+    std::vector<std::int64_t> shape = {};    ///< sizes, outermost first
+    std::vector<std::int64_t> strides = {};  ///< in elements; empty: dense
+    Device device = Device::cpu;             ///< where the memory is
+    void* owner = nullptr;                   ///< handed to release
     void (*release)(void* owner) = nullptr;
 };
 

@@ -1,6 +1,7 @@
 #include "canon/canon.hpp"
 
 #include "ir/infer.hpp"
+#include "types/hash.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,17 +12,8 @@ namespace {
 
 using ir::Node;
 using ir::Op;
+using types::mix;
 using Parts = std::span<const Scaled>;
-
-void mix(std::size_t& seed, std::size_t value) noexcept {
-    seed ^= value + 0x9e3779b97f4a7c15ULL + (seed << 6) + (seed >> 2);
-}
-
-void mix(std::size_t& seed, const std::vector<Dim>& dims) noexcept {
-    mix(seed, dims.size());
-    for (const Dim& dim : dims)
-        mix(seed, dim.is_constant() ? static_cast<std::size_t>(dim.constant()) : std::hash<const void*>{}(dim.node()));
-}
 
 // Leaves out numbers, which are equal within a tolerance.
 std::size_t hash_of(const Term& term) {

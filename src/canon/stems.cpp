@@ -1,13 +1,10 @@
 #include "canon/stems.hpp"
 
+#include "types/hash.hpp"
+
 namespace cairn::inline v0::canon {
-namespace {
 
-std::size_t mixed(std::size_t seed, std::size_t value) noexcept {
-    return seed ^ (value + 0x9e3779b97f4a7c15ULL + (seed << 6) + (seed >> 2));
-}
-
-}  // namespace
+using types::mixed;
 
 std::size_t Stems::made_of(CanonId core) const {
     const Term& term = canon_.term(core);

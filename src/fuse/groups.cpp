@@ -24,21 +24,7 @@ constexpr std::size_t most_looked_at = 256;
 
 bool is_elementwise(const ir::Node& node) { return ir::is(node, ir::OpClass::elementwise); }
 
-bool is_cheap(Op op) {
-    switch (op) {
-        case Op::exp:
-        case Op::log:
-        case Op::sqrt:
-        case Op::rsqrt:
-        case Op::sin:
-        case Op::cos:
-        case Op::tanh:
-        case Op::erf:
-        case Op::div:
-        case Op::pow: return false;
-        default: return true;
-    }
-}
+bool is_cheap(Op op) { return ir::info(op).work == ir::Work::cheap; }
 
 // A number that a body can hold.
 bool is_scalar_constant(const ir::Node& node) {

@@ -8,7 +8,6 @@ namespace cairn::inline v0::fuse {
 namespace {
 
 using ir::NodeId;
-using ir::Op;
 
 // Enough for every known function with room to spare, and a bound on the work where arithmetic goes on through a whole
 // model.
@@ -16,23 +15,7 @@ constexpr std::size_t most_nodes = 40;
 
 }  // namespace
 
-bool is_arithmetic(const ir::Node& node) {
-    switch (node.op) {
-        case Op::exp:
-        case Op::log:
-        case Op::sin:
-        case Op::cos:
-        case Op::tanh:
-        case Op::erf:
-        case Op::floor:
-        case Op::abs:
-        case Op::cast: return false;
-        case Op::reshape:
-        case Op::transpose:
-        case Op::broadcast: return true;
-        default: return ir::is(node, ir::OpClass::elementwise);
-    }
-}
+bool is_arithmetic(const ir::Node& node) { return ir::info(node.op).form == ir::Form::open; }
 
 const Region& Regions::from(NodeId entry) {
     std::optional<Region>& known = regions_[entry];

@@ -2,6 +2,7 @@
 
 #include "ir/infer.hpp"
 #include "ir/op_table.hpp"
+#include "types/hash.hpp"
 
 #include <bit>
 #include <functional>
@@ -9,18 +10,7 @@
 namespace cairn::inline v0::ir {
 namespace {
 
-void mix(std::size_t& seed, std::size_t value) noexcept {
-    seed ^= value + 0x9e3779b97f4a7c15ULL + (seed << 6) + (seed >> 2);
-}
-
-std::size_t hash_of(const Dim& dim) noexcept {
-    return dim.is_constant() ? std::hash<std::int64_t>{}(dim.constant()) : std::hash<const void*>{}(dim.node());
-}
-
-void mix(std::size_t& seed, const std::vector<Dim>& dims) noexcept {
-    mix(seed, dims.size());
-    for (const Dim& dim : dims) mix(seed, hash_of(dim));
-}
+using types::mix;
 
 std::size_t hash_of(const Node& node) {
     std::size_t seed = static_cast<std::size_t>(node.op) * 64 + static_cast<std::size_t>(node.dtype);

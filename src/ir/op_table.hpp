@@ -32,11 +32,25 @@ enum class Accepts : std::uint8_t {
     booleans,  ///< boolean only
 };
 
+/// What computing an element costs beside reading and writing it: whether it is worth doing again to spare a value.
+enum class Work : std::uint8_t {
+    unsaid,  ///< no elementwise op
+    cheap,   ///< a few cycles
+    heavy,   ///< a division, a root, a polynomial
+};
+
+/// How spellings of one function treat an op: what is open to them is rewritten (sums, products, roots, movement), what
+/// stays whole stands in all of them.
+enum class Form : std::uint8_t { open, whole };
+
 struct OpInfo {
     Op op;
     std::string_view name;  ///< in text forms, Problems and errors
     OpClass kind;
     int min_operands, max_operands;  ///< max -1: any number
+    std::string_view operands;       ///< their names in errors, `condition a b`; `#` where there is any number
+    Work work;
+    Form form;
     Accepts accepts = Accepts::any;
     bool commutative = false;
     std::span<const std::string_view> attributes{};  ///< names, in order

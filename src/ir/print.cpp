@@ -2,6 +2,7 @@
 
 #include "ir/names.hpp"
 #include "ir/op_table.hpp"
+#include "types/letters.hpp"
 #include "types/text_cursor.hpp"
 
 #include <fmt/format.h>
@@ -15,10 +16,9 @@ namespace cairn::inline v0::ir {
 namespace {
 
 bool is_word(std::string_view name) {
-    const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
     for (const char c : name)
-        if (!letter(c) && !(c >= '0' && c <= '9') && c != '.') return false;
-    return !name.empty() && letter(name[0]);
+        if (!types::is_letter(c) && !types::is_digit(c) && c != '.') return false;
+    return !name.empty() && types::is_letter(name[0]);
 }
 
 std::string header(const GraphData& graph) {

@@ -5,17 +5,11 @@
 namespace cairn::inline v0::ir {
 namespace {
 
-std::string operand_name(Op op, std::size_t index, std::size_t count) {
-    switch (op) {
-        case Op::where: return index == 0 ? "condition" : index == 1 ? "a" : "b";
-        case Op::gather:
-        case Op::take_along_axis:
-        case Op::scatter: return index == 0 ? "x" : index == 1 ? "indices" : "updates";
-        case Op::state_append:
-        case Op::state_write: return index == 0 ? "state" : "rows";
-        case Op::concat: return fmt::format("#{}", index);
-        default: return count == 1 ? "x" : index == 0 ? "lhs" : "rhs";
-    }
+std::string operand_name(Op op, std::size_t index) {
+    std::string_view names = info(op).operands;
+    if (names == "#") return fmt::format("#{}", index);
+    for (; index > 0 && names.find(' ') != names.npos; --index) names.remove_prefix(names.find(' ') + 1);
+    return std::string(names.substr(0, names.find(' ')));
 }
 
 }  // namespace
@@ -23,8 +17,7 @@ std::string operand_name(Op op, std::size_t index, std::size_t count) {
 std::string ShapeRule::text() const {
     std::string text;
     for (std::size_t i = 0; i < size(); ++i)
-        text += fmt::format("{}{} {}", i == 0 ? "" : ", ", operand_name(op_, i, size()),
-                            to_string(node(i).dtype, shape(i)));
+        text += fmt::format("{}{} {}", i == 0 ? "" : ", ", operand_name(op_, i), to_string(node(i).dtype, shape(i)));
     return text;
 }
 

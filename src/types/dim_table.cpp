@@ -1,5 +1,7 @@
 #include "types/dim_table.hpp"
 
+#include "types/hash.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -10,15 +12,11 @@ namespace {
 // So that walks over functions within functions need little stack.
 constexpr std::uint32_t deepest = 64;
 
-std::size_t mix(std::size_t seed, std::size_t value) noexcept {
-    return (seed ^ value) * std::size_t{0x9E3779B97F4A7C15u} + (seed >> 7);
-}
-
 std::size_t hash_of(const Polynomial& polynomial) noexcept {
     std::size_t seed = polynomial.terms.size();
     for (const auto& term : polynomial.terms) {
-        seed = mix(seed, static_cast<std::size_t>(term.coefficient));
-        for (const auto* atom : term.factors) seed = mix(seed, std::hash<const void*>{}(atom));
+        types::mix(seed, static_cast<std::size_t>(term.coefficient));
+        for (const auto* atom : term.factors) types::mix(seed, std::hash<const void*>{}(atom));
     }
     return seed;
 }
@@ -58,7 +56,7 @@ Interval bounds_of(AtomKind kind, const std::vector<Polynomial>& args) {
 
 std::size_t DimTable::HashAtom::operator()(const Atom& atom) const noexcept {
     auto seed = static_cast<std::size_t>(atom.kind);
-    for (const auto& arg : atom.args) seed = mix(seed, hash_of(arg));
+    for (const auto& arg : atom.args) types::mix(seed, hash_of(arg));
     return seed;
 }
 

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "types/dim_table.hpp"
+#include "types/letters.hpp"
 
 namespace cairn::inline v0 {
 
@@ -11,12 +12,12 @@ namespace {
 
 constexpr std::array<std::string_view, 5> reserved = {"floordiv", "ceildiv", "mod", "min", "max"};
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+using types::is_digit, types::is_letter;
 
 bool is_well_formed(std::string_view name) {
     if (name.empty() || !is_letter(name[0])) return false;
     if (std::find(reserved.begin(), reserved.end(), name) != reserved.end()) return false;
-    return std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+    return std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_digit(c); });
 }
 
 [[noreturn]] void refuse(std::string_view name, const std::string& why) {

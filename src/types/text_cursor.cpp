@@ -1,4 +1,5 @@
 #include "types/text_cursor.hpp"
+#include "types/letters.hpp"
 
 #include <array>
 #include <charconv>
@@ -7,9 +8,6 @@
 namespace cairn::inline v0::types {
 
 namespace {
-
-bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 // Long and binary texts would make a message unreadable.
 std::string excerpt(std::string_view text, std::size_t place) {
