@@ -46,7 +46,9 @@ void expect_missed(const Family& family, const std::vector<Spelling>& spellings)
     for (const Spelling& spelling : spellings) {
         const Proposed tiles = tiles_of(family, spelling, seen);
         const fuse::Tile* tile = tile_at_output(tiles, family.definition);
-        if (tile != nullptr && summary(tiles, *tile) == family.tile)
+        // Other masks than the family's are rightly found; of all else a near miss gives no tile.
+        const bool may_have_other_mask = family.definition == "attention";
+        if (tile != nullptr && (!may_have_other_mask || summary(tiles, *tile) == family.tile))
             ADD_FAILURE() << summary(tiles, *tile) << " is found in " << spelling.text << "\n"
                           << ir::print(*tiles.graph);
     }

@@ -27,8 +27,8 @@ struct Family {
 
 /// At least 20 different spellings, each of which gives the family's tile at its result.
 void expect_found(const Family& family, const std::vector<Spelling>& spellings);
-/// At least 20 different spellings, none of which gives the family's tile at its result. A mask that is not the
-/// family's may be found as an operand; what any tile computes is checked by value.
+/// At least 20 different spellings, none of which gives a tile of the definition at its result; of attention, none the
+/// family's own: a mask that is not the family's may be found. What any tile computes is checked by value.
 void expect_missed(const Family& family, const std::vector<Spelling>& spellings);
 
 }  // namespace cairn::test
