@@ -27,9 +27,48 @@ bool flag(const Attributes& attributes, std::string_view name) {
     return attributes.has(name) && attributes.integer(name) != 0;
 }
 
+int axis_or_last(const Attributes& attributes) { return attributes.has("axis") ? axis_of(attributes) : -1; }
+
 template <Tensor (*function)(const Operand&)>
 Tensors unary(Operands operands, const Attributes&) {
     return {function(at(operands, 0))};
+}
+
+// What comes before gamma and beta, either of which may be missing, counted from the end.
+Tensor layer_norm_of(const Tensor& x, Operands rest, const Attributes& a) {
+    const double eps = a.number("eps");
+    const int axis = axis_or_last(a);
+    if (rest.empty()) return layer_norm(x, eps, axis);
+    return rest.size() == 1 ? layer_norm(x, rest[0], eps, axis) : layer_norm(x, rest[0], rest[1], eps, axis);
+}
+
+Tensor rms_norm_of(const Tensor& x, Operands rest, const Attributes& a) {
+    return rest.empty() ? rms_norm(x, a.number("eps"), axis_or_last(a))
+                        : rms_norm(x, rest[0], a.number("eps"), axis_or_last(a));
+}
+
+// x w, or x w b.
+Tensor linear_of(Operands operands) {
+    const Tensor product = matmul(at(operands, 0), at(operands, 1));
+    return operands.size() == 2 ? product : linear(at(operands, 0), at(operands, 1), at(operands, 2));
+}
+
+template <Tensor (*function)(const Operand&)>
+Tensors linear_then(Operands operands, const Attributes&) {
+    return {function(linear_of(operands))};
+}
+
+// x w r, or x w b r.
+Tensors linear_residual(Operands operands, const Attributes&) {
+    const Tensor& residual = at(operands, operands.size() == 3 ? 2 : 3);
+    return {add(linear_of(operands.first(operands.size() - 1)), residual)};
+}
+
+// x, the weight of the gate, that of what passes it.
+template <Tensor (*gate)(const Operand&)>
+Tensors gated(Operands operands, const Attributes&) {
+    const Tensor& x = at(operands, 0);
+    return {gate(matmul(x, at(operands, 1))) * matmul(x, at(operands, 2))};
 }
 
 // With leading axes of size 1, four in all.
@@ -40,51 +79,73 @@ Tensor with_four_axes(const Tensor& x) {
     return reshape(x, shape);
 }
 
-// q, k and v may lack leading axes. A mask is [B,S] of keys, or with pairs=(1) of queries and keys.
+// The visible ones, where the mask tells the hidden ones.
+Tensor visible(const Tensor& mask, const Attributes& attributes) {
+    return flag(attributes, "hides") ? logical_not(mask) : mask;
+}
+
+// q, k and v may lack leading axes. A mask is [B,S] of keys, or with pairs=(1) of queries and keys; with hides=(1) it
+// is true where nothing may be seen.
 Tensors attend(Operands operands, const Attributes& attributes) {
     AttentionOptions options;
     options.causal = flag(attributes, "causal");
     if (attributes.has("scale")) options.scale = attributes.number("scale");
     if (attributes.has("masked_score")) options.masked_score = attributes.number("masked_score");
+    if (flag(attributes, "wide_softmax")) options.softmax_dtype = DType::f32;
     const Tensor q = with_four_axes(at(operands, 0)), k = with_four_axes(at(operands, 1)),
                  v = with_four_axes(at(operands, 2));
     Tensor result;
     if (operands.size() == 3) {
         result = attention(q, k, v, options);
     } else if (flag(attributes, "pairs")) {
-        result = attention(q, k, v, with_four_axes(at(operands, 3)), options);
+        result = attention(q, k, v, with_four_axes(visible(operands[3], attributes)), options);
     } else {
-        const Tensor& keys = at(operands, 3);
-        if (keys.rank() != 2)
+        if (operands[3].rank() != 2)
             throw Error(ErrorKind::argument, "definition", "expected a mask of keys with two axes, or pairs=(1)");
-        result = attention(q, k, v, keys, options);
+        result = attention(q, k, v, visible(operands[3], attributes), options);
     }
     Shape shape = operands[0].shape();
     shape.back() = v.dim(-1);
     return {shape.size() < 4 ? reshape(result, shape) : result};
 }
 
-Tensor linear_of(Operands operands) { return linear(at(operands, 0), at(operands, 1), at(operands, 2)); }
-
-// Full or causal; without a mask, with one of keys, of pairs, or an added one; for equal heads or a single key head,
-// and for groups of them. Where nothing is hidden the score of hidden keys occurs nowhere and cannot be left free. The
-// first that matches counts, so a mask is read only where it is not the causal one.
+// Full or causal; without a mask, with one of visible or of hidden keys, of pairs, or an added one; for equal heads or
+// a single key head, and for groups of them. Where nothing is hidden the score of hidden keys occurs nowhere and cannot
+// be left free. The first that matches counts, so a mask is read only where it is not the causal one.
 std::vector<std::string> attention_patterns() {
     const std::string some = "f32[T,D] f32[S,D] f32[S,E]", equal = "f32[B,H,T,D] f32[B,H,S,D] f32[B,H,S,E]",
                       single = "f32[B,H,T,D] f32[B,1,S,D] f32[B,1,S,E]",
                       grouped = "f32[B,G*R,T,D] f32[B,G,S,D] f32[B,G,S,E]";
     std::vector<std::string> patterns;
-    const auto add = [&](const std::string& operands, const std::string& mask, bool of_pairs) {
+    const auto add = [&](const std::string& operands, const std::string& mask, bool of_pairs,
+                         const std::string& more = {}) {
         for (const std::string causal : {"1", "0"}) {
             const bool hides = causal == "1" || mask.starts_with(" bool");
-            patterns.push_back("attention causal=(" + causal + ")" + (of_pairs ? " pairs=(1)" : "") + " scale=?" +
-                               (hides ? " masked_score=?" : "") + " | " + operands + mask);
+            patterns.push_back("attention causal=(" + causal + ")" + (of_pairs ? " pairs=(1)" : "") + more +
+                               " scale=?" + (hides ? " masked_score=?" : "") + " | " + operands + mask);
         }
     };
     for (const std::string& operands : {some, grouped}) add(operands, "", false);
-    for (const std::string& operands : {equal, single, grouped}) add(operands, " bool[B,S]", false);
-    for (const char* mask : {" bool[1,S]", " bool[T,S]", " f32[1,S]", " f32[T,S]"})
+    for (const char* more : {"", " hides=(1)"})
+        for (const std::string& operands : {equal, single, grouped}) add(operands, " bool[B,S]", false, more);
+    for (const char* more : {"", " hides=(1)"})
+        for (const char* mask : {" bool[1,S]", " bool[T,S]"})
+            for (const std::string& operands : {some, grouped}) add(operands, mask, true, more);
+    for (const char* mask : {" f32[1,S]", " f32[T,S]"})
         for (const std::string& operands : {some, grouped}) add(operands, mask, true);
+    for (const std::string& operands : {some, grouped}) add(operands, "", false, " wide_softmax=(1)");
+    return patterns;
+}
+
+// Over one axis, and over the places of images: channels before them or behind.
+std::vector<std::string> reduction_patterns(const std::string& name) {
+    std::vector<std::string> patterns;
+    for (const std::string keeps : {" keepdims=(1)", " keepdims=(0)"})
+        for (const auto& [axes, operand] : {std::pair{"?", "f32[R,D]"},
+                                            {"(-2,-1)", "f32[R,H,W]"},
+                                            {"(-3,-2)", "f32[R,H,W,C]"},
+                                            {"(-3,-2,-1)", "f32[R,L,H,W]"}})
+            patterns.push_back(name + " axes=" + axes + keeps + " | " + operand);
     return patterns;
 }
 
@@ -92,7 +153,7 @@ std::vector<std::string> attention_patterns() {
 
 std::vector<Definition> definitions() {
     using A = Attributes;
-    const std::string linear_operands = " | f32[R,K] f32[K,N] f32[N]";
+    const std::string linear_operands = " | f32[R,K] f32[K,N] f32[N]?";
     return {
         {"copy", [](Operands x, const A&) -> Tensors { return {at(x, 0)}; }, {}},
         {"relu", unary<relu>, {"relu | f32[R]"}},
@@ -100,49 +161,50 @@ std::vector<Definition> definitions() {
         {"silu", unary<silu>, {"silu | f32[R]"}},
         {"gelu", unary<gelu>, {"gelu | f32[R]"}},
         {"gelu_tanh", unary<gelu_tanh>, {"gelu_tanh | f32[R]"}},
-        {"mean",
-         [](Operands x, const A& a) -> Tensors { return {mean(at(x, 0), axes_of(a), flag(a, "keepdims"))}; },
-         {"mean axes=(-1) keepdims=(1) | f32[R,D]"}},
+        {"mean", [](Operands x, const A& a) -> Tensors { return {mean(at(x, 0), axes_of(a), flag(a, "keepdims"))}; },
+         reduction_patterns("mean")},
         {"variance",
          [](Operands x, const A& a) -> Tensors { return {variance(at(x, 0), axes_of(a), flag(a, "keepdims"))}; },
-         {"variance axes=(-1) keepdims=(1) | f32[R,D]"}},
+         reduction_patterns("variance")},
         {"softmax",
          [](Operands x, const A& a) -> Tensors { return {softmax(at(x, 0), axis_of(a))}; },
-         {"softmax axis=(-1) | f32[R,D]"}},
+         {"softmax axis=? | f32[R,D]"}},
         {"log_softmax",
          [](Operands x, const A& a) -> Tensors { return {log_softmax(at(x, 0), axis_of(a))}; },
-         {"log_softmax axis=(-1) | f32[R,D]"}},
+         {"log_softmax axis=? | f32[R,D]"}},
         {"layer_norm",
-         [](Operands x, const A& a) -> Tensors { return {layer_norm(at(x, 0), at(x, 1), at(x, 2), a.number("eps"))}; },
-         {"layer_norm eps=? | f32[R,D] f32[D] f32[D]"}},
+         [](Operands x, const A& a) -> Tensors { return {layer_norm_of(at(x, 0), x.subspan(1), a)}; },
+         {"layer_norm eps=? | f32[R,D] f32[D]? f32[D]?", "layer_norm axis=(-2) eps=? | f32[R,D,I] f32[D]? f32[D]?",
+          "layer_norm axis=(-3) eps=? | f32[R,D,I,J] f32[D]? f32[D]?"}},
         {"rms_norm",
-         [](Operands x, const A& a) -> Tensors { return {rms_norm(at(x, 0), at(x, 1), a.number("eps"))}; },
-         {"rms_norm eps=? | f32[R,D] f32[D]"}},
+         [](Operands x, const A& a) -> Tensors { return {rms_norm_of(at(x, 0), x.subspan(1), a)}; },
+         {"rms_norm eps=? | f32[R,D] f32[D]?", "rms_norm axis=(-2) eps=? | f32[R,D,I] f32[D]?",
+          "rms_norm axis=(-3) eps=? | f32[R,D,I,J] f32[D]?"}},
         {"add_layer_norm",
          [](Operands x, const A& a) -> Tensors {
              const Tensor sum = add(at(x, 0), at(x, 1));
-             return {sum, layer_norm(sum, at(x, 2), at(x, 3), a.number("eps"))};
+             return {sum, layer_norm_of(sum, x.subspan(2), a)};
          },
-         {"add_layer_norm eps=? | f32[R,D] f32[R,D] f32[D] f32[D]"}},
+         {"add_layer_norm eps=? | f32[R,D] f32[R,D] f32[D]? f32[D]?"}},
         {"add_rms_norm",
          [](Operands x, const A& a) -> Tensors {
              const Tensor sum = add(at(x, 0), at(x, 1));
-             return {sum, rms_norm(sum, at(x, 2), a.number("eps"))};
+             return {sum, rms_norm_of(sum, x.subspan(2), a)};
          },
-         {"add_rms_norm eps=? | f32[R,D] f32[R,D] f32[D]"}},
-        {"linear", [](Operands x, const A&) -> Tensors { return {linear_of(x)}; }, {"linear" + linear_operands}},
-        {"linear_relu",
-         [](Operands x, const A&) -> Tensors { return {relu(linear_of(x))}; },
-         {"linear_relu" + linear_operands}},
-        {"linear_gelu",
-         [](Operands x, const A&) -> Tensors { return {gelu(linear_of(x))}; },
-         {"linear_gelu" + linear_operands}},
-        {"linear_gelu_tanh",
-         [](Operands x, const A&) -> Tensors { return {gelu_tanh(linear_of(x))}; },
-         {"linear_gelu_tanh" + linear_operands}},
+         {"add_rms_norm eps=? | f32[R,D] f32[R,D] f32[D]?"}},
+        {"linear",
+         [](Operands x, const A&) -> Tensors { return {linear(at(x, 0), at(x, 1), at(x, 2))}; },
+         {"linear | f32[R,K] f32[K,N] f32[N]"}},
+        {"linear_relu", linear_then<relu>, {"linear_relu" + linear_operands}},
+        {"linear_silu", linear_then<silu>, {"linear_silu" + linear_operands}},
+        {"linear_gelu", linear_then<gelu>, {"linear_gelu" + linear_operands}},
+        {"linear_gelu_tanh", linear_then<gelu_tanh>, {"linear_gelu_tanh" + linear_operands}},
+        {"linear_swiglu", gated<silu>, {"linear_swiglu | f32[R,K] f32[K,N] f32[K,N]"}},
+        {"linear_geglu", gated<gelu>, {"linear_geglu | f32[R,K] f32[K,N] f32[K,N]"}},
+        {"linear_geglu_tanh", gated<gelu_tanh>, {"linear_geglu_tanh | f32[R,K] f32[K,N] f32[K,N]"}},
         {"linear_residual",
-         [](Operands x, const A&) -> Tensors { return {add(linear_of(x), at(x, 3))}; },
-         {"linear_residual" + linear_operands + " f32[R,N]"}},
+         linear_residual,
+         {"linear_residual | f32[R,K] f32[K,N] f32[N] f32[R,N]", "linear_residual | f32[R,K] f32[K,N] f32[R,N]"}},
         {"embedding",
          [](Operands x, const A&) -> Tensors { return {embedding(at(x, 0), at(x, 1))}; },
          {"embedding | f32[V,D] i32[T]", "embedding | f32[V,D] i64[T]"}},

@@ -81,11 +81,16 @@ CAIRN_API Tensor mean(const Operand& x, const IntList& axes = {}, bool keepdims 
 /// mean((x - mean(x))^2) over `axes`: the population variance.
 CAIRN_API Tensor variance(const Operand& x, const IntList& axes = {}, bool keepdims = false);
 
-/// (x - mean) / sqrt(variance + eps) * gamma + beta over the last axis (Ba et al., arXiv 1607.06450). gamma and beta:
-/// [D].
-CAIRN_API Tensor layer_norm(const Operand& x, const Operand& gamma, const Operand& beta, double eps = 1e-5);
-/// x / sqrt(mean(x^2) + eps) * gamma over the last axis (Zhang & Sennrich, arXiv 1910.07467). gamma: [D].
-CAIRN_API Tensor rms_norm(const Operand& x, const Operand& gamma, double eps = 1e-6);
+/// (x - mean) / sqrt(variance + eps) * gamma + beta along `axis` (Ba et al., arXiv 1607.06450). gamma and beta: [D], D
+/// the size of the axis; without them they are 1 and 0. Float.
+CAIRN_API Tensor layer_norm(const Operand& x, const Operand& gamma, const Operand& beta, double eps = 1e-5,
+                            int axis = -1);
+CAIRN_API Tensor layer_norm(const Operand& x, const Operand& gamma, double eps = 1e-5, int axis = -1);
+CAIRN_API Tensor layer_norm(const Operand& x, double eps = 1e-5, int axis = -1);
+/// x / sqrt(mean(x^2) + eps) * gamma along `axis` (Zhang & Sennrich, arXiv 1910.07467). gamma: [D], 1 without it.
+/// Float.
+CAIRN_API Tensor rms_norm(const Operand& x, const Operand& gamma, double eps = 1e-6, int axis = -1);
+CAIRN_API Tensor rms_norm(const Operand& x, double eps = 1e-6, int axis = -1);
 /// (x - mean) / sqrt(var + eps) * gamma + beta for each channel, with given statistics (Ioffe & Szegedy, arXiv
 /// 1502.03167, at inference). x [B, C, ...]; the others [C]. Float.
 CAIRN_API Tensor batch_norm(const Operand& x, const Operand& gamma, const Operand& beta, const Operand& mean,
@@ -165,6 +170,9 @@ struct AttentionOptions {
     /// that sees no key gets the mean of all values, and one whose seen keys all score -inf the mean of those it does
     /// not see; with -inf both get NaN.
     std::optional<double> masked_score = std::nullopt;
+    /// Scores are cast to this float dtype for the softmax, and its weights back; the dtype of q when not given. f32 is
+    /// usual for f16 and bf16 models.
+    std::optional<DType> softmax_dtype = std::nullopt;
 };
 /// softmax(q k^T * scale, masked) v (Vaswani et al., arXiv 1706.03762). q [B, H, T, D], k and v [B, G, S, D] with H a
 /// multiple of G: each key head serves H/G query heads in turn (grouped-query attention, arXiv 2305.13245). Result [B,

@@ -82,7 +82,11 @@ Tensor attend(const CompositeScope& scope, const Operand& q, const Operand& k, c
             visible = visible.empty() ? here : visible && here;
     }
     if (!visible.empty()) scores = where(visible, scores, options.masked_score.value_or(lowest(scores.dtype())));
-    const Tensor result = matmul(softmax(scores), values);
+    const DType dtype = options.softmax_dtype.value_or(scores.dtype());
+    if (!is_float(dtype)) scope.fail("softmax_dtype must be a float dtype, got " + std::string(to_string(dtype)));
+    const Tensor weights =
+        dtype == scores.dtype() ? softmax(scores) : cast(softmax(cast(scores, dtype)), scores.dtype());
+    const Tensor result = matmul(weights, values);
     return grouped ? reshape(result, {n.batch, n.heads, n.queries, out_size}) : result;
 }
 

@@ -8,15 +8,29 @@ void need_float(const CompositeScope& scope, const Operand& x) {
         scope.fail("needs a float dtype: x " + to_string(x.tensor().dtype(), x.tensor().shape()));
 }
 
-// gamma and beta must be [D] and nothing wider, else the result would broadcast into another shape.
-void need_row(const CompositeScope& scope, const Operand& x, const Operand& row, const char* name) {
+// gamma or beta as it stands beside x. It must be [D] and nothing wider, else the result would broadcast into another
+// shape.
+Tensor along(const CompositeScope& scope, int axis, const Operand& x, const Operand& row, const char* name) {
     if (row.is_scalar()) scope.fail(std::string(name) + " must be a Tensor, got a number");
     if (row.tensor().empty()) scope.fail(std::string(name) + " is an empty or moved-from Tensor");
     const Tensor &tensor = x.tensor(), &other = row.tensor();
-    if (tensor.rank() >= 1 && other.rank() == 1 && other.dim(0) == tensor.dim(-1)) return;
-    scope.fail(std::string(name) + " must have the last axis of x as its only one: x " +
-               to_string(tensor.dtype(), tensor.shape()) + ", " + name + " " + to_string(other.dtype(), other.shape()));
+    const int behind = axis < 0 ? -axis - 1 : tensor.rank() - 1 - axis;
+    if (tensor.rank() < 1 || other.rank() != 1 || !(other.dim(0) == tensor.dim(axis)))
+        scope.fail(std::string(name) + " must have axis " + std::to_string(axis) + " of x as its only one: x " +
+                   to_string(tensor.dtype(), tensor.shape()) + ", " + name + " " +
+                   to_string(other.dtype(), other.shape()));
+    if (behind == 0) return other;
+    Shape shape(static_cast<std::size_t>(behind) + 1, Dim(1));
+    shape[0] = other.dim(0);
+    return reshape(other, shape);
 }
+
+Tensor layer_normal(const Operand& x, double eps, int axis) {
+    const Tensor d = x - mean(x, {axis}, true);
+    return d / sqrt(mean(d * d, {axis}, true) + eps);
+}
+
+Tensor rms_normal(const Operand& x, double eps, int axis) { return x / sqrt(mean(x * x, {axis}, true) + eps); }
 
 }  // namespace
 
@@ -48,18 +62,32 @@ Tensor variance(const Operand& x, const IntList& axes, bool keepdims) {
     return mean(d * d, axes, keepdims);
 }
 
-Tensor layer_norm(const Operand& x, const Operand& gamma, const Operand& beta, double eps) {
+Tensor layer_norm(const Operand& x, const Operand& gamma, const Operand& beta, double eps, int axis) {
     const CompositeScope scope("layer_norm", x);
-    need_row(scope, x, gamma, "gamma");
-    need_row(scope, x, beta, "beta");
-    const Tensor d = x - mean(x, {-1}, true);
-    return d / sqrt(mean(d * d, {-1}, true) + eps) * gamma + beta;
+    const Tensor scale = along(scope, axis, x, gamma, "gamma"), shift = along(scope, axis, x, beta, "beta");
+    return layer_normal(x, eps, axis) * scale + shift;
 }
 
-Tensor rms_norm(const Operand& x, const Operand& gamma, double eps) {
+Tensor layer_norm(const Operand& x, const Operand& gamma, double eps, int axis) {
+    const CompositeScope scope("layer_norm", x);
+    const Tensor scale = along(scope, axis, x, gamma, "gamma");
+    return layer_normal(x, eps, axis) * scale;
+}
+
+Tensor layer_norm(const Operand& x, double eps, int axis) {
+    const CompositeScope scope("layer_norm", x);
+    return layer_normal(x, eps, axis);
+}
+
+Tensor rms_norm(const Operand& x, const Operand& gamma, double eps, int axis) {
     const CompositeScope scope("rms_norm", x);
-    need_row(scope, x, gamma, "gamma");
-    return x / sqrt(mean(x * x, {-1}, true) + eps) * gamma;
+    const Tensor scale = along(scope, axis, x, gamma, "gamma");
+    return rms_normal(x, eps, axis) * scale;
+}
+
+Tensor rms_norm(const Operand& x, double eps, int axis) {
+    const CompositeScope scope("rms_norm", x);
+    return rms_normal(x, eps, axis);
 }
 
 }  // namespace cairn::inline v0

@@ -50,19 +50,22 @@ std::optional<Instance> instantiate(const Definition& definition, std::span<cons
 
 const std::optional<Instance>& Instances::of(const Definition& definition, std::span<const TensorDesc> operands,
                                              const Attributes& attributes) {
-    Key key{static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(&definition)), attributes.size()};
+    Key key;
+    auto& [names, numbers] = key;
+    numbers = {static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(&definition)), attributes.size()};
     for (const Attribute& attribute : attributes) {
+        names += attribute.name + ' ';
         if (const auto* number = std::get_if<double>(&attribute.value)) {
-            key.push_back(std::bit_cast<std::uint64_t>(*number));
+            numbers.push_back(std::bit_cast<std::uint64_t>(*number));
         } else {
             const auto& list = std::get<std::vector<Dim>>(attribute.value);
-            key.push_back(list.size());
-            for (const Dim& dim : list) key.push_back(key_of(dim));
+            numbers.push_back(list.size());
+            for (const Dim& dim : list) numbers.push_back(key_of(dim));
         }
     }
     for (const TensorDesc& operand : operands) {
-        key.push_back(static_cast<std::uint64_t>(operand.dtype) * 64 + operand.shape.size());
-        for (const Dim& dim : operand.shape) key.push_back(key_of(dim));
+        numbers.push_back(static_cast<std::uint64_t>(operand.dtype) * 64 + operand.shape.size());
+        for (const Dim& dim : operand.shape) numbers.push_back(key_of(dim));
     }
     const auto it = known_.find(key);
     if (it != known_.end()) return it->second;

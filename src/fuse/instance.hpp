@@ -8,6 +8,8 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace cairn::inline v0::fuse {
@@ -37,7 +39,7 @@ public:
                                       const Attributes& attributes);
 
 private:
-    using Key = std::vector<std::uint64_t>;
+    using Key = std::pair<std::string, std::vector<std::uint64_t>>;  // names of attributes | all else
     std::shared_ptr<Symbols> symbols_;
     std::map<Key, std::optional<Instance>> known_;
 };

@@ -24,8 +24,8 @@ namespace cairn::inline v0::fuse {
 class Matcher {
 public:
     Matcher(const ir::GraphData& graph, std::span<const Pattern> patterns, const std::stop_token& stop = {});
-    /// Appends a tile for each definition of which a pattern has `node` as its main output. Of several such patterns the
-    /// first counts: definitions list the ones that leave least to others first.
+    /// Appends a tile for each definition of which a pattern has `node` as its main output. Of several such patterns
+    /// the first counts: definitions list the ones that leave least to others first.
     void match_at(ir::NodeId node, std::vector<Tile>& tiles);
 
     /// A guess: `pattern` on these operands with these attributes makes `root`.

@@ -68,6 +68,43 @@ void outline(Pattern& pattern) {
     }
 }
 
+// The text with each axis it leaves free as one axis after another, from the last on; axes behind it are new sizes of
+// the operands that have more than one.
+std::vector<std::string> with_axes(const std::string& text) {
+    constexpr int most_behind = 3;
+    for (const std::string_view open : {" axis=?", " axes=?"}) {
+        const std::size_t at = text.find(open);
+        if (at == std::string::npos) continue;
+        std::vector<std::string> texts;
+        std::string behind;
+        for (int axis = 1; axis <= most_behind + 1; ++axis) {
+            std::string written = text;
+            for (std::size_t end = written.find(']'); end != std::string::npos && !behind.empty();) {
+                const std::size_t begin = written.rfind('[', end);
+                const bool is_wide = written.find(',', begin) < end;
+                if (is_wide) written.insert(end, behind);
+                end = written.find(']', end + 1 + (is_wide ? behind.size() : 0));
+            }
+            texts.push_back(written.replace(at, open.size(), fmt::format("{}({})", open.substr(0, 6), -axis)));
+            behind += fmt::format(",I{}", axis);
+        }
+        return texts;
+    }
+    return {text};
+}
+
+// The text with all operands, then without the last one that may be missing (`f32[D]?`), and so on.
+std::vector<std::string> with_operands(std::string text) {
+    std::vector<std::string> texts;
+    while (true) {
+        std::string all = text;
+        for (std::size_t at = all.find("]?"); at != std::string::npos; at = all.find("]?")) all.erase(at + 1, 1);
+        texts.push_back(std::move(all));
+        if (!text.ends_with("]?")) return texts;
+        text.resize(text.rfind(' '));
+    }
+}
+
 // The pattern as written, without a skeleton.
 Pattern read(const Definition& definition, std::string_view text) {
     Pattern pattern;
@@ -114,10 +151,18 @@ std::optional<std::size_t> Pattern::operand_of(ir::NodeId id) const {
                                        : std::optional(static_cast<std::size_t>(it - skeleton.inputs.begin()));
 }
 
+std::vector<std::string> problems_of(const std::string& pattern) {
+    std::vector<std::string> texts;
+    for (const std::string& written : with_axes(pattern))
+        for (std::string& one : with_operands(written)) texts.push_back(std::move(one));
+    return texts;
+}
+
 std::vector<Pattern> make_patterns(std::span<const Definition> definitions) {
     std::vector<Pattern> patterns;
     for (const Definition& definition : definitions)
-        for (const std::string& text : definition.patterns) add_patterns(definition, text, patterns);
+        for (const std::string& pattern : definition.patterns)
+            for (const std::string& text : problems_of(pattern)) add_patterns(definition, text, patterns);
     return patterns;
 }
 

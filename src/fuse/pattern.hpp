@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -41,6 +42,14 @@ struct Pattern {
     /// The operand that node `id` of the skeleton is, if any.
     std::optional<std::size_t> operand_of(ir::NodeId id) const;
 };
+
+/// The problems a pattern stands for: `axis=?` and `axes=?` are the last axis and the three before it, with new sizes
+/// behind them in operands of more than one axis; operands marked `?` at the end may be missing. In the order in which
+/// they count.
+///
+///     softmax axis=? | f32[R,D]               softmax axis=(-1) | f32[R,D]   softmax axis=(-2) | f32[R,D,I1]   ...
+///     rms_norm eps=? | f32[R,D] f32[D]?       rms_norm eps=? | f32[R,D] f32[D]   rms_norm eps=? | f32[R,D]
+std::vector<std::string> problems_of(const std::string& pattern);
 
 /// The patterns of all definitions. Throws Error(argument) where a pattern's text cannot be read or its definition
 /// refuses it.

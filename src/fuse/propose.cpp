@@ -39,12 +39,36 @@ std::vector<std::vector<Tile>> matches_of(const ir::GraphData& graph, std::span<
     return matches;
 }
 
+// A shorter form of a definition that only serves a longer one: the normal row of a layer norm before gamma and beta.
+void drop_parts(const ir::GraphData& graph, std::vector<std::vector<Tile>>& matches) {
+    const auto in = [](const std::vector<NodeId>& list, NodeId id) {
+        return std::find(list.begin(), list.end(), id) != list.end();
+    };
+    std::vector<std::vector<NodeId>> users(graph.nodes().size());
+    for (NodeId id = 0; id < graph.nodes().size(); ++id)
+        for (const NodeId operand : graph.node(id).operands) users[operand].push_back(id);
+    for (const ir::Output& output : graph.outputs()) users[output.node].push_back(output.node);
+    const auto serves = [&](NodeId id, const Tile& tile) {
+        return in(tile.interior, id) && std::all_of(users[id].begin(), users[id].end(), [&](NodeId user) {
+                   return user != id && (in(tile.interior, user) || in(tile.outputs, user));
+               });
+    };
+    for (std::size_t root = 0; root < matches.size(); ++root)
+        for (std::size_t i = 0; i < matches[root].size(); ++i) {
+            const Tile tile = matches[root][i];
+            for (const NodeId id : tile.interior)
+                if (!matches[id].empty() && serves(id, tile))
+                    std::erase_if(matches[id], [&](const Tile& part) { return part.definition == tile.definition; });
+        }
+}
+
 }  // namespace
 
 std::vector<Tile> propose(const ir::GraphData& graph, std::span<const Definition> definitions, const Options& options) {
     const std::vector<Pattern> patterns = options.composites ? make_patterns(definitions) : std::vector<Pattern>();
     const std::size_t count = graph.nodes().size();
     std::vector<std::vector<Tile>> matches = matches_of(graph, patterns, options.stop);
+    drop_parts(graph, matches);
     std::vector<bool> read_by_match(count, false);
     for (const std::vector<Tile>& found : matches)
         for (const Tile& tile : found)

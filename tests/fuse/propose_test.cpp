@@ -1,4 +1,5 @@
 #include "cairn/composites.hpp"
+#include "fuse/pattern.hpp"
 #include "fuse/tiles.hpp"
 #include "ir/op_table.hpp"
 #include "tests/fuse/tile_check.hpp"
@@ -32,6 +33,17 @@ double number_for(const std::string& name, int round) {
     if (name == "scale") return round == 0 ? 0.5 : 1;
     if (name == "base") return round == 0 ? 10000 : 777;
     return round == 0 ? -1e9 : -3.5;
+}
+
+// Without those whose definition makes a value that a shorter one reads: a mask of hidden keys is negated to one of
+// visible keys. A wide softmax is an ordinary one in f32.
+std::vector<std::string> problems(const Definition& definition) {
+    std::vector<std::string> result;
+    for (const std::string& pattern : definition.patterns)
+        for (std::string& problem : fuse::problems_of(pattern))
+            if (problem.find(" hides=") == problem.npos && problem.find(" wide_softmax=") == problem.npos)
+                result.push_back(std::move(problem));
+    return result;
 }
 
 Call call(const Definition& definition, std::string_view text, bool symbolic, int more_axes, int round) {
@@ -69,7 +81,7 @@ Call call(const Definition& definition, std::string_view text, bool symbolic, in
 
 TEST(Propose, EveryPatternFindsWhatItsDefinitionBuilds) {
     for (const Definition& definition : definitions())
-        for (const std::string& text : definition.patterns)
+        for (const std::string& text : problems(definition))
             for (const bool symbolic : {false, true})
                 for (int round = 0; round < 2; ++round) {
                     const Call made = call(definition, text, symbolic, 0, round);
@@ -84,7 +96,7 @@ TEST(Propose, EveryPatternFindsWhatItsDefinitionBuilds) {
 TEST(Propose, LeadingAxesMayBeAdded) {
     for (const Definition& definition : definitions()) {
         if (definition.name == "attention" || definition.name == "embedding") continue;
-        for (const std::string& text : definition.patterns)
+        for (const std::string& text : problems(definition))
             for (int more = 1; more <= 2; ++more) {
                 const Call made = call(definition, text, true, more, 0);
                 const Proposed tiles = proposed(made.graph);

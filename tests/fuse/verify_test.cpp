@@ -42,7 +42,8 @@ TEST(Verify, FaultsAreFound) {
     const Case cases[] = {
         {"layer_norm", [](fuse::Tile& tile) { tile.attributes[0].value = 0.5; }, "does not compute %"},
         {"layer_norm", [](fuse::Tile& tile) { std::swap(tile.inputs[1], tile.inputs[2]); }, "does not compute %"},
-        {"layer_norm", [](fuse::Tile& tile) { tile.inputs.pop_back(); }, "cannot be rebuilt"},
+        {"layer_norm", [](fuse::Tile& tile) { tile.inputs.pop_back(); }, "does not compute %"},
+        {"layer_norm", [](fuse::Tile& tile) { tile.inputs.clear(); }, "cannot be rebuilt"},
         {"linear_gelu", [](fuse::Tile& tile) { tile.definition = "linear"; }, "does not compute %"},
         {"linear", [](fuse::Tile& tile) { tile.definition = "unknown"; }, "cannot be rebuilt"},
         {"matmul", [](fuse::Tile& tile) { std::swap(tile.inputs[0], tile.inputs[1]); }, ""},
