@@ -60,6 +60,7 @@ Scaled Canon::multiply(const Scaled& a, const Scaled& b) {
         else
             it->factor += power.factor;
     }
+    drop_shifts(powers, dtype);
     return {factor, product(std::move(powers), dtype)};
 }
 
@@ -178,6 +179,16 @@ std::optional<Scaled> Canon::additive_mask(const std::vector<Scaled>& terms, DTy
     return std::nullopt;
 }
 
+// Numbers add up. What has them as factors does not vanish where they cancel and nothing else is left.
+void Canon::join_numbers(std::vector<Scaled>& terms, bool are_factors, DType dtype) {
+    double total = 0;
+    const auto is_number = [&](const Scaled& term) { return terms_[term.core].kind == TermKind::one; };
+    for (const Scaled& term : terms) total += is_number(term) ? term.factor : 0;
+    if (total == 0 && are_factors && std::all_of(terms.begin(), terms.end(), is_number)) return;
+    std::erase_if(terms, is_number);
+    if (total != 0 || terms.empty()) terms.push_back({total, one(dtype)});
+}
+
 Scaled Canon::add(std::vector<Scaled> given, DType dtype) {
     std::vector<Scaled> terms;
     for (const Scaled& term : given) expand(term, terms);
@@ -200,6 +211,7 @@ Scaled Canon::add(std::vector<Scaled> given, DType dtype) {
         else
             joined.push_back(term);
     }
+    drop_shift_terms(joined, dtype);
     if (joined.size() == 1) return joined[0];
 
     const std::vector<Scaled> common = common_powers(joined);
@@ -216,9 +228,14 @@ Scaled Canon::add(std::vector<Scaled> given, DType dtype) {
             std::erase_if(rest, [](const Scaled& power) { return power.factor == 0; });
             term.core = product(std::move(rest), dtype);
         }
+    join_numbers(joined, !common.empty(), dtype);
+    if (joined.size() == 1) return multiply(joined[0], {1, product(common, dtype)});
     std::sort(joined.begin(), joined.end(), [](const Scaled& a, const Scaled& b) {
         return a.core != b.core ? a.core < b.core : a.factor < b.factor;
     });
+    if (joined.size() == 2)
+        if (const auto known = logistic_sum(joined[0], joined[1], dtype))
+            return multiply(*known, {1, product(common, dtype)});
 
     // The largest coefficient becomes 1, so that multiples of a sum share a core. Among equally large ones the oldest
     // core decides.

@@ -198,7 +198,9 @@ Scaled Canon::real(Op op, DType dtype, const Attributes& attributes, Parts x) {
         case Op::pow:
             if (terms_[x[1].core].kind == TermKind::one) return power(x[0], x[1].factor);
             break;
-        case Op::tanh:
+        case Op::exp: return exponential(x[0], dtype);
+        case Op::log: return logarithm(x[0], dtype);
+        case Op::tanh: return hyperbolic_tangent(x[0], dtype);
         case Op::erf:
         case Op::sin: return of_part(std::copysign(1, x[0].factor), std::fabs(x[0].factor));
         case Op::cos: return of_part(1, std::fabs(x[0].factor));
@@ -266,6 +268,9 @@ Scaled Canon::of(const Node& node, ir::NodeId id, Parts x) {
     const bool linear = real || node.dtype == DType::boolean;
     switch (node.op) {
         case Op::sum:
+            if (real) return summed(node, x[0]);
+            if (linear) return with_factor_outside(node, x);
+            break;
         case Op::broadcast:
         case Op::slice:
         case Op::window:
@@ -274,11 +279,7 @@ Scaled Canon::of(const Node& node, ir::NodeId id, Parts x) {
             if (linear) return with_factor_outside(node, x);
             break;
         case Op::matmul:
-            if (real) {
-                const Scaled parts[] = {{1, x[0].core}, {1, x[1].core}};
-                return {x[0].factor * x[1].factor,
-                        op_term(node.op, node.dtype, trimmed(node.shape), {parts[0], parts[1]})};
-            }
+            if (real) return multiply_matrices(x[0], x[1]);
             break;
         case Op::max_reduce:
             if (real && x[0].factor != 0) {

@@ -16,9 +16,11 @@
 ///     x * 0.5 * (1 + erf(x / sqrt 2))    0.5*x + erf(0.70710678*x) * x/2    ->   0.5 * [x^1 * (erf(0.707 * x) + 1)^1]
 ///
 /// Laws: sums and products are associative and commutative, products distribute over sums (up to a size), sub neg div
-/// sqrt rsqrt and pow by a constant are sums and products; coefficients leave matmul, sums and movement; movement goes
-/// inward through elementwise ops, and reshapes of gathered rows to the ids; orders and negations of comparisons;
-/// positions are the same in i32 and i64; leading axes of size 1 do not count. Nothing is cancelled (x - x, x / x
+/// sqrt rsqrt and pow by a constant are sums and products; what does not vary along a summed axis leaves matmul and
+/// sums, coefficients leave movement; e^(a + b) = e^a e^b, log(e^a b) = a + log b, tanh x = 2 / (1 + e^-2x) - 1; a
+/// shift by the largest element leaves softmax; (a b)^T = b^T a^T; movement goes inward through elementwise ops, and
+/// reshapes of gathered rows to the ids, of a product's rows to its left side; orders and negations of comparisons;
+/// positions are the same in i32 and i64; leading axes of size 1 do not count. Nothing else is cancelled (x - x, x / x
 /// stay; 0 * x stays too): what docs/numbers.md tells of fused kernels holds of forms. Float numbers are equal within
 /// 1e-6 of their size, as constants rounded to f32 are; in f64 within 1e-14; integers when they are the same.
 ///
@@ -112,10 +114,29 @@ private:
     CanonId product(std::vector<Scaled> powers, DType dtype);
     void expand(const Scaled& term, std::vector<Scaled>& out);
     std::vector<Scaled> common_powers(std::span<const Scaled> terms) const;
+    void join_numbers(std::vector<Scaled>& terms, bool are_factors, DType dtype);
     bool hides(const Scaled& value) const;
     bool is_masked(std::vector<Scaled> terms) const;
     std::optional<Scaled> additive_mask(const std::vector<Scaled>& terms, DType dtype);
     Scaled opaque(ir::Op op, DType dtype, std::vector<Scaled> parts);
+
+    // exponential.cpp
+    bool is_op(CanonId core, ir::Op op) const;
+    bool is_exponential(CanonId core) const;
+    Scaled exponential(const Scaled& x, DType dtype);
+    Scaled logarithm(const Scaled& x, DType dtype);
+    Scaled hyperbolic_tangent(const Scaled& x, DType dtype);
+    bool is_falling(CanonId core) const;
+    std::optional<Scaled> logistic_sum(const Scaled& first, const Scaled& second, DType dtype);
+    bool shifts(const Scaled& shift, CanonId sum, DType dtype);
+    void drop_shifts(std::vector<Scaled>& powers, DType dtype);
+    void drop_shift_terms(std::vector<Scaled>& terms, DType dtype);
+
+    // contraction.cpp
+    Scaled take_constant_along(std::span<const Dim> axes, Scaled& value);
+    Scaled summed(const ir::Node& node, Scaled x);
+    Scaled multiply_matrices(Scaled a, Scaled b);
+    std::optional<Scaled> moved_product(CanonId core, const Move& move);
 
     // logic.cpp
     Scaled larger(Scaled a, Scaled b, DType dtype);
@@ -163,5 +184,7 @@ constexpr std::size_t most_parts = 8;
 
 /// A shape without its leading axes of size 1.
 Shape trimmed(const Shape& shape);
+/// The trimmed shape of what is transposed; `order` is the shortest permutation in negative axes.
+Shape permuted(Shape shape, const std::vector<Dim>& order);
 
 }  // namespace cairn::inline v0::canon

@@ -31,6 +31,8 @@ std::size_t from_front(const Dim& axis, std::size_t rank) {
     return static_cast<std::size_t>(axis.constant() + static_cast<std::int64_t>(rank));
 }
 
+}  // namespace
+
 Shape permuted(Shape shape, const std::vector<Dim>& order) {
     while (shape.size() < order.size()) shape.insert(shape.begin(), Dim(1));
     const std::vector<Dim> whole = lengthened(order, shape.size());
@@ -38,8 +40,6 @@ Shape permuted(Shape shape, const std::vector<Dim>& order) {
     for (const Dim& axis : whole) result.push_back(shape[from_front(axis, shape.size())]);
     return trimmed(result);
 }
-
-}  // namespace
 
 Scaled Canon::move(const ir::Node& node, const Scaled& x) {
     Move move{node.op, trimmed(node.shape), {}};
@@ -145,6 +145,7 @@ Scaled Canon::moved(CanonId core, const Move& move) {
         if (order.empty()) return {1, inner};
         return moved(inner, {Op::transpose, permuted(terms_[inner].shape, order), order});
     }
+    if (const auto product = moved_product(core, move)) return remember(core, move, *product);
     if (const auto within = inside(core)) {
         for (const CanonId part : *within)
             if (known_move(part, move) == nullptr) remember(part, move, moved_inside(part, move));

@@ -1,0 +1,163 @@
+#include "canon/canon.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+// Exponentials, logarithms and what is made of them.
+namespace cairn::inline v0::canon {
+namespace {
+
+using ir::Op;
+
+// Numbers beyond stay in the exponent: their exponential is next to nothing or infinite.
+constexpr double most_exponent = 64;
+
+}  // namespace
+
+bool Canon::is_op(CanonId core, Op op) const {
+    const Term& term = terms_[core];
+    return term.kind == TermKind::op && term.op == op && term.values.empty();
+}
+
+// True for what is made of exponentials alone: no element is below 0.
+bool Canon::is_exponential(CanonId core) const {
+    const auto part_is = [&](const Scaled& part) { return is_exponential(part.core); };
+    const Term& term = terms_[core];
+    if (term.kind == TermKind::product) return std::all_of(term.parts.begin(), term.parts.end(), part_is);
+    return is_op(core, Op::exp) || (is_op(core, Op::sum) && part_is(term.parts[0]));
+}
+
+// e^(a + b) = e^a e^b; e^(p log r) = r^p where r is no less than 0.
+Scaled Canon::exponential(const Scaled& x, DType dtype) {
+    const Term& term = terms_[x.core];
+    const auto whole = [&] { return Scaled{1, op_term(Op::exp, dtype, terms_[x.core].shape, {x})}; };
+    if (is_op(x.core, Op::log) && term.parts[0].factor == 1 && is_exponential(term.parts[0].core))
+        return power({1, term.parts[0].core}, x.factor);
+    if (term.kind != TermKind::sum || term.parts.size() > most_parts) return whole();
+    const std::vector<Scaled> parts = term.parts;
+    Scaled result{1, one(dtype)};
+    for (const Scaled& part : parts) {
+        const double factor = x.factor * part.factor;
+        const bool is_number = terms_[part.core].kind == TermKind::one;
+        if (is_number && std::fabs(factor) > most_exponent) return whole();
+        result = is_number ? Scaled{result.factor * std::exp(factor), result.core}
+                           : multiply(result, exponential({factor, part.core}, dtype));
+    }
+    return result;
+}
+
+// log(e^a r) = a + log r; log(1 / r) = -log r.
+Scaled Canon::logarithm(const Scaled& x, DType dtype) {
+    std::vector<Scaled> powers = powers_of(x.core), terms;
+    std::erase_if(powers, [&](const Scaled& power) {
+        if (!is_op(power.core, Op::exp) || power.factor != 1) return false;
+        terms.push_back(terms_[power.core].parts[0]);
+        return true;
+    });
+    const bool is_inverse = powers.size() == 1 && powers[0].factor == -1 && x.factor == 1;
+    if (is_inverse) powers[0].factor = 1;
+    if (!powers.empty() || x.factor != 1) {
+        const Scaled rest{x.factor, product(std::move(powers), dtype)};
+        Shape shape = terms_[rest.core].shape;
+        terms.push_back({is_inverse ? -1.0 : 1.0, op_term(Op::log, dtype, std::move(shape), {rest})});
+    }
+    return terms.size() == 1 ? terms[0] : add(std::move(terms), dtype);
+}
+
+// True where the exponential's first exponent, by the age of what is under it, has a negative factor.
+bool Canon::is_falling(CanonId core) const {
+    const Scaled* first = nullptr;
+    const std::vector<Scaled> powers = powers_of(core);
+    for (const Scaled& power : powers) {
+        if (!is_op(power.core, Op::exp) || power.factor != 1) continue;
+        const Scaled& argument = terms_[power.core].parts[0];
+        if (first == nullptr || argument.core < first->core) first = &argument;
+    }
+    return first == nullptr || first->factor < 0;
+}
+
+// tanh x = 2 / (1 + e^-2x) - 1, and it is odd.
+Scaled Canon::hyperbolic_tangent(const Scaled& x, DType dtype) {
+    Scaled power = exponential({-2 * x.factor, x.core}, dtype);
+    const bool is_turned = !is_falling(power.core);
+    if (is_turned) power = exponential({2 * x.factor, x.core}, dtype);
+    const Scaled inverse = this->power(add({{1, one(dtype)}, power}, dtype), -1);
+    const double sign = is_turned ? -1 : 1;
+    return add({{2 * sign * inverse.factor, inverse.core}, {-sign, one(dtype)}}, dtype);
+}
+
+// Of a + b e^x = e^x (a e^-x + b) the one with a falling exponent; a - a / (1 + e^x) = a e^x / (1 + e^x).
+std::optional<Scaled> Canon::logistic_sum(const Scaled& first, const Scaled& second, DType dtype) {
+    const bool number_first = terms_[first.core].kind == TermKind::one;
+    const Scaled &a = number_first ? first : second, &b = number_first ? second : first;
+    if (terms_[a.core].kind != TermKind::one) return std::nullopt;
+    const Scaled whole{1, b.core};
+    const std::vector<Scaled> powers = powers_of(b.core);
+    if (std::all_of(powers.begin(), powers.end(),
+                    [&](const Scaled& p) { return p.factor == 1 && is_op(p.core, Op::exp); })) {
+        const Scaled falling = power(whole, -1);
+        if (is_falling(b.core) || !is_falling(falling.core)) return std::nullopt;
+        return multiply(whole, add({{a.factor * falling.factor, falling.core}, {b.factor, one(dtype)}}, dtype));
+    }
+    if (powers.size() != 1 || powers[0].factor != -1 || terms_[powers[0].core].kind != TermKind::sum)
+        return std::nullopt;
+    const std::vector<Scaled> parts = terms_[powers[0].core].parts;
+    if (parts.size() != 2 || a.factor != -b.factor) return std::nullopt;
+    const std::size_t number = terms_[parts[0].core].kind == TermKind::one ? 0 : 1;
+    const Scaled rest = parts[1 - number];
+    if (!is_constant(parts[number], 1) || !is_exponential(rest.core)) return std::nullopt;
+    return multiply({a.factor * rest.factor, rest.core}, whole);
+}
+
+// The largest element m of y that a sum of e^y is shifted by, if `shift` is a multiple of such: e^(y - m) / sum
+// e^(y - m) = e^y / sum e^y. Where m is not finite, both sides are NaN or the sum is infinite.
+bool Canon::shifts(const Scaled& shift, CanonId sum, DType dtype) {
+    if (!is_op(shift.core, Op::max_reduce) || !is_op(sum, Op::sum)) return false;
+    const Term &largest = terms_[shift.core], &total = terms_[sum];
+    if (!(largest.attributes.dims("axes") == total.attributes.dims("axes"))) return false;
+    const Scaled summand = total.parts[0];
+    const Scaled y{std::fabs(shift.factor) * largest.parts[0].factor, largest.parts[0].core};
+    return same(exponential(y, dtype), summand);
+}
+
+// Leaves out e^m and e^-m beside a sum that m shifts.
+void Canon::drop_shifts(std::vector<Scaled>& powers, DType dtype) {
+    for (std::size_t i = 0; i < powers.size(); ++i) {
+        if (!is_op(powers[i].core, Op::exp) || powers[i].factor != 1) continue;
+        const Scaled a = terms_[powers[i].core].parts[0];
+        if (a.factor >= 0 || !is_op(a.core, Op::max_reduce)) continue;
+        const auto opposite = std::find_if(powers.begin(), powers.end(), [&](const Scaled& power) {
+            return power.factor == 1 && is_op(power.core, Op::exp) &&
+                   same(terms_[power.core].parts[0], {-a.factor, a.core});
+        });
+        const bool is_shift = opposite != powers.end() &&
+                              std::any_of(powers.begin(), powers.end(),
+                                          [&](const Scaled& p) { return p.factor == -1 && shifts(a, p.core, dtype); });
+        if (!is_shift) continue;
+        const auto other = static_cast<std::size_t>(opposite - powers.begin());
+        powers.erase(powers.begin() + static_cast<std::ptrdiff_t>(std::max(i, other)));
+        powers.erase(powers.begin() + static_cast<std::ptrdiff_t>(std::min(i, other)));
+        return drop_shifts(powers, dtype);
+    }
+}
+
+// Leaves out m and -m beside the logarithm of a sum that m shifts.
+void Canon::drop_shift_terms(std::vector<Scaled>& terms, DType dtype) {
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+        const Scaled a = terms[i];
+        if (a.factor >= 0 || !is_op(a.core, Op::max_reduce)) continue;
+        const auto opposite = std::find_if(terms.begin(), terms.end(), [&](const Scaled& term) {
+            return same(term, {-a.factor, a.core});
+        });
+        const bool is_shift = opposite != terms.end() && std::any_of(terms.begin(), terms.end(), [&](const Scaled& t) {
+                                  return is_op(t.core, Op::log) && shifts(a, terms_[t.core].parts[0].core, dtype);
+                              });
+        if (!is_shift) continue;
+        const auto other = static_cast<std::size_t>(opposite - terms.begin());
+        terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(std::max(i, other)));
+        terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(std::min(i, other)));
+        return drop_shift_terms(terms, dtype);
+    }
+}
+
+}  // namespace cairn::inline v0::canon
