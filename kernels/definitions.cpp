@@ -133,7 +133,13 @@ std::vector<std::string> attention_patterns() {
             for (const std::string& operands : {some, grouped}) add(operands, mask, true, more);
     for (const char* mask : {" f32[1,S]", " f32[T,S]"})
         for (const std::string& operands : {some, grouped}) add(operands, mask, true);
-    for (const std::string& operands : {some, grouped}) add(operands, "", false, " wide_softmax=(1)");
+    for (std::string operands : {some, grouped})
+        for (const std::string narrow : {"bf16", "f16"}) {
+            std::string written = operands;
+            for (std::size_t at = written.find("f32"); at != std::string::npos; at = written.find("f32"))
+                written.replace(at, 3, narrow);
+            add(written, "", false, " wide_softmax=(1)");
+        }
     return patterns;
 }
 

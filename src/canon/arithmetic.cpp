@@ -61,6 +61,7 @@ Scaled Canon::multiply(const Scaled& a, const Scaled& b) {
             it->factor += power.factor;
     }
     drop_shifts(powers, dtype);
+    drop_logistic(powers);
     return {factor, product(std::move(powers), dtype)};
 }
 

@@ -130,6 +130,7 @@ private:
     std::optional<Scaled> logistic_sum(const Scaled& first, const Scaled& second, DType dtype);
     bool shifts(const Scaled& shift, CanonId sum, DType dtype);
     void drop_shifts(std::vector<Scaled>& powers, DType dtype);
+    void drop_logistic(std::vector<Scaled>& powers);
     void drop_shift_terms(std::vector<Scaled>& terms, DType dtype);
 
     // contraction.cpp

@@ -141,6 +141,36 @@ void Canon::drop_shifts(std::vector<Scaled>& powers, DType dtype) {
     }
 }
 
+// e^x e^-x / (1 + e^-x) = 1 / (1 + e^-x).
+void Canon::drop_logistic(std::vector<Scaled>& powers) {
+    for (const Scaled& inverse : powers) {
+        const Term& sum = terms_[inverse.core];
+        if (inverse.factor != -1 || sum.kind != TermKind::sum || sum.parts.size() != 2) continue;
+        const std::size_t number = terms_[sum.parts[0].core].kind == TermKind::one ? 0 : 1;
+        if (terms_[sum.parts[number].core].kind != TermKind::one) continue;
+        std::vector<Scaled> rest = powers;
+        bool is_whole = true;
+        const auto take = [&](const Scaled& argument) {
+            const auto it = std::find_if(rest.begin(), rest.end(), [&](const Scaled& power) {
+                return power.factor == 1 && is_op(power.core, Op::exp) && same(terms_[power.core].parts[0], argument);
+            });
+            is_whole = is_whole && it != rest.end();
+            if (it != rest.end()) rest.erase(it);
+        };
+        const std::vector<Scaled> falling = powers_of(sum.parts[1 - number].core);
+        for (const Scaled& power : falling) {
+            if (!is_op(power.core, Op::exp) || power.factor != 1) is_whole = false;
+            if (!is_whole) break;
+            const Scaled argument = terms_[power.core].parts[0];
+            take(argument);
+            take({-argument.factor, argument.core});
+        }
+        if (!is_whole) continue;
+        powers = std::move(rest);
+        return;
+    }
+}
+
 // Leaves out m and -m beside the logarithm of a sum that m shifts.
 void Canon::drop_shift_terms(std::vector<Scaled>& terms, DType dtype) {
     for (std::size_t i = 0; i < terms.size(); ++i) {

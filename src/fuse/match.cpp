@@ -46,8 +46,9 @@ void Matcher::match_at(NodeId node, std::vector<Tile>& tiles) {
         if (pattern.definition == found) continue;
         const NodeId root = pattern.skeleton.outputs[pattern.main];
         const Term& wanted = pattern.forms->canon().term((*pattern.forms)[root].core);
-        const std::uint64_t needed = pattern.regions->from(root).marks;
-        if (!same_outside(outside, wanted) || (needed & ~marks) != 0 || (pattern.features & ~features) != 0) continue;
+        const std::uint64_t needed = pattern.regions->from(root).marks & ~pattern.vanishing;
+        if (!same_outside(outside, wanted) || (pattern.features & ~features) != 0) continue;
+        if ((needed & ~marks) != 0 && !pattern.is_opened) continue;
         if (auto tile = search(*this, pattern, node)) {
             tiles.push_back(std::move(*tile));
             found = pattern.definition;
@@ -92,6 +93,17 @@ std::size_t Matcher::name_of(CanonId unknown) const {
     return known_structures_.contains(structure) ? unknown : structure;
 }
 
+// True unless the value of `op` would stay whole in all that is computed from it and the graph has it not.
+bool Matcher::stands(const Pattern& pattern, ir::Op op, CanonId core) const {
+    const std::uint64_t mark = std::uint64_t{1} << static_cast<unsigned>(mark_of(op));
+    if (!canon::stays_whole(op) || (pattern.vanishing & mark) != 0 || core < known_terms_) return true;
+    const Term& term = forms_.canon().term(core);
+    return term.kind == TermKind::product && std::all_of(term.parts.begin(), term.parts.end(), [&](const Scaled& part) {
+               const Term& inner = forms_.canon().term(part.core);
+               return part.core < known_terms_ || inner.kind != TermKind::op || !canon::stays_whole(inner.op);
+           });
+}
+
 // A value that stays whole in all that is computed from it stands in the form of the node if the attempt is right, so
 // the graph has it. The first that it has not tells early, and of which operands it is made tells which guesses are
 // wrong for the same reason.
@@ -104,7 +116,7 @@ std::optional<Matcher::Verdict> Matcher::refusal(const Attempt& attempt, const I
             std::find(instance.outputs.begin(), instance.outputs.end(), id) != instance.outputs.end();
         const bool is_known = is_output && id != instance.outputs[attempt.pattern->main]
                                   ? !forms_.nodes_of(made_[id]).empty()
-                                  : !canon::stays_whole(instance.graph->node(id).op) || made_[id].core < known_terms_;
+                                  : stands(*attempt.pattern, instance.graph->node(id).op, made_[id].core);
         if (is_known) return true;
         verdict.blame = instance.reads[id];
         verdict.unknown = name_of(made_[id].core);

@@ -55,6 +55,7 @@ public:
 
 private:
     std::size_t name_of(CanonId unknown) const;
+    bool stands(const Pattern& pattern, ir::Op op, CanonId core) const;
     std::optional<Verdict> refusal(const Attempt& attempt, const Instance& instance);
     std::optional<Tile> tile_of(const Attempt& attempt, const Instance& instance) const;
     std::vector<ir::NodeId> interior(const Tile& tile) const;

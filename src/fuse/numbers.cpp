@@ -108,6 +108,8 @@ std::vector<std::vector<double>> numbers_for(Matcher& matcher, const Pattern& pa
         for (const Overlay& overlay : overlays)
             if (holds_sentinel(pattern, overlay.skeleton, hole.sentinel))
                 add_numbers_under(matcher, overlay.graph, numbers.back());
+        // An eps of 0 leaves no trace.
+        if (pattern.holes.size() == 1 && !numbers.back().empty()) numbers.back().push_back(0);
     }
     return numbers;
 }

@@ -60,6 +60,13 @@ void outline(Pattern& pattern) {
     const auto core_of = [&](ir::NodeId id) { return (*pattern.forms)[id].core; };
     const CanonId root = core_of(pattern.skeleton.outputs[pattern.main]);
     pattern.features = Features(canon).of(root);
+    const std::uint64_t kept = ops_in(canon, root);
+    for (const ir::Node& node : pattern.skeleton.graph->nodes()) {
+        const bool opens = node.op == ir::Op::exp || node.op == ir::Op::log || node.op == ir::Op::tanh;
+        pattern.is_opened = pattern.is_opened || opens;
+        const std::uint64_t mark = std::uint64_t{1} << static_cast<unsigned>(mark_of(node.op));
+        if (canon::stays_whole(node.op) && (kept & mark) == 0) pattern.vanishing |= mark;
+    }
     const std::vector<Place> places = places_in(canon, root);
     for (const ir::NodeId input : pattern.skeleton.inputs) {
         pattern.paths.emplace_back();
@@ -144,6 +151,22 @@ void add_patterns(const Definition& definition, std::string_view text, std::vect
 }
 
 }  // namespace
+
+std::uint64_t ops_in(const Canon& canon, CanonId core) {
+    std::uint64_t ops = 0;
+    std::vector<CanonId> open{core};
+    std::vector<bool> seen(canon.size(), false);
+    while (!open.empty()) {
+        const CanonId at = open.back();
+        open.pop_back();
+        if (seen[at]) continue;
+        seen[at] = true;
+        const Term& term = canon.term(at);
+        if (term.kind == TermKind::op) ops |= std::uint64_t{1} << static_cast<unsigned>(mark_of(term.op));
+        for (const Scaled& part : term.parts) open.push_back(part.core);
+    }
+    return ops;
+}
 
 std::optional<std::size_t> Pattern::operand_of(ir::NodeId id) const {
     const auto it = std::find(skeleton.inputs.begin(), skeleton.inputs.end(), id);

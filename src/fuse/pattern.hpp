@@ -35,6 +35,8 @@ struct Pattern {
     std::unique_ptr<Stems> stems;                   ///< of the forms
     std::unique_ptr<Regions> regions;               ///< of the skeleton
     std::size_t main = 0;                           ///< the output that depends on the others
+    std::uint64_t vanishing = 0;                    ///< bit mark_of(op) for ops that the normal form leaves out
+    bool is_opened = false;                         ///< the normal form opens exp, log or tanh: they may be anywhere
     std::vector<bool> may_lead;                     ///< of each operand: further leading axes may be there
     std::uint64_t features = 0;                     ///< of the main output
     std::vector<std::vector<std::uint32_t>> paths;  ///< of each operand: where it stands in the main output
@@ -50,6 +52,9 @@ struct Pattern {
 ///     softmax axis=? | f32[R,D]               softmax axis=(-1) | f32[R,D]   softmax axis=(-2) | f32[R,D,I1]   ...
 ///     rms_norm eps=? | f32[R,D] f32[D]?       rms_norm eps=? | f32[R,D] f32[D]   rms_norm eps=? | f32[R,D]
 std::vector<std::string> problems_of(const std::string& pattern);
+
+/// Bit mark_of(op) for each op that stands in the form, however deep.
+std::uint64_t ops_in(const Canon& canon, CanonId core);
 
 /// The patterns of all definitions. Throws Error(argument) where a pattern's text cannot be read or its definition
 /// refuses it.

@@ -17,6 +17,8 @@ constexpr std::size_t most_nodes = 40;
 
 bool is_arithmetic(const ir::Node& node) { return ir::info(node.op).form == ir::Form::open; }
 
+ir::Op mark_of(ir::Op op) { return op == ir::Op::tanh ? ir::Op::exp : op; }
+
 const Region& Regions::from(NodeId entry) {
     std::optional<Region>& known = regions_[entry];
     if (known) return *known;
@@ -25,7 +27,7 @@ const Region& Regions::from(NodeId entry) {
     for (std::size_t i = 0; i < region.nodes.size(); ++i) {
         const ir::Node& node = graph_.node(region.nodes[i]);
         if (!is_arithmetic(node)) {
-            if (!node.operands.empty()) region.marks |= std::uint64_t{1} << static_cast<unsigned>(node.op);
+            if (!node.operands.empty()) region.marks |= std::uint64_t{1} << static_cast<unsigned>(mark_of(node.op));
             continue;
         }
         for (const NodeId operand : node.operands)

@@ -15,8 +15,11 @@ namespace cairn::inline v0::fuse {
 
 struct Region {
     std::vector<ir::NodeId> nodes;  ///< nearest first, the entry at the front
-    std::uint64_t marks = 0;        ///< bit Op for each op on the rim that has operands
+    std::uint64_t marks = 0;        ///< bit mark_of(op) for each op on the rim that has operands
 };
+
+/// The op that a mark is looked for as: tanh is spelled with exp and the other way round.
+ir::Op mark_of(ir::Op op);
 
 /// True for ops a region goes through.
 bool is_arithmetic(const ir::Node& node);

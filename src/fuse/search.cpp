@@ -13,6 +13,7 @@ using ir::NodeId;
 // Guesses for one pattern at one node; the right one is among the first few.
 constexpr int most_guesses = 160;
 constexpr std::size_t most_candidates = 8;
+constexpr std::size_t most_before = 16;
 
 bool contains(const std::vector<NodeId>& list, NodeId id) {
     return std::find(list.begin(), list.end(), id) != list.end();
@@ -32,6 +33,7 @@ public:
 
     std::optional<Tile> run() {
         lay(0, 0);
+        if (!found_ && pattern_.is_opened && pattern_.skeleton.inputs.size() == 1) try_all_before();
         return std::move(found_);
     }
 
@@ -49,17 +51,49 @@ private:
         if (next == nodes.size()) return lay(at + 1, 0);
 
         const ir::Node& mark = skeleton_.node(nodes[next]);
-        for (const NodeId candidate : matcher_.regions().from(overlay.graph).nodes) {
-            const ir::Node& node = graph_.node(candidate);
-            if (node.op != mark.op || node.operands.size() != mark.operands.size()) continue;
-            const std::size_t size = overlays_.size();
-            marks_.push_back(nodes[next]);
-            for (std::size_t i = 0; i < mark.operands.size(); ++i)
-                overlays_.push_back({mark.operands[i], node.operands[i]});
-            lay(at, next + 1);
-            overlays_.resize(size);
-            marks_.pop_back();
-            if (done()) return;
+        const auto is_partner = [&](NodeId id) {
+            const ir::Node& node = graph_.node(id);
+            return mark_of(node.op) == mark_of(mark.op) && node.operands.size() == mark.operands.size();
+        };
+        const std::vector<NodeId>* there = &matcher_.regions().from(overlay.graph).nodes;
+        // What does not vary along a summed axis may stand outside the sum.
+        if (std::none_of(there->begin(), there->end(), is_partner)) there = &matcher_.regions().from(root_).nodes;
+        marks_.push_back(nodes[next]);
+        for (const NodeId candidate : *there) {
+            if (!is_partner(candidate)) continue;
+            lay_beside(mark, graph_.node(candidate).operands, at, next);
+            if (mark.op == ir::Op::matmul && is_transposed(candidate, *there) && !done())
+                lay_beside(mark, {graph_.node(candidate).operands[1], graph_.node(candidate).operands[0]}, at, next);
+            if (done()) break;
+        }
+        const std::uint64_t bit = std::uint64_t{1} << static_cast<unsigned>(mark_of(mark.op));
+        if (!done() && (pattern_.vanishing & bit) != 0) lay(at, next + 1);
+        marks_.pop_back();
+    }
+
+    void lay_beside(const ir::Node& mark, const std::vector<NodeId>& operands, std::size_t at, std::size_t next) {
+        const std::size_t size = overlays_.size();
+        for (std::size_t i = 0; i < operands.size(); ++i) overlays_.push_back({mark.operands[i], operands[i]});
+        lay(at, next + 1);
+        overlays_.resize(size);
+    }
+
+    bool is_transposed(NodeId id, const std::vector<NodeId>& nodes) const {
+        return std::any_of(nodes.begin(), nodes.end(), [&](NodeId other) {
+            return graph_.node(other).op == ir::Op::transpose && graph_.node(other).operands[0] == id;
+        });
+    }
+
+    // The operand may be any value shortly before: where exponentials open, no op tells where it stands.
+    void try_all_before() {
+        std::vector<NodeId> before{root_};
+        numbers_.reset();
+        for (std::size_t i = 0; i < before.size() && !done(); ++i) {
+            for (const NodeId operand : graph_.node(before[i]).operands)
+                if (before.size() < most_before && !contains(before, operand)) before.push_back(operand);
+            Sizes sizes(pattern_);
+            if (i > 0 && sizes.bind(0, graph_.node(before[i]).dtype, graph_.node(before[i]).shape))
+                guess({before[i]}, sizes);
         }
     }
 
@@ -198,13 +232,19 @@ private:
             return verdict;
         }
         Matcher::Verdict all{{}, numbers[hole].empty() ? everything : 0, unknown};
-        for (const double number : numbers[hole]) {
-            if (done()) break;
+        const auto with = [&](double number) {
             Attributes filled = attributes;
             filled[pattern_.holes[hole].attribute].value = number;
-            Matcher::Verdict verdict = fill(operands, types, filled, numbers, hole + 1, all.unknown);
-            if (verdict.unknown && (verdict.unknown == all.unknown || (verdict.blame & any_number) == 0))
+            return fill(operands, types, filled, numbers, hole + 1, all.unknown);
+        };
+        for (const double number : numbers[hole]) {
+            if (done()) break;
+            Matcher::Verdict verdict = with(number);
+            if (verdict.unknown && (verdict.unknown == all.unknown || (verdict.blame & any_number) == 0)) {
+                // A term of 0 is left out: what other numbers make tells nothing of it.
+                if (number != 0 && numbers[hole].back() == 0) with(0);
                 return verdict;
+            }
             all.blame |= verdict.blame;
             all.unknown = verdict.unknown;
         }

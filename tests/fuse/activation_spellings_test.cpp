@@ -98,7 +98,8 @@ std::vector<Spelling> products(std::span<const Named> inner, std::span<const Nam
 }
 
 TEST(Spellings, Sigmoid) {
-    const Family family{"sigmoid", one, "sigmoid (x)"};
+    const Family family{
+        "sigmoid", one, "sigmoid (x)", {{"1 - 1/(1 + e)", "sigmoid (%1)"}, {"e/(1 + e)", "sigmoid (%1)"}}};
     expect_found(family, products(small_exp, outer));
     expect_missed(family,
                   {

@@ -67,7 +67,10 @@ Tensor attend(const Tensors& t, const Scores& score, const Mask& mask, const Wei
 }
 
 TEST(Spellings, Attention) {
-    const Family family{"attention", operands, "attention causal=(0) scale=0.5 (q, k, v)"};
+    const Family family{"attention",
+                        operands,
+                        "attention causal=(0) scale=0.5 (q, k, v)",
+                        {{"scores + 1 for one key", "attention causal=(0) pairs=(1) scale=0.5 (q, k, v, %5)"}}};
     std::vector<Spelling> found;
     for (const Scores& score : scores)
         for (const Weights& weight : weights)
@@ -151,7 +154,24 @@ const std::pair<const char*, Mask> causal_masks[] = {
 };
 
 TEST(Spellings, CausalAttention) {
-    const Family family{"attention", operands, "attention causal=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v)"};
+    const Family family{
+        "attention",
+        operands,
+        "attention causal=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v)",
+        {{"strictly before", "attention causal=(0) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %11)"},
+         {"one further", "attention causal=(0) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %11)"},
+         {"from the first key", "attention causal=(0) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %11)"},
+         {"keys after", "attention causal=(0) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %11)"},
+         {"anti-causal", "attention causal=(0) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %11)"},
+         {"equal", "attention causal=(0) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %11)"},
+         {"two past", "attention causal=(0) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %11)"},
+         {"2 rows", "attention causal=(0) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %13)"},
+         {"window of two", "attention causal=(1) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %14)"},
+         {"or the first key", "attention causal=(0) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %14)"},
+         {"branches swapped",
+          "attention causal=(0) pairs=(1) hides=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %11)"},
+         {"added weak mask", "attention causal=(0) pairs=(1) scale=0.5 (q, k, v, %10)"},
+         {"float rows in f16", "attention causal=(0) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %17)"}}};
     std::vector<Spelling> found;
     for (const auto& [text, mask] : causal_masks) {
         found.push_back({text, [m = mask](const Tensors& t) { return attend(t, scores[0], m, weights[0]); }});
@@ -221,8 +241,16 @@ TEST(Spellings, CausalAttention) {
 }
 
 TEST(Spellings, AttentionWithAKeyMask) {
-    const Family family{"attention", operands,
-                        "attention causal=(0) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, keys)"};
+    const Family family{
+        "attention",
+        operands,
+        "attention causal=(0) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, keys)",
+        {{"branches swapped", "attention causal=(0) hides=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, keys)"},
+         {"mask of the first row of the batch",
+          "attention causal=(0) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %8)"},
+         {"or causal", "attention causal=(0) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %13)"},
+         {"added weak mask", "attention causal=(0) pairs=(1) scale=0.5 (q, k, v, %7)"},
+         {"added ones", "attention causal=(0) pairs=(1) scale=0.5 (q, k, v, %5)"}}};
     const std::pair<const char*, Mask> masks[] = {
         {"[B,1,1,S]",
          [](const Tensors& t) {

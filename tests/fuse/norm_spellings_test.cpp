@@ -46,7 +46,10 @@ const End ends[] = {
 };
 
 TEST(Spellings, LayerNorm) {
-    const Family family{"layer_norm", operands, "layer_norm eps=1e-05 (x, gamma, beta)"};
+    const Family family{"layer_norm",
+                        operands,
+                        "layer_norm eps=1e-05 (x, gamma, beta)",
+                        {{"no beta", "layer_norm eps=1e-05 (x, gamma)"}}};
     std::vector<Spelling> found;
     for (const Root& root : roots)
         for (const End& end : ends)
@@ -121,7 +124,8 @@ TEST(Spellings, LayerNorm) {
 }
 
 TEST(Spellings, RmsNorm) {
-    const Family family{"rms_norm", operands, "rms_norm eps=1e-05 (x, gamma)"};
+    const Family family{
+        "rms_norm", operands, "rms_norm eps=1e-05 (x, gamma)", {{"no gamma", "rms_norm eps=1e-05 (x)"}}};
     struct Squares {
         const char* text;
         Tensor (*build)(T x);

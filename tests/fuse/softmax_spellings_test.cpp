@@ -45,7 +45,13 @@ const Named normalised[] = {
 };
 
 TEST(Spellings, Softmax) {
-    const Family family{"softmax", one, "softmax axis=(-1) (x)"};
+    const Family family{"softmax",
+                        one,
+                        "softmax axis=(-1) (x)",
+                        {{"other axis", "softmax axis=(-2) (x)"},
+                         {"max over the other axis", "softmax axis=(-1) (%2)"},
+                         {"sum over the other axis", "softmax axis=(-2) (%2)"},
+                         {"x * max", "softmax axis=(-1) (%2)"}}};
     std::vector<Spelling> found;
     for (const Named& a : shifted)
         for (const Named& b : normalised)
@@ -163,7 +169,12 @@ const Named logarithm[] = {
 };
 
 TEST(Spellings, LogSoftmax) {
-    const Family family{"log_softmax", one, "log_softmax axis=(-1) (x)"};
+    const Family family{"log_softmax",
+                        one,
+                        "log_softmax axis=(-1) (x)",
+                        {{"other axis", "log_softmax axis=(-2) (x)"},
+                         {"sum over the other axis", "log_softmax axis=(-2) (%2)"},
+                         {"max over the other axis", "log_softmax axis=(-1) (%2)"}}};
     std::vector<Spelling> found;
     for (const Named& a : shifted)
         for (const Named& b : logarithm)
@@ -274,7 +285,12 @@ const Named over_six[] = {
 };
 
 TEST(Spellings, Mean) {
-    const Family family{"mean", one, "mean axes=(-1) keepdims=(1) (x)"};
+    const Family family{"mean",
+                        one,
+                        "mean axes=(-1) keepdims=(1) (x)",
+                        {{"other axis", "mean axes=(-2) keepdims=(1) (x)"},
+                         {"both axes", "mean axes=(-2,-1) keepdims=(1) (x)"},
+                         {"in another shape", "mean axes=(-1) keepdims=(0) (x)"}}};
     std::vector<Spelling> found;
     for (const Named& a : summed)
         for (const Named& b : over_six)
@@ -329,7 +345,12 @@ const Named mean_square[] = {
 };
 
 TEST(Spellings, Variance) {
-    const Family family{"variance", one, "variance axes=(-1) keepdims=(1) (x)"};
+    const Family family{"variance",
+                        one,
+                        "variance axes=(-1) keepdims=(1) (x)",
+                        {{"other axis", "variance axes=(-2) keepdims=(1) (x)"},
+                         {"both axes", "variance axes=(-2,-1) keepdims=(1) (x)"},
+                         {"in another shape", "variance axes=(-1) keepdims=(0) (x)"}}};
     std::vector<Spelling> found;
     for (const Named& a : deviation)
         for (const Named& b : mean_square)
