@@ -45,6 +45,13 @@ struct CompileOptions {
 /// Error(unsupported) naming a node no kernel accepts, with each refusal.
 CAIRN_API CompiledGraph compile(const Graph& graph, const Context& context, const CompileOptions& options = {});
 
+/// Why a kernel of `definition` (`layer_norm`) is not among the candidates for `value`: what of the definition is not
+/// found in its graph, in words. Empty where one is. Throws Error(argument) for a name that is no definition of the
+/// context.
+///
+///     why_not(y, "rms_norm", context)   ->   rms_norm eps=1e-06 (%0, %1): the value has other numbers
+CAIRN_API std::string why_not(const Tensor& value, std::string_view definition, const Context& context);
+
 /// The names CompileOptions::disable knows.
 CAIRN_API std::vector<std::string> stage_names();
 

@@ -3,6 +3,8 @@
 #include "fuse/search.hpp"
 #include "ir/op_table.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace cairn::inline v0::fuse {
@@ -16,6 +18,16 @@ bool same_outside(const Term& a, const Term& b) { return a.kind == b.kind && (a.
 bool fits(const ir::Node& node, const Instance& instance, std::size_t output) {
     const ir::Node& made = instance.graph->node(instance.outputs[output]);
     return node.dtype == made.dtype && node.shape == made.shape;
+}
+
+// `sum axes=(-1)` of f32[2,5,1].
+std::string described(const ir::GraphData& graph, NodeId id) {
+    const ir::Node& node = graph.node(id);
+    Problem problem;
+    problem.definition = ir::info(node.op).name;
+    problem.attributes = node.attributes;
+    const std::string text = to_string(problem);
+    return fmt::format("`{}` to {}", text.substr(0, text.find(" |")), to_string(node.dtype, node.shape));
 }
 
 }  // namespace
@@ -120,13 +132,17 @@ std::optional<Matcher::Verdict> Matcher::refusal(const Attempt& attempt, const I
         if (is_known) return true;
         verdict.blame = instance.reads[id];
         verdict.unknown = name_of(made_[id].core);
+        if (notes_misses_) note(attempt, id, fmt::format("{} is not computed here", described(*instance.graph, id)));
         return false;
     };
     if (!canon::forms_over(*instance.graph, instance.inputs, values, forms_.canon(), made_, go_on)) return verdict;
     const Scaled &made = made_[instance.outputs[attempt.pattern->main]], &wanted = forms_[attempt.root];
     if (forms_.canon().same(made, wanted)) return std::nullopt;
-    if (forms_.canon().structure(made.core) != forms_.canon().structure(wanted.core))
-        verdict.unknown = forms_.canon().structure(made.core);
+    const bool is_alike = forms_.canon().structure(made.core) == forms_.canon().structure(wanted.core);
+    if (!is_alike) verdict.unknown = forms_.canon().structure(made.core);
+    if (notes_misses_)
+        note(attempt, instance.graph->nodes().size(),
+             is_alike ? "the value has other numbers" : "the value is another function of them");
     return verdict;
 }
 
@@ -170,7 +186,21 @@ Matcher::Verdict Matcher::prove(const Attempt& attempt) {
     if (!fits(graph_.node(attempt.root), *instance, attempt.pattern->main))
         return {std::nullopt, everything, std::size_t{0}};
     if (auto refused = refusal(attempt, *instance)) return std::move(*refused);
-    return {tile_of(attempt, *instance), everything, std::nullopt};
+    std::optional<Tile> tile = tile_of(attempt, *instance);
+    if (!tile && notes_misses_)
+        note(attempt, instance->graph->nodes().size() + 1, "an operand is made of what it would compute");
+    return {std::move(tile), everything, std::nullopt};
+}
+
+void Matcher::note(const Attempt& attempt, std::size_t progress, const std::string& reason) {
+    if (!miss_.empty() && progress <= progress_) return;
+    progress_ = progress;
+    Tile tile;
+    tile.definition = attempt.pattern->definition->name;
+    tile.attributes = attempt.attributes;
+    tile.inputs.assign(attempt.operands.begin(), attempt.operands.end());
+    const std::string text = to_string(std::vector<Tile>{tile});
+    miss_ = fmt::format("{}: {}", text.substr(0, text.find(" -> ")), reason);
 }
 
 }  // namespace cairn::inline v0::fuse

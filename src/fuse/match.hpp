@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <stop_token>
+#include <string>
 #include <unordered_set>
 #include <vector>
 
@@ -44,6 +45,10 @@ public:
     };
     Verdict prove(const Attempt& attempt);
 
+    /// From here on the guess is kept that came furthest and failed: which part of the definition the graph has not.
+    void note_misses() { notes_misses_ = true; }
+    const std::string& furthest_miss() const noexcept { return miss_; }
+
     const ir::GraphData& graph() const noexcept { return graph_; }
     Regions& regions() noexcept { return regions_; }
     const Forms& forms() const noexcept { return forms_; }
@@ -61,6 +66,7 @@ private:
     std::vector<ir::NodeId> interior(const Tile& tile) const;
     bool depends_on(ir::NodeId node, ir::NodeId ancestor) const;
     bool computes_twice(const Tile& tile) const;
+    void note(const Attempt& attempt, std::size_t progress, const std::string& reason);
 
     const ir::GraphData& graph_;
     std::span<const Pattern> patterns_;
@@ -73,6 +79,9 @@ private:
     Instances instances_;
     std::vector<std::vector<Attributes>> known_;
     std::vector<Scaled> made_;  // by the last attempt
+    bool notes_misses_ = false;
+    std::size_t progress_ = 0;  // of the furthest miss
+    std::string miss_;
 };
 
 }  // namespace cairn::inline v0::fuse

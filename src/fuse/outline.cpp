@@ -3,6 +3,7 @@
 #include "canon/forms.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 namespace cairn::inline v0::fuse {
 namespace {
@@ -56,6 +57,11 @@ std::uint64_t Features::made_of(const Term& term) const {
 std::uint64_t Features::of(CanonId core) {
     while (features_.size() <= core) features_.push_back(made_of(canon_.term(static_cast<CanonId>(features_.size()))));
     return features_[core];
+}
+
+std::string feature_name(std::size_t bit) {
+    constexpr std::string_view powers[] = {"x^-1", "x^-0.5", "x^0.5"};
+    return std::string(powers[bit - power_bits]);
 }
 
 std::vector<Place> places_in(const Canon& canon, CanonId core) {

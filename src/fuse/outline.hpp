@@ -4,6 +4,7 @@
 #include "canon/stems.hpp"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 /// What can be seen of a form without descending into the ops that stay whole: enough to tell most nodes that no
@@ -28,6 +29,9 @@ private:
     const Canon& canon_;
     std::vector<std::uint64_t> features_;
 };
+
+/// What a bit behind those of the ops stands for: `x^-0.5`.
+std::string feature_name(std::size_t bit);
 
 /// Where a core stands: the sums and products that hold it, outermost first.
 struct Place {

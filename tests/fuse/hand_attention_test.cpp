@@ -1,0 +1,229 @@
+#include "tests/fuse/hand_spellings.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace cairn::test {
+namespace {
+
+using T = const Tensor&;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+Tensor Q(Graph& g) { return g.input("q", DType::f32, {2, 8, 7, 64}); }
+Tensor K(Graph& g, int heads = 8) { return g.input("k", DType::f32, {2, heads, 7, 64}); }
+Tensor V(Graph& g, int heads = 8) { return g.input("v", DType::f32, {2, heads, 7, 64}); }
+Tensor kt(T k) { return swap_axes(k, -1, -2); }
+Tensor sm(T s) {
+    const Tensor e = exp(s - max_reduce(s, {-1}, true));
+    return e / sum(e, {-1}, true);
+}
+Tensor S(Graph& g) { return matmul(Q(g), kt(K(g))) * 0.125; }
+Tensor rows(Graph& g) { return reshape(iota(g, 7), {7, 1}); }
+
+TEST(HandSpellings, AttentionScores) {
+    expect_spelled("attention", "scale after",
+                   [](Graph& g) { return matmul(sm(matmul(Q(g), kt(K(g))) * 0.125), V(g)); });
+    expect_spelled("attention", "scale on q",
+                   [](Graph& g) { return matmul(sm(matmul(Q(g) * 0.125, kt(K(g)))), V(g)); });
+    expect_spelled("attention", "scale on k",
+                   [](Graph& g) { return matmul(sm(matmul(Q(g), kt(K(g) * 0.125))), V(g)); });
+    expect_spelled("attention", "scale^.5 on both", [](Graph& g) {
+        double s = std::sqrt(0.125);
+        return matmul(sm(matmul(Q(g) * s, kt(K(g) * s))), V(g));
+    });
+    expect_spelled("attention", "divide by 8", [](Graph& g) { return matmul(sm(matmul(Q(g), kt(K(g))) / 8), V(g)); });
+    expect_spelled("attention", "divide by sqrt(d) tensor const", [](Graph& g) {
+        return matmul(sm(matmul(Q(g), kt(K(g))) / sqrt(g.constant(DType::f32, 64.0))), V(g));
+    });
+    expect_spelled("attention", "no scale", [](Graph& g) { return matmul(sm(matmul(Q(g), kt(K(g)))), V(g)); });
+    expect_spelled("attention", "no max subtraction", [](Graph& g) {
+        auto e = exp(matmul(Q(g), kt(K(g))) * 0.125);
+        return matmul(e / sum(e, {-1}, true), V(g));
+    });
+    expect_spelled("attention", "late normalisation (e@v)/sum", [](Graph& g) {
+        auto s = matmul(Q(g), kt(K(g))) * 0.125;
+        auto e = exp(s - max_reduce(s, {-1}, true));
+        return matmul(e, V(g)) / sum(e, {-1}, true);
+    });
+    expect_spelled("attention", "3-D [BH,T,D] heads folded", [](Graph& g) {
+        auto q = g.input("q", DType::f32, {16, 7, 64}), k = g.input("k", DType::f32, {16, 7, 64}),
+             v = g.input("v", DType::f32, {16, 7, 64});
+        return matmul(sm(matmul(q, kt(k)) * 0.125), v);
+    });
+    expect_spelled("attention", "2-D single head", [](Graph& g) {
+        auto q = g.input("q", DType::f32, {7, 64}), k = g.input("k", DType::f32, {7, 64}),
+             v = g.input("v", DType::f32, {7, 64});
+        return matmul(sm(matmul(q, kt(k)) * 0.125), v);
+    });
+    expect_spelled("attention", "from [B,T,H,D] transposes", [](Graph& g) {
+        auto x = g.input("x", DType::f32, {2, 7, 3 * 512});
+        auto h = [&](int i) {
+            return transpose(reshape(slice(x, -1, 512 * i, 512 * (i + 1)), {2, 7, 8, 64}), {0, 2, 1, 3});
+        };
+        return reshape(transpose(matmul(sm(matmul(h(0), kt(h(1))) * 0.125), h(2)), {0, 2, 1, 3}), {2, 7, 512});
+    });
+    expect_spelled("attention", "k transposed {0,2,3,1}", [](Graph& g) {
+        auto x = g.input("x", DType::f32, {2, 7, 8, 64}), z = g.input("z", DType::f32, {2, 7, 8, 64});
+        return matmul(sm(matmul(transpose(x, {0, 2, 1, 3}), transpose(z, {0, 2, 3, 1})) * 0.125), V(g));
+    });
+}
+
+TEST(HandSpellings, AttentionMasks) {
+    expect_spelled("attention", "causal where(r>=c,s,lowest)", [&](Graph& g) {
+        return matmul(sm(where(rows(g) >= iota(g, 7), S(g), -3.4028234663852886e38)), V(g));
+    });
+    expect_spelled("attention", "causal where(r>=c,s,-inf)",
+                   [&](Graph& g) { return matmul(sm(where(rows(g) >= iota(g, 7), S(g), -infinity)), V(g)); });
+    expect_spelled("attention", "causal where(r>=c,s,-1e9)",
+                   [&](Graph& g) { return matmul(sm(where(rows(g) >= iota(g, 7), S(g), -1e9)), V(g)); });
+    expect_spelled("attention", "causal where(r<c,-1e4,s)",
+                   [&](Graph& g) { return matmul(sm(where(rows(g) < iota(g, 7), -1e4, S(g))), V(g)); });
+    expect_spelled("attention", "causal s + where(r>=c,0,-inf)", [&](Graph& g) {
+        return matmul(sm(S(g) + where(rows(g) >= iota(g, 7), g.constant(DType::f32, 0.0), -infinity)), V(g));
+    });
+    expect_spelled("attention", "causal s + where(r>=c,0,-1e9)", [&](Graph& g) {
+        return matmul(sm(S(g) + where(rows(g) >= iota(g, 7), g.constant(DType::f32, 0.0), -1e9)), V(g));
+    });
+    expect_spelled("attention", "causal s + (1-mask)*-1e9", [&](Graph& g) {
+        auto m = cast(rows(g) >= iota(g, 7), DType::f32);
+        return matmul(sm(S(g) + (1 - m) * -1e9), V(g));
+    });
+    expect_refused("attention", "causal GPT-2: s*m - 1e10*(1-m)", "is not computed here", [&](Graph& g) {
+        auto m = cast(rows(g) >= iota(g, 7), DType::f32);
+        return matmul(sm(S(g) * m - 1e10 * (1 - m)), V(g));
+    });
+    expect_spelled("attention", "causal constant bool table", [&](Graph& g) {
+        std::vector<double> t;
+        for (int i = 0; i < 7; ++i)
+            for (int j = 0; j < 7; ++j) t.push_back(j <= i);
+        return matmul(sm(where(g.constant(DType::boolean, {7, 7}, t), S(g), -infinity)), V(g));
+    });
+    expect_spelled("attention", "causal constant float table -inf", [&](Graph& g) {
+        std::vector<double> t;
+        for (int i = 0; i < 7; ++i)
+            for (int j = 0; j < 7; ++j) t.push_back(j <= i ? 0 : -infinity);
+        return matmul(sm(S(g) + g.constant(DType::f32, {7, 7}, t)), V(g));
+    });
+    expect_spelled("attention", "causal iota float compare", [&](Graph& g) {
+        return matmul(sm(where(reshape(iota(g, 7, DType::f32), {7, 1}) >= iota(g, 7, DType::f32), S(g), -infinity)),
+                      V(g));
+    });
+    expect_spelled("attention", "causal mask weight tensor (GPT-2 buffer)", [&](Graph& g) {
+        auto m = g.weight("bias", DType::boolean, {1, 1, 7, 7});
+        return matmul(sm(where(m, S(g), -infinity)), V(g));
+    });
+    expect_spelled("attention", "input additive mask f32[B,1,1,S] (HF)", [&](Graph& g) {
+        auto m = g.input("m", DType::f32, {2, 1, 1, 7});
+        return matmul(sm(S(g) + m), V(g));
+    });
+    expect_spelled("attention", "input additive bias f32[1,H,T,S] (T5/ALiBi)", [&](Graph& g) {
+        auto m = g.input("m", DType::f32, {1, 8, 7, 7});
+        return matmul(sm(S(g) + m), V(g));
+    });
+    expect_spelled("attention", "key mask bool [B,S]", [&](Graph& g) {
+        auto m = g.input("m", DType::boolean, {2, 7});
+        return matmul(sm(where(reshape(m, {2, 1, 1, 7}), S(g), -infinity)), V(g));
+    });
+    expect_spelled("attention", "key mask i64 [B,S] ==0 -> -inf", [&](Graph& g) {
+        auto m = g.input("m", DType::i64, {2, 7});
+        return matmul(sm(where(reshape(m, {2, 1, 1, 7}) == 0, -infinity, S(g))), V(g));
+    });
+    expect_spelled("attention", "key mask f32 (1-m)*lowest (HF BERT)", [&](Graph& g) {
+        auto m = g.input("m", DType::f32, {2, 7});
+        return matmul(sm(S(g) + (1 - reshape(m, {2, 1, 1, 7})) * -3.4028234663852886e38), V(g));
+    });
+    expect_spelled("attention", "key mask f32 (1-m)*-10000", [&](Graph& g) {
+        auto m = g.input("m", DType::f32, {2, 7});
+        return matmul(sm(S(g) + (1 - reshape(m, {2, 1, 1, 7})) * -10000), V(g));
+    });
+    expect_spelled("attention", "bool mask [B,1,T,S]", [&](Graph& g) {
+        auto m = g.input("m", DType::boolean, {2, 1, 7, 7});
+        return matmul(sm(where(m, S(g), -infinity)), V(g));
+    });
+    expect_refused("attention", "multiplicative mask after softmax, renorm", "is not computed here", [&](Graph& g) {
+        auto m = g.input("m", DType::f32, {2, 1, 1, 7});
+        auto p = sm(S(g)) * m;
+        return matmul(p / sum(p, {-1}, true), V(g));
+    });
+    expect_spelled("attention", "sliding window r>=c && r-c<4", [&](Graph& g) {
+        auto r = rows(g), c = iota(g, 7);
+        return matmul(sm(where(r >= c && (r - c) < 4, S(g), -infinity)), V(g));
+    });
+    expect_refused("attention", "softcap tanh(s/30)*30 (gemma2)", "no operands",
+                   [&](Graph& g) { return matmul(sm(tanh(S(g) / 30) * 30), V(g)); });
+    expect_refused("attention", "attention sink / extra logit", "is not computed here", [&](Graph& g) {
+        auto s = S(g);
+        auto m = max(max_reduce(s, {-1}, true), 0);
+        auto e = exp(s - m);
+        return matmul(e / (sum(e, {-1}, true) + exp(-m)), V(g));
+    });
+}
+
+TEST(HandSpellings, AttentionHeads) {
+    expect_spelled("attention", "GQA repeat_kv (broadcast+reshape)", [](Graph& g) {
+        auto rep = [&](T k) {
+            return reshape(broadcast(reshape(k, {2, 4, 1, 7, 64}), {2, 4, 2, 7, 64}), {2, 8, 7, 64});
+        };
+        return matmul(sm(matmul(Q(g), kt(rep(K(g, 4)))) * 0.125), rep(V(g, 4)));
+    });
+    expect_spelled("attention", "GQA grouped 5-D", [](Graph& g) {
+        auto q = reshape(Q(g), {2, 4, 2, 7, 64});
+        auto k = reshape(K(g, 4), {2, 4, 1, 7, 64}), v = reshape(V(g, 4), {2, 4, 1, 7, 64});
+        return reshape(matmul(sm(matmul(q, kt(k)) * 0.125), v), {2, 8, 7, 64});
+    });
+    expect_spelled("attention", "GQA gather heads", [](Graph& g) {
+        std::vector<double> ix{0, 0, 1, 1, 2, 2, 3, 3};
+        auto i = g.constant(DType::i32, {8}, ix);
+        return matmul(sm(matmul(Q(g), kt(gather(K(g, 4), i, 1))) * 0.125), gather(V(g, 4), i, 1));
+    });
+    expect_spelled("attention", "GQA concat repeat_interleave", [](Graph& g) {
+        auto rep = [&](T k) {
+            std::vector<Tensor> p;
+            for (int h = 0; h < 4; h++) {
+                auto s = slice(k, 1, h, h + 1);
+                p.push_back(s);
+                p.push_back(s);
+            }
+            return concat(std::span<const Tensor>(p), 1);
+        };
+        return matmul(sm(matmul(Q(g), kt(rep(K(g, 4)))) * 0.125), rep(V(g, 4)));
+    });
+    expect_spelled("attention", "GQA q folded to [B,G,R*T,D]", [](Graph& g) {
+        auto q = reshape(Q(g), {2, 4, 14, 64});
+        return reshape(matmul(sm(matmul(q, kt(K(g, 4))) * 0.125), V(g, 4)), {2, 8, 7, 64});
+    });
+    expect_spelled("attention", "MQA broadcast heads",
+                   [](Graph& g) { return matmul(sm(matmul(Q(g), kt(K(g, 1))) * 0.125), V(g, 1)); });
+    expect_spelled("attention", "decode T=1 q [2,8,1,64]", [](Graph& g) {
+        auto q = g.input("q1", DType::f32, {2, 8, 1, 64});
+        return matmul(sm(matmul(q, kt(K(g))) * 0.125), V(g));
+    });
+    expect_spelled("attention", "decode T=1 B=1 H=1", [](Graph& g) {
+        auto q = g.input("q1", DType::f32, {1, 8, 1, 64}), k = g.input("k1", DType::f32, {1, 8, 9, 64}),
+             v = g.input("v1", DType::f32, {1, 8, 9, 64});
+        return matmul(sm(matmul(q, kt(k)) * 0.125), v);
+    });
+    expect_spelled("attention", "bf16 qk, f32 softmax, cast back", [](Graph& g) {
+        auto q = g.input("q", DType::bf16, {2, 8, 7, 64}), k = g.input("k", DType::bf16, {2, 8, 7, 64}),
+             v = g.input("v", DType::bf16, {2, 8, 7, 64});
+        return matmul(cast(sm(cast(matmul(q, kt(k)) * 0.125, DType::f32)), DType::bf16), v);
+    });
+    expect_spelled("attention", "v dim 32 != 64", [&](Graph& g) {
+        return matmul(sm(S(g)), g.input("v", DType::f32, {2, 8, 7, 32}));
+    });
+    expect_spelled("attention", "unnamed einsum: (k q^T)^T",
+                   [](Graph& g) { return matmul(sm(kt(matmul(K(g), kt(Q(g)))) * 0.125), V(g)); });
+    expect_spelled("attention", "attention + q bias/rope'd q", [](Graph& g) {
+        auto p = iota(g, 7);
+        return matmul(sm(matmul(rope(Q(g), p), kt(rope(K(g), p))) * 0.125), V(g));
+    });
+    expect_spelled("rope", "half split", [](Graph& g) { return rope(Q(g), iota(g, 7)); });
+}
+
+}  // namespace
+}  // namespace cairn::test
