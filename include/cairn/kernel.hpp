@@ -80,8 +80,10 @@ struct Definition {
     /// Calls the composite: operands and attributes as a Problem of this name lists them.
     std::function<std::vector<Tensor>(std::span<const Tensor> operands, const Attributes& attributes)> build;
     /// Problems in text form (no outputs) on which the pattern is made; symbols stand for any size, leading axes may be
-    /// added, `eps=?` leaves a number free, all other attributes and constants must agree: `layer_norm eps=? | f32[R,D]
-    /// f32[D] f32[D]`.
+    /// added, f32 stands for any float dtype (one for all operands), `eps=?` leaves a number free, `axis=?` the axis
+    /// (the last or one of the three before it), `f32[D]?` at the end an operand that may be missing; all other
+    /// attributes and constants must agree: `layer_norm eps=? | f32[R,D] f32[D]? f32[D]?`. The first that matches
+    /// counts.
     std::vector<std::string> patterns;
 };
 
