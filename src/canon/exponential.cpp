@@ -86,7 +86,8 @@ Scaled Canon::hyperbolic_tangent(const Scaled& x, DType dtype) {
     return add({{2 * sign * inverse.factor, inverse.core}, {-sign, one(dtype)}}, dtype);
 }
 
-// Of a + b e^x = e^x (a e^-x + b) the one with a falling exponent; a - a / (1 + e^x) = a e^x / (1 + e^x).
+// Of a + b e^x = e^x (a e^-x + b) the one with a falling exponent; a - a / (1 + e^x) = a e^x / (1 + e^x), and
+// the other way round.
 std::optional<Scaled> Canon::logistic_sum(const Scaled& first, const Scaled& second, DType dtype) {
     const bool number_first = terms_[first.core].kind == TermKind::one;
     const Scaled &a = number_first ? first : second, &b = number_first ? second : first;
@@ -99,14 +100,19 @@ std::optional<Scaled> Canon::logistic_sum(const Scaled& first, const Scaled& sec
         if (is_falling(b.core) || !is_falling(falling.core)) return std::nullopt;
         return multiply(whole, add({{a.factor * falling.factor, falling.core}, {b.factor, one(dtype)}}, dtype));
     }
-    if (powers.size() != 1 || powers[0].factor != -1 || terms_[powers[0].core].kind != TermKind::sum)
-        return std::nullopt;
-    const std::vector<Scaled> parts = terms_[powers[0].core].parts;
-    if (parts.size() != 2 || a.factor != -b.factor) return std::nullopt;
+    const auto inverse = std::find_if(powers.begin(), powers.end(), [&](const Scaled& power) {
+        return power.factor == -1 && terms_[power.core].kind == TermKind::sum && terms_[power.core].parts.size() == 2;
+    });
+    if (inverse == powers.end() || a.factor != -b.factor) return std::nullopt;
+    const std::vector<Scaled> parts = terms_[inverse->core].parts;
     const std::size_t number = terms_[parts[0].core].kind == TermKind::one ? 0 : 1;
     const Scaled rest = parts[1 - number];
     if (!is_constant(parts[number], 1) || !is_exponential(rest.core)) return std::nullopt;
-    return multiply({a.factor * rest.factor, rest.core}, whole);
+    if (powers.size() == 1) return multiply({a.factor * rest.factor, rest.core}, whole);
+    std::vector<Scaled> others = powers;
+    others.erase(others.begin() + (inverse - powers.begin()));
+    if (rest.factor != 1 || product(std::move(others), dtype) != rest.core) return std::nullopt;
+    return Scaled{a.factor, product({*inverse}, dtype)};
 }
 
 // The largest element m of y that a sum of e^y is shifted by, if `shift` is a multiple of such: e^(y - m) / sum

@@ -1,0 +1,179 @@
+#include "canon/canon.hpp"
+
+#include "tests/canon/pairs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace cairn::test {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+Tensor zero(T x) { return Graph(x.graph()).constant(DType::f32, 0.0); }
+
+TEST(CanonArithmetic, SameValuesHaveOneForm) {
+    const Pair pairs[] = {
+        {"an added mask", [](T x, T y, T) { return x + where(x < y, zero(x), -1e30); },
+         [](T x, T y, T) { return where(x < y, x, -1e30); }},
+        {"two masks of -inf",
+         [](T x, T y, T r) { return x + where(x < y, zero(x), -infinity) + where(r < 1, zero(x), -infinity); },
+         [](T x, T y, T r) { return where(x < y && r < 1, x, -infinity); }},
+        {"order of a sum", [](T x, T y, T r) { return x + (y + r); }, [](T x, T y, T r) { return (r + x) + y; }},
+        {"order of a product", [](T x, T y, T r) { return x * (y * r); }, [](T x, T y, T r) { return (r * x) * y; }},
+        {"differences", [](T x, T y, T) { return x - y; }, [](T x, T y, T) { return -(y - x); }},
+        {"distribution", [](T x, T y, T r) { return x * (y + r); }, [](T x, T y, T r) { return x * y + r * x; }},
+        {"distribution in a sum", [](T x, T y, T r) { return r + x * (y + r); },
+         [](T x, T y, T r) { return x * y + (r * x + r); }},
+        {"coefficients", [](T x, T y, T) { return 2 * (x / 3 + y); },
+         [](T x, T y, T) { return x * (2.0 / 3) + 2 * y; }},
+        {"powers", [](T x, T, T) { return x * x * x; }, [](T x, T, T) { return pow(x, 3); }},
+        {"roots", [](T x, T y, T) { return y / sqrt(x); }, [](T x, T y, T) { return y * rsqrt(x); }},
+        {"roots of multiples", [](T x, T, T) { return sqrt(4 * x); }, [](T x, T, T) { return 2 * sqrt(x); }},
+        {"roots of negatives", [](T x, T, T) { return sqrt(-4 * x); }, [](T x, T, T) { return 2 * pow(-x, 0.5); }},
+        {"e to a power", [](T x, T, T) { return 1 / exp(x); }, [](T x, T, T) { return exp(-x); }},
+    };
+    for (const Pair& pair : pairs) EXPECT_TRUE(same_form(pair)) << pair.text;
+}
+
+TEST(CanonArithmetic, OtherValuesHaveOtherForms) {
+    const Pair pairs[] = {
+        {"sign", [](T x, T y, T) { return x - y; }, [](T x, T y, T) { return y - x; }},
+        {"nothing is cancelled", [](T x, T y, T) { return x + y - y; }, [](T x, T, T) { return x * 1.0; }},
+        {"nor in products", [](T x, T y, T) { return x * y / y; }, [](T x, T, T) { return x * 1.0; }},
+        {"powers of sums within a sum", [](T x, T y, T r) { return r + x * rsqrt(y + r); },
+         [](T x, T y, T r) { return r + x / (y + r); }},
+        {"roots of sums within a sum", [](T x, T y, T r) { return r + x * sqrt(y + r); },
+         [](T x, T y, T r) { return r + x * (y + r); }},
+        {"nor a square by its root", [](T x, T, T) { return x * x / x; }, [](T x, T, T) { return x * 1.0; }},
+        {"square of a root", [](T x, T, T) { return sqrt(x) * sqrt(x); }, [](T x, T, T) { return x * 1.0; }},
+        {"root of a square", [](T x, T, T) { return sqrt(x * x); }, [](T x, T, T) { return x * 1.0; }},
+        {"root of a product", [](T x, T y, T) { return sqrt(x * y); }, [](T x, T y, T) { return sqrt(x) * sqrt(y); }},
+        {"zero times a value", [](T x, T, T) { return x + 0 * x; }, [](T x, T, T) { return x * 1.0; }},
+        {"zero times another value", [](T x, T, T) { return 0 * x; }, [](T, T y, T) { return 0 * y; }},
+        {"two masks that add up",
+         [](T x, T y, T r) { return x + where(x < y, zero(x), -1e30) + where(r < 1, zero(x), -1e30); },
+         [](T x, T y, T r) { return where(x < y && r < 1, x, -1e30); }},
+        {"weak mask", [](T x, T y, T) { return x + where(x < y, 0 * y, -4); },
+         [](T x, T y, T) { return where(x < y, x, -4); }},
+    };
+    for (const Pair& pair : pairs) EXPECT_FALSE(same_form(pair)) << pair.text;
+}
+
+TEST(CanonArithmetic, AnOverlongSumIsLeftWholeInSums) {
+    Graph g("g");
+    Tensor s = g.input("x", DType::f32, {4});
+    for (int i = 0; i < 400; ++i) s = s + g.input("x" + std::to_string(i), DType::f32, {4});
+    canon::Forms forms(*g.data());
+    std::size_t longest = 0;
+    for (ir::NodeId id = 0; id < g.size(); ++id)
+        longest = std::max(longest, forms.canon().term(forms[id].core).parts.size());
+    EXPECT_LE(longest, 9u);
+}
+
+TEST(CanonArithmetic, AnOverlongProductOrConditionIsLeftWhole) {
+    Graph g("g");
+    Tensor product = g.input("x", DType::f32, {4}), all = product > 0;
+    for (int i = 0; i < 400; ++i) {
+        const Tensor x = g.input("x" + std::to_string(i), DType::f32, {4});
+        product = product * x;
+        all = all && x > 0;
+    }
+    Tensor sum = g.input("n", DType::i64, {4});
+    for (int i = 0; i < 400; ++i) sum = sum + g.input("n" + std::to_string(i), DType::i64, {4});
+    canon::Forms forms(*g.data());
+    std::size_t longest = 0;
+    for (ir::NodeId id = 0; id < g.size(); ++id)
+        longest = std::max(longest, forms.canon().term(forms[id].core).parts.size());
+    EXPECT_LE(longest, 9u);
+}
+
+// A value of which each step reads the one before three times.
+Tensor leaky(Tensor x, int steps) {
+    for (int i = 0; i < steps; ++i) x = where(x > 0, x, 0.1 * x);
+    return x;
+}
+
+// As a tree this has 3^16 leaves.
+TEST(CanonArithmetic, WhatIsReadOftenIsMovedOnce) {
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {4, 8});
+    const Tensor a = reshape(leaky(x, 16), {8, 4}), b = leaky(reshape(x, {8, 4}), 16);
+    const Tensor c = swap_axes(leaky(x, 16), 0, 1), d = leaky(swap_axes(x, 0, 1), 16);
+    const canon::Forms forms(*g.data());
+    EXPECT_TRUE(forms.canon().same(forms[a.id()], forms[b.id()]));
+    EXPECT_TRUE(forms.canon().same(forms[c.id()], forms[d.id()]));
+    EXPECT_LE(forms.canon().size(), g.size());
+}
+
+TEST(CanonArithmetic, MovementGoesInwardUpToASize) {
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {4, 8});
+    Tensor y = x;
+    for (int i = 0; i < 500; ++i) y = reshape(leaky(y, 10), i % 2 ? Shape{4, 8} : Shape{i % 4 ? 8 : 16, i % 4 ? 4 : 2});
+    const Tensor whole = reshape(leaky(x, 500), {8, 4});
+    const canon::Forms forms(*g.data());
+    EXPECT_EQ(forms.canon().term(forms[whole.id()].core).op, ir::Op::reshape);
+    EXPECT_LE(forms.canon().size(), 2 * g.size());
+}
+
+TEST(CanonArithmetic, MovedIdsOfIdsTakeNoStack) {
+    Graph g("g");
+    const Tensor table = g.input("table", DType::i64, {9});
+    Tensor ids = g.input("ids", DType::i64, {4, 2});
+    for (int i = 0; i < 5000; ++i) ids = gather(table, ids, 0);
+    const Tensor moved = reshape(ids, {8});
+    const canon::Forms forms(*g.data());
+    EXPECT_EQ(forms.canon().term(forms[moved.id()].core).op, ir::Op::reshape);
+}
+
+// However many forms differ in numbers alone, each is found again by numbers within the tolerance, on either side.
+TEST(CanonArithmetic, FormsThatDifferInNumbersAreFoundByNumbersCloseBy) {
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {4});
+    const auto form = [&](double a, double b) { return sin(x * a + b); };
+    std::vector<std::pair<Tensor, Tensor>> pairs;
+    for (int i = 1; i < 2000; ++i) {
+        const double a = 0.37 * i, b = -1e-3 * i * i, near = i % 2 ? 1 + 6e-7 : 1 - 6e-7;
+        pairs.emplace_back(form(a, b), form(a * near, b * near));
+    }
+    const canon::Forms forms(*g.data());
+    for (const auto& [a, b] : pairs) {
+        EXPECT_TRUE(forms.canon().same(forms[a.id()], forms[b.id()]));
+        EXPECT_EQ(forms.canon().same(forms[a.id()], forms[pairs[5].first.id()]), a.id() == pairs[5].first.id());
+    }
+}
+
+TEST(CanonArithmetic, InfinitiesAndZerosMakeNoNaN) {
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {4});
+    const double inf = std::numeric_limits<double>::infinity();
+    for (const double c : {0.0, -0.0, inf, -inf, 3e38, 1e-45})
+        for (const Tensor& t :
+             {x * c, x + c, x / (x * c), pow(x, c), sqrt(x * c), max(x, c), x * c + x * c, where(x < c, x, c)})
+            g.output("y" + std::to_string(g.size()) + "_" + std::to_string(t.id()) +
+                         std::to_string(g.data()->outputs().size()),
+                     t);
+    canon::Forms forms(*g.data());
+    for (ir::NodeId id = 0; id < g.size(); ++id) {
+        EXPECT_FALSE(forms[id].factor != forms[id].factor) << id;
+        for (const canon::Scaled& part : forms.canon().term(forms[id].core).parts)
+            EXPECT_EQ(part.factor, part.factor) << id;
+    }
+}
+
+TEST(CanonArithmetic, LikeTermsAndFactorsAreOne) {
+    Graph g("g");
+    const Dim n = g.symbol("N", 0, 8);
+    const Tensor x = g.input("x", DType::f32, {n}), y = g.input("y", DType::f32, {1});
+    EXPECT_TRUE(same_form(x + x + x, 3 * x));
+    EXPECT_TRUE(same_form(x * y * x, pow(x, 2) * y));
+    EXPECT_TRUE(same_form(1 + x + 2, x + 3));
+    EXPECT_FALSE(same_form(x + x, x * x));
+    EXPECT_FALSE(same_form(x + 1e-3, x));
+}
+
+}  // namespace
+}  // namespace cairn::test
