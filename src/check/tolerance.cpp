@@ -34,14 +34,23 @@ double largest(DType dtype) {
 bool is_product(const std::string& name) { return name == "matmul" || name.starts_with("linear"); }
 bool is_sum(const std::string& name) { return name == "sum" || name == "mean"; }
 
-// sum |terms| of a product or sum, by the same oracle on absolute values.
+bool is_gated(const std::string& name) { return name == "linear_swiglu" || name.starts_with("linear_geglu"); }
+
+// sum |terms| of a product or sum, by the same oracle on absolute values. Of gate(x @ w) * (x @ v) both factors' errors
+// count, each beside the other's largest value.
 std::vector<double> term_sums(Problem problem, std::span<const Definition> definitions, const Expected& expected) {
+    const bool gated = is_gated(problem.definition);
+    if (gated) problem.inputs.pop_back();
     if (problem.definition.starts_with("linear") && problem.definition != "linear_residual")
-        problem.definition = "linear";
+        problem.definition = problem.inputs.size() == 2 ? "matmul" : "linear";
     std::vector<meaning::Value> inputs = expected.inputs;
     for (meaning::Value& input : inputs)
         for (double& x : input.data) x = std::fabs(x);
-    return expect(problem, definitions, std::move(inputs)).outputs.at(0).data;
+    if (!gated) return expect(problem, definitions, std::move(inputs)).outputs.at(0).data;
+    std::vector<double> sums = expect(problem, definitions, {inputs[0], inputs[1]}).outputs.at(0).data;
+    const std::vector<double> others = expect(problem, definitions, {inputs[0], inputs[2]}).outputs.at(0).data;
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] *= 2 * others[i];
+    return sums;
 }
 
 double term_count(const Problem& problem) {

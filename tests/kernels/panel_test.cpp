@@ -120,6 +120,18 @@ TEST(Panel, RefusalsSayWhy) {
               "needs rows of x that are contiguous and lie at one distance");
     EXPECT_EQ(refusal("matmul | f32[B,T,8]:(100000,8,1) f32[8,9]@panel32 -> f32[B,T,9]"),
               "needs rows of x that are contiguous and lie at one distance");
+    EXPECT_EQ(refusal("linear_gelu | f32[4,8] f32[8,9]@panel32 -> f32[4,9]"), "");
+    EXPECT_EQ(refusal("linear_gelu | f32[4,8] f32[8,9]@panel32 f32[4,9] -> f32[4,9]"), "needs a contiguous bias [N]");
+    EXPECT_EQ(refusal("linear_residual | f32[4,8] f32[8,9]@panel32 f32[4,9] -> f32[4,9]"), "");
+    EXPECT_EQ(refusal("linear_residual | f32[4,8] f32[8,9]@panel32 f32[9] -> f32[4,9]"),
+              "needs rows of the residual that are contiguous and lie at one distance");
+    EXPECT_EQ(refusal("linear_residual | f32[4,8] f32[8,9]@panel32 -> f32[4,9]"), "has the wrong number of operands");
+    EXPECT_EQ(refusal("linear_swiglu | f32[4,8] f32[8,9]@panel32 f32[8,9]@panel32 -> f32[4,9]"), "");
+    EXPECT_EQ(refusal("linear_swiglu | f32[4,8] f32[8,9]@panel32 f32[8,9] -> f32[4,9]"),
+              "needs a weight in the layout panel32");
+    EXPECT_EQ(refusal("linear_swiglu | f32[4,8] f32[8,9]@panel32 f32[8,7]@panel32 -> f32[4,9]"),
+              "needs a weight [K, N]");
+    EXPECT_EQ(refusal("linear_swiglu | f32[4,8] f32[8,9]@panel32 -> f32[4,9]"), "has the wrong number of operands");
 }
 
 // What AVX-512 runs but for its instructions: 12 x 32 tiles of 16 lanes, emulated where the machine has no such lanes.

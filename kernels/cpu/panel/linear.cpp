@@ -9,15 +9,22 @@
 
 /// x @ w for a packed w, with bias, activation and residual applied to each tile while it is in the first-level cache.
 /// Work is cut into blocks of rows times runs of panels; a block of x stays in the second-level cache while the panels
-/// stream by, each fetched while the one before is used.
+/// stream by, each fetched while the one before is used. In a gated product each panel of w is followed by that of v
+/// for the same columns, and the sums of the one wait in the cache for those of the other.
 namespace CAIRN_LEVEL {
 namespace {
 
+constexpr std::int64_t rows_per_block = 192;
+
 struct Product {
-    const float *x, *panels, *bias, *residual;
+    const float *x, *panels, *gated, *bias, *residual;
     float* out;
     Activation activation;
     std::int64_t rows, depth, columns, x_stride, out_stride, residual_stride;
+
+    /// A panel of w, and the panel of v that goes with it.
+    const float* panel(std::int64_t i) const { return panels + i * depth * panel_width; }
+    const float* gated_panel(std::int64_t i) const { return gated + i * depth * panel_width; }
 };
 
 CAIRN_INLINE F32 activate(F32 x, Activation activation) {
@@ -26,12 +33,14 @@ CAIRN_INLINE F32 activate(F32 x, Activation activation) {
         case Activation::relu: return max(x, F32{});
         case Activation::gelu: return gelu(x);
         case Activation::gelu_tanh: return gelu_tanh(x);
+        case Activation::silu: return silu(x);
     }
     return x;
 }
 
-// Writes the sums of `height` rows of panel `panel`.
-void finish(const Product& product, std::int64_t row, int height, std::int64_t panel, const TileSums& sums) noexcept {
+// Writes the results of `height` rows of panel `panel` from their sums in rows of 32, `gated` those over v.
+void finish(const Product& product, std::int64_t row, int height, std::int64_t panel, const float* sums,
+            const float* gated) noexcept {
     const std::int64_t first = panel * panel_width, width = std::min(panel_width, product.columns - first);
     for (std::int64_t j = 0; j < width; j += lanes) {
         const std::int64_t part = width - j, column = first + j;
@@ -39,9 +48,10 @@ void finish(const Product& product, std::int64_t row, int height, std::int64_t p
         const auto read = [&](const float* p) { return whole ? load(p) : load_part(p, part); };
         const F32 bias = product.bias != nullptr ? read(product.bias + column) : F32{};
         for (int i = 0; i < height; ++i) {
-            F32 y = load(sums.row[i] + j);
+            F32 y = load(sums + i * panel_width + j);
             if (product.bias != nullptr) y = y + bias;
             y = activate(y, product.activation);
+            if (gated != nullptr) y = y * load(gated + i * panel_width + j);
             if (product.residual != nullptr)
                 y = y + read(product.residual + (row + i) * product.residual_stride + column);
             float* to = product.out + (row + i) * product.out_stride + column;
@@ -57,38 +67,65 @@ void finish(const Product& product, std::int64_t row, int height, std::int64_t p
 // panels lie one behind the other.
 void run_whole(const Product& product, std::int64_t row, int height, std::int64_t begin, std::int64_t end) noexcept {
     constexpr std::int64_t distance = 4096;  // 16 KB: what memory delivers while it takes to answer, several times over
-    TileSums sums;
-    for (std::int64_t panel = begin; panel < end; ++panel) {
-        const float* from = product.panels + panel * product.depth * panel_width;
+    const auto tile = [&](const float* from, TileSums& sums) {
         whole_tiles[static_cast<std::size_t>(height - 1)](
             {product.x + row * product.x_stride, product.x_stride, from, product.depth, from + distance, panel_width},
             sums.row[0]);
-        finish(product, row, height, panel, sums);
+    };
+    TileSums sums, gated;
+    for (std::int64_t panel = begin; panel < end; ++panel) {
+        tile(product.panel(panel), sums);
+        if (product.gated != nullptr) tile(product.gated_panel(panel), gated);
+        finish(product, row, height, panel, sums.row[0], product.gated != nullptr ? gated.row[0] : nullptr);
     }
 }
 
-// A block of rows in tiles of about equal height. The first two passes over a panel fetch the next one, half of it
-// each.
-void run_block(const Product& product, Rows block, std::int64_t begin, std::int64_t end) noexcept {
+// All rows of a block over one panel, in tiles of about equal height: sums_of(first row) is where a tile's sums go,
+// done(first row, height) is called behind it. The first two passes over a panel fetch the one that is used next,
+// half of it each.
+template <typename F, typename Done>
+CAIRN_INLINE void run_panel(const Product& product, Rows block, const float* from, const float* next, F sums_of,
+                            Done done) noexcept {
     const std::int64_t first = block.stride, rows = block.count;
     const std::int64_t tiles = (rows + tile_height - 1) / tile_height;
-    TileSums sums;
-    for (std::int64_t panel = begin; panel < end; ++panel) {
-        const float* from = product.panels + panel * product.depth * panel_width;
-        const float* next = from + product.depth * panel_width;
-        int pass = 0;
-        for (std::int64_t tile = 0; tile < tiles; ++tile) {
-            const std::int64_t row = first + rows * tile / tiles;
-            const int height = static_cast<int>(first + rows * (tile + 1) / tiles - row);
-            for (int group = 0; group < panel_vectors; group += group_vectors, ++pass) {
-                const bool fetches = pass < 2;
-                group_tiles[static_cast<std::size_t>(height - 1)](
-                    {product.x + row * product.x_stride, product.x_stride, from + group * lanes, product.depth,
-                     fetches ? next + pass * product.depth * 16 : from, fetches ? 16 : 0},
-                    sums.row[0] + group * lanes);
-            }
-            finish(product, row, height, panel, sums);
+    int pass = 0;
+    for (std::int64_t tile = 0; tile < tiles; ++tile) {
+        const std::int64_t row = first + rows * tile / tiles;
+        const int height = static_cast<int>(first + rows * (tile + 1) / tiles - row);
+        float* sums = sums_of(row);
+        for (int group = 0; group < panel_vectors; group += group_vectors, ++pass) {
+            const bool fetches = pass < 2;
+            group_tiles[static_cast<std::size_t>(height - 1)](
+                {product.x + row * product.x_stride, product.x_stride, from + group * lanes, product.depth,
+                 fetches ? next + pass * product.depth * 16 : from, fetches ? 16 : 0},
+                sums + group * lanes);
         }
+        done(row, height);
+    }
+}
+
+void run_block(const Product& product, Rows block, std::int64_t begin, std::int64_t end) noexcept {
+    TileSums sums;
+    for (std::int64_t panel = begin; panel < end; ++panel)
+        run_panel(
+            product, block, product.panel(panel), product.panel(panel + 1), [&](std::int64_t) { return sums.row[0]; },
+            [&](std::int64_t row, int height) { finish(product, row, height, panel, sums.row[0], nullptr); });
+}
+
+// The block's sums over a panel of w, then those over the panel of v: each panel stays in the cache while it is used.
+void run_gated_block(const Product& product, Rows block, std::int64_t begin, std::int64_t end) noexcept {
+    alignas(64) float sums[rows_per_block][panel_width];
+    TileSums gated;
+    for (std::int64_t panel = begin; panel < end; ++panel) {
+        const float* other = product.gated_panel(panel);
+        run_panel(
+            product, block, product.panel(panel), other, [&](std::int64_t row) { return sums[row - block.stride]; },
+            [](std::int64_t, int) {});
+        run_panel(
+            product, block, other, product.panel(panel + 1), [&](std::int64_t) { return gated.row[0]; },
+            [&](std::int64_t row, int height) {
+                finish(product, row, height, panel, sums[row - block.stride], gated.row[0]);
+            });
     }
 }
 
@@ -107,6 +144,7 @@ Product product_of(const Args& args) noexcept {
     product.columns = out.shape[out.rank - 1];
     product.x_stride = x_rows.stride;
     product.out_stride = out_rows.stride;
+    if (plan.is_gated) product.gated = floats(args.inputs[2]);
     if (plan.has_bias) product.bias = floats(args.inputs[2]);
     if (plan.has_residual) {
         const TensorArg& residual = args.inputs[plan.has_bias ? 3 : 2];
@@ -123,7 +161,6 @@ void panel_linear(const Args& args, Team& team) {
     if (product.rows == 0) return;
     // Sizes alone decide the borders. Runs of panels are short enough to share out evenly, long enough for fetching
     // ahead to pay.
-    constexpr std::int64_t rows_per_block = 192;
     const std::int64_t panels = panel_count(product.columns), per_chunk = std::clamp<std::int64_t>(panels / 24, 1, 8);
     const std::int64_t chunks = (panels + per_chunk - 1) / per_chunk;
     const std::int64_t blocks = (product.rows + rows_per_block - 1) / rows_per_block;
@@ -133,6 +170,8 @@ void panel_linear(const Args& args, Team& team) {
         const std::int64_t first = product.rows * block / blocks, last = product.rows * (block + 1) / blocks;
         if (last - first <= whole_height)
             run_whole(product, first, static_cast<int>(last - first), begin, end);
+        else if (product.gated != nullptr)
+            run_gated_block(product, {last - first, first}, begin, end);
         else
             run_block(product, {last - first, first}, begin, end);
     }

@@ -6,13 +6,13 @@
 /// x @ w.
 namespace cairn::inline v0::kernels::cpu {
 
-enum class Activation : std::uint8_t { none, relu, gelu, gelu_tanh };
+enum class Activation : std::uint8_t { none, relu, gelu, gelu_tanh, silu };
 
 /// Inputs: x, the packed weight, then the bias, then the residual, where there are such. out = activation(x @ w + bias)
-/// + residual.
+/// + residual. A gated product has two packed weights and nothing else: out = activation(x @ w) * (x @ v).
 struct PanelPlan {
-    bool has_bias, has_residual;
     Activation activation;
+    bool has_bias, has_residual, is_gated;
 };
 
 }  // namespace cairn::inline v0::kernels::cpu
