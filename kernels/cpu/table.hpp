@@ -23,9 +23,9 @@
     ROW(rms_norm)            \
     ROW(add_layer_norm)      \
     ROW(add_rms_norm)        \
-    ROW(sum_last)            \
-    ROW(mean_last)           \
-    ROW(max_last)            \
+    ROW(sum_axis)            \
+    ROW(mean_axis)           \
+    ROW(max_axis)            \
     ROW(argmax_last)         \
     ROW(attention)
 // clang-format on

@@ -14,9 +14,9 @@ constinit const cairn::kernels::cpu::CpuTable cairn_table_wide = [] {
     table.rms_norm = wide::rms_norm;
     table.add_layer_norm = wide::add_layer_norm;
     table.add_rms_norm = wide::add_rms_norm;
-    table.sum_last = wide::sum_last;
-    table.mean_last = wide::mean_last;
-    table.max_last = wide::max_last;
+    table.sum_axis = wide::sum_axis;
+    table.mean_axis = wide::mean_axis;
+    table.max_axis = wide::max_axis;
     table.argmax_last = wide::argmax_last;
     table.attention = wide::attention;
     return table;

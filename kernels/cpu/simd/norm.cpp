@@ -1,74 +1,139 @@
-#include "kernels/cpu/simd/norm_settings.hpp"
-#include "kernels/cpu/simd/row_walk.hpp"
+#include "kernels/cpu/simd/column_walk.hpp"
 #include "kernels/cpu/simd/vector_math.hpp"
 
-/// Normalisations of each row, and the same of the sum of two tensors, which is given out too. The variance is taken
-/// from the differences to the mean, in a second pass over a row that is in the first-level cache: a large mean costs
+/// Normalisations of each row or column, and of each row of the sum of two tensors, which is given out too. The
+/// variance is taken from the differences to the mean, in a second pass over what is in the cache: a large mean costs
 /// no digits.
 namespace CAIRN_LEVEL {
 namespace {
 
-CAIRN_INLINE void layer_norm_row(float* y, const float* x, const float* gamma, const float* beta, std::int64_t n,
-                                 float eps) {
+enum class Kind { layer, rms };
+
+/// What becomes of a normalised element: `along` a row, where `at` reads the elements of a vector, and `down` a column
+/// at row i.
+struct AsIs {
+    template <typename At>
+    CAIRN_INLINE F32 along(At, F32 y) const {
+        return y;
+    }
+    CAIRN_INLINE F32 down(std::int64_t, F32 y) const { return y; }
+};
+struct TimesGamma {
+    const float* gamma;
+    template <typename At>
+    CAIRN_INLINE F32 along(At at, F32 y) const {
+        return y * at(gamma);
+    }
+    CAIRN_INLINE F32 down(std::int64_t i, F32 y) const { return y * gamma[i]; }
+};
+struct TimesGammaPlusBeta {
+    const float *gamma, *beta;
+    template <typename At>
+    CAIRN_INLINE F32 along(At at, F32 y) const {
+        return y * at(gamma) + at(beta);
+    }
+    CAIRN_INLINE F32 down(std::int64_t i, F32 y) const { return y * gamma[i] + beta[i]; }
+};
+
+/// Calls f with what the operands from `first` on say.
+template <Kind kind, typename F>
+CAIRN_INLINE void with_factors(const Args& args, const AxisPlan& plan, int first, F f) {
+    if (!plan.has_gamma) return f(AsIs{});
+    const float* gamma = floats(args.inputs[first]);
+    if constexpr (kind == Kind::layer) {
+        if (plan.has_beta) return f(TimesGammaPlusBeta{gamma, floats(args.inputs[first + 1])});
+    }
+    f(TimesGamma{gamma});
+}
+
+template <Kind kind, typename Factors>
+CAIRN_INLINE void norm_row(float* y, const float* x, std::int64_t n, float eps, const Factors& factors) {
     const float count = static_cast<float>(n);
-    const F32 mean = splat(sum_row(x, n, [](F32 v) { return v; }) / count);
-    const float variance = sum_row(x, n, [&](F32 v) { return (v - mean) * (v - mean); }) / count;
-    const F32 scale = splat(1.0f / __builtin_sqrtf(variance + eps));
-    map_row(y, n, [&](auto at) { return (at(x) - mean) * scale * at(gamma) + at(beta); });
+    if constexpr (kind == Kind::layer) {
+        const F32 mean = splat(sum_row(x, n, [](F32 v) { return v; }) / count);
+        const float variance = sum_row(x, n, [&](F32 v) { return (v - mean) * (v - mean); }) / count;
+        const F32 scale = splat(1.0f / __builtin_sqrtf(variance + eps));
+        map_row(y, n, [&](auto at) { return factors.along(at, (at(x) - mean) * scale); });
+    } else {
+        const float square = sum_row(x, n, [](F32 v) { return v * v; }) / count;
+        const F32 scale = splat(1.0f / __builtin_sqrtf(square + eps));
+        map_row(y, n, [&](auto at) { return factors.along(at, at(x) * scale); });
+    }
 }
 
-CAIRN_INLINE void rms_norm_row(float* y, const float* x, const float* gamma, std::int64_t n, float eps) {
-    const float square = sum_row(x, n, [](F32 v) { return v * v; }) / static_cast<float>(n);
-    const F32 scale = splat(1.0f / __builtin_sqrtf(square + eps));
-    map_row(y, n, [&](auto at) { return at(x) * scale * at(gamma); });
+/// Columns to what is left of them without their mean, and what makes its variance 1.
+template <Kind kind, int vectors>
+CAIRN_INLINE void norm_strip(const Strip<vectors>& strip, float* scales, float eps) {
+    const F32 count = splat(static_cast<float>(strip.length));
+    Totals<vectors> squares;
+    if constexpr (kind == Kind::layer) {
+        // The mean beside the first row, so that columns of one value have it as their mean.
+        Totals<vectors> first{};
+        for (int v = 0; v < vectors && strip.length > 0; ++v) first.of[v] = strip.at(0, v);
+        auto mean = sum_down(
+            strip, [&](std::int64_t i, int v) __attribute__((always_inline)) { return strip.at(i, v) - first.of[v]; });
+        for (int v = 0; v < vectors; ++v) mean.of[v] = first.of[v] + mean.of[v] / count;
+        squares = sum_down(
+            strip, [&](std::int64_t i, int v) __attribute__((always_inline)) {
+                const F32 d = strip.set(i, v, strip.at(i, v) - mean.of[v]);
+                return d * d;
+            });
+    } else {
+        squares = sum_down(
+            strip, [&](std::int64_t i, int v)
+                       __attribute__((always_inline)) { return strip.at(i, v) * strip.at(i, v); });
+    }
+    for (int v = 0; v < vectors; ++v) store(scales + v * lanes, 1.0f / sqrt(squares.of[v] / count + eps));
 }
 
-Rows rows_of(const TensorArg& arg) { return Rows(arg, arg.rank - 1); }
-std::int64_t width_of(const TensorArg& arg) { return arg.shape[arg.rank - 1]; }
-float eps_of(const Args& args) { return static_cast<const NormSettings*>(args.prepared)->eps; }
-
-/// inputs x, gamma, ...: f(y, x, width) for each row.
-template <typename F>
-CAIRN_INLINE void plain(const Args& args, Team& team, F f) {
-    const Rows in = rows_of(args.inputs[0]), out = rows_of(args.outputs[0]);
-    const std::int64_t width = width_of(args.inputs[0]);
-    share_rows(team, in.count, width, [&](std::int64_t row) {
-        f(floats_out(args.outputs[0]) + out.offset(row), floats(args.inputs[0]) + in.offset(row), width);
+/// inputs x, gamma, beta.
+template <Kind kind>
+CAIRN_INLINE void norm(const Args& args, Team& team) {
+    const AxisPlan& plan = plan_of(args);
+    const TensorArg &x = args.inputs[0], &y = args.outputs[0];
+    with_factors<kind>(args, plan, 1, [&](const auto& factors) {
+        if (plan.is_row) {
+            const Rows in(x, plan.first), out(y, plan.first);
+            const std::int64_t width = length_of(x, plan);
+            share_rows(team, in.count, width, [&](std::int64_t row) {
+                norm_row<kind>(floats_out(y) + out.offset(row), floats(x) + in.offset(row), width, plan.eps, factors);
+            });
+        } else {
+            work_across(
+                args, team, Across(x, y, plan),
+                [&](Held& held) {
+                    each_strip(held, [&](auto strip, float* scales) { norm_strip<kind>(strip, scales, plan.eps); });
+                },
+                [&](const Held& held, std::int64_t i, auto at) {
+                    return factors.down(i, at(held.rows + i * held.step) * at(held.of_column));
+                });
+        }
     });
 }
 
-/// inputs a, b, gamma, ...; outputs a + b and its normalisation: f(y, sum, width) for each row.
-template <typename F>
-CAIRN_INLINE void after_sum(const Args& args, Team& team, F f) {
-    const Rows left = rows_of(args.inputs[0]), right = rows_of(args.inputs[1]);
-    const Rows sum = rows_of(args.outputs[0]), out = rows_of(args.outputs[1]);
-    const std::int64_t width = width_of(args.inputs[0]);
-    share_rows(team, left.count, width, [&](std::int64_t row) {
-        const float* a = floats(args.inputs[0]) + left.offset(row);
-        const float* b = floats(args.inputs[1]) + right.offset(row);
-        float* s = floats_out(args.outputs[0]) + sum.offset(row);
-        map_row(s, width, [&](auto at) { return at(a) + at(b); });
-        f(floats_out(args.outputs[1]) + out.offset(row), s, width);
+/// inputs a, b, gamma, beta; outputs a + b and its normalisation.
+template <Kind kind>
+CAIRN_INLINE void norm_of_sum(const Args& args, Team& team) {
+    const AxisPlan& plan = plan_of(args);
+    const Rows left(args.inputs[0], plan.first), right(args.inputs[1], plan.first);
+    const Rows sum(args.outputs[0], plan.first), out(args.outputs[1], plan.first);
+    const std::int64_t width = length_of(args.inputs[0], plan);
+    with_factors<kind>(args, plan, 2, [&](const auto& factors) {
+        share_rows(team, left.count, width, [&](std::int64_t row) {
+            const float* a = floats(args.inputs[0]) + left.offset(row);
+            const float* b = floats(args.inputs[1]) + right.offset(row);
+            float* s = floats_out(args.outputs[0]) + sum.offset(row);
+            map_row(s, width, [&](auto at) { return at(a) + at(b); });
+            norm_row<kind>(floats_out(args.outputs[1]) + out.offset(row), s, width, plan.eps, factors);
+        });
     });
 }
 
 }  // namespace
 
-void layer_norm(const Args& args, Team& team) {
-    const float eps = eps_of(args), *gamma = floats(args.inputs[1]), *beta = floats(args.inputs[2]);
-    plain(args, team, [&](float* y, const float* x, std::int64_t n) { layer_norm_row(y, x, gamma, beta, n, eps); });
-}
-void rms_norm(const Args& args, Team& team) {
-    const float eps = eps_of(args), *gamma = floats(args.inputs[1]);
-    plain(args, team, [&](float* y, const float* x, std::int64_t n) { rms_norm_row(y, x, gamma, n, eps); });
-}
-void add_layer_norm(const Args& args, Team& team) {
-    const float eps = eps_of(args), *gamma = floats(args.inputs[2]), *beta = floats(args.inputs[3]);
-    after_sum(args, team, [&](float* y, const float* x, std::int64_t n) { layer_norm_row(y, x, gamma, beta, n, eps); });
-}
-void add_rms_norm(const Args& args, Team& team) {
-    const float eps = eps_of(args), *gamma = floats(args.inputs[2]);
-    after_sum(args, team, [&](float* y, const float* x, std::int64_t n) { rms_norm_row(y, x, gamma, n, eps); });
-}
+void layer_norm(const Args& args, Team& team) { norm<Kind::layer>(args, team); }
+void rms_norm(const Args& args, Team& team) { norm<Kind::rms>(args, team); }
+void add_layer_norm(const Args& args, Team& team) { norm_of_sum<Kind::layer>(args, team); }
+void add_rms_norm(const Args& args, Team& team) { norm_of_sum<Kind::rms>(args, team); }
 
 }  // namespace CAIRN_LEVEL

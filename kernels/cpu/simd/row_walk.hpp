@@ -1,8 +1,9 @@
 #pragma once
 
+#include "kernels/cpu/simd/axis_plan.hpp"
 #include "kernels/cpu/simd/vector.hpp"
 
-/// Rows along the last axis of tensors: finding them, sharing them out, folding over one.
+/// Rows of contiguous elements of tensors: finding them, sharing them out, folding over one.
 namespace CAIRN_LEVEL {
 
 inline constexpr int max_row_axes = 8;
@@ -13,17 +14,19 @@ struct Rows {
     std::int64_t shape[max_row_axes], strides[max_row_axes];
     std::int64_t count = 1;
 
+    Rows() = default;
     /// The first `leading` axes of `arg`.
     Rows(const TensorArg& arg, int leading) {
-        for (int axis = 0; axis < leading; ++axis) {
-            const std::int64_t size = arg.shape[axis];
-            count *= size;
-            if (size == 1) continue;
-            const bool merge = axes > 0 && strides[axes - 1] == arg.strides[axis] * size;
-            if (!merge) ++axes;
-            shape[axes - 1] = merge ? shape[axes - 1] * size : size;
-            strides[axes - 1] = arg.strides[axis];
-        }
+        for (int axis = 0; axis < leading; ++axis) add(arg.shape[axis], arg.strides[axis]);
+    }
+    /// One more axis, within those before.
+    void add(std::int64_t size, std::int64_t stride) {
+        count *= size;
+        if (size == 1) return;
+        const bool merge = axes > 0 && strides[axes - 1] == stride * size;
+        if (!merge) ++axes;
+        shape[axes - 1] = merge ? shape[axes - 1] * size : size;
+        strides[axes - 1] = stride;
     }
     std::int64_t offset(std::int64_t row) const {
         if (axes == 1) return row * strides[0];
@@ -35,6 +38,14 @@ struct Rows {
         return offset;
     }
 };
+
+inline const AxisPlan& plan_of(const Args& args) { return *static_cast<const AxisPlan*>(args.prepared); }
+/// The elements along the plan's axes.
+inline std::int64_t length_of(const TensorArg& arg, const AxisPlan& plan) {
+    std::int64_t length = 1;
+    for (int axis = plan.first; axis <= plan.last; ++axis) length *= arg.shape[axis];
+    return length;
+}
 
 /// Calls f(row) for this member's share of `count` rows of `width` elements; about 32 KB of input a chunk.
 template <typename F>

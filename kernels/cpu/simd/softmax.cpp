@@ -1,43 +1,74 @@
-#include "kernels/cpu/simd/row_walk.hpp"
+#include "kernels/cpu/simd/column_walk.hpp"
 #include "kernels/cpu/simd/vector_math.hpp"
 
-/// softmax and log_softmax of each row. A NaN, or a largest element that is infinite, makes the whole row NaN, as in
-/// the definition: the differences x - m are then NaN, and so is their sum.
+/// softmax and log_softmax of each row or column. A NaN, or a largest element that is infinite, makes the whole row
+/// NaN, as in the definition: the differences x - m are then NaN, and so is their sum.
 namespace CAIRN_LEVEL {
 namespace {
 
-struct RowPair {
-    Rows in, out;
-    std::int64_t width;
-    explicit RowPair(const Args& args)
-        : in(args.inputs[0], args.inputs[0].rank - 1),
-          out(args.outputs[0], args.outputs[0].rank - 1),
-          width(args.inputs[0].shape[args.inputs[0].rank - 1]) {}
-};
+/// f(y, x, width) for each row.
+template <typename F>
+CAIRN_INLINE void each_row(const Args& args, Team& team, const AxisPlan& plan, F f) {
+    const Rows in(args.inputs[0], plan.first), out(args.outputs[0], plan.first);
+    const std::int64_t width = length_of(args.inputs[0], plan);
+    share_rows(team, in.count, width, [&](std::int64_t row) {
+        f(floats_out(args.outputs[0]) + out.offset(row), floats(args.inputs[0]) + in.offset(row), width);
+    });
+}
+
+CAIRN_INLINE void softmax_row(float* y, const float* x, std::int64_t n) {
+    const F32 m = splat(max_row(x, n));
+    const F32 total = splat(map_sum_row(y, x, n, [&](F32 v) { return exp_negative(v - m); }));
+    map_row(y, n, [&](auto at) { return at(y) / total; });
+}
+
+CAIRN_INLINE void log_softmax_row(float* y, const float* x, std::int64_t n) {
+    const F32 m = splat(max_row(x, n));
+    const float sum = sum_row(x, n, [&](F32 v) { return exp_negative(v - m); });
+    const F32 logarithm = splat(log(splat(sum))[0]);
+    map_row(y, n, [&](auto at) { return (at(x) - m) - logarithm; });
+}
+
+/// Columns to e^(x - m), and the inverses of their sums.
+template <int vectors>
+CAIRN_INLINE void softmax_strip(const Strip<vectors>& strip, float* factors) {
+    const auto m = max_down(strip);
+    const auto total = sum_down(
+        strip, [&](std::int64_t i, int v)
+                   __attribute__((always_inline)) { return strip.set(i, v, exp_negative(strip.at(i, v) - m.of[v])); });
+    for (int v = 0; v < vectors; ++v) store(factors + v * lanes, 1.0f / total.of[v]);
+}
+
+/// Columns to x - m, and the logarithms of the sums of their exponentials.
+template <int vectors>
+CAIRN_INLINE void log_softmax_strip(const Strip<vectors>& strip, float* logarithms) {
+    const auto m = max_down(strip);
+    const auto total = sum_down(
+        strip, [&](std::int64_t i, int v)
+                   __attribute__((always_inline)) { return exp_negative(strip.set(i, v, strip.at(i, v) - m.of[v])); });
+    for (int v = 0; v < vectors; ++v) store(logarithms + v * lanes, log(total.of[v]));
+}
 
 }  // namespace
 
 void softmax(const Args& args, Team& team) {
-    const RowPair rows(args);
-    share_rows(team, rows.in.count, rows.width, [&](std::int64_t row) {
-        const float* x = floats(args.inputs[0]) + rows.in.offset(row);
-        float* y = floats_out(args.outputs[0]) + rows.out.offset(row);
-        const F32 m = splat(max_row(x, rows.width));
-        const F32 total = splat(map_sum_row(y, x, rows.width, [&](F32 v) { return exp_negative(v - m); }));
-        map_row(y, rows.width, [&](auto at) { return at(y) / total; });
-    });
+    const AxisPlan& plan = plan_of(args);
+    if (plan.is_row)
+        return each_row(args, team, plan, [](float* y, const float* x, std::int64_t n) { softmax_row(y, x, n); });
+    work_across(
+        args, team, Across(args.inputs[0], args.outputs[0], plan),
+        [](Held& held) { each_strip(held, [](auto strip, float* factors) { softmax_strip(strip, factors); }); },
+        [](const Held& held, std::int64_t i, auto at) { return at(held.rows + i * held.step) * at(held.of_column); });
 }
 
 void log_softmax(const Args& args, Team& team) {
-    const RowPair rows(args);
-    share_rows(team, rows.in.count, rows.width, [&](std::int64_t row) {
-        const float* x = floats(args.inputs[0]) + rows.in.offset(row);
-        float* y = floats_out(args.outputs[0]) + rows.out.offset(row);
-        const F32 m = splat(max_row(x, rows.width));
-        const float sum = sum_row(x, rows.width, [&](F32 v) { return exp_negative(v - m); });
-        const F32 logarithm = splat(log(splat(sum))[0]);
-        map_row(y, rows.width, [&](auto at) { return (at(x) - m) - logarithm; });
-    });
+    const AxisPlan& plan = plan_of(args);
+    if (plan.is_row)
+        return each_row(args, team, plan, [](float* y, const float* x, std::int64_t n) { log_softmax_row(y, x, n); });
+    work_across(
+        args, team, Across(args.inputs[0], args.outputs[0], plan),
+        [](Held& held) { each_strip(held, [](auto strip, float* logs) { log_softmax_strip(strip, logs); }); },
+        [](const Held& held, std::int64_t i, auto at) { return at(held.rows + i * held.step) - at(held.of_column); });
 }
 
 }  // namespace CAIRN_LEVEL

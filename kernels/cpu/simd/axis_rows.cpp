@@ -1,0 +1,260 @@
+#include "kernels/cpu/simd/axis_plan.hpp"
+#include "kernels/cpu/simd/plain_memory.hpp"
+#include "kernels/cpu/table.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+/// The rows of what works along an axis, in f32: softmax, the normalisations, reductions.
+namespace cairn::inline v0::kernels::cpu {
+namespace {
+
+constexpr int max_rank = 8;
+
+/// The axes of the first input that a Problem works along, or why it cannot be done.
+struct AxisRun {
+    std::size_t first = 0, last = 0;
+    bool is_row = false;  ///< contiguous elements; else the last axis is, and is another
+    Refusal refusal;
+};
+
+/// Whether axes [first, last] lie behind one another, so that they are one axis, and its stride.
+bool is_one_axis(const TensorDesc& tensor, std::size_t first, std::size_t last, Dim& stride) {
+    stride = 1;
+    bool is_innermost = true;
+    Dim expected = 1;
+    for (std::size_t i = last + 1; i-- > first;) {
+        if (tensor.shape[i] == Dim(1)) continue;
+        if (is_innermost) stride = tensor.strides[i];
+        if (!is_innermost && !(tensor.strides[i] == expected)) return false;
+        expected = tensor.strides[i] * tensor.shape[i];
+        is_innermost = false;
+    }
+    return true;
+}
+
+/// `name` is `axis` or `axes`. Without the attribute the last is meant, by an empty list all.
+AxisRun axes_of(const Problem& problem, std::string_view name) {
+    const TensorDesc& x = problem.inputs[0];
+    const std::size_t rank = x.shape.size();
+    AxisRun run;
+    if (rank == 0) return run.refusal = "needs an axis", run;
+    run.first = run.last = rank - 1;
+    if (problem.attributes.has(name)) {
+        std::vector<std::int64_t> axes;
+        for (const Dim& axis : problem.attributes.dims(name))
+            axes.push_back(axis.constant() < 0 ? axis.constant() + static_cast<std::int64_t>(rank) : axis.constant());
+        for (std::size_t i = 0; axes.empty() && i < rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
+        std::sort(axes.begin(), axes.end());
+        if (axes.front() < 0 || axes.back() >= static_cast<std::int64_t>(rank))
+            return run.refusal = "needs axes of x", run;
+        for (std::size_t i = 1; i < axes.size(); ++i)
+            if (axes[i] != axes[i - 1] + 1) return run.refusal = "works along neighbouring axes only", run;
+        run.first = static_cast<std::size_t>(axes.front());
+        run.last = static_cast<std::size_t>(axes.back());
+    }
+    Dim stride;
+    if (!is_one_axis(x, run.first, run.last, stride))
+        return run.refusal = "needs axes that lie behind one another in memory", run;
+    const bool is_innermost = std::all_of(x.shape.begin() + static_cast<std::ptrdiff_t>(run.last) + 1, x.shape.end(),
+                                          [](const Dim& size) { return size == Dim(1); });
+    run.is_row = is_innermost && stride == Dim(1);
+    if (!run.is_row && (run.last == rank - 1 || !is_last_contiguous(x))) run.refusal = "needs a contiguous last axis";
+    return run;
+}
+
+/// Whether a tensor of the shape of x can be walked as x is.
+bool is_walkable(const TensorDesc& tensor, const AxisRun& run) {
+    if (!run.is_row) return is_last_contiguous(tensor);
+    return tensor.shape[run.last] == Dim(1) || tensor.strides[run.last] == Dim(1);
+}
+
+/// f32 operands, at most `most` of them; the first `wide` and all outputs of one shape, the others gamma and beta.
+Refusal needs_operands(const Problem& problem, std::size_t wide, std::size_t most, std::size_t outputs) {
+    const std::size_t inputs = problem.inputs.size();
+    if (inputs < wide || inputs > most || problem.outputs.size() != outputs) return "a wrong number of operands";
+    if (Refusal no = needs_plain(problem, max_rank); !no.empty()) return no;
+    const AxisRun run = axes_of(problem, "axis");
+    if (!run.refusal.empty()) return run.refusal;
+    if (run.first != run.last) return "works along one axis";
+    const Shape& shape = problem.inputs[0].shape;
+    for (const auto* side : {&problem.inputs, &problem.outputs}) {
+        for (std::size_t i = 0; i < side->size(); ++i) {
+            const TensorDesc& tensor = (*side)[i];
+            if (tensor.dtype != DType::f32) return "needs f32";
+            if (side == &problem.outputs || i < wide) {
+                if (tensor.shape != shape) return "needs operands of one shape";
+                if (!is_walkable(tensor, run)) return "needs a contiguous last axis";
+            } else {
+                if (tensor.shape.size() != 1 || !(tensor.shape[0] == shape[run.last]) || !is_last_contiguous(tensor))
+                    return "needs contiguous gamma and beta of the axis";
+            }
+        }
+    }
+    return wide == 2 && !run.is_row ? "works along the last axis only" : Refusal();
+}
+
+Refusal accepts_softmax(const Problem& problem) { return needs_operands(problem, 1, 1, 1); }
+Refusal accepts_layer_norm(const Problem& problem) { return needs_operands(problem, 1, 3, 1); }
+Refusal accepts_rms_norm(const Problem& problem) { return needs_operands(problem, 1, 2, 1); }
+Refusal accepts_add_layer_norm(const Problem& problem) { return needs_operands(problem, 2, 4, 2); }
+Refusal accepts_add_rms_norm(const Problem& problem) { return needs_operands(problem, 2, 3, 2); }
+
+/// What column_walk.hpp holds, for each member.
+Dim workspace(const Problem& problem, int threads) {
+    const AxisRun run = axes_of(problem, "axis");
+    if (run.is_row) return 0;
+    const Dim rows = max(problem.inputs[0].shape[run.first], 1);
+    const Dim bytes = max(min(rows * Dim(widest_row), Dim(held_bytes)), rows * Dim(narrowest_row));
+    return ceildiv(bytes, 64) * Dim(64 * threads);
+}
+
+Refusal accepts_reduction(const Problem& problem) {
+    if (problem.inputs.size() != 1 || problem.outputs.size() != 1) return "needs one input and one output";
+    if (Refusal no = needs_plain(problem, max_rank); !no.empty()) return no;
+    const TensorDesc &x = problem.inputs[0], &out = problem.outputs[0];
+    const bool index = problem.definition == "argmax";
+    if (x.dtype != DType::f32 || out.dtype != (index ? DType::i32 : DType::f32)) return "needs f32";
+    const AxisRun run = axes_of(problem, index ? "axis" : "axes");
+    if (!run.refusal.empty()) return run.refusal;
+    if (index && !run.is_row) return "works along the last axis only";
+    // The axes are kept with size 1, or gone.
+    Shape kept = x.shape, gone = x.shape;
+    const auto first = static_cast<std::ptrdiff_t>(run.first), end = static_cast<std::ptrdiff_t>(run.last) + 1;
+    std::fill(kept.begin() + first, kept.begin() + end, Dim(1));
+    gone.erase(gone.begin() + first, gone.begin() + end);
+    if (out.shape != kept && out.shape != gone) return "needs an output of one element for all along the axes";
+    return run.is_row || is_last_contiguous(out) ? Refusal() : "needs a contiguous last axis";
+}
+
+std::shared_ptr<const void> prepare(const Problem& problem, int) {
+    const std::string_view name = problem.attributes.has("axes") ? "axes" : "axis";
+    const AxisRun run = axes_of(problem, name);
+    const std::size_t wide = problem.definition.starts_with("add_") ? 2 : 1, inputs = problem.inputs.size();
+    return std::make_shared<AxisPlan>(
+        AxisPlan{static_cast<int>(run.first), static_cast<int>(run.last), run.is_row,
+                 problem.attributes.has("eps") ? static_cast<float>(problem.attributes.number("eps")) : 0.0f,
+                 inputs > wide, inputs > wide + 1});
+}
+
+Cost cost(const Problem& problem) {
+    const double elements = static_cast<double>(element_count(problem.inputs[0].shape).constant());
+    const bool exponential = problem.definition.find("softmax") != std::string::npos;
+    return {elements * (exponential ? 20 : 8), bytes_of(problem), 0.25};
+}
+
+struct Family {
+    Isa isa;
+    std::vector<Kernel>& kernels;
+
+    Kernel& add(const std::string& definition, const char* dtype, Refusal (*accepts)(const Problem&), Run run,
+                std::vector<std::string> samples) {
+        Kernel made;
+        made.id = "cpu." + std::string(to_string(isa)) + "." + definition + "." + dtype + "@1";
+        made.definition = definition;
+        made.isa = isa;
+        made.accepts = accepts;
+        made.run = run;
+        made.cost = cost;
+        made.prepare = prepare;
+        made.samples = std::move(samples);
+        kernels.push_back(std::move(made));
+        return kernels.back();
+    }
+};
+
+void add_softmaxes(Family& family, const CpuTable& table) {
+    const std::pair<const char*, Run> softmaxes[] = {{"softmax", table.softmax}, {"log_softmax", table.log_softmax}};
+    for (const auto& [name, run] : softmaxes) {
+        const std::string op(name);
+        family.add(op, "f32", accepts_softmax, run,
+                   {op + " axis=(-1) | f32[R,N] -> f32[R,N] where R in 0..40, N in 1..300",
+                    op + " axis=(-1) | f32[2,3,N]:(3*N,N,1) -> f32[2,3,N]:(N,2*N,1) where N in 1..70",
+                    op + " axis=(-1) | f32[5,768]:(0,1) -> f32[5,768]", op + " axis=(-1) | f32[4,5000] -> f32[4,5000]",
+                    op + " axis=(0) | f32[N,C] -> f32[N,C] where N in 1..300, C in 0..150",
+                    op + " axis=(1) | f32[2,N,3,W]:(3*N*W,W,N*W,1) -> f32[2,N,3,W] where N in 1..40, W in 1..70",
+                    op + " axis=(-3) | f32[2,N,5,7] -> f32[2,N,5,7] where N in 1..1000",
+                    op + " axis=(1) | f32[R,N,1] -> f32[R,N,1] where R in 0..40, N in 1..90",
+                    op + " axis=(0) | f32[20000,9] -> f32[20000,9]"});
+        family.kernels.back().in_place = {{0, 0}};
+        family.kernels.back().workspace = workspace;
+    }
+}
+
+void add_norms(Family& family, const CpuTable& table) {
+    Kernel& layer = family.add(
+        "layer_norm", "f32", accepts_layer_norm, table.layer_norm,
+        {"layer_norm eps=1e-05 | f32[R,N] f32[N] f32[N] -> f32[R,N] where R in 0..40, N in 1..300",
+         "layer_norm eps=1e-12 | f32[2,T,768]:(768,1536,1) f32[768]! f32[768]! -> f32[2,T,768] where T in 1..20",
+         "layer_norm eps=1e-05 | f32[R,N] f32[N] -> f32[R,N] where R in 0..40, N in 1..300",
+         "layer_norm eps=1e-05 | f32[R,N] -> f32[R,N] where R in 0..40, N in 1..300",
+         "layer_norm axis=(1) eps=1e-05 | f32[2,N,5,7] f32[N]! f32[N]! -> f32[2,N,5,7] where N in 8..600",
+         "layer_norm axis=(0) eps=1e-05 | f32[N,C] f32[N] -> f32[N,C] where N in 1..300, C in 0..150",
+         "layer_norm axis=(-2) eps=1e-05 | f32[2,N,W]:(W,2*W,1) -> f32[2,N,W] where N in 1..40, W in 1..70"});
+    layer.in_place = {{0, 0}};
+    layer.workspace = workspace;
+    Kernel& rms =
+        family.add("rms_norm", "f32", accepts_rms_norm, table.rms_norm,
+                   {"rms_norm eps=1e-06 | f32[R,N] f32[N] -> f32[R,N] where R in 0..40, N in 1..300",
+                    "rms_norm eps=1e-06 | f32[2,T,640]:(640,1280,1) f32[640]! -> f32[2,T,640] where T in 1..20",
+                    "rms_norm eps=1e-06 | f32[R,N] -> f32[R,N] where R in 0..40, N in 1..300",
+                    "rms_norm axis=(1) eps=1e-06 | f32[2,N,5,7] f32[N]! -> f32[2,N,5,7] where N in 1..600",
+                    "rms_norm axis=(0) eps=1e-06 | f32[N,C] -> f32[N,C] where N in 1..300, C in 0..150"});
+    rms.in_place = {{0, 0}};
+    rms.workspace = workspace;
+    family
+        .add("add_layer_norm", "f32", accepts_add_layer_norm, table.add_layer_norm,
+             {"add_layer_norm eps=1e-05 | f32[R,N] f32[R,N] f32[N] f32[N] -> f32[R,N] f32[R,N] "
+              "where R in 0..40, N in 1..300",
+              "add_layer_norm eps=1e-05 | f32[2,T,768] f32[2,T,768]:(768,0,1) f32[768]! "
+              "f32[768]! -> f32[2,T,768] f32[2,T,768] where T in 1..20",
+              "add_layer_norm eps=1e-05 | f32[R,N] f32[R,N] f32[N] -> f32[R,N] f32[R,N] where R in 0..40, N in 1..300",
+              "add_layer_norm eps=1e-05 | f32[R,N] f32[R,N] -> f32[R,N] f32[R,N] where R in 0..40, N in 1..300"})
+        .in_place = {{0, 0}, {1, 0}, {0, 1}, {1, 1}};
+    family
+        .add("add_rms_norm", "f32", accepts_add_rms_norm, table.add_rms_norm,
+             {"add_rms_norm eps=1e-06 | f32[R,N] f32[R,N] f32[N] -> f32[R,N] f32[R,N] where R in 0..40, N in 1..300",
+              "add_rms_norm eps=1e-06 | f32[R,N] f32[R,N] -> f32[R,N] f32[R,N] where R in 0..40, N in 1..300"})
+        .in_place = {{0, 0}, {1, 0}, {0, 1}, {1, 1}};
+}
+
+/// Samples of a reduction that keeps its axes, or loses them; `attributes` come behind the axes.
+std::vector<std::string> reduction_samples(const std::string& op, const std::string& attributes, bool kept) {
+    const auto sample = [&](const std::string& axes, const std::string& x, const std::string& keeping,
+                            const std::string& losing, const std::string& where) {
+        return op + " axes=(" + axes + ")" + attributes + " | f32" + x + " -> f32" + (kept ? keeping : losing) +
+               (where.empty() ? "" : " where ") + where;
+    };
+    const std::string least = op == "mean" ? "1" : "0";
+    return {sample("-1", "[R,N]", "[R,1]", "[R]", "R in 0..40, N in " + least + "..300"),
+            sample("-1", "[2,T,33]:(33,66,1)", "[2,T,1]", "[2,T]", "T in 1..50"),
+            sample("0", "[N,C]", "[1,C]", "[C]", "N in " + least + "..300, C in 0..3000"),
+            sample("-2", "[2,N,3,W]:(3*N*W,3*W,W,1)", "[2,N,1,W]", "[2,N,W]", "N in 1..40, W in 1..70"),
+            sample("2,3", "[B,3,5,7]", "[B,3,1,1]", "[B,3]", "B in 0..4"),
+            sample("1,-2", "[B,3,H,7]", "[B,1,1,7]", "[B,7]", "B in 0..4, H in 1..40"),
+            sample("0,1", "[4,30]", "[1,1]", "[]", "")};
+}
+
+void add_reductions(Family& family, const CpuTable& table) {
+    family.add("sum", "f32", accepts_reduction, table.sum_axis, reduction_samples("sum", "", true));
+    Kernel& mean =
+        family.add("mean", "f32", accepts_reduction, table.mean_axis, reduction_samples("mean", " keepdims=(1)", true));
+    for (std::string& sample : reduction_samples("mean", " keepdims=(0)", false))
+        mean.samples.push_back(std::move(sample));
+    family.add("max_reduce", "f32", accepts_reduction, table.max_axis, reduction_samples("max_reduce", "", true));
+    family.add("argmax", "f32", accepts_reduction, table.argmax_last,
+               {"argmax axis=(-1) | f32[R,N] -> i32[R,1] where R in 0..40, N in 1..300",
+                "argmax axis=(-1) | f32[T,50257] -> i32[T,1] where T in 1..2"});
+}
+
+}  // namespace
+
+void add_row_kernels(std::vector<Kernel>& kernels, Isa isa, const CpuTable& table) {
+    Family family{isa, kernels};
+    add_softmaxes(family, table);
+    add_norms(family, table);
+    add_reductions(family, table);
+}
+
+}  // namespace cairn::inline v0::kernels::cpu
