@@ -42,9 +42,27 @@ std::string problem_text(const Shape4& s, bool causal, bool mask, const std::str
            tensor(s.batch, s.heads, s.queries, s.value_depth, form == Form::capacity ? Form::dense : form);
 }
 
+/// The fourth operand: of what kind, and its axes along [B, H, T, S].
+struct Mask {
+    enum class Kind { none, boolean, hiding, added } kind = Kind::none;
+    std::int64_t shape[4] = {1, 1, 1, 1};
+
+    std::int64_t place(std::int64_t b, std::int64_t h, std::int64_t t, std::int64_t j) const {
+        std::int64_t index = 0, i = 0;
+        for (const std::int64_t at : {b, h, t, j}) {
+            index = index * shape[i] + (shape[i] == 1 ? 0 : at);
+            ++i;
+        }
+        return index;
+    }
+};
+Mask mask_of_keys(const Shape4& s, bool exists) {
+    return {exists ? Mask::Kind::boolean : Mask::Kind::none, {s.batch, 1, 1, s.keys}};
+}
+
 /// The definition, in doubles, one query after another.
-void expected_row(const SimdCase& c, const Shape4& s, bool causal, bool mask, double masked_score, std::int64_t b,
-                  std::int64_t h, std::int64_t t, std::vector<double>& out) {
+void expected_row(const SimdCase& c, const Shape4& s, bool causal, const Mask& mask, double masked_score,
+                  std::int64_t b, std::int64_t h, std::int64_t t, std::vector<double>& out) {
     const std::int64_t g = h / (s.heads / s.key_heads);
     std::vector<double> score(static_cast<std::size_t>(s.keys));
     double largest = -INFINITY;
@@ -54,9 +72,11 @@ void expected_row(const SimdCase& c, const Shape4& s, bool causal, bool mask, do
             dot += c.inputs[0].get(((b * s.heads + h) * s.queries + t) * s.depth + d) *
                    c.inputs[1].get(((b * s.key_heads + g) * s.keys + j) * s.depth + d);
         }
-        const bool visible =
-            (!causal || j <= t + s.keys - s.queries) && (!mask || c.inputs[3].get(b * s.keys + j) != 0);
-        score[static_cast<std::size_t>(j)] = visible ? dot * 0.3 : masked_score;
+        const double mark = mask.kind == Mask::Kind::none ? 0 : c.inputs[3].get(mask.place(b, h, t, j));
+        const bool is_added = mask.kind == Mask::Kind::added;
+        const bool seen = mask.kind == Mask::Kind::boolean ? mark != 0 : is_added || mark == 0;
+        const bool visible = (!causal || j <= t + s.keys - s.queries) && seen;
+        score[static_cast<std::size_t>(j)] = visible ? dot * 0.3 + (is_added ? mark : 0) : masked_score;
         largest = std::max(largest, score[static_cast<std::size_t>(j)]);
     }
     double total = 0;
@@ -85,7 +105,7 @@ void check(const std::string& level, const Shape4& s, bool causal, bool mask, bo
     ASSERT_EQ(c.run(find(kernels_of(level), "attention"), members), "");
     std::vector<double> row;
     for (std::int64_t i = 0; i < s.batch * s.heads * s.queries; ++i) {
-        expected_row(c, s, causal, mask, infinite ? -INFINITY : -1e38, i / (s.heads * s.queries),
+        expected_row(c, s, causal, mask_of_keys(s, mask), infinite ? -INFINITY : -1e38, i / (s.heads * s.queries),
                      i / s.queries % s.heads, i % s.queries, row);
         for (std::int64_t d = 0; d < s.value_depth; ++d) {
             const double a = c.outputs[0].get(i * s.value_depth + d), e = row[static_cast<std::size_t>(d)];
@@ -170,10 +190,67 @@ TEST_P(SimdAttention, SpecialValuesAreThoseOfTheDefinition) {
                 ASSERT_EQ(c.run(find(kernels_of(GetParam()), "attention"), 2), "");
                 std::vector<double> row;
                 for (std::int64_t i = 0; i < 2 * queries; ++i) {
-                    expected_row(c, s, true, mask, infinite ? -INFINITY : -1e38, 0, i / queries, i % queries, row);
+                    expected_row(c, s, true, mask_of_keys(s, mask), infinite ? -INFINITY : -1e38, 0, i / queries,
+                                 i % queries, row);
                     for (std::int64_t d = 0; d < 9; ++d) {
                         const double a = c.outputs[0].get(i * 9 + d), e = row[static_cast<std::size_t>(d)];
                         EXPECT_TRUE(a == e || (std::isnan(e) ? std::isnan(a) : std::fabs(a - e) <= 1e-5))
+                            << "row " << i << " element " << d << ": " << a << " for " << e;
+                    }
+                }
+            }
+}
+
+/// Coin flips, or added numbers some of which hide; the first query of all sees nothing, the second only what is
+/// lowest.
+void fill_mask(Operand& mask, const Mask& of, std::mt19937& random) {
+    const std::int64_t queries = of.shape[2], keys = of.shape[3];
+    for (std::int64_t i = 0; i < mask.size(); ++i) {
+        const double chance = std::generate_canonical<double, 32>(random);
+        const std::int64_t query = i / keys % queries;
+        const bool nothing = queries > 1 && query == 0;
+        if (of.kind != Mask::Kind::added)
+            mask.set(i, nothing ? of.kind == Mask::Kind::hiding : chance < 0.5);
+        else
+            mask.set(i, nothing || chance < 0.2 ? -INFINITY : queries > 1 && query == 1 ? -1e30 : chance * 4 - 2);
+    }
+}
+
+// Each axis of the mask may be 1, whatever the score of hidden keys is: beside a low one nothing, else its share.
+TEST_P(SimdAttention, MasksOfPairs) {
+    unsigned seed = 0;
+    for (const Shape4& s :
+         {Shape4{2, 4, 2, 3, 20, 8, 9}, Shape4{2, 2, 1, 40, 300, 16, 16}, Shape4{1, 2, 2, 9, 5, 4, 4}})
+        for (const Mask::Kind kind : {Mask::Kind::boolean, Mask::Kind::hiding, Mask::Kind::added})
+            for (int axes = 0; axes < 16; ++axes) {
+                const char* const scores[] = {"-1e+38", "-1e+30", "-10000", "-0.5", "-inf"};
+                const std::string masked_score = scores[++seed % 5];
+                const bool causal = seed % 2 == 1;
+                Mask mask{kind, {s.batch, s.heads, s.queries, s.keys}};
+                for (int i = 0; i < 4; ++i)
+                    if ((axes >> i & 1) != 0) mask.shape[i] = 1;
+                const auto& m = mask.shape;
+                std::string text = problem_text(s, causal, false, masked_score, Form::dense);
+                text.insert(text.find(" scale"), kind == Mask::Kind::hiding ? " pairs=(1) hides=(1)" : " pairs=(1)");
+                // Of every second case the keys lie two apart.
+                text.insert(text.find(" ->"), (kind == Mask::Kind::added ? " f32" : " bool") +
+                                                  list({m[0], m[1], m[2], m[3]}, '[', ']') + ":" +
+                                                  list({m[1] * m[2] * m[3] * 2, m[2] * m[3] * 2, m[3] * 2,
+                                                        1 + static_cast<std::int64_t>(seed / 2 % 2)},
+                                                       '(', ')'));
+                SCOPED_TRACE(text);
+                std::mt19937 random(seed);
+                SimdCase c(text);
+                for (Operand& input : c.inputs) input.fill(random);
+                fill_mask(c.inputs[3], mask, random);
+                ASSERT_EQ(c.run(find(kernels_of(GetParam()), "attention"), 1 + static_cast<int>(seed % 3)), "");
+                std::vector<double> row;
+                for (std::int64_t i = 0; i < s.batch * s.heads * s.queries; ++i) {
+                    expected_row(c, s, causal, mask, static_cast<double>(std::stof(masked_score)),
+                                 i / (s.heads * s.queries), i / s.queries % s.heads, i % s.queries, row);
+                    for (std::int64_t d = 0; d < s.value_depth; ++d) {
+                        const double a = c.outputs[0].get(i * s.value_depth + d), e = row[static_cast<std::size_t>(d)];
+                        ASSERT_TRUE(std::isnan(e) ? std::isnan(a) : std::fabs(a - e) <= 1e-5)
                             << "row " << i << " element " << d << ": " << a << " for " << e;
                     }
                 }
@@ -195,17 +272,24 @@ TEST(SimdAttentionRows, RefusalsSayWhy) {
     const auto refusal = [&](const std::string& text) {
         return kernel.accepts(parse_problem(text, *Symbols::create()));
     };
-    EXPECT_EQ(refusal("attention causal=(1) scale=1 masked_score=-10000 | f32[1,1,5,8] f32[1,1,5,8] f32[1,1,5,8] -> "
-                      "f32[1,1,5,8]"),
-              "needs a masked score of -1e30 or less");
+    const std::string operands = "f32[2,2,5,8] f32[2,2,6,8] f32[2,2,6,8]", out = " -> f32[2,2,5,8]";
+    EXPECT_EQ(refusal("attention causal=(1) scale=1 masked_score=inf | " + operands + out),
+              "needs a masked score below infinity");
     EXPECT_EQ(
         refusal("attention causal=(0) scale=1 | f32[1,1,5,8] f32[1,1,5,8]:(40,40,1,5) f32[1,1,5,8] -> f32[1,1,5,8]"),
         "needs a contiguous last axis");
     EXPECT_EQ(refusal("attention causal=(0) scale=1 | f16[1,1,5,8] f32[1,1,5,8] f32[1,1,5,8] -> f32[1,1,5,8]"),
               "needs f32");
-    EXPECT_EQ(refusal("attention causal=(0) pairs=(1) scale=1 | f32[5,1,5,8] f32[5,1,5,8] f32[5,1,5,8] bool[5,5] -> "
-                      "f32[5,1,5,8]"),
-              "takes a mask of keys, none of pairs");
+    const std::string pairs = "attention causal=(0) pairs=(1) scale=1 | " + operands;
+    for (const char* mask : {" bool[1,6]", " bool[5,6]", " bool[5,1]", " f32[2,5,6]", " f32[2,1,1,6]", " f32[1,1,1,1]"})
+        EXPECT_EQ(refusal(pairs + mask + out), "") << mask;
+    for (const char* mask : {" bool[6,5]", " bool[3,1,5,6]", " f32[3,5,6]", " f32[2,5]"})
+        EXPECT_EQ(refusal(pairs + mask + out), "needs a mask of pairs with axes of [B,H,T,S] or 1") << mask;
+    EXPECT_EQ(refusal(pairs + " i32[5,6]" + out), "needs a mask that is boolean or f32");
+    EXPECT_EQ(refusal("attention causal=(0) scale=1 | " + operands + " f32[2,6]" + out),
+              "needs a boolean key mask [B,S]");
+    EXPECT_EQ(refusal("attention causal=(0) pairs=(1) hides=(1) scale=1 | " + operands + " f32[5,6]" + out),
+              "needs a boolean mask to tell the hidden keys");
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, SimdAttention, testing::ValuesIn(level_names()),

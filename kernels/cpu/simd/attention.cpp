@@ -17,13 +17,13 @@ struct Tile {
     const AttentionPlan& plan;
     const float *q, *k, *v;
     float* out;
-    const std::byte* mask;  ///< of the batch, or null
-    std::int64_t q_stride, k_stride, v_stride, out_stride, mask_stride;
+    const std::byte* mask;  ///< at the tile's first row, or null
+    std::int64_t q_stride, k_stride, v_stride, out_stride;
+    std::int64_t mask_row_stride, mask_key_stride;
     std::int64_t first, rows;  ///< queries of the tile
     std::int64_t queries, keys;
-    float *panels, *scores, *sums, *flags;
+    float *panels, *scores, *sums, *mask_row;
     float largest[max_query_tile], total[max_query_tile], shrink[max_query_tile];
-    bool seen[max_query_tile];
 
     /// How many keys query `row` of the tile may see, by the causal rule.
     std::int64_t limit(std::int64_t row) const {
@@ -35,26 +35,56 @@ struct Tile {
     float* sum_row_at(std::int64_t row) const { return sums + row * plan.value_stride(); }
 };
 
-/// flags[j] = 1 where key begin + j may be seen; returns the first such j, or count.
-std::int64_t read_flags(const Tile& tile, std::int64_t begin, std::int64_t count) {
-    std::int64_t found = count;
-    for (std::int64_t j = count - 1; j >= 0; --j) {
-        const bool visible = tile.mask[(begin + j) * tile.mask_stride] != std::byte{0};
-        tile.flags[j] = visible ? 1.0f : 0.0f;
-        if (visible) found = j;
+/// The mask of a row for `count` keys from `begin` on, one behind the other.
+template <typename T>
+const T* mask_of(const Tile& tile, std::int64_t row, std::int64_t begin, std::int64_t count) {
+    const std::int64_t stride = tile.mask_key_stride;
+    const T* from = reinterpret_cast<const T*>(tile.mask) + row * tile.mask_row_stride + begin * stride;
+    if (stride == 1) return from;
+    T* to = reinterpret_cast<T*>(tile.mask_row);
+    for (std::int64_t j = 0; j < count; ++j) to[j] = from[j * stride];
+    return to;
+}
+
+/// s[j] = f(s[j], j, elements of the vector); returns the largest, NaN aside.
+template <typename F>
+CAIRN_INLINE float map_max_row(float* s, std::int64_t n, F f) {
+    const F32 least = splat(-infinity);
+    F32 largest = least;
+    std::int64_t j = 0;
+    for (; j + lanes <= n; j += lanes) {
+        const F32 x = f(load(s + j), j, lanes);
+        store(s + j, x);
+        largest = quick_max(x, largest);
     }
-    return found;
+    if (j < n) {
+        const F32 x = f(load_part(s + j, n - j), j, n - j);
+        store_part(s + j, x, n - j);
+        largest = quick_max(first_lanes(n - j) != 0 ? x : least, largest);
+    }
+    return max_lanes(largest);
+}
+
+/// Masks a row's scores of `count` keys from `begin` on; returns the largest, NaN aside.
+float mask_scores(const Tile& tile, std::int64_t row, std::int64_t begin, std::int64_t count) {
+    float* s = tile.score_row_at(row);
+    if (tile.plan.mask == AttentionMask::none) return max_row(s, count);
+    if (tile.plan.mask == AttentionMask::added) {
+        const float* mask = mask_of<float>(tile, row, begin, count);
+        return map_max_row(s, count, [&](F32 x, std::int64_t j, std::int64_t n) { return x + load_some(mask + j, n); });
+    }
+    const std::byte* mask = mask_of<std::byte>(tile, row, begin, count);
+    const F32 never = splat(-infinity);
+    const I32 hides = splat(tile.plan.mask_hides ? -1 : 0);
+    return map_max_row(s, count, [&](F32 x, std::int64_t j, std::int64_t n) {
+        return ((load_bytes(mask + j, n) != 0) ^ hides) != 0 ? x : never;
+    });
 }
 
 /// Scores of a row to weights e^(score - largest so far), zeros from `visible` up to `width`.
-void weigh(Tile& tile, std::int64_t row, std::int64_t visible, std::int64_t width, std::int64_t first_flag) {
+void weigh(Tile& tile, std::int64_t row, std::int64_t begin, std::int64_t visible, std::int64_t width) {
     float* s = tile.score_row_at(row);
-    if (tile.mask != nullptr) {
-        const F32 never = splat(-infinity);
-        map_row(s, visible, [&](auto at) { return at(tile.flags) != 0.0f ? at(s) : never; });
-    }
-    if (first_flag < visible) tile.seen[row] = true;
-    const float before = tile.largest[row], here = max_row(s, visible);
+    const float before = tile.largest[row], here = mask_scores(tile, row, begin, visible);
     const float largest = here > before ? here : before;
     // With nothing but -inf so far, any base will do: all weights are 0.
     const F32 base = splat(largest == -infinity ? 0.0f : largest);
@@ -117,7 +147,6 @@ CAIRN_INLINE std::int64_t clamp_width(std::int64_t limit, std::int64_t begin, st
 /// Keys [begin, begin + count) for all rows of the tile.
 void add_keys(Tile& tile, std::int64_t begin, std::int64_t count) {
     const AttentionPlan& plan = tile.plan;
-    const std::int64_t first_flag = tile.mask != nullptr ? read_flags(tile, begin, count) : 0;
     const bool one_by_one = tile.rows < few_queries;
     if (!one_by_one) {
         for (std::int64_t j = 0; j < count; j += panel_keys) {
@@ -137,28 +166,50 @@ void add_keys(Tile& tile, std::int64_t begin, std::int64_t count) {
             with_rows<tile_rows>(rows, [&](auto r) { score_rows<r>(tile, row, width); });
         }
         for (std::int64_t r = row; r < row + rows; ++r)
-            weigh(tile, r, clamp_width(tile.limit(r), begin, count), width, first_flag);
+            weigh(tile, r, begin, clamp_width(tile.limit(r), begin, count), width);
         with_rows<tile_rows>(rows, [&](auto r) { value_rows<r>(tile, row, begin, width); });
     }
 }
 
-/// What a query gets that sees no key, or none with a score above -inf: the mean of the values it does not see, as the
-/// masked score is the largest then. Where that is -inf too: NaN.
-void write_blind_row(const Tile& tile, std::int64_t row, float* out) {
-    const F32 none = splat(tile.plan.blind_is_mean || tile.keys == 0 ? 0.0f : std::numeric_limits<float>::quiet_NaN());
-    map_row(out, tile.plan.value_depth, [&](auto) { return none; });
-    if (!tile.plan.blind_is_mean || tile.keys == 0) return;
-    float hidden = 0;
-    for (std::int64_t j = 0; j < tile.keys; ++j) {
-        const bool visible =
-            j < tile.limit(row) && (tile.mask == nullptr || tile.mask[j * tile.mask_stride] != std::byte{0});
-        const F32 weight = splat(visible ? 0.0f : 1.0f);
-        const float* v = tile.v + j * tile.v_stride;
-        map_row(out, tile.plan.value_depth, [&](auto at) { return at(out) + weight * at(v); });
-        if (!visible) ++hidden;
+bool is_visible(const Tile& tile, std::int64_t row, std::int64_t key) {
+    if (key >= tile.limit(row)) return false;
+    if (tile.plan.mask != AttentionMask::boolean) return true;
+    const bool mark = tile.mask[row * tile.mask_row_stride + key * tile.mask_key_stride] != std::byte{0};
+    return mark != tile.plan.mask_hides;
+}
+
+/// Hidden keys have the masked score. Beside a visible one far above it that is weight 0, but where all that is seen is
+/// as low, or nothing is seen, the row is computed once more with the weights of all keys. With -inf alone all is NaN.
+void add_hidden(Tile& tile, std::int64_t row) {
+    const AttentionPlan& plan = tile.plan;
+    const float score = plan.masked_score, largest = tile.largest[row];
+    const F32 base = splat(largest > score ? largest : score);
+    const float weight = exp_negative(splat(score) - base)[0];
+    bool all_visible = true;
+    for (std::int64_t j = 0; weight != 0.0f && all_visible && j < tile.keys; ++j)
+        all_visible = is_visible(tile, row, j);
+    if (all_visible) return;
+    const bool is_blind = largest == -infinity && tile.total[row] == 0.0f;
+    float *s = tile.score_row_at(row), *sums = tile.sum_row_at(row);
+    map_row(sums, plan.value_depth, [](auto) { return F32{}; });
+    tile.total[row] = 0.0f;
+    tile.shrink[row] = 1.0f;
+    for (std::int64_t begin = 0; begin < tile.keys; begin += plan.key_block) {
+        const std::int64_t count = clamp_width(tile.keys, begin, plan.key_block);
+        if (is_blind) {
+            std::memset(s, 0, static_cast<std::size_t>(count) * sizeof(float));
+        } else {
+            score_row(s, tile.q + row * tile.q_stride, tile.k + begin * tile.k_stride, tile.k_stride, count, plan.depth,
+                      plan.scale);
+            mask_scores(tile, row, begin, count);
+            map_row(s, count, [&](auto at) { return exp_negative(at(s) - base); });
+        }
+        for (std::int64_t j = 0; j < count; ++j) {
+            if (!is_visible(tile, row, begin + j)) s[j] = weight;
+            tile.total[row] += s[j];
+        }
+        value_rows<1>(tile, row, begin, count);
     }
-    const F32 count = splat(hidden);
-    map_row(out, tile.plan.value_depth, [&](auto at) { return at(out) / count; });
 }
 
 /// Keys beyond the causal limit have weight 0, which makes NaN of a value that is not finite: adds 0 * v for the keys
@@ -187,7 +238,6 @@ void run_tile(Tile& tile) {
     for (std::int64_t row = 0; row < tile.rows; ++row) {
         tile.largest[row] = -infinity;
         tile.total[row] = 0.0f;
-        tile.seen[row] = false;
         std::memset(tile.sum_row_at(row), 0, static_cast<std::size_t>(tile.plan.value_stride()) * sizeof(float));
     }
     const std::int64_t end = tile.limit(tile.rows - 1);
@@ -197,10 +247,11 @@ void run_tile(Tile& tile) {
     if (tile.plan.causal) add_unseen(tile);
     for (std::int64_t row = 0; row < tile.rows; ++row) {
         float* out = tile.out + row * tile.out_stride;
-        if (!tile.seen[row] || (tile.largest[row] == -infinity && tile.total[row] == 0.0f)) {
-            write_blind_row(tile, row, out);
+        if (tile.keys == 0) {
+            map_row(out, tile.plan.value_depth, [](auto) { return F32{}; });
             continue;
         }
+        if (tile.plan.may_hide()) add_hidden(tile, row);
         const float* sums = tile.sum_row_at(row);
         const F32 total = splat(tile.total[row]);
         map_row(out, tile.plan.value_depth, [&](auto at) { return at(sums) / total; });
@@ -210,6 +261,7 @@ void run_tile(Tile& tile) {
 /// Sizes and strides of an operand of two to four axes: what is missing in front is 1.
 struct FourAxes {
     std::int64_t shape[4] = {1, 1, 1, 1}, strides[4] = {0, 0, 0, 0};
+    FourAxes() = default;
     explicit FourAxes(const TensorArg& arg) {
         for (int i = 0; i < arg.rank; ++i) {
             shape[4 - arg.rank + i] = arg.shape[i];
@@ -218,12 +270,26 @@ struct FourAxes {
     }
 };
 
+/// How far apart the elements of a mask lie along [B, H, T, S].
+FourAxes mask_axes(const TensorArg& mask, bool of_pairs) {
+    FourAxes axes(mask);
+    if (!of_pairs) {
+        axes.shape[0] = axes.shape[2], axes.strides[0] = axes.strides[2];
+        axes.shape[2] = 1;
+    }
+    for (int i = 0; i < 4; ++i)
+        if (axes.shape[i] == 1) axes.strides[i] = 0;
+    return axes;
+}
+
 }  // namespace
 
 void attention(const Args& args, Team& team) {
     const AttentionPlan& plan = *static_cast<const AttentionPlan*>(args.prepared);
     const FourAxes q(args.inputs[0]), k(args.inputs[1]), v(args.inputs[2]), out(args.outputs[0]);
-    const TensorArg* mask = plan.has_mask ? &args.inputs[3] : nullptr;
+    const bool has_mask = plan.mask != AttentionMask::none;
+    const FourAxes mask = has_mask ? mask_axes(args.inputs[3], plan.mask_of_pairs) : FourAxes();
+    const std::int64_t mask_bytes = plan.mask == AttentionMask::added ? 4 : 1;
     const std::int64_t batch = q.shape[0], heads = q.shape[1], queries = q.shape[2];
     if (batch == 0 || heads == 0 || queries == 0) return;
     const std::int64_t group = heads / k.shape[1];
@@ -240,12 +306,15 @@ void attention(const Args& args, Team& team) {
                   floats(args.inputs[1]) + b * k.strides[0] + g * k.strides[1],
                   floats(args.inputs[2]) + b * v.strides[0] + g * v.strides[1],
                   floats_out(args.outputs[0]) + b * out.strides[0] + h * out.strides[1] + first * out.strides[2],
-                  mask != nullptr ? mask->data + b * mask->strides[0] : nullptr,
+                  has_mask ? args.inputs[3].data +
+                                 mask_bytes * (b * mask.strides[0] + h * mask.strides[1] + first * mask.strides[2])
+                           : nullptr,
                   q.strides[2],
                   k.strides[2],
                   v.strides[2],
                   out.strides[2],
-                  mask != nullptr ? mask->strides[1] : 0,
+                  mask.strides[2],
+                  mask.strides[3],
                   first,
                   queries - first < height ? queries - first : height,
                   queries,
@@ -254,7 +323,6 @@ void attention(const Args& args, Team& team) {
                   scratch + plan.keys_size(),
                   scratch + plan.keys_size() + plan.scores_size(),
                   scratch + plan.keys_size() + plan.scores_size() + plan.sums_size(),
-                  {},
                   {},
                   {},
                   {}};

@@ -50,10 +50,27 @@ Refusal accepts_shapes(const Problem& problem) {
     return out == Shape{q[0], q[1], q[2], v[3]} ? Refusal() : "the output has another shape than [B,H,T,D]";
 }
 
+bool flag(const Problem& problem, std::string_view name) { return number_or(problem, name, 0) != 0; }
+
+Refusal accepts_mask(const Problem& problem) {
+    const TensorDesc& mask = problem.inputs[3];
+    const Shape q = with_four_axes(problem.inputs[0].shape), k = with_four_axes(problem.inputs[1].shape);
+    const bool is_boolean = mask.dtype == DType::boolean;
+    if (flag(problem, "hides") && !is_boolean) return "needs a boolean mask to tell the hidden keys";
+    if (!flag(problem, "pairs"))
+        return is_boolean && mask.shape == Shape{k[0], k[2]} ? Refusal() : "needs a boolean key mask [B,S]";
+    if (!is_boolean && mask.dtype != DType::f32) return "needs a mask that is boolean or f32";
+    const Shape shape = with_four_axes(mask.shape), scores{q[0], q[1], q[2], k[2]};
+    for (std::size_t i = 0; i < scores.size(); ++i)
+        if (!(shape[i] == scores[i]) && !(shape[i] == Dim(1)))
+            return "needs a mask of pairs with axes of [B,H,T,S] or 1";
+    return {};
+}
+
 Refusal accepts(const Problem& problem) {
     const bool mask = problem.inputs.size() == 4;
     if ((problem.inputs.size() != 3 && !mask) || problem.outputs.size() != 1)
-        return "needs q, k, v, at most a key mask, and one output";
+        return "needs q, k, v, at most one mask, and one output";
     if (Refusal no = needs_plain(problem, 4); !no.empty()) return no;
     for (int i = 0; i < 3; ++i) {
         if (problem.inputs[static_cast<std::size_t>(i)].dtype != DType::f32) return "needs f32";
@@ -62,18 +79,17 @@ Refusal accepts(const Problem& problem) {
     if (problem.outputs[0].dtype != DType::f32) return "needs f32";
     if (!is_last_contiguous(problem.outputs[0])) return "needs a contiguous last axis";
     if (Refusal no = accepts_shapes(problem); !no.empty()) return no;
-    if (number_or(problem, "pairs", 0) != 0) return "takes a mask of keys, none of pairs";
-    if (mask) {
-        const TensorDesc& keys = problem.inputs[3];
-        const Shape k = with_four_axes(problem.inputs[1].shape);
-        if (keys.dtype != DType::boolean || keys.shape != Shape{k[0], k[2]}) {
-            return "needs a boolean key mask [B,S]";
-        }
-    }
+    if (mask)
+        if (Refusal no = accepts_mask(problem); !no.empty()) return no;
     const double causal = number_or(problem, "causal", 0);
     if (causal != 0 && causal != 1) return "causal must be 0 or 1";
-    // Masked keys get no weight at all beside a visible one, which is exact only far below every real score.
-    return masked_score(problem) <= -1e30 ? Refusal() : "needs a masked score of -1e30 or less";
+    const double hidden = masked_score(problem);
+    return hidden < std::numeric_limits<double>::infinity() ? Refusal() : "needs a masked score below infinity";
+}
+
+AttentionMask mask_of(const Problem& problem) {
+    if (problem.inputs.size() < 4) return AttentionMask::none;
+    return problem.inputs[3].dtype == DType::boolean ? AttentionMask::boolean : AttentionMask::added;
 }
 
 AttentionPlan plan_of(const Problem& problem) {
@@ -81,9 +97,11 @@ AttentionPlan plan_of(const Problem& problem) {
     plan.depth = problem.inputs[0].shape.back().constant();
     plan.value_depth = problem.inputs[2].shape.back().constant();
     plan.scale = static_cast<float>(number_or(problem, "scale", 1 / std::sqrt(static_cast<double>(plan.depth))));
-    plan.causal = number_or(problem, "causal", 0) != 0;
-    plan.has_mask = problem.inputs.size() == 4;
-    plan.blind_is_mean = std::isfinite(masked_score(problem));
+    plan.masked_score = static_cast<float>(masked_score(problem));
+    plan.causal = flag(problem, "causal");
+    plan.mask = mask_of(problem);
+    plan.mask_of_pairs = flag(problem, "pairs");
+    plan.mask_hides = flag(problem, "hides");
     plan.key_block = plan.depth <= 128 ? 256 : 64;  // transposed keys stay within the second-level cache
     return plan;
 }
@@ -107,7 +125,7 @@ Cost cost(const Problem& problem) {
 
 void add_attention(std::vector<Kernel>& kernels, Isa isa, const CpuTable& table) {
     Kernel made;
-    made.id = "cpu." + std::string(to_string(isa)) + ".attention.f32@1";
+    made.id = "cpu." + std::string(to_string(isa)) + ".attention.f32@2";
     made.definition = "attention";
     made.isa = isa;
     made.accepts = accepts;
@@ -131,6 +149,23 @@ void add_attention(std::vector<Kernel>& kernels, Isa isa, const CpuTable& table)
         "attention causal=(0) scale=0.5 | f32[T,8] f32[S,8] f32[S,8] -> f32[T,8] where T in 1..40, S in 1..90",
         "attention causal=(1) scale=0.125 masked_score=-1e+30 | f32[2,2,T,8] f32[2,1,S,8] f32[2,1,S,8] bool[2,S] -> "
         "f32[2,2,T,8] where T in 1..90, S in 1..90",
+        "attention causal=(0) hides=(1) scale=0.5 masked_score=-10000 | f32[2,2,T,8] f32[2,2,S,8] f32[2,2,S,8] "
+        "bool[2,S]:(2*S,2) -> f32[2,2,T,8] where T in 1..90, S in 1..90",
+        "attention causal=(0) pairs=(1) scale=0.5 masked_score=-1e+30 | f32[T,8] f32[S,8] f32[S,8] bool[T,S] -> "
+        "f32[T,8] "
+        "where T in 1..40, S in 1..300",
+        "attention causal=(0) pairs=(1) scale=0.5 | f32[T,8] f32[S,8] f32[S,8] f32[T,S] -> f32[T,8] where T in 1..40, "
+        "S "
+        "in 1..300",
+        "attention causal=(1) pairs=(1) scale=0.5 masked_score=-1e+30 | f32[2,4,T,8] f32[2,2,S,8] f32[2,2,S,8] "
+        "f32[2,1,1,S] -> f32[2,4,T,8] where T in 1..80, S in 1..300",
+        "attention causal=(1) pairs=(1) hides=(1) scale=0.5 masked_score=-1 | f32[2,4,T,8] f32[2,2,S,8] f32[2,2,S,8] "
+        "bool[1,4,T,S] -> f32[2,4,T,8] where T in 1..30, S in 1..50",
+        "attention causal=(0) pairs=(1) scale=0.5 | f32[3,2,T,8] f32[3,1,S,8] f32[3,1,S,8] f32[3,2,T,S] -> "
+        "f32[3,2,T,8] "
+        "where T in 1..30, S in 1..50",
+        "attention causal=(0) pairs=(1) scale=0.5 masked_score=-1e+30 | f32[3,T,8] f32[3,S,8] f32[3,S,8] bool[T,1] -> "
+        "f32[3,T,8] where T in 1..30, S in 1..50",
     };
     kernels.push_back(std::move(made));
 }

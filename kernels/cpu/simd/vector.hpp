@@ -73,6 +73,17 @@ CAIRN_INLINE F32 load_part(const float* p, std::int64_t count) {
     return r;
 #endif
 }
+/// The first `count` <= lanes bytes as integers, and zeros.
+CAIRN_INLINE I32 load_bytes(const std::byte* p, std::int64_t count) {
+    using Bytes = unsigned char __attribute__((vector_size(lanes)));
+    Bytes r{};
+    if (count == lanes) {
+        std::memcpy(&r, p, lanes);
+    } else {
+        std::memcpy(&r, p, static_cast<std::size_t>(count));
+    }
+    return __builtin_convertvector(r, I32);
+}
 /// Writes the first `count` < lanes elements and nothing else.
 CAIRN_INLINE void store_part(float* p, F32 x, std::int64_t count) {
 #if defined(__AVX512F__) && !defined(CAIRN_LANES)
