@@ -1,0 +1,218 @@
+#include "tests/kernels/simd_case.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+namespace cairn::test {
+namespace {
+
+using Column = std::vector<double>;
+
+/// A dense tensor as [outer, length, inner], worked on along the middle.
+struct Sizes {
+    std::int64_t outer, length, inner;
+    std::string text() const {
+        return "[" + std::to_string(outer) + "," + std::to_string(length) + "," + std::to_string(inner) + "]";
+    }
+    std::int64_t place(std::int64_t column, std::int64_t i) const {
+        return (column / inner * length + i) * inner + column % inner;
+    }
+    Column column(const Operand& operand, std::int64_t number) const {
+        Column values;
+        for (std::int64_t i = 0; i < length; ++i) values.push_back(operand.get(place(number, i)));
+        return values;
+    }
+};
+
+Column softmax(const Column& x) {
+    double m = -INFINITY, sum = 0;
+    for (const double v : x) m = v > m || v != v ? v : m;
+    Column y = x;
+    for (double& v : y) sum += v = std::exp(v - m);
+    for (double& v : y) v /= sum;
+    return y;
+}
+Column log_softmax(const Column& x) {
+    Column y = softmax(x);
+    for (double& v : y) v = std::log(v);
+    return y;
+}
+Column normalized(Column x, bool centered, const Operand* gamma, const Operand* beta) {
+    double mean = 0, square = 0;
+    for (const double v : x) mean += centered ? v / static_cast<double>(x.size()) : 0;
+    for (const double v : x) square += (v - mean) * (v - mean) / static_cast<double>(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        const auto place = static_cast<std::int64_t>(i);
+        x[i] = (x[i] - mean) / std::sqrt(square + 0.001) * (gamma != nullptr ? gamma->get(place) : 1) +
+               (beta != nullptr ? beta->get(place) : 0);
+    }
+    return x;
+}
+
+bool is_near(double a, double e, double tolerance) {
+    return std::isnan(e) ? std::isnan(a) : a == e || std::fabs(a - e) <= tolerance * std::max(1.0, std::fabs(e));
+}
+
+/// All columns of output 0 are those that `expected` makes of the columns of input 0.
+void expect_columns(const SimdCase& c, const Sizes& sizes, const std::function<Column(const Column&)>& expected,
+                    double tolerance) {
+    for (std::int64_t n = 0; n < sizes.outer * sizes.inner; ++n) {
+        const Column e = expected(sizes.column(c.inputs[0], n)), a = sizes.column(c.outputs[0], n);
+        for (std::size_t i = 0; i < e.size(); ++i)
+            ASSERT_TRUE(is_near(a[i], e[i], tolerance))
+                << to_string(c.problem) << " column " << n << " element " << i << ": " << a[i] << " for " << e[i];
+    }
+}
+
+class SimdAxis : public testing::TestWithParam<std::string> {
+protected:
+    void SetUp() override {
+        if (!is_runnable(GetParam())) GTEST_SKIP() << "this machine lacks " << GetParam();
+    }
+    const Kernel& kernel(const std::string& definition) { return find(kernels_of(GetParam()), definition); }
+};
+
+// Widths around the vectors and the strips of every level; more rows than are summed at once.
+const Sizes all_sizes[] = {{1, 5, 1},  {2, 1, 3},   {3, 40, 4},  {1, 70, 7},   {2, 33, 16}, {1, 9, 17},
+                           {2, 7, 31}, {1, 12, 63}, {1, 66, 64}, {2, 100, 65}, {1, 3, 200}, {40, 2, 9}};
+
+TEST_P(SimdAxis, Softmaxes) {
+    std::mt19937 random(1);
+    for (const Sizes& sizes : all_sizes)
+        for (const char* name : {"softmax", "log_softmax"}) {
+            SimdCase c(std::string(name) + " axis=(1) | f32" + sizes.text() + " -> f32" + sizes.text());
+            c.inputs[0].fill(random, 4);
+            SimdCase over = c;
+            over.inputs[0] = c.inputs[0].copy();
+            over.outputs[0].share(over.inputs[0]);
+            c.run(kernel(name), 2);
+            const std::function<Column(const Column&)> expected = name[0] == 's' ? softmax : log_softmax;
+            expect_columns(c, sizes, expected, 2e-6);
+            over.run(kernel(name), 3);
+            EXPECT_TRUE(over.outputs[0].same_bits(c.outputs[0])) << "in place";
+        }
+}
+
+TEST_P(SimdAxis, SoftmaxOfSpecialColumns) {
+    const double columns[][5] = {{-INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY},
+                                 {INFINITY, 0, 1, 2, 3},
+                                 {NAN, 1, 2, 3, 4},
+                                 {1, 2, 3, 4, NAN},
+                                 {-INFINITY, 0, -1000, 88, 3e38},
+                                 {-3e38, -3e38, -3e38, -3e38, -3e38},
+                                 {0, 1e-45, -1e-45, 5, -5}};
+    const Sizes sizes{1, 5, 35};
+    SimdCase c("softmax axis=(-2) | f32" + sizes.text() + " -> f32" + sizes.text());
+    for (std::int64_t n = 0; n < 35; ++n)
+        for (std::int64_t i = 0; i < 5; ++i) c.inputs[0].set(sizes.place(n, i), columns[n % 7][i]);
+    c.run(kernel("softmax"));
+    expect_columns(c, sizes, softmax, 2e-6);
+}
+
+TEST_P(SimdAxis, NormsWithAndWithoutGammaAndBeta) {
+    std::mt19937 random(2);
+    for (const Sizes& sizes : all_sizes)
+        for (const std::string name : {"layer_norm", "rms_norm"})
+            for (int factors = 0; factors <= (name == "layer_norm" ? 2 : 1); ++factors) {
+                std::string text = name + " axis=(1) eps=0.001 | f32" + sizes.text();
+                for (int i = 0; i < factors; ++i) text += " f32[" + std::to_string(sizes.length) + "]";
+                SimdCase c(text + " -> f32" + sizes.text());
+                for (Operand& input : c.inputs) input.fill(random);
+                c.run(kernel(name), 2);
+                const auto norm = [&](const Column& x) {
+                    return normalized(x, name == "layer_norm", factors > 0 ? &c.inputs[1] : nullptr,
+                                      factors > 1 ? &c.inputs[2] : nullptr);
+                };
+                expect_columns(c, sizes, norm, 1e-5);
+            }
+}
+
+TEST_P(SimdAxis, NormsOfRowsWithoutGammaOrBeta) {
+    std::mt19937 random(3);
+    const Sizes sizes{7, 100, 1};
+    for (const std::string name : {"layer_norm", "rms_norm", "add_layer_norm", "add_rms_norm"})
+        for (const bool gamma : {false, true}) {
+            const bool adds = name.starts_with("add"), centered = name.ends_with("layer_norm");
+            const std::string x = " f32[7,100]";
+            SimdCase c(name + " eps=0.001 |" + x + (adds ? x : "") + (gamma ? " f32[100]" : "") + " ->" + x +
+                       (adds ? x : ""));
+            for (Operand& input : c.inputs) input.fill(random);
+            c.run(kernel(name), 2);
+            const Operand& sum = adds ? c.outputs[0] : c.inputs[0];
+            for (std::int64_t r = 0; r < 7; ++r) {
+                const Column e =
+                    normalized(sizes.column(sum, r), centered, gamma ? &c.inputs.back() : nullptr, nullptr);
+                for (std::int64_t i = 0; i < 100; ++i)
+                    ASSERT_TRUE(is_near(c.outputs.back().get(r * 100 + i), e[static_cast<std::size_t>(i)], 3e-6))
+                        << name;
+            }
+        }
+}
+
+// A column of one value has that value as its mean, whatever its sum is rounded to.
+TEST_P(SimdAxis, ColumnsOfOneValueAreZeroBesideTheirMean) {
+    const Sizes sizes{1, 300, 20};
+    SimdCase c("layer_norm axis=(1) eps=1e-12 | f32" + sizes.text() + " -> f32" + sizes.text());
+    for (std::int64_t i = 0; i < c.inputs[0].size(); ++i) c.inputs[0].set(i, 1.1 + static_cast<double>(i % 20));
+    c.run(kernel("layer_norm"));
+    for (std::int64_t i = 0; i < c.outputs[0].size(); ++i) EXPECT_EQ(c.outputs[0].get(i), 0) << i;
+}
+
+TEST_P(SimdAxis, ReductionsAcross) {
+    std::mt19937 random(4);
+    for (const Sizes& sizes :
+         {Sizes{2, 0, 5}, Sizes{1, 70, 7}, Sizes{3, 40, 64}, Sizes{1, 9, 1100}, Sizes{2, 33, 2500}, Sizes{600, 3, 9}})
+        for (const std::string op : {"sum", "mean", "max_reduce"}) {
+            if (sizes.length == 0 && op == "mean") continue;
+            const Sizes kept{sizes.outer, 1, sizes.inner};
+            SimdCase c(op + " axes=(-2)" + (op == "mean" ? " keepdims=(1)" : "") + " | f32" + sizes.text() + " -> f32" +
+                       kept.text());
+            c.inputs[0].fill(random);
+            if (sizes.length > 2) {
+                c.inputs[0].set(sizes.place(3, 1), NAN);
+                c.inputs[0].set(sizes.place(4, 2), -INFINITY);
+            }
+            c.run(kernel(op), 3);
+            for (std::int64_t n = 0; n < sizes.outer * sizes.inner; ++n) {
+                double sum = 0, largest = -INFINITY;
+                for (const double v : sizes.column(c.inputs[0], n)) {
+                    sum += v;
+                    if (largest == largest && (v > largest || v != v)) largest = v;
+                }
+                const double e = op == "sum" ? sum : op == "mean" ? sum / static_cast<double>(sizes.length) : largest;
+                ASSERT_TRUE(is_near(c.outputs[0].get(n), e, 1e-5))
+                    << to_string(c.problem) << " column " << n << ": " << c.outputs[0].get(n) << " for " << e;
+            }
+        }
+}
+
+TEST(SimdAxisRows, RefusalsSayWhy) {
+    const auto refusal = [&](const std::string& text) {
+        const Problem problem = parse_problem(text, *Symbols::create());
+        return find(kernels_of("baseline"), problem.definition).accepts(problem);
+    };
+    EXPECT_EQ(refusal("sum axes=(1,2) | f32[2,3,4,5] -> f32[2,1,1,5]"), "");
+    EXPECT_EQ(refusal("sum axes=(1,3) | f32[2,3,4,5] -> f32[2,1,4,1]"), "works along neighbouring axes only");
+    EXPECT_EQ(refusal("sum axes=(1,2) | f32[2,3,4,5]:(60,5,15,1) -> f32[2,1,1,5]"),
+              "needs axes that lie behind one another in memory");
+    EXPECT_EQ(refusal("sum axes=(1) | f32[2,3,4]:(12,1,3) -> f32[2,1,4]"), "needs a contiguous last axis");
+    EXPECT_EQ(refusal("sum axes=(1) | f32[2,3,4] -> f32[2,1,4]:(20,5,5)"), "needs a contiguous last axis");
+    EXPECT_EQ(refusal("mean axes=(1) keepdims=(0) | f32[2,3,4] -> f32[2,3]"),
+              "needs an output of one element for all along the axes");
+    EXPECT_EQ(refusal("argmax axis=(0) | f32[2,3] -> i32[1,3]"), "works along the last axis only");
+    EXPECT_EQ(refusal("softmax axis=(0) | f32[2,3] -> f32[2,3]:(1,2)"), "needs a contiguous last axis");
+    EXPECT_EQ(refusal("softmax axis=(1) | f32[2,3]:(1,2) -> f32[2,3]"), "needs a contiguous last axis");
+    EXPECT_EQ(refusal("layer_norm axis=(1) eps=1 | f32[2,3,4] f32[4] -> f32[2,3,4]"),
+              "needs contiguous gamma and beta of the axis");
+    EXPECT_EQ(refusal("rms_norm eps=1 | f32[2,3] f32[3] f32[3] -> f32[2,3]"), "a wrong number of operands");
+    EXPECT_EQ(refusal("add_rms_norm axis=(0) eps=1 | f32[2,3] f32[2,3] -> f32[2,3] f32[2,3]"),
+              "works along the last axis only");
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, SimdAxis, testing::ValuesIn(level_names()),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace cairn::test
