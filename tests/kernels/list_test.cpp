@@ -83,8 +83,13 @@ TEST(List, DefinitionsBuildTheirPatterns) {
             Problem problem = parse_problem(pattern, *symbols);
             EXPECT_EQ(problem.definition, definition.name) << pattern;
             for (Attribute& attribute : problem.attributes)
-                if (auto* number = std::get_if<double>(&attribute.value); number != nullptr && std::isnan(*number))
-                    *number = 0.123456789;
+                if (const auto* number = std::get_if<double>(&attribute.value);
+                    number != nullptr && std::isnan(*number)) {
+                    if (attribute.name == "axis" || attribute.name == "axes")
+                        attribute.value = std::vector<Dim>{-1};
+                    else
+                        attribute.value = 0.123456789;
+                }
             const Graph graph = ir::graph_of(problem, kernels().definitions);
             EXPECT_FALSE(graph.data()->outputs().empty()) << pattern;
         }
