@@ -74,6 +74,16 @@ private:
     int number_ = 0;
 };
 
+// All that is run here is run on the CPU.
+constexpr Device only_device = Device::cpu;
+
+void check_device(const ir::Node& copy) {
+    const auto device = static_cast<Device>(copy.attributes.integer("device"));
+    if (device != only_device)
+        throw Error(ErrorKind::unsupported, "copy_to",
+                    fmt::format("device {} is not available in this library", to_string(device)), copy.where);
+}
+
 /// All combinations of the ranges that the splits cut.
 std::vector<std::vector<Range>> buckets_of(const ir::GraphData& graph, const CompileOptions& options, bool specialize) {
     std::vector<std::vector<Range>> buckets{{}};
@@ -150,10 +160,7 @@ public:
         for (const std::string& fault : {ir::version_fault(graph_), ir::growth_fault(graph_)})
             if (!fault.empty()) throw Error(ErrorKind::graph, "compile", fault);
         for (const ir::Node& node : graph_.nodes())
-            if (node.device != Device::cpu)
-                throw Error(ErrorKind::unsupported, "copy_to",
-                            fmt::format("device {} is not available in this library", to_string(node.device)),
-                            node.where);
+            if (node.op == ir::Op::copy_to) check_device(node);
     }
 
     CompiledGraph compile() {
@@ -212,6 +219,7 @@ private:
             driver.begin("simplify");
             simplify::Options simplify_options;
             simplify_options.stop = options_.stop;
+            simplify_options.only_device = only_device;
             graph = simplify::simplify(*graph, simplify_options).graph;
             driver.end(
                 "simplify", [&] { return ir::verify(*graph); }, [&] { return to_string(Graph(graph)); });

@@ -147,7 +147,9 @@ CAIRN_API Tensor iota(const Graph& graph, const Dim& length, DType dtype = DType
 /// im2col.
 CAIRN_API Tensor window(const Operand& x, int axis, std::int64_t size, std::int64_t stride = 1,
                         std::int64_t dilation = 1);
-/// The same values on a device; a compile for a device that is not there fails with Error(unsupported).
+/// The same values on a device: the one statement of a program about places. Where all other values lie, those made
+/// of these too, is chosen by compile(), by what it costs. A compile for a device that is not there fails with
+/// Error(unsupported).
 CAIRN_API Tensor copy_to(const Operand& x, Device device);
 
 /// Adds an axis of size 1 before `axis` (a reshape).

@@ -47,9 +47,8 @@ struct Groups::Group {
 Groups::Groups(const ir::GraphData& graph) : graph_(graph), uses_(ir::use_counts(graph)) {}
 
 bool Groups::joins(NodeId producer, NodeId root) const {
-    const ir::Node &node = graph_.node(producer), &end = graph_.node(root);
-    if (!is_elementwise(node) || node.device != end.device) return false;
-    return node.shape == end.shape || is_cheap(node.op);
+    const ir::Node& node = graph_.node(producer);
+    return is_elementwise(node) && (node.shape == graph_.node(root).shape || is_cheap(node.op));
 }
 
 // What the members of a group read, with what there is to know of all of it together.

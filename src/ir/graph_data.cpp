@@ -53,8 +53,8 @@ bool same_values(const Node& a, const Node& b) {
 }
 
 bool same(const Node& a, const Node& b) {
-    return a.op == b.op && a.dtype == b.dtype && a.device == b.device && a.operands == b.operands && a.name == b.name &&
-           a.shape == b.shape && same(a.attributes, b.attributes) && same_values(a, b);
+    return a.op == b.op && a.dtype == b.dtype && a.operands == b.operands && a.name == b.name && a.shape == b.shape &&
+           same(a.attributes, b.attributes) && same_values(a, b);
 }
 
 }  // namespace
@@ -84,7 +84,6 @@ NodeId GraphData::make(Op op, std::vector<NodeId> operands, Attributes attribute
     node.op = op;
     node.dtype = inferred.dtype;
     node.shape = std::move(inferred.shape);
-    node.device = inferred.device;
     node.operands = std::move(operands);
     node.attributes = std::move(attributes);
     node.name = std::move(name);

@@ -38,12 +38,12 @@ enum class Op : std::uint8_t {
 
 /// One value. Its attributes are in the order its op_table row declares them; axes are stored negative, counted from
 /// the end (-1 is the last), so that a node means the same under added leading axes. Reductions keep their axes with
-/// size 1; ops_reduction.cpp adds the reshape that drops them.
+/// size 1; ops_reduction.cpp adds the reshape that drops them. Where a value lies is no part of it: the plan decides,
+/// and `copy_to` is a value that lies where its attribute says.
 struct Node {
     Op op = Op::input;
     DType dtype = DType::f32;
     Shape shape;
-    Device device = Device::cpu;
     std::vector<NodeId> operands;
     Attributes attributes;
     std::string name;                                   ///< of an input, weight or state
@@ -89,7 +89,7 @@ public:
     const std::vector<StateInfo>& states() const noexcept { return states_; }
     std::vector<StateInfo>& states() noexcept { return states_; }
 
-    /// The node equal to `node` (op, dtype, shape, device, operands, attributes, name, values), made if there is none.
+    /// The node equal to `node` (op, dtype, shape, operands, attributes, name, values), made if there is none.
     /// No inference, no checks.
     NodeId intern(Node node);
     /// Infers dtype and shape (infer.hpp), checks, interns. `where` is replaced by the enclosing composite's line where

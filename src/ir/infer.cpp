@@ -23,7 +23,7 @@ Inferred by_family(const ShapeRule& rule) {
             const std::int64_t device = rule.integer("device");
             if (device < 0 || device > static_cast<std::int64_t>(Device::cuda))
                 rule.fail(fmt::format("there is no device {}", device));
-            return {rule.node(0).dtype, rule.shape(0), static_cast<Device>(device)};
+            return {rule.node(0).dtype, rule.shape(0)};
         }
         case OpClass::leaf: break;
     }
@@ -63,13 +63,6 @@ void check_attributes(const ShapeRule& rule, Attributes& attributes) {
     }
 }
 
-// An operand off the CPU decides where the result lives; tables and scalars go where they are needed.
-Device joint_device(const ShapeRule& rule) {
-    for (std::size_t i = 0; i < rule.size(); ++i)
-        if (rule.node(i).device != Device::cpu) return rule.node(i).device;
-    return Device::cpu;
-}
-
 }  // namespace
 
 Inferred infer(const GraphData& graph, Op op, std::span<const NodeId> operands, Attributes& attributes,
@@ -79,7 +72,6 @@ Inferred infer(const GraphData& graph, Op op, std::span<const NodeId> operands, 
         check_count(rule);
         check_attributes(rule, attributes);
         Inferred result = by_family(rule);
-        if (op != Op::copy_to) result.device = joint_device(rule);
         element_count(result.shape);
         return result;
     } catch (const ShapeFault& fault) { refuse(graph.part_name(op), fault.text, where); } catch (const Error& error) {

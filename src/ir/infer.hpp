@@ -8,7 +8,6 @@ namespace cairn::inline v0::ir {
 struct Inferred {
     DType dtype;
     Shape shape;
-    Device device = Device::cpu;
 };
 
 /// The dtype and shape of `op` on `operands`. Attributes may hold non-negative axes and a -1 size in reshape; they are

@@ -52,9 +52,9 @@ Result cast_cast(Rewriter& r, NodeId id) {
     return r.make(Op::cast, {source}, attribute("dtype", {Dim(static_cast<int>(to))}));
 }
 
-Result copy_same(Rewriter& r, NodeId id) {
-    const NodeId x = r.operand(id, 0);
-    return r.node(x).device == r.node(id).device ? Result(x) : std::nullopt;
+Result copy_only(Rewriter& r, NodeId id) {
+    const auto device = static_cast<Device>(r.node(id).attributes.integer("device"));
+    return device == r.options().only_device ? Result(r.operand(id, 0)) : std::nullopt;
 }
 
 Result copy_copy(Rewriter& r, NodeId id) {
@@ -68,8 +68,8 @@ Result copy_copy(Rewriter& r, NodeId id) {
 constexpr std::array rows = {
     Rule{"cast_same", "cast(x, dtype of x) = x", Op::cast, cast_same},
     Rule{"cast_cast", "cast(cast(x, a), b) = cast(x, b), where a holds every value of x's dtype", Op::cast, cast_cast},
-    Rule{"copy_same", "copy_to(x, device of x) = x", Op::copy_to, copy_same},
     Rule{"copy_copy", "copy_to(copy_to(x, a), b) = copy_to(x, b)", Op::copy_to, copy_copy},
+    Rule{"copy_only", "copy_to(x, a) = x, where a is the only device (Options::only_device)", Op::copy_to, copy_only},
 };
 // clang-format on
 

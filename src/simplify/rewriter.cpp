@@ -23,17 +23,16 @@ bool is_constant(const Node& node) { return node.op == Op::constant; }
 
 }  // namespace
 
-Rewriter::Rewriter(const ir::GraphData& source, std::span<const Rule> rules, std::int64_t fold_limit)
+Rewriter::Rewriter(const ir::GraphData& source, std::span<const Rule> rules, const Options& options)
     : graph_(std::make_shared<ir::GraphData>(source.name(), source.symbols())),
       rules_(ir::op_table().size()),
-      fold_limit_(fold_limit) {
+      options_(options) {
     for (const Rule& rule : rules) rules_[static_cast<std::size_t>(rule.root)].push_back(&rule);
 }
 
 NodeId Rewriter::add(Node node) {
     where_ = node.where;
     composite_ = node.composite;
-    device_ = node.device;
     if (put_in_order(node)) ++rewrites_;
     return simplified(graph_->intern(std::move(node)));
 }
@@ -52,7 +51,6 @@ NodeId Rewriter::make(Op op, std::vector<NodeId> operands, Attributes attributes
     node.op = op;
     node.dtype = inferred.dtype;
     node.shape = std::move(inferred.shape);
-    node.device = inferred.device;
     node.operands = std::move(operands);
     node.attributes = std::move(attributes);
     node.where = where_;
@@ -78,7 +76,6 @@ NodeId Rewriter::constant(DType dtype, Shape shape, std::vector<double> values) 
     node.op = Op::constant;
     node.dtype = dtype;
     node.shape = std::move(shape);
-    node.device = device_;
     node.values = std::make_shared<const std::vector<double>>(std::move(values));
     node.where = where_;
     node.composite = composite_;
@@ -158,7 +155,6 @@ std::optional<NodeId> Rewriter::rewrite_once(NodeId id) {
         if (!next || *next == id) continue;
         const Node& before = node(id);
         const Node& after = node(*next);
-        if (before.device != after.device) continue;
         if (before.dtype != after.dtype || before.shape != after.shape)
             throw InternalError("simplify",
                                 fmt::format("rule {} made {} of {}", rule->name, to_string(after.dtype, after.shape),

@@ -2,6 +2,7 @@
 
 #include "ir/graph_data.hpp"
 #include "simplify/rule.hpp"
+#include "simplify/simplify.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -19,8 +20,8 @@ namespace cairn::inline v0::simplify {
 ///     add(neg(neg(%0)))   ->   %0
 class Rewriter {
 public:
-    /// `rules` must outlive the Rewriter.
-    Rewriter(const ir::GraphData& source, std::span<const Rule> rules, std::int64_t fold_limit);
+    /// `rules` and `options` must outlive the Rewriter.
+    Rewriter(const ir::GraphData& source, std::span<const Rule> rules, const Options& options);
 
     /// The simplified form of a node whose operands are already nodes of the new graph.
     ir::NodeId add(ir::Node node);
@@ -51,7 +52,7 @@ public:
     /// True when no element can be below zero or be -0 (NaN is possible).
     bool is_nonnegative(ir::NodeId id) const { return is_nonnegative(id, 8); }
 
-    std::int64_t fold_limit() const noexcept { return fold_limit_; }
+    const Options& options() const noexcept { return options_; }
     const std::shared_ptr<ir::GraphData>& graph() const noexcept { return graph_; }
     /// How many rewrites were made, and whether operands were put in order.
     int rewrites() const noexcept { return rewrites_; }
@@ -65,10 +66,9 @@ private:
     std::shared_ptr<ir::GraphData> graph_;
     std::vector<std::vector<const Rule*>> rules_;        // of each op
     std::vector<std::optional<ir::NodeId>> simplified_;  // of each node of the new graph, where known
-    std::int64_t fold_limit_;
+    const Options& options_;
     std::source_location where_;
     std::string composite_;
-    Device device_ = Device::cpu;
     int rewrites_ = 0;
     int depth_ = 0;
 };

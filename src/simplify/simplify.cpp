@@ -48,7 +48,7 @@ Simplified without_dead(const ir::GraphData& graph) {
 
 // One pass over all live nodes, then dead ones dropped.
 Simplified pass(const ir::GraphData& graph, std::span<const Rule> rules, const Options& options) {
-    Rewriter rewriter(graph, rules, options.fold_limit);
+    Rewriter rewriter(graph, rules, options);
     const std::vector<bool> live = ir::live_nodes(graph);
     std::vector<std::optional<NodeId>> map(graph.nodes().size());
     for (NodeId id = 0; id < graph.nodes().size(); ++id) {

@@ -20,6 +20,8 @@ struct Options {
     /// Names of rules not to use.
     std::vector<std::string> disabled;
     std::stop_token stop = {};  ///< throws Cancelled
+    /// The device where all values lie, when there is but one: a copy_to that says so says nothing.
+    std::optional<Device> only_device = {};
 };
 
 struct Simplified {

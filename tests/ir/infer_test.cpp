@@ -96,11 +96,12 @@ TEST_F(Infer, AxesAreStoredFromTheEnd) {
     EXPECT_EQ(attribute(window(x, 2, 2, 2), "axis"), std::vector<Dim>{-1});
 }
 
-TEST_F(Infer, ADeviceOtherThanTheCpuWins) {
-    const Tensor there = copy_to(x, Device::cuda) + 1;
-    EXPECT_EQ(there.graph()->node(there.id()).device, Device::cuda);
-    const Tensor back = copy_to(there, Device::cpu);
-    EXPECT_EQ(back.graph()->node(back.id()).device, Device::cpu);
+TEST_F(Infer, ACopyKeepsTheTypeAndNamesItsDevice) {
+    const Tensor there = copy_to(x, Device::cuda);
+    EXPECT_EQ(type(there + 1), "f32[N,T,6]");
+    EXPECT_EQ(there.graph()->node(there.id()).attributes.integer("device"), 1);
+    EXPECT_NE(copy_to(x, Device::cpu).id(), there.id());
+    EXPECT_EQ(copy_to(x, Device::cuda).id(), there.id());
 }
 
 TEST_F(Infer, BroadcastShapes) {

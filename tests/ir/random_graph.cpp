@@ -55,6 +55,8 @@ Graph RandomGraphBuilder::build() {
                                       : Steps::always[random_.below(std::size(Steps::always))];
         if (options_.narrow && random_.one_in(24))
             cast_and_back();
+        else if (options_.devices && random_.one_in(6))
+            copy();
         else
             (this->*step)();
     }

@@ -19,9 +19,11 @@ struct RandomGraphOptions {
     bool states = true;        ///< in a third of the graphs a state, its versions changed and read in any order
     bool composites = true;    ///< softmax, gelu, layer_norm, attention, ..., called or spelled out
     bool narrow = true;        ///< now and then a cast to f16, bf16, f64, i64, i8, u8 and back
-    /// Composites of composites, sizes that shrink when a symbol grows, arithmetic of i8, u8, i32 and i64 that wraps, and
-    /// outputs that are interior values or their first rows.
+    /// Composites of composites, sizes that shrink when a symbol grows, arithmetic of i8, u8, i32 and i64 that wraps,
+    /// and outputs that are interior values or their first rows.
     bool wild = false;
+    bool devices =
+        false;  ///< copies to devices that this machine need not have: graphs to print and rewrite, not to run
 };
 
 /// A graph of all kinds of ops: views, broadcasts, reductions, matmul, gather, concat, pad, where, casts, values read

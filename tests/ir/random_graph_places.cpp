@@ -144,7 +144,8 @@ bool RandomGraphBuilder::count_up() {
 
 bool RandomGraphBuilder::copy() {
     const Item x = any_float();
-    return keep_moved(copy_to(x.tensor, Device::cpu), x);
+    const bool away = options_.devices && random_.one_in(2);
+    return keep_moved(copy_to(x.tensor, away ? Device::cuda : Device::cpu), x);
 }
 
 }  // namespace cairn::test

@@ -54,10 +54,10 @@ TEST_F(Verify, SeesAnAttributeOutOfStoredForm) {
     EXPECT_EQ(with(sum), "%1 = sum %0 axes=(0) : f32[1]: its attribute axes is not in stored form");
 }
 
-TEST_F(Verify, SeesAWrongDevice) {
-    Node neg = node(Op::neg, {0});
-    neg.device = Device::cuda;
-    EXPECT_EQ(with(neg), "%1 = neg %0 : f32[4]: its device should be cpu");
+TEST_F(Verify, SeesADeviceThatIsNone) {
+    Node copy = node(Op::copy_to, {0});
+    copy.attributes = {{"device", std::vector<Dim>{2}}};
+    EXPECT_EQ(with(copy), "%1 = copy_to %0 device=(2) : f32[4]: [copy_to] there is no device 2");
 }
 
 TEST_F(Verify, SeesBadLeaves) {

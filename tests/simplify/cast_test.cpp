@@ -34,7 +34,7 @@ output "y" %2
 %1 = cast %0 dtype=(3) : bf16[N,3]
 output "y" %1
 )"},
-    {"copy_same", R"(
+    {"copy_only", R"(
 %0 = input "x" : f32[N,3]
 %1 = copy_to %0 device=(0) : f32[N,3]
 output "y" %1

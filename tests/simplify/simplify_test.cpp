@@ -196,6 +196,30 @@ TEST(Simplify, RandomGraphsKeepTheirValues) {
     EXPECT_GT(changed, 300);
 }
 
+// A constant is made anew by a rule and read beside copies to several devices: it is one node, in the text too.
+TEST(Simplify, WhatItMakesReadsBackFromItsText) {
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {4});
+    g.output("a", x * 0.5);
+    g.output("b", copy_to(x, Device::cuda) / 2);
+    EXPECT_EQ(count(*simplified(g), Op::constant), 1u);
+    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+        const Graph after(simplified(test::random_graph(seed, {.devices = true})));
+        ASSERT_EQ(ir::verify(*after.data()), "") << to_string(after);
+        ASSERT_EQ(to_string(parse_graph(to_string(after))), to_string(after)) << "seed " << seed;
+    }
+}
+
+TEST(Simplify, ACopyStaysWhereThereAreSeveralDevices) {
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {4});
+    g.output("a", copy_to(x, Device::cpu) + copy_to(x, Device::cuda));
+    EXPECT_EQ(count(*simplified(g), Op::copy_to), 2u);
+    simplify::Options options;
+    options.only_device = Device::cpu;
+    EXPECT_EQ(count(*simplified(g, options), Op::copy_to), 1u);
+}
+
 // Rules that are almost right, each wrong in one way a careless hand makes them.
 const simplify::Rule wrong_rules[] = {
     {"abs_is_nothing", "abs(x) = x", Op::abs,
