@@ -87,7 +87,7 @@ std::size_t Canon::structure_of(const Term& term) const {
     Term alone = term;
     alone.parts.clear();
     std::size_t seed = hash_of(alone), sum = 0;
-    const bool is_ordered = term.kind == TermKind::op && !ir::info(term.op).commutative;
+    const bool is_ordered = term.kind == TermKind::op && !ir::info(term.op).has(ir::Fact::commutes);
     for (const Scaled& part : term.parts) {
         if (is_ordered) mix(seed, structures_[part.core]);
         std::size_t spread = term.parts.size();
@@ -130,7 +130,7 @@ CanonId Canon::one(DType dtype) {
 }
 
 CanonId Canon::op_term(Op op, DType dtype, Shape shape, std::vector<Scaled> parts, Attributes attributes) {
-    if (ir::info(op).commutative)
+    if (ir::info(op).has(ir::Fact::commutes))
         std::sort(parts.begin(), parts.end(), [](const Scaled& a, const Scaled& b) {
             return a.core != b.core ? a.core < b.core : a.factor < b.factor;
         });
@@ -187,55 +187,39 @@ Scaled Canon::real(Op op, DType dtype, const Attributes& attributes, Parts x) {
     const auto of_part = [&](double sign, double factor) {
         return Scaled{sign, op_term(op, dtype, shape, {Scaled{factor, x[0].core}})};
     };
-    switch (op) {
-        case Op::neg: return {-x[0].factor, x[0].core};
-        case Op::add: return add({x[0], x[1]}, dtype);
-        case Op::sub: return add({x[0], {-x[1].factor, x[1].core}}, dtype);
-        case Op::mul: return multiply(x[0], x[1]);
-        case Op::div: return multiply(x[0], power(x[1], -1));
-        case Op::sqrt: return power(x[0], 0.5);
-        case Op::rsqrt: return power(x[0], -0.5);
-        case Op::pow:
-            if (terms_[x[1].core].kind == TermKind::one) return power(x[0], x[1].factor);
-            break;
-        case Op::exp: return exponential(x[0], dtype);
-        case Op::log: return logarithm(x[0], dtype);
-        case Op::tanh: return hyperbolic_tangent(x[0], dtype);
-        case Op::erf:
-        case Op::sin: return of_part(std::copysign(1, x[0].factor), std::fabs(x[0].factor));
-        case Op::cos: return of_part(1, std::fabs(x[0].factor));
-        case Op::abs: return {std::fabs(x[0].factor), op_term(op, dtype, shape, {Scaled{1, x[0].core}})};
-        case Op::max: return larger(x[0], x[1], dtype);
-        case Op::min: {
-            const Scaled most = larger({-x[0].factor, x[0].core}, {-x[1].factor, x[1].core}, dtype);
-            return {-most.factor, most.core};
-        }
-        default: break;
-    }
+    const auto minus = [](const Scaled& value) { return Scaled{-value.factor, value.core}; };
+    if (op == Op::neg) return minus(x[0]);
+    if (op == Op::add) return add({x[0], x[1]}, dtype);
+    if (op == Op::sub) return add({x[0], minus(x[1])}, dtype);
+    if (op == Op::mul) return multiply(x[0], x[1]);
+    if (op == Op::div) return multiply(x[0], power(x[1], -1));
+    if (op == Op::sqrt) return power(x[0], 0.5);
+    if (op == Op::rsqrt) return power(x[0], -0.5);
+    if (op == Op::pow && terms_[x[1].core].kind == TermKind::one) return power(x[0], x[1].factor);
+    if (op == Op::exp) return exponential(x[0], dtype);
+    if (op == Op::log) return logarithm(x[0], dtype);
+    if (op == Op::tanh) return hyperbolic_tangent(x[0], dtype);
+    if (op == Op::max) return larger(x[0], x[1], dtype);
+    if (op == Op::min) return minus(larger(minus(x[0]), minus(x[1]), dtype));
+    if (op == Op::abs) return {std::fabs(x[0].factor), op_term(op, dtype, shape, {Scaled{1, x[0].core}})};
+    if (ir::info(op).has(ir::Fact::odd)) return of_part(std::copysign(1, x[0].factor), std::fabs(x[0].factor));
+    if (ir::info(op).has(ir::Fact::even)) return of_part(1, std::fabs(x[0].factor));
     return {1, op_term(op, dtype, shape, {x.begin(), x.end()}, attributes)};
 }
 
 Scaled Canon::apply(Op op, DType dtype, const Attributes& attributes, Parts x) {
-    switch (op) {
-        case Op::eq:
-        case Op::ne:
-        case Op::lt:
-        case Op::le:
-        case Op::gt:
-        case Op::ge: return compare(op, x[0], x[1]);
-        case Op::logical_and: return both({x.begin(), x.end()});
-        case Op::logical_not: return {-x[0].factor, x[0].core};
-        case Op::logical_or: {
-            const Scaled neither = both({{-x[0].factor, x[0].core}, {-x[1].factor, x[1].core}});
-            return {-neither.factor, neither.core};
-        }
-        case Op::where: return choose(x[0], x[1], x[2], dtype);
-        case Op::cast:
-            if (auto counted = counted_in(dtype, x[0])) return from_affine(std::move(*counted), dtype);
-            break;
-        case Op::logical_xor: break;
-        default: return is_float(dtype) ? real(op, dtype, attributes, x) : integer(op, dtype, attributes, x);
+    if (ir::info(op).has(ir::Fact::compares)) return compare(op, x[0], x[1]);
+    if (op == Op::logical_and) return both({x.begin(), x.end()});
+    if (op == Op::logical_not) return {-x[0].factor, x[0].core};
+    if (op == Op::logical_or) {
+        const Scaled neither = both({{-x[0].factor, x[0].core}, {-x[1].factor, x[1].core}});
+        return {-neither.factor, neither.core};
     }
+    if (op == Op::where) return choose(x[0], x[1], x[2], dtype);
+    if (op == Op::cast)
+        if (auto counted = counted_in(dtype, x[0])) return from_affine(std::move(*counted), dtype);
+    const bool is_arithmetic = op != Op::cast && dtype != DType::boolean;
+    if (is_arithmetic) return is_float(dtype) ? real(op, dtype, attributes, x) : integer(op, dtype, attributes, x);
     return {1, op_term(op, dtype, joint_shape(x), {x.begin(), x.end()}, attributes)};
 }
 
@@ -250,46 +234,21 @@ Scaled Canon::of_leaf(const Node& node, ir::NodeId id) {
 }
 
 Scaled Canon::of(const Node& node, ir::NodeId id, Parts x) {
-    switch (node.op) {
-        case Op::input:
-        case Op::weight:
-        case Op::state_read:
-        case Op::state_append:
-        case Op::state_write: return of_leaf(node, id);
-        case Op::constant: return node.wide ? of_leaf(node, id) : constant(node);
-        case Op::reshape:
-        case Op::transpose: return move(node, x[0]);
-        case Op::concat: return concat(node, x);
-        default: break;
-    }
+    if (node.op == Op::constant) return node.wide ? of_leaf(node, id) : constant(node);
+    if (node.op == Op::iota && !is_float(node.dtype)) return counting(node);
+    if (ir::is_given(node) || ir::is(node, ir::OpClass::effect)) return of_leaf(node, id);
+    if (node.op == Op::reshape || node.op == Op::transpose) return move(node, x[0]);
+    if (node.op == Op::concat) return concat(node, x);
     if (ir::is(node, ir::OpClass::elementwise)) return apply(node.op, node.dtype, node.attributes, x);
     const bool real = is_float(node.dtype);
-    if (node.op == Op::iota && !real) return counting(node);
-    const bool linear = real || node.dtype == DType::boolean;
-    switch (node.op) {
-        case Op::sum:
-            if (real) return summed(node, x[0]);
-            if (linear) return with_factor_outside(node, x);
-            break;
-        case Op::broadcast:
-        case Op::slice:
-        case Op::window:
-        case Op::gather:
-        case Op::copy_to:
-            if (linear) return with_factor_outside(node, x);
-            break;
-        case Op::matmul:
-            if (real) return multiply_matrices(x[0], x[1]);
-            break;
-        case Op::max_reduce:
-            if (real && x[0].factor != 0) {
-                const Scaled part{std::copysign(1, x[0].factor), x[0].core};
-                return {std::fabs(x[0].factor),
-                        op_term(node.op, node.dtype, trimmed(node.shape), {part}, node.attributes)};
-            }
-            break;
-        default: break;
+    if (node.op == Op::sum && real) return summed(node, x[0]);
+    if (node.op == Op::matmul && real) return multiply_matrices(x[0], x[1]);
+    if (node.op == Op::max_reduce && real && x[0].factor != 0) {
+        const Scaled part{std::copysign(1, x[0].factor), x[0].core};
+        return {std::fabs(x[0].factor), op_term(node.op, node.dtype, trimmed(node.shape), {part}, node.attributes)};
     }
+    if (ir::info(node.op).has(ir::Fact::linear) && (real || node.dtype == DType::boolean))
+        return with_factor_outside(node, x);
     return {1, op_term(node.op, node.dtype, trimmed(node.shape), {x.begin(), x.end()}, node.attributes)};
 }
 

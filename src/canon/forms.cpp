@@ -34,11 +34,9 @@ std::vector<ir::NodeId> Forms::nodes_of(const Scaled& form) const {
 }
 
 bool stays_whole(ir::Op op) {
-    switch (ir::info(op).kind) {
-        case ir::OpClass::leaf:
-        case ir::OpClass::elementwise: return false;
-        default: return op != ir::Op::reshape && op != ir::Op::transpose;
-    }
+    const ir::OpClass kind = ir::info(op).kind;
+    if (kind == ir::OpClass::leaf || kind == ir::OpClass::elementwise) return false;
+    return op != ir::Op::reshape && op != ir::Op::transpose;
 }
 
 bool forms_over(const ir::GraphData& graph, std::span<const ir::NodeId> inputs, std::span<const Scaled> values,

@@ -37,14 +37,12 @@ Scaled Canon::compare(Op op, const Scaled& a, const Scaled& b) {
         const Scaled parts[] = {x, y};
         return Scaled{1, op_term(kind, DType::boolean, joint_shape(parts), {x, y})};
     };
-    switch (op) {
-        case Op::eq: return make(Op::eq, a, b);
-        case Op::ne: return negated(make(Op::eq, a, b));
-        case Op::ge: return compare(Op::le, b, a);
-        case Op::gt: return compare(Op::lt, b, a);
-        case Op::lt: return whole ? negated(compare(Op::le, b, a)) : make(Op::lt, a, b);
-        default: return whole ? compare_integers(a, b) : make(Op::le, a, b);
-    }
+    if (op == Op::ne) return negated(make(Op::eq, a, b));
+    if (op == Op::ge) return compare(Op::le, b, a);
+    if (op == Op::gt) return compare(Op::lt, b, a);
+    if (op == Op::lt && whole) return negated(compare(Op::le, b, a));
+    if (op == Op::le && whole) return compare_integers(a, b);
+    return make(op, a, b);
 }
 
 Scaled Canon::compare_integers(const Scaled& low, const Scaled& high) {

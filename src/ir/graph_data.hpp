@@ -2,6 +2,7 @@
 
 #include "cairn/graph.hpp"
 #include "cairn/problem.hpp"
+#include "ir/op_list.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -19,22 +20,12 @@ namespace cairn::inline v0::ir {
 
 using NodeId = std::uint32_t;
 
-/// The kinds of node. Leaves first, then the atomic ops; op_table.hpp has a row for each.
-// clang-format off
+/// The kinds of node: op_list.hpp has a row for each.
 enum class Op : std::uint8_t {
-    input, weight, constant, state_read,
-    neg, abs, exp, log, sqrt, rsqrt, sin, cos, tanh, erf, floor, cast,
-    add, sub, mul, div, min, max, pow,
-    eq, ne, lt, le, gt, ge, logical_and, logical_or, logical_xor, logical_not,
-    where,
-    sum, max_reduce, prod, argmax,
-    matmul,
-    reshape, transpose, broadcast, slice, pad, concat, gather, scatter, take_along_axis, iota, window,
-    cumsum, argsort,
-    copy_to,
-    state_append, state_write,
+#define CAIRN_OP(name, ...) name,
+    CAIRN_UNARY_OPS(CAIRN_OP) CAIRN_BINARY_OPS(CAIRN_OP) CAIRN_OTHER_OPS(CAIRN_OP)
+#undef CAIRN_OP
 };
-// clang-format on
 
 /// One value. Its attributes are in the order its op_table row declares them; axes are stored negative, counted from
 /// the end (-1 is the last), so that a node means the same under added leading axes. Reductions keep their axes with

@@ -5,8 +5,6 @@
 namespace cairn::inline v0::ir {
 namespace {
 
-bool compares(Op op) noexcept { return op >= Op::eq && op <= Op::ge; }
-
 Shape joint_shape(const ShapeRule& rule) {
     Shape shape = rule.shape(0);
     for (std::size_t i = 1; i < rule.size(); ++i) {
@@ -35,7 +33,8 @@ Inferred infer_elementwise(const ShapeRule& rule) {
     }
     for (std::size_t i = 0; i < rule.size(); ++i) rule.accepted_dtype(rule.node(i));
     rule.same_dtypes(0, rule.size());
-    return {compares(rule.op()) ? DType::boolean : rule.node(0).dtype, joint_shape(rule)};
+    const bool compares = info(rule.op()).has(Fact::compares);
+    return {compares ? DType::boolean : rule.node(0).dtype, joint_shape(rule)};
 }
 
 }  // namespace cairn::inline v0::ir

@@ -7,7 +7,8 @@
 namespace cairn::inline v0::ir {
 namespace {
 
-Inferred infer_pad(const ShapeRule& rule, double value) {
+Inferred infer_pad(const ShapeRule& rule) {
+    const double value = rule.number("value");
     const std::size_t axis = rule.axis_of_first();
     const Dim &before = rule.dim("before"), &after = rule.dim("after");
     if (!provably_le(0, before) || !provably_le(0, after))
@@ -76,13 +77,12 @@ Inferred infer_scatter(const ShapeRule& rule) {
 }  // namespace
 
 Inferred infer_indexing(const ShapeRule& rule) {
-    switch (rule.op()) {
-        case Op::pad: return infer_pad(rule, rule.number("value"));
-        case Op::concat: return infer_concat(rule);
-        case Op::gather: return infer_gather(rule);
-        case Op::take_along_axis: return infer_take_along_axis(rule);
-        default: return infer_scatter(rule);
-    }
+    static constexpr auto rules = std::to_array<OpEntry<RuleFunction>>({{Op::pad, infer_pad},
+                                                                        {Op::concat, infer_concat},
+                                                                        {Op::gather, infer_gather},
+                                                                        {Op::take_along_axis, infer_take_along_axis},
+                                                                        {Op::scatter, infer_scatter}});
+    return entry_of(rules, rule.op(), "infer")(rule);
 }
 
 Inferred infer_iota(const ShapeRule& rule) {

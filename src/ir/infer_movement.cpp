@@ -130,13 +130,12 @@ Inferred infer_window(const ShapeRule& rule) {
 }  // namespace
 
 Inferred infer_movement(const ShapeRule& rule) {
-    switch (rule.op()) {
-        case Op::reshape: return infer_reshape(rule);
-        case Op::transpose: return infer_transpose(rule);
-        case Op::broadcast: return infer_broadcast(rule);
-        case Op::slice: return infer_slice(rule);
-        default: return infer_window(rule);
-    }
+    static constexpr auto rules = std::to_array<OpEntry<RuleFunction>>({{Op::reshape, infer_reshape},
+                                                                        {Op::transpose, infer_transpose},
+                                                                        {Op::broadcast, infer_broadcast},
+                                                                        {Op::slice, infer_slice},
+                                                                        {Op::window, infer_window}});
+    return entry_of(rules, rule.op(), "infer")(rule);
 }
 
 }  // namespace cairn::inline v0::ir

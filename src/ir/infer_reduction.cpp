@@ -15,12 +15,8 @@ Inferred infer_argmax(const ShapeRule& rule) {
     return {DType::i32, std::move(shape)};
 }
 
-}  // namespace
-
-Inferred infer_reduction(const ShapeRule& rule) {
-    rule.accepted_dtype(rule.node(0));
-    if (rule.op() == Op::argmax) return infer_argmax(rule);
-
+// The axes stay, with size 1.
+Inferred infer_over_axes(const ShapeRule& rule) {
     const std::int64_t rank = rule.rank(0);
     std::vector<Dim>& list = rule.dims("axes");
     std::vector<std::int64_t> axes;
@@ -38,6 +34,17 @@ Inferred infer_reduction(const ShapeRule& rule) {
     for (const std::int64_t axis : axes) shape[static_cast<std::size_t>(rank + axis)] = 1;
     list.assign(axes.begin(), axes.end());
     return {rule.node(0).dtype, std::move(shape)};
+}
+
+}  // namespace
+
+Inferred infer_reduction(const ShapeRule& rule) {
+    static constexpr auto rules = std::to_array<OpEntry<RuleFunction>>({{Op::sum, infer_over_axes},
+                                                                        {Op::max_reduce, infer_over_axes},
+                                                                        {Op::prod, infer_over_axes},
+                                                                        {Op::argmax, infer_argmax}});
+    rule.accepted_dtype(rule.node(0));
+    return entry_of(rules, rule.op(), "infer")(rule);
 }
 
 }  // namespace cairn::inline v0::ir

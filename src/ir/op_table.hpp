@@ -1,14 +1,18 @@
 #pragma once
 
 #include "ir/graph_data.hpp"
+#include "ir/op_list.hpp"
 
+#include <algorithm>
+#include <array>
 #include <span>
 #include <string_view>
 
-/// One row an op: all that stages need to know about it without knowing which op it is.
+/// The rows of op_list.hpp: all that stages need to know about an op without knowing which it is.
 ///
-///     info(Op::pad).attributes      // axis before after value
-///     find_op("matmul")             // Op::matmul
+///     info(Op::pad).attributes            // axis before after value
+///     info(Op::exp).has(Fact::nonnegative)
+///     find_op("matmul")                   // Op::matmul
 namespace cairn::inline v0::ir {
 
 enum class OpClass : std::uint8_t {
@@ -43,27 +47,109 @@ enum class Work : std::uint8_t {
 /// stays whole stands in all of them.
 enum class Form : std::uint8_t { open, whole };
 
+/// What holds of an op whatever its operands are; x is the first of them.
+enum class Fact : std::uint16_t {
+    none = 0,
+    commutes = 1,      ///< f(a, b) = f(b, a)
+    compares = 2,      ///< the result is boolean, of operands of any dtype the op accepts
+    odd = 4,           ///< f(-x) = -f(x), of floats
+    even = 8,          ///< f(-x) = f(x), of floats
+    linear = 16,       ///< f(c x) = c f(x), of floats and but for rounding
+    nonnegative = 32,  ///< no result is below zero or -0 (NaN is possible)
+    keeps_sign = 64,   ///< none is where no element of an operand is
+    wraps = 128,       ///< integer results are reduced modulo 2^bits, which changes signs
+};
+constexpr Fact operator|(Fact a, Fact b) noexcept {
+    return static_cast<Fact>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
+}
+
+/// Up to four names.
+class Names {
+public:
+    template <typename... Text>
+    constexpr Names(Text... names) noexcept : list_{std::string_view(names)...}, count_(sizeof...(names)) {}
+    constexpr const std::string_view* begin() const noexcept { return list_.data(); }
+    constexpr const std::string_view* end() const noexcept { return list_.data() + count_; }
+
+private:
+    std::array<std::string_view, 4> list_;
+    std::size_t count_;
+};
+
 struct OpInfo {
     Op op;
     std::string_view name;  ///< in text forms, Problems and errors
     OpClass kind;
     int min_operands, max_operands;  ///< max -1: any number
     std::string_view operands;       ///< their names in errors, `condition a b`; `#` where there is any number
+    Accepts accepts;
     Work work;
     Form form;
-    Accepts accepts = Accepts::any;
-    bool commutative = false;
-    std::span<const std::string_view> attributes{};  ///< names, in order
+    Fact facts;
+    Names attributes;  ///< in order
+    constexpr bool has(Fact fact) const noexcept {
+        return (static_cast<unsigned>(facts) & static_cast<unsigned>(fact)) != 0;
+    }
 };
 
+inline constexpr std::array op_rows = [] {
+    using enum OpClass;
+    using enum Accepts;
+    using enum Work;
+    using enum Form;
+    using enum Fact;
+#define CAIRN_UNARY_ROW(name, accepts, work, form, facts) \
+    OpInfo{Op::name, #name, elementwise, 1, 1, "x", accepts, work, form, facts, {}},
+#define CAIRN_BINARY_ROW(name, accepts, work, form, facts) \
+    OpInfo{Op::name, #name, elementwise, 2, 2, "lhs rhs", accepts, work, form, facts, {}},
+#define CAIRN_OTHER_ROW(name, kind, least, most, operands, accepts, work, form, facts, ...) \
+    OpInfo{Op::name, #name, kind, least, most, operands, accepts, work, form, facts, {__VA_ARGS__}},
+    return std::array{CAIRN_UNARY_OPS(CAIRN_UNARY_ROW) CAIRN_BINARY_OPS(CAIRN_BINARY_ROW)
+                          CAIRN_OTHER_OPS(CAIRN_OTHER_ROW)};
+#undef CAIRN_UNARY_ROW
+#undef CAIRN_BINARY_ROW
+#undef CAIRN_OTHER_ROW
+}();
+
 /// The row of an op; all rows in the order of Op.
-const OpInfo& info(Op op) noexcept;
-std::span<const OpInfo> op_table() noexcept;
+constexpr const OpInfo& info(Op op) noexcept { return op_rows[static_cast<std::size_t>(op)]; }
+constexpr std::span<const OpInfo> op_table() noexcept { return op_rows; }
 /// The op of that name; nothing when unknown.
 std::optional<Op> find_op(std::string_view name) noexcept;
 inline bool is(const Node& node, OpClass kind) noexcept { return info(node.op).kind == kind; }
 /// Whether a run is given the value and nothing has to compute it: inputs, weights, constants, states before the run.
 /// (An iota is a leaf too, but someone must write it.)
 inline bool is_given(const Node& node) noexcept { return is(node, OpClass::leaf) && node.op != Op::iota; }
+
+/// The ops of a class, in the order of Op: `ops_of<OpClass::scan>` is {cumsum, argsort}.
+template <OpClass kind>
+inline constexpr auto ops_of = [] {
+    constexpr auto is_one = [](const OpInfo& row) { return row.kind == kind; };
+    std::array<Op, static_cast<std::size_t>(std::ranges::count_if(op_rows, is_one))> found{};
+    std::size_t count = 0;
+    for (const OpInfo& row : op_rows)
+        if (is_one(row)) found[count++] = row.op;
+    return found;
+}();
+
+/// What a stage has for some ops, a row each: how it treats them.
+template <typename T>
+struct OpEntry {
+    Op op;
+    T value;
+};
+/// The row of an op; null where the stage has none.
+template <typename T, std::size_t N>
+constexpr const T* find_entry(const std::array<OpEntry<T>, N>& entries, Op op) noexcept {
+    for (const OpEntry<T>& entry : entries)
+        if (entry.op == op) return &entry.value;
+    return nullptr;
+}
+/// The same where each op that may come has one. Throws InternalError(part) for another.
+template <typename T, std::size_t N>
+const T& entry_of(const std::array<OpEntry<T>, N>& entries, Op op, std::string_view part) {
+    if (const T* found = find_entry(entries, op)) return *found;
+    throw InternalError(part, "has no row for the op " + std::string(info(op).name));
+}
 
 }  // namespace cairn::inline v0::ir

@@ -61,6 +61,8 @@ private:
     Attributes& attributes_;
 };
 
+using RuleFunction = Inferred (*)(const ShapeRule& rule);
+
 Inferred infer_elementwise(const ShapeRule& rule);
 Inferred infer_reduction(const ShapeRule& rule);
 Inferred infer_matmul(const ShapeRule& rule);

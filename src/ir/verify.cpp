@@ -14,9 +14,9 @@
 namespace cairn::inline v0::ir {
 namespace {
 
-using Names = std::set<std::string, std::less<>>;
+using NameSet = std::set<std::string, std::less<>>;
 
-std::string check_leaf(const Node& node, Names& names) {
+std::string check_leaf(const Node& node, NameSet& names) {
     const OpInfo& row = info(node.op);
     if (!node.operands.empty()) return "a leaf has operands";
     if (node.op != Op::constant) {
@@ -53,7 +53,7 @@ std::string check_op(const GraphData& graph, NodeId id) {
     return {};
 }
 
-std::string check_node(const GraphData& graph, NodeId id, Names& names) {
+std::string check_node(const GraphData& graph, NodeId id, NameSet& names) {
     const Node& node = graph.node(id);
     try {
         return is(node, OpClass::leaf) && node.op != Op::iota ? check_leaf(node, names) : check_op(graph, id);
@@ -88,7 +88,7 @@ std::string check_states(const GraphData& graph) {
 }  // namespace
 
 std::string verify(const GraphData& graph) {
-    Names names, outputs;
+    NameSet names, outputs;
     for (NodeId id = 0; id < graph.nodes().size(); ++id)
         if (const std::string fault = check_node(graph, id, names); !fault.empty())
             return fmt::format("%{} = {}: {}", id, print_node(graph, id), fault);

@@ -1,6 +1,8 @@
 #include "ir/number.hpp"
+#include "ir/op_table.hpp"
 #include "meaning/value.hpp"
 
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -8,63 +10,77 @@ namespace cairn::inline v0::meaning {
 
 namespace {
 
-double float_unary(Op op, double x) {
-    switch (op) {
-        case Op::neg: return -x;
-        case Op::abs: return std::fabs(x);
-        case Op::exp: return std::exp(x);
-        case Op::log: return std::log(x);
-        case Op::sqrt: return std::sqrt(x);
-        case Op::rsqrt: return 1 / std::sqrt(x);
-        case Op::sin: return std::sin(x);
-        case Op::cos: return std::cos(x);
-        case Op::tanh: return std::tanh(x);
-        case Op::erf: return std::erf(x);
-        default: return std::floor(x);
-    }
+using Real = double;
+using Whole = std::int64_t;
+
+/// What an op does to one element: of floats, and of integers and booleans before they wrap. Comparisons give 0 or 1.
+/// An op of one operand ignores the second.
+struct Formula {
+    Real (*real)(Real, Real);
+    Whole (*whole)(Whole, Whole);
+};
+
+Whole wrapping(std::uint64_t bits) noexcept { return static_cast<Whole>(bits); }
+std::uint64_t bits(Whole value) noexcept { return static_cast<std::uint64_t>(value); }
+
+constexpr Real no_number = std::numeric_limits<Real>::quiet_NaN();
+bool is_unordered(Real a, Real b) noexcept { return std::isnan(a) || std::isnan(b); }
+
+constexpr Formula real(Real (*formula)(Real, Real)) { return {formula, nullptr}; }
+constexpr Formula logic(Whole (*formula)(Whole, Whole)) { return {nullptr, formula}; }
+template <typename Test>
+constexpr Formula comparison(Test) {
+    return {[](Real a, Real b) -> Real { return Test{}(a, b) ? 1 : 0; },
+            [](Whole a, Whole b) -> Whole { return Test{}(a, b) ? 1 : 0; }};
 }
 
-double float_binary(Op op, double a, double b) {
-    const bool no_number = std::isnan(a) || std::isnan(b);
-    switch (op) {
-        case Op::add: return a + b;
-        case Op::sub: return a - b;
-        case Op::mul: return a * b;
-        case Op::div: return a / b;
-        case Op::min: return no_number ? std::numeric_limits<double>::quiet_NaN() : std::min(a, b);
-        case Op::max: return no_number ? std::numeric_limits<double>::quiet_NaN() : std::max(a, b);
-        default: return std::pow(a, b);
-    }
-}
+// clang-format off
+constexpr auto formulas = std::to_array<OpEntry<Formula>>({
+    {Op::neg, {[](Real x, Real) { return -x; }, [](Whole x, Whole) { return wrapping(0 - bits(x)); }}},
+    {Op::abs, {[](Real x, Real) { return std::fabs(x); }, [](Whole x, Whole) { return x < 0 ? wrapping(0 - bits(x)) : x; }}},
+    {Op::exp, real([](Real x, Real) { return std::exp(x); })},
+    {Op::log, real([](Real x, Real) { return std::log(x); })},
+    {Op::sqrt, real([](Real x, Real) { return std::sqrt(x); })},
+    {Op::rsqrt, real([](Real x, Real) { return 1 / std::sqrt(x); })},
+    {Op::sin, real([](Real x, Real) { return std::sin(x); })},
+    {Op::cos, real([](Real x, Real) { return std::cos(x); })},
+    {Op::tanh, real([](Real x, Real) { return std::tanh(x); })},
+    {Op::erf, real([](Real x, Real) { return std::erf(x); })},
+    {Op::floor, real([](Real x, Real) { return std::floor(x); })},
+    {Op::logical_not, logic([](Whole x, Whole) { return Whole{x == 0}; })},
+    {Op::add, {[](Real a, Real b) { return a + b; }, [](Whole a, Whole b) { return wrapping(bits(a) + bits(b)); }}},
+    {Op::sub, {[](Real a, Real b) { return a - b; }, [](Whole a, Whole b) { return wrapping(bits(a) - bits(b)); }}},
+    {Op::mul, {[](Real a, Real b) { return a * b; }, [](Whole a, Whole b) { return wrapping(bits(a) * bits(b)); }}},
+    {Op::div, {[](Real a, Real b) { return a / b; },
+               [](Whole a, Whole b) { return b == 0 ? 0 : b == -1 ? wrapping(0 - bits(a)) : a / b; }}},
+    {Op::min, {[](Real a, Real b) { return is_unordered(a, b) ? no_number : std::min(a, b); },
+               [](Whole a, Whole b) { return std::min(a, b); }}},
+    {Op::max, {[](Real a, Real b) { return is_unordered(a, b) ? no_number : std::max(a, b); },
+               [](Whole a, Whole b) { return std::max(a, b); }}},
+    {Op::pow, real([](Real a, Real b) { return std::pow(a, b); })},
+    {Op::eq, comparison([](auto a, auto b) { return a == b; })},
+    {Op::ne, comparison([](auto a, auto b) { return a != b; })},
+    {Op::lt, comparison([](auto a, auto b) { return a < b; })},
+    {Op::le, comparison([](auto a, auto b) { return a <= b; })},
+    {Op::gt, comparison([](auto a, auto b) { return a > b; })},
+    {Op::ge, comparison([](auto a, auto b) { return a >= b; })},
+    {Op::logical_and, logic([](Whole a, Whole b) { return a & b; })},
+    {Op::logical_or, logic([](Whole a, Whole b) { return a | b; })},
+    {Op::logical_xor, logic([](Whole a, Whole b) { return a ^ b; })},
+});
+// clang-format on
 
-std::int64_t wrapping(std::uint64_t bits) noexcept { return static_cast<std::int64_t>(bits); }
-
-std::int64_t integer_binary(Op op, std::int64_t a, std::int64_t b) {
-    const auto x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
-    switch (op) {
-        case Op::add: return wrapping(x + y);
-        case Op::sub: return wrapping(x - y);
-        case Op::mul: return wrapping(x * y);
-        case Op::div: return b == 0 ? 0 : b == -1 ? wrapping(0 - x) : a / b;
-        case Op::min: return std::min(a, b);
-        case Op::max: return std::max(a, b);
-        case Op::logical_and: return a & b;
-        case Op::logical_or: return a | b;
-        default: return a ^ b;
+constexpr bool each_op_has_one() {
+    for (const OpInfo& row : op_rows) {
+        if (row.kind != OpClass::elementwise || row.op == Op::cast || row.op == Op::where) continue;
+        const Formula* formula = find_entry(formulas, row.op);
+        if (formula == nullptr) return false;
+        if (row.accepts != Accepts::booleans && formula->real == nullptr) return false;
+        if (row.accepts != Accepts::floats && formula->whole == nullptr) return false;
     }
+    return true;
 }
-
-template <typename T>
-bool compare(Op op, T a, T b) {
-    switch (op) {
-        case Op::eq: return a == b;
-        case Op::ne: return a != b;
-        case Op::lt: return a < b;
-        case Op::le: return a <= b;
-        case Op::gt: return a > b;
-        default: return a >= b;
-    }
-}
+static_assert(each_op_has_one(), "an elementwise op has a formula for each kind of number that it accepts");
 
 Value evaluate_cast(const Evaluation& e) {
     const Value& x = e.operand(0);
@@ -74,24 +90,6 @@ Value evaluate_cast(const Evaluation& e) {
         if (is_float(x.dtype) && !is_float(out.dtype)) out.integers[i] = truncate_to(out.dtype, x.data[i]);
         if (!is_float(x.dtype) && !is_float(out.dtype)) out.integers[i] = saturate_to(out.dtype, x.integers[i]);
         if (!is_float(x.dtype) && is_float(out.dtype)) out.data[i] = round_integer(out.dtype, x.integers[i]);
-    }
-    return out;
-}
-
-Value evaluate_unary(const Evaluation& e) {
-    const Value& x = e.operand(0);
-    Value out = e.result();
-    for (std::size_t i = 0; i < out.size(); ++i) {
-        if (is_float(x.dtype)) {
-            out.data[i] = float_unary(e.node().op, x.data[i]);
-            continue;
-        }
-        const std::int64_t a = x.integers[i];
-        const std::int64_t minus = wrapping(0 - static_cast<std::uint64_t>(a));
-        if (e.node().op == Op::logical_not)
-            out.integers[i] = a == 0 ? 1 : 0;
-        else
-            out.integers[i] = wrap_to(x.dtype, e.node().op == Op::neg || a < 0 ? minus : a);
     }
     return out;
 }
@@ -110,18 +108,20 @@ Value evaluate_where(const Evaluation& e, std::span<const std::vector<std::int64
     return out;
 }
 
-Value evaluate_binary(const Evaluation& e, std::span<const std::vector<std::int64_t>> at) {
+// Of one operand or of two, which may be the same.
+Value evaluate_formula(const Evaluation& e, std::span<const std::vector<std::int64_t>> at) {
     const Op op = e.node().op;
-    const bool compares = op >= Op::eq && op <= Op::ge;
-    const Value &a = e.operand(0), &b = e.operand(1);
+    const Formula& formula = entry_of(formulas, op, "interpret");
+    const Value &a = e.operand(0), &b = e.operand(e.operands.size() - 1);
     Value out = e.result();
     for (std::size_t i = 0; i < out.size(); ++i) {
-        const auto p = static_cast<std::size_t>(at[0][i]), q = static_cast<std::size_t>(at[1][i]);
-        if (is_float(a.dtype) && compares) out.integers[i] = compare(op, a.data[p], b.data[q]) ? 1 : 0;
-        if (is_float(a.dtype) && !compares) out.data[i] = float_binary(op, a.data[p], b.data[q]);
-        if (!is_float(a.dtype) && compares) out.integers[i] = compare(op, a.integers[p], b.integers[q]) ? 1 : 0;
-        if (!is_float(a.dtype) && !compares)
-            out.integers[i] = wrap_to(a.dtype, integer_binary(op, a.integers[p], b.integers[q]));
+        const auto p = static_cast<std::size_t>(at.front()[i]), q = static_cast<std::size_t>(at.back()[i]);
+        if (!is_float(a.dtype))
+            out.integers[i] = wrap_to(out.dtype, formula.whole(a.integers[p], b.integers[q]));
+        else if (info(op).has(Fact::compares))
+            out.integers[i] = formula.real(a.data[p], b.data[q]) != 0 ? 1 : 0;
+        else
+            out.data[i] = formula.real(a.data[p], b.data[q]);
     }
     return out;
 }
@@ -130,10 +130,9 @@ Value evaluate_binary(const Evaluation& e, std::span<const std::vector<std::int6
 
 Value evaluate_elementwise(const Evaluation& e) {
     if (e.node().op == Op::cast) return evaluate_cast(e);
-    if (e.operands.size() == 1) return evaluate_unary(e);
     std::vector<std::vector<std::int64_t>> at;
     for (const Value* operand : e.operands) at.push_back(places(e.shape, {broadcast_strides(operand->shape, e.shape)}));
-    return e.node().op == Op::where ? evaluate_where(e, at) : evaluate_binary(e, at);
+    return e.node().op == Op::where ? evaluate_where(e, at) : evaluate_formula(e, at);
 }
 
 }  // namespace cairn::inline v0::meaning

@@ -118,13 +118,12 @@ Value evaluate_scatter(const Evaluation& e) {
 }  // namespace
 
 Value evaluate_indexing(const Evaluation& e) {
-    switch (e.node().op) {
-        case Op::pad: return evaluate_pad(e);
-        case Op::concat: return evaluate_concat(e);
-        case Op::gather: return evaluate_gather(e);
-        case Op::take_along_axis: return evaluate_take_along_axis(e);
-        default: return evaluate_scatter(e);
-    }
+    static constexpr auto rows = std::to_array<OpEntry<Meaning>>({{Op::pad, evaluate_pad},
+                                                                  {Op::concat, evaluate_concat},
+                                                                  {Op::gather, evaluate_gather},
+                                                                  {Op::take_along_axis, evaluate_take_along_axis},
+                                                                  {Op::scatter, evaluate_scatter}});
+    return entry_of(rows, e.node().op, "interpret")(e);
 }
 
 Value evaluate_iota(const Evaluation& e) {

@@ -91,12 +91,11 @@ Value evaluate_argmax(const Evaluation& e) {
 }  // namespace
 
 Value evaluate_reduction(const Evaluation& e) {
-    switch (e.node().op) {
-        case Op::sum: return evaluate_sum(e);
-        case Op::max_reduce: return evaluate_max(e);
-        case Op::prod: return evaluate_prod(e);
-        default: return evaluate_argmax(e);
-    }
+    static constexpr auto rows = std::to_array<OpEntry<Meaning>>({{Op::sum, evaluate_sum},
+                                                                  {Op::max_reduce, evaluate_max},
+                                                                  {Op::prod, evaluate_prod},
+                                                                  {Op::argmax, evaluate_argmax}});
+    return entry_of(rows, e.node().op, "interpret")(e);
 }
 
 }  // namespace cairn::inline v0::meaning

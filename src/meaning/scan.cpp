@@ -65,7 +65,9 @@ Value evaluate_argsort(const Evaluation& e) {
 }  // namespace
 
 Value evaluate_scan(const Evaluation& e) {
-    return e.node().op == Op::cumsum ? evaluate_cumsum(e) : evaluate_argsort(e);
+    static constexpr auto rows =
+        std::to_array<OpEntry<Meaning>>({{Op::cumsum, evaluate_cumsum}, {Op::argsort, evaluate_argsort}});
+    return entry_of(rows, e.node().op, "interpret")(e);
 }
 
 }  // namespace cairn::inline v0::meaning

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "ir/op_table.hpp"
 #include "meaning/interpret.hpp"
 
 #include <cstdint>
@@ -31,6 +32,9 @@ struct Evaluation {
     Value result() const;
     [[noreturn]] void fail(const std::string& text) const;
 };
+
+/// What an op computes: each family has rows of these.
+using Meaning = Value (*)(const Evaluation& evaluation);
 
 Value evaluate_elementwise(const Evaluation& evaluation);
 Value evaluate_reduction(const Evaluation& evaluation);

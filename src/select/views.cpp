@@ -3,6 +3,7 @@
 #include "ir/op_table.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace cairn::inline v0::select {
 namespace {
@@ -14,40 +15,63 @@ std::size_t axis_index(const Attributes& attributes, std::string_view name, std:
     return static_cast<std::size_t>(static_cast<std::int64_t>(rank) + attributes.integer(name));
 }
 
-/// Applies one movement op to the view of its operand; nothing where strides cannot say it.
-std::optional<ValueView> moved(const Node& node, const Node& operand, const ValueView& from) {
-    ValueView view = from;
-    const std::size_t rank = operand.shape.size();
-    switch (node.op) {
-        case Op::reshape: {
-            auto strides = reshape_strides(operand.shape, from.strides, node.shape);
-            if (!strides) return std::nullopt;
-            view.strides = std::move(*strides);
-            return view;
-        }
-        case Op::transpose: {
-            const auto& permutation = node.attributes.dims("permutation");
-            for (std::size_t i = 0; i < rank; ++i)
-                view.strides[i] =
-                    from.strides[static_cast<std::size_t>(static_cast<std::int64_t>(rank) + permutation[i].constant())];
-            return view;
-        }
-        case Op::broadcast: view.strides = broadcast_strides(operand.shape, from.strides, node.shape); return view;
-        case Op::slice: {
-            const std::size_t axis = axis_index(node.attributes, "axis", rank);
-            view.offset = from.offset + node.attributes.dims("start").at(0) * from.strides[axis];
-            view.strides[axis] = from.strides[axis] * node.attributes.dims("step").at(0);
-            return view;
-        }
-        case Op::window: {
-            const std::size_t axis = axis_index(node.attributes, "axis", rank);
-            const Dim stride = from.strides[axis];
-            view.strides[axis] = stride * node.attributes.dims("stride").at(0);
-            view.strides.push_back(stride * node.attributes.dims("dilation").at(0));
-            return view;
-        }
-        default: return std::nullopt;
-    }
+/// A movement op and the view of its operand.
+struct Moved {
+    const Node& node;
+    const Node& operand;
+    const ValueView& from;
+    std::size_t rank() const { return operand.shape.size(); }
+    std::size_t axis() const { return axis_index(node.attributes, "axis", rank()); }
+};
+/// The view of the op's result; nothing where strides cannot say it.
+using View = std::optional<ValueView>;
+
+View reshaped(const Moved& m) {
+    auto strides = reshape_strides(m.operand.shape, m.from.strides, m.node.shape);
+    if (!strides) return std::nullopt;
+    ValueView view = m.from;
+    view.strides = std::move(*strides);
+    return view;
+}
+
+View transposed(const Moved& m) {
+    ValueView view = m.from;
+    const auto& permutation = m.node.attributes.dims("permutation");
+    for (std::size_t i = 0; i < m.rank(); ++i)
+        view.strides[i] =
+            m.from.strides[static_cast<std::size_t>(static_cast<std::int64_t>(m.rank()) + permutation[i].constant())];
+    return view;
+}
+
+View repeated(const Moved& m) {
+    ValueView view = m.from;
+    view.strides = broadcast_strides(m.operand.shape, m.from.strides, m.node.shape);
+    return view;
+}
+
+View sliced(const Moved& m) {
+    ValueView view = m.from;
+    view.offset = m.from.offset + m.node.attributes.dims("start").at(0) * m.from.strides[m.axis()];
+    view.strides[m.axis()] = m.from.strides[m.axis()] * m.node.attributes.dims("step").at(0);
+    return view;
+}
+
+View windowed(const Moved& m) {
+    ValueView view = m.from;
+    const Dim stride = m.from.strides[m.axis()];
+    view.strides[m.axis()] = stride * m.node.attributes.dims("stride").at(0);
+    view.strides.push_back(stride * m.node.attributes.dims("dilation").at(0));
+    return view;
+}
+
+constexpr auto movements = std::to_array<ir::OpEntry<View (*)(const Moved&)>>({{Op::reshape, reshaped},
+                                                                               {Op::transpose, transposed},
+                                                                               {Op::broadcast, repeated},
+                                                                               {Op::slice, sliced},
+                                                                               {Op::window, windowed}});
+
+View moved(const Node& node, const Node& operand, const ValueView& from) {
+    return ir::entry_of(movements, node.op, "select")({node, operand, from});
 }
 
 }  // namespace

@@ -34,6 +34,7 @@ NodeId source_of(const Rewriter& r, NodeId id) { return r.is(id, Op::broadcast) 
 
 bool is_foldable(const Rewriter& r, NodeId id) {
     const ir::Node& node = r.node(id);
+    if (node.op == Op::broadcast) return false;  // it costs nothing
     const auto count = constant_count(node.shape);
     if (!count || *count == 0 || *count > r.options().fold_limit || !has_constant_attributes(node)) return false;
     return std::all_of(node.operands.begin(), node.operands.end(), [&](NodeId operand) {
@@ -110,18 +111,17 @@ Result iota_one(Rewriter& r, NodeId id) {
     return r.filled_like(id, value);
 }
 
-constexpr std::array other_ops = {Op::sum,       Op::max_reduce,      Op::prod,   Op::argmax, Op::matmul, Op::reshape,
-                                  Op::transpose, Op::slice,           Op::pad,    Op::concat, Op::gather, Op::scatter,
-                                  Op::window,    Op::take_along_axis, Op::cumsum, Op::argsort};
-
 constexpr std::array single_rows = {
     Rule{"constant_uniform", "constant [c, c, ..] = broadcast(c)", Op::constant, constant_uniform},
     Rule{"iota_one", "iota(1, start) = start, for a constant start", Op::iota, iota_one},
 };
 
 constexpr std::string_view fold_law = "op(constants) = constant, up to Options::fold_limit elements";
-constexpr auto rows =
-    joined(single_rows, row_each("fold", fold_law, elementwise_ops, fold), row_each("fold", fold_law, other_ops, fold));
+template <ir::OpClass kind>
+constexpr auto fold_rows = row_each("fold", fold_law, ir::ops_of<kind>, fold);
+constexpr auto rows = joined(single_rows, fold_rows<ir::OpClass::elementwise>, fold_rows<ir::OpClass::reduction>,
+                             fold_rows<ir::OpClass::contraction>, fold_rows<ir::OpClass::movement>,
+                             fold_rows<ir::OpClass::indexing>, fold_rows<ir::OpClass::scan>);
 
 }  // namespace
 

@@ -70,24 +70,21 @@ Result not_not(Rewriter& r, NodeId id) {
     return r.is(x, Op::logical_not) ? Result(r.operand(x, 0)) : std::nullopt;
 }
 
-std::optional<Op> opposite(Op op, bool with_order) {
-    switch (op) {
-        case Op::eq: return Op::ne;
-        case Op::ne: return Op::eq;
-        case Op::lt: return with_order ? std::optional(Op::ge) : std::nullopt;
-        case Op::le: return with_order ? std::optional(Op::gt) : std::nullopt;
-        case Op::gt: return with_order ? std::optional(Op::le) : std::nullopt;
-        case Op::ge: return with_order ? std::optional(Op::lt) : std::nullopt;
-        default: return std::nullopt;
-    }
-}
+/// not (a `op` b) = a `opposite` b, for floats too where `with_nan`.
+struct Comparison {
+    Op op, opposite;
+    bool with_nan;
+};
+constexpr Comparison comparisons[] = {{Op::eq, Op::ne, true},  {Op::ne, Op::eq, true},  {Op::lt, Op::ge, false},
+                                      {Op::ge, Op::lt, false}, {Op::le, Op::gt, false}, {Op::gt, Op::le, false}};
 
 // For a NaN both x < y and x >= y are false.
 Result not_comparison(Rewriter& r, NodeId id) {
     const NodeId x = r.operand(id, 0);
-    if (r.node(x).operands.empty()) return std::nullopt;
-    const auto op = opposite(r.node(x).op, !floats(r, r.operand(x, 0)));
-    return op ? Result(r.make(*op, {r.operand(x, 0), r.operand(x, 1)})) : std::nullopt;
+    for (const Comparison& comparison : comparisons)
+        if (r.is(x, comparison.op) && (comparison.with_nan || !floats(r, r.operand(x, 0))))
+            return r.make(comparison.opposite, {r.operand(x, 0), r.operand(x, 1)});
+    return std::nullopt;
 }
 
 // x < x is false even for NaN; x == x is true for all but NaN.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "ir/op_table.hpp"
 #include "simplify/rule.hpp"
 
 #include <array>
@@ -9,13 +10,7 @@
 /// Rows for a law that holds for a whole class of ops.
 namespace cairn::inline v0::simplify {
 
-/// The elementwise ops: neg .. where stand together in Op.
-inline constexpr auto elementwise_ops = [] {
-    constexpr auto first = static_cast<std::size_t>(ir::Op::neg);
-    std::array<ir::Op, static_cast<std::size_t>(ir::Op::where) - first + 1> ops{};
-    for (std::size_t i = 0; i < ops.size(); ++i) ops[i] = static_cast<ir::Op>(first + i);
-    return ops;
-}();
+inline constexpr auto elementwise_ops = ir::ops_of<ir::OpClass::elementwise>;
 
 /// One row for each of `ops`.
 template <std::size_t N>

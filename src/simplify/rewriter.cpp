@@ -38,7 +38,7 @@ NodeId Rewriter::add(Node node) {
 }
 
 bool Rewriter::put_in_order(Node& added) const {
-    if (!ir::info(added.op).commutative) return false;
+    if (!ir::info(added.op).has(ir::Fact::commutes)) return false;
     const auto key = [&](NodeId id) { return std::pair(is_constant(node(id)), id); };
     if (key(added.operands[0]) <= key(added.operands[1])) return false;
     std::swap(added.operands[0], added.operands[1]);
@@ -106,31 +106,17 @@ std::optional<double> Rewriter::scalar_value(NodeId id) const {
 }
 
 bool Rewriter::is_nonnegative(NodeId id, int depth) const {
+    using enum ir::Fact;
     if (depth == 0) return false;
     const Node& at = node(id);
-    const auto all = [&](std::size_t first) {
-        return std::all_of(at.operands.begin() + static_cast<std::ptrdiff_t>(first), at.operands.end(),
-                           [&](NodeId operand) { return is_nonnegative(operand, depth - 1); });
-    };
-    switch (at.op) {
-        case Op::constant:
-            return std::none_of(at.values->begin(), at.values->end(),
-                                [](double v) { return v < 0 || std::signbit(v); });
-        case Op::exp: return true;
-        case Op::abs: return is_float(at.dtype);  // the lowest integer is its own negative
-        case Op::mul: return is_float(at.dtype) && (at.operands[0] == at.operands[1] || all(0));
-        case Op::add:
-        case Op::div:
-        case Op::sum: return is_float(at.dtype) && all(0);
-        case Op::reshape:
-        case Op::transpose:
-        case Op::broadcast:
-        case Op::slice:
-        case Op::window:
-        case Op::copy_to: return all(0);
-        case Op::where: return all(1);
-        default: return false;
-    }
+    const ir::OpInfo& row = ir::info(at.op);
+    if (at.dtype == DType::boolean || at.dtype == DType::u8) return true;
+    if (is_constant(at))
+        return std::none_of(at.values->begin(), at.values->end(), [](double v) { return v < 0 || std::signbit(v); });
+    if (row.has(wraps) && !is_float(at.dtype)) return false;
+    if (row.has(nonnegative) || (at.op == Op::mul && at.operands[0] == at.operands[1])) return true;
+    return row.has(keeps_sign) && std::all_of(at.operands.begin(), at.operands.end(),
+                                              [&](NodeId operand) { return is_nonnegative(operand, depth - 1); });
 }
 
 NodeId Rewriter::simplified(NodeId id) {
