@@ -20,7 +20,7 @@ struct Steps {
         &Builder::product,  &Builder::cut,      &Builder::integer_op, &Builder::re_shape,    &Builder::re_shape,
         &Builder::permute,  &Builder::permute,  &Builder::repeat,     &Builder::with_scalar, &Builder::cut,
         &Builder::windows,  &Builder::pad_axis, &Builder::join,       &Builder::with_scalar, &Builder::pick_rows,
-        &Builder::put_rows, &Builder::count_up, &Builder::copy,       &Builder::pick_rows};
+        &Builder::put_rows, &Builder::count_up, &Builder::copy,       &Builder::pick_rows,   &Builder::any_formula};
     static constexpr Step composites[] = {&Builder::composite, &Builder::composite, &Builder::spelled_out,
                                           &Builder::attend, &Builder::turn};
 };
@@ -60,6 +60,7 @@ Graph RandomGraphBuilder::build() {
         else
             (this->*step)();
     }
+    any_formula();
     make_outputs();
     return graph_;
 }

@@ -49,6 +49,7 @@ private:
     // random_graph_values.cpp
     bool unary();
     bool binary();
+    bool any_formula();
     bool with_scalar();
     bool compare();
     bool logic();

@@ -1,8 +1,11 @@
+#include "ir/build.hpp"
 #include "ir/infer.hpp"
+#include "ir/op_table.hpp"
 #include "tests/ir/random_graph_builder.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 /// Steps that compute values: elementwise ops, reductions, matmul, casts. Each tells a bound of its result and of its
 /// f32 error: slope of the function times the error that came in, plus a few roundings of the result.
@@ -65,6 +68,27 @@ bool RandomGraphBuilder::binary() {
             return keep(pow(base, b), 21, 16 * (x.error + x.limit) + 32 * y.error + few * 21);
         }
     }
+}
+
+// Any elementwise op there is, so that a new one needs no step of its own. Its operands are exact and not zero: so is
+// where it has no value or an infinite one. What comes out is held within bounds.
+bool RandomGraphBuilder::any_formula() {
+    static constexpr auto is_plain = [](const ir::OpInfo& row) {
+        return row.kind == ir::OpClass::elementwise && row.accepts != ir::Accepts::booleans && row.op != ir::Op::cast &&
+               row.op != ir::Op::where;
+    };
+    std::vector<ir::OpInfo> rows;
+    std::ranges::copy_if(ir::op_table(), std::back_inserter(rows), is_plain);
+    const ir::OpInfo& row = random_.pick(rows);
+    const auto known = exact_float();
+    const Item x = known ? *known : leaf(any_shape(1, 3));
+    const auto off_zero = [](const Item& item) { return item.tensor + std::ldexp(1.0, -(item.quantum + 1)); };
+    std::vector<Tensor> operands = {off_zero(x)};
+    if (row.min_operands == 2) operands.push_back(off_zero(leaf(narrowed(x.tensor.shape()))));
+    const Tensor result = ir::apply(row.name, operands, {});
+    if (result.dtype() == DType::boolean) return keep_boolean(result);
+    const Tensor held = max(min(result, 4), -4);
+    return keep(where(held == held, held, 0), 4, few * 4);
 }
 
 bool RandomGraphBuilder::with_scalar() {

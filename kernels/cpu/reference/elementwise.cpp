@@ -1,20 +1,68 @@
+#include "kernels/cpu/element_ops.hpp"
+#include "kernels/cpu/number.hpp"
 #include "kernels/cpu/reference/element.hpp"
-#include "kernels/cpu/reference/element_rules.hpp"
 #include "kernels/cpu/reference/rows.hpp"
 
 #include <algorithm>
 #include <memory>
 #include <span>
+#include <type_traits>
 
 /// Elementwise ops, one at a time or a whole body of them: a body is run step by step over blocks of elements.
 namespace cairn::inline v0::kernels::cpu::reference {
 namespace {
 
-enum class Form { rule, cast, choice, number };
+template <ElementCode code>
+struct Formula;
+CAIRN_ELEMENT_OPS(CAIRN_FORMULA)
+
+/// A formula for `count` elements; integers are not yet wrapped to their dtype.
+using BlockFormula = void (*)(const Block& a, const Block& b, Block& out, int count) noexcept;
+
+template <typename F>
+void on_reals(const Block& a, const Block& b, Block& out, int count) noexcept {
+    for (int i = 0; i < count; ++i) {
+        const auto result = F{}(Number<double>(a.real[i]), Number<double>(b.real[i]));
+        if constexpr (std::is_same_v<decltype(result), const bool>)
+            out.whole[i] = result ? 1 : 0;
+        else
+            out.real[i] = result.value;
+    }
+}
+template <typename F>
+void on_wholes(const Block& a, const Block& b, Block& out, int count) noexcept {
+    for (int i = 0; i < count; ++i) {
+        const auto result = F{}(Number<std::int64_t>(a.whole[i]), Number<std::int64_t>(b.whole[i]));
+        if constexpr (std::is_same_v<decltype(result), const bool>)
+            out.whole[i] = result ? 1 : 0;
+        else
+            out.whole[i] = result.value;
+    }
+}
+
+/// Null where an op is not offered for such operands.
+struct Rule {
+    BlockFormula on_reals, on_wholes;
+};
+template <ElementCode code>
+constexpr Rule rule_of() {
+    constexpr const ElementOp& op = element_op(code);
+    Rule rule{};
+    if constexpr (op.on_floats()) rule.on_reals = on_reals<Formula<code>>;
+    if constexpr (op.on_integers() || op.on_booleans()) rule.on_wholes = on_wholes<Formula<code>>;
+    return rule;
+}
+constexpr Rule rules[] = {
+#define CAIRN_RULE(name, ...) rule_of<ElementCode::name>(),
+    CAIRN_ELEMENT_OPS(CAIRN_RULE)
+#undef CAIRN_RULE
+};
+
+enum class Form { formula, cast, choice, number };
 
 struct Operation {
     Form form;
-    const ElementRule* rule;
+    const ElementOp* op;
     int operands[3];
     DType operand_dtype, dtype;
     double number;
@@ -36,7 +84,7 @@ Step single_step(const Problem& problem) {
 }
 
 Operation operation_of(const Step& step, const std::vector<DType>& dtypes) {
-    Operation made{Form::rule, nullptr, {0, 0, 0}, step.dtype, step.dtype, step.number};
+    Operation made{Form::formula, nullptr, {0, 0, 0}, step.dtype, step.dtype, step.number};
     for (std::size_t i = 0; i < step.operands.size() && i < 3; ++i) made.operands[i] = step.operands[i];
     if (!step.operands.empty()) made.operand_dtype = dtypes.at(static_cast<std::size_t>(step.operands.front()));
     if (step.op == "const")
@@ -46,7 +94,7 @@ Operation operation_of(const Step& step, const std::vector<DType>& dtypes) {
     else if (step.op == "where")
         made.form = Form::choice;
     else
-        made.rule = find_element_rule(step.op);
+        made.op = find_element_op(step.op);
     return made;
 }
 
@@ -58,22 +106,14 @@ Refusal step_refusal(const Step& step, const std::vector<DType>& dtypes) {
     if (std::any_of(step.operands.begin(), step.operands.end(), is_wrong))
         return "the step " + step.op + " reads a value that does not come before it";
     const Operation made = operation_of(step, dtypes);
-    if (made.form == Form::rule && made.rule == nullptr) return "unknown elementwise op " + step.op;
+    if (made.form == Form::formula && made.op == nullptr) return "unknown elementwise op " + step.op;
     const std::size_t wanted = made.form == Form::number   ? 0
                                : made.form == Form::cast   ? 1
                                : made.form == Form::choice ? 3
-                                                           : static_cast<std::size_t>(made.rule->operands);
+                                                           : static_cast<std::size_t>(made.op->operands);
     if (step.operands.size() != wanted) return "the step " + step.op + " has the wrong number of operands";
-    if (made.form != Form::rule) return {};
-    const ElementRule& rule = *made.rule;
-    const bool real = is_float(made.operand_dtype);
-    // Booleans are compared for equality and combined by logic, and only they are.
-    const bool is_logic = step.op.starts_with("logical_"), is_equality = step.op == "eq" || step.op == "ne";
-    const bool is_defined = real ? rule.real != nullptr || rule.real_test != nullptr
-                            : made.operand_dtype == DType::boolean
-                                ? is_logic || is_equality
-                                : !is_logic && (rule.whole != nullptr || rule.whole_test != nullptr);
-    if (!is_defined) return step.op + " is not defined for " + std::string(to_string(made.operand_dtype));
+    if (made.form == Form::formula && !made.op->takes(made.operand_dtype))
+        return step.op + " is not defined for " + std::string(to_string(made.operand_dtype));
     return {};
 }
 
@@ -119,19 +159,11 @@ Dim workspace(const Problem& problem, int threads) {
     return Dim(scratch_bytes(values) * threads);
 }
 
-void apply_rule(const Operation& operation, const Block& a, const Block& b, Block& out, int count) noexcept {
-    const ElementRule& rule = *operation.rule;
-    const bool real = is_float(operation.operand_dtype);
-    for (int i = 0; i < count; ++i) {
-        if (real && rule.real != nullptr)
-            out.real[i] = rule.real(a.real[i], b.real[i]);
-        else if (real)
-            out.whole[i] = rule.real_test(a.real[i], b.real[i]) ? 1 : 0;
-        else if (rule.whole != nullptr)
-            out.whole[i] = wrap(rule.whole(a.whole[i], b.whole[i]), operation.dtype);
-        else
-            out.whole[i] = rule.whole_test(a.whole[i], b.whole[i]) ? 1 : 0;
-    }
+void apply_formula(const Operation& operation, const Block& a, const Block& b, Block& out, int count) noexcept {
+    const Rule& rule = rules[static_cast<std::size_t>(operation.op->code)];
+    if (is_float(operation.operand_dtype)) return rule.on_reals(a, b, out, count);
+    rule.on_wholes(a, b, out, count);
+    for (int i = 0; i < count; ++i) out.whole[i] = wrap(out.whole[i], operation.dtype);
 }
 
 void apply(const Operation& operation, std::span<Block> values, Block& out, int count) noexcept {
@@ -139,7 +171,7 @@ void apply(const Operation& operation, std::span<Block> values, Block& out, int 
     const Block& b = values[static_cast<std::size_t>(operation.operands[1])];
     const Block& c = values[static_cast<std::size_t>(operation.operands[2])];
     switch (operation.form) {
-        case Form::rule: return apply_rule(operation, a, b, out, count);
+        case Form::formula: return apply_formula(operation, a, b, out, count);
         case Form::cast: out = a; return convert(out, count, operation.operand_dtype, operation.dtype);
         case Form::choice:
             for (int i = 0; i < count; ++i) out.whole[i] = a.whole[i] != 0 ? b.whole[i] : c.whole[i];
@@ -191,27 +223,17 @@ void run(const Args& args, Team& team) {
 }
 
 // What an elementwise op is tried on: every dtype it takes, dense and with other strides.
-std::vector<std::string> samples_of(std::string_view name) {
-    const std::string op(name);
-    if (op == "where")
-        return {"where | bool[3,N] f32[3,N] f32[3,N] -> f32[3,N] where N in 0..70",
-                "where | bool[5,7]:(0,1) i64[5,7] i64[5,7]:(1,5) -> i64[5,7]"};
-    const ElementRule& rule = *find_element_rule(name);
+std::vector<std::string> samples_of(const ElementOp& op) {
     const std::string shapes[] = {"[2,N]", "[4,3]"}, strides[] = {"", ":(0,1)"}, ranges[] = {" where N in 0..200", ""};
     std::vector<std::string> samples;
     for (DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16, DType::i64, DType::i32, DType::i8, DType::u8,
                         DType::boolean}) {
-        const bool real = is_float(dtype), test = real ? rule.real_test != nullptr : rule.whole_test != nullptr;
-        if (real ? !test && rule.real == nullptr : !test && rule.whole == nullptr) continue;
-        if (dtype == DType::boolean &&
-            (rule.whole != nullptr || (rule.real_test != nullptr && op != "eq" && op != "ne")))
-            continue;
-        if (dtype != DType::boolean && op.starts_with("logical")) continue;
+        if (!op.takes(dtype)) continue;
         const int form = dtype == DType::f32 || dtype == DType::i32 || dtype == DType::boolean ? 0 : 1;
         const std::string tensor = std::string(to_string(dtype)) + shapes[form];
-        std::string text = op + " | " + tensor;
-        if (rule.operands == 2) text += " " + tensor + strides[form];
-        samples.push_back(text + " -> " + (test ? "bool" + shapes[form] : tensor) + ranges[form]);
+        std::string text = std::string(op.name) + " | " + tensor;
+        if (op.operands == 2) text += " " + tensor + strides[form];
+        samples.push_back(text + " -> " + std::string(to_string(op.result_of(dtype))) + shapes[form] + ranges[form]);
     }
     return samples;
 }
@@ -224,14 +246,10 @@ int operand_count(std::string_view name, const std::vector<std::string>& samples
 }
 
 Kernel kernel(std::string_view name, std::vector<std::string> samples) {
-    Kernel made;
-    made.id = "cpu.reference." + std::string(name) + "@1";
-    made.definition = name;
-    made.accepts = accepts;
-    made.run = run;
-    for (int i = 0; i < operand_count(name, samples); ++i) made.in_place.push_back({i, 0});
+    const int operands = operand_count(name, samples);
+    Kernel made = reference_kernel(name, accepts, run, prepare, std::move(samples));
+    for (int i = 0; i < operands; ++i) made.in_place.push_back({i, 0});
     made.workspace = workspace;
-    made.prepare = prepare;
     made.cost = [](const Problem& problem) {
         Cost cost{0, 0, efficiency};
         for (const auto* list : {&problem.inputs, &problem.outputs})
@@ -242,7 +260,6 @@ Kernel kernel(std::string_view name, std::vector<std::string> samples) {
                      static_cast<double>(steps_of(problem).size());
         return cost;
     };
-    made.samples = std::move(samples);
     return made;
 }
 
@@ -260,11 +277,9 @@ std::vector<std::string> cast_samples() {
 }  // namespace
 
 void add_elementwise(std::vector<Kernel>& kernels) {
-    for (std::string_view name :
-         {"neg",   "abs", "exp", "log", "sqrt",        "rsqrt",      "sin",         "cos",         "tanh", "erf",
-          "floor", "add", "sub", "mul", "div",         "min",        "max",         "pow",         "eq",   "ne",
-          "lt",    "le",  "gt",  "ge",  "logical_and", "logical_or", "logical_xor", "logical_not", "where"})
-        kernels.push_back(kernel(name, samples_of(name)));
+    for (const ElementOp& op : element_ops) kernels.push_back(kernel(op.name, samples_of(op)));
+    kernels.push_back(kernel("where", {"where | bool[3,N] f32[3,N] f32[3,N] -> f32[3,N] where N in 0..70",
+                                       "where | bool[5,7]:(0,1) i64[5,7] i64[5,7]:(1,5) -> i64[5,7]"}));
     kernels.push_back(kernel("cast", cast_samples()));
     kernels.push_back(kernel(
         "elementwise", {"elementwise {2=add(0,1):f32 3=tanh(2):f32} | f32[5,N] f32[5,N]:(0,1) -> f32[5,N] results (3) "

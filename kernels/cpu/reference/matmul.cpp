@@ -80,26 +80,21 @@ Cost cost(const Problem& problem) {
     return found;
 }
 
+std::shared_ptr<const void> prepare(const Problem& problem, int) {
+    return std::make_shared<Types>(Types{problem.inputs[0].dtype});
+}
+
 }  // namespace
 
 void add_matmul(std::vector<Kernel>& kernels) {
-    Kernel made;
-    made.id = "cpu.reference.matmul@1";
-    made.definition = "matmul";
-    made.accepts = accepts;
-    made.run = run;
-    made.prepare = [](const Problem& problem, int) -> std::shared_ptr<const void> {
-        return std::make_shared<Types>(Types{problem.inputs[0].dtype});
-    };
+    Kernel made = reference_kernel(
+        "matmul", accepts, run, prepare,
+        {"matmul | f32[T,70] f32[70,65] -> f32[T,65] where T in 0..40",
+         "matmul | f64[2,3,5,K]:(15*K,5*K,K,1) f64[2,3,K,4]:(0,4*K,1,K) -> f64[2,3,5,4] where K in 0..60",
+         "matmul | f16[9,33] f16[33,7] -> f16[9,7]", "matmul | bf16[2,33]:(1,2) bf16[33,7] -> bf16[2,7]",
+         "matmul | i8[4,9] i8[9,3] -> i8[4,3]", "matmul | i32[4,9] i32[9,3]:(1,9) -> i32[4,3]",
+         "matmul | i64[2,4,9] i64[2,9,3] -> i64[2,4,3]", "matmul | u8[4,9] u8[9,70] -> u8[4,70]"});
     made.cost = cost;
-    made.samples = {"matmul | f32[T,70] f32[70,65] -> f32[T,65] where T in 0..40",
-                    "matmul | f64[2,3,5,K]:(15*K,5*K,K,1) f64[2,3,K,4]:(0,4*K,1,K) -> f64[2,3,5,4] where K in 0..60",
-                    "matmul | f16[9,33] f16[33,7] -> f16[9,7]",
-                    "matmul | bf16[2,33]:(1,2) bf16[33,7] -> bf16[2,7]",
-                    "matmul | i8[4,9] i8[9,3] -> i8[4,3]",
-                    "matmul | i32[4,9] i32[9,3]:(1,9) -> i32[4,3]",
-                    "matmul | i64[2,4,9] i64[2,9,3] -> i64[2,4,3]",
-                    "matmul | u8[4,9] u8[9,70] -> u8[4,70]"};
     kernels.push_back(std::move(made));
 }
 

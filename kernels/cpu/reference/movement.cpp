@@ -100,16 +100,10 @@ std::shared_ptr<const void> prepare(const Problem& problem, int) {
 }
 
 Kernel kernel(const std::string& name, std::vector<std::string> samples) {
-    Kernel made;
-    made.id = "cpu.reference." + name + "@1";
-    made.definition = name;
-    made.accepts = accepts;
-    made.run = run;
-    made.prepare = prepare;
+    Kernel made = reference_kernel(name, accepts, run, prepare, std::move(samples));
     made.workspace = [](const Problem& problem, int threads) {
         return Dim(scratch_bytes(static_cast<std::int64_t>(problem.outputs[0].shape.size())) * threads);
     };
-    made.samples = std::move(samples);
     return made;
 }
 

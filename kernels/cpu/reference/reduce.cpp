@@ -147,14 +147,8 @@ Cost cost(const Problem& problem) {
 }
 
 Kernel kernel(const std::string& name, std::vector<std::string> samples) {
-    Kernel made;
-    made.id = "cpu.reference." + name + "@1";
-    made.definition = name;
-    made.accepts = accepts;
-    made.run = run;
-    made.prepare = prepare;
+    Kernel made = reference_kernel(name, accepts, run, prepare, std::move(samples));
     made.cost = cost;
-    made.samples = std::move(samples);
     return made;
 }
 

@@ -2,6 +2,9 @@
 
 #include "cairn/kernel.hpp"
 
+#include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 /// The reference kernels: one for every atomic op, for all dtypes, strides, ranks and sizes; plain rather than fast.
@@ -15,6 +18,12 @@ void add_movement(std::vector<Kernel>& kernels);
 void add_indexing(std::vector<Kernel>& kernels);
 void add_scans(std::vector<Kernel>& kernels);
 void add_state_changes(std::vector<Kernel>& kernels);
+
+/// What all of them have: the Kernel `cpu.reference.<definition>@1`.
+Kernel reference_kernel(std::string_view definition, Refusal (*accepts)(const Problem& problem),
+                        void (*run)(const Args& args, Team& team),
+                        std::shared_ptr<const void> (*prepare)(const Problem& problem, int threads),
+                        std::vector<std::string> samples);
 
 /// The share of peak arithmetic that a reference kernel is expected to reach.
 constexpr double efficiency = 0.005;

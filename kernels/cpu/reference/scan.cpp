@@ -117,36 +117,25 @@ std::shared_ptr<const void> prepare(const Problem& problem, int) {
         Scan{axis, problem.inputs[0].dtype, sorts && problem.attributes.integer("descending") != 0});
 }
 
-Kernel kernel(const std::string& name, void (*run)(const Args&, Team&), std::vector<std::string> samples) {
-    Kernel made;
-    made.id = "cpu.reference." + name + "@1";
-    made.definition = name;
-    made.accepts = accepts;
-    made.run = run;
-    made.prepare = prepare;
-    made.samples = std::move(samples);
-    return made;
-}
-
 }  // namespace
 
 void add_scans(std::vector<Kernel>& kernels) {
-    kernels.push_back(
-        kernel("cumsum", run_cumsum,
-               {"cumsum axis=(-1) | f32[3,N] -> f32[3,N] where N in 0..300",
-                "cumsum axis=(-3) | f64[4,5,6]:(60,6,1) -> f64[4,5,6]", "cumsum axis=(-2) | f16[2,9,3] -> f16[2,9,3]",
-                "cumsum axis=(-1) | bf16[7,3]:(1,7) -> bf16[7,3]:(1,7)", "cumsum axis=(-1) | i8[40,9] -> i8[40,9]",
-                "cumsum axis=(-2) | u8[9,4]:(0,1) -> u8[9,4]", "cumsum axis=(-1) | i32[2,90] -> i32[2,90]",
-                "cumsum axis=(-1) | i64[20] -> i64[20]"}));
-    kernels.push_back(kernel("argsort", run_argsort,
-                             {"argsort axis=(-1) descending=(0) | f32[3,N] -> i32[3,N] where N in 0..300",
-                              "argsort axis=(-2) descending=(1) | f64[4,5,6]:(60,6,1) -> i32[4,5,6]",
-                              "argsort axis=(-1) descending=(1) | f16[2,70] -> i32[2,70]",
-                              "argsort axis=(-1) descending=(0) | bf16[9,3]:(1,9) -> i32[9,3]:(1,9)",
-                              "argsort axis=(-1) descending=(0) | i8[4,300] -> i32[4,300]",
-                              "argsort axis=(-1) descending=(1) | u8[40,9] -> i32[40,9]",
-                              "argsort axis=(-1) descending=(0) | i32[33] -> i32[33]",
-                              "argsort axis=(-1) descending=(1) | i64[2,33] -> i32[2,33]"}));
+    kernels.push_back(reference_kernel(
+        "cumsum", accepts, run_cumsum, prepare,
+        {"cumsum axis=(-1) | f32[3,N] -> f32[3,N] where N in 0..300",
+         "cumsum axis=(-3) | f64[4,5,6]:(60,6,1) -> f64[4,5,6]", "cumsum axis=(-2) | f16[2,9,3] -> f16[2,9,3]",
+         "cumsum axis=(-1) | bf16[7,3]:(1,7) -> bf16[7,3]:(1,7)", "cumsum axis=(-1) | i8[40,9] -> i8[40,9]",
+         "cumsum axis=(-2) | u8[9,4]:(0,1) -> u8[9,4]", "cumsum axis=(-1) | i32[2,90] -> i32[2,90]",
+         "cumsum axis=(-1) | i64[20] -> i64[20]"}));
+    kernels.push_back(reference_kernel("argsort", accepts, run_argsort, prepare,
+                                       {"argsort axis=(-1) descending=(0) | f32[3,N] -> i32[3,N] where N in 0..300",
+                                        "argsort axis=(-2) descending=(1) | f64[4,5,6]:(60,6,1) -> i32[4,5,6]",
+                                        "argsort axis=(-1) descending=(1) | f16[2,70] -> i32[2,70]",
+                                        "argsort axis=(-1) descending=(0) | bf16[9,3]:(1,9) -> i32[9,3]:(1,9)",
+                                        "argsort axis=(-1) descending=(0) | i8[4,300] -> i32[4,300]",
+                                        "argsort axis=(-1) descending=(1) | u8[40,9] -> i32[40,9]",
+                                        "argsort axis=(-1) descending=(0) | i32[33] -> i32[33]",
+                                        "argsort axis=(-1) descending=(1) | i64[2,33] -> i32[2,33]"}));
     kernels.back().workspace = [](const Problem& problem, int threads) {
         const Shape& shape = problem.inputs[0].shape;
         const auto axis = axis_index(problem.attributes.integer("axis"), shape.size());

@@ -50,19 +50,15 @@ Refusal accepts(const Problem& problem) {
     return {};
 }
 
+std::shared_ptr<const void> prepare(const Problem& problem, int) {
+    const bool is_write = problem.definition == "state_write";
+    return std::make_shared<Change>(
+        Change{size_of(problem.outputs[0].dtype), is_write ? position_of_list(problem, "start") : -1});
+}
+
 Kernel kernel(const std::string& name, std::vector<std::string> samples) {
-    Kernel made;
-    made.id = "cpu.reference." + name + "@1";
-    made.definition = name;
-    made.accepts = accepts;
-    made.run = run;
+    Kernel made = reference_kernel(name, accepts, run, prepare, std::move(samples));
     made.in_place = {{0, 0}};
-    made.prepare = [](const Problem& problem, int) -> std::shared_ptr<const void> {
-        const bool is_write = problem.definition == "state_write";
-        return std::make_shared<Change>(
-            Change{size_of(problem.outputs[0].dtype), is_write ? position_of_list(problem, "start") : -1});
-    };
-    made.samples = std::move(samples);
     return made;
 }
 

@@ -9,7 +9,10 @@ namespace CAIRN_LEVEL {
 /// r[i] = f(a[i], b[i], c[i]) for n elements; r may be any of a, b, c. Operands a function does not have are ignored.
 using BlockFunction = void (*)(void* r, const void* a, const void* b, const void* c, std::int64_t n);
 
-/// Null where an operation is not offered for a slot.
-extern const BlockFunction block_functions[static_cast<int>(BlockCode::count)][slot_count];
+/// One operation on the slots of its operands; null where it is not offered for a slot.
+struct BlockRow {
+    BlockFunction of[slot_count];
+};
+extern const BlockRow block_functions[static_cast<int>(BlockCode::count)];
 
 }  // namespace CAIRN_LEVEL

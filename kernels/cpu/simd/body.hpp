@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cairn/types.hpp"
+#include "kernels/cpu/element_ops.hpp"
 
 #include <cstdint>
 
@@ -27,19 +28,18 @@ inline Slot slot_of(DType dtype) {
 }
 
 // clang-format off
-/// Every operation on blocks. The `to_` rows convert from the operand's slot; `round_` rows bring a value in a wider slot back to its dtype.
-#define CAIRN_BLOCK_OPS(ROW) \
-    ROW(neg) ROW(abs) ROW(exp) ROW(log) ROW(sqrt) ROW(rsqrt) ROW(sin) ROW(cos) ROW(tanh) ROW(erf) ROW(floor) \
-    ROW(relu) ROW(sigmoid) ROW(silu) ROW(gelu) ROW(gelu_tanh) \
-    ROW(add) ROW(sub) ROW(mul) ROW(div) ROW(min) ROW(max) ROW(pow) \
-    ROW(eq) ROW(ne) ROW(lt) ROW(le) ROW(gt) ROW(ge) \
-    ROW(logical_and) ROW(logical_or) ROW(logical_xor) ROW(logical_not) ROW(where) \
+/// Definitions of their own that are quicker and more accurate than their bodies: of f32, f16 and bf16.
+#define CAIRN_ACTIVATIONS(ROW) ROW(relu) ROW(sigmoid) ROW(silu) ROW(gelu) ROW(gelu_tanh)
+/// The `to_` rows convert from the operand's slot; `round_` rows bring a value in a wider slot back to its dtype.
+#define CAIRN_CONVERSIONS(ROW) \
     ROW(to_f32) ROW(to_f32_odd) ROW(to_f64) ROW(to_i64) ROW(to_i32) ROW(to_i8) ROW(to_u8) ROW(to_bool) \
     ROW(round_f16) ROW(round_bf16) ROW(round_i8) ROW(round_u8) ROW(copy)
+/// Every operation on blocks.
+#define CAIRN_BLOCK_OPS(ROW) CAIRN_ELEMENT_OPS(ROW) CAIRN_ACTIVATIONS(ROW) ROW(where) CAIRN_CONVERSIONS(ROW)
 // clang-format on
 
 enum class BlockCode : std::uint8_t {
-#define CAIRN_CODE(name) name,
+#define CAIRN_CODE(name, ...) name,
     CAIRN_BLOCK_OPS(CAIRN_CODE)
 #undef CAIRN_CODE
         count

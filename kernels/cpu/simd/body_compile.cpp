@@ -10,43 +10,34 @@
 namespace cairn::inline v0::kernels::cpu {
 namespace {
 
-enum class Kind { unary, binary, compare, logic, choice };
+/// An operation of one or two operands of one dtype.
 struct OpRow {
-    const char* name;
+    std::string_view name;
     BlockCode code;
-    Kind kind;
-    bool integers;  ///< also on integers
-    bool booleans;  ///< also on booleans
+    const ElementOp* op;  ///< null: an activation
+
+    std::size_t operands() const { return op != nullptr ? static_cast<std::size_t>(op->operands) : 1; }
+    bool takes(DType dtype) const { return op != nullptr ? op->takes(dtype) : slot_of(dtype) == Slot::f32; }
+    DType result_of(DType dtype) const { return op != nullptr ? op->result_of(dtype) : dtype; }
 };
 
-// clang-format off
 constexpr OpRow op_rows[] = {
-    {"neg", BlockCode::neg, Kind::unary, true, false},       {"abs", BlockCode::abs, Kind::unary, true, false},
-    {"exp", BlockCode::exp, Kind::unary, false, false},      {"log", BlockCode::log, Kind::unary, false, false},
-    {"sqrt", BlockCode::sqrt, Kind::unary, false, false},    {"rsqrt", BlockCode::rsqrt, Kind::unary, false, false},
-    {"sin", BlockCode::sin, Kind::unary, false, false},      {"cos", BlockCode::cos, Kind::unary, false, false},
-    {"tanh", BlockCode::tanh, Kind::unary, false, false},    {"erf", BlockCode::erf, Kind::unary, false, false},
-    {"floor", BlockCode::floor, Kind::unary, false, false},  {"relu", BlockCode::relu, Kind::unary, false, false},
-    {"sigmoid", BlockCode::sigmoid, Kind::unary, false, false}, {"silu", BlockCode::silu, Kind::unary, false, false},
-    {"gelu", BlockCode::gelu, Kind::unary, false, false},    {"gelu_tanh", BlockCode::gelu_tanh, Kind::unary, false, false},
-    {"add", BlockCode::add, Kind::binary, true, false},      {"sub", BlockCode::sub, Kind::binary, true, false},
-    {"mul", BlockCode::mul, Kind::binary, true, false},      {"div", BlockCode::div, Kind::binary, true, false},
-    {"min", BlockCode::min, Kind::binary, true, false},      {"max", BlockCode::max, Kind::binary, true, false},
-    {"pow", BlockCode::pow, Kind::binary, false, false},
-    {"eq", BlockCode::eq, Kind::compare, true, true},        {"ne", BlockCode::ne, Kind::compare, true, true},
-    {"lt", BlockCode::lt, Kind::compare, true, false},        {"le", BlockCode::le, Kind::compare, true, false},
-    {"gt", BlockCode::gt, Kind::compare, true, false},        {"ge", BlockCode::ge, Kind::compare, true, false},
-    {"logical_and", BlockCode::logical_and, Kind::logic, false, true}, {"logical_or", BlockCode::logical_or, Kind::logic, false, true},
-    {"logical_xor", BlockCode::logical_xor, Kind::logic, false, true}, {"logical_not", BlockCode::logical_not, Kind::logic, false, true},
-    {"where", BlockCode::where, Kind::choice, true, true},
+#define CAIRN_ELEMENT_ROW(name, ...) {#name, BlockCode::name, &element_op(ElementCode::name)},
+#define CAIRN_ACTIVATION_ROW(name) {#name, BlockCode::name, nullptr},
+    CAIRN_ELEMENT_OPS(CAIRN_ELEMENT_ROW) CAIRN_ACTIVATIONS(CAIRN_ACTIVATION_ROW)
+#undef CAIRN_ELEMENT_ROW
+#undef CAIRN_ACTIVATION_ROW
 };
-// clang-format on
 
-const OpRow* find_row(const std::string& name) {
+const OpRow* find_row(std::string_view name) {
     for (const OpRow& row : op_rows) {
         if (name == row.name) return &row;
     }
     return nullptr;
+}
+
+std::string kind_of(DType dtype) {
+    return dtype == DType::boolean ? "booleans" : is_integer(dtype) ? "integers" : std::string(to_string(dtype));
 }
 
 /// One operation on values, before blocks are given out.
@@ -108,6 +99,8 @@ private:
             no = add_constant(step);
         } else if (step.op == "cast") {
             no = step.operands.size() == 1 ? add_cast(step) : Refusal("cast needs one operand");
+        } else if (step.op == "where") {
+            no = add_choice(step);
         } else {
             no = add_op(step);
         }
@@ -185,40 +178,42 @@ private:
         return {};
     }
 
+    DType dtype_of(const Step& step, std::size_t operand) const {
+        return dtypes_[static_cast<std::size_t>(step.operands[operand])];
+    }
+    int value_of(const Step& step, std::size_t operand) const {
+        return values_[static_cast<std::size_t>(step.operands[operand])];
+    }
+
     Refusal check(const OpRow& row, const Step& step) const {
-        const std::size_t wanted = row.kind == Kind::choice                                        ? 3
-                                   : row.kind == Kind::unary || row.code == BlockCode::logical_not ? 1
-                                                                                                   : 2;
-        if (step.operands.size() != wanted) return step.op + " has a wrong number of operands";
-        const auto dtype = [&](std::size_t i) { return dtypes_[static_cast<std::size_t>(step.operands[i])]; };
-        const std::size_t first = row.kind == Kind::choice ? 1 : 0;
-        if (first == 1 && dtype(0) != DType::boolean) return "where needs a boolean condition";
-        if (wanted - first == 2 && dtype(first) != dtype(first + 1)) return step.op + " needs operands of one dtype";
-        const DType of = dtype(first);
-        if (is_integer(of) && !row.integers) return step.op + " of integers is left to other kernels";
-        if (of == DType::boolean && !row.booleans) return step.op + " of booleans is left to other kernels";
-        if (is_float(of) && row.kind == Kind::logic) return step.op + " needs booleans";
-        if (of == DType::f64 && row.code >= BlockCode::relu && row.code <= BlockCode::gelu_tanh)
-            return step.op + " is for f32, f16 and bf16";
-        const DType result = row.kind == Kind::compare || row.kind == Kind::logic ? DType::boolean : of;
-        return step.dtype == result ? Refusal() : step.op + " has a wrong result dtype";
+        if (step.operands.size() != row.operands()) return step.op + " has a wrong number of operands";
+        const DType of = dtype_of(step, 0);
+        if (dtype_of(step, row.operands() - 1) != of) return step.op + " needs operands of one dtype";
+        if (!row.takes(of)) return step.op + " of " + kind_of(of) + " is left to other kernels";
+        return step.dtype == row.result_of(of) ? Refusal() : step.op + " has a wrong result dtype";
     }
 
     Refusal add_op(const Step& step) {
         const OpRow* row = find_row(step.op);
         if (row == nullptr) return "no code for " + step.op;
         if (Refusal no = check(*row, step); !no.empty()) return no;
-        int operands[3] = {-1, -1, -1};
-        for (std::size_t i = 0; i < step.operands.size(); ++i)
-            operands[i] = values_[static_cast<std::size_t>(step.operands[i])];
-        const Slot of = slot(operands[row->kind == Kind::choice ? 1 : 0]);
-        int value = emit(row->code, of, slot_of(step.dtype), operands[0], operands[1], operands[2]);
+        const int a = value_of(step, 0), b = row->operands() == 2 ? value_of(step, 1) : -1;
+        int value = emit(row->code, slot(a), slot_of(step.dtype), a, b);
         // Integers in a wider slot wrap to their own range. 16-bit floats keep the slot's precision until a cast or a
         // store.
-        const bool grows = row->integers && (row->kind == Kind::unary || row->kind == Kind::binary);
-        if (grows && step.dtype == DType::i8) value = emit(BlockCode::round_i8, Slot::i32, Slot::i32, value);
-        if (grows && step.dtype == DType::u8) value = emit(BlockCode::round_u8, Slot::i32, Slot::i32, value);
+        if (step.dtype == DType::i8) value = emit(BlockCode::round_i8, Slot::i32, Slot::i32, value);
+        if (step.dtype == DType::u8) value = emit(BlockCode::round_u8, Slot::i32, Slot::i32, value);
         values_.push_back(value);
+        return {};
+    }
+
+    Refusal add_choice(const Step& step) {
+        if (step.operands.size() != 3) return "where has a wrong number of operands";
+        if (dtype_of(step, 0) != DType::boolean) return "where needs a boolean condition";
+        if (dtype_of(step, 1) != dtype_of(step, 2)) return "where needs operands of one dtype";
+        if (step.dtype != dtype_of(step, 1)) return "where has a wrong result dtype";
+        const int a = value_of(step, 1);
+        values_.push_back(emit(BlockCode::where, slot(a), slot(a), value_of(step, 0), a, value_of(step, 2)));
         return {};
     }
 

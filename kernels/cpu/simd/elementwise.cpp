@@ -166,7 +166,7 @@ void run_block(const Pass& pass, std::int64_t begin, std::int64_t n, bool one_ro
                 written[op.output] = true;
             }
         }
-        block_functions[static_cast<int>(op.code)][static_cast<int>(op.slot)](
+        block_functions[static_cast<int>(op.code)].of[static_cast<int>(op.slot)](
             place[op.result], place[op.operand[0]], place[op.operand[1]], place[op.operand[2]], n);
     }
     for (int o = 0; o < body.output_count; ++o) {

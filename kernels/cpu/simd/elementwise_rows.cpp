@@ -47,9 +47,9 @@ Cost cost(const Problem& problem) {
     const double elements = static_cast<double>(element_count(problem.outputs[0].shape).constant());
     double flops = 0;
     for (const Step& step : body_source(problem).steps) {
-        const bool quick =
-            step.op == "add" || step.op == "sub" || step.op == "mul" || step.op == "const" || step.op == "where";
-        flops += quick ? 1 : 12;
+        const ElementOp* op = find_element_op(step.op);
+        const bool is_move = step.op == "const" || step.op == "where";
+        flops += op != nullptr ? op->cost : is_move ? 1 : 12;
     }
     return {flops * elements, bytes_of(problem), 0.25};
 }
@@ -95,50 +95,37 @@ std::vector<std::string> samples_of(const std::string& op, int inputs, DType fro
             text_of(op, inputs, from, to, "[2,3,50]", {"", ":(50,0,1)", ":(0,50,1)"}, "")};
 }
 
-struct Offer {
-    const char* name;
-    int inputs;
-    bool floats, integers, booleans, test;
-};
-// clang-format off
-constexpr Offer offers[] = {
-    {"neg", 1, true, true, false, false},    {"abs", 1, true, true, false, false},    {"exp", 1, true, false, false, false},
-    {"log", 1, true, false, false, false},   {"sqrt", 1, true, false, false, false},  {"rsqrt", 1, true, false, false, false},
-    {"sin", 1, true, false, false, false},   {"cos", 1, true, false, false, false},   {"tanh", 1, true, false, false, false},
-    {"erf", 1, true, false, false, false},   {"floor", 1, true, false, false, false},
-    {"add", 2, true, true, false, false},    {"sub", 2, true, true, false, false},    {"mul", 2, true, true, false, false},
-    {"div", 2, true, true, false, false},    {"min", 2, true, true, false, false},    {"max", 2, true, true, false, false},
-    {"pow", 2, true, false, false, false},
-    {"eq", 2, true, true, true, true},       {"ne", 2, true, true, true, true},       {"lt", 2, true, true, false, true},
-    {"le", 2, true, true, false, true},      {"gt", 2, true, true, false, true},      {"ge", 2, true, true, false, true},
-    {"logical_and", 2, false, false, true, true}, {"logical_or", 2, false, false, true, true},
-    {"logical_xor", 2, false, false, true, true}, {"logical_not", 1, false, false, true, true},
-    {"where", 3, true, true, true, false},
-};
-// clang-format on
+constexpr DType all_dtypes[] = {DType::f64, DType::f32, DType::f16, DType::bf16,   DType::i64,
+                                DType::i32, DType::i8,  DType::u8,  DType::boolean};
 
-Kernel atomic(Isa isa, const CpuTable& table, const Offer& offer) {
-    Kernel made = kernel(isa, table, offer.name);
-    made.in_place = pairs(offer.inputs, 1);
-    for (const DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16, DType::i64, DType::i32, DType::i8,
-                              DType::u8, DType::boolean}) {
-        const bool offered = is_float(dtype) ? offer.floats : is_integer(dtype) ? offer.integers : offer.booleans;
-        if (!offered) continue;
-        std::vector<std::string> samples =
-            samples_of(offer.name, offer.inputs, dtype, offer.test ? DType::boolean : dtype);
-        if (dtype != DType::f32) samples.resize(2);
-        made.samples.insert(made.samples.end(), samples.begin(), samples.end());
+void add_samples(Kernel& kernel, const std::string& name, int inputs, DType from, DType to) {
+    std::vector<std::string> samples = samples_of(name, inputs, from, to);
+    if (from != DType::f32) samples.resize(2);
+    kernel.samples.insert(kernel.samples.end(), samples.begin(), samples.end());
+}
+
+Kernel atomic(Isa isa, const CpuTable& table, const ElementOp& op) {
+    const std::string name(op.name);
+    Kernel made = kernel(isa, table, name);
+    made.in_place = pairs(op.operands, 1);
+    for (const DType dtype : all_dtypes) {
+        if (op.takes(dtype)) add_samples(made, name, op.operands, dtype, op.result_of(dtype));
     }
+    return made;
+}
+
+Kernel choice(Isa isa, const CpuTable& table) {
+    Kernel made = kernel(isa, table, "where");
+    made.in_place = pairs(3, 1);
+    for (const DType dtype : all_dtypes) add_samples(made, "where", 3, dtype, dtype);
     return made;
 }
 
 Kernel cast(Isa isa, const CpuTable& table) {
     Kernel made = kernel(isa, table, "cast");
     made.in_place = pairs(1, 1);
-    const DType all[] = {DType::f64, DType::f32, DType::f16, DType::bf16,   DType::i64,
-                         DType::i32, DType::i8,  DType::u8,  DType::boolean};
-    for (const DType from : all) {
-        for (const DType to : all) {
+    for (const DType from : all_dtypes) {
+        for (const DType to : all_dtypes) {
             const std::string op = "cast dtype=(" + std::to_string(static_cast<int>(to)) + ")";
             if (from != to) made.samples.push_back(samples_of(op, 1, from, to)[1]);
         }
@@ -178,10 +165,12 @@ Kernel fused(Isa isa, const CpuTable& table) {
 }  // namespace
 
 void add_elementwise(std::vector<Kernel>& kernels, Isa isa, const CpuTable& table) {
-    for (const char* name : {"relu", "sigmoid", "silu", "gelu", "gelu_tanh"})
-        kernels.push_back(activation(isa, table, name));
+#define CAIRN_ADD(name) kernels.push_back(activation(isa, table, #name));
+    CAIRN_ACTIVATIONS(CAIRN_ADD)
+#undef CAIRN_ADD
     kernels.push_back(fused(isa, table));
-    for (const Offer& offer : offers) kernels.push_back(atomic(isa, table, offer));
+    for (const ElementOp& op : element_ops) kernels.push_back(atomic(isa, table, op));
+    kernels.push_back(choice(isa, table));
     kernels.push_back(cast(isa, table));
 }
 

@@ -174,15 +174,19 @@ CAIRN_INLINE bool all_moderate(F32 x) {
     for (int i = 0; i < lanes; ++i) all &= good[i];
     return all != 0;
 }
+/// f of each lane, in double: what has no code on vectors.
+template <typename F>
+CAIRN_INLINE F32 each_lane(F32 x, F f) {
+    for (int i = 0; i < lanes; ++i) x[i] = static_cast<float>(f(static_cast<double>(x[i])));
+    return x;
+}
 CAIRN_INLINE F32 sin(F32 x) {
     if (all_moderate(x)) return x == 0.0f ? x : sin_shifted(x, 0);  // the polynomial would lose the sign of -0
-    for (int i = 0; i < lanes; ++i) x[i] = static_cast<float>(std::sin(static_cast<double>(x[i])));
-    return x;
+    return each_lane(x, [](double lane) { return std::sin(lane); });
 }
 CAIRN_INLINE F32 cos(F32 x) {
     if (all_moderate(x)) return sin_shifted(x, 1);
-    for (int i = 0; i < lanes; ++i) x[i] = static_cast<float>(std::cos(static_cast<double>(x[i])));
-    return x;
+    return each_lane(x, [](double lane) { return std::cos(lane); });
 }
 
 CAIRN_INLINE F32 rsqrt(F32 x) { return 1.0f / sqrt(x); }

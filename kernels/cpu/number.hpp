@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+/// One number as formulas of elementwise ops see it (element_ops.hpp).
+namespace cairn::inline v0::kernels::cpu {
+
+/// A float with the functions of <cmath>, or an integer that wraps modulo 2^bits. What is called with one is found
+/// beside this class, so the same formula serves for it and for vectors.
+///
+///     Number<std::int32_t>{x} + Number<std::int32_t>{y}      // no overflow
+template <typename T>
+struct Number {
+    T value;
+
+    static constexpr bool is_whole = std::is_integral_v<T>;
+    using Bits = typename std::conditional_t<is_whole, std::make_unsigned<T>, std::type_identity<T>>::type;
+
+    Number(T number) : value(number) {}
+    Bits bits() const { return static_cast<Bits>(value); }
+    static Number of(Bits bits) { return Number(static_cast<T>(bits)); }
+    explicit operator bool() const { return value != 0; }
+
+    friend Number operator-(Number x) {
+        if constexpr (is_whole)
+            return of(0 - x.bits());
+        else
+            return -x.value;
+    }
+    friend Number operator+(Number x, Number y) { return of(x.bits() + y.bits()); }
+    friend Number operator-(Number x, Number y) { return of(x.bits() - y.bits()); }
+    friend Number operator*(Number x, Number y) { return of(x.bits() * y.bits()); }
+    /// Of integers truncated toward zero; 0 by zero.
+    friend Number operator/(Number x, Number y) {
+        if constexpr (is_whole) {
+            if (y.value == 0) return T{0};
+            if (y.value == -1) return -x;
+        }
+        return x.value / y.value;
+    }
+    friend bool operator==(Number x, Number y) { return x.value == y.value; }
+    friend bool operator<(Number x, Number y) { return x.value < y.value; }
+    friend bool operator<=(Number x, Number y) { return x.value <= y.value; }
+    friend bool operator>(Number x, Number y) { return x.value > y.value; }
+    friend bool operator>=(Number x, Number y) { return x.value >= y.value; }
+
+    /// NaN if either is.
+    friend Number min(Number x, Number y) { return x.value < y.value || x.value != x.value ? x : y; }
+    friend Number max(Number x, Number y) { return x.value > y.value || x.value != x.value ? x : y; }
+    friend Number abs(Number x) {
+        if constexpr (is_whole)
+            return x.value < 0 ? -x : x;
+        else
+            return std::fabs(x.value);
+    }
+
+    friend Number exp(Number x) { return std::exp(x.value); }
+    friend Number log(Number x) { return std::log(x.value); }
+    friend Number sqrt(Number x) { return std::sqrt(x.value); }
+    friend Number sin(Number x) { return std::sin(x.value); }
+    friend Number cos(Number x) { return std::cos(x.value); }
+    friend Number tanh(Number x) { return std::tanh(x.value); }
+    friend Number erf(Number x) { return std::erf(x.value); }
+    friend Number floor(Number x) { return std::floor(x.value); }
+    friend Number pow(Number x, Number y) { return std::pow(x.value, y.value); }
+    /// f(x), which vectors do for each of their lanes.
+    template <typename F>
+    friend Number each_lane(Number x, F f) {
+        return f(x.value);
+    }
+};
+
+}  // namespace cairn::inline v0::kernels::cpu

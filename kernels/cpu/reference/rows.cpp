@@ -1,0 +1,19 @@
+#include "kernels/cpu/reference/rows.hpp"
+
+namespace cairn::inline v0::kernels::cpu::reference {
+
+Kernel reference_kernel(std::string_view definition, Refusal (*accepts)(const Problem& problem),
+                        void (*run)(const Args& args, Team& team),
+                        std::shared_ptr<const void> (*prepare)(const Problem& problem, int threads),
+                        std::vector<std::string> samples) {
+    Kernel made;
+    made.id = "cpu.reference." + std::string(definition) + "@1";
+    made.definition = definition;
+    made.accepts = accepts;
+    made.run = run;
+    made.prepare = prepare;
+    made.samples = std::move(samples);
+    return made;
+}
+
+}  // namespace cairn::inline v0::kernels::cpu::reference
