@@ -1,5 +1,6 @@
 // The rules of the house, read off the tree itself. Each rule is also shown a small tree that breaks it.
 #include "tests/house/arrows.hpp"
+#include "tests/house/op_rules.hpp"
 #include "tests/house/rules.hpp"
 #include "tests/house/source.hpp"
 
@@ -237,6 +238,49 @@ TEST(House, ForgottenLinesAreRefused) {
                          {"src/ir/b.cpp", ""},
                          {"src/ir/b.hpp", "#pragma twice"}}),
         ElementsAre(HasSubstr("src/ir/b.cpp: no build file lists it"), HasSubstr("src/ir/b.hpp: lacks #pragma once")));
+}
+
+TEST(House, NoSwitchOverOpsHasADefault) { EXPECT_KEPT(defaults_over_ops); }
+
+TEST(House, DefaultsOverOpsAreRefused) {
+    const auto refused = [](const std::string& code) { return defaults_over_ops({{"src/ir/a.cpp", code}}).size(); };
+    EXPECT_THAT(defaults_over_ops({{"src/ir/a.cpp", "switch (x) {\n case ir::Op::neg: f();\n default: g();\n}"}}),
+                ElementsAre(HasSubstr("src/ir/a.cpp:3: a switch over ops has a default")));
+    EXPECT_EQ(refused("switch (info(x).kind) { case OpClass::leaf: break; default: break; }"), 1u);
+    EXPECT_EQ(refused("switch (node.op) { case neg: break; default: break; }"), 1u);
+    EXPECT_EQ(refused("switch (rule.op()) { case neg: break; default: break; }"), 1u);
+    EXPECT_EQ(refused("switch (t) { case T::a: switch (op) { case Op::a: b(); default: c(); } }"), 1u);
+    EXPECT_EQ(refused("switch (op) { case Op::a: switch (t) { case T::b: d(); default: c(); } }"), 0u);
+    EXPECT_EQ(refused("switch (node.op) { case Op::neg: break; case Op::abs: break; }"), 0u);
+    EXPECT_EQ(refused("switch (dtype) { case DType::f32: make(Op::neg); default: break; } // Op::"), 0u);
+    EXPECT_THAT(defaults_over_ops({{"tests/a.cpp", "switch (op) { default: break; }"}}), IsEmpty());
+}
+
+TEST(House, PageOnOpsIsTrue) { EXPECT_KEPT(wrong_op_page); }
+
+TEST(House, WrongPagesOnOpsAreRefused) {
+    const auto refused = [](const File& more) {
+        Tree tree = {{"docs/add_an_op.md",
+                      "| `include/ops.hpp` | |\n| `src/ir/op_list.hpp` | |\n| `tests/a_test.cpp` | |\nNothing is "
+                      "needed in `src/laws/`: x"},
+                     {"include/ops.hpp", "Tensor floor(const Operand& x);"},
+                     {"src/ir/op_list.hpp",
+                      "#define CAIRN_UNARY_OPS(OP) OP(floor, floats)\n#define CAIRN_OTHER_OPS(OP) OP(sum, x)"},
+                     {"src/laws/a.cpp", "Op::floor"},
+                     {"src/sums.cpp", "Op::sum; std::floor(x); // Op::floor \"floor\""},
+                     {"tests/a_test.cpp", "%1 = floor %0"}};
+        const auto it =
+            std::find_if(tree.begin(), tree.end(), [&](const File& file) { return file.path == more.path; });
+        it == tree.end() ? tree.push_back(more) : void(it->text = more.text);
+        return wrong_op_page(tree);
+    };
+    EXPECT_THAT(refused({"src/z.cpp", ""}), IsEmpty());
+    for (const char* code : {"Op::floor;", "ir::Op::floor == op", "f(\"floor\");", "ROW(floor, 1)", "OP(floor, 1)"})
+        EXPECT_THAT(refused({"src/z.cpp", code}), ElementsAre(HasSubstr("src/z.cpp: names floor"))) << code;
+    EXPECT_THAT(refused({"src/z.cpp", "Op::floor_of; \"the floor\"; floor(x)"}), IsEmpty());
+    EXPECT_THAT(refused({"include/ops.hpp", "Tensor ceil(const Operand& x);"}), ElementsAre(HasSubstr("lacks floor")));
+    EXPECT_THAT(refused({"tests/a_test.cpp", ""}), ElementsAre(HasSubstr("tests/a_test.cpp: lacks floor")));
+    EXPECT_THAT(wrong_op_page({}), ElementsAre(HasSubstr("is not there")));
 }
 
 TEST(Source, CommentsAndLiteralsAreBlanked) {
