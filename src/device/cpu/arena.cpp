@@ -1,14 +1,13 @@
 #include "device/cpu/arena.hpp"
 
 #include "cairn/error.hpp"
-#include "device/cpu/page_size.hpp"
+#include "device/cpu/pages.hpp"
 
 #include <fmt/format.h>
 
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <limits>
@@ -19,31 +18,9 @@ namespace {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
-std::size_t round_up(std::size_t value, std::size_t unit) noexcept { return (value + unit - 1) / unit * unit; }
-
 [[noreturn]] void out_of_memory(std::size_t bytes, const char* wanted, int error) {
     throw Error(ErrorKind::memory, "memory",
                 fmt::format("cannot {} {} bytes: {}", wanted, bytes, std::strerror(error)));
-}
-
-// Faults in [begin, end), whole pages of which the bytes from `own` on are ours, without changing what is in them;
-// gives an errno.
-int populate(std::byte* begin, std::byte* end, std::byte* own) noexcept {
-    if (begin == end) return 0;
-#if defined(__linux__)
-    constexpr int populate_write = 23;  // MADV_POPULATE_WRITE, Linux 5.14
-    int error = 0;
-    do {
-        error = madvise(begin, static_cast<std::size_t>(end - begin), populate_write) == 0 ? 0 : errno;
-    } while (error == EINTR || error == EAGAIN);
-    if (error != EINVAL) return error == EFAULT || error == EHWPOISON ? ENOMEM : error;
-#endif
-    for (std::byte* at = begin; at < end; at += page_size()) {
-        // Adds nothing, yet writes: right even where the caller's own memory is in use.
-        auto* const byte = reinterpret_cast<unsigned char*>(std::max(at, own));
-        std::atomic_ref<unsigned char>(*byte).fetch_or(0, std::memory_order_relaxed);
-    }
-    return 0;
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "device/cpu/fork_guard.hpp"
 
-#include "device/cpu/page_size.hpp"
+#include "device/cpu/pages.hpp"
 
 #include <sys/mman.h>
 

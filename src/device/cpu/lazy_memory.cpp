@@ -1,18 +1,15 @@
 #include "device/cpu/lazy_memory.hpp"
 
 #include "cairn/error.hpp"
+#include "device/cpu/pages.hpp"
+
+#include <fmt/format.h>
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <string>
+#include <cstring>
 #include <utility>
-
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
 
 namespace cairn::device {
 
@@ -20,7 +17,7 @@ LazyMemory::LazyMemory(std::size_t bytes) : bytes_(bytes) {
     if (bytes == 0) return;
     void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
-        throw Error(ErrorKind::memory, "memory", "cannot reserve " + std::to_string(bytes) + " bytes of address space");
+        throw Error(ErrorKind::memory, "memory", fmt::format("cannot reserve {} bytes of address space", bytes));
     base_ = static_cast<std::byte*>(memory);
 }
 
@@ -39,17 +36,12 @@ LazyMemory& LazyMemory::operator=(LazyMemory&& other) noexcept {
 
 void LazyMemory::touch(std::size_t offset, std::size_t bytes) {
     if (bytes == 0) return;
-    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    const std::size_t begin = offset / page * page;
-    const std::size_t end = std::min((offset + bytes + page - 1) / page * page, (bytes_ + page - 1) / page * page);
-    if (madvise(base_ + begin, end - begin, MADV_POPULATE_WRITE) == 0) return;
-    if (errno == ENOMEM || errno == EFAULT)
-        throw Error(ErrorKind::memory, "memory", "the system has no " + std::to_string(end - begin) + " more bytes");
-    // Kernels before 5.14 do not know the advice: write each page what it holds.
-    for (std::size_t at = begin; at < end; at += page) {
-        volatile std::byte* byte = base_ + std::min(at, bytes_ - 1);
-        *byte = *byte;
-    }
+    const std::size_t page = page_size();
+    const std::size_t begin = offset / page * page,
+                      end = std::min(round_up(offset + bytes, page), round_up(bytes_, page));
+    if (const int error = populate(base_ + begin, base_ + end, base_ + begin); error != 0)
+        throw Error(ErrorKind::memory, "memory",
+                    fmt::format("cannot touch {} more bytes: {}", end - begin, std::strerror(error)));
 }
 
 }  // namespace cairn::device
