@@ -205,17 +205,12 @@ void plan_memory(Program& program, const InPlacePairs& in_place, const PlanOptio
 }
 
 std::vector<std::int64_t> evaluate_plan(const Program& program, std::span<const std::int64_t> symbol_values) {
-    const Plan& plan = program.plan;
-    std::vector<std::int64_t> offsets(plan.storages.size() + 1, 0), ends(plan.storages.size(), 0);
-    for (const int s : plan.order) {
-        const auto index = static_cast<std::size_t>(s);
-        std::int64_t offset = 0;
-        for (const int below : plan.storages[index].below)
-            offset = std::max(offset, ends[static_cast<std::size_t>(below)]);
-        offsets[index] = offset;
-        ends[index] = plan::align_up(offset + plan.storages[index].bytes.evaluate(symbol_values), arena_alignment);
-        offsets.back() = std::max(offsets.back(), ends[index]);
-    }
+    const std::vector<Storage>& storages = program.plan.storages;
+    std::vector<std::int64_t> offsets(storages.size() + 1, 0), ends(storages.size(), 0);
+    offsets.back() = stack_storages<std::int64_t>(program.plan, ends, [&](std::size_t s, std::int64_t offset) {
+        offsets[s] = offset;
+        return plan::align_up(offset + storages[s].bytes.evaluate(symbol_values), arena_alignment);
+    });
     return offsets;
 }
 

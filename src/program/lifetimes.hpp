@@ -3,7 +3,9 @@
 #include "plan/buffers.hpp"
 #include "program/program.hpp"
 
+#include <algorithm>
 #include <functional>
+#include <span>
 #include <stop_token>
 #include <vector>
 
@@ -38,6 +40,22 @@ plan::Solution planner_solution(const Program& program, const std::vector<std::v
 /// Symbol values the plan is made and judged at: both bounds and a few between, jointly legal for the states'
 /// capacities.
 std::vector<std::vector<std::int64_t>> sample_points(const Program& program, int limit);
+
+/// Puts each storage on those that the plan says lie below it, in the plan's order: `end_of(storage, offset)` is told
+/// where it begins and gives where the next may. Returns the height of all. `ends` is scratch of one number a storage.
+template <typename Number, typename EndOf>
+Number stack_storages(const Plan& plan, std::span<Number> ends, const EndOf& end_of) {
+    Number height = 0;
+    for (const int s : plan.order) {
+        const auto index = static_cast<std::size_t>(s);
+        Number offset = 0;
+        for (const int below : plan.storages[index].below)
+            offset = std::max(offset, ends[static_cast<std::size_t>(below)]);
+        ends[index] = end_of(index, offset);
+        height = std::max(height, ends[index]);
+    }
+    return height;
+}
 
 /// The offset of each storage and, last, the bytes of the whole arena, for these symbol values.
 std::vector<std::int64_t> evaluate_plan(const Program& program, std::span<const std::int64_t> symbol_values);

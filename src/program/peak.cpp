@@ -34,16 +34,9 @@ Peak peak_of(const Program& program, int boxes) {
     }
     std::vector<Wide> ends(plan.storages.size());
     arena.total = [&](std::span<const Wide> sizes) {
-        Wide height = 0;
-        for (const int s : plan.order) {
-            const auto index = static_cast<std::size_t>(s);
-            Wide end = 0;
-            for (const int below : plan.storages[index].below)
-                end = std::max(end, ends[static_cast<std::size_t>(below)]);
-            ends[index] = std::clamp(end + sizes[size_of_storage[index]], -detail::infinity, detail::infinity);
-            height = std::max(height, ends[index]);
-        }
-        return height;
+        return stack_storages<Wide>(plan, ends, [&](std::size_t s, Wide offset) {
+            return std::clamp(offset + sizes[size_of_storage[s]], -detail::infinity, detail::infinity);
+        });
     };
     const Maximum most = maximum_of(arena, *program.symbols, limits_of(program), {.boxes = boxes});
     Peak peak{detail::to_int64(most.bound), detail::to_int64(most.found), most.at};

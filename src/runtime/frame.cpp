@@ -1,13 +1,10 @@
 #include "runtime/frame.hpp"
 
 #include "plan/buffers.hpp"
-
-#include <algorithm>
+#include "program/lifetimes.hpp"
 
 namespace cairn::inline v0::runtime {
 namespace {
-
-constexpr std::int64_t alignment = 64;
 
 // A meeting of threads costs 0.1 to 0.6 us even where all of them are awake, and one thread goes through this much
 // memory in less: sharing such an instruction wins nothing.
@@ -63,17 +60,12 @@ void Frame::resize(std::span<const std::int64_t> symbol_values) {
     for (const int entry : symbolic_entries_)
         table_[static_cast<std::size_t>(entry)] =
             values_[static_cast<std::size_t>(program_->table()[static_cast<std::size_t>(entry)])];
-    const program::Plan& plan = program_->program().plan;
-    arena_bytes_ = 0;
-    for (const int s : plan.order) {
-        const auto i = static_cast<std::size_t>(s);
-        std::int64_t offset = 0;
-        for (const int below : plan.storages[i].below)
-            offset = std::max(offset, ends_[static_cast<std::size_t>(below)]);
-        offsets_[i] = offset;
-        ends_[i] = plan::align_up(offset + values_[static_cast<std::size_t>(program_->storage_bytes()[i])], alignment);
-        arena_bytes_ = std::max(arena_bytes_, ends_[i]);
-    }
+    const auto end_of = [&](std::size_t s, std::int64_t offset) {
+        offsets_[s] = offset;
+        const std::int64_t bytes = values_[static_cast<std::size_t>(program_->storage_bytes()[s])];
+        return plan::align_up(offset + bytes, program::arena_alignment);
+    };
+    arena_bytes_ = program::stack_storages<std::int64_t>(program_->program().plan, ends_, end_of);
     const auto& run = program_->run();
     for (std::size_t i = run.size(); i-- > 0;)
         alone_[i] = !is_small(run[i]) ? 0 : i + 1 < run.size() ? alone_[i + 1] + 1 : 1;

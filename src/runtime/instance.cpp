@@ -1,5 +1,6 @@
 #include "runtime/instance.hpp"
 
+#include "program/lifetimes.hpp"
 #include "runtime/run_fault.hpp"
 
 #include <fmt/format.h>
@@ -86,6 +87,7 @@ Instance::Instance(std::shared_ptr<Core> given)
             for (SizeSlot& slot : sizes)
                 if (slot.name == state.before.symbol()) slot.is_state_length = true, slot.set = true;
     }
+    static_assert(device::Arena::alignment % program::arena_alignment == 0, "a plan's offsets are aligned at any base");
     arena_ = device::Arena::reserve(static_cast<std::size_t>(arena_bytes));
     const Program& first = core->set.buckets[0].program;
     inputs.resize(core->set.inputs.size());
