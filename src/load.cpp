@@ -22,7 +22,7 @@ using program::Program;
 /// Checks the instructions of one program against the kernels they name. Throws Error(argument).
 class InstructionChecker {
 public:
-    InstructionChecker(const Program& program, const Context& context) : program_(program), context_(context) {}
+    InstructionChecker(const Program& program, const Context::Parts& context) : program_(program), context_(context) {}
 
     void check() {
         for (const auto* section : {&program_.bind, &program_.run})
@@ -38,9 +38,9 @@ private:
     const Buffer& buffer(int b) const { return program_.buffers[static_cast<std::size_t>(b)]; }
 
     void check(const Instruction& instruction) const {
-        const Kernel* kernel = context_.parts()->find(instruction.kernel);
+        const Kernel* kernel = context_.find(instruction.kernel);
         // Linking names all kernels at once that are missing here.
-        if (kernel == nullptr || kernel->isa > context_.isa()) return;
+        if (kernel == nullptr || kernel->isa > context_.isa) return;
         if (kernel->device != Device::cpu) refuse(instruction, "is no kernel for this device");
         if (kernel->definition != instruction.problem.definition) refuse(instruction, "is no kernel for");
         check_meaning(instruction);
@@ -62,7 +62,7 @@ private:
             return;
         }
         check_attributes(instruction);
-        const Graph meant = ir::graph_of(problem, context_.kernels().definitions);
+        const Graph meant = ir::graph_of(problem, context_.kernels.definitions);
         const auto& outputs = meant.data()->outputs();
         bool same = outputs.size() == problem.outputs.size();
         for (std::size_t o = 0; same && o < outputs.size(); ++o) {
@@ -88,7 +88,7 @@ private:
             if (!problem.attributes.empty()) refuse(instruction, "has attributes in");
             return;
         }
-        for (const Definition& definition : context_.kernels().definitions) {
+        for (const Definition& definition : context_.kernels.definitions) {
             if (definition.name != problem.definition) continue;
             for (const std::string& pattern : definition.patterns) {
                 const auto symbols = Symbols::create();
@@ -111,7 +111,7 @@ private:
     void check_layout(const Instruction& instruction, const TensorDesc& packed, int at) const {
         const Buffer& memory = buffer(at);
         TensorDesc plain = TensorDesc::dense(packed.dtype, packed.shape);
-        for (const Layout& layout : context_.kernels().layouts) {
+        for (const Layout& layout : context_.kernels.layouts) {
             if (layout.name != packed.layout && layout.transposed != packed.layout) continue;
             if (plain.shape.size() != 2) break;
             if (layout.name != packed.layout) {
@@ -157,13 +157,13 @@ private:
     }
 
     const Program& program_;
-    const Context& context_;
+    const Context::Parts& context_;
 };
 
 }  // namespace
 
 CompiledGraph CompiledGraph::load(const std::filesystem::path& path, const Context& context) {
-    (void)context.parts();  // a moved-from Context is no fault of the file
+    const auto& parts = *context.parts();  // asked for first: a moved-from Context is no fault of the file
     std::ifstream file(path, std::ios::binary);
     std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     if (!file.is_open() || file.bad()) throw Error(ErrorKind::file, "load", "cannot read " + path.string());
@@ -181,7 +181,7 @@ CompiledGraph CompiledGraph::load(const std::filesystem::path& path, const Conte
     runtime::ProgramSet set;
     try {
         set = runtime::parse_program_set(text);
-        for (const runtime::BucketProgram& bucket : set.buckets) InstructionChecker(bucket.program, context).check();
+        for (const runtime::BucketProgram& bucket : set.buckets) InstructionChecker(bucket.program, parts).check();
     } catch (const std::exception& error) { throw refuse(error.what()); }
     return runtime::make_compiled_graph(context, std::move(set));
 }
