@@ -164,12 +164,16 @@ private:
             if (stop_.stop_requested()) throw Cancelled("select");
             for (Candidate& candidate : found_[key]) add_alternative(goal, key, std::move(candidate), number_, seen);
         }
-        const std::vector<bool> reachable = reachable_goals(memo_.problem);
+        reachable_ = reachable_goals(memo_.problem);
         for (const Key& root : roots_) {
-            const auto goal = number_.find(root);
-            if (goal == number_.end() || !reachable[static_cast<std::size_t>(goal->second)]) refuse(root.first);
-            memo_.problem.roots.push_back(goal->second);
+            if (!is_reachable(root)) refuse(root.first);
+            memo_.problem.roots.push_back(number_.at(root));
         }
+    }
+
+    bool is_reachable(const Key& key) const {
+        const auto goal = number_.find(key);
+        return goal != number_.end() && reachable_[static_cast<std::size_t>(goal->second)];
     }
 
     /// What `key` rests on or brings along, in the order of its candidates. What no kernel makes alone still has a
@@ -234,16 +238,14 @@ private:
         }
     }
 
-    /// Finds the lowest value without a candidate that `node` rests on, and says what each kernel had against it.
+    /// Finds the lowest value out of reach that `node` rests on, and says what each kernel had against it.
     [[noreturn]] void refuse(NodeId node) {
         NodeId culprit = node;
         for (bool deeper = true; deeper;) {
             deeper = false;
             for (const NodeId operand : graph_.node(culprit).operands) {
                 const NodeId base = views()[operand].base;
-                const auto found = found_.find({base, ""});
-                const bool made = ir::is_given(graph_.node(base)) || (found != found_.end() && !found->second.empty());
-                if (!made) culprit = base, deeper = true;
+                if (!ir::is_given(graph_.node(base)) && !is_reachable({base, ""})) culprit = base, deeper = true;
             }
         }
         const ir::Node& bad = graph_.node(culprit);
@@ -272,6 +274,7 @@ private:
     std::map<Key, std::vector<Candidate>> found_;
     std::set<Key> roots_, visited_;
     std::map<Key, int> number_;
+    std::vector<bool> reachable_;  // of each goal
     Memo memo_;
 };
 
