@@ -1,0 +1,225 @@
+#include "select/candidates.hpp"
+
+#include "cairn/cairn.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace cairn::select {
+namespace {
+
+Refusal yes(const Problem&) { return {}; }
+Refusal dense_only(const Problem& problem) {
+    for (const TensorDesc& input : problem.inputs)
+        if (!input.is_dense()) return "needs dense operands";
+    return {};
+}
+Cost no_work(const Problem&) { return {}; }
+
+Kernel kernel(std::string id, std::string definition, Refusal (*accepts)(const Problem&) = yes) {
+    Kernel result;
+    result.id = std::move(id);
+    result.definition = std::move(definition);
+    result.accepts = accepts;
+    result.cost = no_work;
+    return result;
+}
+
+fuse::Tile tile_of(const Tensor& made, std::string definition, std::vector<ir::NodeId> inputs) {
+    fuse::Tile tile;
+    tile.definition = std::move(definition);
+    tile.inputs = std::move(inputs);
+    tile.outputs = {made.id()};
+    return tile;
+}
+
+class CandidatesOf : public testing::Test {
+protected:
+    Candidates candidates(Isa isa = Isa::baseline, bool packed = true) {
+        costs.machine = nominal_machine(isa, 1);
+        return {*graph.data(), kernels, isa, costs, packed, resident};
+    }
+    /// `id` of each candidate, with the forms of its operands: `s` as seen, `d` dense, `p` packed.
+    static std::vector<std::string> texts(const std::vector<Candidate>& list) {
+        std::vector<std::string> result;
+        for (const Candidate& candidate : list) {
+            std::string text = candidate.kernel->id + " ";
+            for (const Source& source : candidate.sources) text += "sdp"[static_cast<int>(source.form)];
+            result.push_back(text);
+        }
+        return result;
+    }
+    /// What kernels of `exp` say to an f32[4].
+    std::vector<std::string> refusals(Candidates& of) {
+        std::vector<std::string> result;
+        auto symbols = Symbols::create();
+        for (const Verdict& verdict : of.verdicts(parse_problem("exp | f32[4] -> f32[4]", *symbols)))
+            result.push_back(verdict.refusal);
+        return result;
+    }
+
+    Graph graph{"g"};
+    KernelSet kernels;
+    CostSource costs;
+    std::set<std::string> resident;
+};
+
+using Texts = std::vector<std::string>;
+
+TEST_F(CandidatesOf, AKernelTakesOperandsAsSeenAndDenseWhereItMust) {
+    const Tensor x = graph.input("x", DType::f32, {4, 6}), view = transpose(x, {1, 0}), y = exp(view);
+    kernels.kernels = {kernel("any@1", "exp"), kernel("dense@1", "exp", dense_only), kernel("other@1", "sin")};
+    Candidates of = candidates();
+    EXPECT_EQ(texts(of.of_tile(tile_of(y, "exp", {view.id()}), 0)), (Texts{"any@1 s", "dense@1 d"}));
+    EXPECT_EQ(texts(of.of_tile(tile_of(exp(x), "exp", {x.id()}), 0)), (Texts{"any@1 s", "dense@1 s"}));
+}
+
+TEST_F(CandidatesOf, WhatIsDenseAlreadyIsNotAskedTwice) {
+    const Tensor x = graph.input("x", DType::f32, {4}), y = exp(x);
+    static int asked;
+    asked = 0;
+    kernels.kernels = {kernel("no@1", "exp", [](const Problem&) -> Refusal { return ++asked, "no"; })};
+    Candidates of = candidates();
+    EXPECT_TRUE(of.of_tile(tile_of(y, "exp", {x.id()}), 0).empty());
+    EXPECT_TRUE(of.of_tile(tile_of(y, "exp", {x.id()}), 1).empty());
+    EXPECT_EQ(asked, 1) << "equal problems are judged once";
+}
+
+TEST_F(CandidatesOf, BroadcastingShowsAsStrideZero) {
+    const Tensor x = graph.input("x", DType::f32, {3, 4}), row = graph.input("row", DType::f32, {4}), y = x + row;
+    kernels.kernels = {kernel("any@1", "add")};
+    Candidates of = candidates();
+    const auto found = of.of_tile(tile_of(y, "add", {x.id(), row.id()}), 0);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(to_string(*found[0].problem), "add | f32[3,4] f32[3,4]:(0,1) -> f32[3,4]");
+}
+
+TEST_F(CandidatesOf, OnlyBoundMatricesArePackedAndOnlyOnDemand) {
+    const Tensor x = graph.input("x", DType::f32, {3, 4}), free = graph.input("free", DType::f32, {4, 5}),
+                 w = graph.weight("w", DType::f32, {4, 5}), w3 = graph.weight("w3", DType::f32, {1, 4, 5});
+    kernels.kernels = {kernel("packing@1", "matmul"), kernel("missing@1", "matmul")};
+    kernels.kernels[0].packed_inputs = {{1, "panel"}};
+    kernels.kernels[1].packed_inputs = {{2, "panel"}};
+    const auto found = [&](const Tensor& right, bool packed) {
+        const Tensor y = matmul(x, right);
+        Candidates of = candidates(Isa::baseline, packed);
+        return texts(of.of_tile(tile_of(y, "matmul", {x.id(), right.id()}), 0));
+    };
+    EXPECT_EQ(found(w, true), (Texts{"packing@1 sp", "packing@1 ss", "missing@1 ss"}));
+    EXPECT_EQ(found(w, false), (Texts{"packing@1 ss", "missing@1 ss"}));
+    EXPECT_EQ(found(free, true), (Texts{"packing@1 ss", "missing@1 ss"}));
+    EXPECT_EQ(found(w3, true), (Texts{"packing@1 ss", "missing@1 ss"})) << "of three axes";
+}
+
+TEST_F(CandidatesOf, AStateIsChangedByCopiesOfItsNewRows) {
+    State state = graph.state("s", DType::f32, {graph.symbol("P", 0, 7), 4}, 0, 8);
+    const Tensor rows = graph.input("rows", DType::f32, {2, 4}), after = state.append(rows);
+    kernels.kernels = {kernel("copy@1", "copy"), kernel("append@1", "state_append")};
+    Candidates of = candidates();
+    const auto found = of.of_tile(tile_of(after, "state_append", {state.read().id(), rows.id()}), 0);
+    EXPECT_EQ(texts(found), Texts{"copy@1 s"});
+    EXPECT_EQ(found[0].sources[0].node, rows.id());
+    EXPECT_EQ(to_string(*found[0].problem), "copy | f32[2,4] -> f32[2,4]");
+}
+
+TEST_F(CandidatesOf, EachRefusalSaysWhy) {
+    kernels.kernels.assign(9, kernel("k@1", "exp"));
+    for (std::size_t i = 0; i < kernels.kernels.size(); ++i) kernels.kernels[i].id = std::to_string(i) + "@1";
+    kernels.kernels[1].isa = Isa::avx512;
+    kernels.kernels[2].accepts = [](const Problem&) -> Refusal { return "not mine"; };
+    kernels.kernels[3].accepts = [](const Problem&) -> Refusal { throw std::runtime_error("broken"); };
+    kernels.kernels[4].accepts = [](const Problem&) -> Refusal { throw 1; };
+    kernels.kernels[5].cost = [](const Problem&) -> Cost { throw std::runtime_error("broken"); };
+    kernels.kernels[6].workspace = [](const Problem&, int) -> Dim { throw std::runtime_error("broken"); };
+    kernels.kernels[7].workspace = [](const Problem&, int) { return Dim(-1); };
+    kernels.kernels[8].workspace = [](const Problem&, int) { return Symbols::create()->add("foreign", 0, 8); };
+    Candidates of = candidates(Isa::avx2);
+    EXPECT_EQ(refusals(of), (Texts{"", "needs avx512, in use is avx2", "not mine", "its accepts failed: broken",
+                                   "its accepts threw what is no std::exception", "its cost failed: broken",
+                                   "its workspace failed: broken", "its workspace may be negative: -1",
+                                   "its workspace has symbols of another table"}));
+}
+
+TEST_F(CandidatesOf, AKernelThatCannotPrepareRefusesFromThenOn) {
+    const Tensor x = graph.input("x", DType::f32, {4}), y = exp(x);
+    kernels.kernels = {kernel("bad@1", "exp"), kernel("good@1", "exp"), kernel("plain@1", "exp")};
+    kernels.kernels[0].prepare = [](const Problem&, int) -> std::shared_ptr<const void> {
+        throw std::runtime_error("no memory");
+    };
+    static int prepared;
+    prepared = 0;
+    kernels.kernels[1].prepare = [](const Problem&, int) -> std::shared_ptr<const void> {
+        ++prepared;
+        return nullptr;
+    };
+    Candidates of = candidates();
+    const fuse::Tile tile = tile_of(y, "exp", {x.id()});
+    const auto first = of.of_tile(tile, 0);
+    EXPECT_EQ(texts(first), (Texts{"bad@1 s", "good@1 s", "plain@1 s"}));
+    EXPECT_FALSE(of.can_prepare(first[0]));
+    EXPECT_TRUE(of.can_prepare(first[1]) && of.can_prepare(first[1]) && of.can_prepare(first[2]));
+    EXPECT_EQ(prepared, 1);
+    EXPECT_EQ(texts(of.of_tile(tile, 0)), (Texts{"good@1 s", "plain@1 s"}));
+    EXPECT_EQ(of.verdicts(*first[0].problem)[0].refusal, "its prepare failed: no memory");
+}
+
+TEST_F(CandidatesOf, WhatIsBoundHasFixedSizes) {
+    const Dim n = graph.symbol("N", 1, 8);
+    const Tensor w = graph.weight("w", DType::f32, {1, 4}), fixed = exp(w), wide = broadcast(w, {n, 4}),
+                 of_wide = exp(wide), x = graph.input("x", DType::f32, {1, 4}), mixed = w + x;
+    const Candidates of = candidates();
+    EXPECT_TRUE(of.bound()[w.id()] && of.bound()[fixed.id()]);
+    EXPECT_FALSE(of.bound()[wide.id()] || of.bound()[of_wide.id()]) << "of a size that a run tells";
+    EXPECT_FALSE(of.bound()[x.id()] || of.bound()[mixed.id()]);
+}
+
+// What one program keeps, another finds again however its graph numbers the value.
+TEST_F(CandidatesOf, ResidenceGoesByHowAValueIsMade) {
+    const Tensor w = graph.weight("w", DType::f32, {4}), twice = w * 2.0;
+    Candidates first = candidates();
+    first.keep({twice.id(), "!"});
+    Graph other("other");
+    other.input("x", DType::f32, {4});
+    const Tensor v = other.weight("v", DType::f32, {4}), again = other.weight("w", DType::f32, {4}), same = again * 2.0,
+                 more = again * 3.0, renamed = v * 2.0;
+    const Candidates second(*other.data(), kernels, Isa::baseline, costs, true, resident);
+    EXPECT_TRUE(second.is_resident({same.id(), "!"}));
+    EXPECT_FALSE(second.is_resident({same.id(), "panel!"}));
+    EXPECT_FALSE(second.is_resident({more.id(), "!"}));
+    EXPECT_FALSE(second.is_resident({renamed.id(), "!"}));
+    EXPECT_FALSE(second.is_resident({again.id(), "!"}));
+}
+
+class Packing : public CandidatesOf {
+protected:
+    Packing() {
+        kernels.layouts = {{"panel", [](const TensorDesc&) { return Dim(64); }, "panel_t"}};
+        kernels.kernels = {kernel("pack@1", "pack")};
+    }
+};
+
+TEST_F(Packing, ATransposedViewIsPackedFromItsMatrix) {
+    const Tensor w = graph.weight("w", DType::f32, {4, 6}), t = transpose(w, {1, 0}), part = slice(t, 0, 1, 5),
+                 square = graph.weight("square", DType::f32, {4, 4}), flat = reshape(square, {4, 4});
+    const Candidates of = candidates();
+    using Key = std::pair<ir::NodeId, std::string>;
+    EXPECT_EQ(of.packed_key(w.id(), "panel"), (Key{w.id(), "panel"}));
+    EXPECT_EQ(of.packed_key(t.id(), "panel"), (Key{w.id(), "panel_t"}));
+    EXPECT_EQ(of.packed_key(t.id(), "panel_t"), (Key{w.id(), "panel"}));
+    EXPECT_EQ(of.packed_key(part.id(), "panel"), (Key{part.id(), "panel"})) << "a part of it";
+    EXPECT_EQ(of.packed_key(flat.id(), "panel"), (Key{flat.id(), "panel"})) << "square, and not transposed";
+    EXPECT_EQ(of.packed_key(t.id(), "unknown"), (Key{t.id(), "unknown"}));
+}
+
+TEST_F(Packing, TheTransposedLayoutReadsTheMatrixTransposed) {
+    const Tensor w = graph.weight("w", DType::f32, {4, 6});
+    Candidates of = candidates();
+    ASSERT_EQ(of.of_packing(w.id(), "panel").size(), 1U);
+    EXPECT_EQ(to_string(*of.of_packing(w.id(), "panel")[0].problem), "pack | f32[4,6]! -> f32[4,6]@panel");
+    EXPECT_EQ(to_string(*of.of_packing(w.id(), "panel_t")[0].problem), "pack | f32[6,4]:(1,6)! -> f32[6,4]@panel");
+    EXPECT_THROW(of.of_packing(w.id(), "unknown"), Error);
+}
+
+}  // namespace
+}  // namespace cairn::select

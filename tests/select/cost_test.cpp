@@ -1,0 +1,164 @@
+#include "select/cost.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace cairn::select {
+namespace {
+
+constexpr double overhead = 3e-8;
+
+Problem problem(const std::string& text) {
+    auto symbols = Symbols::create();
+    return parse_problem(text, *symbols);
+}
+
+Kernel kernel(Cost (*cost)(const Problem&), Isa isa = Isa::baseline) {
+    Kernel result;
+    result.id = "test.k@1";
+    result.isa = isa;
+    result.cost = cost;
+    return result;
+}
+
+/// 1e9 operations and 1e9 bytes a second, no barrier.
+CostSource source() {
+    CostSource result;
+    result.machine.flops = 1e9;
+    result.machine.bandwidth = 1e9;
+    return result;
+}
+
+double seconds_of(const std::string& text) { return estimate(kernel(nullptr), problem(text), source()).seconds; }
+
+TEST(Cost, TheMiddleOfARangeIsGeometric) {
+    auto symbols = Symbols::create();
+    symbols->add("one", 1, 1);
+    symbols->add("wide", 1, 1024);
+    symbols->add("none", 0, 0);
+    symbols->add("from_none", 0, 100);
+    symbols->add("narrow", 63, 64);
+    EXPECT_EQ(representative_sizes(*symbols), (std::vector<std::int64_t>{1, 32, 0, 10, 63}));
+    EXPECT_TRUE(representative_sizes(*Symbols::create()).empty());
+}
+
+TEST(Cost, WorkIsArithmeticOrMemoryWhicheverIsLonger) {
+    const Estimate by_flops = estimate(kernel([](const Problem&) { return Cost{1e6, 1e3, 0.5}; }), {}, source());
+    EXPECT_DOUBLE_EQ(by_flops.seconds, 2e-3 + overhead);
+    EXPECT_DOUBLE_EQ(by_flops.low, 1e-3 + overhead);  // no kernel is quicker than the peak
+    EXPECT_DOUBLE_EQ(by_flops.high, 4 * by_flops.seconds);
+    EXPECT_FALSE(by_flops.measured);
+    const Estimate by_bytes = estimate(kernel([](const Problem&) { return Cost{1e3, 1e6, 0.5}; }), {}, source());
+    EXPECT_DOUBLE_EQ(by_bytes.seconds, 1e-3 + overhead);
+    EXPECT_DOUBLE_EQ(by_bytes.low, 0.25e-3 + overhead);
+}
+
+TEST(Cost, NoWorkStillTakesACall) {
+    CostSource threads = source();
+    threads.machine.barrier_seconds = 1e-6;
+    EXPECT_DOUBLE_EQ(estimate(kernel([](const Problem&) {
+                                  return Cost{0, 0, 1};
+                              }),
+                              {}, threads)
+                         .seconds,
+                     overhead + 1e-6);
+    EXPECT_DOUBLE_EQ(seconds_of("exp | f32[0,7] -> f32[0,7]"), overhead);
+}
+
+TEST(Cost, AKernelOfALowerLevelHasThePeakOfThatLevel) {
+    const auto work = [](const Problem&) { return Cost{1e6, 0, 1}; };
+    CostSource wide = source();
+    wide.isa = Isa::avx2;
+    EXPECT_DOUBLE_EQ(estimate(kernel(work, Isa::baseline), {}, wide).seconds, 4e-3 + overhead);
+    EXPECT_DOUBLE_EQ(estimate(kernel(work, Isa::avx2), {}, wide).seconds, 1e-3 + overhead);
+    EXPECT_DOUBLE_EQ(estimate(kernel(work, Isa::avx512), {}, wide).seconds, 1e-3 + overhead) << "never above the peak";
+}
+
+TEST(Cost, WithoutACostTheOperandsTell) {
+    EXPECT_DOUBLE_EQ(seconds_of("exp | f32[1000] -> f32[1000]"), 8e-6 + overhead);
+    EXPECT_DOUBLE_EQ(seconds_of("add | f32[1000,10] f32[1000,10]:(0,1) -> f32[1000,10]"), 80.04e-6 + overhead)
+        << "what is repeated is read once";
+    EXPECT_DOUBLE_EQ(seconds_of("elementwise {1=exp(0):u8 2=exp(1):u8 3=exp(2):u8 4=exp(3):u8 5=exp(4):u8} | u8[1000] "
+                                "-> u8[1000] results (5)"),
+                     20e-6 + overhead)
+        << "five steps an element at a quarter of the peak against two bytes";
+}
+
+TEST(Cost, WhatIsNoCostIsReplacedAndSaid) {
+    constexpr double inf = std::numeric_limits<double>::infinity();
+    const Problem p = problem("exp | f32[1000] -> f32[1000]");
+    const auto bad = [&](Cost (*cost)(const Problem&)) {
+        const Estimate result = estimate(kernel(cost), p, source());
+        EXPECT_DOUBLE_EQ(result.seconds, 8e-6 + overhead);
+        return result.note;
+    };
+    EXPECT_EQ(bad([](const Problem&) {
+                  return Cost{std::nan(""), 1, 0.5};
+              }),
+              "by its operands: its cost is no cost (nan operations, 1 bytes, efficiency 0.5)");
+    EXPECT_NE(bad([](const Problem&) { return Cost{1, std::nan(""), 0.5}; }), "");
+    EXPECT_NE(bad([](const Problem&) { return Cost{-1, 1, 0.5}; }), "");
+    EXPECT_NE(bad([](const Problem&) { return Cost{1, inf, 0.5}; }), "");
+    EXPECT_NE(bad([](const Problem&) { return Cost{1, 1, 0}; }), "");
+    EXPECT_NE(bad([](const Problem&) { return Cost{1, 1, 1.01}; }), "");
+    EXPECT_NE(bad([](const Problem&) { return Cost{1, 1, std::nan("")}; }), "");
+    EXPECT_EQ(estimate(kernel([](const Problem&) { return Cost{1, 1, 1}; }), p, source()).note, "");
+}
+
+TEST(Cost, OptimismCountsTheLowerBound) {
+    CostSource optimistic = source();
+    optimistic.optimistic = true;
+    const Estimate result = estimate(kernel([](const Problem&) { return Cost{1e6, 0, 0.25}; }), {}, optimistic);
+    EXPECT_DOUBLE_EQ(result.seconds, result.low);
+    EXPECT_DOUBLE_EQ(result.low, 1e-3 + overhead);
+}
+
+TEST(Cost, AMeasurementCountsAsWhatItSays) {
+    const Problem p = problem("exp | f32[1000] -> f32[1000]");
+    TimingDb timings{""};
+    CostSource measured = source();
+    measured.timings = &timings;
+    measured.environment.hard = "here";
+    measured.optimistic = true;
+    const auto record = [&](const Timing& timing, const std::string& kernel, const std::string& machine = "here") {
+        timings.record(p, kernel, {machine, ""}, measured.policy, timing);
+    };
+    Timing ok, censored, failed;
+    ok.median = 0.5;
+    censored.status = TimingStatus::censored;
+    censored.bound = 0.25;
+    failed.status = TimingStatus::failed;
+    record(ok, "ok@1");
+    record(censored, "censored@1");
+    record(failed, "failed@1");
+    record(ok, "elsewhere@1", "there");
+    const auto of = [&](const std::string& id) {
+        Kernel k = kernel([](const Problem&) { return Cost{1e6, 0, 1}; });
+        k.id = id;
+        return estimate(k, p, measured);
+    };
+    for (const auto& [id, seconds] : {std::pair{"ok@1", 0.5}, {"censored@1", 0.25}}) {
+        EXPECT_TRUE(of(id).measured);
+        EXPECT_EQ(of(id).seconds, seconds);
+        EXPECT_EQ(of(id).low, seconds);
+        EXPECT_EQ(of(id).high, seconds);
+    }
+    EXPECT_GT(of("failed@1").seconds, 1) << "anything that runs is preferred";
+    EXPECT_FALSE(of("elsewhere@1").measured);
+}
+
+TEST(Cost, NominalMachinesGrowWithLevelAndThreads) {
+    const Calibration one = nominal_machine(Isa::baseline, 1), two = nominal_machine(Isa::baseline, 2);
+    EXPECT_EQ(one.barrier_seconds, 0);
+    EXPECT_GT(two.barrier_seconds, 0);
+    EXPECT_EQ(two.flops, 2 * one.flops);
+    EXPECT_GT(two.bandwidth, one.bandwidth);
+    EXPECT_EQ(nominal_machine(Isa::baseline, 64).bandwidth, 2 * one.bandwidth) << "memory does not grow with threads";
+    EXPECT_GT(nominal_machine(Isa::avx2, 1).flops, one.flops);
+    EXPECT_GT(nominal_machine(Isa::avx512, 1).flops, nominal_machine(Isa::avx2, 1).flops);
+}
+
+}  // namespace
+}  // namespace cairn::select

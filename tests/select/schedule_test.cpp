@@ -1,0 +1,126 @@
+#include "select/schedule.hpp"
+
+#include "cairn/cairn.hpp"
+#include "cairn/error.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cairn::select {
+namespace {
+
+using Order = std::vector<int>;
+
+TEST(Schedule, TheLowestNumberGoesFirstWhereThereIsAChoice) {
+    EXPECT_EQ(schedule({{{}, {}, {}}, {}}), (Order{0, 1, 2}));
+    EXPECT_EQ(schedule({{{2}, {}, {}}, {}}), (Order{1, 2, 0}));
+    EXPECT_EQ(schedule({{{3}, {0}, {}, {}}, {}}), (Order{2, 3, 0, 1})) << "1 before nothing that it rests on";
+    EXPECT_EQ(schedule({{}, {}}), Order{});
+    EXPECT_EQ(schedule({{{}}, {}}), Order{0});
+}
+
+TEST(Schedule, ADependenceNamedTwiceCountsOnce) { EXPECT_EQ(schedule({{{1, 1}, {}}, {}}), (Order{1, 0})); }
+
+TEST(Schedule, ACircleIsAnInternalError) {
+    EXPECT_THROW(schedule({{{1}, {0}}, {}}), InternalError);
+    EXPECT_THROW(schedule({{{0}}, {}}), InternalError);
+    EXPECT_THROW(schedule({{{}, {2}, {1}}, {}}), InternalError);
+}
+
+/// Choices written by hand: what each makes, and from what.
+class Depending : public testing::Test {
+protected:
+    int choose(const Tensor& made, std::vector<Source> sources, std::vector<ir::NodeId> outputs = {},
+               const char* form = "") {
+        Choice choice;
+        choice.goal = {made.id(), form};
+        choice.candidate.sources = std::move(sources);
+        choice.candidate.outputs = outputs.empty() ? std::vector<ir::NodeId>{made.id()} : std::move(outputs);
+        chosen.push_back(std::move(choice));
+        return static_cast<int>(chosen.size()) - 1;
+    }
+    static Source seen(const Tensor& tensor) { return {tensor.id(), Form::seen, {}}; }
+    static Source dense(const Tensor& tensor) { return {tensor.id(), Form::dense, {}}; }
+    Dependences dependences() {
+        std::set<std::string> resident;
+        const Candidates candidates(*graph.data(), kernels, Isa::baseline, {}, true, resident);
+        return dependences_of(*graph.data(), chosen, candidates);
+    }
+
+    Graph graph{"g"};
+    KernelSet kernels;
+    std::vector<Choice> chosen;
+};
+
+TEST_F(Depending, OnTheMakerOfTheMemoryThatIsSeen) {
+    const Tensor x = graph.input("x", DType::f32, {4, 4}), a = exp(x), view = transpose(a, {1, 0}), b = sin(view);
+    choose(b, {seen(view)});
+    choose(a, {seen(x)});
+    EXPECT_EQ(dependences().after, (std::vector<std::vector<int>>{{1}, {}}));
+}
+
+TEST_F(Depending, OnWhateverBringsAValueAlong) {
+    const Tensor x = graph.input("x", DType::f32, {4}), a = exp(x), b = sin(a), c = cos(a);
+    choose(c, {seen(a)});
+    choose(b, {seen(x)}, {b.id(), a.id()});
+    EXPECT_EQ(dependences().after, (std::vector<std::vector<int>>{{1}, {}}));
+}
+
+TEST_F(Depending, ATileOfItsOwnValuesOnNothing) {
+    const Tensor x = graph.input("x", DType::f32, {4}), a = exp(x), b = sin(a);
+    choose(b, {seen(a)}, {b.id(), a.id()});
+    EXPECT_EQ(dependences().after, (std::vector<std::vector<int>>{{}}));
+}
+
+class DependingOnStates : public Depending {
+protected:
+    State state = graph.state("s", DType::f32, {graph.symbol("P", 1, 8), 4}, 0, 16);
+    Tensor rows = graph.input("rows", DType::f32, {1, 4});
+};
+
+TEST_F(DependingOnStates, AReaderComesBeforeTheWriteOverWhatItReads) {
+    const Tensor before = state.read(), total = exp(before), after = state.write(rows, 0);
+    const int write = choose(after, {seen(rows)}), read = choose(total, {seen(before)});
+    const Dependences found = dependences();
+    EXPECT_EQ(found.after[static_cast<std::size_t>(write)], std::vector<int>{read});
+    EXPECT_TRUE(found.late_reads.empty());
+    EXPECT_EQ(schedule(found), (Order{read, write}));
+}
+
+TEST_F(DependingOnStates, AReaderThatNeedsTheWriteItselfIsLate) {
+    const Tensor before = state.read(), after = state.write(rows, 0), both = before + after;
+    const int write = choose(after, {seen(rows)}), read = choose(both, {seen(after), seen(before)});
+    const Dependences found = dependences();
+    ASSERT_EQ(found.late_reads.size(), 1U);
+    EXPECT_EQ(found.late_reads[0].reader, read);
+    EXPECT_EQ(found.late_reads[0].source, 1);
+    EXPECT_EQ(found.late_reads[0].writer, write);
+    EXPECT_EQ(schedule(found), (Order{write, read}));
+}
+
+TEST_F(DependingOnStates, AnAppendReplacesNothing) {
+    const Tensor before = state.read(), after = state.append(rows), both = exp(before);
+    choose(after, {seen(rows)});
+    choose(both, {seen(before)});
+    const Dependences found = dependences();
+    EXPECT_EQ(found.after, (std::vector<std::vector<int>>{{}, {}}));
+    EXPECT_TRUE(found.late_reads.empty());
+}
+
+TEST_F(DependingOnStates, VersionsAreMadeInSequence) {
+    const Tensor first = state.append(rows), second = state.write(rows, 0);
+    choose(second, {seen(rows)});
+    choose(first, {seen(rows)});
+    EXPECT_EQ(schedule(dependences()), (Order{1, 0}));
+}
+
+TEST_F(DependingOnStates, ACopyOfAVersionNeedsNoOrderOfItsReaders) {
+    const Tensor before = state.read(), user = exp(before), after = state.write(rows, 0);
+    const int write = choose(after, {seen(rows)}), copy = choose(before, {seen(before)}, {before.id()}, "dense"),
+              read = choose(user, {dense(before)});
+    const Dependences found = dependences();
+    EXPECT_EQ(found.after[static_cast<std::size_t>(read)], std::vector<int>{copy});
+    EXPECT_EQ(found.after[static_cast<std::size_t>(write)], std::vector<int>{copy});
+}
+
+}  // namespace
+}  // namespace cairn::select

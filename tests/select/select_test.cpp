@@ -1,0 +1,100 @@
+#include "select/select.hpp"
+
+#include "cairn/cairn.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace cairn::select {
+namespace {
+
+Kernel kernel(std::string id, Cost (*cost)(const Problem&)) {
+    Kernel result;
+    result.id = std::move(id);
+    result.definition = "exp";
+    result.accepts = [](const Problem&) -> Refusal { return {}; };
+    result.cost = cost;
+    return result;
+}
+
+/// exp(w) beside exp(x), a weight and an input of 4, and kernels that take one and two milliseconds.
+class Selecting : public testing::Test {
+protected:
+    Selecting() {
+        costs.machine.flops = costs.machine.bandwidth = 1e9;
+        kernels.kernels = {kernel("slow@1",
+                                  [](const Problem&) {
+                                      return Cost{2e6, 0, 1};
+                                  }),
+                           kernel("quick@1", [](const Problem&) {
+                               return Cost{1e6, 0, 1};
+                           })};
+        graph.output("a", exp(graph.weight("w", DType::f32, {4})));
+        graph.output("b", exp(graph.input("x", DType::f32, {4})));
+    }
+    Selection selected(const Options& options = {}) {
+        Candidates candidates(*graph.data(), kernels, Isa::baseline, costs, true, resident);
+        return select(*graph.data(), fuse::propose(*graph.data(), {}, {.elementwise = false}), candidates, options);
+    }
+    static std::vector<std::string> ids(const Selection& selection) {
+        std::vector<std::string> result;
+        for (const Choice& choice : selection.chosen) result.push_back(choice.candidate.kernel->id);
+        return result;
+    }
+
+    Graph graph{"g"};
+    KernelSet kernels;
+    CostSource costs;
+    std::set<std::string> resident;
+};
+
+using Ids = std::vector<std::string>;
+
+TEST_F(Selecting, TheCheapestIsTakenAndRunsAloneCount) {
+    const Selection selection = selected();
+    EXPECT_EQ(ids(selection), (Ids{"quick@1", "quick@1"}));
+    EXPECT_NEAR(selection.seconds, 1e-3, 1e-6) << "what is made of the weight is made once";
+    EXPECT_NEAR(selection.low, 1e-3, 1e-6);
+    EXPECT_TRUE(selection.exact);
+}
+
+TEST_F(Selecting, WithoutASearchTheFirstThatAccepts) {
+    const Selection selection = selected({.search = false, .stop = {}});
+    EXPECT_EQ(ids(selection), (Ids{"slow@1", "slow@1"}));
+    EXPECT_EQ(selection.low, 0);
+}
+
+TEST_F(Selecting, AKernelThatCannotPrepareIsPassedOver) {
+    kernels.kernels[1].prepare = [](const Problem& problem, int) -> std::shared_ptr<const void> {
+        if (problem.inputs[0].bound) throw std::runtime_error("no memory");
+        return nullptr;
+    };
+    EXPECT_EQ(ids(selected()), (Ids{"quick@1", "slow@1"}));
+    kernels.kernels[0].prepare = kernels.kernels[1].prepare;
+    EXPECT_THROW(selected(), Error);
+}
+
+TEST_F(Selecting, WhatRunsReadOfWeightsIsKeptForLaterPrograms) {
+    graph.output("c", graph.input("z", DType::f32, {4}) * exp(graph.weight("v", DType::f32, {4})));
+    kernels.kernels.push_back(kernel("mul@1", [](const Problem&) { return Cost{}; }));
+    kernels.kernels.back().definition = "mul";
+    EXPECT_EQ(selected().resident.size(), 1U);
+    EXPECT_EQ(resident.size(), 1U);
+}
+
+TEST_F(Selecting, ALineTellsEachChoice) {
+    const std::string text = to_string(selected());
+    EXPECT_NE(text.find("\nquick@1 0.001 s | exp | f32[4] -> f32[4]\nquick@1 0.001 s | exp | f32[4]! -> f32[4]\n"),
+              std::string::npos)
+        << text;
+}
+
+TEST_F(Selecting, AGraphWithoutOutputsNeedsNothing) {
+    graph = Graph("empty");
+    EXPECT_TRUE(selected().chosen.empty());
+    EXPECT_EQ(selected().seconds, 0);
+}
+
+}  // namespace
+}  // namespace cairn::select
