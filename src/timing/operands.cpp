@@ -47,8 +47,8 @@ void fill(std::byte* data, std::size_t count, const F& value) {
 
 /// Indices below this are legal for the integer inputs of a problem.
 std::int64_t index_limit(const Problem& problem) {
-    const bool indexes =
-        problem.definition == "gather" || problem.definition == "scatter" || problem.definition == "embedding";
+    constexpr std::array<std::string_view, 4> indexing = {"gather", "scatter", "take_along_axis", "embedding"};
+    const bool indexes = std::find(indexing.begin(), indexing.end(), problem.definition) != indexing.end();
     if (!indexes || problem.inputs.empty()) return 8;
     const Shape& table = problem.inputs[0].shape;
     std::int64_t axis = -static_cast<std::int64_t>(table.size());
