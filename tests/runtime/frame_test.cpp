@@ -1,0 +1,158 @@
+#include "runtime/frame.hpp"
+
+#include "cairn/cairn.hpp"
+#include "program/lifetimes.hpp"
+#include "runtime/compiled_graph.hpp"
+#include "tests/ir/random_graph.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace cairn::runtime {
+namespace {
+
+/// A graph compiled without fusion, linked, and a frame of it.
+struct Framed {
+    explicit Framed(const Graph& graph)
+        : set(parse_program_set(
+              compile(graph, context, {.disable = {"simplify", "fuse", "elementwise", "search"}}).program())),
+          linked(set.buckets[0].program, context),
+          frame(linked) {}
+
+    const program::Program& program() const { return linked.program(); }
+    /// Where a buffer lies in the arena.
+    const std::byte* in_arena(int buffer) const {
+        return arena.data() + frame.offset(program().buffers[static_cast<std::size_t>(buffer)].storage);
+    }
+    /// Points every buffer that is not in the arena at memory of `size` bytes of its own, all in one piece.
+    void point(std::size_t size = 1 << 16) {
+        memory.assign(program().buffers.size() * size, std::byte{});
+        arena.assign(static_cast<std::size_t>(frame.arena_bytes()), std::byte{});
+        bases.assign(program().buffers.size(), nullptr);
+        for (std::size_t b = 0; b < bases.size(); ++b)
+            if (program().buffers[b].storage < 0) bases[b] = memory.data() + b * size;
+        frame.point(bases, arena.data());
+    }
+
+    Context context;
+    ProgramSet set;
+    LinkedProgram linked;
+    Frame frame;
+    std::vector<std::byte> memory, arena;
+    std::vector<std::byte*> bases;
+};
+
+std::vector<std::int64_t> alone(const Frame& frame) { return {frame.alone(), frame.alone() + frame.steps().size()}; }
+
+using Stretches = std::vector<std::int64_t>;
+
+TEST(Frame, OffsetsAreThoseOfThePlanAtEverySize) {
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        Framed framed(test::random_graph(seed));
+        std::mt19937 random(static_cast<std::uint32_t>(seed));
+        for (int round = 0; round < 4; ++round) {
+            std::vector<std::int64_t> sizes;
+            for (const Symbols::Symbol& symbol : framed.program().symbols->list())
+                sizes.push_back(round == 0 ? symbol.high
+                                : round == 1
+                                    ? symbol.low
+                                    : symbol.low + static_cast<std::int64_t>(
+                                                       random() % static_cast<unsigned>(symbol.high - symbol.low + 1)));
+            framed.frame.resize(sizes);
+            std::vector<std::int64_t> expected = program::evaluate_plan(framed.program(), sizes), offsets;
+            for (std::size_t s = 0; s < framed.program().plan.storages.size(); ++s)
+                offsets.push_back(framed.frame.offset(static_cast<int>(s)));
+            offsets.push_back(framed.frame.arena_bytes());
+            EXPECT_EQ(offsets, expected) << "seed " << seed;
+        }
+    }
+}
+
+TEST(Frame, OperandsHaveTheirSizesAndPlaces) {
+    Graph g;
+    const Dim n = g.symbol("N", 0, 64);
+    const Tensor x = g.input("x", DType::f32, {n, 4});
+    g.output("y", exp(transpose(slice(x, 1, 1, 3), {1, 0})));
+    Framed framed(g);
+    const TensorArg* input = nullptr;
+    for (const std::int64_t size : {5, 0, 1, 64}) {
+        framed.frame.resize({&size, 1});
+        framed.point();
+        const Step& step = framed.frame.steps().back();
+        EXPECT_TRUE(input == nullptr || input == step.args.inputs) << "nothing is made anew";
+        input = step.args.inputs;
+        EXPECT_EQ(std::vector<std::int64_t>(input->shape, input->shape + 2), (std::vector<std::int64_t>{2, size}));
+        const TensorArg out = framed.frame.output(0);
+        EXPECT_EQ(std::vector<std::int64_t>(out.shape, out.shape + 2), (std::vector<std::int64_t>{2, size}));
+        EXPECT_EQ(std::vector<std::int64_t>(out.strides, out.strides + 2), (std::vector<std::int64_t>{size, 1}));
+        EXPECT_EQ(out.data, step.args.outputs[0].data);
+        const int workspace = framed.linked.run().back().workspace;
+        EXPECT_EQ(step.args.workspace, workspace < 0 ? nullptr : framed.in_arena(workspace));
+    }
+}
+
+TEST(Frame, AViewBeginsAtItsElement) {
+    Graph g;
+    const Tensor x = g.input("x", DType::f32, {8, 4});
+    g.output("y", exp(slice(x, 0, 3, 8)));
+    Framed framed(g);
+    framed.frame.resize({});
+    framed.point();
+    const LinkedOperand& operand = framed.linked.operands()[0];
+    EXPECT_EQ(framed.frame.steps()[0].args.inputs[0].data,
+              framed.bases[static_cast<std::size_t>(operand.buffer)] + std::ptrdiff_t{3 * 4 * 4});
+}
+
+TEST(Frame, AnOutputGoesWhereTheCallerWantsItAndBack) {
+    Graph g;
+    g.output("y", exp(g.input("x", DType::f32, {16})));
+    Framed framed(g);
+    framed.frame.resize({});
+    framed.point();
+    const int port = framed.linked.outputs()[0].buffer;
+    const auto buffer = static_cast<std::size_t>(port);
+    EXPECT_EQ(framed.frame.output(0).data, framed.in_arena(port));
+    std::byte own[64];
+    framed.bases[buffer] = own;
+    framed.frame.point(framed.bases, framed.arena.data());
+    EXPECT_EQ(framed.frame.output(0).data, own);
+    EXPECT_EQ(framed.frame.steps()[0].args.outputs[0].data, own);
+    framed.bases[buffer] = nullptr;
+    framed.frame.point(framed.bases, framed.arena.data());
+    EXPECT_EQ(framed.frame.output(0).data, framed.in_arena(port));
+}
+
+TEST(Frame, SmallInstructionsMakeStretches) {
+    Graph g;
+    const Dim n = g.symbol("N", 0, 4096);
+    const Tensor x = g.input("x", DType::f32, {n}), first = exp(x), total = sum(first, {0}), last = sqrt(total);
+    g.output("y", last);
+    Framed framed(g);
+    ASSERT_EQ(framed.frame.steps().size(), 3U);
+    const auto at = [&](std::int64_t size) {
+        framed.frame.resize({&size, 1});
+        return alone(framed.frame);
+    };
+    EXPECT_EQ(at(0), (Stretches{3, 2, 1}));
+    EXPECT_EQ(at(1024), (Stretches{3, 2, 1})) << "8192 bytes in and out";
+    EXPECT_TRUE(framed.frame.is_small());
+    EXPECT_EQ(at(1025), (Stretches{0, 2, 1}));
+    EXPECT_FALSE(framed.frame.is_small());
+    EXPECT_EQ(at(2048), (Stretches{0, 0, 1})) << "with the sum's four bytes";
+    EXPECT_EQ(at(1), (Stretches{3, 2, 1})) << "and small again";
+}
+
+TEST(Frame, AProgramOfNothingIsSmall) {
+    Graph g;
+    g.output("y", g.input("x", DType::f32, {4}));
+    Framed framed(g);
+    framed.frame.resize({});
+    EXPECT_TRUE(framed.frame.is_small());
+    EXPECT_EQ(framed.frame.arena_bytes(), 0);
+    framed.point();
+    EXPECT_EQ(framed.frame.output(0).data, framed.bases[static_cast<std::size_t>(framed.linked.outputs()[0].buffer)]);
+}
+
+}  // namespace
+}  // namespace cairn::runtime
