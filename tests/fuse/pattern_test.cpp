@@ -1,0 +1,97 @@
+#include "fuse/pattern.hpp"
+
+#include "cairn/composites.hpp"
+#include "cairn/error.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cairn::test {
+namespace {
+
+using fuse::Pattern;
+
+std::vector<Pattern> patterns_of(std::vector<std::string> texts,
+                                 std::function<std::vector<Tensor>(std::span<const Tensor>, const Attributes&)> build) {
+    static std::vector<Definition> kept;
+    kept = {{"test", std::move(build), std::move(texts)}};
+    return fuse::make_patterns(kept);
+}
+
+std::vector<Tensor> normalized(std::span<const Tensor> operands, const Attributes& attributes) {
+    return {layer_norm(operands[0], operands[1], operands[2], attributes.number("eps"))};
+}
+
+TEST(Pattern, AFreeNumberIsAHole) {
+    const auto patterns = patterns_of({"test eps=? | f32[R,4] f32[4] f32[4]"}, normalized);
+    ASSERT_EQ(patterns.size(), 1U);
+    ASSERT_EQ(patterns[0].holes.size(), 1U);
+    EXPECT_EQ(patterns[0].holes[0].attribute, 0U);
+    EXPECT_EQ(patterns[0].problem.attributes.number("eps"), patterns[0].holes[0].sentinel);
+    EXPECT_TRUE(patterns_of({"test eps=0.5 | f32[R,4] f32[4] f32[4]"}, normalized)[0].holes.empty());
+}
+
+TEST(Pattern, HolesDiffer) {
+    const auto patterns =
+        patterns_of({"test a=? b=1 c=? | f32[D]"}, [](std::span<const Tensor> operands, const Attributes& attributes) {
+            return std::vector<Tensor>{operands[0] * attributes.number("a") + attributes.number("c")};
+        });
+    ASSERT_EQ(patterns[0].holes.size(), 2U);
+    EXPECT_EQ(patterns[0].holes[1].attribute, 2U);
+    EXPECT_NE(patterns[0].holes[0].sentinel, patterns[0].holes[1].sentinel);
+    for (const fuse::Hole& hole : patterns[0].holes)
+        EXPECT_EQ(hole.sentinel, static_cast<double>(static_cast<float>(hole.sentinel))) << "exact in f32";
+}
+
+TEST(Pattern, WhereSizesShowThereAreTwoSkeletons) {
+    EXPECT_EQ(patterns_of({"test eps=? | f32[R,D] f32[D] f32[D]"}, normalized).size(), 2U) << "a mean over D";
+    EXPECT_EQ(patterns_of({"test eps=? | f32[R,4] f32[4] f32[4]"}, normalized).size(), 1U);
+    EXPECT_EQ(patterns_of({"test | f32[R,D]"},
+                          [](std::span<const Tensor> operands, const Attributes&) {
+                              return std::vector<Tensor>{softmax(operands[0], -1)};
+                          })
+                  .size(),
+              1U);
+}
+
+TEST(Pattern, LeadingAxesMayBeAddedWhereNoOtherOperandTellsTheFirst) {
+    const auto may_lead = [](const char* text) {
+        return patterns_of({text}, [](std::span<const Tensor> operands,
+                                      const Attributes&) { return std::vector<Tensor>{exp(operands[0])}; })[0]
+            .may_lead;
+    };
+    EXPECT_EQ(may_lead("test | f32[R,D] f32[D] f32[D]"), (std::vector<bool>{true, false, false}));
+    EXPECT_EQ(may_lead("test | f32[R,K] f32[K,N]"), (std::vector<bool>{true, false}));
+    EXPECT_EQ(may_lead("test | f32[T,D] f32[S,D] f32[S,D]"), (std::vector<bool>{true, true, true}));
+    EXPECT_EQ(may_lead("test | f32[] f32[D]"), (std::vector<bool>{false, true}));
+}
+
+TEST(Pattern, TheMainOutputIsTheOneThatComesLast) {
+    const auto patterns = patterns_of({"test | f32[D]"}, [](std::span<const Tensor> operands, const Attributes&) {
+        const Tensor e = exp(operands[0]), top = tanh(e);
+        return std::vector<Tensor>{top, e};
+    });
+    EXPECT_EQ(patterns[0].main, 0U);
+    EXPECT_EQ(patterns[0].operand_of(patterns[0].skeleton.inputs[0]), std::optional<std::size_t>(0));
+    EXPECT_EQ(patterns[0].operand_of(patterns[0].skeleton.outputs[0]), std::nullopt);
+}
+
+TEST(Pattern, WrongOnesAreRefused) {
+    const auto refusal = [](const char* text) -> std::string {
+        try {
+            patterns_of({text}, normalized);
+        } catch (const Error& error) { return error.what(); }
+        return "";
+    };
+    EXPECT_EQ(refusal("test eps=? | f32[R,4] f32[5] f32[4]"),
+              "[fuse] definition test does not take its pattern \"test eps=? | f32[R,4] f32[5] f32[4]\"");
+    EXPECT_NE(refusal("other eps=? | f32[R,4] f32[4] f32[4]"), "");
+    EXPECT_NE(refusal("test eps=? | f32[R,4"), "");
+    EXPECT_NE(refusal("test | f32[R,4] f32[4] f32[4]"), "") << "eps is missing";
+    EXPECT_THROW(patterns_of({"test | f32[D]"},
+                             [](std::span<const Tensor>, const Attributes&) { return std::vector<Tensor>{}; }),
+                 Error)
+        << "no output";
+}
+
+}  // namespace
+}  // namespace cairn::test

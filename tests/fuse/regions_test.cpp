@@ -1,0 +1,70 @@
+#include "fuse/regions.hpp"
+
+#include "cairn/ops.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cairn::test {
+namespace {
+
+using ir::Op;
+
+std::uint64_t marks(std::initializer_list<Op> ops) {
+    std::uint64_t bits = 0;
+    for (const Op op : ops) bits |= std::uint64_t{1} << static_cast<unsigned>(op);
+    return bits;
+}
+
+fuse::Region region(const Tensor& entry) { return fuse::Regions(*entry.graph()).from(entry.id()); }
+
+TEST(Regions, ReachThroughArithmeticAndMovementUpToOtherOps) {
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {3, 4}), y = g.input("y", DType::f32, {3, 4});
+    const Tensor m = max_reduce(x, {-1}, true), low = x - m, half = y * x, e = exp(half), top = low * e;
+    const fuse::Region found = region(top);
+    EXPECT_EQ(found.nodes, (std::vector<ir::NodeId>{top.id(), low.id(), e.id(), x.id(), m.id()})) << "nearest first";
+    EXPECT_EQ(found.marks, marks({Op::max_reduce, Op::exp})) << "an input marks nothing";
+    const fuse::Region moved = region(reshape(swap_axes(top, 0, 1), {12}));
+    EXPECT_EQ(moved.marks, found.marks);
+    EXPECT_EQ(moved.nodes.size(), found.nodes.size() + 2);
+}
+
+TEST(Regions, OfAnythingElseAreThatNode) {
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {3, 4}), e = exp(x * x);
+    EXPECT_EQ(region(e).nodes, std::vector<ir::NodeId>{e.id()});
+    EXPECT_EQ(region(e).marks, marks({Op::exp}));
+    EXPECT_EQ(region(x).nodes, std::vector<ir::NodeId>{x.id()});
+    EXPECT_EQ(region(x).marks, 0U);
+}
+
+TEST(Regions, HoldWhatIsReachedTwiceOnce) {
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {4}), square = x * x, top = square + square * x;
+    const auto nodes = region(top).nodes;
+    EXPECT_EQ(nodes.size(), 4U);
+    EXPECT_EQ(nodes.back(), x.id());
+}
+
+TEST(Regions, EndAfterFortyNodes) {
+    Graph g("g");
+    Tensor sum = g.input("x", DType::f32, {4});
+    const Tensor mark = exp(sum);
+    sum = sum + mark;
+    for (int i = 0; i < 100; ++i) sum = sum + g.input("x" + std::to_string(i), DType::f32, {4});
+    const fuse::Region found = region(sum);
+    EXPECT_EQ(found.nodes.size(), 40U);
+    EXPECT_EQ(found.marks, 0U) << "too far away";
+}
+
+TEST(Regions, AreMadeOnce) {
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {4}), y = x + x;
+    fuse::Regions regions(*g.data());
+    EXPECT_EQ(&regions.from(y.id()), &regions.from(y.id()));
+    EXPECT_TRUE(fuse::is_arithmetic(g.data()->node(y.id())));
+    EXPECT_FALSE(fuse::is_arithmetic(g.data()->node(x.id())));
+}
+
+}  // namespace
+}  // namespace cairn::test
