@@ -125,6 +125,9 @@ TEST(CanonMovement, StopsWherePartsAreRepeated) {
     EXPECT_TRUE(same_form(transpose(x * 2 + 1, {1, 0}), transpose(x, {1, 0}) * 2 + 1));
     EXPECT_FALSE(same_form(transpose(x + r, {1, 0}), transpose(x, {1, 0}) + unsqueeze(r * 2, -1)));
     EXPECT_FALSE(same_form(reshape(x + r, {12}), reshape(x, {12})));
+    const Tensor square = g.input("square", DType::f32, {4, 4});
+    EXPECT_FALSE(same_form(reshape(square + r, {16}), reshape(square + unsqueeze(r, -1), {16})))
+        << "what is repeated along rows, and along columns";
 }
 
 }  // namespace

@@ -1,0 +1,101 @@
+#include "plan/search.hpp"
+
+#include "tests/plan/problems.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cairn::plan {
+namespace {
+
+/// A search over a problem, and the lower bounds it is judged by.
+struct Searched {
+    explicit Searched(Problem given, Budget budget = {1000, 10'000'000})
+        : problem(std::move(given)),
+          lives(problem),
+          bounds(lower_bounds(problem, lives)),
+          sizes(sizes_of(problem, bounds)),
+          search(problem, lives, sizes, bounds, budget) {}
+
+    Problem problem;
+    Lives lives;
+    std::vector<std::int64_t> bounds;
+    Sizes sizes;
+    Search search;
+};
+
+TEST(PlanSearch, TheWorstRatioCountsFirstThenTheSum) {
+    EXPECT_TRUE((Score{1.0, 9, false} < Score{1.1, 1, false}));
+    EXPECT_TRUE((Score{1.1, 1, false} < Score{1.1, 2, false}));
+    EXPECT_FALSE((Score{1.1, 2, true} < Score{1.1, 2, false})) << "equal scores are equal";
+}
+
+TEST(PlanSearch, ABudgetIsSpentByWorkPlacementsTimeOrAStop) {
+    std::stop_source stop;
+    EXPECT_FALSE((Budget{1, 1}).spent());
+    EXPECT_TRUE((Budget{0, 1}).spent());
+    EXPECT_TRUE((Budget{1, 0}).spent());
+    EXPECT_TRUE((Budget{1, 1, std::chrono::steady_clock::now()}).spent());
+    const Budget stopped{1, 1, std::chrono::steady_clock::time_point::max(), stop.get_token()};
+    EXPECT_FALSE(stopped.spent());
+    stop.request_stop();
+    EXPECT_TRUE(stopped.spent());
+}
+
+TEST(PlanSearch, WithoutABudgetThereIsAPlanAllTheSame) {
+    std::mt19937 random(1);
+    Searched searched(testing::random_problem(random, 40, 20, 2, 100, 1), {0, 0});
+    searched.search.portfolio();
+    EXPECT_EQ(searched.search.best().order.size(), 40U);
+    const double worst = searched.search.best_score().worst;
+    searched.search.improve();
+    EXPECT_LE(searched.search.best_score().worst, worst);
+}
+
+TEST(PlanSearch, StopsAtAnOptimum) {
+    Searched searched(testing::problem_of({{4, 0, 1}, {4, 2, 3}, {4, 0, 3}}), {1000, 1'000'000});
+    searched.search.portfolio();
+    EXPECT_TRUE(searched.search.best_score().optimal);
+    EXPECT_EQ(searched.search.best_score().worst, 1);
+}
+
+TEST(PlanSearch, NothingAndOneBufferArePlanned) {
+    Searched none(testing::problem_of({}));
+    none.search.portfolio();
+    none.search.improve();
+    EXPECT_TRUE(none.search.best().order.empty());
+    Searched empty(testing::problem_of({{0, 0, 0}}));
+    empty.search.portfolio();
+    empty.search.improve();
+    EXPECT_EQ(empty.search.best().order, std::vector<int>{0});
+    EXPECT_TRUE(empty.search.best_score().optimal);
+}
+
+TEST(PlanSearch, ClimbingOnlyEverHelpsAndDoesSo) {
+    int helped = 0;
+    for (std::uint32_t seed = 0; seed < 40; ++seed) {
+        std::mt19937 random(seed);
+        Searched searched(testing::random_problem(random, 30, 12, 2, 1000, 1));
+        searched.search.portfolio();
+        const Score before = searched.search.best_score();
+        searched.search.improve();
+        const Score after = searched.search.best_score();
+        EXPECT_FALSE(before < after);
+        EXPECT_GE(after.worst, 1) << "no plan is below its bound";
+        helped += after < before;
+    }
+    EXPECT_GT(helped, 10);
+}
+
+TEST(PlanSearch, EqualProblemsGetEqualPlans) {
+    const auto order = [] {
+        std::mt19937 random(7);
+        Searched searched(testing::random_problem(random, 30, 12, 2, 1000, 1));
+        searched.search.portfolio();
+        searched.search.improve();
+        return searched.search.best().order;
+    };
+    EXPECT_EQ(order(), order());
+}
+
+}  // namespace
+}  // namespace cairn::plan
