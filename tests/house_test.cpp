@@ -1,5 +1,6 @@
 // The rules of the house, read off the tree itself. Each rule is also shown a small tree that breaks it.
 #include "tests/house/arrows.hpp"
+#include "tests/house/mirror.hpp"
 #include "tests/house/op_rules.hpp"
 #include "tests/house/rules.hpp"
 #include "tests/house/source.hpp"
@@ -281,6 +282,31 @@ TEST(House, WrongPagesOnOpsAreRefused) {
     EXPECT_THAT(refused({"include/ops.hpp", "Tensor ceil(const Operand& x);"}), ElementsAre(HasSubstr("lacks floor")));
     EXPECT_THAT(refused({"tests/a_test.cpp", ""}), ElementsAre(HasSubstr("tests/a_test.cpp: lacks floor")));
     EXPECT_THAT(wrong_op_page({}), ElementsAre(HasSubstr("is not there")));
+}
+
+TEST(House, WhatDecidesIsTested) {
+    const Faults faults = untested_sources(house(), covered_elsewhere());
+    EXPECT_TRUE(faults.empty()) << listed(faults);
+}
+
+TEST(House, UntestedSourcesAreRefused) {
+    std::string text;
+    for (int i = 0; i < 60; ++i) text += "x\n";
+    const auto faults = [](const Tree& tree, std::vector<CoveredElsewhere> exceptions = {}) {
+        return untested_sources(tree, exceptions);
+    };
+    const CoveredElsewhere elsewhere = {"src/ir/a.cpp", "tests/ir/b_test.cpp", "by b"};
+    const File source = {"src/ir/a.cpp", text + "x"}, test = {"tests/ir/a_test.cpp", ""},
+               other = {"tests/ir/b_test.cpp", ""};
+    EXPECT_THAT(faults({source}), ElementsAre("src/ir/a.cpp: tests/ir/a_test.cpp is not there"));
+    EXPECT_THAT(faults({source, test}), IsEmpty());
+    EXPECT_THAT(faults({source, {"tests/a_test.cpp", ""}}).size(), 1u);
+    EXPECT_THAT(faults({{"src/ir/a.cpp", text}, {"src/a.cpp", text + text}, {"src/ir/a.hpp", text + text}}), IsEmpty());
+    EXPECT_THAT(faults({{"src/device/cpu/a.cpp", text + text}}).size(), 1u);
+    EXPECT_THAT(faults({source, other}, {elsewhere}), IsEmpty());
+    EXPECT_THAT(faults({source}, {elsewhere}), ElementsAre("src/ir/a.cpp: tests/ir/b_test.cpp is not there"));
+    EXPECT_THAT(faults({source, test, other}, {elsewhere}), ElementsAre("src/ir/a.cpp: needs no exception"));
+    EXPECT_THAT(faults({{"src/ir/a.cpp", text}, other}, {elsewhere}), ElementsAre(HasSubstr("needs no exception")));
 }
 
 TEST(Source, CommentsAndLiteralsAreBlanked) {
