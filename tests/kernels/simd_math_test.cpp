@@ -36,9 +36,9 @@ constexpr Bound bounds[] = {
     {"sin", [](double x) { return std::sin(x); }, 2.5, false},
     {"cos", [](double x) { return std::cos(x); }, 2.5, false},
     {"sigmoid", sigmoid, 2.5, false},
-    {"gelu", [](double x) { return x * 0.5 * std::erfc(-x / std::sqrt(2.0)); }, 10, false},
-    {"silu", [](double x) { return x * sigmoid(x); }, 3, true},
-    {"gelu_tanh", gelu_tanh, 3, true},
+    {"gelu", [](double x) { return x * 0.5 * std::erfc(-x / std::sqrt(2.0)); }, 5, false},
+    {"silu", [](double x) { return x * sigmoid(x); }, 2, true},
+    {"gelu_tanh", gelu_tanh, 2.5, true},
 };
 
 double unit(double value) {
@@ -54,10 +54,7 @@ double error_of(const Bound& bound, float x, float y) {
     if (std::isnan(rounded) || std::isnan(y)) return std::isnan(rounded) == std::isnan(y) ? 0 : INFINITY;
     if (std::isinf(rounded) || std::isinf(y)) return rounded == y || std::fabs(exact) > 3.4028234e38 ? 0 : INFINITY;
     const double error = std::fabs(static_cast<double>(y) - exact);
-    // A factor below 2^-126 has fewer digits: gelu is then x times such a number.
-    const double floor =
-        std::string(bound.name) == "gelu" ? std::max(1.0, std::fabs(static_cast<double>(x))) * 0x1p-149 : 0;
-    return error / std::max(bound.of_argument ? unit(x) : unit(exact), floor);
+    return error / (bound.of_argument ? unit(x) : unit(exact));
 }
 
 class SimdMath : public testing::TestWithParam<std::string> {
@@ -92,13 +89,13 @@ TEST_P(SimdMath, ErrorsAreWithinTheirBounds) {
     }
 }
 
-// Where gelu loses most: every 67th float of -14.5..-1, half a million arguments.
-TEST_P(SimdMath, GeluIsWithinItsBoundInItsFarTail) {
+// Where x/2 (1 + erf(x / sqrt 2)) would cancel: every 67th float of -14.5..-1, half a million arguments.
+TEST_P(SimdMath, GeluLosesNothingInItsFarTail) {
     constexpr int block = 1 << 16;
     constexpr std::uint32_t step = 67;
     const Bound& bound = *std::find_if(std::begin(bounds), std::end(bounds),
                                        [](const Bound& b) { return std::string(b.name) == "gelu"; });
-    double worst = 0, worst_above = 0;
+    double worst = 0;
     float at = 0;
     SimdCase c("gelu | f32[65536] -> f32[65536]");
     const auto first = std::bit_cast<std::uint32_t>(-1.0f), last = std::bit_cast<std::uint32_t>(-14.5f);
@@ -110,11 +107,9 @@ TEST_P(SimdMath, GeluIsWithinItsBoundInItsFarTail) {
             const float x = reinterpret_cast<float*>(c.inputs[0].arg().data)[i];
             const double error = error_of(bound, x, reinterpret_cast<float*>(c.outputs[0].arg().data)[i]);
             if (error > worst) worst = error, at = x;
-            if (x > -5) worst_above = std::max(worst_above, error);
         }
     }
-    EXPECT_LE(worst_above, 4);
-    EXPECT_LE(worst, bound.ulps) << "at " << at;
+    EXPECT_LE(worst, 4) << "at " << at;
 }
 
 TEST_P(SimdMath, SpecialValues) {
