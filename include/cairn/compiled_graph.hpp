@@ -255,11 +255,9 @@ public:
     void set_state(std::string_view state, const InputView& view);
     /// The same for a vector, span or array of the dtype's C++ type (f16 and bf16: std::uint16_t), in row-major order;
     /// the live length follows from the number of elements.
-    template <std::ranges::contiguous_range Values>
-    void set_state(std::string_view state, const Values& values) {
-        using T = std::ranges::range_value_t<Values>;
-        set_state_values(state, std::ranges::data(values), std::ranges::size(values), sizeof(T),
-                         std::is_floating_point_v<T>);
+    template <detail::Elements R>
+    void set_state(std::string_view state, const R& values) {
+        set_state_elements(state, detail::elements_of(values));
     }
     /// Makes all states what they are in a new instance: those that grow have their least length, and all that is live
     /// is zero.
@@ -307,8 +305,7 @@ private:
     void set_elements(std::string_view input, const detail::ElementSpan& elements,
                       const std::span<const std::int64_t>* shape);
     void set_output_elements(std::string_view output, void* data, const detail::ElementSpan& elements);
-    void set_state_values(std::string_view state, const void* data, std::size_t count, std::size_t element_bytes,
-                          bool floating);
+    void set_state_elements(std::string_view state, const detail::ElementSpan& elements);
     std::unique_ptr<State> state_;
 };
 

@@ -105,7 +105,7 @@ void CompiledGraph::set_output_elements(std::string_view output, void* data, con
     const runtime::Instance& instance = valid().instance;
     const program::Port& port =
         instance.core->set.buckets[0].program.outputs[output_index(instance, output, "set_output")];
-    runtime::check_dtype("set_output", "output", port, elements.dtype);
+    runtime::check_dtype("set_output", "output", port.name, port.desc, elements.dtype);
     set_output(output, data, elements.count * size_of(port.desc.dtype));
 }
 

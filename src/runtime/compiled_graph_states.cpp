@@ -1,4 +1,5 @@
 #include "runtime/compiled_graph.hpp"
+#include "runtime/input_data.hpp"
 #include "runtime/states.hpp"
 
 #include <fmt/format.h>
@@ -88,16 +89,12 @@ void CompiledGraph::set_state(std::string_view state, const InputView& view) {
     set_state(state, view.data, view.shape);
 }
 
-void CompiledGraph::set_state_values(std::string_view state, const void* data, std::size_t count,
-                                     std::size_t element_bytes, bool floating) {
+void CompiledGraph::set_state_elements(std::string_view state, const detail::ElementSpan& elements) {
     runtime::Instance& instance = valid().instance;
     const std::size_t s = runtime::find_state(instance, state, set_part);
     const program::StatePort& port = instance.states[s].port();
-    const DType dtype = port.live.dtype;
-    if (element_bytes != size_of(dtype) || floating != (dtype == DType::f32 || dtype == DType::f64))
-        throw Error(ErrorKind::argument, set_part,
-                    fmt::format("the elements of state \"{}\" are {}", state, to_string(dtype)));
-    set_checked(instance, {s, static_cast<const std::byte*>(data), shape_of(instance, port, count)});
+    runtime::check_dtype(set_part, "state", port.name, port.live, elements.dtype);
+    set_checked(instance, {s, static_cast<const std::byte*>(elements.data), shape_of(instance, port, elements.count)});
 }
 
 void CompiledGraph::reset_states() { runtime::reset_states(valid().instance); }

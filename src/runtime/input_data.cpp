@@ -139,11 +139,12 @@ std::vector<std::int64_t> solve_shape(Instance& instance, const program::Port& p
 
 }  // namespace
 
-void check_dtype(std::string_view part, std::string_view kind, const program::Port& port, DType given) {
+void check_dtype(std::string_view part, std::string_view kind, std::string_view name, const TensorDesc& desc,
+                 DType given) {
     const bool is_half = given == DType::f16;
-    if (given == port.desc.dtype || (is_half && port.desc.dtype == DType::bf16)) return;
+    if (given == desc.dtype || (is_half && desc.dtype == DType::bf16)) return;
     throw Error(ErrorKind::argument, part,
-                fmt::format("{} \"{}\" is {}, got elements of {}", kind, port.name, to_string(port.desc),
+                fmt::format("{} \"{}\" is {}, got elements of {}", kind, name, to_string(desc),
                             is_half ? "f16 or bf16 (std::uint16_t)" : to_string(given)));
 }
 
@@ -185,7 +186,7 @@ void set_input(Instance& instance, std::string_view name, const InputView& view)
 void set_input(Instance& instance, std::string_view name, const detail::ElementSpan& elements, const Sizes* given) {
     const std::size_t i = index_of(instance, name);
     const program::Port& port = instance.core->set.inputs[i];
-    check_dtype("set", "input", port, elements.dtype);
+    check_dtype("set", "input", port.name, port.desc, elements.dtype);
     std::vector<std::int64_t> solved;
     if (given == nullptr) solved = solve_shape(instance, port, elements.count);
     const Sizes shape = given == nullptr ? Sizes(solved) : *given;

@@ -19,7 +19,8 @@ void set_input(Instance& instance, std::string_view name, const InputView& view)
 void set_input(Instance& instance, std::string_view name, const detail::ElementSpan& elements,
                const std::span<const std::int64_t>* shape);
 
-/// Throws Error(argument) unless elements of type `given` are what a port is made of: an "input" or an "output".
-void check_dtype(std::string_view part, std::string_view kind, const program::Port& port, DType given);
+/// Throws Error(argument) unless elements of type `given` are what an "input", an "output" or a "state" is made of.
+void check_dtype(std::string_view part, std::string_view kind, std::string_view name, const TensorDesc& desc,
+                 DType given);
 
 }  // namespace cairn::inline v0::runtime

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <functional>
@@ -177,7 +178,7 @@ TEST(States, RefusedContentsChangeNothing) {
     EXPECT_EQ(message([&] { model.set_state("rows", std::vector<float>(5)); }),
               "[set_state] state \"rows\" is f32[P,2], got 5 elements");
     EXPECT_EQ(message([&] { model.set_state("rows", std::vector<double>(4)); }),
-              "[set_state] the elements of state \"rows\" are f32");
+              "[set_state] state \"rows\" is f32[P,2], got elements of f64");
     InputView view;
     view.data = some.data();
     view.shape = {2, 2};
@@ -190,6 +191,34 @@ TEST(States, RefusedContentsChangeNothing) {
     EXPECT_EQ(values(model.state("rows")), (std::vector<float>{5, 6, 7, 8, 50, 60}));
     EXPECT_EQ(message([&] { (void)compile(caches(), Context()).state("keys"); }),
               "[state] state \"keys\" is f32[B,P], and the size B is not set");
+}
+
+TEST(States, TakeElementsOfTheirOwnTypeAlone) {
+    Graph g("types");
+    for (const DType dtype : {DType::i8, DType::u8, DType::boolean, DType::f16, DType::bf16, DType::i32}) {
+        State state = g.state(to_string(dtype), dtype, {2});
+        g.output("y" + std::string(to_string(dtype)), state.assign(state.read()));
+    }
+    CompiledGraph model = compile(g, Context());
+    const std::array<std::int8_t, 2> i8 = {1, -1};
+    const std::array<std::uint8_t, 2> u8 = {1, 255};
+    const std::array<bool, 2> flags = {true, false};
+    const std::array<std::uint16_t, 2> halves = {0x3c00, 0};
+    model.set_state("i8", i8);
+    model.set_state("u8", std::span(u8));
+    model.set_state("bool", flags);
+    model.set_state("f16", halves);
+    model.set_state("bf16", halves);
+    EXPECT_EQ(model.state("i8").as<std::int8_t>()[1], -1);
+    EXPECT_EQ(model.state("u8").as<std::uint8_t>()[1], 255);
+    EXPECT_EQ(message([&] { model.set_state("i8", u8); }), "[set_state] state \"i8\" is i8[2], got elements of u8");
+    EXPECT_EQ(message([&] { model.set_state("u8", i8); }), "[set_state] state \"u8\" is u8[2], got elements of i8");
+    EXPECT_EQ(message([&] { model.set_state("bool", u8); }),
+              "[set_state] state \"bool\" is bool[2], got elements of u8");
+    EXPECT_EQ(message([&] { model.set_state("i32", std::vector<float>(2)); }),
+              "[set_state] state \"i32\" is i32[2], got elements of f32");
+    EXPECT_EQ(message([&] { model.set_state("i32", halves); }),
+              "[set_state] state \"i32\" is i32[2], got elements of f16 or bf16 (std::uint16_t)");
 }
 
 TEST(States, OutliveTheProcessInAFile) {
