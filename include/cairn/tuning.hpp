@@ -18,7 +18,7 @@ struct MeasureOptions {
 /// Times one kernel on a Problem of constant sizes with the Context's threads, the way a program would run it: operands
 /// filled with seeded normal data (indices legal), rotated through memory when cold, one untimed run first, then blocks
 /// grown until the clock is fine enough. Throws Error(argument) when the kernel is unknown or refuses the problem,
-/// Cancelled on stop. Stores nothing.
+/// and an Error that names the kernel for whatever it throws; Cancelled on stop. Stores nothing.
 CAIRN_API Timing measure(const Problem& problem, std::string_view kernel, const Context& context,
                          const MeasureOptions& options = {});
 

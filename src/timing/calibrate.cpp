@@ -62,33 +62,41 @@ struct Probe {
     }
 };
 
-/// The matrix products that can do `problem` at the highest level that has one: a CPU may have a level (VNNI) that no
+/// The matrix products that may run here, those of the highest level first: a CPU may have a level (VNNI) that no
 /// product is written for.
-std::vector<const Kernel*> best_products(const Context& context, const Problem& problem) {
+std::vector<const Kernel*> products_of(const Context& context) {
     std::vector<const Kernel*> products;
-    for (const Kernel& kernel : context.kernels().kernels) {
-        if (kernel.definition != "matmul" || kernel.isa > context.isa() || kernel.cost == nullptr ||
-            !kernel.accepts(problem).empty() || kernel.cost(problem).efficiency < 0.1)
-            continue;
-        if (!products.empty() && products.front()->isa > kernel.isa) continue;
-        if (!products.empty() && products.front()->isa < kernel.isa) products.clear();
-        products.push_back(&kernel);
-    }
+    for (const Kernel& kernel : context.kernels().kernels)
+        if (kernel.definition == "matmul" && kernel.isa <= context.isa() && kernel.cost != nullptr)
+            products.push_back(&kernel);
+    std::stable_sort(products.begin(), products.end(),
+                     [](const Kernel* a, const Kernel* b) { return a->isa > b->isa; });
     return products;
 }
 
-/// The fastest matrix product at hand, scaled by the share of the peak it is said to reach.
+/// What a product shows of the machine: its speed, scaled by the share of the peak it is said to reach. 0 where it
+/// cannot do `problem` well, or fails.
+double shown_flops(const Context& context, const Kernel& kernel, const Problem& problem) try {
+    if (!kernel.accepts(problem).empty()) return 0;
+    const Cost cost = kernel.cost(problem);
+    if (!(cost.efficiency >= 0.1)) return 0;
+    MeasureOptions options;
+    options.blocks = 5;
+    options.max_seconds = 0.03;
+    options.cold = false;
+    return cost.flops / measure(problem, kernel.id, context, options).min / cost.efficiency;
+} catch (...) { return 0; }
+
+/// By the fastest matrix product at hand, of the highest level that has one.
 double peak_flops(const Context& context) {
     auto symbols = Symbols::create();
     const Problem problem = parse_problem("matmul | f32[240,256] f32[256,256] -> f32[240,256]", *symbols);
     double best = 0;
-    for (const Kernel* kernel : best_products(context, problem)) {
-        const Cost cost = kernel->cost(problem);
-        MeasureOptions options;
-        options.blocks = 5;
-        options.max_seconds = 0.03;
-        options.cold = false;
-        best = std::max(best, cost.flops / measure(problem, kernel->id, context, options).min / cost.efficiency);
+    Isa level = Isa::baseline;
+    for (const Kernel* kernel : products_of(context)) {
+        if (best > 0 && kernel->isa < level) break;
+        level = kernel->isa;
+        best = std::max(best, shown_flops(context, *kernel, problem));
     }
     return best;
 }

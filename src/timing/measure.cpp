@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 
 namespace cairn::inline v0 {
 namespace {
@@ -26,6 +27,21 @@ long involuntary_switches() {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
     return usage.ru_nivcsw;
+}
+
+/// Runs code of a kernel: what it throws becomes an Error that names it.
+template <typename F>
+auto calling(const Kernel& kernel, const F& work) {
+    const std::string prefix = kernel.id + ": ";
+    try {
+        return work();
+    } catch (const Error& error) {
+        throw Error(error.kind(), "measure", prefix + error.what());
+    } catch (const std::bad_alloc&) {
+        throw Error(ErrorKind::memory, "measure", prefix + "out of memory");
+    } catch (const std::exception& error) {
+        throw Error(ErrorKind::argument, "measure", prefix + error.what());
+    } catch (...) { throw Error(ErrorKind::argument, "measure", prefix + "threw what is no std::exception"); }
 }
 
 /// A block of calls, one after another, as a program would make them: all members, a meeting after each.
@@ -62,7 +78,7 @@ public:
     double time(std::int64_t calls) {
         block_.calls = calls;
         team_.begin();
-        pool_.run(&Block::run, &block_, &team_.barrier);
+        calling(*block_.kernel, [&] { pool_.run(&Block::run, &block_, &team_.barrier); });
         block_.first += calls;
         if (const device::Failure* failure = team_.failure())
             throw Error(ErrorKind::argument, "measure", fmt::format("{}: {}", block_.kernel->id, failure->reason));
@@ -106,14 +122,16 @@ Timing measure(const Problem& problem, std::string_view kernel_id, const Context
         throw Error(ErrorKind::argument, "measure", "the problem has symbols: " + to_string(problem));
     if (kernel->isa > parts.isa)
         throw Error(ErrorKind::argument, "measure", fmt::format("{} needs {}", kernel->id, to_string(kernel->isa)));
-    if (const Refusal refusal = kernel->accepts(problem); !refusal.empty())
+    if (const Refusal refusal = calling(*kernel, [&] { return kernel->accepts(problem); }); !refusal.empty())
         throw Error(ErrorKind::argument, "measure",
                     fmt::format("{} refuses {}: {}", kernel->id, to_string(problem), refusal));
 
     const Clock::time_point begun = Clock::now();
     const auto cache = static_cast<std::size_t>(std::max<std::int64_t>(device::cpu_info().l3_bytes, 8 << 20));
     const std::size_t rotation = options.cold ? std::min(3 * cache, most_rotation) : 0;
-    const timing::Operands operands(problem, *kernel, parts.kernels.layouts, context.threads(), rotation);
+    const timing::Operands operands = calling(*kernel, [&] {
+        return timing::Operands(problem, *kernel, parts.kernels.layouts, context.threads(), rotation);
+    });
     Stopwatch watch(*kernel, operands, parts.pool);
     const long switches = involuntary_switches();
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 namespace cairn {
 namespace {
 
@@ -19,6 +21,21 @@ TEST(Calibrate, EveryLevelHasAPeak) {
         const Context context({.max_isa = level});
         EXPECT_GT(calibrate(context).flops, 1e8) << to_string(context.isa());
     }
+}
+
+TEST(Calibrate, AProductThatFailsIsPassedOver) {
+    Kernel kernel;
+    kernel.id = "my.matmul@1";
+    kernel.definition = "matmul";
+    kernel.isa = Context().isa();
+    kernel.accepts = [](const Problem&) -> Refusal { return {}; };
+    kernel.cost = [](const Problem&) { return Cost{1e6, 1e6, 1}; };
+    kernel.run = [](const Args&, Team&) { throw std::runtime_error("boom"); };
+    ContextOptions options;
+    options.extra.kernels = {kernel};
+    EXPECT_GT(calibrate(Context(options)).flops, 1e8);
+    options.extra.kernels[0].accepts = [](const Problem&) -> Refusal { throw std::runtime_error("boom"); };
+    EXPECT_GT(calibrate(Context(options)).flops, 1e8);
 }
 
 }  // namespace

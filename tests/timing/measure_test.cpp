@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <new>
+#include <stdexcept>
 #include <thread>
 
 namespace cairn {
@@ -67,6 +69,38 @@ TEST(Measure, RefusesWhatItCannotMeasure) {
     stop.request_stop();
     EXPECT_THROW(measure(problem("exp | f32[4] -> f32[4]"), "cpu.reference.exp@1", context, {.stop = stop.get_token()}),
                  Cancelled);
+}
+
+TEST(Measure, WhatAKernelThrowsIsAnErrorThatNamesIt) {
+    Kernel kernel;
+    kernel.id = "my.exp@1";
+    kernel.definition = "exp";
+    const auto measured = [&] {
+        std::string text;
+        for (const int threads : {1, 3}) {
+            ContextOptions options;
+            options.threads = threads;
+            options.extra.kernels = {kernel};
+            const Context context(options);
+            text = message([&] { measure(problem("exp | f32[4] -> f32[4]"), kernel.id, context); });
+            measure(problem("exp | f32[4] -> f32[4]"), "cpu.reference.exp@1", context, {.blocks = 1});
+        }
+        return text;
+    };
+    kernel.accepts = [](const Problem&) -> Refusal { return {}; };
+    kernel.run = [](const Args&, Team& team) {
+        if (team.rank() == team.size() - 1) throw std::runtime_error("boom");
+        team.barrier();
+    };
+    EXPECT_EQ(measured(), "[measure] my.exp@1: boom");
+    kernel.run = [](const Args&, Team&) { throw 1; };
+    EXPECT_EQ(measured(), "[measure] my.exp@1: threw what is no std::exception");
+    kernel.run = [](const Args&, Team& team) { team.fail("no"); };
+    EXPECT_EQ(measured(), "[measure] my.exp@1: no");
+    kernel.prepare = [](const Problem&, int) -> std::shared_ptr<const void> { throw std::bad_alloc(); };
+    EXPECT_EQ(measured(), "[measure] my.exp@1: out of memory");
+    kernel.accepts = [](const Problem&) -> Refusal { throw std::runtime_error("broken"); };
+    EXPECT_EQ(measured(), "[measure] my.exp@1: broken");
 }
 
 TEST(TeamClock, CountsWhatOthersDidBeforeAMemberCame) {
