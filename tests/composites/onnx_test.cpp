@@ -51,6 +51,13 @@ const std::map<std::string, Call> calls = {
     {"instance_norm", [](const Tensors& in, const Json& a) { return Tensors{instance_norm(in[0], in[1], in[2], a.at("eps"))}; }},
     {"upsample_nearest", [](const Tensors& in, const Json& a) { return Tensors{upsample_nearest(in[0], list(a, "scale"))}; }},
     {"upsample_linear", [](const Tensors& in, const Json& a) { return Tensors{upsample_linear(in[0], list(a, "scale"))}; }},
+    {"resize_nearest", [](const Tensors& in, const Json& a) {
+         return Tensors{resize_nearest(in[0], sizes(a, "size"), static_cast<ResizePlaces>(a.at("places").get<int>()),
+                                       static_cast<ResizeRounding>(a.at("rounding").get<int>()))};
+     }},
+    {"resize_linear", [](const Tensors& in, const Json& a) {
+         return Tensors{resize_linear(in[0], sizes(a, "size"), static_cast<ResizePlaces>(a.at("places").get<int>()))};
+     }},
     {"round", [](const Tensors& in, const Json&) { return Tensors{round(in[0])}; }},
     {"sign", [](const Tensors& in, const Json&) { return Tensors{sign(in[0])}; }},
     {"clamp", [](const Tensors& in, const Json&) { return Tensors{clamp(in[0], in[1], in[2])}; }},

@@ -77,6 +77,18 @@ const WrongProgram programs[] = {
     {"interpolation of integers", __LINE__ + 1,
      [](Graph& g) { upsample_linear(integers(g, "x", {1, 4, 9}), 2); },
      "[upsample_linear] needs a float dtype: x i32[1,4,9]"},
+    {"one size for two axes", __LINE__ + 1,
+     [](Graph& g) { resize_nearest(floats(g, "x", {1, 4, 9, 9}), {3}); },
+     "[resize_nearest] size must have 2 entries, got 1"},
+    {"a size below nothing", __LINE__ + 1,
+     [](Graph& g) { resize_linear(floats(g, "x", {1, 4, 9}), {-1}); },
+     "[resize_linear] size may be negative: -1"},
+    {"resizing of nothing", __LINE__ + 1,
+     [](Graph& g) { resize_nearest(floats(g, "x", {1, 4, 0}), {3}); },
+     "[resize_nearest] axis 2 may be empty: x f32[1,4,0]"},
+    {"resizing of integers by interpolation", __LINE__ + 1,
+     [](Graph& g) { resize_linear(integers(g, "x", {1, 4, 9}), {3}); },
+     "[resize_linear] needs a float dtype: x i32[1,4,9]"},
 };
 // clang-format on
 

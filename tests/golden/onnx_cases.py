@@ -236,7 +236,22 @@ def arrangement():
             case("one_hot", [indices], expected, depth=4, axis=axis)
 
 
-for family in [convolutions, pools, norms, upsampling, elementwise, reductions, sorting, arrangement]:
+def resizing():
+    rounding = {"round_prefer_floor": 0, "round_prefer_ceil": 1, "floor": 2, "ceil": 3}
+    for places, mode in enumerate(["half_pixel", "align_corners", "asymmetric"]):
+        for shape, size in [((1, 2, 5), [8]), ((1, 1, 8), [3]), ((2, 1, 3, 4), [7, 2]), ((1, 1, 4, 1), [1, 5]),
+                            ((1, 1, 6, 6), [3, 12])]:
+            x = numbers(*shape)
+            sizes = np.array(list(shape[:2]) + size, "int64")
+            linear = run("Resize", [x, None, None, sizes], mode="linear", coordinate_transformation_mode=mode)
+            case("resize_linear", [x], linear, size=size, places=places)
+            for name, number in rounding.items():
+                nearest = run("Resize", [x, None, None, sizes], mode="nearest", coordinate_transformation_mode=mode,
+                              nearest_mode=name)
+                case("resize_nearest", [x], nearest, size=size, places=places, rounding=number)
+
+
+for family in [convolutions, pools, norms, upsampling, elementwise, reductions, sorting, arrangement, resizing]:
     family()
 path = pathlib.Path(__file__).with_suffix(".json")
 path.write_text("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]\n")
