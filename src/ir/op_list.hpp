@@ -67,6 +67,6 @@
     OP(cumsum,          scan,        1,  1, "x",                 numbers, unsaid, whole, linear | keeps_sign | wraps, "axis") \
     OP(argsort,         scan,        1,  1, "x",                 numbers, unsaid, whole, nonnegative, "axis", "descending") \
     OP(copy_to,         transfer,    1,  1, "x",                 any,     unsaid, whole, linear | keeps_sign, "device") \
-    OP(state_append,    effect,      2,  2, "state rows",        any,     unsaid, whole, keeps_sign) \
-    OP(state_write,     effect,      2,  2, "state rows",        any,     unsaid, whole, keeps_sign, "start")
+    OP(state_append,    effect,      2,  2, "state rows",        any,     unsaid, whole, none) \
+    OP(state_write,     effect,      2,  2, "state rows",        any,     unsaid, whole, none, "start")
 // clang-format on
