@@ -39,6 +39,10 @@ bool stays_whole(ir::Op op) {
     return op != ir::Op::reshape && op != ir::Op::transpose;
 }
 
+bool is_exponential(ir::Op op) { return op == ir::Op::exp || op == ir::Op::log || op == ir::Op::tanh; }
+
+ir::Op shown_as(ir::Op op) { return op == ir::Op::tanh ? ir::Op::exp : op; }
+
 bool forms_over(const ir::GraphData& graph, std::span<const ir::NodeId> inputs, std::span<const Scaled> values,
                 Canon& canon, std::vector<Scaled>& made, const std::function<bool(ir::NodeId)>& go_on) {
     made.clear();

@@ -34,5 +34,9 @@ bool forms_over(const ir::GraphData& graph, std::span<const ir::NodeId> inputs, 
 
 /// True for ops whose form stays whole within the form of whatever is computed from it.
 bool stays_whole(ir::Op op);
+/// True for ops that are written as powers of e: exp, log and tanh.
+bool is_exponential(ir::Op op);
+/// The op of the form that shows where `op` stood in a spelling: exp for tanh, else itself.
+ir::Op shown_as(ir::Op op);
 
 }  // namespace cairn::inline v0::canon

@@ -62,8 +62,7 @@ void outline(Pattern& pattern) {
     pattern.features = Features(canon).of(root);
     const std::uint64_t kept = ops_in(canon, root);
     for (const ir::Node& node : pattern.skeleton.graph->nodes()) {
-        const bool opens = node.op == ir::Op::exp || node.op == ir::Op::log || node.op == ir::Op::tanh;
-        pattern.is_opened = pattern.is_opened || opens;
+        pattern.is_opened = pattern.is_opened || canon::is_exponential(node.op);
         const std::uint64_t mark = std::uint64_t{1} << static_cast<unsigned>(mark_of(node.op));
         if (canon::stays_whole(node.op) && (kept & mark) == 0) pattern.vanishing |= mark;
     }
