@@ -1,4 +1,5 @@
 #include "cairn/kernels.hpp"
+#include "fuse/pattern.hpp"
 #include "ir/build.hpp"
 #include "ir/op_table.hpp"
 
@@ -78,21 +79,17 @@ TEST(List, DefinitionsBuildTheirPatterns) {
     std::set<std::string> names;
     for (const Definition& definition : kernels().definitions) {
         EXPECT_TRUE(names.insert(definition.name).second) << definition.name;
-        for (const std::string& pattern : definition.patterns) {
-            const auto symbols = Symbols::create();
-            Problem problem = parse_problem(pattern, *symbols);
-            EXPECT_EQ(problem.definition, definition.name) << pattern;
-            for (Attribute& attribute : problem.attributes)
-                if (const auto* number = std::get_if<double>(&attribute.value);
-                    number != nullptr && std::isnan(*number)) {
-                    if (attribute.name == "axis" || attribute.name == "axes")
-                        attribute.value = std::vector<Dim>{-1};
-                    else
-                        attribute.value = 0.123456789;
-                }
-            const Graph graph = ir::graph_of(problem, kernels().definitions);
-            EXPECT_FALSE(graph.data()->outputs().empty()) << pattern;
-        }
+        for (const std::string& pattern : definition.patterns)
+            for (const std::string& text : fuse::problems_of(pattern)) {
+                const auto symbols = Symbols::create();
+                Problem problem = parse_problem(text, *symbols);
+                EXPECT_EQ(problem.definition, definition.name) << text;
+                for (Attribute& attribute : problem.attributes)
+                    if (auto* number = std::get_if<double>(&attribute.value); number != nullptr && std::isnan(*number))
+                        *number = 0.123456789;
+                const Graph graph = ir::graph_of(problem, kernels().definitions);
+                EXPECT_FALSE(graph.data()->outputs().empty()) << text;
+            }
     }
     for (const char* name : {"relu",
                              "sigmoid",
@@ -112,6 +109,10 @@ TEST(List, DefinitionsBuildTheirPatterns) {
                              "linear_gelu",
                              "linear_gelu_tanh",
                              "linear_relu",
+                             "linear_silu",
+                             "linear_swiglu",
+                             "linear_geglu",
+                             "linear_geglu_tanh",
                              "linear_residual",
                              "add_layer_norm",
                              "add_rms_norm",
