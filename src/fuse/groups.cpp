@@ -2,8 +2,11 @@
 
 #include "fuse/numbers.hpp"
 #include "ir/op_table.hpp"
+#include "types/hash.hpp"
 
 #include <algorithm>
+#include <unordered_map>
+#include <utility>
 
 namespace cairn::inline v0::fuse {
 namespace {
@@ -18,13 +21,6 @@ constexpr std::size_t most_inputs = 16;
 // ops, and it does not matter where a chain is cut.
 constexpr std::size_t long_group = 16;
 constexpr int chain_steps = 4;
-
-// How far to look for what a value is made of.
-constexpr std::size_t most_looked_at = 256;
-
-bool is_elementwise(const ir::Node& node) { return ir::is(node, ir::OpClass::elementwise); }
-
-bool is_cheap(Op op) { return ir::info(op).work == ir::Work::cheap; }
 
 // A number that a body can hold.
 bool is_scalar_constant(const ir::Node& node) {
@@ -41,137 +37,156 @@ bool contains(const std::vector<T>& list, const T& id) {
 // The members in topological order, the root last, and what they read.
 struct Groups::Group {
     NodeId root;
-    std::vector<NodeId> members, inputs, constants;
+    std::vector<NodeId> members, reads, inputs, constants;
 };
 
-Groups::Groups(const ir::GraphData& graph) : graph_(graph), uses_(ir::use_counts(graph)) {}
+// How much the members of a group read: tensors, and those as large as the root; the rest are numbers.
+struct Groups::Rim {
+    std::size_t reads = 0, inputs = 0, large = 0;
+    void count(const Facts& facts, const Facts& root, int sign) {
+        reads += static_cast<std::size_t>(sign);
+        if (!facts.number) inputs += static_cast<std::size_t>(sign);
+        if (facts.shape == root.shape) large += static_cast<std::size_t>(sign);
+    }
+};
 
-bool Groups::joins(NodeId producer, NodeId root) const {
-    const ir::Node& node = graph_.node(producer);
-    return is_elementwise(node) && (node.shape == graph_.node(root).shape || is_cheap(node.op));
+Groups::Groups(const ir::GraphData& graph, std::stop_token stop)
+    : graph_(graph),
+      stop_(std::move(stop)),
+      uses_(ir::use_counts(graph)),
+      facts_(graph.nodes().size()),
+      marks_(graph.nodes().size()),
+      ancestors_(graph, stop_) {
+    std::unordered_multimap<std::size_t, NodeId> first_of_shape;
+    for (NodeId id = 0; id < facts_.size(); ++id) {
+        if (stop_.stop_requested()) throw Cancelled("fuse");
+        const ir::Node& node = graph.node(id);
+        const ir::OpInfo& info = ir::info(node.op);
+        facts_[id] = {id, info.kind == ir::OpClass::elementwise, info.work == ir::Work::cheap,
+                      is_scalar_constant(node)};
+        std::size_t hash = 0;
+        types::mix(hash, node.shape);
+        const auto [first, last] = first_of_shape.equal_range(hash);
+        const auto same =
+            std::find_if(first, last, [&](const auto& other) { return graph.node(other.second).shape == node.shape; });
+        if (same == last)
+            first_of_shape.emplace(hash, id);
+        else
+            facts_[id].shape = same->second;
+    }
 }
 
-// What the members of a group read, with what there is to know of all of it together.
-struct Groups::Rim {
-    const ir::GraphData& graph;
-    const Shape& shape;  // of the root
-    std::vector<NodeId> reads;
-    std::size_t inputs = 0, large = 0;
+bool Groups::joins(NodeId producer, NodeId root) const {
+    const Facts& facts = facts_[producer];
+    return facts.elementwise && (facts.shape == facts_[root].shape || facts.cheap);
+}
 
-    bool is_large(NodeId id) const { return graph.node(id).shape == shape; }
-    void count(NodeId id, int sign) {
-        if (!is_scalar_constant(graph.node(id))) inputs += static_cast<std::size_t>(sign);
-        if (is_large(id)) large += static_cast<std::size_t>(sign);
+// The newest producer that the group may take in and has not refused yet.
+std::optional<NodeId> Groups::next_producer(const Group& group, Shared shared) const {
+    std::optional<NodeId> next;
+    for (const NodeId id : group.reads) {
+        if (next && id < *next) continue;
+        if (part_of(id) == Part::read && joins(id, group.root) && (shared != Shared::read || uses_[id] == 1)) next = id;
     }
-    void add(NodeId id) {
-        reads.push_back(id);
-        count(id, 1);
+    return next;
+}
+
+// The rim once `producer` is a member.
+Groups::Rim Groups::widened(Rim rim, NodeId producer, const Group& group) const {
+    const Facts& root = facts_[group.root];
+    if (producer != group.root) rim.count(facts_[producer], root, -1);
+    const std::vector<NodeId>& operands = graph_.node(producer).operands;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        const auto before = operands.begin() + static_cast<std::ptrdiff_t>(i);
+        if (part_of(operands[i]) == Part::none && std::find(operands.begin(), before, operands[i]) == before)
+            rim.count(facts_[operands[i]], root, 1);
     }
-    // Puts what `member` reads in its place.
-    void replace(NodeId member, const std::vector<NodeId>& members) {
-        if (const auto at = std::find(reads.begin(), reads.end(), member); at != reads.end()) {
-            reads.erase(at);
-            count(member, -1);
+    return rim;
+}
+
+void Groups::take(NodeId producer, Group& group) {
+    group.members.push_back(producer);
+    if (producer != group.root) group.reads.erase(std::find(group.reads.begin(), group.reads.end(), producer));
+    set_part(producer, Part::member);
+    for (const NodeId operand : graph_.node(producer).operands)
+        if (part_of(operand) == Part::none) {
+            group.reads.push_back(operand);
+            set_part(operand, Part::read);
         }
-        for (const NodeId operand : graph.node(member).operands)
-            if (!contains(members, operand) && !contains(reads, operand)) add(operand);
-    }
-};
+}
 
 // Takes in producers, newest first, as long as there is room. False where the root alone does not fit.
-bool Groups::grow(Group& group, Shared shared) const {
-    std::vector<NodeId> members{group.root}, refused;
-    Rim rim{graph_, graph_.node(group.root).shape, {}};
-    rim.replace(group.root, members);
-    for (;;) {
-        NodeId next = 0;
-        bool found = false;
-        for (const NodeId id : rim.reads) {
-            if (found && id < next) continue;
-            if (contains(refused, id) || !joins(id, group.root) || (shared == Shared::read && uses_[id] > 1)) continue;
-            next = id;
-            found = true;
-        }
-        if (!found) break;
-        const auto late = [&](NodeId input) { return input != next && reads_later(input, next); };
+bool Groups::grow(Group& group, Shared shared) {
+    ++group_;
+    Rim rim = widened({}, group.root, group);
+    take(group.root, group);
+    while (const auto next = next_producer(group, shared)) {
+        const auto late = [&](NodeId input) { return input != *next && ancestors_.may_rest_on(input, *next); };
         const auto provided = [&] {
-            return shared == Shared::provide && rim.is_large(next) &&
-                   std::none_of(rim.reads.begin(), rim.reads.end(), late);
+            return shared == Shared::provide && facts_[*next].shape == facts_[group.root].shape &&
+                   std::none_of(group.reads.begin(), group.reads.end(), late);
         };
-        members.push_back(next);
-        Rim wider = rim;
-        wider.replace(next, members);
-        const bool again = uses_[next] > 1 && wider.large > rim.large;
-        if (wider.inputs > most_inputs || members.size() + (wider.reads.size() - wider.inputs) > most_steps ||
+        const Rim wider = widened(rim, *next, group);
+        const bool again = uses_[*next] > 1 && wider.large > rim.large;
+        if (wider.inputs > most_inputs || group.members.size() + 1 + (wider.reads - wider.inputs) > most_steps ||
             (again && !provided())) {
-            members.pop_back();
-            refused.push_back(next);
+            set_part(*next, Part::refused);
             continue;
         }
-        rim.reads = std::move(wider.reads);
-        rim.inputs = wider.inputs;
-        rim.large = wider.large;
+        take(*next, group);
+        rim = wider;
     }
-    std::sort(members.begin(), members.end());
-    Rim sorted{graph_, rim.shape, {}};
-    for (const NodeId member : members) sorted.replace(member, members);
-    for (const NodeId id : sorted.reads)
-        (is_scalar_constant(graph_.node(id)) ? group.constants : group.inputs).push_back(id);
-    std::sort(group.inputs.begin(), group.inputs.end());
-    group.members = std::move(members);
+    std::sort(group.members.begin(), group.members.end());
+    list_reads(group);
     return group.inputs.size() <= most_inputs && !group.inputs.empty();
 }
 
-Tile Groups::tile_of(const Group& group, const std::vector<NodeId>& outputs) const {
+// Inputs by age, numbers in the order in which they are read.
+void Groups::list_reads(Group& group) {
+    for (const NodeId member : group.members)
+        for (const NodeId operand : graph_.node(member).operands) {
+            if (part_of(operand) == Part::member || part_of(operand) == Part::listed) continue;
+            (facts_[operand].number ? group.constants : group.inputs).push_back(operand);
+            set_part(operand, Part::listed);
+        }
+    std::sort(group.inputs.begin(), group.inputs.end());
+}
+
+Tile Groups::tile_of(const Group& group, const std::vector<NodeId>& outputs) {
     Tile tile;
     tile.definition = "elementwise";
     tile.inputs = group.inputs;
     tile.outputs = outputs;
-    std::vector<NodeId> values = group.inputs;
-    const auto number = [&](NodeId id) {
-        return static_cast<int>(std::find(values.begin(), values.end(), id) - values.begin());
-    };
+    int values = 0;
+    for (const NodeId id : group.inputs) marks_[id].value = values++;
     for (const NodeId id : group.constants) {
         const ir::Node& node = graph_.node(id);
-        tile.body.push_back({"const", {}, node.dtype, as_written(node.values->front(), node.dtype)});
-        values.push_back(id);
+        bodies_.constant(node.dtype, as_written(node.values->front(), node.dtype));
+        marks_[id].value = values++;
     }
+    std::vector<int> operands;
     for (const NodeId id : group.members) {
         const ir::Node& node = graph_.node(id);
-        Step step{std::string(ir::info(node.op).name), {}, node.dtype, 0};
-        for (const NodeId operand : node.operands) step.operands.push_back(number(operand));
-        tile.body.push_back(std::move(step));
-        values.push_back(id);
+        operands.clear();
+        for (const NodeId operand : node.operands) operands.push_back(marks_[operand].value);
+        bodies_.add(node.op, node.dtype, operands);
+        marks_[id].value = values++;
     }
-    for (const NodeId output : outputs) tile.results.push_back(number(output));
+    tile.body = bodies_.finish();
+    for (const NodeId output : outputs) tile.results.push_back(marks_[output].value);
     for (const NodeId id : group.members)
         if (!contains(outputs, id)) tile.interior.push_back(id);
     return tile;
 }
 
-// True when `input` is computed from `output`, or from so much that it may be.
-bool Groups::reads_later(NodeId input, NodeId output) const {
-    std::vector<NodeId> open{input}, seen;
-    while (!open.empty()) {
-        const NodeId at = open.back();
-        open.pop_back();
-        if (at == output) return true;
-        if (at < output || contains(seen, at)) continue;
-        if (seen.size() == most_looked_at) return true;
-        seen.push_back(at);
-        open.insert(open.end(), graph_.node(at).operands.begin(), graph_.node(at).operands.end());
-    }
-    return false;
-}
-
 // Members that others read too and that the group can provide: of the root's shape, and no input is computed from them.
-std::vector<NodeId> Groups::shared_values(const Group& group) const {
+std::vector<NodeId> Groups::shared_values(const Group& group) {
     const std::vector<int> inside = uses_inside(group);
     std::vector<NodeId> result;
     for (std::size_t i = 0; i < group.members.size(); ++i) {
         const NodeId id = group.members[i];
-        if (id == group.root || !(graph_.node(id).shape == graph_.node(group.root).shape)) continue;
-        const auto late = [&](NodeId input) { return reads_later(input, id); };
+        if (id == group.root || facts_[id].shape != facts_[group.root].shape) continue;
+        const auto late = [&](NodeId input) { return ancestors_.may_rest_on(input, id); };
         if (uses_[id] > inside[i] && std::none_of(group.inputs.begin(), group.inputs.end(), late)) result.push_back(id);
     }
     return result;
@@ -193,7 +208,7 @@ std::vector<int> Groups::uses_inside(const Group& group) const {
 bool Groups::is_link(NodeId id, int steps) const {
     if (steps == 0) return true;
     const std::vector<NodeId>& operands = graph_.node(id).operands;
-    const auto computed = [&](NodeId operand) { return !is_scalar_constant(graph_.node(operand)); };
+    const auto computed = [&](NodeId operand) { return !facts_[operand].number; };
     return uses_[id] == 1 && std::count_if(operands.begin(), operands.end(), computed) == 1 &&
            is_link(*std::find_if(operands.begin(), operands.end(), computed), steps - 1);
 }
@@ -201,25 +216,25 @@ bool Groups::is_link(NodeId id, int steps) const {
 void Groups::pass_over(const Group& group, std::vector<bool>& passed) const {
     if (group.members.size() < long_group) return;
     for (const NodeId id : group.members)
-        if (id != group.root && is_link(id, chain_steps) && graph_.node(id).shape == graph_.node(group.root).shape)
+        if (id != group.root && is_link(id, chain_steps) && facts_[id].shape == facts_[group.root].shape)
             passed[id] = true;
 }
 
-std::vector<std::vector<Tile>> Groups::all(const std::vector<bool>& wanted, const std::stop_token& stop) const {
+std::vector<std::vector<Tile>> Groups::all(const std::vector<bool>& wanted) {
     std::vector<std::vector<Tile>> tiles(graph_.nodes().size());
     std::vector<bool> passed(tiles.size(), false);
     for (std::size_t i = tiles.size(); i-- > 0;) {
-        if (stop.stop_requested()) throw Cancelled("fuse");
+        if (stop_.stop_requested()) throw Cancelled("fuse");
         if (!passed[i] || wanted[i]) at(static_cast<NodeId>(i), tiles[i], passed);
     }
     return tiles;
 }
 
-void Groups::at(NodeId root, std::vector<Tile>& tiles, std::vector<bool>& passed) const {
-    if (!is_elementwise(graph_.node(root))) return;
+void Groups::at(NodeId root, std::vector<Tile>& tiles, std::vector<bool>& passed) {
+    if (!facts_[root].elementwise) return;
     std::vector<std::vector<NodeId>> known;
     for (const Shared shared : {Shared::recompute, Shared::read, Shared::provide}) {
-        Group group{root, {}, {}, {}};
+        Group group{root, {}, {}, {}, {}};
         if (!grow(group, shared)) continue;
         std::vector<NodeId> outputs;
         if (shared == Shared::provide) outputs = shared_values(group);

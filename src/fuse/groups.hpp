@@ -1,7 +1,11 @@
 #pragma once
 
+#include "fuse/ancestors.hpp"
+#include "fuse/bodies.hpp"
 #include "fuse/tiles.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <stop_token>
 #include <vector>
 
@@ -13,30 +17,55 @@ namespace cairn::inline v0::fuse {
 ///     %3 = tanh %2
 class Groups {
 public:
-    explicit Groups(const ir::GraphData& graph);
+    /// Throws Cancelled on a stop, as all() does.
+    Groups(const ir::GraphData& graph, std::stop_token stop);
     /// The groups that end in each node, at most three. They differ in what they do at a value that is read elsewhere
     /// too: compute it again, where that reads no more memory than the value itself; read it; or provide it, where it
     /// has the shape of the root. A producer smaller than the root is taken in only where computing it again for each
     /// element costs little. No group ends in a link of a chain that is within a long one, unless it is
-    /// `wanted`. Throws Cancelled on a stop.
-    std::vector<std::vector<Tile>> all(const std::vector<bool>& wanted, const std::stop_token& stop) const;
+    /// `wanted`.
+    std::vector<std::vector<Tile>> all(const std::vector<bool>& wanted);
 
 private:
     struct Group;
     struct Rim;
     enum class Shared { recompute, read, provide };
-    void at(ir::NodeId root, std::vector<Tile>& tiles, std::vector<bool>& passed) const;
+    /// What there is to know of a node, so that it is looked up once.
+    struct Facts {
+        std::uint32_t shape = 0;  ///< equal for equal shapes
+        bool elementwise = false, cheap = false, number = false;
+    };
+    /// A node's part in the group in the making. Where `group` is not its number, none.
+    enum class Part : std::uint8_t { none, member, read, refused, listed };
+    struct Mark {
+        std::uint32_t group = 0;
+        Part part = Part::none;
+        int value = 0;  ///< its number in the body
+    };
+
+    void at(ir::NodeId root, std::vector<Tile>& tiles, std::vector<bool>& passed);
     bool joins(ir::NodeId producer, ir::NodeId root) const;
-    bool grow(Group& group, Shared shared) const;
-    Tile tile_of(const Group& group, const std::vector<ir::NodeId>& outputs) const;
-    std::vector<ir::NodeId> shared_values(const Group& group) const;
+    bool grow(Group& group, Shared shared);
+    std::optional<ir::NodeId> next_producer(const Group& group, Shared shared) const;
+    Rim widened(Rim rim, ir::NodeId producer, const Group& group) const;
+    void take(ir::NodeId producer, Group& group);
+    void list_reads(Group& group);
+    Tile tile_of(const Group& group, const std::vector<ir::NodeId>& outputs);
+    std::vector<ir::NodeId> shared_values(const Group& group);
     std::vector<int> uses_inside(const Group& group) const;
     bool is_link(ir::NodeId id, int steps) const;
     void pass_over(const Group& group, std::vector<bool>& passed) const;
-    bool reads_later(ir::NodeId input, ir::NodeId output) const;
+    Part part_of(ir::NodeId id) const { return marks_[id].group == group_ ? marks_[id].part : Part::none; }
+    void set_part(ir::NodeId id, Part part) { marks_[id] = {group_, part, 0}; }
 
     const ir::GraphData& graph_;
+    std::stop_token stop_;
     std::vector<int> uses_;
+    std::vector<Facts> facts_;
+    std::vector<Mark> marks_;
+    std::uint32_t group_ = 0;
+    Ancestors ancestors_;
+    Bodies bodies_;
 };
 
 }  // namespace cairn::inline v0::fuse

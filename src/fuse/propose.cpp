@@ -74,7 +74,7 @@ std::vector<Tile> propose(const ir::GraphData& graph, std::span<const Definition
         for (const Tile& tile : found)
             for (const NodeId input : tile.inputs) read_by_match[input] = true;
     std::vector<std::vector<Tile>> groups(count);
-    if (options.elementwise) groups = Groups(graph).all(read_by_match, options.stop);
+    if (options.elementwise) groups = Groups(graph, options.stop).all(read_by_match);
     std::vector<Tile> tiles;
     for (NodeId id = 0; id < count; ++id) {
         if (ir::is_given(graph.node(id))) continue;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cairn/kernel.hpp"
+#include "fuse/bodies.hpp"
 #include "ir/graph_data.hpp"
 
 #include <span>
@@ -17,7 +18,7 @@ namespace cairn::inline v0::fuse {
 struct Tile {
     std::string definition;            ///< a Definition's name, `elementwise`, or the atomic op of a single node
     Attributes attributes;             ///< as a Problem of that definition lists them
-    std::vector<Step> body;            ///< of `elementwise`
+    Body body;                         ///< of `elementwise`
     std::vector<int> results;          ///< of `elementwise`: the value number of each output
     std::vector<ir::NodeId> inputs;    ///< nodes read, in the definition's operand order
     std::vector<ir::NodeId> outputs;   ///< nodes provided

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "ir/graph_data.hpp"
+
+#include <cstddef>
+#include <stop_token>
+#include <utility>
+#include <vector>
+
+namespace cairn::inline v0::fuse {
+
+/// The nearest values that each node is computed from.
+class Ancestors {
+public:
+    Ancestors(const ir::GraphData& graph, std::stop_token stop) : graph_(graph), stop_(std::move(stop)) {}
+    /// True when `node` is `ancestor` or computed from it, or from so many values above it (256) that it may be. Throws
+    /// Cancelled on a stop.
+    ///
+    ///     %3 = add %2, %0    may_rest_on(3, 0) = true    may_rest_on(3, 1) = false, where %2 does not
+    bool may_rest_on(ir::NodeId node, ir::NodeId ancestor);
+
+private:
+    void find();
+
+    const ir::GraphData& graph_;
+    std::stop_token stop_;
+    std::vector<std::size_t> start_;   // of each node's list in `nearest_`
+    std::vector<ir::NodeId> nearest_;  // newest first, the node itself at the front
+};
+
+}  // namespace cairn::inline v0::fuse
