@@ -240,7 +240,7 @@ private:
     }
 
     select::Options selecting(const Driver& driver) const {
-        return {driver.enabled("search"), driver.enabled("pack"), options_.stop};
+        return {driver.enabled("search"), driver.enabled("pack"), options_.stop, !options_.dump_stages.empty()};
     }
 
     /// Picks the fastest of these ways and plans its memory.

@@ -3,7 +3,8 @@
 #include "cairn/error.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <cstdint>
+#include <deque>
 #include <string>
 
 namespace cairn::inline v0::select {
@@ -15,7 +16,14 @@ constexpr std::size_t most_alternatives = 64;
 struct Option {
     Alternative alternative;  // needs and provides ascending
     int decision;             // index into the reduction's decisions
+    std::uint64_t marks = 0;  // a bit for each need, some needs sharing one; none before it is asked for
 };
+
+std::uint64_t marks_of(Option& option) {
+    if (option.marks == 0)
+        for (const int need : option.alternative.needs) option.marks |= std::uint64_t{1} << (need % 64);
+    return option.marks;
+}
 
 bool includes(const std::vector<int>& all, const std::vector<int>& some) {
     return std::includes(all.begin(), all.end(), some.begin(), some.end());
@@ -23,10 +31,16 @@ bool includes(const std::vector<int>& all, const std::vector<int>& some) {
 
 bool holds(const std::vector<int>& goals, int goal) { return std::binary_search(goals.begin(), goals.end(), goal); }
 
-std::vector<int> merged(const std::vector<int>& a, const std::vector<int>& b) {
-    std::vector<int> result;
-    std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(result));
-    return result;
+bool overlap(const std::vector<int>& a, const std::vector<int>& b) {
+    return std::any_of(a.begin(), a.end(), [&](int goal) { return holds(b, goal); });
+}
+
+// Few are added to many, and to their end.
+void add(std::vector<int>& goals, const std::vector<int>& more) {
+    for (const int goal : more) {
+        const auto at = std::lower_bound(goals.begin(), goals.end(), goal);
+        if (at == goals.end() || *at != goal) goals.insert(at, goal);
+    }
 }
 
 }  // namespace
@@ -34,7 +48,12 @@ std::vector<int> merged(const std::vector<int>& a, const std::vector<int>& b) {
 class Reducer {
 public:
     Reducer(const SearchProblem& problem, const std::stop_token& stop)
-        : stop_(stop), options_(problem.goals.size()), brings_(problem.goals.size(), false), roots_(problem.roots) {
+        : stop_(stop),
+          options_(problem.goals.size()),
+          brings_(problem.goals.size(), false),
+          changes_(problem.goals.size(), 0),
+          refused_(problem.goals.size()),
+          roots_(problem.roots) {
         std::sort(roots_.begin(), roots_.end());
         const std::vector<bool> reachable = reachable_goals(problem);
         const auto possible = [&](int goal) { return reachable[static_cast<std::size_t>(goal)]; };
@@ -47,11 +66,12 @@ public:
                 std::sort(option.alternative.needs.begin(), option.alternative.needs.end());
                 std::sort(option.alternative.provides.begin(), option.alternative.provides.end());
                 brings_[g] = brings_[g] || !option.alternative.provides.empty() ||
-                             std::any_of(option.alternative.needs.begin(), option.alternative.needs.end(),
-                                         [&](int need) { return brings(need); });
+                             std::any_of(needs.begin(), needs.end(), [&](int need) { return brings(need); });
                 options_[g].push_back(std::move(option));
             }
-            prune(options_[g]);
+            std::vector<Entrant> all;
+            for (Option& option : options_[g]) all.push_back({&option, &option});
+            options_[g] = taken(unbeaten(all));
         }
         for (const int root : problem.roots)
             if (!possible(root))
@@ -64,6 +84,19 @@ public:
     }
 
 private:
+    static constexpr int none = -1, several = -2;
+
+    /// An option of a goal, and that of a lower goal which has gone into it; without one it has been there before.
+    struct Entrant {
+        Option* option;
+        const Option* lower;
+    };
+    /// A user that had no room for a goal, both being as they were after so many changes.
+    struct Refused {
+        int by = none, changes_of_user = 0, changes_of_goal = 0;
+        friend bool operator==(const Refused&, const Refused&) = default;
+    };
+
     void go_on() const {
         if (stop_.stop_requested()) throw Cancelled("select");
     }
@@ -76,23 +109,38 @@ private:
         return static_cast<int>(result_.decisions_.size()) - 1;
     }
 
-    bool beats(const Alternative& a, const Alternative& b) const {
-        if (a.cost > b.cost || a.provides != b.provides || !includes(b.needs, a.needs)) return false;
-        return std::all_of(b.needs.begin(), b.needs.end(),
-                           [&](int need) { return !brings(need) || holds(a.needs, need); });
+    bool beats(Option& one, Option& other) {
+        ++result_.work;
+        const Alternative &a = one.alternative, &b = other.alternative;
+        if (a.cost > b.cost || (marks_of(one) & ~marks_of(other)) != 0 || a.provides != b.provides) return false;
+        result_.work += a.needs.size() + b.needs.size();
+        return includes(b.needs, a.needs) && std::all_of(b.needs.begin(), b.needs.end(), [&](int need) {
+                   return !brings(need) || holds(a.needs, need);
+               });
     }
 
-    /// Keeps options none of the others beats; of equal ones the first.
-    void prune(std::vector<Option>& options) const {
-        std::vector<Option> kept;
-        for (Option& option : options) {
-            if (std::any_of(kept.begin(), kept.end(),
-                            [&](const Option& o) { return beats(o.alternative, option.alternative); }))
+    /// Options none of the others beats; of equal ones the first. Those that have been there before do not beat each
+    /// other.
+    std::vector<Entrant> unbeaten(const std::vector<Entrant>& all) {
+        const auto beats_other = [&](const Entrant& one, const Entrant& other) {
+            return (one.lower != nullptr || other.lower != nullptr) && beats(*one.option, *other.option);
+        };
+        std::vector<Entrant> kept;
+        for (const Entrant& entrant : all) {
+            go_on();
+            if (std::any_of(kept.begin(), kept.end(), [&](const Entrant& k) { return beats_other(k, entrant); }))
                 continue;
-            std::erase_if(kept, [&](const Option& o) { return beats(option.alternative, o.alternative); });
-            kept.push_back(std::move(option));
+            std::erase_if(kept, [&](const Entrant& k) { return beats_other(entrant, k); });
+            kept.push_back(entrant);
         }
-        options = std::move(kept);
+        return kept;
+    }
+
+    static std::vector<Option> taken(const std::vector<Entrant>& entrants) {
+        std::vector<Option> options;
+        options.reserve(entrants.size());
+        for (const Entrant& entrant : entrants) options.push_back(std::move(*entrant.option));
+        return options;
     }
 
     /// Forgets goals nothing rests on.
@@ -110,62 +158,86 @@ private:
         return changed;
     }
 
+    void note(const Option& option, int by) {
+        result_.work += option.alternative.needs.size() + option.alternative.provides.size();
+        for (const int need : option.alternative.needs) {
+            int& known = user_[static_cast<std::size_t>(need)];
+            known = known == none || known == by ? by : several;
+        }
+        for (const int goal : option.alternative.provides) user_[static_cast<std::size_t>(goal)] = several;
+    }
+
     /// Takes every goal that it may into its only user.
     bool absorb() {
-        constexpr int none = -1, several = -2;
-        std::vector<int> user(options_.size(), none);
-        const auto note = [&](int goal, int by) {
-            int& known = user[static_cast<std::size_t>(goal)];
-            known = known == none || known == by ? by : several;
-        };
-        const auto note_all = [&](int by) {
-            for (const Option& option : options(by)) {
-                for (const int need : option.alternative.needs) note(need, by);
-                for (const int goal : option.alternative.provides) user[static_cast<std::size_t>(goal)] = several;
-            }
-        };
-        for (const int root : roots_) user[static_cast<std::size_t>(root)] = several;
+        user_.assign(options_.size(), none);
+        for (const int root : roots_) user_[static_cast<std::size_t>(root)] = several;
         bool changed = false;
         // All that can need a goal or provide it is higher: it has been noted when the goal's turn comes.
         for (int goal = static_cast<int>(options_.size()) - 1; goal >= 0; --goal) {
             go_on();
-            const int by = user[static_cast<std::size_t>(goal)];
-            if (by >= 0 && absorb_into(goal, by)) {
+            const int by = user_[static_cast<std::size_t>(goal)];
+            if (by >= 0 && absorb_into(goal, by))
                 changed = true;
-                note_all(by);
-            } else {
-                note_all(goal);
-            }
+            else
+                for (const Option& option : options(goal)) note(option, goal);
         }
         return changed;
     }
 
     bool absorb_into(int goal, int by) {
-        std::vector<Option> joined;
-        for (const Option& upper : options(by)) {
-            if (!holds(upper.alternative.needs, goal)) {
-                joined.push_back(upper);
+        int &user_changes = changes_[static_cast<std::size_t>(by)], &changes = changes_[static_cast<std::size_t>(goal)];
+        Refused& refused = refused_[static_cast<std::size_t>(goal)];
+        const Refused now{by, user_changes, changes};
+        if (refused == now) return false;
+        std::deque<Option> made;
+        const std::vector<Entrant> entrants = unbeaten(joined(goal, by, made));
+        // None left: the search will say that there is no way.
+        if (entrants.empty() || entrants.size() > std::max(most_alternatives, options(by).size())) {
+            refused = now;
+            return false;
+        }
+        for (const Entrant& entrant : entrants)
+            if (entrant.lower != nullptr) note(*entrant.lower, by);
+        options(by) = taken(entrants);
+        options(goal).clear();
+        ++user_changes, ++changes;
+        return true;
+    }
+
+    /// The options of `by` with those of `goal` put in its place; what is `made` for that stays there.
+    std::vector<Entrant> joined(int goal, int by, std::deque<Option>& made) {
+        std::vector<Entrant> all;
+        const auto needs_it = [&](const Option& upper) { return holds(upper.alternative.needs, goal); };
+        const auto fits = [](const Option& lower, const Option& upper) {
+            return !overlap(lower.alternative.provides, upper.alternative.provides);
+        };
+        // What needs much would else be copied once for each of its needs.
+        const auto keeps_place = [&](const Option& upper) { return !needs_it(upper) || fits(options(goal)[0], upper); };
+        const bool in_place =
+            options(goal).size() == 1 && std::all_of(options(by).begin(), options(by).end(), keeps_place);
+        for (Option& upper : options(by)) {
+            if (!needs_it(upper)) {
+                all.push_back({&upper, nullptr});
                 continue;
             }
             for (const Option& lower : options(goal)) {
-                const bool twice = std::any_of(lower.alternative.provides.begin(), lower.alternative.provides.end(),
-                                               [&](int other) { return holds(upper.alternative.provides, other); });
-                if (twice) continue;
-                Option both = upper;
-                std::erase(both.alternative.needs, goal);
-                both.alternative.cost += lower.alternative.cost;
-                both.alternative.needs = merged(both.alternative.needs, lower.alternative.needs);
-                both.alternative.provides = merged(both.alternative.provides, lower.alternative.provides);
-                both.decision = decided({-1, -1, upper.decision, lower.decision});
-                joined.push_back(std::move(both));
+                if (!fits(lower, upper)) continue;
+                Option& both = in_place ? upper : made.emplace_back(upper);
+                put_in(lower, goal, both);
+                all.push_back({&both, &lower});
             }
         }
-        prune(joined);
-        // None left: the search will say that there is no way.
-        if (joined.empty() || joined.size() > std::max(most_alternatives, options(by).size())) return false;
-        options(by) = std::move(joined);
-        options(goal).clear();
-        return true;
+        return all;
+    }
+
+    void put_in(const Option& lower, int goal, Option& upper) {
+        std::vector<int>& needs = upper.alternative.needs;
+        needs.erase(std::lower_bound(needs.begin(), needs.end(), goal));
+        add(needs, lower.alternative.needs);
+        add(upper.alternative.provides, lower.alternative.provides);
+        upper.alternative.cost += lower.alternative.cost;
+        upper.decision = decided({none, none, upper.decision, lower.decision});
+        upper.marks = 0;
     }
 
     Reduction numbered() {
@@ -198,6 +270,9 @@ private:
     const std::stop_token& stop_;
     std::vector<std::vector<Option>> options_;
     std::vector<bool> brings_;  // whether it, or something below it, may provide further goals
+    std::vector<int> user_;     // of each goal: its only user so far
+    std::vector<int> changes_;  // of each goal's options
+    std::vector<Refused> refused_;
     std::vector<int> roots_;
     Reduction result_;
 };
@@ -213,22 +288,36 @@ void Reduction::decide(int goal, int alternative, std::vector<int>& choice) cons
     }
 }
 
+// Each goal is followed once: to the alternatives that wait for it, and from those that wait for nothing more on.
 std::vector<bool> reachable_goals(const SearchProblem& problem) {
+    struct Way {
+        int goal;
+        const Alternative* alternative;
+        std::size_t missing;
+    };
+    std::vector<Way> ways;
+    std::vector<std::vector<std::size_t>> waiting(problem.goals.size());
     std::vector<bool> reachable(problem.goals.size(), false);
-    const auto reached = [&](int goal) { return reachable[static_cast<std::size_t>(goal)]; };
-    // What comes along with a higher goal may open a way to goals in between, so once is not always enough.
-    for (bool changed = true; changed;) {
-        changed = false;
-        const auto reach = [&](std::size_t goal) {
-            changed = changed || !reachable[goal];
-            reachable[goal] = true;
-        };
-        for (std::size_t g = 0; g < problem.goals.size(); ++g)
-            for (const Alternative& alternative : problem.goals[g]) {
-                if (!std::all_of(alternative.needs.begin(), alternative.needs.end(), reached)) continue;
-                reach(g);
-                for (const int goal : alternative.provides) reach(static_cast<std::size_t>(goal));
-            }
+    std::vector<int> open;
+    const auto reach = [&](int goal) {
+        if (!reachable[static_cast<std::size_t>(goal)]) open.push_back(goal);
+        reachable[static_cast<std::size_t>(goal)] = true;
+    };
+    const auto take = [&](const Way& way) {
+        reach(way.goal);
+        for (const int goal : way.alternative->provides) reach(goal);
+    };
+    for (std::size_t g = 0; g < problem.goals.size(); ++g)
+        for (const Alternative& alternative : problem.goals[g]) {
+            for (const int need : alternative.needs) waiting[static_cast<std::size_t>(need)].push_back(ways.size());
+            ways.push_back({static_cast<int>(g), &alternative, alternative.needs.size()});
+            if (alternative.needs.empty()) take(ways.back());
+        }
+    while (!open.empty()) {
+        const auto goal = static_cast<std::size_t>(open.back());
+        open.pop_back();
+        for (const std::size_t w : waiting[goal])
+            if (--ways[w].missing == 0) take(ways[w]);
     }
     return reachable;
 }

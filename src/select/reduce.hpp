@@ -12,6 +12,7 @@ namespace cairn::inline v0::select {
 class Reduction {
 public:
     SearchProblem problem;
+    std::size_t work = 0;  ///< goals looked at to find it, in alternatives and to compare them
 
     /// Enters into `choice` what an alternative of the smaller problem stands for in the given one.
     void decide(int goal, int alternative, std::vector<int>& choice) const;

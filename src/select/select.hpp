@@ -13,6 +13,7 @@ struct Options {
     bool search = true;  ///< false: each node on its own, by the first kernel that accepts
     bool packed = true;  ///< consider packed weights
     std::stop_token stop;
+    bool bound = false;  ///< also find Selection::low: a search of its own
 };
 
 /// A candidate and the goal it was chosen for.
@@ -26,8 +27,8 @@ struct Selection {
     std::vector<Choice> chosen;  ///< operands come before their users, but for multi-output tiles; emit() orders them
     std::vector<GoalKey> resident;  ///< what its runs keep in memory
     double seconds = 0;             ///< expected for one run at representative sizes
-    double low = 0;                 ///< no cover can take less, if all estimates' lower bounds are right
-    std::size_t states = 0;         ///< of the search
+    double low = 0;          ///< where asked for: no cover can take less, if all estimates' lower bounds are right
+    std::size_t states = 0;  ///< of the search
     std::size_t regions = 0, regions_solved = 0;
     bool exact = true;
 };
