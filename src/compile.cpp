@@ -249,7 +249,7 @@ private:
         driver.begin("select");
         const select::Options select_options = selecting(driver);
         select::Candidates candidates(*bucket.graph, context_.kernels(), context_.isa(), costs_, select_options.packed,
-                                      resident_);
+                                      resident_, options_.stop);
         const select::Selection selection = select::select(*bucket.graph, bucket.tiles, candidates, select_options);
         driver.end(
             "select", [] { return std::string(); }, [&] { return select::to_string(selection); });

@@ -2,7 +2,9 @@
 
 #include "types/hash.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <functional>
 #include <string>
 
 namespace cairn::inline v0::fuse {
@@ -13,7 +15,34 @@ std::uint32_t head_of(ir::Op op, DType dtype, std::size_t operands) {
            static_cast<std::uint32_t>(op);
 }
 
+bool same_step(const Step& a, const Step& b) {
+    return a.op == b.op && a.operands == b.operands && a.dtype == b.dtype &&
+           std::bit_cast<std::uint64_t>(a.number) == std::bit_cast<std::uint64_t>(b.number);
+}
+
+std::size_t hash_of(const std::vector<Step>& steps) {
+    std::size_t seed = steps.size();
+    for (const Step& step : steps) {
+        types::mix(seed, std::hash<std::string>()(step.op));
+        types::mix(seed, static_cast<std::size_t>(step.dtype));
+        types::mix(seed, std::bit_cast<std::uint64_t>(step.number));
+        for (const int operand : step.operands) types::mix(seed, static_cast<std::size_t>(operand));
+    }
+    return seed;
+}
+
 }  // namespace
+
+Body::Body(std::vector<Step> steps) {
+    if (steps.empty()) return;
+    const std::size_t hash = hash_of(steps);
+    stored_ = std::make_shared<const Stored>(Stored{std::move(steps), hash});
+}
+
+bool operator==(const Body& a, const Body& b) {
+    return a.stored_ == b.stored_ ||
+           (a.hash() == b.hash() && std::equal(a.begin(), a.end(), b.begin(), b.end(), same_step));
+}
 
 void Bodies::constant(DType dtype, double number) {
     const auto bits = std::bit_cast<std::uint64_t>(number);

@@ -3,7 +3,6 @@
 #include "cairn/problem.hpp"
 #include "ir/op_table.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -18,21 +17,25 @@ namespace cairn::inline v0::fuse {
 class Body {
 public:
     Body() = default;
-    Body(std::vector<Step> steps) : steps_(std::make_shared<const std::vector<Step>>(std::move(steps))) {}
+    Body(std::vector<Step> steps);
     operator std::vector<Step>() const { return {begin(), end()}; }
 
-    const Step* begin() const { return steps_ == nullptr ? nullptr : steps_->data(); }
+    const Step* begin() const { return stored_ == nullptr ? nullptr : stored_->steps.data(); }
     const Step* end() const { return begin() + size(); }
-    std::size_t size() const { return steps_ == nullptr ? 0 : steps_->size(); }
+    std::size_t size() const { return stored_ == nullptr ? 0 : stored_->steps.size(); }
     bool empty() const { return size() == 0; }
-    const Step& operator[](std::size_t i) const { return (*steps_)[i]; }
-    const Step& back() const { return steps_->back(); }
-    friend bool operator==(const Body& a, const Body& b) {
-        return a.steps_ == b.steps_ || std::equal(a.begin(), a.end(), b.begin(), b.end());
-    }
+    const Step& operator[](std::size_t i) const { return begin()[i]; }
+    const Step& back() const { return begin()[size() - 1]; }
+    std::size_t hash() const { return stored_ == nullptr ? 0 : stored_->hash; }
+    /// To the bit: zeros of different signs are different numbers, and NaN is itself.
+    friend bool operator==(const Body& a, const Body& b);
 
 private:
-    std::shared_ptr<const std::vector<Step>> steps_;
+    struct Stored {
+        std::vector<Step> steps;
+        std::size_t hash;
+    };
+    std::shared_ptr<const Stored> stored_;
 };
 
 /// Makes bodies step by step, equal ones once.

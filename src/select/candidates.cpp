@@ -36,33 +36,30 @@ void expand_inputs(Problem& problem) {
     }
 }
 
-/// Calls one of a kernel's functions. What it throws is its refusal: a kernel's fault is none of the graph's.
-template <typename F>
-void ask_kernel(std::string_view function, Refusal& refusal, const F& call) {
-    try {
-        call();
-    } catch (const std::exception& error) {
-        refusal = fmt::format("its {} failed: {}", function, error.what());
-    } catch (...) { refusal = fmt::format("its {} threw what is no std::exception", function); }
+template <typename T>
+void append_bytes(std::string& text, const std::vector<T>& values) {
+    text.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
 }
 
 }  // namespace
 
 Candidates::Candidates(const ir::GraphData& graph, const KernelSet& kernels, Isa isa, const CostSource& costs,
-                       bool use_packed, std::set<std::string>& resident)
+                       bool use_packed, std::set<std::string>& resident, const std::stop_token& stop)
     : graph_(&graph),
       kernels_(&kernels),
-      isa_(isa),
-      costs_(costs),
       use_packed_(use_packed),
-      sizes_(representative_sizes(*graph.symbols())),
+      judge_(kernels, isa, costs, *graph.symbols()),
       views_(views_of(graph)),
       bound_(ir::bound_nodes(graph)),
       resident_(&resident),
       origins_(graph.nodes().size()) {
-    for (const Kernel& kernel : kernels.kernels) by_definition_.emplace(kernel.definition, &kernel);
+    find_origins(stop);
+}
+
+void Candidates::find_origins(const std::stop_token& stop) {
     for (NodeId id = 0; id < origins_.size(); ++id) {
-        const ir::Node& node = graph.node(id);
+        if (stop.stop_requested()) throw Cancelled("select");
+        const ir::Node& node = graph_->node(id);
         // Repeated to a size known only in a run, a weight is no longer something to make once.
         const auto is_fixed = [](const Dim& size) { return size.is_constant(); };
         const auto is_bound = [&](NodeId operand) { return bound_[operand]; };
@@ -74,10 +71,8 @@ Candidates::Candidates(const ir::GraphData& graph, const KernelSet& kernels, Isa
         for (const Attribute& attribute : node.attributes)
             if (const auto* list = std::get_if<std::vector<Dim>>(&attribute.value))
                 for (const Dim& dim : *list) text += ' ' + cairn::to_string(dim);
-        if (node.values != nullptr)
-            for (const double value : *node.values) text += fmt::format(" {}", value);
-        if (node.wide != nullptr)
-            for (const std::int64_t value : *node.wide) text += fmt::format(" {}", value);
+        if (node.values != nullptr) append_bytes(text, *node.values);
+        if (node.wide != nullptr) append_bytes(text, *node.wide);
         for (const NodeId operand : node.operands) text += ' ' + origins_[operand];
         origins_[id] = cairn::to_string(digest(text));
     }
@@ -110,90 +105,58 @@ std::pair<NodeId, std::string> Candidates::packed_key(NodeId node, const std::st
 
 TensorDesc Candidates::describe(const Source& source) const {
     const ir::Node& node = graph_->node(source.node);
-    TensorDesc desc = TensorDesc::dense(node.dtype, node.shape);
-    desc.bound = bound_[source.node];
-    if (source.form == Form::seen) desc.strides = views_[source.node].strides;
+    TensorDesc desc;
+    desc.dtype = node.dtype;
+    desc.shape = node.shape;
+    desc.strides = source.form == Form::seen ? views_[source.node].strides : dense_strides(node.shape);
     if (source.form == Form::packed) desc.layout = source.layout;
+    desc.bound = bound_[source.node];
     return desc;
 }
 
-std::shared_ptr<const Problem> Candidates::problem_of(const fuse::Tile& tile,
-                                                      const std::vector<Source>& sources) const {
-    auto problem = std::make_shared<Problem>();
-    problem->definition = tile.definition;
-    problem->attributes = tile.attributes;
-    problem->body = tile.body;
-    problem->results = tile.results;
-    for (const Source& source : sources) problem->inputs.push_back(describe(source));
+/// Without its body.
+Problem Candidates::problem_of(const fuse::Tile& tile, const std::vector<Source>& sources) const {
+    Problem problem;
+    problem.definition = tile.definition;
+    problem.attributes = tile.attributes;
+    problem.results = tile.results;
+    problem.inputs.reserve(sources.size());
+    for (const Source& source : sources) problem.inputs.push_back(describe(source));
     for (const NodeId output : tile.outputs) {
         const ir::Node& node = graph_->node(output);
-        problem->outputs.push_back(TensorDesc::dense(node.dtype, node.shape));
+        problem.outputs.push_back(TensorDesc::dense(node.dtype, node.shape));
     }
-    if (broadcasts_inputs(tile.definition) || tile.definition == "matmul") expand_inputs(*problem);
+    if (broadcasts_inputs(tile.definition) || tile.definition == "matmul") expand_inputs(problem);
     if (changes_state(tile, *graph_)) {
         // The new rows go where they belong in the state's memory; older ones stay where they are.
-        TensorDesc rows = problem->inputs.back();
+        TensorDesc rows = problem.inputs.back();
         rows.strides = views_[tile.outputs[0]].strides;
         rows.bound = false;
-        problem->definition = "copy";
-        problem->attributes.clear();
-        problem->inputs.erase(problem->inputs.begin());
-        problem->outputs = {rows};
+        problem.definition = "copy";
+        problem.attributes.clear();
+        problem.inputs.erase(problem.inputs.begin());
+        problem.outputs = {rows};
     }
     return problem;
 }
 
-void Candidates::ask(const Kernel& kernel, const Problem& problem, Judged& judged) const {
-    ask_kernel("accepts", judged.refusal, [&] { judged.refusal = kernel.accepts(problem); });
-    if (!judged.refusal.empty()) return;
-    ask_kernel("cost", judged.refusal, [&] { judged.estimate = estimate(kernel, at_sizes(problem, sizes_), costs_); });
-    if (!judged.refusal.empty() || kernel.workspace == nullptr) return;
-    Dim bytes = 0;
-    ask_kernel("workspace", judged.refusal, [&] { bytes = kernel.workspace(problem, costs_.policy.threads); });
-    if (!judged.refusal.empty()) return;
-    if (bytes.symbols() != nullptr && bytes.symbols() != graph_->symbols())
-        judged.refusal = "its workspace has symbols of another table";
-    else if (!provably_le(0, bytes))
-        judged.refusal = "its workspace may be negative: " + cairn::to_string(bytes);
-}
-
 bool Candidates::can_prepare(const Candidate& candidate) {
-    const Kernel& kernel = *candidate.kernel;
-    if (kernel.prepare == nullptr) return true;
-    Judged& judged = judge(kernel, *candidate.problem, to_string(*candidate.problem));
-    if (judged.prepared) return true;
-    ask_kernel("prepare", judged.refusal, [&] { kernel.prepare(*candidate.problem, costs_.policy.threads); });
-    return judged.prepared = judged.refusal.empty();
+    return candidate.kernel->prepare == nullptr ||
+           judge_.can_prepare(judge_.question(*candidate.problem), *candidate.kernel);
 }
 
-Candidates::Judged& Candidates::judge(const Kernel& kernel, const Problem& problem, const std::string& text) {
-    const auto [it, fresh] = judged_.try_emplace(kernel.id + ' ' + text);
-    if (!fresh) return it->second;
-    if (kernel.isa > isa_)
-        it->second.refusal = fmt::format("needs {}, in use is {}", to_string(kernel.isa), to_string(isa_));
-    else if (kernel.device != Device::cpu)
-        it->second.refusal = fmt::format("runs on {}", to_string(kernel.device));
-    else
-        ask(kernel, problem, it->second);
-    return it->second;
+Candidates::Asked Candidates::ask(const fuse::Tile& tile, std::vector<Source> sources) {
+    Question& question = judge_.question(problem_of(tile, sources), tile.body);
+    return {&question, std::move(sources)};
 }
 
-Candidates::Question Candidates::question(const fuse::Tile& tile, std::vector<Source> sources) {
-    Question question;
-    question.problem = problem_of(tile, sources);
-    question.text = to_string(*question.problem);
-    question.problem = problems_.try_emplace(question.text, question.problem).first->second;
-    question.sources = std::move(sources);
-    return question;
-}
-
-bool Candidates::try_kernel(const Kernel& kernel, const fuse::Tile& tile, int index, const Question& question,
+bool Candidates::try_kernel(const Kernel& kernel, const fuse::Tile& tile, int index, const Asked& asked,
                             std::vector<Candidate>& found) {
-    const Judged& judged = judge(kernel, *question.problem, question.text);
+    const Judged& judged = judge_.judged(*asked.question, kernel);
     if (!judged.refusal.empty()) return false;
-    std::vector<Source> sources = question.sources;
+    std::vector<Source> sources = asked.sources;
     if (changes_state(tile, *graph_)) sources.erase(sources.begin());
-    found.push_back({index, &kernel, question.problem, std::move(sources), tile.outputs, judged.estimate});
+    found.push_back({index, &kernel, asked.question->problem(), std::move(sources), tile.outputs, judged.estimate});
     return true;
 }
 
@@ -206,13 +169,12 @@ std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index) {
     for (Source& source : dense)
         if (views_[source.node].base != source.node || is_state_version(graph_->node(source.node)))
             source.form = Form::dense, any = true;
-    const Question as_seen = question(tile, seen);
-    std::optional<Question> as_dense;
-    const std::string definition = changes_state(tile, *graph_) ? "copy" : tile.definition;
-    const auto [begin, end] = by_definition_.equal_range(definition);
-    for (auto it = begin; it != end; ++it) {
-        const Kernel& kernel = *it->second;
-        std::vector<Source> packed = seen;
+    const Asked as_seen = ask(tile, seen);
+    std::optional<Asked> as_dense;
+    for (const Kernel* row : judge_.kernels_of(as_seen.question->problem()->definition)) {
+        const Kernel& kernel = *row;
+        std::vector<Source> packed;
+        if (!kernel.packed_inputs.empty()) packed = seen;
         bool packable = use_packed_ && !kernel.packed_inputs.empty();
         for (const PackedInput& wanted : kernel.packed_inputs) {
             const auto i = static_cast<std::size_t>(wanted.input);
@@ -220,9 +182,9 @@ std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index) {
                 packable && i < seen.size() && bound_[seen[i].node] && graph_->node(seen[i].node).shape.size() == 2;
             if (packable) packed[i] = {seen[i].node, Form::packed, wanted.layout};
         }
-        if (packable) try_kernel(kernel, tile, index, question(tile, packed), found);
+        if (packable) try_kernel(kernel, tile, index, ask(tile, packed), found);
         if (try_kernel(kernel, tile, index, as_seen, found) || !any) continue;
-        if (!as_dense) as_dense = question(tile, dense);
+        if (!as_dense) as_dense = ask(tile, dense);
         try_kernel(kernel, tile, index, *as_dense, found);
     }
     return found;
@@ -234,9 +196,8 @@ std::vector<Candidate> Candidates::of_copy(NodeId node) {
     tile.inputs = {node};
     tile.outputs = {node};
     std::vector<Candidate> found;
-    const auto [begin, end] = by_definition_.equal_range("copy");
-    const Question as_seen = question(tile, {{node, Form::seen, {}}});
-    for (auto it = begin; it != end; ++it) try_kernel(*it->second, tile, -1, as_seen, found);
+    const Asked as_seen = ask(tile, {{node, Form::seen, {}}});
+    for (const Kernel* kernel : judge_.kernels_of("copy")) try_kernel(*kernel, tile, -1, as_seen, found);
     return found;
 }
 
@@ -249,30 +210,28 @@ std::vector<Candidate> Candidates::of_packing(NodeId node, const std::string& na
         std::swap(plain.shape[0], plain.shape[1]);
         std::swap(plain.strides[0], plain.strides[1]);
     }
-    auto problem = std::make_shared<Problem>();
-    problem->definition = "pack";
-    problem->inputs = {plain};
+    Problem problem;
+    problem.definition = "pack";
+    problem.inputs = {plain};
     TensorDesc packed = TensorDesc::dense(value.dtype, plain.shape);
     packed.layout = row->name;
-    problem->outputs = {packed};
+    problem.outputs = {packed};
+    Question& question = judge_.question(std::move(problem), {});
     std::vector<Candidate> found;
-    const std::string text = to_string(*problem);
-    const auto [begin, end] = by_definition_.equal_range("pack");
-    for (auto it = begin; it != end; ++it) {
-        const Judged& judged = judge(*it->second, *problem, text);
+    for (const Kernel* kernel : judge_.kernels_of("pack")) {
+        const Judged& judged = judge_.judged(question, *kernel);
         if (judged.refusal.empty())
-            found.push_back({-1, it->second, problem, {{node, Form::seen, {}}}, {}, judged.estimate});
+            found.push_back({-1, kernel, question.problem(), {{node, Form::seen, {}}}, {}, judged.estimate});
     }
     return found;
 }
 
 std::vector<Verdict> Candidates::verdicts(const Problem& problem) {
     std::vector<Verdict> verdicts;
-    const std::string text = to_string(problem);
-    const auto [begin, end] = by_definition_.equal_range(problem.definition);
-    for (auto it = begin; it != end; ++it) {
-        const Judged& judged = judge(*it->second, problem, text);
-        verdicts.push_back({it->second->id, judged.refusal, judged.estimate});
+    Question& question = judge_.question(problem);
+    for (const Kernel* kernel : judge_.kernels_of(problem.definition)) {
+        const Judged& judged = judge_.judged(question, *kernel);
+        verdicts.push_back({kernel->id, judged.refusal, judged.estimate});
     }
     return verdicts;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "fuse/tiles.hpp"
-#include "select/cost.hpp"
+#include "select/judge.hpp"
 #include "select/views.hpp"
 
 #include <map>
@@ -54,9 +54,10 @@ struct Candidate {
 /// Finds candidates; equal problems (of equal layers) are judged once.
 class Candidates {
 public:
-    /// `resident` names what programs of other buckets keep in memory; it must outlive this object.
+    /// `resident` names what programs of other buckets keep in memory; it must outlive this object. Throws Cancelled on
+    /// a stop.
     Candidates(const ir::GraphData& graph, const KernelSet& kernels, Isa isa, const CostSource& costs, bool use_packed,
-               std::set<std::string>& resident);
+               std::set<std::string>& resident, const std::stop_token& stop = {});
 
     /// All candidates of a tile: for each kernel of its definition the first form of operands it accepts among as seen,
     /// and views copied dense; and its packed form beside that.
@@ -81,36 +82,24 @@ public:
     std::pair<ir::NodeId, std::string> packed_key(ir::NodeId node, const std::string& layout) const;
 
 private:
-    struct Judged {
-        Refusal refusal;
-        Estimate estimate;
-        bool prepared = false;
-    };
-    /// A problem, its text, and how the operands are seen in it.
-    struct Question {
-        std::shared_ptr<const Problem> problem;
-        std::string text;
+    /// A problem, and how the operands are seen in it.
+    struct Asked {
+        Question* question;
         std::vector<Source> sources;
     };
-    void ask(const Kernel& kernel, const Problem& problem, Judged& judged) const;
-    Judged& judge(const Kernel& kernel, const Problem& problem, const std::string& text);
-    Question question(const fuse::Tile& tile, std::vector<Source> sources);
+    void find_origins(const std::stop_token& stop);
+    Asked ask(const fuse::Tile& tile, std::vector<Source> sources);
     TensorDesc describe(const Source& source) const;
-    std::shared_ptr<const Problem> problem_of(const fuse::Tile& tile, const std::vector<Source>& sources) const;
-    bool try_kernel(const Kernel& kernel, const fuse::Tile& tile, int index, const Question& question,
+    Problem problem_of(const fuse::Tile& tile, const std::vector<Source>& sources) const;
+    bool try_kernel(const Kernel& kernel, const fuse::Tile& tile, int index, const Asked& asked,
                     std::vector<Candidate>& found);
 
     const ir::GraphData* graph_;
     const KernelSet* kernels_;
-    Isa isa_;
-    CostSource costs_;
     bool use_packed_;
-    std::vector<std::int64_t> sizes_;
+    Judge judge_;
     std::vector<ValueView> views_;
     std::vector<bool> bound_;
-    std::multimap<std::string, const Kernel*> by_definition_;  // equal keys in list order
-    std::unordered_map<std::string, Judged> judged_;
-    std::unordered_map<std::string, std::shared_ptr<const Problem>> problems_;  // by text: equal tiles share one
     std::set<std::string>* resident_;
     std::vector<std::string> origins_;  // of bound values: how they are made from weights, the same in every bucket
 };

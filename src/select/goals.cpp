@@ -6,8 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <deque>
 #include <set>
+#include <utility>
 
 namespace cairn::inline v0::select {
 namespace {
@@ -29,11 +30,16 @@ class MemoBuilder {
 public:
     MemoBuilder(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, Candidates& candidates,
                 bool first_only, std::stop_token stop)
-        : graph_(graph), tiles_(tiles), candidates_(candidates), first_only_(first_only), stop_(std::move(stop)) {}
+        : graph_(graph),
+          tiles_(tiles),
+          candidates_(candidates),
+          first_only_(first_only),
+          stop_(std::move(stop)),
+          first_(graph.nodes().size(), -1) {}
 
     Memo build() {
         for (std::size_t t = 0; t < tiles_.size(); ++t) {
-            if (stop_.stop_requested()) throw Cancelled("select");
+            go_on();
             add_tile(static_cast<int>(t));
         }
         for (const ir::Output& output : graph_.outputs()) demand_output(output.node);
@@ -45,7 +51,53 @@ public:
     }
 
 private:
+    /// A candidate and the goals it rests on, by key.
+    struct Held {
+        Candidate candidate;
+        std::vector<int> needs;
+    };
+    /// A goal by the order in which goals were first spoken of; it has a number once it is visited.
+    struct Goal {
+        Key key;
+        int next;             ///< of the goals of its node, the one with the next layout
+        bool exists = false;  ///< there is a way to it: a candidate, or another goal's that brings it along
+        bool visited = false;
+        int number = -1;
+        std::vector<Held> ways;
+    };
+
+    void go_on() const {
+        if (stop_.stop_requested()) throw Cancelled("select");
+    }
+
     const std::vector<ValueView>& views() const { return candidates_.views(); }
+
+    Goal& at(int goal) { return goals_[static_cast<std::size_t>(goal)]; }
+
+    /// The goal of that key, made if there is none.
+    int goal_at(const Key& key) {
+        int* link = &first_[key.first];
+        while (*link >= 0 && at(*link).key.second < key.second) link = &at(*link).next;
+        if (*link >= 0 && at(*link).key.second == key.second) return *link;
+        const auto made = static_cast<int>(goals_.size());
+        const int after = std::exchange(*link, made);
+        goals_.push_back({key, after, false, false, -1, {}});
+        return made;
+    }
+    void add_way(const Key& key, Candidate candidate) {
+        Goal& goal = at(goal_at(key));
+        goal.exists = true;
+        goal.ways.push_back({std::move(candidate), {}});
+    }
+    /// All goals there are, by key. More may be made meanwhile.
+    template <typename Visit>
+    void for_each_goal(const Visit& visit) {
+        for (const int first : first_) {
+            go_on();
+            for (int goal = first; goal >= 0; goal = at(goal).next)
+                if (at(goal).exists) visit(goal);
+        }
+    }
 
     /// The value whose memory a tile output is written to: a reshape of all of a value is that value's memory.
     NodeId memory_of(NodeId output) const {
@@ -71,7 +123,7 @@ private:
                             [&](NodeId o) { return candidates_.bound()[o] != once; }))
                 continue;
             const NodeId top = *std::max_element(candidate.outputs.begin(), candidate.outputs.end());
-            found_[{top, ""}].push_back(std::move(candidate));
+            add_way({top, ""}, std::move(candidate));
             if (first_only_) break;
         }
     }
@@ -94,48 +146,49 @@ private:
 
     /// Copies and packings that candidates ask for, and what those rest on in turn.
     void add_conversions() {
-        std::set<Key> wanted;
-        for (const auto& [key, list] : found_)
-            for (const Candidate& candidate : list)
-                for (const Source& source : candidate.sources)
+        std::set<Key> wanted = roots_, residences;
+        for_each_goal([&](int goal) {
+            for (const Held& way : at(goal).ways)
+                for (const Source& source : way.candidate.sources)
                     if (source.form != Form::seen) wanted.insert(*goal_of(source, graph_, candidates_));
-        for (const Key& root : roots_) wanted.insert(root);
+        });
         for (const Key& key : wanted) {
             const auto& [node, layout] = key;
             const bool copied = layout == "dense" || (layout.empty() && views()[node].base != node);
             if (!copied && layout.empty()) continue;
+            go_on();
             for (Candidate& made : copied ? candidates_.of_copy(node) : candidates_.of_packing(node, layout))
-                found_[key].push_back(std::move(made));
+                add_way(key, std::move(made));
         }
-        std::set<Key> residences;
-        for (const auto& [key, list] : found_)
-            for (const Candidate& candidate : list)
-                for (const Source& source : candidate.sources)
-                    if (auto kept = residence_of(source, key.first)) residences.insert(std::move(*kept));
-        for (const Key& key : residences) found_[key].emplace_back();
+        for_each_goal([&](int goal) {
+            for (const Held& way : at(goal).ways)
+                for (const Source& source : way.candidate.sources)
+                    if (auto kept = residence_of(source, at(goal).key.first)) residences.insert(std::move(*kept));
+        });
+        for (const Key& key : residences) add_way(key, {});
     }
 
     /// The goal of keeping in memory what a run reads of a weight: for the bytes, beside the one for the value. What
     /// only the bind section reads need not stay.
     std::optional<Key> residence_of(const Source& source, NodeId top) const {
-        if (candidates_.bound()[top]) return std::nullopt;
+        if (candidates_.bound()[top] || !candidates_.bound()[views()[source.node].base]) return std::nullopt;
         const auto value = goal_of(source, graph_, candidates_);
         const Key form = value ? *value : Key{views()[source.node].base, ""};
         const bool heavy = candidates_.bound()[form.first] && graph_.node(form.first).op != Op::constant;
         return heavy ? std::optional(Key{form.first, form.second + std::string(resident_mark)}) : std::nullopt;
     }
 
-    std::vector<Key> needs_of(const Candidate& candidate, NodeId top) const {
-        std::vector<Key> needs;
+    std::vector<int> needs_of(const Candidate& candidate, NodeId top) {
+        std::vector<int> needs;
         for (const Source& source : candidate.sources) {
-            if (auto kept = residence_of(source, top)) needs.push_back(std::move(*kept));
-            if (auto need = goal_of(source, graph_, candidates_)) needs.push_back(std::move(*need));
+            if (const auto kept = residence_of(source, top)) needs.push_back(goal_at(*kept));
+            if (const auto need = goal_of(source, graph_, candidates_)) needs.push_back(goal_at(*need));
         }
         const ir::Node& node = graph_.node(top);
         if (ir::is(node, ir::OpClass::effect))
             if (const NodeId previous = node.operands[0]; !ir::is_given(graph_.node(previous)))
-                needs.push_back({previous, ""});
-        std::sort(needs.begin(), needs.end());
+                needs.push_back(goal_at({previous, ""}));
+        std::sort(needs.begin(), needs.end(), [&](int a, int b) { return at(a).key < at(b).key; });
         needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
         return needs;
     }
@@ -153,88 +206,94 @@ private:
     /// Numbers goals so that needs come first and everything about weights comes right before its first user: few goals
     /// then cross any place between two layers.
     void number() {
-        for (const auto& [key, list] : found_)
-            if (!candidates_.bound()[key.first]) visit(key);
-        for (const Key& root : roots_) visit(root);
-        memo_.problem.goals.resize(memo_.keys.size());
-        memo_.candidates.resize(memo_.keys.size());
-        for (std::size_t goal = 0; goal < memo_.keys.size(); ++goal) {
-            std::map<std::pair<std::vector<int>, std::vector<int>>, std::size_t> seen;
-            const Key key = memo_.keys[goal];
-            if (stop_.stop_requested()) throw Cancelled("select");
-            for (Candidate& candidate : found_[key]) add_alternative(goal, key, std::move(candidate), number_, seen);
+        for_each_goal([&](int goal) {
+            if (!candidates_.bound()[at(goal).key.first]) visit(goal);
+        });
+        for (const Key& root : roots_) visit(goal_at(root));
+        memo_.problem.goals.resize(numbered_.size());
+        memo_.candidates.resize(numbered_.size());
+        for (std::size_t number = 0; number < numbered_.size(); ++number) {
+            go_on();
+            Goal& goal = at(numbered_[number]);
+            memo_.keys.push_back(goal.key);
+            for (Held& way : goal.ways) add_alternative(number, goal, way);
         }
         reachable_ = reachable_goals(memo_.problem);
         for (const Key& root : roots_) {
             if (!is_reachable(root)) refuse(root.first);
-            memo_.problem.roots.push_back(number_.at(root));
+            memo_.problem.roots.push_back(at(goal_at(root)).number);
         }
     }
 
-    bool is_reachable(const Key& key) const {
-        const auto goal = number_.find(key);
-        return goal != number_.end() && reachable_[static_cast<std::size_t>(goal->second)];
+    bool is_reachable(const Key& key) {
+        const int goal = at(goal_at(key)).number;
+        return goal >= 0 && reachable_[static_cast<std::size_t>(goal)];
     }
 
-    /// What `key` rests on or brings along, in the order of its candidates. What no kernel makes alone still has a
+    /// What a goal rests on or brings along, in the order of its candidates. What no kernel makes alone still has a
     /// number: it can come along.
-    std::vector<Key> below(const Key& key) {
-        std::vector<Key> keys;
-        for (const Candidate& candidate : found_.at(key)) {
-            for (Key& need : needs_of(candidate, key.first)) keys.push_back(std::move(need));
-            for (const NodeId output : candidate.outputs)
-                if (output != key.first) keys.push_back(found_.try_emplace({output, ""}).first->first);
+    std::vector<int> below(int goal) {
+        std::vector<int> result;
+        const NodeId node = at(goal).key.first;
+        for (std::size_t w = 0; w < at(goal).ways.size(); ++w) {
+            std::vector<int> needs = needs_of(at(goal).ways[w].candidate, node);
+            result.insert(result.end(), needs.begin(), needs.end());
+            Held& way = at(goal).ways[w];
+            way.needs = std::move(needs);
+            for (const NodeId output : way.candidate.outputs) {
+                if (output == node) continue;
+                result.push_back(goal_at({output, ""}));
+                at(result.back()).exists = true;
+            }
         }
-        return keys;
+        return result;
     }
 
     /// Depth first, with a stack of its own: a chain of goals is as long as the graph is deep.
-    void visit(const Key& root) {
+    void visit(int root) {
         struct Visit {
-            Key key;
-            std::vector<Key> below;
+            int goal;
+            std::vector<int> below;
             std::size_t next = 0;
         };
         std::vector<Visit> open;
-        const auto enter = [&](const Key& key) {
-            if (found_.contains(key) && visited_.insert(key).second) open.push_back({key, below(key)});
+        const auto enter = [&](int goal) {
+            if (!at(goal).exists || std::exchange(at(goal).visited, true)) return;
+            open.push_back({goal, below(goal)});
         };
         enter(root);
         while (!open.empty()) {
-            if (stop_.stop_requested()) throw Cancelled("select");
+            go_on();
             if (Visit& visit = open.back(); visit.next < visit.below.size()) {
-                enter(Key(visit.below[visit.next++]));
+                enter(visit.below[visit.next++]);
                 continue;
             }
-            number_[open.back().key] = static_cast<int>(memo_.keys.size());
-            memo_.keys.push_back(open.back().key);
+            at(open.back().goal).number = static_cast<int>(numbered_.size());
+            numbered_.push_back(open.back().goal);
             open.pop_back();
         }
     }
 
     /// Among candidates that rest on the same goals and reach the same ones, only the cheapest matters to the search.
-    void add_alternative(std::size_t goal, const Key& key, Candidate candidate, const std::map<Key, int>& number,
-                         std::map<std::pair<std::vector<int>, std::vector<int>>, std::size_t>& seen) {
-        Alternative alternative{cost_of(candidate, key), {}, {}};
-        for (const Key& need : needs_of(candidate, key.first)) {
-            const auto it = number.find(need);
-            if (it == number.end() || it->second >= static_cast<int>(goal)) return;
-            alternative.needs.push_back(it->second);
+    void add_alternative(std::size_t number, const Goal& goal, Held& way) {
+        Alternative alternative{cost_of(way.candidate, goal.key), {}, {}};
+        for (const int need : way.needs) {
+            if (at(need).number < 0 || at(need).number >= static_cast<int>(number)) return;
+            alternative.needs.push_back(at(need).number);
         }
-        for (const NodeId output : candidate.outputs)
-            if (output != key.first) {
-                const auto it = number.find({output, ""});
-                if (it == number.end()) return;
-                alternative.provides.push_back(it->second);
-            }
-        auto& alternatives = memo_.problem.goals[goal];
-        const auto [it, fresh] = seen.try_emplace({alternative.needs, alternative.provides}, alternatives.size());
-        if (fresh) {
+        for (const NodeId output : way.candidate.outputs)
+            if (output != goal.key.first) alternative.provides.push_back(at(goal_at({output, ""})).number);
+        auto& alternatives = memo_.problem.goals[number];
+        auto& candidates = memo_.candidates[number];
+        const auto same = std::find_if(alternatives.begin(), alternatives.end(), [&](const Alternative& other) {
+            return other.needs == alternative.needs && other.provides == alternative.provides;
+        });
+        if (same == alternatives.end()) {
             alternatives.push_back(std::move(alternative));
-            memo_.candidates[goal].push_back(std::move(candidate));
-        } else if (alternative.cost < alternatives[it->second].cost) {
-            alternatives[it->second] = std::move(alternative);
-            memo_.candidates[goal][it->second] = std::move(candidate);
+            candidates.push_back(std::move(way.candidate));
+        } else if (alternative.cost < same->cost) {
+            candidates[static_cast<std::size_t>(same - alternatives.begin())] = std::move(way.candidate);
+            *same = std::move(alternative);
         }
     }
 
@@ -271,10 +330,11 @@ private:
     Candidates& candidates_;
     bool first_only_;
     std::stop_token stop_;
-    std::map<Key, std::vector<Candidate>> found_;
-    std::set<Key> roots_, visited_;
-    std::map<Key, int> number_;
-    std::vector<bool> reachable_;  // of each goal
+    std::deque<Goal> goals_;
+    std::vector<int> first_;  // goal of each node, by layout
+    std::vector<int> numbered_;
+    std::set<Key> roots_;
+    std::vector<bool> reachable_;  // of each numbered goal
     Memo memo_;
 };
 

@@ -39,7 +39,7 @@ Selection select_freely(const ir::GraphData& graph, const std::vector<fuse::Tile
         if (!candidates.bound()[memo.keys[goal].first]) selection.seconds += candidate.estimate.seconds;
         selection.chosen.push_back({memo.keys[goal], candidate});
     }
-    if (options.search && options.bound) selection.low = lower_bound_of(memo, candidates.bound(), search_options);
+    if (options.search && options.find_low) selection.low = lower_bound_of(memo, candidates.bound(), search_options);
     return selection;
 }
 

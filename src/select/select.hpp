@@ -12,8 +12,8 @@ namespace cairn::inline v0::select {
 struct Options {
     bool search = true;  ///< false: each node on its own, by the first kernel that accepts
     bool packed = true;  ///< consider packed weights
-    std::stop_token stop;
-    bool bound = false;  ///< also find Selection::low: a search of its own
+    std::stop_token stop = {};
+    bool find_low = false;  ///< also find Selection::low, by a search of its own
 };
 
 /// A candidate and the goal it was chosen for.

@@ -52,7 +52,8 @@ Profiled profile(const ir::GraphData& graph, const std::vector<fuse::Tile>& tile
     std::set<std::string> seen;
     while (Clock::now() < budget.end) {
         std::set<std::string> tried = resident;
-        select::Candidates candidates(graph, context.kernels(), context.isa(), costs, options.packed, tried);
+        select::Candidates candidates(graph, context.kernels(), context.isa(), costs, options.packed, tried,
+                                      options.stop);
         const auto calls = unknown_calls(select::select(graph, tiles, candidates, options), sizes, seen);
         if (calls.empty()) {
             result.complete = true;

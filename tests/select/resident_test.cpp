@@ -36,7 +36,7 @@ protected:
         graph.output("y", matmul(graph.input("x", DType::f32, {rows, 512}), graph.weight("w", DType::f32, {512, 512})));
         Candidates candidates(*graph.data(), kernels_, Isa::baseline, costs_, true, resident_);
         const auto tiles = fuse::propose(*graph.data(), kernels_.definitions, {});
-        const Selection selection = select(*graph.data(), tiles, candidates);
+        const Selection selection = select(*graph.data(), tiles, candidates, {.find_low = true});
         EXPECT_GT(selection.low, 0);
         EXPECT_LE(selection.low, selection.seconds);
         for (const Choice& choice : selection.chosen)

@@ -327,7 +327,8 @@ BodySource body_source(const Problem& problem) {
     }
     Step step{problem.definition, {}, problem.outputs.empty() ? DType::f32 : problem.outputs[0].dtype, 0};
     for (std::size_t i = 0; i < problem.inputs.size(); ++i) step.operands.push_back(static_cast<int>(i));
-    source.steps.push_back(std::move(step));
+    source.one.push_back(std::move(step));
+    source.steps = source.one;
     source.results.push_back(static_cast<int>(problem.inputs.size()));
     return source;
 }

@@ -4,16 +4,19 @@
 #include "kernels/cpu/simd/body.hpp"
 
 #include <memory>
+#include <span>
 #include <vector>
 
 /// From a Problem to the Body that runs it.
 namespace cairn::inline v0::kernels::cpu {
 
-/// The steps a Problem stands for: the body of `elementwise`, else the one step of its definition.
+/// The steps a Problem stands for: the body of `elementwise`, else the one step of its definition. It holds as long as
+/// the Problem does.
 struct BodySource {
     std::vector<DType> inputs;
-    std::vector<Step> steps;
+    std::span<const Step> steps;
     std::vector<int> results;
+    std::vector<Step> one;  ///< where the step is none of the Problem's
 };
 BodySource body_source(const Problem& problem);
 

@@ -46,7 +46,8 @@ Dim workspace(const Problem& problem, int threads) {
 Cost cost(const Problem& problem) {
     const double elements = static_cast<double>(element_count(problem.outputs[0].shape).constant());
     double flops = 0;
-    for (const Step& step : body_source(problem).steps) {
+    const BodySource source = body_source(problem);
+    for (const Step& step : source.steps) {
         const ElementOp* op = find_element_op(step.op);
         const bool is_move = step.op == "const" || step.op == "where";
         flops += op != nullptr ? op->cost : is_move ? 1 : 12;

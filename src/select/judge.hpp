@@ -1,0 +1,75 @@
+#pragma once
+
+#include "fuse/bodies.hpp"
+#include "select/cost.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+/// What kernels say to problems. Equal problems (of equal layers) are put to them once.
+namespace cairn::inline v0::select {
+
+/// A kernel's answer.
+struct Judged {
+    Refusal refusal;    ///< empty: it accepts
+    Estimate estimate;  ///< of one that accepts
+    bool prepared = false;
+};
+
+/// A problem, and what the kernels asked so far have said to it.
+class Question {
+public:
+    const std::shared_ptr<const Problem>& problem() const noexcept { return problem_; }
+
+private:
+    friend class Judge;
+    /// What was asked last: a refusal came there.
+    enum class Asked : std::uint8_t { nothing, accepts, cost, workspace, all };
+    struct Answer {
+        const Kernel* kernel;
+        Asked asked = Asked::nothing;
+        Judged judged = {};
+    };
+
+    std::shared_ptr<const Problem> problem_;
+    fuse::Body body_;
+    std::optional<Problem> sized_;
+    std::vector<Answer> answers_;
+};
+
+class Judge {
+public:
+    Judge(const KernelSet& kernels, Isa isa, const CostSource& costs, const Symbols& symbols);
+
+    /// The question that a problem with this body is; the problem's own body is left empty.
+    Question& question(Problem problem, const fuse::Body& body);
+    /// The same for a problem as it is.
+    Question& question(const Problem& problem);
+    /// Kernels for this definition, in list order.
+    std::span<const Kernel* const> kernels_of(const std::string& definition) const;
+    /// What a kernel says. The reference holds until another one is asked.
+    const Judged& judged(Question& question, const Kernel& kernel) { return answer(question, kernel).judged; }
+    /// Lets a kernel prepare what it accepts. False: it could not and refuses it from then on.
+    bool can_prepare(Question& question, const Kernel& kernel);
+
+private:
+    Question::Answer& answer(Question& question, const Kernel& kernel) const;
+    void ask(Question& question, Question::Answer& answer) const;
+    Refusal accepts(const Kernel& kernel, const Question& question) const;
+    Refusal workspace(const Kernel& kernel, const Question& question) const;
+    const Problem& sized(Question& question) const;
+
+    Isa isa_;
+    CostSource costs_;
+    const Symbols* symbols_;
+    std::vector<std::int64_t> sizes_;
+    std::unordered_map<std::string, std::vector<const Kernel*>> kernels_;  // by definition
+    std::unordered_multimap<std::size_t, Question> questions_;
+};
+
+}  // namespace cairn::inline v0::select
