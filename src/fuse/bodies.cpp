@@ -1,91 +1,89 @@
 #include "fuse/bodies.hpp"
 
+#include "ir/op_table.hpp"
 #include "types/hash.hpp"
 
-#include <algorithm>
 #include <bit>
-#include <functional>
 #include <string>
 
 namespace cairn::inline v0::fuse {
 namespace {
 
-std::uint32_t head_of(ir::Op op, DType dtype, std::size_t operands) {
-    return static_cast<std::uint32_t>(operands) << 16 | static_cast<std::uint32_t>(dtype) << 8 |
+using ir::Op;
+
+constexpr std::string_view constant_name = "const";
+
+// The first word of a step.
+std::uint32_t head_of(Op op, DType dtype, std::size_t behind) {
+    return static_cast<std::uint32_t>(behind) << 16 | static_cast<std::uint32_t>(dtype) << 8 |
            static_cast<std::uint32_t>(op);
 }
-
-bool same_step(const Step& a, const Step& b) {
-    return a.op == b.op && a.operands == b.operands && a.dtype == b.dtype &&
-           std::bit_cast<std::uint64_t>(a.number) == std::bit_cast<std::uint64_t>(b.number);
-}
-
-std::size_t hash_of(const std::vector<Step>& steps) {
-    std::size_t seed = steps.size();
-    for (const Step& step : steps) {
-        types::mix(seed, std::hash<std::string>()(step.op));
-        types::mix(seed, static_cast<std::size_t>(step.dtype));
-        types::mix(seed, std::bit_cast<std::uint64_t>(step.number));
-        for (const int operand : step.operands) types::mix(seed, static_cast<std::size_t>(operand));
-    }
-    return seed;
-}
+std::size_t behind(std::uint32_t head) { return head >> 16; }
+DType dtype_in(std::uint32_t head) { return static_cast<DType>(head >> 8 & 0xff); }
+Op op_in(std::uint32_t head) { return static_cast<Op>(head & 0xff); }
 
 }  // namespace
 
-Body::Body(std::vector<Step> steps) {
-    if (steps.empty()) return;
-    const std::size_t hash = hash_of(steps);
-    stored_ = std::make_shared<const Stored>(Stored{std::move(steps), hash});
+Body::Body(const std::vector<Step>& steps) {
+    Bodies bodies;
+    for (const Step& step : steps) {
+        const auto op = ir::find_op(step.op);
+        if (step.op == constant_name)
+            bodies.constant(step.dtype, step.number);
+        else if (op)
+            bodies.add(*op, step.dtype, step.operands);
+        else
+            throw InternalError("fuse", "a body has the step '" + step.op + "', which is no op");
+    }
+    *this = bodies.finish();
 }
 
-bool operator==(const Body& a, const Body& b) {
-    return a.stored_ == b.stored_ ||
-           (a.hash() == b.hash() && std::equal(a.begin(), a.end(), b.begin(), b.end(), same_step));
-}
-
-void Bodies::constant(DType dtype, double number) {
-    const auto bits = std::bit_cast<std::uint64_t>(number);
-    code_.insert(code_.end(), {head_of(ir::Op::constant, dtype, 2), static_cast<std::uint32_t>(bits),
-                               static_cast<std::uint32_t>(bits >> 32)});
-}
-
-void Bodies::add(ir::Op op, DType dtype, std::span<const int> operands) {
-    code_.push_back(head_of(op, dtype, operands.size()));
-    code_.insert(code_.end(), operands.begin(), operands.end());
-}
-
-std::vector<Step> Bodies::decoded() const {
-    std::size_t count = 0;
-    for (std::size_t at = 0; at < code_.size(); at += 1 + (code_[at] >> 16)) ++count;
+std::vector<Step> Body::steps() const {
     std::vector<Step> steps;
-    steps.reserve(count);
-    for (std::size_t at = 0; at < code_.size(); at += 1 + (code_[at] >> 16)) {
-        const auto op = static_cast<ir::Op>(code_[at] & 0xff);
-        const auto dtype = static_cast<DType>(code_[at] >> 8 & 0xff);
-        const auto first = code_.begin() + static_cast<std::ptrdiff_t>(at) + 1;
-        if (op == ir::Op::constant) {
-            const std::uint64_t bits = std::uint64_t{first[1]} << 32 | first[0];
-            steps.push_back({"const", {}, dtype, std::bit_cast<double>(bits)});
-        } else {
-            steps.push_back({std::string(ir::info(op).name), {first, first + (code_[at] >> 16)}, dtype, 0});
-        }
+    if (stored_ == nullptr) return steps;
+    steps.reserve(stored_->size);
+    for (auto at = stored_->words.begin(); at != stored_->words.end();) {
+        const std::uint32_t head = *at++;
+        const auto next = at + static_cast<std::ptrdiff_t>(behind(head));
+        if (op_in(head) == Op::constant)
+            steps.push_back({std::string(constant_name),
+                             {},
+                             dtype_in(head),
+                             std::bit_cast<double>(std::uint64_t{at[1]} << 32 | at[0])});
+        else
+            steps.push_back({std::string(ir::info(op_in(head)).name), {at, next}, dtype_in(head), 0});
+        at = next;
     }
     return steps;
 }
 
+void Bodies::constant(DType dtype, double number) {
+    const auto bits = std::bit_cast<std::uint64_t>(number);
+    words_.push_back(head_of(Op::constant, dtype, 2));
+    words_.push_back(static_cast<std::uint32_t>(bits));
+    words_.push_back(static_cast<std::uint32_t>(bits >> 32));
+    ++size_;
+}
+
+void Bodies::add(Op op, DType dtype, std::span<const int> operands) {
+    words_.push_back(head_of(op, dtype, operands.size()));
+    words_.insert(words_.end(), operands.begin(), operands.end());
+    ++size_;
+}
+
 Body Bodies::finish() {
-    std::size_t hash = code_.size();
-    for (const std::uint32_t word : code_) types::mix(hash, word);
+    std::size_t hash = size_;
+    for (const std::uint32_t word : words_) types::mix(hash, word);
+    Body body;
     const auto [first, last] = known_.equal_range(hash);
-    for (auto it = first; it != last; ++it)
-        if (it->second.code == code_) {
-            code_.clear();
-            return it->second.body;
-        }
-    Body body(decoded());
-    known_.emplace(hash, Known{code_, body});
-    code_.clear();
+    for (auto it = first; it != last && body.empty(); ++it)
+        if (it->second.stored_->words == words_) body = it->second;
+    if (body.empty() && size_ > 0) {
+        body.stored_ = std::make_shared<const Body::Stored>(Body::Stored{words_, size_, hash});
+        known_.emplace(hash, body);
+    }
+    words_.clear();
+    size_ = 0;
     return body;
 }
 

@@ -1,39 +1,40 @@
 #pragma once
 
 #include "cairn/problem.hpp"
-#include "ir/op_table.hpp"
+#include "ir/graph_data.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 namespace cairn::inline v0::fuse {
 
-/// The steps of an elementwise tile, read-only. Copies share them: unrolled loops and layers have the same few bodies
-/// over and over.
+/// The steps of an elementwise tile, read-only. They are kept in few words, which copies share: a graph has many long
+/// tiles, and unrolled loops have the same ones over and over.
 class Body {
 public:
     Body() = default;
-    Body(std::vector<Step> steps);
-    operator std::vector<Step>() const { return {begin(), end()}; }
+    Body(const std::vector<Step>& steps);
+    operator std::vector<Step>() const { return steps(); }
 
-    const Step* begin() const { return stored_ == nullptr ? nullptr : stored_->steps.data(); }
-    const Step* end() const { return begin() + size(); }
-    std::size_t size() const { return stored_ == nullptr ? 0 : stored_->steps.size(); }
-    bool empty() const { return size() == 0; }
-    const Step& operator[](std::size_t i) const { return begin()[i]; }
-    const Step& back() const { return begin()[size() - 1]; }
-    std::size_t hash() const { return stored_ == nullptr ? 0 : stored_->hash; }
+    std::vector<Step> steps() const;
+    std::size_t size() const noexcept { return stored_ == nullptr ? 0 : stored_->size; }
+    bool empty() const noexcept { return size() == 0; }
+    Step back() const { return steps().back(); }
+    std::size_t hash() const noexcept { return stored_ == nullptr ? 0 : stored_->hash; }
     /// To the bit: zeros of different signs are different numbers, and NaN is itself.
-    friend bool operator==(const Body& a, const Body& b);
+    friend bool operator==(const Body& a, const Body& b) noexcept {
+        return a.stored_ == b.stored_ ||
+               (a.hash() == b.hash() && a.size() == b.size() && (a.empty() || a.stored_->words == b.stored_->words));
+    }
 
 private:
+    friend class Bodies;
     struct Stored {
-        std::vector<Step> steps;
-        std::size_t hash;
+        std::vector<std::uint32_t> words;  // of each step its op, dtype and number of words behind, and these
+        std::size_t size, hash;
     };
     std::shared_ptr<const Stored> stored_;
 };
@@ -49,16 +50,9 @@ public:
     Body finish();
 
 private:
-    /// Steps in few words, which tell them apart to the bit.
-    using Code = std::vector<std::uint32_t>;
-    struct Known {
-        Code code;
-        Body body;
-    };
-    std::vector<Step> decoded() const;
-
-    Code code_;
-    std::unordered_multimap<std::size_t, Known> known_;
+    std::vector<std::uint32_t> words_;
+    std::size_t size_ = 0;
+    std::unordered_multimap<std::size_t, Body> known_;
 };
 
 }  // namespace cairn::inline v0::fuse
