@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
+#include <tuple>
 
 namespace cairn::inline v0::fuse {
 namespace {
@@ -25,6 +27,21 @@ Tile single(const ir::GraphData& graph, NodeId id) {
 bool same_tile(const Tile& a, const Tile& b) {
     return a.definition == b.definition && a.inputs == b.inputs && a.outputs == b.outputs &&
            a.attributes == b.attributes && a.body == b.body;
+}
+
+// Tiles are large: their numbers are sorted, then each is moved once.
+std::vector<Tile> by_last_output(std::vector<Tile> tiles) {
+    std::vector<std::tuple<NodeId, std::size_t, std::size_t>> order;
+    for (std::size_t t = 0; t < tiles.size(); ++t) {
+        const NodeId last = *std::max_element(tiles[t].outputs.begin(), tiles[t].outputs.end());
+        const std::size_t size = tiles[t].interior.size() + tiles[t].outputs.size();
+        order.emplace_back(last, std::numeric_limits<std::size_t>::max() - size, t);
+    }
+    std::sort(order.begin(), order.end());
+    std::vector<Tile> sorted;
+    sorted.reserve(tiles.size());
+    for (const auto& [last, size, t] : order) sorted.push_back(std::move(tiles[t]));
+    return sorted;
 }
 
 std::vector<std::vector<Tile>> matches_of(const ir::GraphData& graph, std::span<const Pattern> patterns,
@@ -77,6 +94,7 @@ std::vector<Tile> propose(const ir::GraphData& graph, std::span<const Definition
     if (options.elementwise) groups = Groups(graph, options.stop).all(read_by_match);
     std::vector<Tile> tiles;
     for (NodeId id = 0; id < count; ++id) {
+        if (options.stop.stop_requested()) throw Cancelled("fuse");
         if (ir::is_given(graph.node(id))) continue;
         std::vector<Tile> here = std::move(matches[id]);
         std::move(groups[id].begin(), groups[id].end(), std::back_inserter(here));
@@ -87,12 +105,7 @@ std::vector<Tile> propose(const ir::GraphData& graph, std::span<const Definition
                              [&](const Tile& other) { return same_tile(other, tile); }))
                 tiles.push_back(std::move(tile));
     }
-    const auto last = [](const Tile& tile) { return *std::max_element(tile.outputs.begin(), tile.outputs.end()); };
-    const auto size = [](const Tile& tile) { return tile.interior.size() + tile.outputs.size(); };
-    std::stable_sort(tiles.begin(), tiles.end(), [&](const Tile& a, const Tile& b) {
-        return last(a) != last(b) ? last(a) < last(b) : size(a) > size(b);
-    });
-    return tiles;
+    return by_last_output(std::move(tiles));
 }
 
 }  // namespace cairn::inline v0::fuse

@@ -171,7 +171,7 @@ std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index) {
             source.form = Form::dense, any = true;
     const Asked as_seen = ask(tile, seen);
     std::optional<Asked> as_dense;
-    for (const Kernel* row : judge_.kernels_of(as_seen.question->problem()->definition)) {
+    for (const Kernel* row : judge_.kernels_of(as_seen.question->problem().bare().definition)) {
         const Kernel& kernel = *row;
         std::vector<Source> packed;
         if (!kernel.packed_inputs.empty()) packed = seen;
@@ -187,6 +187,8 @@ std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index) {
         if (!as_dense) as_dense = ask(tile, dense);
         try_kernel(kernel, tile, index, *as_dense, found);
     }
+    Judge::put_away(*as_seen.question);
+    if (as_dense) Judge::put_away(*as_dense->question);
     return found;
 }
 

@@ -45,7 +45,7 @@ struct Verdict {
 struct Candidate {
     int tile = -1;  ///< index among the tiles; -1 for a dense copy or a packing
     const Kernel* kernel = nullptr;
-    std::shared_ptr<const Problem> problem;
+    AskedProblem problem;
     std::vector<Source> sources;      ///< of each problem input
     std::vector<ir::NodeId> outputs;  ///< nodes whose dense value it makes
     Estimate estimate;

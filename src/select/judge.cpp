@@ -60,6 +60,11 @@ std::size_t hash_of(const Problem& problem, const fuse::Body& body) {
 
 }  // namespace
 
+const Problem& AskedProblem::operator*() const {
+    if (stored_->problem.body.empty()) stored_->problem.body = stored_->body.steps();
+    return stored_->problem;
+}
+
 Judge::Judge(const KernelSet& kernels, Isa isa, const CostSource& costs, const Symbols& symbols)
     : isa_(isa), costs_(costs), symbols_(&symbols), sizes_(representative_sizes(symbols)) {
     for (const Kernel& kernel : kernels.kernels) kernels_[kernel.definition].push_back(&kernel);
@@ -74,11 +79,9 @@ Question& Judge::question(Problem problem, const fuse::Body& body) {
     const std::size_t hash = hash_of(problem, body);
     const auto [first, last] = questions_.equal_range(hash);
     for (auto it = first; it != last; ++it)
-        if (it->second.body_ == body && same_but_body(*it->second.problem_, problem)) return it->second;
-    problem.body = body;
+        if (it->second.problem_.body() == body && same_but_body(it->second.problem_.bare(), problem)) return it->second;
     Question& question = questions_.emplace(hash, Question())->second;
-    question.problem_ = std::make_shared<const Problem>(std::move(problem));
-    question.body_ = body;
+    question.problem_ = AskedProblem(std::move(problem), body);
     return question;
 }
 
@@ -95,7 +98,7 @@ Question& Judge::question(const Problem& problem) {
 /// The problem at the sizes that costs are told for: itself, where its sizes are constants.
 const Problem& Judge::sized(Question& question) const {
     if (!question.sized_) {
-        if (symbols_of(*question.problem_) == nullptr) return *question.problem_;
+        if (symbols_of(question.problem_.bare()) == nullptr) return *question.problem_;
         question.sized_ = at_sizes(*question.problem_, sizes_);
     }
     return *question.sized_;
@@ -153,6 +156,11 @@ Question::Answer& Judge::answer(Question& question, const Kernel& kernel) const 
     else
         ask(question, answer);
     return answer;
+}
+
+void Judge::put_away(Question& question) {
+    question.problem_.drop_body();
+    question.sized_.reset();
 }
 
 bool Judge::can_prepare(Question& question, const Kernel& kernel) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 /// What kernels say to problems. Equal problems (of equal layers) are put to them once.
@@ -21,10 +22,33 @@ struct Judged {
     bool prepared = false;
 };
 
+/// A problem that kernels are asked about. Few of them are chosen, so what has been asked keeps its body in few words
+/// and puts it together again for who looks.
+class AskedProblem {
+public:
+    AskedProblem() = default;
+    AskedProblem(Problem problem, fuse::Body body)
+        : stored_(std::make_shared<Stored>(Stored{std::move(problem), std::move(body)})) {}
+
+    const Problem& operator*() const;
+    const Problem* operator->() const { return &**this; }
+    /// Without its body.
+    const Problem& bare() const { return stored_->problem; }
+    const fuse::Body& body() const { return stored_->body; }
+    void drop_body() const { stored_->problem.body = std::vector<Step>(); }
+
+private:
+    struct Stored {
+        Problem problem;
+        fuse::Body body;
+    };
+    std::shared_ptr<Stored> stored_;
+};
+
 /// A problem, and what the kernels asked so far have said to it.
 class Question {
 public:
-    const std::shared_ptr<const Problem>& problem() const noexcept { return problem_; }
+    const AskedProblem& problem() const noexcept { return problem_; }
 
 private:
     friend class Judge;
@@ -36,8 +60,7 @@ private:
         Judged judged = {};
     };
 
-    std::shared_ptr<const Problem> problem_;
-    fuse::Body body_;
+    AskedProblem problem_;
     std::optional<Problem> sized_;
     std::vector<Answer> answers_;
 };
@@ -46,7 +69,7 @@ class Judge {
 public:
     Judge(const KernelSet& kernels, Isa isa, const CostSource& costs, const Symbols& symbols);
 
-    /// The question that a problem with this body is; the problem's own body is left empty.
+    /// The question that a problem with this body is; the problem's own body is empty.
     Question& question(Problem problem, const fuse::Body& body);
     /// The same for a problem as it is.
     Question& question(const Problem& problem);
@@ -54,6 +77,8 @@ public:
     std::span<const Kernel* const> kernels_of(const std::string& definition) const;
     /// What a kernel says. The reference holds until another one is asked.
     const Judged& judged(Question& question, const Kernel& kernel) { return answer(question, kernel).judged; }
+    /// Keeps the question small until it is asked again.
+    static void put_away(Question& question);
     /// Lets a kernel prepare what it accepts. False: it could not and refuses it from then on.
     bool can_prepare(Question& question, const Kernel& kernel);
 

@@ -27,18 +27,26 @@ std::vector<NodeId> plain(const std::vector<std::optional<NodeId>>& map) {
     return result;
 }
 
-// The graph without nodes that no output or state commit reads. Named leaves stay: callers bind them by name.
-Simplified without_dead(const ir::GraphData& graph) {
+// The graph without nodes that no output or state commit reads: the same one where all are read. Named leaves stay:
+// callers bind them by name.
+Simplified without_dead(const std::shared_ptr<ir::GraphData>& whole, const std::stop_token& stop) {
+    const ir::GraphData& graph = *whole;
     Simplified result;
-    result.graph = std::make_shared<ir::GraphData>(graph.name(), graph.symbols());
     result.map.resize(graph.nodes().size());
     const std::vector<bool> live = ir::live_nodes(graph);
+    const auto stays = [&](NodeId id) { return live[id] || is_named_leaf(graph.node(id)); };
     std::vector<NodeId> map(graph.nodes().size(), 0);
+    NodeId kept = 0;
+    while (kept < graph.nodes().size() && stays(kept)) result.map[kept] = kept, ++kept;
+    if (kept == graph.nodes().size()) {
+        result.graph = whole;
+        return result;
+    }
+    result.changed = true;
+    result.graph = std::make_shared<ir::GraphData>(graph.name(), graph.symbols());
     for (NodeId id = 0; id < graph.nodes().size(); ++id) {
-        if (!live[id] && !is_named_leaf(graph.node(id))) {
-            result.changed = true;
-            continue;
-        }
+        if (stop.stop_requested()) throw Cancelled("simplify");
+        if (!stays(id)) continue;
         map[id] = ir::copy_node(graph.node(id), map, *result.graph);
         result.map[id] = map[id];
     }
@@ -60,7 +68,7 @@ Simplified pass(const ir::GraphData& graph, std::span<const Rule> rules, const O
     }
     ir::copy_ends(graph, plain(map), *rewriter.graph());
 
-    Simplified result = without_dead(*rewriter.graph());
+    Simplified result = without_dead(rewriter.graph(), options.stop);
     for (auto& id : map)
         if (id) id = result.map[*id];
     bool moved = rewriter.rewrites() > 0;

@@ -117,8 +117,11 @@ Refusal step_refusal(const Step& step, const std::vector<DType>& dtypes) {
     return {};
 }
 
-std::vector<Step> steps_of(const Problem& problem) {
-    return problem.definition == "elementwise" ? problem.body : std::vector<Step>{single_step(problem)};
+/// Those of the problem where it has a body, else the `one` that its definition is.
+std::span<const Step> steps_of(const Problem& problem, std::vector<Step>& one) {
+    if (problem.definition == "elementwise") return problem.body;
+    one.push_back(single_step(problem));
+    return one;
 }
 
 Refusal accepts(const Problem& problem) {
@@ -130,7 +133,8 @@ Refusal accepts(const Problem& problem) {
             return "needs inputs of the shape of the outputs (stride 0 repeats)";
         dtypes.push_back(input.dtype);
     }
-    for (const Step& step : steps_of(problem)) {
+    std::vector<Step> one;
+    for (const Step& step : steps_of(problem, one)) {
         if (Refusal refusal = step_refusal(step, dtypes); !refusal.empty()) return refusal;
         dtypes.push_back(step.dtype);
     }
@@ -144,7 +148,8 @@ std::shared_ptr<const void> prepare(const Problem& problem, int) {
     std::vector<DType> dtypes;
     for (const TensorDesc& input : problem.inputs) dtypes.push_back(input.dtype);
     body->inputs = dtypes;
-    for (const Step& step : steps_of(problem)) {
+    std::vector<Step> one;
+    for (const Step& step : steps_of(problem, one)) {
         body->operations.push_back(operation_of(step, dtypes));
         dtypes.push_back(step.dtype);
     }
@@ -155,7 +160,8 @@ std::shared_ptr<const void> prepare(const Problem& problem, int) {
 }
 
 Dim workspace(const Problem& problem, int threads) {
-    const std::size_t values = problem.inputs.size() + steps_of(problem).size();
+    const std::size_t steps = problem.definition == "elementwise" ? problem.body.size() : 1;
+    const std::size_t values = problem.inputs.size() + steps;
     return Dim(scratch_bytes(values) * threads);
 }
 
@@ -257,7 +263,7 @@ Kernel kernel(std::string_view name, std::vector<std::string> samples) {
                 cost.bytes += static_cast<double>(element_count(tensor.shape).constant()) *
                               static_cast<double>(size_of(tensor.dtype));
         cost.flops = static_cast<double>(element_count(problem.outputs[0].shape).constant()) *
-                     static_cast<double>(steps_of(problem).size());
+                     static_cast<double>(problem.definition == "elementwise" ? problem.body.size() : 1);
         return cost;
     };
     return made;
