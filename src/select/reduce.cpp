@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <string>
 
 namespace cairn::inline v0::select {
@@ -69,9 +70,12 @@ public:
                              std::any_of(needs.begin(), needs.end(), [&](int need) { return brings(need); });
                 options_[g].push_back(std::move(option));
             }
-            std::vector<Entrant> all;
-            for (Option& option : options_[g]) all.push_back({&option, &option});
-            options_[g] = taken(unbeaten(all));
+            std::vector<Entrant> entrants;
+            for (Option& option : options_[g])
+                entrants.push_back({entrants.size(), option.alternative.cost, &option, nullptr, false});
+            Joining none_joins;
+            keep_unbeaten(entrants, none_joins);
+            options_[g] = taken(entrants);
         }
         for (const int root : problem.roots)
             if (!possible(root))
@@ -86,10 +90,14 @@ public:
 private:
     static constexpr int none = -1, several = -2;
 
-    /// An option of a goal, and that of a lower goal which has gone into it; without one it has been there before.
+    /// An option that may stand among those of a goal: one that has stood there before, or one of a lower goal put into
+    /// such a one, which is done when its turn comes.
     struct Entrant {
+        std::size_t place;
+        double cost;
         Option* option;
         const Option* lower;
+        bool stood_before;
     };
     /// A user that had no room for a goal, both being as they were after so many changes.
     struct Refused {
@@ -119,21 +127,36 @@ private:
                });
     }
 
-    /// Options none of the others beats; of equal ones the first. Those that have been there before do not beat each
-    /// other.
-    std::vector<Entrant> unbeaten(const std::vector<Entrant>& all) {
-        const auto beats_other = [&](const Entrant& one, const Entrant& other) {
-            return (one.lower != nullptr || other.lower != nullptr) && beats(*one.option, *other.option);
-        };
+    /// How lower options are put into others: in the place of which goal, and whether into themselves or into copies.
+    struct Joining {
+        int goal = none;
+        bool in_place = false;
+        std::size_t most = std::numeric_limits<std::size_t>::max();  ///< that may be left
+        std::deque<Option> made = {};
+    };
+
+    /// Leaves the options that none of the others beats; of equal ones the first. False where too many are left.
+    bool keep_unbeaten(std::vector<Entrant>& entrants, Joining& joining) {
+        // What beats an option costs as much or less, so an option that is kept can only be driven out by equal cost.
+        std::sort(entrants.begin(), entrants.end(), [](const Entrant& a, const Entrant& b) {
+            return a.cost != b.cost ? a.cost < b.cost : a.place < b.place;
+        });
         std::vector<Entrant> kept;
-        for (const Entrant& entrant : all) {
+        const auto beats_other = [&](const Entrant& one, const Entrant& other) {
+            return !(one.stood_before && other.stood_before) && beats(*one.option, *other.option);
+        };
+        for (Entrant entrant : entrants) {
             go_on();
+            if (kept.size() > joining.most && kept[joining.most].cost < entrant.cost) return false;
+            if (entrant.lower != nullptr) join(entrant, joining);
             if (std::any_of(kept.begin(), kept.end(), [&](const Entrant& k) { return beats_other(k, entrant); }))
                 continue;
-            std::erase_if(kept, [&](const Entrant& k) { return beats_other(entrant, k); });
+            std::erase_if(kept, [&](const Entrant& k) { return k.cost == entrant.cost && beats_other(entrant, k); });
             kept.push_back(entrant);
         }
-        return kept;
+        std::sort(kept.begin(), kept.end(), [](const Entrant& a, const Entrant& b) { return a.place < b.place; });
+        entrants = std::move(kept);
+        return entrants.size() <= joining.most;
     }
 
     static std::vector<Option> taken(const std::vector<Entrant>& entrants) {
@@ -189,55 +212,47 @@ private:
         Refused& refused = refused_[static_cast<std::size_t>(goal)];
         const Refused now{by, user_changes, changes};
         if (refused == now) return false;
-        std::deque<Option> made;
-        const std::vector<Entrant> entrants = unbeaten(joined(goal, by, made));
+        bool may_be_in_place = options(goal).size() == 1;
+        std::vector<Entrant> entrants;
+        for (Option& upper : options(by)) {
+            if (!holds(upper.alternative.needs, goal)) {
+                entrants.push_back({entrants.size(), upper.alternative.cost, &upper, nullptr, true});
+                continue;
+            }
+            for (const Option& lower : options(goal)) {
+                if (overlap(lower.alternative.provides, upper.alternative.provides))
+                    may_be_in_place = false;
+                else
+                    entrants.push_back(
+                        {entrants.size(), upper.alternative.cost + lower.alternative.cost, &upper, &lower, false});
+            }
+        }
         // None left: the search will say that there is no way.
-        if (entrants.empty() || entrants.size() > std::max(most_alternatives, options(by).size())) {
+        Joining joining{goal, may_be_in_place, std::max(most_alternatives, options(by).size())};
+        if (entrants.empty() || !keep_unbeaten(entrants, joining)) {
             refused = now;
             return false;
         }
-        for (const Entrant& entrant : entrants)
-            if (entrant.lower != nullptr) note(*entrant.lower, by);
+        for (const Entrant& entrant : entrants) {
+            if (entrant.lower == nullptr) continue;
+            entrant.option->decision = decided({none, none, entrant.option->decision, entrant.lower->decision});
+            note(*entrant.lower, by);
+        }
         options(by) = taken(entrants);
         options(goal).clear();
         ++user_changes, ++changes;
         return true;
     }
 
-    /// The options of `by` with those of `goal` put in its place; what is `made` for that stays there.
-    std::vector<Entrant> joined(int goal, int by, std::deque<Option>& made) {
-        std::vector<Entrant> all;
-        const auto needs_it = [&](const Option& upper) { return holds(upper.alternative.needs, goal); };
-        const auto fits = [](const Option& lower, const Option& upper) {
-            return !overlap(lower.alternative.provides, upper.alternative.provides);
-        };
-        // What needs much would else be copied once for each of its needs.
-        const auto keeps_place = [&](const Option& upper) { return !needs_it(upper) || fits(options(goal)[0], upper); };
-        const bool in_place =
-            options(goal).size() == 1 && std::all_of(options(by).begin(), options(by).end(), keeps_place);
-        for (Option& upper : options(by)) {
-            if (!needs_it(upper)) {
-                all.push_back({&upper, nullptr});
-                continue;
-            }
-            for (const Option& lower : options(goal)) {
-                if (!fits(lower, upper)) continue;
-                Option& both = in_place ? upper : made.emplace_back(upper);
-                put_in(lower, goal, both);
-                all.push_back({&both, &lower});
-            }
-        }
-        return all;
-    }
-
-    void put_in(const Option& lower, int goal, Option& upper) {
-        std::vector<int>& needs = upper.alternative.needs;
-        needs.erase(std::lower_bound(needs.begin(), needs.end(), goal));
-        add(needs, lower.alternative.needs);
-        add(upper.alternative.provides, lower.alternative.provides);
-        upper.alternative.cost += lower.alternative.cost;
-        upper.decision = decided({none, none, upper.decision, lower.decision});
-        upper.marks = 0;
+    /// Puts the lower option into the other one or, where that is not sure to be replaced, into a copy.
+    static void join(Entrant& entrant, Joining& joining) {
+        if (!joining.in_place) entrant.option = &joining.made.emplace_back(*entrant.option);
+        Alternative& alternative = entrant.option->alternative;
+        alternative.needs.erase(std::lower_bound(alternative.needs.begin(), alternative.needs.end(), joining.goal));
+        add(alternative.needs, entrant.lower->alternative.needs);
+        add(alternative.provides, entrant.lower->alternative.provides);
+        alternative.cost = entrant.cost;
+        entrant.option->marks = 0;
     }
 
     Reduction numbered() {
