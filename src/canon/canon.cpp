@@ -15,16 +15,21 @@ using ir::Op;
 using types::mix;
 using Parts = std::span<const Scaled>;
 
-// Leaves out numbers, which are equal within a tolerance.
-std::size_t hash_of(const Term& term) {
+// Leaves out parts, and numbers, which are equal within a tolerance.
+std::size_t hash_without_parts(const Term& term) {
     std::size_t seed = (static_cast<std::size_t>(term.kind) * 64 + static_cast<std::size_t>(term.op)) * 16 +
                        static_cast<std::size_t>(term.dtype);
     mix(seed, term.node);
     mix(seed, term.values.size());
     mix(seed, term.shape);
-    for (const Scaled& part : term.parts) mix(seed, part.core);
     for (const Attribute& attribute : term.attributes)
         if (const auto* list = std::get_if<std::vector<Dim>>(&attribute.value)) mix(seed, *list);
+    return seed;
+}
+
+std::size_t hash_of(const Term& term) {
+    std::size_t seed = hash_without_parts(term);
+    for (const Scaled& part : term.parts) mix(seed, part.core);
     return seed;
 }
 
@@ -84,9 +89,7 @@ bool Canon::same_term(const Term& a, const Term& b) const {
 std::size_t Canon::structure_of(const Term& term) const {
     const bool is_number = term.kind == TermKind::one || (term.values.size() == 1 && term.shape.empty());
     if (is_number) return static_cast<std::size_t>(term.dtype);
-    Term alone = term;
-    alone.parts.clear();
-    std::size_t seed = hash_of(alone), sum = 0;
+    std::size_t seed = hash_without_parts(term), sum = 0;
     const bool is_ordered = term.kind == TermKind::op && !ir::info(term.op).has(ir::Fact::commutes);
     for (const Scaled& part : term.parts) {
         if (is_ordered) mix(seed, structures_[part.core]);
