@@ -184,7 +184,7 @@ public:
         set.buckets.resize(prepared.size());
         for (std::size_t b = prepared.size(); b-- > 0;) set.buckets[b] = finish(std::move(prepared[b]));
         driver.go_on();
-        CompiledGraph compiled = runtime::make_compiled_graph(context_, std::move(set));
+        CompiledGraph compiled = runtime::make_compiled_graph(context_, std::move(set), options_.stop);
         check_limit(compiled.memory());
         return compiled;
     }
@@ -255,7 +255,7 @@ private:
             "select", [] { return std::string(); }, [&] { return select::to_string(selection); });
         driver.begin("emit");
         BucketProgram result{std::move(bucket.ranges),
-                             select::emit(*bucket.graph, selection, candidates, context_.threads()),
+                             select::emit(*bucket.graph, selection, candidates, context_.threads(), options_.stop),
                              explain(selection, candidates, driver)};
         driver.go_on();
         driver.end(

@@ -92,12 +92,12 @@ std::vector<std::int64_t> live_bytes(const Lives& lives, const Sizes& sizes, int
     return live;
 }
 
-Conflicts::Conflicts(const Lives& lives) : lives_(&lives) {
+Conflicts::Conflicts(const Lives& lives, const std::stop_token& stop) : lives_(&lives) {
     std::vector<std::pair<int, int>> pairs;
     std::vector<int> alive;
     for (const int b : lives.by_first) {
         std::erase_if(alive, [&](int a) { return lives.last[a] < lives.first[b]; });
-        if (pairs.size() + alive.size() > most_pairs) return;
+        if (pairs.size() + alive.size() > most_pairs || stop.stop_requested()) return;
         for (const int a : alive) pairs.emplace_back(a, b);
         alive.push_back(b);
     }

@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 namespace cairn::plan {
@@ -45,7 +46,8 @@ std::vector<std::int64_t> live_bytes(const Lives& lives, const Sizes& sizes, int
 /// Which buffers live at the same time as a given one.
 class Conflicts {
 public:
-    explicit Conflicts(const Lives& lives);
+    /// On a stop nothing is stored.
+    explicit Conflicts(const Lives& lives, const std::stop_token& stop = {});
     /// The buffers that overlap `buffer`, in no particular order. Valid until the next call. Problems with too many
     /// pairs to store are scanned instead.
     std::span<const int> of(int buffer);

@@ -35,6 +35,7 @@ Relation search(const Problem& problem, const Lives& lives, const Sizes& sizes, 
                 const Options& options) {
     Search search(problem, lives, sizes, bounds, budget_of(options));
     search.portfolio();
+    if (!search.has_plan()) return apart(problem.buffers.size());
     if (!search.best_score().optimal) search.improve();
     return reduce(search.best());
 }

@@ -14,11 +14,11 @@ struct Options {
     /// How many times all buffers may be placed in search of a better plan.
     std::int64_t placements = 2000;
     /// How many pairs of buffers may be looked at meanwhile: bounds the time for crowded problems. The first plan is
-    /// always finished.
+    /// always finished, but for a stop.
     std::int64_t work = 8'000'000;
     /// Ends the search by the clock as well; 0: never. With a limit two calls may give different plans.
     std::chrono::nanoseconds time_limit{0};
-    /// Ends the search too; the plan that is there then is sound.
+    /// Ends the search too; the plan that is there then is sound: without a first one no buffers share bytes.
     std::stop_token stop = {};
 };
 

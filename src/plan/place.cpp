@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace cairn::plan {
 namespace {
@@ -11,8 +12,8 @@ constexpr std::size_t sorting_cost = 8;
 
 }  // namespace
 
-Placer::Placer(const Problem& problem, const Lives& lives)
-    : lives_(&lives), offsets_(problem.buffers.size()), conflicts_(lives) {
+Placer::Placer(const Problem& problem, const Lives& lives, std::stop_token stop)
+    : lives_(&lives), stop_(std::move(stop)), offsets_(problem.buffers.size()), conflicts_(lives, stop_) {
     for (const Buffer& buffer : problem.buffers) alignment_.push_back(buffer.alignment);
 }
 
@@ -21,6 +22,7 @@ std::int64_t Placer::place(std::span<const int> order, const Sizes& sizes, int c
     all_.clear();
     done_.assign(offsets_.size(), 0);
     for (const int b : order) {
+        if (stop_.stop_requested()) break;
         Placed placed{0, sizes.at(b, column), lives_->first[b], lives_->last[b], b};
         if (const std::size_t others = conflicts_.known(b); others < all_.size() / sorting_cost) {
             near_.clear();

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 namespace cairn::plan {
@@ -16,11 +17,12 @@ enum class Fit { first, best };
 ///     sizes 4, 2, 3 alive together, in this order, alignment 1  ->  offsets 0, 4, 6
 class Placer {
 public:
-    Placer(const Problem& problem, const Lives& lives);
+    Placer(const Problem& problem, const Lives& lives, std::stop_token stop = {});
 
     /// Places all buffers in the given order at the sizes of one column; writes `offsets[buffer]`. Returns how many
     /// neighbours were looked at: the work done, in a unit that does not depend on the machine. Buffers of no bytes get
-    /// a place too, never inside another one, so that sorting by offset is a legal "lies below".
+    /// a place too, never inside another one, so that sorting by offset is a legal "lies below". A stop leaves the rest
+    /// without a place.
     std::int64_t place(std::span<const int> order, const Sizes& sizes, int column, Fit fit);
 
     /// Where the last call put each buffer.
@@ -45,6 +47,7 @@ private:
     std::int64_t gap(const std::vector<Placed>& placed, const Placed& buffer, std::int64_t alignment, Fit fit);
 
     const Lives* lives_;
+    std::stop_token stop_;
     std::vector<std::int64_t> alignment_, offsets_;
     Conflicts conflicts_;
     std::vector<char> done_;

@@ -23,7 +23,7 @@ Search::Search(const Problem& problem, const Lives& lives, const Sizes& sizes,
       sizes_(&sizes),
       lower_bound_(lower_bound),
       budget_(budget),
-      placer_(problem, lives),
+      placer_(problem, lives, budget.stop),
       freezer_(problem, lives),
       evaluator_(problem, sizes) {
     best_score_.worst = std::numeric_limits<double>::infinity();
@@ -32,6 +32,7 @@ Search::Search(const Problem& problem, const Lives& lives, const Sizes& sizes,
 Score Search::judge(const Candidate& candidate) {
     --budget_.placements;
     budget_.work -= placer_.place(candidate.order, *sizes_, candidate.column, candidate.fit);
+    if (budget_.stop.stop_requested()) return {std::numeric_limits<double>::infinity(), 0, false};
     placer_.stacked(relation_.order);
     freezer_.freeze(relation_);
     evaluator_.evaluate(relation_);
@@ -66,9 +67,7 @@ void Search::portfolio() {
     for (const Fit fit : {Fit::first, Fit::best}) {
         for (int rule = 0; rule < order_rules; ++rule) {
             for (int column = sizes_->columns - 1; column >= 0; --column) {
-                if (best_score_.worst < std::numeric_limits<double>::infinity() &&
-                    (best_score_.optimal || budget_.spent()))
-                    return;
+                if (budget_.stop.stop_requested() || (has_plan() && (best_score_.optimal || budget_.spent()))) return;
                 Candidate candidate{order_by(static_cast<OrderRule>(rule), *lives_, *sizes_, column), column, fit, {}};
                 candidate.score = judge(candidate);
                 keep(candidate);

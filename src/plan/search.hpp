@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <stop_token>
 #include <vector>
@@ -61,6 +62,8 @@ public:
     /// and places it earlier or later.
     void improve();
 
+    /// False where it was stopped before it had one.
+    bool has_plan() const { return best_score_.worst < std::numeric_limits<double>::infinity(); }
     const Relation& best() const { return best_relation_; }
     const Score& best_score() const { return best_score_; }
 

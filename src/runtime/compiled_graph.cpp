@@ -171,8 +171,8 @@ std::int64_t CompiledGraph::arena_bytes_touched() const {
     return static_cast<std::int64_t>(valid().instance.arena().touched_bytes());
 }
 
-CompiledGraph runtime::make_compiled_graph(const Context& context, ProgramSet set) {
-    return CompiledGraph(std::make_unique<CompiledGraph::State>(std::make_shared<Core>(context, std::move(set))));
+CompiledGraph runtime::make_compiled_graph(const Context& context, ProgramSet set, const std::stop_token& stop) {
+    return CompiledGraph(std::make_unique<CompiledGraph::State>(std::make_shared<Core>(context, std::move(set), stop)));
 }
 
 }  // namespace cairn::inline v0

@@ -12,8 +12,8 @@ struct CompiledGraph::State {
 
 namespace runtime {
 
-/// Links the programs to the context's kernels: the last step of compile() and load().
-CompiledGraph make_compiled_graph(const Context& context, ProgramSet set);
+/// Links the programs to the context's kernels: the last step of compile() and load(). Throws Cancelled on a stop.
+CompiledGraph make_compiled_graph(const Context& context, ProgramSet set, const std::stop_token& stop = {});
 
 /// Bytes at the largest legal sizes, of all buckets.
 MemoryReport memory_report(const Core& core);

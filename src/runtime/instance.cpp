@@ -47,10 +47,11 @@ std::size_t index_of(const std::vector<program::Port>& ports, std::string_view n
 
 }  // namespace
 
-Core::Core(const Context& given, ProgramSet given_set) : context(given), set(std::move(given_set)) {
+Core::Core(const Context& given, ProgramSet given_set, const std::stop_token& stop)
+    : context(given), set(std::move(given_set)) {
     const std::vector<Symbols::Symbol> all = set.symbols->list();
     for (const BucketProgram& bucket : set.buckets) {
-        programs.push_back(std::make_unique<LinkedProgram>(bucket.program, context));
+        programs.push_back(std::make_unique<LinkedProgram>(bucket.program, context, stop));
         auto& positions = symbol_of.emplace_back();
         for (const Symbols::Symbol& symbol : bucket.program.symbols->list()) {
             const auto it =
@@ -66,7 +67,7 @@ Core::Core(const Context& given, ProgramSet given_set) : context(given), set(std
     if (needs_weights) return;
     std::vector<const LinkedProgram*> linked;
     for (const auto& program : programs) linked.push_back(program.get());
-    bound.bind(linked, *context.parts(), {}, {}, {});
+    bound.bind(linked, *context.parts(), {}, {}, stop);
 }
 
 Instance::Instance(std::shared_ptr<Core> given)

@@ -14,7 +14,7 @@ namespace cairn::inline v0::runtime {
 
 /// What all instances of one CompiledGraph share. Immutable, but for the one bind.
 struct Core {
-    Core(const Context& given, ProgramSet set);
+    Core(const Context& given, ProgramSet set, const std::stop_token& stop = {});
 
     Context context;
     ProgramSet set;

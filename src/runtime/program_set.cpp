@@ -1,25 +1,30 @@
 #include "runtime/program_set.hpp"
 
+#include "types/hash.hpp"
+
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <utility>
 
 namespace cairn::inline v0::runtime {
 
 int LinkedProgram::expression(const Dim& dim) {
-    const auto it = std::find(expressions_.begin(), expressions_.end(), dim);
-    if (it != expressions_.end()) return static_cast<int>(it - expressions_.begin());
+    const std::size_t hash = types::hash_of(dim);
+    const auto [first, last] = expression_at_.equal_range(hash);
+    for (auto it = first; it != last; ++it)
+        if (expressions_[static_cast<std::size_t>(it->second)] == dim) return it->second;
+    const auto made = static_cast<int>(expressions_.size());
     expressions_.push_back(dim);
-    return static_cast<int>(expressions_.size()) - 1;
+    expression_at_.emplace(hash, made);
+    return made;
 }
 
 int LinkedProgram::entries(const std::vector<Dim>& dims) {
     std::vector<int> wanted;
     for (const Dim& dim : dims) wanted.push_back(expression(dim));
-    const auto it = std::search(table_.begin(), table_.end(), wanted.begin(), wanted.end());
-    const auto start = static_cast<int>(it - table_.begin());
-    if (it == table_.end()) table_.insert(table_.end(), wanted.begin(), wanted.end());
-    return start;
+    const auto [it, fresh] = entries_at_.try_emplace(std::move(wanted), static_cast<int>(table_.size()));
+    if (fresh) table_.insert(table_.end(), it->first.begin(), it->first.end());
+    return it->second;
 }
 
 LinkedOperand LinkedProgram::operand(const program::View& view, const TensorDesc& desc) {
@@ -79,15 +84,22 @@ LinkedInstruction LinkedProgram::link(const program::Instruction& instruction, c
     return linked;
 }
 
-LinkedProgram::LinkedProgram(const program::Program& program, const Context& context)
+LinkedProgram::LinkedProgram(const program::Program& program, const Context& context, const std::stop_token& stop)
     : program_(&program), peak_(program::peak_of(program)) {
     if (program.threads != context.threads())
         throw Error(
             ErrorKind::argument, "program",
             fmt::format("it was planned for {} threads, the context has {}", program.threads, context.threads()));
     std::string missing;
-    for (const program::Instruction& instruction : program.bind) bind_.push_back(link(instruction, context, missing));
-    for (const program::Instruction& instruction : program.run) run_.push_back(link(instruction, context, missing));
+    const auto link_all = [&](const std::vector<program::Instruction>& section,
+                              std::vector<LinkedInstruction>& linked) {
+        for (const program::Instruction& instruction : section) {
+            if (stop.stop_requested()) throw Cancelled("compile");
+            linked.push_back(link(instruction, context, missing));
+        }
+    };
+    link_all(program.bind, bind_);
+    link_all(program.run, run_);
     if (!missing.empty())
         throw Error(ErrorKind::unsupported, "program",
                     "kernels that are not in this library or need another CPU: " + missing);

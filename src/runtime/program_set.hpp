@@ -5,8 +5,11 @@
 #include "program/peak.hpp"
 #include "program/program.hpp"
 
+#include <map>
 #include <memory>
+#include <stop_token>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 /// The programs of all buckets of one graph, linked to kernels: immutable, shared by all instances.
@@ -60,8 +63,8 @@ struct Overwrite {
 class LinkedProgram {
 public:
     /// Finds kernels by id in the context; throws Error(unsupported) naming all that are missing or above its level,
-    /// and Error(argument) when it was planned for another number of threads.
-    LinkedProgram(const program::Program& program, const Context& context);
+    /// Error(argument) when it was planned for another number of threads, Cancelled on a stop.
+    LinkedProgram(const program::Program& program, const Context& context, const std::stop_token& stop = {});
 
     const program::Program& program() const noexcept { return *program_; }
     const std::vector<Dim>& expressions() const noexcept { return expressions_; }
@@ -90,6 +93,8 @@ private:
     const program::Program* program_;
     program::Peak peak_;
     std::vector<Dim> expressions_;
+    std::unordered_multimap<std::size_t, int> expression_at_;  // by hash
+    std::map<std::vector<int>, int> entries_at_;
     std::vector<int> table_, storage_bytes_;
     std::vector<LinkedOperand> operands_, outputs_;
     std::vector<std::pair<int, int>> state_lengths_;

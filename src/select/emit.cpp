@@ -28,8 +28,9 @@ void store(std::vector<std::byte>& bytes, std::size_t i, T value) {
 
 class Emitter {
 public:
-    Emitter(const ir::GraphData& graph, const Selection& selection, Candidates& candidates, int threads)
-        : graph_(graph), selection_(selection), candidates_(candidates) {
+    Emitter(const ir::GraphData& graph, const Selection& selection, Candidates& candidates, int threads,
+            const std::stop_token& stop)
+        : graph_(graph), selection_(selection), candidates_(candidates), stop_(stop) {
         program_.name = graph.name();
         program_.threads = threads;
         program_.symbols = graph.symbols();
@@ -39,15 +40,22 @@ public:
         add_states();
         for (NodeId id = 0; id < graph_.nodes().size(); ++id)
             if (graph_.node(id).op == Op::input) add_input(id);
-        Dependences dependences = dependences_of(graph_, selection_.chosen, candidates_);
+        Dependences dependences = dependences_of(graph_, selection_.chosen, candidates_, stop_);
         for (const LateRead& read : dependences.late_reads) late_reads_[read.writer].push_back(read);
-        for (const int i : schedule(dependences)) add_choice(i);
+        for (const int i : schedule(dependences)) {
+            go_on();
+            add_choice(i);
+        }
         for (const ir::Output& output : graph_.outputs()) add_output(output);
         order_bind_section();
         return std::move(program_);
     }
 
 private:
+    void go_on() const {
+        if (stop_.stop_requested()) throw Cancelled("emit");
+    }
+
     int add_buffer(Buffer buffer) {
         program_.buffers.push_back(std::move(buffer));
         return static_cast<int>(program_.buffers.size()) - 1;
@@ -258,6 +266,7 @@ private:
         const auto visit = [&](int buffer) {
             enter(buffer);
             while (!open.empty()) {
+                go_on();
                 const Instruction& instruction = program_.bind[open.back().first];
                 if (open.back().second < instruction.inputs.size()) {
                     enter(instruction.inputs[open.back().second++].buffer);
@@ -286,6 +295,7 @@ private:
             return origin[buffer];
         };
         for (const Instruction& instruction : program_.bind) {
+            go_on();
             std::string text = cairn::to_string(instruction.problem);
             for (const View& view : instruction.inputs)
                 text += fmt::format(" ({} + {})", origin_of(view.buffer), cairn::to_string(view.offset));
@@ -300,6 +310,7 @@ private:
     const ir::GraphData& graph_;
     const Selection& selection_;
     Candidates& candidates_;
+    const std::stop_token& stop_;
     program::Program program_;
     std::map<GoalKey, int> buffers_;
     std::map<std::string, int> states_;
@@ -336,8 +347,9 @@ std::vector<std::byte> encode(const std::vector<std::int64_t>& values, std::int6
     return bytes;
 }
 
-program::Program emit(const ir::GraphData& graph, const Selection& selection, Candidates& candidates, int threads) {
-    return Emitter(graph, selection, candidates, threads).emit();
+program::Program emit(const ir::GraphData& graph, const Selection& selection, Candidates& candidates, int threads,
+                      const std::stop_token& stop) {
+    return Emitter(graph, selection, candidates, threads, stop).emit();
 }
 
 }  // namespace cairn::inline v0::select

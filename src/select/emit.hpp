@@ -9,8 +9,9 @@ namespace cairn::inline v0::select {
 /// Gives every value a buffer, every candidate an instruction, and brings them into an order: operands first, readers
 /// of a state's old contents before the instruction that overwrites them (where that cannot be, the old contents are
 /// copied first). What depends on weights only goes into the `bind` section, in the order the run needs it. No memory
-/// is planned yet.
-program::Program emit(const ir::GraphData& graph, const Selection& selection, Candidates& candidates, int threads);
+/// is planned yet. Throws Cancelled on a stop.
+program::Program emit(const ir::GraphData& graph, const Selection& selection, Candidates& candidates, int threads,
+                      const std::stop_token& stop = {});
 
 /// The values of a constant as bytes of its dtype.
 std::vector<std::byte> encode(DType dtype, const std::vector<double>& values, std::int64_t count);

@@ -73,7 +73,7 @@ const RegionSolver::Step* RegionSolver::step_of(Pass& pass, const Reached& reach
     return &pass.steps.emplace_back(Step{reached.before, reached.goal, reached.alternative});
 }
 
-void RegionSolver::expand(Pass& pass, int goal) const {
+void RegionSolver::expand(Pass& pass, int goal, const std::stop_token& stop) const {
     const auto port_count = static_cast<char32_t>(form_.ports.size());
     const auto code_of = [&](int target) {
         return target >= form_.low ? port_count + static_cast<char32_t>(target - form_.low) : port_of_.at(target);
@@ -92,6 +92,7 @@ void RegionSolver::expand(Pass& pass, int goal) const {
     };
     const auto& alternatives = problem_->goals[static_cast<std::size_t>(goal)];
     for (const auto& [frontier, reached] : pass.layers[static_cast<std::size_t>(goal - form_.low) + 1]) {
+        if (stop.stop_requested()) throw Cancelled("select");
         const Step* before = step_of(pass, reached);
         const Frontier rest = frontier.substr(1);
         if (frontier.front() & 1U) {
@@ -165,7 +166,7 @@ const std::vector<Exit>& RegionSolver::solve(const Frontier& inside, const Searc
         if (options.stop.stop_requested()) throw Cancelled("select");
         Layer& layer = pass.layers[static_cast<std::size_t>(goal - form_.low) + 1];
         if (narrow(pass, layer, options)) exact = false;
-        expand(pass, goal);
+        expand(pass, goal, options.stop);
         layer = Layer();
     }
     states = pass.states;

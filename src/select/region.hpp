@@ -67,7 +67,7 @@ private:
         std::deque<Step> steps;
         std::size_t states = 0, work = 0;
     };
-    void expand(Pass& pass, int goal) const;
+    void expand(Pass& pass, int goal, const std::stop_token& stop) const;
     static const Step* step_of(Pass& pass, const Reached& reached);
     bool narrow(Pass& pass, Layer& layer, const SearchOptions& options) const;
     std::vector<Exit> exits_of(const Pass& pass) const;

@@ -45,8 +45,8 @@ std::map<NodeId, int> first_overwrites(const ir::GraphData& graph, const std::ma
 
 }  // namespace
 
-Dependences dependences_of(const ir::GraphData& graph, const std::vector<Choice>& chosen,
-                           const Candidates& candidates) {
+Dependences dependences_of(const ir::GraphData& graph, const std::vector<Choice>& chosen, const Candidates& candidates,
+                           const std::stop_token& stop) {
     std::map<GoalKey, int> maker;
     for (std::size_t i = 0; i < chosen.size(); ++i) {
         maker[chosen[i].goal] = static_cast<int>(i);
@@ -59,7 +59,11 @@ Dependences dependences_of(const ir::GraphData& graph, const std::vector<Choice>
         if (const auto it = maker.find(key); it != maker.end() && it->second != static_cast<int>(user))
             result.after[user].push_back(it->second);
     };
+    const auto go_on = [&] {
+        if (stop.stop_requested()) throw Cancelled("emit");
+    };
     for (std::size_t i = 0; i < chosen.size(); ++i) {
+        go_on();
         for (const Source& source : chosen[i].candidate.sources)
             if (const auto key = goal_of(source, graph, candidates)) needs(i, *key);
         const ir::Node& node = graph.node(chosen[i].goal.first);
@@ -74,6 +78,7 @@ Dependences dependences_of(const ir::GraphData& graph, const std::vector<Choice>
             if (sources[s].form != Form::seen) continue;
             const auto it = overwrites.find(candidates.views()[sources[s].node].base);
             if (it == overwrites.end()) continue;
+            go_on();
             if (rests_on(result.after, reader, it->second))
                 result.late_reads.push_back({reader, static_cast<int>(s), it->second});
             else

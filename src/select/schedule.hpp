@@ -22,8 +22,9 @@ struct Dependences {
 };
 
 /// Data dependences, state versions in sequence, and readers before the write over what they read where that closes no
-/// cycle.
-Dependences dependences_of(const ir::GraphData& graph, const std::vector<Choice>& chosen, const Candidates& candidates);
+/// cycle. Throws Cancelled on a stop.
+Dependences dependences_of(const ir::GraphData& graph, const std::vector<Choice>& chosen, const Candidates& candidates,
+                           const std::stop_token& stop = {});
 
 /// A topological order, lowest number first where there is a choice: close to the order the program was written in,
 /// which keeps lives short. Throws InternalError on a cycle.
