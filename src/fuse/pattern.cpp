@@ -180,11 +180,14 @@ std::vector<std::string> problems_of(const std::string& pattern) {
     return texts;
 }
 
-std::vector<Pattern> make_patterns(std::span<const Definition> definitions) {
+std::vector<Pattern> make_patterns(std::span<const Definition> definitions, const std::stop_token& stop) {
     std::vector<Pattern> patterns;
     for (const Definition& definition : definitions)
         for (const std::string& pattern : definition.patterns)
-            for (const std::string& text : problems_of(pattern)) add_patterns(definition, text, patterns);
+            for (const std::string& text : problems_of(pattern)) {
+                if (stop.stop_requested()) throw Cancelled("fuse");
+                add_patterns(definition, text, patterns);
+            }
     return patterns;
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +59,6 @@ std::uint64_t ops_in(const Canon& canon, CanonId core);
 
 /// The patterns of all definitions. Throws Error(argument) where a pattern's text cannot be read or its definition
 /// refuses it.
-std::vector<Pattern> make_patterns(std::span<const Definition> definitions);
+std::vector<Pattern> make_patterns(std::span<const Definition> definitions, const std::stop_token& stop = {});
 
 }  // namespace cairn::inline v0::fuse

@@ -82,7 +82,8 @@ void drop_parts(const ir::GraphData& graph, std::vector<std::vector<Tile>>& matc
 }  // namespace
 
 std::vector<Tile> propose(const ir::GraphData& graph, std::span<const Definition> definitions, const Options& options) {
-    const std::vector<Pattern> patterns = options.composites ? make_patterns(definitions) : std::vector<Pattern>();
+    const std::vector<Pattern> patterns =
+        options.composites ? make_patterns(definitions, options.stop) : std::vector<Pattern>();
     const std::size_t count = graph.nodes().size();
     std::vector<std::vector<Tile>> matches = matches_of(graph, patterns, options.stop);
     drop_parts(graph, matches);

@@ -1,0 +1,47 @@
+#include "tests/pipeline/heap_steps.hpp"
+
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+namespace {
+
+thread_local cairn::test::HeapSteps* watching = nullptr;
+
+}  // namespace
+
+namespace cairn::test {
+
+HeapSteps::HeapSteps(std::int64_t stop_after, std::stop_source source)
+    : stop_after_(stop_after), source_(std::move(source)) {
+    watching = this;
+}
+
+HeapSteps::~HeapSteps() { watching = nullptr; }
+
+void HeapSteps::take() noexcept {
+    ++taken_;
+    if (stopped_) ++taken_after_;
+    if (taken_ != stop_after_) return;
+    stopped_ = true;
+    source_.request_stop();
+}
+
+void HeapSteps::give_back() noexcept {
+    if (stopped_) ++returned_after_;
+}
+
+}  // namespace cairn::test
+
+void* operator new(std::size_t size) {
+    if (watching != nullptr) watching->take();
+    if (void* memory = std::malloc(size > 0 ? size : 1)) return memory;
+    throw std::bad_alloc();
+}
+
+void operator delete(void* memory) noexcept {
+    if (watching != nullptr && memory != nullptr) watching->give_back();
+    std::free(memory);
+}
+
+void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
