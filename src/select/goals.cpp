@@ -226,8 +226,8 @@ private:
     }
 
     bool is_reachable(const Key& key) {
-        const int goal = at(goal_at(key)).number;
-        return goal >= 0 && reachable_[static_cast<std::size_t>(goal)];
+        const int number = at(goal_at(key)).number;
+        return number >= 0 && reachable_[static_cast<std::size_t>(number)];
     }
 
     /// What a goal rests on or brings along, in the order of its candidates. What no kernel makes alone still has a
@@ -333,8 +333,8 @@ private:
     std::deque<Goal> goals_;
     std::vector<int> first_;  // goal of each node, by layout
     std::vector<int> numbered_;
+    std::vector<bool> reachable_;  // of each number
     std::set<Key> roots_;
-    std::vector<bool> reachable_;  // of each numbered goal
     Memo memo_;
 };
 

@@ -2,8 +2,10 @@
 #include "canon/forms.hpp"
 #include "fuse/tiles.hpp"
 #include "ir/graph_data.hpp"
+#include "select/reduce.hpp"
 #include "select/select.hpp"
 #include "simplify/simplify.hpp"
+#include "tests/pipeline/heap_steps.hpp"
 
 #include <gtest/gtest.h>
 
@@ -53,7 +55,7 @@ void on_small_stack(std::function<void()> work) {
 
 // What a compile makes on its way.
 struct Work {
-    std::size_t nodes = 0, terms = 0, tiles = 0, steps = 0, alternatives = 0, frontiers = 0;
+    std::size_t nodes = 0, terms = 0, tiles = 0, steps = 0, alternatives = 0, comparisons = 0, frontiers = 0;
 };
 
 Work work_on(const Graph& graph) {
@@ -72,6 +74,7 @@ Work work_on(const Graph& graph) {
     work.tiles = tiles.size();
     for (const fuse::Tile& tile : tiles) work.steps += tile.body.size();
     for (const auto& goal : memo.problem.goals) work.alternatives += goal.size();
+    work.comparisons = select::reduce(memo.problem).work;
     work.frontiers = select::search(memo.problem).states;
     return work;
 }
@@ -91,10 +94,12 @@ TEST_P(Growth, IsLinearOnASmallStack) {
         grows("tiles", &Work::tiles);
         grows("steps", &Work::steps);
         grows("alternatives", &Work::alternatives);
+        grows("comparisons", &Work::comparisons);
         grows("frontiers", &Work::frontiers);
         EXPECT_LE(twice.nodes, static_cast<std::size_t>(5 * nodes));
         EXPECT_LE(twice.terms, 32 * twice.nodes);
         EXPECT_LE(twice.steps, 100 * twice.nodes);
+        EXPECT_LE(twice.comparisons, 500 * twice.nodes);
         EXPECT_GT(compile(bench::build(GetParam(), 4 * nodes), Context()).memory().buffers.size(), 0u);
     });
 }
@@ -102,8 +107,36 @@ TEST_P(Growth, IsLinearOnASmallStack) {
 INSTANTIATE_TEST_SUITE_P(Families, Growth, testing::ValuesIn(bench::families),
                          [](const auto& info) { return std::string(info.param.name); });
 
+class Stop : public testing::TestWithParam<bench::Family> {};
+
+// Counted in pieces of memory, which most work takes: wherever the stop comes, little is taken before it is answered,
+// however large the graph is, and no more is given back than there is.
+TEST_P(Stop, IsAnsweredAfterLittleWork) {
+    const Graph graph = bench::build(GetParam(), 1000);
+    const Context context;
+    std::int64_t whole = 0;
+    {
+        const test::HeapSteps clock(-1);
+        compile(graph, context);
+        whole = clock.taken();
+    }
+    constexpr std::int64_t places = 16;
+    for (std::int64_t place = 1; place <= places; ++place) {
+        std::stop_source source;
+        CompileOptions options;
+        options.stop = source.get_token();
+        const test::HeapSteps clock(whole * place / (places + 1), source);
+        EXPECT_THROW(compile(graph, context, options), Cancelled) << place;
+        EXPECT_LE(clock.taken_after(), 40'000) << place;
+        EXPECT_LE(clock.returned_after(), 40'000 + 250 * static_cast<std::int64_t>(graph.size())) << place;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, Stop, testing::ValuesIn(bench::families),
+                         [](const auto& info) { return std::string(info.param.name); });
+
 // Each stage that is asked to stop when it begins is the last to begin.
-TEST(Stop, IsAnsweredInEveryStage) {
+TEST(StopRequest, IsAnsweredInEveryStage) {
     const Graph graph = bench::build(bench::families[0], 300);
     int stages = 0;
     CompileOptions count;
@@ -132,7 +165,7 @@ Refusal ask_and_stop(const Problem&) {
 }
 
 // Every problem is another, so that each one is asked for.
-TEST(Stop, IsAnsweredBetweenTwoTiles) {
+TEST(StopRequest, IsAnsweredBetweenTwoTiles) {
     Graph graph("g");
     for (int i = 1; i < 200; ++i) {
         const std::string name = std::to_string(i);
@@ -152,7 +185,7 @@ TEST(Stop, IsAnsweredBetweenTwoTiles) {
     EXPECT_EQ(asked, 5);
 }
 
-TEST(Stop, IsAnsweredByEachStageAlone) {
+TEST(StopRequest, IsAnsweredByEachStageAlone) {
     const Graph graph = bench::build(bench::families[0], 30);
     const Context context;
     std::stop_source source;

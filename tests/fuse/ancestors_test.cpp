@@ -1,0 +1,63 @@
+#include "fuse/ancestors.hpp"
+
+#include "cairn/cairn.hpp"
+#include "tests/ir/random_graph.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace cairn::fuse {
+namespace {
+
+// By following each operand.
+bool rests_on(const ir::GraphData& graph, ir::NodeId node, ir::NodeId ancestor) {
+    std::vector<bool> rests(graph.nodes().size(), false);
+    rests[ancestor] = true;
+    for (ir::NodeId id = ancestor + 1; id <= node; ++id)
+        for (const ir::NodeId operand : graph.node(id).operands) rests[id] = rests[id] || rests[operand];
+    return rests[node];
+}
+
+TEST(Ancestors, AreToldExactlyInSmallGraphs) {
+    int resting = 0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const Graph built = test::random_graph(seed);
+        const ir::GraphData& graph = *built.data();
+        ASSERT_LT(graph.nodes().size(), 256u);
+        Ancestors ancestors(graph, {});
+        for (ir::NodeId node = 0; node < graph.nodes().size(); ++node)
+            for (ir::NodeId other = 0; other < graph.nodes().size(); ++other) {
+                const bool expected = other <= node && rests_on(graph, node, other);
+                EXPECT_EQ(ancestors.may_rest_on(node, other), expected) << seed << ": " << node << " on " << other;
+                resting += expected;
+            }
+    }
+    EXPECT_GT(resting, 1000);
+}
+
+TEST(Ancestors, BehindManyOthersMayBeThere) {
+    Graph graph("g");
+    const Tensor other = graph.input("other", DType::f32, {2});
+    Tensor x = graph.input("x", DType::f32, {2});
+    std::vector<ir::NodeId> chain{x.id()};
+    for (int i = 0; i < 300; ++i) chain.push_back((x = tanh(x)).id());
+    Ancestors ancestors(*graph.data(), {});
+    EXPECT_FALSE(ancestors.may_rest_on(chain[255], other.id())) << "256 values above it";
+    EXPECT_TRUE(ancestors.may_rest_on(chain[256], other.id())) << "257 are too many to look at";
+    EXPECT_TRUE(ancestors.may_rest_on(chain[300], chain[0]));
+    EXPECT_FALSE(ancestors.may_rest_on(chain[10], chain[11]));
+}
+
+TEST(Ancestors, StopWhenAsked) {
+    Graph graph("g");
+    const Tensor x = graph.input("x", DType::f32, {2});
+    const Tensor y = tanh(x);
+    std::stop_source source;
+    source.request_stop();
+    Ancestors ancestors(*graph.data(), source.get_token());
+    EXPECT_THROW(ancestors.may_rest_on(y.id(), x.id()), Cancelled);
+}
+
+}  // namespace
+}  // namespace cairn::fuse
