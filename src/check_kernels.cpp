@@ -1,5 +1,6 @@
 #include "check_kernels.hpp"
 
+#include "fuse/pattern.hpp"
 #include "ir/build.hpp"
 #include "ir/op_table.hpp"
 
@@ -80,12 +81,20 @@ private:
         } catch (const Error& error) { refuse("{} of {} does not parse: {}", what, name, error.what()); }
     }
 
+    /// The texts a pattern stands for.
+    static std::vector<std::string> problems_of(const std::string& name, const std::string& pattern) {
+        try {
+            return fuse::problems_of(pattern);
+        } catch (const std::exception&) { refuse("a pattern of {} does not parse: {}", name, pattern); }
+    }
+
     static void check(const Definition& definition) {
         if (definition.build == nullptr) refuse("definition {} lacks build", definition.name);
         for (const std::string& pattern : definition.patterns)
-            if (const Problem problem = parsed("a pattern", definition.name, pattern);
-                problem.definition != definition.name)
-                refuse("a pattern of {} is for {}", definition.name, problem.definition);
+            for (const std::string& text : problems_of(definition.name, pattern))
+                if (const Problem problem = parsed("a pattern", definition.name, text);
+                    problem.definition != definition.name)
+                    refuse("a pattern of {} is for {}", definition.name, problem.definition);
     }
 
     void check(const Kernel& kernel) const {
@@ -133,11 +142,12 @@ private:
             for (const Definition& definition : set->definitions) {
                 if (definition.name != name) continue;
                 if (definition.patterns.empty()) return {};
-                for (const std::string& pattern : definition.patterns) {
-                    const Problem problem = parsed("a pattern", name, pattern);
-                    most.inputs = std::max(most.inputs, static_cast<int>(problem.inputs.size()));
-                    most.outputs = std::max(most.outputs, results_of(definition, problem));
-                }
+                for (const std::string& pattern : definition.patterns)
+                    for (const std::string& text : problems_of(name, pattern)) {
+                        const Problem problem = parsed("a pattern", name, text);
+                        most.inputs = std::max(most.inputs, static_cast<int>(problem.inputs.size()));
+                        most.outputs = std::max(most.outputs, results_of(definition, problem));
+                    }
             }
         return most;
     }

@@ -1,5 +1,6 @@
 #include "cairn/compiled_graph.hpp"
 
+#include "fuse/pattern.hpp"
 #include "ir/build.hpp"
 #include "ir/op_table.hpp"
 #include "program/verify_sizes.hpp"
@@ -90,11 +91,12 @@ private:
         }
         for (const Definition& definition : context_.kernels.definitions) {
             if (definition.name != problem.definition) continue;
-            for (const std::string& pattern : definition.patterns) {
-                const auto symbols = Symbols::create();
-                const Attributes wanted = parse_problem(pattern, *symbols).attributes;
-                if (same_names(wanted, [](const Attribute& a) -> const std::string& { return a.name; })) return;
-            }
+            for (const std::string& pattern : definition.patterns)
+                for (const std::string& text : fuse::problems_of(pattern)) {
+                    const auto symbols = Symbols::create();
+                    const Attributes wanted = parse_problem(text, *symbols).attributes;
+                    if (same_names(wanted, [](const Attribute& a) -> const std::string& { return a.name; })) return;
+                }
         }
         refuse(instruction, "has the attributes of no pattern in");
     }

@@ -123,6 +123,14 @@ TEST(CheckKernels, NonsenseIsRefusedByName) {
     }
 }
 
+TEST(CheckKernels, APatternMayLeaveOperandsOut) {
+    KernelSet set = good();
+    set.definitions[0].patterns = {"my_first | f32[N] f32[N]?"};
+    EXPECT_EQ(refusal(set), "");
+    set.definitions[0].patterns = {"my_first|f32[N]?"};
+    EXPECT_NE(refusal(set).find("a pattern of my_first does not parse"), std::string::npos);
+}
+
 /// What is compiled for floor when `kernel` comes first.
 std::string explained(const Kernel& kernel, Mode mode = Mode::off) {
     Graph g;
