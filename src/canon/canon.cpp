@@ -201,7 +201,6 @@ Scaled Canon::real(Op op, DType dtype, const Attributes& attributes, Parts x) {
     if (op == Op::pow && terms_[x[1].core].kind == TermKind::one) return power(x[0], x[1].factor);
     if (op == Op::exp) return exponential(x[0], dtype);
     if (op == Op::log) return logarithm(x[0], dtype);
-    if (op == Op::tanh) return hyperbolic_tangent(x[0], dtype);
     if (op == Op::max) return larger(x[0], x[1], dtype);
     if (op == Op::min) return minus(larger(minus(x[0]), minus(x[1]), dtype));
     if (op == Op::abs) return {std::fabs(x[0].factor), op_term(op, dtype, shape, {Scaled{1, x[0].core}})};

@@ -17,7 +17,7 @@
 ///
 /// Laws: sums and products are associative and commutative, products distribute over sums (up to a size), sub neg div
 /// sqrt rsqrt and pow by a constant are sums and products; what does not vary along a summed axis leaves matmul and
-/// sums, coefficients leave movement; e^(a + b) = e^a e^b, log(e^a b) = a + log b, tanh x = 2 / (1 + e^-2x) - 1; a
+/// sums, coefficients leave movement; e^(a + b) = e^a e^b, log(e^a b) = a + log b, 1 + tanh x = 2 / (1 + e^-2x); a
 /// shift by the largest element leaves softmax; (a b)^T = b^T a^T; movement goes inward through elementwise ops, and
 /// reshapes of gathered rows to the ids, of a product's rows to its left side; orders and negations of comparisons;
 /// positions are the same in i32 and i64; leading axes of size 1 do not count. Nothing else is cancelled (x - x, x / x
@@ -125,7 +125,6 @@ private:
     bool is_exponential(CanonId core) const;
     Scaled exponential(const Scaled& x, DType dtype);
     Scaled logarithm(const Scaled& x, DType dtype);
-    Scaled hyperbolic_tangent(const Scaled& x, DType dtype);
     bool is_falling(CanonId core) const;
     std::optional<Scaled> logistic_sum(const Scaled& first, const Scaled& second, DType dtype);
     bool shifts(const Scaled& shift, CanonId sum, DType dtype);

@@ -76,23 +76,20 @@ bool Canon::is_falling(CanonId core) const {
     return first == nullptr || first->factor < 0;
 }
 
-// tanh x = 2 / (1 + e^-2x) - 1, and it is odd.
-Scaled Canon::hyperbolic_tangent(const Scaled& x, DType dtype) {
-    Scaled power = exponential({-2 * x.factor, x.core}, dtype);
-    const bool is_turned = !is_falling(power.core);
-    if (is_turned) power = exponential({2 * x.factor, x.core}, dtype);
-    const Scaled inverse = this->power(add({{1, one(dtype)}, power}, dtype), -1);
-    const double sign = is_turned ? -1 : 1;
-    return add({{2 * sign * inverse.factor, inverse.core}, {-sign, one(dtype)}}, dtype);
-}
-
 // Of a + b e^x = e^x (a e^-x + b) the one with a falling exponent; a - a / (1 + e^x) = a e^x / (1 + e^x), and
-// the other way round.
+// the other way round; a + a tanh x = 2 a / (1 + e^-2x).
 std::optional<Scaled> Canon::logistic_sum(const Scaled& first, const Scaled& second, DType dtype) {
     const bool number_first = terms_[first.core].kind == TermKind::one;
     const Scaled &a = number_first ? first : second, &b = number_first ? second : first;
     if (terms_[a.core].kind != TermKind::one) return std::nullopt;
     const Scaled whole{1, b.core};
+    if (is_op(b.core, Op::tanh)) {
+        if (std::fabs(a.factor) != std::fabs(b.factor)) return std::nullopt;
+        const Scaled argument = terms_[b.core].parts[0];
+        const double twice = (a.factor < 0) == (b.factor < 0) ? -2 : 2;
+        const Scaled rest = exponential({twice * argument.factor, argument.core}, dtype);
+        return multiply({2 * a.factor, one(dtype)}, power(add({{1, one(dtype)}, rest}, dtype), -1));
+    }
     const std::vector<Scaled> powers = powers_of(b.core);
     if (std::all_of(powers.begin(), powers.end(),
                     [&](const Scaled& p) { return p.factor == 1 && is_op(p.core, Op::exp); })) {

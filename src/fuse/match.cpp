@@ -53,6 +53,7 @@ void Matcher::match_at(NodeId node, std::vector<Tile>& tiles) {
     if (ir::is_given(graph_.node(node))) return;
     const Term& outside = forms_.canon().term(forms_[node].core);
     const std::uint64_t marks = regions_.from(node).marks, features = features_.of(forms_[node].core);
+    const std::vector<Outside> parts = outside_of(forms_.canon(), outside);
     const Definition* found = nullptr;
     for (const Pattern& pattern : patterns_) {
         if (pattern.definition == found) continue;
@@ -60,7 +61,11 @@ void Matcher::match_at(NodeId node, std::vector<Tile>& tiles) {
         const Term& wanted = pattern.forms->canon().term((*pattern.forms)[root].core);
         const std::uint64_t needed = pattern.regions->from(root).marks & ~pattern.vanishing;
         if (!same_outside(outside, wanted) || (pattern.features & ~features) != 0) continue;
-        if ((needed & ~marks) != 0 && !pattern.is_opened) continue;
+        if ((needed & ~marks) != 0 && !(pattern.is_opened && pattern.skeleton.inputs.size() == 1)) continue;
+        const bool has_parts = std::all_of(pattern.outside.begin(), pattern.outside.end(), [&](const Outside& part) {
+            return std::find(parts.begin(), parts.end(), part) != parts.end();
+        });
+        if (!has_parts) continue;
         if (auto tile = search(*this, pattern, node)) {
             tiles.push_back(std::move(*tile));
             found = pattern.definition;

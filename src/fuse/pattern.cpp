@@ -1,5 +1,7 @@
 #include "fuse/pattern.hpp"
 
+#include "ir/op_table.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -60,6 +62,10 @@ void outline(Pattern& pattern) {
     const auto core_of = [&](ir::NodeId id) { return (*pattern.forms)[id].core; };
     const CanonId root = core_of(pattern.skeleton.outputs[pattern.main]);
     pattern.features = Features(canon).of(root);
+    pattern.outside = outside_of(canon, canon.term(root));
+    // A number left free may be 0, and then it stands in no sum.
+    if (!pattern.holes.empty())
+        std::erase_if(pattern.outside, [](const Outside& part) { return part.kind == TermKind::sum; });
     const std::uint64_t kept = ops_in(canon, root);
     for (const ir::Node& node : pattern.skeleton.graph->nodes()) {
         pattern.is_opened = pattern.is_opened || canon::is_exponential(node.op);
@@ -150,6 +156,18 @@ void add_patterns(const Definition& definition, std::string_view text, std::vect
 }
 
 }  // namespace
+
+std::vector<Outside> outside_of(const Canon& canon, const Term& term) {
+    std::vector<Outside> result;
+    if (term.kind != TermKind::sum && term.kind != TermKind::product) return result;
+    for (const Scaled& part : term.parts) {
+        const Term& inner = canon.term(part.core);
+        const bool is_moved = inner.kind == TermKind::op && ir::info(inner.op).kind == ir::OpClass::movement;
+        if (inner.kind == TermKind::one || inner.kind == TermKind::leaf || is_moved) continue;
+        result.push_back({inner.kind, inner.op, term.kind == TermKind::product && part.factor < 0});
+    }
+    return result;
+}
 
 std::uint64_t ops_in(const Canon& canon, CanonId core) {
     std::uint64_t ops = 0;

@@ -22,6 +22,16 @@ struct Hole {
     double sentinel;
 };
 
+/// A part of a sum or of a product of powers, as far as all matches have one like it.
+struct Outside {
+    TermKind kind;
+    ir::Op op;
+    bool is_divided;  ///< a negative power
+    friend bool operator==(const Outside&, const Outside&) = default;
+};
+/// The parts of a term but for what stands for operands, numbers and movement.
+std::vector<Outside> outside_of(const Canon& canon, const Term& term);
+
 /// One pattern of a definition, made into a graph that shows where to look for operands and numbers.
 ///
 ///     layer_norm eps=? | f32[R,D] f32[D] f32[D]      operands: [R,D] [D] [D], hole: eps; skeleton: the atomic ops on
@@ -36,6 +46,7 @@ struct Pattern {
     std::unique_ptr<Stems> stems;                   ///< of the forms
     std::unique_ptr<Regions> regions;               ///< of the skeleton
     std::size_t main = 0;                           ///< the output that depends on the others
+    std::vector<Outside> outside;                   ///< parts of the main output that no operand replaces
     std::uint64_t vanishing = 0;                    ///< bit mark_of(op) for ops that the normal form leaves out
     bool is_opened = false;                         ///< the normal form opens exp, log or tanh: they may be anywhere
     std::vector<bool> may_lead;                     ///< of each operand: further leading axes may be there

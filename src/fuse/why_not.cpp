@@ -14,7 +14,7 @@ namespace {
 
 using ir::NodeId;
 
-std::string_view outside_of(const Term& term) {
+std::string_view kind_of(const Term& term) {
     switch (term.kind) {
         case TermKind::one: return "a number";
         case TermKind::leaf: return "given";
@@ -67,7 +67,7 @@ std::string why_not(const ir::GraphData& graph, NodeId node, std::span<const Def
     if (missing != 0) return fmt::format("{} computes {}, the value does not", name, names_of(missing));
     const Pattern& first = patterns.front();
     const Term& wanted = first.forms->canon().term((*first.forms)[first.skeleton.outputs[first.main]].core);
-    const std::string_view is = outside_of(matcher.forms().canon().term(core)), should = outside_of(wanted);
+    const std::string_view is = kind_of(matcher.forms().canon().term(core)), should = kind_of(wanted);
     if (is != should) return fmt::format("by its normal form the value is {}, {} is {}", is, name, should);
     return fmt::format("no operands of {} are found where its ops stand", name);
 }

@@ -33,7 +33,7 @@ TEST(CanonExponential, SameValuesHaveOneForm) {
          [](T x, T y, T r) { return normal(x * y + r); }},
         {"logarithm of softmax", [](T x, T, T) { return log(normal(x - top(x))); },
          [](T x, T, T) { return x - log(total(exp(x))); }},
-        {"tanh by exp", [](T x, T, T) { return tanh(x); }, [](T x, T, T) { return 2 / (1 + exp(-2 * x)) - 1; }},
+        {"1 - tanh", [](T x, T, T) { return 3 - 3 * tanh(x); }, [](T x, T, T) { return 6 / (1 + exp(2 * x)); }},
         {"sigmoid by tanh", [](T x, T, T) { return 0.5 * (1 + tanh(x / 2)); },
          [](T x, T, T) { return 1 / (1 + exp(-x)); }},
         {"sigmoid of a difference by tanh", [](T x, T y, T) { return 0.5 * tanh((y - x) / 2) + 0.5; },

@@ -1,0 +1,19 @@
+#include "cairn/cairn.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cairn::test {
+namespace {
+
+TEST(WhyNot, OfAValueThatAProgramHolds) {
+    const Context context;
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {3, 8});
+    EXPECT_EQ(why_not(softmax(x), "softmax", context), "");
+    EXPECT_NE(why_not(exp(x) / sum(exp(x), {-2}, true) + 1, "softmax", context), "");
+    EXPECT_THROW(why_not(Tensor(), "softmax", context), Error);
+    EXPECT_THROW(why_not(softmax(x), "softmix", context), Error);
+}
+
+}  // namespace
+}  // namespace cairn::test
