@@ -16,8 +16,9 @@ Tensor along(const CompositeScope& scope, int axis, const Operand& x, const Oper
     const Tensor &tensor = x.tensor(), &other = row.tensor();
     const int behind = axis < 0 ? -axis - 1 : tensor.rank() - 1 - axis;
     if (tensor.rank() < 1 || other.rank() != 1 || !(other.dim(0) == tensor.dim(axis)))
-        scope.fail(std::string(name) + " must have axis " + std::to_string(axis) + " of x as its only one: x " +
-                   to_string(tensor.dtype(), tensor.shape()) + ", " + name + " " +
+        scope.fail(std::string(name) + " must have " +
+                   (axis == -1 ? std::string("the last axis") : "axis " + std::to_string(axis)) +
+                   " of x as its only one: x " + to_string(tensor.dtype(), tensor.shape()) + ", " + name + " " +
                    to_string(other.dtype(), other.shape()));
     if (behind == 0) return other;
     Shape shape(static_cast<std::size_t>(behind) + 1, Dim(1));

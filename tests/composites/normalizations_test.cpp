@@ -67,6 +67,26 @@ TEST_F(Normalizations, LayerNormAndRmsNorm) {
     });
 }
 
+TEST_F(Normalizations, WithoutGammaOrBetaTheyAreOneAndZero) {
+    const auto normal = [](const Row& row, std::size_t j) {
+        return (row.x[j] - row.mean) / std::sqrt(row.variance + 0.5);
+    };
+    expect(layer_norm(x, 0.5), normal);
+    expect(layer_norm(x, gamma, 0.5), [&](const Row& row, std::size_t j) { return normal(row, j) * scale[j]; });
+    expect(rms_norm(x - mean(x, {-1}, true), 0.5), normal);
+}
+
+TEST_F(Normalizations, AlongAnotherAxis) {
+    const Tensor turned = transpose(x, {1, 0});
+    expect(transpose(layer_norm(turned, gamma, beta, 0.5, 0), {1, 0}), [&](const Row& row, std::size_t j) {
+        return (row.x[j] - row.mean) / std::sqrt(row.variance + 0.5) * scale[j] + shift[j];
+    });
+    expect(transpose(rms_norm(turned - mean(turned, {0}, true), gamma, 0.5, -2), {1, 0}),
+           [&](const Row& row, std::size_t j) {
+               return (row.x[j] - row.mean) / std::sqrt(row.variance + 0.5) * scale[j];
+           });
+}
+
 TEST_F(Normalizations, MeanAndVariance) {
     double mean_of_all = 0, variance_of_all = 0;
     for (const double value : numbers) mean_of_all += value / (rows * columns);
