@@ -53,7 +53,14 @@ void Matcher::match_at(NodeId node, std::vector<Tile>& tiles) {
     if (ir::is_given(graph_.node(node))) return;
     const Term& outside = forms_.canon().term(forms_[node].core);
     const std::uint64_t marks = regions_.from(node).marks, features = features_.of(forms_[node].core);
-    const std::vector<Outside> parts = outside_of(forms_.canon(), outside);
+    std::vector<Outside> parts = outside_of(forms_.canon(), outside);
+    // What does not vary along a summed axis stands beside the sum.
+    for (const Scaled& part : outside.parts) {
+        const Term& inner = forms_.canon().term(part.core);
+        if (outside.kind != TermKind::sum || inner.kind != TermKind::product) continue;
+        const std::vector<Outside> factors = outside_of(forms_.canon(), inner);
+        parts.insert(parts.end(), factors.begin(), factors.end());
+    }
     const Definition* found = nullptr;
     for (const Pattern& pattern : patterns_) {
         if (pattern.definition == found) continue;

@@ -283,6 +283,13 @@ TEST(HandSpellings, Products) {
         auto r = g.input("r", DType::f32, {2, 5, 32});
         return (r + matmul(X(g), W(g))) + B(g);
     });
+    const auto normal = [](Graph& g, T x) { return rms_norm(x, g.weight("gamma", DType::f32, {64})); };
+    expect_spelled("linear", "behind rms_norm", [&](Graph& g) { return matmul(normal(g, X(g)), W(g)) + B(g); });
+    expect_spelled("linear_residual", "llama: behind swiglu behind rms_norm", [&](Graph& g) {
+        const Tensor x = X(g), h = normal(g, x), up = matmul(h, g.weight("up", DType::f32, {64, 32})),
+                     gate = matmul(h, g.weight("gate", DType::f32, {64, 32}));
+        return x + matmul(silu(gate) * up, g.weight("down", DType::f32, {32, 64}));
+    });
     expect_spelled("linear_residual", "no bias: r + x@W (llama)", [&](Graph& g) {
         auto r = g.input("r", DType::f32, {2, 5, 32});
         return r + matmul(X(g), W(g));
