@@ -20,6 +20,7 @@
 #include <chrono>
 #include <fstream>
 #include <map>
+#include <mutex>
 #include <set>
 
 namespace cairn::inline v0 {
@@ -207,6 +208,14 @@ private:
         std::vector<fuse::Tile> tiles;
     };
 
+    /// Made once in a context.
+    fuse::Patterns patterns() const {
+        Context::Parts& parts = *context_.parts();
+        const std::lock_guard lock(parts.patterns_mutex);
+        if (parts.patterns == nullptr) parts.patterns = fuse::patterns_of(parts.kernels.definitions, options_.stop);
+        return std::static_pointer_cast<const std::vector<fuse::Pattern>>(parts.patterns);
+    }
+
     /// Finds the ways to run a bucket and what they cost.
     Bucket prepare(const std::vector<Range>& ranges) {
         Bucket bucket{ranges, Driver(options_, name_of(ranges)), bucket_graph(graph_, ranges), {}};
@@ -226,7 +235,7 @@ private:
         }
         driver.begin("fuse");
         const fuse::Options fuse_options{driver.enabled("fuse"), driver.enabled("elementwise"), options_.stop};
-        bucket.tiles = fuse::propose(*graph, context_.kernels().definitions, fuse_options);
+        bucket.tiles = fuse::propose(*graph, fuse_options.composites ? patterns() : nullptr, fuse_options);
         driver.end(
             "fuse", [&] { return fuse::verify(*graph, bucket.tiles, context_.kernels().definitions); },
             [&] { return fuse::to_string(bucket.tiles); });

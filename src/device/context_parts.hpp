@@ -5,6 +5,7 @@
 #include "device/cpu/thread_pool.hpp"
 
 #include <memory>
+#include <mutex>
 
 namespace cairn::inline v0 {
 
@@ -17,6 +18,8 @@ struct Context::Parts {
     KernelSet kernels;
     device::ThreadPool pool;
     std::unique_ptr<TimingDb> timings;
+    std::mutex patterns_mutex;
+    std::shared_ptr<const void> patterns;  ///< of the definitions, once compile has made them
 
     void log(LogLevel level, std::string_view line) const {
         if (options.log) options.log(level, line);

@@ -151,6 +151,9 @@ void add_patterns(const Definition& definition, std::string_view text, std::vect
         const auto& outputs = pattern.skeleton.outputs;
         pattern.main = static_cast<std::size_t>(std::max_element(outputs.begin(), outputs.end()) - outputs.begin());
         outline(pattern);
+        // Made now, not when first asked for: a pattern is read by many threads.
+        for (ir::NodeId id = 0; id < pattern.skeleton.graph->nodes().size(); ++id) pattern.regions->from(id);
+        pattern.stems->of(pattern.forms->canon().size() - 1);
         patterns.push_back(std::move(pattern));
     }
 }

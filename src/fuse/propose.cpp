@@ -81,11 +81,20 @@ void drop_parts(const ir::GraphData& graph, std::vector<std::vector<Tile>>& matc
 
 }  // namespace
 
+Patterns patterns_of(std::span<const Definition> definitions, const std::stop_token& stop) {
+    return std::make_shared<const std::vector<Pattern>>(make_patterns(definitions, stop));
+}
+
 std::vector<Tile> propose(const ir::GraphData& graph, std::span<const Definition> definitions, const Options& options) {
-    const std::vector<Pattern> patterns =
-        options.composites ? make_patterns(definitions, options.stop) : std::vector<Pattern>();
+    if (!options.composites) definitions = {};
+    return propose(graph, patterns_of(definitions, options.stop), options);
+}
+
+std::vector<Tile> propose(const ir::GraphData& graph, const Patterns& patterns, const Options& options) {
     const std::size_t count = graph.nodes().size();
-    std::vector<std::vector<Tile>> matches = matches_of(graph, patterns, options.stop);
+    std::vector<std::vector<Tile>> matches = matches_of(
+        graph, options.composites && patterns ? std::span<const Pattern>(*patterns) : std::span<const Pattern>(),
+        options.stop);
     drop_parts(graph, matches);
     std::vector<bool> read_by_match(count, false);
     for (const std::vector<Tile>& found : matches)

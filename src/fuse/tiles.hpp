@@ -4,6 +4,7 @@
 #include "fuse/bodies.hpp"
 #include "ir/graph_data.hpp"
 
+#include <memory>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -31,10 +32,18 @@ struct Options {
     std::stop_token stop = {};  ///< throws Cancelled
 };
 
+/// Definitions made ready to be looked for; read-only and fit for any number of threads and graphs. The definitions
+/// must outlive them.
+struct Pattern;
+using Patterns = std::shared_ptr<const std::vector<Pattern>>;
+/// Throws Cancelled on a stop, Error(argument) where a pattern's text cannot be read or its definition refuses it.
+Patterns patterns_of(std::span<const Definition> definitions, const std::stop_token& stop = {});
+
 /// Every tile of the graph: one for each node that is not a leaf (movement ops too: as kernels, where they cannot be
 /// views), a match of each definition wherever a spelling of it is found, and groups of connected elementwise ops.
 /// Ordered by their last output, larger tiles first. The graph should have been simplified; definitions are brought
 /// into the same form here.
+std::vector<Tile> propose(const ir::GraphData& graph, const Patterns& patterns, const Options& options = {});
 std::vector<Tile> propose(const ir::GraphData& graph, std::span<const Definition> definitions,
                           const Options& options = {});
 

@@ -196,7 +196,7 @@ TEST(StopRequest, IsAnsweredByEachStageAlone) {
     EXPECT_THROW(simplify::simplify(*graph.data(), simplify_options), Cancelled);
     EXPECT_THROW(canon::Forms(*graph.data(), stop), Cancelled);
     EXPECT_THROW(fuse::propose(*graph.data(), context.kernels().definitions, {true, false, stop}), Cancelled);
-    EXPECT_THROW(fuse::propose(*graph.data(), {}, {false, true, stop}), Cancelled);
+    EXPECT_THROW(fuse::propose(*graph.data(), std::span<const Definition>(), {false, true, stop}), Cancelled);
     select::SearchProblem problem;
     problem.goals = {{{1, {}, {}}}};
     problem.roots = {0};

@@ -198,7 +198,8 @@ TEST_F(Goals, Stops) {
     candidates.emplace(*graph.data(), kernels, Isa::baseline, costs, true, resident);
     std::stop_source stop;
     stop.request_stop();
-    EXPECT_THROW(memo_of(*graph.data(), fuse::propose(*graph.data(), {}, {}), *candidates, false, stop.get_token()),
+    EXPECT_THROW(memo_of(*graph.data(), fuse::propose(*graph.data(), std::span<const Definition>(), {}), *candidates,
+                         false, stop.get_token()),
                  Cancelled);
 }
 

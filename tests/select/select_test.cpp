@@ -35,7 +35,9 @@ protected:
     }
     Selection selected(const Options& options = {}) {
         Candidates candidates(*graph.data(), kernels, Isa::baseline, costs, true, resident);
-        return select(*graph.data(), fuse::propose(*graph.data(), {}, {.elementwise = false}), candidates, options);
+        return select(*graph.data(),
+                      fuse::propose(*graph.data(), std::span<const Definition>(), {.elementwise = false}), candidates,
+                      options);
     }
     static std::vector<std::string> ids(const Selection& selection) {
         std::vector<std::string> result;
