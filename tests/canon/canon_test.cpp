@@ -63,45 +63,6 @@ TEST(Canon, InfinityIsCloseToItselfAlone) {
     EXPECT_FALSE(canon::Canon::close(-1e300, -infinity));
 }
 
-// A value of which each step reads the one before three times.
-Tensor leaky(Tensor x, int steps) {
-    for (int i = 0; i < steps; ++i) x = where(x > 0, x, 0.1 * x);
-    return x;
-}
-
-// As a tree this has 3^16 leaves.
-TEST(Canon, WhatIsReadOftenIsMovedOnce) {
-    Graph g("g");
-    const Tensor x = g.input("x", DType::f32, {4, 8});
-    const Tensor a = reshape(leaky(x, 16), {8, 4}), b = leaky(reshape(x, {8, 4}), 16);
-    const Tensor c = swap_axes(leaky(x, 16), 0, 1), d = leaky(swap_axes(x, 0, 1), 16);
-    const canon::Forms forms(*g.data());
-    EXPECT_TRUE(forms.canon().same(forms[a.id()], forms[b.id()]));
-    EXPECT_TRUE(forms.canon().same(forms[c.id()], forms[d.id()]));
-    EXPECT_LE(forms.canon().size(), g.size());
-}
-
-TEST(Canon, MovementGoesInwardUpToASize) {
-    Graph g("g");
-    const Tensor x = g.input("x", DType::f32, {4, 8});
-    Tensor y = x;
-    for (int i = 0; i < 500; ++i) y = reshape(leaky(y, 10), i % 2 ? Shape{4, 8} : Shape{i % 4 ? 8 : 16, i % 4 ? 4 : 2});
-    const Tensor whole = reshape(leaky(x, 500), {8, 4});
-    const canon::Forms forms(*g.data());
-    EXPECT_EQ(forms.canon().term(forms[whole.id()].core).op, ir::Op::reshape);
-    EXPECT_LE(forms.canon().size(), 2 * g.size());
-}
-
-TEST(Canon, MovedIdsOfIdsTakeNoStack) {
-    Graph g("g");
-    const Tensor table = g.input("table", DType::i64, {9});
-    Tensor ids = g.input("ids", DType::i64, {4, 2});
-    for (int i = 0; i < 5000; ++i) ids = gather(table, ids, 0);
-    const Tensor moved = reshape(ids, {8});
-    const canon::Forms forms(*g.data());
-    EXPECT_EQ(forms.canon().term(forms[moved.id()].core).op, ir::Op::reshape);
-}
-
 // However many forms differ in numbers alone, each is found again by numbers within the tolerance, on either side.
 TEST(Canon, FormsThatDifferInNumbersAreFoundByNumbersCloseBy) {
     Graph g("g");
