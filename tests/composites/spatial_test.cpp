@@ -9,7 +9,7 @@
 namespace cairn::test {
 namespace {
 
-constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr double infinity = std::numeric_limits<double>::infinity();
 const double nan = std::nan("");
 
 TEST(Convolution, FollowsASizeKnownInTheRun) {
@@ -66,7 +66,7 @@ TEST(Pools, FollowASizeKnownInTheRun) {
 TEST(Pools, PaddingIsBelowEveryElement) {
     Trial t;
     const PoolOptions same{.stride = 1, .padding = 1};
-    const Tensor x = t.input("x", {1, 1, 4}, {-inf, nan, -3, -4});
+    const Tensor x = t.input("x", {1, 1, 4}, {-infinity, nan, -3, -4});
     const auto got = t.value_of(max_pool(x, 3, same)).data;
     EXPECT_TRUE(std::isnan(got[0]) && std::isnan(got[1]) && std::isnan(got[2]));
     EXPECT_EQ(got[3], -3);

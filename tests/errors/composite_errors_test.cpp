@@ -11,7 +11,7 @@ Tensor plus_one_times(const Operand& x, const Operand& y) {
 }
 
 // clang-format off
-const WrongProgram programs[] = {
+const WrongProgram composite_programs[] = {
     {"softmax of integers", __LINE__ + 1,
      [](Graph& g) { softmax(integers(g, "x", {4})); },
      "[softmax] needs a float dtype: x i32[4]"},
@@ -107,7 +107,7 @@ const WrongProgram programs[] = {
 };
 // clang-format on
 
-TEST(Errors, Composites) { expect_errors(programs, "composite_errors_test.cpp"); }
+TEST(Errors, Composites) { expect_errors(composite_programs, "composite_errors_test.cpp"); }
 
 }  // namespace
 }  // namespace cairn::test

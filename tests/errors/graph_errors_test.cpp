@@ -6,7 +6,7 @@ namespace cairn::test {
 namespace {
 
 // clang-format off
-const WrongProgram programs[] = {
+const WrongProgram graph_programs[] = {
     {"tensors of two graphs", __LINE__ + 1,
      [](Graph& g) { Graph h("h"); floats(g, "a", {4}) + floats(h, "b", {4}); },
      "[add] operands belong to different graphs: f32[4] of \"g\", f32[4] of \"h\""},
@@ -161,7 +161,7 @@ const WrongProgram programs[] = {
 };
 // clang-format on
 
-TEST(Errors, Graphs) { expect_errors(programs, "graph_errors_test.cpp"); }
+TEST(Errors, Graphs) { expect_errors(graph_programs, "graph_errors_test.cpp"); }
 
 }  // namespace
 }  // namespace cairn::test

@@ -4,7 +4,7 @@ namespace cairn::test {
 namespace {
 
 // clang-format off
-const WrongProgram programs[] = {
+const WrongProgram op_programs[] = {
     {"inner sizes of a matmul", __LINE__ + 1,
      [](Graph& g) { matmul(floats(g, "a", {4, 3}), floats(g, "b", {4, 2})); },
      "[matmul] inner dims differ: lhs f32[4,3], rhs f32[4,2]"},
@@ -186,7 +186,7 @@ const WrongProgram programs[] = {
 };
 // clang-format on
 
-TEST(Errors, Ops) { expect_errors(programs, "op_errors_test.cpp"); }
+TEST(Errors, Ops) { expect_errors(op_programs, "op_errors_test.cpp"); }
 
 }  // namespace
 }  // namespace cairn::test

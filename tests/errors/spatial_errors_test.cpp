@@ -4,7 +4,7 @@ namespace cairn::test {
 namespace {
 
 // clang-format off
-const WrongProgram programs[] = {
+const WrongProgram spatial_programs[] = {
     {"a convolution without channels", __LINE__ + 1,
      [](Graph& g) { conv1d(floats(g, "x", {4, 9}), floats(g, "w", {4, 9})); },
      "[conv1d] x and w need 3 axes: x f32[4,9], w f32[4,9]"},
@@ -92,7 +92,7 @@ const WrongProgram programs[] = {
 };
 // clang-format on
 
-TEST(Errors, SpatialComposites) { expect_errors(programs, "spatial_errors_test.cpp"); }
+TEST(Errors, SpatialComposites) { expect_errors(spatial_programs, "spatial_errors_test.cpp"); }
 
 }  // namespace
 }  // namespace cairn::test

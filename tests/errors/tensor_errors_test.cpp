@@ -4,7 +4,7 @@ namespace cairn::test {
 namespace {
 
 // clang-format off
-const WrongProgram programs[] = {
+const WrongProgram tensor_programs[] = {
     {"a cumulative sum along an axis that is not there", __LINE__ + 1,
      [](Graph& g) { cumsum(floats(g, "x", {4}), 1); },
      "[cumsum] axis 1 is out of range for x f32[4]"},
@@ -92,7 +92,7 @@ const WrongProgram programs[] = {
 };
 // clang-format on
 
-TEST(Errors, Tensors) { expect_errors(programs, "tensor_errors_test.cpp"); }
+TEST(Errors, Tensors) { expect_errors(tensor_programs, "tensor_errors_test.cpp"); }
 
 }  // namespace
 }  // namespace cairn::test

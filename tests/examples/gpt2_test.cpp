@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-const json& cases() {
+const json& golden_cases() {
     static const json list = golden("shakespeare_gpt2.json").at("cases");
     return list;
 }
@@ -29,7 +29,8 @@ std::string ids_line(const json& ids) {
 
 TEST(Gpt2Program, LogitsAndGreedyIdsOfAllPromptsAreTheReferences) {
     std::string prompts;
-    for (const json& c : cases()) prompts += (prompts.empty() ? c.at("ids") : json{{"ids", c.at("ids")}}).dump() + "\n";
+    for (const json& c : golden_cases())
+        prompts += (prompts.empty() ? c.at("ids") : json{{"ids", c.at("ids")}}).dump() + "\n";
     const TempFolder folder;
     const std::string path = folder.write("prompts.jsonl", prompts).string();
     const Outcome result =
@@ -40,17 +41,18 @@ TEST(Gpt2Program, LogitsAndGreedyIdsOfAllPromptsAreTheReferences) {
         if (line.starts_with("[")) logits.push_back(line);
         if (line.starts_with("ids:")) ids.push_back(line);
     }
-    ASSERT_EQ(ids.size(), cases().size());
-    ASSERT_EQ(logits.size(), cases().size());
+    ASSERT_EQ(ids.size(), golden_cases().size());
+    ASSERT_EQ(logits.size(), golden_cases().size());
     for (std::size_t i = 0; i < ids.size(); ++i) {
-        EXPECT_EQ(ids[i], ids_line(cases()[i].at("greedy_ids"))) << cases()[i].at("prompt");
-        EXPECT_LE(largest_difference(json::parse(logits[i]).get<std::vector<float>>(), cases()[i].at("last_logits")),
-                  5e-5);
+        EXPECT_EQ(ids[i], ids_line(golden_cases()[i].at("greedy_ids"))) << golden_cases()[i].at("prompt");
+        EXPECT_LE(
+            largest_difference(json::parse(logits[i]).get<std::vector<float>>(), golden_cases()[i].at("last_logits")),
+            5e-5);
     }
 }
 
 TEST(Gpt2Program, APromptIsPrintedAndGoneOnFrom) {
-    const json& c = cases()[0];
+    const json& c = golden_cases()[0];
     const auto prompt = c.at("prompt").get<std::string>();
     const Outcome result = gpt2({"--prompt", prompt, "--tokens", "48", "--greedy", "--print-ids"});
     EXPECT_TRUE(succeeds(result));

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace cairn::test {
+namespace cairn::test::activation_spellings {
 namespace {
 
 using T = const Tensor&;
@@ -287,4 +287,4 @@ TEST(Spellings, GeluTanh) {
 }
 
 }  // namespace
-}  // namespace cairn::test
+}  // namespace cairn::test::activation_spellings

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace cairn::test {
+namespace cairn::test::attention_spellings {
 namespace {
 
 using T = const Tensor&;
@@ -465,4 +465,4 @@ TEST(Spellings, KeysTransposedInOneStepAreFound) {
 }
 
 }  // namespace
-}  // namespace cairn::test
+}  // namespace cairn::test::attention_spellings

@@ -6,7 +6,7 @@
 #include <numbers>
 #include <utility>
 
-namespace cairn::test {
+namespace cairn::test::hand_spellings {
 namespace {
 
 using T = const Tensor&;
@@ -313,4 +313,4 @@ TEST(HandSpellings, Products) {
 }
 
 }  // namespace
-}  // namespace cairn::test
+}  // namespace cairn::test::hand_spellings

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace cairn::test {
+namespace cairn::test::norm_spellings {
 namespace {
 
 using T = const Tensor&;
@@ -186,4 +186,4 @@ TEST(Spellings, RmsNorm) {
 }
 
 }  // namespace
-}  // namespace cairn::test
+}  // namespace cairn::test::norm_spellings

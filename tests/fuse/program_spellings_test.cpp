@@ -9,7 +9,7 @@
 #include <vector>
 
 /// Attention as programs of others spell its masks, and what it is found as; empty for what is no attention.
-namespace cairn::test {
+namespace cairn::test::program_spellings {
 namespace {
 
 using T = const Tensor&;
@@ -127,4 +127,4 @@ TEST(ProgramSpellings, OfMasks) {
 }
 
 }  // namespace
-}  // namespace cairn::test
+}  // namespace cairn::test::program_spellings

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cairn::test {
+namespace cairn::test::projection_spellings {
 namespace {
 
 using T = const Tensor&;
@@ -154,4 +154,4 @@ TEST(Spellings, Embedding) {
 }
 
 }  // namespace
-}  // namespace cairn::test
+}  // namespace cairn::test::projection_spellings

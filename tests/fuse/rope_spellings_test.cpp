@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace cairn::test {
+namespace cairn::test::rope_spellings {
 namespace {
 
 using T = const Tensor&;
@@ -135,4 +135,4 @@ TEST(Spellings, RopeOfAnotherBase) {
 }
 
 }  // namespace
-}  // namespace cairn::test
+}  // namespace cairn::test::rope_spellings

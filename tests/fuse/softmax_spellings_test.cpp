@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace cairn::test {
+namespace cairn::test::softmax_spellings {
 namespace {
 
 using T = const Tensor&;
@@ -415,4 +415,4 @@ TEST(Spellings, Variance) {
 }
 
 }  // namespace
-}  // namespace cairn::test
+}  // namespace cairn::test::softmax_spellings

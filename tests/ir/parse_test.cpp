@@ -10,7 +10,7 @@ namespace {
 
 using test::random_graph;
 
-std::string fault(std::string_view text) {
+std::string parse_fault(std::string_view text) {
     try {
         parse_graph(text);
     } catch (const Error& error) {
@@ -91,15 +91,15 @@ TEST(Parse, KeepsTheOrderOfStates) {
 
 TEST(Parse, NamesLineAndColumn) {
     const auto body = [](const std::string& lines) {
-        return fault("graph g (N in 1..8)\n%0 = input \"x\" : f32[N,2]\n" + lines);
+        return parse_fault("graph g (N in 1..8)\n%0 = input \"x\" : f32[N,2]\n" + lines);
     };
-    EXPECT_EQ(fault(""), "[parse_graph] line 1, column 1: expected 'graph', got the end of the text");
-    EXPECT_EQ(fault("hello"), "[parse_graph] line 1, column 1: expected 'graph', got 'h' in 'hello'");
-    EXPECT_EQ(fault("graph g (N in 8..1)"),
+    EXPECT_EQ(parse_fault(""), "[parse_graph] line 1, column 1: expected 'graph', got the end of the text");
+    EXPECT_EQ(parse_fault("hello"), "[parse_graph] line 1, column 1: expected 'graph', got 'h' in 'hello'");
+    EXPECT_EQ(parse_fault("graph g (N in 8..1)"),
               "[parse_graph] line 1, column 10: [symbol] 'N' has the bounds [8, 1]: the lower one is greater than the "
               "upper one in "
               "'graph g (N in 8..1)'");
-    EXPECT_EQ(fault("graph g (N in 1..2, N in 1..2)"),
+    EXPECT_EQ(parse_fault("graph g (N in 1..2, N in 1..2)"),
               "[parse_graph] line 1, column 21: the symbol N is there already in 'graph g (N in 1..2, N in 1..2)'");
     EXPECT_EQ(body("%1 = foo %0 : f32[N,2]"),
               "[parse_graph] line 3, column 6: there is no op 'foo' in '%1 = foo %0 : f32[N,2]'");
@@ -193,13 +193,13 @@ TEST(Parse, RefusesHugeSizesCalmly) {
                  ") : f32[4]",
              "%0 = input \"x\" : f32[4]\n%1 = slice %0 axis=(-" + big + ") start=(0) stop=(0) step=(1) : f32[4]",
              "%0 = constant 1e999 : f32[]", "%" + big + "0 = constant 1 : f32[]"}) {
-        const std::string message = fault("graph g\n" + line);
+        const std::string message = parse_fault("graph g\n" + line);
         EXPECT_TRUE(message.empty() || message.starts_with("[parse_graph] line ")) << message;
     }
-    EXPECT_NE(fault("graph g\n%0 = input \"x\" : f32[" + big + "," + big + "]"), "");
+    EXPECT_NE(parse_fault("graph g\n%0 = input \"x\" : f32[" + big + "," + big + "]"), "");
     const std::string deep(100000, '(');
-    EXPECT_NE(fault("graph g\n%0 = input \"x\" : f32[" + deep), "");
-    EXPECT_NE(fault("graph g (N in 0..9)\n%0 = input \"x\" : f32[floordiv(" + deep), "");
+    EXPECT_NE(parse_fault("graph g\n%0 = input \"x\" : f32[" + deep), "");
+    EXPECT_NE(parse_fault("graph g (N in 0..9)\n%0 = input \"x\" : f32[floordiv(" + deep), "");
 }
 
 }  // namespace

@@ -16,9 +16,6 @@ namespace {
 
 using namespace ir;
 
-constexpr double inf = std::numeric_limits<double>::infinity();
-const double nan = std::nan("");
-
 bool is_plain(const OpInfo& row) {
     return row.kind == OpClass::elementwise && row.op != Op::cast && row.op != Op::where;
 }
@@ -51,7 +48,8 @@ bool any_below_zero(const Value& value) {
            std::ranges::any_of(value.integers, [](std::int64_t x) { return x < 0; });
 }
 
-const std::vector<double> not_negative = {0, 0x1p-1060, 0.25, 0.5, 1, 1.75, 2, 3, 40.5, 1e300, inf, nan};
+const std::vector<double> not_negative = {
+    0, 0x1p-1060, 0.25, 0.5, 1, 1.75, 2, 3, 40.5, 1e300, std::numeric_limits<double>::infinity(), std::nan("")};
 
 std::vector<double> all_floats() {
     std::vector<double> all = negated(not_negative);

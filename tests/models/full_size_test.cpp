@@ -11,7 +11,7 @@
 namespace cairn::models {
 namespace {
 
-const nlohmann::json& file() {
+const nlohmann::json& recipe() {
     static const nlohmann::json json = test::golden("full_size_random.json");
     return json;
 }
@@ -19,7 +19,7 @@ const nlohmann::json& file() {
 TEST(FullSize, TheRecipeMakesTheReferencesTensors) {
     for (const bool gpt2 : {true, false}) {
         const std::vector<WeightSpec> weights = gpt2 ? gpt2_weights({}) : distilbert_weights({});
-        const auto& listed = file()[gpt2 ? "gpt2" : "distilbert"]["tensors"];
+        const auto& listed = recipe()[gpt2 ? "gpt2" : "distilbert"]["tensors"];
         ASSERT_EQ(weights.size(), listed.size());
         const WeightSource source = synthetic::source(weights);
         for (std::size_t t = 0; t < weights.size(); ++t) {
@@ -39,7 +39,7 @@ TEST(FullSize, TheRecipeMakesTheReferencesTensors) {
 }
 
 TEST(FullSize, Gpt2IsTheReference) {
-    const auto& g = file()["gpt2"];
+    const auto& g = recipe()["gpt2"];
     const std::vector<WeightSpec> weights = gpt2_weights({});
     Gpt2 model({}, weights, synthetic::source(weights), Context({.threads = 2}), {.capacity = 160});
     std::span<const float> logits = model.forward(g["input_ids"].get<std::vector<std::int32_t>>());
@@ -57,7 +57,7 @@ TEST(FullSize, Gpt2IsTheReference) {
 }
 
 TEST(FullSize, DistilBertIsTheReference) {
-    const auto& d = file()["distilbert"];
+    const auto& d = recipe()["distilbert"];
     const std::vector<WeightSpec> weights = distilbert_weights({});
     DistilBert model({}, weights, synthetic::source(weights), Context({.threads = 2}), 2);
     const auto rows = d["input_ids"].get<std::vector<std::vector<std::int32_t>>>();

@@ -1,6 +1,7 @@
 #include "cairn/models/gpt2.hpp"
 
 #include "cairn/text/sampler.hpp"
+#include "tests/errors/message.hpp"
 #include "tests/models/golden.hpp"
 
 #include <gtest/gtest.h>
@@ -19,12 +20,7 @@ std::int32_t argmax(std::span<const float> logits) {
     return static_cast<std::int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
 }
 
-std::string message(const std::function<void()>& work) {
-    try {
-        work();
-    } catch (const Error& error) { return error.what(); }
-    return "nothing was thrown";
-}
+using test::message;
 
 const nlohmann::json& cases() {
     static const nlohmann::json file = golden("shakespeare_gpt2.json");

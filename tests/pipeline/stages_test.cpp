@@ -1,4 +1,5 @@
 #include "cairn/cairn.hpp"
+#include "tests/errors/message.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,12 +20,7 @@ Graph small_graph() {
     return g;
 }
 
-std::string message(const std::function<void()>& work) {
-    try {
-        work();
-    } catch (const Error& error) { return error.what(); }
-    return "nothing was thrown";
-}
+using test::message;
 
 TEST(Stages, EachOneIsDumpedInOrder) {
     const std::filesystem::path folder = std::filesystem::path(CAIRN_BINARY_DIR) / "dumped_stages";

@@ -2,6 +2,7 @@
 #include "program/program.hpp"
 #include "runtime/compiled_graph.hpp"
 #include "tests/ir/random_graph.hpp"
+#include "tests/program/random_program.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,10 +11,7 @@
 namespace cairn {
 namespace {
 
-program::Program program_of(std::uint64_t seed) {
-    const Context context;
-    return runtime::parse_program_set(compile(test::random_graph(seed), context).program()).buckets[0].program;
-}
+using test::program_of;
 
 TEST(ProgramText, RoundTripIsAnIdentity) {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {

@@ -1,4 +1,5 @@
 #include "cairn/cairn.hpp"
+#include "tests/errors/message.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,12 +11,7 @@
 namespace cairn {
 namespace {
 
-std::string message(const std::function<void()>& work) {
-    try {
-        work();
-    } catch (const Error& error) { return error.what(); }
-    return "nothing was thrown";
-}
+using test::message;
 
 std::vector<float> numbers(std::size_t count) {
     std::vector<float> x(count);

@@ -1,4 +1,5 @@
 #include "cairn/cairn.hpp"
+#include "tests/errors/message.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,12 +12,7 @@
 namespace cairn {
 namespace {
 
-std::string message(const std::function<void()>& work) {
-    try {
-        work();
-    } catch (const Error& error) { return error.what(); }
-    return "nothing was thrown";
-}
+using test::message;
 
 /// y = softmax(x @ w + b), with any number of rows.
 Graph dense_layer() {

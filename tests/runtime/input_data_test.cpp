@@ -1,4 +1,5 @@
 #include "cairn/cairn.hpp"
+#include "tests/errors/message.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,12 +11,7 @@
 namespace cairn {
 namespace {
 
-std::string message(const std::function<void()>& work) {
-    try {
-        work();
-    } catch (const Error& error) { return error.what(); }
-    return "nothing was thrown";
-}
+using test::message;
 
 /// y = 2x for any number of rows of eight.
 CompiledGraph doubles(DType dtype = DType::f32) {

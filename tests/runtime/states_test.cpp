@@ -1,5 +1,6 @@
 #include "cairn/cairn.hpp"
 #include "runtime/compiled_graph.hpp"
+#include "tests/errors/message.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,12 +12,7 @@
 namespace cairn {
 namespace {
 
-std::string message(const std::function<void()>& work) {
-    try {
-        work();
-    } catch (const Error& error) { return error.what(); }
-    return "nothing was thrown";
-}
+using test::message;
 
 std::vector<float> values(const OutputView& view) {
     const auto elements = view.as<float>();

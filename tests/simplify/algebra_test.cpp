@@ -2,7 +2,7 @@
 
 namespace {
 
-constexpr RuleCase cases[] = {
+constexpr RuleCase algebra[] = {
     {"add_zero", R"(
 %0 = input "x" : i32[N,3]
 %1 = constant 0 : i32[]
@@ -279,4 +279,4 @@ output "y" %2
 
 }  // namespace
 
-std::span<const RuleCase> algebra_cases() { return cases; }
+std::span<const RuleCase> algebra_cases() { return algebra; }

@@ -2,7 +2,7 @@
 
 namespace {
 
-constexpr RuleCase cases[] = {
+constexpr RuleCase cast[] = {
     {"cast_same", R"(
 %0 = input "x" : f32[N,3]
 %1 = cast %0 dtype=(1) : f32[N,3]
@@ -59,4 +59,4 @@ output "y" %1
 
 }  // namespace
 
-std::span<const RuleCase> cast_cases() { return cases; }
+std::span<const RuleCase> cast_cases() { return cast; }

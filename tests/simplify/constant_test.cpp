@@ -2,7 +2,7 @@
 
 namespace {
 
-constexpr RuleCase cases[] = {
+constexpr RuleCase constant[] = {
     {"constant_uniform", R"(
 %0 = input "x" : f32[N,3]
 %1 = constant {2, 2, 2} : f32[3]
@@ -53,4 +53,4 @@ output "y" %0
 
 }  // namespace
 
-std::span<const RuleCase> constant_cases() { return cases; }
+std::span<const RuleCase> constant_cases() { return constant; }

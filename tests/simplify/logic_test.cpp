@@ -2,7 +2,7 @@
 
 namespace {
 
-constexpr RuleCase cases[] = {
+constexpr RuleCase logic[] = {
     {"same_operands", R"(
 %0 = input "x" : f32[N,3]
 %1 = max %0, %0 : f32[N,3]
@@ -176,4 +176,4 @@ output "y" %3
 
 }  // namespace
 
-std::span<const RuleCase> logic_cases() { return cases; }
+std::span<const RuleCase> logic_cases() { return logic; }

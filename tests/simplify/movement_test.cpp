@@ -2,7 +2,7 @@
 
 namespace {
 
-constexpr RuleCase cases[] = {
+constexpr RuleCase movement[] = {
     {"reshape_same", R"(
 %0 = input "x" : f32[N,3]
 %1 = reshape %0 shape=(N,3) : f32[N,3]
@@ -212,4 +212,4 @@ output "y" %2
 
 }  // namespace
 
-std::span<const RuleCase> movement_cases() { return cases; }
+std::span<const RuleCase> movement_cases() { return movement; }

@@ -2,7 +2,7 @@
 
 namespace {
 
-constexpr RuleCase cases[] = {
+constexpr RuleCase power[] = {
     {"pow_zero", R"(
 %0 = input "x" : f32[N,3]
 %1 = constant 0 : f32[]
@@ -150,4 +150,4 @@ output "y" %1
 
 }  // namespace
 
-std::span<const RuleCase> power_cases() { return cases; }
+std::span<const RuleCase> power_cases() { return power; }

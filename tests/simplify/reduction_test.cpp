@@ -2,7 +2,7 @@
 
 namespace {
 
-constexpr RuleCase cases[] = {
+constexpr RuleCase reduction[] = {
     {"reduce_one", R"(
 %0 = input "x" : f32[N,1,3]
 %1 = sum %0 axes=(-2) : f32[N,1,3]
@@ -70,4 +70,4 @@ output "y" %2
 
 }  // namespace
 
-std::span<const RuleCase> reduction_cases() { return cases; }
+std::span<const RuleCase> reduction_cases() { return reduction; }

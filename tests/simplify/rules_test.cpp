@@ -5,6 +5,7 @@
 #include "simplify/op_rows.hpp"
 #include "simplify/rule.hpp"
 #include "simplify/simplify.hpp"
+#include "tests/ir/count.hpp"
 #include "tests/ir/random_graph.hpp"
 
 #include <gtest/gtest.h>
@@ -93,11 +94,7 @@ Graph with_op(ir::Op op, Make operand) {
     return graph;
 }
 
-std::size_t count(const ir::GraphData& graph, ir::Op op) {
-    std::size_t result = 0;
-    for (const ir::Node& node : graph.nodes()) result += node.op == op;
-    return result;
-}
+using test::count;
 
 TEST(Rules, EveryElementwiseOpLetsGoOfBroadcasts) {
     for (const ir::Op op : simplify::elementwise_ops) {

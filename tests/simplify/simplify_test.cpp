@@ -5,6 +5,7 @@
 #include "ir/verify.hpp"
 #include "simplify/rewriter.hpp"
 #include "simplify/rule.hpp"
+#include "tests/ir/count.hpp"
 #include "tests/ir/random_graph.hpp"
 
 #include <gtest/gtest.h>
@@ -20,11 +21,7 @@ std::shared_ptr<ir::GraphData> simplified(const Graph& graph, const simplify::Op
     return simplify::simplify(*graph.data(), options).graph;
 }
 
-std::size_t count(const ir::GraphData& graph, Op op) {
-    std::size_t result = 0;
-    for (const ir::Node& node : graph.nodes()) result += node.op == op;
-    return result;
-}
+using test::count;
 
 TEST(Simplify, DropsDeadNodesAndKeepsNamedLeaves) {
     Graph g("g");

@@ -2,7 +2,7 @@
 
 namespace {
 
-constexpr RuleCase cases[] = {
+constexpr RuleCase slicing[] = {
     {"slice_all", R"(
 %0 = input "x" : f32[N,3]
 %1 = slice %0 axis=(-2) start=(0) stop=(N) step=(1) : f32[N,3]
@@ -180,4 +180,4 @@ output "y" %1
 
 }  // namespace
 
-std::span<const RuleCase> slicing_cases() { return cases; }
+std::span<const RuleCase> slicing_cases() { return slicing; }

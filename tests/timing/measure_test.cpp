@@ -1,5 +1,7 @@
 #include "cairn/kernels.hpp"
 #include "cairn/tuning.hpp"
+#include "tests/errors/message.hpp"
+#include "tests/timing/problem.hpp"
 #include "timing/team_clock.hpp"
 
 #include <gtest/gtest.h>
@@ -12,17 +14,9 @@
 namespace cairn {
 namespace {
 
-Problem problem(const std::string& text) {
-    auto symbols = Symbols::create();
-    return parse_problem(text, *symbols);
-}
+using test::problem;
 
-std::string message(const std::function<void()>& work) {
-    try {
-        work();
-    } catch (const Error& error) { return error.what(); }
-    return "nothing was thrown";
-}
+using test::message;
 
 TEST(Measure, GivesAPlausibleSummary) {
     for (const int threads : {1, 2}) {

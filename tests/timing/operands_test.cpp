@@ -1,5 +1,6 @@
 #include "timing/operands.hpp"
 
+#include "tests/timing/problem.hpp"
 #include "types/half.hpp"
 
 #include <gtest/gtest.h>
@@ -11,10 +12,7 @@
 namespace cairn::timing {
 namespace {
 
-Problem problem(const std::string& text) {
-    auto symbols = Symbols::create();
-    return parse_problem(text, *symbols);
-}
+using test::problem;
 
 Operands operands(const std::string& text, std::size_t rotation = 0, const Kernel& kernel = {},
                   const std::vector<Layout>& layouts = {}) {

@@ -1,4 +1,5 @@
 #include "cairn/timing_db.hpp"
+#include "tests/timing/problem.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,10 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Problem problem(const std::string& text = "matmul | f32[4,8] f32[8,2] -> f32[4,2]") {
-    auto symbols = Symbols::create();
-    return parse_problem(text, *symbols);
-}
+using test::problem;
 
 const TimingEnvironment machine{"machine A", "kernel 1"};
 const TimingPolicy policy{2, true, "normal"};

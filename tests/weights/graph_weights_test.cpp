@@ -1,6 +1,7 @@
 #include "cairn/graph.hpp"
 #include "cairn/weights.hpp"
 #include "file_maker.hpp"
+#include "tests/errors/message.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,15 +10,9 @@
 namespace cairn {
 namespace {
 
+using test::message;
 using test::safetensors_bytes;
 using test::TempFolder;
-
-std::string told(const std::function<void()>& call) {
-    try {
-        call();
-    } catch (const Error& error) { return error.what(); }
-    return "nothing was thrown";
-}
 
 TEST(GraphWeights, TakeDtypeAndShapeFromAFile) {
     const TempFolder folder;
@@ -36,10 +31,10 @@ TEST(GraphWeights, TakeDtypeAndShapeFromAFile) {
 
     Graph h("h");
     EXPECT_EQ(to_string(h.weight(file, "a.w").shape()), "[2]");
-    EXPECT_NE(told([&] { h.weight(file, "a"); }).find("there is no tensor 'a'"), std::string::npos);
-    EXPECT_NE(told([&] { h.weight(file, "c"); }).find("tensor 'c' has the dtype I16"), std::string::npos);
-    EXPECT_NE(told([&] { Graph("all").weights(file); }).find("tensor 'c' has the dtype I16"), std::string::npos);
-    EXPECT_NE(told([&] { h.weight(file, "a.w"); }).find("graph_weights_test.cpp:"), std::string::npos);
+    EXPECT_NE(message([&] { h.weight(file, "a"); }).find("there is no tensor 'a'"), std::string::npos);
+    EXPECT_NE(message([&] { h.weight(file, "c"); }).find("tensor 'c' has the dtype I16"), std::string::npos);
+    EXPECT_NE(message([&] { Graph("all").weights(file); }).find("tensor 'c' has the dtype I16"), std::string::npos);
+    EXPECT_NE(message([&] { h.weight(file, "a.w"); }).find("graph_weights_test.cpp:"), std::string::npos);
 }
 
 }  // namespace

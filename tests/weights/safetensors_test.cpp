@@ -8,6 +8,7 @@
 
 #include "cairn/weights.hpp"
 #include "file_maker.hpp"
+#include "tests/weights/refused.hpp"
 
 namespace cairn {
 namespace {
@@ -20,9 +21,7 @@ using ::testing::IsEmpty;
 using ::testing::Property;
 using ::testing::Throws;
 
-auto refused(const std::string& what, ErrorKind kind = ErrorKind::file) {
-    return Throws<Error>(AllOf(Property(&Error::kind, kind), Property(&Error::what, HasSubstr(what))));
-}
+using test::refused;
 
 const std::string small_header = R"({"b":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
                                  R"("a":{"dtype":"I16","shape":[1],"data_offsets":[8,10]}})";

@@ -6,6 +6,7 @@
 
 #include "cairn/weights.hpp"
 #include "file_maker.hpp"
+#include "tests/weights/refused.hpp"
 
 namespace cairn {
 namespace {
@@ -16,9 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::Property;
 using ::testing::Throws;
 
-auto refused(const std::string& what, ErrorKind kind) {
-    return Throws<Error>(AllOf(Property(&Error::kind, kind), Property(&Error::what, HasSubstr(what))));
-}
+using test::refused;
 
 std::string content(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
