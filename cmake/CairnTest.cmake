@@ -1,4 +1,4 @@
-# cairn_test(<name> SOURCES file... [LIBS room|component|target...] [EXACT] [LABELS label...] [TIMEOUT seconds])
+# cairn_test(<name> SOURCES file... [LIBS room|component|target...] [EXACT] [APART] [LABELS label...] [TIMEOUT seconds])
 #
 #   cairn_test(simplify_test SOURCES algebra_test.cpp simplify_test.cpp LIBS simplify)
 #
@@ -8,6 +8,7 @@
 #   * `everything`: the whole of cairn::cairn, internal names included;
 #   * `text`, `models`: these components, internal names included;
 #   * a third-party library by its word in CairnDependencies.cmake (`json`), or any other CMake target.
+# APART: its files are never compiled together (CAIRN_UNITY).
 # Tests find the tree through the macro CAIRN_SOURCE_DIR and may write under CAIRN_BINARY_DIR.
 find_package(GTest REQUIRED)
 include(GoogleTest)
@@ -37,7 +38,7 @@ function(cairn_inside out component)
 endfunction()
 
 function(cairn_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "EXACT" "TIMEOUT" "SOURCES;LIBS;LABELS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "EXACT;APART" "TIMEOUT" "SOURCES;LIBS;LABELS")
     if(arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "cairn_test(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
     endif()
@@ -52,6 +53,9 @@ function(cairn_test name)
         "CAIRN_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"" "CAIRN_BINARY_DIR=\"${PROJECT_BINARY_DIR}\"")
     # Tests spend their time in the library; theirs to compile counts for more than theirs to run.
     target_compile_options(${name} PRIVATE -O1)
+    if(CAIRN_UNITY AND NOT arg_APART)
+        cairn_compile_together(${name})
+    endif()
     target_link_libraries(${name} PRIVATE GTest::gmock GTest::gtest_main)
 
     set(rooms)
