@@ -1,6 +1,7 @@
 #include "plan/lives.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <queue>
 #include <utility>
@@ -8,8 +9,8 @@
 namespace cairn::plan {
 namespace {
 
-// Pairs kept in memory at most: 64 MiB.
-constexpr std::size_t most_pairs = std::size_t{1} << 23;
+// Conflicts kept in memory at most: 8 MiB.
+constexpr std::size_t most_kept = std::size_t{1} << 21;
 
 std::int64_t lower_bound(const Problem& problem, const Lives& lives, std::size_t sample, std::int64_t unit) {
     // (padding, last tick) of what is alive: the largest padding need not be paid by the buffer on top.
@@ -92,33 +93,59 @@ std::vector<std::int64_t> live_bytes(const Lives& lives, const Sizes& sizes, int
     return live;
 }
 
-Conflicts::Conflicts(const Lives& lives, const std::stop_token& stop) : lives_(&lives) {
-    std::vector<std::pair<int, int>> pairs;
-    std::vector<int> alive;
-    for (const int b : lives.by_first) {
-        std::erase_if(alive, [&](int a) { return lives.last[a] < lives.first[b]; });
-        if (pairs.size() + alive.size() > most_pairs || stop.stop_requested()) return;
-        for (const int a : alive) pairs.emplace_back(a, b);
-        alive.push_back(b);
+Conflicts::Conflicts(const Lives& lives)
+    : lives_(&lives),
+      begun_(static_cast<std::size_t>(lives.ticks) + 1, 0),
+      ended_(static_cast<std::size_t>(lives.ticks) + 1, 0),
+      leaves_(std::bit_ceil(std::max<std::size_t>(lives.by_first.size(), 1))),
+      last_(2 * leaves_, -1) {
+    for (int b = 0; b < lives.count(); ++b) ++begun_[lives.first[b] + 1], ++ended_[lives.last[b] + 1];
+    std::partial_sum(begun_.begin(), begun_.end(), begun_.begin());
+    std::partial_sum(ended_.begin(), ended_.end(), ended_.begin());
+    for (std::size_t i = 0; i < lives.by_first.size(); ++i) last_[leaves_ + i] = lives.last[lives.by_first[i]];
+    for (std::size_t i = leaves_; i-- > 1;) last_[i] = std::max(last_[2 * i], last_[2 * i + 1]);
+
+    std::size_t all = 0;
+    for (int b = 0; b < lives.count(); ++b) all += count(b);
+    if (all > most_kept) return;
+    others_.reserve(all);
+    start_.push_back(0);
+    for (int b = 0; b < lives.count(); ++b) {
+        find(b, others_);
+        start_.push_back(others_.size());
     }
-    start_.assign(static_cast<std::size_t>(lives.count()) + 1, 0);
-    for (const auto& [a, b] : pairs) ++start_[a + 1], ++start_[b + 1];
-    std::partial_sum(start_.begin(), start_.end(), start_.begin());
-    others_.resize(2 * pairs.size());
-    std::vector<std::size_t> next(start_.begin(), start_.end() - 1);
-    for (const auto& [a, b] : pairs) {
-        others_[next[a]++] = b;
-        others_[next[b]++] = a;
+}
+
+// All that have begun by its last tick, but for those that ended before its first one, and itself.
+std::size_t Conflicts::count(int buffer) const noexcept {
+    return static_cast<std::size_t>(begun_[lives_->last[buffer] + 1] - ended_[lives_->first[buffer]] - 1);
+}
+
+void Conflicts::find(int buffer, std::vector<int>& others) const {
+    const int first = lives_->first[buffer];
+    const auto mine = static_cast<std::size_t>(begun_[first]),
+               end = static_cast<std::size_t>(begun_[lives_->last[buffer] + 1]);
+    // Of those that began earlier, the ones that have not ended: down the tree, wherever one of them lies below.
+    std::size_t node = 1, from = 0, size = leaves_;
+    while (from < mine) {
+        if (last_[node] < first) {
+            from += size;
+        } else if (size > 1) {
+            node *= 2, size /= 2;
+            continue;
+        } else {
+            others.push_back(lives_->by_first[from++]);
+        }
+        for (++node; node % 2 == 0 && size < leaves_; size *= 2) node /= 2;
     }
-    stored_ = true;
+    for (std::size_t i = mine; i < end; ++i)
+        if (lives_->by_first[i] != buffer) others.push_back(lives_->by_first[i]);
 }
 
 std::span<const int> Conflicts::of(int buffer) {
-    if (stored_) return std::span(others_).subspan(start_[buffer], start_[buffer + 1] - start_[buffer]);
+    if (!start_.empty()) return std::span(others_).subspan(start_[buffer], start_[buffer + 1] - start_[buffer]);
     others_.clear();
-    for (int other = 0; other < lives_->count(); ++other) {
-        if (other != buffer && lives_->overlap(buffer, other)) others_.push_back(other);
-    }
+    find(buffer, others_);
     return others_;
 }
 

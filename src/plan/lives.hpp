@@ -2,9 +2,7 @@
 
 #include "plan/buffers.hpp"
 
-#include <limits>
 #include <span>
-#include <stop_token>
 #include <vector>
 
 namespace cairn::plan {
@@ -46,20 +44,21 @@ std::vector<std::int64_t> live_bytes(const Lives& lives, const Sizes& sizes, int
 /// Which buffers live at the same time as a given one.
 class Conflicts {
 public:
-    /// On a stop nothing is stored.
-    explicit Conflicts(const Lives& lives, const std::stop_token& stop = {});
-    /// The buffers that overlap `buffer`, in no particular order. Valid until the next call. Problems with too many
-    /// pairs to store are scanned instead.
+    explicit Conflicts(const Lives& lives);
+    /// The buffers that overlap `buffer`, in the order of `Lives::by_first`. Valid until the next call. Those of all
+    /// buffers are kept where they are few, else found when asked for: in time by how many they are.
     std::span<const int> of(int buffer);
-    /// How many of() would give; the most possible where that is not stored.
-    std::size_t known(int buffer) const noexcept {
-        return stored_ ? start_[buffer + 1] - start_[buffer] : std::numeric_limits<std::size_t>::max();
-    }
+    /// How many of() gives.
+    std::size_t count(int buffer) const noexcept;
 
 private:
+    void find(int buffer, std::vector<int>& others) const;
+
     const Lives* lives_;
-    bool stored_ = false;
-    std::vector<std::size_t> start_;
+    std::vector<int> begun_, ended_;  // per tick: how many lives begin, or end, before it
+    std::size_t leaves_ = 1;          // of the tree below, a power of two
+    std::vector<int> last_;           // a heap of maxima over the last ticks of the buffers in `by_first`
+    std::vector<std::size_t> start_;  // of each buffer in `others_`, where all are kept
     std::vector<int> others_;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "plan/gaps.hpp"
 #include "plan/lives.hpp"
 
 #include <cstdint>
@@ -8,9 +9,6 @@
 #include <vector>
 
 namespace cairn::plan {
-
-/// Which gap between the buffers already placed a buffer goes into: the lowest that holds it, or the one it fills best.
-enum class Fit { first, best };
 
 /// Places buffers one after another, each into a gap between those that live at the same time.
 ///
@@ -28,30 +26,21 @@ public:
     /// Where the last call put each buffer.
     std::span<const std::int64_t> offsets() const { return offsets_; }
     /// All buffers from the lowest offset to the highest; of those at one offset the ones without bytes first.
-    void stacked(std::vector<int>& order) const;
+    void stacked(std::vector<int>& order) const { shelf_.list(order); }
 
     /// The buffers that live at the same time as `buffer`.
     std::span<const int> conflicts(int buffer) { return conflicts_.of(buffer); }
 
 private:
-    // A buffer that has its place.
-    struct Placed {
-        std::int64_t offset, end;
-        int first, last, buffer;
-        bool operator<(const Placed& other) const noexcept {
-            if (offset != other.offset) return offset < other.offset;
-            return end != other.end ? end < other.end : buffer < other.buffer;
-        }
-    };
-
-    std::int64_t gap(const std::vector<Placed>& placed, const Placed& buffer, std::int64_t alignment, Fit fit);
+    std::int64_t among_neighbours(int buffer, Gap gap, const Sizes& sizes, int column);
 
     const Lives* lives_;
     std::stop_token stop_;
     std::vector<std::int64_t> alignment_, offsets_;
     Conflicts conflicts_;
     std::vector<char> done_;
-    std::vector<Placed> all_, near_;  // by offset: everything placed; the neighbours of one buffer
+    Shelf shelf_;
+    std::vector<Placed> near_;  // by offset: the neighbours of one buffer
     std::int64_t work_ = 0;
 };
 

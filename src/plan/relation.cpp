@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <utility>
 
 namespace cairn::plan {
@@ -62,23 +63,22 @@ struct Block {
 };
 
 // Marks the edges j -> i for which a longer path from j to i exists, for all j whose position lies in [from, from +
-// width).
-void mark_implied(const Relation& relation, std::span<const int> position, int from, std::vector<char>& implied) {
-    const int n = static_cast<int>(relation.order.size());
-    std::vector<Block> below(static_cast<std::size_t>(n));
-    for (int p = from; p < n; ++p) {
-        Block& mine = below[p];
-        for (int e = relation.start[p]; e < relation.start[p + 1]; ++e) mine.add(below[position[relation.below[e]]]);
-        for (int e = relation.start[p]; e < relation.start[p + 1]; ++e) {
-            const int q = position[relation.below[e]] - from;
-            if (q < 0 || q >= width) continue;
-            if (mine.has(q)) implied[e] = 1;  // `mine` is still only what lies below the direct ones
-        }
-        for (int e = relation.start[p]; e < relation.start[p + 1]; ++e) {
-            const int q = position[relation.below[e]] - from;
-            if (q < 0 || q >= width) continue;
-            mine.add(q);
-        }
+// width). The last of these edges ends at position `last`.
+void mark_implied(const Relation& relation, std::span<const int> position, int from, int last,
+                  std::vector<char>& implied) {
+    std::vector<Block> below(static_cast<std::size_t>(std::max(last + 1 - from, 0)));  // from `from` on
+    for (int p = from; p <= last; ++p) {
+        Block& mine = below[p - from];
+        const std::span<const int> direct(relation.below.data() + relation.start[p],
+                                          relation.below.data() + relation.start[p + 1]);
+        for (const int lower : direct)
+            if (const int q = position[lower] - from; q >= 0) mine.add(below[q]);
+        // `mine` is still only what lies below the direct ones.
+        for (std::size_t d = 0; d < direct.size(); ++d)
+            if (const int q = position[direct[d]] - from; q >= 0 && q < width && mine.has(q))
+                implied[static_cast<std::size_t>(relation.start[p]) + d] = 1;
+        for (const int lower : direct)
+            if (const int q = position[lower] - from; q >= 0 && q < width) mine.add(q);
     }
 }
 
@@ -89,7 +89,10 @@ Relation reduce(const Relation& relation) {
     std::vector<int> position(relation.order.size());
     for (int p = 0; p < n; ++p) position[relation.order[p]] = p;
     std::vector<char> implied(relation.below.size(), 0);
-    for (int from = 0; from < n; from += width) mark_implied(relation, position, from, implied);
+    std::vector<int> last(static_cast<std::size_t>(n / width) + 1, -1);  // of the edges up from each block
+    for (int p = 0; p < n; ++p)
+        for (int e = relation.start[p]; e < relation.start[p + 1]; ++e) last[position[relation.below[e]] / width] = p;
+    for (int from = 0; from < n; from += width) mark_implied(relation, position, from, last[from / width], implied);
 
     Relation reduced{relation.order, {0}, {}};
     for (int p = 0; p < n; ++p) {

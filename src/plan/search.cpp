@@ -77,7 +77,7 @@ void Search::portfolio() {
 }
 
 void Search::improve() {
-    for (std::size_t i = 0; i < elite_.size(); ++i) {
+    for (std::size_t i = 0; i < elite_.size() && !budget_.spent(); ++i) {
         const auto share = budget_.placements / static_cast<std::int64_t>(elite_.size() - i);
         climb(elite_[i], share);
     }

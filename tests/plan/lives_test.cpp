@@ -39,7 +39,24 @@ TEST(Lives, ConflictsAreTheOverlaps) {
     EXPECT_THAT(conflicts.of(1), UnorderedElementsAre(0, 2, 3));
     EXPECT_THAT(conflicts.of(2), UnorderedElementsAre(1));
     EXPECT_THAT(conflicts.of(3), UnorderedElementsAre(1));
-    EXPECT_EQ(conflicts.known(1), 3U);
+    EXPECT_EQ(conflicts.count(1), 3U);
+}
+
+// Few conflicts are kept for all buffers, many are found when asked for.
+TEST(Lives, ConflictsAreTheOverlapsInOrderOfTheirStarts) {
+    std::mt19937 random(2);
+    for (const auto& [buffers, instructions] : {std::pair(300, 900), std::pair(1, 1), std::pair(3000, 30)}) {
+        const Lives lives(testing::random_problem(random, buffers, instructions, 1, 100, 1));
+        Conflicts conflicts(lives);
+        for (int b = 0; b < buffers; b += 1 + buffers / 100) {
+            std::vector<int> expected;
+            for (const int other : lives.by_first)
+                if (other != b && lives.overlap(other, b)) expected.push_back(other);
+            const std::span<const int> found = conflicts.of(b);
+            EXPECT_EQ(std::vector<int>(found.begin(), found.end()), expected);
+            EXPECT_EQ(conflicts.count(b), expected.size());
+        }
+    }
 }
 
 TEST(Lives, LowerBoundIsTheMostAlive) {

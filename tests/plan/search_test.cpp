@@ -86,8 +86,8 @@ TEST(PlanSearch, ClimbingOnlyEverHelpsAndDoesSo) {
     EXPECT_GT(helped, 10);
 }
 
-// What a step gained is kept and the next one starts from it: steps that all start from the same order, or from whatever
-// was tried last, leave half of the excess over the bound and more.
+// What a step gained is kept and the next one starts from it: steps that all start from the same order, or from
+// whatever was tried last, leave half of the excess over the bound and more.
 TEST(PlanSearch, ClimbingGoesOnFromWhatItGained) {
     double before = 0, after = 0;
     for (std::uint32_t seed = 0; seed < 40; ++seed) {
