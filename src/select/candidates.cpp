@@ -23,19 +23,6 @@ bool broadcasts_inputs(const std::string& definition) {
     return op && ir::info(*op).kind == ir::OpClass::elementwise;
 }
 
-/// The conventions of problem.hpp: broadcasting shows as stride 0.
-void expand_inputs(Problem& problem) {
-    const Shape& out = problem.outputs.at(0).shape;
-    for (TensorDesc& input : problem.inputs) {
-        if (!input.layout.empty()) continue;
-        Shape target = out;
-        if (problem.definition == "matmul") std::copy(input.shape.end() - 2, input.shape.end(), target.end() - 2);
-        if (target == input.shape) continue;
-        input.strides = broadcast_strides(input.shape, input.strides, target);
-        input.shape = std::move(target);
-    }
-}
-
 template <typename T>
 void append_bytes(std::string& text, const std::vector<T>& values) {
     text.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
@@ -51,6 +38,8 @@ Candidates::Candidates(const ir::GraphData& graph, const KernelSet& kernels, Isa
       judge_(kernels, isa, costs, *graph.symbols()),
       views_(views_of(graph)),
       bound_(ir::bound_nodes(graph)),
+      seen_(graph.nodes().size(), nullptr),
+      made_(graph.nodes().size(), nullptr),
       resident_(&resident),
       origins_(graph.nodes().size()) {
     find_origins(stop);
@@ -103,7 +92,9 @@ std::pair<NodeId, std::string> Candidates::packed_key(NodeId node, const std::st
     return {node, name};
 }
 
-TensorDesc Candidates::describe(const Source& source) const {
+const TensorDesc* Candidates::describe(const Source& source) {
+    const TensorDesc*& known = seen_[source.node];
+    if (source.form == Form::seen && known != nullptr) return known;
     const ir::Node& node = graph_->node(source.node);
     TensorDesc desc;
     desc.dtype = node.dtype;
@@ -111,56 +102,83 @@ TensorDesc Candidates::describe(const Source& source) const {
     desc.strides = source.form == Form::seen ? views_[source.node].strides : dense_strides(node.shape);
     if (source.form == Form::packed) desc.layout = source.layout;
     desc.bound = bound_[source.node];
-    return desc;
+    const TensorDesc* const result = judge_.descs().of(desc);
+    if (source.form == Form::seen) known = result;
+    return result;
 }
 
-/// Without its body.
-Problem Candidates::problem_of(const fuse::Tile& tile, const std::vector<Source>& sources) const {
-    Problem problem;
-    problem.definition = tile.definition;
-    problem.attributes = tile.attributes;
-    problem.results = tile.results;
+const TensorDesc* Candidates::made(NodeId id) {
+    const ir::Node& node = graph_->node(id);
+    if (made_[id] == nullptr) made_[id] = judge_.descs().of(TensorDesc::dense(node.dtype, node.shape));
+    return made_[id];
+}
+
+/// The conventions of problem.hpp: broadcasting shows as stride 0.
+const TensorDesc* Candidates::expanded(const TensorDesc* input, const TensorDesc* output,
+                                       const std::string& definition) {
+    if (!input->layout.empty() || input->shape == output->shape) return input;
+    const bool is_product = definition == "matmul";
+    const TensorDesc*& known = expanded_[is_product ? 1 : 0][{input, output}];
+    if (known == nullptr) {
+        TensorDesc desc = *input;
+        desc.shape = output->shape;
+        if (is_product) std::copy(input->shape.end() - 2, input->shape.end(), desc.shape.end() - 2);
+        desc.strides = broadcast_strides(input->shape, input->strides, desc.shape);
+        known = judge_.descs().of(desc);
+    }
+    return known;
+}
+
+ShortProblem Candidates::problem_of(const fuse::Tile& tile, const std::vector<Source>& sources) {
+    ShortProblem problem{tile.definition, tile.attributes, tile.body, tile.results, {}, {}};
     problem.inputs.reserve(sources.size());
     for (const Source& source : sources) problem.inputs.push_back(describe(source));
-    for (const NodeId output : tile.outputs) {
-        const ir::Node& node = graph_->node(output);
-        problem.outputs.push_back(TensorDesc::dense(node.dtype, node.shape));
-    }
-    if (broadcasts_inputs(tile.definition) || tile.definition == "matmul") expand_inputs(problem);
+    problem.outputs.reserve(tile.outputs.size());
+    for (const NodeId output : tile.outputs) problem.outputs.push_back(made(output));
+    if (tile.definition == "matmul" || broadcasts_inputs(tile.definition))
+        for (const TensorDesc*& input : problem.inputs) input = expanded(input, problem.outputs.at(0), tile.definition);
     if (changes_state(tile, *graph_)) {
         // The new rows go where they belong in the state's memory; older ones stay where they are.
-        TensorDesc rows = problem.inputs.back();
+        TensorDesc rows = *problem.inputs.back();
         rows.strides = views_[tile.outputs[0]].strides;
         rows.bound = false;
         problem.definition = "copy";
         problem.attributes.clear();
         problem.inputs.erase(problem.inputs.begin());
-        problem.outputs = {rows};
+        problem.outputs = {judge_.descs().of(rows)};
     }
     return problem;
 }
 
 bool Candidates::can_prepare(const Candidate& candidate) {
     return candidate.kernel->prepare == nullptr ||
-           judge_.can_prepare(judge_.question(*candidate.problem), *candidate.kernel);
+           judge_.can_prepare(judge_.question(candidate.problem.words()), *candidate.kernel);
 }
 
 Candidates::Asked Candidates::ask(const fuse::Tile& tile, std::vector<Source> sources) {
-    Question& question = judge_.question(problem_of(tile, sources), tile.body);
+    Question& question = judge_.question(problem_of(tile, sources));
     return {&question, std::move(sources)};
 }
 
-bool Candidates::try_kernel(const Kernel& kernel, const fuse::Tile& tile, int index, const Asked& asked,
+bool Candidates::try_kernel(const Kernel& kernel, const fuse::Tile& tile, int index, const Asked& asked, bool cheapest,
                             std::vector<Candidate>& found) {
     const Judged& judged = judge_.judged(*asked.question, kernel);
     if (!judged.refusal.empty()) return false;
-    std::vector<Source> sources = asked.sources;
-    if (changes_state(tile, *graph_)) sources.erase(sources.begin());
-    found.push_back({index, &kernel, asked.question->problem(), std::move(sources), tile.outputs, judged.estimate});
+    const auto first = asked.sources.begin() + (changes_state(tile, *graph_) ? 1 : 0);
+    const auto same = std::find_if(found.begin(), found.end(), [&](const Candidate& other) {
+        return cheapest && std::equal(other.sources.begin(), other.sources.end(), first, asked.sources.end());
+    });
+    if (same == found.end()) {
+        found.push_back(
+            {index, &kernel, asked.question->problem(), {first, asked.sources.end()}, tile.outputs, judged.estimate});
+    } else if (judged.estimate.seconds < same->estimate.seconds) {
+        same->kernel = &kernel;
+        same->estimate = judged.estimate;
+    }
     return true;
 }
 
-std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index) {
+std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index, bool cheapest) {
     std::vector<Candidate> found;
     std::vector<Source> seen;
     for (const NodeId input : tile.inputs) seen.push_back({input, Form::seen, {}});
@@ -171,7 +189,7 @@ std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index) {
             source.form = Form::dense, any = true;
     const Asked as_seen = ask(tile, seen);
     std::optional<Asked> as_dense;
-    for (const Kernel* row : judge_.kernels_of(as_seen.question->problem().bare().definition)) {
+    for (const Kernel* row : judge_.kernels_of(as_seen.question->problem().words().definition)) {
         const Kernel& kernel = *row;
         std::vector<Source> packed;
         if (!kernel.packed_inputs.empty()) packed = seen;
@@ -182,10 +200,10 @@ std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index) {
                 packable && i < seen.size() && bound_[seen[i].node] && graph_->node(seen[i].node).shape.size() == 2;
             if (packable) packed[i] = {seen[i].node, Form::packed, wanted.layout};
         }
-        if (packable) try_kernel(kernel, tile, index, ask(tile, packed), found);
-        if (try_kernel(kernel, tile, index, as_seen, found) || !any) continue;
+        if (packable) try_kernel(kernel, tile, index, ask(tile, packed), cheapest, found);
+        if (try_kernel(kernel, tile, index, as_seen, cheapest, found) || !any) continue;
         if (!as_dense) as_dense = ask(tile, dense);
-        try_kernel(kernel, tile, index, *as_dense, found);
+        try_kernel(kernel, tile, index, *as_dense, cheapest, found);
     }
     Judge::put_away(*as_seen.question);
     if (as_dense) Judge::put_away(*as_dense->question);
@@ -199,7 +217,7 @@ std::vector<Candidate> Candidates::of_copy(NodeId node) {
     tile.outputs = {node};
     std::vector<Candidate> found;
     const Asked as_seen = ask(tile, {{node, Form::seen, {}}});
-    for (const Kernel* kernel : judge_.kernels_of("copy")) try_kernel(*kernel, tile, -1, as_seen, found);
+    for (const Kernel* kernel : judge_.kernels_of("copy")) try_kernel(*kernel, tile, -1, as_seen, false, found);
     return found;
 }
 
@@ -207,7 +225,7 @@ std::vector<Candidate> Candidates::of_packing(NodeId node, const std::string& na
     const Layout* row = layout(name);
     if (row == nullptr) throw Error(ErrorKind::unsupported, "select", fmt::format("no layout is called {}", name));
     const ir::Node& value = graph_->node(node);
-    TensorDesc plain = describe({node, Form::seen, {}});
+    TensorDesc plain = *describe({node, Form::seen, {}});
     if (name == row->transposed) {
         std::swap(plain.shape[0], plain.shape[1]);
         std::swap(plain.strides[0], plain.strides[1]);
@@ -218,7 +236,7 @@ std::vector<Candidate> Candidates::of_packing(NodeId node, const std::string& na
     TensorDesc packed = TensorDesc::dense(value.dtype, plain.shape);
     packed.layout = row->name;
     problem.outputs = {packed};
-    Question& question = judge_.question(std::move(problem), {});
+    Question& question = judge_.question(problem);
     std::vector<Candidate> found;
     for (const Kernel* kernel : judge_.kernels_of("pack")) {
         const Judged& judged = judge_.judged(question, *kernel);

@@ -9,6 +9,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -31,7 +32,8 @@ enum class Form : std::uint8_t {
 struct Source {
     ir::NodeId node = 0;  ///< the tile's input
     Form form = Form::seen;
-    std::string layout;  ///< of a packed operand, as the kernel names it
+    std::string_view layout;  ///< of a packed operand, as the kernel names it
+    friend bool operator==(const Source&, const Source&) = default;
 };
 
 /// What a kernel said to a problem, for explain().
@@ -60,8 +62,9 @@ public:
                std::set<std::string>& resident, const std::stop_token& stop = {});
 
     /// All candidates of a tile: for each kernel of its definition the first form of operands it accepts among as seen,
-    /// and views copied dense; and its packed form beside that.
-    std::vector<Candidate> of_tile(const fuse::Tile& tile, int index);
+    /// and views copied dense; and its packed form beside that. `cheapest`: of those with equal forms the cheapest
+    /// only, in the place of the first.
+    std::vector<Candidate> of_tile(const fuse::Tile& tile, int index, bool cheapest = false);
     /// Kernels that copy the value of a movement node out of the memory it is seen in.
     std::vector<Candidate> of_copy(ir::NodeId node);
     /// Kernels that pack a bound matrix.
@@ -89,9 +92,11 @@ private:
     };
     void find_origins(const std::stop_token& stop);
     Asked ask(const fuse::Tile& tile, std::vector<Source> sources);
-    TensorDesc describe(const Source& source) const;
-    Problem problem_of(const fuse::Tile& tile, const std::vector<Source>& sources) const;
-    bool try_kernel(const Kernel& kernel, const fuse::Tile& tile, int index, const Asked& asked,
+    const TensorDesc* describe(const Source& source);
+    const TensorDesc* made(ir::NodeId node);
+    const TensorDesc* expanded(const TensorDesc* input, const TensorDesc* output, const std::string& definition);
+    ShortProblem problem_of(const fuse::Tile& tile, const std::vector<Source>& sources);
+    bool try_kernel(const Kernel& kernel, const fuse::Tile& tile, int index, const Asked& asked, bool cheapest,
                     std::vector<Candidate>& found);
 
     const ir::GraphData* graph_;
@@ -100,6 +105,8 @@ private:
     Judge judge_;
     std::vector<ValueView> views_;
     std::vector<bool> bound_;
+    std::vector<const TensorDesc*> seen_, made_;  // of each node, once it has been described: as operand, as output
+    std::map<std::pair<const TensorDesc*, const TensorDesc*>, const TensorDesc*> expanded_[2];  // of products: [1]
     std::set<std::string>* resident_;
     std::vector<std::string> origins_;  // of bound values: how they are made from weights, the same in every bucket
 };

@@ -112,7 +112,7 @@ private:
         if (first_only_ && !is_single_node(tile)) return;
         // A view needs no kernel; where it must be copied, of_copy() finds one.
         if (is_single_node(tile) && views()[tile.outputs[0]].base != tile.outputs[0]) return;
-        for (Candidate& candidate : candidates_.of_tile(tile, t)) {
+        for (Candidate& candidate : candidates_.of_tile(tile, t, !first_only_)) {
             for (NodeId& output : candidate.outputs) output = memory_of(output);
             const bool packed = std::any_of(candidate.sources.begin(), candidate.sources.end(),
                                             [](const Source& source) { return source.form == Form::packed; });
@@ -344,7 +344,7 @@ bool is_residence(const GoalKey& key) noexcept { return key.second.ends_with(res
 
 std::optional<GoalKey> goal_of(const Source& source, const ir::GraphData& graph, const Candidates& candidates) {
     switch (source.form) {
-        case Form::packed: return candidates.packed_key(source.node, source.layout);
+        case Form::packed: return candidates.packed_key(source.node, std::string(source.layout));
         case Form::dense: return GoalKey{source.node, is_state_version(graph.node(source.node)) ? "dense" : ""};
         case Form::seen: break;
     }

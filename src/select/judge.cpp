@@ -1,12 +1,8 @@
 #include "select/judge.hpp"
 
-#include "types/hash.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <functional>
 
 namespace cairn::inline v0::select {
 namespace {
@@ -21,49 +17,7 @@ void ask_kernel(std::string_view function, Refusal& refusal, const F& call) {
     } catch (...) { refusal = fmt::format("its {} threw what is no std::exception", function); }
 }
 
-// Zeros of different signs are different numbers, and NaN is itself.
-std::uint64_t bits_of(const Attribute& attribute) {
-    const auto* number = std::get_if<double>(&attribute.value);
-    return number == nullptr ? 0 : std::bit_cast<std::uint64_t>(*number);
-}
-
-bool same_attribute(const Attribute& a, const Attribute& b) {
-    if (a.name != b.name || a.value.index() != b.value.index()) return false;
-    return std::holds_alternative<double>(a.value) ? bits_of(a) == bits_of(b) : a.value == b.value;
-}
-
-bool same_but_body(const Problem& a, const Problem& b) {
-    return a.definition == b.definition && a.results == b.results && a.inputs == b.inputs && a.outputs == b.outputs &&
-           std::equal(a.attributes.begin(), a.attributes.end(), b.attributes.begin(), b.attributes.end(),
-                      same_attribute);
-}
-
-std::size_t hash_of(const Problem& problem, const fuse::Body& body) {
-    std::size_t seed = std::hash<std::string>()(problem.definition);
-    types::mix(seed, body.hash());
-    for (const int result : problem.results) types::mix(seed, static_cast<std::size_t>(result));
-    for (const Attribute& attribute : problem.attributes) {
-        types::mix(seed, bits_of(attribute));
-        if (const auto* list = std::get_if<std::vector<Dim>>(&attribute.value)) types::mix(seed, *list);
-    }
-    for (const auto* tensors : {&problem.inputs, &problem.outputs}) {
-        types::mix(seed, tensors->size());
-        for (const TensorDesc& tensor : *tensors) {
-            types::mix(seed, static_cast<std::size_t>(tensor.dtype) * 2 + (tensor.bound ? 1 : 0));
-            types::mix(seed, tensor.shape);
-            types::mix(seed, tensor.strides);
-            types::mix(seed, tensor.layout.size());
-        }
-    }
-    return seed;
-}
-
 }  // namespace
-
-const Problem& AskedProblem::operator*() const {
-    if (stored_->problem.body.empty()) stored_->problem.body = stored_->body.steps();
-    return stored_->problem;
-}
 
 Judge::Judge(const KernelSet& kernels, Isa isa, const CostSource& costs, const Symbols& symbols)
     : isa_(isa), costs_(costs), symbols_(&symbols), sizes_(representative_sizes(symbols)) {
@@ -75,31 +29,22 @@ std::span<const Kernel* const> Judge::kernels_of(const std::string& definition) 
     return it == kernels_.end() ? std::span<const Kernel* const>() : it->second;
 }
 
-Question& Judge::question(Problem problem, const fuse::Body& body) {
-    const std::size_t hash = hash_of(problem, body);
+Question& Judge::question(ShortProblem problem) {
+    const std::size_t hash = problem.hash();
     const auto [first, last] = questions_.equal_range(hash);
     for (auto it = first; it != last; ++it)
-        if (it->second.problem_.body() == body && same_but_body(it->second.problem_.bare(), problem)) return it->second;
+        if (it->second.problem_.words() == problem) return it->second;
     Question& question = questions_.emplace(hash, Question())->second;
-    question.problem_ = AskedProblem(std::move(problem), body);
+    question.problem_ = AskedProblem(std::move(problem), descs_);
     return question;
-}
-
-Question& Judge::question(const Problem& problem) {
-    Problem bare;
-    bare.definition = problem.definition;
-    bare.attributes = problem.attributes;
-    bare.results = problem.results;
-    bare.inputs = problem.inputs;
-    bare.outputs = problem.outputs;
-    return question(std::move(bare), fuse::Body(problem.body));
 }
 
 /// The problem at the sizes that costs are told for: itself, where its sizes are constants.
 const Problem& Judge::sized(Question& question) const {
-    if (!question.sized_) {
-        if (symbols_of(question.problem_.bare()) == nullptr) return *question.problem_;
-        question.sized_ = at_sizes(*question.problem_, sizes_);
+    if (question.sized_ == nullptr) {
+        const Problem& problem = *question.problem_;
+        if (symbols_of(problem) == nullptr) return problem;
+        question.sized_ = std::make_unique<Problem>(at_sizes(problem, sizes_));
     }
     return *question.sized_;
 }
@@ -159,7 +104,7 @@ Question::Answer& Judge::answer(Question& question, const Kernel& kernel) const 
 }
 
 void Judge::put_away(Question& question) {
-    question.problem_.drop_body();
+    question.problem_.put_away();
     question.sized_.reset();
 }
 

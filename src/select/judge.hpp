@@ -1,11 +1,10 @@
 #pragma once
 
-#include "fuse/bodies.hpp"
+#include "select/asked.hpp"
 #include "select/cost.hpp"
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -20,29 +19,6 @@ struct Judged {
     Refusal refusal;    ///< empty: it accepts
     Estimate estimate;  ///< of one that accepts
     bool prepared = false;
-};
-
-/// A problem that kernels are asked about. Few of them are chosen, so what has been asked keeps its body in few words
-/// and puts it together again for who looks.
-class AskedProblem {
-public:
-    AskedProblem() = default;
-    AskedProblem(Problem problem, fuse::Body body)
-        : stored_(std::make_shared<Stored>(Stored{std::move(problem), std::move(body)})) {}
-
-    const Problem& operator*() const;
-    const Problem* operator->() const { return &**this; }
-    /// Without its body.
-    const Problem& bare() const { return stored_->problem; }
-    const fuse::Body& body() const { return stored_->body; }
-    void drop_body() const { stored_->problem.body = std::vector<Step>(); }
-
-private:
-    struct Stored {
-        Problem problem;
-        fuse::Body body;
-    };
-    std::shared_ptr<Stored> stored_;
 };
 
 /// A problem, and what the kernels asked so far have said to it.
@@ -61,7 +37,7 @@ private:
     };
 
     AskedProblem problem_;
-    std::optional<Problem> sized_;
+    std::unique_ptr<Problem> sized_;  // where its sizes are no constants
     std::vector<Answer> answers_;
 };
 
@@ -69,10 +45,10 @@ class Judge {
 public:
     Judge(const KernelSet& kernels, Isa isa, const CostSource& costs, const Symbols& symbols);
 
-    /// The question that a problem with this body is; the problem's own body is empty.
-    Question& question(Problem problem, const fuse::Body& body);
-    /// The same for a problem as it is.
-    Question& question(const Problem& problem);
+    /// The question that a problem is, its descriptions being of descs().
+    Question& question(ShortProblem problem);
+    Question& question(const Problem& problem) { return question(shortened(problem, *descs_)); }
+    Descs& descs() noexcept { return *descs_; }
     /// Kernels for this definition, in list order.
     std::span<const Kernel* const> kernels_of(const std::string& definition) const;
     /// What a kernel says. The reference holds until another one is asked.
@@ -94,6 +70,7 @@ private:
     const Symbols* symbols_;
     std::vector<std::int64_t> sizes_;
     std::unordered_map<std::string, std::vector<const Kernel*>> kernels_;  // by definition
+    std::shared_ptr<Descs> descs_ = std::make_shared<Descs>();
     std::unordered_multimap<std::size_t, Question> questions_;
 };
 

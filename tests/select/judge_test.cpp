@@ -87,7 +87,7 @@ TEST_F(Judging, WhatWasPutAwayIsWholeForWhoLooks) {
     const AskedProblem problem = question.problem();
     EXPECT_EQ(problem->body.size(), 2u);
     Judge::put_away(question);
-    EXPECT_TRUE(problem.bare().body.empty());
+    EXPECT_FALSE(problem.is_whole());
     EXPECT_EQ(*problem, sum_of(2));
 }
 
