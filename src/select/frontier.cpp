@@ -2,10 +2,12 @@
 
 #include "cairn/error.hpp"
 #include "select/circles.hpp"
+#include "select/parts.hpp"
 #include "select/reduce.hpp"
 #include "select/region.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -78,6 +80,10 @@ void cross_region(const std::map<Frontier, Arrival>& above, std::map<Frontier, A
     }
 }
 
+[[noreturn]] void refuse() {
+    throw Error(ErrorKind::unsupported, "select", "each goal can be reached, but not all of them at once");
+}
+
 /// The cheapest choices, whether or not they rest on each other in a circle.
 SearchResult search_freely(const SearchProblem& original, const SearchOptions& options) {
     const Reduction reduction = reduce(original, options.stop);
@@ -87,6 +93,15 @@ SearchResult search_freely(const SearchProblem& original, const SearchOptions& o
     result.choice.assign(original.goals.size(), -1);
     const std::vector<int> cuts = cuts_of(problem, options.share_regions);
     const std::size_t regions = cuts.size() - 1;
+    if (regions == 1)
+        if (const auto whole = search_parts(problem, options)) {
+            if (whole->cost == std::numeric_limits<double>::infinity()) refuse();
+            for (const auto& [goal, alternative] : whole->choices) reduction.decide(goal, alternative, result.choice);
+            result.cost = whole->cost;
+            result.states = whole->states;
+            result.regions = result.regions_solved = 1;
+            return result;
+        }
     std::vector<RegionForm> forms(regions);
     std::map<std::u32string, RegionSolver> solvers;
     std::vector<std::map<Frontier, Arrival>> borders(regions + 1);
@@ -100,8 +115,7 @@ SearchResult search_freely(const SearchProblem& original, const SearchOptions& o
     result.regions_solved = solvers.size();
 
     const auto end = borders[0].find({});
-    if (end == borders[0].end())
-        throw Error(ErrorKind::unsupported, "select", "each goal can be reached, but not all of them at once");
+    if (end == borders[0].end()) refuse();
     result.cost = end->second.cost;
     const auto* step = &*end;
     for (std::size_t r = 0; r < regions; ++r) {
