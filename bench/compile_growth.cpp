@@ -2,6 +2,10 @@
 // 256 KiB; `power` is p where the whole grew with size^p since the line before: no more than a little above 1.
 //
 //     compile_growth [FAMILY|all [SMALLEST [LARGEST [SECONDS]]]]
+//     compile_growth --stop [FAMILY|all [NODES [MOMENTS]]]
+//
+// The second asks for a stop at moments spread over the compile of a graph, and prints for each stage the most
+// milliseconds from a request in it to the answer, and for the worst the moment.
 #include "bench/graph_families.hpp"
 
 #include <pthread.h>
@@ -17,16 +21,16 @@
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double milliseconds(Clock::time_point since) {
-    return std::chrono::duration<double, std::milli>(Clock::now() - since).count();
+clockid_t clock_of_this_thread() {
+    clockid_t clock;
+    pthread_getcpuclockid(pthread_self(), &clock);
+    return clock;
 }
 
-/// Milliseconds that this thread has worked: other programs on the machine do not count.
-double worked() {
+/// Milliseconds that a thread has worked: other programs on the machine do not count.
+double worked(clockid_t clock = CLOCK_THREAD_CPUTIME_ID) {
     timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    clock_gettime(clock, &now);
     return 1e3 * static_cast<double>(now.tv_sec) + 1e-6 * static_cast<double>(now.tv_nsec);
 }
 
@@ -38,14 +42,15 @@ struct Job {
     bool cancelled = false, failed = false;
 };
 
-/// Asks for a stop once the seconds are up, and tells when it did.
+/// Asks for a stop once the thread that makes it has worked for so many seconds more, and tells how far it was then.
 class Watch {
 public:
     explicit Watch(double seconds)
-        : thread_([this, seconds] {
+        : watched_(clock_of_this_thread()), thread_([this, seconds] {
               std::unique_lock lock(mutex_);
-              if (done_.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return is_done_; })) return;
-              asked_ = Clock::now();
+              for (double left = seconds; left > 0; left = seconds - 1e-3 * worked(watched_) + begun_)
+                  if (done_.wait_for(lock, std::chrono::duration<double>(left), [this] { return is_done_; })) return;
+              asked_ = worked(watched_);
               source_.request_stop();
           }) {}
     ~Watch() {
@@ -57,14 +62,16 @@ public:
         thread_.join();
     }
     std::stop_token token() const { return source_.get_token(); }
-    Clock::time_point asked() const { return asked_; }
+    double asked() const { return asked_; }
 
 private:
     std::mutex mutex_;
     std::condition_variable done_;
     std::stop_source source_;
     bool is_done_ = false;
-    Clock::time_point asked_;
+    clockid_t watched_;
+    double begun_ = 1e-3 * worked();
+    double asked_ = 0;
     std::thread thread_;
 };
 
@@ -88,7 +95,7 @@ void compile(Job& job) {
     try {
         cairn::compile(graph, context, options);
     } catch (const cairn::Cancelled&) {
-        std::printf("gave up in %s, answered after %.0f ms", stage.c_str(), milliseconds(watch.asked()));
+        std::printf("gave up in %s, answered after %.0f ms", stage.c_str(), worked() - watch.asked());
         job.cancelled = true;
     } catch (const std::exception& error) {
         std::printf("%s", error.what());
@@ -99,6 +106,35 @@ void compile(Job& job) {
     for (const char* name : {"graph", "simplify", "fuse", "select", "emit", "plan"})
         std::printf(" %s %.0f", name, stages[name]);
     std::printf(" | %.0f ms", job.total);
+}
+
+/// Compiles once whole, then once for each moment with a stop there.
+void stop_at_moments(const cairn::bench::Family& family, int nodes, int moments) {
+    const cairn::Graph graph = cairn::bench::build(family, nodes);
+    std::printf("%-10s %6zu ", std::string(family.name).c_str(), graph.size());
+    std::map<std::string, double> worst;
+    double whole = 0, most = 0, when = 0;
+    for (int moment = 0; moment <= moments; ++moment) {
+        const cairn::Context context;  // a new one: it keeps what it has made
+        std::string stage = "start";
+        cairn::CompileOptions options;
+        options.progress = [&](const cairn::Progress& progress) { stage = progress.phase; };
+        const double seconds = 1e-3 * whole * (moment - 0.5) / moments;
+        Watch watch(moment == 0 ? 1e6 : seconds);
+        options.stop = watch.token();
+        const double start = worked();
+        try {
+            cairn::compile(graph, context, options);
+            if (moment == 0) whole = worked() - start;
+        } catch (const cairn::Cancelled&) {
+            const double answer = worked() - watch.asked();
+            worst[stage] = std::max(worst[stage], answer);
+            if (answer > most) most = answer, when = 1e3 * seconds;
+        }
+    }
+    for (const char* name : {"graph", "simplify", "fuse", "select", "emit", "plan"})
+        std::printf(" %s %.1f", name, worst[name]);
+    std::printf(" | %.1f ms, asked for after %.0f of %.0f\n", most, when, whole);
 }
 
 /// A compile that recurses with its graph crashes here.
@@ -118,11 +154,20 @@ void compile_on_small_stack(Job& job) {
 }  // namespace
 
 int main(int count, char** arguments) {
+    std::setvbuf(stdout, nullptr, _IONBF, 0);
+    const bool stops = count > 1 && std::string(arguments[1]) == "--stop";
+    if (stops) ++arguments, --count;
     const std::string wanted = count > 1 ? arguments[1] : "all";
+    if (stops) {
+        const int nodes = count > 2 ? std::atoi(arguments[2]) : 20000,
+                  moments = count > 3 ? std::atoi(arguments[3]) : 40;
+        for (const cairn::bench::Family& family : cairn::bench::families)
+            if (wanted == "all" || wanted == family.name) stop_at_moments(family, nodes, moments);
+        return 0;
+    }
     const int smallest = count > 2 ? std::atoi(arguments[2]) : 625,
               largest = count > 3 ? std::atoi(arguments[3]) : 20000;
     const double seconds = count > 4 ? std::atof(arguments[4]) : 10;
-    std::setvbuf(stdout, nullptr, _IONBF, 0);
     for (const cairn::bench::Family& family : cairn::bench::families) {
         if (wanted != "all" && wanted != family.name) continue;
         double before = 0;

@@ -1,5 +1,7 @@
 #include "select/select.hpp"
 
+#include "cairn/error.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,7 +52,10 @@ Selection select(const ir::GraphData& graph, const std::vector<fuse::Tile>& tile
     while (true) {
         Selection selection = select_freely(graph, tiles, candidates, options);
         bool prepared = true;
-        for (const Choice& choice : selection.chosen) prepared = candidates.can_prepare(choice.candidate) && prepared;
+        for (const Choice& choice : selection.chosen) {
+            if (options.stop.stop_requested()) throw Cancelled("select");
+            prepared = candidates.can_prepare(choice.candidate) && prepared;
+        }
         if (!prepared) continue;
         for (const GoalKey& residence : selection.resident) candidates.keep(residence);
         return selection;
