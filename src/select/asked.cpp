@@ -30,10 +30,10 @@ std::size_t Descs::Hash::operator()(const TensorDesc& desc) const {
 }
 
 std::size_t ShortProblem::hash() const {
-    std::size_t seed = std::hash<std::string>()(definition);
-    types::mix(seed, body.hash());
+    std::size_t seed = std::hash<std::string_view>()(definition);
+    types::mix(seed, body->hash());
     for (const int result : results) types::mix(seed, static_cast<std::size_t>(result));
-    for (const Attribute& attribute : attributes) {
+    for (const Attribute& attribute : *attributes) {
         types::mix(seed, bits_of(attribute));
         if (const auto* list = std::get_if<std::vector<Dim>>(&attribute.value)) types::mix(seed, *list);
     }
@@ -45,31 +45,41 @@ std::size_t ShortProblem::hash() const {
 }
 
 bool operator==(const ShortProblem& a, const ShortProblem& b) {
-    return a.definition == b.definition && a.results == b.results && a.inputs == b.inputs && a.outputs == b.outputs &&
-           a.body == b.body &&
-           std::equal(a.attributes.begin(), a.attributes.end(), b.attributes.begin(), b.attributes.end(),
-                      same_attribute);
+    return a.definition == b.definition && std::ranges::equal(a.results, b.results) &&
+           std::ranges::equal(a.inputs, b.inputs) && std::ranges::equal(a.outputs, b.outputs) && *a.body == *b.body &&
+           std::ranges::equal(*a.attributes, *b.attributes, same_attribute);
 }
 
-ShortProblem shortened(const Problem& problem, Descs& descs) {
-    ShortProblem result{problem.definition, problem.attributes, fuse::Body(problem.body), problem.results, {}, {}};
-    for (const TensorDesc& desc : problem.inputs) result.inputs.push_back(descs.of(desc));
-    for (const TensorDesc& desc : problem.outputs) result.outputs.push_back(descs.of(desc));
-    return result;
+KeptProblem::KeptProblem(const ShortProblem& problem, std::pmr::memory_resource& pool)
+    : attributes_(*problem.attributes), body_(*problem.body), words_(problem) {
+    const auto keep = [&]<typename T>(std::span<const T> list) {
+        auto* const place = static_cast<T*>(pool.allocate(list.size_bytes(), alignof(T)));
+        std::uninitialized_copy(list.begin(), list.end(), place);
+        return std::span<const T>(place, list.size());
+    };
+    const std::span<const char> name = keep(std::span<const char>(problem.definition));
+    words_.definition = {name.data(), name.size()};
+    words_.attributes = &attributes_;
+    words_.body = &body_;
+    words_.results = keep(problem.results);
+    words_.inputs = keep(problem.inputs);
+    words_.outputs = keep(problem.outputs);
 }
 
-const Problem& AskedProblem::operator*() const {
-    if (stored_->whole == nullptr) {
-        const ShortProblem& words = stored_->problem;
-        auto whole = std::make_unique<Problem>(
-            Problem{words.definition, words.attributes, words.body.steps(), words.results, {}, {}});
-        whole->inputs.reserve(words.inputs.size());
-        for (const TensorDesc* desc : words.inputs) whole->inputs.push_back(*desc);
-        whole->outputs.reserve(words.outputs.size());
-        for (const TensorDesc* desc : words.outputs) whole->outputs.push_back(*desc);
-        stored_->whole = std::move(whole);
+const Problem& KeptProblem::whole() const {
+    if (whole_ == nullptr) {
+        auto whole = std::make_unique<Problem>();
+        whole->definition = words_.definition;
+        whole->attributes = attributes_;
+        whole->body = body_.steps();
+        whole->results.assign(words_.results.begin(), words_.results.end());
+        whole->inputs.reserve(words_.inputs.size());
+        for (const TensorDesc* desc : words_.inputs) whole->inputs.push_back(*desc);
+        whole->outputs.reserve(words_.outputs.size());
+        for (const TensorDesc* desc : words_.outputs) whole->outputs.push_back(*desc);
+        whole_ = std::move(whole);
     }
-    return *stored_->whole;
+    return *whole_;
 }
 
 }  // namespace cairn::inline v0::select

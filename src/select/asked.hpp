@@ -4,7 +4,9 @@
 #include "fuse/bodies.hpp"
 
 #include <memory>
-#include <string>
+#include <memory_resource>
+#include <span>
+#include <string_view>
 #include <unordered_set>
 #include <vector>
 
@@ -24,42 +26,53 @@ private:
     std::unordered_set<TensorDesc, Hash> known_;
 };
 
-/// A Problem whose parts are shared with others.
+/// A Problem whose parts lie elsewhere, its descriptions in one Descs.
 struct ShortProblem {
-    std::string definition;
-    Attributes attributes;
-    fuse::Body body;
-    std::vector<int> results;
-    std::vector<const TensorDesc*> inputs, outputs;  ///< of one Descs
+    std::string_view definition;
+    const Attributes* attributes = nullptr;
+    const fuse::Body* body = nullptr;
+    std::span<const int> results;
+    std::span<const TensorDesc*const> inputs, outputs;
 
     std::size_t hash() const;
     /// To the bit: zeros of different signs are different numbers, and NaN is itself.
     friend bool operator==(const ShortProblem& a, const ShortProblem& b);
 };
 
-ShortProblem shortened(const Problem& problem, Descs& descs);
+/// A problem that is kept, with all its parts but the descriptions. Its lists lie in a pool: letting go of many
+/// problems is quick.
+class KeptProblem {
+public:
+    KeptProblem(const ShortProblem& problem, std::pmr::memory_resource& pool);
+    KeptProblem(const KeptProblem&) = delete;
+    KeptProblem& operator=(const KeptProblem&) = delete;
 
-/// A problem that kernels are asked about, put together for who looks.
+    const ShortProblem& words() const noexcept { return words_; }
+    /// Put together for who looks.
+    const Problem& whole() const;
+    bool is_whole() const noexcept { return whole_ != nullptr; }
+    /// Keeps it in few words until someone looks again.
+    void put_away() const { whole_.reset(); }
+
+private:
+    Attributes attributes_;
+    fuse::Body body_;
+    ShortProblem words_;
+    mutable std::unique_ptr<Problem> whole_;
+};
+
+/// A problem that kernels are asked about, kept by who asks.
 class AskedProblem {
 public:
     AskedProblem() = default;
-    AskedProblem(ShortProblem problem, std::shared_ptr<const Descs> descs)
-        : stored_(std::make_shared<Stored>(Stored{std::move(problem), std::move(descs), nullptr})) {}
+    explicit AskedProblem(const KeptProblem& kept) : kept_(&kept) {}
 
-    const Problem& operator*() const;
-    const Problem* operator->() const { return &**this; }
-    const ShortProblem& words() const { return stored_->problem; }
-    bool is_whole() const { return stored_->whole != nullptr; }
-    /// Keeps it in few words until someone looks again.
-    void put_away() const { stored_->whole.reset(); }
+    const Problem& operator*() const { return kept_->whole(); }
+    const Problem* operator->() const { return &kept_->whole(); }
+    const KeptProblem& kept() const noexcept { return *kept_; }
 
 private:
-    struct Stored {
-        ShortProblem problem;
-        std::shared_ptr<const Descs> descs;
-        std::unique_ptr<Problem> whole;
-    };
-    std::shared_ptr<Stored> stored_;
+    const KeptProblem* kept_ = nullptr;
 };
 
 }  // namespace cairn::inline v0::select

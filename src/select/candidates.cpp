@@ -129,34 +129,36 @@ const TensorDesc* Candidates::expanded(const TensorDesc* input, const TensorDesc
     return known;
 }
 
-ShortProblem Candidates::problem_of(const fuse::Tile& tile, const std::vector<Source>& sources) {
-    ShortProblem problem{tile.definition, tile.attributes, tile.body, tile.results, {}, {}};
-    problem.inputs.reserve(sources.size());
-    for (const Source& source : sources) problem.inputs.push_back(describe(source));
-    problem.outputs.reserve(tile.outputs.size());
-    for (const NodeId output : tile.outputs) problem.outputs.push_back(made(output));
+Question& Candidates::question_of(const fuse::Tile& tile, const std::vector<Source>& sources) {
+    static const Attributes none;
+    inputs_.clear();
+    outputs_.clear();
+    for (const Source& source : sources) inputs_.push_back(describe(source));
+    for (const NodeId output : tile.outputs) outputs_.push_back(made(output));
     if (tile.definition == "matmul" || broadcasts_inputs(tile.definition))
-        for (const TensorDesc*& input : problem.inputs) input = expanded(input, problem.outputs.at(0), tile.definition);
+        for (const TensorDesc*& input : inputs_) input = expanded(input, outputs_.at(0), tile.definition);
+    ShortProblem problem{tile.definition, &tile.attributes, &tile.body, tile.results, inputs_, outputs_};
     if (changes_state(tile, *graph_)) {
         // The new rows go where they belong in the state's memory; older ones stay where they are.
-        TensorDesc rows = *problem.inputs.back();
+        TensorDesc rows = *inputs_.back();
         rows.strides = views_[tile.outputs[0]].strides;
         rows.bound = false;
+        outputs_ = {judge_.descs().of(rows)};
         problem.definition = "copy";
-        problem.attributes.clear();
-        problem.inputs.erase(problem.inputs.begin());
-        problem.outputs = {judge_.descs().of(rows)};
+        problem.attributes = &none;
+        problem.inputs = problem.inputs.subspan(1);
+        problem.outputs = outputs_;
     }
-    return problem;
+    return judge_.question(problem);
 }
 
 bool Candidates::can_prepare(const Candidate& candidate) {
     return candidate.kernel->prepare == nullptr ||
-           judge_.can_prepare(judge_.question(candidate.problem.words()), *candidate.kernel);
+           judge_.can_prepare(judge_.question(candidate.problem.kept().words()), *candidate.kernel);
 }
 
 Candidates::Asked Candidates::ask(const fuse::Tile& tile, std::vector<Source> sources) {
-    Question& question = judge_.question(problem_of(tile, sources));
+    Question& question = question_of(tile, sources);
     return {&question, std::move(sources)};
 }
 
@@ -189,7 +191,7 @@ std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index, bo
             source.form = Form::dense, any = true;
     const Asked as_seen = ask(tile, seen);
     std::optional<Asked> as_dense;
-    for (const Kernel* row : judge_.kernels_of(as_seen.question->problem().words().definition)) {
+    for (const Kernel* row : judge_.kernels_of(std::string(as_seen.question->problem().kept().words().definition))) {
         const Kernel& kernel = *row;
         std::vector<Source> packed;
         if (!kernel.packed_inputs.empty()) packed = seen;

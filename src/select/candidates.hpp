@@ -47,7 +47,7 @@ struct Verdict {
 struct Candidate {
     int tile = -1;  ///< index among the tiles; -1 for a dense copy or a packing
     const Kernel* kernel = nullptr;
-    AskedProblem problem;
+    AskedProblem problem;             ///< valid as long as the Candidates it is of
     std::vector<Source> sources;      ///< of each problem input
     std::vector<ir::NodeId> outputs;  ///< nodes whose dense value it makes
     Estimate estimate;
@@ -95,7 +95,7 @@ private:
     const TensorDesc* describe(const Source& source);
     const TensorDesc* made(ir::NodeId node);
     const TensorDesc* expanded(const TensorDesc* input, const TensorDesc* output, const std::string& definition);
-    ShortProblem problem_of(const fuse::Tile& tile, const std::vector<Source>& sources);
+    Question& question_of(const fuse::Tile& tile, const std::vector<Source>& sources);
     bool try_kernel(const Kernel& kernel, const fuse::Tile& tile, int index, const Asked& asked, bool cheapest,
                     std::vector<Candidate>& found);
 
@@ -107,6 +107,7 @@ private:
     std::vector<bool> bound_;
     std::vector<const TensorDesc*> seen_, made_;  // of each node, once it has been described: as operand, as output
     std::map<std::pair<const TensorDesc*, const TensorDesc*>, const TensorDesc*> expanded_[2];  // of products: [1]
+    std::vector<const TensorDesc*> inputs_, outputs_;                                           // scratch
     std::set<std::string>* resident_;
     std::vector<std::string> origins_;  // of bound values: how they are made from weights, the same in every bucket
 };

@@ -20,7 +20,7 @@ void ask_kernel(std::string_view function, Refusal& refusal, const F& call) {
 }  // namespace
 
 Judge::Judge(const KernelSet& kernels, Isa isa, const CostSource& costs, const Symbols& symbols)
-    : isa_(isa), costs_(costs), symbols_(&symbols), sizes_(representative_sizes(symbols)) {
+    : isa_(isa), costs_(costs), symbols_(&symbols), sizes_(representative_sizes(symbols)), slots_(1024, nullptr) {
     for (const Kernel& kernel : kernels.kernels) kernels_[kernel.definition].push_back(&kernel);
 }
 
@@ -29,20 +29,40 @@ std::span<const Kernel* const> Judge::kernels_of(const std::string& definition) 
     return it == kernels_.end() ? std::span<const Kernel* const>() : it->second;
 }
 
-Question& Judge::question(ShortProblem problem) {
+void Judge::index(Question& question) {
+    std::size_t slot = question.hash_ & (slots_.size() - 1);
+    while (slots_[slot] != nullptr) slot = (slot + 1) & (slots_.size() - 1);
+    slots_[slot] = &question;
+}
+
+Question& Judge::question(const ShortProblem& problem) {
     const std::size_t hash = problem.hash();
-    const auto [first, last] = questions_.equal_range(hash);
-    for (auto it = first; it != last; ++it)
-        if (it->second.problem_.words() == problem) return it->second;
-    Question& question = questions_.emplace(hash, Question())->second;
-    question.problem_ = AskedProblem(std::move(problem), descs_);
+    for (std::size_t slot = hash; slots_[slot & (slots_.size() - 1)] != nullptr; ++slot)
+        if (Question& known = *slots_[slot & (slots_.size() - 1)];
+            known.hash_ == hash && known.problem_.words() == problem)
+            return known;
+    Question& question = questions_.emplace_back(problem, hash, pool_);
+    if (2 * questions_.size() > slots_.size()) {
+        slots_.assign(2 * slots_.size(), nullptr);
+        for (Question& known : questions_) index(known);
+    } else {
+        index(question);
+    }
     return question;
+}
+
+Question& Judge::question(const Problem& problem) {
+    const fuse::Body body(problem.body);
+    std::vector<const TensorDesc*> inputs, outputs;
+    for (const TensorDesc& desc : problem.inputs) inputs.push_back(descs_.of(desc));
+    for (const TensorDesc& desc : problem.outputs) outputs.push_back(descs_.of(desc));
+    return question({problem.definition, &problem.attributes, &body, problem.results, inputs, outputs});
 }
 
 /// The problem at the sizes that costs are told for: itself, where its sizes are constants.
 const Problem& Judge::sized(Question& question) const {
     if (question.sized_ == nullptr) {
-        const Problem& problem = *question.problem_;
+        const Problem& problem = question.problem_.whole();
         if (symbols_of(problem) == nullptr) return problem;
         question.sized_ = std::make_unique<Problem>(at_sizes(problem, sizes_));
     }
@@ -56,7 +76,7 @@ Refusal Judge::accepts(const Kernel& kernel, const Question& question) const {
         if (other.kernel->accepts == kernel.accepts && other.asked >= Asked::accepts)
             return other.asked == Asked::accepts ? other.judged.refusal : Refusal();
     Refusal refusal;
-    ask_kernel("accepts", refusal, [&] { refusal = kernel.accepts(*question.problem_); });
+    ask_kernel("accepts", refusal, [&] { refusal = kernel.accepts(question.problem_.whole()); });
     return refusal;
 }
 
@@ -67,7 +87,8 @@ Refusal Judge::workspace(const Kernel& kernel, const Question& question) const {
             return other.asked == Asked::workspace ? other.judged.refusal : Refusal();
     Refusal refusal;
     Dim bytes = 0;
-    ask_kernel("workspace", refusal, [&] { bytes = kernel.workspace(*question.problem_, costs_.policy.threads); });
+    ask_kernel("workspace", refusal,
+               [&] { bytes = kernel.workspace(question.problem_.whole(), costs_.policy.threads); });
     if (!refusal.empty()) return refusal;
     if (bytes.symbols() != nullptr && bytes.symbols().get() != symbols_)
         return "its workspace has symbols of another table";
@@ -112,7 +133,7 @@ bool Judge::can_prepare(Question& question, const Kernel& kernel) {
     if (kernel.prepare == nullptr) return true;
     Judged& judged = answer(question, kernel).judged;
     if (judged.prepared) return true;
-    ask_kernel("prepare", judged.refusal, [&] { kernel.prepare(*question.problem_, costs_.policy.threads); });
+    ask_kernel("prepare", judged.refusal, [&] { kernel.prepare(question.problem_.whole(), costs_.policy.threads); });
     return judged.prepared = judged.refusal.empty();
 }
 

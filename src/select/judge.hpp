@@ -4,7 +4,9 @@
 #include "select/cost.hpp"
 
 #include <cstdint>
+#include <deque>
 #include <memory>
+#include <memory_resource>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -24,7 +26,9 @@ struct Judged {
 /// A problem, and what the kernels asked so far have said to it.
 class Question {
 public:
-    const AskedProblem& problem() const noexcept { return problem_; }
+    Question(const ShortProblem& problem, std::size_t hash, std::pmr::memory_resource& pool)
+        : problem_(problem, pool), hash_(hash), answers_(&pool) {}
+    AskedProblem problem() const noexcept { return AskedProblem(problem_); }
 
 private:
     friend class Judge;
@@ -36,19 +40,20 @@ private:
         Judged judged = {};
     };
 
-    AskedProblem problem_;
+    KeptProblem problem_;
+    std::size_t hash_;
     std::unique_ptr<Problem> sized_;  // where its sizes are no constants
-    std::vector<Answer> answers_;
+    std::pmr::vector<Answer> answers_;
 };
 
 class Judge {
 public:
     Judge(const KernelSet& kernels, Isa isa, const CostSource& costs, const Symbols& symbols);
 
-    /// The question that a problem is, its descriptions being of descs().
-    Question& question(ShortProblem problem);
-    Question& question(const Problem& problem) { return question(shortened(problem, *descs_)); }
-    Descs& descs() noexcept { return *descs_; }
+    /// The question that a problem is, its descriptions being of descs(). It stays where it is.
+    Question& question(const ShortProblem& problem);
+    Question& question(const Problem& problem);
+    Descs& descs() noexcept { return descs_; }
     /// Kernels for this definition, in list order.
     std::span<const Kernel* const> kernels_of(const std::string& definition) const;
     /// What a kernel says. The reference holds until another one is asked.
@@ -64,14 +69,17 @@ private:
     Refusal accepts(const Kernel& kernel, const Question& question) const;
     Refusal workspace(const Kernel& kernel, const Question& question) const;
     const Problem& sized(Question& question) const;
+    void index(Question& question);
 
     Isa isa_;
     CostSource costs_;
     const Symbols* symbols_;
     std::vector<std::int64_t> sizes_;
     std::unordered_map<std::string, std::vector<const Kernel*>> kernels_;  // by definition
-    std::shared_ptr<Descs> descs_ = std::make_shared<Descs>();
-    std::unordered_multimap<std::size_t, Question> questions_;
+    Descs descs_;
+    std::pmr::monotonic_buffer_resource pool_;
+    std::deque<Question> questions_;
+    std::vector<Question*> slots_;  // by hash, with open addressing; a power of two of them
 };
 
 }  // namespace cairn::inline v0::select

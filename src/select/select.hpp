@@ -16,7 +16,7 @@ struct Options {
     bool find_low = false;  ///< also find Selection::low, by a search of its own
 };
 
-/// A candidate and the goal it was chosen for.
+/// A candidate and the goal it was chosen for; its problem is kept by the Candidates it was chosen from.
 struct Choice {
     GoalKey goal;
     Candidate candidate;

@@ -87,7 +87,7 @@ TEST_F(Judging, WhatWasPutAwayIsWholeForWhoLooks) {
     const AskedProblem problem = question.problem();
     EXPECT_EQ(problem->body.size(), 2u);
     Judge::put_away(question);
-    EXPECT_FALSE(problem.is_whole());
+    EXPECT_FALSE(problem.kept().is_whole());
     EXPECT_EQ(*problem, sum_of(2));
 }
 

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include <stdexcept>
 
 namespace cairn::select {
@@ -34,9 +36,9 @@ protected:
         graph.output("b", exp(graph.input("x", DType::f32, {4})));
     }
     Selection selected(const Options& options = {}) {
-        Candidates candidates(*graph.data(), kernels, Isa::baseline, costs, true, resident);
+        candidates.emplace(*graph.data(), kernels, Isa::baseline, costs, true, resident);
         return select(*graph.data(),
-                      fuse::propose(*graph.data(), std::span<const Definition>(), {.elementwise = false}), candidates,
+                      fuse::propose(*graph.data(), std::span<const Definition>(), {.elementwise = false}), *candidates,
                       options);
     }
     static std::vector<std::string> ids(const Selection& selection) {
@@ -49,6 +51,7 @@ protected:
     KernelSet kernels;
     CostSource costs;
     std::set<std::string> resident;
+    std::optional<Candidates> candidates;
 };
 
 using Ids = std::vector<std::string>;
