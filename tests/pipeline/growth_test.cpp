@@ -133,7 +133,7 @@ TEST_P(Stop, IsAnsweredAfterLittleWork) {
         const test::HeapSteps clock(whole * place / (places + 1), source);
         EXPECT_THROW(compile(graph, context, options), Cancelled) << place;
         EXPECT_LE(clock.taken_after(), 40'000) << place;
-        EXPECT_LE(clock.returned_after(), 40'000 + 250 * static_cast<std::int64_t>(graph.size())) << place;
+        EXPECT_LE(clock.returned_after(), 40'000 + 150 * static_cast<std::int64_t>(graph.size())) << place;
     }
 }
 

@@ -80,6 +80,19 @@ TEST_F(Selecting, AKernelThatCannotPrepareIsPassedOver) {
     EXPECT_THROW(selected(), Error);
 }
 
+std::stop_source preparing_stop;
+int prepared = 0;
+
+TEST_F(Selecting, AStopIsAnsweredBetweenTwoKernelsThatPrepare) {
+    kernels.kernels[1].prepare = [](const Problem&, int) -> std::shared_ptr<const void> {
+        ++prepared;
+        preparing_stop.request_stop();
+        return nullptr;
+    };
+    EXPECT_THROW(selected({.stop = preparing_stop.get_token()}), Cancelled);
+    EXPECT_EQ(prepared, 1);
+}
+
 TEST_F(Selecting, WhatRunsReadOfWeightsIsKeptForLaterPrograms) {
     graph.output("c", graph.input("z", DType::f32, {4}) * exp(graph.weight("v", DType::f32, {4})));
     kernels.kernels.push_back(kernel("mul@1", [](const Problem&) { return Cost{}; }));
