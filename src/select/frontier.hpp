@@ -44,8 +44,8 @@ struct SearchResult {
 ///           = min over alternatives a of g: cost(a) + f(D - g + needs(a) + provides(a))
 ///
 /// Needs rank below g, so each goal is decided once and paid once. Choices that rest on each other in a circle (each of
-/// two tiles needs what the other provides) do not count. The order of goals is cut where few of them cross;
-/// equal pieces (transformer layers) are solved once and chained. Where nothing can be cut, pending goals are taken apart
+/// two tiles needs what the other provides) do not count. The order of goals is cut where few of them cross; equal
+/// pieces (transformer layers) are solved once and chained. Where nothing can be cut, pending goals are taken apart
 /// into those that nothing lower connects. Throws Error(unsupported) naming a goal that cannot be reached, or where no
 /// set of choices reaches all roots at once.
 SearchResult search(const SearchProblem& problem, const SearchOptions& options = {});
