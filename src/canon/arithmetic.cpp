@@ -1,6 +1,7 @@
 #include "canon/canon.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace cairn::inline v0::canon {
@@ -16,32 +17,28 @@ bool is_whole(double exponent) { return std::trunc(exponent) == exponent; }
 // Powers of one base are joined only where nothing cancels and no root is undone.
 bool can_join(double a, double b) { return is_whole(a) && is_whole(b) && (a > 0) == (b > 0); }
 
+std::vector<Scaled> list_of(std::span<const Scaled> parts) { return {parts.begin(), parts.end()}; }
+
 }  // namespace
 
-std::vector<Scaled> Canon::powers_of(CanonId core) const {
+std::span<const Scaled> Canon::powers_of(CanonId core) const {
     const Term& term = terms_[core];
     if (term.kind == TermKind::one) return {};
     if (term.kind == TermKind::product && term.parts.size() <= most_parts) return term.parts;
-    return {{1, core}};
+    return {&term.whole, 1};
 }
 
-CanonId Canon::product(std::vector<Scaled> powers, DType dtype) {
+CanonId Canon::product(std::span<Scaled> powers, DType dtype) {
     if (powers.empty()) return one(dtype);
     if (powers.size() == 1 && powers[0].factor == 1) return powers[0].core;
-    std::sort(powers.begin(), powers.end(), [](const Scaled& a, const Scaled& b) {
-        return a.core != b.core ? a.core < b.core : a.factor < b.factor;
-    });
-    Term term;
-    term.kind = TermKind::product;
-    term.dtype = dtype;
-    term.shape = joint_shape(powers);
-    term.parts = std::move(powers);
-    return intern(std::move(term));
+    std::sort(powers.begin(), powers.end(), by_core);
+    Term term = terms_.draft(TermKind::product, dtype, joint_shape(powers));
+    term.parts = powers;
+    return terms_.intern(term);
 }
 
-Scaled Canon::opaque(Op op, DType dtype, std::vector<Scaled> parts) {
-    Shape shape = joint_shape(parts);
-    return {1, op_term(op, dtype, std::move(shape), std::move(parts))};
+Scaled Canon::opaque(Op op, DType dtype, std::span<const Scaled> parts) {
+    return {1, op_term(op, dtype, joint_shape(parts), parts)};
 }
 
 Scaled Canon::multiply(const Scaled& a, const Scaled& b) {
@@ -49,9 +46,12 @@ Scaled Canon::multiply(const Scaled& a, const Scaled& b) {
     const double factor = a.factor * b.factor;
     // 0 * x is no number and no x: it makes NaN of infinities.
     const bool vanishes = factor == 0 && (terms_[a.core].kind != TermKind::one || terms_[b.core].kind != TermKind::one);
-    if (!std::isfinite(factor) || vanishes) return opaque(Op::mul, dtype, {a, b});
-    std::vector<Scaled> powers = powers_of(a.core);
-    for (const Scaled& power : powers_of(b.core)) {
+    if (!std::isfinite(factor) || vanishes) return opaque(Op::mul, dtype, std::array{a, b});
+    const std::span<const Scaled> left = powers_of(a.core), right = powers_of(b.core);
+    std::vector<Scaled> powers;
+    powers.reserve(left.size() + right.size());
+    powers.assign(left.begin(), left.end());
+    for (const Scaled& power : right) {
         const auto it = std::find_if(powers.begin(), powers.end(), [&](const Scaled& other) {
             return other.core == power.core && can_join(other.factor, power.factor);
         });
@@ -62,7 +62,7 @@ Scaled Canon::multiply(const Scaled& a, const Scaled& b) {
     }
     drop_shifts(powers, dtype);
     drop_logistic(powers);
-    return {factor, product(std::move(powers), dtype)};
+    return {factor, product(powers, dtype)};
 }
 
 Scaled Canon::power(const Scaled& base, double exponent) {
@@ -73,12 +73,13 @@ Scaled Canon::power(const Scaled& base, double exponent) {
         positive = {-base.factor, op_term(Op::neg, dtype, terms_[base.core].shape, {Scaled{1, base.core}})};
     const double factor = std::pow(positive.factor, exponent);
     if (!std::isfinite(factor) || !std::isfinite(exponent))
-        return opaque(Op::pow, dtype, {base, {exponent, one(dtype)}});
-    std::vector<Scaled> powers = powers_of(positive.core);
+        return opaque(Op::pow, dtype, std::array{base, Scaled{exponent, one(dtype)}});
+    std::vector<Scaled> powers = list_of(powers_of(positive.core));
     const bool inside = std::fabs(exponent) == 1 || (powers.size() == 1 && powers[0].factor == 1) ||
                         (is_whole(exponent) &&
                          std::all_of(powers.begin(), powers.end(), [](const Scaled& p) { return is_whole(p.factor); }));
-    if (!inside) return {factor, product({{exponent, positive.core}}, dtype)};
+    if (!inside) powers = {{exponent, positive.core}};
+    if (!inside) return {factor, product(powers, dtype)};
     for (Scaled& power : powers) {
         power.factor *= exponent;
         const Term& term = terms_[power.core];
@@ -87,7 +88,7 @@ Scaled Canon::power(const Scaled& base, double exponent) {
             power = {1, op_term(Op::exp, dtype, term.shape, {argument})};
         }
     }
-    return {factor, product(std::move(powers), dtype)};
+    return {factor, product(powers, dtype)};
 }
 
 // Appends the terms of `term` that are no sums and hold no sum as a factor, as far as there are few of them.
@@ -106,11 +107,10 @@ void Canon::expand(const Scaled& term, std::vector<Scaled>& out) {
             sum = &part;
         }
         if (sum != nullptr && count <= most_parts) {
-            std::vector<Scaled> rest = core.parts;
+            std::vector<Scaled> rest = list_of(core.parts);
             rest.erase(rest.begin() + (sum - core.parts.data()));
-            const Scaled others{term.factor, product(std::move(rest), core.dtype)};
-            const std::vector<Scaled> parts = terms_[sum->core].parts;
-            for (const Scaled& part : parts) expand(multiply(others, part), out);
+            const Scaled others{term.factor, product(rest, core.dtype)};
+            for (const Scaled& part : terms_[sum->core].parts) expand(multiply(others, part), out);
             return;
         }
     }
@@ -119,9 +119,10 @@ void Canon::expand(const Scaled& term, std::vector<Scaled>& out) {
 
 // The powers that all terms have.
 std::vector<Scaled> Canon::common_powers(std::span<const Scaled> terms) const {
-    std::vector<Scaled> common = powers_of(terms[0].core);
+    std::vector<Scaled> common = list_of(powers_of(terms[0].core));
     for (const Scaled& term : terms.subspan(1)) {
-        const std::vector<Scaled> powers = powers_of(term.core);
+        if (common.empty()) break;
+        const std::span<const Scaled> powers = powers_of(term.core);
         std::erase_if(common, [&](Scaled& shared) {
             for (const Scaled& power : powers) {
                 if (power.core != shared.core) continue;
@@ -144,17 +145,18 @@ bool Canon::hides(const Scaled& value) const {
 }
 
 // True where a choice that hides is among the terms, or among what is chosen from there.
-bool Canon::is_masked(std::vector<Scaled> terms) const {
+bool Canon::is_masked(std::span<const Scaled> terms) const {
+    std::vector<Scaled> open = list_of(terms);
     std::vector<CanonId> seen;
-    while (!terms.empty()) {
-        const Scaled term = terms.back();
-        terms.pop_back();
+    while (!open.empty()) {
+        const Scaled term = open.back();
+        open.pop_back();
         const Term& choice = terms_[term.core];
         if (choice.kind != TermKind::op || choice.op != Op::where) continue;
         if (hides(choice.parts[1]) || hides(choice.parts[2])) return true;
         if (std::find(seen.begin(), seen.end(), term.core) != seen.end()) continue;
         seen.push_back(term.core);
-        terms.insert(terms.end(), choice.parts.begin() + 1, choice.parts.end());
+        open.insert(open.end(), choice.parts.begin() + 1, choice.parts.end());
     }
     return false;
 }
@@ -162,19 +164,19 @@ bool Canon::is_masked(std::vector<Scaled> terms) const {
 // scores + where(visible, 0, hidden) = where(visible, scores, hidden), where `hidden` is so low that no score is seen
 // beside it. Two such masks would add up where both hide, -1e30 to -2e30: below a score that one of them hides, which
 // tells in rows with nothing visible. Only -inf stays what it is.
-std::optional<Scaled> Canon::additive_mask(const std::vector<Scaled>& terms, DType dtype) {
+std::optional<Scaled> Canon::additive_mask(std::span<const Scaled> terms, DType dtype) {
     for (std::size_t i = 0; i < terms.size() && terms.size() > 1; ++i) {
         const Term& mask = terms_[terms[i].core];
         if (mask.kind != TermKind::op || mask.op != Op::where || terms[i].factor != 1) continue;
-        const std::vector<Scaled> parts = mask.parts;
+        const std::span<const Scaled> parts = mask.parts;
         const bool hides_else = is_constant(parts[1], 0) && hides(parts[2]);
         if (!hides_else && !(is_constant(parts[2], 0) && hides(parts[1]))) continue;
-        std::vector<Scaled> rest = terms;
+        std::vector<Scaled> rest = list_of(terms);
         rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
         const Term& hidden = terms_[parts[hides_else ? 2 : 1].core];
         const bool is_lowest = hidden.values.size() == 1 && std::isinf(hidden.values[0]);
         if (!is_lowest && is_masked(rest)) continue;
-        const Scaled scores = add(std::move(rest), dtype);
+        const Scaled scores = add(rest, dtype);
         return hides_else ? choose(parts[0], scores, parts[2], dtype) : choose(parts[0], parts[1], scores, dtype);
     }
     return std::nullopt;
@@ -190,22 +192,22 @@ void Canon::join_numbers(std::vector<Scaled>& terms, bool are_factors, DType dty
     if (total != 0 || terms.empty()) terms.push_back({total, one(dtype)});
 }
 
-Scaled Canon::add(std::vector<Scaled> given, DType dtype) {
+Scaled Canon::add(std::span<const Scaled> given, DType dtype) {
     std::vector<Scaled> terms;
+    terms.reserve(most_parts);
     for (const Scaled& term : given) expand(term, terms);
     // x + 0 is x, but for the sign of a zero.
     if (std::any_of(terms.begin(), terms.end(), [&](const Scaled& t) { return !is_constant(t, 0); }))
         std::erase_if(terms, [&](const Scaled& t) { return is_constant(t, 0); });
     const bool finite =
         std::all_of(terms.begin(), terms.end(), [](const Scaled& t) { return std::isfinite(t.factor); });
-    if (!finite) return opaque(Op::add, dtype, std::move(given));
+    if (!finite) return opaque(Op::add, dtype, given);
     if (const auto masked = additive_mask(terms, dtype)) return *masked;
 
     // Like terms are joined, but never cancelled.
-    std::sort(terms.begin(), terms.end(), [](const Scaled& a, const Scaled& b) {
-        return a.core != b.core ? a.core < b.core : a.factor < b.factor;
-    });
+    std::sort(terms.begin(), terms.end(), by_core);
     std::vector<Scaled> joined;
+    joined.reserve(terms.size());
     for (const Scaled& term : terms) {
         if (!joined.empty() && joined.back().core == term.core && (joined.back().factor < 0) == (term.factor < 0))
             joined.back().factor += term.factor;
@@ -215,10 +217,10 @@ Scaled Canon::add(std::vector<Scaled> given, DType dtype) {
     drop_shift_terms(joined, dtype);
     if (joined.size() == 1) return joined[0];
 
-    const std::vector<Scaled> common = common_powers(joined);
+    std::vector<Scaled> common = common_powers(joined);
     if (!common.empty())
         for (Scaled& term : joined) {
-            std::vector<Scaled> rest = powers_of(term.core);
+            std::vector<Scaled> rest = list_of(powers_of(term.core));
             for (const Scaled& shared : common)
                 for (Scaled& power : rest)
                     if (power.core == shared.core &&
@@ -227,13 +229,11 @@ Scaled Canon::add(std::vector<Scaled> given, DType dtype) {
                         break;
                     }
             std::erase_if(rest, [](const Scaled& power) { return power.factor == 0; });
-            term.core = product(std::move(rest), dtype);
+            term.core = product(rest, dtype);
         }
     join_numbers(joined, !common.empty(), dtype);
     if (joined.size() == 1) return multiply(joined[0], {1, product(common, dtype)});
-    std::sort(joined.begin(), joined.end(), [](const Scaled& a, const Scaled& b) {
-        return a.core != b.core ? a.core < b.core : a.factor < b.factor;
-    });
+    std::sort(joined.begin(), joined.end(), by_core);
     if (joined.size() == 2)
         if (const auto known = logistic_sum(joined[0], joined[1], dtype))
             return multiply(*known, {1, product(common, dtype)});
@@ -245,15 +245,13 @@ Scaled Canon::add(std::vector<Scaled> given, DType dtype) {
         if (std::fabs(term.factor) > std::fabs(pivot.factor) &&
             !close(std::fabs(term.factor), std::fabs(pivot.factor), dtype))
             pivot = term;
-    if (pivot.factor == 0) return opaque(Op::add, dtype, std::move(given));
+    if (pivot.factor == 0) return opaque(Op::add, dtype, given);
     for (Scaled& term : joined) term.factor /= pivot.factor;
 
-    Term sum;
-    sum.kind = TermKind::sum;
-    sum.dtype = dtype;
-    sum.shape = joint_shape(joined);
-    sum.parts = std::move(joined);
-    return multiply({pivot.factor, intern(std::move(sum))}, {1, product(common, dtype)});
+    Term sum = terms_.draft(TermKind::sum, dtype, joint_shape(joined));
+    sum.parts = joined;
+    const Scaled value{pivot.factor, terms_.intern(sum)};
+    return common.empty() ? value : multiply(value, {1, product(common, dtype)});
 }
 
 }  // namespace cairn::inline v0::canon

@@ -1,13 +1,10 @@
 #pragma once
 
-#include "ir/graph_data.hpp"
-#include "ir/op_table.hpp"
+#include "canon/terms.hpp"
 
-#include <cstdint>
-#include <deque>
+#include <initializer_list>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 /// The normal form in which values are compared: two values get one form exactly when a few laws of real arithmetic
@@ -29,52 +26,27 @@
 /// alike, and the forms of a graph take time and stack as its nodes do.
 namespace cairn::inline v0::canon {
 
-using CanonId = std::uint32_t;
-
-/// factor * core; for booleans a factor of -1 is a negation. Also core ^ factor among the parts of a product.
-struct Scaled {
-    double factor = 1;
-    CanonId core = 0;
-};
-
-enum class TermKind : std::uint8_t {
-    one,      ///< 1 (of booleans: true): the core of constants
-    leaf,     ///< an input, weight or state of the graph
-    sum,      ///< of `parts`; for integers `offset` besides
-    product,  ///< of powers of `parts`
-    op,       ///< any other op on `parts`
-};
-
-struct Term {
-    TermKind kind = TermKind::one;
-    ir::Op op = ir::Op::constant;
-    DType dtype = DType::f32;
-    Shape shape;  ///< without leading axes of size 1
-    std::vector<Scaled> parts;
-    Attributes attributes;       ///< of an op; of a sum of integers: `offset`
-    std::vector<double> values;  ///< of a constant that is not a finite scalar
-    ir::NodeId node = 0;         ///< of a leaf
-};
-
 /// The store of normal forms of one graph, and of what is compared with it.
 class Canon {
 public:
-    Canon();
     /// The form of a node whose operands have the forms `operands`; `id` distinguishes leaves.
     Scaled of(const ir::Node& node, ir::NodeId id, std::span<const Scaled> operands);
     const Term& term(CanonId id) const { return terms_[id]; }
     /// How many terms there are: what is made later has this number or a higher one.
-    CanonId size() const noexcept { return static_cast<CanonId>(terms_.size()); }
+    CanonId size() const noexcept { return terms_.size(); }
     /// Equal for forms that differ in numbers alone.
-    std::size_t structure(CanonId id) const { return structures_[id]; }
+    std::size_t structure(CanonId id) const { return terms_.structure(id); }
     /// The same value: equal cores, factors equal within the tolerance.
-    bool same(const Scaled& a, const Scaled& b) const noexcept;
-    static bool close(double a, double b, DType dtype = DType::f32) noexcept;
+    bool same(const Scaled& a, const Scaled& b) const noexcept { return terms_.same(a, b); }
+    static bool close(double a, double b, DType dtype = DType::f32) noexcept { return canon::close(a, b, dtype); }
 
     // arithmetic.cpp
     Scaled multiply(const Scaled& a, const Scaled& b);
     Scaled power(const Scaled& base, double exponent);
-    Scaled add(std::vector<Scaled> terms, DType dtype);
+    Scaled add(std::span<const Scaled> terms, DType dtype);
+    Scaled add(std::initializer_list<Scaled> terms, DType dtype) {
+        return add(std::span(terms.begin(), terms.size()), dtype);
+    }
 
 private:
     /// A sum of integers: iota and its like with whole coefficients, and a Dim.
@@ -82,43 +54,52 @@ private:
         std::vector<Scaled> terms;
         Dim offset = 0;
     };
-    /// A reshape or a transpose.
+    /// A reshape or a transpose; what it points at is kept by the terms.
     struct Move {
         ir::Op op;
-        Shape shape;             ///< of the result, without leading axes of size 1
-        std::vector<Dim> order;  ///< of a transpose: negative axes, the shortest that tells
+        const Shape* shape;  ///< of the result, without leading axes of size 1
+        const Shape* order;  ///< of a transpose: negative axes, the shortest that tells; else empty
         friend bool operator==(const Move&, const Move&) = default;
     };
     struct Moved {
+        CanonId core;
         Move move;
         Scaled result;
     };
 
     // canon.cpp
-    bool same_term(const Term& a, const Term& b) const;
-    std::size_t structure_of(const Term& term) const;
-    CanonId intern(Term term);
     CanonId one(DType dtype);
-    CanonId op_term(ir::Op op, DType dtype, Shape shape, std::vector<Scaled> parts, Attributes attributes = {});
+    CanonId op_term(ir::Op op, DType dtype, const Shape* shape, std::span<const Scaled> parts,
+                    const Attributes* attributes = nullptr);
+    CanonId op_term(ir::Op op, DType dtype, const Shape* shape, std::initializer_list<Scaled> parts,
+                    const Attributes* attributes = nullptr) {
+        return op_term(op, dtype, shape, std::span(parts.begin(), parts.size()), attributes);
+    }
+    const Shape* trimmed_shape(const Shape& shape);
     Scaled of_leaf(const ir::Node& node, ir::NodeId id);
     Scaled constant(const ir::Node& node);
-    Shape joint_shape(std::span<const Scaled> parts) const;
+    const Shape* joint_shape(std::span<const Scaled> parts);
+    const Shape* joint_shape(std::initializer_list<Scaled> parts) {
+        return joint_shape(std::span(parts.begin(), parts.size()));
+    }
     /// An elementwise op, of whatever dtype.
     Scaled apply(ir::Op op, DType dtype, const Attributes& attributes, std::span<const Scaled> operands);
     Scaled real(ir::Op op, DType dtype, const Attributes& attributes, std::span<const Scaled> operands);
     Scaled with_factor_outside(const ir::Node& node, std::span<const Scaled> operands);
     Scaled concat(const ir::Node& node, std::span<const Scaled> operands);
+    Scaled of_whole(const ir::Node& node, std::span<const Scaled> operands);
+    Scaled largest(const ir::Node& node, const Scaled& x);
 
     // arithmetic.cpp
-    std::vector<Scaled> powers_of(CanonId core) const;
-    CanonId product(std::vector<Scaled> powers, DType dtype);
+    std::span<const Scaled> powers_of(CanonId core) const;
+    CanonId product(std::span<Scaled> powers, DType dtype);
     void expand(const Scaled& term, std::vector<Scaled>& out);
     std::vector<Scaled> common_powers(std::span<const Scaled> terms) const;
     void join_numbers(std::vector<Scaled>& terms, bool are_factors, DType dtype);
     bool hides(const Scaled& value) const;
-    bool is_masked(std::vector<Scaled> terms) const;
-    std::optional<Scaled> additive_mask(const std::vector<Scaled>& terms, DType dtype);
-    Scaled opaque(ir::Op op, DType dtype, std::vector<Scaled> parts);
+    bool is_masked(std::span<const Scaled> terms) const;
+    std::optional<Scaled> additive_mask(std::span<const Scaled> terms, DType dtype);
+    Scaled opaque(ir::Op op, DType dtype, std::span<const Scaled> parts);
 
     // exponential.cpp
     bool is_op(CanonId core, ir::Op op) const;
@@ -164,7 +145,7 @@ private:
     // movement.cpp
     Scaled move(const ir::Node& node, const Scaled& x);
     Scaled moved(CanonId core, const Move& move);
-    const Scaled* known_move(CanonId core, const Move& move) const;
+    std::optional<Scaled> known_move(CanonId core, const Move& move) const;
     Scaled remember(CanonId core, const Move& move, const Scaled& result);
     bool lets_through(const Term& term) const;
     std::optional<std::vector<CanonId>> inside(CanonId core) const;
@@ -172,10 +153,9 @@ private:
     Scaled moved_whole(CanonId core, const Move& move);
     std::optional<Scaled> moved_ids(CanonId core, const Move& move);
 
-    std::deque<Term> terms_;
-    std::vector<std::size_t> structures_;
-    std::unordered_multimap<std::size_t, CanonId> index_;
-    std::unordered_multimap<CanonId, Moved> moved_;
+    Terms terms_;
+    std::vector<Moved> moved_;
+    Index moved_index_;
 };
 
 /// Parts of a sum, a product or a conjunction that are flattened into a larger one. More stay whole: the residual

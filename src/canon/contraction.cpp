@@ -22,27 +22,28 @@ bool varies_along(const Shape& shape, const Dim& axis) {
 // Takes the parts of a product that vary along none of `axes` out of `value`, if others are left; returns them.
 Scaled Canon::take_constant_along(std::span<const Dim> axes, Scaled& value) {
     const DType dtype = terms_[value.core].dtype;
-    std::vector<Scaled> inside = powers_of(value.core), outside;
+    const std::span<const Scaled> powers = powers_of(value.core);
+    std::vector<Scaled> inside(powers.begin(), powers.end()), outside;
     const auto middle = std::stable_partition(inside.begin(), inside.end(), [&](const Scaled& power) {
-        const Shape& shape = terms_[power.core].shape;
+        const Shape& shape = *terms_[power.core].shape;
         return std::any_of(axes.begin(), axes.end(), [&](const Dim& axis) { return varies_along(shape, axis); });
     });
     outside.assign(middle, inside.end());
     inside.erase(middle, inside.end());
     const double factor = std::exchange(value.factor, 1);
     if (outside.empty() || inside.empty()) return {factor, one(dtype)};
-    value.core = product(std::move(inside), dtype);
-    return {factor, product(std::move(outside), dtype)};
+    value.core = product(inside, dtype);
+    return {factor, product(outside, dtype)};
 }
 
 // sum(f x) = f sum(x).
 Scaled Canon::summed(const ir::Node& node, Scaled x) {
     const std::vector<Dim>& axes = node.attributes.dims("axes");
     const Scaled outside = take_constant_along(axes, x);
-    Shape shape = terms_[x.core].shape;
+    Shape shape = *terms_[x.core].shape;
     for (const Dim& axis : axes)
         if (varies_along(shape, axis)) shape[shape.size() - static_cast<std::size_t>(-axis.constant())] = 1;
-    const Scaled sum{1, op_term(Op::sum, node.dtype, trimmed(shape), {x}, node.attributes)};
+    const Scaled sum{1, op_term(Op::sum, node.dtype, trimmed_shape(shape), {x}, &node.attributes)};
     return multiply(outside, sum);
 }
 
@@ -51,7 +52,7 @@ Scaled Canon::multiply_matrices(Scaled a, Scaled b) {
     const DType dtype = terms_[a.core].dtype;
     const Dim last = -1, before = -2;
     const Scaled left = take_constant_along({&last, 1}, a), right = take_constant_along({&before, 1}, b);
-    const Shape &x = terms_[a.core].shape, &y = terms_[b.core].shape;
+    const Shape &x = *terms_[a.core].shape, &y = *terms_[b.core].shape;
     const auto without = [](const Shape& shape, std::size_t count) {
         return Shape(shape.begin(),
                      shape.size() > count ? shape.end() - static_cast<std::ptrdiff_t>(count) : shape.begin());
@@ -59,7 +60,7 @@ Scaled Canon::multiply_matrices(Scaled a, Scaled b) {
     Shape shape = *ir::broadcast_shapes(without(x, 2), without(y, 2));
     shape.push_back(x.size() > 1 ? x[x.size() - 2] : Dim(1));
     shape.push_back(y.empty() ? Dim(1) : y.back());
-    const Scaled product{1, op_term(Op::matmul, dtype, trimmed(shape), {a, b})};
+    const Scaled product{1, op_term(Op::matmul, dtype, trimmed_shape(shape), {a, b})};
     return multiply(multiply(left, right), product);
 }
 
@@ -68,22 +69,22 @@ std::optional<Scaled> Canon::moved_product(CanonId core, const Move& move) {
     const Term& term = terms_[core];
     if (term.kind != TermKind::op || term.op != Op::matmul || !is_float(term.dtype)) return std::nullopt;
     const Scaled a = term.parts[0], b = term.parts[1];
-    const Shape &x = terms_[a.core].shape, &y = terms_[b.core].shape;
+    const Shape &x = *terms_[a.core].shape, &y = *terms_[b.core].shape;
     const auto moved_by = [&](const Scaled& side, const Move& by) {
         const Scaled result = moved(side.core, by);
         return Scaled{side.factor * result.factor, result.core};
     };
     if (move.op == Op::transpose) {
         const std::vector<Dim> swap{-1, -2};
-        if (move.order != swap || x.empty() || y.empty()) return std::nullopt;
-        return multiply_matrices(moved_by(b, {Op::transpose, permuted(y, swap), swap}),
-                                 moved_by(a, {Op::transpose, permuted(x, swap), swap}));
+        if (*move.order != swap || x.empty() || y.empty()) return std::nullopt;
+        return multiply_matrices(moved_by(b, {Op::transpose, terms_.keep(permuted(y, swap)), move.order}),
+                                 moved_by(a, {Op::transpose, terms_.keep(permuted(x, swap)), move.order}));
     }
-    if (y.size() != 2 || x.empty() || move.shape.empty() || y[1] == Dim(1) || !(move.shape.back() == y[1]))
+    if (y.size() != 2 || x.empty() || move.shape->empty() || y[1] == Dim(1) || !(move.shape->back() == y[1]))
         return std::nullopt;
-    Shape rows = move.shape;
+    Shape rows = *move.shape;
     rows.back() = x.back();
-    return multiply_matrices(moved_by(a, {Op::reshape, trimmed(rows), {}}), b);
+    return multiply_matrices(moved_by(a, {Op::reshape, trimmed_shape(rows), terms_.scalar()}), b);
 }
 
 }  // namespace cairn::inline v0::canon

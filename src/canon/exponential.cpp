@@ -30,13 +30,12 @@ bool Canon::is_exponential(CanonId core) const {
 // e^(a + b) = e^a e^b; e^(p log r) = r^p where r is no less than 0.
 Scaled Canon::exponential(const Scaled& x, DType dtype) {
     const Term& term = terms_[x.core];
-    const auto whole = [&] { return Scaled{1, op_term(Op::exp, dtype, terms_[x.core].shape, {x})}; };
+    const auto whole = [&] { return Scaled{1, op_term(Op::exp, dtype, term.shape, {x})}; };
     if (is_op(x.core, Op::log) && term.parts[0].factor == 1 && is_exponential(term.parts[0].core))
         return power({1, term.parts[0].core}, x.factor);
     if (term.kind != TermKind::sum || term.parts.size() > most_parts) return whole();
-    const std::vector<Scaled> parts = term.parts;
     Scaled result{1, one(dtype)};
-    for (const Scaled& part : parts) {
+    for (const Scaled& part : term.parts) {
         const double factor = x.factor * part.factor;
         const bool is_number = terms_[part.core].kind == TermKind::one;
         if (is_number && std::fabs(factor) > most_exponent) return whole();
@@ -48,7 +47,8 @@ Scaled Canon::exponential(const Scaled& x, DType dtype) {
 
 // log(e^a r) = a + log r; log(1 / r) = -log r.
 Scaled Canon::logarithm(const Scaled& x, DType dtype) {
-    std::vector<Scaled> powers = powers_of(x.core), terms;
+    const std::span<const Scaled> given = powers_of(x.core);
+    std::vector<Scaled> powers(given.begin(), given.end()), terms;
     std::erase_if(powers, [&](const Scaled& power) {
         if (!is_op(power.core, Op::exp) || power.factor != 1) return false;
         terms.push_back(terms_[power.core].parts[0]);
@@ -57,18 +57,16 @@ Scaled Canon::logarithm(const Scaled& x, DType dtype) {
     const bool is_inverse = powers.size() == 1 && powers[0].factor == -1 && x.factor == 1;
     if (is_inverse) powers[0].factor = 1;
     if (!powers.empty() || x.factor != 1) {
-        const Scaled rest{x.factor, product(std::move(powers), dtype)};
-        Shape shape = terms_[rest.core].shape;
-        terms.push_back({is_inverse ? -1.0 : 1.0, op_term(Op::log, dtype, std::move(shape), {rest})});
+        const Scaled rest{x.factor, product(powers, dtype)};
+        terms.push_back({is_inverse ? -1.0 : 1.0, op_term(Op::log, dtype, terms_[rest.core].shape, {rest})});
     }
-    return terms.size() == 1 ? terms[0] : add(std::move(terms), dtype);
+    return terms.size() == 1 ? terms[0] : add(terms, dtype);
 }
 
 // True where the exponential's first exponent, by the age of what is under it, has a negative factor.
 bool Canon::is_falling(CanonId core) const {
     const Scaled* first = nullptr;
-    const std::vector<Scaled> powers = powers_of(core);
-    for (const Scaled& power : powers) {
+    for (const Scaled& power : powers_of(core)) {
         if (!is_op(power.core, Op::exp) || power.factor != 1) continue;
         const Scaled& argument = terms_[power.core].parts[0];
         if (first == nullptr || argument.core < first->core) first = &argument;
@@ -90,7 +88,7 @@ std::optional<Scaled> Canon::logistic_sum(const Scaled& first, const Scaled& sec
         const Scaled rest = exponential({twice * argument.factor, argument.core}, dtype);
         return multiply({2 * a.factor, one(dtype)}, power(add({{1, one(dtype)}, rest}, dtype), -1));
     }
-    const std::vector<Scaled> powers = powers_of(b.core);
+    const std::span<const Scaled> powers = powers_of(b.core);
     if (std::all_of(powers.begin(), powers.end(),
                     [&](const Scaled& p) { return p.factor == 1 && is_op(p.core, Op::exp); })) {
         const Scaled falling = power(whole, -1);
@@ -101,15 +99,16 @@ std::optional<Scaled> Canon::logistic_sum(const Scaled& first, const Scaled& sec
         return power.factor == -1 && terms_[power.core].kind == TermKind::sum && terms_[power.core].parts.size() == 2;
     });
     if (inverse == powers.end() || a.factor != -b.factor) return std::nullopt;
-    const std::vector<Scaled> parts = terms_[inverse->core].parts;
+    const std::span<const Scaled> parts = terms_[inverse->core].parts;
     const std::size_t number = terms_[parts[0].core].kind == TermKind::one ? 0 : 1;
     const Scaled rest = parts[1 - number];
     if (!is_constant(parts[number], 1) || !is_exponential(rest.core)) return std::nullopt;
     if (powers.size() == 1) return multiply({a.factor * rest.factor, rest.core}, whole);
-    std::vector<Scaled> others = powers;
+    std::vector<Scaled> others(powers.begin(), powers.end());
     others.erase(others.begin() + (inverse - powers.begin()));
-    if (rest.factor != 1 || product(std::move(others), dtype) != rest.core) return std::nullopt;
-    return Scaled{a.factor, product({*inverse}, dtype)};
+    if (rest.factor != 1 || product(others, dtype) != rest.core) return std::nullopt;
+    Scaled alone[] = {*inverse};
+    return Scaled{a.factor, product(alone, dtype)};
 }
 
 // The largest element m of y that a sum of e^y is shifted by, if `shift` is a multiple of such: e^(y - m) / sum
@@ -117,7 +116,7 @@ std::optional<Scaled> Canon::logistic_sum(const Scaled& first, const Scaled& sec
 bool Canon::shifts(const Scaled& shift, CanonId sum, DType dtype) {
     if (!is_op(shift.core, Op::max_reduce) || !is_op(sum, Op::sum)) return false;
     const Term &largest = terms_[shift.core], &total = terms_[sum];
-    if (!(largest.attributes.dims("axes") == total.attributes.dims("axes"))) return false;
+    if (!(largest.attributes->dims("axes") == total.attributes->dims("axes"))) return false;
     const Scaled summand = total.parts[0];
     const Scaled y{std::fabs(shift.factor) * largest.parts[0].factor, largest.parts[0].core};
     return same(exponential(y, dtype), summand);
@@ -160,8 +159,7 @@ void Canon::drop_logistic(std::vector<Scaled>& powers) {
             is_whole = is_whole && it != rest.end();
             if (it != rest.end()) rest.erase(it);
         };
-        const std::vector<Scaled> falling = powers_of(sum.parts[1 - number].core);
-        for (const Scaled& power : falling) {
+        for (const Scaled& power : powers_of(sum.parts[1 - number].core)) {
             if (!is_op(power.core, Op::exp) || power.factor != 1) is_whole = false;
             if (!is_whole) break;
             const Scaled argument = terms_[power.core].parts[0];

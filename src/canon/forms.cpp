@@ -1,6 +1,7 @@
 #include "canon/forms.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace cairn::inline v0::canon {
 namespace {
@@ -20,16 +21,17 @@ Forms::Forms(const ir::GraphData& graph, const std::stop_token& stop) {
     for (ir::NodeId id = 0; id < graph.nodes().size(); ++id) {
         if (stop.stop_requested()) throw Cancelled("fuse");
         forms_.push_back(form_of(graph, id, forms_, canon_));
-        nodes_.emplace(forms_.back().core, id);
+        if (newest_.size() < canon_.size()) newest_.resize(canon_.size());
+        before_.push_back(std::exchange(newest_[forms_.back().core], id + 1));
     }
 }
 
 std::vector<ir::NodeId> Forms::nodes_of(const Scaled& form) const {
     std::vector<ir::NodeId> result;
-    const auto [first, last] = nodes_.equal_range(form.core);
-    for (auto it = first; it != last; ++it)
-        if (canon_.same(forms_[it->second], form)) result.push_back(it->second);
-    std::sort(result.begin(), result.end());
+    if (form.core >= newest_.size()) return result;
+    for (ir::NodeId at = newest_[form.core]; at != 0; at = before_[at - 1])
+        if (canon_.same(forms_[at - 1], form)) result.push_back(at - 1);
+    std::reverse(result.begin(), result.end());
     return result;
 }
 

@@ -5,7 +5,6 @@
 #include <functional>
 #include <span>
 #include <stop_token>
-#include <unordered_map>
 #include <vector>
 
 namespace cairn::inline v0::canon {
@@ -24,7 +23,8 @@ public:
 private:
     Canon canon_;
     std::vector<Scaled> forms_;
-    std::unordered_multimap<CanonId, ir::NodeId> nodes_;
+    std::vector<ir::NodeId> newest_;  // of each core, one more than its number; 0: none
+    std::vector<ir::NodeId> before_;  // of each node: the one before it of the same core, likewise
 };
 
 /// The forms of the nodes of `graph`, whose inputs `inputs` have the forms `values`; `made` receives one form a node,

@@ -36,7 +36,7 @@ Canon::Affine Canon::affine(const Scaled& value) const {
     if (term.kind == TermKind::one) return {{}, factor};
     if (term.kind == TermKind::sum && term.parts.size() <= most_parts) {
         Affine result;
-        add_scaled(result, {term.parts, term.attributes.dims("offset")[0]}, factor);
+        add_scaled(result, {{term.parts.begin(), term.parts.end()}, term.attributes->dims("offset")[0]}, factor);
         return result;
     }
     return {{value}, 0};
@@ -60,13 +60,11 @@ Scaled Canon::from_affine(Affine sum, DType dtype) {
     if (sum.terms.empty() && sum.offset.is_constant())
         if (const auto value = static_cast<double>(sum.offset.constant()); is_exact(value)) return {value, one(dtype)};
     if (sum.terms.size() == 1 && sum.offset == Dim(0)) return sum.terms[0];
-    Term term;
-    term.kind = TermKind::sum;
-    term.dtype = dtype;
-    term.shape = joint_shape(sum.terms);
-    term.parts = std::move(sum.terms);
-    term.attributes = {{"offset", std::vector<Dim>{sum.offset}}};
-    return {1, intern(std::move(term))};
+    const Attributes attributes{{"offset", std::vector<Dim>{sum.offset}}};
+    Term term = terms_.draft(TermKind::sum, dtype, joint_shape(sum.terms));
+    term.parts = sum.terms;
+    term.attributes = &attributes;
+    return {1, terms_.intern(term)};
 }
 
 // The iota that a term moves; null when it is something else.
@@ -88,7 +86,7 @@ bool Canon::is_narrow(const Affine& sum) const {
     Dim low = sum.offset, high = sum.offset;
     for (const Scaled& part : sum.terms) {
         const auto factor = static_cast<std::int64_t>(part.factor);
-        const Dim last = (iota_under(part.core)->shape[0] - 1) * factor;
+        const Dim last = ((*iota_under(part.core)->shape)[0] - 1) * factor;
         (factor < 0 ? low : high) = (factor < 0 ? low : high) + last;
     }
     return provably_le(std::numeric_limits<std::int32_t>::min(), low) &&
@@ -99,10 +97,14 @@ CanonId Canon::recounted(CanonId core, DType dtype) {
     Term term = terms_[core];
     if (term.dtype == dtype) return core;
     term.dtype = dtype;
-    for (Scaled& part : term.parts) part.core = recounted(part.core, dtype);
-    for (Attribute& attribute : term.attributes)
+    std::vector<Scaled> parts(term.parts.begin(), term.parts.end());
+    for (Scaled& part : parts) part.core = recounted(part.core, dtype);
+    Attributes attributes = *term.attributes;
+    for (Attribute& attribute : attributes)
         if (attribute.name == "dtype") attribute.value = std::vector<Dim>{static_cast<std::int64_t>(dtype)};
-    return intern(std::move(term));
+    term.parts = parts;
+    term.attributes = &attributes;
+    return terms_.intern(term);
 }
 
 // Positions are the same numbers in i32 and i64.
@@ -140,8 +142,7 @@ std::optional<Scaled> Canon::compare_difference(Affine difference, const Affine&
         sign = -1;
     }
     const Scaled zero{0, one(DType::i64)}, value = from_affine(std::move(difference), DType::i64);
-    const Scaled parts[] = {zero, value};
-    return Scaled{sign, op_term(Op::le, DType::boolean, joint_shape(parts), {zero, value})};
+    return Scaled{sign, op_term(Op::le, DType::boolean, joint_shape({zero, value}), {zero, value})};
 }
 
 // iota(n, start) = iota(n) + start.
@@ -150,7 +151,7 @@ Scaled Canon::counting(const ir::Node& iota) {
     if (!(iota.shape[0] == Dim(1))) {
         Attributes plain = iota.attributes;
         plain[1].value = std::vector<Dim>{0};
-        sum.terms.push_back({1, op_term(Op::iota, iota.dtype, iota.shape, {}, std::move(plain))});
+        sum.terms.push_back({1, op_term(Op::iota, iota.dtype, terms_.keep(iota.shape), {}, &plain)});
     }
     return from_affine(std::move(sum), iota.dtype);
 }
@@ -179,7 +180,7 @@ Scaled Canon::integer(Op op, DType dtype, const Attributes& attributes, std::spa
         if (op == Op::mul && number(x[1])) sum = collect(x[0], whole(x[1].factor), x[1], 0);
     }
     if (sum) return *sum;
-    return {1, op_term(op, dtype, joint_shape(x), {x.begin(), x.end()}, attributes)};
+    return {1, op_term(op, dtype, joint_shape(x), x, &attributes)};
 }
 
 }  // namespace cairn::inline v0::canon

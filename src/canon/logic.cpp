@@ -4,13 +4,8 @@
 #include <cmath>
 
 namespace cairn::inline v0::canon {
-namespace {
 
 using ir::Op;
-
-Scaled negated(const Scaled& value) { return {-value.factor, value.core}; }
-
-}  // namespace
 
 bool Canon::is_constant(const Scaled& value, double number) const {
     return terms_[value.core].kind == TermKind::one && close(value.factor, number, terms_[value.core].dtype);
@@ -25,8 +20,7 @@ Scaled Canon::larger(Scaled a, Scaled b, DType dtype) {
     if (!std::isnormal(scale)) scale = 1;
     a.factor /= scale;
     b.factor /= scale;
-    const Scaled parts[] = {a, b};
-    return {scale, op_term(Op::max, dtype, joint_shape(parts), {a, b})};
+    return {scale, op_term(Op::max, dtype, joint_shape({a, b}), {a, b})};
 }
 
 // le and lt, and eq; the others are these swapped or negated. For floats a < b is not the negation of b <= a: both are
@@ -34,8 +28,7 @@ Scaled Canon::larger(Scaled a, Scaled b, DType dtype) {
 Scaled Canon::compare(Op op, const Scaled& a, const Scaled& b) {
     const bool whole = !is_float(terms_[a.core].dtype);
     const auto make = [&](Op kind, const Scaled& x, const Scaled& y) {
-        const Scaled parts[] = {x, y};
-        return Scaled{1, op_term(kind, DType::boolean, joint_shape(parts), {x, y})};
+        return Scaled{1, op_term(kind, DType::boolean, joint_shape({x, y}), {x, y})};
     };
     if (op == Op::ne) return negated(make(Op::eq, a, b));
     if (op == Op::ge) return compare(Op::le, b, a);
@@ -47,8 +40,7 @@ Scaled Canon::compare(Op op, const Scaled& a, const Scaled& b) {
 
 Scaled Canon::compare_integers(const Scaled& low, const Scaled& high) {
     if (const auto counted = compare_positions(low, high)) return *counted;
-    const Scaled parts[] = {low, high};
-    return {1, op_term(Op::le, DType::boolean, joint_shape(parts), {low, high})};
+    return {1, op_term(Op::le, DType::boolean, joint_shape({low, high}), {low, high})};
 }
 
 Scaled Canon::both(std::vector<Scaled> given) {
@@ -61,15 +53,11 @@ Scaled Canon::both(std::vector<Scaled> given) {
         else
             parts.push_back(part);
     }
-    const auto less = [](const Scaled& a, const Scaled& b) {
-        return a.core != b.core ? a.core < b.core : a.factor < b.factor;
-    };
     const auto equal = [](const Scaled& a, const Scaled& b) { return a.core == b.core && a.factor == b.factor; };
-    std::sort(parts.begin(), parts.end(), less);
+    std::sort(parts.begin(), parts.end(), by_core);
     parts.erase(std::unique(parts.begin(), parts.end(), equal), parts.end());
     if (parts.size() == 1) return parts[0];
-    Shape shape = joint_shape(parts);
-    return {1, op_term(Op::logical_and, DType::boolean, std::move(shape), std::move(parts))};
+    return {1, op_term(Op::logical_and, DType::boolean, joint_shape(parts), parts)};
 }
 
 // where(x < 0, 0, x) and where(x <= 0, 0, x) are max(x, 0), for NaN too; where(x > 0, x, 0) is not: it makes 0 of NaN.
@@ -95,17 +83,16 @@ Scaled Canon::choose(Scaled condition, Scaled a, Scaled b, DType dtype) {
         return value.factor == 1 && term.kind == TermKind::op && term.op == Op::where ? &term : nullptr;
     };
     if (const Term* inner = nested(a)) {
-        const std::vector<Scaled> parts = inner->parts;
+        const std::span<const Scaled> parts = inner->parts;
         if (same(parts[2], b)) return choose(both({condition, parts[0]}), parts[1], b, dtype);
         if (same(parts[1], b)) return choose(both({condition, negated(parts[0])}), parts[2], b, dtype);
     }
     if (const Term* inner = nested(b)) {
-        const std::vector<Scaled> parts = inner->parts;
+        const std::span<const Scaled> parts = inner->parts;
         if (same(parts[1], a)) return choose(both({negated(condition), negated(parts[0])}), parts[2], a, dtype);
         if (same(parts[2], a)) return choose(both({negated(condition), parts[0]}), parts[1], a, dtype);
     }
-    const Scaled parts[] = {condition, a, b};
-    return {1, op_term(Op::where, dtype, joint_shape(parts), {condition, a, b})};
+    return {1, op_term(Op::where, dtype, joint_shape({condition, a, b}), {condition, a, b})};
 }
 
 }  // namespace cairn::inline v0::canon

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace cairn::inline v0::canon {
+
+/// Numbers by hash. Nothing is taken out again, so all of them lie in one block.
+///
+///     index.add(hash, 7);   index.each(hash, visit)   calls visit(7), and may call it for numbers of another hash
+class Index {
+public:
+    void add(std::size_t hash, std::uint32_t number) {
+        if (2 * ++count_ > entries_.size()) grow();
+        place({spread(hash), number});
+    }
+    template <typename F>
+    void each(std::size_t hash, const F& visit) const {
+        if (entries_.empty()) return;
+        const std::uint32_t wanted = spread(hash);
+        const std::size_t mask = entries_.size() - 1;
+        for (std::size_t at = wanted & mask; entries_[at].number != none; at = (at + 1) & mask)
+            if (entries_[at].hash == wanted) visit(entries_[at].number);
+    }
+
+private:
+    static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+    struct Entry {
+        std::uint32_t hash = 0, number = none;
+    };
+
+    static std::uint32_t spread(std::size_t hash) {
+        return static_cast<std::uint32_t>((std::uint64_t{hash} * 0x9e3779b97f4a7c15U) >> 32);
+    }
+    void place(const Entry& entry) {
+        const std::size_t mask = entries_.size() - 1;
+        std::size_t at = entry.hash & mask;
+        while (entries_[at].number != none) at = (at + 1) & mask;
+        entries_[at] = entry;
+    }
+    void grow() {
+        std::vector<Entry> before(entries_.empty() ? 16 : 2 * entries_.size());
+        before.swap(entries_);
+        for (const Entry& entry : before)
+            if (entry.number != none) place(entry);
+    }
+
+    std::vector<Entry> entries_;  // as many as a power of two, at most half of them taken
+    std::size_t count_ = 0;
+};
+
+}  // namespace cairn::inline v0::canon

@@ -1,0 +1,171 @@
+#include "canon/terms.hpp"
+
+#include "types/hash.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace cairn::inline v0::canon {
+namespace {
+
+using types::mix;
+
+constexpr std::size_t least_room = 64, most_room = 4096;  // for parts, in one block
+
+std::size_t place_hash(const void* place) { return std::hash<const void*>{}(place); }
+
+// Leaves out numbers, which are equal within a tolerance.
+std::size_t hash_of(const Attributes& attributes) {
+    std::size_t seed = attributes.size();
+    for (const Attribute& attribute : attributes)
+        if (const auto* list = std::get_if<std::vector<Dim>>(&attribute.value)) mix(seed, *list);
+    return seed;
+}
+
+// Leaves out parts too.
+std::size_t hash_without_parts(const Term& term) {
+    std::size_t seed = (static_cast<std::size_t>(term.kind) * 64 + static_cast<std::size_t>(term.op)) * 16 +
+                       static_cast<std::size_t>(term.dtype);
+    mix(seed, term.node);
+    mix(seed, term.values.size());
+    mix(seed, place_hash(term.shape));
+    if (!term.attributes->empty()) mix(seed, hash_of(*term.attributes));
+    return seed;
+}
+
+// Terms that differ in numbers alone are told apart by the size of all their numbers together: it is equal within the
+// same tolerance, so equal terms lie in one cell or in two neighbouring ones.
+double size_of_numbers(const Term& term) {
+    double size = 0;
+    const auto add = [&](double number) { size += std::isfinite(number) ? std::fabs(number) : 0; };
+    for (const Scaled& part : term.parts) add(part.factor);
+    for (const double value : term.values) add(value);
+    for (const Attribute& attribute : *term.attributes)
+        if (const auto* number = std::get_if<double>(&attribute.value)) add(*number);
+    return size;
+}
+
+// The upper bits of a number: cells are 2^-17 of it wide or twice that, several times as wide as the tolerance.
+std::size_t cell_of(double size) { return static_cast<std::size_t>(std::bit_cast<std::uint64_t>(size) >> 36); }
+
+bool same_attributes(const Attributes& a, const Attributes& b, DType dtype) {
+    return &a == &b || std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const Attribute& x, const Attribute& y) {
+        const auto *p = std::get_if<double>(&x.value), *q = std::get_if<double>(&y.value);
+        return x.name == y.name && (p != nullptr && q != nullptr ? close(*p, *q, dtype) : x.value == y.value);
+    });
+}
+
+}  // namespace
+
+bool close(double a, double b, DType dtype) noexcept {
+    if (a == b) return true;
+    if (!is_float(dtype)) return false;
+    if (!std::isfinite(a) || !std::isfinite(b)) return std::isnan(a) && std::isnan(b);
+    const double tolerance = dtype == DType::f64 ? 1e-14 : 1e-6;
+    return std::fabs(a - b) <= tolerance * std::max(std::fabs(a), std::fabs(b));
+}
+
+Terms::Terms() : attributes_(1) { keep({}); }
+
+bool Terms::same(const Scaled& a, const Scaled& b) const noexcept {
+    return a.core == b.core && close(a.factor, b.factor, (*this)[a.core].dtype);
+}
+
+bool Terms::same_term(const Term& a, const Term& b) const {
+    const auto same_part = [&](const Scaled& x, const Scaled& y) { return same(x, y); };
+    const auto same_value = [&](double x, double y) { return close(x, y, a.dtype); };
+    return a.kind == b.kind && a.op == b.op && a.dtype == b.dtype && a.node == b.node && a.shape == b.shape &&
+           std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(), b.parts.end(), same_part) &&
+           std::equal(a.values.begin(), a.values.end(), b.values.begin(), b.values.end(), same_value) &&
+           same_attributes(*a.attributes, *b.attributes, a.dtype);
+}
+
+std::size_t Terms::structure_of(const Term& term, std::size_t hash) const {
+    const bool is_number = term.kind == TermKind::one || (term.values.size() == 1 && term.shape->empty());
+    if (is_number) return static_cast<std::size_t>(term.dtype);
+    std::size_t sum = 0;
+    const bool is_ordered = term.kind == TermKind::op && !ir::info(term.op).has(ir::Fact::commutes);
+    for (const Scaled& part : term.parts) {
+        if (is_ordered) mix(hash, structures_[part.core]);
+        std::size_t spread = term.parts.size();
+        mix(spread, structures_[part.core]);
+        sum += spread;
+    }
+    mix(hash, sum);
+    return hash;
+}
+
+Term Terms::draft(TermKind kind, DType dtype, const Shape* shape) const {
+    Term term;
+    term.kind = kind;
+    term.dtype = dtype;
+    term.shape = shape;
+    term.attributes = &attributes_.front();
+    return term;
+}
+
+CanonId Terms::intern(const Term& draft) {
+    constexpr double margin = 2e-6;  // twice the tolerance
+    const std::size_t outline = hash_without_parts(draft);
+    std::size_t hash = outline;
+    for (const Scaled& part : draft.parts) mix(hash, part.core);
+    const double size = size_of_numbers(draft);
+    const auto key = [&](double at) { return types::mixed(hash, cell_of(at)); };
+    const std::size_t low = key(size * (1 - margin)), high = key(size * (1 + margin));
+    const CanonId id = this->size();
+    CanonId known = id;
+    const auto look = [&](CanonId other) {
+        if (other < known && same_term((*this)[other], draft)) known = other;
+    };
+    index_.each(low, look);
+    if (low != high) index_.each(high, look);
+    if (known != id) return known;
+
+    structures_.push_back(structure_of(draft, outline));
+    if (id % block_size == 0) blocks_.push_back(std::make_unique<Term[]>(block_size));
+    Term& term = blocks_.back()[id % block_size];
+    term = draft;
+    term.whole = {1, id};
+    term.parts = stored(draft.parts);
+    term.attributes = stored(draft.attributes);
+    if (!draft.values.empty()) term.values = values_.emplace_back(draft.values.begin(), draft.values.end());
+    index_.add(key(size), id);
+    return id;
+}
+
+const Shape* Terms::keep(const Shape& shape) {
+    std::size_t hash = 0;
+    mix(hash, shape);
+    const Shape* kept = nullptr;
+    shape_index_.each(hash, [&](std::uint32_t at) {
+        if (shapes_[at] == shape) kept = &shapes_[at];
+    });
+    if (kept != nullptr) return kept;
+    shape_index_.add(hash, static_cast<std::uint32_t>(shapes_.size()));
+    return &shapes_.emplace_back(shape);
+}
+
+std::span<const Scaled> Terms::stored(std::span<const Scaled> parts) {
+    if (parts.size() > room_.size()) {
+        const std::size_t usual = std::min(most_room, least_room << std::min<std::size_t>(part_blocks_.size(), 8));
+        const std::size_t size = std::max(usual, parts.size());
+        part_blocks_.push_back(std::make_unique<Scaled[]>(size));
+        room_ = {part_blocks_.back().get(), size};
+    }
+    std::copy(parts.begin(), parts.end(), room_.begin());
+    const std::span<const Scaled> result = room_.first(parts.size());
+    room_ = room_.subspan(parts.size());
+    return result;
+}
+
+const Attributes* Terms::stored(const Attributes* attributes) {
+    if (attributes->empty()) return &attributes_.front();
+    const std::size_t hash = hash_of(*attributes);
+    const auto [first, last] = attribute_index_.equal_range(hash);
+    for (auto it = first; it != last; ++it)
+        if (*it->second == *attributes) return it->second;
+    return attribute_index_.emplace(hash, &attributes_.emplace_back(*attributes))->second;
+}
+
+}  // namespace cairn::inline v0::canon

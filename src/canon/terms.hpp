@@ -1,0 +1,97 @@
+#pragma once
+
+#include "canon/index.hpp"
+#include "ir/graph_data.hpp"
+#include "ir/op_table.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace cairn::inline v0::canon {
+
+using CanonId = std::uint32_t;
+
+/// factor * core; for booleans a factor of -1 is a negation. Also core ^ factor among the parts of a product.
+struct Scaled {
+    double factor = 1;
+    CanonId core = 0;
+};
+/// -1 times the value; of a boolean its negation.
+inline Scaled negated(const Scaled& value) { return {-value.factor, value.core}; }
+/// The order of parts where it means nothing.
+inline bool by_core(const Scaled& a, const Scaled& b) {
+    return a.core != b.core ? a.core < b.core : a.factor < b.factor;
+}
+
+enum class TermKind : std::uint8_t {
+    one,      ///< 1 (of booleans: true): the core of constants
+    leaf,     ///< an input, weight or state of the graph
+    sum,      ///< of `parts`; for integers `offset` besides
+    product,  ///< of powers of `parts`
+    op,       ///< any other op on `parts`
+};
+
+/// What it points at is kept by the Terms that it belongs to.
+struct Term {
+    TermKind kind = TermKind::one;
+    ir::Op op = ir::Op::constant;
+    DType dtype = DType::f32;
+    ir::NodeId node = 0;                     ///< of a leaf
+    const Shape* shape = nullptr;            ///< without leading axes of size 1; equal ones lie at one place
+    const Attributes* attributes = nullptr;  ///< of an op; of a sum of integers: `offset`
+    std::span<const Scaled> parts;           ///< of a leaf and of 1 none
+    std::span<const double> values;          ///< of a constant that is not a finite scalar
+    Scaled whole;                            ///< the term once
+};
+
+/// Terms in the order of their making, equal ones once. They lie in blocks, which are freed together: there are many
+/// more of them than nodes.
+class Terms {
+public:
+    Terms();
+    const Term& operator[](CanonId id) const { return blocks_[id / block_size][id % block_size]; }
+    CanonId size() const noexcept { return static_cast<CanonId>(structures_.size()); }
+    /// Equal for terms that differ in numbers alone.
+    std::size_t structure(CanonId id) const { return structures_[id]; }
+
+    /// A term to be interned; its shape must be one of keep(). Where it has attributes or values of its own, they need
+    /// not outlive the call to intern().
+    Term draft(TermKind kind, DType dtype, const Shape* shape) const;
+    /// The term equal to `draft`, made if there is none.
+    CanonId intern(const Term& draft);
+    /// The place where an equal list of sizes or axes lies.
+    const Shape* keep(const Shape& shape);
+    /// The shape [] as keep() gives it.
+    const Shape* scalar() const { return &shapes_.front(); }
+
+    /// The same value: equal cores, factors equal within the tolerance.
+    bool same(const Scaled& a, const Scaled& b) const noexcept;
+
+private:
+    static constexpr std::size_t block_size = 64;
+
+    bool same_term(const Term& a, const Term& b) const;
+    std::size_t structure_of(const Term& term, std::size_t hash) const;
+    std::span<const Scaled> stored(std::span<const Scaled> parts);
+    const Attributes* stored(const Attributes* attributes);
+
+    std::vector<std::unique_ptr<Term[]>> blocks_;
+    std::vector<std::size_t> structures_;
+    Index index_;
+    std::vector<std::unique_ptr<Scaled[]>> part_blocks_;
+    std::span<Scaled> room_;  // in the last of them
+    std::deque<Shape> shapes_;
+    Index shape_index_;
+    std::deque<Attributes> attributes_;  // the empty ones in front
+    std::unordered_multimap<std::size_t, const Attributes*> attribute_index_;
+    std::deque<std::vector<double>> values_;
+};
+
+/// Equal within the tolerance of the dtype.
+bool close(double a, double b, DType dtype) noexcept;
+
+}  // namespace cairn::inline v0::canon
