@@ -40,6 +40,9 @@ public:
     bool same(const Scaled& a, const Scaled& b) const noexcept { return terms_.same(a, b); }
     static bool close(double a, double b, DType dtype = DType::f32) noexcept { return canon::close(a, b, dtype); }
 
+    /// From here on results of ops on one or two operands are kept for a while: for one who asks for the same often.
+    void keep_results();
+
     // arithmetic.cpp
     Scaled multiply(const Scaled& a, const Scaled& b);
     Scaled power(const Scaled& base, double exponent);
@@ -67,7 +70,15 @@ private:
         Scaled result;
     };
 
+    /// What an op made of operands that it needs nothing beside.
+    struct Result {
+        ir::Op op = ir::Op::constant;
+        std::size_t count = 0;
+        Scaled operands[2], result;
+    };
+
     // canon.cpp
+    Scaled made_of(const ir::Node& node, ir::NodeId id, std::span<const Scaled> operands);
     CanonId one(DType dtype);
     CanonId op_term(ir::Op op, DType dtype, const Shape* shape, std::span<const Scaled> parts,
                     const Attributes* attributes = nullptr);
@@ -156,6 +167,7 @@ private:
     Terms terms_;
     std::vector<Moved> moved_;
     Index moved_index_;
+    std::vector<Result> results_;  // each where its hash says, until another comes there
 };
 
 /// Parts of a sum, a product or a conjunction that are flattened into a larger one. More stay whole: the residual

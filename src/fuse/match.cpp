@@ -41,8 +41,17 @@ Matcher::Matcher(const ir::GraphData& graph, std::span<const Pattern> patterns, 
       known_terms_(forms_.canon().size()),
       regions_(graph),
       instances_(graph.symbols()),
+      types_(graph),
+      calls_(patterns.size()),
       known_(patterns.size()) {
+    forms_.canon().keep_results();
     for (CanonId id = 0; id < known_terms_; ++id) known_structures_.insert(forms_.canon().structure(id));
+}
+
+Calls& Matcher::calls(const Pattern& pattern) {
+    std::optional<Calls>& calls = calls_[static_cast<std::size_t>(&pattern - patterns_.data())];
+    if (!calls) calls.emplace(pattern, graph_, types_, instances_);
+    return *calls;
 }
 
 std::vector<Attributes>& Matcher::known_attributes(const Pattern& pattern) {
@@ -81,6 +90,7 @@ void Matcher::match_at(NodeId node, std::vector<Tile>& tiles) {
 }
 
 bool Matcher::depends_on(NodeId node, NodeId ancestor) const {
+    if (node < ancestor) return false;
     std::vector<NodeId> open{node};
     std::vector<bool> seen(graph_.nodes().size(), false);
     while (!open.empty()) {
@@ -131,7 +141,8 @@ bool Matcher::stands(const Pattern& pattern, ir::Op op, CanonId core) const {
 // A value that stays whole in all that is computed from it stands in the form of the node if the attempt is right, so
 // the graph has it. The first that it has not tells early, and of which operands it is made tells which guesses are
 // wrong for the same reason.
-std::optional<Matcher::Verdict> Matcher::refusal(const Attempt& attempt, const Instance& instance) {
+std::optional<Matcher::Verdict> Matcher::refusal(const Attempt& attempt) {
+    const Instance& instance = attempt.instance;
     std::vector<Scaled> values;
     for (const NodeId id : attempt.operands) values.push_back(forms_[id]);
     Verdict verdict;
@@ -166,7 +177,8 @@ bool Matcher::computes_twice(const Tile& tile) const {
     });
 }
 
-std::optional<Tile> Matcher::tile_of(const Attempt& attempt, const Instance& instance) const {
+std::optional<Tile> Matcher::tile_of(const Attempt& attempt) const {
+    const Instance& instance = attempt.instance;
     const std::size_t main = attempt.pattern->main;
     Tile tile;
     tile.definition = attempt.pattern->definition->name;
@@ -192,15 +204,12 @@ std::optional<Tile> Matcher::tile_of(const Attempt& attempt, const Instance& ins
 }
 
 Matcher::Verdict Matcher::prove(const Attempt& attempt) {
-    const std::optional<Instance>& instance =
-        instances_.of(*attempt.pattern->definition, attempt.types, attempt.attributes);
-    if (!instance) return {};
-    if (!fits(graph_.node(attempt.root), *instance, attempt.pattern->main))
+    if (!fits(graph_.node(attempt.root), attempt.instance, attempt.pattern->main))
         return {std::nullopt, everything, std::size_t{0}};
-    if (auto refused = refusal(attempt, *instance)) return std::move(*refused);
-    std::optional<Tile> tile = tile_of(attempt, *instance);
+    if (auto refused = refusal(attempt)) return std::move(*refused);
+    std::optional<Tile> tile = tile_of(attempt);
     if (!tile && notes_misses_)
-        note(attempt, instance->graph->nodes().size() + 1, "an operand is made of what it would compute");
+        note(attempt, attempt.instance.graph->nodes().size() + 1, "an operand is made of what it would compute");
     return {std::move(tile), everything, std::nullopt};
 }
 

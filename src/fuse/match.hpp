@@ -1,6 +1,7 @@
 #pragma once
 
 #include "canon/forms.hpp"
+#include "fuse/calls.hpp"
 #include "fuse/instance.hpp"
 #include "fuse/outline.hpp"
 #include "fuse/pattern.hpp"
@@ -34,7 +35,7 @@ public:
         const Pattern* pattern;
         ir::NodeId root;
         std::span<const ir::NodeId> operands;
-        std::span<const TensorDesc> types;  ///< of the operands
+        const Instance& instance;  ///< the definition on such operands
         const Attributes& attributes;
     };
     struct Verdict {
@@ -55,14 +56,16 @@ public:
     /// The stem of a node's form.
     std::size_t stem_of(ir::NodeId node) { return stems_.of(forms_[node].core); }
     Instances& instances() noexcept { return instances_; }
+    const NodeTypes& types() const noexcept { return types_; }
+    Calls& calls(const Pattern& pattern);
     /// The attributes of earlier matches of a pattern: layers are alike.
     std::vector<Attributes>& known_attributes(const Pattern& pattern);
 
 private:
     std::size_t name_of(CanonId unknown) const;
     bool stands(const Pattern& pattern, ir::Op op, CanonId core) const;
-    std::optional<Verdict> refusal(const Attempt& attempt, const Instance& instance);
-    std::optional<Tile> tile_of(const Attempt& attempt, const Instance& instance) const;
+    std::optional<Verdict> refusal(const Attempt& attempt);
+    std::optional<Tile> tile_of(const Attempt& attempt) const;
     std::vector<ir::NodeId> interior(const Tile& tile) const;
     bool depends_on(ir::NodeId node, ir::NodeId ancestor) const;
     bool computes_twice(const Tile& tile) const;
@@ -77,6 +80,8 @@ private:
     std::unordered_set<std::size_t> known_structures_;
     Regions regions_;
     Instances instances_;
+    NodeTypes types_;
+    std::vector<std::optional<Calls>> calls_;  // of each pattern
     std::vector<std::vector<Attributes>> known_;
     std::vector<Scaled> made_;  // by the last attempt
     bool notes_misses_ = false;

@@ -1,7 +1,6 @@
 #include "fuse/search.hpp"
 
 #include "fuse/numbers.hpp"
-#include "fuse/sizes.hpp"
 
 #include <algorithm>
 
@@ -26,6 +25,7 @@ public:
           graph_(matcher.graph()),
           pattern_(pattern),
           skeleton_(*pattern.skeleton.graph),
+          calls_(matcher.calls(pattern)),
           root_(root) {
         overlays_.push_back({pattern.skeleton.outputs[pattern.main], root});
         places_ = places_in(matcher.forms().canon(), matcher.forms()[root].core);
@@ -91,9 +91,8 @@ private:
         for (std::size_t i = 0; i < before.size() && !done(); ++i) {
             for (const NodeId operand : graph_.node(before[i]).operands)
                 if (before.size() < most_before && !contains(before, operand)) before.push_back(operand);
-            Sizes sizes(pattern_);
-            if (i > 0 && sizes.bind(0, graph_.node(before[i]).dtype, graph_.node(before[i]).shape))
-                guess({before[i]}, sizes);
+            if (i > 0 && bind(0, before[i])) guess({before[i]});
+            calls_.sizes().forget(0);
         }
     }
 
@@ -101,6 +100,10 @@ private:
         const ir::Node& node = skeleton_.node(id);
         return !is_arithmetic(node) && !node.operands.empty() &&
                std::find(marks_.begin(), marks_.end(), id) == marks_.end();
+    }
+
+    bool bind(std::size_t index, NodeId id) {
+        return calls_.sizes().bind(index, graph_.node(id).dtype, graph_.node(id).shape);
     }
 
     // A value that stays whole stands in the root's form where the operand stands in the pattern's.
@@ -135,11 +138,12 @@ private:
                 alone = matcher_.stem_of(overlay.graph);
         }
         std::vector<NodeId> result;
-        for (const NodeId id : regions.empty() ? std::vector<NodeId>() : *regions.front())
-            if (id != root_ &&
-                std::all_of(regions.begin(), regions.end(),
+        if (regions.empty()) return result;
+        for (const NodeId id : *regions.front())
+            if (id != root_ && calls_.may_be(index, id) &&
+                std::all_of(regions.begin() + 1, regions.end(),
                             [&](const auto* region) { return contains(*region, id); }) &&
-                stands_right(index, id) && Sizes(pattern_).bind(index, graph_.node(id).dtype, graph_.node(id).shape))
+                stands_right(index, id))
                 result.push_back(id);
         if (alone) {
             const auto rest = std::stable_partition(result.begin(), result.end(),
@@ -173,61 +177,53 @@ private:
         }
         numbers_.reset();
         std::vector<NodeId> operands;
-        choose_operand(choices, operands, Sizes(pattern_));
+        choose_operand(choices, operands);
     }
 
     // Returns the operands to blame: where the one chosen here is not among them, no other choice of its type helps.
-    OperandSet choose_operand(const std::vector<std::vector<NodeId>>& choices, std::vector<NodeId>& operands,
-                              const Sizes& sizes) {
-        const std::size_t index = operands.size();
-        if (index == choices.size()) return guess(operands, sizes);
+    OperandSet choose_operand(const std::vector<std::vector<NodeId>>& choices, std::vector<NodeId>& operands) {
+        const std::size_t index = operands.size(), bound = calls_.sizes().bound();
+        if (index == choices.size()) return guess(operands);
         const OperandSet here = only_operand(index);
         OperandSet blame = 0;
         std::vector<NodeId> hopeless;
         for (const NodeId id : choices[index]) {
             if (done()) return everything;
-            const auto same_type = [&](NodeId other) {
-                return graph_.node(other).dtype == graph_.node(id).dtype &&
-                       graph_.node(other).shape == graph_.node(id).shape;
-            };
+            const NodeTypes& types = matcher_.types();
+            const auto same_type = [&](NodeId other) { return types.of(other) == types.of(id); };
             if (std::any_of(hopeless.begin(), hopeless.end(), same_type)) continue;
-            Sizes more = sizes;
-            if (!more.bind(index, graph_.node(id).dtype, graph_.node(id).shape)) {
-                blame = everything;
-                continue;
-            }
             operands.push_back(id);
-            const OperandSet wrong = choose_operand(choices, operands, more);
+            const OperandSet wrong = bind(index, id) ? choose_operand(choices, operands) : everything;
             operands.pop_back();
+            calls_.sizes().forget(bound);
             if ((wrong & here) == 0) hopeless.push_back(id);
             blame |= wrong;
         }
         return blame & ~here;
     }
 
-    OperandSet guess(const std::vector<NodeId>& operands, const Sizes& sizes) {
-        std::vector<TensorDesc> types;
-        for (const NodeId id : operands) types.push_back({graph_.node(id).dtype, graph_.node(id).shape, {}, {}, false});
-        if (!sizes.complete(types, graph_.symbols())) return everything;
-        if (pattern_.holes.empty()) return attempt(operands, types, pattern_.problem.attributes).blame;
+    OperandSet guess(const std::vector<NodeId>& operands) {
+        Call& call = calls_.of(operands);
+        if (!call.fits) return everything;
+        if (pattern_.holes.empty()) return attempt(operands, call, pattern_.problem.attributes).blame;
         Matcher::Verdict last;
         for (const Attributes& known : std::vector<Attributes>(matcher_.known_attributes(pattern_))) {
-            last = attempt(operands, types, known);
+            last = attempt(operands, call, known);
             if (found_) return everything;
             if ((last.blame & any_number) == 0) return last.blame;
         }
         if (!numbers_) numbers_ = numbers_for(matcher_, pattern_, overlays_);
         std::vector<std::vector<double>> numbers = *numbers_;
-        add_table_numbers(matcher_, pattern_, overlays_, types, numbers);
-        return fill(operands, types, pattern_.problem.attributes, numbers, 0, last.unknown).blame;
+        add_table_numbers(matcher_, pattern_, overlays_, call.types, numbers);
+        return fill(operands, call, pattern_.problem.attributes, numbers, 0, last.unknown).blame;
     }
 
     // What two numbers fail to make alike hangs on no number of this hole.
-    Matcher::Verdict fill(std::span<const NodeId> operands, std::span<const TensorDesc> types,
-                          const Attributes& attributes, std::span<const std::vector<double>> numbers, std::size_t hole,
+    Matcher::Verdict fill(std::span<const NodeId> operands, Call& call, const Attributes& attributes,
+                          std::span<const std::vector<double>> numbers, std::size_t hole,
                           std::optional<std::size_t> unknown) {
         if (hole == numbers.size()) {
-            Matcher::Verdict verdict = attempt(operands, types, attributes);
+            Matcher::Verdict verdict = attempt(operands, call, attributes);
             if (found_) matcher_.known_attributes(pattern_).push_back(attributes);
             return verdict;
         }
@@ -235,7 +231,7 @@ private:
         const auto with = [&](double number) {
             Attributes filled = attributes;
             filled[pattern_.holes[hole].attribute].value = number;
-            return fill(operands, types, filled, numbers, hole + 1, all.unknown);
+            return fill(operands, call, filled, numbers, hole + 1, all.unknown);
         };
         for (const double number : numbers[hole]) {
             if (done()) break;
@@ -252,10 +248,11 @@ private:
         return all;
     }
 
-    Matcher::Verdict attempt(std::span<const NodeId> operands, std::span<const TensorDesc> types,
-                             const Attributes& attributes) {
+    Matcher::Verdict attempt(std::span<const NodeId> operands, Call& call, const Attributes& attributes) {
         ++guesses_;
-        Matcher::Verdict verdict = matcher_.prove({&pattern_, root_, operands, types, attributes});
+        const std::optional<Instance>& instance = calls_.instance(call, attributes);
+        if (!instance) return {};
+        Matcher::Verdict verdict = matcher_.prove({&pattern_, root_, operands, *instance, attributes});
         found_ = std::move(verdict.tile);
         return verdict;
     }
@@ -264,6 +261,7 @@ private:
     const ir::GraphData& graph_;
     const Pattern& pattern_;
     const ir::GraphData& skeleton_;
+    Calls& calls_;
     NodeId root_;
     std::vector<Place> places_;  // in the root's form
     std::vector<Overlay> overlays_;

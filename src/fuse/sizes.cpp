@@ -6,10 +6,9 @@ namespace cairn::inline v0::fuse {
 namespace {
 
 // The position of a bare symbol in its table.
-std::optional<std::size_t> position(const Dim& dim, const Symbols& symbols) {
+std::optional<std::size_t> position(const Dim& dim, std::span<const Symbols::Symbol> list) {
     const std::string_view name = dim.symbol();
     if (name.empty()) return std::nullopt;
-    const auto list = symbols.list();
     for (std::size_t i = 0; i < list.size(); ++i)
         if (list[i].name == name) return i;
     return std::nullopt;
@@ -24,10 +23,37 @@ bool depends_on(const Dim& dim, std::size_t symbol, std::size_t count) {
 
 }  // namespace
 
+Sizes::Sizes(const Pattern& pattern) : pattern_(pattern) {
+    const std::vector<Symbols::Symbol> list = pattern.symbols->list();
+    bound_.resize(list.size());
+    for (const TensorDesc& operand : pattern.problem.inputs) {
+        symbols_.emplace_back();
+        for (const Dim& size : operand.shape) {
+            symbols_.back().push_back(position(size, list));
+            has_open_ = has_open_ || (!size.is_constant() && !symbols_.back().back());
+        }
+    }
+}
+
+void Sizes::bind_symbol(std::size_t symbol, const Dim& actual) {
+    if (bound_[symbol] == nullptr) order_.push_back(symbol);
+    bound_[symbol] = &actual;
+}
+
+void Sizes::forget(std::size_t before) {
+    for (; order_.size() > before; order_.pop_back()) {
+        if (order_.back() == bound_.size())
+            float_dtype_.reset();
+        else
+            bound_[order_.back()] = nullptr;
+    }
+}
+
 bool Sizes::bind(std::size_t index, DType dtype, const Shape& shape) {
     const TensorDesc& written = pattern_.problem.inputs[index];
     if (written.dtype == DType::f32) {
         if (!is_float(dtype) || (float_dtype_ && *float_dtype_ != dtype)) return false;
+        if (!float_dtype_) order_.push_back(bound_.size());
         float_dtype_ = dtype;
     } else if (written.dtype != dtype) {
         return false;
@@ -38,16 +64,15 @@ bool Sizes::bind(std::size_t index, DType dtype, const Shape& shape) {
     for (std::size_t i = 0; i < rank; ++i) {
         const Dim &size = written.shape[i], &actual = shape[more + i];
         if (size.is_constant() && !(size == actual)) return false;
-        const auto symbol = position(size, *pattern_.symbols);
+        const auto symbol = symbols_[index][i];
         if (!symbol) continue;
-        if (bound_[*symbol] && !(*bound_[*symbol] == actual)) return false;
-        bound_[*symbol] = actual;
+        if (bound_[*symbol] != nullptr && !(*bound_[*symbol] == actual)) return false;
+        bind_symbol(*symbol, actual);
     }
     return true;
 }
 
-bool Sizes::solve(const Dim& written, const Dim& actual, std::vector<std::optional<Dim>>& bound,
-                  Symbols& symbols) const {
+bool Sizes::solve(const Dim& written, const Dim& actual, Bound& bound, Symbols& symbols) const {
     std::optional<std::size_t> unknown;
     for (std::size_t i = 0; i < bound.size(); ++i) {
         if (bound[i] || !depends_on(written, i, bound.size())) continue;
@@ -68,12 +93,14 @@ bool Sizes::solve(const Dim& written, const Dim& actual, std::vector<std::option
 }
 
 bool Sizes::complete(std::span<const TensorDesc> operands, const std::shared_ptr<Symbols>& symbols) const {
-    std::vector<std::optional<Dim>> bound = bound_;
+    if (!has_open_) return true;
+    Bound bound;
+    for (const Dim* size : bound_) bound.push_back(size == nullptr ? std::nullopt : std::optional(*size));
     for (std::size_t i = 0; i < operands.size(); ++i) {
         const Shape& written = pattern_.problem.inputs[i].shape;
         const std::size_t more = operands[i].shape.size() - written.size();
         for (std::size_t axis = 0; axis < written.size(); ++axis)
-            if (!written[axis].is_constant() && written[axis].symbol().empty() &&
+            if (!written[axis].is_constant() && !symbols_[i][axis] &&
                 !solve(written[axis], operands[i].shape[more + axis], bound, *symbols))
                 return false;
     }

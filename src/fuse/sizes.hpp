@@ -14,18 +14,29 @@ namespace cairn::inline v0::fuse {
 ///     f32[B,G*R,T,D] f32[B,G,S,D]   f32[2,8,T,64] f32[2,4,P + T,64]   yes: B = 2, G = 4, R = 2, T, S = P + T, D = 64
 class Sizes {
 public:
-    explicit Sizes(const Pattern& pattern) : pattern_(pattern), bound_(pattern.symbols->list().size()) {}
-    /// Binds what operand `index` tells; false where it contradicts what is known.
+    explicit Sizes(const Pattern& pattern);
+    /// Binds what operand `index` tells; false where it contradicts what is known. The shape must outlive what is
+    /// bound.
     bool bind(std::size_t index, DType dtype, const Shape& shape);
+    /// How much is bound.
+    std::size_t bound() const noexcept { return order_.size(); }
+    /// Forgets what was bound since bound() was `before`, by a bind that failed too.
+    void forget(std::size_t before);
     /// True when sizes like G*R come out too, for operands of these shapes.
     bool complete(std::span<const TensorDesc> operands, const std::shared_ptr<Symbols>& symbols) const;
 
 private:
-    bool solve(const Dim& written, const Dim& actual, std::vector<std::optional<Dim>>& bound, Symbols& symbols) const;
+    using Bound = std::vector<std::optional<Dim>>;
+
+    bool solve(const Dim& written, const Dim& actual, Bound& bound, Symbols& symbols) const;
+    void bind_symbol(std::size_t symbol, const Dim& actual);
 
     const Pattern& pattern_;
-    std::vector<std::optional<Dim>> bound_;  // of each symbol
+    std::vector<std::vector<std::optional<std::size_t>>> symbols_;  // of each operand's sizes, where it stands alone
+    bool has_open_ = false;                                         // some size is neither a number nor a symbol
+    std::vector<const Dim*> bound_;                                 // of each symbol
     std::optional<DType> float_dtype_;
+    std::vector<std::size_t> order_;  // the symbols as they were bound; one more than the last: the float dtype
 };
 
 }  // namespace cairn::inline v0::fuse

@@ -1,0 +1,81 @@
+#include "fuse/calls.hpp"
+
+#include "types/hash.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <unordered_map>
+
+namespace cairn::inline v0::fuse {
+
+using ir::NodeId;
+
+NodeTypes::NodeTypes(const ir::GraphData& graph) {
+    std::unordered_multimap<std::size_t, NodeId> first_of;
+    types_.reserve(graph.nodes().size());
+    for (NodeId id = 0; id < graph.nodes().size(); ++id) {
+        const ir::Node& node = graph.node(id);
+        auto hash = static_cast<std::size_t>(node.dtype);
+        types::mix(hash, node.shape);
+        const auto [first, last] = first_of.equal_range(hash);
+        const auto same = std::find_if(first, last, [&](const auto& entry) {
+            const ir::Node& other = graph.node(entry.second);
+            return other.dtype == node.dtype && other.shape == node.shape;
+        });
+        types_.push_back(same != last ? types_[same->second] : count_++);
+        if (same == last) first_of.emplace(hash, id);
+    }
+}
+
+Calls::Calls(const Pattern& pattern, const ir::GraphData& graph, const NodeTypes& types, Instances& instances)
+    : pattern_(pattern),
+      graph_(graph),
+      types_(types),
+      instances_(instances),
+      sizes_(pattern),
+      may_be_(pattern.problem.inputs.size(), std::vector<Known>(types.count(), Known::nothing)) {}
+
+bool Calls::may_be(std::size_t index, NodeId id) {
+    Known& known = may_be_[index][types_.of(id)];
+    if (known == Known::nothing) {
+        known = sizes_.bind(index, graph_.node(id).dtype, graph_.node(id).shape) ? Known::yes : Known::no;
+        sizes_.forget(0);
+    }
+    return known == Known::yes;
+}
+
+Call& Calls::of(std::span<const NodeId> operands) {
+    std::size_t hash = operands.size();
+    for (const NodeId id : operands) types::mix(hash, types_.of(id));
+    Call* known = nullptr;
+    index_.each(hash, [&](std::uint32_t at) {
+        const auto same = [&](NodeId id, std::uint32_t type) { return types_.of(id) == type; };
+        if (std::equal(operands.begin(), operands.end(), calls_[at].operands.begin(), calls_[at].operands.end(), same))
+            known = &calls_[at];
+    });
+    if (known != nullptr) return *known;
+    index_.add(hash, static_cast<std::uint32_t>(calls_.size()));
+    Call& call = calls_.emplace_back();
+    for (const NodeId id : operands) {
+        call.operands.push_back(types_.of(id));
+        call.types.push_back({graph_.node(id).dtype, graph_.node(id).shape, {}, {}, false});
+    }
+    call.fits = sizes_.complete(call.types, graph_.symbols());
+    return call;
+}
+
+const std::optional<Instance>& Calls::instance(Call& call, const Attributes& attributes) {
+    const auto number = [&](const Hole& hole) { return std::get<double>(attributes[hole.attribute].value); };
+    const auto same = [&](const Hole& hole, double known) {
+        return std::bit_cast<std::uint64_t>(number(hole)) == std::bit_cast<std::uint64_t>(known);
+    };
+    for (const auto& [numbers, instance] : call.instances)
+        if (std::equal(pattern_.holes.begin(), pattern_.holes.end(), numbers.begin(), same)) return *instance;
+    std::vector<double> numbers;
+    for (const Hole& hole : pattern_.holes) numbers.push_back(number(hole));
+    const auto& made = instances_.of(*pattern_.definition, call.types, attributes);
+    call.instances.emplace_back(std::move(numbers), &made);
+    return made;
+}
+
+}  // namespace cairn::inline v0::fuse

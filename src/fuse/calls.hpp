@@ -1,0 +1,64 @@
+#pragma once
+
+#include "canon/index.hpp"
+#include "fuse/instance.hpp"
+#include "fuse/pattern.hpp"
+#include "fuse/sizes.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace cairn::inline v0::fuse {
+
+/// The dtype and shape of each node as a number: graphs have many values of few types.
+class NodeTypes {
+public:
+    explicit NodeTypes(const ir::GraphData& graph);
+    std::uint32_t of(ir::NodeId id) const { return types_[id]; }
+    std::size_t count() const noexcept { return count_; }
+
+private:
+    std::vector<std::uint32_t> types_;
+    std::uint32_t count_ = 0;
+};
+
+/// A pattern's definition called on operands of certain types.
+struct Call {
+    std::vector<std::uint32_t> operands;  ///< their types
+    std::vector<TensorDesc> types;
+    bool fits = false;  ///< the pattern's sizes come out
+    /// By the numbers in the pattern's holes.
+    std::vector<std::pair<std::vector<double>, const std::optional<Instance>*>> instances;
+};
+
+/// What the types of operands alone tell of calls of one pattern, found out once for all values of these types.
+class Calls {
+public:
+    Calls(const Pattern& pattern, const ir::GraphData& graph, const NodeTypes& types, Instances& instances);
+    /// True when operand `index` may have the type of the node, were there no other operands. Asked while nothing is
+    /// bound.
+    bool may_be(std::size_t index, ir::NodeId id);
+    /// What the operands chosen so far bind.
+    Sizes& sizes() noexcept { return sizes_; }
+    /// The call on these operands, which are bound.
+    Call& of(std::span<const ir::NodeId> operands);
+    const std::optional<Instance>& instance(Call& call, const Attributes& attributes);
+
+private:
+    enum class Known : std::uint8_t { nothing, yes, no };
+
+    const Pattern& pattern_;
+    const ir::GraphData& graph_;
+    const NodeTypes& types_;
+    Instances& instances_;
+    Sizes sizes_;
+    std::vector<std::vector<Known>> may_be_;  // of each operand and type
+    std::deque<Call> calls_;
+    canon::Index index_;
+};
+
+}  // namespace cairn::inline v0::fuse
