@@ -15,8 +15,6 @@ using ir::Node;
 using ir::Op;
 using Parts = std::span<const Scaled>;
 
-constexpr std::size_t results_kept = 4096;
-
 }  // namespace
 
 Shape trimmed(const Shape& shape) {
@@ -144,8 +142,6 @@ Scaled Canon::largest(const Node& node, const Scaled& x) {
     const Scaled part{std::copysign(1, x.factor), x.core};
     return {std::fabs(x.factor), of_whole(node, {&part, 1}).core};
 }
-
-void Canon::keep_results() { results_.resize(results_kept); }
 
 Scaled Canon::of(const Node& node, ir::NodeId id, Parts x) {
     const bool is_plain = ir::is(node, ir::OpClass::elementwise) || (node.op == Op::matmul && is_float(node.dtype));

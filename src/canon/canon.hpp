@@ -41,7 +41,7 @@ public:
     static bool close(double a, double b, DType dtype = DType::f32) noexcept { return canon::close(a, b, dtype); }
 
     /// From here on results of ops on one or two operands are kept for a while: for one who asks for the same often.
-    void keep_results();
+    void keep_results() { results_.resize(results_kept); }
 
     // arithmetic.cpp
     Scaled multiply(const Scaled& a, const Scaled& b);
@@ -167,6 +167,7 @@ private:
     Terms terms_;
     std::vector<Moved> moved_;
     Index moved_index_;
+    static constexpr std::size_t results_kept = 1024;
     std::vector<Result> results_;  // each where its hash says, until another comes there
 };
 

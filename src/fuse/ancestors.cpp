@@ -38,6 +38,7 @@ void Ancestors::find() {
 }
 
 bool Ancestors::may_rest_on(NodeId node, NodeId ancestor) {
+    if (node <= ancestor) return node == ancestor;
     if (start_.empty()) find();
     const auto first = nearest_.begin() + static_cast<std::ptrdiff_t>(start_[node]),
                last = nearest_.begin() + static_cast<std::ptrdiff_t>(start_[node + 1]);

@@ -64,17 +64,30 @@ Call& Calls::of(std::span<const NodeId> operands) {
     return call;
 }
 
-const std::optional<Instance>& Calls::instance(Call& call, const Attributes& attributes) {
+bool Calls::may_make(const Call& call, NodeId root) const {
+    const auto known = std::find_if(call.instances.begin(), call.instances.end(),
+                                    [](const auto& entry) { return entry.second != nullptr; });
+    return known == call.instances.end() || known->second->makes(pattern_.main, graph_.node(root));
+}
+
+// Where the numbers that suit the pattern's own operands are refused too, these operands are at fault.
+const Instance* Calls::instance(Call& call, const Attributes& attributes) {
+    if (call.is_refused) return nullptr;
     const auto number = [&](const Hole& hole) { return std::get<double>(attributes[hole.attribute].value); };
     const auto same = [&](const Hole& hole, double known) {
         return std::bit_cast<std::uint64_t>(number(hole)) == std::bit_cast<std::uint64_t>(known);
     };
     for (const auto& [numbers, instance] : call.instances)
-        if (std::equal(pattern_.holes.begin(), pattern_.holes.end(), numbers.begin(), same)) return *instance;
+        if (std::equal(pattern_.holes.begin(), pattern_.holes.end(), numbers.begin(), same)) return instance;
+    const auto of = [&](const Attributes& given) {
+        const std::optional<Instance>& made = instances_.of(*pattern_.definition, call.types, given);
+        return made ? &*made : nullptr;
+    };
+    const Instance* made = of(attributes);
+    call.is_refused = made == nullptr && of(pattern_.problem.attributes) == nullptr;
     std::vector<double> numbers;
     for (const Hole& hole : pattern_.holes) numbers.push_back(number(hole));
-    const auto& made = instances_.of(*pattern_.definition, call.types, attributes);
-    call.instances.emplace_back(std::move(numbers), &made);
+    call.instances.emplace_back(std::move(numbers), made);
     return made;
 }
 

@@ -30,9 +30,10 @@ private:
 struct Call {
     std::vector<std::uint32_t> operands;  ///< their types
     std::vector<TensorDesc> types;
-    bool fits = false;  ///< the pattern's sizes come out
-    /// By the numbers in the pattern's holes.
-    std::vector<std::pair<std::vector<double>, const std::optional<Instance>*>> instances;
+    bool fits = false;        ///< the pattern's sizes come out
+    bool is_refused = false;  ///< by the definition, whatever the numbers are
+    /// By the numbers in the pattern's holes; null where the definition refuses these.
+    std::vector<std::pair<std::vector<double>, const Instance*>> instances;
 };
 
 /// What the types of operands alone tell of calls of one pattern, found out once for all values of these types.
@@ -46,7 +47,10 @@ public:
     Sizes& sizes() noexcept { return sizes_; }
     /// The call on these operands, which are bound.
     Call& of(std::span<const ir::NodeId> operands);
-    const std::optional<Instance>& instance(Call& call, const Attributes& attributes);
+    /// False when the call makes a value of another type than the node has, so far as is known: no number changes that.
+    bool may_make(const Call& call, ir::NodeId root) const;
+    /// The definition so called; null where it refuses.
+    const Instance* instance(Call& call, const Attributes& attributes);
 
 private:
     enum class Known : std::uint8_t { nothing, yes, no };

@@ -27,6 +27,11 @@ std::vector<OperandSet> reads_of(const ir::GraphData& graph, const std::vector<i
 
 OperandSet only_operand(std::size_t index) { return OperandSet{1} << std::min<std::size_t>(index, 62); }
 
+bool Instance::makes(std::size_t output, const ir::Node& node) const {
+    const ir::Node& made = graph->node(outputs[output]);
+    return node.dtype == made.dtype && node.shape == made.shape;
+}
+
 std::optional<Instance> instantiate(const Definition& definition, std::span<const TensorDesc> operands,
                                     const Attributes& attributes, const std::shared_ptr<Symbols>& symbols) {
     Instance instance;

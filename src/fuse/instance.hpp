@@ -25,6 +25,9 @@ struct Instance {
     std::shared_ptr<ir::GraphData> graph;
     std::vector<ir::NodeId> inputs, outputs;
     std::vector<OperandSet> reads;  ///< of each node: the operands it is computed from
+
+    /// True when output `output` has the dtype and shape of `node`.
+    bool makes(std::size_t output, const ir::Node& node) const;
 };
 
 /// Builds one; nothing where the definition does not take such operands or attributes.

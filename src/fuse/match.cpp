@@ -15,11 +15,6 @@ using ir::NodeId;
 // A pattern can only stand where the form has the same outermost op.
 bool same_outside(const Term& a, const Term& b) { return a.kind == b.kind && (a.kind != TermKind::op || a.op == b.op); }
 
-bool fits(const ir::Node& node, const Instance& instance, std::size_t output) {
-    const ir::Node& made = instance.graph->node(instance.outputs[output]);
-    return node.dtype == made.dtype && node.shape == made.shape;
-}
-
 // `sum axes=(-1)` of f32[2,5,1].
 std::string described(const ir::GraphData& graph, NodeId id) {
     const ir::Node& node = graph.node(id);
@@ -189,7 +184,7 @@ std::optional<Tile> Matcher::tile_of(const Attempt& attempt) const {
         if (i != main) {
             const std::vector<NodeId> same = forms_.nodes_of(made_[instance.outputs[i]]);
             const auto it = std::find_if(same.begin(), same.end(), [&](NodeId id) {
-                return fits(graph_.node(id), instance, i) && !ir::is_given(graph_.node(id)) && id != attempt.root;
+                return instance.makes(i, graph_.node(id)) && !ir::is_given(graph_.node(id)) && id != attempt.root;
             });
             if (it == same.end()) return std::nullopt;
             output = *it;
@@ -204,8 +199,6 @@ std::optional<Tile> Matcher::tile_of(const Attempt& attempt) const {
 }
 
 Matcher::Verdict Matcher::prove(const Attempt& attempt) {
-    if (!fits(graph_.node(attempt.root), attempt.instance, attempt.pattern->main))
-        return {std::nullopt, everything, std::size_t{0}};
     if (auto refused = refusal(attempt)) return std::move(*refused);
     std::optional<Tile> tile = tile_of(attempt);
     if (!tile && notes_misses_)

@@ -250,8 +250,11 @@ private:
 
     Matcher::Verdict attempt(std::span<const NodeId> operands, Call& call, const Attributes& attributes) {
         ++guesses_;
-        const std::optional<Instance>& instance = calls_.instance(call, attributes);
-        if (!instance) return {};
+        const Matcher::Verdict of_another_type{std::nullopt, everything, std::size_t{0}};
+        if (!calls_.may_make(call, root_)) return of_another_type;
+        const Instance* instance = calls_.instance(call, attributes);
+        if (instance == nullptr) return {};
+        if (!calls_.may_make(call, root_)) return of_another_type;
         Matcher::Verdict verdict = matcher_.prove({&pattern_, root_, operands, *instance, attributes});
         found_ = std::move(verdict.tile);
         return verdict;
