@@ -60,7 +60,7 @@ Scaled Canon::multiply(const Scaled& a, const Scaled& b) {
         else
             it->factor += power.factor;
     }
-    drop_shifts(powers, dtype);
+    drop_shifts(powers, Entries::powers, dtype);
     drop_logistic(powers);
     return {factor, product(powers, dtype)};
 }
@@ -214,7 +214,7 @@ Scaled Canon::add(std::span<const Scaled> given, DType dtype) {
         else
             joined.push_back(term);
     }
-    drop_shift_terms(joined, dtype);
+    drop_shifts(joined, Entries::terms, dtype);
     if (joined.size() == 1) return joined[0];
 
     std::vector<Scaled> common = common_powers(joined);

@@ -52,6 +52,8 @@ public:
     }
 
 private:
+    /// What a list holds: the powers of a product or the terms of a sum.
+    enum class Entries { powers, terms };
     /// A sum of integers: iota and its like with whole coefficients, and a Dim.
     struct Affine {
         std::vector<Scaled> terms;
@@ -120,9 +122,10 @@ private:
     bool is_falling(CanonId core) const;
     std::optional<Scaled> logistic_sum(const Scaled& first, const Scaled& second, DType dtype);
     bool shifts(const Scaled& shift, CanonId sum, DType dtype);
-    void drop_shifts(std::vector<Scaled>& powers, DType dtype);
+    std::optional<Scaled> shift_in(const Scaled& entry, Entries entries) const;
+    std::optional<CanonId> total_in(const Scaled& entry, Entries entries) const;
+    void drop_shifts(std::vector<Scaled>& list, Entries entries, DType dtype);
     void drop_logistic(std::vector<Scaled>& powers);
-    void drop_shift_terms(std::vector<Scaled>& terms, DType dtype);
 
     // contraction.cpp
     Scaled take_constant_along(std::span<const Dim> axes, Scaled& value);

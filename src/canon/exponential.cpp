@@ -122,24 +122,36 @@ bool Canon::shifts(const Scaled& shift, CanonId sum, DType dtype) {
     return same(exponential(y, dtype), summand);
 }
 
-// Leaves out e^m and e^-m beside a sum that m shifts.
-void Canon::drop_shifts(std::vector<Scaled>& powers, DType dtype) {
-    for (std::size_t i = 0; i < powers.size(); ++i) {
-        if (!is_op(powers[i].core, Op::exp) || powers[i].factor != 1) continue;
-        const Scaled a = terms_[powers[i].core].parts[0];
-        if (a.factor >= 0 || !is_op(a.core, Op::max_reduce)) continue;
-        const auto opposite = std::find_if(powers.begin(), powers.end(), [&](const Scaled& power) {
-            return power.factor == 1 && is_op(power.core, Op::exp) &&
-                   same(terms_[power.core].parts[0], {-a.factor, a.core});
+// What an entry says of a shift: m in the power (e^m)^1 and in the term m; the sum s in s^-1 and in log s.
+std::optional<Scaled> Canon::shift_in(const Scaled& entry, Entries entries) const {
+    if (entries == Entries::terms) return entry;
+    if (entry.factor != 1 || !is_op(entry.core, Op::exp)) return std::nullopt;
+    return terms_[entry.core].parts[0];
+}
+
+std::optional<CanonId> Canon::total_in(const Scaled& entry, Entries entries) const {
+    if (entries == Entries::powers) return entry.factor == -1 ? std::optional(entry.core) : std::nullopt;
+    return is_op(entry.core, Op::log) ? std::optional(terms_[entry.core].parts[0].core) : std::nullopt;
+}
+
+// Leaves out m and -m, or e^m and e^-m, beside a sum that m shifts.
+void Canon::drop_shifts(std::vector<Scaled>& list, Entries entries, DType dtype) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        const auto shift = shift_in(list[i], entries);
+        if (!shift || shift->factor >= 0 || !is_op(shift->core, Op::max_reduce)) continue;
+        const auto opposite = std::find_if(list.begin(), list.end(), [&](const Scaled& entry) {
+            const auto other = shift_in(entry, entries);
+            return other && same(*other, negated(*shift));
         });
-        const bool is_shift = opposite != powers.end() &&
-                              std::any_of(powers.begin(), powers.end(),
-                                          [&](const Scaled& p) { return p.factor == -1 && shifts(a, p.core, dtype); });
+        const bool is_shift = opposite != list.end() && std::any_of(list.begin(), list.end(), [&](const Scaled& entry) {
+                                  const auto total = total_in(entry, entries);
+                                  return total && shifts(*shift, *total, dtype);
+                              });
         if (!is_shift) continue;
-        const auto other = static_cast<std::size_t>(opposite - powers.begin());
-        powers.erase(powers.begin() + static_cast<std::ptrdiff_t>(std::max(i, other)));
-        powers.erase(powers.begin() + static_cast<std::ptrdiff_t>(std::min(i, other)));
-        return drop_shifts(powers, dtype);
+        const auto other = static_cast<std::size_t>(opposite - list.begin());
+        list.erase(list.begin() + static_cast<std::ptrdiff_t>(std::max(i, other)));
+        list.erase(list.begin() + static_cast<std::ptrdiff_t>(std::min(i, other)));
+        return drop_shifts(list, entries, dtype);
     }
 }
 
@@ -169,25 +181,6 @@ void Canon::drop_logistic(std::vector<Scaled>& powers) {
         if (!is_whole) continue;
         powers = std::move(rest);
         return;
-    }
-}
-
-// Leaves out m and -m beside the logarithm of a sum that m shifts.
-void Canon::drop_shift_terms(std::vector<Scaled>& terms, DType dtype) {
-    for (std::size_t i = 0; i < terms.size(); ++i) {
-        const Scaled a = terms[i];
-        if (a.factor >= 0 || !is_op(a.core, Op::max_reduce)) continue;
-        const auto opposite = std::find_if(terms.begin(), terms.end(), [&](const Scaled& term) {
-            return same(term, {-a.factor, a.core});
-        });
-        const bool is_shift = opposite != terms.end() && std::any_of(terms.begin(), terms.end(), [&](const Scaled& t) {
-                                  return is_op(t.core, Op::log) && shifts(a, terms_[t.core].parts[0].core, dtype);
-                              });
-        if (!is_shift) continue;
-        const auto other = static_cast<std::size_t>(opposite - terms.begin());
-        terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(std::max(i, other)));
-        terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(std::min(i, other)));
-        return drop_shift_terms(terms, dtype);
     }
 }
 

@@ -124,8 +124,7 @@ std::size_t Matcher::name_of(CanonId unknown) const {
 
 // True unless the value of `op` would stay whole in all that is computed from it and the graph has it not.
 bool Matcher::stands(const Pattern& pattern, ir::Op op, CanonId core) const {
-    const std::uint64_t mark = std::uint64_t{1} << static_cast<unsigned>(mark_of(op));
-    if (!canon::stays_whole(op) || (pattern.vanishing & mark) != 0 || core < known_terms_) return true;
+    if (!canon::stays_whole(op) || (pattern.vanishing & mark_of(op)) != 0 || core < known_terms_) return true;
     const Term& term = forms_.canon().term(core);
     return term.kind == TermKind::product && std::all_of(term.parts.begin(), term.parts.end(), [&](const Scaled& part) {
                const Term& inner = forms_.canon().term(part.core);

@@ -69,7 +69,7 @@ void outline(Pattern& pattern) {
     const std::uint64_t kept = ops_in(canon, root);
     for (const ir::Node& node : pattern.skeleton.graph->nodes()) {
         pattern.is_opened = pattern.is_opened || canon::is_exponential(node.op);
-        const std::uint64_t mark = std::uint64_t{1} << static_cast<unsigned>(mark_of(node.op));
+        const std::uint64_t mark = mark_of(node.op);
         if (canon::stays_whole(node.op) && (kept & mark) == 0) pattern.vanishing |= mark;
     }
     const std::vector<Place> places = places_in(canon, root);
@@ -182,7 +182,7 @@ std::uint64_t ops_in(const Canon& canon, CanonId core) {
         if (seen[at]) continue;
         seen[at] = true;
         const Term& term = canon.term(at);
-        if (term.kind == TermKind::op) ops |= std::uint64_t{1} << static_cast<unsigned>(mark_of(term.op));
+        if (term.kind == TermKind::op) ops |= mark_of(term.op);
         for (const Scaled& part : term.parts) open.push_back(part.core);
     }
     return ops;

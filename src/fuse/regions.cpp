@@ -19,7 +19,7 @@ constexpr std::size_t most_nodes = 40;
 bool is_arithmetic(const ir::Node& node) { return ir::info(node.op).form == ir::Form::open; }
 
 static_assert(ir::op_rows.size() <= 64, "marks are bits of one number");
-ir::Op mark_of(ir::Op op) { return canon::shown_as(op); }
+std::uint64_t mark_of(ir::Op op) { return std::uint64_t{1} << static_cast<unsigned>(canon::shown_as(op)); }
 
 const Region& Regions::from(NodeId entry) {
     std::optional<Region>& known = regions_[entry];
@@ -29,7 +29,7 @@ const Region& Regions::from(NodeId entry) {
     for (std::size_t i = 0; i < region.nodes.size(); ++i) {
         const ir::Node& node = graph_.node(region.nodes[i]);
         if (!is_arithmetic(node)) {
-            if (!node.operands.empty()) region.marks |= std::uint64_t{1} << static_cast<unsigned>(mark_of(node.op));
+            if (!node.operands.empty()) region.marks |= mark_of(node.op);
             continue;
         }
         for (const NodeId operand : node.operands)

@@ -18,8 +18,8 @@ struct Region {
     std::uint64_t marks = 0;        ///< bit mark_of(op) for each op on the rim that has operands
 };
 
-/// The op that a mark is looked for as: tanh is spelled with exp and the other way round.
-ir::Op mark_of(ir::Op op);
+/// The bit of an op in a set of marks. Ops that are spelled with each other share one: tanh and exp.
+std::uint64_t mark_of(ir::Op op);
 
 /// True for ops a region goes through.
 bool is_arithmetic(const ir::Node& node);

@@ -66,8 +66,7 @@ private:
                 lay_beside(mark, {graph_.node(candidate).operands[1], graph_.node(candidate).operands[0]}, at, next);
             if (done()) break;
         }
-        const std::uint64_t bit = std::uint64_t{1} << static_cast<unsigned>(mark_of(mark.op));
-        if (!done() && (pattern_.vanishing & bit) != 0) lay(at, next + 1);
+        if (!done() && (pattern_.vanishing & mark_of(mark.op)) != 0) lay(at, next + 1);
         marks_.pop_back();
     }
 

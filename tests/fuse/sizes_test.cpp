@@ -96,5 +96,33 @@ TEST_F(FuseSizes, WhatIsSolvedOnceIsBoundForTheNext) {
     EXPECT_EQ(fits(pattern("f32[G*R]"), "f32[8]"), "bound") << "two unknown at once";
 }
 
+TEST_F(FuseSizes, ForgetsWhatALaterOperandBound) {
+    const Pattern p = pattern("f32[R,D] f32[D] f32[R]");
+    const std::vector<TensorDesc> actual = operands("f32[3,4] f32[5] f16[3] f32[4] f32[3]");
+    fuse::Sizes sizes(p);
+    const auto bind = [&](std::size_t operand, std::size_t to) {
+        return sizes.bind(operand, actual[to].dtype, actual[to].shape);
+    };
+    ASSERT_TRUE(bind(0, 0));
+    const std::size_t first = sizes.bound();
+    EXPECT_FALSE(bind(1, 1)) << "5 is not 4";
+    EXPECT_FALSE(bind(2, 2)) << "f16 beside f32";
+    sizes.forget(first);
+    EXPECT_TRUE(bind(1, 3));
+    EXPECT_TRUE(bind(2, 4)) << "3 is R still";
+    sizes.forget(0);
+    EXPECT_TRUE(bind(1, 1)) << "nothing is bound";
+    sizes.forget(0);
+    EXPECT_TRUE(bind(2, 2)) << "not even the dtype";
+}
+
+TEST_F(FuseSizes, WhatMayBeNothingDividesNothing) {
+    const Pattern p = pattern("f32[G] f32[G*R]");
+    EXPECT_EQ(fits(p, "f32[N] f32[3*N]"), "yes");
+    EXPECT_EQ(fits(p, "f32[Z] f32[3*Z]"), "bound") << "for Z = 0 any R would do";
+    EXPECT_EQ(fits(p, "f32[0] f32[0]"), "bound");
+    EXPECT_EQ(fits(p, "f32[Z + 1] f32[3*Z + 3]"), "yes");
+}
+
 }  // namespace
 }  // namespace cairn::test

@@ -1,0 +1,92 @@
+#include "fuse/calls.hpp"
+
+#include "cairn/composites.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cairn::test {
+namespace {
+
+/// A product minus `eps`, for rows of at least two elements and an `eps` of at least 0; how often it is asked is
+/// counted.
+class FuseCalls : public testing::Test {
+protected:
+    FuseCalls() { asked = 0; }
+    Definition scaled_minus() {
+        return {"test",
+                [this](std::span<const Tensor> operands, const Attributes& attributes) {
+                    ++asked;
+                    if (operands[0].shape().back() == Dim(1) || attributes.number("eps") < 0)
+                        throw Error(ErrorKind::argument, "test", "refused");
+                    return std::vector<Tensor>{operands[0] * operands[1] - attributes.number("eps")};
+                },
+                {"test eps=? | f32[R,D] f32[D]"}};
+    }
+    Attributes eps(double number) { return {{"eps", number}}; }
+
+    int asked = 0;
+    Definition definition = scaled_minus();
+    std::vector<fuse::Pattern> patterns = fuse::make_patterns({&definition, 1});
+    Graph g{"g"};
+    ir::NodeId x = g.input("x", DType::f32, {2, 3}).id(), y = g.input("y", DType::f32, {2, 3}).id(),
+               row = g.input("row", DType::f32, {3}).id(), other = g.input("other", DType::f32, {5}).id(),
+               thin = g.input("thin", DType::f32, {2, 1}).id(), one = g.input("one", DType::f32, {1}).id(),
+               whole = g.input("whole", DType::i32, {2, 3}).id();
+    const ir::GraphData& graph = *g.data();
+    fuse::NodeTypes types{graph};
+    fuse::Instances instances{graph.symbols()};
+    fuse::Calls calls{patterns.front(), graph, types, instances};
+};
+
+TEST_F(FuseCalls, NodesOfOneDtypeAndShapeAreOfOneType) {
+    EXPECT_EQ(types.of(x), types.of(y));
+    EXPECT_NE(types.of(x), types.of(row));
+    EXPECT_NE(types.of(x), types.of(whole));
+    EXPECT_EQ(types.count(), 6U);
+}
+
+TEST_F(FuseCalls, AnOperandAloneIsJudgedByItsType) {
+    EXPECT_TRUE(calls.may_be(0, x));
+    EXPECT_TRUE(calls.may_be(0, y)) << "as x";
+    EXPECT_FALSE(calls.may_be(0, whole));
+    EXPECT_FALSE(calls.may_be(0, row)) << "too few axes";
+    EXPECT_TRUE(calls.may_be(1, other)) << "nothing tells what D is";
+    EXPECT_EQ(calls.sizes().bound(), 0U);
+}
+
+TEST_F(FuseCalls, AreTheSameForOperandsOfTheSameTypes) {
+    const ir::NodeId first[] = {x, row}, second[] = {y, row}, third[] = {thin, one};
+    EXPECT_EQ(&calls.of(first), &calls.of(second));
+    EXPECT_NE(&calls.of(first), &calls.of(third));
+    EXPECT_TRUE(calls.of(first).fits);
+}
+
+TEST_F(FuseCalls, ADefinitionIsAskedOnceForEachNumber) {
+    const ir::NodeId operands[] = {x, row};
+    fuse::Call& call = calls.of(operands);
+    const fuse::Instance* half = calls.instance(call, eps(0.5));
+    ASSERT_NE(half, nullptr);
+    EXPECT_EQ(calls.instance(call, eps(0.5)), half);
+    EXPECT_NE(calls.instance(call, eps(0.25)), half);
+    EXPECT_EQ(asked, 2);
+    EXPECT_TRUE(calls.may_make(call, y));
+    EXPECT_FALSE(calls.may_make(call, thin));
+}
+
+TEST_F(FuseCalls, ARefusedNumberIsNoFaultOfTheOperands) {
+    const ir::NodeId operands[] = {x, row};
+    fuse::Call& call = calls.of(operands);
+    EXPECT_EQ(calls.instance(call, eps(-1)), nullptr);
+    EXPECT_FALSE(call.is_refused);
+    EXPECT_NE(calls.instance(call, eps(1)), nullptr);
+}
+
+TEST_F(FuseCalls, RefusedOperandsAreNotTriedWithFurtherNumbers) {
+    const ir::NodeId operands[] = {thin, one};
+    fuse::Call& call = calls.of(operands);
+    for (int i = 0; i < 10; ++i) EXPECT_EQ(calls.instance(call, eps(i)), nullptr);
+    EXPECT_EQ(asked, 2) << "with the number asked for, and with one that suits the pattern";
+}
+
+}  // namespace
+}  // namespace cairn::test
