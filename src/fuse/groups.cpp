@@ -36,8 +36,13 @@ bool contains(const std::vector<T>& list, const T& id) {
 
 // The members in topological order, the root last, and what they read.
 struct Groups::Group {
+    explicit Group(NodeId at) : root(at) {}
+
     NodeId root;
     std::vector<NodeId> members, reads, inputs, constants;
+    std::vector<NodeId> open;  // reads that may be taken in and have not been refused
+    bool has_shared = false;   // a producer that is read elsewhere too was looked at
+    bool read_again = false;   // one was refused for what it reads
 };
 
 // How much the members of a group read: tensors, and those as large as the root; the rest are numbers.
@@ -81,16 +86,6 @@ bool Groups::joins(NodeId producer, NodeId root) const {
     return facts.elementwise && (facts.shape == facts_[root].shape || facts.cheap);
 }
 
-// The newest producer that the group may take in and has not refused yet.
-std::optional<NodeId> Groups::next_producer(const Group& group, Shared shared) const {
-    std::optional<NodeId> next;
-    for (const NodeId id : group.reads) {
-        if (next && id < *next) continue;
-        if (part_of(id) == Part::read && joins(id, group.root) && (shared != Shared::read || uses_[id] == 1)) next = id;
-    }
-    return next;
-}
-
 // The rim once `producer` is a member.
 Groups::Rim Groups::widened(Rim rim, NodeId producer, const Group& group) const {
     const Facts& root = facts_[group.root];
@@ -104,7 +99,7 @@ Groups::Rim Groups::widened(Rim rim, NodeId producer, const Group& group) const 
     return rim;
 }
 
-void Groups::take(NodeId producer, Group& group) {
+void Groups::take(NodeId producer, Group& group, Shared shared) {
     group.members.push_back(producer);
     if (producer != group.root) group.reads.erase(std::find(group.reads.begin(), group.reads.end(), producer));
     set_part(producer, Part::member);
@@ -112,6 +107,8 @@ void Groups::take(NodeId producer, Group& group) {
         if (part_of(operand) == Part::none) {
             group.reads.push_back(operand);
             set_part(operand, Part::read);
+            if (joins(operand, group.root) && (shared != Shared::read || uses_[operand] == 1))
+                group.open.push_back(operand);
         }
 }
 
@@ -119,21 +116,27 @@ void Groups::take(NodeId producer, Group& group) {
 bool Groups::grow(Group& group, Shared shared) {
     ++group_;
     Rim rim = widened({}, group.root, group);
-    take(group.root, group);
-    while (const auto next = next_producer(group, shared)) {
-        const auto late = [&](NodeId input) { return input != *next && ancestors_.may_rest_on(input, *next); };
+    take(group.root, group, shared);
+    while (!group.open.empty()) {
+        const auto newest = std::max_element(group.open.begin(), group.open.end());
+        const NodeId next = *newest;
+        *newest = group.open.back();
+        group.open.pop_back();
+        const auto late = [&](NodeId input) { return input != next && ancestors_.may_rest_on(input, next); };
         const auto provided = [&] {
-            return shared == Shared::provide && facts_[*next].shape == facts_[group.root].shape &&
+            return shared == Shared::provide && facts_[next].shape == facts_[group.root].shape &&
                    std::none_of(group.reads.begin(), group.reads.end(), late);
         };
-        const Rim wider = widened(rim, *next, group);
-        const bool again = uses_[*next] > 1 && wider.large > rim.large;
+        const Rim wider = widened(rim, next, group);
+        const bool again = uses_[next] > 1 && wider.large > rim.large;
+        group.has_shared = group.has_shared || uses_[next] > 1;
+        group.read_again = group.read_again || again;
         if (wider.inputs > most_inputs || group.members.size() + 1 + (wider.reads - wider.inputs) > most_steps ||
             (again && !provided())) {
-            set_part(*next, Part::refused);
+            set_part(next, Part::refused);
             continue;
         }
-        take(*next, group);
+        take(next, group, shared);
         rim = wider;
     }
     std::sort(group.members.begin(), group.members.end());
@@ -230,20 +233,27 @@ std::vector<std::vector<Tile>> Groups::all(const std::vector<bool>& wanted) {
     return tiles;
 }
 
+// The ways to treat shared values part where there is one; until then they make the same group.
 void Groups::at(NodeId root, std::vector<Tile>& tiles, std::vector<bool>& passed) {
     if (!facts_[root].elementwise) return;
-    std::vector<std::vector<NodeId>> known;
-    for (const Shared shared : {Shared::recompute, Shared::read, Shared::provide}) {
-        Group group{root, {}, {}, {}, {}};
-        if (!grow(group, shared)) continue;
-        std::vector<NodeId> outputs;
-        if (shared == Shared::provide) outputs = shared_values(group);
-        if (outputs.empty() && contains(known, group.members)) continue;
-        outputs.push_back(root);
+    const auto add = [&](const Group& group, const std::vector<NodeId>& outputs) {
         tiles.push_back(tile_of(group, outputs));
         pass_over(group, passed);
-        known.push_back(std::move(group.members));
-    }
+    };
+    Group first(root), reading(root), providing(root);
+    const bool is_first = grow(first, Shared::recompute);
+    if (is_first) add(first, {root});
+    const bool is_reading =
+        first.has_shared && grow(reading, Shared::read) && !(is_first && reading.members == first.members);
+    if (is_reading) add(reading, {root});
+    if (first.read_again ? !grow(providing, Shared::provide) : !is_first) return;
+    const Group& group = first.read_again ? providing : first;
+    std::vector<NodeId> outputs = shared_values(group);
+    const bool is_known =
+        (is_first && group.members == first.members) || (is_reading && group.members == reading.members);
+    if (outputs.empty() && is_known) return;
+    outputs.push_back(root);
+    add(group, outputs);
 }
 
 }  // namespace cairn::inline v0::fuse

@@ -5,7 +5,6 @@
 #include "fuse/tiles.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <stop_token>
 #include <vector>
 
@@ -46,9 +45,8 @@ private:
     void at(ir::NodeId root, std::vector<Tile>& tiles, std::vector<bool>& passed);
     bool joins(ir::NodeId producer, ir::NodeId root) const;
     bool grow(Group& group, Shared shared);
-    std::optional<ir::NodeId> next_producer(const Group& group, Shared shared) const;
     Rim widened(Rim rim, ir::NodeId producer, const Group& group) const;
-    void take(ir::NodeId producer, Group& group);
+    void take(ir::NodeId producer, Group& group, Shared shared);
     void list_reads(Group& group);
     Tile tile_of(const Group& group, const std::vector<ir::NodeId>& outputs);
     std::vector<ir::NodeId> shared_values(const Group& group);
