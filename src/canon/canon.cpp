@@ -4,6 +4,7 @@
 #include "types/hash.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <utility>
@@ -81,25 +82,30 @@ Scaled Canon::concat(const Node& node, Parts operands) {
     return {factor, op_term(node.op, node.dtype, trimmed_shape(node.shape), parts, &node.attributes)};
 }
 
-// Ops that are written with others, and what carries signs or factors to the front.
+// Ops that are written with others, then what carries signs or factors to the front.
 Scaled Canon::real(Op op, DType dtype, const Attributes& attributes, Parts x) {
-    switch (op) {
-        case Op::neg: return negated(x[0]);
-        case Op::add: return add({x[0], x[1]}, dtype);
-        case Op::sub: return add({x[0], negated(x[1])}, dtype);
-        case Op::mul: return multiply(x[0], x[1]);
-        case Op::div: return multiply(x[0], power(x[1], -1));
-        case Op::sqrt: return power(x[0], 0.5);
-        case Op::rsqrt: return power(x[0], -0.5);
-        case Op::exp: return exponential(x[0], dtype);
-        case Op::log: return logarithm(x[0], dtype);
-        case Op::max: return larger(x[0], x[1], dtype);
-        case Op::min: return negated(larger(negated(x[0]), negated(x[1]), dtype));
-        case Op::pow:
-            if (terms_[x[1].core].kind == TermKind::one) return power(x[0], x[1].factor);
-            break;
-        default: break;
-    }
+    static constexpr auto laws = std::to_array<ir::OpEntry<Law>>({
+        {Op::neg, [](Canon&, DType, Parts of) { return negated(of[0]); }},
+        {Op::add,
+         [](Canon& canon, DType type, Parts of) {
+             return canon.add({of[0], of[1]}, type);
+         }},
+        {Op::sub,
+         [](Canon& canon, DType type, Parts of) {
+             return canon.add({of[0], negated(of[1])}, type);
+         }},
+        {Op::mul, [](Canon& canon, DType, Parts of) { return canon.multiply(of[0], of[1]); }},
+        {Op::div, [](Canon& canon, DType, Parts of) { return canon.multiply(of[0], canon.power(of[1], -1)); }},
+        {Op::sqrt, [](Canon& canon, DType, Parts of) { return canon.power(of[0], 0.5); }},
+        {Op::rsqrt, [](Canon& canon, DType, Parts of) { return canon.power(of[0], -0.5); }},
+        {Op::exp, [](Canon& canon, DType type, Parts of) { return canon.exponential(of[0], type); }},
+        {Op::log, [](Canon& canon, DType type, Parts of) { return canon.logarithm(of[0], type); }},
+        {Op::max, [](Canon& canon, DType type, Parts of) { return canon.larger(of[0], of[1], type); }},
+        {Op::min, [](Canon& canon, DType type,
+                     Parts of) { return negated(canon.larger(negated(of[0]), negated(of[1]), type)); }},
+    });
+    if (const Law* law = ir::find_entry(laws, op)) return (*law)(*this, dtype, x);
+    if (op == Op::pow && terms_[x[1].core].kind == TermKind::one) return power(x[0], x[1].factor);
     const auto of_part = [&](double front, double inside) {
         return Scaled{front, op_term(op, dtype, terms_[x[0].core].shape, {{inside, x[0].core}})};
     };
@@ -110,19 +116,24 @@ Scaled Canon::real(Op op, DType dtype, const Attributes& attributes, Parts x) {
 }
 
 Scaled Canon::apply(Op op, DType dtype, const Attributes& attributes, Parts x) {
-    switch (op) {
-        case Op::logical_and: return both({x.begin(), x.end()});
-        case Op::logical_or: return negated(both({negated(x[0]), negated(x[1])}));
-        case Op::logical_not: return negated(x[0]);
-        case Op::where: return choose(x[0], x[1], x[2], dtype);
-        case Op::cast:
-            if (auto counted = counted_in(dtype, x[0])) return from_affine(std::move(*counted), dtype);
-            break;
-        default:
-            if (ir::info(op).has(ir::Fact::compares)) return compare(op, x[0], x[1]);
-            if (is_float(dtype)) return real(op, dtype, attributes, x);
-            if (dtype != DType::boolean) return integer(op, dtype, attributes, x);
-    }
+    static constexpr auto laws = std::to_array<ir::OpEntry<Law>>({
+        {Op::logical_and,
+         [](Canon& canon, DType, Parts of) {
+             return canon.both({of.begin(), of.end()});
+         }},
+        {Op::logical_or,
+         [](Canon& canon, DType, Parts of) {
+             return negated(canon.both({negated(of[0]), negated(of[1])}));
+         }},
+        {Op::logical_not, [](Canon&, DType, Parts of) { return negated(of[0]); }},
+        {Op::where, [](Canon& canon, DType type, Parts of) { return canon.choose(of[0], of[1], of[2], type); }},
+    });
+    if (const Law* law = ir::find_entry(laws, op)) return (*law)(*this, dtype, x);
+    if (ir::info(op).has(ir::Fact::compares)) return compare(op, x[0], x[1]);
+    if (op == Op::cast)
+        if (auto counted = counted_in(dtype, x[0])) return from_affine(std::move(*counted), dtype);
+    const bool is_arithmetic = op != Op::cast && dtype != DType::boolean;
+    if (is_arithmetic) return is_float(dtype) ? real(op, dtype, attributes, x) : integer(op, dtype, attributes, x);
     return {1, op_term(op, dtype, joint_shape(x), x, &attributes)};
 }
 
@@ -164,27 +175,15 @@ Scaled Canon::of(const Node& node, ir::NodeId id, Parts x) {
 
 Scaled Canon::made_of(const Node& node, ir::NodeId id, Parts x) {
     const bool real = is_float(node.dtype);
-    switch (node.op) {
-        case Op::constant: return node.wide ? of_leaf(node, id) : constant(node);
-        case Op::reshape:
-        case Op::transpose: return move(node, x[0]);
-        case Op::concat: return concat(node, x);
-        case Op::iota:
-            if (!real) return counting(node);
-            break;
-        case Op::sum:
-            if (real) return summed(node, x[0]);
-            break;
-        case Op::matmul:
-            if (real) return multiply_matrices(x[0], x[1]);
-            break;
-        case Op::max_reduce:
-            if (real) return largest(node, x[0]);
-            break;
-        default: break;
-    }
+    if (node.op == Op::constant) return node.wide ? of_leaf(node, id) : constant(node);
+    if (node.op == Op::iota && !real) return counting(node);
     if (ir::is_given(node) || ir::is(node, ir::OpClass::effect)) return of_leaf(node, id);
+    if (node.op == Op::reshape || node.op == Op::transpose) return move(node, x[0]);
+    if (node.op == Op::concat) return concat(node, x);
     if (ir::is(node, ir::OpClass::elementwise)) return apply(node.op, node.dtype, node.attributes, x);
+    if (node.op == Op::sum && real) return summed(node, x[0]);
+    if (node.op == Op::matmul && real) return multiply_matrices(x[0], x[1]);
+    if (node.op == Op::max_reduce && real) return largest(node, x[0]);
     if (ir::info(node.op).has(ir::Fact::linear) && (real || node.dtype == DType::boolean))
         return with_factor_outside(node, x);
     return of_whole(node, x);

@@ -72,6 +72,8 @@ private:
         Scaled result;
     };
 
+    /// The form of an op on operands, of this dtype.
+    using Law = Scaled (*)(Canon& canon, DType dtype, std::span<const Scaled> operands);
     /// What an op made of operands that it needs nothing beside.
     struct Result {
         ir::Op op = ir::Op::constant;
