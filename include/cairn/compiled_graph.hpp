@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cairn/context.hpp"
+#include "cairn/elements.hpp"
 #include "cairn/weights.hpp"
 
 #include <concepts>
@@ -38,60 +39,17 @@ struct OutputView {
     std::span<const std::int64_t> shape;  ///< dense, row-major
 
     /// The elements as T; throws Error(argument) when T is not the dtype's C++ type (f16 and bf16: std::uint16_t).
-    template <typename T>
+    template <detail::Element T>
     std::span<const T> as() const {
-        check(sizeof(T), std::is_floating_point_v<T>);
+        check(detail::dtype_of<T>());
         std::size_t count = 1;
         for (const std::int64_t size : shape) count *= static_cast<std::size_t>(size);
         return {static_cast<const T*>(data), count};
     }
 
 private:
-    CAIRN_API void check(std::size_t size, bool floating) const;
+    CAIRN_API void check(DType given) const;
 };
-
-namespace detail {
-
-/// The C++ types that elements have: float, double, bool, std::int8_t, std::int32_t, std::int64_t, std::uint8_t, and
-/// std::uint16_t for the bits of f16 and bf16.
-template <typename T>
-concept Element = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, bool> ||
-    std::same_as<T, std::uint8_t> || std::same_as<T, std::uint16_t> || std::same_as<T, std::int8_t> ||
-    (std::signed_integral<T> && !std::same_as<T, char> && sizeof(T) >= 4);
-
-/// The dtype whose elements are T; f16 for std::uint16_t.
-template <Element T>
-constexpr DType dtype_of() noexcept {
-    if (std::same_as<T, bool>) return DType::boolean;
-    if (std::floating_point<T>) return sizeof(T) == 4 ? DType::f32 : DType::f64;
-    if (std::unsigned_integral<T>) return sizeof(T) == 1 ? DType::u8 : DType::f16;
-    return sizeof(T) == 1 ? DType::i8 : sizeof(T) == 4 ? DType::i32 : DType::i64;
-}
-
-/// Elements one after another in memory: a span, vector, array or C array of an Element.
-template <typename R>
-concept Elements =
-    std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && Element<std::ranges::range_value_t<R>>;
-/// The same, and they may be written.
-template <typename R>
-concept WritableElements = Elements<R> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
-
-/// Elements with their type forgotten.
-struct ElementSpan {
-    const void* data = nullptr;
-    std::size_t count = 0;
-    DType dtype = DType::f32;   ///< f16 stands for f16 and bf16
-    bool is_temporary = false;  ///< gone when the call has returned: to be copied
-};
-
-/// What `range` holds, and whether it outlives the call.
-template <Elements R>
-ElementSpan elements_of(R&& range) {
-    return {std::ranges::data(range), static_cast<std::size_t>(std::ranges::size(range)),
-            dtype_of<std::ranges::range_value_t<R>>(), !std::ranges::borrowed_range<R>};
-}
-
-}  // namespace detail
 
 /// One row of a memory report.
 struct BufferMemory {

@@ -1,6 +1,7 @@
 #include "runtime/compiled_graph.hpp"
 
 #include "runtime/input_data.hpp"
+#include "types/elements.hpp"
 
 #include <fmt/format.h>
 
@@ -47,9 +48,10 @@ private:
 
 }  // namespace
 
-void OutputView::check(std::size_t size, bool floating) const {
-    const bool same = size == size_of(dtype) && floating == (dtype == DType::f32 || dtype == DType::f64);
-    if (!same) throw Error(ErrorKind::argument, "output", fmt::format("its elements are {}", to_string(dtype)));
+void OutputView::check(DType given) const {
+    if (types::is_made_of(dtype, given)) return;
+    throw Error(ErrorKind::argument, "output",
+                fmt::format("its elements are {}, asked for as {}", to_string(dtype), types::element_text(given)));
 }
 
 CompiledGraph::CompiledGraph(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}

@@ -1,5 +1,7 @@
 #include "runtime/input_data.hpp"
 
+#include "types/elements.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -141,11 +143,10 @@ std::vector<std::int64_t> solve_shape(Instance& instance, const program::Port& p
 
 void check_dtype(std::string_view part, std::string_view kind, std::string_view name, const TensorDesc& desc,
                  DType given) {
-    const bool is_half = given == DType::f16;
-    if (given == desc.dtype || (is_half && desc.dtype == DType::bf16)) return;
-    throw Error(ErrorKind::argument, part,
-                fmt::format("{} \"{}\" is {}, got elements of {}", kind, name, to_string(desc),
-                            is_half ? "f16 or bf16 (std::uint16_t)" : to_string(given)));
+    if (types::is_made_of(desc.dtype, given)) return;
+    throw Error(
+        ErrorKind::argument, part,
+        fmt::format("{} \"{}\" is {}, got elements of {}", kind, name, to_string(desc), types::element_text(given)));
 }
 
 void set_size(Instance& instance, std::string_view symbol, std::int64_t value) {

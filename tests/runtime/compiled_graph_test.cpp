@@ -162,9 +162,43 @@ TEST(CompiledGraph, WrongCallsAreOneSentence) {
     model.set("N", 2);
     model.run();
     EXPECT_EQ(message([&] { (void)model.output("q"); }), "[output] there is no output called \"q\"");
-    EXPECT_EQ(message([&] { (void)model.output("y").as<double>(); }), "[output] its elements are f32");
+    EXPECT_EQ(message([&] { (void)model.output("y").as<double>(); }),
+              "[output] its elements are f32, asked for as f64");
     EXPECT_EQ(message([&] { model.rewind("N", 0); }), "[rewind] N is not the length of a state");
     expect_near(model.output("y").as<float>(), layer.expected(x));
+}
+
+/// The dtypes whose elements can be looked at as a C++ type.
+template <typename T>
+std::string shown_as(const CompiledGraph& model) {
+    std::string shown;
+    for (const char* name : {"f64", "f32", "f16", "bf16", "i64", "i32", "i8", "u8", "bool"})
+        if (message([&] { (void)model.output(name).as<T>(); }) == "nothing was thrown")
+            shown += std::string(" ") + name;
+    return shown;
+}
+
+TEST(CompiledGraph, ResultsAreShownAsTheirOwnTypeAlone) {
+    Graph g;
+    const Tensor x = g.input("x", DType::f32, {2});
+    for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i64, DType::i32, DType::i8,
+                              DType::u8, DType::boolean})
+        g.output(to_string(dtype), dtype == DType::f32 ? x + 1 : cast(x, dtype));
+    CompiledGraph model = compile(g, Context());
+    model.set("x", {1.0F, 2.0F});
+    model.run();
+    EXPECT_EQ(shown_as<double>(model), " f64");
+    EXPECT_EQ(shown_as<float>(model), " f32");
+    EXPECT_EQ(shown_as<std::uint16_t>(model), " f16 bf16");
+    EXPECT_EQ(shown_as<std::int64_t>(model), " i64");
+    EXPECT_EQ(shown_as<std::int32_t>(model), " i32");
+    EXPECT_EQ(shown_as<std::int8_t>(model), " i8");
+    EXPECT_EQ(shown_as<std::uint8_t>(model), " u8");
+    EXPECT_EQ(shown_as<bool>(model), " bool");
+    EXPECT_EQ(message([&] { (void)model.output("u8").as<std::int8_t>(); }),
+              "[output] its elements are u8, asked for as i8");
+    EXPECT_EQ(message([&] { (void)model.output("bool").as<std::uint16_t>(); }),
+              "[output] its elements are bool, asked for as f16 or bf16 (std::uint16_t)");
 }
 
 TEST(CompiledGraph, SavedProgramsLoadAndGiveTheSameBits) {

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "cairn/types.hpp"
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <ranges>
+#include <type_traits>
+
+/// How the C++ types of elements and the dtypes belong together, wherever elements are handed over or shown.
+namespace cairn::inline v0 {
+
+namespace detail {
+
+/// The C++ types that elements have: float, double, bool, std::int8_t, std::int32_t, std::int64_t, std::uint8_t, and
+/// std::uint16_t for the bits of f16 and bf16.
+template <typename T>
+concept Element = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, bool> ||
+    std::same_as<T, std::uint8_t> || std::same_as<T, std::uint16_t> || std::same_as<T, std::int8_t> ||
+    (std::signed_integral<T> && !std::same_as<T, char> && sizeof(T) >= 4);
+
+/// The dtype whose elements are T; f16 for std::uint16_t.
+template <Element T>
+constexpr DType dtype_of() noexcept {
+    if (std::same_as<T, bool>) return DType::boolean;
+    if (std::floating_point<T>) return sizeof(T) == 4 ? DType::f32 : DType::f64;
+    if (std::unsigned_integral<T>) return sizeof(T) == 1 ? DType::u8 : DType::f16;
+    return sizeof(T) == 1 ? DType::i8 : sizeof(T) == 4 ? DType::i32 : DType::i64;
+}
+
+/// Elements one after another in memory: a span, vector, array or C array of an Element.
+template <typename R>
+concept Elements =
+    std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && Element<std::ranges::range_value_t<R>>;
+/// The same, and they may be written.
+template <typename R>
+concept WritableElements = Elements<R> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
+
+/// Elements with their type forgotten.
+struct ElementSpan {
+    const void* data = nullptr;
+    std::size_t count = 0;
+    DType dtype = DType::f32;   ///< f16 stands for f16 and bf16
+    bool is_temporary = false;  ///< gone when the call has returned: to be copied
+};
+
+/// What `range` holds, and whether it outlives the call.
+template <Elements R>
+ElementSpan elements_of(R&& range) {
+    return {std::ranges::data(range), static_cast<std::size_t>(std::ranges::size(range)),
+            dtype_of<std::ranges::range_value_t<R>>(), !std::ranges::borrowed_range<R>};
+}
+
+}  // namespace detail
+
+}  // namespace cairn::inline v0
