@@ -184,6 +184,9 @@ struct AttentionOptions {
     bool causal = false;
     /// Multiplies the scores; 1/sqrt(D) when not given.
     std::optional<double> scale = std::nullopt;
+    /// Scaled scores s become cap * tanh(s / cap) before any mask, so that none is beyond the cap; positive and finite.
+    /// Not capped when not given. (Gemma 2, arXiv 2408.00118.)
+    std::optional<double> softcap = std::nullopt;
     /// The score of a key that may not be seen; the lowest finite number of the dtype when not given. With that a query
     /// that sees no key gets the mean of all values, and one whose seen keys all score -inf the mean of those it does
     /// not see; with -inf both get NaN.

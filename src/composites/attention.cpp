@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <sstream>
 
 namespace cairn::inline v0 {
 namespace {
@@ -58,6 +59,15 @@ Tensor beside_scores(const Tensor& mask, const Sizes& n) {
     return reshape(mask, {m[0], for_all_heads ? Dim(1) : n.key_heads, for_all_heads ? Dim(1) : n.group, m[2], m[3]});
 }
 
+Tensor capped(const CompositeScope& scope, const Tensor& scores, double cap) {
+    if (!(cap > 0 && std::isfinite(cap))) {
+        std::ostringstream text;
+        text << "softcap must be a positive finite number, got " << cap;
+        scope.fail(text.str());
+    }
+    return tanh(scores / cap) * cap;
+}
+
 Tensor attend(const CompositeScope& scope, const Operand& q, const Operand& k, const Operand& v, const Operand* mask,
               const AttentionOptions& options) {
     const Sizes n = check(scope, q, k, v);
@@ -72,6 +82,7 @@ Tensor attend(const CompositeScope& scope, const Operand& q, const Operand& k, c
     const Tensor values = grouped ? reshape(v, {n.batch, n.key_heads, 1, n.keys, out_size}) : v.tensor();
 
     Tensor scores = matmul(queries, swap_axes(keys, -1, -2)) * scale;
+    if (options.softcap) scores = capped(scope, scores, *options.softcap);
     Tensor visible;
     if (options.causal) visible = causal_mask(Graph(q.tensor().graph()), n.queries, n.keys);
     if (mask != nullptr) {

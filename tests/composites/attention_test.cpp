@@ -34,10 +34,12 @@ Numbers by_loops(const Case& n, const Numbers& q, const Numbers& k, const Number
                     for (std::int64_t d = 0; d < n.size; ++d)
                         score += q[at(b, h, t, d, n.heads, n.queries, n.size)] *
                                  k[at(b, g, s, d, n.key_heads, n.keys, n.size)];
+                    score *= scale;
+                    if (n.options.softcap) score = *n.options.softcap * std::tanh(score / *n.options.softcap);
                     const bool hidden = (n.options.causal && s > t + n.keys - n.queries) ||
                                         (!n.mask.empty() && n.mask[static_cast<std::size_t>(b * n.keys + s)] == 0);
                     scores.push_back(hidden ? n.options.masked_score.value_or(std::numeric_limits<double>::lowest())
-                                            : score * scale);
+                                            : score);
                 }
                 const double most = *std::max_element(scores.begin(), scores.end());
                 double total = 0;
@@ -102,6 +104,12 @@ TEST(Attention, GivenMaskedScore) { expect_definition({.options = {.masked_score
 TEST(Attention, InfiniteMaskedScoreGivesNaNWhereNoKeyIsSeen) {
     expect_definition({.options = {.masked_score = -std::numeric_limits<double>::infinity()},
                        .mask = {0, 0, 0, 0, 0, 0, 1, 1, 1, 1}});
+}
+
+TEST(Attention, CappedScores) {
+    expect_definition({.options = {.softcap = 0.5}});
+    expect_definition({.options = {.causal = true, .scale = 3, .softcap = 1.25}, .mask = padding});
+    expect_definition({.key_heads = 2, .options = {.softcap = 50}, .mask = padding});
 }
 
 TEST(Attention, LayersShareOneCausalMask) {
