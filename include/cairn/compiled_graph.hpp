@@ -93,8 +93,8 @@ struct RunOptions {
 
 /// A graph made ready to run: flat programs, one for each bucket of sizes, over one arena, one set of weights and
 /// states. Made by compile() or load(). Movable; each instance is for one thread at a time, different instances may run
-/// at once. While it runs, what would change sizes or data throws Busy, in RunOptions::progress too. A moved-from
-/// object throws Error(argument) wherever it is used.
+/// at once. While it runs, what would change sizes or data, or show a state, throws Busy, in RunOptions::progress too. A
+/// moved-from object throws Error(argument) wherever it is used.
 ///
 ///     CompiledGraph model = compile(graph, context);
 ///     model.bind(weights);

@@ -15,12 +15,6 @@ std::size_t output_index(const runtime::Instance& instance, std::string_view nam
     throw Error(ErrorKind::argument, part, fmt::format("there is no output called \"{}\"", name));
 }
 
-/// What may be changed now: not in a run, whose sink is the caller's code.
-runtime::Instance& idle(runtime::Instance& instance, std::string_view part) {
-    if (instance.running.load(std::memory_order_relaxed)) throw Busy(part);
-    return instance;
-}
-
 /// Lets sizes be tried out: what was set before comes back with its end.
 class SizeOverride {
 public:
@@ -77,7 +71,7 @@ void CompiledGraph::bind(const Safetensors& weights, const ProgressSink& progres
 }
 
 void CompiledGraph::set(std::string_view input, const void* data, std::span<const std::int64_t> shape) {
-    runtime::set_input(idle(valid().instance, "set"), input, data, shape);
+    runtime::set_input(valid().instance.idle("set"), input, data, shape);
 }
 
 void CompiledGraph::set(std::string_view input, const void* data, std::initializer_list<std::int64_t> shape) {
@@ -85,20 +79,20 @@ void CompiledGraph::set(std::string_view input, const void* data, std::initializ
 }
 
 void CompiledGraph::set(std::string_view input, const InputView& view) {
-    runtime::set_input(idle(valid().instance, "set"), input, view);
+    runtime::set_input(valid().instance.idle("set"), input, view);
 }
 
 void CompiledGraph::set_elements(std::string_view input, const detail::ElementSpan& elements,
                                  const std::span<const std::int64_t>* shape) {
-    runtime::set_input(idle(valid().instance, "set"), input, elements, shape);
+    runtime::set_input(valid().instance.idle("set"), input, elements, shape);
 }
 
 void CompiledGraph::set(std::string_view symbol, std::int64_t value) {
-    runtime::set_size(idle(valid().instance, "set"), symbol, value);
+    runtime::set_size(valid().instance.idle("set"), symbol, value);
 }
 
 void CompiledGraph::set_output(std::string_view output, void* data, std::size_t bytes) {
-    runtime::Instance& instance = idle(valid().instance, "set_output");
+    runtime::Instance& instance = valid().instance.idle("set_output");
     instance.outputs[output_index(instance, output, "set_output")] = {data, data == nullptr ? 0 : bytes};
     instance.bucket = -1;
 }
@@ -118,7 +112,7 @@ OutputView CompiledGraph::output(std::string_view name) const {
 }
 
 void CompiledGraph::rewind(std::string_view symbol, std::int64_t length) {
-    idle(valid().instance, "rewind").rewind(symbol, length);
+    valid().instance.idle("rewind").rewind(symbol, length);
 }
 
 CompiledGraph CompiledGraph::instance() const { return CompiledGraph(std::make_unique<State>(valid().instance.core)); }
@@ -126,7 +120,7 @@ CompiledGraph CompiledGraph::instance() const { return CompiledGraph(std::make_u
 MemoryReport CompiledGraph::memory() const { return runtime::memory_report(*valid().instance.core); }
 
 MemoryReport CompiledGraph::memory(std::initializer_list<std::pair<std::string_view, std::int64_t>> sizes) const {
-    runtime::Instance& instance = idle(valid().instance, "memory");
+    runtime::Instance& instance = valid().instance.idle("memory");
     const SizeOverride scope(instance);
     for (runtime::SizeSlot& slot : instance.sizes) slot.value = slot.high;
     for (const auto& [name, value] : sizes) scope.set(name, value);
@@ -136,7 +130,7 @@ MemoryReport CompiledGraph::memory(std::initializer_list<std::pair<std::string_v
 }
 
 void CompiledGraph::reserve(std::span<const std::pair<std::string_view, std::int64_t>> sizes) {
-    runtime::Instance& instance = idle(valid().instance, "reserve");
+    runtime::Instance& instance = valid().instance.idle("reserve");
     const SizeOverride scope(instance);
     for (const auto& [name, value] : sizes) scope.set(name, value);
     instance.reserve();

@@ -59,12 +59,12 @@ std::vector<std::int64_t> shape_of(const runtime::Instance& instance, const prog
 }  // namespace
 
 OutputView CompiledGraph::state(std::string_view name) const {
-    runtime::Instance& instance = valid().instance;
+    runtime::Instance& instance = valid().instance.idle("state");
     return runtime::show_state(instance, runtime::find_state(instance, name, "state"), "state");
 }
 
 void CompiledGraph::set_state(std::string_view state, const void* data, std::span<const std::int64_t> shape) {
-    runtime::Instance& instance = valid().instance;
+    runtime::Instance& instance = valid().instance.idle(set_part);
     set_checked(instance, {runtime::find_state(instance, state, set_part),
                            static_cast<const std::byte*>(data),
                            {shape.begin(), shape.end()}});
@@ -76,7 +76,7 @@ void CompiledGraph::set_state(std::string_view state, const void* data, std::ini
 
 void CompiledGraph::set_state(std::string_view state, const InputView& view) {
     const runtime::HeldView held(view);
-    const runtime::Instance& instance = valid().instance;
+    const runtime::Instance& instance = valid().instance.idle(set_part);
     const auto& port = instance.states[runtime::find_state(instance, state, set_part)].port();
     const auto refuse = [&](const std::string& why) {
         throw Error(ErrorKind::argument, set_part,
@@ -90,17 +90,17 @@ void CompiledGraph::set_state(std::string_view state, const InputView& view) {
 }
 
 void CompiledGraph::set_state_elements(std::string_view state, const detail::ElementSpan& elements) {
-    runtime::Instance& instance = valid().instance;
+    runtime::Instance& instance = valid().instance.idle(set_part);
     const std::size_t s = runtime::find_state(instance, state, set_part);
     const program::StatePort& port = instance.states[s].port();
     runtime::check_dtype(set_part, "state", port.name, port.live, elements.dtype);
     set_checked(instance, {s, static_cast<const std::byte*>(elements.data), shape_of(instance, port, elements.count)});
 }
 
-void CompiledGraph::reset_states() { runtime::reset_states(valid().instance); }
+void CompiledGraph::reset_states() { runtime::reset_states(valid().instance.idle("reset_states")); }
 
 void CompiledGraph::save_states(const std::filesystem::path& path) const {
-    runtime::Instance& instance = valid().instance;
+    runtime::Instance& instance = valid().instance.idle("save_states");
     std::vector<NamedTensor> tensors;
     for (std::size_t s = 0; s < instance.states.size(); ++s) {
         const OutputView live = runtime::show_state(instance, s, "save_states");
@@ -114,7 +114,7 @@ void CompiledGraph::save_states(const std::filesystem::path& path) const {
 }
 
 void CompiledGraph::load_states(const std::filesystem::path& path) {
-    runtime::Instance& instance = valid().instance;
+    runtime::Instance& instance = valid().instance.idle("load_states");
     const Safetensors file = Safetensors::open(path);
     std::string faults;
     const auto fault = [&](const std::string& text) { faults += (faults.empty() ? "" : "; ") + text; };

@@ -98,6 +98,11 @@ Instance::Instance(std::shared_ptr<Core> given)
     for (const program::StatePort& state : first.states) states.emplace_back(first, state);
 }
 
+Instance& Instance::idle(std::string_view part) {
+    if (running.load(std::memory_order_relaxed)) throw Busy(part);
+    return *this;
+}
+
 SizeSlot& Instance::size(std::string_view name) {
     for (SizeSlot& slot : sizes)
         if (slot.name == name) return slot;

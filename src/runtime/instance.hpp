@@ -58,6 +58,9 @@ public:
     void run(const RunOptions& options);
     OutputView output(std::size_t index) const;
     void rewind(std::string_view symbol, std::int64_t length);
+    /// Itself, unless it runs: what may be changed now. Throws Busy from inside a run, whose sinks are the caller's
+    /// code.
+    Instance& idle(std::string_view part);
     /// Touches arena and states for these sizes, whatever bucket they fall into.
     void reserve();
     /// The bucket that is for the sizes set.

@@ -384,5 +384,33 @@ TEST(States, OfASavedProgramAreTheSame) {
     EXPECT_EQ(loaded.state("steps").as<std::int64_t>()[0], 0);
 }
 
+TEST(States, AreNeitherShownNorChangedWhileARunGoesOn) {
+    CompiledGraph model = filled_caches(Context());
+    const std::filesystem::path path = file_of("busy");
+    model.save_states(path);
+    int refused = 0;
+    const auto expect_busy = [&](const std::function<void()>& work) {
+        EXPECT_THROW(work(), Busy);
+        ++refused;
+    };
+    const std::vector<float> k{1, 2}, rows{3, 4};
+    model.set("k", k, {2, 1});
+    model.set("r", rows, {1, 2});
+    RunOptions options;
+    options.progress = [&](const Progress&) {
+        expect_busy([&] { (void)model.state("rows"); });
+        expect_busy([&] { model.set_state("rows", rows); });
+        expect_busy([&] { model.set_state("rows", rows.data(), {1, 2}); });
+        expect_busy([&] { model.set_state("rows", InputView{.data = rows.data(), .shape = {1, 2}}); });
+        expect_busy([&] { model.reset_states(); });
+        expect_busy([&] { model.save_states(path); });
+        expect_busy([&] { model.load_states(path); });
+    };
+    model.run(options);
+    EXPECT_GE(refused, 7);
+    EXPECT_EQ(values(model.state("rows")), (std::vector<float>{5, 6, 7, 8, 50, 60, 3, 4}));
+    std::filesystem::remove(path);
+}
+
 }  // namespace
 }  // namespace cairn
