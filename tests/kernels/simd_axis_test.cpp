@@ -1,3 +1,4 @@
+#include "tests/kernels/expected_rows.hpp"
 #include "tests/kernels/simd_case.hpp"
 
 #include <gtest/gtest.h>
@@ -8,8 +9,6 @@
 namespace cairn::test {
 namespace {
 
-using Column = std::vector<double>;
-
 /// A dense tensor as [outer, length, inner], worked on along the middle.
 struct Sizes {
     std::int64_t outer, length, inner;
@@ -19,47 +18,24 @@ struct Sizes {
     std::int64_t place(std::int64_t column, std::int64_t i) const {
         return (column / inner * length + i) * inner + column % inner;
     }
-    Column column(const Operand& operand, std::int64_t number) const {
-        Column values;
+    Row column(const Operand& operand, std::int64_t number) const {
+        Row values;
         for (std::int64_t i = 0; i < length; ++i) values.push_back(operand.get(place(number, i)));
         return values;
     }
 };
 
-Column softmax(const Column& x) {
-    double m = -INFINITY, sum = 0;
-    for (const double v : x) m = v > m || v != v ? v : m;
-    Column y = x;
-    for (double& v : y) sum += v = std::exp(v - m);
-    for (double& v : y) v /= sum;
-    return y;
-}
-Column log_softmax(const Column& x) {
-    Column y = softmax(x);
-    for (double& v : y) v = std::log(v);
-    return y;
-}
-Column normalized(Column x, bool centered, const Operand* gamma, const Operand* beta) {
-    double mean = 0, square = 0;
-    for (const double v : x) mean += centered ? v / static_cast<double>(x.size()) : 0;
-    for (const double v : x) square += (v - mean) * (v - mean) / static_cast<double>(x.size());
-    for (std::size_t i = 0; i < x.size(); ++i) {
-        const auto place = static_cast<std::int64_t>(i);
-        x[i] = (x[i] - mean) / std::sqrt(square + 0.001) * (gamma != nullptr ? gamma->get(place) : 1) +
-               (beta != nullptr ? beta->get(place) : 0);
-    }
-    return x;
-}
-
-bool is_near(double a, double e, double tolerance) {
-    return std::isnan(e) ? std::isnan(a) : a == e || std::fabs(a - e) <= tolerance * std::max(1.0, std::fabs(e));
+Row row_of(const Operand& operand) {
+    Row values;
+    for (std::int64_t i = 0; i < operand.size(); ++i) values.push_back(operand.get(i));
+    return values;
 }
 
 /// All columns of output 0 are those that `expected` makes of the columns of input 0.
-void expect_columns(const SimdCase& c, const Sizes& sizes, const std::function<Column(const Column&)>& expected,
+void expect_columns(const SimdCase& c, const Sizes& sizes, const std::function<Row(const Row&)>& expected,
                     double tolerance) {
     for (std::int64_t n = 0; n < sizes.outer * sizes.inner; ++n) {
-        const Column e = expected(sizes.column(c.inputs[0], n)), a = sizes.column(c.outputs[0], n);
+        const Row e = expected(sizes.column(c.inputs[0], n)), a = sizes.column(c.outputs[0], n);
         for (std::size_t i = 0; i < e.size(); ++i)
             ASSERT_TRUE(is_near(a[i], e[i], tolerance))
                 << to_string(c.problem) << " column " << n << " element " << i << ": " << a[i] << " for " << e[i];
@@ -88,7 +64,7 @@ TEST_P(SimdAxis, Softmaxes) {
             over.inputs[0] = c.inputs[0].copy();
             over.outputs[0].share(over.inputs[0]);
             c.run(kernel(name), 2);
-            const std::function<Column(const Column&)> expected = name[0] == 's' ? softmax : log_softmax;
+            const auto expected = [&](const Row& x) { return name[0] == 's' ? softmax(x) : log_softmax(x); };
             expect_columns(c, sizes, expected, 2e-6);
             over.run(kernel(name), 3);
             EXPECT_TRUE(over.outputs[0].same_bits(c.outputs[0])) << "in place";
@@ -121,10 +97,9 @@ TEST_P(SimdAxis, NormsWithAndWithoutGammaAndBeta) {
                 SimdCase c(text + " -> f32" + sizes.text());
                 for (Operand& input : c.inputs) input.fill(random);
                 c.run(kernel(name), 2);
-                const auto norm = [&](const Column& x) {
-                    return normalized(x, name == "layer_norm", factors > 0 ? &c.inputs[1] : nullptr,
-                                      factors > 1 ? &c.inputs[2] : nullptr);
-                };
+                const Row gamma = factors > 0 ? row_of(c.inputs[1]) : Row(),
+                          beta = factors > 1 ? row_of(c.inputs[2]) : Row();
+                const auto norm = [&](const Row& x) { return normalized(x, name == "layer_norm", 0.001, gamma, beta); };
                 expect_columns(c, sizes, norm, 1e-5);
             }
 }
@@ -142,8 +117,8 @@ TEST_P(SimdAxis, NormsOfRowsWithoutGammaOrBeta) {
             c.run(kernel(name), 2);
             const Operand& sum = adds ? c.outputs[0] : c.inputs[0];
             for (std::int64_t r = 0; r < 7; ++r) {
-                const Column e =
-                    normalized(sizes.column(sum, r), centered, gamma ? &c.inputs.back() : nullptr, nullptr);
+                const Row e =
+                    normalized(sizes.column(sum, r), centered, 0.001, gamma ? row_of(c.inputs.back()) : Row(), {});
                 for (std::int64_t i = 0; i < 100; ++i)
                     ASSERT_TRUE(is_near(c.outputs.back().get(r * 100 + i), e[static_cast<std::size_t>(i)], 3e-6))
                         << name;

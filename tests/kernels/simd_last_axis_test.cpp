@@ -1,3 +1,4 @@
+#include "tests/kernels/expected_rows.hpp"
 #include "tests/kernels/simd_case.hpp"
 
 #include <gtest/gtest.h>
@@ -8,33 +9,10 @@
 namespace cairn::test {
 namespace {
 
-using Row = std::vector<double>;
-
 Row row_of(const Operand& operand, std::int64_t row, std::int64_t width) {
     Row values;
     for (std::int64_t i = 0; i < width; ++i) values.push_back(operand.get(row * width + i));
     return values;
-}
-
-Row softmax(Row x) {
-    double m = -INFINITY, sum = 0;
-    for (const double v : x) m = v > m || v != v ? v : m;
-    for (double& v : x) sum += v = std::exp(v - m);
-    for (double& v : x) v /= sum;
-    return x;
-}
-Row log_softmax(const Row& x) {
-    Row y = softmax(x);
-    for (double& v : y) v = std::log(v);
-    return y;
-}
-Row normalized(Row x, bool centered, double eps, const Row& gamma, const Row& beta) {
-    double mean = 0, square = 0;
-    for (const double v : x) mean += centered ? v / static_cast<double>(x.size()) : 0;
-    for (const double v : x) square += (v - mean) * (v - mean) / static_cast<double>(x.size());
-    for (std::size_t i = 0; i < x.size(); ++i)
-        x[i] = (x[i] - mean) / std::sqrt(square + eps) * gamma[i] + (beta.empty() ? 0 : beta[i]);
-    return x;
 }
 
 void expect_row(const Operand& actual, std::int64_t row, const Row& expected, double tolerance,
@@ -42,8 +20,7 @@ void expect_row(const Operand& actual, std::int64_t row, const Row& expected, do
     for (std::size_t i = 0; i < expected.size(); ++i) {
         const double a = actual.get(row * static_cast<std::int64_t>(expected.size()) + static_cast<std::int64_t>(i)),
                      e = expected[i];
-        ASSERT_TRUE(std::isnan(e) ? std::isnan(a)
-                                  : a == e || std::fabs(a - e) <= tolerance * std::max(1.0, std::fabs(e)))
+        ASSERT_TRUE(is_near(a, e, tolerance))
             << text << " row " << row << " element " << i << ": " << a << " for " << e;
     }
 }
