@@ -41,11 +41,6 @@ std::string difference_of(const meaning::Value& actual, const meaning::Value& ex
 
 }  // namespace
 
-bool has_attention(const ir::GraphData& graph) {
-    const auto& nodes = graph.nodes();
-    return std::any_of(nodes.begin(), nodes.end(), [](const ir::Node& node) { return node.composite == "attention"; });
-}
-
 ir::GraphData rounded(const ir::GraphData& graph) {
     ir::GraphData result(graph.name(), graph.symbols());
     std::vector<ir::NodeId> map, exact;  // versions of a state stay as they are, for the next version to grow from

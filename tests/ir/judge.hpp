@@ -17,9 +17,6 @@ Judged judge(const ir::GraphData& graph, const meaning::Inputs& inputs);
 /// and anything goes. Integers are equal. The sign of a zero is not looked at.
 std::string difference(const meaning::Results& actual, const Judged& expected);
 
-/// True for graphs with attention, of which docs/numbers.md leaves open what NaN and infinities under a mask do.
-bool has_attention(const ir::GraphData& graph);
-
 /// The same graph with each float result rounded to its dtype, as a machine computes it; without states.
 ir::GraphData rounded(const ir::GraphData& graph);
 

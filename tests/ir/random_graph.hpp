@@ -37,8 +37,8 @@ inline constexpr double error_bound = 2e-4;
 
 /// Inputs, weights and states for a graph at given sizes: floats are eighths in -2..2, integers in -8..8 (0..k-1 where
 /// the name ends in `.below<k>`, as the indices of random graphs do), booleans fair coins. Works for any graph. With
-/// `special_in` > 0 one float in so many is NaN, an infinity, a zero of either sign or subnormal, and as many other
-/// integers are the least or the greatest of their dtype.
+/// `special_in` > 0 one float in so many, but where the name ends so, is NaN, an infinity, a zero of either sign or
+/// subnormal, and as many other integers are the least or the greatest of their dtype.
 meaning::Inputs random_inputs(const ir::GraphData& graph, const std::map<std::string, std::int64_t>& sizes,
                               std::uint64_t seed, int special_in = 0);
 

@@ -35,6 +35,7 @@ private:
     Item leaf(const Shape& shape);
     Tensor integer_input(const Shape& shape, std::int64_t below);
     Tensor boolean_input(const Shape& shape);
+    Tensor added_mask(const Shape& shape);
     const Item& any_float();
     std::optional<Item> exact_float();
     Item partner(const Item& x);

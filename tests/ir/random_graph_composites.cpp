@@ -73,6 +73,11 @@ bool RandomGraphBuilder::spelled_out() {
     }
 }
 
+// Never an infinity, by its name: whether a score that is none shows under what hides it, is not told.
+Tensor RandomGraphBuilder::added_mask(const Shape& shape) {
+    return graph_.input(name("x") + ".below8", options_.dtype, shape);
+}
+
 bool RandomGraphBuilder::attend() {
     const Dim batch = any_size(), queries = any_size(), keys = random_.one_in(2) ? queries : any_size();
     const std::int64_t heads = random_.between(1, 2), group = random_.between(1, 2), size = 2 * random_.between(1, 2);
@@ -82,8 +87,15 @@ bool RandomGraphBuilder::attend() {
     AttentionOptions options;
     options.causal = random_.one_in(2);
     if (random_.one_in(2)) options.scale = 0.25;
-    if (random_.one_in(2)) return keep(attention(q.tensor, k.tensor, v.tensor, options), 2, 400);
-    return keep(attention(q.tensor, k.tensor, v.tensor, boolean_input({batch, keys}), options), 2, 400);
+    if (random_.one_in(4)) options.softcap = 1.5;
+    if (random_.one_in(4)) options.masked_score = -0.5;
+    const int masked = random_.below(4);
+    if (masked == 0) return keep(attention(q.tensor, k.tensor, v.tensor, options), 2, 400);
+    const Dim planes = random_.one_in(2) ? batch : Dim(1), layers = random_.one_in(2) ? heads * group : 1;
+    const Tensor mask = masked == 1   ? boolean_input({batch, keys})
+                        : masked == 2 ? boolean_input({planes, layers, queries, keys})
+                                      : added_mask({planes, layers, queries, keys});
+    return keep(attention(q.tensor, k.tensor, v.tensor, mask, options), 2, 400);
 }
 
 bool RandomGraphBuilder::turn() {

@@ -76,9 +76,8 @@ std::string compared(const Graph& graph, const Trial& trial, const OptionSet& se
     const runtime::ProgramSet programs = runtime::parse_program_set(model.program());
     // Memory of states is the caller's only through save and load; their runs go another way.
     const bool own = set.own_outputs && graph.data()->states().empty();
-    const int special_in = has_attention(*graph.data()) ? 0 : trial.special_in;
     for (const auto& sizes : random_sizes(*graph.data(), trial.sizes, trial.seed)) {
-        const meaning::Inputs inputs = random_inputs(*graph.data(), sizes, trial.seed + 17, special_in);
+        const meaning::Inputs inputs = random_inputs(*graph.data(), sizes, trial.seed + 17, trial.special_in);
         Judged expected;
         try {
             expected = judge(*graph.data(), inputs);

@@ -59,7 +59,6 @@ TEST(CompositePairs, EqualTheInterpreter) {
             const auto set = runtime::parse_program_set(compile(graph, context, {.verify = true}).program());
             for (const std::int64_t rows : {1, 37})
                 for (const int special_in : {0, 60}) {
-                    if (special_in > 0 && has_attention(*graph.data())) continue;
                     const meaning::Inputs inputs = random_inputs(*graph.data(), {{"N", rows}}, 11, special_in);
                     CompiledRun run(set, context, inputs);
                     EXPECT_EQ(difference(run.run(inputs), judge(*graph.data(), inputs)), "") << rows << " rows";
