@@ -72,7 +72,7 @@ struct MemoryReport {
     /// False: finding the largest arena would have taken too long. `arena` is then a bound that holds for all sizes,
     /// and `arena_sizes` are those that need most of all that were looked at.
     bool arena_is_exact = true;
-    std::int64_t constants = 0;
+    std::int64_t constants = 0;         ///< tables and numbers in the programs, and what states begin with
     std::int64_t max_live = 0;          ///< the most that is alive at once in the arena: no plan can need less
     std::vector<BufferMemory> buffers;  ///< of every bucket
 };
@@ -217,8 +217,8 @@ public:
     void set_state(std::string_view state, const R& values) {
         set_state_elements(state, detail::elements_of(values));
     }
-    /// Makes all states what they are in a new instance: those that grow have their least length, and all that is live
-    /// is zero.
+    /// Makes all states what they are in a new instance: those that grow have their least length, those that were given
+    /// elements to begin with hold these, and all else that is live is zero.
     void reset_states();
     /// Writes the live parts of all states to a safetensors file, under their names: a cache that outlives the process.
     /// Throws Error(file) when it cannot be written.
@@ -231,7 +231,7 @@ public:
     void load_states(const std::filesystem::path& path);
 
     /// A second executor of the same programs and weights with its own arena and states, for another thread. Its states
-    /// begin empty: those that grow at their least length, and all that is live zero.
+    /// are what reset_states() makes of them, whatever this one's hold.
     CompiledGraph instance() const;
 
     /// What is needed, known before anything runs, at the sizes that need most.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cairn/elements.hpp"
 #include "cairn/types.hpp"
 
 #include <concepts>
@@ -179,10 +180,29 @@ public:
     /// A state whose axis `axis` has the bare symbol of its live length as its size and `capacity` as its limit.
     State state(std::string_view name, DType dtype, Shape shape, int axis, std::int64_t capacity,
                 std::source_location where = std::source_location::current());
-    /// A state of fixed size, zero before the first run unless CompiledGraph::set_state gives it other contents; its
-    /// shape must be constant, and may be empty: `g.state("step", DType::i64, {})`.
+    /// A state of fixed size, zero before the first run; its shape must be constant, and may be empty:
+    /// `g.state("step", DType::i64, {})`.
     State state(std::string_view name, DType dtype, Shape shape,
                 std::source_location where = std::source_location::current());
+    /// A state of fixed size that begins with these elements: it holds them before the first run, in each new instance,
+    /// and again after CompiledGraph::reset_states. They are copied into the graph, row-major, from any contiguous
+    /// range of the dtype's C++ type (std::uint16_t: the bits of f16 and bf16), or as written down in the call.
+    ///
+    ///     State seed = g.state("seed", DType::i64, {}, {std::int64_t{42}});
+    ///     State mean = g.state("mean", DType::f32, {64}, means);                     // std::vector<float> means of 64
+    ///
+    /// Throws Error(graph) also for elements of another type, and when there are more or fewer than the shape has.
+    template <detail::Elements R>
+    State state(std::string_view name, DType dtype, Shape shape, const R& initial,
+                std::source_location where = std::source_location::current()) {
+        return state_from(name, dtype, std::move(shape), detail::elements_of(initial), where);
+    }
+    template <detail::Element T>
+    State state(std::string_view name, DType dtype, Shape shape, std::initializer_list<T> initial,
+                std::source_location where = std::source_location::current()) {
+        return state_from(name, dtype, std::move(shape), {initial.begin(), initial.size(), detail::dtype_of<T>(), true},
+                          where);
+    }
     /// A tensor with these values (converted to dtype as by `cast`, row-major), kept inside the graph. For small
     /// tables; large ones are weights. Throws Error(graph) when the shape is not constant or has another number of
     /// elements.
@@ -230,6 +250,8 @@ public:
     explicit Graph(std::shared_ptr<ir::GraphData> data) noexcept : data_(std::move(data)) {}
 
 private:
+    State state_from(std::string_view name, DType dtype, Shape shape, const detail::ElementSpan& initial,
+                     std::source_location where);
     Tensor integers(DType dtype, Shape shape, const std::vector<std::int64_t>& values, std::source_location where);
     std::shared_ptr<ir::GraphData> data_;
 };

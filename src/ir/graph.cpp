@@ -5,6 +5,8 @@
 #include "ir/names.hpp"
 #include "ir/number.hpp"
 #include "ir/refuse.hpp"
+#include "types/elements.hpp"
+#include "types/half.hpp"
 
 #include <fmt/format.h>
 
@@ -20,6 +22,39 @@ using ir::refuse;
 const Node& node_of(const Tensor& tensor) {
     if (tensor.empty()) throw Error(ErrorKind::graph, "tensor", "the handle is empty or moved-from");
     return tensor.graph()->node(tensor.id());
+}
+
+/// Elements that are Ts, each made a V by `convert`.
+template <typename T, typename F>
+auto converted(const detail::ElementSpan& elements, F convert) {
+    std::vector<decltype(convert(T{}))> values;
+    values.reserve(elements.count);
+    for (const T element : std::span(static_cast<const T*>(elements.data), elements.count))
+        values.push_back(convert(element));
+    return values;
+}
+
+std::vector<double> numbers_of(DType dtype, const detail::ElementSpan& elements) {
+    const auto as_number = [](auto element) { return static_cast<double>(element); };
+    switch (dtype) {
+        case DType::f16:
+            return converted<std::uint16_t>(elements, [](auto half) -> double { return types::f16_to_f32(half); });
+        case DType::bf16:
+            return converted<std::uint16_t>(elements, [](auto half) -> double { return types::bf16_to_f32(half); });
+        case DType::f32: return converted<float>(elements, as_number);
+        default: return converted<double>(elements, as_number);
+    }
+}
+
+std::vector<std::int64_t> integers_of(DType dtype, const detail::ElementSpan& elements) {
+    const auto as_integer = [](auto element) { return static_cast<std::int64_t>(element); };
+    switch (dtype) {
+        case DType::boolean: return converted<bool>(elements, as_integer);
+        case DType::i8: return converted<std::int8_t>(elements, as_integer);
+        case DType::u8: return converted<std::uint8_t>(elements, as_integer);
+        case DType::i32: return converted<std::int32_t>(elements, as_integer);
+        default: return converted<std::int64_t>(elements, as_integer);
+    }
 }
 
 }  // namespace
@@ -84,6 +119,20 @@ State Graph::state(std::string_view name, DType dtype, Shape shape, int axis, st
 
 State Graph::state(std::string_view name, DType dtype, Shape shape, std::source_location where) {
     return State(data(), static_cast<std::uint32_t>(ir::add_state(*data(), name, dtype, std::move(shape), where)));
+}
+
+State Graph::state_from(std::string_view name, DType dtype, Shape shape, const detail::ElementSpan& initial,
+                        std::source_location where) {
+    if (!types::is_made_of(dtype, initial.dtype))
+        refuse("state",
+               fmt::format("{} is {}, got elements of {}", ir::quoted(name), to_string(dtype, shape),
+                           types::element_text(initial.dtype)),
+               where);
+    const auto add = [&](const auto& values) {
+        return ir::add_state(*data(), name, dtype, std::move(shape), std::span(values), where);
+    };
+    const std::size_t index = is_float(dtype) ? add(numbers_of(dtype, initial)) : add(integers_of(dtype, initial));
+    return State(data(), static_cast<std::uint32_t>(index));
 }
 
 Tensor Graph::constant(DType dtype, Shape shape, std::span<const double> values, std::source_location where) {

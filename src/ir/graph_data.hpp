@@ -37,9 +37,10 @@ struct Node {
     Shape shape;
     std::vector<NodeId> operands;
     Attributes attributes;
-    std::string name;                                   ///< of an input, weight or state
-    std::shared_ptr<const std::vector<double>> values;  ///< of a constant: all its elements, row-major
-    /// Of an i64 constant some of whose elements no double is: all of them, `values` being the nearest doubles.
+    std::string name;  ///< of an input, weight or state
+    /// All elements, row-major, of a constant; of a state_read what the state begins with, if that is not zeros.
+    std::shared_ptr<const std::vector<double>> values;
+    /// Where dtype is i64 and some element is no double: all of them, `values` being the nearest doubles.
     std::shared_ptr<const std::vector<std::int64_t>> wide;
     std::source_location where;  ///< the user's line; not part of identity
     std::string composite;       ///< the outermost composite it was made in; not part of identity

@@ -59,26 +59,87 @@ NodeId named_leaf(GraphData& graph, Op op, std::string_view name, DType dtype, S
     return graph.intern(std::move(node));
 }
 
-/// The state_read node of a new state and its row in states().
-std::size_t new_state(GraphData& graph, Attributes attributes, StateInfo state, const std::source_location& where) {
-    Node node = leaf(graph, Op::state_read, state.dtype, state.shape, where);
-    node.name = state.name;
-    node.attributes = std::move(attributes);
+/// A state's read node, and its row in states().
+std::size_t new_state(GraphData& graph, Node node, int axis, std::int64_t capacity) {
+    StateInfo state{node.name, node.dtype, node.shape, axis, capacity};
     state.read = state.latest = graph.intern(std::move(node));
     graph.states().push_back(std::move(state));
     return graph.states().size() - 1;
 }
 
+/// The read node of a state of fixed size.
+Node fixed_state(const GraphData& graph, std::string_view name, DType dtype, Shape shape,
+                 const std::source_location& where) {
+    check_new_leaf(graph, "state", name, where);
+    check_shape(graph, "state", dtype, shape, where);
+    for (const Dim& size : shape)
+        if (!size.is_constant())
+            refuse("state",
+                   fmt::format("the shape of {} must be constant where no axis grows, got {}", quoted(name),
+                               to_string(dtype, shape)),
+                   where);
+    Node node = leaf(graph, Op::state_read, dtype, std::move(shape), where);
+    node.name = name;
+    return node;
+}
+
+void check_count(std::string_view part, const std::string& type, const Dim& count, std::size_t given,
+                 const std::source_location& where) {
+    if (!(count == Dim(given)))
+        refuse(part, fmt::format("{} needs {} values, got {}", type, to_string(count), given), where);
+}
+
 void check_table(const GraphData& graph, DType dtype, const Shape& shape, std::size_t given,
                  const std::source_location& where) {
     check_shape(graph, "constant", dtype, shape, where);
+    const std::string type = to_string(dtype, shape);
     for (const Dim& size : shape)
-        if (!size.is_constant())
-            refuse("constant", fmt::format("the shape must be constant, got {}", to_string(dtype, shape)), where);
-    const Dim count = element_count(shape);
-    if (!(count == Dim(given)))
-        refuse("constant", fmt::format("{} needs {} values, got {}", to_string(dtype, shape), to_string(count), given),
-               where);
+        if (!size.is_constant()) refuse("constant", fmt::format("the shape must be constant, got {}", type), where);
+    check_count("constant", type, element_count(shape), given, where);
+}
+
+/// Gives a node its values, each reduced to its dtype as by `cast`.
+void set_values(Node& node, std::span<const std::int64_t> values) {
+    std::vector<double> nearest;
+    nearest.reserve(values.size());
+    for (const std::int64_t value : values)
+        nearest.push_back(is_float(node.dtype) ? round_integer(node.dtype, value)
+                                               : static_cast<double>(saturate_to(node.dtype, value)));
+    node.values = std::make_shared<const std::vector<double>>(std::move(nearest));
+    if (node.dtype == DType::i64 && !std::all_of(values.begin(), values.end(), is_double))
+        node.wide = std::make_shared<const std::vector<std::int64_t>>(values.begin(), values.end());
+}
+
+void set_values(Node& node, std::span<const double> values) {
+    // The largest i64 is no double.
+    if (node.dtype == DType::i64 && std::any_of(values.begin(), values.end(), [](double v) { return v >= 0x1p63; })) {
+        std::vector<std::int64_t> integers;
+        for (const double value : values) integers.push_back(truncate_to(node.dtype, value));
+        return set_values(node, integers);
+    }
+    std::vector<double> rounded;
+    rounded.reserve(values.size());
+    for (const double value : values) rounded.push_back(round_to(node.dtype, value));
+    node.values = std::make_shared<const std::vector<double>>(std::move(rounded));
+}
+
+template <typename T>
+NodeId new_constant(GraphData& graph, DType dtype, Shape shape, std::span<const T> values,
+                    const std::source_location& where) {
+    check_table(graph, dtype, shape, values.size(), where);
+    Node node = leaf(graph, Op::constant, dtype, std::move(shape), where);
+    set_values(node, values);
+    return graph.intern(std::move(node));
+}
+
+template <typename T>
+std::size_t new_state_from(GraphData& graph, std::string_view name, DType dtype, Shape shape,
+                           std::span<const T> initial, const std::source_location& where) {
+    Node node = fixed_state(graph, name, dtype, std::move(shape), where);
+    check_count("state", quoted(name) + " " + to_string(dtype, node.shape), element_count(node.shape), initial.size(),
+                where);
+    set_values(node, initial);
+    return new_state(graph, std::move(node), 0, 0);
 }
 
 }  // namespace
@@ -112,53 +173,35 @@ std::size_t add_state(GraphData& graph, std::string_view name, DType dtype, Shap
     if (const auto least = std::max<std::int64_t>(1, length.lower_bound()); capacity < least)
         fail(fmt::format("has capacity {}, below its least length {}: {}", capacity, least, type));
 
-    return new_state(graph, {{"axis", std::vector<Dim>{negative}}, {"capacity", std::vector<Dim>{capacity}}},
-                     {std::string(name), dtype, std::move(shape), negative, capacity}, where);
+    Node node = leaf(graph, Op::state_read, dtype, std::move(shape), where);
+    node.name = name;
+    node.attributes = {{"axis", std::vector<Dim>{negative}}, {"capacity", std::vector<Dim>{capacity}}};
+    return new_state(graph, std::move(node), negative, capacity);
 }
 
 std::size_t add_state(GraphData& graph, std::string_view name, DType dtype, Shape shape,
                       const std::source_location& where) {
-    check_new_leaf(graph, "state", name, where);
-    check_shape(graph, "state", dtype, shape, where);
-    for (const Dim& size : shape)
-        if (!size.is_constant())
-            refuse("state",
-                   fmt::format("the shape of {} must be constant where no axis grows, got {}", quoted(name),
-                               to_string(dtype, shape)),
-                   where);
-    return new_state(graph, {}, {std::string(name), dtype, std::move(shape)}, where);
+    return new_state(graph, fixed_state(graph, name, dtype, std::move(shape), where), 0, 0);
+}
+
+std::size_t add_state(GraphData& graph, std::string_view name, DType dtype, Shape shape,
+                      std::span<const double> initial, const std::source_location& where) {
+    return new_state_from(graph, name, dtype, std::move(shape), initial, where);
+}
+
+std::size_t add_state(GraphData& graph, std::string_view name, DType dtype, Shape shape,
+                      std::span<const std::int64_t> initial, const std::source_location& where) {
+    return new_state_from(graph, name, dtype, std::move(shape), initial, where);
 }
 
 NodeId add_constant(GraphData& graph, DType dtype, Shape shape, std::span<const double> values,
                     const std::source_location& where) {
-    check_table(graph, dtype, shape, values.size(), where);
-    // The largest i64 is no double.
-    if (dtype == DType::i64 && std::any_of(values.begin(), values.end(), [](double v) { return v >= 0x1p63; })) {
-        std::vector<std::int64_t> integers;
-        for (const double value : values) integers.push_back(truncate_to(dtype, value));
-        return add_constant(graph, dtype, std::move(shape), std::span<const std::int64_t>(integers), where);
-    }
-    std::vector<double> rounded;
-    rounded.reserve(values.size());
-    for (const double value : values) rounded.push_back(round_to(dtype, value));
-    Node node = leaf(graph, Op::constant, dtype, std::move(shape), where);
-    node.values = std::make_shared<const std::vector<double>>(std::move(rounded));
-    return graph.intern(std::move(node));
+    return new_constant(graph, dtype, std::move(shape), values, where);
 }
 
 NodeId add_constant(GraphData& graph, DType dtype, Shape shape, std::span<const std::int64_t> values,
                     const std::source_location& where) {
-    check_table(graph, dtype, shape, values.size(), where);
-    std::vector<double> nearest;
-    nearest.reserve(values.size());
-    for (const std::int64_t value : values)
-        nearest.push_back(is_float(dtype) ? round_integer(dtype, value)
-                                          : static_cast<double>(saturate_to(dtype, value)));
-    Node node = leaf(graph, Op::constant, dtype, std::move(shape), where);
-    node.values = std::make_shared<const std::vector<double>>(std::move(nearest));
-    if (dtype == DType::i64 && !std::all_of(values.begin(), values.end(), is_double))
-        node.wide = std::make_shared<const std::vector<std::int64_t>>(values.begin(), values.end());
-    return graph.intern(std::move(node));
+    return new_constant(graph, dtype, std::move(shape), values, where);
 }
 
 NodeId add_size(GraphData& graph, DType dtype, const Dim& value, const std::source_location& where) {

@@ -19,6 +19,11 @@ std::size_t add_state(GraphData& graph, std::string_view name, DType dtype, Shap
 /// A state of fixed size; its shape is constant.
 std::size_t add_state(GraphData& graph, std::string_view name, DType dtype, Shape shape,
                       const std::source_location& where);
+/// The same where it begins with these values, which become elements as those of a constant do.
+std::size_t add_state(GraphData& graph, std::string_view name, DType dtype, Shape shape,
+                      std::span<const double> initial, const std::source_location& where);
+std::size_t add_state(GraphData& graph, std::string_view name, DType dtype, Shape shape,
+                      std::span<const std::int64_t> initial, const std::source_location& where);
 
 /// A table of values, each rounded to dtype; throws Error(graph) for a symbol in the shape, and when there are more or
 /// fewer values than elements.

@@ -37,7 +37,17 @@ private:
 
     NodeId read_leaf(TextCursor& cursor, Op op);
     NodeId read_constant(TextCursor& cursor);
+    NodeId read_state_with_values(TextCursor& cursor, const std::string& name, std::size_t place);
     NodeId read_op(TextCursor& cursor, Op op);
+    /// Values, what stands between them and the type, and the type.
+    struct Table {
+        std::vector<double> values;
+        std::vector<std::int64_t> exact;  ///< in place of values, where digits count that a double drops
+        bool is_exact = false;
+        DType dtype{};
+        Shape shape;
+    };
+    Table read_table(TextCursor& cursor);
     template <typename T, typename Read>
     static std::vector<T> read_values(TextCursor& cursor, Read read);
     static std::int64_t read_integer(TextCursor& cursor);
@@ -138,6 +148,7 @@ NodeId GraphReader::read_leaf(TextCursor& cursor, Op op) {
     cursor.peek();
     const std::size_t place = cursor.place();
     const std::string name = read_name(cursor);
+    if (op == Op::state_read && cursor.accept_keyword("initial")) return read_state_with_values(cursor, name, place);
     Attributes attributes;
     read_attributes(cursor, attributes);
     DType dtype{};
@@ -162,23 +173,43 @@ NodeId GraphReader::read_leaf(TextCursor& cursor, Op op) {
 NodeId GraphReader::read_constant(TextCursor& cursor) {
     cursor.peek();
     const std::size_t place = cursor.place();
+    const Table table = read_table(cursor);
+    return located(cursor, place, [&] {
+        return table.is_exact ? ir::add_constant(*graph_, table.dtype, table.shape, std::span(table.exact), {})
+                              : ir::add_constant(*graph_, table.dtype, table.shape, std::span(table.values), {});
+    });
+}
+
+NodeId GraphReader::read_state_with_values(TextCursor& cursor, const std::string& name, std::size_t place) {
+    cursor.expect("=");
+    const Table table = read_table(cursor);
+    const std::size_t index = located(cursor, place, [&] {
+        return table.is_exact ? ir::add_state(*graph_, name, table.dtype, table.shape, std::span(table.exact), {})
+                              : ir::add_state(*graph_, name, table.dtype, table.shape, std::span(table.values), {});
+    });
+    return graph_->states()[index].read;
+}
+
+GraphReader::Table GraphReader::read_table(TextCursor& cursor) {
+    cursor.peek();
+    const std::size_t place = cursor.place();
     const bool scalar = cursor.peek() != '{';
-    const std::vector<double> values = read_values<double>(cursor, [&] { return cursor.number(); });
-    DType dtype{};
-    Shape shape;
-    read_type(cursor, dtype, shape);
-    if (scalar != shape.empty()) cursor.fail("a scalar stands bare, a table in braces", place);
+    Table table;
+    table.values = read_values<double>(cursor, [&] { return cursor.number(); });
+    read_type(cursor, table.dtype, table.shape);
+    if (scalar != table.shape.empty()) cursor.fail("a scalar stands bare, a table in braces", place);
     const auto is_large = [](double value) { return std::fabs(value) >= 0x1p53; };
-    if (dtype != DType::i64 || std::none_of(values.begin(), values.end(), is_large)) {
-        for (const double value : values) expect_held(cursor, dtype, value, place);
-        return located(cursor, place, [&] { return ir::add_constant(*graph_, dtype, shape, std::span(values), {}); });
+    if (table.dtype != DType::i64 || std::none_of(table.values.begin(), table.values.end(), is_large)) {
+        for (const double value : table.values) expect_held(cursor, table.dtype, value, place);
+        return table;
     }
     // Only the type told that the digits count which a double drops.
     const std::size_t end = cursor.place();
     cursor.move_to(place);
-    const auto exact = read_values<std::int64_t>(cursor, [&] { return read_integer(cursor); });
+    table.exact = read_values<std::int64_t>(cursor, [&] { return read_integer(cursor); });
+    table.is_exact = true;
     cursor.move_to(end);
-    return located(cursor, place, [&] { return ir::add_constant(*graph_, dtype, shape, std::span(exact), {}); });
+    return table;
 }
 
 template <typename T, typename Read>

@@ -44,8 +44,8 @@ std::string values_text(const Node& node) {
     const auto value = [&](std::size_t i) {
         return node.wide ? fmt::format("{}", (*node.wide)[i]) : value_text(node.dtype, (*node.values)[i]);
     };
-    if (node.shape.empty()) return " " + value(0);
-    std::string text = " {";
+    if (node.shape.empty()) return value(0);
+    std::string text = "{";
     for (std::size_t i = 0; i < node.values->size(); ++i) text += (i == 0 ? "" : ", ") + value(i);
     return text + "}";
 }
@@ -62,7 +62,7 @@ std::string print_node(const GraphData& graph, NodeId id) {
     const Node& node = graph.node(id);
     std::string text(info(node.op).name);
     if (!node.name.empty()) text += " " + quoted(node.name);
-    if (node.values) text += values_text(node);
+    if (node.values) text += (node.op == Op::constant ? " " : " initial=") + values_text(node);
     for (std::size_t i = 0; i < node.operands.size(); ++i)
         text += fmt::format("{} %{}", i == 0 ? "" : ",", node.operands[i]);
     for (const Attribute& attribute : node.attributes) text += attribute_text(attribute);

@@ -16,7 +16,7 @@
 ///     %6 = constant {1, 2} : f32[2]
 ///     %7 = state_read "k" axis=(-2) capacity=(64) : f32[P,2]
 ///     %8 = state_append %7, %4 : f32[N + P,2]
-///     %9 = state_read "last" : f32[2]
+///     %9 = state_read "last" initial={1, 0} : f32[2]
 ///     %10 = state_write %9, %6 start=(0) : f32[2]
 ///     output "y" %5
 ///     state "k" %8
@@ -24,8 +24,9 @@
 ///
 /// One line a node: number, op, name (a JSON string), operands, attributes as the op's row in op_table declares them,
 /// `:` and the type. A list attribute stands in parentheses, a number bare; dtypes and devices are numbers of their
-/// enum. A state without attributes has a fixed size; rows are written where `start` tells, one size an axis. Constants
-/// print with the shortest digits that read back to the same value. After the nodes, `output` lines name results and a
+/// enum. A state without axis and capacity has a fixed size, and zeros in it at first where no `initial` values are
+/// told; rows are written where `start` tells, one size an axis. Values print with the shortest digits that read back
+/// to the same ones: a scalar's bare, others in braces. After the nodes, `output` lines name results and a
 /// `state` line tells which version of each state a run commits. The reader also takes empty lines and lines that begin
 /// with `#`.
 namespace cairn::inline v0::ir {

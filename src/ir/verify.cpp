@@ -28,7 +28,8 @@ std::string check_leaf(const Node& node, NameSet& names) {
         fixed || std::equal(node.attributes.begin(), node.attributes.end(), row.attributes.begin(),
                             row.attributes.end(), [](const auto& a, auto name) { return a.name == name; });
     if (!attributes_fit) return "its attributes are not those of its op";
-    if ((node.op == Op::constant) != (node.values != nullptr)) return "values belong to constants";
+    const bool may_have_values = node.op == Op::constant || fixed, must = node.op == Op::constant;
+    if (node.values ? !may_have_values : must) return "values belong to constants and states of fixed size";
     if (!node.values) return {};
     if (node.wide && (node.dtype != DType::i64 || node.wide->size() != node.values->size()))
         return "wide values belong to i64, as many as there are values";

@@ -170,7 +170,7 @@ Buffer read_buffer(LineReader& line) {
     buffer.bytes = line.braced();
     line.expect("storage");
     buffer.storage = line.number<int>();
-    if (buffer.kind == BufferKind::constant) {
+    if (buffer.kind == BufferKind::constant || (buffer.kind == BufferKind::state && line.next_is("data"))) {
         line.expect("data");
         buffer.data = line.hex();
     }

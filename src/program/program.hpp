@@ -29,7 +29,7 @@ struct Buffer {
     std::string name;  ///< of a weight, state, input or output; of a bound buffer the digest of how it is made
     TensorDesc desc;   ///< what it holds: dense but for packed layouts; of a workspace u8[bytes]
     Dim bytes;
-    std::vector<std::byte> data;  ///< of a constant
+    std::vector<std::byte> data;  ///< of a constant; of a state what it begins with, none: zeros
     int storage = -1;             ///< the storage it lies in (Plan::storages); arena kinds only, set by the plan stage
 };
 

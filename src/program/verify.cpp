@@ -110,6 +110,9 @@ private:
             return fault("state {} has no axis {}", state.name, state.axis);
         if (static_cast<int>(state.live.shape.size()) != rank || state.live.dtype != memory.desc.dtype)
             return fault("the live part of state {} is not of its memory's rank or dtype", state.name);
+        if (!memory.data.empty() && (state.axis >= 0 || !(memory.bytes == Dim(memory.data.size()))))
+            fault("state {} of {} bytes begins with {}", state.name, cairn::to_string(memory.bytes),
+                  memory.data.size());
         for (int axis = 0; axis < rank; ++axis) {
             const auto i = static_cast<std::size_t>(axis);
             const bool right = axis == state.axis ? state.live.shape[i] == state.before

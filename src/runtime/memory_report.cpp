@@ -99,7 +99,7 @@ void Report::add(const program::Program& program, const Arena& arena) {
         if (buffer.kind == BufferKind::weight) weights_[buffer.name] = row.peak_bytes;
         if (buffer.kind == BufferKind::bound) bound_[buffer.name] = row.peak_bytes;
         if (buffer.kind == BufferKind::state) states_[buffer.name] = row.peak_bytes;
-        if (buffer.kind == BufferKind::constant) report_.constants += row.peak_bytes;
+        report_.constants += static_cast<std::int64_t>(buffer.data.size());
         if (row.name.empty() || buffer.kind == BufferKind::bound) row.name = makers[b];
         report_.buffers.push_back(std::move(row));
     }

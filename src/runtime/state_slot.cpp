@@ -18,17 +18,21 @@ const program::Buffer& buffer_of(const program::Program& program, const program:
 StateSlot::StateSlot(const program::Program& program, const program::StatePort& port)
     : memory(static_cast<std::size_t>(buffer_of(program, port).bytes.constant())),
       port_(&port),
-      desc_(&buffer_of(program, port).desc) {}
+      buffer_(&buffer_of(program, port)) {
+    if (buffer_->data.empty()) return;
+    touch(0);
+    reset();
+}
 
 std::int64_t StateSlot::stripes() const {
     std::int64_t count = 1;
-    for (int axis = 0; axis < port_->axis; ++axis) count *= desc_->shape[static_cast<std::size_t>(axis)].constant();
+    for (int axis = 0; axis < port_->axis; ++axis) count *= desc().shape[static_cast<std::size_t>(axis)].constant();
     return count;
 }
 
 std::int64_t StateSlot::row_bytes() const {
-    return desc_->strides[static_cast<std::size_t>(port_->axis)].constant() *
-           static_cast<std::int64_t>(size_of(desc_->dtype));
+    return desc().strides[static_cast<std::size_t>(port_->axis)].constant() *
+           static_cast<std::int64_t>(size_of(desc().dtype));
 }
 
 void StateSlot::touch(std::int64_t rows) {
@@ -53,14 +57,14 @@ void StateSlot::for_each_stretch(std::span<const std::int64_t> live, F work) con
     std::int64_t elements = 1;
     for (bool whole = true; whole && outer > 0;) {
         elements *= live[--outer];
-        whole = desc_->shape[outer] == Dim(live[outer]);
+        whole = desc().shape[outer] == Dim(live[outer]);
     }
-    const std::size_t bytes = static_cast<std::size_t>(elements) * size_of(desc_->dtype);
+    const std::size_t bytes = static_cast<std::size_t>(elements) * size_of(desc().dtype);
     std::vector<std::int64_t> index(outer, 0);
     for (std::size_t dense = 0;; dense += bytes) {
         std::int64_t place = 0;
-        for (std::size_t axis = 0; axis < outer; ++axis) place += index[axis] * desc_->strides[axis].constant();
-        work(dense, static_cast<std::size_t>(place) * size_of(desc_->dtype), bytes);
+        for (std::size_t axis = 0; axis < outer; ++axis) place += index[axis] * desc().strides[axis].constant();
+        work(dense, static_cast<std::size_t>(place) * size_of(desc().dtype), bytes);
         std::size_t axis = outer;
         while (axis > 0 && ++index[axis - 1] == live[axis - 1]) index[--axis] = 0;
         if (axis == 0) return;
@@ -92,8 +96,11 @@ void StateSlot::clear(std::int64_t begin, std::int64_t end) {
                     static_cast<std::size_t>((end - begin) * row_bytes()));
 }
 
-void StateSlot::clear() {
-    if (touched_ > 0) std::memset(memory.data(), 0, memory.size());
+void StateSlot::reset() {
+    if (!buffer_->data.empty())
+        std::memcpy(memory.data(), buffer_->data.data(), buffer_->data.size());
+    else if (touched_ > 0)
+        std::memset(memory.data(), 0, memory.size());
 }
 
 }  // namespace cairn::inline v0::runtime

@@ -9,12 +9,13 @@
 
 namespace cairn::inline v0::runtime {
 
-/// A state's memory: one stretch at capacity; pages are touched as its live length reaches them.
+/// A state's memory: one stretch at capacity; pages are touched as its live length reaches them, those of elements to
+/// begin with when the slot is made.
 ///
 ///     f32[2,P,3] of capacity 4, P = 1:   ooo.........ooo.........     o: live
 class StateSlot {
 public:
-    /// `port` is one of `program`, which must outlive the slot.
+    /// `port` is one of `program`, which must outlive the slot. Throws Error(memory).
     StateSlot(const program::Program& program, const program::StatePort& port);
 
     /// Makes `rows` rows of the growing axis usable without a page fault, all of a state of fixed size. Throws
@@ -27,13 +28,13 @@ public:
     bool is_dense(std::span<const std::int64_t> shape) const;
     /// Makes rows `begin` to `end` of the growing axis zero.
     void clear(std::int64_t begin, std::int64_t end);
-    /// Makes all of it zero.
-    void clear();
+    /// Makes a state of fixed size what it is at first: the elements to begin with, or zeros.
+    void reset();
 
     const program::StatePort& port() const noexcept { return *port_; }
     /// What the memory holds at capacity.
-    const TensorDesc& desc() const noexcept { return *desc_; }
-    std::int64_t capacity() const { return desc_->shape[static_cast<std::size_t>(port_->axis)].constant(); }
+    const TensorDesc& desc() const noexcept { return buffer_->desc; }
+    std::int64_t capacity() const { return desc().shape[static_cast<std::size_t>(port_->axis)].constant(); }
 
     device::LazyMemory memory;
     bool damaged = false;             ///< a failed run has overwritten a part of it
@@ -48,7 +49,7 @@ private:
     std::int64_t row_bytes() const;
 
     const program::StatePort* port_;
-    const TensorDesc* desc_;
+    const program::Buffer* buffer_;
     std::int64_t touched_ = 0;  // rows of the growing axis; 1 when a state of fixed size is
 };
 

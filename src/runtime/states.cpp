@@ -152,7 +152,7 @@ void reset_states(Instance& instance) {
     for (StateSlot& slot : instance.states) {
         slot.damaged = false;
         if (slot.port().axis < 0) {
-            slot.clear();
+            slot.reset();
         } else if (const std::int64_t length = slot.port().before.evaluate(values); length > 0) {
             slot.touch(length);
             slot.clear(0, length);

@@ -126,7 +126,7 @@ private:
             if (!shared) continue;
             const auto [it, fresh] = shared_.try_emplace({buffer.kind, buffer.name}, &buffer);
             const bool same = cairn::to_string(it->second->desc) == cairn::to_string(buffer.desc) &&
-                              it->second->bytes == buffer.bytes;
+                              it->second->bytes == buffer.bytes && it->second->data == buffer.data;
             if (!same) fault("{} {} is not the same everywhere", program::to_string(buffer.kind), buffer.name);
         }
         // Whoever makes a bound value first makes it for all, together with all that the same instruction makes.

@@ -138,6 +138,17 @@ TEST(Parse, NamesLineAndColumn) {
               "[parse_graph] line 4, column 1: a last line 'state \"k\" %...' is missing");
     EXPECT_EQ(body("%1 = input \"a\n"),
               "[parse_graph] line 3, column 14: the name has no closing '\"' in '%1 = input \"a'");
+    EXPECT_EQ(body("%1 = state_read \"k\" initial={1, 2} : f32[3]"),
+              "[parse_graph] line 3, column 17: [state] \"k\" f32[3] needs 3 values, got 2 in '%1 = state_read \"k\" "
+              "initial={1, 2} : f32[3]'");
+    EXPECT_EQ(body("%1 = state_read \"k\" initial=300 : u8[]"),
+              "[parse_graph] line 3, column 29: the number 300 is no u8 in '%1 = state_read \"k\" initial=300 : u8[]'");
+    EXPECT_EQ(body("%1 = state_read \"k\" initial={1} axis=(-1) capacity=(8) : f32[N]"),
+              "[parse_graph] line 3, column 33: expected ':', got 'a' in '%1 = state_read \"k\" initial={1} axis=(-1) "
+              "capacity=(8) : f32[N]'");
+    EXPECT_EQ(body("%1 = state_read \"k\" initial={1} : f32[N]"),
+              "[parse_graph] line 3, column 17: [state] the shape of \"k\" must be constant where no axis grows, got "
+              "f32[N] in '%1 = state_read \"k\" initial={1} : f32[N]'");
     EXPECT_EQ(body("hello"), "[parse_graph] line 3, column 1: expected '%', 'output' or 'state', got 'h' in 'hello'");
 }
 
