@@ -71,10 +71,18 @@ private:
         program_.inputs.push_back({node.name, {buffer, 0}, desc});
     }
 
+    /// The bytes of a node's values; none where it has none.
+    static std::vector<std::byte> contents_of(const ir::Node& node) {
+        if (node.values == nullptr) return {};
+        const std::int64_t count = element_count(node.shape).constant();
+        return node.wide ? encode(*node.wide, count) : encode(node.dtype, *node.values, count);
+    }
+
     void add_states() {
         for (const ir::StateInfo& state : graph_.states()) {
             const TensorDesc desc = TensorDesc::dense(state.dtype, capacity_shape(state));
-            const int buffer = add_buffer({BufferKind::state, state.name, desc, plain_bytes(desc), {}, -1});
+            const int buffer = add_buffer(
+                {BufferKind::state, state.name, desc, plain_bytes(desc), contents_of(graph_.node(state.read)), -1});
             states_[state.name] = buffer;
             program::StatePort port;
             port.name = state.name;
@@ -118,8 +126,7 @@ private:
         } else if (key.second.empty() && node.op == Op::constant) {
             buffer.kind = BufferKind::constant;
             buffer.desc.bound = true;
-            buffer.data = node.wide ? encode(*node.wide, element_count(node.shape).constant())
-                                    : encode(node.dtype, *node.values, element_count(node.shape).constant());
+            buffer.data = contents_of(node);
         } else if (candidates_.bound()[key.first]) {
             buffer.kind = BufferKind::bound;
             buffer.desc.bound = true;
