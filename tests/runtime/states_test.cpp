@@ -77,6 +77,69 @@ TEST(States, OfFixedSizeBeginAtZeroAndKeepWhatARunLeaves) {
     EXPECT_EQ(model.state("steps").as<std::int64_t>()[0], 0);
 }
 
+/// h = 2 h + x and a step counter that begin with something, a table of halves that no run changes.
+Graph begun() {
+    Graph g("begun");
+    const Dim n = g.symbol("N", 1, 8);
+    State h = g.state("h", DType::f32, {2}, std::array{1.0F, -3.0F});
+    State step = g.state("step", DType::i64, {}, {std::int64_t{9007199254740993}});
+    State table = g.state("table", DType::f16, {2, 1}, {std::uint16_t{0x3c00}, std::uint16_t{0x7e00}});  // 1, NaN
+    const Tensor x = g.input("x", DType::f32, {n, 2});
+    g.output("h", h.assign(h.read() * 2.0f + sum(x, {0})));
+    g.output("step", step.assign(step.read() + 1));
+    g.output("table", table.read());
+    return g;
+}
+
+void expect_begun(const CompiledGraph& model) {
+    EXPECT_EQ(values(model.state("h")), (std::vector<float>{1, -3}));
+    EXPECT_EQ(model.state("step").as<std::int64_t>()[0], 9007199254740993);
+    const auto table = model.state("table").as<std::uint16_t>();
+    EXPECT_EQ((std::vector<std::uint16_t>(table.begin(), table.end())), (std::vector<std::uint16_t>{0x3c00, 0x7e00}));
+}
+
+TEST(States, BeginWithWhatTheyWereGivenAndGoBackToIt) {
+    for (const bool in_buckets : {false, true}) {
+        CompileOptions options{.verify = true};
+        if (in_buckets) options.splits = {{"N", {1, 4}}};
+        CompiledGraph model = compile(begun(), Context(), options);
+        expect_begun(model);
+        model.set("x", {1.0F, 1.0F, 0.0F, 0.5F}, {2, 2});
+        model.run();
+        EXPECT_EQ(values(model.output("h")), (std::vector<float>{3, -4.5}));
+        EXPECT_EQ(model.output("step").as<std::int64_t>()[0], 9007199254740994);
+        model.set("x", {1.0F, 1.0F}, {1, 2});
+        model.run();
+        EXPECT_EQ(values(model.output("h")), (std::vector<float>{7, -8}));
+        CompiledGraph second = model.instance();
+        expect_begun(second);
+        EXPECT_EQ(values(model.state("h")), (std::vector<float>{7, -8})) << "each instance has its own";
+        model.set_state("h", std::vector<float>{5, 5});
+        EXPECT_EQ(values(model.state("h")), (std::vector<float>{5, 5}));
+        model.reset_states();
+        expect_begun(model);
+        model.run();
+        EXPECT_EQ(values(model.output("h")), (std::vector<float>{3, -5}));
+    }
+}
+
+TEST(States, BeginAlikeInASavedProgram) {
+    const Context context;
+    const std::filesystem::path path = std::filesystem::path(CAIRN_BINARY_DIR) / "begun.cairn";
+    CompiledGraph model = compile(begun(), context, {.splits = {{"N", {1}}}});
+    model.set("x", {1.0F, 1.0F}, {1, 2});
+    model.run();
+    model.save(path);
+    CompiledGraph loaded = CompiledGraph::load(path, context);
+    expect_begun(loaded);
+    EXPECT_EQ(loaded.program(), model.program());
+    EXPECT_EQ(loaded.memory().constants, model.memory().constants);
+    EXPECT_GE(loaded.memory().constants, 2 * (8 + 8 + 4)) << "what states begin with, in each of two programs";
+    CompiledGraph parsed = compile(parse_graph(to_string(begun())), context);
+    expect_begun(parsed);
+    std::filesystem::remove(path);
+}
+
 TEST(States, ARecurrenceIsWhatItsStepsSay) {
     Graph g;
     State h = g.state("h", DType::f32, {1, 3});
