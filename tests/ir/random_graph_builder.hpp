@@ -76,6 +76,7 @@ private:
 
     // random_graph_states.cpp
     bool state();
+    State state_with_values(const Shape& shape);
     Item change(State& memory, const std::vector<Item>& versions, int axis, bool grows);
     Item rows_for(const Shape& shape, const std::vector<Item>& versions, int axis);
     void read_together(const std::vector<Item>& versions, int axis);

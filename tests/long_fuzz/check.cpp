@@ -69,10 +69,25 @@ void bind_weights(const Graph& graph, CompiledGraph& model, const meaning::Input
     });
 }
 
+/// What is wrong with the states of a new model that begin with values of their own.
+std::string fault_of_new_states(const ir::GraphData& graph, const CompiledGraph& model) {
+    for (const ir::StateInfo& state : graph.states()) {
+        const ir::Node& read = graph.node(state.read);
+        if (read.values == nullptr) continue;
+        const OutputView view = model.state(state.name);
+        const std::vector<std::int64_t> shape(view.shape.begin(), view.shape.end());
+        const meaning::Value held = from_bytes(view.dtype, shape, static_cast<const std::byte*>(view.data));
+        const std::string fault = difference(held, meaning::make_value(read.dtype, shape, *read.values), 0);
+        if (!fault.empty()) return state.name + " begins with " + fault;
+    }
+    return {};
+}
+
 std::string compared(const Graph& graph, const Trial& trial, const OptionSet& set) {
     CompileOptions options = set.options;
     if (set.name == "one stage off") options.disable = {stage_off(trial.seed)};
     CompiledGraph model = compile(graph, set.context, options);
+    if (const std::string fault = fault_of_new_states(*graph.data(), model); !fault.empty()) return fault;
     const runtime::ProgramSet programs = runtime::parse_program_set(model.program());
     // Memory of states is the caller's only through save and load; their runs go another way.
     const bool own = set.own_outputs && graph.data()->states().empty();
