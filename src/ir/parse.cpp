@@ -39,7 +39,7 @@ private:
     NodeId read_constant(TextCursor& cursor);
     NodeId read_state_with_values(TextCursor& cursor, const std::string& name, std::size_t place);
     NodeId read_op(TextCursor& cursor, Op op);
-    /// Values, what stands between them and the type, and the type.
+    /// What a constant is, and what a state begins with: values and their type.
     struct Table {
         std::vector<double> values;
         std::vector<std::int64_t> exact;  ///< in place of values, where digits count that a double drops
