@@ -23,6 +23,10 @@ endfunction()
 
 function(cairn_compile_together target)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        # g++ warns of unnamed namespaces in what it takes for headers: all files but the one that names the others.
+        target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+    endif()
 endfunction()
 
 # What code that ends up in a library is compiled with besides.

@@ -39,9 +39,9 @@ struct OutputView {
     std::span<const std::int64_t> shape;  ///< dense, row-major
 
     /// The elements as T; throws Error(argument) when T is not the dtype's C++ type (f16 and bf16: std::uint16_t).
-    template <detail::Element T>
+    template <detail::Stored T>
     std::span<const T> as() const {
-        check(detail::dtype_of<T>());
+        check(detail::stored_as<T>());
         std::size_t count = 1;
         for (const std::int64_t size : shape) count *= static_cast<std::size_t>(size);
         return {static_cast<const T*>(data), count};
@@ -93,8 +93,8 @@ struct RunOptions {
 
 /// A graph made ready to run: flat programs, one for each bucket of sizes, over one arena, one set of weights and
 /// states. Made by compile() or load(). Movable; each instance is for one thread at a time, different instances may run
-/// at once. While it runs, what would change sizes or data, or show a state, throws Busy, in RunOptions::progress too. A
-/// moved-from object throws Error(argument) wherever it is used.
+/// at once. While it runs, what would change sizes or data, or show a state, throws Busy, in RunOptions::progress too.
+/// A moved-from object throws Error(argument) wherever it is used.
 ///
 ///     CompiledGraph model = compile(graph, context);
 ///     model.bind(weights);
@@ -146,14 +146,14 @@ public:
         set_elements(input, detail::elements_of(std::forward<R>(elements)), nullptr);
     }
     /// The same with elements written down in the call, which are copied: `model.set("x", {1.f, 2.f}, {1, 2})`.
-    template <detail::Element T>
+    template <detail::Stored T>
     void set(std::string_view input, std::initializer_list<T> elements, std::initializer_list<std::int64_t> shape) {
         const std::span<const std::int64_t> sizes(shape.begin(), shape.size());
-        set_elements(input, {elements.begin(), elements.size(), detail::dtype_of<T>(), true}, &sizes);
+        set_elements(input, {elements.begin(), elements.size(), detail::stored_as<T>(), true}, &sizes);
     }
-    template <detail::Element T>
+    template <detail::Stored T>
     void set(std::string_view input, std::initializer_list<T> elements) {
-        set_elements(input, {elements.begin(), elements.size(), detail::dtype_of<T>(), true}, nullptr);
+        set_elements(input, {elements.begin(), elements.size(), detail::stored_as<T>(), true}, nullptr);
     }
     /// The raw form: `data` points to as many elements of the input's dtype as `shape` says, and nothing checks that.
     /// Borrowed like a span.

@@ -11,28 +11,41 @@
 /// How the C++ types of elements and the dtypes belong together, wherever elements are handed over or shown.
 namespace cairn::inline v0 {
 
-namespace detail {
-
-/// The C++ types that elements have: float, double, bool, std::int8_t, std::int32_t, std::int64_t, std::uint8_t, and
-/// std::uint16_t for the bits of f16 and bf16.
+/// A C++ type that a dtype stands for: float, double, bool, std::int8_t, std::uint8_t, and signed integers of 32 and 64
+/// bits.
 template <typename T>
 concept Element = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, bool> ||
-    std::same_as<T, std::uint8_t> || std::same_as<T, std::uint16_t> || std::same_as<T, std::int8_t> ||
+    std::same_as<T, std::uint8_t> || std::same_as<T, std::int8_t> ||
     (std::signed_integral<T> && !std::same_as<T, char> && sizeof(T) >= 4);
 
-/// The dtype whose elements are T; f16 for std::uint16_t.
+/// The dtype of such a type: f32 for float, i64 for std::int64_t.
 template <Element T>
 constexpr DType dtype_of() noexcept {
     if (std::same_as<T, bool>) return DType::boolean;
     if (std::floating_point<T>) return sizeof(T) == 4 ? DType::f32 : DType::f64;
-    if (std::unsigned_integral<T>) return sizeof(T) == 1 ? DType::u8 : DType::f16;
+    if (std::unsigned_integral<T>) return DType::u8;
     return sizeof(T) == 1 ? DType::i8 : sizeof(T) == 4 ? DType::i32 : DType::i64;
 }
 
-/// Elements one after another in memory: a span, vector, array or C array of an Element.
+namespace detail {
+
+/// What memory handed over or shown may hold: an Element, or std::uint16_t for the bits of f16 and bf16.
+template <typename T>
+concept Stored = Element<T> || std::same_as<T, std::uint16_t>;
+
+/// Its dtype; f16 for std::uint16_t.
+template <Stored T>
+constexpr DType stored_as() noexcept {
+    if constexpr (std::same_as<T, std::uint16_t>)
+        return DType::f16;
+    else
+        return dtype_of<T>();
+}
+
+/// Elements one after another in memory: a span, vector, array or C array of something Stored.
 template <typename R>
 concept Elements =
-    std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && Element<std::ranges::range_value_t<R>>;
+    std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && Stored<std::ranges::range_value_t<R>>;
 /// The same, and they may be written.
 template <typename R>
 concept WritableElements = Elements<R> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
@@ -49,7 +62,7 @@ struct ElementSpan {
 template <Elements R>
 ElementSpan elements_of(R&& range) {
     return {std::ranges::data(range), static_cast<std::size_t>(std::ranges::size(range)),
-            dtype_of<std::ranges::range_value_t<R>>(), !std::ranges::borrowed_range<R>};
+            stored_as<std::ranges::range_value_t<R>>(), !std::ranges::borrowed_range<R>};
 }
 
 }  // namespace detail

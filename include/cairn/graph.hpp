@@ -91,20 +91,6 @@ private:
     std::source_location where_;
 };
 
-/// A C++ type that a dtype stands for: float, double, signed integers of 8, 32 and 64 bits, unsigned ones of 8, bool.
-template <typename T>
-concept Element = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, bool> ||
-                  (std::signed_integral<T> && (sizeof(T) == 1 || sizeof(T) == 4 || sizeof(T) == 8)) ||
-                  std::same_as<T, unsigned char>;
-/// The dtype of such a type: f32 for float, i64 for std::int64_t.
-template <Element T>
-constexpr DType dtype_of() noexcept {
-    if constexpr (std::same_as<T, bool>) return DType::boolean;
-    if constexpr (std::floating_point<T>) return sizeof(T) == 8 ? DType::f64 : DType::f32;
-    if constexpr (std::same_as<T, unsigned char>) return DType::u8;
-    return sizeof(T) == 8 ? DType::i64 : sizeof(T) == 4 ? DType::i32 : DType::i8;
-}
-
 /// Memory that outlives a run. One that grows along an axis keeps, for example, the keys a transformer has seen; it has
 /// fixed strides at its capacity, so growing never moves data. One of fixed size keeps, for example, the hidden state
 /// of a recurrent network. Each `append`, `write` and `assign` makes a new version; every reader sees the version it
@@ -197,11 +183,11 @@ public:
                 std::source_location where = std::source_location::current()) {
         return state_from(name, dtype, std::move(shape), detail::elements_of(initial), where);
     }
-    template <detail::Element T>
+    template <detail::Stored T>
     State state(std::string_view name, DType dtype, Shape shape, std::initializer_list<T> initial,
                 std::source_location where = std::source_location::current()) {
-        return state_from(name, dtype, std::move(shape), {initial.begin(), initial.size(), detail::dtype_of<T>(), true},
-                          where);
+        return state_from(name, dtype, std::move(shape),
+                          {initial.begin(), initial.size(), detail::stored_as<T>(), true}, where);
     }
     /// A tensor with these values (converted to dtype as by `cast`, row-major), kept inside the graph. For small
     /// tables; large ones are weights. Throws Error(graph) when the shape is not constant or has another number of

@@ -12,10 +12,6 @@
 namespace cairn::inline v0::select {
 namespace {
 
-// The work on a problem, in goals of all parts looked at: what any small problem takes, and so much for each goal that
-// has been passed. (A problem that does not fall apart takes too much right from its top.)
-constexpr std::size_t small_work = std::size_t{1} << 20, goal_work = 1024;
-
 // What a part takes beside its goals.
 constexpr std::size_t part_work = 8;
 
@@ -67,7 +63,7 @@ public:
           options_(options),
           connected_(problem),
           highest_(problem.goals.size(), none),
-              slots_(1024, none) {}
+          slots_(1024, none) {}
 
     std::optional<PartsResult> run() {
         Frontier roots;
@@ -192,6 +188,7 @@ bool PartsSearch::expand(int part) {
     if (options_.stop.stop_requested()) throw Cancelled("select");
     const std::span<const char32_t> goals = goals_of(at(part));
     const std::size_t top = goal_of(goals.front());
+    // So much for each goal passed: a problem that does not fall apart takes too much right from its top.
     const std::size_t most_work = small_work + goal_work * (highest_.size() - top);
     if (parts_.size() > options_.state_limit || work_ > most_work) return false;
     const Frontier rest(goals.begin() + 1, goals.end());

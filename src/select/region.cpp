@@ -11,9 +11,8 @@ namespace {
 // Frontiers kept per goal once a region has outgrown the limit: so many, and no more than so many pending goals in all.
 constexpr std::size_t beam_width = 512, beam_work = 1024;
 
-// The work on a region that is solved exactly, in pending goals of all frontiers looked at: what any small region
-// takes, as long as few frontiers were looked at in all, and so much for each goal.
-constexpr std::size_t small_work = std::size_t{1} << 20, few_frontiers = 200'000, goal_work = 1024;
+// A small region takes its work as long as no more frontiers than this were looked at in all.
+constexpr std::size_t few_frontiers = 200'000;
 
 // What a frontier takes beside its goals.
 constexpr std::size_t frontier_work = 16;

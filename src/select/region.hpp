@@ -26,6 +26,10 @@ RegionForm form_of(const SearchProblem& problem, int low, int high);
 /// (goal - low).
 using Frontier = std::u32string;
 
+/// The work of an exact search, in pending goals of all frontiers looked at: what any small problem may take, and so
+/// much for each of its goals.
+constexpr std::size_t small_work = std::size_t{1} << 20, goal_work = 1024;
+
 /// Adds a goal to a frontier; a goal that is provided once stays provided.
 void add_goal(Frontier& frontier, char32_t goal, bool provided);
 /// Whether the goal is in it as provided.

@@ -7,7 +7,7 @@
 /// Elements that callers hand over, whose C++ type is told as a dtype: f16 for std::uint16_t.
 namespace cairn::inline v0::types {
 
-/// True when elements of the C++ type that detail::dtype_of() gives as `given` are what `dtype` is made of.
+/// True when elements of the C++ type that detail::stored_as() gives as `given` are what `dtype` is made of.
 inline bool is_made_of(DType dtype, DType given) noexcept {
     return given == dtype || (given == DType::f16 && dtype == DType::bf16);
 }
