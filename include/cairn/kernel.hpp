@@ -77,7 +77,8 @@ struct Kernel {
 /// graphs, the fallback where no kernel fits, and the oracle kernels are tested against.
 struct Definition {
     std::string name;  ///< of Problems that it is the meaning of
-    /// Calls the composite: operands and attributes as a Problem of this name lists them.
+    /// Calls the composite: operands and attributes as a Problem of this name lists them. Numbers among these should
+    /// change neither which operands it takes nor the types of its results: spellings where they do may not be found.
     std::function<std::vector<Tensor>(std::span<const Tensor> operands, const Attributes& attributes)> build;
     /// Problems in text form (no outputs) on which the pattern is made; symbols stand for any size, leading axes may be
     /// added, f32 stands for any float dtype (one for all operands), `eps=?` leaves a number free, `axis=?` the axis
