@@ -122,6 +122,14 @@ inline void movement(const Graph& graph, Tensor x, int nodes) {
     Graph(graph).output("y", x);
 }
 
+/// Products one after the other, whose rows are seen in another shape at the end.
+inline void rows(const Graph& graph, Tensor x, int nodes) {
+    Graph model = graph;
+    const Tensor weight = model.weight("weight", DType::f32, {16, 16});
+    for (int i = 0; i < nodes / 2; ++i) x = tanh(matmul(x, weight));
+    model.output("y", reshape(x, {4, 2, 16}));
+}
+
 /// Products of sums, which a law would multiply out.
 inline void products(const Graph& graph, const Tensor& x, int nodes) {
     Tensor product = x;
@@ -166,6 +174,7 @@ inline constexpr std::array families{
     Family{"ode", by_reference<ode>},
     Family{"random", by_reference<random>},
     Family{"slices", by_reference<slices>},
+    Family{"rows", rows},
     Family{"movement", movement},
     Family{"products", by_reference<products>},
     Family{"constants", constants},

@@ -148,10 +148,10 @@ Scaled Canon::of_whole(const Node& node, Parts x) {
     return {1, op_term(node.op, node.dtype, trimmed_shape(node.shape), x, &node.attributes)};
 }
 
-Scaled Canon::largest(const Node& node, const Scaled& x) {
-    if (x.factor == 0) return of_whole(node, {&x, 1});
-    const Scaled part{std::copysign(1, x.factor), x.core};
-    return {std::fabs(x.factor), of_whole(node, {&part, 1}).core};
+Scaled Canon::largest(const Attributes& attributes, const Shape* shape, const Scaled& x) {
+    const Scaled part{x.factor == 0 ? 0 : std::copysign(1, x.factor), x.core};
+    const CanonId largest = op_term(Op::max_reduce, terms_[x.core].dtype, shape, {part}, &attributes);
+    return {x.factor == 0 ? 1 : std::fabs(x.factor), largest};
 }
 
 Scaled Canon::of(const Node& node, ir::NodeId id, Parts x) {
@@ -181,9 +181,9 @@ Scaled Canon::made_of(const Node& node, ir::NodeId id, Parts x) {
     if (node.op == Op::reshape || node.op == Op::transpose) return move(node, x[0]);
     if (node.op == Op::concat) return concat(node, x);
     if (ir::is(node, ir::OpClass::elementwise)) return apply(node.op, node.dtype, node.attributes, x);
-    if (node.op == Op::sum && real) return summed(node, x[0]);
+    if (node.op == Op::sum && real) return summed(node.attributes, x[0]);
     if (node.op == Op::matmul && real) return multiply_matrices(x[0], x[1]);
-    if (node.op == Op::max_reduce && real) return largest(node, x[0]);
+    if (node.op == Op::max_reduce && real) return largest(node.attributes, trimmed_shape(node.shape), x[0]);
     if (ir::info(node.op).has(ir::Fact::linear) && (real || node.dtype == DType::boolean))
         return with_factor_outside(node, x);
     return of_whole(node, x);

@@ -15,11 +15,12 @@
 /// Laws: sums and products are associative and commutative, products distribute over sums (up to a size), sub neg div
 /// sqrt rsqrt and pow by a constant are sums and products; what does not vary along a summed axis leaves matmul and
 /// sums, coefficients leave movement; e^(a + b) = e^a e^b, log(e^a b) = a + log b, 1 + tanh x = 2 / (1 + e^-2x); a
-/// shift by the largest element leaves softmax; (a b)^T = b^T a^T; movement goes inward through elementwise ops, and
-/// reshapes of gathered rows to the ids, of a product's rows to its left side; orders and negations of comparisons;
-/// positions are the same in i32 and i64; leading axes of size 1 do not count. Nothing else is cancelled (x - x, x / x
-/// stay; 0 * x stays too): what docs/numbers.md tells of fused kernels holds of forms. Float numbers are equal within
-/// 1e-6 of their size, as constants rounded to f32 are; in f64 within 1e-14; integers when they are the same.
+/// shift by the largest element leaves softmax; (a b)^T = b^T a^T; movement goes inward through elementwise ops,
+/// reshapes of gathered rows to the ids, of a product's rows to its left side, and those that add or drop axes of size
+/// 1 through all that works along the last axes; orders and negations of comparisons; positions are the same in i32 and
+/// i64; leading axes of size 1 do not count. Nothing else is cancelled (x - x, x / x stay; 0 * x stays too): what
+/// docs/numbers.md tells of fused kernels holds of forms. Float numbers are equal within 1e-6 of their size, as
+/// constants rounded to f32 are; in f64 within 1e-14; integers when they are the same.
 ///
 /// A law holds up to a size: a sum, product or conjunction of many parts stays whole in a larger one, and movement goes
 /// inward through a limited number of terms. That depends on nothing but the form itself, so all spellings see it
@@ -71,6 +72,12 @@ private:
         Move move;
         Scaled result;
     };
+    /// A term that a move goes through, and what it does to each part.
+    struct Passage {
+        CanonId core;
+        Move move;
+        std::vector<Move> parts;
+    };
 
     /// The form of an op on operands, of this dtype.
     using Law = Scaled (*)(Canon& canon, DType dtype, std::span<const Scaled> operands);
@@ -103,7 +110,7 @@ private:
     Scaled with_factor_outside(const ir::Node& node, std::span<const Scaled> operands);
     Scaled concat(const ir::Node& node, std::span<const Scaled> operands);
     Scaled of_whole(const ir::Node& node, std::span<const Scaled> operands);
-    Scaled largest(const ir::Node& node, const Scaled& x);
+    Scaled largest(const Attributes& attributes, const Shape* shape, const Scaled& x);
 
     // arithmetic.cpp
     std::span<const Scaled> powers_of(CanonId core) const;
@@ -131,9 +138,8 @@ private:
 
     // contraction.cpp
     Scaled take_constant_along(std::span<const Dim> axes, Scaled& value);
-    Scaled summed(const ir::Node& node, Scaled x);
+    Scaled summed(const Attributes& attributes, Scaled x);
     Scaled multiply_matrices(Scaled a, Scaled b);
-    std::optional<Scaled> moved_product(CanonId core, const Move& move);
 
     // logic.cpp
     Scaled larger(Scaled a, Scaled b, DType dtype);
@@ -161,13 +167,20 @@ private:
     // movement.cpp
     Scaled move(const ir::Node& node, const Scaled& x);
     Scaled moved(CanonId core, const Move& move);
+    bool stays(CanonId core, const Move& move) const;
     std::optional<Scaled> known_move(CanonId core, const Move& move) const;
     Scaled remember(CanonId core, const Move& move, const Scaled& result);
-    bool lets_through(const Term& term) const;
-    std::optional<std::vector<CanonId>> inside(CanonId core) const;
-    Scaled moved_inside(CanonId core, const Move& move);
+    std::optional<std::vector<Passage>> inside(CanonId core, const Move& move);
+    Scaled moved_inside(const Passage& passage);
     Scaled moved_whole(CanonId core, const Move& move);
-    std::optional<Scaled> moved_ids(CanonId core, const Move& move);
+
+    // passage.cpp
+    std::vector<Move> passing(const Term& term, const Move& move);
+    std::vector<Move> into_product(const Term& term, const Move& move);
+    std::vector<Move> into_ids(const Term& term, const Move& move);
+    std::vector<Move> beside_axes(const Term& term, const Move& move);
+    Move composed(const Term& first, const Move& second);
+    Move staying(const Scaled& part) const;
 
     Terms terms_;
     std::vector<Moved> moved_;
@@ -184,5 +197,7 @@ constexpr std::size_t most_parts = 8;
 Shape trimmed(const Shape& shape);
 /// The trimmed shape of what is transposed; `order` is the shortest permutation in negative axes.
 Shape permuted(Shape shape, const std::vector<Dim>& order);
+/// The permutation that two make one after the other, the shortest that tells; empty where nothing moves.
+std::vector<Dim> composed_order(const std::vector<Dim>& first, const std::vector<Dim>& second);
 
 }  // namespace cairn::inline v0::canon

@@ -37,13 +37,13 @@ Scaled Canon::take_constant_along(std::span<const Dim> axes, Scaled& value) {
 }
 
 // sum(f x) = f sum(x).
-Scaled Canon::summed(const ir::Node& node, Scaled x) {
-    const std::vector<Dim>& axes = node.attributes.dims("axes");
+Scaled Canon::summed(const Attributes& attributes, Scaled x) {
+    const std::vector<Dim>& axes = attributes.dims("axes");
     const Scaled outside = take_constant_along(axes, x);
     Shape shape = *terms_[x.core].shape;
     for (const Dim& axis : axes)
         if (varies_along(shape, axis)) shape[shape.size() - static_cast<std::size_t>(-axis.constant())] = 1;
-    const Scaled sum{1, op_term(Op::sum, node.dtype, trimmed_shape(shape), {x}, &node.attributes)};
+    const Scaled sum{1, op_term(Op::sum, terms_[x.core].dtype, trimmed_shape(shape), {x}, &attributes)};
     return multiply(outside, sum);
 }
 
@@ -62,29 +62,6 @@ Scaled Canon::multiply_matrices(Scaled a, Scaled b) {
     shape.push_back(y.empty() ? Dim(1) : y.back());
     const Scaled product{1, op_term(Op::matmul, dtype, trimmed_shape(shape), {a, b})};
     return multiply(multiply(left, right), product);
-}
-
-// (a b)^T = b^T a^T, and rows of a product are rows of its left side: reshape(a b) = reshape(a) b.
-std::optional<Scaled> Canon::moved_product(CanonId core, const Move& move) {
-    const Term& term = terms_[core];
-    if (term.kind != TermKind::op || term.op != Op::matmul || !is_float(term.dtype)) return std::nullopt;
-    const Scaled a = term.parts[0], b = term.parts[1];
-    const Shape &x = *terms_[a.core].shape, &y = *terms_[b.core].shape;
-    const auto moved_by = [&](const Scaled& side, const Move& by) {
-        const Scaled result = moved(side.core, by);
-        return Scaled{side.factor * result.factor, result.core};
-    };
-    if (move.op == Op::transpose) {
-        const std::vector<Dim> swap{-1, -2};
-        if (*move.order != swap || x.empty() || y.empty()) return std::nullopt;
-        return multiply_matrices(moved_by(b, {Op::transpose, terms_.keep(permuted(y, swap)), move.order}),
-                                 moved_by(a, {Op::transpose, terms_.keep(permuted(x, swap)), move.order}));
-    }
-    if (y.size() != 2 || x.empty() || move.shape->empty() || y[1] == Dim(1) || !(move.shape->back() == y[1]))
-        return std::nullopt;
-    Shape rows = *move.shape;
-    rows.back() = x.back();
-    return multiply_matrices(moved_by(a, {Op::reshape, trimmed_shape(rows), terms_.scalar()}), b);
 }
 
 }  // namespace cairn::inline v0::canon

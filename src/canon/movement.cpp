@@ -3,6 +3,7 @@
 #include "types/hash.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace cairn::inline v0::canon {
 namespace {
@@ -48,6 +49,14 @@ Shape permuted(Shape shape, const std::vector<Dim>& order) {
     return trimmed(result);
 }
 
+std::vector<Dim> composed_order(const std::vector<Dim>& first, const std::vector<Dim>& second) {
+    const std::size_t rank = std::max(first.size(), second.size());
+    const auto a = lengthened(first, rank), b = lengthened(second, rank);
+    std::vector<Dim> order;
+    for (const Dim& axis : b) order.push_back(a[from_front(axis, rank)]);
+    return shortest(std::move(order));
+}
+
 Scaled Canon::move(const ir::Node& node, const Scaled& x) {
     Move move{node.op, trimmed_shape(node.shape), terms_.scalar()};
     if (node.op == Op::transpose) {
@@ -59,69 +68,60 @@ Scaled Canon::move(const ir::Node& node, const Scaled& x) {
     return {x.factor * result.factor, result.core};
 }
 
-// Reshape and transpose go through what works element by element on parts of the whole shape.
-bool Canon::lets_through(const Term& term) const {
-    const bool elementwise = term.kind == TermKind::sum || term.kind == TermKind::product ||
-                             (term.kind == TermKind::op && ir::info(term.op).kind == ir::OpClass::elementwise);
-    return elementwise && std::all_of(term.parts.begin(), term.parts.end(), [&](const Scaled& part) {
-               const Shape* shape = terms_[part.core].shape;
-               return shape->empty() || shape == term.shape;
-           });
-}
-
-// The terms that movement of `core` goes through, parts before what is made of them; nothing where they are too many.
-// The ids of gathered rows count, since movement goes on to them.
-std::optional<std::vector<CanonId>> Canon::inside(CanonId core) const {
-    std::vector<CanonId> open{core}, seen;
+// The terms that a move of `core` goes through, parts before what is made of them; nothing where they are too many.
+std::optional<std::vector<Canon::Passage>> Canon::inside(CanonId core, const Move& move) {
+    std::vector<std::pair<CanonId, Move>> open{{core, move}};
+    std::vector<Passage> found;
     while (!open.empty()) {
-        const CanonId at = open.back();
+        const auto [at, by] = open.back();
         open.pop_back();
+        const bool is_seen = std::any_of(found.begin(), found.end(), [&, at = at, by = by](const Passage& passage) {
+            return passage.core == at && passage.move == by;
+        });
+        if (is_seen || stays(at, by) || known_move(at, by)) continue;
         const Term& term = terms_[at];
-        const bool is_gather = term.kind == TermKind::op && term.op == Op::gather;
-        if (term.shape->empty() || (!is_gather && !lets_through(term)) ||
-            std::find(seen.begin(), seen.end(), at) != seen.end())
-            continue;
-        if (seen.size() == most_inside) return std::nullopt;
-        seen.push_back(at);
-        for (std::size_t i = is_gather ? 1 : 0; i < term.parts.size(); ++i) open.push_back(term.parts[i].core);
+        Passage passage{at, by, passing(term, by)};
+        if (passage.parts.empty()) continue;
+        if (found.size() == most_inside) return std::nullopt;
+        for (std::size_t i = 0; i < term.parts.size(); ++i) open.emplace_back(term.parts[i].core, passage.parts[i]);
+        found.push_back(std::move(passage));
     }
-    std::erase_if(seen, [&](CanonId id) { return !lets_through(terms_[id]); });
-    std::sort(seen.begin(), seen.end());
-    return seen;
+    std::sort(found.begin(), found.end(), [](const Passage& a, const Passage& b) { return a.core < b.core; });
+    return found;
 }
 
 // The result is built anew: its parts may stand in another order.
-Scaled Canon::moved_inside(CanonId core, const Move& move) {
-    const Term& term = terms_[core];
+Scaled Canon::moved_inside(const Passage& passage) {
+    const Term& term = terms_[passage.core];
     std::vector<Scaled> parts;
     parts.reserve(term.parts.size());
-    for (const Scaled& part : term.parts) parts.push_back(moved(part.core, move));
+    for (std::size_t i = 0; i < term.parts.size(); ++i) parts.push_back(moved(term.parts[i].core, passage.parts[i]));
     if (term.kind == TermKind::product) {
         Scaled result{1, one(term.dtype)};
         for (std::size_t i = 0; i < parts.size(); ++i) result = multiply(result, power(parts[i], term.parts[i].factor));
         return result;
     }
     for (std::size_t i = 0; i < parts.size(); ++i) parts[i].factor *= term.parts[i].factor;
-    if (term.kind == TermKind::op) return apply(term.op, term.dtype, *term.attributes, parts);
-    if (is_float(term.dtype)) return add(parts, term.dtype);
-    return from_affine({std::move(parts), term.attributes->dims("offset")[0]}, term.dtype);
+    if (term.kind == TermKind::sum)
+        return is_float(term.dtype) ? add(parts, term.dtype)
+                                    : from_affine({std::move(parts), term.attributes->dims("offset")[0]}, term.dtype);
+    if (term.op == passage.move.op) return parts[0];
+    if (ir::info(term.op).kind == ir::OpClass::elementwise) return apply(term.op, term.dtype, *term.attributes, parts);
+    if (term.op == Op::sum) return summed(*term.attributes, parts[0]);
+    if (term.op == Op::max_reduce) return largest(*term.attributes, passage.move.shape, parts[0]);
+    if (term.op == Op::gather) return {1, op_term(term.op, term.dtype, passage.move.shape, parts, term.attributes)};
+    if (term.op == Op::matmul)
+        return passage.move.op == Op::transpose ? multiply_matrices(parts[1], parts[0])
+                                                : multiply_matrices(parts[0], parts[1]);
+    const Shape* order = terms_.keep(term.attributes->dims("permutation"));
+    const Shape* shape = terms_.keep(permuted(*terms_[parts[0].core].shape, *order));
+    const Scaled result = moved(parts[0].core, {Op::transpose, shape, order});
+    return {parts[0].factor * result.factor, result.core};
 }
 
-// reshape(gather(table, ids)) = gather(table, reshape(ids)), where whole rows of the table stay rows.
-std::optional<Scaled> Canon::moved_ids(CanonId core, const Move& move) {
-    const Term& term = terms_[core];
-    if (term.kind != TermKind::op || term.op != Op::gather || move.op != Op::reshape) return std::nullopt;
-    const Shape &table = *terms_[term.parts[0].core].shape, &wanted = *move.shape;
-    if (table.empty() || term.attributes->integer("axis") != -static_cast<std::int64_t>(table.size()))
-        return std::nullopt;
-    const std::size_t row = table.size() - 1;
-    if (wanted.size() < row ||
-        !std::equal(table.begin() + 1, table.end(), wanted.end() - static_cast<std::ptrdiff_t>(row)))
-        return std::nullopt;
-    const Shape places(wanted.begin(), wanted.end() - static_cast<std::ptrdiff_t>(row));
-    const Scaled ids = moved(term.parts[1].core, {Op::reshape, terms_.keep(places), terms_.scalar()});
-    return Scaled{1, op_term(Op::gather, term.dtype, move.shape,
-                             {term.parts[0], {term.parts[1].factor * ids.factor, ids.core}}, term.attributes)};
+bool Canon::stays(CanonId core, const Move& move) const {
+    const Shape* shape = terms_[core].shape;
+    return shape->empty() || (move.op == Op::reshape && shape == move.shape);
 }
 
 std::optional<Scaled> Canon::known_move(CanonId core, const Move& move) const {
@@ -140,28 +140,14 @@ Scaled Canon::remember(CanonId core, const Move& move, const Scaled& result) {
 
 // Shared values are moved once, and the innermost first, so that no stack grows with their depth.
 Scaled Canon::moved(CanonId core, const Move& move) {
-    const Term& term = terms_[core];
-    if (term.shape->empty() || (move.op == Op::reshape && term.shape == move.shape)) return {1, core};
+    if (stays(core, move)) return {1, core};
     if (const auto known = known_move(core, move)) return *known;
-    if (term.kind == TermKind::op && term.op == move.op) {
-        const CanonId inner = term.parts[0].core;
-        if (move.op == Op::reshape) return moved(inner, move);
-        const std::vector<Dim>& first = term.attributes->dims("permutation");
-        const std::size_t rank = std::max(first.size(), move.order->size());
-        const auto a = lengthened(first, rank), b = lengthened(*move.order, rank);
-        std::vector<Dim> order;
-        for (const Dim& axis : b) order.push_back(a[from_front(axis, rank)]);
-        order = shortest(std::move(order));
-        if (order.empty()) return {1, inner};
-        return moved(inner, {Op::transpose, terms_.keep(permuted(*terms_[inner].shape, order)), terms_.keep(order)});
-    }
-    if (const auto product = moved_product(core, move)) return remember(core, move, *product);
-    if (const auto within = inside(core)) {
-        for (const CanonId part : *within)
-            if (!known_move(part, move)) remember(part, move, moved_inside(part, move));
-        if (lets_through(terms_[core])) return *known_move(core, move);
-        if (const auto gathered = moved_ids(core, move)) return remember(core, move, *gathered);
-    }
+    const Term& term = terms_[core];
+    if (term.kind == TermKind::op && term.op == move.op) return moved(term.parts[0].core, composed(term, move));
+    if (const auto within = inside(core, move))
+        for (const Passage& passage : *within)
+            if (!known_move(passage.core, passage.move)) remember(passage.core, passage.move, moved_inside(passage));
+    if (const auto known = known_move(core, move)) return *known;
     return remember(core, move, moved_whole(core, move));
 }
 

@@ -249,11 +249,12 @@ private:
 
     Matcher::Verdict attempt(std::span<const NodeId> operands, Call& call, const Attributes& attributes) {
         ++guesses_;
-        const Matcher::Verdict of_another_type{std::nullopt, everything, std::size_t{0}};
-        if (!calls_.may_make(call, root_)) return of_another_type;
+        const Matcher::Verdict whatever_numbers{std::nullopt, everything & ~any_number, std::size_t{0}};
+        if (!calls_.may_make(call, root_)) return whatever_numbers;
         const Instance* instance = calls_.instance(call, attributes);
+        if (call.is_refused) return whatever_numbers;
         if (instance == nullptr) return {};
-        if (!calls_.may_make(call, root_)) return of_another_type;
+        if (!calls_.may_make(call, root_)) return whatever_numbers;
         Matcher::Verdict verdict = matcher_.prove({&pattern_, root_, operands, *instance, attributes});
         found_ = std::move(verdict.tile);
         return verdict;

@@ -199,6 +199,19 @@ TEST(HandSpellings, AttentionHeads) {
     });
     expect_spelled("attention", "MQA broadcast heads",
                    [](Graph& g) { return matmul(sm(matmul(Q(g), kt(K(g, 1))) * 0.125), V(g, 1)); });
+    // One code for all groups of heads, those of one head and of all heads among them.
+    for (const int heads : {1, 2, 8})
+        for (const bool causal : {false, true})
+            expect_spelled("attention",
+                           "GQA in 5 axes, key heads " + std::to_string(heads) + (causal ? ", causal" : ""),
+                           [&](Graph& g) {
+                               const Tensor q = reshape(Q(g), {2, heads, 8 / heads, 7, 64});
+                               const Tensor k = unsqueeze(K(g, heads), 2), v = unsqueeze(V(g, heads), 2);
+                               Tensor scores = matmul(q, kt(k)) * 0.125;
+                               const Tensor row = unsqueeze(iota(g, 7), -1);
+                               if (causal) scores = where(row >= iota(g, 7), scores, -1e9);
+                               return reshape(matmul(sm(scores), v), {2, 8, 7, 64});
+                           });
     expect_spelled("attention", "decode T=1 q [2,8,1,64]", [](Graph& g) {
         auto q = g.input("q1", DType::f32, {2, 8, 1, 64});
         return matmul(sm(matmul(q, kt(K(g))) * 0.125), V(g));
