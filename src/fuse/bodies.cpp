@@ -71,17 +71,26 @@ void Bodies::add(Op op, DType dtype, std::span<const int> operands) {
     ++size_;
 }
 
+const Body::Stored* Bodies::store(std::size_t hash) {
+    std::pmr::polymorphic_allocator<> allocator(pool_.get());
+    auto* const words = allocator.allocate_object<std::uint32_t>(words_.size());
+    std::copy(words_.begin(), words_.end(), words);
+    const auto* const stored = allocator.new_object<Body::Stored>(Body::Stored{{words, words_.size()}, size_, hash});
+    index_.add(hash, static_cast<std::uint32_t>(known_.size()));
+    known_.push_back(stored);
+    return stored;
+}
+
 Body Bodies::finish() {
     std::size_t hash = size_;
     for (const std::uint32_t word : words_) types::mix(hash, word);
     Body body;
-    const auto [first, last] = known_.equal_range(hash);
-    for (auto it = first; it != last && body.empty(); ++it)
-        if (it->second.stored_->words == words_) body = it->second;
-    if (body.empty() && size_ > 0) {
-        body.stored_ = std::make_shared<const Body::Stored>(Body::Stored{words_, size_, hash});
-        known_.emplace(hash, body);
-    }
+    const Body::Stored* stored = nullptr;
+    index_.each(hash, [&](std::uint32_t at) {
+        if (known_[at]->hash == hash && std::ranges::equal(known_[at]->words, words_)) stored = known_[at];
+    });
+    if (stored == nullptr && size_ > 0) stored = store(hash);
+    if (stored != nullptr) body.stored_ = {pool_, stored};
     words_.clear();
     size_ = 0;
     return body;

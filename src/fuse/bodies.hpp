@@ -1,18 +1,21 @@
 #pragma once
 
 #include "cairn/problem.hpp"
+#include "canon/index.hpp"
 #include "ir/graph_data.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <memory_resource>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 namespace cairn::inline v0::fuse {
 
 /// The steps of an elementwise tile, read-only. They are kept in few words, which copies share: a graph has many long
-/// tiles, and unrolled loops have the same ones over and over.
+/// tiles, and unrolled loops have the same ones over and over. All that one Bodies has made lies in one pool, which is
+/// there as long as one of them is.
 class Body {
 public:
     Body() = default;
@@ -26,16 +29,18 @@ public:
     std::size_t hash() const noexcept { return stored_ == nullptr ? 0 : stored_->hash; }
     /// To the bit: zeros of different signs are different numbers, and NaN is itself.
     friend bool operator==(const Body& a, const Body& b) noexcept {
-        return a.stored_ == b.stored_ ||
-               (a.hash() == b.hash() && a.size() == b.size() && (a.empty() || a.stored_->words == b.stored_->words));
+        return a.stored_ == b.stored_ || (a.hash() == b.hash() && a.size() == b.size() && same_words(a, b));
     }
 
 private:
     friend class Bodies;
     struct Stored {
-        std::vector<std::uint32_t> words;  // of each step its op, dtype and number of words behind, and these
+        std::span<const std::uint32_t> words;  // of each step its op, dtype and number of words behind, and these
         std::size_t size, hash;
     };
+    static bool same_words(const Body& a, const Body& b) noexcept {
+        return a.empty() || std::ranges::equal(a.stored_->words, b.stored_->words);
+    }
     std::shared_ptr<const Stored> stored_;
 };
 
@@ -50,9 +55,14 @@ public:
     Body finish();
 
 private:
+    const Body::Stored* store(std::size_t hash);
+
     std::vector<std::uint32_t> words_;
     std::size_t size_ = 0;
-    std::unordered_multimap<std::size_t, Body> known_;
+    std::shared_ptr<std::pmr::monotonic_buffer_resource> pool_ =
+        std::make_shared<std::pmr::monotonic_buffer_resource>();
+    std::vector<const Body::Stored*> known_;
+    canon::Index index_;  // of `known_`, by hash
 };
 
 }  // namespace cairn::inline v0::fuse

@@ -40,7 +40,11 @@ Matcher::Matcher(const ir::GraphData& graph, std::span<const Pattern> patterns, 
       calls_(patterns.size()),
       known_(patterns.size()) {
     forms_.canon().keep_results();
-    for (CanonId id = 0; id < known_terms_; ++id) known_structures_.insert(forms_.canon().structure(id));
+    for (CanonId id = 0; id < known_terms_; ++id) {
+        if (stop.stop_requested()) throw Cancelled("fuse");
+        const std::size_t structure = forms_.canon().structure(id);
+        if (!is_known_structure(structure)) known_structures_.add(structure, id);
+    }
 }
 
 Calls& Matcher::calls(const Pattern& pattern) {
@@ -101,7 +105,7 @@ bool Matcher::depends_on(NodeId node, NodeId ancestor) const {
 
 std::vector<NodeId> Matcher::interior(const Tile& tile) const {
     std::vector<NodeId> found, open = tile.outputs;
-    const auto in = [](const std::vector<NodeId>& list, NodeId id) {
+    const auto in = [](std::span<const NodeId> list, NodeId id) {
         return std::find(list.begin(), list.end(), id) != list.end();
     };
     while (!open.empty()) {
@@ -116,10 +120,16 @@ std::vector<NodeId> Matcher::interior(const Tile& tile) const {
     return found;
 }
 
+bool Matcher::is_known_structure(std::size_t structure) const {
+    bool known = false;
+    known_structures_.each(structure, [&](CanonId id) { known = known || forms_.canon().structure(id) == structure; });
+    return known;
+}
+
 // The structure alone where no other numbers would make it known.
 std::size_t Matcher::name_of(CanonId unknown) const {
     const std::size_t structure = forms_.canon().structure(unknown);
-    return known_structures_.contains(structure) ? unknown : structure;
+    return is_known_structure(structure) ? unknown : structure;
 }
 
 // True unless the value of `op` would stay whole in all that is computed from it and the graph has it not.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "canon/forms.hpp"
+#include "canon/index.hpp"
 #include "fuse/calls.hpp"
 #include "fuse/instance.hpp"
 #include "fuse/outline.hpp"
@@ -12,7 +13,6 @@
 #include <span>
 #include <stop_token>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 namespace cairn::inline v0::fuse {
@@ -62,6 +62,7 @@ public:
     std::vector<Attributes>& known_attributes(const Pattern& pattern);
 
 private:
+    bool is_known_structure(std::size_t structure) const;
     std::size_t name_of(CanonId unknown) const;
     bool stands(const Pattern& pattern, ir::Op op, CanonId core) const;
     std::optional<Verdict> refusal(const Attempt& attempt);
@@ -76,8 +77,8 @@ private:
     Forms forms_;
     Stems stems_;
     Features features_;
-    CanonId known_terms_;  ///< those of the graph; what attempts make comes after
-    std::unordered_set<std::size_t> known_structures_;
+    CanonId known_terms_;            ///< those of the graph; what attempts make comes after
+    canon::Index known_structures_;  // terms by structure, of each one
     Regions regions_;
     Instances instances_;
     NodeTypes types_;

@@ -44,7 +44,7 @@ const std::vector<double>* values_of(const ir::GraphData& graph, NodeId id) {
 }
 
 bool holds_sentinel(const Pattern& pattern, NodeId entry, double sentinel) {
-    const std::vector<NodeId>& nodes = pattern.regions->from(entry).nodes;
+    const std::span<const NodeId> nodes = pattern.regions->from(entry).nodes;
     return std::any_of(nodes.begin(), nodes.end(), [&](NodeId id) {
         const auto* values = values_of(*pattern.skeleton.graph, id);
         return values != nullptr && values->size() == 1 && Canon::close(values->front(), sentinel);
@@ -52,7 +52,7 @@ bool holds_sentinel(const Pattern& pattern, NodeId entry, double sentinel) {
 }
 
 void add_numbers_under(Matcher& matcher, NodeId entry, std::vector<double>& numbers) {
-    const std::vector<NodeId>& nodes = matcher.regions().from(entry).nodes;
+    const std::span<const NodeId> nodes = matcher.regions().from(entry).nodes;
     const auto dtype = [&](NodeId id) { return matcher.graph().node(id).dtype; };
     const auto scalar = [&](NodeId id) {
         const auto* values = values_of(matcher.graph(), id);

@@ -5,7 +5,7 @@
 namespace cairn::inline v0::fuse {
 namespace {
 
-std::string list(const std::vector<ir::NodeId>& nodes) {
+std::string list(const Nodes& nodes) {
     std::string text;
     for (const ir::NodeId id : nodes) text += fmt::format("{}%{}", text.empty() ? "" : ", ", id);
     return "(" + text + ")";

@@ -59,9 +59,7 @@ std::vector<std::vector<Tile>> matches_of(const ir::GraphData& graph, std::span<
 // A shorter form of a definition that only serves a longer one: the normal row of a layer norm before gamma and beta.
 void drop_parts(const ir::GraphData& graph, std::vector<std::vector<Tile>>& matches) {
     if (std::all_of(matches.begin(), matches.end(), [](const auto& found) { return found.empty(); })) return;
-    const auto in = [](const std::vector<NodeId>& list, NodeId id) {
-        return std::find(list.begin(), list.end(), id) != list.end();
-    };
+    const auto in = [](const Nodes& list, NodeId id) { return std::find(list.begin(), list.end(), id) != list.end(); };
     std::vector<std::vector<NodeId>> users(graph.nodes().size());
     for (NodeId id = 0; id < graph.nodes().size(); ++id)
         for (const NodeId operand : graph.node(id).operands) users[operand].push_back(id);

@@ -22,23 +22,23 @@ static_assert(ir::op_rows.size() <= 64, "marks are bits of one number");
 std::uint64_t mark_of(ir::Op op) { return std::uint64_t{1} << static_cast<unsigned>(canon::shown_as(op)); }
 
 const Region& Regions::from(NodeId entry) {
-    std::optional<Region>& known = regions_[entry];
-    if (known) return *known;
-    Region region;
-    region.nodes.push_back(entry);
-    for (std::size_t i = 0; i < region.nodes.size(); ++i) {
-        const ir::Node& node = graph_.node(region.nodes[i]);
+    Region& region = regions_[entry];
+    if (!region.nodes.empty()) return region;
+    nodes_.assign(1, entry);
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        const ir::Node& node = graph_.node(nodes_[i]);
         if (!is_arithmetic(node)) {
             if (!node.operands.empty()) region.marks |= mark_of(node.op);
             continue;
         }
         for (const NodeId operand : node.operands)
-            if (region.nodes.size() < most_nodes &&
-                std::find(region.nodes.begin(), region.nodes.end(), operand) == region.nodes.end())
-                region.nodes.push_back(operand);
+            if (nodes_.size() < most_nodes && std::find(nodes_.begin(), nodes_.end(), operand) == nodes_.end())
+                nodes_.push_back(operand);
     }
-    known = std::move(region);
-    return *known;
+    auto* const place = static_cast<NodeId*>(pool_.allocate(nodes_.size() * sizeof(NodeId), alignof(NodeId)));
+    std::copy(nodes_.begin(), nodes_.end(), place);
+    region.nodes = {place, nodes_.size()};
+    return region;
 }
 
 }  // namespace cairn::inline v0::fuse

@@ -3,7 +3,8 @@
 #include "ir/graph_data.hpp"
 
 #include <cstdint>
-#include <optional>
+#include <memory_resource>
+#include <span>
 #include <vector>
 
 /// Where a match looks for operands. Spellings of one function differ in arithmetic and movement, hardly in the ops
@@ -14,8 +15,8 @@
 namespace cairn::inline v0::fuse {
 
 struct Region {
-    std::vector<ir::NodeId> nodes;  ///< nearest first, the entry at the front
-    std::uint64_t marks = 0;        ///< bit mark_of(op) for each op on the rim that has operands
+    std::span<const ir::NodeId> nodes;  ///< nearest first, the entry at the front
+    std::uint64_t marks = 0;            ///< bit mark_of(op) for each op on the rim that has operands
 };
 
 /// The bit of an op in a set of marks. Ops that are spelled with each other share one: tanh and exp.
@@ -24,7 +25,7 @@ std::uint64_t mark_of(ir::Op op);
 /// True for ops a region goes through.
 bool is_arithmetic(const ir::Node& node);
 
-/// The regions of a graph, each made when first asked for.
+/// The regions of a graph, each made when first asked for. Their lists lie in a pool: letting go of many is quick.
 class Regions {
 public:
     explicit Regions(const ir::GraphData& graph) : graph_(graph), regions_(graph.nodes().size()) {}
@@ -32,7 +33,9 @@ public:
 
 private:
     const ir::GraphData& graph_;
-    std::vector<std::optional<Region>> regions_;
+    std::vector<Region> regions_;    // empty until asked for
+    std::vector<ir::NodeId> nodes_;  // scratch
+    std::pmr::monotonic_buffer_resource pool_;
 };
 
 }  // namespace cairn::inline v0::fuse

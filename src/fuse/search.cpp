@@ -14,9 +14,7 @@ constexpr int most_guesses = 160;
 constexpr std::size_t most_candidates = 8;
 constexpr std::size_t most_before = 16;
 
-bool contains(const std::vector<NodeId>& list, NodeId id) {
-    return std::find(list.begin(), list.end(), id) != list.end();
-}
+bool contains(std::span<const NodeId> list, NodeId id) { return std::find(list.begin(), list.end(), id) != list.end(); }
 
 class Search {
 public:
@@ -46,7 +44,7 @@ private:
         if (done()) return;
         if (at == overlays_.size()) return choose_operands();
         const Overlay overlay = overlays_[at];
-        const std::vector<NodeId>& nodes = pattern_.regions->from(overlay.skeleton).nodes;
+        const std::span<const NodeId> nodes = pattern_.regions->from(overlay.skeleton).nodes;
         while (next < nodes.size() && !is_new_mark(nodes[next])) ++next;
         if (next == nodes.size()) return lay(at + 1, 0);
 
@@ -55,14 +53,14 @@ private:
             const ir::Node& node = graph_.node(id);
             return mark_of(node.op) == mark_of(mark.op) && node.operands.size() == mark.operands.size();
         };
-        const std::vector<NodeId>* there = &matcher_.regions().from(overlay.graph).nodes;
+        std::span<const NodeId> there = matcher_.regions().from(overlay.graph).nodes;
         // What does not vary along a summed axis may stand outside the sum.
-        if (std::none_of(there->begin(), there->end(), is_partner)) there = &matcher_.regions().from(root_).nodes;
+        if (std::none_of(there.begin(), there.end(), is_partner)) there = matcher_.regions().from(root_).nodes;
         marks_.push_back(nodes[next]);
-        for (const NodeId candidate : *there) {
+        for (const NodeId candidate : there) {
             if (!is_partner(candidate)) continue;
             lay_beside(mark, graph_.node(candidate).operands, at, next);
-            if (mark.op == ir::Op::matmul && is_transposed(candidate, *there) && !done())
+            if (mark.op == ir::Op::matmul && is_transposed(candidate, there) && !done())
                 lay_beside(mark, {graph_.node(candidate).operands[1], graph_.node(candidate).operands[0]}, at, next);
             if (done()) break;
         }
@@ -77,7 +75,7 @@ private:
         overlays_.resize(size);
     }
 
-    bool is_transposed(NodeId id, const std::vector<NodeId>& nodes) const {
+    bool is_transposed(NodeId id, std::span<const NodeId> nodes) const {
         return std::any_of(nodes.begin(), nodes.end(), [&](NodeId other) {
             return graph_.node(other).op == ir::Op::transpose && graph_.node(other).operands[0] == id;
         });
@@ -120,15 +118,15 @@ private:
     // of them. Where it stands alone in one, only what has the same stem, that without a factor in front, so that a
     // scale outside is not taken into the operand.
     std::vector<NodeId> candidates(std::size_t index) {
-        std::vector<const std::vector<NodeId>*> regions;
+        std::vector<std::span<const NodeId>> regions;
         std::size_t narrowest = 0;
         std::optional<std::size_t> alone;
         const NodeId input = pattern_.skeleton.inputs[index];
         const std::size_t leaf = pattern_.stems->of((*pattern_.forms)[input].core);
         for (const Overlay& overlay : overlays_) {
-            const std::vector<NodeId>& there = pattern_.regions->from(overlay.skeleton).nodes;
+            const std::span<const NodeId> there = pattern_.regions->from(overlay.skeleton).nodes;
             if (!contains(there, input)) continue;
-            regions.push_back(&matcher_.regions().from(overlay.graph).nodes);
+            regions.push_back(matcher_.regions().from(overlay.graph).nodes);
             if (narrowest == 0 || there.size() < narrowest) {
                 narrowest = there.size();
                 std::swap(regions.front(), regions.back());
@@ -138,10 +136,10 @@ private:
         }
         std::vector<NodeId> result;
         if (regions.empty()) return result;
-        for (const NodeId id : *regions.front())
+        for (const NodeId id : regions.front())
             if (id != root_ && calls_.may_be(index, id) &&
                 std::all_of(regions.begin() + 1, regions.end(),
-                            [&](const auto* region) { return contains(*region, id); }) &&
+                            [&](const auto& region) { return contains(region, id); }) &&
                 stands_right(index, id))
                 result.push_back(id);
         if (alone) {

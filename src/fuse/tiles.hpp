@@ -3,6 +3,7 @@
 #include "cairn/kernel.hpp"
 #include "fuse/bodies.hpp"
 #include "ir/graph_data.hpp"
+#include "types/short_list.hpp"
 
 #include <memory>
 #include <span>
@@ -14,16 +15,19 @@
 /// tile is used is decided in select by time.
 namespace cairn::inline v0::fuse {
 
+/// Those of a tile: mostly few.
+using Nodes = types::ShortList<ir::NodeId, 4>;
+
 /// A match of a definition. It provides its outputs and nothing else: an interior value that is read elsewhere is made
 /// again by another tile, or by one that has it among its outputs.
 struct Tile {
     std::string definition;            ///< a Definition's name, `elementwise`, or the atomic op of a single node
     Attributes attributes;             ///< as a Problem of that definition lists them
     Body body;                         ///< of `elementwise`
-    std::vector<int> results;          ///< of `elementwise`: the value number of each output
-    std::vector<ir::NodeId> inputs;    ///< nodes read, in the definition's operand order
-    std::vector<ir::NodeId> outputs;   ///< nodes provided
-    std::vector<ir::NodeId> interior;  ///< nodes computed inside and not provided, for explain() and dumps
+    types::ShortList<int, 4> results;  ///< of `elementwise`: the value number of each output
+    Nodes inputs;                      ///< nodes read, in the definition's operand order
+    Nodes outputs;                     ///< nodes provided
+    Nodes interior;                    ///< nodes computed inside and not provided, for explain() and dumps
 };
 
 struct Options {

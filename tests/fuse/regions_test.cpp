@@ -15,16 +15,25 @@ std::uint64_t marks(std::initializer_list<Op> ops) {
     return bits;
 }
 
-fuse::Region region(const Tensor& entry) { return fuse::Regions(*entry.graph()).from(entry.id()); }
+struct Found {
+    std::vector<ir::NodeId> nodes;
+    std::uint64_t marks;
+};
+
+Found region(const Tensor& entry) {
+    fuse::Regions regions(*entry.graph());
+    const fuse::Region& found = regions.from(entry.id());
+    return {{found.nodes.begin(), found.nodes.end()}, found.marks};
+}
 
 TEST(Regions, ReachThroughArithmeticAndMovementUpToOtherOps) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {3, 4}), y = g.input("y", DType::f32, {3, 4});
     const Tensor m = max_reduce(x, {-1}, true), low = x - m, half = y * x, e = exp(half), top = low * e;
-    const fuse::Region found = region(top);
+    const Found found = region(top);
     EXPECT_EQ(found.nodes, (std::vector<ir::NodeId>{top.id(), low.id(), e.id(), x.id(), m.id()})) << "nearest first";
     EXPECT_EQ(found.marks, marks({Op::max_reduce, Op::exp})) << "an input marks nothing";
-    const fuse::Region moved = region(reshape(swap_axes(top, 0, 1), {12}));
+    const Found moved = region(reshape(swap_axes(top, 0, 1), {12}));
     EXPECT_EQ(moved.marks, found.marks);
     EXPECT_EQ(moved.nodes.size(), found.nodes.size() + 2);
 }
@@ -52,7 +61,7 @@ TEST(Regions, EndAfterFortyNodes) {
     const Tensor mark = exp(sum);
     sum = sum + mark;
     for (int i = 0; i < 100; ++i) sum = sum + g.input("x" + std::to_string(i), DType::f32, {4});
-    const fuse::Region found = region(sum);
+    const Found found = region(sum);
     EXPECT_EQ(found.nodes.size(), 40U);
     EXPECT_EQ(found.marks, 0U) << "too far away";
 }
