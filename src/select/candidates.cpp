@@ -129,7 +129,7 @@ const TensorDesc* Candidates::expanded(const TensorDesc* input, const TensorDesc
     return known;
 }
 
-Question& Candidates::question_of(const fuse::Tile& tile, const std::vector<Source>& sources) {
+Question& Candidates::question_of(const fuse::Tile& tile, const Sources& sources) {
     static const Attributes none;
     inputs_.clear();
     outputs_.clear();
@@ -157,7 +157,7 @@ bool Candidates::can_prepare(const Candidate& candidate) {
            judge_.can_prepare(judge_.question(candidate.problem.kept().words()), *candidate.kernel);
 }
 
-Candidates::Asked Candidates::ask(const fuse::Tile& tile, std::vector<Source> sources) {
+Candidates::Asked Candidates::ask(const fuse::Tile& tile, Sources sources) {
     Question& question = question_of(tile, sources);
     return {&question, std::move(sources)};
 }
@@ -182,18 +182,19 @@ bool Candidates::try_kernel(const Kernel& kernel, const fuse::Tile& tile, int in
 
 std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index, bool cheapest) {
     std::vector<Candidate> found;
-    std::vector<Source> seen;
+    Sources seen;
     for (const NodeId input : tile.inputs) seen.push_back({input, Form::seen, {}});
-    std::vector<Source> dense = seen;
+    Sources dense = seen;
     bool any = false;
     for (Source& source : dense)
         if (views_[source.node].base != source.node || is_state_version(graph_->node(source.node)))
             source.form = Form::dense, any = true;
     const Asked as_seen = ask(tile, seen);
     std::optional<Asked> as_dense;
+    std::vector<Question*> packings;
     for (const Kernel* row : judge_.kernels_of(std::string(as_seen.question->problem().kept().words().definition))) {
         const Kernel& kernel = *row;
-        std::vector<Source> packed;
+        Sources packed;
         if (!kernel.packed_inputs.empty()) packed = seen;
         bool packable = use_packed_ && !kernel.packed_inputs.empty();
         for (const PackedInput& wanted : kernel.packed_inputs) {
@@ -202,13 +203,18 @@ std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index, bo
                 packable && i < seen.size() && bound_[seen[i].node] && graph_->node(seen[i].node).shape.size() == 2;
             if (packable) packed[i] = {seen[i].node, Form::packed, wanted.layout};
         }
-        if (packable) try_kernel(kernel, tile, index, ask(tile, packed), cheapest, found);
+        if (packable) {
+            const Asked as_packed = ask(tile, packed);
+            packings.push_back(as_packed.question);
+            try_kernel(kernel, tile, index, as_packed, cheapest, found);
+        }
         if (try_kernel(kernel, tile, index, as_seen, cheapest, found) || !any) continue;
         if (!as_dense) as_dense = ask(tile, dense);
         try_kernel(kernel, tile, index, *as_dense, cheapest, found);
     }
     Judge::put_away(*as_seen.question);
     if (as_dense) Judge::put_away(*as_dense->question);
+    for (Question* question : packings) Judge::put_away(*question);
     return found;
 }
 
@@ -220,6 +226,7 @@ std::vector<Candidate> Candidates::of_copy(NodeId node) {
     std::vector<Candidate> found;
     const Asked as_seen = ask(tile, {{node, Form::seen, {}}});
     for (const Kernel* kernel : judge_.kernels_of("copy")) try_kernel(*kernel, tile, -1, as_seen, false, found);
+    Judge::put_away(*as_seen.question);
     return found;
 }
 

@@ -36,6 +36,9 @@ struct Source {
     friend bool operator==(const Source&, const Source&) = default;
 };
 
+/// Those of a candidate: mostly few.
+using Sources = types::ShortList<Source, 3>;
+
 /// What a kernel said to a problem, for explain().
 struct Verdict {
     std::string kernel;
@@ -47,9 +50,9 @@ struct Verdict {
 struct Candidate {
     int tile = -1;  ///< index among the tiles; -1 for a dense copy or a packing
     const Kernel* kernel = nullptr;
-    AskedProblem problem;             ///< valid as long as the Candidates it is of
-    std::vector<Source> sources;      ///< of each problem input
-    std::vector<ir::NodeId> outputs;  ///< nodes whose dense value it makes
+    AskedProblem problem;  ///< valid as long as the Candidates it is of
+    Sources sources;       ///< of each problem input
+    fuse::Nodes outputs;   ///< nodes whose dense value it makes
     Estimate estimate;
 };
 
@@ -88,14 +91,14 @@ private:
     /// A problem, and how the operands are seen in it.
     struct Asked {
         Question* question;
-        std::vector<Source> sources;
+        Sources sources;
     };
     void find_origins(const std::stop_token& stop);
-    Asked ask(const fuse::Tile& tile, std::vector<Source> sources);
+    Asked ask(const fuse::Tile& tile, Sources sources);
     const TensorDesc* describe(const Source& source);
     const TensorDesc* made(ir::NodeId node);
     const TensorDesc* expanded(const TensorDesc* input, const TensorDesc* output, const std::string& definition);
-    Question& question_of(const fuse::Tile& tile, const std::vector<Source>& sources);
+    Question& question_of(const fuse::Tile& tile, const Sources& sources);
     bool try_kernel(const Kernel& kernel, const fuse::Tile& tile, int index, const Asked& asked, bool cheapest,
                     std::vector<Candidate>& found);
 

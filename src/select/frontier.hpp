@@ -1,5 +1,7 @@
 #pragma once
 
+#include "types/short_list.hpp"
+
 #include <cstdint>
 #include <stop_token>
 #include <vector>
@@ -8,11 +10,14 @@
 /// pending goals. Pure: it knows no graph, no kernel and no clock.
 namespace cairn::inline v0::select {
 
+/// Numbers of goals: mostly few.
+using Goals = types::ShortList<int, 4>;
+
 /// One way to reach a goal.
 struct Alternative {
     double cost = 0;
-    std::vector<int> needs;     ///< goals it rests on, all lower than the goal
-    std::vector<int> provides;  ///< further goals it reaches at the same time, all lower than the goal
+    Goals needs;     ///< goals it rests on, all lower than the goal
+    Goals provides;  ///< further goals it reaches at the same time, all lower than the goal
 };
 
 /// Goals are numbered so that every alternative of a goal needs lower goals only; the cost of a set of choices is the

@@ -54,7 +54,7 @@ private:
     /// A candidate and the goals it rests on, by key.
     struct Held {
         Candidate candidate;
-        std::vector<int> needs;
+        Goals needs;
     };
     /// A goal by the order in which goals were first spoken of; it has a number once it is visited.
     struct Goal {
@@ -178,8 +178,8 @@ private:
         return heavy ? std::optional(Key{form.first, form.second + std::string(resident_mark)}) : std::nullopt;
     }
 
-    std::vector<int> needs_of(const Candidate& candidate, NodeId top) {
-        std::vector<int> needs;
+    Goals needs_of(const Candidate& candidate, NodeId top) {
+        Goals needs;
         for (const Source& source : candidate.sources) {
             if (const auto kept = residence_of(source, top)) needs.push_back(goal_at(*kept));
             if (const auto need = goal_of(source, graph_, candidates_)) needs.push_back(goal_at(*need));
@@ -236,7 +236,7 @@ private:
         std::vector<int> result;
         const NodeId node = at(goal).key.first;
         for (std::size_t w = 0; w < at(goal).ways.size(); ++w) {
-            std::vector<int> needs = needs_of(at(goal).ways[w].candidate, node);
+            Goals needs = needs_of(at(goal).ways[w].candidate, node);
             result.insert(result.end(), needs.begin(), needs.end());
             Held& way = at(goal).ways[w];
             way.needs = std::move(needs);

@@ -26,18 +26,18 @@ std::uint64_t marks_of(Option& option) {
     return option.marks;
 }
 
-bool includes(const std::vector<int>& all, const std::vector<int>& some) {
+bool includes(const Goals& all, const Goals& some) {
     return std::includes(all.begin(), all.end(), some.begin(), some.end());
 }
 
-bool holds(const std::vector<int>& goals, int goal) { return std::binary_search(goals.begin(), goals.end(), goal); }
+bool holds(const Goals& goals, int goal) { return std::binary_search(goals.begin(), goals.end(), goal); }
 
-bool overlap(const std::vector<int>& a, const std::vector<int>& b) {
+bool overlap(const Goals& a, const Goals& b) {
     return std::any_of(a.begin(), a.end(), [&](int goal) { return holds(b, goal); });
 }
 
 // Few are added to many, and to their end.
-void add(std::vector<int>& goals, const std::vector<int>& more) {
+void add(Goals& goals, const Goals& more) {
     for (const int goal : more) {
         const auto at = std::lower_bound(goals.begin(), goals.end(), goal);
         if (at == goals.end() || *at != goal) goals.insert(at, goal);
@@ -61,7 +61,7 @@ public:
         for (std::size_t g = 0; g < options_.size(); ++g) {
             go_on();
             for (std::size_t a = 0; a < problem.goals[g].size(); ++a) {
-                const std::vector<int>& needs = problem.goals[g][a].needs;
+                const Goals& needs = problem.goals[g][a].needs;
                 if (!std::all_of(needs.begin(), needs.end(), possible)) continue;
                 Option option{problem.goals[g][a], decided({static_cast<int>(g), static_cast<int>(a)})};
                 std::sort(option.alternative.needs.begin(), option.alternative.needs.end());

@@ -36,14 +36,14 @@ void add_goal(Frontier& frontier, char32_t goal, bool provided) {
     frontier.insert(at, code | (provided ? 1U : 0U));
 }
 
-bool is_provided(const Frontier& frontier, char32_t goal) {
+bool is_provided(std::u32string_view frontier, char32_t goal) {
     return std::binary_search(frontier.begin(), frontier.end(), (goal << 1) | 1U, std::greater<>());
 }
 
 RegionForm form_of(const SearchProblem& problem, int low, int high) {
     RegionForm form{low, high, {}, {}};
     std::unordered_map<int, int> ports;
-    const auto mention = [&](const std::vector<int>& goals) {
+    const auto mention = [&](const Goals& goals) {
         form.signature.push_back(static_cast<char32_t>(goals.size()));
         for (const int goal : goals) {
             if (goal >= low) {
@@ -67,9 +67,10 @@ RegionForm form_of(const SearchProblem& problem, int low, int high) {
     return form;
 }
 
-const RegionSolver::Step* RegionSolver::step_of(Pass& pass, const Reached& reached) {
+int RegionSolver::step_of(Pass& pass, const Reached& reached) {
     if (reached.alternative < 0) return reached.before;
-    return &pass.steps.emplace_back(Step{reached.before, reached.goal, reached.alternative});
+    pass.steps.push_back({reached.before, reached.goal, reached.alternative});
+    return static_cast<int>(pass.steps.size()) - 1;
 }
 
 void RegionSolver::expand(Pass& pass, int goal, const std::stop_token& stop) const {
@@ -77,23 +78,19 @@ void RegionSolver::expand(Pass& pass, int goal, const std::stop_token& stop) con
     const auto code_of = [&](int target) {
         return target >= form_.low ? port_count + static_cast<char32_t>(target - form_.low) : port_of_.at(target);
     };
-    const auto layer_of = [&](const Frontier& frontier) -> Layer& {
+    const auto layer_of = [&](std::u32string_view frontier) -> Layer& {
         const bool left = frontier.empty() || frontier.front() >> 1 < port_count;
         return pass.layers[left ? 0 : (frontier.front() >> 1) - port_count + 1];
     };
-    const auto reach = [&](Frontier next, const Reached& reached) {
+    const auto reach = [&](std::u32string_view next, const Reached& reached) {
         pass.work += next.size() + frontier_work;
-        const auto [it, fresh] = layer_of(next).try_emplace(std::move(next), reached);
-        if (fresh)
-            ++pass.states;
-        else if (reached.cost < it->second.cost)
-            it->second = reached;
+        if (layer_of(next).reach(next, reached)) ++pass.states;
     };
     const auto& alternatives = problem_->goals[static_cast<std::size_t>(goal)];
-    for (const auto& [frontier, reached] : pass.layers[static_cast<std::size_t>(goal - form_.low) + 1]) {
+    for (const auto& [frontier, reached] : pass.layers[static_cast<std::size_t>(goal - form_.low) + 1].entries()) {
         if (stop.stop_requested()) throw Cancelled("select");
-        const Step* before = step_of(pass, reached);
-        const Frontier rest = frontier.substr(1);
+        const int before = step_of(pass, reached);
+        const std::u32string_view rest = frontier.substr(1);
         if (frontier.front() & 1U) {
             reach(rest, {reached.cost, before, goal, -1});
             continue;
@@ -104,10 +101,11 @@ void RegionSolver::expand(Pass& pass, int goal, const std::stop_token& stop) con
             if (std::any_of(provides.begin(), provides.end(),
                             [&](int goal_of) { return is_provided(rest, code_of(goal_of)); }))
                 continue;
-            Frontier next = rest;
+            Frontier& next = pass.next;
+            next = rest;
             for (const int need : alternatives[a].needs) add_goal(next, code_of(need), false);
             for (const int co_output : alternatives[a].provides) add_goal(next, code_of(co_output), true);
-            reach(std::move(next), {reached.cost + alternatives[a].cost, before, goal, static_cast<int>(a)});
+            reach(next, {reached.cost + alternatives[a].cost, before, goal, static_cast<int>(a)});
         }
     }
 }
@@ -117,28 +115,30 @@ bool RegionSolver::narrow(Pass& pass, Layer& layer, const SearchOptions& options
     const auto goals = static_cast<std::size_t>(form_.high - form_.low);
     const std::size_t most_work = goal_work * goals + (pass.states <= few_frontiers ? small_work : 0);
     if (pass.states <= options.state_limit && pass.work <= most_work) return false;
+    const std::size_t count = layer.entries().size();
     std::size_t size = 0;
-    for (const auto& entry : layer) size += entry.first.size();
+    for (const auto& entry : layer.entries()) size += entry.first.size();
     const std::size_t width =
-        std::clamp(beam_work * layer.size() / std::max<std::size_t>(size, 1), std::size_t{1}, beam_width);
-    if (layer.size() <= width) return false;
+        std::clamp(beam_work * count / std::max<std::size_t>(size, 1), std::size_t{1}, beam_width);
+    if (count <= width) return false;
     // Ties must not depend on a hash table's order.
-    std::vector<std::pair<double, const Frontier*>> order;
-    for (const auto& [frontier, reached] : layer) order.emplace_back(reached.cost, &frontier);
-    std::nth_element(
-        order.begin(), order.begin() + static_cast<std::ptrdiff_t>(width), order.end(),
-        [](const auto& a, const auto& b) { return a.first != b.first ? a.first < b.first : *a.second < *b.second; });
-    for (std::size_t i = width; i < order.size(); ++i) layer.erase(layer.find(*order[i].second));
+    std::vector<std::pair<double, std::u32string_view>> order;
+    for (const auto& [frontier, reached] : layer.entries()) order.emplace_back(reached.cost, frontier);
+    std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(width), order.end());
+    for (std::size_t i = width; i < order.size(); ++i) layer.erase(order[i].second);
     return true;
 }
 
 std::vector<Exit> RegionSolver::exits_of(const Pass& pass) const {
     std::vector<Exit> exits;
-    for (const auto& [frontier, reached] : pass.layers[0]) {
-        Exit exit{frontier, reached.cost, {}};
+    for (const auto& [frontier, reached] : pass.layers[0].entries()) {
+        Exit exit{Frontier(frontier), reached.cost, {}};
         if (reached.alternative >= 0) exit.choices.emplace_back(reached.goal - form_.low, reached.alternative);
-        for (const Step* step = reached.before; step != nullptr; step = step->before)
-            exit.choices.emplace_back(step->goal - form_.low, step->alternative);
+        for (int before = reached.before; before >= 0;) {
+            const Step& step = pass.steps[static_cast<std::size_t>(before)];
+            exit.choices.emplace_back(step.goal - form_.low, step.alternative);
+            before = step.before;
+        }
         exits.push_back(std::move(exit));
     }
     // Ties must not depend on a hash table's order.
@@ -155,18 +155,17 @@ const std::vector<Exit>& RegionSolver::solve(const Frontier& inside, const Searc
         for (std::size_t p = 0; p < form_.ports.size(); ++p) port_of_[form_.ports[p]] = static_cast<char32_t>(p);
 
     // Layer 0 holds the exits; layer i + 1 the frontiers whose highest goal is low + i.
-    Pass pass;
-    pass.layers.resize(static_cast<std::size_t>(form_.high - form_.low) + 1);
+    Pass pass(static_cast<std::size_t>(form_.high - form_.low) + 1);
     pass.states = states;
     const char32_t top = inside.empty() ? 0 : (inside.front() >> 1) - static_cast<char32_t>(form_.ports.size()) + 1;
-    pass.layers[top].try_emplace(inside, Reached{0, nullptr, -1, -1});
+    pass.layers[top].reach(inside, {});
     ++pass.states;
     for (int goal = form_.high - 1; goal >= form_.low; --goal) {
         if (options.stop.stop_requested()) throw Cancelled("select");
         Layer& layer = pass.layers[static_cast<std::size_t>(goal - form_.low) + 1];
         if (narrow(pass, layer, options)) exact = false;
         expand(pass, goal, options.stop);
-        layer = Layer();
+        layer.clear();
     }
     states = pass.states;
     return solved_.emplace(inside, exits_of(pass)).first->second;

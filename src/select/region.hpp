@@ -1,8 +1,8 @@
 #pragma once
 
 #include "select/frontier.hpp"
+#include "select/layer.hpp"
 
-#include <deque>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -22,10 +22,6 @@ struct RegionForm {
 
 RegionForm form_of(const SearchProblem& problem, int low, int high);
 
-/// A set of pending goals as codes `goal << 1 | provided`, descending. In a region a goal is its port, or port count +
-/// (goal - low).
-using Frontier = std::u32string;
-
 /// The work of an exact search, in pending goals of all frontiers looked at: what any small problem may take, and so
 /// much for each of its goals.
 constexpr std::size_t small_work = std::size_t{1} << 20, goal_work = 1024;
@@ -33,7 +29,7 @@ constexpr std::size_t small_work = std::size_t{1} << 20, goal_work = 1024;
 /// Adds a goal to a frontier; a goal that is provided once stays provided.
 void add_goal(Frontier& frontier, char32_t goal, bool provided);
 /// Whether the goal is in it as provided.
-bool is_provided(const Frontier& frontier, char32_t goal);
+bool is_provided(std::u32string_view frontier, char32_t goal);
 
 /// One way through a region.
 struct Exit {
@@ -56,23 +52,19 @@ public:
 private:
     /// A choice, and the one made before it.
     struct Step {
-        const Step* before;
+        int before;  ///< its number; -1: none
         int goal, alternative;
     };
-    struct Reached {
-        double cost;
-        const Step* before;
-        int goal, alternative;  ///< the choice that led here; -1 where there was nothing to choose
-    };
-    using Layer = std::unordered_map<Frontier, Reached>;
     /// Frontiers by their highest goal: only those ahead are kept.
     struct Pass {
+        explicit Pass(std::size_t count) : layers(count) {}
         std::vector<Layer> layers;
-        std::deque<Step> steps;
+        std::vector<Step> steps;
+        Frontier next;  // scratch
         std::size_t states = 0, work = 0;
     };
     void expand(Pass& pass, int goal, const std::stop_token& stop) const;
-    static const Step* step_of(Pass& pass, const Reached& reached);
+    static int step_of(Pass& pass, const Reached& reached);
     bool narrow(Pass& pass, Layer& layer, const SearchOptions& options) const;
     std::vector<Exit> exits_of(const Pass& pass) const;
 

@@ -73,7 +73,7 @@ Dependences dependences_of(const ir::GraphData& graph, const std::vector<Choice>
     if (overwrites.empty()) return result;
     for (std::size_t i = 0; i < chosen.size(); ++i) {
         const auto reader = static_cast<int>(i);
-        const std::vector<Source>& sources = chosen[i].candidate.sources;
+        const Sources& sources = chosen[i].candidate.sources;
         for (std::size_t s = 0; s < sources.size(); ++s) {
             if (sources[s].form != Form::seen) continue;
             const auto it = overwrites.find(candidates.views()[sources[s].node].base);
