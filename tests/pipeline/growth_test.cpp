@@ -114,31 +114,51 @@ INSTANTIATE_TEST_SUITE_P(Families, Growth, testing::ValuesIn(bench::families),
 class Stop : public testing::TestWithParam<bench::Family> {};
 
 // Counted in pieces of memory, which most work takes: wherever the stop comes, little is taken before it is answered,
-// however large the graph is, and no more is given back than there is.
+// however large the graph is, and what is given back then are few pieces a node.
 TEST_P(Stop, IsAnsweredAfterLittleWork) {
-    const Graph graph = bench::build(GetParam(), 1000);
-    std::int64_t whole = 0;
-    {
-        const Context context;
-        const test::HeapSteps clock(-1);
-        compile(graph, context);
-        whole = clock.taken();
-    }
+    const Graph graph = bench::build(GetParam(), 1000), small = bench::build(GetParam(), 10);
     constexpr std::int64_t places = 16;
-    for (std::int64_t place = 1; place <= places; ++place) {
+    std::int64_t whole = 0;
+    for (std::int64_t place = 0; place <= places; ++place) {
         std::stop_source source;
         CompileOptions options;
         options.stop = source.get_token();
-        const Context context;  // a new one: it keeps what it has made
-        const test::HeapSteps clock(whole * place / (places + 1), source);
+        const Context context;    // a new one: it keeps what it has made
+        compile(small, context);  // the patterns: as many for any graph
+        const test::HeapSteps clock(place == 0 ? -1 : whole * place / (places + 1), source);
+        if (place == 0) {
+            compile(graph, context);
+            whole = clock.taken();
+            continue;
+        }
         EXPECT_THROW(compile(graph, context, options), Cancelled) << place;
-        EXPECT_LE(clock.taken_after(), 40'000) << place;
-        EXPECT_LE(clock.returned_after(), 40'000 + 150 * static_cast<std::int64_t>(graph.size())) << place;
+        EXPECT_LE(clock.taken_after(), 10'000) << place;
+        EXPECT_LE(clock.returned_after(), 32 * static_cast<std::int64_t>(graph.size())) << place;
     }
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, Stop, testing::ValuesIn(bench::families),
                          [](const auto& info) { return std::string(info.param.name); });
+
+TEST(StopRequest, IsAnsweredWhilePatternsAreMade) {
+    const Graph graph = bench::build(bench::families[0], 10);
+    constexpr std::int64_t places = 32;
+    std::int64_t whole = 0;
+    for (std::int64_t place = 0; place <= places; ++place) {
+        std::stop_source source;
+        CompileOptions options;
+        options.stop = source.get_token();
+        const Context context;
+        const test::HeapSteps clock(place == 0 ? -1 : whole * place / (places + 1), source);
+        if (place == 0) {
+            compile(graph, context);
+            whole = clock.taken();
+            continue;
+        }
+        EXPECT_THROW(compile(graph, context, options), Cancelled) << place;
+        EXPECT_LE(clock.taken_after(), 10'000) << place;
+    }
+}
 
 // Each stage that is asked to stop when it begins is the last to begin.
 TEST(StopRequest, IsAnsweredInEveryStage) {
