@@ -46,7 +46,8 @@ TEST_F(Instances, AreTheDefinitionSimplifiedOnSuchOperands) {
     EXPECT_EQ(made->outputs.size(), 2U);
     EXPECT_EQ(to_string(made->graph->node(made->outputs[0]).shape), "[N,4]");
     EXPECT_EQ(to_string(made->graph->node(made->outputs[1]).shape), "[4]");
-    for (const ir::Node& node : instance("f32[4] f32[4]", 1)->graph->nodes()) EXPECT_NE(node.op, ir::Op::mul);
+    const auto of_one = instance("f32[4] f32[4]", 1);
+    for (const ir::Node& node : of_one->graph->nodes()) EXPECT_NE(node.op, ir::Op::mul);
 }
 
 TEST_F(Instances, EachNodeTellsWhatItIsComputedFrom) {
