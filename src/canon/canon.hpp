@@ -184,7 +184,7 @@ private:
 
     Terms terms_;
     std::vector<Moved> moved_;
-    Index moved_index_;
+    types::Index moved_index_;
     static constexpr std::size_t results_kept = 1024;
     std::vector<Result> results_;  // each where its hash says, until another comes there
 };

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "canon/index.hpp"
 #include "ir/graph_data.hpp"
 #include "ir/op_table.hpp"
+#include "types/index.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -81,11 +81,11 @@ private:
 
     std::vector<std::unique_ptr<Term[]>> blocks_;
     std::vector<std::size_t> structures_;
-    Index index_;
+    types::Index index_;
     std::vector<std::unique_ptr<Scaled[]>> part_blocks_;
     std::span<Scaled> room_;  // in the last of them
     std::deque<Shape> shapes_;
-    Index shape_index_;
+    types::Index shape_index_;
     std::deque<Attributes> attributes_;  // the empty ones in front
     std::unordered_multimap<std::size_t, const Attributes*> attribute_index_;
     std::deque<std::vector<double>> values_;

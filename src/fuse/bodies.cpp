@@ -2,6 +2,7 @@
 
 #include "ir/op_table.hpp"
 #include "types/hash.hpp"
+#include "types/pooled.hpp"
 
 #include <bit>
 #include <string>
@@ -72,10 +73,9 @@ void Bodies::add(Op op, DType dtype, std::span<const int> operands) {
 }
 
 const Body::Stored* Bodies::store(std::size_t hash) {
+    const auto words = types::pooled(std::span<const std::uint32_t>(words_), *pool_);
     std::pmr::polymorphic_allocator<> allocator(pool_.get());
-    auto* const words = allocator.allocate_object<std::uint32_t>(words_.size());
-    std::copy(words_.begin(), words_.end(), words);
-    const auto* const stored = allocator.new_object<Body::Stored>(Body::Stored{{words, words_.size()}, size_, hash});
+    const auto* const stored = allocator.new_object<Body::Stored>(Body::Stored{words, size_, hash});
     index_.add(hash, static_cast<std::uint32_t>(known_.size()));
     known_.push_back(stored);
     return stored;

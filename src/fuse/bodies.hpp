@@ -1,8 +1,8 @@
 #pragma once
 
 #include "cairn/problem.hpp"
-#include "canon/index.hpp"
 #include "ir/graph_data.hpp"
+#include "types/index.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -62,7 +62,7 @@ private:
     std::shared_ptr<std::pmr::monotonic_buffer_resource> pool_ =
         std::make_shared<std::pmr::monotonic_buffer_resource>();
     std::vector<const Body::Stored*> known_;
-    canon::Index index_;  // of `known_`, by hash
+    types::Index index_;  // of `known_`, by hash
 };
 
 }  // namespace cairn::inline v0::fuse

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "canon/index.hpp"
 #include "fuse/instance.hpp"
 #include "fuse/pattern.hpp"
 #include "fuse/sizes.hpp"
+#include "types/index.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -62,7 +62,7 @@ private:
     Sizes sizes_;
     std::vector<std::vector<Known>> may_be_;  // of each operand and type
     std::deque<Call> calls_;
-    canon::Index index_;
+    types::Index index_;
 };
 
 }  // namespace cairn::inline v0::fuse

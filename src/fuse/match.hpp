@@ -1,13 +1,13 @@
 #pragma once
 
 #include "canon/forms.hpp"
-#include "canon/index.hpp"
 #include "fuse/calls.hpp"
 #include "fuse/instance.hpp"
 #include "fuse/outline.hpp"
 #include "fuse/pattern.hpp"
 #include "fuse/regions.hpp"
 #include "fuse/tiles.hpp"
+#include "types/index.hpp"
 
 #include <optional>
 #include <span>
@@ -78,7 +78,7 @@ private:
     Stems stems_;
     Features features_;
     CanonId known_terms_;            ///< those of the graph; what attempts make comes after
-    canon::Index known_structures_;  // terms by structure, of each one
+    types::Index known_structures_;  // terms by structure, of each one
     Regions regions_;
     Instances instances_;
     NodeTypes types_;

@@ -2,6 +2,7 @@
 
 #include "canon/forms.hpp"
 #include "ir/op_table.hpp"
+#include "types/pooled.hpp"
 
 #include <algorithm>
 
@@ -35,9 +36,7 @@ const Region& Regions::from(NodeId entry) {
             if (nodes_.size() < most_nodes && std::find(nodes_.begin(), nodes_.end(), operand) == nodes_.end())
                 nodes_.push_back(operand);
     }
-    auto* const place = static_cast<NodeId*>(pool_.allocate(nodes_.size() * sizeof(NodeId), alignof(NodeId)));
-    std::copy(nodes_.begin(), nodes_.end(), place);
-    region.nodes = {place, nodes_.size()};
+    region.nodes = types::pooled(std::span<const NodeId>(nodes_), pool_);
     return region;
 }
 

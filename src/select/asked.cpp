@@ -1,6 +1,7 @@
 #include "select/asked.hpp"
 
 #include "types/hash.hpp"
+#include "types/pooled.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -52,18 +53,13 @@ bool operator==(const ShortProblem& a, const ShortProblem& b) {
 
 KeptProblem::KeptProblem(const ShortProblem& problem, std::pmr::memory_resource& pool)
     : attributes_(*problem.attributes), body_(*problem.body), words_(problem) {
-    const auto keep = [&]<typename T>(std::span<const T> list) {
-        auto* const place = static_cast<T*>(pool.allocate(list.size_bytes(), alignof(T)));
-        std::uninitialized_copy(list.begin(), list.end(), place);
-        return std::span<const T>(place, list.size());
-    };
-    const std::span<const char> name = keep(std::span<const char>(problem.definition));
+    const std::span<const char> name = types::pooled(std::span<const char>(problem.definition), pool);
     words_.definition = {name.data(), name.size()};
     words_.attributes = &attributes_;
     words_.body = &body_;
-    words_.results = keep(problem.results);
-    words_.inputs = keep(problem.inputs);
-    words_.outputs = keep(problem.outputs);
+    words_.results = types::pooled(problem.results, pool);
+    words_.inputs = types::pooled(problem.inputs, pool);
+    words_.outputs = types::pooled(problem.outputs, pool);
 }
 
 const Problem& KeptProblem::whole() const {

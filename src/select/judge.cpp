@@ -20,7 +20,7 @@ void ask_kernel(std::string_view function, Refusal& refusal, const F& call) {
 }  // namespace
 
 Judge::Judge(const KernelSet& kernels, Isa isa, const CostSource& costs, const Symbols& symbols)
-    : isa_(isa), costs_(costs), symbols_(&symbols), sizes_(representative_sizes(symbols)), slots_(1024, nullptr) {
+    : isa_(isa), costs_(costs), symbols_(&symbols), sizes_(representative_sizes(symbols)) {
     for (const Kernel& kernel : kernels.kernels) kernels_[kernel.definition].push_back(&kernel);
 }
 
@@ -29,26 +29,16 @@ std::span<const Kernel* const> Judge::kernels_of(const std::string& definition) 
     return it == kernels_.end() ? std::span<const Kernel* const>() : it->second;
 }
 
-void Judge::index(Question& question) {
-    std::size_t slot = question.hash_ & (slots_.size() - 1);
-    while (slots_[slot] != nullptr) slot = (slot + 1) & (slots_.size() - 1);
-    slots_[slot] = &question;
-}
-
 Question& Judge::question(const ShortProblem& problem) {
     const std::size_t hash = problem.hash();
-    for (std::size_t slot = hash; slots_[slot & (slots_.size() - 1)] != nullptr; ++slot)
-        if (Question& known = *slots_[slot & (slots_.size() - 1)];
-            known.hash_ == hash && known.problem_.words() == problem)
-            return known;
-    Question& question = questions_.emplace_back(problem, hash, pool_);
-    if (2 * questions_.size() > slots_.size()) {
-        slots_.assign(2 * slots_.size(), nullptr);
-        for (Question& known : questions_) index(known);
-    } else {
-        index(question);
-    }
-    return question;
+    Question* known = nullptr;
+    index_.each(hash, [&](std::uint32_t at) {
+        Question& question = questions_[at];
+        if (known == nullptr && question.problem_.words() == problem) known = &question;
+    });
+    if (known != nullptr) return *known;
+    index_.add(hash, static_cast<std::uint32_t>(questions_.size()));
+    return questions_.emplace_back(problem, pool_);
 }
 
 Question& Judge::question(const Problem& problem) {

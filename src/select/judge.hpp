@@ -2,6 +2,7 @@
 
 #include "select/asked.hpp"
 #include "select/cost.hpp"
+#include "types/index.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -26,8 +27,7 @@ struct Judged {
 /// A problem, and what the kernels asked so far have said to it.
 class Question {
 public:
-    Question(const ShortProblem& problem, std::size_t hash, std::pmr::memory_resource& pool)
-        : problem_(problem, pool), hash_(hash), answers_(&pool) {}
+    Question(const ShortProblem& problem, std::pmr::memory_resource& pool) : problem_(problem, pool), answers_(&pool) {}
     AskedProblem problem() const noexcept { return AskedProblem(problem_); }
 
 private:
@@ -41,7 +41,6 @@ private:
     };
 
     KeptProblem problem_;
-    std::size_t hash_;
     std::unique_ptr<Problem> sized_;  // where its sizes are no constants
     std::pmr::vector<Answer> answers_;
 };
@@ -69,7 +68,6 @@ private:
     Refusal accepts(const Kernel& kernel, const Question& question) const;
     Refusal workspace(const Kernel& kernel, const Question& question) const;
     const Problem& sized(Question& question) const;
-    void index(Question& question);
 
     Isa isa_;
     CostSource costs_;
@@ -79,7 +77,7 @@ private:
     Descs descs_;
     std::pmr::monotonic_buffer_resource pool_;
     std::deque<Question> questions_;
-    std::vector<Question*> slots_;  // by hash, with open addressing; a power of two of them
+    types::Index index_;  // of `questions_`, by hash
 };
 
 }  // namespace cairn::inline v0::select

@@ -1,6 +1,6 @@
 #include "select/layer.hpp"
 
-#include <algorithm>
+#include "types/pooled.hpp"
 
 namespace cairn::inline v0::select {
 
@@ -10,10 +10,8 @@ bool Layer::reach(std::u32string_view frontier, const Reached& reached) {
         if (reached.cost < known->second.cost) known->second = reached;
         return false;
     }
-    const std::size_t bytes = frontier.size() * sizeof(char32_t);
-    auto* const place = static_cast<char32_t*>(held_->pool.allocate(bytes, alignof(char32_t)));
-    std::copy(frontier.begin(), frontier.end(), place);
-    held_->entries.emplace(std::u32string_view(place, frontier.size()), reached);
+    const auto kept = types::pooled(std::span<const char32_t>(frontier), held_->pool);
+    held_->entries.emplace(std::u32string_view(kept.data(), kept.size()), reached);
     return true;
 }
 

@@ -3,6 +3,7 @@
 #include "cairn/error.hpp"
 #include "select/region.hpp"
 #include "types/hash.hpp"
+#include "types/index.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -59,11 +60,7 @@ Connected::Connected(const SearchProblem& problem) : place_(problem.goals.size()
 class PartsSearch {
 public:
     PartsSearch(const SearchProblem& problem, const SearchOptions& options)
-        : problem_(problem),
-          options_(options),
-          connected_(problem),
-          highest_(problem.goals.size(), none),
-          slots_(1024, none) {}
+        : problem_(problem), options_(options), connected_(problem), highest_(problem.goals.size(), none) {}
 
     std::optional<PartsResult> run() {
         Frontier roots;
@@ -91,8 +88,7 @@ private:
     };
     /// Pending goals of one connected set; the highest is not provided.
     struct Part {
-        std::size_t begin, size;  // in `codes_`
-        std::size_t hash;
+        std::size_t begin, size;              // in `codes_`
         int next;                             // of the parts with the same highest goal
         std::size_t first_way = 0, ways = 0;  // in `ways_`
         double cost = infinity;
@@ -107,7 +103,6 @@ private:
 
     Way split(const Frontier& pending, int alternative);
     int part_of(std::span<const char32_t> goals);
-    void grow();
     bool expand(int part);
     void evaluate(Part& part);
     double cost_of(const Way& way) {
@@ -126,8 +121,8 @@ private:
     std::vector<char32_t> codes_;
     std::vector<Way> ways_;
     std::vector<int> left_;
-    std::vector<int> slots_;  // parts by hash, with open addressing; a power of two of them
-    Frontier rest_, part_;    // scratch
+    types::Index index_;    // of `parts_`, by hash
+    Frontier rest_, part_;  // scratch
 };
 
 /// Takes the highest goal with all that it is connected with, then the highest of the rest. What is provided takes
@@ -159,28 +154,18 @@ PartsSearch::Way PartsSearch::split(const Frontier& pending, int alternative) {
 int PartsSearch::part_of(std::span<const char32_t> goals) {
     std::size_t hash = goals.size();
     for (const char32_t code : goals) types::mix(hash, code);
-    std::size_t slot = hash & (slots_.size() - 1);
-    for (; slots_[slot] != none; slot = (slot + 1) & (slots_.size() - 1)) {
-        const Part& known = at(slots_[slot]);
-        if (known.hash == hash && std::ranges::equal(goals_of(known), goals)) return slots_[slot];
-    }
+    int known = none;
+    index_.each(hash, [&](std::uint32_t number) {
+        if (known == none && std::ranges::equal(goals_of(parts_[number]), goals)) known = static_cast<int>(number);
+    });
+    if (known != none) return known;
     const auto made = static_cast<int>(parts_.size());
-    slots_[slot] = made;
+    index_.add(hash, static_cast<std::uint32_t>(made));
     int& first = highest_[goal_of(goals.front())];
-    parts_.push_back({codes_.size(), goals.size(), hash, first});
+    parts_.push_back({codes_.size(), goals.size(), first});
     first = made;
     codes_.insert(codes_.end(), goals.begin(), goals.end());
-    if (2 * parts_.size() > slots_.size()) grow();
     return made;
-}
-
-void PartsSearch::grow() {
-    slots_.assign(2 * slots_.size(), none);
-    for (std::size_t p = 0; p < parts_.size(); ++p) {
-        std::size_t slot = parts_[p].hash & (slots_.size() - 1);
-        while (slots_[slot] != none) slot = (slot + 1) & (slots_.size() - 1);
-        slots_[slot] = static_cast<int>(p);
-    }
 }
 
 /// Finds what is left of a part after each alternative of its highest goal. False where that has become too much work.

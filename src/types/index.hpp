@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-namespace cairn::inline v0::canon {
+namespace cairn::inline v0::types {
 
 /// Numbers by hash. Nothing is taken out again, so all of them lie in one block.
 ///
@@ -51,4 +51,4 @@ private:
     std::size_t count_ = 0;
 };
 
-}  // namespace cairn::inline v0::canon
+}  // namespace cairn::inline v0::types

@@ -1,4 +1,4 @@
-#include "canon/index.hpp"
+#include "types/index.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,14 +7,14 @@
 namespace cairn::test {
 namespace {
 
-std::vector<std::uint32_t> at(const canon::Index& index, std::size_t hash) {
+std::vector<std::uint32_t> at(const types::Index& index, std::size_t hash) {
     std::vector<std::uint32_t> numbers;
     index.each(hash, [&](std::uint32_t number) { numbers.push_back(number); });
     return numbers;
 }
 
 TEST(Index, FindsWhatWasAddedThroughAllItsGrowth) {
-    canon::Index index;
+    types::Index index;
     EXPECT_TRUE(at(index, 7).empty()) << "nothing is in it";
     for (std::uint32_t i = 0; i < 5000; ++i) {
         index.add(i * std::size_t{0x10001}, i);
@@ -26,7 +26,7 @@ TEST(Index, FindsWhatWasAddedThroughAllItsGrowth) {
 }
 
 TEST(Index, KeepsAllNumbersOfOneHash) {
-    canon::Index index;
+    types::Index index;
     for (std::uint32_t i = 0; i < 20; ++i) index.add(3, i);
     index.add(4, 99);
     EXPECT_EQ(at(index, 3).size(), 20U);
