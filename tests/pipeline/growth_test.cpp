@@ -111,53 +111,51 @@ TEST_P(Growth, IsLinearOnASmallStack) {
 INSTANTIATE_TEST_SUITE_P(Families, Growth, testing::ValuesIn(bench::families),
                          [](const auto& info) { return std::string(info.param.name); });
 
+/// Asks for a stop at each of so many places on the way of a compile, told by the pieces of memory it has taken, each
+/// in a context of its own; `look` sees what was taken and given back after it.
+void stop_at_each(int places, const Graph& graph, const std::function<Context()>& context,
+                  const std::function<void(const test::HeapSteps&, int place)>& look) {
+    std::int64_t whole = 0;
+    for (int place = 0; place <= places; ++place) {
+        std::stop_source source;
+        CompileOptions options;
+        options.stop = source.get_token();
+        const Context fresh = context();  // a new one: it keeps what it has made
+        const test::HeapSteps clock(place == 0 ? -1 : whole * place / (places + 1), source);
+        if (place == 0) {
+            compile(graph, fresh);
+            whole = clock.taken();
+            continue;
+        }
+        EXPECT_THROW(compile(graph, fresh, options), Cancelled) << place;
+        look(clock, place);
+    }
+}
+
 class Stop : public testing::TestWithParam<bench::Family> {};
 
 // Counted in pieces of memory, which most work takes: wherever the stop comes, little is taken before it is answered,
 // however large the graph is, and what is given back then are few pieces a node.
 TEST_P(Stop, IsAnsweredAfterLittleWork) {
     const Graph graph = bench::build(GetParam(), 1000), small = bench::build(GetParam(), 10);
-    constexpr std::int64_t places = 16;
-    std::int64_t whole = 0;
-    for (std::int64_t place = 0; place <= places; ++place) {
-        std::stop_source source;
-        CompileOptions options;
-        options.stop = source.get_token();
-        const Context context;    // a new one: it keeps what it has made
+    const auto with_patterns = [&] {
+        Context context;
         compile(small, context);  // the patterns: as many for any graph
-        const test::HeapSteps clock(place == 0 ? -1 : whole * place / (places + 1), source);
-        if (place == 0) {
-            compile(graph, context);
-            whole = clock.taken();
-            continue;
-        }
-        EXPECT_THROW(compile(graph, context, options), Cancelled) << place;
+        return context;
+    };
+    stop_at_each(16, graph, with_patterns, [&](const test::HeapSteps& clock, int place) {
         EXPECT_LE(clock.taken_after(), 10'000) << place;
         EXPECT_LE(clock.returned_after(), 32 * static_cast<std::int64_t>(graph.size())) << place;
-    }
+    });
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, Stop, testing::ValuesIn(bench::families),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(StopRequest, IsAnsweredWhilePatternsAreMade) {
-    const Graph graph = bench::build(bench::families[0], 10);
-    constexpr std::int64_t places = 32;
-    std::int64_t whole = 0;
-    for (std::int64_t place = 0; place <= places; ++place) {
-        std::stop_source source;
-        CompileOptions options;
-        options.stop = source.get_token();
-        const Context context;
-        const test::HeapSteps clock(place == 0 ? -1 : whole * place / (places + 1), source);
-        if (place == 0) {
-            compile(graph, context);
-            whole = clock.taken();
-            continue;
-        }
-        EXPECT_THROW(compile(graph, context, options), Cancelled) << place;
-        EXPECT_LE(clock.taken_after(), 10'000) << place;
-    }
+    stop_at_each(
+        32, bench::build(bench::families[0], 10), [] { return Context(); },
+        [](const test::HeapSteps& clock, int place) { EXPECT_LE(clock.taken_after(), 10'000) << place; });
 }
 
 // Each stage that is asked to stop when it begins is the last to begin.
