@@ -66,13 +66,15 @@ GraphData::GraphData(std::string_view name, std::shared_ptr<Symbols> symbols)
 
 NodeId GraphData::intern(Node node) {
     const std::size_t hash = hash_of(node);
-    const auto [first, last] = index_.equal_range(hash);
-    for (auto it = first; it != last; ++it)
-        if (same(nodes_[it->second], node)) return it->second;
-    const NodeId id = static_cast<NodeId>(nodes_.size());
+    const auto id = static_cast<NodeId>(nodes_.size());
+    NodeId known = id;
+    index_.each(hash, [&](NodeId other) {
+        if (known == id && same(nodes_[other], node)) known = other;
+    });
+    if (known != id) return known;
     if (!node.name.empty()) leaves_.emplace(node.name, id);
     nodes_.push_back(std::move(node));
-    index_.emplace(hash, id);
+    index_.add(hash, id);
     return id;
 }
 

@@ -3,6 +3,8 @@
 #include "cairn/graph.hpp"
 #include "cairn/problem.hpp"
 #include "ir/op_list.hpp"
+#include "types/index.hpp"
+#include "types/short_list.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -35,7 +37,7 @@ struct Node {
     Op op = Op::input;
     DType dtype = DType::f32;
     Shape shape;
-    std::vector<NodeId> operands;
+    types::ShortList<NodeId, 3> operands;
     Attributes attributes;
     std::string name;  ///< of an input, weight or state
     /// All elements, row-major, of a constant; of a state_read what the state begins with, if that is not zeros.
@@ -106,7 +108,7 @@ private:
     std::deque<Node> nodes_;  // references stay good while it grows
     std::vector<Output> outputs_;
     std::vector<StateInfo> states_;
-    std::unordered_multimap<std::size_t, NodeId> index_;
+    types::Index index_;  // of `nodes_`, by hash
     std::unordered_map<std::string, NodeId> leaves_;
     std::string composite_;
     std::source_location composite_where_;

@@ -51,7 +51,8 @@ std::vector<bool> bound_nodes(const GraphData& graph) {
 }
 
 std::optional<NodeId> state_origin(const GraphData& graph, NodeId version) {
-    while (is(graph.node(version), OpClass::effect)) version = graph.node(version).operands.at(0);
+    while (is(graph.node(version), OpClass::effect) && !graph.node(version).operands.empty())
+        version = graph.node(version).operands[0];
     return graph.node(version).op == Op::state_read ? std::optional(version) : std::nullopt;
 }
 
