@@ -155,6 +155,19 @@ inline void bound(const Graph& graph, const Tensor& x, int nodes) {
     Graph(graph).output("y", matmul(x, w));
 }
 
+/// Many states replaced in the run that reads them, and one that all read.
+inline void states(const Graph& graph, Tensor x, int nodes) {
+    Graph model = graph;
+    State common = model.state("common", DType::f32, {8, 16});
+    for (int i = 0; i < nodes / 6; ++i) {
+        State own = model.state("own" + std::to_string(i), DType::f32, {8, 16});
+        x = tanh(x * common.read()) + own.read();
+        own.assign(x);
+    }
+    common.assign(x);
+    model.output("y", x);
+}
+
 struct Family {
     std::string_view name;
     void (*build)(const Graph&, Tensor, int);
@@ -179,6 +192,7 @@ inline constexpr std::array families{
     Family{"products", by_reference<products>},
     Family{"constants", constants},
     Family{"bound", by_reference<bound>},
+    Family{"states", states},
 };
 
 inline Graph build(const Family& family, int nodes) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <queue>
+#include <set>
 
 namespace cairn::inline v0::select {
 namespace {
@@ -12,19 +13,28 @@ namespace {
 using ir::NodeId;
 using ir::Op;
 
-/// True when `from` has to come after `to`, or is it.
-bool rests_on(const std::vector<std::vector<int>>& after, int from, int to) {
-    std::vector<int> pending{from};
-    std::vector<bool> seen(after.size(), false);
-    while (!pending.empty()) {
+void go_on(const std::stop_token& stop) {
+    if (stop.stop_requested()) throw Cancelled("emit");
+}
+
+/// Of each choice those that have to come after it.
+std::vector<std::vector<int>> followers_of(const std::vector<std::vector<int>>& after) {
+    std::vector<std::vector<int>> followers(after.size());
+    for (std::size_t i = 0; i < after.size(); ++i)
+        for (const int before : after[i]) followers[static_cast<std::size_t>(before)].push_back(static_cast<int>(i));
+    return followers;
+}
+
+/// What has to come after `first`, in however many steps, and `first` itself.
+std::set<int> all_after(int first, const std::vector<std::vector<int>>& followers) {
+    std::set<int> found{first};
+    for (std::vector<int> pending{first}; !pending.empty();) {
         const int at = pending.back();
         pending.pop_back();
-        if (at == to) return true;
-        if (seen[static_cast<std::size_t>(at)]) continue;
-        seen[static_cast<std::size_t>(at)] = true;
-        for (const int before : after[static_cast<std::size_t>(at)]) pending.push_back(before);
+        for (const int follower : followers[static_cast<std::size_t>(at)])
+            if (found.insert(follower).second) pending.push_back(follower);
     }
-    return false;
+    return found;
 }
 
 /// The choice that makes the first write over each version of a state. An append leaves the rows of older versions
@@ -43,6 +53,37 @@ std::map<NodeId, int> first_overwrites(const ir::GraphData& graph, const std::ma
     return result;
 }
 
+/// Puts each choice that replaces elements of a state after those that read them. A reader that rests on it already
+/// reads late.
+void order_overwrites(const std::vector<Choice>& chosen, const Candidates& candidates,
+                      const std::map<NodeId, int>& overwrites, const std::stop_token& stop, Dependences& result) {
+    if (overwrites.empty()) return;
+    std::map<int, std::vector<LateRead>> reads;  // of what each writer replaces
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+        const Sources& sources = chosen[i].candidate.sources;
+        for (std::size_t s = 0; s < sources.size(); ++s) {
+            if (sources[s].form != Form::seen) continue;
+            const auto it = overwrites.find(candidates.views()[sources[s].node].base);
+            if (it != overwrites.end())
+                reads[it->second].push_back({static_cast<int>(i), static_cast<int>(s), it->second});
+        }
+    }
+    std::vector<std::vector<int>> followers = followers_of(result.after);
+    for (const auto& [writer, before] : reads) {
+        go_on(stop);
+        // What comes after the writer stays the same while readers that do not are put before it.
+        const std::set<int> late = all_after(writer, followers);
+        for (const LateRead& read : before) {
+            if (late.contains(read.reader)) {
+                result.late_reads.push_back(read);
+                continue;
+            }
+            result.after[static_cast<std::size_t>(writer)].push_back(read.reader);
+            followers[static_cast<std::size_t>(read.reader)].push_back(writer);
+        }
+    }
+}
+
 }  // namespace
 
 Dependences dependences_of(const ir::GraphData& graph, const std::vector<Choice>& chosen, const Candidates& candidates,
@@ -59,44 +100,22 @@ Dependences dependences_of(const ir::GraphData& graph, const std::vector<Choice>
         if (const auto it = maker.find(key); it != maker.end() && it->second != static_cast<int>(user))
             result.after[user].push_back(it->second);
     };
-    const auto go_on = [&] {
-        if (stop.stop_requested()) throw Cancelled("emit");
-    };
     for (std::size_t i = 0; i < chosen.size(); ++i) {
-        go_on();
+        go_on(stop);
         for (const Source& source : chosen[i].candidate.sources)
             if (const auto key = goal_of(source, graph, candidates)) needs(i, *key);
         const ir::Node& node = graph.node(chosen[i].goal.first);
         if (chosen[i].goal.second.empty() && ir::is(node, ir::OpClass::effect)) needs(i, {node.operands[0], ""});
     }
-    const std::map<NodeId, int> overwrites = first_overwrites(graph, maker);
-    if (overwrites.empty()) return result;
-    for (std::size_t i = 0; i < chosen.size(); ++i) {
-        const auto reader = static_cast<int>(i);
-        const Sources& sources = chosen[i].candidate.sources;
-        for (std::size_t s = 0; s < sources.size(); ++s) {
-            if (sources[s].form != Form::seen) continue;
-            const auto it = overwrites.find(candidates.views()[sources[s].node].base);
-            if (it == overwrites.end()) continue;
-            go_on();
-            if (rests_on(result.after, reader, it->second))
-                result.late_reads.push_back({reader, static_cast<int>(s), it->second});
-            else
-                result.after[static_cast<std::size_t>(it->second)].push_back(reader);
-        }
-    }
+    order_overwrites(chosen, candidates, first_overwrites(graph, maker), stop, result);
     return result;
 }
 
 std::vector<int> schedule(const Dependences& dependences) {
     const std::size_t count = dependences.after.size();
-    std::vector<std::vector<int>> followers(count);
-    std::vector<int> missing(count, 0);
-    for (std::size_t i = 0; i < count; ++i)
-        for (const int before : dependences.after[i]) {
-            followers[static_cast<std::size_t>(before)].push_back(static_cast<int>(i));
-            ++missing[i];
-        }
+    const std::vector<std::vector<int>> followers = followers_of(dependences.after);
+    std::vector<std::size_t> missing(count);
+    for (std::size_t i = 0; i < count; ++i) missing[i] = dependences.after[i].size();
     std::priority_queue<int, std::vector<int>, std::greater<>> ready;
     for (std::size_t i = 0; i < count; ++i)
         if (missing[i] == 0) ready.push(static_cast<int>(i));

@@ -97,6 +97,21 @@ TEST_F(DependingOnStates, AReaderThatNeedsTheWriteItselfIsLate) {
     EXPECT_EQ(schedule(found), (Order{write, read}));
 }
 
+// A reader of each state rests on the write of the other: one of them can come first, not both.
+TEST_F(DependingOnStates, OfReadersCrosswiseOneIsLate) {
+    State other = graph.state("other", DType::f32, {1, 4});
+    const Tensor before = state.read(), other_before = other.read();
+    const Tensor after = state.write(rows, 0), other_after = other.assign(rows);
+    const Tensor both = other_before + after, crossed = before + other_after;
+    choose(after, {seen(rows)});
+    choose(other_after, {seen(rows)});
+    choose(both, {seen(other_before), seen(after)});
+    choose(crossed, {seen(before), seen(other_after)});
+    const Dependences found = dependences();
+    ASSERT_EQ(found.late_reads.size(), 1U);
+    EXPECT_EQ(schedule(found).size(), 4U);
+}
+
 TEST_F(DependingOnStates, AnAppendReplacesNothing) {
     const Tensor before = state.read(), after = state.append(rows), both = exp(before);
     choose(after, {seen(rows)});
