@@ -252,9 +252,15 @@ private:
         return {driver.enabled("search"), driver.enabled("pack"), options_.stop, !options_.dump_stages.empty()};
     }
 
-    /// Picks the fastest of these ways and plans its memory.
     BucketProgram finish(Bucket bucket) {
-        Driver& driver = bucket.driver;
+        Driver driver = std::move(bucket.driver);
+        BucketProgram result = choose(std::move(bucket), driver);
+        plan(result.program, driver);
+        return result;
+    }
+
+    /// Picks the fastest of a bucket's ways. Nothing else is left of the bucket.
+    BucketProgram choose(Bucket bucket, Driver& driver) {
         driver.begin("select");
         const select::Options select_options = selecting(driver);
         select::Candidates candidates(*bucket.graph, context_.kernels(), context_.isa(), costs_, select_options.packed,
@@ -270,7 +276,6 @@ private:
         driver.end(
             "emit", [&] { return program::verify(result.program); },
             [&] { return program::to_string(result.program); });
-        plan(result.program, driver);
         return result;
     }
 
