@@ -33,7 +33,7 @@ public:
 private:
     [[noreturn]] void refuse(const Instruction& instruction, std::string_view text) const {
         throw Error(ErrorKind::argument, "program",
-                    fmt::format("{} {}: {}", instruction.kernel, text, to_string(instruction.problem)));
+                    fmt::format("{} {}: {}", instruction.kernel, text, to_string(*instruction.problem)));
     }
 
     const Buffer& buffer(int b) const { return program_.buffers[static_cast<std::size_t>(b)]; }
@@ -43,10 +43,10 @@ private:
         // Linking names all kernels at once that are missing here.
         if (kernel == nullptr || kernel->isa > context_.isa) return;
         if (kernel->device != Device::cpu) refuse(instruction, "is no kernel for this device");
-        if (kernel->definition != instruction.problem.definition) refuse(instruction, "is no kernel for");
+        if (kernel->definition != instruction.problem->definition) refuse(instruction, "is no kernel for");
         check_meaning(instruction);
         check_layouts(instruction);
-        if (const Refusal refusal = kernel->accepts(instruction.problem); !refusal.empty())
+        if (const Refusal refusal = kernel->accepts(*instruction.problem); !refusal.empty())
             refuse(instruction, "refuses (" + refusal + ")");
         check_workspace(instruction, *kernel);
         check_in_place(instruction, *kernel);
@@ -54,7 +54,7 @@ private:
 
     /// The problem is one that its definition has: operands, attributes and results fit together.
     void check_meaning(const Instruction& instruction) const {
-        const Problem& problem = instruction.problem;
+        const Problem& problem = *instruction.problem;
         if (problem.definition == "copy" || problem.definition == "pack") {
             const bool alike = problem.inputs.size() == 1 && problem.outputs.size() == 1 &&
                                problem.attributes.empty() && problem.inputs[0].dtype == problem.outputs[0].dtype &&
@@ -75,7 +75,7 @@ private:
 
     /// Kernels find attributes by their places.
     void check_attributes(const Instruction& instruction) const {
-        const Problem& problem = instruction.problem;
+        const Problem& problem = *instruction.problem;
         const auto same_names = [&](const auto& names, const auto& name_of) {
             return std::equal(problem.attributes.begin(), problem.attributes.end(), names.begin(), names.end(),
                               [&](const Attribute& a, const auto& b) { return a.name == name_of(b); });
@@ -103,7 +103,7 @@ private:
 
     /// What a packed form takes is told by its layout.
     void check_layouts(const Instruction& instruction) const {
-        const Problem& problem = instruction.problem;
+        const Problem& problem = *instruction.problem;
         for (const auto& [descs, views] :
              {std::pair{&problem.inputs, &instruction.inputs}, std::pair{&problem.outputs, &instruction.outputs}})
             for (std::size_t i = 0; i < descs->size(); ++i)
@@ -129,7 +129,7 @@ private:
 
     void check_workspace(const Instruction& instruction, const Kernel& kernel) const {
         Dim wanted = 0;
-        if (kernel.workspace != nullptr) wanted = kernel.workspace(instruction.problem, program_.threads);
+        if (kernel.workspace != nullptr) wanted = kernel.workspace(*instruction.problem, program_.threads);
         if (wanted == Dim(0)) return;
         if (instruction.workspace < 0 ||
             !program::is_nonnegative(buffer(instruction.workspace).bytes - wanted, program_))
@@ -147,7 +147,7 @@ private:
                 shared = shared || storage(instruction.outputs[other].buffer) == written;
             for (std::size_t i = 0; i < instruction.inputs.size(); ++i) {
                 if (storage(instruction.inputs[i].buffer) != written) continue;
-                const TensorDesc &from = instruction.problem.inputs[i], &to = instruction.problem.outputs[o];
+                const TensorDesc &from = instruction.problem->inputs[i], &to = instruction.problem->outputs[o];
                 const bool said = std::any_of(kernel.in_place.begin(), kernel.in_place.end(), [&](const InPlace& pair) {
                     return pair.input == static_cast<int>(i) && pair.output == static_cast<int>(o);
                 });

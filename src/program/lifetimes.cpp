@@ -64,8 +64,8 @@ public:
         const Buffer& to = program_.buffers[static_cast<std::size_t>(out.buffer)];
         if (from.kind != BufferKind::transient || (to.kind != BufferKind::transient && to.kind != BufferKind::output))
             return;
-        const TensorDesc& in_desc = instruction.problem.inputs[static_cast<std::size_t>(input)];
-        const TensorDesc& out_desc = instruction.problem.outputs[static_cast<std::size_t>(output)];
+        const TensorDesc& in_desc = instruction.problem->inputs[static_cast<std::size_t>(input)];
+        const TensorDesc& out_desc = instruction.problem->outputs[static_cast<std::size_t>(output)];
         const bool same = in_desc.dtype == out_desc.dtype && in_desc.shape == out_desc.shape &&
                           in_desc.strides == out_desc.strides && in_desc.is_dense() && in.offset == Dim(0) &&
                           out.offset == Dim(0) && from.bytes == to.bytes;

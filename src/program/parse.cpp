@@ -6,6 +6,7 @@
 
 #include <charconv>
 #include <optional>
+#include <unordered_map>
 
 namespace cairn::inline v0::program {
 namespace {
@@ -177,7 +178,10 @@ Buffer read_buffer(LineReader& line) {
     return buffer;
 }
 
-Instruction read_instruction(LineReader& line, Symbols& symbols) {
+/// Those read so far, by their texts.
+using Problems = std::unordered_map<std::string_view, std::shared_ptr<const Problem>>;
+
+Instruction read_instruction(LineReader& line, Symbols& symbols, Problems& problems) {
     Instruction instruction;
     instruction.kernel = line.word();
     line.expect("in");
@@ -189,7 +193,10 @@ Instruction read_instruction(LineReader& line, Symbols& symbols) {
     line.expect("seconds");
     instruction.seconds = line.number<double>();
     line.expect("::");
-    instruction.problem = parse_problem(line.remainder(), symbols);
+    const std::string_view text = line.remainder();
+    std::shared_ptr<const Problem>& problem = problems[text];
+    if (problem == nullptr) problem = std::make_shared<Problem>(parse_problem(text, symbols));
+    instruction.problem = problem;
     return instruction;
 }
 
@@ -207,14 +214,14 @@ Storage read_storage(LineReader& line) {
     return storage;
 }
 
-void read_line(LineReader& line, Program& program) {
+void read_line(LineReader& line, Program& program, Problems& problems) {
     const std::string_view keyword = line.word();
     if (keyword == "buffer")
         program.buffers.push_back(read_buffer(line));
     else if (keyword == "bind")
-        program.bind.push_back(read_instruction(line, *program.symbols));
+        program.bind.push_back(read_instruction(line, *program.symbols, problems));
     else if (keyword == "run")
-        program.run.push_back(read_instruction(line, *program.symbols));
+        program.run.push_back(read_instruction(line, *program.symbols, problems));
     else if (keyword == "input" || keyword == "output") {
         Port port;
         port.name = line.quoted();
@@ -249,6 +256,7 @@ void read_line(LineReader& line, Program& program) {
 Program parse_program(std::string_view text) {
     Program program;
     program.symbols = Symbols::create();
+    Problems problems;
     int number = 0;
     while (!text.empty()) {
         const std::size_t end = std::min(text.find('\n'), text.size());
@@ -258,7 +266,7 @@ Program parse_program(std::string_view text) {
             line.expect("program");
             read_header(line, program);
         } else {
-            read_line(line, program);
+            read_line(line, program, problems);
         }
         if (!line.at_end()) line.fail("unexpected text");
     }

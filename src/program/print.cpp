@@ -53,7 +53,7 @@ void print_instruction(std::string& out, std::string_view section, const Instruc
     out += " out";
     for (const View& view : instruction.outputs) out += ' ' + view_text(view);
     out += fmt::format(" workspace {} seconds {} :: {}\n", instruction.workspace,
-                       types::number_text(instruction.seconds), cairn::to_string(instruction.problem));
+                       types::number_text(instruction.seconds), cairn::to_string(*instruction.problem));
 }
 
 }  // namespace

@@ -41,11 +41,11 @@ struct View {
 
 /// One call of a kernel.
 struct Instruction {
-    std::string kernel;  ///< Kernel::id
-    Problem problem;
-    std::vector<View> inputs, outputs;  ///< one each of the problem's inputs and outputs
-    int workspace = -1;                 ///< a workspace buffer, or none
-    double seconds = 0;                 ///< what selection expected it to take at representative sizes; 0: not known
+    std::string kernel;                      ///< Kernel::id
+    std::shared_ptr<const Problem> problem;  ///< never null; one for many calls that do the same
+    std::vector<View> inputs, outputs;       ///< one each of the problem's inputs and outputs
+    int workspace = -1;                      ///< a workspace buffer, or none
+    double seconds = 0;  ///< what selection expected it to take at representative sizes; 0: not known
 };
 
 /// A value that crosses the border of a run.

@@ -50,8 +50,8 @@ private:
         for (std::size_t i = 0; i < instructions.size(); ++i) {
             const Instruction& instruction = instructions[i];
             const std::string where = fmt::format("{} instruction {} ({})", section, i, instruction.kernel);
-            if (instruction.inputs.size() != instruction.problem.inputs.size() ||
-                instruction.outputs.size() != instruction.problem.outputs.size())
+            if (instruction.inputs.size() != instruction.problem->inputs.size() ||
+                instruction.outputs.size() != instruction.problem->outputs.size())
                 fault("{}: views and problem differ in number", where);
             if (instruction.outputs.empty()) fault("{} writes nothing", where);
             if (!(instruction.seconds >= 0 && std::isfinite(instruction.seconds)))

@@ -26,9 +26,9 @@ public:
                 const Instruction& instruction = (*instructions)[i];
                 const std::string where = fmt::format("{} instruction {} ({})", section, i, instruction.kernel);
                 for (std::size_t k = 0; k < instruction.inputs.size(); ++k)
-                    check_view(instruction.inputs[k], instruction.problem.inputs[k], where);
+                    check_view(instruction.inputs[k], instruction.problem->inputs[k], where);
                 for (std::size_t k = 0; k < instruction.outputs.size(); ++k)
-                    check_view(instruction.outputs[k], instruction.problem.outputs[k], where);
+                    check_view(instruction.outputs[k], instruction.problem->outputs[k], where);
                 if (section == std::string_view("bind")) check_fixed(instruction, where);
             }
         for (const Port& port : program_.inputs) {
@@ -109,7 +109,7 @@ private:
         const auto is_fixed = [](const std::vector<Dim>& sizes) {
             return std::all_of(sizes.begin(), sizes.end(), [](const Dim& size) { return size.is_constant(); });
         };
-        bool fixed = symbols_of(instruction.problem) == nullptr;
+        bool fixed = symbols_of(*instruction.problem) == nullptr;
         for (const auto* views : {&instruction.inputs, &instruction.outputs})
             for (const View& view : *views) fixed = fixed && is_fixed({view.offset});
         if (instruction.workspace >= 0) fixed = fixed && is_fixed({buffer(instruction.workspace).bytes});

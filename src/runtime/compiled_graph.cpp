@@ -156,7 +156,7 @@ std::vector<InstructionProfile> CompiledGraph::profile() const {
     const auto& run = instance.core->set.buckets[static_cast<std::size_t>(bucket)].program.run;
     for (std::size_t i = 0; i < run.size(); ++i) {
         const bool timed = bucket == instance.profiled_bucket && i < instance.seconds.size();
-        rows.push_back({run[i].kernel, to_string(run[i].problem), timed ? instance.seconds[i] : 0, run[i].seconds});
+        rows.push_back({run[i].kernel, to_string(*run[i].problem), timed ? instance.seconds[i] : 0, run[i].seconds});
     }
     return rows;
 }

@@ -46,7 +46,7 @@ std::shared_ptr<const void> prepare(const Kernel& kernel, const program::Instruc
                                     const Context& context) {
     std::string reason;
     try {
-        return kernel.prepare(instruction.problem, context.threads());
+        return kernel.prepare(*instruction.problem, context.threads());
     } catch (const std::exception& error) { reason = error.what(); } catch (...) {
         reason = "it threw what is no std::exception";
     }
@@ -68,14 +68,14 @@ LinkedInstruction LinkedProgram::link(const program::Instruction& instruction, c
     linked.inputs = static_cast<int>(instruction.inputs.size());
     linked.outputs = static_cast<int>(instruction.outputs.size());
     for (std::size_t i = 0; i < instruction.inputs.size(); ++i)
-        operands_.push_back(operand(instruction.inputs[i], instruction.problem.inputs[i]));
+        operands_.push_back(operand(instruction.inputs[i], instruction.problem->inputs[i]));
     for (std::size_t i = 0; i < instruction.outputs.size(); ++i) {
         if (const int state = overwritten_state(instruction.outputs[i]); state >= 0)
             overwrites_.push_back({static_cast<int>(run_.size()), static_cast<int>(operands_.size()), state});
-        operands_.push_back(operand(instruction.outputs[i], instruction.problem.outputs[i]));
+        operands_.push_back(operand(instruction.outputs[i], instruction.problem->outputs[i]));
     }
     std::vector<Dim> dims;
-    for (const Attribute& attribute : instruction.problem.attributes)
+    for (const Attribute& attribute : instruction.problem->attributes)
         if (const auto* list = std::get_if<std::vector<Dim>>(&attribute.value))
             dims.insert(dims.end(), list->begin(), list->end());
     linked.dims = entries(dims);

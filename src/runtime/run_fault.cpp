@@ -32,7 +32,7 @@ std::string operand_text(const Program& program, const Instruction& instruction,
     const bool has_name =
         buffer.kind == BufferKind::input || buffer.kind == BufferKind::weight || buffer.kind == BufferKind::state;
     if (!has_name) return fmt::format("operand {}", input);
-    const bool is_whole = view.offset == Dim(0) && instruction.problem.inputs[i].shape == buffer.desc.shape;
+    const bool is_whole = view.offset == Dim(0) && instruction.problem->inputs[i].shape == buffer.desc.shape;
     return fmt::format("{}\"{}\"", is_whole ? "" : "what is seen of ", buffer.name);
 }
 
@@ -64,7 +64,7 @@ void throw_fault(const Region& region, std::string_view part, const Program& pro
     if (at < 0) return;
     const Instruction& instruction = instructions[static_cast<std::size_t>(at)];
     const std::string prefix =
-        fmt::format("instruction {}, {} by {}: ", at, instruction.problem.definition, instruction.kernel);
+        fmt::format("instruction {}, {} by {}: ", at, instruction.problem->definition, instruction.kernel);
     if (region.thrown) rethrow(region.thrown, part, prefix);
     if (const device::Failure* failure = region.team->failure())
         throw Error(ErrorKind::argument, part, prefix + failure_text(*failure, region, program, instruction));

@@ -62,9 +62,9 @@ KeptProblem::KeptProblem(const ShortProblem& problem, std::pmr::memory_resource&
     words_.outputs = types::pooled(problem.outputs, pool);
 }
 
-const Problem& KeptProblem::whole() const {
+const std::shared_ptr<const Problem>& KeptProblem::whole() const {
     if (whole_ == nullptr) {
-        auto whole = std::make_unique<Problem>();
+        auto whole = std::make_shared<Problem>();
         whole->definition = words_.definition;
         whole->attributes = attributes_;
         whole->body = body_.steps();
@@ -75,7 +75,7 @@ const Problem& KeptProblem::whole() const {
         for (const TensorDesc* desc : words_.outputs) whole->outputs.push_back(*desc);
         whole_ = std::move(whole);
     }
-    return *whole_;
+    return whole_;
 }
 
 }  // namespace cairn::inline v0::select

@@ -49,7 +49,7 @@ public:
 
     const ShortProblem& words() const noexcept { return words_; }
     /// Put together for who looks.
-    const Problem& whole() const;
+    const std::shared_ptr<const Problem>& whole() const;
     bool is_whole() const noexcept { return whole_ != nullptr; }
     /// Keeps it in few words until someone looks again.
     void put_away() const { whole_.reset(); }
@@ -58,7 +58,7 @@ private:
     Attributes attributes_;
     fuse::Body body_;
     ShortProblem words_;
-    mutable std::unique_ptr<Problem> whole_;
+    mutable std::shared_ptr<const Problem> whole_;
 };
 
 /// A problem that kernels are asked about, kept by who asks.
@@ -67,8 +67,9 @@ public:
     AskedProblem() = default;
     explicit AskedProblem(const KeptProblem& kept) : kept_(&kept) {}
 
-    const Problem& operator*() const { return kept_->whole(); }
-    const Problem* operator->() const { return &kept_->whole(); }
+    const Problem& operator*() const { return *kept_->whole(); }
+    const Problem* operator->() const { return kept_->whole().get(); }
+    const std::shared_ptr<const Problem>& shared() const { return kept_->whole(); }
     const KeptProblem& kept() const noexcept { return *kept_; }
 
 private:

@@ -164,15 +164,15 @@ private:
         const Candidate& candidate = choice.candidate;
         Instruction instruction;
         instruction.kernel = candidate.kernel->id;
-        instruction.problem = *candidate.problem;
+        instruction.problem = candidate.problem.shared();
         instruction.seconds = candidate.estimate.seconds;
         for (std::size_t s = 0; s < candidate.sources.size(); ++s) {
             const auto copied = snapshot_of_.find({i, static_cast<int>(s)});
             instruction.inputs.push_back(copied == snapshot_of_.end() ? view_of(candidate.sources[s])
                                                                       : View{copied->second, 0});
             if (copied != snapshot_of_.end())
-                see_densely(graph_.node(candidate.sources[s].node).shape, instruction.problem.inputs[s],
-                            *candidate.kernel, instruction.problem);
+                instruction.problem = seen_densely(instruction.problem, s, graph_.node(candidate.sources[s].node).shape,
+                                                   *candidate.kernel);
         }
         if (candidate.outputs.empty()) {
             instruction.outputs = {{packed_buffer(choice, candidate.problem->inputs[0]), 0}};
@@ -185,7 +185,7 @@ private:
 
     void add_instruction(Instruction instruction, const Kernel& kernel, bool bound) {
         if (kernel.workspace != nullptr) {
-            const Dim bytes = kernel.workspace(instruction.problem, program_.threads);
+            const Dim bytes = kernel.workspace(*instruction.problem, program_.threads);
             if (!(bytes == Dim(0)))
                 instruction.workspace =
                     add_buffer({BufferKind::workspace, "", TensorDesc::dense(DType::u8, {bytes}), bytes, {}, -1});
@@ -225,7 +225,7 @@ private:
                             state_of(graph_, candidates_.views()[node].base).name);
         Instruction copy;
         copy.kernel = copies[0].kernel->id;
-        copy.problem = *copies[0].problem;
+        copy.problem = copies[0].problem.shared();
         copy.inputs = {view_of({node, Form::seen, {}})};
         const TensorDesc desc = TensorDesc::dense(graph_.node(node).dtype, graph_.node(node).shape);
         const int buffer = add_buffer({BufferKind::transient, "", desc, plain_bytes(desc), {}, -1});
@@ -234,11 +234,16 @@ private:
         return buffer;
     }
 
-    /// An operand of `shape` that was to be seen in a state is now a dense copy, repeated where it was repeated.
-    static void see_densely(const Shape& shape, TensorDesc& desc, const Kernel& kernel, const Problem& problem) {
+    /// The problem where an operand of `shape` that was to be seen in a state is a dense copy, repeated where it was
+    /// repeated.
+    static std::shared_ptr<const Problem> seen_densely(const std::shared_ptr<const Problem>& problem,
+                                                       std::size_t operand, const Shape& shape, const Kernel& kernel) {
+        auto result = std::make_shared<Problem>(*problem);
+        TensorDesc& desc = result->inputs[operand];
         desc.strides = broadcast_strides(shape, dense_strides(shape), desc.shape);
-        if (const Refusal refusal = kernel.accepts(problem); !refusal.empty())
+        if (const Refusal refusal = kernel.accepts(*result); !refusal.empty())
             throw Error(ErrorKind::unsupported, "emit", kernel.id + " refuses a copied state: " + refusal);
+        return result;
     }
 
     void add_output(const ir::Output& output) {
@@ -303,7 +308,7 @@ private:
         };
         for (const Instruction& instruction : program_.bind) {
             go_on();
-            std::string text = cairn::to_string(instruction.problem);
+            std::string text = cairn::to_string(*instruction.problem);
             for (const View& view : instruction.inputs)
                 text += fmt::format(" ({} + {})", origin_of(view.buffer), cairn::to_string(view.offset));
             for (std::size_t o = 0; o < instruction.outputs.size(); ++o) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <memory_resource>
 #include <set>
 #include <utility>
 
@@ -63,7 +64,7 @@ private:
         bool exists = false;  ///< there is a way to it: a candidate, or another goal's that brings it along
         bool visited = false;
         int number = -1;
-        std::vector<Held> ways;
+        std::pmr::vector<Held> ways;
     };
 
     void go_on() const {
@@ -81,7 +82,7 @@ private:
         if (*link >= 0 && at(*link).key.second == key.second) return *link;
         const auto made = static_cast<int>(goals_.size());
         const int after = std::exchange(*link, made);
-        goals_.push_back({key, after, false, false, -1, {}});
+        goals_.push_back({key, after, false, false, -1, std::pmr::vector<Held>(&pool_)});
         return made;
     }
     void add_way(const Key& key, Candidate candidate) {
@@ -330,7 +331,8 @@ private:
     Candidates& candidates_;
     bool first_only_;
     std::stop_token stop_;
-    std::deque<Goal> goals_;
+    std::pmr::monotonic_buffer_resource pool_;
+    std::pmr::deque<Goal> goals_{&pool_};
     std::vector<int> first_;  // goal of each node, by layout
     std::vector<int> numbered_;
     std::vector<bool> reachable_;  // of each number

@@ -52,7 +52,7 @@ Question& Judge::question(const Problem& problem) {
 /// The problem at the sizes that costs are told for: itself, where its sizes are constants.
 const Problem& Judge::sized(Question& question) const {
     if (question.sized_ == nullptr) {
-        const Problem& problem = question.problem_.whole();
+        const Problem& problem = *question.problem_.whole();
         if (symbols_of(problem) == nullptr) return problem;
         question.sized_ = std::make_unique<Problem>(at_sizes(problem, sizes_));
     }
@@ -66,7 +66,7 @@ Refusal Judge::accepts(const Kernel& kernel, const Question& question) const {
         if (other.kernel->accepts == kernel.accepts && other.asked >= Asked::accepts)
             return other.asked == Asked::accepts ? other.judged.refusal : Refusal();
     Refusal refusal;
-    ask_kernel("accepts", refusal, [&] { refusal = kernel.accepts(question.problem_.whole()); });
+    ask_kernel("accepts", refusal, [&] { refusal = kernel.accepts(*question.problem_.whole()); });
     return refusal;
 }
 
@@ -78,7 +78,7 @@ Refusal Judge::workspace(const Kernel& kernel, const Question& question) const {
     Refusal refusal;
     Dim bytes = 0;
     ask_kernel("workspace", refusal,
-               [&] { bytes = kernel.workspace(question.problem_.whole(), costs_.policy.threads); });
+               [&] { bytes = kernel.workspace(*question.problem_.whole(), costs_.policy.threads); });
     if (!refusal.empty()) return refusal;
     if (bytes.symbols() != nullptr && bytes.symbols().get() != symbols_)
         return "its workspace has symbols of another table";
@@ -123,7 +123,7 @@ bool Judge::can_prepare(Question& question, const Kernel& kernel) {
     if (kernel.prepare == nullptr) return true;
     Judged& judged = answer(question, kernel).judged;
     if (judged.prepared) return true;
-    ask_kernel("prepare", judged.refusal, [&] { kernel.prepare(question.problem_.whole(), costs_.policy.threads); });
+    ask_kernel("prepare", judged.refusal, [&] { kernel.prepare(*question.problem_.whole(), costs_.policy.threads); });
     return judged.prepared = judged.refusal.empty();
 }
 

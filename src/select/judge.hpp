@@ -76,7 +76,7 @@ private:
     std::unordered_map<std::string, std::vector<const Kernel*>> kernels_;  // by definition
     Descs descs_;
     std::pmr::monotonic_buffer_resource pool_;
-    std::deque<Question> questions_;
+    std::pmr::deque<Question> questions_{&pool_};
     types::Index index_;  // of `questions_`, by hash
 };
 

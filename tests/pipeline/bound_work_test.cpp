@@ -55,7 +55,7 @@ TEST(BoundWork, NoRunCastsMovesOrPacksAWeight) {
                 !instruction.inputs.empty() &&
                 std::all_of(instruction.inputs.begin(), instruction.inputs.end(),
                             [&](const program::View& input) { return is_bound(program, input); });
-            EXPECT_FALSE(from_weights_alone) << instruction.kernel << ' ' << to_string(instruction.problem);
+            EXPECT_FALSE(from_weights_alone) << instruction.kernel << ' ' << to_string(*instruction.problem);
         }
     }
     EXPECT_GT(bound_instructions, 0);
@@ -71,7 +71,7 @@ TEST(BoundWork, ATransposedOrConvertedWeightIsMadeOnce) {
     const Program& program = set.buckets[0].program;
     const auto definitions = [](const std::vector<program::Instruction>& instructions) {
         std::multiset<std::string> names;
-        for (const program::Instruction& instruction : instructions) names.insert(instruction.problem.definition);
+        for (const program::Instruction& instruction : instructions) names.insert(instruction.problem->definition);
         return names;
     };
     EXPECT_TRUE(definitions(program.bind).contains("cast") || definitions(program.bind).contains("elementwise"));
@@ -85,7 +85,7 @@ TEST(BoundWork, ATiedEmbeddingIsReadOutOfThePackedForm) {
     const Program& program = set.buckets.back().program;
     std::string packed;
     for (const program::Instruction& instruction : program.run)
-        if (instruction.problem.definition == "matmul" && instruction.problem.outputs[0].shape.back() == Dim(4096))
+        if (instruction.problem->definition == "matmul" && instruction.problem->outputs[0].shape.back() == Dim(4096))
             packed = program.buffers[static_cast<std::size_t>(instruction.inputs[1].buffer)].name;
     ASSERT_FALSE(packed.empty());
     EXPECT_NE(packed, "transformer.wte.weight") << "the product reads the weight as stored";
@@ -93,7 +93,7 @@ TEST(BoundWork, ATiedEmbeddingIsReadOutOfThePackedForm) {
     for (const program::Instruction& instruction : program.run)
         gathers += std::any_of(instruction.inputs.begin(), instruction.inputs.end(), [&](const program::View& input) {
             return program.buffers[static_cast<std::size_t>(input.buffer)].name == packed &&
-                   instruction.problem.definition != "matmul";
+                   instruction.problem->definition != "matmul";
         });
     EXPECT_EQ(gathers, 1);
     for (const runtime::BucketProgram& bucket : set.buckets)

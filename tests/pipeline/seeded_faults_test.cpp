@@ -188,17 +188,20 @@ TEST(SeededFaults, WrongConstantsAndBoundsAreCaughtByRunning) {
     Subject right = transparent(context);
     for (std::size_t i = 0; i < right.program().run.size(); ++i) {
         const auto& instruction = right.program().run[i];
-        for (std::size_t a = 0; a < instruction.problem.attributes.size(); ++a)
-            if (std::holds_alternative<double>(instruction.problem.attributes[a].value)) {
+        for (std::size_t a = 0; a < instruction.problem->attributes.size(); ++a)
+            if (std::holds_alternative<double>(instruction.problem->attributes[a].value)) {
                 Subject s = transparent(context);
-                auto& number = std::get<double>(s.program().run[i].problem.attributes[a].value);
-                number += 0.5;  // an eps that is not the graph's
+                Problem changed = *instruction.problem;
+                std::get<double>(changed.attributes[a].value) += 0.5;  // an eps that is not the graph's
+                s.program().run[i].problem = std::make_shared<Problem>(std::move(changed));
                 judge(s);
             }
-        for (std::size_t k = 0; k < instruction.problem.body.size(); ++k)
-            if (instruction.problem.body[k].op == "const") {
+        for (std::size_t k = 0; k < instruction.problem->body.size(); ++k)
+            if (instruction.problem->body[k].op == "const") {
                 Subject s = transparent(context);
-                s.program().run[i].problem.body[k].number *= 1.5;
+                Problem changed = *instruction.problem;
+                changed.body[k].number *= 1.5;
+                s.program().run[i].problem = std::make_shared<Problem>(std::move(changed));
                 judge(s);
             }
         for (std::size_t v = 0; v < instruction.inputs.size(); ++v)

@@ -76,7 +76,7 @@ TEST(KeptProblem, IsWholeForWhoLooksAndNeedsNothingOfWhatItWasMadeFrom) {
     EXPECT_TRUE(kept.is_whole());
     kept.put_away();
     EXPECT_FALSE(kept.is_whole());
-    EXPECT_EQ(kept.whole(), scaled(3));
+    EXPECT_EQ(*kept.whole(), scaled(3));
 }
 
 }  // namespace

@@ -30,9 +30,9 @@ TEST(Emit, WhatDependsOnWeightsOnlyIsInTheBindSection) {
     for (std::size_t i = 0; i < program.buffers.size(); ++i)
         if (program.buffers[i].kind == program::BufferKind::weight) weights.insert(static_cast<int>(i));
     for (const program::Instruction& instruction : program.run) {
-        EXPECT_NE(instruction.problem.definition, "cast");
-        EXPECT_NE(instruction.problem.definition, "transpose");
-        EXPECT_NE(instruction.problem.definition, "concat");
+        EXPECT_NE(instruction.problem->definition, "cast");
+        EXPECT_NE(instruction.problem->definition, "transpose");
+        EXPECT_NE(instruction.problem->definition, "concat");
         for (const program::View& view : instruction.inputs)
             EXPECT_FALSE(weights.contains(view.buffer)) << instruction.kernel;
     }
@@ -97,7 +97,7 @@ TEST(Emit, ReadersOfOneOldVersionShareItsCopy) {
     const program::Program& program = program_of(compile(g, Context(), {.disable = {"elementwise"}}), keep);
     int copies = 0;
     for (const program::Instruction& instruction : program.run)
-        if (instruction.problem.definition == "copy") ++copies;
+        if (instruction.problem->definition == "copy") ++copies;
     EXPECT_EQ(copies, 2) << "of the rows, and of the old version";
 }
 
@@ -129,7 +129,7 @@ TEST(Emit, AnAppendCopiesTheNewRowsOnly) {
             if (program.buffers[static_cast<std::size_t>(instruction.outputs[o].buffer)].kind ==
                 program::BufferKind::state) {
                 ++writes;
-                EXPECT_EQ(to_string(element_count(instruction.problem.outputs[o].shape)), "64*T");
+                EXPECT_EQ(to_string(element_count(instruction.problem->outputs[o].shape)), "64*T");
                 EXPECT_EQ(to_string(instruction.outputs[o].offset), "64*P");
             }
     EXPECT_EQ(writes, 1);
