@@ -73,25 +73,45 @@ int RegionSolver::step_of(Pass& pass, const Reached& reached) {
     return static_cast<int>(pass.steps.size()) - 1;
 }
 
-void RegionSolver::expand(Pass& pass, int goal, const std::stop_token& stop) const {
+RegionSolver::Pass::Pass(const Frontier& inside, std::size_t port_count, std::size_t goals)
+    : ports(port_count), entered(goals, false), entered_below(goals + 2, 0), layers(goals + 1) {
+    Frontier provided;
+    for (const char32_t code : inside) {
+        if ((code & 1U) != 0)
+            provided.push_back(code);
+        else
+            entered[(code >> 1) - ports] = true;
+    }
+    for (std::size_t layer = 1; layer < entered_below.size(); ++layer)
+        entered_below[layer] = layer >= 2 && entered[layer - 2] ? layer - 1 : entered_below[layer - 1];
+    layers[layer_of(provided, goals + 1)].reach(provided, {});
+    ++states;
+}
+
+/// The layer of a frontier reached from the one above.
+std::size_t RegionSolver::Pass::layer_of(std::u32string_view frontier, std::size_t above) const {
+    const std::size_t highest = frontier.empty() ? 0 : (frontier.front() >> 1) + 1;
+    return std::max(entered_below[above], highest <= ports ? 0 : highest - ports);
+}
+
+/// Makes the choices for goal low + number.
+void RegionSolver::expand(Pass& pass, std::size_t number, const std::stop_token& stop) const {
     const auto port_count = static_cast<char32_t>(form_.ports.size());
+    const int goal = form_.low + static_cast<int>(number);
     const auto code_of = [&](int target) {
         return target >= form_.low ? port_count + static_cast<char32_t>(target - form_.low) : port_of_.at(target);
     };
-    const auto layer_of = [&](std::u32string_view frontier) -> Layer& {
-        const bool left = frontier.empty() || frontier.front() >> 1 < port_count;
-        return pass.layers[left ? 0 : (frontier.front() >> 1) - port_count + 1];
-    };
     const auto reach = [&](std::u32string_view next, const Reached& reached) {
         pass.work += next.size() + frontier_work;
-        if (layer_of(next).reach(next, reached)) ++pass.states;
+        if (pass.layers[pass.layer_of(next, number + 1)].reach(next, reached)) ++pass.states;
     };
     const auto& alternatives = problem_->goals[static_cast<std::size_t>(goal)];
-    for (const auto& [frontier, reached] : pass.layers[static_cast<std::size_t>(goal - form_.low) + 1].entries()) {
+    for (const auto& [frontier, reached] : pass.layers[number + 1].entries()) {
         if (stop.stop_requested()) throw Cancelled("select");
         const int before = step_of(pass, reached);
-        const std::u32string_view rest = frontier.substr(1);
-        if (frontier.front() & 1U) {
+        const bool is_held = !frontier.empty() && frontier.front() >> 1 == code_of(goal);
+        const std::u32string_view rest = frontier.substr(is_held ? 1 : 0);
+        if (is_held && (frontier.front() & 1U) != 0) {
             reach(rest, {reached.cost, before, goal, -1});
             continue;
         }
@@ -103,7 +123,9 @@ void RegionSolver::expand(Pass& pass, int goal, const std::stop_token& stop) con
                 continue;
             Frontier& next = pass.next;
             next = rest;
-            for (const int need : alternatives[a].needs) add_goal(next, code_of(need), false);
+            for (const int need : alternatives[a].needs)
+                if (need < form_.low || !pass.entered[static_cast<std::size_t>(need - form_.low)])
+                    add_goal(next, code_of(need), false);
             for (const int co_output : alternatives[a].provides) add_goal(next, code_of(co_output), true);
             reach(next, {reached.cost + alternatives[a].cost, before, goal, static_cast<int>(a)});
         }
@@ -154,17 +176,14 @@ const std::vector<Exit>& RegionSolver::solve(const Frontier& inside, const Searc
     if (port_of_.empty())
         for (std::size_t p = 0; p < form_.ports.size(); ++p) port_of_[form_.ports[p]] = static_cast<char32_t>(p);
 
-    // Layer 0 holds the exits; layer i + 1 the frontiers whose highest goal is low + i.
-    Pass pass(static_cast<std::size_t>(form_.high - form_.low) + 1);
-    pass.states = states;
-    const char32_t top = inside.empty() ? 0 : (inside.front() >> 1) - static_cast<char32_t>(form_.ports.size()) + 1;
-    pass.layers[top].reach(inside, {});
-    ++pass.states;
-    for (int goal = form_.high - 1; goal >= form_.low; --goal) {
+    const auto goals = static_cast<std::size_t>(form_.high - form_.low);
+    Pass pass(inside, form_.ports.size(), goals);
+    pass.states += states;
+    for (std::size_t number = goals; number-- > 0;) {
         if (options.stop.stop_requested()) throw Cancelled("select");
-        Layer& layer = pass.layers[static_cast<std::size_t>(goal - form_.low) + 1];
+        Layer& layer = pass.layers[number + 1];
         if (narrow(pass, layer, options)) exact = false;
-        expand(pass, goal, options.stop);
+        expand(pass, number, options.stop);
         layer.clear();
     }
     states = pass.states;

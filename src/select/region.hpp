@@ -55,15 +55,21 @@ private:
         int before;  ///< its number; -1: none
         int goal, alternative;
     };
-    /// Frontiers by their highest goal: only those ahead are kept.
+    /// Frontiers by the goal that is next: only those ahead are kept. What is pending on entry is so in all of them
+    /// until its turn comes, unless it is provided: they do not hold it.
     struct Pass {
-        explicit Pass(std::size_t count) : layers(count) {}
-        std::vector<Layer> layers;
+        Pass(const Frontier& inside, std::size_t ports, std::size_t goals);
+        std::size_t layer_of(std::u32string_view frontier, std::size_t above) const;
+
+        std::size_t ports;
+        std::vector<bool> entered;               // goals pending on entry
+        std::vector<std::size_t> entered_below;  // layer of the next of them below each layer
+        std::vector<Layer> layers;               // 0: the exits; i + 1: those with goal low + i next
         std::vector<Step> steps;
         Frontier next;  // scratch
         std::size_t states = 0, work = 0;
     };
-    void expand(Pass& pass, int goal, const std::stop_token& stop) const;
+    void expand(Pass& pass, std::size_t number, const std::stop_token& stop) const;
     static int step_of(Pass& pass, const Reached& reached);
     bool narrow(Pass& pass, Layer& layer, const SearchOptions& options) const;
     std::vector<Exit> exits_of(const Pass& pass) const;
