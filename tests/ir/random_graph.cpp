@@ -148,10 +148,17 @@ Item RandomGraphBuilder::partner(const Item& x) {
     return leaf(narrowed(x.tensor.shape()));
 }
 
+/// Whether a value is small at all sizes, and one of its shape may be asked for beside it.
+bool RandomGraphBuilder::can_keep(const Tensor& tensor) {
+    const Shape shape = tensor.shape();
+    return element_count(shape).upper_bound() <= most_elements &&
+           std::all_of(shape.begin(), shape.end(), [](const Dim& size) { return provably_le(0, size); });
+}
+
 bool RandomGraphBuilder::keep(const Tensor& tensor, double limit, double error, int quantum) {
     if (quantum >= 0 && limit * std::ldexp(1.0, quantum) > 0x1p22) quantum = -1;
     if (quantum >= 0) error = 0;
-    if (!(limit <= 64) || !(error <= 1500) || element_count(tensor.shape()).upper_bound() > most_elements) return false;
+    if (!(limit <= 64) || !(error <= 1500) || !can_keep(tensor)) return false;
     floats_.push_back({tensor, limit, error, quantum});
     return true;
 }
@@ -161,13 +168,13 @@ bool RandomGraphBuilder::keep_moved(const Tensor& tensor, const Item& from) {
 }
 
 bool RandomGraphBuilder::keep_integer(const Tensor& tensor, double limit) {
-    if (limit > 1e6 || element_count(tensor.shape()).upper_bound() > most_elements) return false;
+    if (limit > 1e6 || !can_keep(tensor)) return false;
     integers_.push_back({tensor, limit, 0, 0});
     return true;
 }
 
 bool RandomGraphBuilder::keep_boolean(const Tensor& tensor) {
-    if (element_count(tensor.shape()).upper_bound() > most_elements) return false;
+    if (!can_keep(tensor)) return false;
     booleans_.push_back(tensor);
     return true;
 }

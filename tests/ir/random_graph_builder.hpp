@@ -40,6 +40,7 @@ private:
     std::optional<Item> exact_float();
     Item partner(const Item& x);
     Shape narrowed(const Shape& shape);
+    static bool can_keep(const Tensor& tensor);
     bool keep(const Tensor& tensor, double limit, double error, int quantum = -1);
     bool keep_moved(const Tensor& tensor, const Item& from);
     bool keep_integer(const Tensor& tensor, double limit);

@@ -17,7 +17,7 @@ void RandomGraphBuilder::wild_leaves() {
 }
 
 bool RandomGraphBuilder::keep_wild(const Tensor& tensor) {
-    if (element_count(tensor.shape()).upper_bound() > most_elements) return false;
+    if (!can_keep(tensor)) return false;
     wild_.push_back(tensor);
     return true;
 }
