@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace cairn::inline v0::canon {
 namespace {
@@ -182,14 +183,17 @@ std::optional<Scaled> Canon::additive_mask(std::span<const Scaled> terms, DType 
     return std::nullopt;
 }
 
-// Numbers add up. What has them as factors does not vanish where they cancel and nothing else is left.
+// Numbers add up. Where they are all that multiplies a value they do not cancel: 2*x - x is no x where x is infinite.
 void Canon::join_numbers(std::vector<Scaled>& terms, bool are_factors, DType dtype) {
-    double total = 0;
+    double positive = 0, negative = 0;
     const auto is_number = [&](const Scaled& term) { return terms_[term.core].kind == TermKind::one; };
-    for (const Scaled& term : terms) total += is_number(term) ? term.factor : 0;
-    if (total == 0 && are_factors && std::all_of(terms.begin(), terms.end(), is_number)) return;
+    for (const Scaled& term : terms)
+        if (is_number(term)) (term.factor < 0 ? negative : positive) += term.factor;
     std::erase_if(terms, is_number);
-    if (total != 0 || terms.empty()) terms.push_back({total, one(dtype)});
+    if (!are_factors || !terms.empty()) positive += std::exchange(negative, 0);
+    for (const double total : {positive, negative})
+        if (total != 0) terms.push_back({total, one(dtype)});
+    if (terms.empty()) terms.push_back({0, one(dtype)});
 }
 
 Scaled Canon::add(std::span<const Scaled> given, DType dtype) {

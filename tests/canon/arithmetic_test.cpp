@@ -42,6 +42,9 @@ TEST(CanonArithmetic, OtherValuesHaveOtherForms) {
     const Pair pairs[] = {
         {"sign", [](T x, T y, T) { return x - y; }, [](T x, T y, T) { return y - x; }},
         {"nothing is cancelled", [](T x, T y, T) { return x + y - y; }, [](T x, T, T) { return x * 1.0; }},
+        {"nor of what is there twice", [](T x, T, T) { return x + (x - x); }, [](T x, T, T) { return x * 1.0; }},
+        {"nor of multiples", [](T x, T y, T) { return 3 * x * y - x * y; }, [](T x, T y, T) { return 2 * x * y; }},
+        {"nor all of it", [](T x, T y, T) { return x * y - x * y; }, [](T x, T y, T) { return 0 * x * y; }},
         {"nor in products", [](T x, T y, T) { return x * y / y; }, [](T x, T, T) { return x * 1.0; }},
         {"powers of sums within a sum", [](T x, T y, T r) { return r + x * rsqrt(y + r); },
          [](T x, T y, T r) { return r + x / (y + r); }},
