@@ -1,7 +1,8 @@
 #include "select/goals.hpp"
 
 #include "ir/op_table.hpp"
-#include "select/reduce.hpp"
+#include "search/reduce.hpp"
+#include "types/short_list.hpp"
 
 #include <fmt/format.h>
 
@@ -24,6 +25,7 @@ using ir::Op;
 constexpr double bind_weight = 1e-3, seconds_per_resident_byte = 1e-9;
 
 using Key = GoalKey;
+using Goals = types::ShortList<int, 4>;  // mostly few
 
 constexpr std::string_view resident_mark = "!";
 
@@ -211,18 +213,17 @@ private:
             if (!candidates_.bound()[at(goal).key.first]) visit(goal);
         });
         for (const Key& root : roots_) visit(goal_at(root));
-        memo_.problem.goals.resize(numbered_.size());
-        memo_.candidates.resize(numbered_.size());
-        for (std::size_t number = 0; number < numbered_.size(); ++number) {
+        for (const int numbered : numbered_) {
             go_on();
-            Goal& goal = at(numbered_[number]);
+            Goal& goal = at(numbered);
             memo_.keys.push_back(goal.key);
-            for (Held& way : goal.ways) add_alternative(number, goal, way);
+            memo_.problem.add_goal();
+            for (Held& way : goal.ways) add_alternative(goal, way);
         }
-        reachable_ = reachable_goals(memo_.problem);
+        reachable_ = search::reachable_goals(memo_.problem);
         for (const Key& root : roots_) {
             if (!is_reachable(root)) refuse(root.first);
-            memo_.problem.roots.push_back(at(goal_at(root)).number);
+            memo_.problem.add_root(at(goal_at(root)).number);
         }
     }
 
@@ -275,27 +276,17 @@ private:
         }
     }
 
-    /// Among candidates that rest on the same goals and reach the same ones, only the cheapest matters to the search.
-    void add_alternative(std::size_t number, const Goal& goal, Held& way) {
-        Alternative alternative{cost_of(way.candidate, goal.key), {}, {}};
+    void add_alternative(const Goal& goal, Held& way) {
+        Goals needs, provides;
         for (const int need : way.needs) {
-            if (at(need).number < 0 || at(need).number >= static_cast<int>(number)) return;
-            alternative.needs.push_back(at(need).number);
+            if (at(need).number < 0 || at(need).number >= goal.number) return;
+            needs.push_back(at(need).number);
         }
         for (const NodeId output : way.candidate.outputs)
-            if (output != goal.key.first) alternative.provides.push_back(at(goal_at({output, ""})).number);
-        auto& alternatives = memo_.problem.goals[number];
-        auto& candidates = memo_.candidates[number];
-        const auto same = std::find_if(alternatives.begin(), alternatives.end(), [&](const Alternative& other) {
-            return other.needs == alternative.needs && other.provides == alternative.provides;
-        });
-        if (same == alternatives.end()) {
-            alternatives.push_back(std::move(alternative));
-            candidates.push_back(std::move(way.candidate));
-        } else if (alternative.cost < same->cost) {
-            candidates[static_cast<std::size_t>(same - alternatives.begin())] = std::move(way.candidate);
-            *same = std::move(alternative);
-        }
+            if (output != goal.key.first) provides.push_back(at(goal_at({output, ""})).number);
+        memo_.problem.add_alternative(cost_of(way.candidate, goal.key), std::span(needs.data(), needs.size()),
+                                      std::span(provides.data(), provides.size()));
+        memo_.candidates.push_back(std::move(way.candidate));
     }
 
     /// Finds the lowest value out of reach that `node` rests on, and says what each kernel had against it.

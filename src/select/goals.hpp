@@ -1,7 +1,7 @@
 #pragma once
 
+#include "search/problem.hpp"
 #include "select/candidates.hpp"
-#include "select/frontier.hpp"
 
 #include <optional>
 #include <stop_token>
@@ -21,9 +21,9 @@ std::optional<GoalKey> goal_of(const Source& source, const ir::GraphData& graph,
 
 /// A search problem and what its numbers mean.
 struct Memo {
-    SearchProblem problem;
-    std::vector<GoalKey> keys;                       ///< of each goal
-    std::vector<std::vector<Candidate>> candidates;  ///< of each goal, beside problem.goals
+    search::Problem problem;
+    std::vector<GoalKey> keys;          ///< of each goal
+    std::vector<Candidate> candidates;  ///< of each alternative
 };
 
 /// Builds the memo of a graph. Goals are values with memory of their own, dense copies of views, and packed forms of

@@ -1,47 +1,63 @@
 #include "select/select.hpp"
 
 #include "cairn/error.hpp"
+#include "search/explore.hpp"
 
 #include <fmt/format.h>
-
-#include <algorithm>
 
 namespace cairn::inline v0::select {
 namespace {
 
+/// All ways, of which one of the cheapest is looked for. Throws where there is none, or on a stop.
+search::Exploration explored(const search::Problem& problem, const std::stop_token& stop) {
+    search::Options options;
+    options.stop = stop;
+    search::Exploration found = search::explore(problem, options);
+    switch (found.status) {
+        case search::Status::found: break;
+        case search::Status::unreachable:
+            throw Error(ErrorKind::unsupported, "select", fmt::format("goal {} cannot be reached", found.unreachable));
+        case search::Status::impossible:
+            throw Error(ErrorKind::unsupported, "select", "each goal can be reached, but not all of them at once");
+        case search::Status::stopped: throw Cancelled("select");
+    }
+    return found;
+}
+
 /// The same problem with every time in a run at its lower bound, and nothing else counted: its optimum bounds all
 /// covers from below.
-double lower_bound_of(const Memo& memo, const std::vector<bool>& bound, const SearchOptions& options) {
-    SearchProblem optimistic = memo.problem;
-    for (std::size_t g = 0; g < optimistic.goals.size(); ++g)
-        for (std::size_t a = 0; a < optimistic.goals[g].size(); ++a)
-            optimistic.goals[g][a].cost = bound[memo.keys[g].first] ? 0 : memo.candidates[g][a].estimate.low;
-    return search(optimistic, options).cost;
+double lower_bound_of(const Memo& memo, const std::vector<bool>& bound, const std::stop_token& stop) {
+    search::Problem optimistic = memo.problem;
+    for (int choice = 0; choice < optimistic.alternatives(); ++choice) {
+        const GoalKey& key = memo.keys[static_cast<std::size_t>(optimistic.goal_of(choice))];
+        optimistic.set_cost(choice,
+                            bound[key.first] ? 0 : memo.candidates[static_cast<std::size_t>(choice)].estimate.low);
+    }
+    const search::Exploration found = explored(optimistic, stop);
+    return found.space.cost(found.paths);
 }
 
 /// The cheapest cover, whether or not its kernels can prepare what they are to do.
 Selection select_freely(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, Candidates& candidates,
                         const Options& options) {
     const Memo memo = memo_of(graph, tiles, candidates, !options.search, options.stop);
-    SearchOptions search_options;
-    search_options.stop = options.stop;
-    const SearchResult found = search(memo.problem, search_options);
+    const search::Exploration found = explored(memo.problem, options.stop);
     Selection selection;
     selection.states = found.states;
     selection.regions = found.regions;
     selection.regions_solved = found.regions_solved;
     selection.exact = found.exact;
-    for (std::size_t goal = 0; goal < found.choice.size(); ++goal) {
-        if (found.choice[goal] < 0) continue;
-        const Candidate& candidate = memo.candidates[goal][static_cast<std::size_t>(found.choice[goal])];
-        if (is_residence(memo.keys[goal])) {
-            selection.resident.push_back(memo.keys[goal]);
+    for (const int choice : found.space.cheapest(found.paths).choices) {
+        const GoalKey& key = memo.keys[static_cast<std::size_t>(memo.problem.goal_of(choice))];
+        if (is_residence(key)) {
+            selection.resident.push_back(key);
             continue;
         }
-        if (!candidates.bound()[memo.keys[goal].first]) selection.seconds += candidate.estimate.seconds;
-        selection.chosen.push_back({memo.keys[goal], candidate});
+        const Candidate& candidate = memo.candidates[static_cast<std::size_t>(choice)];
+        if (!candidates.bound()[key.first]) selection.seconds += candidate.estimate.seconds;
+        selection.chosen.push_back({key, candidate});
     }
-    if (options.search && options.find_low) selection.low = lower_bound_of(memo, candidates.bound(), search_options);
+    if (options.search && options.find_low) selection.low = lower_bound_of(memo, candidates.bound(), options.stop);
     return selection;
 }
 

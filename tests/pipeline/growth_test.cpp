@@ -2,7 +2,7 @@
 #include "canon/forms.hpp"
 #include "fuse/tiles.hpp"
 #include "ir/graph_data.hpp"
-#include "select/reduce.hpp"
+#include "search/explore.hpp"
 #include "select/select.hpp"
 #include "simplify/simplify.hpp"
 #include "tests/pipeline/heap_steps.hpp"
@@ -55,7 +55,7 @@ void on_small_stack(std::function<void()> work) {
 
 // What a compile makes on its way.
 struct Work {
-    std::size_t nodes = 0, terms = 0, tiles = 0, steps = 0, alternatives = 0, comparisons = 0, frontiers = 0;
+    std::size_t nodes = 0, terms = 0, tiles = 0, steps = 0, alternatives = 0, comparisons = 0, states = 0;
     bool exact = false;
 };
 
@@ -74,10 +74,10 @@ Work work_on(const Graph& graph) {
     work.terms = canon::Forms(*simplified).canon().size();
     work.tiles = tiles.size();
     for (const fuse::Tile& tile : tiles) work.steps += tile.body.size();
-    for (const auto& goal : memo.problem.goals) work.alternatives += goal.size();
-    work.comparisons = select::reduce(memo.problem).work;
-    const select::SearchResult found = select::search(memo.problem);
-    work.frontiers = found.states;
+    work.alternatives = static_cast<std::size_t>(memo.problem.alternatives());
+    const search::Exploration found = search::explore(memo.problem);
+    work.comparisons = found.work;
+    work.states = found.states;
     work.exact = found.exact;
     return work;
 }
@@ -98,7 +98,7 @@ TEST_P(Growth, IsLinearOnASmallStack) {
         grows("steps", &Work::steps);
         grows("alternatives", &Work::alternatives);
         grows("comparisons", &Work::comparisons);
-        grows("frontiers", &Work::frontiers);
+        grows("states", &Work::states);
         EXPECT_LE(twice.nodes, static_cast<std::size_t>(5 * nodes));
         EXPECT_LE(twice.terms, 32 * twice.nodes);
         EXPECT_LE(twice.steps, 100 * twice.nodes);
@@ -220,12 +220,9 @@ TEST(StopRequest, IsAnsweredByEachStageAlone) {
     EXPECT_THROW(canon::Forms(*graph.data(), stop), Cancelled);
     EXPECT_THROW(fuse::propose(*graph.data(), context.kernels().definitions, {true, false, stop}), Cancelled);
     EXPECT_THROW(fuse::propose(*graph.data(), std::span<const Definition>(), {false, true, stop}), Cancelled);
-    select::SearchProblem problem;
-    problem.goals = {{{1, {}, {}}}};
-    problem.roots = {0};
-    select::SearchOptions search_options;
+    search::Options search_options;
     search_options.stop = stop;
-    EXPECT_THROW(select::search(problem, search_options), Cancelled);
+    EXPECT_EQ(search::explore(search::Problem(), search_options).status, search::Status::stopped);
 }
 
 }  // namespace

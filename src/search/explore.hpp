@@ -1,0 +1,48 @@
+#pragma once
+
+#include "search/problem.hpp"
+#include "search/space.hpp"
+
+#include <cstddef>
+#include <stop_token>
+
+namespace cairn::search {
+
+struct Options {
+    bool only_cheapest = true;            ///< one of the cheapest paths is enough; else all paths are found
+    std::size_t state_limit = 2'000'000;  ///< states looked at before it gives up exactness
+    bool share_regions = true;            ///< solve equal regions once
+    std::stop_token stop = {};
+};
+
+enum class Status {
+    found,
+    unreachable,  ///< a root cannot be reached
+    impossible,   ///< each root can be reached, but not all of them at once
+    stopped,
+};
+
+struct Exploration {
+    Status status = Status::found;
+    int unreachable = -1;  ///< that root
+    Space space;
+    Set paths = Space::none;  ///< in it
+    bool exact = true;        ///< false: the limit was reached; paths are missing, and the cheapest may be among them
+    std::size_t states = 0;   ///< looked at
+    std::size_t regions = 0, regions_solved = 0;  ///< pieces the problem was cut into, and how many of them differ
+    std::size_t work = 0;                         ///< goals looked at before the search, to make it smaller
+};
+
+/// The paths of a problem:
+///
+///     paths({}) = { nothing }
+///     paths(D)  = paths(D - g)                                             where g = max D is provided already
+///               = sum over choices a of g: a * paths(D - g + needs(a) + provides(a))
+///
+/// Needs rank below g, so each goal is decided once and paid once, and two different ways down are two different paths.
+/// Goals that one other goal alone rests on are decided beforehand. The order of goals is cut where few of them cross;
+/// equal pieces (layers of a transformer) are solved once and chained. Where nothing can be cut, pending goals are
+/// taken apart into those that nothing lower connects. The problem must be without fault().
+Exploration explore(const Problem& problem, const Options& options = {});
+
+}  // namespace cairn::search

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "search/problem.hpp"
+#include "search/space.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+/// What can be decided before the search.
+namespace cairn::search {
+
+/// A smaller problem. Each of its alternatives stands for a set of partial paths of the given one.
+struct Reduced {
+    Problem problem;
+    std::vector<Set> sets;     ///< of each alternative
+    std::vector<int> circles;  ///< of each goal, as given
+    int unreachable = -1;      ///< a root that cannot be reached, if there is one; the rest is then left out
+    std::size_t work = 0;      ///< goals looked at to find it, in alternatives and to compare them
+};
+
+/// Which goals can be reached at all: by an alternative of their own, or as what one of a higher goal provides, whose
+/// needs can be reached. (Two goals may each be within reach and yet not both at once.)
+std::vector<bool> reachable_goals(const Problem& problem);
+
+/// Takes goal v into its user u where no other goal needs v, no alternative provides it and it is no root:
+///
+///     alternatives(u) = { a without v } + { a and b : a needs v, b in alternatives(v) }
+///
+/// (not where b provides a goal that may come into a circle: what a needs beside v does not rest under that goal) and
+/// makes one of alternatives of a goal that need and provide the same. Neither loses a path. With `only_cheapest`
+/// one of the cheapest paths is enough: then an alternative goes where another of the same goal costs no more, needs no
+/// other goals and provides the same. (Not so where a goal it alone needs could bring others with it.) Alternatives
+/// that rest on something out of reach are left out, and goals nothing rests on. Nothing on a stop.
+/// `circles` tells for each goal the circle to beware of, or -1 (circles_of).
+std::optional<Reduced> reduce(const Problem& problem, const std::vector<int>& circles, Space& space, bool only_cheapest,
+                              const std::stop_token& stop = {});
+
+}  // namespace cairn::search

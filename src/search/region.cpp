@@ -1,0 +1,203 @@
+#include "search/region.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+namespace cairn::search {
+namespace {
+
+// States kept per goal once a region has outgrown the limit: so many, and no more than so many pending goals in all.
+constexpr std::size_t beam_width = 512, beam_work = 1024;
+
+// A small region takes its work as long as no more states than this were looked at in all.
+constexpr std::size_t few_states = 200'000;
+
+// What a state takes beside its goals.
+constexpr std::size_t state_work = 16;
+
+void append_number(std::u32string& out, double value) {
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    out.push_back(static_cast<char32_t>(bits >> 32));
+    out.push_back(static_cast<char32_t>(bits));
+}
+
+/// Writes what a set is made of: choices by their costs, and each part that comes again by its place.
+class SetWriter {
+public:
+    SetWriter(const Space& space, RegionForm& form) : space_(space), form_(form) {}
+
+    void write(Set set) {
+        for (std::vector<Set> open{set}; !open.empty();) {
+            const Set top = open.back();
+            open.pop_back();
+            const auto [it, fresh] = places_.try_emplace(top, places_.size());
+            if (!fresh) {
+                form_.signature.push_back(U'=');
+                form_.signature.push_back(static_cast<char32_t>(it->second));
+            } else if (space_.choice_of(top) >= 0) {
+                form_.signature.push_back(U'.');
+                append_number(form_.signature, space_.cost(top));
+                form_.choices.push_back(space_.choice_of(top));
+            } else {
+                form_.signature.push_back(U'+');
+                for (int p = space_.first_product(top); p >= 0; p = space_.product_at(p).next) {
+                    form_.signature.push_back(U'*');
+                    open.push_back(space_.product_at(p).first);
+                    open.push_back(space_.product_at(p).second);
+                }
+            }
+        }
+    }
+
+private:
+    const Space& space_;
+    RegionForm& form_;
+    std::unordered_map<Set, std::size_t> places_;
+};
+
+}  // namespace
+
+RegionForm form_of(const Reduced& reduced, const Space& space, int low, int high) {
+    RegionForm form{low, high, {}, {}, {}};
+    std::unordered_map<int, int> ports;
+    SetWriter sets(space, form);
+    const auto mention = [&](std::span<const int> goals) {
+        form.signature.push_back(static_cast<char32_t>(goals.size()));
+        for (const int goal : goals) {
+            if (goal >= low) {
+                form.signature.push_back(static_cast<char32_t>(2 * (goal - low)));
+                continue;
+            }
+            const auto [it, fresh] = ports.try_emplace(goal, static_cast<int>(form.ports.size()));
+            if (fresh) form.ports.push_back(goal);
+            form.signature.push_back(static_cast<char32_t>(2 * it->second + 1));
+        }
+    };
+    const Problem& problem = reduced.problem;
+    std::unordered_map<int, std::size_t> circles;  // by the order of their first mention
+    for (int goal = high - 1; goal >= low; --goal) {
+        if (const int circle = reduced.circles[static_cast<std::size_t>(goal)]; circle >= 0)
+            form.signature.push_back(
+                static_cast<char32_t>(circles.try_emplace(circle, circles.size() + 1).first->second));
+        else
+            form.signature.push_back(0);
+        form.signature.push_back(static_cast<char32_t>(problem.first(goal + 1) - problem.first(goal)));
+        for (int choice = problem.first(goal); choice < problem.first(goal + 1); ++choice) {
+            const Alternative alternative = problem.alternative(choice);
+            append_number(form.signature, alternative.cost);
+            mention(alternative.needs);
+            mention(alternative.provides);
+            sets.write(reduced.sets[static_cast<std::size_t>(choice)]);
+        }
+    }
+    return form;
+}
+
+bool RegionSolver::Layer::reach(StateView state, Space& space, Set first, Set second) {
+    const auto known = held_->index.find(state);
+    const bool is_new = known == held_->index.end();
+    const std::size_t place = is_new ? held_->entries.size() : known->second;
+    if (is_new) {
+        auto* const kept = std::pmr::polymorphic_allocator<>(&held_->pool).allocate_object<char32_t>(state.size());
+        std::copy(state.begin(), state.end(), kept);
+        held_->entries.push_back({StateView(kept, state.size()), {}});
+        held_->index.emplace(held_->entries.back().state, place);
+    }
+    space.add(held_->entries[place].sum, first, second);
+    return is_new;
+}
+
+RegionSolver::Pass::Pass(const State& inside, int lowest, std::size_t goals)
+    : low(lowest), entered(goals, false), entered_below(goals + 2, 0), layers(goals + 1) {
+    for (const char32_t code : inside) entered[static_cast<std::size_t>(goal_of(code))] = (code & 1U) == 0;
+    for (std::size_t layer = 1; layer < entered_below.size(); ++layer)
+        entered_below[layer] = layer >= 2 && entered[layer - 2] ? layer - 1 : entered_below[layer - 1];
+}
+
+/// The layer of a state reached from the one above.
+std::size_t RegionSolver::Pass::layer_of(StateView state, std::size_t above) const {
+    const bool is_inside = !state.empty() && goal_of(state.front()) >= low;
+    return std::max(entered_below[above], is_inside ? static_cast<std::size_t>(goal_of(state.front()) - low) + 1 : 0);
+}
+
+RegionSolver::RegionSolver(const Reduced& reduced, Space& space, RegionForm form)
+    : reduced_(&reduced), space_(&space), form_(std::move(form)), steps_(reduced.problem, reduced.circles) {
+    for (std::size_t p = 0; p < form_.ports.size(); ++p) port_of_[form_.ports[p]] = static_cast<int>(p);
+}
+
+/// Makes the choices for goal low + number.
+void RegionSolver::expand(Pass& pass, std::size_t number, Limits& limits) {
+    const int goal = form_.low + static_cast<int>(number);
+    const Problem& problem = reduced_->problem;
+    const auto is_held = [&](int need) {
+        return need < form_.low || !pass.entered[static_cast<std::size_t>(need - form_.low)];
+    };
+    const auto reach = [&](Set before, Set chosen) {
+        pass.work += next_.size() + state_work;
+        if (pass.layers[pass.layer_of(next_, number + 1)].reach(next_, *space_, before, chosen)) ++limits.states;
+    };
+    for (const Layer::Entry& entry : pass.layers[number + 1].entries()) {
+        if (limits.stop.stop_requested()) return;
+        const Set before = space_->set_of(entry.sum);
+        if (!entry.state.empty() && entry.state.front() == provided(goal)) {
+            steps_.pass(entry.state, next_);
+            reach(before, Space::done);
+            continue;
+        }
+        for (int choice = problem.first(goal); choice < problem.first(goal + 1); ++choice)
+            if (steps_.choose(entry.state, goal, choice, next_, is_held))
+                reach(before, reduced_->sets[static_cast<std::size_t>(choice)]);
+    }
+}
+
+/// Leaves the cheapest states where the region has become too much work.
+void RegionSolver::narrow(Pass& pass, Layer& layer, Limits& limits) const {
+    const auto goals = static_cast<std::size_t>(form_.high - form_.low);
+    const std::size_t most_work = goal_work * goals + (limits.states <= few_states ? small_work : 0);
+    if (limits.states <= limits.state_limit && pass.work <= most_work) return;
+    auto& entries = layer.entries();
+    std::size_t size = 1;
+    for (const Layer::Entry& entry : entries) size += entry.state.size();
+    const std::size_t width = std::clamp(beam_work * entries.size() / size, std::size_t{1}, beam_width);
+    if (entries.size() <= width) return;
+    std::stable_sort(entries.begin(), entries.end(),
+                     [](const Layer::Entry& a, const Layer::Entry& b) { return a.sum.cost < b.sum.cost; });
+    entries.resize(width);
+    limits.exact = false;
+}
+
+std::vector<Exit> RegionSolver::exits_of(Pass& pass) {
+    auto& entries = pass.layers[0].entries();
+    std::stable_sort(entries.begin(), entries.end(),
+                     [](const Layer::Entry& a, const Layer::Entry& b) { return a.sum.cost < b.sum.cost; });
+    std::vector<Exit> exits;
+    for (const Layer::Entry& entry : entries) {
+        Exit exit;
+        for (const char32_t code : entry.state) add_goal(exit.ports, port_of_.at(goal_of(code)), (code & 1U) != 0);
+        exit.set = space_->set_of(entry.sum);
+        exits.push_back(std::move(exit));
+    }
+    return exits;
+}
+
+const std::vector<Exit>& RegionSolver::solve(const State& inside, Limits& limits) {
+    const auto [it, fresh] = solved_.try_emplace(inside);
+    if (!fresh) return it->second;
+    const auto goals = static_cast<std::size_t>(form_.high - form_.low);
+    Pass pass(inside, form_.low, goals);
+    State start;
+    for (const char32_t code : inside)
+        if ((code & 1U) != 0) start.push_back(provided(goal_of(code) + form_.low));
+    pass.layers[pass.layer_of(start, goals + 1)].reach(start, *space_, Space::done, Space::done);
+    ++limits.states;
+    for (std::size_t number = goals; number-- > 0;) {
+        narrow(pass, pass.layers[number + 1], limits);
+        expand(pass, number, limits);
+        pass.layers[number + 1].clear();
+    }
+    it->second = exits_of(pass);
+    return it->second;
+}
+
+}  // namespace cairn::search

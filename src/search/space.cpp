@@ -1,0 +1,107 @@
+#include "search/space.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace cairn::search {
+
+Set Space::choice(int choice, double cost) {
+    nodes_.push_back({cost, choice, -1, -1});
+    return static_cast<Set>(nodes_.size()) - 1;
+}
+
+void Space::add(Sum& sum, Set first, Set second, int renamed) {
+    if (first == none || second == none) return;
+    const double cost = at(first).cost + at(second).cost;
+    const bool better = sum.best < 0 || cost < sum.cost;
+    if (only_cheapest_ && sum.first >= 0) {
+        if (better) products_[static_cast<std::size_t>(sum.first)] = {first, second, renamed, -1};
+    } else {
+        const auto made = static_cast<int>(products_.size());
+        products_.push_back({first, second, renamed, -1});
+        (sum.first < 0 ? sum.first : products_[static_cast<std::size_t>(sum.last)].next) = made;
+        sum.last = made;
+        if (better) sum.best = made;
+    }
+    if (better) sum.cost = cost;
+}
+
+Set Space::set_of(const Sum& sum) {
+    if (sum.first < 0) return none;
+    if (const Product& only = product_at(sum.first); only.next < 0 && only.renamed < 0) {
+        if (only.second == done) return only.first;
+        if (only.first == done) return only.second;
+    }
+    nodes_.push_back({sum.cost, -1, sum.first, sum.best});
+    return static_cast<Set>(nodes_.size()) - 1;
+}
+
+Set Space::product(Set first, Set second) {
+    if (first == done) return second;
+    if (second == done) return first;
+    Sum sum;
+    add(sum, first, second);
+    return set_of(sum);
+}
+
+int Space::rename(std::vector<std::pair<int, int>> choices) {
+    std::sort(choices.begin(), choices.end());
+    renamings_.push_back(std::move(choices));
+    return static_cast<int>(renamings_.size()) - 1;
+}
+
+int Space::renamed(int choice, int renaming) const {
+    if (renaming < 0) return choice;
+    const auto& names = renamings_[static_cast<std::size_t>(renaming)];
+    return std::lower_bound(names.begin(), names.end(), std::pair(choice, -1))->second;
+}
+
+Path Space::cheapest(Set set) const {
+    Path path{cost(set), {}};
+    for (std::vector<std::pair<Set, int>> open{{set, -1}}; !open.empty();) {
+        const auto [top, renaming] = open.back();
+        open.pop_back();
+        if (choice_of(top) >= 0) path.choices.push_back(renamed(choice_of(top), renaming));
+        if (best_product(top) < 0) continue;
+        const Product& best = product_at(best_product(top));
+        open.emplace_back(best.first, renaming);
+        open.emplace_back(best.second, best.renamed >= 0 ? best.renamed : renaming);
+    }
+    std::sort(path.choices.begin(), path.choices.end());
+    return path;
+}
+
+std::string fault(const Space& space, Set set) {
+    const auto count = static_cast<std::size_t>(set) + 1;
+    std::vector<bool> is_part(count, false);
+    is_part[static_cast<std::size_t>(set)] = true;
+    for (std::size_t s = count; s-- > 0;) {
+        if (!is_part[s]) continue;
+        for (int p = space.first_product(static_cast<Set>(s)); p >= 0; p = space.product_at(p).next)
+            for (const Set part : {space.product_at(p).first, space.product_at(p).second}) {
+                if (part < 0 || static_cast<std::size_t>(part) >= s)
+                    return "set " + std::to_string(s) + " is made of set " + std::to_string(part);
+                is_part[static_cast<std::size_t>(part)] = true;
+            }
+    }
+    std::vector<std::set<int>> choices(count);
+    for (std::size_t s = 0; s < count; ++s) {
+        if (!is_part[s]) continue;
+        if (space.choice_of(static_cast<Set>(s)) >= 0) choices[s].insert(space.choice_of(static_cast<Set>(s)));
+        for (int p = space.first_product(static_cast<Set>(s)); p >= 0; p = space.product_at(p).next) {
+            const Space::Product& product = space.product_at(p);
+            std::set<int> named;
+            for (const int choice : choices[static_cast<std::size_t>(product.second)])
+                named.insert(space.renamed(choice, product.renamed));
+            for (const int choice : choices[static_cast<std::size_t>(product.first)])
+                if (named.contains(choice))
+                    return "set " + std::to_string(s) + ": choice " + std::to_string(choice) + " twice in a product";
+            choices[s].insert(named.begin(), named.end());
+            choices[s].insert(choices[static_cast<std::size_t>(product.first)].begin(),
+                              choices[static_cast<std::size_t>(product.first)].end());
+        }
+    }
+    return {};
+}
+
+}  // namespace cairn::search

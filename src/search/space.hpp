@@ -1,0 +1,92 @@
+#pragma once
+
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// All paths of a problem in little room: sets of paths, made of other sets.
+namespace cairn::search {
+
+/// A set of partial paths, by its number in a Space.
+using Set = int;
+
+/// A path or part of one: choices, ascending, and the sum of their costs.
+struct Path {
+    double cost = 0;
+    std::vector<int> choices;
+    friend bool operator==(const Path&, const Path&) = default;
+};
+
+/// Sets of paths. A set is one choice; or a sum of products: of each product, every path of its first set together with
+/// every path of its second. The products of a sum share no path, and the two sets of a product no choice, so that
+///
+///     least(S) = min over products of least(first) + least(second)
+///     count(S) = sum over products of count(first) * count(second)
+///
+/// and likewise for whatever else is asked of all paths: the k best, the i-th, any one of them. Sets are made bottom
+/// up: those of a product have smaller numbers than the sum. (Darwiche calls such a form deterministic and
+/// decomposable: "Decomposable negation normal form", JACM 2001.)
+class Space {
+public:
+    static constexpr Set none = 0;  ///< no path
+    static constexpr Set done = 1;  ///< one path, without a choice
+
+    /// With `only_cheapest` each sum keeps the first of its cheapest products only.
+    explicit Space(bool only_cheapest = false) : only_cheapest_(only_cheapest) {}
+
+    /// A sum that is being made.
+    struct Sum {
+        int first = -1, last = -1, best = -1;  // products
+        double cost = std::numeric_limits<double>::infinity();
+    };
+    /// One product. `renamed` says which choices those of `second` stand for: a number of rename(), or -1 for
+    /// themselves.
+    struct Product {
+        Set first = done, second = done;
+        int renamed = -1;
+        int next = -1;
+    };
+
+    Set choice(int choice, double cost);
+    /// Adds a product, unless one of its sets is empty.
+    void add(Sum& sum, Set first, Set second = done, int renamed = -1);
+    Set set_of(const Sum& sum);
+    Set product(Set first, Set second);
+    /// Pairs of a choice and what it stands for elsewhere.
+    int rename(std::vector<std::pair<int, int>> choices);
+
+    std::size_t size() const noexcept { return nodes_.size(); }
+    /// Of its cheapest path; infinite where there is none.
+    double cost(Set set) const { return at(set).cost; }
+    /// Where the set is one choice: which; else -1.
+    int choice_of(Set set) const { return at(set).choice; }
+    /// The products of a sum by number: the first, and those that follow; -1 where there are no more.
+    int first_product(Set set) const { return at(set).first; }
+    int best_product(Set set) const { return at(set).best; }
+    const Product& product_at(int number) const { return products_[static_cast<std::size_t>(number)]; }
+    /// What a choice is called under a renaming.
+    int renamed(int choice, int renaming) const;
+
+    /// One of its cheapest paths. The set must not be empty.
+    Path cheapest(Set set) const;
+
+private:
+    struct Node {
+        double cost;
+        int choice, first, best;
+    };
+    const Node& at(Set set) const { return nodes_[static_cast<std::size_t>(set)]; }
+
+    bool only_cheapest_;
+    std::vector<Node> nodes_{{std::numeric_limits<double>::infinity(), -1, -1, -1}, {0, -1, -1, -1}};
+    std::vector<Product> products_;
+    std::vector<std::vector<std::pair<int, int>>> renamings_;
+};
+
+/// The first thing wrong with what `set` is made of; empty when all is well: sets of products have smaller numbers, and
+/// no two sets of a product can have a choice in common.
+std::string fault(const Space& space, Set set);
+
+}  // namespace cairn::search

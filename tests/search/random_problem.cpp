@@ -1,0 +1,119 @@
+#include "tests/search/random_problem.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <random>
+#include <set>
+
+namespace cairn::search::test {
+namespace {
+
+/// Whether the chosen alternatives (of each goal one, or -1) are a path.
+bool is_path(const Problem& problem, const std::vector<int>& choice) {
+    std::set<int> wanted(problem.roots().begin(), problem.roots().end());
+    std::vector<int> maker(choice.size(), -1);
+    for (std::size_t g = choice.size(); g-- > 0;) {
+        const int goal = static_cast<int>(g);
+        const bool is_provided = maker[g] >= 0;
+        if ((choice[g] >= 0) != (wanted.contains(goal) && !is_provided)) return false;
+        if (choice[g] < 0) continue;
+        maker[g] = goal;
+        const Alternative alternative = problem.alternative(choice[g]);
+        wanted.insert(alternative.needs.begin(), alternative.needs.end());
+        for (const int also : alternative.provides) {
+            if (maker[static_cast<std::size_t>(also)] >= 0) return false;
+            maker[static_cast<std::size_t>(also)] = goal;
+        }
+    }
+    // An order: again and again those all of whose needs have been made.
+    std::set<int> waiting, made;
+    for (std::size_t g = 0; g < choice.size(); ++g)
+        if (choice[g] >= 0) waiting.insert(static_cast<int>(g));
+    while (!waiting.empty()) {
+        const auto ready = std::find_if(waiting.begin(), waiting.end(), [&](int goal) {
+            const auto needs = problem.alternative(choice[static_cast<std::size_t>(goal)]).needs;
+            return std::all_of(needs.begin(), needs.end(),
+                               [&](int need) { return made.contains(maker[static_cast<std::size_t>(need)]); });
+        });
+        if (ready == waiting.end()) return false;
+        made.insert(*ready);
+        waiting.erase(ready);
+    }
+    return true;
+}
+
+}  // namespace
+
+Problem random_problem(std::uint64_t seed, const Make& make) {
+    std::mt19937_64 random(seed);
+    const auto below = [&](std::uint64_t end) { return static_cast<int>(random() % end); };
+    Problem problem;
+    for (int layer = 0, first = 0; layer < make.layers; ++layer, first = problem.goals()) {
+        std::mt19937_64 again(seed + 1);  // the same in every layer
+        const auto like = [&](std::uint64_t end) { return static_cast<int>(again() % end); };
+        int left = make.alternatives;
+        for (int g = 0; g < make.goals; ++g) {
+            problem.add_goal();
+            const int count = make.only_along && like(3) == 0 ? 0 : std::min(left, 1 + like(3));
+            left -= count;
+            for (int a = 0; a < count; ++a) {
+                std::set<int> needs, provides;
+                for (int k = 0; k < 3 && g > 0; ++k)
+                    if (like(2) == 0) needs.insert(first + like(static_cast<std::uint64_t>(g)));
+                if (const bool rests = like(3) == 0; rests && first > 0) needs.insert(first - 1);
+                if (make.provides && g > 0 && like(3) == 0)
+                    for (int k = 1 + like(2); k > 0; --k) provides.insert(first + like(static_cast<std::uint64_t>(g)));
+                if (const bool reaches_down = like(6) == 0; make.provides && reaches_down && first > 0)
+                    provides.insert(first - 1 - like(2));
+                for (const int goal : provides) needs.erase(goal);
+                const double cost = make.ties ? 1 + like(3) : 1 + like(64);
+                const std::vector<int> need_list(needs.begin(), needs.end()),
+                    provide_list(provides.begin(), provides.end());
+                problem.add_alternative(cost, need_list, provide_list);
+            }
+        }
+    }
+    problem.add_root(problem.goals() - 1);
+    for (int more = below(3); more > 0; --more) problem.add_root(below(static_cast<std::uint64_t>(problem.goals())));
+    return problem;
+}
+
+std::vector<Path> all_paths(const Problem& problem) {
+    std::vector<Path> paths;
+    const auto count = static_cast<std::size_t>(problem.goals());
+    std::vector<int> choice(count, -1), wanted(count, 0), provided(count, 0);
+    for (const int root : problem.roots()) ++wanted[static_cast<std::size_t>(root)];
+    const auto mark = [&](int chosen, int by) {
+        const Alternative alternative = problem.alternative(chosen);
+        for (const int need : alternative.needs) wanted[static_cast<std::size_t>(need)] += by;
+        for (const int also : alternative.provides) provided[static_cast<std::size_t>(also)] += by;
+    };
+    const std::function<void(std::size_t)> decide = [&](std::size_t above) {
+        if (above == 0) {
+            if (!is_path(problem, choice)) return;
+            Path& path = paths.emplace_back();
+            for (const int chosen : choice)
+                if (chosen >= 0) {
+                    path.choices.push_back(chosen);
+                    path.cost += problem.cost(chosen);
+                }
+            return;
+        }
+        const std::size_t goal = above - 1;
+        if (wanted[goal] == 0 || provided[goal] > 0) return decide(goal);
+        for (int chosen = problem.first(static_cast<int>(goal)); chosen < problem.first(static_cast<int>(above));
+             ++chosen) {
+            choice[goal] = chosen;
+            mark(chosen, 1);
+            decide(goal);
+            mark(chosen, -1);
+            choice[goal] = -1;
+        }
+    };
+    decide(count);
+    std::sort(paths.begin(), paths.end(),
+              [](const Path& a, const Path& b) { return a.cost != b.cost ? a.cost < b.cost : a.choices < b.choices; });
+    return paths;
+}
+
+}  // namespace cairn::search::test

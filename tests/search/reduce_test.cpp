@@ -1,0 +1,141 @@
+#include "search/reduce.hpp"
+
+#include "tests/search/written_problem.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cairn::search::test {
+namespace {
+
+// That no path is lost, brute force shows in explore_test.cpp.
+
+Reduced reduced(const Problem& problem, Space& space, bool only_cheapest = true) {
+    return reduce(problem, no_circles(problem), space, only_cheapest).value();
+}
+Reduced reduced(const Problem& problem, bool only_cheapest = true) {
+    Space space(only_cheapest);
+    return reduced(problem, space, only_cheapest);
+}
+
+TEST(Reduce, AChainBecomesOneGoalThatKnowsAllItsChoices) {
+    const Problem problem = written({{{1}}, {{9, {0}}, {2, {0}}}, {{4, {1}}}}, {2});
+    Space space(true);
+    const Reduced result = reduced(problem, space);
+    ASSERT_EQ(result.problem.goals(), 1);
+    ASSERT_EQ(result.problem.alternatives(), 1);
+    EXPECT_DOUBLE_EQ(result.problem.cost(0), 7);
+    EXPECT_EQ(result.problem.roots()[0], 0);
+    EXPECT_EQ(space.cheapest(result.sets[0]), (Path{7, {0, 2, 3}}));
+}
+
+TEST(Reduce, AllPathsOfAChainAreInOneAlternative) {
+    const Problem problem = written({{{1}}, {{9, {0}}, {2, {0}}}, {{4, {1}}}}, {2});
+    Space space;
+    const Reduced result = reduced(problem, space, false);
+    ASSERT_EQ(result.problem.alternatives(), 1);
+    EXPECT_DOUBLE_EQ(result.problem.cost(0), 7);
+    EXPECT_EQ(fault(space, result.sets[0]), "");
+    EXPECT_EQ(space.cheapest(result.sets[0]).choices, (std::vector<int>{0, 2, 3}));
+}
+
+TEST(Reduce, OfEqualAlternativesTheFirstStays) {
+    Space space(true);
+    const Reduced result = reduced(written({{{3}, {3}, {3}}}, {0}), space);
+    ASSERT_EQ(result.problem.alternatives(), 1);
+    EXPECT_EQ(space.cheapest(result.sets[0]).choices, std::vector<int>{0});
+}
+
+/// How many alternatives the top goal keeps, where 0 and 1 are needed for themselves.
+int kept(const std::vector<Way>& top, bool only_cheapest = true, const std::vector<Way>& middle = {{1}}) {
+    const Problem problem = reduced(written({{{1}}, middle, top}, {0, 1, 2}), only_cheapest).problem;
+    return problem.first(3) - problem.first(2);
+}
+
+TEST(Reduce, AnAlternativeIsBeatenByACheaperOneThatNeedsNoMore) {
+    EXPECT_EQ(kept({{2, {0}}, {3, {0, 1}}}), 1);
+    EXPECT_EQ(kept({{3, {0, 1}}, {2, {0}}}), 1) << "in either order";
+    EXPECT_EQ(kept({{3, {0}}, {2, {0, 1}}}), 2) << "cheaper for one more need";
+    EXPECT_EQ(kept({{2, {0}}, {2, {1}}}), 2) << "other needs";
+    EXPECT_EQ(kept({{2}, {3, {}, {0}}}), 2) << "dearer, but it brings something";
+    EXPECT_EQ(kept({{2}, {3, {1}}}, true, {{1, {}, {0}}}), 2) << "the need of the dearer one may bring goal 0 with it";
+}
+
+TEST(Reduce, NothingIsBeatenWhereAllPathsAreAskedFor) {
+    EXPECT_EQ(kept({{2, {0}}, {3, {0, 1}}}, false), 2);
+    EXPECT_EQ(kept({{2, {0}}, {3, {0}}}, false), 1) << "but those that need the same are one";
+}
+
+TEST(Reduce, WhatSeveralNeedOrARootIsStaysAGoal) {
+    const Ways goals = {{{1}}, {{1, {0}}}, {{1, {0}}}, {{1, {1, 2}}}};
+    EXPECT_EQ(reduced(written(goals, {3})).problem.goals(), 1) << "once 1 and 2 are in 3, 0 has one user";
+    EXPECT_EQ(reduced(written(goals, {3, 1})).problem.goals(), 3);
+}
+
+TEST(Reduce, AGoalIsTakenInUpToANumberOfAlternatives) {
+    // Every pair of alternatives differs in what it needs, so none is beaten and none are equal.
+    const auto goals_with = [](int each, bool only_cheapest) {
+        Ways goals;
+        std::vector<Way> low, high;
+        std::vector<int> roots;
+        for (int i = 0; i < each; ++i) {
+            goals.push_back({{1}});
+            goals.push_back({{1}});
+            roots.push_back(2 * i);
+            roots.push_back(2 * i + 1);
+            low.push_back({1, {2 * i}});
+            high.push_back({1, {2 * i + 1, 2 * each}});
+        }
+        goals.push_back(low);
+        goals.push_back(high);
+        roots.push_back(2 * each + 1);
+        return reduced(written(goals, roots), only_cheapest).problem.goals() - 2 * each;
+    };
+    for (const bool only_cheapest : {false, true}) {
+        EXPECT_EQ(goals_with(8, only_cheapest), 1);
+        EXPECT_EQ(goals_with(9, only_cheapest), 2);
+    }
+}
+
+TEST(Reduce, WhatOneOfTwoProvidesTheOtherFindsThere) {
+    // 2 needs 0 and 1; 1 provides 0.
+    const Ways goals = {{{5}}, {{1, {}, {0}}}, {{1, {0, 1}}}};
+    Space space;
+    const Reduced result = reduced(written(goals, {2}), space, false);
+    ASSERT_EQ(result.problem.alternatives(), 2) << "goal 0 of its own stays one that nothing needs";
+    EXPECT_TRUE(result.problem.alternative(1).needs.empty());
+    EXPECT_EQ(space.cheapest(result.sets[1]).choices, (std::vector<int>{1, 2}));
+}
+
+TEST(Reduce, WhereACircleMayBeNothingThatProvidesIsTakenIn) {
+    const Problem problem = written({{{5}}, {{1, {}, {0}}}, {{1, {0, 1}}}}, {2});
+    Space space;
+    const std::vector<int> circles{0, 0, -1};
+    const Reduced result = *reduce(problem, circles, space, false);
+    EXPECT_EQ(result.problem.goals(), 3);
+    EXPECT_EQ(result.circles, circles);
+}
+
+TEST(Reduce, WhatIsReachable) {
+    // 0 comes along with 3 alone, 1 rests on it, 2 on nothing that exists.
+    const Ways goals = {{}, {{1, {0}}}, {}, {{1, {}, {0}}}, {{1, {2}}}};
+    EXPECT_EQ(reachable_goals(written(goals, {})), (std::vector<bool>{true, true, false, true, false}));
+    EXPECT_TRUE(reachable_goals({}).empty());
+    EXPECT_EQ(reduced(written(goals, {4})).unreachable, 4);
+    EXPECT_EQ(reduced(written(goals, {1, 3})).unreachable, -1);
+}
+
+TEST(Reduce, NoGoalsAndNoRootsAreNothing) {
+    EXPECT_EQ(reduced(Problem()).problem.goals(), 0);
+    EXPECT_EQ(reduced(written({{{1}}}, {})).problem.goals(), 0);
+}
+
+TEST(Reduce, Stops) {
+    const Problem problem = written({{{1}}}, {0});
+    Space space;
+    std::stop_source stop;
+    stop.request_stop();
+    EXPECT_FALSE(reduce(problem, no_circles(problem), space, true, stop.get_token()));
+}
+
+}  // namespace
+}  // namespace cairn::search::test

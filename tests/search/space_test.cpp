@@ -1,0 +1,68 @@
+#include "search/space.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace cairn::search {
+namespace {
+
+TEST(Space, ASumOfProductsCostsItsCheapest) {
+    Space space;
+    const Set a = space.choice(0, 3), b = space.choice(1, 2), c = space.choice(2, 4);
+    Space::Sum sum;
+    space.add(sum, a, c);
+    space.add(sum, b, c);
+    space.add(sum, Space::none, c);
+    const Set set = space.set_of(sum);
+    EXPECT_EQ(space.cost(set), 6);
+    EXPECT_EQ(space.cheapest(set), (Path{6, {1, 2}}));
+    EXPECT_EQ(fault(space, set), "");
+}
+
+TEST(Space, OfEqualCostsTheFirstIsTheCheapest) {
+    for (const bool only_cheapest : {false, true}) {
+        Space space(only_cheapest);
+        Space::Sum sum;
+        for (int choice = 0; choice < 3; ++choice) space.add(sum, space.choice(choice, 1));
+        EXPECT_EQ(space.cheapest(space.set_of(sum)).choices, std::vector<int>{0});
+    }
+}
+
+TEST(Space, NothingAndTheEmptyPath) {
+    Space space;
+    EXPECT_EQ(space.cost(Space::none), INFINITY);
+    EXPECT_EQ(space.cheapest(Space::done), (Path{0, {}}));
+    EXPECT_EQ(space.set_of({}), Space::none);
+    const Set a = space.choice(0, 3);
+    EXPECT_EQ(space.product(a, Space::done), a);
+    EXPECT_EQ(space.product(Space::done, a), a);
+    EXPECT_EQ(space.product(a, Space::none), Space::none);
+}
+
+TEST(Space, OneProductIsKeptWhereTheCheapestIsEnough) {
+    Space all, one(true);
+    for (Space* space : {&all, &one}) {
+        Space::Sum sum;
+        for (const double cost : {5.0, 2.0, 9.0}) space->add(sum, space->choice(static_cast<int>(cost), cost));
+        const Set set = space->set_of(sum);
+        EXPECT_EQ(space->cost(set), 2);
+        EXPECT_EQ(space->cheapest(set).choices, std::vector<int>{2});
+        EXPECT_EQ(space->first_product(set) >= 0, space == &all) << "of one choice nothing is made";
+    }
+}
+
+TEST(Space, ChoicesStandForOthersWhereTheyAreRenamed) {
+    Space space;
+    const Set layer = space.product(space.choice(0, 1), space.choice(1, 2));
+    const int renaming = space.rename({{1, 11}, {0, 10}});
+    Space::Sum sum;
+    space.add(sum, layer, layer, renaming);
+    const Set both = space.set_of(sum);
+    EXPECT_EQ(space.cheapest(both), (Path{6, {0, 1, 10, 11}}));
+    EXPECT_EQ(fault(space, both), "");
+    EXPECT_EQ(fault(space, space.product(layer, layer)), "set 6: choice 0 twice in a product");
+}
+
+}  // namespace
+}  // namespace cairn::search
