@@ -78,18 +78,19 @@ private:
         const auto [it, fresh] = solvers_.try_emplace(form.signature, reduced_, space_, form);
         RegionSolver& solver = it->second;
         const int renamed = fresh ? -1 : rename(solver.form(), form);
+        State roots;
+        for (const int root : reduced_.problem.roots())
+            if (root >= form.low && root < form.high) add_goal(roots, root - form.low, false);
         Border below;
         for (const auto& [state, sum] : above) {
             const Set before = space_.set_of(sum);
-            State inside, outside;
+            State inside = roots, outside;
             for (const char32_t code : state) {
                 if (goal_of(code) >= form.low)
                     add_goal(inside, goal_of(code) - form.low, (code & 1U) != 0);
                 else
                     outside.push_back(code);
             }
-            for (const int root : reduced_.problem.roots())
-                if (root >= form.low && root < form.high) add_goal(inside, root - form.low, false);
             for (const Exit& exit : solver.solve(inside, limits_)) {
                 State next = outside;
                 bool is_twice = false;

@@ -145,10 +145,8 @@ Parts::Way Parts::split(StateView state, int choice) {
 int Parts::part_of(StateView state) {
     if (const auto known = index_.find(state); known != index_.end()) return known->second;
     const auto made = static_cast<int>(parts_.size());
-    auto* const kept = std::pmr::polymorphic_allocator<>(&pool_).allocate_object<char32_t>(state.size());
-    std::copy(state.begin(), state.end(), kept);
     int& first = highest_[static_cast<std::size_t>(goal_of(state.front()))];
-    parts_.push_back({StateView(kept, state.size()), first});
+    parts_.push_back({kept(state, pool_), first});
     first = made;
     index_.emplace(parts_.back().state, made);
     return made;

@@ -21,6 +21,12 @@ void remove(std::vector<int>& goals, int goal) {
 
 }  // namespace
 
+StateView kept(StateView state, std::pmr::memory_resource& pool) {
+    auto* const place = std::pmr::polymorphic_allocator<>(&pool).allocate_object<char32_t>(state.size());
+    std::copy(state.begin(), state.end(), place);
+    return {place, state.size()};
+}
+
 StateView codes_of(StateView state) { return state.substr(0, state.find(border)); }
 
 void add_goal(State& codes, int goal, bool is_provided) {
@@ -103,14 +109,12 @@ bool Steps::rest(int goal, const Alternative& alternative) {
 
 void Steps::finish(State& next) const {
     if (resting_.empty()) return;
-    bool is_first = true;
     std::vector<const Resting*> ordered;
     for (const Resting& resting : resting_)
         if (!resting.on.empty()) ordered.push_back(&resting);
     std::sort(ordered.begin(), ordered.end(), [](const Resting* a, const Resting* b) { return a->goal > b->goal; });
+    if (!ordered.empty()) next.push_back(border);
     for (const Resting* resting : ordered) {
-        if (is_first) next.push_back(border);
-        is_first = false;
         next.push_back(static_cast<char32_t>(resting->goal));
         next.push_back(static_cast<char32_t>(resting->on.size()));
         next.insert(next.end(), resting->on.begin(), resting->on.end());

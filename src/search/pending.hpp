@@ -2,6 +2,7 @@
 
 #include "search/problem.hpp"
 
+#include <memory_resource>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,8 @@ inline constexpr char32_t pending(int goal) { return static_cast<char32_t>(goal)
 inline constexpr char32_t provided(int goal) { return static_cast<char32_t>(goal) << 1 | 1U; }
 inline constexpr int goal_of(char32_t code) { return static_cast<int>(code >> 1); }
 
+/// A copy in the pool, for as long as that is there.
+StateView kept(StateView state, std::pmr::memory_resource& pool);
 /// The codes alone.
 StateView codes_of(StateView state);
 /// Adds a goal; one that is provided stays so.

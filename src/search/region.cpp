@@ -99,9 +99,7 @@ bool RegionSolver::Layer::reach(StateView state, Space& space, Set first, Set se
     const bool is_new = known == held_->index.end();
     const std::size_t place = is_new ? held_->entries.size() : known->second;
     if (is_new) {
-        auto* const kept = std::pmr::polymorphic_allocator<>(&held_->pool).allocate_object<char32_t>(state.size());
-        std::copy(state.begin(), state.end(), kept);
-        held_->entries.push_back({StateView(kept, state.size()), {}});
+        held_->entries.push_back({kept(state, held_->pool), {}});
         held_->index.emplace(held_->entries.back().state, place);
     }
     space.add(held_->entries[place].sum, first, second);
