@@ -20,8 +20,8 @@
 #include <chrono>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <mutex>
-#include <set>
 
 namespace cairn::inline v0 {
 namespace {
@@ -181,9 +181,12 @@ public:
                                                       std::chrono::duration<double>(options_.tune_seconds));
         std::vector<Bucket> prepared;
         for (const auto& ranges : buckets) prepared.push_back(prepare(ranges));
-        // Large sizes first: they gain most from a form of a weight, and smaller ones then share it.
-        set.buckets.resize(prepared.size());
-        for (std::size_t b = prepared.size(); b-- > 0;) set.buckets[b] = finish(std::move(prepared[b]));
+        select::Selections chosen = choose(prepared);
+        for (std::size_t b = 0; b < prepared.size(); ++b) {
+            Driver of_bucket = std::move(prepared[b].driver);
+            set.buckets.push_back(emit(std::move(prepared[b]), std::move(chosen.buckets[b]), of_bucket));
+            plan(set.buckets.back().program, of_bucket);
+        }
         driver.go_on();
         CompiledGraph compiled = runtime::make_compiled_graph(context_, std::move(set), options_.stop);
         check_limit(compiled.memory());
@@ -200,12 +203,13 @@ private:
         costs_.timings = context_.parts()->timings.get();
     }
 
-    /// One bucket between its two passes.
+    /// A bucket before its program is made.
     struct Bucket {
         std::vector<Range> ranges;
         Driver driver;
         std::shared_ptr<ir::GraphData> graph;
         std::vector<fuse::Tile> tiles;
+        std::unique_ptr<select::Candidates> candidates;
     };
 
     /// Made once in a context.
@@ -218,7 +222,7 @@ private:
 
     /// Finds the ways to run a bucket and what they cost.
     Bucket prepare(const std::vector<Range>& ranges) {
-        Bucket bucket{ranges, Driver(options_, name_of(ranges)), bucket_graph(graph_, ranges), {}};
+        Bucket bucket{ranges, Driver(options_, name_of(ranges)), bucket_graph(graph_, ranges), {}, nullptr};
         Driver& driver = bucket.driver;
         std::shared_ptr<ir::GraphData>& graph = bucket.graph;
         driver.begin("graph");
@@ -239,36 +243,34 @@ private:
         driver.end(
             "fuse", [&] { return fuse::verify(*graph, bucket.tiles, context_.kernels().definitions); },
             [&] { return fuse::to_string(bucket.tiles); });
-        const select::Options select_options = selecting(driver);
-        if (options_.mode == Mode::normal && select_options.search) {
-            driver.begin("tune");
-            tune::profile(*graph, bucket.tiles, context_, costs_, resident_, select_options,
-                          {end_, options_.progress, options_.stop});
-        }
+        bucket.candidates =
+            std::make_unique<select::Candidates>(*graph, context_.kernels(), context_.isa(), costs_,
+                                                 driver.enabled("pack"), options_.stop);
         return bucket;
     }
 
-    select::Options selecting(const Driver& driver) const {
-        return {driver.enabled("search"), driver.enabled("pack"), options_.stop, !options_.dump_stages.empty()};
+    /// Picks the fastest of all ways to run the buckets.
+    select::Selections choose(std::vector<Bucket>& prepared) {
+        std::vector<select::Bucket> buckets;
+        for (const Bucket& bucket : prepared) buckets.push_back({*bucket.graph, bucket.tiles, *bucket.candidates});
+        const select::Options select_options{prepared[0].driver.enabled("search"), !options_.dump_stages.empty(),
+                                             options_.stop};
+        if (options_.mode == Mode::normal && select_options.search) {
+            for (Bucket& bucket : prepared) bucket.driver.begin("tune");
+            tune::profile(buckets, context_, costs_, select_options, {end_, options_.progress, options_.stop});
+        }
+        for (Bucket& bucket : prepared) bucket.driver.begin("select");
+        select::Selections chosen = select::select(buckets, select_options);
+        for (std::size_t b = 0; b < prepared.size(); ++b)
+            prepared[b].driver.end(
+                "select", [] { return std::string(); }, [&] { return select::to_string(chosen, b); });
+        return chosen;
     }
 
-    BucketProgram finish(Bucket bucket) {
-        Driver driver = std::move(bucket.driver);
-        BucketProgram result = choose(std::move(bucket), driver);
-        plan(result.program, driver);
-        return result;
-    }
-
-    /// Picks the fastest of a bucket's ways. Nothing else is left of the bucket.
-    BucketProgram choose(Bucket bucket, Driver& driver) {
-        driver.begin("select");
-        const select::Options select_options = selecting(driver);
-        select::Candidates candidates(*bucket.graph, context_.kernels(), context_.isa(), costs_, select_options.packed,
-                                      resident_, options_.stop);
-        const select::Selection selection = select::select(*bucket.graph, bucket.tiles, candidates, select_options);
-        driver.end(
-            "select", [] { return std::string(); }, [&] { return select::to_string(selection); });
+    /// Nothing of the bucket but its program is left.
+    BucketProgram emit(Bucket bucket, select::Selection selection, Driver& driver) {
         driver.begin("emit");
+        select::Candidates& candidates = *bucket.candidates;
         BucketProgram result{std::move(bucket.ranges),
                              select::emit(*bucket.graph, selection, candidates, context_.threads(), options_.stop),
                              explain(selection, candidates, driver)};
@@ -356,7 +358,6 @@ private:
     const CompileOptions& options_;
     select::CostSource costs_;
     std::chrono::steady_clock::time_point end_;
-    std::set<std::string> resident_;  // what the programs selected so far keep in memory
 };
 
 }  // namespace

@@ -31,7 +31,7 @@ void append_bytes(std::string& text, const std::vector<T>& values) {
 }  // namespace
 
 Candidates::Candidates(const ir::GraphData& graph, const KernelSet& kernels, Isa isa, const CostSource& costs,
-                       bool use_packed, std::set<std::string>& resident, const std::stop_token& stop)
+                       bool use_packed, const std::stop_token& stop)
     : graph_(&graph),
       kernels_(&kernels),
       use_packed_(use_packed),
@@ -40,7 +40,6 @@ Candidates::Candidates(const ir::GraphData& graph, const KernelSet& kernels, Isa
       bound_(ir::bound_nodes(graph)),
       seen_(graph.nodes().size(), nullptr),
       made_(graph.nodes().size(), nullptr),
-      resident_(&resident),
       origins_(graph.nodes().size()) {
     find_origins(stop);
 }
@@ -67,19 +66,13 @@ void Candidates::find_origins(const std::stop_token& stop) {
     }
 }
 
-bool Candidates::is_resident(const GoalKey& residence) const {
-    return resident_->contains(origins_[residence.first] + residence.second);
-}
-
-void Candidates::keep(const GoalKey& residence) { resident_->insert(origins_[residence.first] + residence.second); }
-
 const Layout* Candidates::layout(std::string_view name) const noexcept {
     for (const Layout& layout : kernels_->layouts)
         if (layout.name == name || layout.transposed == name) return &layout;
     return nullptr;
 }
 
-std::pair<NodeId, std::string> Candidates::packed_key(NodeId node, const std::string& name) const {
+Goal Candidates::packed(NodeId node, std::string_view name) const {
     const ValueView& view = views_[node];
     const Layout* row = layout(name);
     const Shape& shape = graph_->node(node).shape;
@@ -87,9 +80,9 @@ std::pair<NodeId, std::string> Candidates::packed_key(NodeId node, const std::st
         const ir::Node& base = graph_->node(view.base);
         const bool transposed = base.shape.size() == 2 && base.shape[0] == shape[1] && base.shape[1] == shape[0] &&
                                 view.strides[0] == Dim(1) && view.strides[1] == shape[0];
-        if (transposed) return {view.base, name == row->name ? row->transposed : row->name};
+        if (transposed) return {view.base, {false, name == row->name ? row->transposed : row->name}, false};
     }
-    return {node, name};
+    return {node, {false, name}, false};
 }
 
 const TensorDesc* Candidates::describe(const Source& source) {
@@ -230,7 +223,7 @@ std::vector<Candidate> Candidates::of_copy(NodeId node) {
     return found;
 }
 
-std::vector<Candidate> Candidates::of_packing(NodeId node, const std::string& name) {
+std::vector<Candidate> Candidates::of_packing(NodeId node, std::string_view name) {
     const Layout* row = layout(name);
     if (row == nullptr) throw Error(ErrorKind::unsupported, "select", fmt::format("no layout is called {}", name));
     const ir::Node& value = graph_->node(node);

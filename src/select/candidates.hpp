@@ -1,12 +1,12 @@
 #pragma once
 
 #include "fuse/tiles.hpp"
+#include "select/goal.hpp"
 #include "select/judge.hpp"
 #include "select/views.hpp"
 
 #include <map>
 #include <memory>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,10 +16,6 @@
 
 /// Which kernels can compute which tile, from operands in which form, and at what cost.
 namespace cairn::inline v0::select {
-
-/// What a goal of the search is: a node and "" for its value in memory of its own, `dense` for a copy of a version of a
-/// state, else a packed layout; with a `!` behind, that form being kept in memory for all runs.
-using GoalKey = std::pair<ir::NodeId, std::string>;
 
 /// How an operand of a candidate is wanted.
 enum class Form : std::uint8_t {
@@ -59,10 +55,11 @@ struct Candidate {
 /// Finds candidates; equal problems (of equal layers) are judged once.
 class Candidates {
 public:
-    /// `resident` names what programs of other buckets keep in memory; it must outlive this object. Throws Cancelled on
-    /// a stop.
+    /// Throws Cancelled on a stop.
     Candidates(const ir::GraphData& graph, const KernelSet& kernels, Isa isa, const CostSource& costs, bool use_packed,
-               std::set<std::string>& resident, const std::stop_token& stop = {});
+               const std::stop_token& stop = {});
+    /// From here on these costs count. Candidates found before keep theirs.
+    void set_costs(const CostSource& costs) { judge_.set_costs(costs); }
 
     /// All candidates of a tile: for each kernel of its definition the first form of operands it accepts among as seen,
     /// and views copied dense; and its packed form beside that. `cheapest`: of those with equal forms the cheapest
@@ -71,7 +68,7 @@ public:
     /// Kernels that copy the value of a movement node out of the memory it is seen in.
     std::vector<Candidate> of_copy(ir::NodeId node);
     /// Kernels that pack a bound matrix.
-    std::vector<Candidate> of_packing(ir::NodeId node, const std::string& layout);
+    std::vector<Candidate> of_packing(ir::NodeId node, std::string_view layout);
     /// Lets the kernel of a chosen candidate prepare its problem. False: it could not and refuses it from then on.
     bool can_prepare(const Candidate& candidate);
     /// What every kernel said to a problem of that definition.
@@ -80,12 +77,10 @@ public:
     const std::vector<ValueView>& views() const noexcept { return views_; }
     const std::vector<bool>& bound() const noexcept { return bound_; }
     const Layout* layout(std::string_view name) const noexcept;
-    /// Whether a bound value is kept in this form already, by a program selected earlier; and the note that it is.
-    bool is_resident(const GoalKey& residence) const;
-    void keep(const GoalKey& residence);
-    /// The node and layout name under which a packed operand is known: a transposed view of a dense matrix is packed
-    /// from that matrix.
-    std::pair<ir::NodeId, std::string> packed_key(ir::NodeId node, const std::string& layout) const;
+    /// How a bound value is made from weights: equal where it is the same value in another bucket.
+    std::string_view origin(ir::NodeId node) const { return origins_[node]; }
+    /// The goal of a packed operand: a transposed view of a dense matrix is packed from that matrix.
+    Goal packed(ir::NodeId node, std::string_view layout) const;
 
 private:
     /// A problem, and how the operands are seen in it.
@@ -111,8 +106,7 @@ private:
     std::vector<const TensorDesc*> seen_, made_;  // of each node, once it has been described: as operand, as output
     std::map<std::pair<const TensorDesc*, const TensorDesc*>, const TensorDesc*> expanded_[2];  // of products: [1]
     std::vector<const TensorDesc*> inputs_, outputs_;                                           // scratch
-    std::set<std::string>* resident_;
-    std::vector<std::string> origins_;  // of bound values: how they are made from weights, the same in every bucket
+    std::vector<std::string> origins_;  // of bound values
 };
 
 }  // namespace cairn::inline v0::select

@@ -67,7 +67,7 @@ private:
         const ir::Node& node = graph_.node(id);
         const TensorDesc desc = TensorDesc::dense(node.dtype, node.shape);
         const int buffer = add_buffer({BufferKind::input, node.name, desc, plain_bytes(desc), {}, -1});
-        buffers_[{id, ""}] = buffer;
+        buffers_[{id}] = buffer;
         program_.inputs.push_back({node.name, {buffer, 0}, desc});
     }
 
@@ -112,39 +112,40 @@ private:
     }
 
     /// The buffer of a goal, or of a given value, made when first asked for.
-    int buffer_of(const GoalKey& key) {
-        if (const auto it = buffers_.find(key); it != buffers_.end()) return it->second;
-        const ir::Node& node = graph_.node(key.first);
-        if (key.second.empty() && is_state_version(node)) return states_.at(state_of(graph_, key.first).name);
+    int buffer_of(const Goal& goal) {
+        if (const auto it = buffers_.find(goal); it != buffers_.end()) return it->second;
+        if (goal.place.in_state) return states_.at(state_of(graph_, goal.value).name);
+        const ir::Node& node = graph_.node(goal.value);
+        const bool is_plain = goal.place.layout.empty();
         Buffer buffer;
         buffer.desc = TensorDesc::dense(node.dtype, node.shape);
         buffer.bytes = plain_bytes(buffer.desc);
-        if (key.second.empty() && node.op == Op::weight) {
+        if (is_plain && node.op == Op::weight) {
             buffer.kind = BufferKind::weight;
             buffer.name = node.name;
             buffer.desc.bound = true;
-        } else if (key.second.empty() && node.op == Op::constant) {
+        } else if (is_plain && node.op == Op::constant) {
             buffer.kind = BufferKind::constant;
             buffer.desc.bound = true;
             buffer.data = contents_of(node);
-        } else if (candidates_.bound()[key.first]) {
+        } else if (candidates_.bound()[goal.value]) {
             buffer.kind = BufferKind::bound;
             buffer.desc.bound = true;
         }
-        return buffers_[key] = add_buffer(std::move(buffer));
+        return buffers_[goal] = add_buffer(std::move(buffer));
     }
 
     View view_of(const Source& source) {
         if (source.form != Form::seen) return {buffer_of(*goal_of(source, graph_, candidates_)), 0};
         const ValueView& view = candidates_.views()[source.node];
-        return {buffer_of({view.base, ""}), view.offset};
+        return {buffer_of(home_of(graph_, view.base)), view.offset};
     }
 
     View output_view(const Choice& choice, std::size_t i) {
         const NodeId id = choice.candidate.outputs[i];
         const ir::Node& node = graph_.node(id);
-        if (!choice.goal.second.empty() || !ir::is(node, ir::OpClass::effect))
-            return {buffer_of(choice.goal.second.empty() ? GoalKey{id, ""} : choice.goal), 0};
+        if (choice.goal != home_of(graph_, choice.goal.value)) return {buffer_of(choice.goal), 0};
+        if (!ir::is(node, ir::OpClass::effect)) return {buffer_of(home_of(graph_, id)), 0};
         const ir::StateInfo& state = state_of(graph_, id);
         std::vector<Dim> start(node.shape.size(), Dim(0));
         if (node.op == Op::state_write)
@@ -180,7 +181,7 @@ private:
             for (std::size_t o = 0; o < candidate.outputs.size(); ++o)
                 instruction.outputs.push_back(output_view(choice, o));
         }
-        add_instruction(std::move(instruction), *candidate.kernel, candidates_.bound()[choice.goal.first]);
+        add_instruction(std::move(instruction), *candidate.kernel, candidates_.bound()[choice.goal.value]);
     }
 
     void add_instruction(Instruction instruction, const Kernel& kernel, bool bound) {
@@ -195,7 +196,7 @@ private:
 
     int packed_buffer(const Choice& choice, const TensorDesc& plain) {
         const int buffer = buffer_of(choice.goal);
-        const Layout* layout = candidates_.layout(choice.goal.second);
+        const Layout* layout = candidates_.layout(choice.goal.place.layout);
         program_.buffers[static_cast<std::size_t>(buffer)].desc = selection_desc(choice);
         program_.buffers[static_cast<std::size_t>(buffer)].bytes = layout->bytes(plain);
         return buffer;
@@ -251,7 +252,7 @@ private:
         const ValueView& view = candidates_.views()[output.node];
         const TensorDesc desc = TensorDesc::dense(node.dtype, node.shape);
         const bool readable = view.strides == desc.strides && !is_state_version(graph_.node(view.base));
-        const View place = readable ? View{buffer_of({view.base, ""}), view.offset}
+        const View place = readable ? View{buffer_of(home_of(graph_, view.base)), view.offset}
                                     : View{buffer_of(*goal_of({output.node, Form::dense, {}}, graph_, candidates_)), 0};
         Buffer& buffer = program_.buffers[static_cast<std::size_t>(place.buffer)];
         if (buffer.kind == BufferKind::transient) {
@@ -324,7 +325,7 @@ private:
     Candidates& candidates_;
     const std::stop_token& stop_;
     program::Program program_;
-    std::map<GoalKey, int> buffers_;
+    std::map<Goal, int> buffers_;
     std::map<std::string, int> states_;
     std::map<int, std::vector<LateRead>> late_reads_;  // of each writer
     std::map<NodeId, int> copies_;                     // buffers of what late reads want

@@ -114,6 +114,17 @@ Question::Answer& Judge::answer(Question& question, const Kernel& kernel) const 
     return answer;
 }
 
+void Judge::set_costs(const CostSource& costs) {
+    costs_ = costs;
+    for (Question& question : questions_) {
+        for (Question::Answer& answer : question.answers_)
+            if (answer.judged.refusal.empty())
+                ask_kernel("cost", answer.judged.refusal,
+                           [&] { answer.judged.estimate = estimate(*answer.kernel, sized(question), costs_); });
+        put_away(question);
+    }
+}
+
 void Judge::put_away(Question& question) {
     question.problem_.put_away();
     question.sized_.reset();

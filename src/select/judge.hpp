@@ -49,6 +49,8 @@ class Judge {
 public:
     Judge(const KernelSet& kernels, Isa isa, const CostSource& costs, const Symbols& symbols);
 
+    /// From here on these costs count, for what was asked already too.
+    void set_costs(const CostSource& costs);
     /// The question that a problem is, its descriptions being of descs(). It stays where it is.
     Question& question(const ShortProblem& problem);
     Question& question(const Problem& problem);

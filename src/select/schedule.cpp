@@ -39,13 +39,13 @@ std::set<int> all_after(int first, const std::vector<std::vector<int>>& follower
 
 /// The choice that makes the first write over each version of a state. An append leaves the rows of older versions
 /// alone; later writes find them replaced already.
-std::map<NodeId, int> first_overwrites(const ir::GraphData& graph, const std::map<GoalKey, int>& maker) {
+std::map<NodeId, int> first_overwrites(const ir::GraphData& graph, const std::map<Goal, int>& maker) {
     std::map<NodeId, int> result;
     for (const ir::StateInfo& state : graph.states()) {
         int writer = -1;
         for (NodeId version = state.latest; version != state.read;) {
             const ir::Node& node = graph.node(version);
-            if (node.op == Op::state_write) writer = maker.at({version, ""});
+            if (node.op == Op::state_write) writer = maker.at(home_of(graph, version));
             version = node.operands[0];
             if (writer >= 0) result[version] = writer;
         }
@@ -88,24 +88,26 @@ void order_overwrites(const std::vector<Choice>& chosen, const Candidates& candi
 
 Dependences dependences_of(const ir::GraphData& graph, const std::vector<Choice>& chosen, const Candidates& candidates,
                            const std::stop_token& stop) {
-    std::map<GoalKey, int> maker;
+    std::map<Goal, int> maker;
     for (std::size_t i = 0; i < chosen.size(); ++i) {
         maker[chosen[i].goal] = static_cast<int>(i);
         for (const NodeId output : chosen[i].candidate.outputs)
-            if (chosen[i].goal.second.empty()) maker.try_emplace({output, ""}, static_cast<int>(i));
+            if (chosen[i].goal == home_of(graph, chosen[i].goal.value))
+                maker.try_emplace(home_of(graph, output), static_cast<int>(i));
     }
     Dependences result;
     result.after.resize(chosen.size());
-    const auto needs = [&](std::size_t user, const GoalKey& key) {
-        if (const auto it = maker.find(key); it != maker.end() && it->second != static_cast<int>(user))
+    const auto needs = [&](std::size_t user, const Goal& goal) {
+        if (const auto it = maker.find(goal); it != maker.end() && it->second != static_cast<int>(user))
             result.after[user].push_back(it->second);
     };
     for (std::size_t i = 0; i < chosen.size(); ++i) {
         go_on(stop);
         for (const Source& source : chosen[i].candidate.sources)
-            if (const auto key = goal_of(source, graph, candidates)) needs(i, *key);
-        const ir::Node& node = graph.node(chosen[i].goal.first);
-        if (chosen[i].goal.second.empty() && ir::is(node, ir::OpClass::effect)) needs(i, {node.operands[0], ""});
+            if (const auto goal = goal_of(source, graph, candidates)) needs(i, *goal);
+        const Goal& goal = chosen[i].goal;
+        if (const ir::Node& node = graph.node(goal.value); goal.place.in_state && ir::is(node, ir::OpClass::effect))
+            needs(i, home_of(graph, node.operands[0]));
     }
     order_overwrites(chosen, candidates, first_overwrites(graph, maker), stop, result);
     return result;

@@ -2,6 +2,7 @@
 
 #include "cairn/error.hpp"
 #include "search/explore.hpp"
+#include "select/memo.hpp"
 
 #include <fmt/format.h>
 
@@ -26,63 +27,67 @@ search::Exploration explored(const search::Problem& problem, const std::stop_tok
 
 /// The same problem with every time in a run at its lower bound, and nothing else counted: its optimum bounds all
 /// covers from below.
-double lower_bound_of(const Memo& memo, const std::vector<bool>& bound, const std::stop_token& stop) {
+double lower_bound_of(const Memo& memo, std::span<const Bucket> buckets, const std::stop_token& stop) {
     search::Problem optimistic = memo.problem;
     for (int choice = 0; choice < optimistic.alternatives(); ++choice) {
-        const GoalKey& key = memo.keys[static_cast<std::size_t>(optimistic.goal_of(choice))];
-        optimistic.set_cost(choice,
-                            bound[key.first] ? 0 : memo.candidates[static_cast<std::size_t>(choice)].estimate.low);
+        const Memo::Asked& asked = memo.goals[static_cast<std::size_t>(optimistic.goal_of(choice))];
+        const Bucket& bucket = buckets[static_cast<std::size_t>(asked.bucket)];
+        const Candidate& candidate = memo.candidates[static_cast<std::size_t>(choice)];
+        const bool once = bucket.candidates.bound()[asked.goal.value];
+        optimistic.set_cost(choice, once ? 0 : candidate.estimate.low * bucket.weight);
     }
     const search::Exploration found = explored(optimistic, stop);
     return found.space.cost(found.paths);
 }
 
-/// The cheapest cover, whether or not its kernels can prepare what they are to do.
-Selection select_freely(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, Candidates& candidates,
-                        const Options& options) {
-    const Memo memo = memo_of(graph, tiles, candidates, !options.search, options.stop);
+/// The cheapest covers, whether or not their kernels can prepare what they are to do.
+Selections select_freely(std::span<const Bucket> buckets, const Options& options) {
+    const Memo memo = memo_of(buckets, !options.search, options.stop);
     const search::Exploration found = explored(memo.problem, options.stop);
-    Selection selection;
-    selection.states = found.states;
-    selection.regions = found.regions;
-    selection.regions_solved = found.regions_solved;
-    selection.exact = found.exact;
+    Selections selections;
+    selections.buckets.resize(buckets.size());
+    selections.states = found.states;
+    selections.regions = found.regions;
+    selections.regions_solved = found.regions_solved;
+    selections.exact = found.exact;
     for (const int choice : found.space.cheapest(found.paths).choices) {
-        const GoalKey& key = memo.keys[static_cast<std::size_t>(memo.problem.goal_of(choice))];
-        if (is_residence(key)) {
-            selection.resident.push_back(key);
+        const Memo::Asked& asked = memo.goals[static_cast<std::size_t>(memo.problem.goal_of(choice))];
+        if (asked.goal.kept) {
+            selections.kept_bytes += asked.bytes;
             continue;
         }
+        Selection& selection = selections.buckets[static_cast<std::size_t>(asked.bucket)];
         const Candidate& candidate = memo.candidates[static_cast<std::size_t>(choice)];
-        if (!candidates.bound()[key.first]) selection.seconds += candidate.estimate.seconds;
-        selection.chosen.push_back({key, candidate});
+        const Candidates& all = buckets[static_cast<std::size_t>(asked.bucket)].candidates;
+        if (!all.bound()[asked.goal.value]) selection.seconds += candidate.estimate.seconds;
+        selection.chosen.push_back({asked.goal, candidate});
     }
-    if (options.search && options.find_low) selection.low = lower_bound_of(memo, candidates.bound(), options.stop);
-    return selection;
+    if (options.search && options.find_low) selections.low = lower_bound_of(memo, buckets, options.stop);
+    return selections;
 }
 
 }  // namespace
 
-Selection select(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, Candidates& candidates,
-                 const Options& options) {
+Selections select(std::span<const Bucket> buckets, const Options& options) {
     while (true) {
-        Selection selection = select_freely(graph, tiles, candidates, options);
+        Selections selections = select_freely(buckets, options);
         bool prepared = true;
-        for (const Choice& choice : selection.chosen) {
-            if (options.stop.stop_requested()) throw Cancelled("select");
-            prepared = candidates.can_prepare(choice.candidate) && prepared;
-        }
-        if (!prepared) continue;
-        for (const GoalKey& residence : selection.resident) candidates.keep(residence);
-        return selection;
+        for (std::size_t b = 0; b < buckets.size(); ++b)
+            for (const Choice& choice : selections.buckets[b].chosen) {
+                if (options.stop.stop_requested()) throw Cancelled("select");
+                prepared = buckets[b].candidates.can_prepare(choice.candidate) && prepared;
+            }
+        if (prepared) return selections;
     }
 }
 
-std::string to_string(const Selection& selection) {
+std::string to_string(const Selections& selections, std::size_t bucket) {
+    const Selection& selection = selections.buckets[bucket];
     std::string text =
-        fmt::format("expected {:.4g} s, at least {:.4g} s, {} frontiers, {} regions of which {} differ{}\n",
-                    selection.seconds, selection.low, selection.states, selection.regions, selection.regions_solved,
-                    selection.exact ? "" : ", limit reached: not exact");
+        fmt::format("expected {:.4g} s; all together at least {:.4g} s, {:.4g} bytes kept, {} frontiers, {} regions of "
+                    "which {} differ{}\n",
+                    selection.seconds, selections.low, selections.kept_bytes, selections.states, selections.regions,
+                    selections.regions_solved, selections.exact ? "" : ", limit reached: not exact");
     for (const auto& [goal, candidate] : selection.chosen)
         text += fmt::format("{} {:.4g} s{} | {}\n", candidate.kernel->id, candidate.estimate.seconds,
                             candidate.estimate.measured ? " (measured)" : "", cairn::to_string(*candidate.problem));

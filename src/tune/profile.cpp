@@ -14,20 +14,31 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_until(Clock::time_point end) { return std::chrono::duration<double>(end - Clock::now()).count(); }
 
-/// The unmeasured calls of a selection, dearest first, each once.
-std::vector<std::pair<Problem, const Kernel*>> unknown_calls(const select::Selection& selection,
-                                                             const std::vector<std::int64_t>& sizes,
-                                                             std::set<std::string>& seen) {
-    std::vector<const select::Candidate*> unknown;
-    for (const select::Choice& choice : selection.chosen)
-        if (!choice.candidate.estimate.measured) unknown.push_back(&choice.candidate);
+struct Call {
+    Problem problem;  ///< at constant sizes
+    const Kernel* kernel;
+};
+
+/// The unmeasured calls of what was chosen, dearest first, each once.
+std::vector<Call> unknown_calls(std::span<const select::Bucket> buckets, const select::Selections& selections,
+                                std::set<std::string>& seen) {
+    struct Unknown {
+        double most;
+        const select::Candidate* candidate;
+        std::size_t bucket;
+    };
+    std::vector<Unknown> unknown;
+    for (std::size_t b = 0; b < buckets.size(); ++b)
+        for (const select::Choice& choice : selections.buckets[b].chosen)
+            if (const select::Estimate& estimate = choice.candidate.estimate; !estimate.measured)
+                unknown.push_back({estimate.high * buckets[b].weight, &choice.candidate, b});
     std::stable_sort(unknown.begin(), unknown.end(),
-                     [](const auto* a, const auto* b) { return a->estimate.high > b->estimate.high; });
-    std::vector<std::pair<Problem, const Kernel*>> calls;
-    for (const select::Candidate* candidate : unknown) {
-        Problem sized = at_sizes(*candidate->problem, sizes);
+                     [](const Unknown& a, const Unknown& b) { return a.most > b.most; });
+    std::vector<Call> calls;
+    for (const auto& [most, candidate, b] : unknown) {
+        Problem sized = at_sizes(*candidate->problem, select::representative_sizes(*buckets[b].graph.symbols()));
         if (seen.insert(candidate->kernel->id + ' ' + to_string(sized)).second)
-            calls.emplace_back(std::move(sized), candidate->kernel);
+            calls.push_back({std::move(sized), candidate->kernel});
     }
     return calls;
 }
@@ -39,22 +50,19 @@ Timing failure(std::string note) {
     return timing;
 }
 
-}  // namespace
+void count_with(std::span<const select::Bucket> buckets, const select::CostSource& costs) {
+    for (const select::Bucket& bucket : buckets) bucket.candidates.set_costs(costs);
+}
 
-Profiled profile(const ir::GraphData& graph, const std::vector<fuse::Tile>& tiles, const Context& context,
-                 select::CostSource costs, const std::set<std::string>& resident, const select::Options& options,
-                 const Budget& budget) {
+/// Measures until the budget is spent or nothing is unknown.
+Profiled measure_unknown(std::span<const select::Bucket> buckets, const Context& context,
+                         const select::CostSource& optimistic, const select::Options& options, const Budget& budget) {
     Profiled result;
     TimingDb& timings = *context.parts()->timings;
-    costs.timings = &timings;
-    costs.optimistic = true;
-    const std::vector<std::int64_t> sizes = select::representative_sizes(*graph.symbols());
     std::set<std::string> seen;
     while (Clock::now() < budget.end) {
-        std::set<std::string> tried = resident;
-        select::Candidates candidates(graph, context.kernels(), context.isa(), costs, options.packed, tried,
-                                      options.stop);
-        const auto calls = unknown_calls(select::select(graph, tiles, candidates, options), sizes, seen);
+        count_with(buckets, optimistic);
+        const std::vector<Call> calls = unknown_calls(buckets, select::select(buckets, options), seen);
         if (calls.empty()) {
             result.complete = true;
             break;
@@ -80,9 +88,20 @@ Profiled profile(const ir::GraphData& graph, const std::vector<fuse::Tile>& tile
                 timing = failure("it threw what is no std::exception");
                 ++result.failed;
             }
-            timings.record(problem, kernel->id, costs.environment, costs.policy, timing);
+            timings.record(problem, kernel->id, optimistic.environment, optimistic.policy, timing);
         }
     }
+    return result;
+}
+
+}  // namespace
+
+Profiled profile(std::span<const select::Bucket> buckets, const Context& context, const select::CostSource& costs,
+                 const select::Options& options, const Budget& budget) {
+    select::CostSource optimistic = costs;
+    optimistic.optimistic = true;
+    const Profiled result = measure_unknown(buckets, context, optimistic, options, budget);
+    count_with(buckets, costs);
     return result;
 }
 

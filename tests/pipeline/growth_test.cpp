@@ -3,7 +3,7 @@
 #include "fuse/tiles.hpp"
 #include "ir/graph_data.hpp"
 #include "search/explore.hpp"
-#include "select/select.hpp"
+#include "select/memo.hpp"
 #include "simplify/simplify.hpp"
 #include "tests/pipeline/heap_steps.hpp"
 
@@ -66,9 +66,9 @@ Work work_on(const Graph& graph) {
     select::CostSource costs;
     costs.isa = Isa::baseline;
     costs.machine = select::nominal_machine(costs.isa, 1);
-    std::set<std::string> resident;
-    select::Candidates candidates(*simplified, context.kernels(), costs.isa, costs, true, resident);
-    const select::Memo memo = select::memo_of(*simplified, tiles, candidates, false);
+    select::Candidates candidates(*simplified, context.kernels(), costs.isa, costs, true);
+    const select::Bucket bucket{*simplified, tiles, candidates};
+    const select::Memo memo = select::memo_of({&bucket, 1}, false);
     Work work;
     work.nodes = simplified->nodes().size();
     work.terms = canon::Forms(*simplified).canon().size();

@@ -38,7 +38,7 @@ class CandidatesOf : public testing::Test {
 protected:
     Candidates candidates(Isa isa = Isa::baseline, bool packed = true) {
         costs.machine = nominal_machine(isa, 1);
-        return {*graph.data(), kernels, isa, costs, packed, resident};
+        return {*graph.data(), kernels, isa, costs, packed};
     }
     /// `id` of each candidate, with the forms of its operands: `s` as seen, `d` dense, `p` packed.
     static std::vector<std::string> texts(const std::vector<Candidate>& list) {
@@ -62,7 +62,6 @@ protected:
     Graph graph{"g"};
     KernelSet kernels;
     CostSource costs;
-    std::set<std::string> resident;
 };
 
 using Texts = std::vector<std::string>;
@@ -175,20 +174,19 @@ TEST_F(CandidatesOf, WhatIsBoundHasFixedSizes) {
 }
 
 // What one program keeps, another finds again however its graph numbers the value.
-TEST_F(CandidatesOf, ResidenceGoesByHowAValueIsMade) {
+TEST_F(CandidatesOf, AnOriginTellsHowABoundValueIsMade) {
     const Tensor w = graph.weight("w", DType::f32, {4}), twice = w * 2.0;
-    Candidates first = candidates();
-    first.keep({twice.id(), "!"});
+    const Candidates first = candidates();
     Graph other("other");
     other.input("x", DType::f32, {4});
     const Tensor v = other.weight("v", DType::f32, {4}), again = other.weight("w", DType::f32, {4}), same = again * 2.0,
                  more = again * 3.0, renamed = v * 2.0;
-    const Candidates second(*other.data(), kernels, Isa::baseline, costs, true, resident);
-    EXPECT_TRUE(second.is_resident({same.id(), "!"}));
-    EXPECT_FALSE(second.is_resident({same.id(), "panel!"}));
-    EXPECT_FALSE(second.is_resident({more.id(), "!"}));
-    EXPECT_FALSE(second.is_resident({renamed.id(), "!"}));
-    EXPECT_FALSE(second.is_resident({again.id(), "!"}));
+    const Candidates second(*other.data(), kernels, Isa::baseline, costs, true);
+    const std::string_view origin = first.origin(twice.id());
+    EXPECT_EQ(second.origin(same.id()), origin);
+    EXPECT_NE(second.origin(more.id()), origin);
+    EXPECT_NE(second.origin(renamed.id()), origin);
+    EXPECT_NE(second.origin(again.id()), origin);
 }
 
 class Packing : public CandidatesOf {
@@ -203,13 +201,12 @@ TEST_F(Packing, ATransposedViewIsPackedFromItsMatrix) {
     const Tensor w = graph.weight("w", DType::f32, {4, 6}), t = transpose(w, {1, 0}), part = slice(t, 0, 1, 5),
                  square = graph.weight("square", DType::f32, {4, 4}), flat = reshape(square, {4, 4});
     const Candidates of = candidates();
-    using Key = std::pair<ir::NodeId, std::string>;
-    EXPECT_EQ(of.packed_key(w.id(), "panel"), (Key{w.id(), "panel"}));
-    EXPECT_EQ(of.packed_key(t.id(), "panel"), (Key{w.id(), "panel_t"}));
-    EXPECT_EQ(of.packed_key(t.id(), "panel_t"), (Key{w.id(), "panel"}));
-    EXPECT_EQ(of.packed_key(part.id(), "panel"), (Key{part.id(), "panel"})) << "a part of it";
-    EXPECT_EQ(of.packed_key(flat.id(), "panel"), (Key{flat.id(), "panel"})) << "square, and not transposed";
-    EXPECT_EQ(of.packed_key(t.id(), "unknown"), (Key{t.id(), "unknown"}));
+    EXPECT_EQ(of.packed(w.id(), "panel"), (Goal{w.id(), {false, "panel"}, false}));
+    EXPECT_EQ(of.packed(t.id(), "panel"), (Goal{w.id(), {false, "panel_t"}, false}));
+    EXPECT_EQ(of.packed(t.id(), "panel_t"), (Goal{w.id(), {false, "panel"}, false}));
+    EXPECT_EQ(of.packed(part.id(), "panel"), (Goal{part.id(), {false, "panel"}, false})) << "a part of it";
+    EXPECT_EQ(of.packed(flat.id(), "panel"), (Goal{flat.id(), {false, "panel"}, false})) << "square, and not transposed";
+    EXPECT_EQ(of.packed(t.id(), "unknown"), (Goal{t.id(), {false, "unknown"}, false}));
 }
 
 TEST_F(Packing, TheTransposedLayoutReadsTheMatrixTransposed) {

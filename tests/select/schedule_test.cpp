@@ -30,9 +30,9 @@ TEST(Schedule, ACircleIsAnInternalError) {
 class Depending : public testing::Test {
 protected:
     int choose(const Tensor& made, std::vector<Source> sources, std::vector<ir::NodeId> outputs = {},
-               const char* form = "") {
+               bool is_copy = false) {
         Choice choice;
-        choice.goal = {made.id(), form};
+        choice.goal = is_copy ? Goal{made.id()} : home_of(*graph.data(), made.id());
         choice.candidate.sources = std::move(sources);
         choice.candidate.outputs = outputs.empty() ? std::vector<ir::NodeId>{made.id()} : std::move(outputs);
         chosen.push_back(std::move(choice));
@@ -41,8 +41,7 @@ protected:
     static Source seen(const Tensor& tensor) { return {tensor.id(), Form::seen, {}}; }
     static Source dense(const Tensor& tensor) { return {tensor.id(), Form::dense, {}}; }
     Dependences dependences() {
-        std::set<std::string> resident;
-        const Candidates candidates(*graph.data(), kernels, Isa::baseline, {}, true, resident);
+        const Candidates candidates(*graph.data(), kernels, Isa::baseline, {}, true);
         return dependences_of(*graph.data(), chosen, candidates);
     }
 
@@ -130,7 +129,7 @@ TEST_F(DependingOnStates, VersionsAreMadeInSequence) {
 
 TEST_F(DependingOnStates, ACopyOfAVersionNeedsNoOrderOfItsReaders) {
     const Tensor before = state.read(), user = exp(before), after = state.write(rows, 0);
-    const int write = choose(after, {seen(rows)}), copy = choose(before, {seen(before)}, {before.id()}, "dense"),
+    const int write = choose(after, {seen(rows)}), copy = choose(before, {seen(before)}, {before.id()}, true),
               read = choose(user, {dense(before)});
     const Dependences found = dependences();
     EXPECT_EQ(found.after[static_cast<std::size_t>(read)], std::vector<int>{copy});

@@ -35,12 +35,13 @@ protected:
         graph.output("a", exp(graph.weight("w", DType::f32, {4})));
         graph.output("b", exp(graph.input("x", DType::f32, {4})));
     }
-    Selection selected(const Options& options = {}) {
-        candidates.emplace(*graph.data(), kernels, Isa::baseline, costs, true, resident);
-        return select(*graph.data(),
-                      fuse::propose(*graph.data(), std::span<const Definition>(), {.elementwise = false}), *candidates,
-                      options);
+    Selections selected_all(const Options& options = {}) {
+        candidates.emplace(*graph.data(), kernels, Isa::baseline, costs, true);
+        tiles = fuse::propose(*graph.data(), std::span<const Definition>(), {.elementwise = false});
+        const Bucket bucket{*graph.data(), tiles, *candidates};
+        return select({&bucket, 1}, options);
     }
+    Selection selected(const Options& options = {}) { return selected_all(options).buckets.at(0); }
     static std::vector<std::string> ids(const Selection& selection) {
         std::vector<std::string> result;
         for (const Choice& choice : selection.chosen) result.push_back(choice.candidate.kernel->id);
@@ -50,24 +51,24 @@ protected:
     Graph graph{"g"};
     KernelSet kernels;
     CostSource costs;
-    std::set<std::string> resident;
+    std::vector<fuse::Tile> tiles;
     std::optional<Candidates> candidates;
 };
 
 using Ids = std::vector<std::string>;
 
 TEST_F(Selecting, TheCheapestIsTakenAndRunsAloneCount) {
-    const Selection selection = selected({.stop = {}, .find_low = true});
-    EXPECT_EQ(ids(selection), (Ids{"quick@1", "quick@1"}));
-    EXPECT_NEAR(selection.seconds, 1e-3, 1e-6) << "what is made of the weight is made once";
-    EXPECT_NEAR(selection.low, 1e-3, 1e-6);
-    EXPECT_TRUE(selection.exact);
+    const Selections all = selected_all({.find_low = true});
+    EXPECT_EQ(ids(all.buckets.at(0)), (Ids{"quick@1", "quick@1"}));
+    EXPECT_NEAR(all.buckets.at(0).seconds, 1e-3, 1e-6) << "what is made of the weight is made once";
+    EXPECT_NEAR(all.low, 1e-3, 1e-6);
+    EXPECT_TRUE(all.exact);
 }
 
 TEST_F(Selecting, WithoutASearchTheFirstThatAccepts) {
-    const Selection selection = selected({.search = false, .stop = {}});
-    EXPECT_EQ(ids(selection), (Ids{"slow@1", "slow@1"}));
-    EXPECT_EQ(selection.low, 0);
+    const Selections all = selected_all({.search = false});
+    EXPECT_EQ(ids(all.buckets.at(0)), (Ids{"slow@1", "slow@1"}));
+    EXPECT_EQ(all.low, 0);
 }
 
 TEST_F(Selecting, AKernelThatCannotPrepareIsPassedOver) {
@@ -93,16 +94,15 @@ TEST_F(Selecting, AStopIsAnsweredBetweenTwoKernelsThatPrepare) {
     EXPECT_EQ(prepared, 1);
 }
 
-TEST_F(Selecting, WhatRunsReadOfWeightsIsKeptForLaterPrograms) {
+TEST_F(Selecting, WhatRunsReadOfWeightsIsKept) {
     graph.output("c", graph.input("z", DType::f32, {4}) * exp(graph.weight("v", DType::f32, {4})));
     kernels.kernels.push_back(kernel("mul@1", [](const Problem&) { return Cost{}; }));
     kernels.kernels.back().definition = "mul";
-    EXPECT_EQ(selected().resident.size(), 1U);
-    EXPECT_EQ(resident.size(), 1U);
+    EXPECT_EQ(selected_all().kept_bytes, 4 * sizeof(float));
 }
 
 TEST_F(Selecting, ALineTellsEachChoice) {
-    const std::string text = to_string(selected());
+    const std::string text = to_string(selected_all(), 0);
     EXPECT_NE(text.find("\nquick@1 0.001 s | exp | f32[4] -> f32[4]\nquick@1 0.001 s | exp | f32[4]! -> f32[4]\n"),
               std::string::npos)
         << text;

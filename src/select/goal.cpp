@@ -1,0 +1,19 @@
+#include "select/goal.hpp"
+
+#include <fmt/format.h>
+
+namespace cairn::inline v0::select {
+
+std::string to_string(const Goal& goal) {
+    std::string text = fmt::format("%{}", goal.value);
+    if (goal.place.in_state) text += " in its state";
+    if (!goal.place.layout.empty()) text += fmt::format(" as {}", goal.place.layout);
+    if (goal.kept) text += ", kept";
+    return text;
+}
+
+Goal home_of(const ir::GraphData& graph, ir::NodeId value) {
+    return {value, {is_state_version(graph.node(value)), {}}, false};
+}
+
+}  // namespace cairn::inline v0::select

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "ir/graph_data.hpp"
+#include "select/views.hpp"
+
+#include <compare>
+#include <string>
+#include <string_view>
+
+/// What the search is asked for.
+namespace cairn::inline v0::select {
+
+/// Where a value lies, and how.
+struct Place {
+    bool in_state = false;         ///< in the memory of the state that it is a version of; else in memory of its own
+    std::string_view layout = {};  ///< packed, as kernels name it; empty: row after row
+    friend auto operator<=>(const Place&, const Place&) = default;
+};
+
+/// A value in a place. Where `kept`, not that it is made but that its bytes stay in memory for all runs: a goal beside
+/// that of making it, without a kernel, with a price.
+///
+///     %3    %3 in its state    %3 as panel.f32    %3 as panel.f32, kept
+struct Goal {
+    ir::NodeId value = 0;
+    Place place = {};
+    bool kept = false;
+    friend auto operator<=>(const Goal&, const Goal&) = default;
+};
+
+std::string to_string(const Goal& goal);
+
+/// The value itself, where views of it look: versions of a state lie in the state's memory, all others in their own.
+Goal home_of(const ir::GraphData& graph, ir::NodeId value);
+
+}  // namespace cairn::inline v0::select

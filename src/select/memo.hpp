@@ -1,0 +1,39 @@
+#pragma once
+
+#include "search/problem.hpp"
+#include "select/ways.hpp"
+
+#include <span>
+#include <stop_token>
+#include <vector>
+
+/// The memo: from tiles and kernels to the numbered goals and alternatives that the search sees.
+namespace cairn::inline v0::select {
+
+/// A search problem for all programs at once, and what its numbers mean. The programs meet in the bound values they
+/// keep: each is one goal, whoever reads it, and is paid for once.
+struct Memo {
+    /// A goal, and whose it is; a kept one stands for equal ones of further buckets.
+    struct Asked {
+        int bucket = 0;
+        Goal goal;
+        double bytes = 0;  ///< of a kept one
+    };
+    search::Problem problem;
+    std::vector<Asked> goals;           ///< of each number
+    std::vector<Candidate> candidates;  ///< of each alternative
+};
+
+/// Builds the memo of all buckets. With `first_only` each value has the first candidate of its own op and no other.
+/// Throws Error(unsupported) where a needed value has no candidate, Cancelled on a stop.
+///
+/// A run's alternatives cost their seconds times the bucket's weight; work done once when weights are bound a
+/// thousandth of its seconds; a byte that is kept `seconds_per_kept_byte`.
+Memo memo_of(std::span<const Bucket> buckets, bool first_only, const std::stop_token& stop = {});
+
+/// What a byte that a program keeps in memory for good costs: about the time in which one core reads it ten times.
+/// So a second form of a weight is made only where the programs that read it gain more than that, and noise in measured
+/// times does not fill the memory.
+inline constexpr double seconds_per_kept_byte = 1e-9;
+
+}  // namespace cairn::inline v0::select

@@ -1,0 +1,224 @@
+#include "select/ways.hpp"
+
+#include "ir/op_table.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace cairn::inline v0::select {
+
+using ir::NodeId;
+using ir::Op;
+
+Ways::Ways(const Bucket& bucket, bool first_only, std::stop_token stop)
+    : bucket_(bucket),
+      first_only_(first_only),
+      stop_(std::move(stop)),
+      first_(bucket.graph.nodes().size(), -1) {
+    for (std::size_t t = 0; t < bucket.tiles.size(); ++t) {
+        go_on();
+        add_tile(static_cast<int>(t));
+    }
+    for (const ir::Output& output : bucket.graph.outputs()) demand_output(output.node);
+    for (const ir::StateInfo& state : bucket.graph.states())
+        if (state.latest != state.read) roots_.insert(home_of(bucket.graph, state.latest));
+    add_conversions();
+    for_each_goal([&](int number) {
+        if (!is_bound(at(number).goal.value)) visit(number);
+    });
+    for (const Goal& root : roots_) visit(number_of(root));
+}
+
+void Ways::go_on() const {
+    if (stop_.stop_requested()) throw Cancelled("select");
+}
+
+int Ways::number_of(const Goal& goal) {
+    int* link = &first_[goal.value];
+    while (*link >= 0 && at(*link).goal < goal) link = &at(*link).next;
+    if (*link >= 0 && at(*link).goal == goal) return *link;
+    const auto made = static_cast<int>(entries_.size());
+    const int after = std::exchange(*link, made);
+    entries_.push_back({goal, after, false, false, std::pmr::vector<Way>(&pool_)});
+    return made;
+}
+
+std::optional<int> Ways::find(const Goal& goal) const {
+    for (int number = first_[goal.value]; number >= 0; number = at(number).next)
+        if (at(number).goal == goal) return number;
+    return std::nullopt;
+}
+
+void Ways::add_way(const Goal& goal, Candidate candidate) {
+    Entry& entry = at(number_of(goal));
+    entry.exists = true;
+    entry.ways.push_back({std::move(candidate), {}});
+}
+
+/// All goals there is a way to, by goal. More may be made meanwhile.
+template <typename Visit>
+void Ways::for_each_goal(const Visit& visit) {
+    for (const int first : first_) {
+        go_on();
+        for (int number = first; number >= 0; number = at(number).next)
+            if (at(number).exists) visit(number);
+    }
+}
+
+/// The value whose memory a tile output is written to: a reshape of all of a value is that value's memory.
+NodeId Ways::memory_of(NodeId output) const {
+    const ValueView& view = views()[output];
+    const Shape &shape = bucket_.graph.node(output).shape, &base = bucket_.graph.node(view.base).shape;
+    const bool same = view.offset == Dim(0) && view.strides == dense_strides(shape) &&
+                      element_count(shape) == element_count(base);
+    return same ? view.base : output;
+}
+
+void Ways::add_tile(int t) {
+    const fuse::Tile& tile = bucket_.tiles[static_cast<std::size_t>(t)];
+    const bool is_single = is_single_node(tile, bucket_.graph);
+    if (first_only_ && !is_single) return;
+    // A view needs no kernel; where it must be copied, of_copy() finds one.
+    if (is_single && views()[tile.outputs[0]].base != tile.outputs[0]) return;
+    for (Candidate& candidate : bucket_.candidates.of_tile(tile, t, !first_only_)) {
+        for (NodeId& output : candidate.outputs) output = memory_of(output);
+        const bool packed = std::any_of(candidate.sources.begin(), candidate.sources.end(),
+                                        [](const Source& source) { return source.form == Form::packed; });
+        if (first_only_ && packed) continue;
+        // A tile belongs to one section: what is made once when weights are bound is not made again in every run.
+        const bool once = is_bound(candidate.outputs[0]);
+        if (std::any_of(candidate.outputs.begin(), candidate.outputs.end(),
+                        [&](NodeId o) { return is_bound(o) != once; }))
+            continue;
+        const NodeId top = *std::max_element(candidate.outputs.begin(), candidate.outputs.end());
+        add_way(home_of(bucket_.graph, top), std::move(candidate));
+        if (first_only_) break;
+    }
+}
+
+void Ways::demand_output(NodeId node) {
+    const ValueView& view = views()[node];
+    const ir::Node& base = bucket_.graph.node(view.base);
+    const bool readable = view.strides == dense_strides(bucket_.graph.node(node).shape) && !is_state_version(base);
+    if (!readable)
+        roots_.insert(*goal_of({node, Form::dense, {}}, bucket_.graph, bucket_.candidates));
+    else if (!ir::is_given(base))
+        roots_.insert(home_of(bucket_.graph, view.base));
+}
+
+/// Copies and packings that candidates ask for, and what those rest on in turn; and bound values to be kept.
+void Ways::add_conversions() {
+    std::set<Goal> wanted = roots_, kept;
+    for_each_goal([&](int number) {
+        for (const Way& way : at(number).ways)
+            for (const Source& source : way.candidate.sources)
+                if (source.form != Form::seen) wanted.insert(*goal_of(source, bucket_.graph, bucket_.candidates));
+    });
+    for (const Goal& goal : wanted) {
+        const bool is_packed = !goal.place.layout.empty();
+        const bool is_copy = !is_packed && !goal.place.in_state &&
+                             (is_state_version(bucket_.graph.node(goal.value)) || views()[goal.value].base != goal.value);
+        if (!is_copy && !is_packed) continue;
+        go_on();
+        for (Candidate& made : is_copy ? bucket_.candidates.of_copy(goal.value)
+                                       : bucket_.candidates.of_packing(goal.value, goal.place.layout))
+            add_way(goal, std::move(made));
+    }
+    for_each_goal([&](int number) {
+        for (const Way& way : at(number).ways)
+            for (const Source& source : way.candidate.sources)
+                if (const auto goal = kept_for(source, at(number).goal.value)) kept.insert(*goal);
+    });
+    for (const Goal& goal : kept) add_way(goal, {});
+}
+
+/// The goal of keeping in memory what a run reads of a weight, beside the one of making it. What only the bind section
+/// reads need not stay.
+std::optional<Goal> Ways::kept_for(const Source& source, NodeId top) const {
+    const NodeId base = views()[source.node].base;
+    if (is_bound(top) || !is_bound(base)) return std::nullopt;
+    Goal goal = goal_of(source, bucket_.graph, bucket_.candidates).value_or(home_of(bucket_.graph, base));
+    goal.kept = true;
+    const bool is_heavy = is_bound(goal.value) && bucket_.graph.node(goal.value).op != Op::constant;
+    return is_heavy ? std::optional(goal) : std::nullopt;
+}
+
+Ways::List Ways::needs_of(const Candidate& candidate, NodeId top) {
+    List needs;
+    for (const Source& source : candidate.sources) {
+        if (const auto kept = kept_for(source, top)) needs.push_back(number_of(*kept));
+        if (const auto need = goal_of(source, bucket_.graph, bucket_.candidates)) needs.push_back(number_of(*need));
+    }
+    const ir::Node& node = bucket_.graph.node(top);
+    if (ir::is(node, ir::OpClass::effect))
+        if (const NodeId previous = node.operands[0]; !ir::is_given(bucket_.graph.node(previous)))
+            needs.push_back(number_of(home_of(bucket_.graph, previous)));
+    std::sort(needs.begin(), needs.end(), [&](int a, int b) { return at(a).goal < at(b).goal; });
+    needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
+    return needs;
+}
+
+Ways::List Ways::provided_by(int number, const Way& way) {
+    List provided;
+    for (const NodeId output : way.candidate.outputs)
+        if (output != at(number).goal.value) provided.push_back(number_of(home_of(bucket_.graph, output)));
+    return provided;
+}
+
+/// What a goal rests on or brings along, in the order of its ways. What no kernel makes alone still exists: it can come
+/// along.
+std::vector<int> Ways::below(int number) {
+    std::vector<int> result;
+    for (std::size_t w = 0; w < at(number).ways.size(); ++w) {
+        List needs = needs_of(at(number).ways[w].candidate, at(number).goal.value);
+        result.insert(result.end(), needs.begin(), needs.end());
+        Way& way = at(number).ways[w];
+        way.needs = std::move(needs);
+        for (const int provided : provided_by(number, way)) {
+            at(provided).exists = true;
+            result.push_back(provided);
+        }
+    }
+    return result;
+}
+
+/// Depth first, with a stack of its own: a chain of goals is as long as the graph is deep.
+void Ways::visit(int root) {
+    struct Visit {
+        int number;
+        std::vector<int> below;
+        std::size_t next = 0;
+    };
+    std::vector<Visit> open;
+    const auto enter = [&](int number) {
+        if (!at(number).exists || std::exchange(at(number).visited, true)) return;
+        open.push_back({number, below(number)});
+    };
+    enter(root);
+    while (!open.empty()) {
+        go_on();
+        if (Visit& visit = open.back(); visit.next < visit.below.size()) {
+            enter(visit.below[visit.next++]);
+            continue;
+        }
+        order_.push_back(open.back().number);
+        open.pop_back();
+    }
+}
+
+bool is_single_node(const fuse::Tile& tile, const ir::GraphData& graph) {
+    return tile.outputs.size() == 1 && tile.interior.empty() && tile.body.empty() &&
+           tile.definition == ir::info(graph.node(tile.outputs[0]).op).name;
+}
+
+std::optional<Goal> goal_of(const Source& source, const ir::GraphData& graph, const Candidates& candidates) {
+    switch (source.form) {
+        case Form::packed: return candidates.packed(source.node, source.layout);
+        case Form::dense: return Goal{source.node, {}, false};
+        case Form::seen: break;
+    }
+    const NodeId base = candidates.views()[source.node].base;
+    return ir::is_given(graph.node(base)) ? std::nullopt : std::optional(home_of(graph, base));
+}
+
+}  // namespace cairn::inline v0::select

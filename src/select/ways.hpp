@@ -1,0 +1,98 @@
+#pragma once
+
+#include "fuse/tiles.hpp"
+#include "select/candidates.hpp"
+#include "select/goal.hpp"
+#include "types/short_list.hpp"
+
+#include <deque>
+#include <memory_resource>
+#include <optional>
+#include <set>
+#include <span>
+#include <stop_token>
+#include <vector>
+
+/// Which goals a program has, and the ways to reach them.
+namespace cairn::inline v0::select {
+
+/// One of the programs that are chosen together.
+struct Bucket {
+    const ir::GraphData& graph;
+    const std::vector<fuse::Tile>& tiles;
+    Candidates& candidates;
+    double weight = 1;  ///< how often it runs, beside the others
+};
+
+/// The goal that an operand of a candidate rests on; nothing for what is there anyway (inputs, weights, constants,
+/// states before the run).
+std::optional<Goal> goal_of(const Source& source, const ir::GraphData& graph, const Candidates& candidates);
+
+/// The goals of one bucket: values with memory of their own, dense copies of views, packed forms of bound values, and
+/// bound values that are kept. Goals are known here by the order in which they were first spoken of.
+class Ways {
+public:
+    using List = types::ShortList<int, 4>;  // mostly few
+    /// A candidate and the goals it rests on.
+    struct Way {
+        Candidate candidate;  ///< without a kernel where the goal is to keep a value
+        List needs;
+    };
+
+    /// With `first_only` each value has the first candidate of its own op and no other. Throws Cancelled on a stop.
+    Ways(const Bucket& bucket, bool first_only, std::stop_token stop);
+
+    /// Goals that what is wanted may rest on, needs before users; everything about weights comes right before its first
+    /// user: few goals then cross any place between two layers.
+    std::span<const int> order() const noexcept { return order_; }
+    std::size_t size() const noexcept { return entries_.size(); }
+    const Goal& goal(int number) const { return at(number).goal; }
+    std::span<Way> ways(int number) { return at(number).ways; }
+    /// Further goals that a way of `number` reaches.
+    List provided_by(int number, const Way& way);
+    /// What has to be there after a run: outputs and the last versions of states, ascending.
+    const std::set<Goal>& roots() const noexcept { return roots_; }
+    /// Of a goal; one that nobody has spoken of has none.
+    std::optional<int> find(const Goal& goal) const;
+
+private:
+    struct Entry {
+        Goal goal;
+        int next;             ///< the next goal of the same value, by place
+        bool exists = false;  ///< there is a way to it: a candidate, or another goal's that brings it along
+        bool visited = false;
+        std::pmr::vector<Way> ways;
+    };
+
+    void go_on() const;
+    const std::vector<ValueView>& views() const { return bucket_.candidates.views(); }
+    bool is_bound(ir::NodeId value) const { return bucket_.candidates.bound()[value]; }
+    Entry& at(int number) { return entries_[static_cast<std::size_t>(number)]; }
+    const Entry& at(int number) const { return entries_[static_cast<std::size_t>(number)]; }
+    int number_of(const Goal& goal);
+    void add_way(const Goal& goal, Candidate candidate);
+    template <typename Visit>
+    void for_each_goal(const Visit& visit);
+    ir::NodeId memory_of(ir::NodeId output) const;
+    void add_tile(int t);
+    void demand_output(ir::NodeId node);
+    void add_conversions();
+    std::optional<Goal> kept_for(const Source& source, ir::NodeId top) const;
+    List needs_of(const Candidate& candidate, ir::NodeId top);
+    std::vector<int> below(int number);
+    void visit(int root);
+
+    Bucket bucket_;
+    bool first_only_;
+    std::stop_token stop_;
+    std::pmr::monotonic_buffer_resource pool_;
+    std::pmr::deque<Entry> entries_{&pool_};
+    std::vector<int> first_;  // goal of each value, by place
+    std::vector<int> order_;
+    std::set<Goal> roots_;
+};
+
+/// True for the tile that is one node's own op.
+bool is_single_node(const fuse::Tile& tile, const ir::GraphData& graph);
+
+}  // namespace cairn::inline v0::select

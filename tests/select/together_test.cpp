@@ -1,0 +1,110 @@
+#include "cairn/cairn.hpp"
+#include "ir/graph_data.hpp"
+#include "select/memo.hpp"
+#include "select/select.hpp"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <string>
+
+namespace cairn::select {
+namespace {
+
+/// Seconds of a product with a weight of 1 MiB, as stored and packed, and how often it runs.
+struct Product {
+    double stored, packed;
+    double weight = 1;
+};
+
+std::vector<Product> products;
+double peak = 0;
+
+// Product number r has r + 1 rows.
+template <bool packed>
+Cost rival_cost(const Problem& problem) {
+    const Product& product = products.at(static_cast<std::size_t>(problem.inputs[0].shape[0].constant() - 1));
+    return {(packed ? product.packed : product.stored) * peak, 0, 1};
+}
+
+class Together : public testing::Test {
+protected:
+    Together() {
+        for (Kernel& kernel : kernels.kernels)
+            if (kernel.definition == "matmul")
+                kernel.cost = kernel.packed_inputs.empty() ? rival_cost<false> : rival_cost<true>;
+        costs.machine = nominal_machine(Isa::baseline, 1);
+        peak = costs.machine.flops;
+    }
+
+    // How each of the products reads the weight that all have in common: `stored`, `packed`, ...
+    std::string forms(std::vector<Product> of) {
+        products = std::move(of);
+        std::deque<Graph> graphs;
+        std::deque<std::vector<fuse::Tile>> tiles;
+        std::deque<Candidates> candidates;
+        std::vector<Bucket> buckets;
+        for (std::size_t b = 0; b < products.size(); ++b) {
+            Graph& graph = graphs.emplace_back("g");
+            const auto rows = static_cast<std::int64_t>(b) + 1;
+            graph.output("y",
+                         matmul(graph.input("x", DType::f32, {rows, 512}), graph.weight("w", DType::f32, {512, 512})));
+            tiles.push_back(fuse::propose(*graph.data(), kernels.definitions, {}));
+            candidates.emplace_back(*graph.data(), kernels, Isa::baseline, costs, true);
+            buckets.push_back({*graph.data(), tiles[b], candidates[b], products[b].weight});
+        }
+        const Selections selections = select(buckets, {.find_low = true});
+        double seconds = 0;
+        std::string text;
+        for (std::size_t b = 0; b < buckets.size(); ++b) {
+            seconds += selections.buckets[b].seconds * products[b].weight;
+            for (const Choice& choice : selections.buckets[b].chosen)
+                if (choice.candidate.problem->definition == "matmul")
+                    text += choice.candidate.kernel->packed_inputs.empty() ? " stored" : " packed";
+        }
+        EXPECT_GT(selections.low, 0);
+        EXPECT_LE(selections.low, seconds * (1 + 1e-12));
+        kept_bytes = selections.kept_bytes;
+        return text.empty() ? "none" : text.substr(1);
+    }
+
+    KernelSet kernels = cpu_kernels();
+    CostSource costs;
+    double kept_bytes = 0;
+};
+
+constexpr double mebibyte = 512 * 512 * 4, price = mebibyte * seconds_per_kept_byte;
+
+TEST_F(Together, AProgramAloneTakesTheFormItIsQuickestWith) {
+    EXPECT_EQ(forms({{1e-4, 2e-4}}), "stored");
+    EXPECT_EQ(forms({{2e-4, 1e-4}}), "packed");
+    EXPECT_EQ(kept_bytes, mebibyte);
+}
+
+TEST_F(Together, OneFormServesAllWhereASecondSavesLessThanItsBytes) {
+    EXPECT_EQ(forms({{1e-4, 1e-4 + price * 0.9}, {3e-4 + price, 1e-4}}), "packed packed");
+    EXPECT_EQ(kept_bytes, mebibyte);
+    EXPECT_EQ(forms({{1e-4, 1e-4 + price * 1.1}, {3e-4 + price * 2, 1e-4}}), "stored packed");
+    EXPECT_EQ(kept_bytes, 2 * mebibyte);
+}
+
+// Chosen one after the other, whichever comes first would take its own form for a hair and hold the other to it.
+TEST_F(Together, NoProgramLosesMuchForWhatAnotherGainsLittleBy) {
+    EXPECT_EQ(forms({{1e-4, 8e-4}, {1.001e-4, 1e-4}}), "stored stored");
+    EXPECT_EQ(forms({{8e-4, 1e-4}, {1e-4, 1.001e-4}}), "packed packed");
+    EXPECT_EQ(forms({{1e-4, 1.001e-4}, {8e-4, 1e-4}}), "packed packed");
+}
+
+TEST_F(Together, WhatRunsOftenCountsMore) {
+    EXPECT_EQ(forms({{1e-4, 2e-4}, {3e-4, 1e-4}}), "packed packed");
+    EXPECT_EQ(forms({{1e-4, 2e-4, 3}, {3e-4, 1e-4}}), "stored stored");
+    EXPECT_EQ(forms({{1e-4, 2e-4, 3}, {3e-4, 1e-4, 2}}), "packed packed");
+}
+
+TEST_F(Together, ThreeProgramsAgreeToo) {
+    EXPECT_EQ(forms({{1e-4, 2e-4}, {1e-4, 2e-4}, {2.5e-4, 1e-4}}), "stored stored stored");
+    EXPECT_EQ(forms({{1e-4, 2e-4}, {1e-4, 2e-4}, {3.5e-4, 1e-4}}), "packed packed packed");
+}
+
+}  // namespace
+}  // namespace cairn::select

@@ -1,0 +1,102 @@
+#include "select/ways.hpp"
+
+#include "cairn/cairn.hpp"
+#include "tests/ir/random_graph.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+namespace cairn::select {
+namespace {
+
+class AllWays : public testing::Test {
+protected:
+    AllWays() { costs.machine = nominal_machine(Isa::baseline, 1); }
+    void ask() { candidates.emplace(*graph.data(), kernels, Isa::baseline, costs, true); }
+    Ways ways(bool first_only = false) {
+        ask();
+        tiles = fuse::propose(*graph.data(), kernels.definitions, {});
+        return Ways({*graph.data(), tiles, *candidates}, first_only, {});
+    }
+    std::optional<Goal> goal(const Tensor& tensor, Form form, const char* layout = "") const {
+        return goal_of({tensor.id(), form, layout}, *graph.data(), *candidates);
+    }
+
+    Graph graph{"g"};
+    KernelSet kernels = cpu_kernels();
+    CostSource costs;
+    std::vector<fuse::Tile> tiles;
+    std::optional<Candidates> candidates;
+};
+
+Goal own(const Tensor& value) { return {value.id()}; }
+
+TEST_F(AllWays, AnOperandRestsOnTheMemoryItIsSeenIn) {
+    State state = graph.state("s", DType::f32, {graph.symbol("P", 0, 7)}, 0, 8);
+    const Tensor x = graph.input("x", DType::f32, {4, 6}), of_input = transpose(x, {1, 0}), made = exp(x),
+                 view = transpose(made, {1, 0}), before = state.read(),
+                 after = state.append(graph.input("row", DType::f32, {1}));
+    ask();
+    EXPECT_EQ(goal(x, Form::seen), std::nullopt) << "it is there";
+    EXPECT_EQ(goal(of_input, Form::seen), std::nullopt);
+    EXPECT_EQ(goal(before, Form::seen), std::nullopt);
+    EXPECT_EQ(goal(after, Form::seen), (Goal{after.id(), {true, {}}, false}));
+    EXPECT_EQ(goal(made, Form::seen), own(made));
+    EXPECT_EQ(goal(view, Form::seen), own(made));
+    EXPECT_EQ(goal(view, Form::dense), own(view));
+    EXPECT_EQ(goal(of_input, Form::dense), own(of_input));
+    EXPECT_EQ(goal(before, Form::dense), own(before)) << "its home is the state";
+    EXPECT_EQ(goal(made, Form::packed, "panel"), (Goal{made.id(), {false, "panel"}, false}));
+}
+
+TEST_F(AllWays, NeedsStandBeforeUsers) {
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        graph = test::random_graph(seed);
+        Ways all = ways();
+        std::map<int, std::size_t> place;
+        for (const int number : all.order()) ASSERT_TRUE(place.try_emplace(number, place.size()).second);
+        for (const int number : all.order())
+            for (const Ways::Way& way : all.ways(number))
+                for (const int need : way.needs)
+                    if (place.contains(need)) { ASSERT_LT(place[need], place[number]) << "seed " << seed; }
+        for (const Goal& root : all.roots()) ASSERT_TRUE(place.contains(all.find(root).value())) << to_string(root);
+    }
+}
+
+TEST_F(AllWays, WhatARunReadsOfAWeightIsKeptAndWhatOnlyItsMakingReadsIsNot) {
+    const Tensor x = graph.input("x", DType::f32, {64, 64}), w = graph.weight("w", DType::f32, {64, 64}), e = exp(w);
+    graph.output("y", matmul(x, w));
+    graph.output("z", x + e);
+    const Ways all = ways();
+    EXPECT_TRUE(all.find({w.id(), {}, true})) << "as stored";
+    EXPECT_TRUE(all.find({e.id(), {}, true}));
+    const auto order = all.order();
+    const auto packed = std::count_if(order.begin(), order.end(), [&](int number) {
+        return all.goal(number).kept && !all.goal(number).place.layout.empty();
+    });
+    EXPECT_GT(packed, 0) << "in the forms that kernels read";
+    graph = Graph("only_bound");
+    graph.output("y", exp(graph.weight("w", DType::f32, {64})));
+    const Ways bound = ways();
+    for (const int number : bound.order()) EXPECT_FALSE(bound.goal(number).kept) << to_string(bound.goal(number));
+}
+
+TEST_F(AllWays, WithoutASearchEachGoalHasOneWay) {
+    graph.output("y", gelu(linear(graph.input("x", DType::f32, {3, 64}), graph.weight("w", DType::f32, {64, 64}))));
+    Ways first = ways(true);
+    for (const int number : first.order()) EXPECT_EQ(first.ways(number).size(), 1U) << to_string(first.goal(number));
+    EXPECT_GT(ways().order().size(), first.order().size());
+}
+
+TEST_F(AllWays, Stop) {
+    graph.output("y", exp(graph.input("x", DType::f32, {4})));
+    ways();
+    std::stop_source stop;
+    stop.request_stop();
+    EXPECT_THROW(Ways({*graph.data(), tiles, *candidates}, false, stop.get_token()), Cancelled);
+}
+
+}  // namespace
+}  // namespace cairn::select
