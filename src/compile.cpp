@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -85,9 +86,29 @@ void check_device(const ir::Node& copy) {
                     fmt::format("device {} is not available in this library", to_string(device)), copy.where);
 }
 
-/// All combinations of the ranges that the splits cut.
-std::vector<std::vector<Range>> buckets_of(const ir::GraphData& graph, const CompileOptions& options, bool specialize) {
-    std::vector<std::vector<Range>> buckets{{}};
+/// One combination of the ranges that the splits cut, and how often it runs.
+struct Cut {
+    std::vector<Range> ranges;
+    double weight = 1;
+};
+
+/// Of each of the parts into which a split cuts a symbol. Throws Error(argument) where they are no weights.
+std::vector<double> weights_of(const Split& split) {
+    const std::size_t parts = split.upper_bounds.size() + 1;
+    if (split.weights.empty()) return std::vector<double>(parts, 1);
+    if (split.weights.size() != parts)
+        throw Error(ErrorKind::argument, "compile",
+                    fmt::format("the split of {} makes {} buckets and has {} weights", split.symbol, parts,
+                                split.weights.size()));
+    for (const double weight : split.weights)
+        if (!(weight > 0 && std::isfinite(weight)))
+            throw Error(ErrorKind::argument, "compile",
+                        fmt::format("a weight of the split of {} is {}: it must be above 0", split.symbol, weight));
+    return split.weights;
+}
+
+std::vector<Cut> buckets_of(const ir::GraphData& graph, const CompileOptions& options, bool specialize) {
+    std::vector<Cut> buckets{{}};
     if (!specialize) return buckets;
     const std::vector<Symbols::Symbol> symbols = graph.symbols()->list();
     for (const Split& split : options.splits) {
@@ -105,14 +126,16 @@ std::vector<std::vector<Range>> buckets_of(const ir::GraphData& graph, const Com
         if (!std::is_sorted(ends.begin(), ends.end()))
             throw Error(ErrorKind::argument, "compile", "the bounds of a split must ascend");
         ends.push_back(symbol->high);
-        std::vector<std::vector<Range>> cut;
-        for (const auto& bucket : buckets) {
+        const std::vector<double> weights = weights_of(split);
+        std::vector<Cut> cut;
+        for (const Cut& bucket : buckets) {
             std::int64_t low = symbol->low;
-            for (const std::int64_t end : ends) {
-                const std::int64_t high = std::min(end, symbol->high);
+            for (std::size_t i = 0; i < ends.size(); ++i) {
+                const std::int64_t high = std::min(ends[i], symbol->high);
                 if (high < low) continue;
                 cut.push_back(bucket);
-                cut.back().push_back({split.symbol, low, high});
+                cut.back().ranges.push_back({split.symbol, low, high});
+                cut.back().weight *= weights[i];
                 low = high + 1;
             }
         }
@@ -180,7 +203,7 @@ public:
         end_ = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                                       std::chrono::duration<double>(options_.tune_seconds));
         std::vector<Bucket> prepared;
-        for (const auto& ranges : buckets) prepared.push_back(prepare(ranges));
+        for (const Cut& cut : buckets) prepared.push_back(prepare(cut));
         select::Selections chosen = choose(prepared);
         for (std::size_t b = 0; b < prepared.size(); ++b) {
             Driver of_bucket = std::move(prepared[b].driver);
@@ -206,6 +229,7 @@ private:
     /// A bucket before its program is made.
     struct Bucket {
         std::vector<Range> ranges;
+        double weight;
         Driver driver;
         std::shared_ptr<ir::GraphData> graph;
         std::vector<fuse::Tile> tiles;
@@ -221,8 +245,9 @@ private:
     }
 
     /// Finds the ways to run a bucket and what they cost.
-    Bucket prepare(const std::vector<Range>& ranges) {
-        Bucket bucket{ranges, Driver(options_, name_of(ranges)), bucket_graph(graph_, ranges), {}, nullptr};
+    Bucket prepare(const Cut& cut) {
+        Bucket bucket{cut.ranges, cut.weight, Driver(options_, name_of(cut.ranges)), bucket_graph(graph_, cut.ranges),
+                      {},         nullptr};
         Driver& driver = bucket.driver;
         std::shared_ptr<ir::GraphData>& graph = bucket.graph;
         driver.begin("graph");
@@ -243,16 +268,16 @@ private:
         driver.end(
             "fuse", [&] { return fuse::verify(*graph, bucket.tiles, context_.kernels().definitions); },
             [&] { return fuse::to_string(bucket.tiles); });
-        bucket.candidates =
-            std::make_unique<select::Candidates>(*graph, context_.kernels(), context_.isa(), costs_,
-                                                 driver.enabled("pack"), options_.stop);
+        bucket.candidates = std::make_unique<select::Candidates>(*graph, context_.kernels(), context_.isa(), costs_,
+                                                                 driver.enabled("pack"), options_.stop);
         return bucket;
     }
 
     /// Picks the fastest of all ways to run the buckets.
     select::Selections choose(std::vector<Bucket>& prepared) {
         std::vector<select::Bucket> buckets;
-        for (const Bucket& bucket : prepared) buckets.push_back({*bucket.graph, bucket.tiles, *bucket.candidates});
+        for (const Bucket& bucket : prepared)
+            buckets.push_back({*bucket.graph, bucket.tiles, *bucket.candidates, bucket.weight});
         const select::Options select_options{prepared[0].driver.enabled("search"), !options_.dump_stages.empty(),
                                              options_.stop};
         if (options_.mode == Mode::normal && select_options.search) {

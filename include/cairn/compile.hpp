@@ -21,6 +21,9 @@ enum class Mode {
 struct Split {
     std::string symbol;                      ///< its name
     std::vector<std::int64_t> upper_bounds;  ///< of all buckets but the last, ascending
+    /// How often each bucket runs, beside the others: what a form of a weight gains one of them, it may cost another.
+    /// Empty: as often as the others. `{"T", {1}, {100, 1}}`: hundred steps of one token for each prompt.
+    std::vector<double> weights = {};
 };
 
 /// What compile() may do, and what it is to leave out.

@@ -106,7 +106,7 @@ private:
     std::vector<const TensorDesc*> seen_, made_;  // of each node, once it has been described: as operand, as output
     std::map<std::pair<const TensorDesc*, const TensorDesc*>, const TensorDesc*> expanded_[2];  // of products: [1]
     std::vector<const TensorDesc*> inputs_, outputs_;                                           // scratch
-    std::vector<std::string> origins_;  // of bound values
+    std::vector<std::string> origins_;                                                          // of bound values
 };
 
 }  // namespace cairn::inline v0::select

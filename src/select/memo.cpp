@@ -2,13 +2,14 @@
 
 #include "ir/op_table.hpp"
 #include "search/reduce.hpp"
+#include "select/kept.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <string>
-#include <utility>
 
 namespace cairn::inline v0::select {
 namespace {
@@ -18,22 +19,49 @@ using ir::NodeId;
 // Work done once when weights are bound counts this much of its time.
 constexpr double bind_weight = 1e-3;
 
+// What stands in the place of a goal's number where it has none, and where it is reached in any case.
+constexpr int unnumbered = -1, always = -2;
+
+/// The places in the order of goals that fewest goals are needed across, of those in the middle half, and the end.
+std::vector<std::size_t> narrow_places(Ways& ways) {
+    const std::span<const int> order = ways.order();
+    const std::size_t count = order.size();
+    std::vector<std::size_t> places(ways.size(), 0), last_user(count, 0);
+    for (std::size_t i = 0; i < count; ++i) {
+        places[static_cast<std::size_t>(order[i])] = i;
+        const auto use = [&](int below) {
+            if (!ways.goal(below).kept) last_user[places[static_cast<std::size_t>(below)]] = i;
+        };
+        for (const Ways::Way& way : ways.ways(order[i])) {
+            for (const int need : way.needs) use(need);
+            for (const int provided : ways.provided_by(order[i], way)) use(provided);
+        }
+    }
+    std::vector<int> crossing(count + 1, 0);
+    for (std::size_t i = 0; i < count; ++i)
+        if (last_user[i] > i) ++crossing[i + 1], --crossing[last_user[i] + 1];
+    for (std::size_t p = 1; p < crossing.size(); ++p) crossing[p] += crossing[p - 1];
+    const auto quarter = static_cast<std::ptrdiff_t>(count / 4);
+    const int fewest = *std::min_element(crossing.begin() + quarter, crossing.end() - quarter);
+    std::vector<std::size_t> narrow;
+    for (std::size_t p = 1; p < count; ++p)
+        if (crossing[p] <= fewest) narrow.push_back(p);
+    narrow.push_back(count);
+    return narrow;
+}
+
 class MemoBuilder {
 public:
-    MemoBuilder(std::span<const Bucket> buckets, bool first_only, const std::stop_token& stop) : stop_(stop) {
-        for (const Bucket& bucket : buckets)
-            parts_.emplace_back(static_cast<int>(parts_.size()), bucket, first_only, stop);
-        for (Part& part : parts_) list_kept(part);
+    MemoBuilder(std::span<const Bucket> buckets, bool first_only, const std::stop_token& stop)
+        : stop_(stop), ways_(ways_of(buckets, first_only, stop)), kept_(buckets, ways_) {
+        for (std::size_t b = 0; b < buckets.size(); ++b)
+            parts_.push_back(Part{static_cast<int>(b), buckets[b], ways_[b], narrow_places(ways_[b]),
+                                  std::vector<int>(ways_[b].size(), unnumbered)});
+        numbers_of_kept_.assign(static_cast<std::size_t>(kept_.size()), unnumbered);
     }
 
     Memo build() {
-        // All programs go side by side, from one kept value to the next: few goals then cross any place between layers.
-        for (const Part& leading : parts_)
-            for (const int kept : leading.kept) {
-                if (numbers_of_kept_[static_cast<std::size_t>(kept)] >= 0) continue;
-                for (Part& part : parts_) number_until(part, part.place_of(kept));
-            }
-        for (Part& part : parts_) number_until(part, part.ways.order().size());
+        if (!parts_.empty()) number_all();
         add_roots();
         return std::move(memo_);
     }
@@ -41,39 +69,63 @@ public:
 private:
     /// A bucket, and how far its goals are numbered.
     struct Part {
-        Part(int index, const Bucket& bucket, bool first_only, const std::stop_token& stop)
-            : index(index), bucket(bucket), ways(bucket, first_only, stop) {}
-        /// Where in the order the kept value stands; 0 where it does not.
-        std::size_t place_of(int value) const {
-            const auto it = places.find(value);
-            return it == places.end() ? 0 : it->second;
-        }
-
         int index;
         Bucket bucket;
-        Ways ways;
-        std::vector<int> kept;  // kept values in the order of the goals
-        std::map<int, std::size_t> places;
+        Ways& ways;
+        std::vector<std::size_t> narrow;  // places in the order
+        std::vector<int> numbers;         // of goals
         std::size_t next = 0;
-        std::vector<int> numbers;  // of goals, -1 for those that have none
+        std::map<int, std::size_t> places = {};  // of kept values
     };
 
-    /// Kept values are the same in all buckets where they are made alike from the same weights.
-    void list_kept(Part& part) {
-        const std::span<const int> order = part.ways.order();
-        for (std::size_t i = 0; i < order.size(); ++i) {
-            const Goal& goal = part.ways.goal(order[i]);
-            if (!goal.kept) continue;
-            const auto [it, fresh] = kept_.try_emplace({part.bucket.candidates.origin(goal.value), goal.place.layout},
-                                                       static_cast<int>(kept_.size()));
-            part.kept.push_back(it->second);
-            part.places[it->second] = i;
-        }
-        numbers_of_kept_.assign(kept_.size(), -1);
-        part.numbers.assign(part.ways.size(), -1);
+    static std::deque<Ways> ways_of(std::span<const Bucket> buckets, bool first_only, const std::stop_token& stop) {
+        std::deque<Ways> ways;
+        for (const Bucket& bucket : buckets) ways.emplace_back(bucket, first_only, stop);
+        return ways;
     }
 
-    /// Numbers the goals of a bucket that stand before `end` in its order.
+    /// All programs go side by side from one narrow place to the next, in the steps of the first one: the forms of a
+    /// weight are then needed within one such block, whoever reads it.
+    void number_all() {
+        for (Part& part : parts_)
+            for (std::size_t i = 0; i < part.ways.order().size(); ++i)
+                if (const int form = form_at(part, i); form >= 0) part.places[form] = i;
+        const Part& leading = parts_.front();
+        std::size_t begin = 0;
+        for (const std::size_t end : leading.narrow) {
+            std::vector<std::size_t> ends;
+            for (const Part& part : parts_) ends.push_back(end_of_block(part, begin, end));
+            for (Part& part : parts_) number_shared(part, ends[static_cast<std::size_t>(part.index)]);
+            for (Part& part : parts_) number_until(part, ends[static_cast<std::size_t>(part.index)]);
+            begin = end;
+        }
+    }
+
+    /// The kept value at a place in the order, or -1.
+    int form_at(const Part& part, std::size_t place) const {
+        const Goal& goal = part.ways.goal(part.ways.order()[place]);
+        return goal.kept ? kept_.number_of(part.bucket, goal) : -1;
+    }
+
+    /// The narrow place behind all that a program reads of what the leading one reads in [begin, end).
+    std::size_t end_of_block(const Part& part, std::size_t begin, std::size_t end) const {
+        const Part& leading = parts_.front();
+        if (end == leading.narrow.back()) return part.narrow.back();
+        if (&part == &leading) return end;
+        std::size_t last = part.next;
+        for (std::size_t i = begin; i < end; ++i)
+            if (const auto place = part.places.find(form_at(leading, i)); place != part.places.end())
+                last = std::max(last, place->second + 1);
+        return *std::lower_bound(part.narrow.begin(), part.narrow.end(), last);
+    }
+
+    /// What several programs keep comes before what they make of it.
+    void number_shared(Part& part, std::size_t end) {
+        for (std::size_t i = part.next; i < end; ++i)
+            if (const int form = form_at(part, i); form >= 0 && kept_.readers(form) > 1)
+                number(part, part.ways.order()[i]);
+    }
+
     void number_until(Part& part, std::size_t end) {
         for (; part.next < end; ++part.next) {
             if (stop_.stop_requested()) throw Cancelled("select");
@@ -89,13 +141,19 @@ private:
             for (Ways::Way& way : part.ways.ways(goal)) add_alternative(part, goal, way);
             return;
         }
-        int& shared = numbers_of_kept_[static_cast<std::size_t>(kept_.at(
-            {part.bucket.candidates.origin(asked.value), asked.place.layout}))];
-        if (shared < 0) {
-            shared = add_goal(part, asked);
-            const double bytes = memo_.goals.back().bytes = bytes_of(part, asked);
-            memo_.problem.add_alternative(bytes * seconds_per_kept_byte, {}, {});
-            memo_.candidates.emplace_back();
+        const int form = kept_.number_of(part.bucket, asked);
+        int& shared = numbers_of_kept_[static_cast<std::size_t>(form)];
+        if (shared == unnumbered) {
+            const double bytes = bytes_of(part, asked);
+            if (kept_.has_rival(form)) {
+                shared = add_goal(part, asked);
+                memo_.goals.back().bytes = bytes;
+                memo_.problem.add_alternative(bytes * seconds_per_kept_byte, {}, {});
+                memo_.candidates.emplace_back();
+            } else {
+                shared = always;
+                memo_.always_kept_bytes += bytes;
+            }
         }
         number = shared;
     }
@@ -110,7 +168,8 @@ private:
         const int own = part.numbers[static_cast<std::size_t>(goal)];
         for (const int need : way.needs) {
             const int number = part.numbers[static_cast<std::size_t>(need)];
-            if (number < 0 || number >= own) return;
+            if (number == always) continue;
+            if (number == unnumbered || number >= own) return;
             needs.push_back(number);
         }
         for (const int other : part.ways.provided_by(goal, way))
@@ -176,8 +235,9 @@ private:
     }
 
     std::stop_token stop_;
-    std::deque<Part> parts_;
-    std::map<std::pair<std::string_view, std::string_view>, int> kept_;  // by origin and layout
+    std::deque<Ways> ways_;
+    KeptForms kept_;
+    std::vector<Part> parts_;
     std::vector<int> numbers_of_kept_;
     std::vector<bool> reachable_;  // of each number
     Memo memo_;

@@ -11,7 +11,8 @@
 namespace cairn::inline v0::select {
 
 /// A search problem for all programs at once, and what its numbers mean. The programs meet in the bound values they
-/// keep: each is one goal, whoever reads it, and is paid for once.
+/// keep: each is one goal, whoever reads it, and is paid for once. (A weight that can be kept in one form only is no
+/// goal.)
 struct Memo {
     /// A goal, and whose it is; a kept one stands for equal ones of further buckets.
     struct Asked {
@@ -22,6 +23,7 @@ struct Memo {
     search::Problem problem;
     std::vector<Asked> goals;           ///< of each number
     std::vector<Candidate> candidates;  ///< of each alternative
+    double always_kept_bytes = 0;       ///< of what is kept whatever is chosen: it is no goal
 };
 
 /// Builds the memo of all buckets. With `first_only` each value has the first candidate of its own op and no other.

@@ -50,6 +50,7 @@ Selections select_freely(std::span<const Bucket> buckets, const Options& options
     selections.regions = found.regions;
     selections.regions_solved = found.regions_solved;
     selections.exact = found.exact;
+    selections.kept_bytes = memo.always_kept_bytes;
     for (const int choice : found.space.cheapest(found.paths).choices) {
         const Memo::Asked& asked = memo.goals[static_cast<std::size_t>(memo.problem.goal_of(choice))];
         if (asked.goal.kept) {
@@ -83,11 +84,11 @@ Selections select(std::span<const Bucket> buckets, const Options& options) {
 
 std::string to_string(const Selections& selections, std::size_t bucket) {
     const Selection& selection = selections.buckets[bucket];
-    std::string text =
-        fmt::format("expected {:.4g} s; all together at least {:.4g} s, {:.4g} bytes kept, {} frontiers, {} regions of "
-                    "which {} differ{}\n",
-                    selection.seconds, selections.low, selections.kept_bytes, selections.states, selections.regions,
-                    selections.regions_solved, selections.exact ? "" : ", limit reached: not exact");
+    std::string text = fmt::format(
+        "expected {:.4g} s; all together at least {:.4g} s, {:.4g} bytes kept, {} frontiers, {} regions of "
+        "which {} differ{}\n",
+        selection.seconds, selections.low, selections.kept_bytes, selections.states, selections.regions,
+        selections.regions_solved, selections.exact ? "" : ", limit reached: not exact");
     for (const auto& [goal, candidate] : selection.chosen)
         text += fmt::format("{} {:.4g} s{} | {}\n", candidate.kernel->id, candidate.estimate.seconds,
                             candidate.estimate.measured ? " (measured)" : "", cairn::to_string(*candidate.problem));

@@ -11,8 +11,8 @@
 namespace cairn::inline v0::select {
 
 struct Options {
-    bool search = true;      ///< false: each node on its own, by the first kernel that accepts
-    bool find_low = false;   ///< also find Selections::low, by a search of its own
+    bool search = true;     ///< false: each node on its own, by the first kernel that accepts
+    bool find_low = false;  ///< also find Selections::low, by a search of its own
     std::stop_token stop = {};
 };
 
@@ -31,8 +31,8 @@ struct Selection {
 /// The covers of all buckets, chosen together.
 struct Selections {
     std::vector<Selection> buckets;
-    double kept_bytes = 0;   ///< of weights, in whatever form, that stay in memory for the runs; each form once
-    double low = 0;          ///< where asked for: no covers' weighted seconds can be less, if all lower bounds are right
+    double kept_bytes = 0;  ///< of weights, in whatever form, that stay in memory for the runs; each form once
+    double low = 0;         ///< where asked for: no covers' weighted seconds can be less, if all lower bounds are right
     std::size_t states = 0;  ///< of the search
     std::size_t regions = 0, regions_solved = 0;
     bool exact = true;

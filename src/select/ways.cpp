@@ -11,10 +11,7 @@ using ir::NodeId;
 using ir::Op;
 
 Ways::Ways(const Bucket& bucket, bool first_only, std::stop_token stop)
-    : bucket_(bucket),
-      first_only_(first_only),
-      stop_(std::move(stop)),
-      first_(bucket.graph.nodes().size(), -1) {
+    : bucket_(bucket), first_only_(first_only), stop_(std::move(stop)), first_(bucket.graph.nodes().size(), -1) {
     for (std::size_t t = 0; t < bucket.tiles.size(); ++t) {
         go_on();
         add_tile(static_cast<int>(t));
@@ -69,8 +66,8 @@ void Ways::for_each_goal(const Visit& visit) {
 NodeId Ways::memory_of(NodeId output) const {
     const ValueView& view = views()[output];
     const Shape &shape = bucket_.graph.node(output).shape, &base = bucket_.graph.node(view.base).shape;
-    const bool same = view.offset == Dim(0) && view.strides == dense_strides(shape) &&
-                      element_count(shape) == element_count(base);
+    const bool same =
+        view.offset == Dim(0) && view.strides == dense_strides(shape) && element_count(shape) == element_count(base);
     return same ? view.base : output;
 }
 
@@ -116,8 +113,9 @@ void Ways::add_conversions() {
     });
     for (const Goal& goal : wanted) {
         const bool is_packed = !goal.place.layout.empty();
-        const bool is_copy = !is_packed && !goal.place.in_state &&
-                             (is_state_version(bucket_.graph.node(goal.value)) || views()[goal.value].base != goal.value);
+        const bool is_copy =
+            !is_packed && !goal.place.in_state &&
+            (is_state_version(bucket_.graph.node(goal.value)) || views()[goal.value].base != goal.value);
         if (!is_copy && !is_packed) continue;
         go_on();
         for (Candidate& made : is_copy ? bucket_.candidates.of_copy(goal.value)

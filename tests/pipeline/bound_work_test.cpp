@@ -100,5 +100,46 @@ TEST(BoundWork, ATiedEmbeddingIsReadOutOfThePackedForm) {
         EXPECT_FALSE(read_in_runs(bucket.program).contains("transformer.wte.weight"));
 }
 
+/// A product that is quick for one row or for many.
+template <bool for_one_row>
+Cost rival_cost(const Problem& problem) {
+    const bool one_row = problem.outputs[0].shape[0] == Dim(1);
+    return {0, one_row == for_one_row ? 0.0 : 16000.0, 1};
+}
+
+// Two products of one weight, quick in different forms of it: the bucket that runs more often decides for both.
+TEST(BoundWork, TheFormThatServesAllBucketsBestByTheirWeightsIsKept) {
+    ContextOptions own;
+    own.extra.layouts = {{"rival", [](const TensorDesc& plain) { return element_count(plain.shape) * Dim(4); }, ""}};
+    const auto add = [&](std::string id, std::string definition, Cost (*cost)(const Problem&)) -> Kernel& {
+        Kernel& kernel = own.extra.kernels.emplace_back();
+        kernel.id = std::move(id);
+        kernel.definition = std::move(definition);
+        kernel.accepts = [](const Problem&) -> Refusal { return {}; };
+        kernel.cost = cost;
+        kernel.run = [](const Args&, Team&) {};
+        return kernel;
+    };
+    add("test.stored.matmul.f32@1", "matmul", rival_cost<true>);
+    Kernel& packed = add("test.packed.matmul.f32@1", "matmul", rival_cost<false>);
+    packed.packed_inputs = {{1, "rival"}};
+    packed.accepts = [](const Problem& problem) -> Refusal { return problem.inputs[1].layout == "rival" ? "" : "no"; };
+    add("test.packed.pack.f32@1", "pack", [](const Problem&) { return Cost{0, 0, 1}; });
+    const Context context(std::move(own));
+    Graph g("g");
+    const Dim n = g.symbol("N", 1, 8);
+    g.output("y", matmul(g.input("x", DType::f32, {n, 64}), g.weight("w", DType::f32, {64, 64})));
+    const auto chosen = [&](std::vector<double> weights) {
+        const runtime::ProgramSet set =
+            runtime::parse_program_set(compile(g, context, {.splits = {{"N", {1}, std::move(weights)}}}).program());
+        std::vector<std::string> ids;
+        for (const runtime::BucketProgram& bucket : set.buckets) ids.push_back(bucket.program.run.at(0).kernel);
+        return ids;
+    };
+    using Ids = std::vector<std::string>;
+    EXPECT_EQ(chosen({2, 1}), Ids(2, "test.stored.matmul.f32@1"));
+    EXPECT_EQ(chosen({1, 2}), Ids(2, "test.packed.matmul.f32@1"));
+}
+
 }  // namespace
 }  // namespace cairn::test

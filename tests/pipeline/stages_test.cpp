@@ -50,6 +50,15 @@ TEST(Stages, AnUnknownNameIsRefused) {
                   compile(small_graph(), Context(), {.splits = {{"M", {1}}}});
               }),
               "[compile] a split names the unknown symbol M");
+    const auto weighted = [](std::vector<double> weights) {
+        return message([&] { compile(small_graph(), Context(), {.splits = {{"N", {1}, weights}}}); });
+    };
+    EXPECT_EQ(weighted({1, 2}), "nothing was thrown");
+    EXPECT_EQ(weighted({1}), "[compile] the split of N makes 2 buckets and has 1 weights");
+    EXPECT_EQ(weighted({1, 0}), "[compile] a weight of the split of N is 0: it must be above 0");
+    EXPECT_EQ(weighted({-1, 1}), "[compile] a weight of the split of N is -1: it must be above 0");
+    EXPECT_EQ(weighted({1, std::numeric_limits<double>::infinity()}),
+              "[compile] a weight of the split of N is inf: it must be above 0");
     EXPECT_EQ(message([] { compile(Graph("empty"), Context()); }), "[compile] graph \"empty\" has no output");
 }
 

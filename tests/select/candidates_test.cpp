@@ -205,7 +205,8 @@ TEST_F(Packing, ATransposedViewIsPackedFromItsMatrix) {
     EXPECT_EQ(of.packed(t.id(), "panel"), (Goal{w.id(), {false, "panel_t"}, false}));
     EXPECT_EQ(of.packed(t.id(), "panel_t"), (Goal{w.id(), {false, "panel"}, false}));
     EXPECT_EQ(of.packed(part.id(), "panel"), (Goal{part.id(), {false, "panel"}, false})) << "a part of it";
-    EXPECT_EQ(of.packed(flat.id(), "panel"), (Goal{flat.id(), {false, "panel"}, false})) << "square, and not transposed";
+    EXPECT_EQ(of.packed(flat.id(), "panel"), (Goal{flat.id(), {false, "panel"}, false}))
+        << "square, and not transposed";
     EXPECT_EQ(of.packed(t.id(), "unknown"), (Goal{t.id(), {false, "unknown"}, false}));
 }
 

@@ -18,11 +18,21 @@ TEST(Goals, AreSaidInWords) {
 }
 
 TEST(Goals, ThoseOfOneValueStandTogether) {
-    std::vector<Goal> goals{{2}, {1, {false, "b"}, true}, {1, {true, {}}, false}, {1, {false, "b"}, false},
-                            {1, {false, "a"}, false}, {1}, {1, {}, true}};
+    std::vector<Goal> goals{{2},
+                            {1, {false, "b"}, true},
+                            {1, {true, {}}, false},
+                            {1, {false, "b"}, false},
+                            {1, {false, "a"}, false},
+                            {1},
+                            {1, {}, true}};
     std::sort(goals.begin(), goals.end());
-    EXPECT_EQ(goals, (std::vector<Goal>{{1}, {1, {}, true}, {1, {false, "a"}, false}, {1, {false, "b"}, false},
-                                        {1, {false, "b"}, true}, {1, {true, {}}, false}, {2}}));
+    EXPECT_EQ(goals, (std::vector<Goal>{{1},
+                                        {1, {}, true},
+                                        {1, {false, "a"}, false},
+                                        {1, {false, "b"}, false},
+                                        {1, {false, "b"}, true},
+                                        {1, {true, {}}, false},
+                                        {2}}));
 }
 
 TEST(Goals, AVersionOfAStateIsAtHomeInTheState) {

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "select/ways.hpp"
+
+#include <deque>
+#include <map>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+/// What programs keep of weights in memory.
+namespace cairn::inline v0::select {
+
+/// The bound values that programs may keep, each in each of its forms, by number: those of two programs are the same
+/// where they are made alike from the same weights.
+class KeptForms {
+public:
+    KeptForms(std::span<const Bucket> buckets, const std::deque<Ways>& ways);
+
+    /// The number of a kept goal.
+    int number_of(const Bucket& bucket, const Goal& goal) const;
+    int size() const noexcept { return static_cast<int>(forms_.size()); }
+    /// How many buckets may read it.
+    int readers(int form) const { return forms_[static_cast<std::size_t>(form)].readers; }
+    /// Whether what it is made of may be kept in another form. One without a rival is kept whatever is chosen: the
+    /// values of a graph all lead to its outputs.
+    bool has_rival(int form) const { return forms_[static_cast<std::size_t>(form)].has_rival; }
+
+private:
+    struct Form {
+        int family;
+        int readers = 0;
+        bool has_rival = true;
+    };
+
+    void add(const Bucket& bucket, const Ways& ways);
+    int root_of(int family);
+    int joined(int a, int b);
+    int family_of_weight(std::string_view origin);
+
+    std::vector<Form> forms_;
+    std::map<std::pair<std::string_view, std::string_view>, int> numbers_;  // by origin and layout
+    // Weights that some value is made of together are a family.
+    std::map<std::string_view, int> weights_;  // families, by origin
+    std::vector<int> link_;                    // of each family, to one it is joined with
+};
+
+}  // namespace cairn::inline v0::select

@@ -1,0 +1,101 @@
+#include "select/kept.hpp"
+
+#include "cairn/cairn.hpp"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+
+namespace cairn::select {
+namespace {
+
+/// What is kept of weights by programs made of several graphs.
+class Kept : public testing::Test {
+protected:
+    Kept() { costs.machine = nominal_machine(Isa::baseline, 1); }
+
+    KeptForms forms() {
+        buckets.clear();
+        candidates.clear();
+        tiles.clear();
+        ways.clear();
+        for (const Graph& graph : graphs) {
+            candidates.emplace_back(*graph.data(), kernels, Isa::baseline, costs, true);
+            tiles.push_back(fuse::propose(*graph.data(), kernels.definitions, {}));
+            buckets.push_back({*graph.data(), tiles.back(), candidates.back()});
+            ways.emplace_back(buckets.back(), false, std::stop_token());
+        }
+        return KeptForms(buckets, ways);
+    }
+    int number(const KeptForms& forms, std::size_t bucket, const Tensor& value) const {
+        return forms.number_of(buckets[bucket], {value.id(), {}, true});
+    }
+    Graph& graph(int rows) {
+        Graph& made = graphs.emplace_back("g");
+        x = made.input("x", DType::f32, {rows, 64});
+        return made;
+    }
+
+    KernelSet kernels = cpu_kernels();
+    CostSource costs;
+    std::deque<Graph> graphs;
+    std::deque<Candidates> candidates;
+    std::deque<std::vector<fuse::Tile>> tiles;
+    std::vector<Bucket> buckets;
+    std::deque<Ways> ways;
+    Tensor x;
+};
+
+TEST_F(Kept, AWeightOfAProductHasFormsAndABiasHasOne) {
+    Graph& g = graph(3);
+    const Tensor w = g.weight("w", DType::f32, {64, 64}), b = g.weight("b", DType::f32, {64});
+    g.output("y", linear(x, w, b));
+    const KeptForms all = forms();
+    EXPECT_TRUE(all.has_rival(number(all, 0, w)));
+    EXPECT_FALSE(all.has_rival(number(all, 0, b)));
+    EXPECT_EQ(all.readers(number(all, 0, b)), 1);
+}
+
+TEST_F(Kept, WhatIsMadeOfAWeightIsARivalOfTheWeight) {
+    Graph& g = graph(3);
+    const Tensor w = g.weight("w", DType::f32, {64}), v = g.weight("v", DType::f32, {64}), e = exp(w);
+    g.output("y", x * e + w);
+    g.output("z", x - sin(v));
+    const KeptForms all = forms();
+    EXPECT_TRUE(all.has_rival(number(all, 0, e)));
+    EXPECT_TRUE(all.has_rival(number(all, 0, w)));
+}
+
+TEST_F(Kept, WeightsThatMakeAValueTogetherAreOneFamily) {
+    Graph& g = graph(3);
+    const Tensor w = g.weight("w", DType::f32, {64}), v = g.weight("v", DType::f32, {64}),
+                 u = g.weight("u", DType::f32, {64});
+    g.output("y", x * w);
+    g.output("z", x * v);
+    g.output("u", x + u);
+    KeptForms all = forms();
+    EXPECT_FALSE(all.has_rival(number(all, 0, w)) || all.has_rival(number(all, 0, v)));
+    g.output("both", x - (w + v));
+    all = forms();
+    EXPECT_TRUE(all.has_rival(number(all, 0, w)) && all.has_rival(number(all, 0, v)));
+    EXPECT_FALSE(all.has_rival(number(all, 0, u)));
+}
+
+TEST_F(Kept, WhatTwoProgramsKeepIsOne) {
+    std::vector<Tensor> values;
+    for (const int rows : {1, 5}) {
+        Graph& g = graph(rows);
+        if (rows == 5) g.weight("other", DType::f32, {3});
+        const Tensor w = g.weight("w", DType::f32, {64});
+        g.output("y", x * w);
+        values.push_back(w);
+    }
+    const KeptForms all = forms();
+    EXPECT_NE(values[0].id(), values[1].id());
+    EXPECT_EQ(number(all, 0, values[0]), number(all, 1, values[1]));
+    EXPECT_EQ(all.readers(number(all, 0, values[0])), 2);
+    EXPECT_EQ(all.size(), 1);
+}
+
+}  // namespace
+}  // namespace cairn::select
