@@ -92,8 +92,10 @@ double base_of(const std::vector<double>& table, const std::vector<double>& made
 }  // namespace
 
 double as_written(double value, DType dtype) {
+    const bool is_rounded =
+        is_float(dtype) && dtype != DType::f64 && std::fabs(value) <= std::numeric_limits<float>::max();
     const bool is_whole = std::trunc(value) == value && std::fabs(value) < 0x1p63;
-    if (dtype == DType::f64 || is_whole || !(std::fabs(value) <= std::numeric_limits<float>::max())) return value;
+    if (!is_rounded || is_whole) return value;
     const auto narrow = static_cast<float>(value);
     if (static_cast<double>(narrow) != value) return value;
     char text[32];

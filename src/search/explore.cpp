@@ -12,8 +12,8 @@
 namespace cairn::search {
 namespace {
 
-// Regions are cut where at most this many goals are needed across the cut: the residual stream, a mask, positions, the
-// forms of a weight that the first and the last layer share. A region has at least this many goals.
+// Regions are cut where at most this many goals are needed across the cut: of each program the residual stream, a mask
+// and positions; the forms of a weight that the first and the last layer share. A region has at least this many goals.
 constexpr int max_crossing = 64, min_region = 4;
 
 /// Where to cut the order of goals: at the places that fewest goals are needed across, of those in the middle half, and

@@ -17,6 +17,7 @@ TEST(Numbers, FloatsAreWrittenShort) {
 TEST(Numbers, WhatIsExactStays) {
     EXPECT_EQ(fuse::as_written(1073741824, DType::i32), 1073741824);
     EXPECT_EQ(fuse::as_written(0x1p62, DType::i64), 0x1p62);
+    EXPECT_EQ(fuse::as_written(-0x1p63, DType::i64), -0x1p63);
     EXPECT_EQ(fuse::as_written(static_cast<double>(0.1F), DType::f64), static_cast<double>(0.1F));
     EXPECT_EQ(fuse::as_written(1e300, DType::f64), 1e300);
     EXPECT_EQ(fuse::as_written(-std::numeric_limits<double>::infinity()), -std::numeric_limits<double>::infinity());
