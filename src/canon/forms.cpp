@@ -38,7 +38,7 @@ std::vector<ir::NodeId> Forms::nodes_of(const Scaled& form) const {
 bool stays_whole(ir::Op op) {
     const ir::OpClass kind = ir::info(op).kind;
     if (kind == ir::OpClass::leaf || kind == ir::OpClass::elementwise) return false;
-    return op != ir::Op::reshape && op != ir::Op::transpose;
+    return op != ir::Op::reshape && op != ir::Op::transpose && op != ir::Op::slice;
 }
 
 bool is_exponential(ir::Op op) { return op == ir::Op::exp || op == ir::Op::log || op == ir::Op::tanh; }
