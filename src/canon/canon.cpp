@@ -83,7 +83,7 @@ Scaled Canon::concat(DType dtype, const Shape* shape, const Attributes& attribut
 
 // Ops that are written with others, then what carries signs or factors to the front.
 Scaled Canon::real(Op op, DType dtype, const Attributes& attributes, Parts x) {
-    static constexpr auto laws = std::to_array<ir::OpEntry<Law>>({
+    static constexpr auto laws = std::to_array<ir::OpEntry<Formula>>({
         {Op::neg, [](Canon&, DType, Parts of) { return negated(of[0]); }},
         {Op::add,
          [](Canon& canon, DType type, Parts of) {
@@ -103,7 +103,7 @@ Scaled Canon::real(Op op, DType dtype, const Attributes& attributes, Parts x) {
         {Op::min, [](Canon& canon, DType type,
                      Parts of) { return negated(canon.larger(negated(of[0]), negated(of[1]), type)); }},
     });
-    if (const Law* law = ir::find_entry(laws, op)) return (*law)(*this, dtype, x);
+    if (const Formula* law = ir::find_entry(laws, op)) return (*law)(*this, dtype, x);
     if (op == Op::pow && terms_[x[1].core].kind == TermKind::one) return power(x[0], x[1].factor);
     const auto of_part = [&](double front, double inside) {
         return Scaled{front, op_term(op, dtype, terms_[x[0].core].shape, {{inside, x[0].core}})};
@@ -115,7 +115,7 @@ Scaled Canon::real(Op op, DType dtype, const Attributes& attributes, Parts x) {
 }
 
 Scaled Canon::apply(Op op, DType dtype, const Attributes& attributes, Parts x) {
-    static constexpr auto laws = std::to_array<ir::OpEntry<Law>>({
+    static constexpr auto laws = std::to_array<ir::OpEntry<Formula>>({
         {Op::logical_and,
          [](Canon& canon, DType, Parts of) {
              return canon.both({of.begin(), of.end()});
@@ -127,7 +127,7 @@ Scaled Canon::apply(Op op, DType dtype, const Attributes& attributes, Parts x) {
         {Op::logical_not, [](Canon&, DType, Parts of) { return negated(of[0]); }},
         {Op::where, [](Canon& canon, DType type, Parts of) { return canon.choose(of[0], of[1], of[2], type); }},
     });
-    if (const Law* law = ir::find_entry(laws, op)) return (*law)(*this, dtype, x);
+    if (const Formula* law = ir::find_entry(laws, op)) return (*law)(*this, dtype, x);
     if (ir::info(op).has(ir::Fact::compares)) return compare(op, x[0], x[1]);
     if (op == Op::cast)
         if (auto counted = counted_in(dtype, x[0])) return from_affine(std::move(*counted), dtype);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "canon/laws.hpp"
 #include "canon/terms.hpp"
 
 #include <initializer_list>
@@ -33,6 +34,8 @@ namespace cairn::inline v0::canon {
 /// The store of normal forms of one graph, and of what is compared with it.
 class Canon {
 public:
+    /// Of forms in which only exact laws and these are used.
+    explicit Canon(Laws laws = Laws::all()) : laws_(laws) {}
     /// The form of a node whose operands have the forms `operands`; `id` distinguishes leaves.
     Scaled of(const ir::Node& node, ir::NodeId id, std::span<const Scaled> operands);
     const Term& term(CanonId id) const { return terms_[id]; }
@@ -84,7 +87,7 @@ private:
     };
 
     /// The form of an op on operands, of this dtype.
-    using Law = Scaled (*)(Canon& canon, DType dtype, std::span<const Scaled> operands);
+    using Formula = Scaled (*)(Canon& canon, DType dtype, std::span<const Scaled> operands);
     /// What an op made of operands that it needs nothing beside.
     struct Result {
         ir::Op op = ir::Op::constant;
@@ -205,6 +208,7 @@ private:
     std::vector<Move> cutting_moved(const Term& term, const Move& slice);
     static bool is_cut(const Term& term);
 
+    Laws laws_;
     Terms terms_;
     std::vector<Moved> moved_;
     types::Index moved_index_;

@@ -22,6 +22,7 @@ bool varies_along(const Shape& shape, const Dim& axis) {
 // Takes the parts of a product that vary along none of `axes` out of `value`, if others are left; returns them.
 Scaled Canon::take_constant_along(std::span<const Dim> axes, Scaled& value) {
     const DType dtype = terms_[value.core].dtype;
+    if (!laws_.has(Law::distributed)) return {1, one(dtype)};
     const std::span<const Scaled> powers = powers_of(value.core);
     std::vector<Scaled> inside(powers.begin(), powers.end()), outside;
     const auto middle = std::stable_partition(inside.begin(), inside.end(), [&](const Scaled& power) {
@@ -90,7 +91,7 @@ std::optional<Scaled> Canon::with_bound_rows_apart(const Scaled& a, const Scaled
 }
 
 Scaled Canon::multiply_matrices(Scaled a, Scaled b) {
-    if (is_bound(b.core)) {
+    if (laws_.has(Law::distributed) && is_bound(b.core)) {
         give_bound_factors(a, b);
         if (const auto apart = with_bound_rows_apart(a, b)) return *apart;
     }

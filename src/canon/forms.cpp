@@ -16,7 +16,7 @@ Scaled form_of(const ir::GraphData& graph, ir::NodeId id, std::span<const Scaled
 
 }  // namespace
 
-Forms::Forms(const ir::GraphData& graph, const std::stop_token& stop) {
+Forms::Forms(const ir::GraphData& graph, Laws laws, const std::stop_token& stop) : canon_(laws) {
     forms_.reserve(graph.nodes().size());
     for (ir::NodeId id = 0; id < graph.nodes().size(); ++id) {
         if (stop.stop_requested()) throw Cancelled("fuse");

@@ -1,0 +1,3 @@
+#include "row_cases.hpp"
+
+#include <gtest/gtest.h>
