@@ -193,6 +193,7 @@ private:
     std::vector<Move> beside_axes(const Term& term, const Move& move);
     std::vector<Move> past_repeats(const Term& term, const Move& move);
     Move composed(const Term& first, const Move& second);
+    Move plainest(CanonId core, const Move& move) const;
     Move staying(const Scaled& part) const;
     Scaled around(const Term& term, const Move& move, std::vector<Scaled> parts);
 

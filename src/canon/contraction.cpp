@@ -80,7 +80,7 @@ void Canon::give_bound_factors(Scaled& a, Scaled& b) {
 // (a + r) b = a b + r b for a bound row r: the second is known before anything is given.
 std::optional<Scaled> Canon::with_bound_rows_apart(const Scaled& a, const Scaled& b) {
     const Term& sum = terms_[a.core];
-    if (sum.kind != TermKind::sum || sum.parts.size() > most_parts) return std::nullopt;
+    if (sum.kind != TermKind::sum) return std::nullopt;
     std::vector<Scaled> rest, rows;
     for (const Scaled& part : sum.parts)
         (is_bound_row(part.core) ? rows : rest).push_back({a.factor * part.factor, part.core});

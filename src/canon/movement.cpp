@@ -73,9 +73,10 @@ std::optional<std::vector<Canon::Passage>> Canon::inside(CanonId core, const Mov
     std::vector<std::pair<CanonId, Move>> open{{core, move}};
     std::vector<Passage> found;
     while (!open.empty()) {
-        const auto [at, by] = open.back();
+        const CanonId at = open.back().first;
+        const Move by = plainest(at, open.back().second);
         open.pop_back();
-        const bool is_seen = std::any_of(found.begin(), found.end(), [&, at = at, by = by](const Passage& passage) {
+        const bool is_seen = std::any_of(found.begin(), found.end(), [&](const Passage& passage) {
             return passage.core == at && passage.move == by;
         });
         if (is_seen || stays(at, by) || known_move(at, by)) continue;
@@ -125,7 +126,8 @@ Scaled Canon::remember(CanonId core, const Move& move, const Scaled& result) {
 }
 
 // Shared values are moved once, and the innermost first, so that no stack grows with their depth.
-Scaled Canon::moved(CanonId core, const Move& move) {
+Scaled Canon::moved(CanonId core, const Move& given) {
+    const Move move = plainest(core, given);
     if (stays(core, move)) return {1, core};
     if (const auto known = known_move(core, move)) return *known;
     const Term& term = terms_[core];

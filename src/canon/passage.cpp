@@ -92,6 +92,13 @@ bool is_elementwise(const Term& term) {
 
 bool is_product(const Term& term) { return term.kind == TermKind::op && term.op == Op::matmul && is_float(term.dtype); }
 
+// A transpose that moves no axis but those of size 1 is a reshape, but for one that goes into the sides of a product.
+Canon::Move Canon::plainest(CanonId core, const Move& move) const {
+    const Term& term = terms_[core];
+    const bool is_still = move.op == Op::transpose && !is_product(term) && keeps_order(*term.shape, *move.order);
+    return is_still ? Move{Op::reshape, move.shape, terms_.scalar()} : move;
+}
+
 Canon::Move Canon::staying(const Scaled& part) const { return {Op::reshape, terms_[part.core].shape, terms_.scalar()}; }
 
 /// What a move does to each part of a term; empty where it does not go through.
@@ -162,9 +169,7 @@ std::vector<Canon::Move> Canon::past_repeats(const Term& term, const Move& move)
     for (const Scaled& part : term.parts) {
         const Shape& shape = *terms_[part.core].shape;
         if (move.op == Op::transpose) {
-            const bool is_still = &shape != term.shape && keeps_order(shape, *move.order);
-            const Shape* turned = terms_.keep(permuted(shape, *move.order));
-            result.push_back({is_still ? Op::reshape : Op::transpose, turned, is_still ? terms_.scalar() : move.order});
+            result.push_back({Op::transpose, terms_.keep(permuted(shape, *move.order)), move.order});
             continue;
         }
         const auto beside = beside_kept(shape, *term.shape, *move.shape, kept);

@@ -26,7 +26,8 @@ Graph with_all_spellings(const expand::Expansion& expansion) {
     return Graph(shown);
 }
 
-// The interpreter computes in f64: what is left of rounding is far below this, but for operands that are rounded to f32.
+// The interpreter computes in f64: what is left of rounding is far below this, but for operands that are rounded to
+// f32.
 constexpr double tolerance = 1e-4;
 
 std::string difference_within(const meaning::Value& value, const meaning::Value& expected, bool is_distributed) {
@@ -34,8 +35,7 @@ std::string difference_within(const meaning::Value& value, const meaning::Value&
     if (!is_distributed) return difference(value, expected, tolerance);
     meaning::Value known = value, wanted = expected;
     for (std::size_t i = 0; i < wanted.data.size(); ++i)
-        if (!std::isfinite(wanted.data[i]) || !std::isfinite(known.data[i]))
-            known.data[i] = wanted.data[i] = 0;
+        if (!std::isfinite(wanted.data[i]) || !std::isfinite(known.data[i])) known.data[i] = wanted.data[i] = 0;
     return difference(known, wanted, tolerance);
 }
 
@@ -50,9 +50,8 @@ std::string fault_in_values(const expand::Expansion& expansion, std::uint64_t se
             const NodeId value = expansion.classes.value_of(id);
             if (value == id) continue;
             const bool distributed = special_in > 0 && expansion.classes.laws_of(id).has(expand::Law::distributed);
-            const std::string fault =
-                difference_within(outputs.at("value." + std::to_string(id)),
-                                  outputs.at("value." + std::to_string(value)), distributed);
+            const std::string fault = difference_within(outputs.at("value." + std::to_string(id)),
+                                                        outputs.at("value." + std::to_string(value)), distributed);
             if (!fault.empty()) return "%" + std::to_string(id) + " is not %" + std::to_string(value) + ": " + fault;
         }
     }
