@@ -107,7 +107,7 @@ void Canon::expand(const Scaled& term, std::vector<Scaled>& out) {
             count *= terms_[part.core].parts.size();
             sum = &part;
         }
-        if (sum != nullptr && count <= most_parts) {
+        if (sum != nullptr && count <= most_parts && laws_.has(Law::distributed)) {
             std::vector<Scaled> rest = list_of(core.parts);
             rest.erase(rest.begin() + (sum - core.parts.data()));
             const Scaled others{term.factor, product(rest, core.dtype)};
@@ -120,6 +120,7 @@ void Canon::expand(const Scaled& term, std::vector<Scaled>& out) {
 
 // The powers that all terms have.
 std::vector<Scaled> Canon::common_powers(std::span<const Scaled> terms) const {
+    if (!laws_.has(Law::distributed)) return {};
     std::vector<Scaled> common = list_of(powers_of(terms[0].core));
     for (const Scaled& term : terms.subspan(1)) {
         if (common.empty()) break;
@@ -166,6 +167,7 @@ bool Canon::is_masked(std::span<const Scaled> terms) const {
 // beside it. Two such masks would add up where both hide, -1e30 to -2e30: below a score that one of them hides, which
 // tells in rows with nothing visible. Only -inf stays what it is.
 std::optional<Scaled> Canon::additive_mask(std::span<const Scaled> terms, DType dtype) {
+    if (!laws_.has(Law::masked)) return std::nullopt;
     for (std::size_t i = 0; i < terms.size() && terms.size() > 1; ++i) {
         const Term& mask = terms_[terms[i].core];
         if (mask.kind != TermKind::op || mask.op != Op::where || terms[i].factor != 1) continue;

@@ -72,19 +72,18 @@ Scaled Canon::with_factor_outside(const Node& node, Parts operands) {
     return {factor, op_term(node.op, node.dtype, trimmed_shape(node.shape), parts, &node.attributes)};
 }
 
-Scaled Canon::concat(const Node& node, Parts operands) {
-    std::vector<Scaled> parts(operands.begin(), operands.end());
+Scaled Canon::concat(DType dtype, const Shape* shape, const Attributes& attributes, std::vector<Scaled> parts) {
     double factor = 1;
-    if ((is_float(node.dtype) || node.dtype == DType::boolean) && std::isnormal(parts[0].factor)) {
+    if ((is_float(dtype) || dtype == DType::boolean) && std::isnormal(parts[0].factor)) {
         factor = parts[0].factor;
         for (Scaled& part : parts) part.factor /= factor;
     }
-    return {factor, op_term(node.op, node.dtype, trimmed_shape(node.shape), parts, &node.attributes)};
+    return {factor, op_term(Op::concat, dtype, shape, parts, &attributes)};
 }
 
 // Ops that are written with others, then what carries signs or factors to the front.
 Scaled Canon::real(Op op, DType dtype, const Attributes& attributes, Parts x) {
-    static constexpr auto laws = std::to_array<ir::OpEntry<Law>>({
+    static constexpr auto laws = std::to_array<ir::OpEntry<Formula>>({
         {Op::neg, [](Canon&, DType, Parts of) { return negated(of[0]); }},
         {Op::add,
          [](Canon& canon, DType type, Parts of) {
@@ -104,7 +103,7 @@ Scaled Canon::real(Op op, DType dtype, const Attributes& attributes, Parts x) {
         {Op::min, [](Canon& canon, DType type,
                      Parts of) { return negated(canon.larger(negated(of[0]), negated(of[1]), type)); }},
     });
-    if (const Law* law = ir::find_entry(laws, op)) return (*law)(*this, dtype, x);
+    if (const Formula* law = ir::find_entry(laws, op)) return (*law)(*this, dtype, x);
     if (op == Op::pow && terms_[x[1].core].kind == TermKind::one) return power(x[0], x[1].factor);
     const auto of_part = [&](double front, double inside) {
         return Scaled{front, op_term(op, dtype, terms_[x[0].core].shape, {{inside, x[0].core}})};
@@ -116,7 +115,7 @@ Scaled Canon::real(Op op, DType dtype, const Attributes& attributes, Parts x) {
 }
 
 Scaled Canon::apply(Op op, DType dtype, const Attributes& attributes, Parts x) {
-    static constexpr auto laws = std::to_array<ir::OpEntry<Law>>({
+    static constexpr auto laws = std::to_array<ir::OpEntry<Formula>>({
         {Op::logical_and,
          [](Canon& canon, DType, Parts of) {
              return canon.both({of.begin(), of.end()});
@@ -128,7 +127,7 @@ Scaled Canon::apply(Op op, DType dtype, const Attributes& attributes, Parts x) {
         {Op::logical_not, [](Canon&, DType, Parts of) { return negated(of[0]); }},
         {Op::where, [](Canon& canon, DType type, Parts of) { return canon.choose(of[0], of[1], of[2], type); }},
     });
-    if (const Law* law = ir::find_entry(laws, op)) return (*law)(*this, dtype, x);
+    if (const Formula* law = ir::find_entry(laws, op)) return (*law)(*this, dtype, x);
     if (ir::info(op).has(ir::Fact::compares)) return compare(op, x[0], x[1]);
     if (op == Op::cast)
         if (auto counted = counted_in(dtype, x[0])) return from_affine(std::move(*counted), dtype);
@@ -140,6 +139,7 @@ Scaled Canon::apply(Op op, DType dtype, const Attributes& attributes, Parts x) {
 // What is not looked into: a constant that doubles cannot tell from its neighbours, too.
 Scaled Canon::of_leaf(const Node& node, ir::NodeId id) {
     Term term = terms_.draft(TermKind::leaf, node.dtype, trimmed_shape(node.shape));
+    term.op = node.op;
     term.node = id;
     return {1, terms_.intern(term)};
 }
@@ -179,7 +179,13 @@ Scaled Canon::made_of(const Node& node, ir::NodeId id, Parts x) {
     if (node.op == Op::iota && !real) return counting(node);
     if (ir::is_given(node) || ir::is(node, ir::OpClass::effect)) return of_leaf(node, id);
     if (node.op == Op::reshape || node.op == Op::transpose) return move(node, x[0]);
-    if (node.op == Op::concat) return concat(node, x);
+    if (node.op == Op::slice)
+        if (const auto slice = slice_of(node, x[0])) {
+            const Scaled result = moved(x[0].core, *slice);
+            return {x[0].factor * result.factor, result.core};
+        }
+    if (node.op == Op::concat)
+        return concat(node.dtype, trimmed_shape(node.shape), node.attributes, {x.begin(), x.end()});
     if (ir::is(node, ir::OpClass::elementwise)) return apply(node.op, node.dtype, node.attributes, x);
     if (node.op == Op::sum && real) return summed(node.attributes, x[0]);
     if (node.op == Op::matmul && real) return multiply_matrices(x[0], x[1]);

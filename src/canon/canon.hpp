@@ -1,10 +1,12 @@
 #pragma once
 
+#include "canon/laws.hpp"
 #include "canon/terms.hpp"
 
 #include <initializer_list>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 /// The normal form in which values are compared: two values get one form exactly when a few laws of real arithmetic
@@ -17,7 +19,9 @@
 /// sums, coefficients leave movement; e^(a + b) = e^a e^b, log(e^a b) = a + log b, 1 + tanh x = 2 / (1 + e^-2x); a
 /// shift by the largest element leaves softmax; (a b)^T = b^T a^T; movement goes inward through elementwise ops,
 /// reshapes of gathered rows to the ids, of a product's rows to its left side, and those that add or drop axes of size
-/// 1 through all that works along the last axes; orders and negations of comparisons; positions are the same in i32 and
+/// 1 through all that works along the last axes; slices inward through all that computes each element apart, products,
+/// sums and concat; what is bound stands at the bound side of a product: (x g + r) W = x (g W) + r W for bound rows g
+/// and r; orders and negations of comparisons; positions are the same in i32 and
 /// i64; leading axes of size 1 do not count. Nothing else is cancelled (x - x, x / x stay; 0 * x stays too): what
 /// docs/numbers.md tells of fused kernels holds of forms. Float numbers are equal within 1e-6 of their size, as
 /// constants rounded to f32 are; in f64 within 1e-14; integers when they are the same.
@@ -30,6 +34,8 @@ namespace cairn::inline v0::canon {
 /// The store of normal forms of one graph, and of what is compared with it.
 class Canon {
 public:
+    /// Of forms in which only exact laws and these are used.
+    explicit Canon(Laws laws = Laws::all()) : laws_(laws) {}
     /// The form of a node whose operands have the forms `operands`; `id` distinguishes leaves.
     Scaled of(const ir::Node& node, ir::NodeId id, std::span<const Scaled> operands);
     const Term& term(CanonId id) const { return terms_[id]; }
@@ -60,11 +66,12 @@ private:
         std::vector<Scaled> terms;
         Dim offset = 0;
     };
-    /// A reshape or a transpose; what it points at is kept by the terms.
+    /// A reshape, a transpose or a slice; what it points at is kept by the terms.
     struct Move {
         ir::Op op;
         const Shape* shape;  ///< of the result, without leading axes of size 1
-        const Shape* order;  ///< of a transpose: negative axes, the shortest that tells; else empty
+        const Shape* order;  ///< of a transpose: negative axes, the shortest that tells; of a slice: axis (negative),
+                             ///< start and step; else empty
         friend bool operator==(const Move&, const Move&) = default;
     };
     struct Moved {
@@ -80,7 +87,7 @@ private:
     };
 
     /// The form of an op on operands, of this dtype.
-    using Law = Scaled (*)(Canon& canon, DType dtype, std::span<const Scaled> operands);
+    using Formula = Scaled (*)(Canon& canon, DType dtype, std::span<const Scaled> operands);
     /// What an op made of operands that it needs nothing beside.
     struct Result {
         ir::Op op = ir::Op::constant;
@@ -108,7 +115,7 @@ private:
     Scaled apply(ir::Op op, DType dtype, const Attributes& attributes, std::span<const Scaled> operands);
     Scaled real(ir::Op op, DType dtype, const Attributes& attributes, std::span<const Scaled> operands);
     Scaled with_factor_outside(const ir::Node& node, std::span<const Scaled> operands);
-    Scaled concat(const ir::Node& node, std::span<const Scaled> operands);
+    Scaled concat(DType dtype, const Shape* shape, const Attributes& attributes, std::vector<Scaled> parts);
     Scaled of_whole(const ir::Node& node, std::span<const Scaled> operands);
     Scaled largest(const Attributes& attributes, const Shape* shape, const Scaled& x);
 
@@ -139,7 +146,12 @@ private:
     // contraction.cpp
     Scaled take_constant_along(std::span<const Dim> axes, Scaled& value);
     Scaled summed(const Attributes& attributes, Scaled x);
+    bool is_bound(CanonId core);
+    bool is_bound_row(CanonId core);
+    void give_bound_factors(Scaled& a, Scaled& b);
+    std::optional<Scaled> with_bound_rows_apart(const Scaled& a, const Scaled& b);
     Scaled multiply_matrices(Scaled a, Scaled b);
+    Scaled product_of_matrices(Scaled a, Scaled b);
 
     // logic.cpp
     Scaled larger(Scaled a, Scaled b, DType dtype);
@@ -179,12 +191,29 @@ private:
     std::vector<Move> into_product(const Term& term, const Move& move);
     std::vector<Move> into_ids(const Term& term, const Move& move);
     std::vector<Move> beside_axes(const Term& term, const Move& move);
+    std::vector<Move> past_repeats(const Term& term, const Move& move);
     Move composed(const Term& first, const Move& second);
+    Move plainest(CanonId core, const Move& move) const;
     Move staying(const Scaled& part) const;
+    Scaled around(const Term& term, const Move& move, std::vector<Scaled> parts);
 
+    // slicing.cpp
+    std::optional<Move> slice_of(const ir::Node& node, const Scaled& x);
+    std::optional<Move> cut(const Scaled& part, const Dim& axis, const Dim& whole, const Move& slice);
+    std::vector<Move> cutting(const Term& term, const Move& slice);
+    std::vector<Move> cutting_each(const Term& term, const Move& slice);
+    std::vector<Move> cutting_product(const Term& term, const Move& slice);
+    std::optional<std::pair<std::size_t, Dim>> part_within(const Term& concat, const Move& slice) const;
+    std::vector<Move> cutting_concat(const Term& term, const Move& slice);
+    Scaled concat_of_cut(const Term& term, const Move& slice, std::vector<Scaled> parts);
+    std::vector<Move> cutting_moved(const Term& term, const Move& slice);
+    static bool is_cut(const Term& term);
+
+    Laws laws_;
     Terms terms_;
     std::vector<Moved> moved_;
     types::Index moved_index_;
+    std::vector<bool> bound_;  // of each term, as far as asked: parts are older
     static constexpr std::size_t results_kept = 1024;
     std::vector<Result> results_;  // each where its hash says, until another comes there
 };
@@ -193,6 +222,12 @@ private:
 /// stream of a transformer would otherwise be one sum over all layers.
 constexpr std::size_t most_parts = 8;
 
+/// The size `back` places before the last; 1 where the shape has no such axis.
+Dim from_end(const Shape& shape, std::size_t back);
+/// True for what computes each element apart.
+bool is_elementwise(const Term& term);
+/// True for a product of float matrices.
+bool is_product(const Term& term);
 /// A shape without its leading axes of size 1.
 Shape trimmed(const Shape& shape);
 /// The trimmed shape of what is transposed; `order` is the shortest permutation in negative axes.

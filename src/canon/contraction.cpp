@@ -22,6 +22,7 @@ bool varies_along(const Shape& shape, const Dim& axis) {
 // Takes the parts of a product that vary along none of `axes` out of `value`, if others are left; returns them.
 Scaled Canon::take_constant_along(std::span<const Dim> axes, Scaled& value) {
     const DType dtype = terms_[value.core].dtype;
+    if (!laws_.has(Law::distributed)) return {1, one(dtype)};
     const std::span<const Scaled> powers = powers_of(value.core);
     std::vector<Scaled> inside(powers.begin(), powers.end()), outside;
     const auto middle = std::stable_partition(inside.begin(), inside.end(), [&](const Scaled& power) {
@@ -47,8 +48,58 @@ Scaled Canon::summed(const Attributes& attributes, Scaled x) {
     return multiply(outside, sum);
 }
 
-// (f a) (b g) = f (a b) g, with a column f and a row g.
+/// True for what is made of weights and constants alone.
+bool Canon::is_bound(CanonId core) {
+    while (bound_.size() <= core) {
+        const Term& term = terms_[static_cast<CanonId>(bound_.size())];
+        bound_.push_back(term.kind == TermKind::leaf ? term.op == Op::weight || term.op == Op::constant
+                                                     : std::all_of(term.parts.begin(), term.parts.end(),
+                                                                   [&](const Scaled& p) { return bound_[p.core]; }));
+    }
+    return bound_[core];
+}
+
+bool Canon::is_bound_row(CanonId core) { return terms_[core].shape->size() == 1 && is_bound(core); }
+
+// (a g) b = a (g^T b) for a bound row g: among what is bound it is multiplied once.
+void Canon::give_bound_factors(Scaled& a, Scaled& b) {
+    const DType dtype = terms_[a.core].dtype;
+    const std::span<const Scaled> powers = powers_of(a.core);
+    std::vector<Scaled> rest, given;
+    for (const Scaled& power : powers) (is_bound_row(power.core) ? given : rest).push_back(power);
+    if (given.empty() || std::all_of(rest.begin(), rest.end(), [&](const Scaled& p) { return is_bound(p.core); }))
+        return;
+    a.core = product(rest, dtype);
+    for (const Scaled& row : given) {
+        const Shape column{terms_[row.core].shape->back(), 1};
+        const Scaled turned = moved(row.core, {Op::reshape, terms_.keep(column), terms_.scalar()});
+        b = multiply(b, power(turned, row.factor));
+    }
+}
+
+// (a + r) b = a b + r b for a bound row r: the second is known before anything is given.
+std::optional<Scaled> Canon::with_bound_rows_apart(const Scaled& a, const Scaled& b) {
+    const Term& sum = terms_[a.core];
+    if (sum.kind != TermKind::sum) return std::nullopt;
+    std::vector<Scaled> rest, rows;
+    for (const Scaled& part : sum.parts)
+        (is_bound_row(part.core) ? rows : rest).push_back({a.factor * part.factor, part.core});
+    if (rows.empty() || std::all_of(rest.begin(), rest.end(), [&](const Scaled& p) { return is_bound(p.core); }))
+        return std::nullopt;
+    const DType dtype = sum.dtype;
+    return add({multiply_matrices(add(rest, dtype), b), product_of_matrices(add(rows, dtype), b)}, dtype);
+}
+
 Scaled Canon::multiply_matrices(Scaled a, Scaled b) {
+    if (laws_.has(Law::distributed) && is_bound(b.core)) {
+        give_bound_factors(a, b);
+        if (const auto apart = with_bound_rows_apart(a, b)) return *apart;
+    }
+    return product_of_matrices(a, b);
+}
+
+// (f a) (b g) = f (a b) g, with a column f and a row g.
+Scaled Canon::product_of_matrices(Scaled a, Scaled b) {
     const DType dtype = terms_[a.core].dtype;
     const Dim last = -1, before = -2;
     const Scaled left = take_constant_along({&last, 1}, a), right = take_constant_along({&before, 1}, b);

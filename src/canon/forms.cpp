@@ -16,7 +16,7 @@ Scaled form_of(const ir::GraphData& graph, ir::NodeId id, std::span<const Scaled
 
 }  // namespace
 
-Forms::Forms(const ir::GraphData& graph, const std::stop_token& stop) {
+Forms::Forms(const ir::GraphData& graph, Laws laws, const std::stop_token& stop) : canon_(laws) {
     forms_.reserve(graph.nodes().size());
     for (ir::NodeId id = 0; id < graph.nodes().size(); ++id) {
         if (stop.stop_requested()) throw Cancelled("fuse");
@@ -38,7 +38,7 @@ std::vector<ir::NodeId> Forms::nodes_of(const Scaled& form) const {
 bool stays_whole(ir::Op op) {
     const ir::OpClass kind = ir::info(op).kind;
     if (kind == ir::OpClass::leaf || kind == ir::OpClass::elementwise) return false;
-    return op != ir::Op::reshape && op != ir::Op::transpose;
+    return op != ir::Op::reshape && op != ir::Op::transpose && op != ir::Op::slice;
 }
 
 bool is_exponential(ir::Op op) { return op == ir::Op::exp || op == ir::Op::log || op == ir::Op::tanh; }

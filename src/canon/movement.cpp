@@ -73,9 +73,10 @@ std::optional<std::vector<Canon::Passage>> Canon::inside(CanonId core, const Mov
     std::vector<std::pair<CanonId, Move>> open{{core, move}};
     std::vector<Passage> found;
     while (!open.empty()) {
-        const auto [at, by] = open.back();
+        const CanonId at = open.back().first;
+        const Move by = plainest(at, open.back().second);
         open.pop_back();
-        const bool is_seen = std::any_of(found.begin(), found.end(), [&, at = at, by = by](const Passage& passage) {
+        const bool is_seen = std::any_of(found.begin(), found.end(), [&](const Passage& passage) {
             return passage.core == at && passage.move == by;
         });
         if (is_seen || stays(at, by) || known_move(at, by)) continue;
@@ -102,26 +103,12 @@ Scaled Canon::moved_inside(const Passage& passage) {
         return result;
     }
     for (std::size_t i = 0; i < parts.size(); ++i) parts[i].factor *= term.parts[i].factor;
-    if (term.kind == TermKind::sum)
-        return is_float(term.dtype) ? add(parts, term.dtype)
-                                    : from_affine({std::move(parts), term.attributes->dims("offset")[0]}, term.dtype);
-    if (term.op == passage.move.op) return parts[0];
-    if (ir::info(term.op).kind == ir::OpClass::elementwise) return apply(term.op, term.dtype, *term.attributes, parts);
-    if (term.op == Op::sum) return summed(*term.attributes, parts[0]);
-    if (term.op == Op::max_reduce) return largest(*term.attributes, passage.move.shape, parts[0]);
-    if (term.op == Op::gather) return {1, op_term(term.op, term.dtype, passage.move.shape, parts, term.attributes)};
-    if (term.op == Op::matmul)
-        return passage.move.op == Op::transpose ? multiply_matrices(parts[1], parts[0])
-                                                : multiply_matrices(parts[0], parts[1]);
-    const Shape* order = terms_.keep(term.attributes->dims("permutation"));
-    const Shape* shape = terms_.keep(permuted(*terms_[parts[0].core].shape, *order));
-    const Scaled result = moved(parts[0].core, {Op::transpose, shape, order});
-    return {parts[0].factor * result.factor, result.core};
+    return around(term, passage.move, std::move(parts));
 }
 
 bool Canon::stays(CanonId core, const Move& move) const {
     const Shape* shape = terms_[core].shape;
-    return shape->empty() || (move.op == Op::reshape && shape == move.shape);
+    return shape->empty() || (move.op != Op::transpose && shape == move.shape);
 }
 
 std::optional<Scaled> Canon::known_move(CanonId core, const Move& move) const {
@@ -139,11 +126,13 @@ Scaled Canon::remember(CanonId core, const Move& move, const Scaled& result) {
 }
 
 // Shared values are moved once, and the innermost first, so that no stack grows with their depth.
-Scaled Canon::moved(CanonId core, const Move& move) {
+Scaled Canon::moved(CanonId core, const Move& given) {
+    const Move move = plainest(core, given);
     if (stays(core, move)) return {1, core};
     if (const auto known = known_move(core, move)) return *known;
     const Term& term = terms_[core];
-    if (term.kind == TermKind::op && term.op == move.op) return moved(term.parts[0].core, composed(term, move));
+    if (term.kind == TermKind::op && term.op == move.op && move.op != Op::slice)
+        return moved(term.parts[0].core, composed(term, move));
     if (const auto within = inside(core, move))
         for (const Passage& passage : *within)
             if (!known_move(passage.core, passage.move)) remember(passage.core, passage.move, moved_inside(passage));
@@ -154,8 +143,8 @@ Scaled Canon::moved(CanonId core, const Move& move) {
 Scaled Canon::moved_whole(CanonId core, const Move& move) {
     const Term& term = terms_[core];
     if (move.op == Op::reshape) return {1, op_term(move.op, term.dtype, move.shape, {term.whole})};
-    const Attributes attributes{{"permutation", *move.order}};
-    const Shape* shape = terms_.keep(permuted(*term.shape, *move.order));
+    const Attributes attributes{{move.op == Op::slice ? "cut" : "permutation", *move.order}};
+    const Shape* shape = move.op == Op::slice ? move.shape : terms_.keep(permuted(*term.shape, *move.order));
     return {1, op_term(move.op, term.dtype, shape, {term.whole}, &attributes)};
 }
 

@@ -9,13 +9,6 @@ namespace {
 
 using ir::Op;
 
-bool is_elementwise(const Term& term) {
-    return term.kind == TermKind::sum || term.kind == TermKind::product ||
-           (term.kind == TermKind::op && ir::info(term.op).kind == ir::OpClass::elementwise);
-}
-
-bool is_product(const Term& term) { return term.kind == TermKind::op && term.op == Op::matmul && is_float(term.dtype); }
-
 // How many of its last axes a term works along; all before them it only repeats.
 std::optional<std::size_t> last_axes(const Term& term) {
     if (is_elementwise(term)) return 0;
@@ -26,10 +19,6 @@ std::optional<std::size_t> last_axes(const Term& term) {
     std::int64_t first = 0;
     for (const Dim& axis : term.attributes->dims("axes")) first = std::min(first, axis.constant());
     return static_cast<std::size_t>(-first);
-}
-
-Dim from_end(const Shape& shape, std::size_t back) {
-    return back < shape.size() ? shape[shape.size() - 1 - back] : Dim(1);
 }
 
 // The shape of a part where axes of size 1 come and go so that the whole goes from one shape to another and the last
@@ -56,12 +45,65 @@ std::optional<Shape> with_other_ones(const Shape& part, const Shape& from, const
     return Shape(backward.rbegin(), backward.rend());
 }
 
+// How many of their last axes two shapes share.
+std::size_t common_axes(const Shape& a, const Shape& b) {
+    std::size_t count = 0;
+    while (count < a.size() && count < b.size() && from_end(a, count) == from_end(b, count)) ++count;
+    return count;
+}
+
+// What a part of a term becomes where a reshape keeps the last `kept` axes: it goes with the axes before them, or has
+// none of them; nothing where it has some.
+std::optional<Shape> beside_kept(const Shape& part, const Shape& from, const Shape& to, std::size_t kept) {
+    bool has_all = true, has_none = true;
+    for (std::size_t i = kept; i < std::max(part.size(), from.size()); ++i) {
+        has_all = has_all && from_end(part, i) == from_end(from, i);
+        has_none = has_none && from_end(part, i) == Dim(1);
+    }
+    if (!has_all && !has_none) return std::nullopt;
+    Shape shape;
+    if (!has_none) shape.assign(to.begin(), to.end() - static_cast<std::ptrdiff_t>(kept));
+    for (std::size_t i = kept; i-- > 0;) shape.push_back(from_end(part, i));
+    return shape;
+}
+
+// True for an order that moves no axis of a shape but those of size 1.
+bool keeps_order(const Shape& shape, const std::vector<Dim>& order) {
+    std::int64_t last = 0;
+    const auto rank = static_cast<std::int64_t>(order.size());
+    for (const Dim& axis : order) {
+        if (from_end(shape, static_cast<std::size_t>(-axis.constant() - 1)) == Dim(1)) continue;
+        if (axis.constant() + rank < last) return false;
+        last = axis.constant() + rank;
+    }
+    return true;
+}
+
 }  // namespace
+
+Dim from_end(const Shape& shape, std::size_t back) {
+    return back < shape.size() ? shape[shape.size() - 1 - back] : Dim(1);
+}
+
+bool is_elementwise(const Term& term) {
+    return term.kind == TermKind::sum || term.kind == TermKind::product ||
+           (term.kind == TermKind::op && ir::info(term.op).kind == ir::OpClass::elementwise);
+}
+
+bool is_product(const Term& term) { return term.kind == TermKind::op && term.op == Op::matmul && is_float(term.dtype); }
+
+// A transpose that moves no axis but those of size 1 is a reshape, but for one that goes into the sides of a product.
+Canon::Move Canon::plainest(CanonId core, const Move& move) const {
+    const Term& term = terms_[core];
+    const bool is_still = move.op == Op::transpose && !is_product(term) && keeps_order(*term.shape, *move.order);
+    return is_still ? Move{Op::reshape, move.shape, terms_.scalar()} : move;
+}
 
 Canon::Move Canon::staying(const Scaled& part) const { return {Op::reshape, terms_[part.core].shape, terms_.scalar()}; }
 
 /// What a move does to each part of a term; empty where it does not go through.
 std::vector<Canon::Move> Canon::passing(const Term& term, const Move& move) {
+    if (move.op == Op::slice) return cutting(term, move);
     if (term.kind == TermKind::op && term.op == move.op) return {composed(term, move)};
     const bool is_even =
         is_elementwise(term) && std::all_of(term.parts.begin(), term.parts.end(), [&](const Scaled& part) {
@@ -71,7 +113,8 @@ std::vector<Canon::Move> Canon::passing(const Term& term, const Move& move) {
     if (is_even) return std::vector<Move>(term.parts.size(), move);
     if (auto parts = into_product(term, move); !parts.empty()) return parts;
     if (auto parts = into_ids(term, move); !parts.empty()) return parts;
-    return beside_axes(term, move);
+    if (auto parts = beside_axes(term, move); !parts.empty()) return parts;
+    return past_repeats(term, move);
 }
 
 /// (a b)^T = b^T a^T, and rows of a product are rows of its left side: reshape(a b) = reshape(a) b.
@@ -114,6 +157,51 @@ std::vector<Canon::Move> Canon::beside_axes(const Term& term, const Move& move) 
         result.push_back({Op::reshape, trimmed_shape(*shape), terms_.scalar()});
     }
     return result;
+}
+
+/// What repeats along axes that are moved has no part in it: reshape(x + r) = reshape(x) + r where the last axes, which
+/// r has, stay; transpose(x + r) = transpose(x) + r as a column.
+std::vector<Canon::Move> Canon::past_repeats(const Term& term, const Move& move) {
+    if (!is_elementwise(term)) return {};
+    const std::size_t kept = common_axes(*term.shape, *move.shape);
+    if (move.op == Op::reshape && kept == 0) return {};
+    std::vector<Move> result;
+    for (const Scaled& part : term.parts) {
+        const Shape& shape = *terms_[part.core].shape;
+        if (move.op == Op::transpose) {
+            result.push_back({Op::transpose, terms_.keep(permuted(shape, *move.order)), move.order});
+            continue;
+        }
+        const auto beside = beside_kept(shape, *term.shape, *move.shape, kept);
+        if (!beside) return {};
+        result.push_back({Op::reshape, trimmed_shape(*beside), terms_.scalar()});
+    }
+    return result;
+}
+
+/// A term that a move has gone through, anew of its moved parts.
+Scaled Canon::around(const Term& term, const Move& move, std::vector<Scaled> parts) {
+    if (term.kind == TermKind::sum)
+        return is_float(term.dtype) ? add(parts, term.dtype)
+                                    : from_affine({std::move(parts), term.attributes->dims("offset")[0]}, term.dtype);
+    const bool is_cut_again =
+        is_cut(term) && move.op == Op::slice && !(term.attributes->dims("cut")[0] == (*move.order)[0]);
+    if (term.op == move.op && !is_cut_again) return parts[0];
+    if (ir::info(term.op).kind == ir::OpClass::elementwise) return apply(term.op, term.dtype, *term.attributes, parts);
+    if (term.op == Op::sum) return summed(*term.attributes, parts[0]);
+    if (term.op == Op::max_reduce) return largest(*term.attributes, move.shape, parts[0]);
+    if (term.op == Op::gather) return {1, op_term(term.op, term.dtype, move.shape, parts, term.attributes)};
+    if (term.op == Op::concat) return concat_of_cut(term, move, std::move(parts));
+    if (term.op == Op::matmul)
+        return move.op == Op::transpose ? multiply_matrices(parts[1], parts[0]) : multiply_matrices(parts[0], parts[1]);
+    Move outer{term.op, move.shape, terms_.scalar()};
+    if (is_cut_again) outer.order = terms_.keep(term.attributes->dims("cut"));
+    if (term.op == Op::transpose) {
+        outer.order = terms_.keep(term.attributes->dims("permutation"));
+        outer.shape = terms_.keep(permuted(*terms_[parts[0].core].shape, *outer.order));
+    }
+    const Scaled result = moved(parts[0].core, outer);
+    return {parts[0].factor * result.factor, result.core};
 }
 
 /// The two moves as one, on what the first was made of.

@@ -38,7 +38,7 @@ enum class TermKind : std::uint8_t {
 /// What it points at is kept by the Terms that it belongs to.
 struct Term {
     TermKind kind = TermKind::one;
-    ir::Op op = ir::Op::constant;
+    ir::Op op = ir::Op::constant;  ///< of an op and of a leaf
     DType dtype = DType::f32;
     ir::NodeId node = 0;                     ///< of a leaf
     const Shape* shape = nullptr;            ///< without leading axes of size 1; equal ones lie at one place

@@ -20,17 +20,19 @@ constexpr std::size_t most_looked_at = 256;
 void Ancestors::find() {
     start_.assign(1, 0);
     std::vector<NodeId> own, merged;
+    const auto join = [&](NodeId read) {
+        merged.clear();
+        std::set_union(own.begin(), own.end(), nearest_.begin() + static_cast<std::ptrdiff_t>(start_[read]),
+                       nearest_.begin() + static_cast<std::ptrdiff_t>(start_[read + 1]), std::back_inserter(merged),
+                       std::greater<>());
+        if (merged.size() > most_looked_at) merged.resize(most_looked_at);
+        own.swap(merged);
+    };
     for (NodeId id = 0; id < graph_.nodes().size(); ++id) {
         if (stop_.stop_requested()) throw Cancelled("fuse");
         own.clear();
-        for (const NodeId operand : graph_.node(id).operands) {
-            merged.clear();
-            std::set_union(own.begin(), own.end(), nearest_.begin() + static_cast<std::ptrdiff_t>(start_[operand]),
-                           nearest_.begin() + static_cast<std::ptrdiff_t>(start_[operand + 1]),
-                           std::back_inserter(merged), std::greater<>());
-            if (merged.size() > most_looked_at) merged.resize(most_looked_at);
-            own.swap(merged);
-        }
+        for (const NodeId operand : graph_.node(id).operands)
+            for (const NodeId spelling : classes_.spellings(classes_.value_of(operand))) join(spelling);
         nearest_.push_back(id);
         nearest_.insert(nearest_.end(), own.begin(), own.end());
         start_.push_back(nearest_.size());

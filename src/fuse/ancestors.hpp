@@ -1,5 +1,6 @@
 #pragma once
 
+#include "expand/classes.hpp"
 #include "ir/graph_data.hpp"
 
 #include <cstddef>
@@ -9,10 +10,12 @@
 
 namespace cairn::inline v0::fuse {
 
-/// The nearest values that each node is computed from.
+/// The nearest values that each node is computed from, in any of their spellings.
 class Ancestors {
 public:
-    Ancestors(const ir::GraphData& graph, std::stop_token stop) : graph_(graph), stop_(std::move(stop)) {}
+    /// Graph and classes must outlive it.
+    Ancestors(const ir::GraphData& graph, const expand::Classes& classes, std::stop_token stop)
+        : graph_(graph), classes_(classes), stop_(std::move(stop)) {}
     /// True when `node` is `ancestor` or computed from it, or from so many values above it (256) that it may be. Throws
     /// Cancelled on a stop.
     ///
@@ -23,6 +26,7 @@ private:
     void find();
 
     const ir::GraphData& graph_;
+    const expand::Classes& classes_;
     std::stop_token stop_;
     std::vector<std::size_t> start_;   // of each node's list in `nearest_`
     std::vector<ir::NodeId> nearest_;  // newest first, the node itself at the front

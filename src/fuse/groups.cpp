@@ -55,13 +55,14 @@ struct Groups::Rim {
     }
 };
 
-Groups::Groups(const ir::GraphData& graph, std::stop_token stop)
+Groups::Groups(const ir::GraphData& graph, const expand::Classes& classes, std::stop_token stop)
     : graph_(graph),
+      classes_(classes),
       stop_(std::move(stop)),
       uses_(ir::use_counts(graph)),
       facts_(graph.nodes().size()),
       marks_(graph.nodes().size()),
-      ancestors_(graph, stop_) {
+      ancestors_(graph, classes, stop_) {
     std::unordered_multimap<std::size_t, NodeId> first_of_shape;
     for (NodeId id = 0; id < facts_.size(); ++id) {
         if (stop_.stop_requested()) throw Cancelled("fuse");
@@ -158,7 +159,7 @@ void Groups::list_reads(Group& group) {
 Tile Groups::tile_of(const Group& group, const std::vector<NodeId>& outputs) {
     Tile tile;
     tile.definition = "elementwise";
-    tile.inputs = group.inputs;
+    for (const NodeId input : group.inputs) tile.inputs.push_back(classes_.value_of(input));
     tile.outputs = outputs;
     int values = 0;
     for (const NodeId id : group.inputs) marks_[id].value = values++;

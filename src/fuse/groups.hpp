@@ -16,8 +16,8 @@ namespace cairn::inline v0::fuse {
 ///     %3 = tanh %2
 class Groups {
 public:
-    /// Throws Cancelled on a stop, as all() does.
-    Groups(const ir::GraphData& graph, std::stop_token stop);
+    /// Graph and classes must outlive it. Throws Cancelled on a stop, as all() does.
+    Groups(const ir::GraphData& graph, const expand::Classes& classes, std::stop_token stop);
     /// The groups that end in each node, at most three. They differ in what they do at a value that is read elsewhere
     /// too: compute it again, where that reads no more memory than the value itself; read it; or provide it, where it
     /// has the shape of the root. A producer smaller than the root is taken in only where computing it again for each
@@ -57,6 +57,7 @@ private:
     void set_part(ir::NodeId id, Part part) { marks_[id] = {group_, part, 0}; }
 
     const ir::GraphData& graph_;
+    const expand::Classes& classes_;
     std::stop_token stop_;
     std::vector<int> uses_;
     std::vector<Facts> facts_;

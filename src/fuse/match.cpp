@@ -27,19 +27,21 @@ std::string described(const ir::GraphData& graph, NodeId id) {
 
 }  // namespace
 
-Matcher::Matcher(const ir::GraphData& graph, std::span<const Pattern> patterns, const std::stop_token& stop)
+Matcher::Matcher(const ir::GraphData& graph, const Classes& classes, std::span<const Pattern> patterns,
+                 const std::stop_token& stop)
     : graph_(graph),
+      classes_(classes),
       patterns_(patterns),
       forms_(graph, stop),
       stems_(forms_.canon()),
       features_(forms_.canon()),
       known_terms_(forms_.canon().size()),
-      regions_(graph),
       instances_(graph.symbols()),
       types_(graph),
       calls_(patterns.size()),
       known_(patterns.size()) {
     forms_.canon().keep_results();
+    read(0);
     for (CanonId id = 0; id < known_terms_; ++id) {
         if (stop.stop_requested()) throw Cancelled("fuse");
         const std::size_t structure = forms_.canon().structure(id);
@@ -57,10 +59,30 @@ std::vector<Attributes>& Matcher::known_attributes(const Pattern& pattern) {
     return known_[static_cast<std::size_t>(&pattern - patterns_.data())];
 }
 
+void Matcher::read(std::size_t number) {
+    while (regions_.size() <= number) regions_.emplace_back(graph_, Reading(graph_, classes_, regions_.size()));
+    reading_ = number;
+}
+
+const Region& Matcher::region_from(NodeId node) {
+    const Region& region = regions_[reading_].from(node);
+    choices_ = std::max(choices_, region.choices);
+    return region;
+}
+
 void Matcher::match_at(NodeId node, std::vector<Tile>& tiles) {
     if (ir::is_given(graph_.node(node))) return;
+    choices_ = 1;
+    for (std::size_t number = 0; number < choices_; ++number) {
+        read(number);
+        match_in_reading(node, tiles);
+    }
+    read(0);
+}
+
+void Matcher::match_in_reading(NodeId node, std::vector<Tile>& tiles) {
     const Term& outside = forms_.canon().term(forms_[node].core);
-    const std::uint64_t marks = regions_.from(node).marks, features = features_.of(forms_[node].core);
+    const std::uint64_t marks = region_from(node).marks, features = features_.of(forms_[node].core);
     std::vector<Outside> parts = outside_of(forms_.canon(), outside);
     // What does not vary along a summed axis stands beside the sum.
     for (const Scaled& part : outside.parts) {
@@ -88,17 +110,19 @@ void Matcher::match_at(NodeId node, std::vector<Tile>& tiles) {
     }
 }
 
+// In any spelling of the values between.
 bool Matcher::depends_on(NodeId node, NodeId ancestor) const {
-    if (node < ancestor) return false;
-    std::vector<NodeId> open{node};
+    const NodeId wanted = classes_.value_of(ancestor);
+    std::vector<NodeId> open{classes_.value_of(node)};
     std::vector<bool> seen(graph_.nodes().size(), false);
     while (!open.empty()) {
         const NodeId at = open.back();
         open.pop_back();
-        if (at == ancestor) return true;
-        if (at < ancestor || seen[at]) continue;
+        if (at == wanted) return true;
+        if (at < wanted || seen[at]) continue;
         seen[at] = true;
-        open.insert(open.end(), graph_.node(at).operands.begin(), graph_.node(at).operands.end());
+        for (const NodeId spelling : classes_.spellings(at))
+            for (const NodeId operand : graph_.node(spelling).operands) open.push_back(classes_.value_of(operand));
     }
     return false;
 }
@@ -113,7 +137,7 @@ std::vector<NodeId> Matcher::interior(const Tile& tile) const {
         open.pop_back();
         if (in(tile.inputs, at) || in(found, at) || ir::is_given(graph_.node(at))) continue;
         found.push_back(at);
-        open.insert(open.end(), graph_.node(at).operands.begin(), graph_.node(at).operands.end());
+        open.insert(open.end(), operands(at).begin(), operands(at).end());
     }
     std::erase_if(found, [&](NodeId id) { return in(tile.outputs, id); });
     std::sort(found.begin(), found.end());
@@ -193,7 +217,8 @@ std::optional<Tile> Matcher::tile_of(const Attempt& attempt) const {
         if (i != main) {
             const std::vector<NodeId> same = forms_.nodes_of(made_[instance.outputs[i]]);
             const auto it = std::find_if(same.begin(), same.end(), [&](NodeId id) {
-                return instance.makes(i, graph_.node(id)) && !ir::is_given(graph_.node(id)) && id != attempt.root;
+                return instance.makes(i, graph_.node(id)) && !ir::is_given(graph_.node(id)) &&
+                       !same_value(id, attempt.root);
             });
             if (it == same.end()) return std::nullopt;
             output = *it;
@@ -204,6 +229,7 @@ std::optional<Tile> Matcher::tile_of(const Attempt& attempt) const {
     }
     tile.interior = interior(tile);
     if (computes_twice(tile)) return std::nullopt;
+    for (NodeId& input : tile.inputs) input = classes_.value_of(input);
     return tile;
 }
 

@@ -9,6 +9,7 @@
 #include "fuse/tiles.hpp"
 #include "types/index.hpp"
 
+#include <deque>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -25,9 +26,12 @@ namespace cairn::inline v0::fuse {
 ///     %7 = div %4, %6   with softmax axis=(-1) | f32[R,D]   ->   softmax axis=(-1) (%0) -> (%7)
 class Matcher {
 public:
-    Matcher(const ir::GraphData& graph, std::span<const Pattern> patterns, const std::stop_token& stop = {});
+    /// Graph, classes and patterns must outlive it.
+    Matcher(const ir::GraphData& graph, const Classes& classes, std::span<const Pattern> patterns,
+            const std::stop_token& stop = {});
     /// Appends a tile for each definition of which a pattern has `node` as its main output. Of several such patterns
-    /// the first counts: definitions list the ones that leave least to others first.
+    /// the first counts: definitions list the ones that leave least to others first. Where values looked at have other
+    /// spellings, it looks once in each reading.
     void match_at(ir::NodeId node, std::vector<Tile>& tiles);
 
     /// A guess: `pattern` on these operands with these attributes makes `root`.
@@ -51,7 +55,12 @@ public:
     const std::string& furthest_miss() const noexcept { return miss_; }
 
     const ir::GraphData& graph() const noexcept { return graph_; }
-    Regions& regions() noexcept { return regions_; }
+    /// The region from a node in the reading at hand.
+    const Region& region_from(ir::NodeId node);
+    /// The operands of a node in the reading at hand.
+    std::span<const ir::NodeId> operands(ir::NodeId node) const { return regions_[reading_].reading().operands(node); }
+    /// True when both are spellings of one value.
+    bool same_value(ir::NodeId a, ir::NodeId b) const { return classes_.value_of(a) == classes_.value_of(b); }
     const Forms& forms() const noexcept { return forms_; }
     /// The stem of a node's form.
     std::size_t stem_of(ir::NodeId node) { return stems_.of(forms_[node].core); }
@@ -62,6 +71,8 @@ public:
     std::vector<Attributes>& known_attributes(const Pattern& pattern);
 
 private:
+    void read(std::size_t number);
+    void match_in_reading(ir::NodeId node, std::vector<Tile>& tiles);
     bool is_known_structure(std::size_t structure) const;
     std::size_t name_of(CanonId unknown) const;
     bool stands(const Pattern& pattern, ir::Op op, CanonId core) const;
@@ -73,13 +84,16 @@ private:
     void note(const Attempt& attempt, std::size_t progress, const std::string& reason);
 
     const ir::GraphData& graph_;
+    const Classes& classes_;
     std::span<const Pattern> patterns_;
     Forms forms_;
     Stems stems_;
     Features features_;
     CanonId known_terms_;            ///< those of the graph; what attempts make comes after
     types::Index known_structures_;  // terms by structure, of each one
-    Regions regions_;
+    std::deque<Regions> regions_;    // of each reading, as far as needed
+    std::size_t reading_ = 0;        // the number of the one at hand
+    std::size_t choices_ = 1;        // the most spellings of a value looked at since match_at began
     Instances instances_;
     NodeTypes types_;
     std::vector<std::optional<Calls>> calls_;  // of each pattern

@@ -52,7 +52,7 @@ bool holds_sentinel(const Pattern& pattern, NodeId entry, double sentinel) {
 }
 
 void add_numbers_under(Matcher& matcher, NodeId entry, std::vector<double>& numbers) {
-    const std::span<const NodeId> nodes = matcher.regions().from(entry).nodes;
+    const std::span<const NodeId> nodes = matcher.region_from(entry).nodes;
     const auto dtype = [&](NodeId id) { return matcher.graph().node(id).dtype; };
     const auto scalar = [&](NodeId id) {
         const auto* values = values_of(matcher.graph(), id);
@@ -125,7 +125,7 @@ void add_table_numbers(Matcher& matcher, const Pattern& pattern, std::span<const
         const double log_base = std::log(pattern.holes[i].sentinel);
         for (const Table& made : tables_of(*instance->graph))
             for (const Overlay& overlay : overlays)
-                for (const NodeId id : matcher.regions().from(overlay.graph).nodes) {
+                for (const NodeId id : matcher.region_from(overlay.graph).nodes) {
                     const auto* there = values_of(matcher.graph(), id);
                     if (there == nullptr || there->size() != made->size()) continue;
                     const DType dtype = matcher.graph().node(id).dtype;

@@ -14,19 +14,20 @@ namespace {
 
 using ir::NodeId;
 
-Tile single(const ir::GraphData& graph, NodeId id) {
+Tile single(const ir::GraphData& graph, const Classes& classes, NodeId id) {
     const ir::Node& node = graph.node(id);
     Tile tile;
     tile.definition = ir::info(node.op).name;
     tile.attributes = node.attributes;
-    tile.inputs = node.operands;
+    for (const NodeId operand : node.operands) tile.inputs.push_back(classes.value_of(operand));
     tile.outputs = {id};
     return tile;
 }
 
-bool same_tile(const Tile& a, const Tile& b) {
-    return a.definition == b.definition && a.inputs == b.inputs && a.outputs == b.outputs &&
-           a.attributes == b.attributes && a.body == b.body;
+bool same_tile(const Classes& classes, const Tile& a, const Tile& b) {
+    const auto same_value = [&](NodeId x, NodeId y) { return classes.value_of(x) == classes.value_of(y); };
+    return a.definition == b.definition && a.inputs == b.inputs && a.attributes == b.attributes && a.body == b.body &&
+           std::equal(a.outputs.begin(), a.outputs.end(), b.outputs.begin(), b.outputs.end(), same_value);
 }
 
 // Tiles are large: their numbers are sorted, then each is moved once.
@@ -44,11 +45,11 @@ std::vector<Tile> by_last_output(std::vector<Tile> tiles) {
     return sorted;
 }
 
-std::vector<std::vector<Tile>> matches_of(const ir::GraphData& graph, std::span<const Pattern> patterns,
-                                          const std::stop_token& stop) {
+std::vector<std::vector<Tile>> matches_of(const ir::GraphData& graph, const Classes& classes,
+                                          std::span<const Pattern> patterns, const std::stop_token& stop) {
     std::vector<std::vector<Tile>> matches(graph.nodes().size());
     if (patterns.empty()) return matches;
-    Matcher matcher(graph, patterns, stop);
+    Matcher matcher(graph, classes, patterns, stop);
     for (NodeId id = 0; id < matches.size(); ++id) {
         if (stop.stop_requested()) throw Cancelled("fuse");
         matcher.match_at(id, matches[id]);
@@ -57,15 +58,16 @@ std::vector<std::vector<Tile>> matches_of(const ir::GraphData& graph, std::span<
 }
 
 // A shorter form of a definition that only serves a longer one: the normal row of a layer norm before gamma and beta.
-void drop_parts(const ir::GraphData& graph, std::vector<std::vector<Tile>>& matches) {
+void drop_parts(const ir::GraphData& graph, const Classes& classes, std::vector<std::vector<Tile>>& matches) {
     if (std::all_of(matches.begin(), matches.end(), [](const auto& found) { return found.empty(); })) return;
     const auto in = [](const Nodes& list, NodeId id) { return std::find(list.begin(), list.end(), id) != list.end(); };
     std::vector<std::vector<NodeId>> users(graph.nodes().size());
     for (NodeId id = 0; id < graph.nodes().size(); ++id)
-        for (const NodeId operand : graph.node(id).operands) users[operand].push_back(id);
+        for (const NodeId operand : graph.node(id).operands) users[classes.value_of(operand)].push_back(id);
     for (const ir::Output& output : graph.outputs()) users[output.node].push_back(output.node);
+    const auto users_of = [&](NodeId id) -> const std::vector<NodeId>& { return users[classes.value_of(id)]; };
     const auto serves = [&](NodeId id, const Tile& tile) {
-        return in(tile.interior, id) && std::all_of(users[id].begin(), users[id].end(), [&](NodeId user) {
+        return in(tile.interior, id) && std::all_of(users_of(id).begin(), users_of(id).end(), [&](NodeId user) {
                    return user != id && (in(tile.interior, user) || in(tile.outputs, user));
                });
     };
@@ -90,29 +92,37 @@ std::vector<Tile> propose(const ir::GraphData& graph, std::span<const Definition
 }
 
 std::vector<Tile> propose(const ir::GraphData& graph, const Patterns& patterns, const Options& options) {
+    return propose(graph, Classes(graph), patterns, options);
+}
+
+std::vector<Tile> propose(const ir::GraphData& graph, const Classes& classes, const Patterns& patterns,
+                          const Options& options) {
     const std::size_t count = graph.nodes().size();
+    const bool matches_definitions = options.composites && patterns;
     std::vector<std::vector<Tile>> matches = matches_of(
-        graph, options.composites && patterns ? std::span<const Pattern>(*patterns) : std::span<const Pattern>(),
-        options.stop);
-    drop_parts(graph, matches);
+        graph, classes, matches_definitions ? std::span(*patterns) : std::span<const Pattern>(), options.stop);
+    drop_parts(graph, classes, matches);
     std::vector<bool> read_by_match(count, false);
     for (const std::vector<Tile>& found : matches)
         for (const Tile& tile : found)
             for (const NodeId input : tile.inputs) read_by_match[input] = true;
     std::vector<std::vector<Tile>> groups(count);
-    if (options.elementwise) groups = Groups(graph, options.stop).all(read_by_match);
+    if (options.elementwise) groups = Groups(graph, classes, options.stop).all(read_by_match);
     std::vector<Tile> tiles;
-    for (NodeId id = 0; id < count; ++id) {
+    for (NodeId value = 0; value < count; ++value) {
         if (options.stop.stop_requested()) throw Cancelled("fuse");
-        if (ir::is_given(graph.node(id))) continue;
-        std::vector<Tile> here = std::move(matches[id]);
-        std::move(groups[id].begin(), groups[id].end(), std::back_inserter(here));
-        here.push_back(single(graph, id));
-        for (Tile& tile : here)
-            if (std::none_of(tiles.rbegin(),
-                             tiles.rbegin() + static_cast<std::ptrdiff_t>(std::min(tiles.size(), here.size())),
-                             [&](const Tile& other) { return same_tile(other, tile); }))
+        if (classes.value_of(value) != value || ir::is_given(graph.node(value))) continue;
+        const std::size_t first = tiles.size();
+        const auto add = [&](Tile tile) {
+            const auto is_known = [&](const Tile& other) { return same_tile(classes, other, tile); };
+            if (std::none_of(tiles.begin() + static_cast<std::ptrdiff_t>(first), tiles.end(), is_known))
                 tiles.push_back(std::move(tile));
+        };
+        for (const NodeId id : classes.spellings(value)) {
+            for (Tile& tile : matches[id]) add(std::move(tile));
+            for (Tile& tile : groups[id]) add(std::move(tile));
+            add(single(graph, classes, id));
+        }
     }
     return by_last_output(std::move(tiles));
 }

@@ -28,11 +28,12 @@ const Region& Regions::from(NodeId entry) {
     nodes_.assign(1, entry);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         const ir::Node& node = graph_.node(nodes_[i]);
+        region.choices = std::max(region.choices, reading_.choices(nodes_[i]));
         if (!is_arithmetic(node)) {
             if (!node.operands.empty()) region.marks |= mark_of(node.op);
             continue;
         }
-        for (const NodeId operand : node.operands)
+        for (const NodeId operand : reading_.operands(nodes_[i]))
             if (nodes_.size() < most_nodes && std::find(nodes_.begin(), nodes_.end(), operand) == nodes_.end())
                 nodes_.push_back(operand);
     }

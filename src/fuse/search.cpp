@@ -3,6 +3,7 @@
 #include "fuse/numbers.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace cairn::inline v0::fuse {
 namespace {
@@ -53,22 +54,23 @@ private:
             const ir::Node& node = graph_.node(id);
             return mark_of(node.op) == mark_of(mark.op) && node.operands.size() == mark.operands.size();
         };
-        std::span<const NodeId> there = matcher_.regions().from(overlay.graph).nodes;
+        std::span<const NodeId> there = matcher_.region_from(overlay.graph).nodes;
         // What does not vary along a summed axis may stand outside the sum.
-        if (std::none_of(there.begin(), there.end(), is_partner)) there = matcher_.regions().from(root_).nodes;
+        if (std::none_of(there.begin(), there.end(), is_partner)) there = matcher_.region_from(root_).nodes;
         marks_.push_back(nodes[next]);
         for (const NodeId candidate : there) {
             if (!is_partner(candidate)) continue;
-            lay_beside(mark, graph_.node(candidate).operands, at, next);
+            lay_beside(mark, matcher_.operands(candidate), at, next);
             if (mark.op == ir::Op::matmul && is_transposed(candidate, there) && !done())
-                lay_beside(mark, {graph_.node(candidate).operands[1], graph_.node(candidate).operands[0]}, at, next);
+                lay_beside(mark, std::array{matcher_.operands(candidate)[1], matcher_.operands(candidate)[0]}, at,
+                           next);
             if (done()) break;
         }
         if (!done() && (pattern_.vanishing & mark_of(mark.op)) != 0) lay(at, next + 1);
         marks_.pop_back();
     }
 
-    void lay_beside(const ir::Node& mark, const std::vector<NodeId>& operands, std::size_t at, std::size_t next) {
+    void lay_beside(const ir::Node& mark, std::span<const NodeId> operands, std::size_t at, std::size_t next) {
         const std::size_t size = overlays_.size();
         for (std::size_t i = 0; i < operands.size(); ++i) overlays_.push_back({mark.operands[i], operands[i]});
         lay(at, next + 1);
@@ -77,7 +79,7 @@ private:
 
     bool is_transposed(NodeId id, std::span<const NodeId> nodes) const {
         return std::any_of(nodes.begin(), nodes.end(), [&](NodeId other) {
-            return graph_.node(other).op == ir::Op::transpose && graph_.node(other).operands[0] == id;
+            return graph_.node(other).op == ir::Op::transpose && matcher_.operands(other)[0] == id;
         });
     }
 
@@ -86,7 +88,7 @@ private:
         std::vector<NodeId> before{root_};
         numbers_.reset();
         for (std::size_t i = 0; i < before.size() && !done(); ++i) {
-            for (const NodeId operand : graph_.node(before[i]).operands)
+            for (const NodeId operand : matcher_.operands(before[i]))
                 if (before.size() < most_before && !contains(before, operand)) before.push_back(operand);
             if (i > 0 && bind(0, before[i])) guess({before[i]});
             calls_.sizes().forget(0);
@@ -126,7 +128,7 @@ private:
         for (const Overlay& overlay : overlays_) {
             const std::span<const NodeId> there = pattern_.regions->from(overlay.skeleton).nodes;
             if (!contains(there, input)) continue;
-            regions.push_back(matcher_.regions().from(overlay.graph).nodes);
+            regions.push_back(matcher_.region_from(overlay.graph).nodes);
             if (narrowest == 0 || there.size() < narrowest) {
                 narrowest = there.size();
                 std::swap(regions.front(), regions.back());
@@ -137,7 +139,7 @@ private:
         std::vector<NodeId> result;
         if (regions.empty()) return result;
         for (const NodeId id : regions.front())
-            if (id != root_ && calls_.may_be(index, id) &&
+            if (!matcher_.same_value(id, root_) && calls_.may_be(index, id) &&
                 std::all_of(regions.begin() + 1, regions.end(),
                             [&](const auto& region) { return contains(region, id); }) &&
                 stands_right(index, id))

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cairn/kernel.hpp"
+#include "expand/classes.hpp"
 #include "fuse/bodies.hpp"
 #include "ir/graph_data.hpp"
 #include "types/short_list.hpp"
@@ -25,8 +26,8 @@ struct Tile {
     Attributes attributes;             ///< as a Problem of that definition lists them
     Body body;                         ///< of `elementwise`
     types::ShortList<int, 4> results;  ///< of `elementwise`: the value number of each output
-    Nodes inputs;                      ///< nodes read, in the definition's operand order
-    Nodes outputs;                     ///< nodes provided
+    Nodes inputs;                      ///< values read, in the definition's operand order: the first spelling of each
+    Nodes outputs;                     ///< nodes provided: any spelling of a value provides it
     Nodes interior;                    ///< nodes computed inside and not provided, for explain() and dumps
 };
 
@@ -46,7 +47,11 @@ Patterns patterns_of(std::span<const Definition> definitions, const std::stop_to
 /// Every tile of the graph: one for each node that is not a leaf (movement ops too: as kernels, where they cannot be
 /// views), a match of each definition wherever a spelling of it is found, and groups of connected elementwise ops.
 /// Ordered by their last output, larger tiles first. The graph should have been simplified; definitions are brought
-/// into the same form here.
+/// into the same form here. Where a value has several spellings, definitions are looked for once in each reading of the
+/// graph that follows one number of them everywhere; tiles that differ only in which spelling they provide are one.
+std::vector<Tile> propose(const ir::GraphData& graph, const expand::Classes& classes, const Patterns& patterns,
+                          const Options& options = {});
+/// The same where each value has one spelling.
 std::vector<Tile> propose(const ir::GraphData& graph, const Patterns& patterns, const Options& options = {});
 std::vector<Tile> propose(const ir::GraphData& graph, std::span<const Definition> definitions,
                           const Options& options = {});

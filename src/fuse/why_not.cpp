@@ -49,7 +49,8 @@ std::string why_not(const ir::GraphData& graph, NodeId node, std::span<const Def
     if (patterns.empty()) return fmt::format("{} is not looked for: it has no pattern", name);
     if (ir::is_given(graph.node(node))) return "the value is given, nothing computes it";
 
-    Matcher matcher(graph, patterns);
+    const Classes classes(graph);
+    Matcher matcher(graph, classes, patterns);
     matcher.note_misses();
     std::vector<Tile> tiles;
     matcher.match_at(node, tiles);

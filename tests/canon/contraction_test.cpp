@@ -62,5 +62,61 @@ TEST(CanonContraction, OtherValuesHaveOtherForms) {
     for (const Pair& pair : pairs) EXPECT_FALSE(same_form(pair)) << pair.text;
 }
 
+// x is given, g and r are bound rows, w and b bound matrices.
+struct Bound {
+    explicit Bound(int columns = 5, Shape rows = {2, 3})
+        : x(graph.input("x", DType::f32, with(std::move(rows), 4))),
+          g(graph.weight("g", DType::f32, {4})),
+          r(graph.weight("r", DType::f32, {4})),
+          w(graph.weight("w", DType::f32, {4, columns})),
+          turned(graph.weight("turned", DType::f32, {columns, 4})) {}
+    static Shape with(Shape rows, int width) {
+        rows.emplace_back(width);
+        return rows;
+    }
+    Graph graph{"g"};
+    Tensor x, g, r, w, turned;
+};
+
+TEST(CanonContraction, WhatIsBoundStandsAtTheBoundSide) {
+    for (const int columns : {1, 5})
+        for (const Shape& rows : {Shape{}, Shape{1}, Shape{3}, Shape{2, 3}}) {
+            const Bound b(columns, rows);
+            const Tensor column = unsqueeze(b.g, -1), row = reshape(b.r, {1, 4});
+            const auto product = [&](T weight) {
+                return reshape(matmul(reshape(b.x, {-1, 4}), weight), {-1, columns});
+            };
+            const Tensor flat = reshape(b.x, {-1, 4});
+            EXPECT_TRUE(same_form(matmul(flat * b.g, b.w), product(column * b.w)));
+            EXPECT_TRUE(same_form(matmul(flat / b.g, b.w), product(b.w / column)));
+            EXPECT_TRUE(same_form(matmul(flat + b.r, b.w), product(b.w) + matmul(row, b.w)));
+            EXPECT_TRUE(same_form(matmul(flat * b.g + b.r, b.w), product(column * b.w) + matmul(row, b.w)));
+            const Tensor matrix = transpose(b.turned, {1, 0});
+            const Tensor folded = transpose(b.turned * b.g, {1, 0});
+            EXPECT_TRUE(columns == 1 || same_form(matmul(flat * b.g, matrix), product(folded)));
+            EXPECT_FALSE(same_form(matmul(flat * b.g, b.w), product(unsqueeze(b.r, -1) * b.w)));
+            EXPECT_FALSE(same_form(matmul(flat + b.r, b.w), product(b.w) + matmul(row * 2, b.w)));
+        }
+}
+
+TEST(CanonContraction, WhatIsGivenStays) {
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {3, 4}), r = g.input("r", DType::f32, {4});
+    const Tensor w = g.weight("w", DType::f32, {4, 5}), given = g.input("given", DType::f32, {4, 5});
+    EXPECT_FALSE(same_form(matmul(x + r, w), matmul(x, w) + matmul(reshape(r, {1, 4}), w)));
+    EXPECT_FALSE(same_form(matmul(x * r, given), matmul(x, unsqueeze(r, -1) * given)));
+}
+
+TEST(CanonContraction, ABoundSumWithManyTermsStaysWhole) {
+    Graph g("g");
+    Tensor x = g.input("x", DType::f32, {3, 4});
+    const Tensor w = g.weight("w", DType::f32, {4, 4});
+    for (int i = 0; i < 3000; ++i) x = tanh(x) + g.weight("r" + std::to_string(i), DType::f32, {4});
+    Tensor y = x;
+    for (int i = 0; i < 3000; ++i) y = matmul(y, w) + g.weight("s" + std::to_string(i), DType::f32, {4});
+    const canon::Forms forms(*g.data());
+    EXPECT_LE(forms.canon().size(), 8 * g.size());
+}
+
 }  // namespace
 }  // namespace cairn::test

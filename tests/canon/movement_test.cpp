@@ -85,6 +85,28 @@ TEST(CanonMovement, AxesOfSizeOneAreLessThanAnOrder) {
     EXPECT_FALSE(same_form(transpose(x, {1, 0}), reshape(x, {4, n})));
 }
 
+TEST(CanonMovement, GoesPastWhatRepeats) {
+    const Pair pairs[] = {
+        {"joined rows beside a bias",
+         [](T x, T y, T r) {
+             return reshape(tanh(x * r + y), {-1, 4});
+         },
+         [](T x, T y, T r) {
+             return tanh(reshape(x, {-1, 4}) * r + reshape(y, {-1, 4}));
+         }},
+        {"torn columns beside a column",
+         [](T x, T y, T) {
+             return reshape(x * max_reduce(y, {-1}, true), {-1, 4});
+         },
+         [](T x, T y, T) {
+             return reshape(x, {-1, 4}) * reshape(max_reduce(y, {-1}, true), {-1, 1});
+         }},
+        {"a row turned to a column", [](T x, T, T r) { return swap_axes(x * r, -1, -2); },
+         [](T x, T, T r) { return swap_axes(x, -1, -2) * unsqueeze(r, -1); }},
+    };
+    for (const Pair& pair : pairs) EXPECT_TRUE(same_form(pair)) << pair.text;
+}
+
 TEST(CanonMovement, StopsWherePartsAreRepeated) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {3, 4}), r = g.input("r", DType::f32, {4});

@@ -25,7 +25,8 @@ TEST(Ancestors, AreToldExactlyInSmallGraphs) {
         const Graph built = test::random_graph(seed);
         const ir::GraphData& graph = *built.data();
         ASSERT_LT(graph.nodes().size(), 256u);
-        Ancestors ancestors(graph, {});
+        const expand::Classes classes(graph);
+        Ancestors ancestors(graph, classes, {});
         for (ir::NodeId node = 0; node < graph.nodes().size(); ++node)
             for (ir::NodeId other = 0; other < graph.nodes().size(); ++other) {
                 const bool expected = other <= node && rests_on(graph, node, other);
@@ -42,7 +43,8 @@ TEST(Ancestors, BehindManyOthersMayBeThere) {
     Tensor x = graph.input("x", DType::f32, {2});
     std::vector<ir::NodeId> chain{x.id()};
     for (int i = 0; i < 300; ++i) chain.push_back((x = tanh(x)).id());
-    Ancestors ancestors(*graph.data(), {});
+    const expand::Classes classes(*graph.data());
+    Ancestors ancestors(*graph.data(), classes, {});
     EXPECT_FALSE(ancestors.may_rest_on(chain[255], other.id())) << "256 values above it";
     EXPECT_TRUE(ancestors.may_rest_on(chain[256], other.id())) << "257 are too many to look at";
     EXPECT_TRUE(ancestors.may_rest_on(chain[300], chain[0]));
@@ -55,7 +57,8 @@ TEST(Ancestors, StopWhenAsked) {
     const Tensor y = tanh(x);
     std::stop_source source;
     source.request_stop();
-    Ancestors ancestors(*graph.data(), source.get_token());
+    const expand::Classes classes(*graph.data());
+    Ancestors ancestors(*graph.data(), classes, source.get_token());
     EXPECT_THROW(ancestors.may_rest_on(y.id(), x.id()), Cancelled);
 }
 

@@ -156,7 +156,7 @@ TEST(HandSpellings, AttentionMasks) {
     });
     expect_refused("attention", "softcap tanh(s/30)*30 (gemma2)", "no operands",
                    [&](Graph& g) { return matmul(sm(tanh(S(g) / 30) * 30), V(g)); });
-    expect_refused("attention", "attention sink / extra logit", "no operands", [&](Graph& g) {
+    expect_refused("attention", "attention sink / extra logit", "is not computed here", [&](Graph& g) {
         auto s = S(g);
         auto m = max(max_reduce(s, {-1}, true), 0);
         auto e = exp(s - m);

@@ -1,0 +1,24 @@
+#include "canon/laws.hpp"
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace cairn::inline v0::canon {
+namespace {
+
+constexpr std::array<std::pair<Law, std::string_view>, 2> names{{
+    {Law::distributed, "distributed"},
+    {Law::masked, "masked"},
+}};
+
+}  // namespace
+
+std::string to_string(Laws laws) {
+    std::string text;
+    for (const auto& [law, name] : names)
+        if (laws.has(law)) text += (text.empty() ? "" : " ") + std::string(name);
+    return text.empty() ? "exact" : text;
+}
+
+}  // namespace cairn::inline v0::canon

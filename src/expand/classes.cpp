@@ -1,0 +1,102 @@
+#include "expand/classes.hpp"
+
+#include "canon/forms.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace cairn::inline v0::expand {
+namespace {
+
+using ir::NodeId;
+
+std::string fault_in_order(const ir::GraphData& graph, const Classes& classes) {
+    for (NodeId id = 0; id < graph.nodes().size(); ++id)
+        for (const NodeId operand : graph.node(id).operands)
+            for (const NodeId spelling : classes.spellings(classes.value_of(operand)))
+                if (spelling >= id)
+                    return fmt::format("%{} reads %{}, of which %{} is a spelling that comes later", id, operand,
+                                       spelling);
+    return {};
+}
+
+std::string fault_in_types(const ir::GraphData& graph, const Classes& classes) {
+    for (NodeId id = 0; id < graph.nodes().size(); ++id) {
+        const NodeId value = classes.value_of(id);
+        const ir::Node &spelling = graph.node(id), &first = graph.node(value);
+        const auto all = classes.spellings(value);
+        if (std::find(all.begin(), all.end(), id) == all.end())
+            return fmt::format("%{} is not among the spellings of %{}", id, value);
+        if (spelling.dtype != first.dtype || spelling.shape != first.shape)
+            return fmt::format("%{} is {}, and %{} is {}", id, cairn::to_string(spelling.dtype, spelling.shape), value,
+                               cairn::to_string(first.dtype, first.shape));
+    }
+    return {};
+}
+
+// Spellings are compared in a normal form that uses no other law than they name.
+std::string fault_in_values(const ir::GraphData& graph, const Classes& classes) {
+    std::map<std::string, canon::Forms> forms;
+    for (NodeId id = 0; id < graph.nodes().size(); ++id) {
+        const NodeId value = classes.value_of(id);
+        if (id == value) continue;
+        const Laws laws = classes.laws_of(id);
+        const auto known = forms.find(to_string(laws));
+        const canon::Forms& under =
+            known != forms.end() ? known->second : forms.try_emplace(to_string(laws), graph, laws).first->second;
+        if (!under.canon().same(under[id], under[value]))
+            return fmt::format("%{} is not %{} by its normal form ({})", id, value, to_string(laws));
+    }
+    return {};
+}
+
+}  // namespace
+
+Classes::Classes(const ir::GraphData& graph) : value_of_(graph.nodes().size()) {
+    std::iota(value_of_.begin(), value_of_.end(), NodeId{0});
+    alone_ = value_of_;
+}
+
+std::span<const NodeId> Classes::spellings(NodeId value) const {
+    const auto it = others_.find(value);
+    if (it == others_.end()) return {&alone_[value], 1};
+    return it->second;
+}
+
+Laws Classes::laws_of(NodeId node) const {
+    const auto it = laws_.find(node);
+    return it == laws_.end() ? Laws() : it->second;
+}
+
+void Classes::join(NodeId value, NodeId spelling, Laws laws) {
+    std::vector<NodeId>& all = others_[value];
+    if (all.empty()) all.push_back(value);
+    all.push_back(spelling);
+    value_of_[spelling] = value;
+    laws_[spelling] = laws;
+    most_ = std::max(most_, all.size());
+}
+
+std::string verify(const ir::GraphData& graph, const Classes& classes) {
+    for (const auto& check : {fault_in_types, fault_in_order, fault_in_values})
+        if (std::string fault = check(graph, classes); !fault.empty()) return fault;
+    return {};
+}
+
+std::string to_string(const ir::GraphData& graph, const Classes& classes) {
+    std::string text;
+    for (NodeId id = 0; id < graph.nodes().size(); ++id) {
+        const auto all = classes.spellings(id);
+        if (classes.value_of(id) != id || all.size() == 1) continue;
+        text += fmt::format("%{} =", id);
+        for (const NodeId other : all.subspan(1))
+            text += fmt::format("{} %{} {}", other == all[1] ? "" : ",", other, to_string(classes.laws_of(other)));
+        text += "\n";
+    }
+    return text;
+}
+
+}  // namespace cairn::inline v0::expand

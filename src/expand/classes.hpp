@@ -1,0 +1,55 @@
+#pragma once
+
+#include "canon/laws.hpp"
+#include "ir/graph_data.hpp"
+
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace cairn::inline v0::expand {
+
+using canon::Law, canon::Laws;
+
+/// Which nodes of a graph are spellings of one value. The first spelling, the program's own, stands for the class.
+///
+///     %5 = matmul %0, %3                          value_of(%5) = value_of(%6) = %5
+///     %6 = slice %4 (=matmul %0, concat %1, %3)   spellings(%5) = {%5, %6}    laws_of(%6) = exact
+///
+/// In an expanded graph every spelling of a value comes before every user of any of them, so that whichever are chosen,
+/// nothing is computed from itself.
+class Classes {
+public:
+    Classes() = default;
+    /// Each value of the graph alone.
+    explicit Classes(const ir::GraphData& graph);
+
+    ir::NodeId value_of(ir::NodeId node) const { return value_of_[node]; }
+    /// All of a value, the first in front; of a value without others itself alone.
+    std::span<const ir::NodeId> spellings(ir::NodeId value) const;
+    /// What a spelling rests on beside the first; nothing for that itself.
+    Laws laws_of(ir::NodeId node) const;
+    /// True where no value has another spelling.
+    bool are_single() const noexcept { return others_.empty(); }
+    /// How many spellings the value with the most has.
+    std::size_t most() const noexcept { return most_; }
+
+    /// Adds a spelling that stood alone to a value.
+    void join(ir::NodeId value, ir::NodeId spelling, Laws laws);
+
+private:
+    std::vector<ir::NodeId> value_of_, alone_;
+    std::unordered_map<ir::NodeId, std::vector<ir::NodeId>> others_;  // of values with several spellings: all of them
+    std::unordered_map<ir::NodeId, Laws> laws_;
+    std::size_t most_ = 1;
+};
+
+/// The first thing wrong with classes, in words; empty when all is well: each spelling has the dtype and shape of its
+/// value, comes before every user of any spelling, and has the value's normal form under the laws it names.
+std::string verify(const ir::GraphData& graph, const Classes& classes);
+
+/// `%5 = %6 exact, %9 distributed`: a line for each value with several spellings, for dumps and tests.
+std::string to_string(const ir::GraphData& graph, const Classes& classes);
+
+}  // namespace cairn::inline v0::expand

@@ -1,0 +1,41 @@
+#include "expand/expand.hpp"
+
+#include "expand/row.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace cairn::inline v0::expand {
+namespace {
+
+using ir::NodeId;
+using ir::Op;
+
+// clang-format off
+constexpr std::array rows = {
+    Row{"norm_weight", "(n g + r) w = n (g w) + r w, for bound rows g and r", {Law::distributed}, Op::matmul, norm_weight},
+    Row{"scale_weight", "(x w + b) c = x (w c) + b c, for a bound scalar or row c", {Law::distributed}, Op::mul, scale_weight},
+    Row{"scale_weight", "(x w + b) c = x (w c) + b c, for a bound scalar or row c", {Law::distributed}, Op::div, scale_weight},
+    Row{"merge_products", "x w1 = slice(x concat(w1, w2)), and so with a bias behind each", {}, Op::matmul, merge_products},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const Row> all_rows() { return rows; }
+
+Expansion expand(const ir::GraphData& graph, const Options& options) {
+    Expander expander(graph, options.stop);
+    for (const Row& row : all_rows()) {
+        if (std::find(options.disabled.begin(), options.disabled.end(), row.name) != options.disabled.end()) continue;
+        const NodeId count = expander.size();
+        for (NodeId id = 0; id < count; ++id) {
+            expander.go_on();
+            if (expander.node(id).op == row.root) row.apply(expander, id, row.laws);
+        }
+    }
+    move_spellings(expander);
+    return expander.finish();
+}
+
+}  // namespace cairn::inline v0::expand

@@ -1,0 +1,92 @@
+#include "expand/products.hpp"
+#include "expand/row.hpp"
+#include "expand/weights.hpp"
+
+#include <algorithm>
+
+namespace cairn::inline v0::expand {
+namespace {
+
+using ir::NodeId;
+using ir::Op;
+using Products = std::vector<Product>;
+
+// More are left apart: a slice looks for its part among all.
+constexpr std::size_t most_merged = 64;
+
+Products products_of_left(const Expander& e, NodeId x) {
+    Products found;
+    for (const NodeId user : e.users(x))
+        if (auto product = product_of(e, user); product && product->x == x) found.push_back(*product);
+    return found;
+}
+
+// Without products whose value is nothing but a step to that of another one: x w where there is x (w c) for (x w) c.
+Products without_steps(const Expander& e, const Products& products) {
+    Products rest;
+    for (const Product& product : products) {
+        const auto user = e.only_user(product.value);
+        const auto is_next = [&](const Product& other) { return user && other.value == *user; };
+        if (std::none_of(products.begin(), products.end(), is_next)) rest.push_back(product);
+    }
+    return rest;
+}
+
+std::optional<NodeId> merged_bias(Expander& e, const Products& products) {
+    std::vector<NodeId> rows;
+    for (const Product& product : products) {
+        const auto row = as_row(e, *product.bias);
+        if (!row) return std::nullopt;
+        rows.push_back(*row);
+    }
+    return e.make(Op::concat, rows, {{"axis", std::vector<Dim>{-1}}}, products[0].matmul);
+}
+
+void merge(Expander& e, const Products& products, Laws laws) {
+    if (products.size() < 2 || products.size() > most_merged) return;
+    const bool biased =
+        std::all_of(products.begin(), products.end(), [](const Product& product) { return product.bias.has_value(); });
+    const auto value_in = [&](const Product& product) { return biased ? product.value : e.value_of(product.matmul); };
+    std::vector<NodeId> matrices;
+    for (const Product& product : products) {
+        if (!e.is_original(value_in(product))) return;
+        matrices.push_back(product.w);
+    }
+    const auto w = columns_beside(e, matrices);
+    const auto bias = biased ? merged_bias(e, products) : std::nullopt;
+    if (!w || (biased && !bias)) return;
+    const auto whole = make_product(e, products[0].x, *w, bias, value_in(products[0]));
+    if (!whole) return;
+    Dim begin = 0;
+    for (const Product& product : products) {
+        const Dim end = begin + e.node(product.w).shape.back();
+        const Attributes cut{{"axis", std::vector<Dim>{-1}},
+                             {"start", std::vector<Dim>{begin}},
+                             {"stop", std::vector<Dim>{end}},
+                             {"step", std::vector<Dim>{1}}};
+        if (const auto part = e.make(Op::slice, {*whole}, cut, value_in(product)))
+            e.join(value_in(product), *part, laws | product.laws);
+        begin = end;
+    }
+}
+
+}  // namespace
+
+// Products that share their left side are parts of one (queries, keys and values; gate and up):
+//
+//     %4 = matmul %x, %w1        %6 = matmul %x, (concat %w1, %w2)     %7 = slice %6 = %4
+//     %5 = matmul %x, %w2   ->                                         %8 = slice %6 = %5
+//
+// With a bias behind each of them, and nothing else that reads them, the biases are merged too and the sums are what is
+// spelled. Once for the products as the program has them, once as other rows have spelled them.
+void merge_products(Expander& e, NodeId id, Laws laws) {
+    const NodeId x = e.node(id).operands[0];
+    const Products all = products_of_left(e, x);
+    if (all.size() < 2 || all.front().matmul != id) return;
+    Products own;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(own), [](const Product& p) { return p.is_original; });
+    merge(e, own, laws);
+    if (own.size() < all.size()) merge(e, without_steps(e, all), laws);
+}
+
+}  // namespace cairn::inline v0::expand

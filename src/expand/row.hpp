@@ -1,0 +1,36 @@
+#pragma once
+
+#include "expand/expander.hpp"
+
+#include <span>
+#include <string_view>
+
+/// Ways to spell a value that pay only sometimes. What is never worse is no row but a rule of simplify.
+namespace cairn::inline v0::expand {
+
+/// One way.
+///
+///     {"scale_weight", "(x w) c = x (w c)", {Law::distributed}, Op::mul, scale_weight}
+struct Row {
+    std::string_view name;  ///< to switch it off, and in dumps
+    std::string_view law;   ///< value = other spelling, for readers
+    Laws laws;              ///< what the equality rests on
+    ir::Op root;            ///< the op of the nodes it looks at
+    /// Makes spellings around node `id` and joins them to values; the normal form must prove each (verify does). What
+    /// it makes is bound, or made of values that the value is made of.
+    void (*apply)(Expander& expander, ir::NodeId id, Laws laws);
+};
+
+/// The rows in the order in which they go over the whole graph: later ones see what earlier ones made.
+std::span<const Row> all_rows();
+
+// norm_weight.cpp
+void norm_weight(Expander& expander, ir::NodeId product, Laws laws);
+// scale_weight.cpp
+void scale_weight(Expander& expander, ir::NodeId scaled, Laws laws);
+// merge_products.cpp
+void merge_products(Expander& expander, ir::NodeId product, Laws laws);
+// move_spellings.cpp
+void move_spellings(Expander& expander);
+
+}  // namespace cairn::inline v0::expand

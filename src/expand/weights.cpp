@@ -1,0 +1,84 @@
+#include "expand/weights.hpp"
+
+#include <algorithm>
+
+namespace cairn::inline v0::expand {
+
+using ir::Node;
+using ir::NodeId;
+using ir::Op;
+
+namespace {
+
+using Made = std::optional<NodeId>;
+
+Attributes list(std::string_view name, std::vector<Dim> values) { return {{std::string(name), std::move(values)}}; }
+
+Made reshaped(Expander& e, NodeId x, const Shape& shape) {
+    return e.node(x).shape == shape ? Made(x) : e.make(Op::reshape, {x}, list("shape", shape), x);
+}
+
+Made turned(Expander& e, NodeId matrix) {
+    return e.make(Op::transpose, {matrix}, list("permutation", {-1, -2}), matrix);
+}
+
+bool is_only_last(const Shape& shape) {
+    return std::all_of(shape.begin(), shape.end() - 1, [](const Dim& size) { return size == Dim(1); });
+}
+
+// `c` as it stands beside a matrix: along its rows, or as a column.
+Made beside(Expander& e, NodeId c, bool as_column) {
+    if (is_bound_scalar(e, c)) return reshaped(e, c, {});
+    const Dim size = e.node(c).shape.back();
+    return reshaped(e, c, as_column ? Shape{size, 1} : Shape{size});
+}
+
+Made scaled(Expander& e, Op op, NodeId w, NodeId c, bool columns) {
+    const auto stored = stored_matrix(e, w);
+    const Made factor = beside(e, c, columns == stored.has_value());
+    if (!factor) return std::nullopt;
+    if (!stored) return e.make(op, {w, *factor}, {}, w);
+    const Made matrix = e.make(op, {*stored, *factor}, {}, w);
+    return matrix ? turned(e, *matrix) : std::nullopt;
+}
+
+}  // namespace
+
+bool is_bound_row(const Expander& e, NodeId id, const Dim& width) {
+    const Shape& shape = e.node(id).shape;
+    return e.is_bound(id) && !shape.empty() && is_only_last(shape) && shape.back() == width;
+}
+
+bool is_bound_scalar(const Expander& e, NodeId id) {
+    const Shape& shape = e.node(id).shape;
+    return e.is_bound(id) && std::all_of(shape.begin(), shape.end(), [](const Dim& size) { return size == Dim(1); });
+}
+
+Made stored_matrix(const Expander& e, NodeId matrix) {
+    const Node& node = e.node(matrix);
+    if (node.op != Op::transpose || node.shape.size() != 2) return std::nullopt;
+    return node.operands[0];
+}
+
+Made scaled_columns(Expander& e, Op op, NodeId w, NodeId c) { return scaled(e, op, w, c, true); }
+
+Made scaled_rows(Expander& e, Op op, NodeId w, NodeId c) { return scaled(e, op, w, c, false); }
+
+Made columns_beside(Expander& e, const std::vector<NodeId>& matrices) {
+    std::vector<NodeId> stored;
+    for (const NodeId matrix : matrices)
+        if (const auto dense = stored_matrix(e, matrix)) stored.push_back(*dense);
+    if (stored.size() != matrices.size()) return e.make(Op::concat, matrices, list("axis", {-1}), matrices[0]);
+    const Made whole = e.make(Op::concat, stored, list("axis", {-2}), matrices[0]);
+    return whole ? turned(e, *whole) : std::nullopt;
+}
+
+Made as_row(Expander& e, NodeId row) { return reshaped(e, row, {e.node(row).shape.back()}); }
+
+Made row_times(Expander& e, NodeId row, NodeId w) {
+    const Made matrix = reshaped(e, row, {1, e.node(row).shape.back()});
+    const Made product = matrix ? e.make(Op::matmul, {*matrix, w}, {}, w) : std::nullopt;
+    return product ? as_row(e, *product) : std::nullopt;
+}
+
+}  // namespace cairn::inline v0::expand

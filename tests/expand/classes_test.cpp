@@ -1,0 +1,68 @@
+#include "expand/classes.hpp"
+
+#include "cairn/ops.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cairn::test {
+namespace {
+
+using expand::Classes, expand::Law, expand::Laws;
+
+// (x w) c, x (w c) and what reads the first.
+struct Scaled {
+    Graph graph{"g"};
+    Tensor x = graph.input("x", DType::f32, {3, 4}), w = graph.weight("w", DType::f32, {4, 5}), weight = w * 2,
+           product = matmul(x, w), value = product * 2, other = matmul(x, weight), read = tanh(value);
+};
+
+TEST(Classes, EachValueAlone) {
+    const Scaled g;
+    const Classes classes(*g.graph.data());
+    EXPECT_TRUE(classes.are_single());
+    EXPECT_EQ(classes.most(), 1u);
+    for (ir::NodeId id = 0; id < g.graph.size(); ++id) {
+        EXPECT_EQ(classes.value_of(id), id);
+        ASSERT_EQ(classes.spellings(id).size(), 1u);
+        EXPECT_EQ(classes.spellings(id)[0], id);
+    }
+    EXPECT_EQ(verify(*g.graph.data(), classes), "");
+    EXPECT_EQ(to_string(*g.graph.data(), classes), "");
+}
+
+TEST(Classes, SpellingsAndTheirLaws) {
+    const Scaled g;
+    Classes classes(*g.graph.data());
+    classes.join(g.value.id(), g.other.id(), {Law::distributed});
+    EXPECT_EQ(classes.value_of(g.other.id()), g.value.id());
+    EXPECT_EQ(classes.spellings(g.value.id()).size(), 2u);
+    EXPECT_EQ(classes.laws_of(g.other.id()), Laws{Law::distributed});
+    EXPECT_TRUE(classes.laws_of(g.value.id()).empty());
+    EXPECT_EQ(verify(*g.graph.data(), classes), "");
+    EXPECT_EQ(to_string(*g.graph.data(), classes), "%5 = %6 distributed\n");
+}
+
+TEST(Classes, VerifyNamesTheFault) {
+    const Scaled g;
+    const auto fault = [&](const Tensor& value, const Tensor& spelling, Laws laws) {
+        Classes classes(*g.graph.data());
+        classes.join(value.id(), spelling.id(), laws);
+        return verify(*g.graph.data(), classes);
+    };
+    EXPECT_EQ(fault(g.value, g.other, {}), "%6 is not %5 by its normal form (exact)");
+    EXPECT_EQ(fault(g.product, g.other, {Law::distributed}), "%5 reads %4, of which %6 is a spelling that comes later");
+    EXPECT_EQ(fault(g.value, g.read, {}), "%7 reads %5, of which %7 is a spelling that comes later");
+    EXPECT_EQ(fault(g.value, g.w, {}), "%1 is f32[4,5], and %5 is f32[3,5]");
+}
+
+TEST(Laws, AreSets) {
+    EXPECT_EQ(to_string(Laws()), "exact");
+    EXPECT_EQ(to_string(Laws::all()), "distributed masked");
+    EXPECT_TRUE(Laws().holds_under({}));
+    EXPECT_TRUE(Laws{Law::masked}.holds_under(Laws::all()));
+    EXPECT_FALSE(Laws{Law::masked}.holds_under({Law::distributed}));
+    EXPECT_EQ(Laws{Law::masked} | Laws{Law::distributed}, Laws::all());
+}
+
+}  // namespace
+}  // namespace cairn::test

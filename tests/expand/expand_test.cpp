@@ -1,0 +1,91 @@
+#include "expand/expand.hpp"
+
+#include "cairn/composites.hpp"
+#include "cairn/ops.hpp"
+#include "expand/row.hpp"
+#include "random_model.hpp"
+#include "row_cases.hpp"
+#include "simplify/simplify.hpp"
+#include "tests/ir/random_graph.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cairn::test {
+namespace {
+
+TEST(Expand, RandomModels) {
+    std::size_t spellings = 0;
+    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+        const Graph graph = random_model(seed);
+        for (const auto& each : {graph.data(), simplify::simplify(*graph.data()).graph}) {
+            const expand::Expansion expansion = checked_expansion(Graph(each));
+            for (ir::NodeId id = 0; id < expansion.graph->nodes().size(); ++id)
+                if (expansion.classes.value_of(id) != id) ++spellings;
+        }
+        if (HasFailure()) FAIL() << "seed " << seed << "\n" << to_string(graph);
+    }
+    EXPECT_GT(spellings, 3000u);
+}
+
+TEST(Expand, RandomGraphs) {
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        checked_expansion(Graph(simplify::simplify(*random_graph(seed).data()).graph));
+        if (HasFailure()) FAIL() << "seed " << seed;
+    }
+}
+
+TEST(Expand, WithoutRowsTheGraphStays) {
+    const Graph graph = random_model(3);
+    expand::Options options;
+    for (const expand::Row& row : expand::all_rows()) options.disabled.emplace_back(row.name);
+    const expand::Expansion expansion = expand::expand(*graph.data(), options);
+    EXPECT_EQ(to_string(Graph(expansion.graph)), to_string(graph));
+    EXPECT_TRUE(expansion.classes.are_single());
+}
+
+TEST(Expand, RowsSayTheirLaws) {
+    for (const expand::Row& row : expand::all_rows()) {
+        EXPECT_FALSE(row.name.empty());
+        EXPECT_NE(row.law.find('='), std::string_view::npos) << row.name;
+    }
+}
+
+// Each block: a norm, queries, keys and values, a gate and what it opens.
+Graph layers(int count) {
+    Graph g("g");
+    Tensor x = g.input("x", DType::f32, {g.symbol("N", 1, 8), 4});
+    for (int i = 0; i < count; ++i) {
+        const auto weight = [&](const char* name, Shape shape) {
+            return g.weight(name + std::to_string(i), DType::f32, std::move(shape));
+        };
+        const Tensor n = layer_norm(x, weight("gamma", {4}), weight("beta", {4}), 1e-5);
+        const auto part = [&](const char* name) { return matmul(n, weight(name, {4, 4})); };
+        x = x + tanh(part("q") * 0.5 + part("k")) * part("v");
+    }
+    g.output("y", x);
+    return g;
+}
+
+TEST(Expand, GrowsWithTheGraph) {
+    const auto size = [](int count) { return expand::expand(*layers(count).data()).graph->nodes().size(); };
+    EXPECT_LE(size(200), 10 * size(20) + 20);
+}
+
+TEST(Expand, NamesStatesAndLinesStay) {
+    Graph g("model");
+    const Tensor x = g.input("x", DType::f32, {2, 4});
+    State state = g.state("s", DType::f32, {2, 5}, std::vector<float>(10));
+    const Tensor y = matmul(x, g.weight("w", DType::f32, {4, 5})) * 0.5;
+    g.output("z", state.write(y, 0));
+    const expand::Expansion expansion = checked_expansion(g);
+    EXPECT_EQ(expansion.graph->name(), "model");
+    ASSERT_EQ(expansion.graph->states().size(), 1u);
+    const ir::NodeId latest = expansion.graph->states()[0].latest;
+    EXPECT_EQ(expansion.graph->outputs()[0].node, latest);
+    const auto all = expansion.classes.spellings(expansion.graph->node(latest).operands[1]);
+    ASSERT_EQ(all.size(), 2u);
+    EXPECT_EQ(expansion.graph->node(all[0]).where.line(), expansion.graph->node(all[1]).where.line());
+}
+
+}  // namespace
+}  // namespace cairn::test

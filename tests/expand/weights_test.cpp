@@ -1,0 +1,65 @@
+#include "expand/weights.hpp"
+
+#include "cairn/ops.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cairn::test {
+namespace {
+
+using expand::Expander;
+using ir::Op;
+
+struct Weights {
+    Graph graph{"g"};
+    Tensor x = graph.input("x", DType::f32, {4}), row = graph.weight("row", DType::f32, {1, 4}),
+           column = graph.weight("column", DType::f32, {4, 1}), one = graph.weight("one", DType::f32, {1, 1}),
+           tall = graph.weight("tall", DType::f32, {6}), stored = graph.weight("stored", DType::f32, {4, 6}),
+           w = graph.weight("w", DType::f32, {6, 4}), turned = transpose(stored, {1, 0});
+};
+
+TEST(ExpandWeights, TellsRowsAndScalars) {
+    const Weights g;
+    const Expander e(*g.graph.data(), {});
+    EXPECT_TRUE(is_bound_row(e, g.row.id(), 4));
+    EXPECT_FALSE(is_bound_row(e, g.row.id(), 5));
+    EXPECT_FALSE(is_bound_row(e, g.x.id(), 4)) << "given";
+    EXPECT_FALSE(is_bound_row(e, g.column.id(), 1));
+    EXPECT_TRUE(is_bound_scalar(e, g.one.id()));
+    EXPECT_FALSE(is_bound_scalar(e, g.row.id()));
+    EXPECT_EQ(stored_matrix(e, g.turned.id()), g.stored.id());
+    EXPECT_FALSE(stored_matrix(e, g.w.id()));
+}
+
+TEST(ExpandWeights, TurnedViewsStayViews) {
+    const Weights g;
+    Expander e(*g.graph.data(), {});
+    const auto check = [&](std::optional<ir::NodeId> dense, std::optional<ir::NodeId> turned) {
+        ASSERT_TRUE(dense && turned);
+        EXPECT_EQ(e.node(*dense).op, Op::mul);
+        EXPECT_EQ(e.node(*turned).op, Op::transpose);
+        EXPECT_EQ(e.node(e.node(*turned).operands[0]).op, Op::mul);
+        EXPECT_EQ(e.node(*turned).shape, g.turned.shape());
+    };
+    for (const Tensor& factor : {g.one, g.row})
+        check(scaled_columns(e, Op::mul, g.w.id(), factor.id()),
+              scaled_columns(e, Op::mul, g.turned.id(), factor.id()));
+    for (const Tensor& factor : {g.one, g.tall})
+        check(scaled_rows(e, Op::mul, g.w.id(), factor.id()), scaled_rows(e, Op::mul, g.turned.id(), factor.id()));
+}
+
+TEST(ExpandWeights, StandBesideEachOther) {
+    const Weights g;
+    Expander e(*g.graph.data(), {});
+    const auto mixed = columns_beside(e, {g.w.id(), g.turned.id()}),
+               turned = columns_beside(e, {g.turned.id(), g.turned.id()});
+    ASSERT_TRUE(mixed && turned);
+    EXPECT_EQ(e.node(*mixed).op, Op::concat);
+    EXPECT_EQ(e.node(*turned).op, Op::transpose);
+    for (const ir::NodeId whole : {*mixed, *turned}) EXPECT_EQ(e.node(whole).shape, (Shape{6, 8}));
+    EXPECT_EQ(e.node(*row_times(e, g.tall.id(), g.w.id())).shape, (Shape{4}));
+    EXPECT_EQ(as_row(e, g.tall.id()), g.tall.id());
+}
+
+}  // namespace
+}  // namespace cairn::test

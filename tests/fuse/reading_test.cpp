@@ -1,0 +1,142 @@
+#include "fuse/reading.hpp"
+
+#include "cairn/composites.hpp"
+#include "expand/expand.hpp"
+#include "simplify/simplify.hpp"
+#include "tests/expand/random_model.hpp"
+#include "tests/fuse/tile_check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+namespace cairn::test {
+namespace {
+
+using expand::Classes;
+using ir::NodeId;
+
+struct Expanded {
+    explicit Expanded(const Graph& graph) : Expanded(expand::expand(*simplify::simplify(*graph.data()).graph)) {}
+    explicit Expanded(expand::Expansion expansion)
+        : classes(std::move(expansion.classes)),
+          proposed{expansion.graph, fuse::propose(*expansion.graph, classes, fuse::patterns_of(definitions()))} {}
+
+    const ir::GraphData& graph() const { return *proposed.graph; }
+    // What matches of a definition read, `x, w*`: leaves by name, computed values by the name of a weight they need.
+    std::vector<std::string> matches(std::string_view definition) const {
+        std::vector<std::string> found;
+        for (const fuse::Tile& tile : proposed.tiles) {
+            if (tile.definition != definition) continue;
+            std::string text;
+            for (const NodeId input : tile.inputs) text += (text.empty() ? "" : ", ") + name_of(input);
+            found.push_back(text);
+        }
+        std::sort(found.begin(), found.end());
+        return found;
+    }
+    std::string name_of(NodeId id) const {
+        const ir::Node& node = graph().node(id);
+        return node.operands.empty() ? node.name : name_of(node.operands[0]) + "*";
+    }
+
+    Classes classes;
+    Proposed proposed;
+};
+
+// True where some spelling of a value, or of one it is made of, reads the other.
+bool rests_on(const Expanded& e, NodeId value, NodeId other) {
+    std::set<NodeId> open{value};
+    while (!open.empty()) {
+        const NodeId at = *open.rbegin();
+        open.erase(at);
+        if (at == other) return true;
+        for (const NodeId spelling : e.classes.spellings(at))
+            for (const NodeId operand : e.graph().node(spelling).operands) open.insert(e.classes.value_of(operand));
+    }
+    return false;
+}
+
+void expect_sound(const Expanded& e, std::uint64_t seed) {
+    EXPECT_EQ(fuse::verify(e.graph(), e.proposed.tiles, definitions()), "");
+    EXPECT_EQ(tiles_fault(e.proposed, seed, 1e-4), "");
+    std::set<std::string> known;
+    for (fuse::Tile tile : e.proposed.tiles) {
+        for (const NodeId input : tile.inputs) {
+            EXPECT_EQ(e.classes.value_of(input), input);
+            for (const NodeId output : tile.outputs)
+                EXPECT_FALSE(rests_on(e, input, e.classes.value_of(output))) << fuse::to_string({tile});
+        }
+        for (NodeId& output : tile.outputs) output = e.classes.value_of(output);
+        tile.interior.clear();
+        EXPECT_TRUE(known.insert(fuse::to_string({tile})).second) << fuse::to_string({tile});
+    }
+}
+
+TEST(Reading, FollowsOneNumberEverywhere) {
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {3}), a = x + x, b = x * 2, c = 2 * x, y = tanh(a), z = sin(x);
+    Classes classes(*g.data());
+    classes.join(a.id(), b.id(), {});
+    classes.join(a.id(), c.id(), {});
+    const NodeId wanted[] = {a.id(), b.id(), c.id(), c.id()};
+    for (std::size_t number = 0; number < 4; ++number) {
+        const fuse::Reading reading(*g.data(), classes, number);
+        EXPECT_EQ(reading.operands(y.id())[0], wanted[number]);
+        EXPECT_EQ(reading.operands(z.id())[0], x.id());
+        EXPECT_EQ(reading.choices(y.id()), 3u);
+        EXPECT_EQ(reading.choices(z.id()), 1u);
+    }
+}
+
+TEST(Reading, DefinitionsAreFoundOnEachSpelling) {
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {g.symbol("N", 1, 4), 4});
+    g.output("y", gelu((matmul(x, g.weight("w", DType::f32, {4, 5})) + g.weight("b", DType::f32, {5})) * 0.5));
+    const Expanded e(g);
+    expect_sound(e, 1);
+    EXPECT_EQ(e.matches("linear"), (std::vector<std::string>{"x, w*, b*", "x, w, b"}));
+    EXPECT_EQ(e.matches("linear_gelu"), (std::vector<std::string>{"x, w*, b*"}));
+}
+
+TEST(Reading, TheBlocksOfATransformer) {
+    Graph g("g");
+    const auto weight = [&](const std::string& name, Shape shape) {
+        return g.weight(name, DType::f32, std::move(shape));
+    };
+    const Dim batch = g.symbol("B", 1, 3), length = g.symbol("S", 1, 5);
+    const Tensor x = g.input("x", DType::f32, {batch, length, 8});
+    const Tensor n = layer_norm(x, weight("gamma", {8}), weight("beta", {8}), 1e-5);
+    const auto head = [&](const std::string& name) {
+        const Tensor y = linear(n, transpose(weight(name, {8, 8}), {1, 0}), weight(name + ".b", {8}));
+        return transpose(reshape(y, {batch, length, 2, 4}), {0, 2, 1, 3});
+    };
+    const Tensor seen = attention(head("q"), head("k"), head("v"));
+    const Tensor out = reshape(transpose(seen, {0, 2, 1, 3}), {batch, length, 8});
+    const Tensor h = rms_norm(x + linear(out, weight("o", {8, 8}), weight("o.b", {8})), weight("gain", {8}), 1e-5);
+    g.output("y", silu(matmul(h, weight("gate", {8, 12}))) * matmul(h, weight("up", {8, 12})));
+    const Expanded e(g);
+    expect_sound(e, 2);
+    EXPECT_EQ(e.matches("attention").size(), 1u);
+    EXPECT_EQ(e.matches("linear_swiglu"), (std::vector<std::string>{"gain*, gate, up", "x**, gate*, up*"}));
+    EXPECT_EQ(e.matches("linear").size(), 4u + 1 + 3 + 1) << "apart, merged, on the plain norm, merged there";
+}
+
+TEST(Reading, SingleSpellingsChangeNothing) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const auto graph = simplify::simplify(*random_model(seed).data()).graph;
+        EXPECT_EQ(fuse::to_string(fuse::propose(*graph, Classes(*graph), fuse::patterns_of(definitions()))),
+                  fuse::to_string(fuse::propose(*graph, definitions())));
+    }
+}
+
+TEST(Reading, RandomModels) {
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        expect_sound(Expanded(random_model(seed)), seed);
+        if (HasFailure()) FAIL() << "seed " << seed;
+    }
+}
+
+}  // namespace
+}  // namespace cairn::test
