@@ -1,5 +1,6 @@
 #include "cairn/compile.hpp"
 
+#include "expand/expand.hpp"
 #include "fuse/tiles.hpp"
 #include "ir/op_table.hpp"
 #include "ir/state_rules.hpp"
@@ -30,8 +31,8 @@ namespace {
 using runtime::BucketProgram;
 using runtime::Range;
 
-constexpr std::array<std::string_view, 8> stages{"simplify", "fuse",     "elementwise", "search",
-                                                 "pack",     "in_place", "reuse",       "specialize"};
+constexpr std::array<std::string_view, 9> stages{"simplify", "expand",   "fuse",  "elementwise", "search",
+                                                 "pack",     "in_place", "reuse", "specialize"};
 
 /// What surrounds every stage: cancelling, progress, dumps, checks. A stage itself only turns its input into its
 /// output.
@@ -49,7 +50,7 @@ public:
 
     void begin(std::string_view stage) {
         go_on();
-        if (options_.progress) options_.progress({stage, number_, 7, bucket_, 0});
+        if (options_.progress) options_.progress({stage, number_, 8, bucket_, 0});
         ++number_;
     }
 
@@ -232,8 +233,8 @@ private:
         double weight;
         Driver driver;
         std::shared_ptr<ir::GraphData> graph;
-        std::vector<fuse::Tile> tiles;
-        std::unique_ptr<select::Candidates> candidates;
+        std::vector<fuse::Tile> tiles = {};
+        std::unique_ptr<select::Candidates> candidates = nullptr;
     };
 
     /// Made once in a context.
@@ -262,14 +263,28 @@ private:
             driver.end(
                 "simplify", [&] { return ir::verify(*graph); }, [&] { return to_string(Graph(graph)); });
         }
+        expand::Classes classes(*graph);
+        if (driver.enabled("expand")) {
+            driver.begin("expand");
+            expand::Expansion expansion = expand::expand(*graph, {options_.stop, {}});
+            graph = std::move(expansion.graph);
+            classes = std::move(expansion.classes);
+            driver.end(
+                "expand",
+                [&] {
+                    const std::string fault = ir::verify(*graph);
+                    return fault.empty() ? expand::verify(*graph, classes) : fault;
+                },
+                [&] { return to_string(Graph(graph)) + expand::to_string(*graph, classes); });
+        }
         driver.begin("fuse");
         const fuse::Options fuse_options{driver.enabled("fuse"), driver.enabled("elementwise"), options_.stop};
-        bucket.tiles = fuse::propose(*graph, fuse_options.composites ? patterns() : nullptr, fuse_options);
+        bucket.tiles = fuse::propose(*graph, classes, fuse_options.composites ? patterns() : nullptr, fuse_options);
         driver.end(
             "fuse", [&] { return fuse::verify(*graph, bucket.tiles, context_.kernels().definitions); },
             [&] { return fuse::to_string(bucket.tiles); });
-        bucket.candidates = std::make_unique<select::Candidates>(*graph, context_.kernels(), context_.isa(), costs_,
-                                                                 driver.enabled("pack"), options_.stop);
+        bucket.candidates = std::make_unique<select::Candidates>(*graph, classes, context_.kernels(), context_.isa(),
+                                                                 costs_, driver.enabled("pack"), options_.stop);
         return bucket;
     }
 

@@ -31,9 +31,9 @@ struct CompileOptions {
     Mode mode = Mode::off;    ///< where times come from
     double tune_seconds = 5;  ///< wall clock, of Mode::normal
     std::vector<Split> splits = {};
-    /// Stages to leave out, by name: `simplify`, `fuse`, `elementwise` (grouping), `search` (each node on its own,
-    /// first kernel that accepts), `pack`, `in_place`, `reuse` (no two buffers share bytes), `specialize` (one program
-    /// for all sizes). Results stay the same within rounding.
+    /// Stages to leave out, by name: `simplify`, `expand` (other spellings of values), `fuse`, `elementwise`
+    /// (grouping), `search` (each node on its own, first kernel that accepts), `pack`, `in_place`, `reuse` (no two
+    /// buffers share bytes), `specialize` (one program for all sizes). Results stay the same within rounding.
     std::vector<std::string> disable = {};
     /// A folder that gets the text form after each stage that changed something.
     std::filesystem::path dump_stages = {};
@@ -44,7 +44,7 @@ struct CompileOptions {
     std::stop_token stop = {};  ///< throws Cancelled; measurements made so far are kept
 };
 
-/// Graph > simplify > fuse > select > emit > plan: everything is decided here, and run() only runs. Throws
+/// Graph > simplify > expand > fuse > select > emit > plan: everything is decided here, and run() only runs. Throws
 /// Error(unsupported) naming a node no kernel accepts, with each refusal.
 CAIRN_API CompiledGraph compile(const Graph& graph, const Context& context, const CompileOptions& options = {});
 

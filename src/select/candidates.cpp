@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace cairn::inline v0::select {
 namespace {
@@ -30,9 +31,10 @@ void append_bytes(std::string& text, const std::vector<T>& values) {
 
 }  // namespace
 
-Candidates::Candidates(const ir::GraphData& graph, const KernelSet& kernels, Isa isa, const CostSource& costs,
-                       bool use_packed, const std::stop_token& stop)
+Candidates::Candidates(const ir::GraphData& graph, const expand::Classes& classes, const KernelSet& kernels, Isa isa,
+                       const CostSource& costs, bool use_packed, const std::stop_token& stop)
     : graph_(&graph),
+      classes_(classes),
       kernels_(&kernels),
       use_packed_(use_packed),
       judge_(kernels, isa, costs, *graph.symbols()),
@@ -64,6 +66,11 @@ void Candidates::find_origins(const std::stop_token& stop) {
         for (const NodeId operand : node.operands) text += ' ' + origins_[operand];
         origins_[id] = cairn::to_string(digest(text));
     }
+}
+
+Goal Candidates::home(NodeId node) const {
+    const NodeId value = classes_.value_of(node);
+    return {value, {is_state_version(graph_->node(value)), {}}, false};
 }
 
 const Layout* Candidates::layout(std::string_view name) const noexcept {
@@ -155,6 +162,15 @@ Candidates::Asked Candidates::ask(const fuse::Tile& tile, Sources sources) {
     return {&question, std::move(sources)};
 }
 
+/// The value whose memory a tile output is written to: a reshape of all of a value is that value's memory.
+NodeId Candidates::memory_of(NodeId output) const {
+    const ValueView& view = views_[output];
+    const Shape &shape = graph_->node(output).shape, &base = graph_->node(view.base).shape;
+    const bool same =
+        view.offset == Dim(0) && view.strides == dense_strides(shape) && element_count(shape) == element_count(base);
+    return classes_.value_of(same ? view.base : output);
+}
+
 bool Candidates::try_kernel(const Kernel& kernel, const fuse::Tile& tile, int index, const Asked& asked, bool cheapest,
                             std::vector<Candidate>& found) {
     const Judged& judged = judge_.judged(*asked.question, kernel);
@@ -166,6 +182,7 @@ bool Candidates::try_kernel(const Kernel& kernel, const fuse::Tile& tile, int in
     if (same == found.end()) {
         found.push_back(
             {index, &kernel, asked.question->problem(), {first, asked.sources.end()}, tile.outputs, judged.estimate});
+        for (NodeId& output : found.back().outputs) output = memory_of(output);
     } else if (judged.estimate.seconds < same->estimate.seconds) {
         same->kernel = &kernel;
         same->estimate = judged.estimate;
@@ -173,15 +190,51 @@ bool Candidates::try_kernel(const Kernel& kernel, const fuse::Tile& tile, int in
     return true;
 }
 
-std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index, bool cheapest) {
-    std::vector<Candidate> found;
-    Sources seen;
-    for (const NodeId input : tile.inputs) seen.push_back({input, Form::seen, {}});
+/// The spellings under which a value lies in different memory: its own, and that of others that it is a view of.
+std::vector<NodeId> Candidates::seen_as(NodeId value) const {
+    std::vector<NodeId> found;
+    bool is_own = false;
+    for (const NodeId spelling : classes_.spellings(value)) {
+        if (views_[spelling].base != spelling)
+            found.push_back(spelling);
+        else if (!std::exchange(is_own, true))
+            found.push_back(spelling);
+    }
+    return found;
+}
+
+/// The operands of a tile as seen, each in each of its spellings: the first of all, then the others. Where that is too
+/// many ways, all operands in their next spelling together.
+std::vector<Sources> Candidates::seen_ways(const fuse::Tile& tile) const {
+    constexpr std::size_t most_ways = 16;
+    std::vector<std::vector<NodeId>> choices;
+    std::size_t count = 1, most = 1;
+    for (const NodeId input : tile.inputs) {
+        choices.push_back(seen_as(input));
+        count = std::min(count * choices.back().size(), most_ways + 1);
+        most = std::max(most, choices.back().size());
+    }
+    const bool together = count > most_ways;
+    std::vector<Sources> ways;
+    for (std::size_t way = 0; way < (together ? most : count); ++way) {
+        std::size_t rest = way;
+        Sources& sources = ways.emplace_back();
+        for (const std::vector<NodeId>& choice : choices) {
+            const std::size_t at = together ? std::min(way, choice.size() - 1) : rest % choice.size();
+            rest /= choice.size();
+            sources.push_back({choice[at], Form::seen, {}});
+        }
+    }
+    return ways;
+}
+
+void Candidates::add_forms(const fuse::Tile& tile, int index, const Sources& seen, bool also_dense, bool cheapest,
+                           std::vector<Candidate>& found) {
     Sources dense = seen;
     bool any = false;
     for (Source& source : dense)
         if (views_[source.node].base != source.node || is_state_version(graph_->node(source.node)))
-            source.form = Form::dense, any = true;
+            source.node = classes_.value_of(source.node), source.form = Form::dense, any = also_dense;
     const Asked as_seen = ask(tile, seen);
     std::optional<Asked> as_dense;
     std::vector<Question*> packings;
@@ -208,6 +261,13 @@ std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index, bo
     Judge::put_away(*as_seen.question);
     if (as_dense) Judge::put_away(*as_dense->question);
     for (Question* question : packings) Judge::put_away(*question);
+}
+
+std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index, bool cheapest) {
+    std::vector<Candidate> found;
+    bool is_first = true;
+    for (const Sources& seen : seen_ways(tile))
+        add_forms(tile, index, seen, std::exchange(is_first, false), cheapest, found);
     return found;
 }
 
@@ -215,7 +275,7 @@ std::vector<Candidate> Candidates::of_copy(NodeId node) {
     fuse::Tile tile;
     tile.definition = "copy";
     tile.inputs = {node};
-    tile.outputs = {node};
+    tile.outputs = {classes_.value_of(node)};
     std::vector<Candidate> found;
     const Asked as_seen = ask(tile, {{node, Form::seen, {}}});
     for (const Kernel* kernel : judge_.kernels_of("copy")) try_kernel(*kernel, tile, -1, as_seen, false, found);

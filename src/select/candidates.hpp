@@ -1,5 +1,6 @@
 #pragma once
 
+#include "expand/classes.hpp"
 #include "fuse/tiles.hpp"
 #include "select/goal.hpp"
 #include "select/judge.hpp"
@@ -26,7 +27,7 @@ enum class Form : std::uint8_t {
 
 /// One operand: what has to be there, and how the kernel sees it.
 struct Source {
-    ir::NodeId node = 0;  ///< the tile's input
+    ir::NodeId node = 0;  ///< a spelling of the tile's input
     Form form = Form::seen;
     std::string_view layout;  ///< of a packed operand, as the kernel names it
     friend bool operator==(const Source&, const Source&) = default;
@@ -48,7 +49,7 @@ struct Candidate {
     const Kernel* kernel = nullptr;
     AskedProblem problem;  ///< valid as long as the Candidates it is of
     Sources sources;       ///< of each problem input
-    fuse::Nodes outputs;   ///< nodes whose dense value it makes
+    fuse::Nodes outputs;   ///< values that it makes, dense, each by its first spelling
     Estimate estimate;
 };
 
@@ -56,16 +57,20 @@ struct Candidate {
 class Candidates {
 public:
     /// Throws Cancelled on a stop.
+    Candidates(const ir::GraphData& graph, const expand::Classes& classes, const KernelSet& kernels, Isa isa,
+               const CostSource& costs, bool use_packed, const std::stop_token& stop = {});
+    /// Of a graph whose values have one spelling each.
     Candidates(const ir::GraphData& graph, const KernelSet& kernels, Isa isa, const CostSource& costs, bool use_packed,
-               const std::stop_token& stop = {});
+               const std::stop_token& stop = {})
+        : Candidates(graph, expand::Classes(graph), kernels, isa, costs, use_packed, stop) {}
     /// From here on these costs count. Candidates found before keep theirs.
     void set_costs(const CostSource& costs) { judge_.set_costs(costs); }
 
     /// All candidates of a tile: for each kernel of its definition the first form of operands it accepts among as seen,
-    /// and views copied dense; and its packed form beside that. `cheapest`: of those with equal forms the cheapest
-    /// only, in the place of the first.
+    /// and views copied dense; and its packed form beside that; and as seen in other spellings of its operands.
+    /// `cheapest`: of those with equal forms the cheapest only, in the place of the first.
     std::vector<Candidate> of_tile(const fuse::Tile& tile, int index, bool cheapest = false);
-    /// Kernels that copy the value of a movement node out of the memory it is seen in.
+    /// Kernels that copy what a movement node sees out of the memory it is seen in.
     std::vector<Candidate> of_copy(ir::NodeId node);
     /// Kernels that pack a bound matrix.
     std::vector<Candidate> of_packing(ir::NodeId node, std::string_view layout);
@@ -74,6 +79,9 @@ public:
     /// What every kernel said to a problem of that definition.
     std::vector<Verdict> verdicts(const Problem& problem);
 
+    const expand::Classes& classes() const noexcept { return classes_; }
+    /// The value in the memory where views of it look: versions of a state lie in the state's, all others in their own.
+    Goal home(ir::NodeId node) const;
     const std::vector<ValueView>& views() const noexcept { return views_; }
     const std::vector<bool>& bound() const noexcept { return bound_; }
     const Layout* layout(std::string_view name) const noexcept;
@@ -89,15 +97,21 @@ private:
         Sources sources;
     };
     void find_origins(const std::stop_token& stop);
+    std::vector<ir::NodeId> seen_as(ir::NodeId value) const;
+    std::vector<Sources> seen_ways(const fuse::Tile& tile) const;
+    void add_forms(const fuse::Tile& tile, int index, const Sources& seen, bool also_dense, bool cheapest,
+                   std::vector<Candidate>& found);
     Asked ask(const fuse::Tile& tile, Sources sources);
     const TensorDesc* describe(const Source& source);
     const TensorDesc* made(ir::NodeId node);
     const TensorDesc* expanded(const TensorDesc* input, const TensorDesc* output, const std::string& definition);
+    ir::NodeId memory_of(ir::NodeId output) const;
     Question& question_of(const fuse::Tile& tile, const Sources& sources);
     bool try_kernel(const Kernel& kernel, const fuse::Tile& tile, int index, const Asked& asked, bool cheapest,
                     std::vector<Candidate>& found);
 
     const ir::GraphData* graph_;
+    expand::Classes classes_;
     const KernelSet* kernels_;
     bool use_packed_;
     Judge judge_;

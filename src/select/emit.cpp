@@ -138,14 +138,14 @@ private:
     View view_of(const Source& source) {
         if (source.form != Form::seen) return {buffer_of(*goal_of(source, graph_, candidates_)), 0};
         const ValueView& view = candidates_.views()[source.node];
-        return {buffer_of(home_of(graph_, view.base)), view.offset};
+        return {buffer_of(candidates_.home(view.base)), view.offset};
     }
 
     View output_view(const Choice& choice, std::size_t i) {
         const NodeId id = choice.candidate.outputs[i];
         const ir::Node& node = graph_.node(id);
-        if (choice.goal != home_of(graph_, choice.goal.value)) return {buffer_of(choice.goal), 0};
-        if (!ir::is(node, ir::OpClass::effect)) return {buffer_of(home_of(graph_, id)), 0};
+        if (choice.goal != candidates_.home(choice.goal.value)) return {buffer_of(choice.goal), 0};
+        if (!ir::is(node, ir::OpClass::effect)) return {buffer_of(candidates_.home(id)), 0};
         const ir::StateInfo& state = state_of(graph_, id);
         std::vector<Dim> start(node.shape.size(), Dim(0));
         if (node.op == Op::state_write)
@@ -252,7 +252,7 @@ private:
         const ValueView& view = candidates_.views()[output.node];
         const TensorDesc desc = TensorDesc::dense(node.dtype, node.shape);
         const bool readable = view.strides == desc.strides && !is_state_version(graph_.node(view.base));
-        const View place = readable ? View{buffer_of(home_of(graph_, view.base)), view.offset}
+        const View place = readable ? View{buffer_of(candidates_.home(view.base)), view.offset}
                                     : View{buffer_of(*goal_of({output.node, Form::dense, {}}, graph_, candidates_)), 0};
         Buffer& buffer = program_.buffers[static_cast<std::size_t>(place.buffer)];
         if (buffer.kind == BufferKind::transient) {

@@ -12,8 +12,4 @@ std::string to_string(const Goal& goal) {
     return text;
 }
 
-Goal home_of(const ir::GraphData& graph, ir::NodeId value) {
-    return {value, {is_state_version(graph.node(value)), {}}, false};
-}
-
 }  // namespace cairn::inline v0::select

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "ir/graph_data.hpp"
-#include "select/views.hpp"
 
 #include <compare>
 #include <string>
@@ -17,8 +16,8 @@ struct Place {
     friend auto operator<=>(const Place&, const Place&) = default;
 };
 
-/// A value in a place. Where `kept`, not that it is made but that its bytes stay in memory for all runs: a goal beside
-/// that of making it, without a kernel, with a price.
+/// A value, known by its first spelling (expand/classes.hpp), in a place. Where `kept`, not that it is made but that
+/// its bytes stay in memory for all runs: a goal beside that of making it, without a kernel, with a price.
 ///
 ///     %3    %3 in its state    %3 as panel.f32    %3 as panel.f32, kept
 struct Goal {
@@ -29,8 +28,5 @@ struct Goal {
 };
 
 std::string to_string(const Goal& goal);
-
-/// The value itself, where views of it look: versions of a state lie in the state's memory, all others in their own.
-Goal home_of(const ir::GraphData& graph, ir::NodeId value);
 
 }  // namespace cairn::inline v0::select

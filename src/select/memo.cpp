@@ -212,7 +212,7 @@ private:
             deeper = false;
             for (const NodeId operand : graph.node(culprit).operands) {
                 const NodeId base = part.bucket.candidates.views()[operand].base;
-                if (!ir::is_given(graph.node(base)) && !is_reachable(part, home_of(graph, base)))
+                if (!ir::is_given(graph.node(base)) && !is_reachable(part, part.bucket.candidates.home(base)))
                     culprit = base, deeper = true;
             }
         }

@@ -39,13 +39,14 @@ std::set<int> all_after(int first, const std::vector<std::vector<int>>& follower
 
 /// The choice that makes the first write over each version of a state. An append leaves the rows of older versions
 /// alone; later writes find them replaced already.
-std::map<NodeId, int> first_overwrites(const ir::GraphData& graph, const std::map<Goal, int>& maker) {
+std::map<NodeId, int> first_overwrites(const ir::GraphData& graph, const Candidates& candidates,
+                                       const std::map<Goal, int>& maker) {
     std::map<NodeId, int> result;
     for (const ir::StateInfo& state : graph.states()) {
         int writer = -1;
         for (NodeId version = state.latest; version != state.read;) {
             const ir::Node& node = graph.node(version);
-            if (node.op == Op::state_write) writer = maker.at(home_of(graph, version));
+            if (node.op == Op::state_write) writer = maker.at(candidates.home(version));
             version = node.operands[0];
             if (writer >= 0) result[version] = writer;
         }
@@ -92,8 +93,8 @@ Dependences dependences_of(const ir::GraphData& graph, const std::vector<Choice>
     for (std::size_t i = 0; i < chosen.size(); ++i) {
         maker[chosen[i].goal] = static_cast<int>(i);
         for (const NodeId output : chosen[i].candidate.outputs)
-            if (chosen[i].goal == home_of(graph, chosen[i].goal.value))
-                maker.try_emplace(home_of(graph, output), static_cast<int>(i));
+            if (chosen[i].goal == candidates.home(chosen[i].goal.value))
+                maker.try_emplace(candidates.home(output), static_cast<int>(i));
     }
     Dependences result;
     result.after.resize(chosen.size());
@@ -107,9 +108,9 @@ Dependences dependences_of(const ir::GraphData& graph, const std::vector<Choice>
             if (const auto goal = goal_of(source, graph, candidates)) needs(i, *goal);
         const Goal& goal = chosen[i].goal;
         if (const ir::Node& node = graph.node(goal.value); goal.place.in_state && ir::is(node, ir::OpClass::effect))
-            needs(i, home_of(graph, node.operands[0]));
+            needs(i, candidates.home(node.operands[0]));
     }
-    order_overwrites(chosen, candidates, first_overwrites(graph, maker), stop, result);
+    order_overwrites(chosen, candidates, first_overwrites(graph, candidates, maker), stop, result);
     return result;
 }
 

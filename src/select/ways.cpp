@@ -18,7 +18,7 @@ Ways::Ways(const Bucket& bucket, bool first_only, std::stop_token stop)
     }
     for (const ir::Output& output : bucket.graph.outputs()) demand_output(output.node);
     for (const ir::StateInfo& state : bucket.graph.states())
-        if (state.latest != state.read) roots_.insert(home_of(bucket.graph, state.latest));
+        if (state.latest != state.read) roots_.insert(home(state.latest));
     add_conversions();
     for_each_goal([&](int number) {
         if (!is_bound(at(number).goal.value)) visit(number);
@@ -62,15 +62,6 @@ void Ways::for_each_goal(const Visit& visit) {
     }
 }
 
-/// The value whose memory a tile output is written to: a reshape of all of a value is that value's memory.
-NodeId Ways::memory_of(NodeId output) const {
-    const ValueView& view = views()[output];
-    const Shape &shape = bucket_.graph.node(output).shape, &base = bucket_.graph.node(view.base).shape;
-    const bool same =
-        view.offset == Dim(0) && view.strides == dense_strides(shape) && element_count(shape) == element_count(base);
-    return same ? view.base : output;
-}
-
 void Ways::add_tile(int t) {
     const fuse::Tile& tile = bucket_.tiles[static_cast<std::size_t>(t)];
     const bool is_single = is_single_node(tile, bucket_.graph);
@@ -78,7 +69,6 @@ void Ways::add_tile(int t) {
     // A view needs no kernel; where it must be copied, of_copy() finds one.
     if (is_single && views()[tile.outputs[0]].base != tile.outputs[0]) return;
     for (Candidate& candidate : bucket_.candidates.of_tile(tile, t, !first_only_)) {
-        for (NodeId& output : candidate.outputs) output = memory_of(output);
         const bool packed = std::any_of(candidate.sources.begin(), candidate.sources.end(),
                                         [](const Source& source) { return source.form == Form::packed; });
         if (first_only_ && packed) continue;
@@ -88,7 +78,7 @@ void Ways::add_tile(int t) {
                         [&](NodeId o) { return is_bound(o) != once; }))
             continue;
         const NodeId top = *std::max_element(candidate.outputs.begin(), candidate.outputs.end());
-        add_way(home_of(bucket_.graph, top), std::move(candidate));
+        add_way(home(top), std::move(candidate));
         if (first_only_) break;
     }
 }
@@ -100,27 +90,31 @@ void Ways::demand_output(NodeId node) {
     if (!readable)
         roots_.insert(*goal_of({node, Form::dense, {}}, bucket_.graph, bucket_.candidates));
     else if (!ir::is_given(base))
-        roots_.insert(home_of(bucket_.graph, view.base));
+        roots_.insert(home(view.base));
 }
 
-/// Copies and packings that candidates ask for, and what those rest on in turn; and bound values to be kept.
+/// Copies and packings that candidates ask for, copies of what is a view in one spelling and has memory in another, and
+/// what those rest on in turn; and bound values to be kept.
 void Ways::add_conversions() {
     std::set<Goal> wanted = roots_, kept;
     for_each_goal([&](int number) {
-        for (const Way& way : at(number).ways)
+        const Entry& entry = at(number);
+        if (bucket_.candidates.classes().spellings(entry.goal.value).size() > 1) wanted.insert(entry.goal);
+        for (const Way& way : entry.ways)
             for (const Source& source : way.candidate.sources)
                 if (source.form != Form::seen) wanted.insert(*goal_of(source, bucket_.graph, bucket_.candidates));
     });
     for (const Goal& goal : wanted) {
-        const bool is_packed = !goal.place.layout.empty();
-        const bool is_copy =
-            !is_packed && !goal.place.in_state &&
-            (is_state_version(bucket_.graph.node(goal.value)) || views()[goal.value].base != goal.value);
-        if (!is_copy && !is_packed) continue;
         go_on();
-        for (Candidate& made : is_copy ? bucket_.candidates.of_copy(goal.value)
-                                       : bucket_.candidates.of_packing(goal.value, goal.place.layout))
-            add_way(goal, std::move(made));
+        if (!goal.place.layout.empty()) {
+            for (Candidate& made : bucket_.candidates.of_packing(goal.value, goal.place.layout))
+                add_way(goal, std::move(made));
+            continue;
+        }
+        if (goal.place.in_state) continue;
+        for (const NodeId spelling : bucket_.candidates.classes().spellings(goal.value))
+            if (is_state_version(bucket_.graph.node(spelling)) || views()[spelling].base != spelling)
+                for (Candidate& made : bucket_.candidates.of_copy(spelling)) add_way(goal, std::move(made));
     }
     for_each_goal([&](int number) {
         for (const Way& way : at(number).ways)
@@ -135,7 +129,7 @@ void Ways::add_conversions() {
 std::optional<Goal> Ways::kept_for(const Source& source, NodeId top) const {
     const NodeId base = views()[source.node].base;
     if (is_bound(top) || !is_bound(base)) return std::nullopt;
-    Goal goal = goal_of(source, bucket_.graph, bucket_.candidates).value_or(home_of(bucket_.graph, base));
+    Goal goal = goal_of(source, bucket_.graph, bucket_.candidates).value_or(home(base));
     goal.kept = true;
     const bool is_heavy = is_bound(goal.value) && bucket_.graph.node(goal.value).op != Op::constant;
     return is_heavy ? std::optional(goal) : std::nullopt;
@@ -150,7 +144,7 @@ Ways::List Ways::needs_of(const Candidate& candidate, NodeId top) {
     const ir::Node& node = bucket_.graph.node(top);
     if (ir::is(node, ir::OpClass::effect))
         if (const NodeId previous = node.operands[0]; !ir::is_given(bucket_.graph.node(previous)))
-            needs.push_back(number_of(home_of(bucket_.graph, previous)));
+            needs.push_back(number_of(home(previous)));
     std::sort(needs.begin(), needs.end(), [&](int a, int b) { return at(a).goal < at(b).goal; });
     needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
     return needs;
@@ -159,7 +153,7 @@ Ways::List Ways::needs_of(const Candidate& candidate, NodeId top) {
 Ways::List Ways::provided_by(int number, const Way& way) {
     List provided;
     for (const NodeId output : way.candidate.outputs)
-        if (output != at(number).goal.value) provided.push_back(number_of(home_of(bucket_.graph, output)));
+        if (output != at(number).goal.value) provided.push_back(number_of(home(output)));
     return provided;
 }
 
@@ -212,11 +206,11 @@ bool is_single_node(const fuse::Tile& tile, const ir::GraphData& graph) {
 std::optional<Goal> goal_of(const Source& source, const ir::GraphData& graph, const Candidates& candidates) {
     switch (source.form) {
         case Form::packed: return candidates.packed(source.node, source.layout);
-        case Form::dense: return Goal{source.node, {}, false};
+        case Form::dense: return Goal{candidates.classes().value_of(source.node), {}, false};
         case Form::seen: break;
     }
     const NodeId base = candidates.views()[source.node].base;
-    return ir::is_given(graph.node(base)) ? std::nullopt : std::optional(home_of(graph, base));
+    return ir::is_given(graph.node(base)) ? std::nullopt : std::optional(candidates.home(base));
 }
 
 }  // namespace cairn::inline v0::select

@@ -66,6 +66,7 @@ private:
 
     void go_on() const;
     const std::vector<ValueView>& views() const { return bucket_.candidates.views(); }
+    Goal home(ir::NodeId node) const { return bucket_.candidates.home(node); }
     bool is_bound(ir::NodeId value) const { return bucket_.candidates.bound()[value]; }
     Entry& at(int number) { return entries_[static_cast<std::size_t>(number)]; }
     const Entry& at(int number) const { return entries_[static_cast<std::size_t>(number)]; }
@@ -73,7 +74,6 @@ private:
     void add_way(const Goal& goal, Candidate candidate);
     template <typename Visit>
     void for_each_goal(const Visit& visit);
-    ir::NodeId memory_of(ir::NodeId output) const;
     void add_tile(int t);
     void demand_output(ir::NodeId node);
     void add_conversions();

@@ -41,7 +41,7 @@ const Arrows& allowed_arrows() {
         {"canon", {"face", "types", "ir"}},
         {"expand", {"face", "types", "ir", "canon"}},
         {"fuse", {"face", "types", "ir", "canon", "simplify", "expand"}},
-        {"select", {"face", "types", "search", "ir", "simplify", "fuse", "timing", "program", "device"}},
+        {"select", {"face", "types", "search", "ir", "simplify", "expand", "fuse", "timing", "program", "device"}},
         {"program", {"face", "types", "plan"}},
         {"plan", {}},
         {"search", {}},

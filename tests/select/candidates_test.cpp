@@ -173,6 +173,15 @@ TEST_F(CandidatesOf, WhatIsBoundHasFixedSizes) {
     EXPECT_FALSE(of.bound()[x.id()] || of.bound()[mixed.id()]);
 }
 
+TEST_F(CandidatesOf, AVersionOfAStateIsAtHomeInTheState) {
+    State state = graph.state("s", DType::f32, {graph.symbol("P", 0, 7)}, 0, 8);
+    const Tensor x = graph.input("x", DType::f32, {1}), before = state.read(), after = state.append(x);
+    const Candidates of = candidates();
+    EXPECT_EQ(of.home(x.id()), Goal{x.id()});
+    EXPECT_EQ(of.home(before.id()), (Goal{before.id(), {true, {}}, false}));
+    EXPECT_EQ(of.home(after.id()), (Goal{after.id(), {true, {}}, false}));
+}
+
 // What one program keeps, another finds again however its graph numbers the value.
 TEST_F(CandidatesOf, AnOriginTellsHowABoundValueIsMade) {
     const Tensor w = graph.weight("w", DType::f32, {4}), twice = w * 2.0;

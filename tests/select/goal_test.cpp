@@ -35,14 +35,5 @@ TEST(Goals, ThoseOfOneValueStandTogether) {
                                         {2}}));
 }
 
-TEST(Goals, AVersionOfAStateIsAtHomeInTheState) {
-    Graph graph("g");
-    State state = graph.state("s", DType::f32, {graph.symbol("P", 0, 7)}, 0, 8);
-    const Tensor x = graph.input("x", DType::f32, {1}), before = state.read(), after = state.append(x);
-    EXPECT_EQ(home_of(*graph.data(), x.id()), Goal{x.id()});
-    EXPECT_EQ(home_of(*graph.data(), before.id()), (Goal{before.id(), {true, {}}, false}));
-    EXPECT_EQ(home_of(*graph.data(), after.id()), (Goal{after.id(), {true, {}}, false}));
-}
-
 }  // namespace
 }  // namespace cairn::select

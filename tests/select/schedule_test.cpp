@@ -32,7 +32,8 @@ protected:
     int choose(const Tensor& made, std::vector<Source> sources, std::vector<ir::NodeId> outputs = {},
                bool is_copy = false) {
         Choice choice;
-        choice.goal = is_copy ? Goal{made.id()} : home_of(*graph.data(), made.id());
+        choice.goal =
+            is_copy ? Goal{made.id()} : Goal{made.id(), {is_state_version(graph.data()->node(made.id())), {}}, false};
         choice.candidate.sources = std::move(sources);
         choice.candidate.outputs = outputs.empty() ? std::vector<ir::NodeId>{made.id()} : std::move(outputs);
         chosen.push_back(std::move(choice));
