@@ -14,6 +14,13 @@ using Products = std::vector<Product>;
 // More are left apart: a slice looks for its part among all.
 constexpr std::size_t most_merged = 64;
 
+// The first product with this left side, at which all of them are merged.
+std::optional<NodeId> first_of_left(const Expander& e, NodeId x) {
+    for (const NodeId user : e.users(x))
+        if (e.node(user).op == Op::matmul && e.node(user).operands[0] == x && product_of(e, user)) return user;
+    return std::nullopt;
+}
+
 Products products_of_left(const Expander& e, NodeId x) {
     Products found;
     for (const NodeId user : e.users(x))
@@ -81,12 +88,12 @@ void merge(Expander& e, const Products& products, Laws laws) {
 // spelled. Once for the products as the program has them, once as other rows have spelled them.
 void merge_products(Expander& e, NodeId id, Laws laws) {
     const NodeId x = e.node(id).operands[0];
+    if (first_of_left(e, x) != id) return;
     const Products all = products_of_left(e, x);
-    if (all.size() < 2 || all.front().matmul != id) return;
     Products own;
     std::copy_if(all.begin(), all.end(), std::back_inserter(own), [](const Product& p) { return p.is_original; });
     merge(e, own, laws);
-    if (own.size() < all.size()) merge(e, without_steps(e, all), laws);
+    if (own.size() < all.size() && all.size() <= 2 * most_merged) merge(e, without_steps(e, all), laws);
 }
 
 }  // namespace cairn::inline v0::expand
