@@ -5,6 +5,16 @@
 
 namespace cairn::search {
 
+Path path_of(std::vector<std::pair<int, double>> chosen) {
+    std::sort(chosen.begin(), chosen.end());
+    Path path;
+    for (const auto& [choice, cost] : chosen) {
+        path.choices.push_back(choice);
+        path.cost += cost;
+    }
+    return path;
+}
+
 Set Space::choice(int choice, double cost) {
     nodes_.push_back({cost, choice, -1, -1});
     return static_cast<Set>(nodes_.size()) - 1;

@@ -19,6 +19,9 @@ struct Path {
     friend bool operator==(const Path&, const Path&) = default;
 };
 
+/// The path of these choices, given each with its cost. Costs are added in the order of the choices.
+Path path_of(std::vector<std::pair<int, double>> chosen);
+
 /// Sets of paths. A set is one choice; or a sum of products: of each product, every path of its first set together with
 /// every path of its second. The products of a sum share no path, and the two sets of a product no choice, so that
 ///
