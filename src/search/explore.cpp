@@ -157,20 +157,20 @@ Exploration explore(const Problem& problem, const std::vector<int>& circles, con
 /// Explores without the alternatives that provide further goals.
 Exploration explore_plainly(const Problem& problem, const Options& options) {
     Problem plain;
-    std::vector<std::pair<int, int>> names;
+    std::vector<int> names;  // in the problem, of each alternative
     for (int goal = 0; goal < problem.goals(); ++goal) {
         plain.add_goal();
         for (int choice = problem.first(goal); choice < problem.first(goal + 1); ++choice)
-            if (const Alternative alternative = problem.alternative(choice); alternative.provides.empty())
-                names.emplace_back(plain.add_alternative(alternative.cost, alternative.needs, {}), choice);
+            if (const Alternative alternative = problem.alternative(choice); alternative.provides.empty()) {
+                plain.add_alternative(alternative.cost, alternative.needs, {});
+                names.push_back(choice);
+            }
     }
     for (const int root : problem.roots()) plain.add_root(root);
     Exploration result = explore(plain, std::vector<int>(static_cast<std::size_t>(problem.goals()), -1), options);
     result.exact = false;
     if (result.status == Status::unreachable) result.status = Status::impossible;
-    Space::Sum renamed;
-    result.space.add(renamed, Space::done, result.paths, result.space.rename(std::move(names)));
-    result.paths = result.space.set_of(renamed);
+    result.space.rename_all(names);
     return result;
 }
 

@@ -54,10 +54,25 @@ Set Space::product(Set first, Set second) {
     return set_of(sum);
 }
 
+Set Space::product(std::span<const Set> sets) {
+    if (sets.size() < 2) return sets.empty() ? done : sets.front();
+    const std::size_t half = sets.size() / 2;
+    const Set first = product(sets.first(half));
+    return product(first, product(sets.subspan(half)));
+}
+
 int Space::rename(std::vector<std::pair<int, int>> choices) {
     std::sort(choices.begin(), choices.end());
     renamings_.push_back(std::move(choices));
     return static_cast<int>(renamings_.size()) - 1;
+}
+
+void Space::rename_all(const std::vector<int>& names) {
+    const auto rename = [&](int& choice) { choice = names[static_cast<std::size_t>(choice)]; };
+    for (Node& node : nodes_)
+        if (node.choice >= 0) rename(node.choice);
+    for (auto& renaming : renamings_)
+        for (auto& [choice, elsewhere] : renaming) rename(choice), rename(elsewhere);
 }
 
 int Space::renamed(int choice, int renaming) const {

@@ -57,8 +57,13 @@ public:
     void add(Sum& sum, Set first, Set second = done, int renamed = -1);
     Set set_of(const Sum& sum);
     Set product(Set first, Set second);
-    /// Pairs of a choice and what it stands for elsewhere.
+    /// All of them together, joined two by two: what they are made of is never deep below.
+    Set product(std::span<const Set> sets);
+    /// Pairs of a choice and what it stands for elsewhere, in the same order there. What a renamed set is made of must
+    /// not be renamed in itself.
     int rename(std::vector<std::pair<int, int>> choices);
+    /// Calls every choice c names[c] instead, wherever it stands; the names ascend.
+    void rename_all(const std::vector<int>& names);
 
     std::size_t size() const noexcept { return nodes_.size(); }
     /// Of its cheapest path; infinite where there is none.

@@ -196,5 +196,27 @@ TEST(Explore, StaysConsistentPastItsLimit) {
     EXPECT_GT(inexact, 3);
 }
 
+TEST(Explore, WhereTheStatesFollowedLeadNowhereAPlainPathIsFound) {
+    // The cheap way to each of the upper goals needs one of the middle, which brings what that way brings too: so only
+    // the dear ways lead to an end, and the cheapest states do not hold these alone.
+    constexpr int count = 12;
+    Ways goals(count);
+    std::vector<int> roots, plain;
+    for (int i = 0; i < count; ++i) goals.push_back({{1, {}, {i}}});
+    for (int i = 0, choice = count; i < 2 * count; ++i, choice += 2) {
+        roots.push_back(static_cast<int>(goals.size()));
+        plain.push_back(choice + 1);
+        goals.push_back({{1, {count + i / 2}, {i / 2}}, {9}});
+    }
+    const Problem problem = written(goals, roots);
+    Options options;
+    options.state_limit = 1;
+    const Exploration found = explore(problem, options);
+    ASSERT_EQ(found.status, Status::found);
+    EXPECT_FALSE(found.exact);
+    EXPECT_LT(found.regions_solved, found.regions);
+    EXPECT_EQ(found.space.cheapest(found.paths), (Path{9.0 * 2 * count, plain}));
+}
+
 }  // namespace
 }  // namespace cairn::search::test
