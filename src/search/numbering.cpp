@@ -1,7 +1,7 @@
 #include "search/numbering.hpp"
 
 #include <algorithm>
-#include <map>
+#include <unordered_map>
 #include <utility>
 
 namespace cairn::search {
@@ -23,7 +23,17 @@ public:
     }
 
 private:
-    using Place = std::pair<Set, int>;  // a set, and how its choices are renamed
+    /// A set, and how its choices are renamed.
+    struct Place {
+        Set set;
+        int renaming;
+        friend bool operator==(const Place&, const Place&) = default;
+    };
+    struct Hash {
+        std::size_t operator()(const Place& place) const noexcept {
+            return static_cast<std::size_t>(place.set) << 32 ^ static_cast<unsigned>(place.renaming + 1);
+        }
+    };
     /// Whether a path of the set is part of the wanted one; if so which, and how many choices it has.
     struct Part {
         bool is_part = false;
@@ -34,7 +44,6 @@ private:
         Place place;
         bool begun = false;
         int product = -1;
-        Natural before = {};  // paths of the products before that
     };
 
     /// What is known of a place; asks for it first where nothing is.
@@ -69,11 +78,18 @@ private:
             const Part* const first = part({product.first, renaming});
             if (first == nullptr) return;
             if (first->is_part)
-                return close({true, top.before + first->number * count(product.second) + second->number,
+                return close({true, before(set, top.product) + first->number * count(product.second) + second->number,
                               first->size + second->size});
         }
-        top.before += count(product.first) * count(product.second);
         top.product = product.next;
+    }
+
+    /// How many paths of the set are in products before that.
+    Natural before(Set set, int product) const {
+        Natural paths;
+        for (int p = space_.first_product(set); p != product; p = space_.product_at(p).next)
+            paths += count(space_.product_at(p).first) * count(space_.product_at(p).second);
+        return paths;
     }
 
     const Natural& count(Set set) const { return counts_[static_cast<std::size_t>(set)]; }
@@ -81,7 +97,7 @@ private:
     const Space& space_;
     const std::vector<Natural>& counts_;
     std::vector<int> choices_;
-    std::map<Place, Part> known_;
+    std::unordered_map<Place, Part, Hash> known_;
     std::vector<Open> open_;
 };
 
