@@ -11,7 +11,8 @@
 /// one that comes first.
 namespace cairn::search {
 
-/// A cost, in units of a Cheapest. Sums of doubles depend on their order in the last digits; sums of these do not.
+/// A cost, in units of a Cheapest: so small that the dearest path has 125 binary digits. Sums of doubles depend on
+/// their order in the last digits; sums of these do not.
 __extension__ using Exact = __int128;
 
 /// What one path has and another one lacks, `choice << 1`, and what it lacks, `choice << 1 | 1`, ascending.

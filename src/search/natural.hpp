@@ -16,7 +16,7 @@ namespace cairn::search {
 class Natural {
 public:
     Natural() noexcept;
-    Natural(std::uint64_t value);  // NOLINT: a number is a number
+    Natural(std::uint64_t value);
     Natural(const Natural& other);
     Natural(Natural&& other) noexcept;
     Natural& operator=(const Natural& other);

@@ -15,7 +15,7 @@ namespace {
 
 /// Steps in layers: each step can be made from the one below or, dearer, from the last of the layer below, and every
 /// other one is wanted for itself.
-Problem layers(int count) {
+Problem steps(int count) {
     Ways goals{{{1}}};
     std::vector<int> roots;
     for (int layer = 0; layer < count; ++layer) {
@@ -74,11 +74,11 @@ TEST(Chain, IsNotCutWhereManyGoalsCross) {
 TEST(Chain, AllPathsAreJoinedTwoByTwo) {
     Options options;
     options.only_cheapest = false;
-    const Exploration few = explore(layers(8), options), many = explore(layers(128), options);
+    const Exploration few = explore(steps(8), options), many = explore(steps(128), options);
     ASSERT_GE(many.regions, 64U);
     EXPECT_LE(depth_of(many.space, many.paths), depth_of(few.space, few.paths) + 4) << "16 times as many";
     options.only_cheapest = true;
-    const Exploration cheapest = explore(layers(128), options);
+    const Exploration cheapest = explore(steps(128), options);
     EXPECT_GE(depth_of(cheapest.space, cheapest.paths), 64) << "one after the other";
     EXPECT_EQ(cheapest.space.cost(cheapest.paths), many.space.cost(many.paths));
 }

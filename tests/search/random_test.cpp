@@ -24,7 +24,7 @@ constexpr std::size_t most_paths = 250;  // of a problem that is looked at
 
 /// Up to 14 alternatives, or so many in each of some equal layers: several roots, circles, ties, costs of 0, goals that
 /// only come along.
-Make make_of(std::uint64_t seed) {
+Make small_make(std::uint64_t seed) {
     Make make;
     make.goals = 3 + static_cast<int>(seed % 5);
     make.alternatives = 11 + static_cast<int>(seed % 4);
@@ -129,7 +129,7 @@ TEST(Random, CountOrderAndNumbersAreThoseOfBruteForce) {
     std::mt19937_64 random(1);
     int looked_at = 0;
     for (std::uint64_t seed = 100'000; looked_at < problems; ++seed) {
-        const Problem problem = random_problem(seed, make_of(seed));
+        const Problem problem = random_problem(seed, small_make(seed));
         ASSERT_EQ(fault(problem), "");
         const std::vector<Path> paths = all_paths(problem);
         if (paths.size() > most_paths) continue;
@@ -155,7 +155,7 @@ TEST(Random, AnyPathIsAsLikelyAsAnother) {
     double sum = 0, freedom = 0;
     int tried = 0;
     for (std::uint64_t seed = 200'000; tried < 200; ++seed) {
-        const Problem problem = random_problem(seed, make_of(seed));
+        const Problem problem = random_problem(seed, small_make(seed));
         const std::vector<Path> paths = all_paths(problem);
         if (paths.size() < 3 || paths.size() > 60) continue;
         ++tried;
