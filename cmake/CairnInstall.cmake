@@ -61,4 +61,5 @@ configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/cairnConfig.cmake.in"
     INSTALL_DESTINATION "${package_dir}" NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/cairnConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/cairnConfig.cmake" "${PROJECT_BINARY_DIR}/cairnConfigVersion.cmake"
-    "${PROJECT_SOURCE_DIR}/cmake/Findutf8proc.cmake" DESTINATION "${package_dir}" COMPONENT cairn_dev)
+    "${PROJECT_SOURCE_DIR}/cmake/Findutf8proc.cmake" "${PROJECT_SOURCE_DIR}/cmake/Findtommath.cmake"
+    DESTINATION "${package_dir}" COMPONENT cairn_dev)

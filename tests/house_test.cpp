@@ -209,8 +209,10 @@ TEST(House, LibrariesOutOfPlaceAreRefused) {
     EXPECT_EQ(libraries_out_of_place({{"kernels/cpu/simd/a.cpp", "#include <Eigen/Core>"}}).size(), 1u);
     EXPECT_EQ(libraries_out_of_place({{"src/ir/a.cpp", "#include <unsupported/Eigen/MatrixFunctions>"}}).size(), 1u);
     EXPECT_EQ(libraries_out_of_place({{"src/models/a.cpp", "#include \"utf8proc.h\""}}).size(), 1u);
+    EXPECT_EQ(libraries_out_of_place({{"src/search/natural.hpp", "#include <tommath.h>"}}).size(), 1u);
     EXPECT_THAT(libraries_out_of_place({{"kernels/cpu/eigen/a.cpp", "#include <Eigen/Core>"},
                                         {"src/timing/timing_db.cpp", "#include <sqlite3.h>"},
+                                        {"src/search/natural.cpp", "#include <tommath.h>"},
                                         {"tests/timing/a_test.cpp", "#include <sqlite3.h>"}}),
                 IsEmpty());
 }

@@ -1,16 +1,16 @@
 #include "search/best.hpp"
 
 #include <algorithm>
-#include <tuple>
+#include <iterator>
 
 namespace cairn::search {
 
-bool BestFirst::Pair::operator<(const Pair& other) const noexcept {
-    return std::tie(cost, product, i, j) > std::tie(other.cost, other.product, other.i, other.j);
-}
-
 BestFirst::BestFirst(const Space& space, Set set)
-    : space_(&space), set_(set), place_(static_cast<std::size_t>(set) + 1, -1) {}
+    : space_(&space),
+      set_(set),
+      cheapest_(space, set),
+      first_(cheapest_.choices(set)),
+      place_(static_cast<std::size_t>(set) + 1, -1) {}
 
 BestFirst::Paths& BestFirst::paths_of(Set set) {
     int& place = place_[static_cast<std::size_t>(set)];
@@ -21,34 +21,69 @@ BestFirst::Paths& BestFirst::paths_of(Set set) {
     return paths_[static_cast<std::size_t>(place)];
 }
 
-bool BestFirst::has(Set set, std::size_t number) {
-    return is_single(set) ? number == 0 : number < paths_of(set).found.size();
+/// The cheapest path of a set is known without being found.
+bool BestFirst::has(Set set, std::size_t number) { return number == 0 || number < paths_of(set).found.size(); }
+
+bool BestFirst::ended(Set set) { return space_->first_product(set) < 0 || paths_of(set).ended; }
+
+Exact BestFirst::cost(Set set, std::size_t number) {
+    return number == 0 ? cheapest_.cost(set) : paths_of(set).found[number].cost;
 }
 
-bool BestFirst::ended(Set set) { return is_single(set) || set == Space::none || paths_of(set).ended; }
+DifferenceView BestFirst::difference(Set set, std::size_t number) {
+    return number == 0 ? DifferenceView() : paths_of(set).found[number].difference;
+}
 
-double BestFirst::cost(Set set, std::size_t number) {
-    return number == 0 ? space_->cost(set) : paths_of(set).found[number].cost;
+DifferenceView BestFirst::kept(const Difference& difference) {
+    auto* const place = std::pmr::polymorphic_allocator<>(&pool_).allocate_object<std::uint32_t>(difference.size());
+    std::copy(difference.begin(), difference.end(), place);
+    return {place, difference.size()};
+}
+
+void BestFirst::begin(Set set, Paths& paths) {
+    paths.begun = true;
+    const int best = cheapest_.product(set);
+    for (int p = space_->first_product(set); p >= 0; p = space_->product_at(p).next) {
+        paths.bases.push_back({p, p == best ? DifferenceView() : kept(cheapest_.difference(p, best))});
+        add_candidate(paths, {static_cast<std::uint32_t>(paths.bases.size() - 1), 0, 0});
+    }
+}
+
+void BestFirst::add_candidate(Paths& paths, const Pair& pair) {
+    const Base& base = paths.bases[pair.base];
+    const Space::Product& product = space_->product_at(base.product);
+    const DifferenceView first = difference(product.first, pair.i), second = difference(product.second, pair.j);
+    both_.assign(second.begin(), second.end());
+    if (product.renamed >= 0)
+        for (std::uint32_t& code : both_)
+            code = static_cast<std::uint32_t>(space_->renamed(static_cast<int>(code >> 1), product.renamed)) << 1 |
+                   (code & 1U);
+    whole_.clear();
+    std::merge(first.begin(), first.end(), both_.begin(), both_.end(), std::back_inserter(whole_));
+    if (!base.difference.empty()) {
+        both_.swap(whole_);
+        whole_.clear();
+        // What is taken back is as in the cheapest path.
+        std::set_symmetric_difference(base.difference.begin(), base.difference.end(), both_.begin(), both_.end(),
+                                      std::back_inserter(whole_),
+                                      [](std::uint32_t a, std::uint32_t b) { return a >> 1 < b >> 1; });
+    }
+    paths.candidates.push_back({cost(product.first, pair.i) + cost(product.second, pair.j), kept(whole_), pair});
+    std::push_heap(paths.candidates.begin(), paths.candidates.end());
 }
 
 /// Makes candidates of what may follow. False where more paths of another set have to be found first.
 bool BestFirst::settle(Paths& paths) {
     while (!paths.following.empty()) {
-        Pair& pair = paths.following.back();
-        const Space::Product& product = space_->product_at(pair.product);
+        const Pair pair = paths.following.back();
+        const Space::Product& product = space_->product_at(paths.bases[pair.base].product);
         for (const auto& [part, number] : {std::pair(product.first, pair.i), std::pair(product.second, pair.j)})
-            // The first path of a set is known without being found.
-            if (number > 0 && !has(part, number) && !ended(part)) {
+            if (!has(part, number) && !ended(part)) {
                 open_.push_back(part);
                 return false;
             }
-        const auto exists = [&](Set part, std::size_t number) { return number == 0 || has(part, number); };
-        if (exists(product.first, pair.i) && exists(product.second, pair.j)) {
-            pair.cost = cost(product.first, pair.i) + cost(product.second, pair.j);
-            paths.candidates.push_back(pair);
-            std::push_heap(paths.candidates.begin(), paths.candidates.end());
-        }
         paths.following.pop_back();
+        if (has(product.first, pair.i) && has(product.second, pair.j)) add_candidate(paths, pair);
     }
     return true;
 }
@@ -63,14 +98,7 @@ void BestFirst::find_next(Set set) {
             continue;
         }
         Paths& paths = paths_of(top);
-        if (!paths.begun) {
-            paths.begun = true;
-            for (int p = space_->first_product(top); p >= 0; p = space_->product_at(p).next) {
-                const Space::Product& product = space_->product_at(p);
-                paths.candidates.push_back({space_->cost(product.first) + space_->cost(product.second), p, 0, 0});
-            }
-            std::make_heap(paths.candidates.begin(), paths.candidates.end());
-        }
+        if (!paths.begun) begin(top, paths);
         if (!settle(paths)) continue;
         open_.pop_back();
         if (paths.candidates.empty()) {
@@ -78,59 +106,40 @@ void BestFirst::find_next(Set set) {
             continue;
         }
         std::pop_heap(paths.candidates.begin(), paths.candidates.end());
-        const Pair found = paths.candidates.back();
+        const Found found = paths.candidates.back();
         paths.candidates.pop_back();
         paths.found.push_back(found);
         // Each pair follows one other pair only.
-        paths.following.push_back({0, found.product, found.i, found.j + 1});
-        if (found.j == 0) paths.following.push_back({0, found.product, found.i + 1, 0});
+        const auto [base, i, j] = found.pair;
+        paths.following.push_back({base, i, j + 1});
+        if (j == 0) paths.following.push_back({base, i + 1, 0});
     }
 }
 
 std::optional<double> BestFirst::next() {
     if (set_ == Space::none) return std::nullopt;
-    Paths& paths = paths_of(set_);
-    if (is_single(set_)) {
-        if (paths.ended) return std::nullopt;
-        paths.ended = true;
-        paths.found.push_back({space_->cost(set_), -1, 0, 0});
-        return space_->cost(set_);
-    }
-    const std::size_t before = paths.found.size();
-    find_next(set_);
-    if (paths_of(set_).found.size() == before) return std::nullopt;
-    return paths_of(set_).found.back().cost;
-}
-
-std::size_t BestFirst::found() const {
-    const int place = place_[static_cast<std::size_t>(set_)];
-    return place < 0 ? 0 : paths_[static_cast<std::size_t>(place)].found.size();
+    // The first one is known without a look at others, and is found again when the second is asked for.
+    while (found_ > 0 && !ended(set_) && !has(set_, found_)) find_next(set_);
+    if (!has(set_, found_)) return std::nullopt;
+    return cheapest_.rounded(cost(set_, found_++));
 }
 
 Path BestFirst::path(std::size_t number) const {
-    struct Open {
-        Set set;
-        int renaming;
-        std::size_t number;
-    };
-    Path path;
-    for (std::vector<Open> open{{set_, -1, number}}; !open.empty();) {
-        const Open top = open.back();
-        open.pop_back();
-        if (const int choice = space_->choice_of(top.set); choice >= 0) {
-            path.choices.push_back(space_->renamed(choice, top.renaming));
-            path.cost += space_->cost(top.set);
-        }
-        if (space_->first_product(top.set) < 0) continue;
-        const int place = place_[static_cast<std::size_t>(top.set)];
-        const bool is_found = place >= 0 && top.number < paths_[static_cast<std::size_t>(place)].found.size();
-        const Pair pair = is_found ? paths_[static_cast<std::size_t>(place)].found[top.number]
-                                   : Pair{0, space_->best_product(top.set), 0, 0};
-        const Space::Product& product = space_->product_at(pair.product);
-        open.push_back({product.first, top.renaming, pair.i});
-        open.push_back({product.second, product.renamed >= 0 ? product.renamed : top.renaming, pair.j});
+    Path path{cheapest_.rounded(cheapest_.cost(set_)), first_};
+    if (number == 0) return path;
+    const Found& found = paths_[static_cast<std::size_t>(place_[static_cast<std::size_t>(set_)])].found[number];
+    path.cost = cheapest_.rounded(found.cost);
+    path.choices.clear();
+    auto choice = first_.begin();
+    for (const std::uint32_t code : found.difference) {
+        const int changed = static_cast<int>(code >> 1);
+        while (choice != first_.end() && *choice < changed) path.choices.push_back(*choice++);
+        if ((code & 1U) == 0)
+            path.choices.push_back(changed);
+        else
+            ++choice;
     }
-    std::sort(path.choices.begin(), path.choices.end());
+    path.choices.insert(path.choices.end(), choice, first_.end());
     return path;
 }
 

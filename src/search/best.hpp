@@ -1,23 +1,30 @@
 #pragma once
 
+#include "search/cheapest.hpp"
 #include "search/space.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <memory_resource>
 #include <optional>
 #include <vector>
 
 /// Paths in the order of their costs, one after the other.
 namespace cairn::search {
 
-/// The paths of a set, the cheapest first, found as they are asked for.
+/// The paths of a set, the cheapest first, found as they are asked for. Paths that cost the same are in the order of
+/// their choices from the last one on, {1, 2} before {0, 9}: so that one comes first which has the lower choice at the
+/// highest goal that they decide differently. Costs are added exactly, so the order depends on the problem alone: not
+/// on the machine, nor on how the set is made.
 ///
 ///     BestFirst paths(space, set);
 ///     while (paths.next()) use(paths.path(paths.found() - 1));
 ///
 /// Of a product of two sets the next pair after (i, j) is (i + 1, j) or (i, j + 1): each sum keeps those that may be
 /// next, and asks its sets for more of theirs when it must (Huang & Chiang, "Better k-best parsing", 2005). Products
-/// share no choice and sums no path, so the order is exact and no path comes twice.
+/// share no choice and sums no path, so the order is exact and no path comes twice. Each path is kept as its difference
+/// from the first one: few choices, however long they are.
 class BestFirst {
 public:
     /// The space must outlive this object.
@@ -25,39 +32,58 @@ public:
 
     /// The cost of the next path; nothing when all have been given.
     std::optional<double> next();
-    std::size_t found() const;
+    std::size_t found() const noexcept { return found_; }
     /// One that has been given: 0 is the cheapest.
     Path path(std::size_t number) const;
 
 private:
+    struct Base {
+        int product;
+        DifferenceView difference;  // of its cheapest path from that of the set
+    };
     /// Path i of a product's first set with path j of its second.
     struct Pair {
-        double cost;
-        int product;
-        std::size_t i, j;
-        /// As a heap has it: the cheapest on top, of equal ones the first.
-        bool operator<(const Pair& other) const noexcept;
+        std::uint32_t base;
+        std::uint32_t i, j;
+    };
+    struct Found {
+        Exact cost;
+        DifferenceView difference;  // from the cheapest path of the set
+        Pair pair;
+        /// As a heap has it: the first on top.
+        bool operator<(const Found& other) const noexcept {
+            return cost != other.cost ? cost > other.cost : comes_before(other.difference, difference);
+        }
     };
     struct Paths {
-        std::vector<Pair> found;       // in their order
-        std::vector<Pair> candidates;  // a heap
-        std::vector<Pair> following;   // candidates once the paths they are made of are known
+        std::vector<Found> found;       // in their order; the cheapest is known without being here
+        std::vector<Found> candidates;  // a heap
+        std::vector<Pair> following;    // candidates once the paths they are made of are known
+        std::vector<Base> bases;        // of each product
         bool begun = false, ended = false;
     };
 
-    bool is_single(Set set) const { return set == Space::done || space_->choice_of(set) >= 0; }
     Paths& paths_of(Set set);
     bool has(Set set, std::size_t number);
     bool ended(Set set);
-    double cost(Set set, std::size_t number);
-    void find_next(Set set);
+    Exact cost(Set set, std::size_t number);
+    DifferenceView difference(Set set, std::size_t number);
+    DifferenceView kept(const Difference& difference);
+    void begin(Set set, Paths& paths);
+    void add_candidate(Paths& paths, const Pair& pair);
     bool settle(Paths& paths);
+    void find_next(Set set);
 
     const Space* space_;
     Set set_;
+    Cheapest cheapest_;
+    std::vector<int> first_;  // the choices of the cheapest path
+    std::size_t found_ = 0;
     std::vector<int> place_;  // of each set: its paths, once they are asked for
     std::deque<Paths> paths_;
+    std::pmr::monotonic_buffer_resource pool_;  // of differences
     std::vector<Set> open_;
+    Difference both_, whole_;  // scratch
 };
 
 }  // namespace cairn::search

@@ -114,6 +114,7 @@ private:
     std::vector<Way> ways_;
     std::vector<int> left_;
     State rest_, passed_, part_;  // scratch
+    std::vector<Set> sets_;       // scratch
 };
 
 /// Takes the highest goal with all that it is connected with, then the highest of the rest. What is provided takes
@@ -169,9 +170,9 @@ bool Parts::expand(int part) {
 }
 
 Set Parts::left_of(const Way& way) {
-    Set set = Space::done;
-    for (std::size_t i = way.first; i < way.end; ++i) set = space_.product(set, at(left_[i]).set);
-    return set;
+    sets_.clear();
+    for (std::size_t i = way.first; i < way.end; ++i) sets_.push_back(at(left_[i]).set);
+    return space_.product(sets_);
 }
 
 /// All that is left after its ways is lower, and has its set.

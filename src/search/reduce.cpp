@@ -1,9 +1,10 @@
 #include "search/reduce.hpp"
 
+#include "search/keep.hpp"
+
 #include <algorithm>
-#include <deque>
-#include <map>
 #include <memory_resource>
+#include <utility>
 
 namespace cairn::search {
 namespace {
@@ -12,33 +13,8 @@ namespace {
 // pairs than that had to be looked at.
 constexpr std::size_t most_options = 64, most_pairs = 4096;
 
-using Goals = std::pmr::vector<int>;  // ascending
-
-struct Option {
-    double cost;
-    Goals needs, provides;
-    Set set;
-    std::uint64_t marks = 0;  // a bit for each need, some needs sharing one; none before it is asked for
-};
-
-std::uint64_t marks_of(Option& option) {
-    if (option.marks == 0)
-        for (const int need : option.needs) option.marks |= std::uint64_t{1} << (need % 64);
-    return option.marks;
-}
-
-bool holds(const Goals& goals, int goal) { return std::binary_search(goals.begin(), goals.end(), goal); }
-
 bool overlap(const Goals& a, const Goals& b) {
     return std::any_of(a.begin(), a.end(), [&](int goal) { return holds(b, goal); });
-}
-
-// Few are added to many, and to their end.
-void add(Goals& goals, const Goals& more) {
-    for (const int goal : more) {
-        const auto at = std::lower_bound(goals.begin(), goals.end(), goal);
-        if (at == goals.end() || *at != goal) goals.insert(at, goal);
-    }
 }
 
 class Reducer {
@@ -48,12 +24,12 @@ public:
         : problem_(problem),
           circles_(circles),
           space_(space),
-          only_cheapest_(only_cheapest),
           stop_(stop),
           options_(static_cast<std::size_t>(problem.goals())),
           brings_(options_.size(), false),
           changes_(options_.size(), 0),
-          refused_(options_.size()) {}
+          refused_(options_.size()),
+          keeper_(space, only_cheapest, brings_) {}
 
     std::optional<Reduced> run() {
         const std::vector<bool> reachable = reachable_goals(problem_);
@@ -69,32 +45,17 @@ public:
         while (drop_unused() || absorb()) {}
         if (stop_.stop_requested()) return std::nullopt;
         number();
+        result_.work += keeper_.work();
         return std::move(result_);
     }
 
 private:
     static constexpr int none = -1, several = -2;
 
-    /// An option that may stand among those of a goal: one that has stood there before, or one of a lower goal put into
-    /// such a one, which is done when its turn comes.
-    struct Entrant {
-        std::size_t place;
-        double cost;
-        Option* option;
-        const Option* lower;
-        bool stood_before;
-    };
     /// A user that had no room for a goal, both being as they were after so many changes.
     struct Refused {
         int by = none, changes_of_user = 0, changes_of_goal = 0;
         friend bool operator==(const Refused&, const Refused&) = default;
-    };
-    /// How lower options are put into others: in the place of which goal, and whether into themselves or into copies.
-    struct Joining {
-        int goal = none;
-        bool in_place = false;
-        std::size_t most = std::numeric_limits<std::size_t>::max();  ///< that may be left
-        std::deque<Option> made = {};
     };
 
     std::vector<Option>& options(int goal) { return options_[static_cast<std::size_t>(goal)]; }
@@ -118,83 +79,8 @@ private:
         for (Option& option : options(goal))
             entrants.push_back({entrants.size(), option.cost, &option, nullptr, false});
         Joining none_joins;
-        keep(entrants, none_joins);
+        keeper_.keep(entrants, none_joins);
         options(goal) = taken(entrants);
-    }
-
-    bool beats(Option& one, Option& other) {
-        ++result_.work;
-        if (one.cost > other.cost || (marks_of(one) & ~marks_of(other)) != 0 || one.provides != other.provides)
-            return false;
-        result_.work += one.needs.size() + other.needs.size();
-        return std::includes(other.needs.begin(), other.needs.end(), one.needs.begin(), one.needs.end()) &&
-               std::all_of(other.needs.begin(), other.needs.end(),
-                           [&](int need) { return !brings(need) || holds(one.needs, need); });
-    }
-
-    /// Leaves the options that there have to be. False where too many are left.
-    bool keep(std::vector<Entrant>& entrants, Joining& joining) {
-        if (only_cheapest_ ? !keep_unbeaten(entrants, joining) : !keep_different(entrants, joining)) return false;
-        std::sort(entrants.begin(), entrants.end(),
-                  [](const Entrant& a, const Entrant& b) { return a.place < b.place; });
-        return entrants.size() <= joining.most;
-    }
-
-    /// Those that none of the others beats; of equal ones the first.
-    bool keep_unbeaten(std::vector<Entrant>& entrants, Joining& joining) {
-        // What beats an option costs as much or less, so an option that is kept can only be driven out by equal cost.
-        std::sort(entrants.begin(), entrants.end(), [](const Entrant& a, const Entrant& b) {
-            return a.cost != b.cost ? a.cost < b.cost : a.place < b.place;
-        });
-        std::vector<Entrant> kept;
-        const auto beats_other = [&](const Entrant& one, const Entrant& other) {
-            return !(one.stood_before && other.stood_before) && beats(*one.option, *other.option);
-        };
-        for (Entrant entrant : entrants) {
-            if (kept.size() > joining.most && kept[joining.most].cost < entrant.cost) return false;
-            if (entrant.lower != nullptr) join(entrant, joining);
-            if (std::any_of(kept.begin(), kept.end(), [&](const Entrant& k) { return beats_other(k, entrant); }))
-                continue;
-            std::erase_if(kept, [&](const Entrant& k) { return k.cost == entrant.cost && beats_other(entrant, k); });
-            kept.push_back(entrant);
-        }
-        for (Entrant& entrant : kept)
-            if (entrant.lower != nullptr) entrant.option->set = space_.product(entrant.option->set, entrant.lower->set);
-        entrants = std::move(kept);
-        return true;
-    }
-
-    /// One for each list of needs and what is provided, with the paths of all that have these.
-    bool keep_different(std::vector<Entrant>& entrants, Joining& joining) {
-        struct Kept {
-            Entrant entrant;
-            Space::Sum sum = {};
-        };
-        std::map<std::pair<Goals, Goals>, std::size_t> places;
-        std::vector<Kept> kept;
-        for (Entrant entrant : entrants) {
-            if (entrant.lower != nullptr) join(entrant, joining);
-            const Option& option = *entrant.option;
-            result_.work += option.needs.size() + 1;
-            const std::size_t place = places.try_emplace({option.needs, option.provides}, kept.size()).first->second;
-            if (place == kept.size()) kept.push_back({entrant});
-            if (kept.size() > joining.most) return false;
-            space_.add(kept[place].sum, option.set, entrant.lower == nullptr ? Space::done : entrant.lower->set);
-        }
-        entrants.clear();
-        for (const Kept& one : kept) {
-            one.entrant.option->set = space_.set_of(one.sum);
-            one.entrant.option->cost = one.sum.cost;
-            entrants.push_back(one.entrant);
-        }
-        return true;
-    }
-
-    static std::vector<Option> taken(const std::vector<Entrant>& entrants) {
-        std::vector<Option> options;
-        options.reserve(entrants.size());
-        for (const Entrant& entrant : entrants) options.push_back(std::move(*entrant.option));
-        return options;
     }
 
     /// Forgets goals nothing rests on.
@@ -264,7 +150,7 @@ private:
         }
         Joining joining{goal, lowers.size() == 1, std::max(most_options, options(by).size())};
         // None left: the search will say that there is no way.
-        if (entrants.empty() || entrants.size() > most_pairs + options(by).size() || !keep(entrants, joining)) {
+        if (entrants.empty() || entrants.size() > most_pairs + options(by).size() || !keeper_.keep(entrants, joining)) {
             refused = now;
             return false;
         }
@@ -274,25 +160,6 @@ private:
         options(goal).clear();
         ++user_changes, ++changes;
         return true;
-    }
-
-    /// Puts the lower option into the other one or, where that is not sure to be replaced, into a copy.
-    static void join(Entrant& entrant, Joining& joining) {
-        if (!joining.in_place) {
-            const Option& upper = *entrant.option;
-            const auto pool = upper.needs.get_allocator();
-            entrant.option = &joining.made.emplace_back(
-                Option{upper.cost, Goals(upper.needs, pool), Goals(upper.provides, pool), upper.set});
-        }
-        Option& option = *entrant.option;
-        option.needs.erase(std::lower_bound(option.needs.begin(), option.needs.end(), joining.goal));
-        add(option.needs, entrant.lower->needs);
-        add(option.provides, entrant.lower->provides);
-        // What one of the two provides the other finds there.
-        if (!option.provides.empty())
-            std::erase_if(option.needs, [&](int need) { return holds(option.provides, need); });
-        option.cost = entrant.cost;
-        option.marks = 0;
     }
 
     void number() {
@@ -323,7 +190,6 @@ private:
     const Problem& problem_;
     const std::vector<int>& circles_;
     Space& space_;
-    bool only_cheapest_;
     const std::stop_token& stop_;
     std::pmr::monotonic_buffer_resource pool_;
     std::vector<std::vector<Option>> options_;
@@ -331,6 +197,7 @@ private:
     std::vector<int> user_;     // of each goal: its only user so far
     std::vector<int> changes_;  // of each goal's options
     std::vector<Refused> refused_;
+    Keeper keeper_;
     Reduced result_;
 };
 

@@ -22,6 +22,14 @@ void append_number(std::u32string& out, double value) {
     out.push_back(static_cast<char32_t>(bits));
 }
 
+/// Writes which of the choices comes first, which second and so on: paths of equal costs are in an order of choices.
+void append_order(std::u32string& out, const std::vector<int>& choices) {
+    const std::size_t begin = out.size();
+    for (std::size_t i = 0; i < choices.size(); ++i) out.push_back(static_cast<char32_t>(i));
+    std::sort(out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(),
+              [&](char32_t a, char32_t b) { return choices[a] < choices[b]; });
+}
+
 /// Writes what a set is made of: choices by their costs, and each part that comes again by its place.
 class SetWriter {
 public:
@@ -91,6 +99,7 @@ RegionForm form_of(const Reduced& reduced, const Space& space, int low, int high
             sets.write(reduced.sets[static_cast<std::size_t>(choice)]);
         }
     }
+    append_order(form.signature, form.choices);
     return form;
 }
 

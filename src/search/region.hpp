@@ -73,9 +73,10 @@ private:
 
     private:
         struct Held {
+            Held() : entries(&pool), index(&pool) {}
             std::pmr::monotonic_buffer_resource pool;
-            std::pmr::vector<Entry> entries{&pool};
-            std::pmr::unordered_map<StateView, std::size_t> index{&pool};
+            std::pmr::vector<Entry> entries;
+            std::pmr::unordered_map<StateView, std::size_t> index;
         };
         std::optional<Held> held_{std::in_place};
     };

@@ -5,6 +5,16 @@
 
 namespace cairn::search {
 
+Path path_of(std::vector<std::pair<int, double>> chosen) {
+    std::sort(chosen.begin(), chosen.end());
+    Path path;
+    for (const auto& [choice, cost] : chosen) {
+        path.choices.push_back(choice);
+        path.cost += cost;
+    }
+    return path;
+}
+
 Set Space::choice(int choice, double cost) {
     nodes_.push_back({cost, choice, -1, -1});
     return static_cast<Set>(nodes_.size()) - 1;
@@ -44,10 +54,25 @@ Set Space::product(Set first, Set second) {
     return set_of(sum);
 }
 
+Set Space::product(std::span<const Set> sets) {
+    if (sets.size() < 2) return sets.empty() ? done : sets.front();
+    const std::size_t half = sets.size() / 2;
+    const Set first = product(sets.first(half));
+    return product(first, product(sets.subspan(half)));
+}
+
 int Space::rename(std::vector<std::pair<int, int>> choices) {
     std::sort(choices.begin(), choices.end());
     renamings_.push_back(std::move(choices));
     return static_cast<int>(renamings_.size()) - 1;
+}
+
+void Space::rename_all(const std::vector<int>& names) {
+    const auto rename = [&](int& choice) { choice = names[static_cast<std::size_t>(choice)]; };
+    for (Node& node : nodes_)
+        if (node.choice >= 0) rename(node.choice);
+    for (auto& renaming : renamings_)
+        for (auto& [choice, elsewhere] : renaming) rename(choice), rename(elsewhere);
 }
 
 int Space::renamed(int choice, int renaming) const {

@@ -19,6 +19,9 @@ struct Path {
     friend bool operator==(const Path&, const Path&) = default;
 };
 
+/// The path of these choices, given each with its cost. Costs are added in the order of the choices.
+Path path_of(std::vector<std::pair<int, double>> chosen);
+
 /// Sets of paths. A set is one choice; or a sum of products: of each product, every path of its first set together with
 /// every path of its second. The products of a sum share no path, and the two sets of a product no choice, so that
 ///
@@ -54,8 +57,13 @@ public:
     void add(Sum& sum, Set first, Set second = done, int renamed = -1);
     Set set_of(const Sum& sum);
     Set product(Set first, Set second);
-    /// Pairs of a choice and what it stands for elsewhere.
+    /// All of them together, joined two by two: what they are made of is never deep below.
+    Set product(std::span<const Set> sets);
+    /// Pairs of a choice and what it stands for elsewhere, in the same order there. What a renamed set is made of must
+    /// not be renamed in itself.
     int rename(std::vector<std::pair<int, int>> choices);
+    /// Calls every choice c names[c] instead, wherever it stands; the names ascend.
+    void rename_all(const std::vector<int>& names);
 
     std::size_t size() const noexcept { return nodes_.size(); }
     /// Of its cheapest path; infinite where there is none.

@@ -18,7 +18,8 @@ Faults empty_names(const Tree& tree);
 /// hashes, locks and allocates nothing.
 Faults executor_names(const Tree& tree);
 
-/// sqlite3.h is included in src/timing only, Eigen in kernels/cpu/eigen only (tests and bench aside).
+/// sqlite3.h is included in src/timing only, Eigen in kernels/cpu/eigen only, tommath.h in one file (tests and bench
+/// aside).
 Faults libraries_out_of_place(const Tree& tree);
 
 /// Nothing in include/, src/ (but cli/) and kernels/ ends the process, prints, reads the environment, or touches the

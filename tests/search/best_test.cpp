@@ -5,10 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace cairn::search::test {
 namespace {
 
-// That the order is right and whole, brute force shows in explore_test.cpp.
+// That the order is right and whole, brute force shows in random_test.cpp.
 
 TEST(BestFirst, GivesThePathsInTheOrderOfTheirCosts) {
     Options options;
@@ -37,6 +39,56 @@ TEST(BestFirst, OfNothingNothing) {
     }
 }
 
+/// The choices of all paths in their order.
+std::vector<std::vector<int>> order_of(const Problem& problem) {
+    Options options;
+    options.only_cheapest = false;
+    const Exploration found = explore(problem, options);
+    BestFirst best(found.space, found.paths);
+    std::vector<std::vector<int>> order;
+    while (best.next()) order.push_back(best.path(best.found() - 1).choices);
+    return order;
+}
+
+TEST(BestFirst, EqualCostsComeInTheOrderOfTheirChoices) {
+    const Problem three = written({{{1}, {1}, {1}}, {{1}, {1}, {1}}}, {0, 1});
+    EXPECT_EQ(order_of(three),
+              (std::vector<std::vector<int>>{{0, 3}, {1, 3}, {2, 3}, {0, 4}, {1, 4}, {2, 4}, {0, 5}, {1, 5}, {2, 5}}));
+    EXPECT_EQ(order_of(written({{{1}, {2}}, {{1}, {2}}}, {0, 1})),
+              (std::vector<std::vector<int>>{{0, 2}, {1, 2}, {0, 3}, {1, 3}}))
+        << "of 3 and 3 that which is dearer below";
+    // One dear way, numbered last, costs as much as two cheap ones of which each may have two forms.
+    EXPECT_EQ(order_of(written({{{1}, {1}}, {{2, {0}}, {3}}}, {1})),
+              (std::vector<std::vector<int>>{{0, 2}, {1, 2}, {3}}));
+}
+
+TEST(BestFirst, CostsAreComparedExactly) {
+    // As doubles 0.1 + 0.2 is more than 0.3 and 0.1 + 0.7 less than 0.8; so are the exact sums of these doubles.
+    EXPECT_EQ(order_of(written({{{0.1}}, {{0.2, {0}}, {0.3}}}, {1})), (std::vector<std::vector<int>>{{2}, {0, 1}}));
+    EXPECT_EQ(order_of(written({{{0.1}}, {{0.7, {0}}, {0.8}}}, {1})), (std::vector<std::vector<int>>{{0, 1}, {2}}));
+    // A tiny cost beside a large one would be lost in a sum of doubles.
+    EXPECT_EQ(order_of(written({{{2e-20}, {1e-20}}, {{1, {0}}}}, {1})),
+              (std::vector<std::vector<int>>{{1, 2}, {0, 2}}));
+}
+
+TEST(BestFirst, TheFirstPathTakesNoLookAtOthers) {
+    // 30 independent choices of two: the first is {0, 2, ...}, asked for alone and again after the second.
+    Ways goals(30, {{1}, {1}});
+    std::vector<int> roots;
+    for (int goal = 0; goal < 30; ++goal) roots.push_back(goal);
+    Options options;
+    options.only_cheapest = false;
+    const Exploration found = explore(written(goals, roots), options);
+    BestFirst best(found.space, found.paths);
+    EXPECT_EQ(best.next(), 30);
+    const Path first = best.path(0);
+    for (std::size_t i = 0; i < 30; ++i) EXPECT_EQ(first.choices[i], static_cast<int>(2 * i));
+    EXPECT_EQ(best.next(), 30);
+    EXPECT_EQ(best.path(0), first);
+    EXPECT_EQ(best.path(1).choices.front(), 1);
+    EXPECT_EQ(best.found(), 2U);
+}
+
 TEST(BestFirst, ADeepSpaceTakesNoDeepStack) {
     // Each set is the one below or one more choice: 2^20000 paths.
     Space space;
@@ -48,8 +100,8 @@ TEST(BestFirst, ADeepSpaceTakesNoDeepStack) {
         set = space.set_of(sum);
     }
     BestFirst best(space, set);
-    for (int i = 0; i < 100; ++i) EXPECT_EQ(best.next(), i == 0 ? 20'000 : 20'001);
-    EXPECT_EQ(best.path(99).cost, 20'001);
+    for (int i = 0; i < 10; ++i) EXPECT_EQ(best.next(), i == 0 ? 20'000 : 20'001);
+    EXPECT_EQ(best.path(9).cost, 20'001);
 }
 
 }  // namespace

@@ -6,10 +6,48 @@
 #include <set>
 
 namespace cairn::search::test {
-namespace {
+Problem random_problem(std::uint64_t seed, const Make& make) {
+    std::mt19937_64 random(seed);
+    const auto below = [&](std::uint64_t end) { return static_cast<int>(random() % end); };
+    Problem problem;
+    for (int layer = 0, first = 0; layer < make.layers; ++layer, first = problem.goals()) {
+        std::mt19937_64 again(seed + 1);  // the same in every layer
+        const auto like = [&](std::uint64_t end) { return static_cast<int>(again() % end); };
+        int left = make.alternatives;
+        for (int g = 0; g < make.goals; ++g) {
+            problem.add_goal();
+            const int count = make.only_along && like(3) == 0 ? 0 : std::min(left, 1 + like(3));
+            left -= count;
+            for (int a = 0; a < count; ++a) {
+                std::set<int> needs, provides;
+                for (int k = 0; k < 3 && g > 0; ++k)
+                    if (like(2) == 0) needs.insert(first + like(static_cast<std::uint64_t>(g)));
+                if (const bool rests = like(3) == 0; rests && first > 0) needs.insert(first - 1);
+                if (make.provides && g > 0 && like(3) == 0)
+                    for (int k = 1 + like(2); k > 0; --k) provides.insert(first + like(static_cast<std::uint64_t>(g)));
+                if (const bool reaches_down = like(6) == 0; make.provides && reaches_down && first > 0)
+                    provides.insert(first - 1 - like(2));
+                for (const int goal : provides) needs.erase(goal);
+                const double paid = make.ties ? 1 + like(3) : 1 + like(64), cost = make.free && like(3) == 0 ? 0 : paid;
+                const std::vector<int> need_list(needs.begin(), needs.end()),
+                    provide_list(provides.begin(), provides.end());
+                problem.add_alternative(cost, need_list, provide_list);
+            }
+        }
+    }
+    problem.add_root(problem.goals() - 1);
+    for (int more = below(3); more > 0; --more) problem.add_root(below(static_cast<std::uint64_t>(problem.goals())));
+    return problem;
+}
 
-/// Whether the chosen alternatives (of each goal one, or -1) are a path.
-bool is_path(const Problem& problem, const std::vector<int>& choice) {
+bool is_path(const Problem& problem, const std::vector<int>& choices) {
+    std::vector<int> choice(static_cast<std::size_t>(problem.goals()), -1);  // of each goal
+    for (const int chosen : choices) {
+        if (chosen < 0 || chosen >= problem.alternatives()) return false;
+        int& only = choice[static_cast<std::size_t>(problem.goal_of(chosen))];
+        if (only >= 0) return false;
+        only = chosen;
+    }
     std::set<int> wanted(problem.roots().begin(), problem.roots().end());
     std::vector<int> maker(choice.size(), -1);
     for (std::size_t g = choice.size(); g-- > 0;) {
@@ -42,40 +80,9 @@ bool is_path(const Problem& problem, const std::vector<int>& choice) {
     return true;
 }
 
-}  // namespace
-
-Problem random_problem(std::uint64_t seed, const Make& make) {
-    std::mt19937_64 random(seed);
-    const auto below = [&](std::uint64_t end) { return static_cast<int>(random() % end); };
-    Problem problem;
-    for (int layer = 0, first = 0; layer < make.layers; ++layer, first = problem.goals()) {
-        std::mt19937_64 again(seed + 1);  // the same in every layer
-        const auto like = [&](std::uint64_t end) { return static_cast<int>(again() % end); };
-        int left = make.alternatives;
-        for (int g = 0; g < make.goals; ++g) {
-            problem.add_goal();
-            const int count = make.only_along && like(3) == 0 ? 0 : std::min(left, 1 + like(3));
-            left -= count;
-            for (int a = 0; a < count; ++a) {
-                std::set<int> needs, provides;
-                for (int k = 0; k < 3 && g > 0; ++k)
-                    if (like(2) == 0) needs.insert(first + like(static_cast<std::uint64_t>(g)));
-                if (const bool rests = like(3) == 0; rests && first > 0) needs.insert(first - 1);
-                if (make.provides && g > 0 && like(3) == 0)
-                    for (int k = 1 + like(2); k > 0; --k) provides.insert(first + like(static_cast<std::uint64_t>(g)));
-                if (const bool reaches_down = like(6) == 0; make.provides && reaches_down && first > 0)
-                    provides.insert(first - 1 - like(2));
-                for (const int goal : provides) needs.erase(goal);
-                const double cost = make.ties ? 1 + like(3) : 1 + like(64);
-                const std::vector<int> need_list(needs.begin(), needs.end()),
-                    provide_list(provides.begin(), provides.end());
-                problem.add_alternative(cost, need_list, provide_list);
-            }
-        }
-    }
-    problem.add_root(problem.goals() - 1);
-    for (int more = below(3); more > 0; --more) problem.add_root(below(static_cast<std::uint64_t>(problem.goals())));
-    return problem;
+bool comes_first(const Path& a, const Path& b) {
+    if (a.cost != b.cost) return a.cost < b.cost;
+    return std::lexicographical_compare(a.choices.rbegin(), a.choices.rend(), b.choices.rbegin(), b.choices.rend());
 }
 
 std::vector<Path> all_paths(const Problem& problem) {
@@ -90,13 +97,13 @@ std::vector<Path> all_paths(const Problem& problem) {
     };
     const std::function<void(std::size_t)> decide = [&](std::size_t above) {
         if (above == 0) {
-            if (!is_path(problem, choice)) return;
-            Path& path = paths.emplace_back();
+            Path path;
             for (const int chosen : choice)
                 if (chosen >= 0) {
                     path.choices.push_back(chosen);
                     path.cost += problem.cost(chosen);
                 }
+            if (is_path(problem, path.choices)) paths.push_back(std::move(path));
             return;
         }
         const std::size_t goal = above - 1;
@@ -111,8 +118,7 @@ std::vector<Path> all_paths(const Problem& problem) {
         }
     };
     decide(count);
-    std::sort(paths.begin(), paths.end(),
-              [](const Path& a, const Path& b) { return a.cost != b.cost ? a.cost < b.cost : a.choices < b.choices; });
+    std::sort(paths.begin(), paths.end(), comes_first);
     return paths;
 }
 

@@ -16,13 +16,21 @@ struct Make {
     bool only_along = false;  ///< goals without an alternative of their own
     bool ties = false;        ///< many alternatives cost the same
     int layers = 1;           ///< so many equal pieces, each resting on the one before
+    bool free = false;        ///< some cost nothing
 };
 
 /// The same problem for the same seed.
 Problem random_problem(std::uint64_t seed, const Make& make);
 
-/// All paths, by trying every alternative of what is wanted and holding each outcome against the definition of a path:
-/// the cheapest first, of equal costs in the order of their choices.
+/// Whether these choices, in any order, are a path by its definition.
+bool is_path(const Problem& problem, const std::vector<int>& choices);
+
+/// Whether a path costs less than another one or, where both cost the same, its choices come before, the last one of
+/// each being compared first.
+bool comes_first(const Path& a, const Path& b);
+
+/// All paths, by trying every alternative of what is wanted and holding each outcome against the definition of a path,
+/// in the order of comes_first.
 std::vector<Path> all_paths(const Problem& problem);
 
 }  // namespace cairn::search::test

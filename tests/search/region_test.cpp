@@ -54,6 +54,17 @@ TEST(Region, CostsAndWhatIsProvidedAreOfTheForm) {
         << "and what is to beware of";
 }
 
+TEST(Region, TheOrderOfChoicesIsOfTheForm) {
+    // Each of the two sets that a way consists of costs the same; which of them has the lower choice?
+    const auto signature = [](bool turned) {
+        Given given(written({{{2}}}, {}));
+        const Set low = given.space.choice(3, 1), high = given.space.choice(4, 1);
+        given.reduced.sets[0] = turned ? given.space.product(high, low) : given.space.product(low, high);
+        return given.form(0, 1).signature;
+    };
+    EXPECT_NE(signature(true), signature(false));
+}
+
 TEST(Region, WhatAlternativesStandForIsOfTheForm) {
     const auto signature = [](bool two) {
         Given given(written({{{1}}}, {}));

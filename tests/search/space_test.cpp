@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace cairn::search {
 namespace {
@@ -62,6 +64,34 @@ TEST(Space, ChoicesStandForOthersWhereTheyAreRenamed) {
     EXPECT_EQ(space.cheapest(both), (Path{6, {0, 1, 10, 11}}));
     EXPECT_EQ(fault(space, both), "");
     EXPECT_EQ(fault(space, space.product(layer, layer)), "set 6: choice 0 twice in a product");
+}
+
+TEST(Space, AllChoicesMayBeCalledSomethingElse) {
+    Space space;
+    const Set layer = space.product(space.choice(0, 1), space.choice(1, 2));
+    Space::Sum sum;
+    space.add(sum, layer, layer, space.rename({{1, 3}, {0, 2}}));
+    const Set both = space.set_of(sum);
+    space.rename_all({10, 20, 30, 40});
+    EXPECT_EQ(space.cheapest(both), (Path{6, {10, 20, 30, 40}}));
+}
+
+TEST(Space, ManySetsAreJoinedTwoByTwo) {
+    Space space;
+    EXPECT_EQ(space.product(std::vector<Set>()), Space::done);
+    std::vector<Set> sets;
+    for (int choice = 0; choice < 1000; ++choice) sets.push_back(space.choice(choice, 1));
+    const Set all = space.product(sets);
+    EXPECT_EQ(space.cheapest(all).choices.size(), 1000U);
+    std::vector<int> depth(static_cast<std::size_t>(all) + 1, 0);
+    for (Set set = 0; set <= all; ++set)
+        for (int p = space.first_product(set); p >= 0; p = space.product_at(p).next)
+            for (const Set part : {space.product_at(p).first, space.product_at(p).second})
+                depth[static_cast<std::size_t>(set)] =
+                    std::max(depth[static_cast<std::size_t>(set)], depth[static_cast<std::size_t>(part)] + 1);
+    EXPECT_EQ(depth[static_cast<std::size_t>(all)], 10);
+    sets.push_back(Space::none);
+    EXPECT_EQ(space.product(sets), Space::none);
 }
 
 }  // namespace

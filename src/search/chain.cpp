@@ -1,0 +1,190 @@
+#include "search/chain.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <utility>
+
+namespace cairn::search {
+namespace {
+
+// Regions are cut where at most this many goals are needed across the cut: of each program the residual stream, a mask
+// and positions; the forms of a weight that the first and the last layer share. A region has at least this many goals.
+constexpr int max_crossing = 64, min_region = 4;
+
+// A border that is passed in no more states than this ends a stretch.
+constexpr std::size_t few_states_across = 8;
+
+/// What is pending at a border, and the ways to it from one state at the border where the stretch begins.
+using Border = std::map<State, Space::Sum>;
+
+/// The ways through a stretch: a row for each state where it begins, a column for each state where it ends.
+using Ways = std::vector<std::vector<Set>>;
+
+class Chain {
+public:
+    Chain(const Reduced& reduced, Space& space, Limits& limits, bool only_cheapest)
+        : reduced_(reduced),
+          space_(space),
+          limits_(limits),
+          only_cheapest_(only_cheapest),
+          roots_(reduced.problem.roots().begin(), reduced.problem.roots().end()) {
+        std::sort(roots_.begin(), roots_.end(), std::greater<>());
+        roots_.erase(std::unique(roots_.begin(), roots_.end()), roots_.end());
+    }
+
+    Set paths(const std::vector<int>& cuts) {
+        std::vector<Border> borders = begin({{}});
+        for (std::size_t r = cuts.size() - 1; r-- > 0;) {
+            if (limits_.stop.stop_requested()) return Space::none;
+            const RegionForm form = form_of(reduced_, space_, cuts[r], cuts[r + 1]);
+            const auto [it, fresh] = solvers_.try_emplace(form.signature, reduced_, space_, form);
+            const int renamed = fresh ? -1 : rename(it->second.form(), form);
+            for (Border& border : borders) border = cross(border, form, it->second, renamed);
+            if (r > 0 && only_cheapest_) continue;
+            const std::vector<State> states = states_of(borders);
+            if (states.empty()) return Space::none;
+            if (r > 0 && states.size() > few_states_across) continue;
+            stretches_.push_back(end(borders, states));
+            borders = begin(states);
+        }
+        // Without goals there is no region. At the end nothing is pending.
+        return stretches_.empty() ? Space::done : joined(0, stretches_.size())[0][0];
+    }
+    std::size_t solved() const noexcept { return solvers_.size(); }
+
+private:
+    std::vector<Border> begin(const std::vector<State>& states) {
+        std::vector<Border> borders(states.size());
+        for (std::size_t s = 0; s < states.size(); ++s) space_.add(borders[s][states[s]], Space::done);
+        return borders;
+    }
+
+    static std::vector<State> states_of(const std::vector<Border>& borders) {
+        std::vector<State> states;
+        for (const Border& border : borders)
+            for (const auto& [state, sum] : border) states.push_back(state);
+        std::sort(states.begin(), states.end());
+        states.erase(std::unique(states.begin(), states.end()), states.end());
+        return states;
+    }
+
+    Ways end(const std::vector<Border>& borders, const std::vector<State>& states) {
+        Ways ways(borders.size(), std::vector<Set>(states.size(), Space::none));
+        for (std::size_t b = 0; b < borders.size(); ++b)
+            for (const auto& [state, sum] : borders[b]) {
+                const auto column = std::lower_bound(states.begin(), states.end(), state) - states.begin();
+                ways[b][static_cast<std::size_t>(column)] = space_.set_of(sum);
+            }
+        return ways;
+    }
+
+    /// The ways through stretches [first, last).
+    Ways joined(std::size_t first, std::size_t last) {
+        if (last - first == 1) return std::move(stretches_[first]);
+        const std::size_t middle = first + (last - first) / 2;
+        const Ways above = joined(first, middle), below = joined(middle, last);
+        Ways ways(above.size(), std::vector<Set>(below[0].size(), Space::none));
+        for (std::size_t row = 0; row < ways.size(); ++row)
+            for (std::size_t column = 0; column < ways[row].size(); ++column) {
+                Space::Sum sum;
+                for (std::size_t s = 0; s < below.size(); ++s) space_.add(sum, above[row][s], below[s][column]);
+                ways[row][column] = space_.set_of(sum);
+            }
+        return ways;
+    }
+
+    /// Follows every state at the upper border of a region through it.
+    Border cross(const Border& above, const RegionForm& form, RegionSolver& solver, int renamed) {
+        State roots;
+        const auto first = std::lower_bound(roots_.begin(), roots_.end(), form.high - 1, std::greater<>());
+        for (auto root = first; root != roots_.end() && *root >= form.low; ++root)
+            roots.push_back(pending(*root - form.low));
+        Border below;
+        for (const auto& [state, sum] : above) {
+            const Set before = space_.set_of(sum);
+            State inside = roots, outside;
+            for (const char32_t code : state) {
+                if (goal_of(code) >= form.low)
+                    add_goal(inside, goal_of(code) - form.low, (code & 1U) != 0);
+                else
+                    outside.push_back(code);
+            }
+            for (const Exit& exit : solver.solve(inside, limits_)) {
+                State next = outside;
+                bool is_twice = false;
+                for (const char32_t code : exit.ports) {
+                    const int goal = form.ports[static_cast<std::size_t>(goal_of(code))];
+                    is_twice = is_twice || ((code & 1U) != 0 && is_provided(outside, goal));
+                    add_goal(next, goal, (code & 1U) != 0);
+                }
+                if (!is_twice) space_.add(below[std::move(next)], before, exit.set, renamed);
+            }
+        }
+        return below;
+    }
+
+    /// What the choices of one region are called in another one of its form.
+    int rename(const RegionForm& solved, const RegionForm& form) {
+        std::vector<std::pair<int, int>> names;
+        for (std::size_t i = 0; i < form.choices.size(); ++i) names.emplace_back(solved.choices[i], form.choices[i]);
+        return space_.rename(std::move(names));
+    }
+
+    const Reduced& reduced_;
+    Space& space_;
+    Limits& limits_;
+    bool only_cheapest_;
+    std::vector<int> roots_;  // descending
+    std::map<std::u32string, RegionSolver> solvers_;
+    std::vector<Ways> stretches_;
+};
+
+}  // namespace
+
+std::vector<int> cuts_of(const Problem& problem, const std::vector<int>& circles, bool share) {
+    const int count = problem.goals();
+    std::vector<int> cuts{0};
+    if (share) {
+        std::vector<int> last_user(static_cast<std::size_t>(count), 0);
+        for (int goal = 0; goal < count; ++goal)
+            for (int choice = problem.first(goal); choice < problem.first(goal + 1); ++choice) {
+                const Alternative alternative = problem.alternative(choice);
+                for (const auto& goals : {alternative.needs, alternative.provides})
+                    for (const int below : goals) last_user[static_cast<std::size_t>(below)] = goal;
+            }
+        std::vector<int> crossing(static_cast<std::size_t>(count) + 1, 0);
+        const auto cross = [&](int goal, int last, int weight) {
+            crossing[static_cast<std::size_t>(goal) + 1] += weight;
+            crossing[static_cast<std::size_t>(last) + 1] -= weight;
+        };
+        std::map<int, std::pair<int, int>> extents;  // of circles, and of what provides their goals
+        const auto extend = [&](int member, int goal) {
+            if (const int circle = circles[static_cast<std::size_t>(member)]; circle >= 0)
+                extents.try_emplace(circle, goal, goal).first->second.second = goal;
+        };
+        for (int goal = 0; goal < count; ++goal) {
+            if (const int last = last_user[static_cast<std::size_t>(goal)]; last > goal) cross(goal, last, 1);
+            extend(goal, goal);
+            for (int choice = problem.first(goal); choice < problem.first(goal + 1); ++choice)
+                for (const int also : problem.alternative(choice).provides) extend(also, goal);
+        }
+        for (const auto& [circle, extent] : extents) cross(extent.first, extent.second, max_crossing + 1);
+        for (std::size_t p = 1; p < crossing.size(); ++p) crossing[p] += crossing[p - 1];
+        const auto quarter = static_cast<std::ptrdiff_t>(count / 4);
+        const int fewest = *std::min_element(crossing.begin() + quarter, crossing.end() - quarter);
+        for (int p = 1; p < count && fewest <= max_crossing; ++p)
+            if (crossing[static_cast<std::size_t>(p)] <= fewest && p - cuts.back() >= min_region) cuts.push_back(p);
+    }
+    cuts.push_back(count);
+    return cuts;
+}
+
+Chained paths_of_chain(const Reduced& reduced, Space& space, Limits& limits, const std::vector<int>& cuts,
+                       bool only_cheapest) {
+    Chain chain(reduced, space, limits, only_cheapest);
+    const Set paths = chain.paths(cuts);
+    return {paths, chain.solved()};
+}
+
+}  // namespace cairn::search

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "search/reduce.hpp"
+#include "search/region.hpp"
+#include "search/space.hpp"
+
+#include <cstddef>
+#include <vector>
+
+/// The search along the order of goals: it is cut into regions, equal ones are solved once, and what is found in them
+/// is put together.
+namespace cairn::search {
+
+/// Where to cut the order of goals: at the places that fewest goals are needed across, of those in the middle half, and
+/// never through a circle. First comes 0, last the number of goals; without `share` nothing else.
+std::vector<int> cuts_of(const Problem& problem, const std::vector<int>& circles, bool share);
+
+struct Chained {
+    Set paths = Space::none;
+    std::size_t solved = 0;  ///< regions that differ
+};
+
+/// All paths through the regions between the cuts, from the highest to the lowest. With `only_cheapest` they are
+/// followed from border to border. Otherwise stretches of the chain between borders with few states are joined two by
+/// two, and what comes of it likewise: so a path is put together in as many steps as the logarithm of their number.
+/// Incomplete on a stop.
+Chained paths_of_chain(const Reduced& reduced, Space& space, Limits& limits, const std::vector<int>& cuts,
+                       bool only_cheapest);
+
+}  // namespace cairn::search

@@ -1,0 +1,164 @@
+#include "search/cheapest.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+namespace cairn::search {
+namespace {
+
+// Bits of the largest sum: one is for its sign, one to be on the safe side of rounding.
+constexpr int most_bits = 125;
+
+// Instead of a product.
+constexpr int unknown = -1, undecided_yet = -2;
+
+struct Part {
+    Set set;
+    int renaming;
+    bool is_other;
+    auto key() const { return std::tuple(set, renaming, is_other); }
+    bool operator<(const Part& other) const { return key() < other.key(); }
+};
+
+}  // namespace
+
+bool comes_before(DifferenceView a, DifferenceView b) noexcept {
+    const auto [in_a, in_b] = std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend());
+    if (in_a == a.rend() && in_b == b.rend()) return false;
+    const bool only_a_differs = in_b == b.rend() || (in_a != a.rend() && *in_a > *in_b);
+    return only_a_differs ? (*in_a & 1U) != 0 : (*in_b & 1U) == 0;
+}
+
+Cheapest::Cheapest(const Space& space, Set set)
+    : space_(&space), set_(set), costs_(static_cast<std::size_t>(set) + 1, 0), products_(costs_.size(), unknown) {
+    find_unit();
+    for (Set s = Space::done + 1; s <= set; ++s) {
+        Exact& least = costs_[static_cast<std::size_t>(s)];
+        const int first = space.first_product(s);
+        least = first < 0 ? static_cast<Exact>(std::ldexp(space.cost(s), unit_)) : cost(space.product_at(first));
+        for (int p = first; p >= 0; p = space.product_at(p).next) least = std::min(least, cost(space.product_at(p)));
+    }
+}
+
+/// Makes the unit so small that the dearest path just fits.
+void Cheapest::find_unit() {
+    constexpr int room = 40;                     // for so many binary digits of a sum, lest it be infinite
+    std::vector<double> most(costs_.size(), 0);  // that a path of the set may cost, whatever the signs
+    const auto at = [&](Set set) -> double& { return most[static_cast<std::size_t>(set)]; };
+    for (Set s = Space::done + 1; s <= set_; ++s) {
+        if (space_->choice_of(s) >= 0) at(s) = std::ldexp(std::abs(space_->cost(s)), -room);
+        for (int p = space_->first_product(s); p >= 0; p = space_->product_at(p).next)
+            at(s) = std::max(at(s), at(space_->product_at(p).first) + at(space_->product_at(p).second));
+    }
+    int exponent = 0;
+    std::frexp(at(set_), &exponent);
+    unit_ = most_bits - exponent - room;
+}
+
+template <typename Visit>
+void Cheapest::for_each_cheapest(Set set, const Visit& visit) const {
+    for (int p = space_->first_product(set); p >= 0; p = space_->product_at(p).next)
+        if (cost(space_->product_at(p)) == cost(set)) visit(p);
+}
+
+/// Decides between products of equal costs, in a set and in all that its cheapest paths are made of: lower sets first.
+void Cheapest::settle(Set set) {
+    std::vector<Set> undecided;
+    for (std::vector<Set> open{set}; !open.empty();) {
+        const Set top = open.back();
+        open.pop_back();
+        if (known(top) != unknown || space_->first_product(top) < 0) continue;
+        known(top) = undecided_yet;
+        undecided.push_back(top);
+        for_each_cheapest(top, [&](int p) {
+            open.push_back(space_->product_at(p).first);
+            open.push_back(space_->product_at(p).second);
+        });
+    }
+    std::sort(undecided.begin(), undecided.end());
+    for (const Set sum : undecided) {
+        int& best = known(sum);
+        for_each_cheapest(sum, [&](int p) {
+            if (best < 0 || comes_before(settled_difference(p, best), {})) best = p;
+        });
+    }
+}
+
+int Cheapest::product(Set set) {
+    if (known(set) == unknown) settle(set);
+    return known(set);
+}
+
+double Cheapest::rounded(Exact cost) const { return std::ldexp(static_cast<double>(cost), -unit_); }
+
+std::vector<int> Cheapest::choices(Set set) {
+    settle(set);
+    std::vector<int> choices;
+    for (std::vector<std::pair<Set, int>> open{{set, -1}}; !open.empty();) {
+        const auto [top, renaming] = open.back();
+        open.pop_back();
+        if (space_->choice_of(top) >= 0) choices.push_back(space_->renamed(space_->choice_of(top), renaming));
+        if (known(top) < 0) continue;
+        const Space::Product& best = space_->product_at(known(top));
+        open.emplace_back(best.first, renaming);
+        open.emplace_back(best.second, best.renamed >= 0 ? best.renamed : renaming);
+    }
+    std::sort(choices.begin(), choices.end());
+    return choices;
+}
+
+Difference Cheapest::difference(int product, int other) {
+    for (const int made : {product, other}) {
+        settle(space_->product_at(made).first);
+        settle(space_->product_at(made).second);
+    }
+    return settled_difference(product, other);
+}
+
+// The highest sets are opened first: where both paths lead to the same set, it has not been opened.
+Difference Cheapest::settled_difference(int product, int other) const {
+    std::vector<Part> open;
+    const auto add = [&](Set set, int renaming, bool is_other) {
+        if (set == Space::done) return;
+        open.push_back({set, renaming, is_other});
+        std::push_heap(open.begin(), open.end());
+    };
+    const auto pop = [&] {
+        std::pop_heap(open.begin(), open.end());
+        const Part top = open.back();
+        open.pop_back();
+        return top;
+    };
+    const auto add_parts = [&](int made, int renaming, bool is_other) {
+        const Space::Product& parts = space_->product_at(made);
+        add(parts.first, renaming, is_other);
+        add(parts.second, parts.renamed >= 0 ? parts.renamed : renaming, is_other);
+    };
+    add_parts(product, -1, false);
+    add_parts(other, -1, true);
+    Difference difference;
+    while (!open.empty()) {
+        const Part top = pop();
+        if (!open.empty() && open.front().set == top.set && open.front().renaming == top.renaming) {
+            pop();
+        } else if (const int choice = space_->choice_of(top.set); choice >= 0) {
+            difference.push_back(static_cast<std::uint32_t>(space_->renamed(choice, top.renaming)) << 1 |
+                                 (top.is_other ? 1U : 0U));
+        } else if (space_->first_product(top.set) >= 0) {
+            add_parts(products_[static_cast<std::size_t>(top.set)], top.renaming, top.is_other);
+        }
+    }
+    std::sort(difference.begin(), difference.end());
+    // A choice may stand in two sets.
+    Difference once;
+    for (const std::uint32_t code : difference)
+        if (!once.empty() && once.back() >> 1 == code >> 1)
+            once.pop_back();
+        else
+            once.push_back(code);
+    return once;
+}
+
+}  // namespace cairn::search

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "search/space.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+/// Costs as whole numbers, so that sums are exact however they are put together; and of paths that cost the same the
+/// one that comes first.
+namespace cairn::search {
+
+/// A cost, in units of a Cheapest: so small that the dearest path has 125 binary digits. Sums of doubles depend on
+/// their order in the last digits; sums of these do not.
+__extension__ using Exact = __int128;
+
+/// What one path has and another one lacks, `choice << 1`, and what it lacks, `choice << 1 | 1`, ascending.
+using Difference = std::vector<std::uint32_t>;
+using DifferenceView = std::span<const std::uint32_t>;
+
+/// Whether a path comes before another one: the greatest of all choices that only one of the two has is not its own.
+/// Both are given by their differences from one third path.
+bool comes_before(DifferenceView a, DifferenceView b) noexcept;
+
+/// Of each set that `set` is made of the cheapest path; of equal costs the first by comes_before().
+class Cheapest {
+public:
+    /// The space must outlive this object.
+    Cheapest(const Space& space, Set set);
+
+    Exact cost(Set set) const { return costs_[static_cast<std::size_t>(set)]; }
+    /// Of the product's cheapest path.
+    Exact cost(const Space::Product& product) const { return cost(product.first) + cost(product.second); }
+    /// The product of a sum that has it.
+    int product(Set set);
+    /// Its choices, ascending.
+    std::vector<int> choices(Set set);
+    /// What the cheapest path of one product has and that of another lacks, and the reverse. Takes no longer than it
+    /// takes to tell where they differ: what both are made of is not looked into.
+    Difference difference(int product, int other);
+    /// The cost as a double.
+    double rounded(Exact cost) const;
+
+private:
+    int& known(Set set) { return products_[static_cast<std::size_t>(set)]; }
+    void find_unit();
+    void settle(Set set);
+    Difference settled_difference(int product, int other) const;
+    template <typename Visit>
+    void for_each_cheapest(Set set, const Visit& visit) const;
+
+    const Space* space_;
+    Set set_;
+    int unit_ = 0;  // costs count in 2^-unit_
+    std::vector<Exact> costs_;
+    std::vector<int> products_;  // of each sum, once it has been asked for
+};
+
+}  // namespace cairn::search

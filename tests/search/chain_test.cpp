@@ -1,0 +1,111 @@
+#include "search/chain.hpp"
+
+#include "search/explore.hpp"
+#include "tests/search/written_problem.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace cairn::search::test {
+namespace {
+
+// That no path is lost, and none comes twice, brute force shows in random_test.cpp.
+
+/// Steps in layers: each step can be made from the one below or, dearer, from the last of the layer below, and every
+/// other one is wanted for itself.
+Problem steps(int count) {
+    Ways goals{{{1}}};
+    std::vector<int> roots;
+    for (int layer = 0; layer < count; ++layer) {
+        const int below = static_cast<int>(goals.size()) - 1;
+        for (int i = 0; i < 6; ++i) {
+            const int goal = static_cast<int>(goals.size());
+            goals.push_back({{1, {goal - 1}}, {3.5, {below}}});
+            if (i % 2 == 1) roots.push_back(goal);
+        }
+    }
+    return written(goals, roots);
+}
+
+/// How many sets stand one on the other.
+int depth_of(const Space& space, Set set) {
+    std::vector<int> depth(static_cast<std::size_t>(set) + 1, 0);
+    for (Set s = 0; s <= set; ++s)
+        for (int p = space.first_product(s); p >= 0; p = space.product_at(p).next)
+            for (const Set part : {space.product_at(p).first, space.product_at(p).second})
+                depth[static_cast<std::size_t>(s)] =
+                    std::max(depth[static_cast<std::size_t>(s)], depth[static_cast<std::size_t>(part)] + 1);
+    return depth[static_cast<std::size_t>(set)];
+}
+
+TEST(Chain, IsCutWhereFewestGoalsCross) {
+    // 0 to 7 in a row; 4 is needed twice more above, so that two goals cross there.
+    const Problem problem = written({{{1}},
+                                     {{1, {0}}},
+                                     {{1, {1}}},
+                                     {{1, {2}}},
+                                     {{1, {3}}},
+                                     {{1, {4}}},
+                                     {{1, {4, 5}}},
+                                     {{1, {4, 6}}},
+                                     {{1, {7}}},
+                                     {{1, {8}}},
+                                     {{1, {9}}},
+                                     {{1, {10}}}},
+                                    {11});
+    EXPECT_EQ(cuts_of(problem, no_circles(problem), true), (std::vector<int>{0, 4, 8, 12}));
+    EXPECT_EQ(cuts_of(problem, no_circles(problem), false), (std::vector<int>{0, 12}));
+    std::vector<int> circles = no_circles(problem);
+    circles[3] = circles[5] = 0;
+    EXPECT_EQ(cuts_of(problem, circles, true), (std::vector<int>{0, 8, 12})) << "not through what may be a circle";
+}
+
+TEST(Chain, IsNotCutWhereManyGoalsCross) {
+    Ways goals(20, {{1}});
+    for (int goal = 0; goal < 20; ++goal) goals.push_back({{1, {goal}}});
+    std::vector<int> roots;
+    for (int goal = 20; goal < 40; ++goal) roots.push_back(goal);
+    const Problem problem = written(goals, roots);
+    EXPECT_EQ(cuts_of(problem, no_circles(problem), true), (std::vector<int>{0, 40}));
+}
+
+TEST(Chain, AllPathsAreJoinedTwoByTwo) {
+    Options options;
+    options.only_cheapest = false;
+    const Exploration few = explore(steps(8), options), many = explore(steps(128), options);
+    ASSERT_GE(many.regions, 64U);
+    EXPECT_LE(depth_of(many.space, many.paths), depth_of(few.space, few.paths) + 4) << "16 times as many";
+    options.only_cheapest = true;
+    const Exploration cheapest = explore(steps(128), options);
+    EXPECT_GE(depth_of(cheapest.space, cheapest.paths), 64) << "one after the other";
+    EXPECT_EQ(cheapest.space.cost(cheapest.paths), many.space.cost(many.paths));
+}
+
+TEST(Chain, RootsBelongToTheirRegion) {
+    // Each root at a border, at the ends and named twice.
+    Ways goals;
+    for (int goal = 0; goal < 16; ++goal) goals.push_back({{1}, {2}});
+    const Problem problem = written(goals, {15, 8, 7, 4, 3, 3, 0, 8});
+    Space space;
+    Reduced reduced{problem, {}, no_circles(problem)};
+    for (int choice = 0; choice < problem.alternatives(); ++choice)
+        reduced.sets.push_back(space.choice(choice, problem.cost(choice)));
+    for (const bool only_cheapest : {true, false}) {
+        Limits limits{0, 1000, true, {}};
+        const Chained chained = paths_of_chain(reduced, space, limits, {0, 4, 8, 12, 16}, only_cheapest);
+        EXPECT_EQ(space.cheapest(chained.paths), (Path{6, {0, 6, 8, 14, 16, 30}}));
+    }
+}
+
+TEST(Chain, WithoutGoalsThereIsOnePath) {
+    Space space;
+    const Reduced reduced;
+    Limits limits{0, 1000, true, {}};
+    EXPECT_EQ(space.cheapest(paths_of_chain(reduced, space, limits, {0, 0}, false).paths), (Path{0, {}}));
+    EXPECT_EQ(space.cheapest(paths_of_chain(reduced, space, limits, {0}, false).paths), (Path{0, {}}));
+}
+
+}  // namespace
+}  // namespace cairn::search::test
