@@ -63,12 +63,13 @@ TEST(Chain, IsCutWhereFewestGoalsCross) {
 }
 
 TEST(Chain, IsNotCutWhereManyGoalsCross) {
-    Ways goals(20, {{1}});
-    for (int goal = 0; goal < 20; ++goal) goals.push_back({{1, {goal}}});
+    constexpr int count = 140;
+    Ways goals(count, {{1}});
+    for (int goal = 0; goal < count; ++goal) goals.push_back({{1, {goal}}});
     std::vector<int> roots;
-    for (int goal = 20; goal < 40; ++goal) roots.push_back(goal);
+    for (int goal = count; goal < 2 * count; ++goal) roots.push_back(goal);
     const Problem problem = written(goals, roots);
-    EXPECT_EQ(cuts_of(problem, no_circles(problem), true), (std::vector<int>{0, 40}));
+    EXPECT_EQ(cuts_of(problem, no_circles(problem), true), (std::vector<int>{0, 2 * count}));
 }
 
 TEST(Chain, AllPathsAreJoinedTwoByTwo) {

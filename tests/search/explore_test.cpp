@@ -194,7 +194,7 @@ TEST(Explore, StaysConsistentPastItsLimit) {
 TEST(Explore, WhereTheStatesFollowedLeadNowhereAPlainPathIsFound) {
     // The cheap way to each of the upper goals needs one of the middle, which brings what that way brings too: so only
     // the dear ways lead to an end, and the cheapest states do not hold these alone.
-    constexpr int count = 12;
+    constexpr int count = 80;
     Ways goals(count);
     std::vector<int> roots, plain;
     for (int i = 0; i < count; ++i) goals.push_back({{1, {}, {i}}});
