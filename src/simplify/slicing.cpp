@@ -222,8 +222,9 @@ Result gather_iota(Rewriter& r, NodeId id) {
 
 Result gather_constant(Rewriter& r, NodeId id) {
     const NodeId x = r.operand(id, 0), indices = r.operand(id, 1);
-    if (!r.is(indices, Op::constant) || !r.node(indices).shape.empty()) return std::nullopt;
-    const auto at = static_cast<std::int64_t>(r.node(indices).values->front());
+    const auto index = r.scalar_value(indices);
+    if (!index || !r.node(indices).shape.empty()) return std::nullopt;
+    const auto at = static_cast<std::int64_t>(*index);
     const Shape shape = r.node(id).shape;
     const Result row = make_slice(r, x, {r.node(id).attributes.integer("axis"), at, at + 1, 1});
     return row ? Result(r.reshape_to(*row, shape)) : std::nullopt;
