@@ -227,5 +227,32 @@ TEST(SpecialValues, CountsAtTheEndsOfTheIntegers) {
     EXPECT_THROW(refused.run(), Error);
 }
 
+/// What each context makes of the element `input`, cast to the dtype.
+std::vector<double> each_result(DType dtype, float input, Tensor (*work)(const Tensor& x),
+                                const std::vector<std::string>& disable) {
+    std::vector<double> results;
+    for (const ContextOptions& options : all_contexts()) {
+        Graph g("g");
+        g.output("y", cast(work(cast(g.input("x", DType::f32, {1}), dtype)), DType::f64));
+        CompiledGraph model = compile(g, Context(options), {.disable = disable});
+        model.set("x", {input});
+        model.run();
+        results.push_back(model.output("y").as<double>()[0]);
+    }
+    return results;
+}
+
+// A group computes f16 in f32 and rounds what it writes; f32 overflows at the step where it is too large.
+TEST(SpecialValues, StepsOfAGroupAreRoundedToF32) {
+    const auto there_and_back = [](const Tensor& h) { return (h + 1024) - h; };
+    EXPECT_THAT(each_result(DType::f16, 0.3F, there_and_back, {}), testing::Each(1024));
+    EXPECT_THAT(each_result(DType::f16, 0.3F, there_and_back, {"elementwise"}), testing::Each(1023.5));
+    const auto too_large = [](const Tensor& x) { return x * 3e38F / 3e38F; };
+    for (const DType dtype : {DType::f32, DType::bf16})
+        EXPECT_THAT(each_result(dtype, 3e38F, too_large, {}), testing::Each(infinity));
+    EXPECT_THAT(each_result(DType::f32, 3e38F, [](const Tensor& x) { return abs(x) * abs(x); }, {}),
+                testing::Each(infinity));
+}
+
 }  // namespace
 }  // namespace cairn::test
