@@ -90,7 +90,10 @@ private:
 
     // random_graph_wild.cpp
     void wild_leaves();
+    Tensor wild_constant();
+    Tensor wild_count();
     bool wild_integer();
+    bool wild_row(const Tensor& x);
     bool keep_wild(const Tensor& tensor);
     void wild_outputs(std::vector<Tensor>& candidates);
 
