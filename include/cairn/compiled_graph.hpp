@@ -42,9 +42,7 @@ struct OutputView {
     template <detail::Stored T>
     std::span<const T> as() const {
         check(detail::stored_as<T>());
-        std::size_t count = 1;
-        for (const std::int64_t size : shape) count *= static_cast<std::size_t>(size);
-        return {static_cast<const T*>(data), count};
+        return {static_cast<const T*>(data), detail::count_of(shape)};
     }
 
 private:
@@ -155,8 +153,17 @@ public:
     void set(std::string_view input, std::initializer_list<T> elements) {
         set_elements(input, {elements.begin(), elements.size(), detail::stored_as<T>(), true}, nullptr);
     }
-    /// The raw form: `data` points to as many elements of the input's dtype as `shape` says, and nothing checks that.
-    /// Borrowed like a span.
+    /// The same behind a pointer, to as many elements as `shape` says: their type is checked, their number is not.
+    template <detail::Stored T>
+    void set(std::string_view input, const T* data, std::span<const std::int64_t> shape) {
+        set_elements(input, detail::elements_at(data, shape), &shape);
+    }
+    template <detail::Stored T>
+    void set(std::string_view input, const T* data, std::initializer_list<std::int64_t> shape) {
+        set(input, data, std::span<const std::int64_t>(shape.begin(), shape.size()));
+    }
+    /// The raw form, for bytes: `data` (a std::byte* or void*) points to as many elements of the input's dtype as
+    /// `shape` says, and nothing checks that. Borrowed like a span.
     void set(std::string_view input, const void* data, std::span<const std::int64_t> shape);
     void set(std::string_view input, const void* data, std::initializer_list<std::int64_t> shape);
     /// The same for memory with a dtype, strides and a release callback. Strided data is copied and released at once;
@@ -207,6 +214,15 @@ public:
     /// then.
     ///
     ///     model.set_state("hidden", first.data(), {1, 256});
+    template <detail::Stored T>
+    void set_state(std::string_view state, const T* data, std::span<const std::int64_t> shape) {
+        set_state_elements(state, detail::elements_at(data, shape), &shape);
+    }
+    template <detail::Stored T>
+    void set_state(std::string_view state, const T* data, std::initializer_list<std::int64_t> shape) {
+        set_state(state, data, std::span<const std::int64_t>(shape.begin(), shape.size()));
+    }
+    /// The raw form, for bytes (a std::byte* or void*), which are taken for elements of the state's dtype.
     void set_state(std::string_view state, const void* data, std::span<const std::int64_t> shape);
     void set_state(std::string_view state, const void* data, std::initializer_list<std::int64_t> shape);
     /// The same for dense memory with a dtype; it is released before this returns.
@@ -215,7 +231,7 @@ public:
     /// the live length follows from the number of elements.
     template <detail::Elements R>
     void set_state(std::string_view state, const R& values) {
-        set_state_elements(state, detail::elements_of(values));
+        set_state_elements(state, detail::elements_of(values), nullptr);
     }
     /// Makes all states what they are in a new instance: those that grow have their least length, those that were given
     /// elements to begin with hold these, and all else that is live is zero.
@@ -239,7 +255,7 @@ public:
     /// The same at these sizes (symbols not named: their largest value), for the one bucket they fall into: what a run
     /// there needs.
     MemoryReport memory(std::initializer_list<std::pair<std::string_view, std::int64_t>> sizes) const;
-    /// Touches the arena and states for these sizes now, so that no later run within them has to.
+    /// Touches the arena and states for these sizes now, so that no later run within them has to; outputs are gone.
     void reserve(std::span<const std::pair<std::string_view, std::int64_t>> sizes);
     /// What was chosen for each instruction, with the time of each candidate or why it was refused.
     std::string explain() const;
@@ -263,7 +279,8 @@ private:
     void set_elements(std::string_view input, const detail::ElementSpan& elements,
                       const std::span<const std::int64_t>* shape);
     void set_output_elements(std::string_view output, void* data, const detail::ElementSpan& elements);
-    void set_state_elements(std::string_view state, const detail::ElementSpan& elements);
+    void set_state_elements(std::string_view state, const detail::ElementSpan& elements,
+                            const std::span<const std::int64_t>* shape);
     std::unique_ptr<State> state_;
 };
 

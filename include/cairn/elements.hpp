@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ranges>
+#include <span>
 #include <type_traits>
 
 /// How the C++ types of elements and the dtypes belong together, wherever elements are handed over or shown.
@@ -57,6 +58,19 @@ struct ElementSpan {
     DType dtype = DType::f32;   ///< f16 stands for f16 and bf16
     bool is_temporary = false;  ///< gone when the call has returned: to be copied
 };
+
+/// The product of the sizes.
+inline std::size_t count_of(std::span<const std::int64_t> shape) noexcept {
+    std::size_t count = 1;
+    for (const std::int64_t size : shape) count *= static_cast<std::size_t>(size);
+    return count;
+}
+
+/// As many elements as the shape says, behind a pointer.
+template <Stored T>
+ElementSpan elements_at(const T* data, std::span<const std::int64_t> shape) noexcept {
+    return {data, count_of(shape), stored_as<T>()};
+}
 
 /// What `range` holds, and whether it outlives the call.
 template <Elements R>

@@ -139,7 +139,7 @@ CAIRN_API Tensor scatter(const Operand& x, const Operand& indices, const Operand
 /// rank of x and its sizes but for `axis`; the result has its shape. An index outside 0 .. size - 1 makes the run fail
 /// with Error(argument).
 CAIRN_API Tensor take_along_axis(const Operand& x, const Operand& indices, int axis);
-/// start, start + 1, ..., start + length - 1.
+/// start, start + 1, ..., start + length - 1; integers wrap at the ends of their dtype.
 CAIRN_API Tensor iota(const Graph& graph, const Dim& length, DType dtype = DType::i32, const Dim& start = 0,
                       std::source_location where = std::source_location::current());
 /// Windows of `size` elements, `dilation` apart, beginning every `stride` elements of `axis`: that axis becomes their

@@ -98,18 +98,6 @@ void check_table(const GraphData& graph, DType dtype, const Shape& shape, std::s
     check_count("constant", type, element_count(shape), given, where);
 }
 
-/// Gives a node its values, each reduced to its dtype as by `cast`.
-void set_values(Node& node, std::span<const std::int64_t> values) {
-    std::vector<double> nearest;
-    nearest.reserve(values.size());
-    for (const std::int64_t value : values)
-        nearest.push_back(is_float(node.dtype) ? round_integer(node.dtype, value)
-                                               : static_cast<double>(saturate_to(node.dtype, value)));
-    node.values = std::make_shared<const std::vector<double>>(std::move(nearest));
-    if (node.dtype == DType::i64 && !std::all_of(values.begin(), values.end(), is_double))
-        node.wide = std::make_shared<const std::vector<std::int64_t>>(values.begin(), values.end());
-}
-
 void set_values(Node& node, std::span<const double> values) {
     // The largest i64 is no double.
     if (node.dtype == DType::i64 && std::any_of(values.begin(), values.end(), [](double v) { return v >= 0x1p63; })) {
@@ -143,6 +131,17 @@ std::size_t new_state_from(GraphData& graph, std::string_view name, DType dtype,
 }
 
 }  // namespace
+
+void set_values(Node& node, std::span<const std::int64_t> values) {
+    std::vector<double> nearest;
+    nearest.reserve(values.size());
+    for (const std::int64_t value : values)
+        nearest.push_back(is_float(node.dtype) ? round_integer(node.dtype, value)
+                                               : static_cast<double>(saturate_to(node.dtype, value)));
+    node.values = std::make_shared<const std::vector<double>>(std::move(nearest));
+    if (node.dtype == DType::i64 && !std::all_of(values.begin(), values.end(), is_double))
+        node.wide = std::make_shared<const std::vector<std::int64_t>>(values.begin(), values.end());
+}
 
 NodeId add_input(GraphData& graph, std::string_view name, DType dtype, Shape shape, const std::source_location& where) {
     return named_leaf(graph, Op::input, name, dtype, std::move(shape), where);

@@ -33,6 +33,8 @@ NodeId add_constant(GraphData& graph, DType dtype, Shape shape, std::span<const 
 /// The same of integers, each reduced to dtype as by `cast`, exactly where dtype is i64.
 NodeId add_constant(GraphData& graph, DType dtype, Shape shape, std::span<const std::int64_t> values,
                     const std::source_location& where);
+/// Gives a node its values, each reduced to its dtype as by `cast`, exactly where that is i64.
+void set_values(Node& node, std::span<const std::int64_t> values);
 /// The value of a size as a scalar: a constant, or nodes that count to it where it has symbols.
 NodeId add_size(GraphData& graph, DType dtype, const Dim& value, const std::source_location& where);
 

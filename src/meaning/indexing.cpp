@@ -128,9 +128,9 @@ Value evaluate_indexing(const Evaluation& e) {
 
 Value evaluate_iota(const Evaluation& e) {
     Value out = e.result();
-    const std::int64_t start = e.integer("start");
+    const auto start = static_cast<std::uint64_t>(e.integer("start"));
     for (std::size_t i = 0; i < out.size(); ++i) {
-        const std::int64_t value = start + static_cast<std::int64_t>(i);
+        const auto value = static_cast<std::int64_t>(start + i);
         if (is_float(out.dtype))
             out.data[i] = round_integer(out.dtype, value);
         else

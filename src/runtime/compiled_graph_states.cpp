@@ -89,12 +89,15 @@ void CompiledGraph::set_state(std::string_view state, const InputView& view) {
     set_state(state, view.data, view.shape);
 }
 
-void CompiledGraph::set_state_elements(std::string_view state, const detail::ElementSpan& elements) {
+void CompiledGraph::set_state_elements(std::string_view state, const detail::ElementSpan& elements,
+                                       const std::span<const std::int64_t>* shape) {
     runtime::Instance& instance = valid().instance.idle(set_part);
     const std::size_t s = runtime::find_state(instance, state, set_part);
     const program::StatePort& port = instance.states[s].port();
     runtime::check_dtype(set_part, "state", port.name, port.live, elements.dtype);
-    set_checked(instance, {s, static_cast<const std::byte*>(elements.data), shape_of(instance, port, elements.count)});
+    const auto live = shape == nullptr ? shape_of(instance, port, elements.count)
+                                       : std::vector<std::int64_t>(shape->begin(), shape->end());
+    set_checked(instance, {s, static_cast<const std::byte*>(elements.data), live});
 }
 
 void CompiledGraph::reset_states() { runtime::reset_states(valid().instance.idle("reset_states")); }

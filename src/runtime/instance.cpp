@@ -314,6 +314,7 @@ void Instance::run(const RunOptions& options) {
     settle_outputs(frame, chosen);
     point(frame, chosen);
     caller_outputs.check_views(frame, outputs);
+    if (options.profile) profiled_bucket = -1;
     execute(frame, options);
     caller_outputs.copy(frame, outputs);
     bucket = chosen;

@@ -44,9 +44,8 @@ bool is_foldable(const Rewriter& r, NodeId id) {
     });
 }
 
-// The values of a node all of whose operands are constants, rounded to its dtype; nothing where they are no numbers or
-// need more digits than a constant keeps.
-std::optional<std::vector<double>> values_of(const Rewriter& r, NodeId id) {
+// The value of a node all of whose operands are constants; nothing where an index is out of range: the run reports it.
+std::optional<meaning::Value> value_of(const Rewriter& r, NodeId id) {
     ir::GraphData graph("constant");  // of no symbols, so that none needs a value
     ir::Node node = r.node(id);
     for (NodeId& operand : node.operands) {
@@ -60,34 +59,27 @@ std::optional<std::vector<double>> values_of(const Rewriter& r, NodeId id) {
         repeated.operands = {copy};
         operand = graph.intern(std::move(repeated));
     }
-    const DType dtype = node.dtype;
     graph.add_output("value", graph.intern(std::move(node)));
-    meaning::Value value;
     try {
-        value = std::move(meaning::interpret(graph, {}).outputs.at("value"));
+        return std::move(meaning::interpret(graph, {}).outputs.at("value"));
     } catch (const InternalError&) { throw; } catch (const Error&) {
-        return std::nullopt;  // an index out of range: the run reports it
+        return std::nullopt;
     }
-    std::vector<double> values(value.size());
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        if (is_float(dtype)) {
-            values[i] = ir::round_to(dtype, value.data[i]);
-            if (std::isnan(values[i])) return std::nullopt;
-        } else {
-            values[i] = static_cast<double>(value.integers[i]);
-            if (std::fabs(values[i]) > 0x1p53) return std::nullopt;
-        }
-    }
-    return values;
 }
 
+// A NaN stays an op: no constant is one.
 Result fold(Rewriter& r, NodeId id) {
     if (!is_foldable(r, id)) return std::nullopt;
-    auto values = values_of(r, id);
-    if (!values) return std::nullopt;
+    auto value = value_of(r, id);
+    if (!value) return std::nullopt;
     const DType dtype = r.node(id).dtype;
     const Shape shape = r.node(id).shape;
-    return r.constant(dtype, shape, std::move(*values));
+    if (!is_float(dtype)) return r.constant(dtype, shape, value->integers);
+    for (double& element : value->data) {
+        element = ir::round_to(dtype, element);
+        if (std::isnan(element)) return std::nullopt;
+    }
+    return r.constant(dtype, shape, std::move(value->data));
 }
 
 // One element needs no array, and elementwise ops repeat it by themselves.
@@ -106,9 +98,11 @@ Result constant_uniform(Rewriter& r, NodeId id) {
 Result iota_one(Rewriter& r, NodeId id) {
     const Dim start = r.node(id).attributes.dims("start")[0];
     if (!(r.node(id).shape[0] == Dim(1)) || !start.is_constant()) return std::nullopt;
-    const double value = static_cast<double>(start.constant());
-    if (std::fabs(value) > 0x1p53 || !ir::can_hold(r.node(id).dtype, value)) return std::nullopt;
-    return r.filled_like(id, value);
+    const std::int64_t value = start.constant();
+    const DType dtype = r.node(id).dtype;
+    if (!ir::can_hold_integer(dtype, value)) return std::nullopt;
+    const Shape shape = r.node(id).shape;
+    return r.broadcast_to(r.constant(dtype, {}, std::span(&value, 1)), shape);
 }
 
 constexpr std::array single_rows = {

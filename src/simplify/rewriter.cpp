@@ -1,6 +1,7 @@
 #include "simplify/rewriter.hpp"
 
 #include "ir/infer.hpp"
+#include "ir/leaves.hpp"
 #include "ir/number.hpp"
 #include "ir/op_table.hpp"
 
@@ -73,10 +74,22 @@ NodeId Rewriter::scalar(DType dtype, double value) { return constant(dtype, {}, 
 
 NodeId Rewriter::constant(DType dtype, Shape shape, std::vector<double> values) {
     Node node;
-    node.op = Op::constant;
     node.dtype = dtype;
     node.shape = std::move(shape);
     node.values = std::make_shared<const std::vector<double>>(std::move(values));
+    return constant(std::move(node));
+}
+
+NodeId Rewriter::constant(DType dtype, Shape shape, std::span<const std::int64_t> values) {
+    Node node;
+    node.dtype = dtype;
+    node.shape = std::move(shape);
+    ir::set_values(node, values);
+    return constant(std::move(node));
+}
+
+NodeId Rewriter::constant(Node node) {
+    node.op = Op::constant;
     node.where = where_;
     node.composite = composite_;
     return simplified(graph_->intern(std::move(node)));

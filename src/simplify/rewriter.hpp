@@ -34,6 +34,8 @@ public:
     /// A scalar constant, rounded to `dtype`.
     ir::NodeId scalar(DType dtype, double value);
     ir::NodeId constant(DType dtype, Shape shape, std::vector<double> values);
+    /// The same of integers, each reduced to `dtype` as by `cast`, exactly where that is i64.
+    ir::NodeId constant(DType dtype, Shape shape, std::span<const std::int64_t> values);
     /// `id`, broadcast or reshaped if it has another shape.
     ir::NodeId broadcast_to(ir::NodeId id, const Shape& shape);
     ir::NodeId reshape_to(ir::NodeId id, const Shape& shape);
@@ -58,6 +60,7 @@ public:
     int rewrites() const noexcept { return rewrites_; }
 
 private:
+    ir::NodeId constant(ir::Node node);
     bool put_in_order(ir::Node& added) const;
     ir::NodeId simplified(ir::NodeId id);
     std::optional<ir::NodeId> rewrite_once(ir::NodeId id);

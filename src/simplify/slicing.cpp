@@ -110,13 +110,23 @@ Attributes iota_attributes(const ir::Node& iota, const Dim& length, const Dim& s
             {"dtype", iota.attributes.dims("dtype")}};
 }
 
+// Nothing beyond 64 bits: an iota goes on from the lowest integer there, a Dim does not.
+std::optional<Dim> sum_of(const Dim& a, const Dim& b) {
+    try {
+        return a + b;
+    } catch (const InternalError&) { throw; } catch (const Error&) {
+        return std::nullopt;
+    }
+}
+
 Result slice_iota(Rewriter& r, NodeId id) {
     const NodeId x = r.operand(id, 0);
     const Cut cut = cut_of(r.node(id));
     if (!r.is(x, Op::iota) || cut.step != 1) return std::nullopt;
-    const Dim start = r.node(x).attributes.dims("start")[0] + cut.start;
+    const auto start = sum_of(r.node(x).attributes.dims("start")[0], cut.start);
+    if (!start) return std::nullopt;
     const Shape shape = r.node(id).shape;
-    return r.try_make(Op::iota, {}, iota_attributes(r.node(x), shape[0], start));
+    return r.try_make(Op::iota, {}, iota_attributes(r.node(x), shape[0], *start));
 }
 
 Result pad_nothing(Rewriter& r, NodeId id) {
@@ -215,15 +225,17 @@ Result gather_iota(Rewriter& r, NodeId id) {
     const NodeId x = r.operand(id, 0), indices = r.operand(id, 1);
     if (!r.is(indices, Op::iota)) return std::nullopt;
     const Dim start = r.node(indices).attributes.dims("start")[0];
-    const Dim stop = start + r.node(indices).shape[0];
+    const auto stop = sum_of(start, r.node(indices).shape[0]);
+    if (!stop) return std::nullopt;
     const Shape shape = r.node(id).shape;
-    return of_shape(r, make_slice(r, x, {r.node(id).attributes.integer("axis"), start, stop, 1}), shape);
+    return of_shape(r, make_slice(r, x, {r.node(id).attributes.integer("axis"), start, *stop, 1}), shape);
 }
 
 Result gather_constant(Rewriter& r, NodeId id) {
     const NodeId x = r.operand(id, 0), indices = r.operand(id, 1);
-    if (!r.is(indices, Op::constant) || !r.node(indices).shape.empty()) return std::nullopt;
-    const auto at = static_cast<std::int64_t>(r.node(indices).values->front());
+    const auto index = r.scalar_value(indices);
+    if (!index || !r.node(indices).shape.empty()) return std::nullopt;
+    const auto at = static_cast<std::int64_t>(*index);
     const Shape shape = r.node(id).shape;
     const Result row = make_slice(r, x, {r.node(id).attributes.integer("axis"), at, at + 1, 1});
     return row ? Result(r.reshape_to(*row, shape)) : std::nullopt;

@@ -1,5 +1,6 @@
 #include "cairn/cairn.hpp"
 #include "meaning/interpret.hpp"
+#include "types/half.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -59,9 +60,16 @@ const std::map<std::string, Call> calls = {
          return Tensors{resize_linear(in[0], sizes(a, "size"), static_cast<ResizePlaces>(a.at("places").get<int>()))};
      }},
     {"round", [](const Tensors& in, const Json&) { return Tensors{round(in[0])}; }},
+    {"silu", [](const Tensors& in, const Json&) { return Tensors{silu(in[0])}; }},
+    {"gelu", [](const Tensors& in, const Json&) { return Tensors{gelu(in[0])}; }},
+    {"gelu_tanh", [](const Tensors& in, const Json&) { return Tensors{gelu_tanh(in[0])}; }},
+    {"swiglu", [](const Tensors& in, const Json&) { return Tensors{swiglu(in[0], in[1])}; }},
+    {"geglu", [](const Tensors& in, const Json&) { return Tensors{geglu(in[0], in[1])}; }},
     {"sign", [](const Tensors& in, const Json&) { return Tensors{sign(in[0])}; }},
     {"clamp", [](const Tensors& in, const Json&) { return Tensors{clamp(in[0], in[1], in[2])}; }},
     {"min_reduce", [](const Tensors& in, const Json& a) { return Tensors{min_reduce(in[0], list(a, "axes"), a.at("keepdims"))}; }},
+    {"any", [](const Tensors& in, const Json& a) { return Tensors{any(in[0], list(a, "axes"), a.at("keepdims"))}; }},
+    {"all", [](const Tensors& in, const Json& a) { return Tensors{all(in[0], list(a, "axes"), a.at("keepdims"))}; }},
     {"prod", [](const Tensors& in, const Json& a) { return Tensors{prod(in[0], list(a, "axes"), a.at("keepdims"))}; }},
     {"argmin", [](const Tensors& in, const Json& a) { return Tensors{argmin(in[0], a.at("axis"))}; }},
     {"cumsum", [](const Tensors& in, const Json& a) { return Tensors{cumsum(in[0], a.at("axis"))}; }},
@@ -69,10 +77,18 @@ const std::map<std::string, Call> calls = {
          const Sorted top = topk(in[0], a.at("k").get<int>(), a.at("axis"), a.at("largest"));
          return Tensors{top.values, top.indices};
      }},
+    {"sort", [](const Tensors& in, const Json& a) {
+         const Sorted sorted = sort(in[0], a.at("axis"), a.at("descending"));
+         return Tensors{sorted.values, sorted.indices};
+     }},
+    {"argsort", [](const Tensors& in, const Json& a) { return Tensors{argsort(in[0], a.at("axis"), a.at("descending"))}; }},
     {"take_along_axis", [](const Tensors& in, const Json& a) { return Tensors{take_along_axis(in[0], in[1], a.at("axis"))}; }},
     {"split", [](const Tensors& in, const Json& a) { return split(in[0], sizes(a, "sizes"), a.at("axis")); }},
     {"chunk", [](const Tensors& in, const Json& a) { return chunk(in[0], a.at("parts"), a.at("axis")); }},
     {"tile", [](const Tensors& in, const Json& a) { return Tensors{tile(in[0], sizes(a, "times"))}; }},
+    {"repeat", [](const Tensors& in, const Json& a) { return Tensors{repeat(in[0], a.at("times").get<int>(), a.at("axis"))}; }},
+    {"stack", [](const Tensors& in, const Json& a) { return Tensors{stack(in, a.at("axis"))}; }},
+    {"unsqueeze", [](const Tensors& in, const Json& a) { return Tensors{unsqueeze(in[0], a.at("axis"))}; }},
     {"squeeze", [](const Tensors& in, const Json& a) { return Tensors{squeeze(in[0], list(a, "axes"))}; }},
     {"one_hot", [](const Tensors& in, const Json& a) { return Tensors{one_hot(in[0], a.at("depth").get<int>(), DType::f32, a.at("axis"))}; }},
 };
@@ -87,6 +103,19 @@ meaning::Value value_of(const Json& tensor) {
                                tensor.at("shape").get<std::vector<std::int64_t>>(), numbers);
 }
 
+std::uint16_t half_of(DType dtype, double value) {
+    return dtype == DType::f16 ? types::f64_to_f16(value) : types::f64_to_bf16(value);
+}
+
+double element(const OutputView& view, std::size_t i) {
+    switch (view.dtype) {
+        case DType::f64: return view.as<double>()[i];
+        case DType::f16: return types::f16_to_f32(view.as<std::uint16_t>()[i]);
+        case DType::bf16: return types::bf16_to_f32(view.as<std::uint16_t>()[i]);
+        default: return view.as<float>()[i];
+    }
+}
+
 // The elements as bytes of the dtype.
 std::vector<std::byte> bytes_of(const meaning::Value& value) {
     std::vector<std::byte> bytes(value.size() * size_of(value.dtype));
@@ -96,6 +125,11 @@ std::vector<std::byte> bytes_of(const meaning::Value& value) {
                 is_float(value.dtype) ? static_cast<T>(value.data[i]) : static_cast<T>(value.integers[i]);
     };
     switch (value.dtype) {
+        case DType::f16:
+        case DType::bf16:
+            for (std::size_t i = 0; i < value.size(); ++i)
+                reinterpret_cast<std::uint16_t*>(bytes.data())[i] = half_of(value.dtype, value.data[i]);
+            break;
         case DType::f64: fill(double()); break;
         case DType::f32: fill(float()); break;
         case DType::i64: fill(std::int64_t()); break;
@@ -124,8 +158,7 @@ void expect_output(const OutputView& got, const meaning::Value& expected) {
     ASSERT_EQ(got.dtype, expected.dtype);
     ASSERT_EQ(std::vector<std::int64_t>(got.shape.begin(), got.shape.end()), expected.shape);
     const std::vector<std::byte> bytes = bytes_of(expected);
-    for (std::size_t i = 0; i < expected.data.size(); ++i)
-        expect_number(got.dtype == DType::f64 ? got.as<double>()[i] : got.as<float>()[i], expected.data[i]);
+    for (std::size_t i = 0; i < expected.data.size(); ++i) expect_number(element(got, i), expected.data[i]);
     if (!is_float(got.dtype) && !bytes.empty()) { EXPECT_EQ(std::memcmp(got.data, bytes.data(), bytes.size()), 0); }
 }
 

@@ -1,6 +1,6 @@
 """Writes onnx_cases.json: what ONNX's reference evaluator makes of single operators.
 
-    pip install onnx numpy && python onnx_cases.py
+    pip install onnx numpy ml_dtypes && python onnx_cases.py
 
 Each case is a call of Cairn with its arguments, its inputs, and the outputs that ONNX gives for the same thing.
 """
@@ -8,11 +8,12 @@ Each case is a call of Cairn with its arguments, its inputs, and the outputs tha
 import json
 import pathlib
 
+import ml_dtypes
 import numpy as np
 from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
 
-NAMES = {"float32": "f32", "float64": "f64", "int32": "i32", "int64": "i64", "int8": "i8", "uint8": "u8", "bool": "bool"}
+NAMES = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "int32": "i32", "int64": "i64", "int8": "i8", "uint8": "u8", "bool": "bool"}
 random = np.random.default_rng(7)
 cases = []
 
@@ -30,15 +31,19 @@ def run(op, inputs, outputs=1, opset=21, **attributes):
     names = [f"in{i}" if x is not None else "" for i, x in enumerate(inputs)]
     results = [f"out{i}" for i in range(outputs)]
     node = helper.make_node(op, names, results, **attributes)
+    return run_nodes([node], {n: x for n, x in zip(names, inputs) if n}, results, opset)
+
+
+def run_nodes(nodes, feed, results, opset):
+    """The same for several operators, whose inputs are named."""
     kind = lambda x: helper.np_dtype_to_tensor_dtype(x.dtype)
     graph = helper.make_graph(
-        [node],
+        nodes,
         "case",
-        [helper.make_tensor_value_info(n, kind(x), x.shape) for n, x in zip(names, inputs) if n],
+        [helper.make_tensor_value_info(n, kind(x), x.shape) for n, x in feed.items()],
         [helper.make_tensor_value_info(n, TensorProto.UNDEFINED, None) for n in results],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
-    feed = {n: x for n, x in zip(names, inputs) if n}
     return ReferenceEvaluator(model).run(None, feed)
 
 
@@ -47,12 +52,13 @@ def plain(value):
         return int(value)
     if isinstance(value, (int, np.integer)):
         return int(value)
+    digits = 17 if isinstance(value, np.float64) else 9
     value = float(value)
     if value != value:
         return "nan"
     if value in (float("inf"), float("-inf")):
         return "inf" if value > 0 else "-inf"
-    return float(f"{value:.9g}")
+    return float(f"{value:.{digits}g}")
 
 
 def tensor(x):
@@ -251,7 +257,79 @@ def resizing():
                 case("resize_nearest", [x], nearest, size=size, places=places, rounding=number)
 
 
-for family in [convolutions, pools, norms, upsampling, elementwise, reductions, sorting, arrangement, resizing]:
+def stacked(tensors, axis):
+    names = [f"in{i}" for i in range(len(tensors))]
+    nodes = [helper.make_node("SequenceConstruct", names, ["all"]),
+             helper.make_node("ConcatFromSequence", ["all"], ["out0"], axis=axis, new_axis=1)]
+    return run_nodes(nodes, dict(zip(names, tensors)), ["out0"], 21)
+
+
+def gated(op, gate, up, **attributes):
+    nodes = [helper.make_node(op, ["in0"], ["gate"], **attributes), helper.make_node("Mul", ["gate", "in1"], ["out0"])]
+    return run_nodes(nodes, {"in0": gate, "in1": up}, ["out0"], 24)
+
+
+def more_elementwise():
+    for dtype in ["float64", "float16", ml_dtypes.bfloat16]:
+        # Halves, their neighbours, zeros of both signs, and numbers too large for a fraction.
+        x = np.array([0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 0.498, -0.498, 0.502, 0.0, -0.0, 100.5, 101.5, 1023.5, 4096, 60000,
+                      np.inf, -np.inf, np.nan, 3.3, -3.7], dtype)
+        case("round", [x], run("Round", [x]))
+    x = np.array([0.49999999999999994, -0.49999999999999994, 4503599627370495.5, 4503599627370496.0, 1e300], "float64")
+    case("round", [x], run("Round", [x]))
+    for shape in [(2, 3), (1, 9)]:
+        gate, up = 4 * numbers(*shape), numbers(*shape)
+        case("swiglu", [gate, up], gated("Swish", gate, up))
+        case("geglu", [gate, up], gated("Gelu", gate, up))
+        case("silu", [gate], run("Swish", [gate], opset=24))
+        case("gelu", [gate], run("Gelu", [gate]))
+        case("gelu_tanh", [gate], run("Gelu", [gate], approximate="tanh"))
+
+
+def more_reductions():
+    for shape, axes in [((2, 5), [0]), ((2, 5), [-1]), ((3, 1, 2), [0, 2]), ((2, 0), [1]), ((6, 1), [1])]:
+        x = random.integers(0, 4, shape) == 0
+        for call, op, x in [("any", "ReduceMax", x), ("all", "ReduceMin", ~x)]:
+            for keep in [0, 1]:
+                expected = run(op, [x, np.array(axes, "int64")], keepdims=keep)
+                case(call, [x], expected, axes=axes, keepdims=bool(keep))
+
+
+def whole_sorting():
+    for dtype in ["float32", "int32", "int64", "uint8", "int8"]:
+        x = numbers(4, 5, dtype=dtype)
+        x[2] = x[2, 0]
+        for axis in [0, 1, -1]:
+            for descending in [False, True]:
+                size = np.array([x.shape[axis]], "int64")
+                values = run("TopK", [x, size], 2, axis=axis, largest=int(descending))[0]
+                # Of equal elements the first, as in sorting().
+                keys = -x.astype("int64" if dtype != "float32" else dtype) if descending else x
+                indices = np.argsort(keys, axis=axis, kind="stable").astype("int32")
+                assert (np.take_along_axis(x, indices.astype("int64"), axis) == values).all()
+                case("sort", [x], [values, indices], axis=axis, descending=descending)
+                case("argsort", [x], [indices], axis=axis, descending=descending)
+
+
+def more_arrangement():
+    x, y, z = numbers(2, 3), numbers(2, 3), numbers(2, 3)
+    for axis in [0, 1, 2, -1, -3]:
+        case("stack", [x, y, z], stacked([x, y, z], axis), axis=axis)
+        case("unsqueeze", [x], run("Unsqueeze", [x, np.array([axis], "int64")]), axis=axis)
+    case("stack", [x], stacked([x], 1), axis=1)
+    counts = numbers(3, 2, dtype="int64")
+    case("stack", [counts, counts], stacked([counts, counts], -1), axis=-1)
+    for axis, times in [(0, 3), (1, 2), (-1, 4), (1, 1)]:
+        scales = np.ones(2, "float32")
+        scales[axis] = times
+        expected = run("Resize", [x, None, scales], mode="nearest", coordinate_transformation_mode="asymmetric",
+                       nearest_mode="floor")
+        case("repeat", [x], expected, times=times, axis=axis)
+
+
+# New families go to the end: they take random numbers in turn.
+for family in [convolutions, pools, norms, upsampling, elementwise, reductions, sorting, arrangement, resizing,
+               more_elementwise, more_reductions, whole_sorting, more_arrangement]:
     family()
 path = pathlib.Path(__file__).with_suffix(".json")
 path.write_text("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]\n")

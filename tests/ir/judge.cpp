@@ -12,11 +12,11 @@ namespace {
 
 int kind_of(double x) { return std::isnan(x) ? 3 : std::isinf(x) ? (x > 0 ? 2 : 1) : 0; }
 
-bool agrees(double actual, double exact, double rounded) {
+bool agrees(double actual, double exact, double rounded, double bound) {
     if (kind_of(exact) != kind_of(rounded)) return true;
     if (kind_of(actual) != kind_of(exact)) return false;
     if (kind_of(exact) != 0) return true;
-    const double allowed = error_bound * std::max(1.0, std::fabs(exact)) + 64 * std::fabs(exact - rounded);
+    const double allowed = bound * std::max(1.0, std::fabs(exact)) + 64 * std::fabs(exact - rounded);
     return std::fabs(actual - exact) <= allowed;
 }
 
@@ -32,7 +32,7 @@ std::string difference_of(const meaning::Value& actual, const meaning::Value& ex
             return text.str();
         }
         const double wanted = ir::round_to(exact.dtype, exact.data[i]);
-        if (agrees(actual.data[i], wanted, rounded.data[i])) continue;
+        if (agrees(actual.data[i], wanted, rounded.data[i], error_bound_of(exact.dtype))) continue;
         text << '[' << i << "]: " << actual.data[i] << ", expected " << wanted;
         return text.str();
     }

@@ -156,9 +156,11 @@ bool RandomGraphBuilder::can_keep(const Tensor& tensor) {
 }
 
 bool RandomGraphBuilder::keep(const Tensor& tensor, double limit, double error, int quantum) {
-    if (quantum >= 0 && limit * std::ldexp(1.0, quantum) > 0x1p22) quantum = -1;
+    const bool is_f16 = options_.dtype == DType::f16, is_bf16 = options_.dtype == DType::bf16;
+    const double exact_below = is_f16 ? 0x1p10 : is_bf16 ? 0x1p7 : 0x1p22, most_error = is_f16 || is_bf16 ? 48 : 1500;
+    if (quantum >= 0 && limit * std::ldexp(1.0, quantum) > exact_below) quantum = -1;
     if (quantum >= 0) error = 0;
-    if (!(limit <= 64) || !(error <= 1500) || !can_keep(tensor)) return false;
+    if (!(limit <= 64) || !(error <= most_error) || !can_keep(tensor)) return false;
     floats_.push_back({tensor, limit, error, quantum});
     return true;
 }

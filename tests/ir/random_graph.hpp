@@ -14,7 +14,7 @@ namespace cairn::test {
 
 struct RandomGraphOptions {
     int steps = 24;            ///< ops tried; a graph has a few more nodes than that
-    DType dtype = DType::f32;  ///< of most tensors: f32 or f64
+    DType dtype = DType::f32;  ///< of most tensors: any float
     bool symbols = true;       ///< 1 to 3 symbols among the sizes, their bounds at most 0..5
     bool states = true;        ///< in a third of the graphs a state, its versions changed and read in any order
     bool composites = true;    ///< softmax, gelu, layer_norm, attention, ..., called or spelled out
@@ -29,11 +29,15 @@ struct RandomGraphOptions {
 /// A graph of all kinds of ops: views, broadcasts, reductions, matmul, gather, concat, pad, where, casts, values read
 /// more than once, sizes of zero and one, dead nodes. At any sizes its outputs are finite and at most 64 in magnitude,
 /// and computing it in f32 in any order of summation errs by less than `error_bound` in each element: ops that jump
-/// (floor, comparisons, argmax, casts to integers) see exact values only.
+/// (floor, comparisons, argmax, casts to integers) see exact values only. So for another float, by `error_bound_of` it.
 Graph random_graph(std::uint64_t seed, const RandomGraphOptions& options = {});
 
 /// The largest difference of an f32 computation of a random graph from the interpreter's result.
 inline constexpr double error_bound = 2e-4;
+/// The same of a computation in that float: of f16 and bf16, whose roundings are larger, 64 of them.
+constexpr double error_bound_of(DType dtype) noexcept {
+    return dtype == DType::f16 ? 64 * 0x1p-11 : dtype == DType::bf16 ? 64 * 0x1p-8 : error_bound;
+}
 
 /// Inputs, weights and states for a graph at given sizes: floats are eighths in -2..2, integers in -8..8 (0..k-1 where
 /// the name ends in `.below<k>`, as the indices of random graphs do), booleans fair coins. Works for any graph. With

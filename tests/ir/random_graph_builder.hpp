@@ -14,8 +14,8 @@ namespace cairn::test {
 struct Item {
     Tensor tensor;
     double limit = 2;  ///< no element is larger in magnitude
-    double error = 0;  ///< how far f32 arithmetic may be off, in units of 2^-24
-    int quantum = 3;   ///< elements are multiples of 2^-quantum and exact in f32; -1: not known to be
+    double error = 0;  ///< how far arithmetic may be off, in units of the dtype's rounding (f32: 2^-24)
+    int quantum = 3;   ///< elements are multiples of 2^-quantum and exact in the dtype; -1: not known to be
     bool exact() const noexcept { return quantum >= 0; }
 };
 
@@ -90,7 +90,10 @@ private:
 
     // random_graph_wild.cpp
     void wild_leaves();
+    Tensor wild_constant();
+    Tensor wild_count();
     bool wild_integer();
+    bool wild_row(const Tensor& x);
     bool keep_wild(const Tensor& tensor);
     void wild_outputs(std::vector<Tensor>& candidates);
 

@@ -15,9 +15,9 @@ bool RandomGraphBuilder::state() {
     for (int i = 0; i < rank; ++i) shape.push_back(grows ? any_size() : Dim(random_.between(1, 4)));
     const int axis = rank == 0 ? 0 : random_.below(rank);
     if (grows) shape[static_cast<std::size_t>(axis)] = graph_.symbol("P", random_.below(2), 3);
-    State memory = grows               ? graph_.state("memory", options_.dtype, shape, axis, 32)
-                   : random_.one_in(2) ? state_with_values(shape)
-                                       : graph_.state("memory", options_.dtype, shape);
+    State memory = grows ? graph_.state("memory", options_.dtype, shape, axis, 32)
+                   : size_of(options_.dtype) >= 4 && random_.one_in(2) ? state_with_values(shape)
+                                                                       : graph_.state("memory", options_.dtype, shape);
     std::vector<Item> versions{{memory.read()}};
     const int changes = random_.below(5);
     for (int i = 0; i < changes; ++i) versions.push_back(change(memory, versions, axis, grows));
@@ -27,7 +27,7 @@ bool RandomGraphBuilder::state() {
     return true;
 }
 
-/// A state of fixed size that begins with small numbers.
+/// A state of fixed size, of f32 or f64, that begins with small numbers.
 State RandomGraphBuilder::state_with_values(const Shape& shape) {
     std::vector<double> values;
     for (std::int64_t i = 0; i < element_count(shape).constant(); ++i)

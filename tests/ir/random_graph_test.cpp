@@ -42,21 +42,30 @@ TEST(RandomGraph, HoldsEveryOpAndStaysSane) {
     EXPECT_GT(with_symbols, 250);
 }
 
-TEST(RandomGraph, StaysWithinItsErrorBoundInF32) {
-    double worst = 0;
-    for (std::uint64_t seed = 0; seed < graphs; ++seed) {
-        const Graph graph = random_graph(seed);
-        const auto sizes = random_sizes(*graph.data(), 2, seed).back();
-        const meaning::Inputs inputs = random_inputs(*graph.data(), sizes, seed);
-        const meaning::Results expected = meaning::interpret(*graph.data(), inputs),
-                               actual = meaning::interpret(rounded(*graph.data()), inputs);
-        for (const auto& [name, value] : expected.outputs) {
-            ASSERT_EQ(difference(actual.outputs.at(name), value, error_bound), "") << name << "\n" << to_string(graph);
-            for (std::size_t i = 0; i < value.data.size(); ++i)
-                worst = std::max(worst, std::fabs(actual.outputs.at(name).data[i] - value.data[i]));
+TEST(RandomGraph, StaysWithinItsErrorBound) {
+    for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+        double worst = 0;
+        std::set<ir::Op> inexact;
+        for (std::uint64_t seed = 0; seed < graphs; ++seed) {
+            const Graph graph = random_graph(seed, {.dtype = dtype});
+            const auto sizes = random_sizes(*graph.data(), 2, seed).back();
+            const meaning::Inputs inputs = random_inputs(*graph.data(), sizes, seed);
+            const meaning::Results expected = meaning::interpret(*graph.data(), inputs),
+                                   actual = meaning::interpret(rounded(*graph.data()), inputs);
+            for (const ir::Node& node : graph.data()->nodes())
+                if (node.dtype == dtype) inexact.insert(node.op);
+            for (const auto& [name, value] : expected.outputs) {
+                ASSERT_EQ(difference(actual.outputs.at(name), value, error_bound_of(dtype)), "") << name << "\n"
+                                                                                                 << to_string(graph);
+                for (std::size_t i = 0; i < value.data.size(); ++i)
+                    worst = std::max(worst, std::fabs(actual.outputs.at(name).data[i] - value.data[i]));
+            }
         }
+        EXPECT_GT(worst, dtype == DType::f32 ? 1e-7 : 1e-3) << "rounding must show, else this test sees nothing";
+        for (const ir::Op op :
+             {ir::Op::matmul, ir::Op::exp, ir::Op::div, ir::Op::sum, ir::Op::rsqrt, ir::Op::max_reduce})
+            EXPECT_TRUE(inexact.contains(op)) << ir::info(op).name << " in " << to_string(dtype);
     }
-    EXPECT_GT(worst, 1e-7) << "rounding must show, else this test sees nothing";
 }
 
 TEST(RandomGraph, DifferenceTellsTheFirstElement) {

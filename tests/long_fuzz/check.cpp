@@ -120,6 +120,8 @@ Graph fuzz_graph(std::uint64_t seed) {
     options.wild = seed % 4 != 0;
     options.steps = 6 + static_cast<int>(seed % 31);
     if (seed % 11 == 5) options.dtype = DType::f64;
+    if (seed % 7 == 3) options.dtype = DType::f16;
+    if (seed % 7 == 5) options.dtype = DType::bf16;
     return random_graph(seed, options);
 }
 

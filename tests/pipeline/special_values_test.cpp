@@ -2,6 +2,7 @@
 #include "tests/ir/judge.hpp"
 #include "tests/pipeline/compiled_run.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -203,6 +204,54 @@ TEST(SpecialValues, RowsOfCompositesAndReductions) {
         EXPECT_EQ(difference(CompiledRun(set, context, inputs).run(inputs), expected), "")
             << to_string(context.isa()) << (options.reference_only ? ", reference" : "");
     }
+}
+
+// Beyond 64 bits a count goes on from the lowest integer; as a float each number is rounded once.
+TEST(SpecialValues, CountsAtTheEndsOfTheIntegers) {
+    constexpr std::int64_t last = std::numeric_limits<std::int64_t>::max(), first = -last - 1;
+    constexpr std::int64_t half = (std::int64_t{1} << 60) + (std::int64_t{1} << 36);  // between two f32
+    Graph g;
+    g.output("wraps", iota(g, 3, DType::i64, last - 1));
+    g.output("end", slice(iota(g, 5, DType::i64, last - 1), 0, 2, 4));
+    g.output("rounds", iota(g, 2, DType::f32, half + 1));
+    CompiledGraph model = compile(g, Context());
+    model.run();
+    EXPECT_THAT(model.output("wraps").as<std::int64_t>(), testing::ElementsAre(last - 1, last, first));
+    EXPECT_THAT(model.output("end").as<std::int64_t>(), testing::ElementsAre(first, first + 1));
+    EXPECT_THAT(model.output("rounds").as<float>(), testing::ElementsAre(0x1.000002p60F, 0x1.000002p60F));
+    Graph outside;
+    const Tensor x = outside.input("x", DType::f32, {3});
+    outside.output("y", gather(x, iota(outside, 2, DType::i64, last)));
+    CompiledGraph refused = compile(outside, Context());
+    refused.set("x", std::vector{1.0F, 2.0F, 3.0F});
+    EXPECT_THROW(refused.run(), Error);
+}
+
+/// What each context makes of the element `input`, cast to the dtype.
+std::vector<double> each_result(DType dtype, float input, Tensor (*work)(const Tensor& x),
+                                const std::vector<std::string>& disable) {
+    std::vector<double> results;
+    for (const ContextOptions& options : all_contexts()) {
+        Graph g("g");
+        g.output("y", cast(work(cast(g.input("x", DType::f32, {1}), dtype)), DType::f64));
+        CompiledGraph model = compile(g, Context(options), {.disable = disable});
+        model.set("x", {input});
+        model.run();
+        results.push_back(model.output("y").as<double>()[0]);
+    }
+    return results;
+}
+
+// A group computes f16 in f32 and rounds what it writes; f32 overflows at the step where it is too large.
+TEST(SpecialValues, StepsOfAGroupAreRoundedToF32) {
+    const auto there_and_back = [](const Tensor& h) { return (h + 1024) - h; };
+    EXPECT_THAT(each_result(DType::f16, 0.3F, there_and_back, {}), testing::Each(1024));
+    EXPECT_THAT(each_result(DType::f16, 0.3F, there_and_back, {"elementwise"}), testing::Each(1023.5));
+    const auto too_large = [](const Tensor& x) { return x * 3e38F / 3e38F; };
+    for (const DType dtype : {DType::f32, DType::bf16})
+        EXPECT_THAT(each_result(dtype, 3e38F, too_large, {}), testing::Each(infinity));
+    EXPECT_THAT(each_result(DType::f32, 3e38F, [](const Tensor& x) { return abs(x) * abs(x); }, {}),
+                testing::Each(infinity));
 }
 
 }  // namespace

@@ -286,6 +286,22 @@ TEST(CompiledGraph, ProfileTimesEveryInstruction) {
     }
 }
 
+TEST(CompiledGraph, ARunThatFailedLeavesNoProfile) {
+    const Layer layer;
+    CompiledGraph model = compile(dense_layer(), Context());
+    model.bind(layer.source());
+    const std::vector<float> x = rows(4);
+    model.set("x", x.data(), {4, 8});
+    model.run({.profile = true});
+    RunOptions options;
+    options.profile = true;
+    options.progress = [](const Progress&) { throw std::runtime_error("enough"); };
+    EXPECT_THROW(model.run(options), std::runtime_error);
+    EXPECT_TRUE(model.profile().empty());
+    model.run();
+    for (const InstructionProfile& row : model.profile()) EXPECT_EQ(row.seconds, 0);
+}
+
 TEST(CompiledGraph, AnIndexOutOfRangeFailsTheRunOnly) {
     Graph g;
     const Tensor table = g.input("table", DType::f32, {4, 2});

@@ -47,6 +47,11 @@ void expect_taken(DType dtype) {
                   }) == "nothing was thrown",
                   fits)
             << to_string(dtype) << " for " << to_string(other);
+        EXPECT_EQ(message([&] {
+                      wrong.set("x", x.data(), {2, 3});
+                  }) == "nothing was thrown",
+                  fits)
+            << "behind a pointer, " << to_string(dtype) << " for " << to_string(other);
     }
 }
 
@@ -200,6 +205,19 @@ TEST(InputData, WhatFailsChangesNothing) {
     ASSERT_EQ(y.size(), 16U);
     for (std::size_t r = 0; r < 2; ++r)
         for (std::size_t c = 0; c < 8; ++c) EXPECT_EQ(y[r * 8 + c], 2 * turned[c * 2 + r]);
+}
+
+TEST(InputData, BytesAreTakenAsTheyAre) {
+    CompiledGraph model = doubles();
+    const std::vector<float> x(8, 3);
+    const auto bytes = std::as_bytes(std::span(x));
+    model.set("x", bytes.data(), {1, 8});
+    model.run();
+    EXPECT_EQ(model.output("y").as<float>()[7], 6);
+    EXPECT_EQ(message([&] { model.set("x", bytes.data(), {1, 7}); }), "[set] input \"x\" is f32[N,8], got 7 on axis 1");
+    EXPECT_EQ(message([&] { model.set("x", nullptr, {1, 8}); }), "[set] input \"x\" has no data");
+    const float* none = nullptr;
+    EXPECT_EQ(message([&] { model.set("x", none, {1, 8}); }), "[set] input \"x\" has no data");
 }
 
 TEST(InputData, AStridedViewOfTheCopyInUse) {

@@ -95,6 +95,7 @@ TEST(MovedFrom, CompiledGraphThrows) {
     InputView view;
     view.data = x.data();
     view.shape = {2};
+    const void* const bytes = x.data();
     expect_refused({{"bind", [&] { model.bind(WeightSource()); }},
                     {"set typed", [&] { model.set("x", x, {2}); }},
                     {"set shapeless", [&] { model.set("x", x); }},
@@ -106,8 +107,9 @@ TEST(MovedFrom, CompiledGraphThrows) {
                      [&] {
                          model.set("x", {1.f, 2.f});
                      }},
-                    {"set raw", [&] { model.set("x", x.data(), {2}); }},
-                    {"set raw span", [&] { model.set("x", x.data(), std::span(shape)); }},
+                    {"set pointer", [&] { model.set("x", x.data(), {2}); }},
+                    {"set raw", [&] { model.set("x", bytes, {2}); }},
+                    {"set raw span", [&] { model.set("x", bytes, std::span(shape)); }},
                     {"set view", [&] { model.set("x", view); }},
                     {"set symbol", [&] { model.set("N", 1); }},
                     {"set_output", [&] { model.set_output("y", y.data(), 8); }},
@@ -116,7 +118,8 @@ TEST(MovedFrom, CompiledGraphThrows) {
                     {"output", [&] { (void)model.output("y"); }},
                     {"rewind", [&] { model.rewind("P", 0); }},
                     {"state", [&] { (void)model.state("s"); }},
-                    {"set_state", [&] { model.set_state("s", x.data(), {2}); }},
+                    {"set_state pointer", [&] { model.set_state("s", x.data(), {2}); }},
+                    {"set_state raw", [&] { model.set_state("s", bytes, {2}); }},
                     {"set_state view", [&] { model.set_state("s", view); }},
                     {"set_state typed", [&] { model.set_state("s", x); }},
                     {"reset_states", [&] { model.reset_states(); }},

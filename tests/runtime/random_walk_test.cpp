@@ -29,6 +29,9 @@ Graph running_total() {
     return g;
 }
 
+/// What a progress sink throws.
+struct Interruption {};
+
 /// A CompiledGraph beside what its promises make of the same calls.
 struct Pupil {
     CompiledGraph graph;
@@ -37,6 +40,7 @@ struct Pupil {
     std::int64_t rows = 0;                 ///< the value of T
     std::vector<Row> history;              ///< rows of the state
     std::int64_t runs = 0;                 ///< what the state of that name holds
+    bool damaged = false;                  ///< that state, by a run that was ended
     std::optional<std::vector<Row>> last;  ///< the x of the last good run, while its outputs may be read
     Row total{};                           ///< of that run
     std::vector<float>* own = nullptr;     ///< memory of the output `next`
@@ -44,9 +48,10 @@ struct Pupil {
 
 class Walk {
 public:
-    explicit Walk(std::uint64_t seed, const Context& context)
+    /// What is saved is loaded into either Context; they have as many threads.
+    Walk(std::uint64_t seed, const Context& context, const Context& other)
         : random_(seed),
-          context_(context),
+          contexts_{context, other},
           path_(std::filesystem::path(CAIRN_BINARY_DIR) / ("random_walk_" + std::to_string(seed) + ".cairn")),
           states_(std::filesystem::path(path_).replace_extension(".safetensors")) {
         add(compile(running_total(), context, {.splits = {{"T", {1}}}}), std::make_shared<bool>(false));
@@ -62,11 +67,12 @@ public:
         look_at_states(pupil);
     }
     int runs() const { return runs_; }
+    int damages() const { return damages_; }
     int loads() const { return loads_; }
 
 private:
     void take(Pupil& pupil) {
-        switch (random_.below(20)) {
+        switch (random_.below(21)) {
             case 0:
             case 1: return set_input(pupil);
             case 2: return set_symbol(pupil);
@@ -86,12 +92,13 @@ private:
             case 16: return reset_states(pupil);
             case 17:
             case 18: return run(pupil);
+            case 19: return take_over(pupil);
             default: return move(pupil);
         }
     }
 
     void add(CompiledGraph graph, std::shared_ptr<bool> bound) {
-        pupils_.push_back(Pupil{std::move(graph), std::move(bound), {}, 0, {}, 0, {}, {}, nullptr});
+        pupils_.push_back(Pupil{std::move(graph), std::move(bound), {}, 0, {}, 0, false, {}, {}, nullptr});
     }
 
     std::vector<Row> some_rows(std::int64_t count) {
@@ -113,20 +120,56 @@ private:
         }
     }
 
+    // In each of the forms; the last two have no way to tell a wrong shape.
     void set_input(Pupil& pupil) {
-        const std::int64_t count = random_.between(0, most_rows + 1);
-        std::vector<Row>& data = data_.emplace_back(some_rows(count));
-        data.reserve(1);  // so that there is an address
-        const std::int64_t columns = random_.one_in(8) ? width - 1 : width;
+        const int form = random_.below(6);
+        const std::int64_t count = form == 5 ? 1 : random_.between(0, most_rows + 1);
+        const std::int64_t columns = form < 4 && random_.one_in(8) ? width - 1 : width;
         const bool fits = count >= 1 && count <= most_rows && columns == width;
-        if (succeeds([&] { pupil.graph.set("x", data.data(), {count, columns}); })) {
-            EXPECT_TRUE(fits);
-            pupil.x = data;
-            pupil.rows = count;
-        } else {
-            EXPECT_FALSE(fits);
-        }
+        const std::vector<Row> rows = some_rows(count);
+        std::vector<float>& flat = data_.emplace_back();
+        flat.reserve(1);  // so that there is an address
+        for (const Row& row : rows) flat.insert(flat.end(), row.begin(), row.end());
+        const std::vector<std::int64_t> shape = {count, columns};
+        const std::span<const float> part(flat.data(), static_cast<std::size_t>(count * columns));
+        const bool done = succeeds([&] {
+            switch (form) {
+                case 0: return pupil.graph.set("x", flat.data(), shape);
+                case 1: return pupil.graph.set("x", static_cast<const void*>(flat.data()), shape);
+                case 2: return pupil.graph.set("x", part, {count, columns});
+                case 3: return set_strided(pupil, flat, shape);
+                case 4: return pupil.graph.set("x", flat);
+                default: return pupil.graph.set("x", {flat[0], flat[1], flat[2], flat[3]});
+            }
+        });
+        EXPECT_EQ(done, fits) << "form " << form << ", " << count << " x " << columns;
+        if (done) pupil.x = rows, pupil.rows = count;
         pupil.last.reset();
+    }
+
+    // Elements apart, rows or columns one after another: copied, and released within the call.
+    void set_strided(Pupil& pupil, const std::vector<float>& flat, const std::vector<std::int64_t>& shape) {
+        const std::int64_t count = shape[0], columns = shape[1];
+        const bool turned = random_.one_in(2);
+        const std::int64_t down = turned ? 2 : 2 * columns + 3, along = turned ? 2 * count + 3 : 2;
+        std::vector<float> apart(static_cast<std::size_t>(count * down + columns * along + 1), 77);
+        for (std::int64_t i = 0; i < count; ++i)
+            for (std::int64_t j = 0; j < std::min(columns, width); ++j)
+                apart[static_cast<std::size_t>(i * down + j * along)] = flat[static_cast<std::size_t>(i * width + j)];
+        int released = 0;
+        InputView view;
+        view.data = apart.data();
+        view.shape = shape;
+        view.strides = {down, along};
+        view.owner = &released;
+        view.release = [](void* owner) { ++*static_cast<int*>(owner); };
+        try {
+            pupil.graph.set("x", view);
+        } catch (...) {
+            EXPECT_EQ(released, 1);
+            throw;
+        }
+        EXPECT_EQ(released, 1);
     }
 
     // A size that is not that of x contradicts it until one of them is set again; the length of a
@@ -154,14 +197,44 @@ private:
             pupil.graph.set_output("next", nullptr, 0), pupil.own = nullptr;
     }
 
+    // Followed in some way or none; `struck` where the caller ends it on the way.
     void run(Pupil& pupil) {
         const bool room = pupil.own == nullptr || pupil.own->size() >= pupil.x.size() * width;
         const bool whole = !pupil.x.empty() && pupil.rows == static_cast<std::int64_t>(pupil.x.size());
-        const bool can = *pupil.bound && whole && room && pupil.history.size() + pupil.x.size() <= capacity;
-        const bool ran = succeeds([&] { pupil.graph.run(); });
-        EXPECT_EQ(ran, can) << *pupil.bound << pupil.x.size() << room << pupil.history.size();
+        const bool can =
+            *pupil.bound && whole && room && !pupil.damaged && pupil.history.size() + pupil.x.size() <= capacity;
+        const auto how = random_.below(8);
+        const std::int64_t at = random_.between(1, 6);
+        std::stop_source stop;
+        std::int64_t done = 0;
+        bool struck = how == 1;
+        if (struck) stop.request_stop();
+        RunOptions options;
+        options.profile = how == 0;
+        if (how == 1 || how == 2) options.stop = stop.get_token();
+        if (how == 2 || how == 3)
+            options.progress = [&](const Progress& progress) {
+                EXPECT_EQ(progress.phase, "run");
+                EXPECT_EQ(progress.done, ++done);
+                EXPECT_LE(done, progress.total);
+                if (done != at || (how == 2 && done == progress.total)) return;
+                struck = true;
+                stop.request_stop();
+                if (how == 3) throw Interruption();
+            };
+        bool ran = false;
+        try {
+            ran = succeeds([&] { pupil.graph.run(options); });
+        } catch (const Interruption&) { EXPECT_EQ(how, 3); }
+        // The instruction that had begun beside the request is finished: where it is the last one, so is the run.
+        if (how == 2 && struck)
+            EXPECT_LE(done, at + 1);
+        else
+            EXPECT_EQ(ran, can && !struck) << *pupil.bound << pupil.x.size() << room << pupil.history.size() << how;
         pupil.last.reset();
+        if (!ran && done > 0) note_damage(pupil);
         if (!ran) return;
+        if (options.profile) look_at_profile(pupil);
         ++runs_;
         ++pupil.runs;
         pupil.history.insert(pupil.history.end(), pupil.x.begin(), pupil.x.end());
@@ -170,6 +243,24 @@ private:
             for (std::size_t j = 0; j < row.size(); ++j) pupil.total[j] += row[j] * static_cast<float>(j + 1);
         pupil.last = pupil.x;
         read(pupil);
+    }
+
+    void note_damage(Pupil& pupil) {
+        pupil.damaged = !succeeds([&] { (void)pupil.graph.state("runs"); });
+        if (pupil.damaged) ++damages_;
+    }
+
+    void look_at_profile(const Pupil& pupil) {
+        const std::vector<InstructionProfile> rows = pupil.graph.profile();
+        EXPECT_FALSE(rows.empty());
+        double seconds = 0;
+        for (const InstructionProfile& row : rows) {
+            EXPECT_NE(pupil.graph.program().find(row.kernel), std::string::npos);
+            EXPECT_FALSE(row.problem.empty());
+            EXPECT_GE(row.seconds, 0);
+            seconds += row.seconds;
+        }
+        EXPECT_GT(seconds, 0);
     }
 
     void read(Pupil& pupil) {
@@ -208,9 +299,11 @@ private:
     }
 
     void save_and_load(Pupil& pupil) {
+        const Context& context = contexts_[random_.one_in(2) ? 1 : 0];
         pupil.graph.save(path_);
-        add(CompiledGraph::load(path_, context_), std::make_shared<bool>(false));
-        EXPECT_FALSE(succeeds([&] { CompiledGraph::load(path_.parent_path() / "absent.cairn", context_); }));
+        add(CompiledGraph::load(path_, context), std::make_shared<bool>(false));
+        EXPECT_FALSE(succeeds([&] { CompiledGraph::load(path_.parent_path() / "absent.cairn", context); }));
+        EXPECT_FALSE(succeeds([&] { CompiledGraph::load(path_, Context({.threads = 3})); }));
     }
 
     void ask(Pupil& pupil) {
@@ -219,9 +312,11 @@ private:
         EXPECT_GE(pupil.graph.memory({{"T", sizes[0].second}}).states, width * 4);
         const bool room = static_cast<std::int64_t>(pupil.history.size()) + sizes[0].second <= capacity;
         EXPECT_EQ(succeeds([&] { pupil.graph.reserve(sizes); }), room);
+        if (room) pupil.last.reset();
         EXPECT_FALSE(succeeds([&] { pupil.graph.memory({{"T", 99}}); }));
         EXPECT_FALSE(pupil.graph.program().empty());
         EXPECT_FALSE(pupil.graph.explain().empty());
+        for (const InstructionProfile& row : pupil.graph.profile()) EXPECT_FALSE(row.kernel.empty());
     }
 
     void bind(Pupil& pupil) {
@@ -266,13 +361,30 @@ private:
         if (random_.one_in(2)) return;
         pupil.runs = random_.between(-1000, 1000);
         EXPECT_TRUE(succeeds([&] { pupil.graph.set_state("runs", std::array{pupil.runs}); }));
+        pupil.damaged = false;
+        pupil.last.reset();
+    }
+
+    // The states of any pupil, itself included, as they are shown.
+    void take_over(Pupil& pupil) {
+        const Pupil& from = pupils_[static_cast<std::size_t>(random_.below(static_cast<int>(pupils_.size())))];
+        if (from.damaged) return;
+        const auto shown = from.graph.state("rows").as<float>();
+        const std::vector<float> rows(shown.begin(), shown.end());
+        const std::int64_t runs = from.graph.state("runs").as<std::int64_t>()[0];
+        EXPECT_TRUE(succeeds([&] { pupil.graph.set_state("rows", rows); }));
+        EXPECT_TRUE(succeeds([&] { pupil.graph.set_state("runs", &runs, {}); }));
+        pupil.history = from.history;
+        pupil.runs = from.runs;
+        pupil.damaged = false;
         pupil.last.reset();
     }
 
     void save_states(Pupil& pupil) {
         if (saved_ && !random_.one_in(4)) return;  // a disk takes its time
         EXPECT_FALSE(succeeds([&] { pupil.graph.save_states(states_ / "below" / "a file"); }));
-        EXPECT_TRUE(succeeds([&] { pupil.graph.save_states(states_); }));
+        EXPECT_EQ(succeeds([&] { pupil.graph.save_states(states_); }), !pupil.damaged);
+        if (pupil.damaged) return;
         saved_ = {{pupil.history, pupil.runs}};
     }
 
@@ -302,6 +414,7 @@ private:
         if (!saved_) return;
         ++loads_;
         std::tie(pupil.history, pupil.runs) = *saved_;
+        pupil.damaged = false;
         pupil.last.reset();
     }
 
@@ -309,6 +422,7 @@ private:
         EXPECT_TRUE(succeeds([&] { pupil.graph.reset_states(); }));
         pupil.history.clear();
         pupil.runs = 0;
+        pupil.damaged = false;
         pupil.last.reset();
     }
 
@@ -321,6 +435,10 @@ private:
         for (const Row& row : pupil.history) expected.insert(expected.end(), row.begin(), row.end());
         const auto held = rows.as<float>();
         EXPECT_EQ(std::vector<float>(held.begin(), held.end()), expected);
+        if (pupil.damaged) {
+            EXPECT_FALSE(succeeds([&] { (void)pupil.graph.state("runs"); }));
+            return;
+        }
         EXPECT_EQ(pupil.graph.state("runs").as<std::int64_t>()[0], pupil.runs);
         EXPECT_FALSE(succeeds([&] { (void)pupil.graph.state("runs").as<double>(); }));
         EXPECT_FALSE(succeeds([&] { (void)pupil.graph.state("absent"); }));
@@ -332,30 +450,32 @@ private:
     }
 
     RandomSource random_;
-    const Context& context_;
+    const std::array<Context, 2> contexts_;
     std::filesystem::path path_, states_;
     std::deque<Pupil> pupils_;
     std::optional<std::pair<std::vector<Row>, std::int64_t>> saved_;  ///< in the file of states
-    std::deque<std::vector<Row>> data_;
+    std::deque<std::vector<float>> data_;
     std::deque<std::vector<float>> buffers_;
     const Row scale_ = {1, 2, 3, 4};
-    int runs_ = 0, loads_ = 0;
+    int runs_ = 0, loads_ = 0, damages_ = 0;
 };
 
 // In every order: each call does what it promises or throws an Error, and results are right whenever there are some.
 TEST(RandomWalk, OnlyErrorsComeOutAndResultsAreRight) {
-    const Context one, two({.threads = 2});
-    int runs = 0, loads = 0;
+    const Context one, again, two({.threads = 2}), two_again({.threads = 2});
+    int runs = 0, loads = 0, damages = 0;
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         SCOPED_TRACE(seed);
-        Walk walk(seed, seed % 4 == 0 ? two : one);
+        Walk walk(seed, seed % 4 == 0 ? two : one, seed % 4 == 0 ? two_again : again);
         for (int i = 0; i < 300; ++i) walk.step();
         runs += walk.runs();
         loads += walk.loads();
+        damages += walk.damages();
         if (HasFailure()) return;
     }
     EXPECT_GT(runs, 500) << "most walks must get somewhere";
     EXPECT_GT(loads, 100);
+    EXPECT_GT(damages, 20) << "some runs must end on the way";
 }
 
 }  // namespace

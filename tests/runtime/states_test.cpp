@@ -228,6 +228,11 @@ TEST(States, RefusedContentsChangeNothing) {
                   model.set_state("rows", some.data(), {2, 3});
               }),
               "[set_state] state \"rows\" is f32[P,2], got f32[2,3]");
+    EXPECT_EQ(message([&] {
+                  const std::vector<double> wide(4, 9);
+                  model.set_state("rows", wide.data(), {2, 2});
+              }),
+              "[set_state] state \"rows\" is f32[P,2], got elements of f64");
     EXPECT_EQ(message([&] { model.set_state("rows", some.data(), {2}); }),
               "[set_state] state \"rows\" is f32[P,2], got f32[2]");
     EXPECT_EQ(message([&] {

@@ -49,6 +49,39 @@ output "y" %2
 %0 = constant {2, 144, 6} : f16[3]
 output "y" %0
 )"},
+    // 2^53 + 1 is no double, nor is the sum of two that are.
+    {"iota_one", R"(
+%0 = iota length=(1) start=(9007199254740993) dtype=(4) : i64[1]
+output "y" %0
+)",
+     R"(
+%0 = constant 9007199254740993 : i64[]
+%1 = broadcast %0 shape=(1) : i64[1]
+output "y" %1
+)"},
+    {"fold", R"(
+%0 = constant {9007199254740993, -9007199254740993} : i64[2]
+%1 = neg %0 : i64[2]
+output "y" %1
+)",
+     R"(
+%0 = constant {-9007199254740993, 9007199254740993} : i64[2]
+output "y" %0
+)"},
+    {"fold", R"(
+%0 = input "x" : i64[N]
+%1 = constant 9007199254740991 : i64[]
+%2 = constant 2 : i64[]
+%3 = add %1, %2 : i64[]
+%4 = lt %0, %3 : bool[N]
+output "y" %4
+)",
+     R"(
+%0 = input "x" : i64[N]
+%1 = constant 9007199254740993 : i64[]
+%2 = lt %0, %1 : bool[N]
+output "y" %2
+)"},
 };
 
 }  // namespace

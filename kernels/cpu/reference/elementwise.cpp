@@ -165,9 +165,14 @@ Dim workspace(const Problem& problem, int threads) {
     return Dim(scratch_bytes(values) * threads);
 }
 
+// Each step of what is no f64 is rounded to f32, in which all kernels compute f16 and bf16 too.
 void apply_formula(const Operation& operation, const Block& a, const Block& b, Block& out, int count) noexcept {
     const Rule& rule = rules[static_cast<std::size_t>(operation.op->code)];
-    if (is_float(operation.operand_dtype)) return rule.on_reals(a, b, out, count);
+    if (is_float(operation.operand_dtype)) {
+        rule.on_reals(a, b, out, count);
+        if (is_float(operation.dtype) && operation.dtype != DType::f64) convert(out, count, DType::f64, DType::f32);
+        return;
+    }
     rule.on_wholes(a, b, out, count);
     for (int i = 0; i < count; ++i) out.whole[i] = wrap(out.whole[i], operation.dtype);
 }

@@ -142,17 +142,14 @@ void run_take_along_axis(const Args& args, Team& team) {
 void run_iota(const Args& args, Team& team) {
     const Indexing& how = *static_cast<const Indexing*>(args.prepared);
     const TensorArg& out = args.outputs[0];
-    const std::int64_t start = args.dims[how.start_at];
+    const auto start = static_cast<std::uint64_t>(args.dims[how.start_at]);  // wraps, as integers do
     const Range range = share(out.shape[0], team.rank(), team.size());
     for (std::int64_t i = range.begin; i < range.end; i += block_size) {
         const int count = static_cast<int>(std::min<std::int64_t>(block_size, range.end - i));
         Block block;
-        for (int j = 0; j < count; ++j) {
-            if (is_float(how.dtype))
-                block.real[j] = static_cast<double>(start + i + j);
-            else
-                block.whole[j] = start + i + j;
-        }
+        for (int j = 0; j < count; ++j)
+            block.whole[j] = static_cast<std::int64_t>(start + static_cast<std::uint64_t>(i + j));
+        if (is_float(how.dtype)) convert(block, count, DType::i64, how.dtype);
         store(block, out.data, i * out.strides[0], out.strides[0], count, how.dtype);
     }
 }
