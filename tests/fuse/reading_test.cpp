@@ -90,6 +90,20 @@ TEST(Reading, FollowsOneNumberEverywhere) {
     }
 }
 
+TEST(Reading, PassesOverViews) {
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {6}), a = slice(x, 0, 0, 3), c = slice(x * 2, 0, 0, 3),
+                 d = slice(x, 0, 0, 3) + 0, y = tanh(a), twin = tanh(c);
+    Classes classes(*g.data());
+    classes.join(a.id(), c.id(), {});
+    classes.join(a.id(), d.id(), {});
+    const fuse::Reading first(*g.data(), classes, 0), second(*g.data(), classes, 1);
+    EXPECT_EQ(first.operands(y.id())[0], a.id());
+    EXPECT_EQ(second.operands(y.id())[0], d.id());
+    EXPECT_EQ(first.operands(twin.id())[0], a.id()) << "whatever it was made of";
+    EXPECT_EQ(first.choices(y.id()), 2u);
+}
+
 TEST(Reading, DefinitionsAreFoundOnEachSpelling) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {g.symbol("N", 1, 4), 4});
