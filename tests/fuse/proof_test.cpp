@@ -15,8 +15,8 @@ namespace {
 
 using canon::Law, canon::Laws;
 
-struct Expanded {
-    explicit Expanded(const Graph& graph) : expansion(expand::expand(*simplify::simplify(*graph.data()).graph)) {}
+struct Labelled {
+    explicit Labelled(const Graph& graph) : expansion(expand::expand(*simplify::simplify(*graph.data()).graph)) {}
     std::vector<fuse::Tile> tiles() const {
         return fuse::propose(*expansion.graph, expansion.classes, fuse::patterns_of(definitions()));
     }
@@ -35,7 +35,7 @@ TEST(Proof, NamesTheFewestLaws) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {3, 4}), w = g.weight("w", DType::f32, {4, 5});
     g.output("y", gelu(linear(x, w, g.weight("b", DType::f32, {5})) * 0.3));
-    const Expanded e(g);
+    const Labelled e(g);
     EXPECT_EQ(e.laws_of("gelu"), (std::vector<Laws>{Laws{}}));
     EXPECT_EQ(e.laws_of("linear_gelu"), (std::vector<Laws>{Laws{Law::distributed}}));
     EXPECT_EQ(e.laws_of("linear"), (std::vector<Laws>{Laws{}, Laws{Law::distributed}}));
@@ -49,7 +49,7 @@ TEST(Proof, AMaskThatIsAddedIsALaw) {
         const Tensor scores = matmul(q, swap_axes(k, -1, -2)), low = g.constant(DType::f32, -1e30);
         const Tensor masked = adds ? scores + where(mask, g.constant(DType::f32, 0.0), low) : where(mask, scores, low);
         g.output("y", matmul(softmax(masked, -1), v));
-        return Expanded(g).laws_of("attention");
+        return Labelled(g).laws_of("attention");
     };
     ASSERT_EQ(attention_of(false).size(), 1u);
     ASSERT_EQ(attention_of(true).size(), 1u);
@@ -60,7 +60,7 @@ TEST(Proof, AMaskThatIsAddedIsALaw) {
 TEST(Proof, EveryTileHasLaws) {
     std::map<std::string, int> count;
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
-        const Expanded e(random_model(seed));
+        const Labelled e(random_model(seed));
         fuse::Proof proof(*e.expansion.graph, e.expansion.classes, definitions());
         for (const fuse::Tile& tile : e.tiles()) ++count[to_string(proof.laws_of(tile))];
     }
