@@ -21,10 +21,10 @@
 /// reshapes of gathered rows to the ids, of a product's rows to its left side, and those that add or drop axes of size
 /// 1 through all that works along the last axes; slices inward through all that computes each element apart, products,
 /// sums and concat; what is bound stands at the bound side of a product: (x g + r) W = x (g W) + r W for bound rows g
-/// and r; orders and negations of comparisons; positions are the same in i32 and
-/// i64; leading axes of size 1 do not count. Nothing else is cancelled (x - x, x / x stay; 0 * x stays too): what
-/// docs/numbers.md tells of fused kernels holds of forms. Float numbers are equal within 1e-6 of their size, as
-/// constants rounded to f32 are; in f64 within 1e-14; integers when they are the same.
+/// and r; orders and negations of comparisons; positions are the same in i32 and i64; leading axes of size 1 do not
+/// count. Nothing else is cancelled (x - x, x / x stay; 0 * x stays too): what docs/numbers.md tells of fused kernels
+/// holds of forms. Float numbers are equal within 1e-6 of their size, as constants rounded to f32 are; in f64 within
+/// 1e-14; integers when they are the same.
 ///
 /// A law holds up to a size: a sum, product or conjunction of many parts stays whole in a larger one, and movement goes
 /// inward through a limited number of terms. That depends on nothing but the form itself, so all spellings see it

@@ -68,8 +68,9 @@ Groups::Groups(const ir::GraphData& graph, const expand::Classes& classes, std::
         if (stop_.stop_requested()) throw Cancelled("fuse");
         const ir::Node& node = graph.node(id);
         const ir::OpInfo& info = ir::info(node.op);
-        facts_[id] = {id, info.kind == ir::OpClass::elementwise, info.work == ir::Work::cheap,
-                      is_scalar_constant(node)};
+        const bool is_shared = uses_[id] > 1 || classes_.spellings(classes_.value_of(id)).size() > 1;
+        facts_[id] = {id, info.kind == ir::OpClass::elementwise, info.work == ir::Work::cheap, is_scalar_constant(node),
+                      is_shared};
         std::size_t hash = 0;
         types::mix(hash, node.shape);
         const auto [first, last] = first_of_shape.equal_range(hash);
@@ -108,7 +109,7 @@ void Groups::take(NodeId producer, Group& group, Shared shared) {
         if (part_of(operand) == Part::none) {
             group.reads.push_back(operand);
             set_part(operand, Part::read);
-            if (joins(operand, group.root) && (shared != Shared::read || uses_[operand] == 1))
+            if (joins(operand, group.root) && (shared != Shared::read || !facts_[operand].shared))
                 group.open.push_back(operand);
         }
 }
@@ -130,7 +131,7 @@ bool Groups::grow(Group& group, Shared shared) {
         };
         const Rim wider = widened(rim, next, group);
         const bool again = uses_[next] > 1 && wider.large > rim.large;
-        group.has_shared = group.has_shared || uses_[next] > 1;
+        group.has_shared = group.has_shared || facts_[next].shared;
         group.read_again = group.read_again || again;
         if (wider.inputs > most_inputs || group.members.size() + 1 + (wider.reads - wider.inputs) > most_steps ||
             (again && !provided())) {
@@ -213,7 +214,7 @@ bool Groups::is_link(NodeId id, int steps) const {
     if (steps == 0) return true;
     const std::vector<NodeId>& operands = graph_.node(id).operands;
     const auto computed = [&](NodeId operand) { return !facts_[operand].number; };
-    return uses_[id] == 1 && std::count_if(operands.begin(), operands.end(), computed) == 1 &&
+    return !facts_[id].shared && std::count_if(operands.begin(), operands.end(), computed) == 1 &&
            is_link(*std::find_if(operands.begin(), operands.end(), computed), steps - 1);
 }
 

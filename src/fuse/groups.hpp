@@ -19,10 +19,10 @@ public:
     /// Graph and classes must outlive it. Throws Cancelled on a stop, as all() does.
     Groups(const ir::GraphData& graph, const expand::Classes& classes, std::stop_token stop);
     /// The groups that end in each node, at most three. They differ in what they do at a value that is read elsewhere
-    /// too: compute it again, where that reads no more memory than the value itself; read it; or provide it, where it
-    /// has the shape of the root. A producer smaller than the root is taken in only where computing it again for each
-    /// element costs little. No group ends in a link of a chain that is within a long one, unless it is
-    /// `wanted`.
+    /// too, or is spelled in several ways: compute it again, where that reads no more memory than the value itself;
+    /// read it; or provide it, where it has the shape of the root. A producer smaller than the root is taken in only
+    /// where computing it again for each element costs little. No group ends in a link of a chain that is within a long
+    /// one, unless it is `wanted`.
     std::vector<std::vector<Tile>> all(const std::vector<bool>& wanted);
 
 private:
@@ -33,6 +33,7 @@ private:
     struct Facts {
         std::uint32_t shape = 0;  ///< equal for equal shapes
         bool elementwise = false, cheap = false, number = false;
+        bool shared = false;  ///< read by several, or spelled in several ways
     };
     /// A node's part in the group in the making. Where `group` is not its number, none.
     enum class Part : std::uint8_t { none, member, read, refused, listed };

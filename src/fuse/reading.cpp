@@ -1,19 +1,35 @@
 #include "fuse/reading.hpp"
 
+#include "ir/op_table.hpp"
+
 namespace cairn::inline v0::fuse {
 
 using ir::NodeId;
+
+namespace {
+
+// The first spelling, and those that compute something.
+std::vector<NodeId> followed(const ir::GraphData& graph, std::span<const NodeId> spellings) {
+    std::vector<NodeId> result;
+    for (const NodeId id : spellings)
+        if (id == spellings[0] || !ir::is(graph.node(id), ir::OpClass::movement)) result.push_back(id);
+    return result;
+}
+
+}  // namespace
 
 Reading::Reading(const ir::GraphData& graph, const Classes& classes, std::size_t number) : graph_(graph) {
     if (classes.are_single()) return;
     for (NodeId id = 0; id < graph.nodes().size(); ++id) {
         Changed changed{{}, 1};
         for (const NodeId operand : graph.node(id).operands) {
-            const auto all = classes.spellings(classes.value_of(operand));
+            const std::vector<NodeId> all = followed(graph, classes.spellings(classes.value_of(operand)));
             changed.operands.push_back(all[std::min(number, all.size() - 1)]);
             changed.choices = std::max(changed.choices, all.size());
         }
-        if (changed.choices > 1) changed_.emplace(id, std::move(changed));
+        const auto& operands = graph.node(id).operands;
+        const bool is_same = std::equal(operands.begin(), operands.end(), changed.operands.begin());
+        if (changed.choices > 1 || !is_same) changed_.emplace(id, std::move(changed));
     }
 }
 

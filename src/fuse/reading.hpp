@@ -13,7 +13,7 @@ namespace cairn::inline v0::fuse {
 using expand::Classes;
 
 /// A graph as it reads where one spelling of each value is followed: the one of that number, the last where there are
-/// fewer.
+/// fewer. Spellings that only look into another value's memory are passed over: nothing is computed there.
 ///
 ///     %4 = mul %2, %1 (=%5)      number 0: operands(%6) = {%4}
 ///     %6 = tanh %4               number 1: operands(%6) = {%5}
@@ -28,7 +28,7 @@ public:
         if (it != changed_.end()) return it->second.operands;
         return {graph_.node(id).operands.begin(), graph_.node(id).operands.size()};
     }
-    /// The most spellings that an operand has.
+    /// The most spellings that may be followed at an operand.
     std::size_t choices(ir::NodeId id) const {
         const auto it = changed_.find(id);
         return it == changed_.end() ? 1 : it->second.choices;

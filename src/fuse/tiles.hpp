@@ -16,6 +16,8 @@
 /// tile is used is decided in select by time.
 namespace cairn::inline v0::fuse {
 
+using canon::Laws;
+
 /// Those of a tile: mostly few.
 using Nodes = types::ShortList<ir::NodeId, 4>;
 

@@ -116,6 +116,9 @@ TEST(CanonMovement, StopsWherePartsAreRepeated) {
     const Tensor square = g.input("square", DType::f32, {4, 4});
     EXPECT_FALSE(same_form(reshape(square + r, {16}), reshape(square + unsqueeze(r, -1), {16})))
         << "what is repeated along rows, and along columns";
+    const Tensor cube = g.input("cube", DType::f32, {2, 2, 4}), pair = g.input("pair", DType::f32, {2, 4});
+    EXPECT_FALSE(same_form(reshape(cube + pair, {4, 4}), reshape(cube + unsqueeze(pair, 1), {4, 4})))
+        << "what is repeated along one of the axes that are joined";
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 namespace cairn::test {
 namespace {
 
-Tensor flipped(T x) { return swap_axes(x, -1, -2); }
+Tensor swapped(T x) { return swap_axes(x, -1, -2); }
 
 TEST(CanonSlicing, SameValuesHaveOneForm) {
     const Pair pairs[] = {
@@ -20,12 +20,12 @@ TEST(CanonSlicing, SameValuesHaveOneForm) {
          [](T x, T, T) { return slice(x, -1, 3, 4); }},
         {"two axes in any order", [](T x, T, T) { return slice(slice(x, -1, 1, 3), -2, 0, 2); },
          [](T x, T, T) { return slice(slice(x, -2, 0, 2), -1, 1, 3); }},
-        {"columns of a product", [](T x, T y, T) { return slice(matmul(flipped(x), y), -1, 1, 3); },
-         [](T x, T y, T) { return matmul(flipped(x), slice(y, -1, 1, 3)); }},
-        {"rows of a product", [](T x, T y, T) { return slice(matmul(flipped(x), y), -2, 1, 3); },
-         [](T x, T y, T) { return matmul(slice(flipped(x), -2, 1, 3), y); }},
-        {"batches of a product", [](T x, T y, T) { return slice(matmul(flipped(x), y), 0, 0, 1); },
-         [](T x, T y, T) { return matmul(flipped(slice(x, 0, 0, 1)), slice(y, 0, 0, 1)); }},
+        {"columns of a product", [](T x, T y, T) { return slice(matmul(swapped(x), y), -1, 1, 3); },
+         [](T x, T y, T) { return matmul(swapped(x), slice(y, -1, 1, 3)); }},
+        {"rows of a product", [](T x, T y, T) { return slice(matmul(swapped(x), y), -2, 1, 3); },
+         [](T x, T y, T) { return matmul(slice(swapped(x), -2, 1, 3), y); }},
+        {"batches of a product", [](T x, T y, T) { return slice(matmul(swapped(x), y), 0, 0, 1); },
+         [](T x, T y, T) { return matmul(swapped(slice(x, 0, 0, 1)), slice(y, 0, 0, 1)); }},
         {"a part of a concat",
          [](T x, T y, T) {
              return slice(concat({x * 2, y, x}, -1), -1, 4, 8);
@@ -43,8 +43,8 @@ TEST(CanonSlicing, SameValuesHaveOneForm) {
          [](T x, T y, T) {
              return concat({slice(x, 1, 1, 3), slice(y, 1, 1, 3)}, -1);
          }},
-        {"a turned axis", [](T x, T, T) { return slice(flipped(x), -1, 1, 3); },
-         [](T x, T, T) { return flipped(slice(x, -2, 1, 3)); }},
+        {"a turned axis", [](T x, T, T) { return slice(swapped(x), -1, 1, 3); },
+         [](T x, T, T) { return swapped(slice(x, -2, 1, 3)); }},
         {"axes that stay beside others that are joined",
          [](T x, T, T) {
              return slice(reshape(x, {x.dim(0) * 3, 4}), -1, 1, 3);
@@ -56,26 +56,26 @@ TEST(CanonSlicing, SameValuesHaveOneForm) {
          [](T x, T, T) { return sum(exp(slice(x, -1, 1, 3)), {-2}, true); }},
         {"the part of a merged product",
          [](T x, T y, T) {
-             return slice(matmul(flipped(x), concat({y, 2 * y, tanh(y)}, -1)), -1, 4, 8);
+             return slice(matmul(swapped(x), concat({y, 2 * y, tanh(y)}, -1)), -1, 4, 8);
          },
-         [](T x, T y, T) { return 2 * matmul(flipped(x), y); }},
+         [](T x, T y, T) { return 2 * matmul(swapped(x), y); }},
         {"the part of a merged product of turned matrices",
          [](T x, T y, T) {
-             return slice(matmul(x, flipped(concat({y, tanh(y)}, -2))), -1, 3, 6);
+             return slice(matmul(x, swapped(concat({y, tanh(y)}, -2))), -1, 3, 6);
          },
-         [](T x, T y, T) { return matmul(x, flipped(tanh(y))); }},
+         [](T x, T y, T) { return matmul(x, swapped(tanh(y))); }},
     };
     for (const Pair& pair : pairs) EXPECT_TRUE(same_form(pair)) << pair.text;
 }
 
 TEST(CanonSlicing, OtherValuesHaveOtherForms) {
     const Pair pairs[] = {
-        {"other columns", [](T x, T y, T) { return slice(matmul(flipped(x), y), -1, 1, 3); },
-         [](T x, T y, T) { return matmul(flipped(x), slice(y, -1, 2, 4)); }},
-        {"rows for columns", [](T x, T y, T) { return slice(matmul(flipped(x), flipped(flipped(y))), -1, 1, 3); },
-         [](T x, T y, T) { return matmul(slice(flipped(x), -2, 1, 3), slice(y, -1, 0, 4)); }},
-        {"the summed axis", [](T x, T y, T) { return slice(matmul(flipped(x), y), -1, 0, 2); },
-         [](T x, T y, T) { return slice(matmul(slice(flipped(x), -1, 0, 2), slice(y, -2, 0, 2)), -1, 0, 2); }},
+        {"other columns", [](T x, T y, T) { return slice(matmul(swapped(x), y), -1, 1, 3); },
+         [](T x, T y, T) { return matmul(swapped(x), slice(y, -1, 2, 4)); }},
+        {"rows for columns", [](T x, T y, T) { return slice(matmul(swapped(x), swapped(swapped(y))), -1, 1, 3); },
+         [](T x, T y, T) { return matmul(slice(swapped(x), -2, 1, 3), slice(y, -1, 0, 4)); }},
+        {"the summed axis", [](T x, T y, T) { return slice(matmul(swapped(x), y), -1, 0, 2); },
+         [](T x, T y, T) { return slice(matmul(slice(swapped(x), -1, 0, 2), slice(y, -2, 0, 2)), -1, 0, 2); }},
         {"the neighbour in a concat",
          [](T x, T y, T) {
              return slice(concat({x, y}, -1), -1, 3, 7);

@@ -3,12 +3,15 @@
 #include "cairn/composites.hpp"
 #include "cairn/ops.hpp"
 #include "expand/row.hpp"
+#include "ir/verify.hpp"
 #include "random_model.hpp"
 #include "row_cases.hpp"
 #include "simplify/simplify.hpp"
 #include "tests/ir/random_graph.hpp"
 
 #include <gtest/gtest.h>
+
+#include <random>
 
 namespace cairn::test {
 namespace {
@@ -31,6 +34,42 @@ TEST(Expand, RandomGraphs) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         checked_expansion(Graph(simplify::simplify(*random_graph(seed).data()).graph));
         if (HasFailure()) FAIL() << "seed " << seed;
+    }
+}
+
+// The graph in which each value is written in one of its spellings, picked at random.
+std::shared_ptr<ir::GraphData> picked(const expand::Expansion& expansion, std::uint64_t seed) {
+    const ir::GraphData& graph = *expansion.graph;
+    std::mt19937_64 random(seed);
+    std::vector<ir::NodeId> choice(graph.nodes().size()), made(choice.size()), map(choice.size());
+    for (ir::NodeId id = 0; id < choice.size(); ++id) {
+        const auto all = expansion.classes.spellings(expansion.classes.value_of(id));
+        choice[id] = id == all[0] ? all[random() % all.size()] : choice[all[0]];
+    }
+    auto result = std::make_shared<ir::GraphData>(graph.name(), graph.symbols());
+    for (ir::NodeId id = 0; id < choice.size(); ++id) {
+        for (const ir::NodeId operand : graph.node(id).operands) map[operand] = made[choice[operand]];
+        made[id] = ir::copy_node(graph.node(id), map, *result);
+    }
+    for (ir::NodeId id = 0; id < choice.size(); ++id) map[id] = made[choice[id]];
+    ir::copy_ends(graph, map, *result);
+    return result;
+}
+
+TEST(Expand, AnyChoiceOfSpellingsIsAGraphOfTheSameValues) {
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+        const Graph graph = random_model(seed);
+        const expand::Expansion expansion = expand::expand(*simplify::simplify(*graph.data()).graph);
+        for (std::uint64_t pick = 0; pick < 3; ++pick) {
+            const auto chosen = picked(expansion, 3 * seed + pick);
+            ASSERT_EQ(ir::verify(*chosen), "") << seed;
+            for (const auto& sizes : random_sizes(*graph.data(), 2, seed)) {
+                const meaning::Inputs inputs = random_inputs(*graph.data(), sizes, seed);
+                const auto expected = meaning::interpret(*graph.data(), inputs).outputs;
+                for (const auto& [name, value] : meaning::interpret(*chosen, inputs).outputs)
+                    ASSERT_EQ(difference(value, expected.at(name), 1e-6), "") << name << " of seed " << seed;
+            }
+        }
     }
 }
 

@@ -26,9 +26,8 @@ Graph with_all_spellings(const expand::Expansion& expansion) {
     return Graph(shown);
 }
 
-// The interpreter computes in f64: what is left of rounding is far below this, but for operands that are rounded to
-// f32.
-constexpr double tolerance = 1e-4;
+// The interpreter computes in f64.
+constexpr double tolerance = 1e-9;
 
 std::string difference_within(const meaning::Value& value, const meaning::Value& expected, bool is_distributed) {
     // What is distributed may overflow, or be NaN where terms are infinite, when the other is not (docs/numbers.md).

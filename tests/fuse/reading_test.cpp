@@ -90,6 +90,20 @@ TEST(Reading, FollowsOneNumberEverywhere) {
     }
 }
 
+TEST(Reading, PassesOverViews) {
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {6}), a = slice(x, 0, 0, 3), c = slice(x * 2, 0, 0, 3),
+                 d = slice(x, 0, 0, 3) + 0, y = tanh(a), twin = tanh(c);
+    Classes classes(*g.data());
+    classes.join(a.id(), c.id(), {});
+    classes.join(a.id(), d.id(), {});
+    const fuse::Reading first(*g.data(), classes, 0), second(*g.data(), classes, 1);
+    EXPECT_EQ(first.operands(y.id())[0], a.id());
+    EXPECT_EQ(second.operands(y.id())[0], d.id());
+    EXPECT_EQ(first.operands(twin.id())[0], a.id()) << "whatever it was made of";
+    EXPECT_EQ(first.choices(y.id()), 2u);
+}
+
 TEST(Reading, DefinitionsAreFoundOnEachSpelling) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {g.symbol("N", 1, 4), 4});
@@ -121,6 +135,31 @@ TEST(Reading, TheBlocksOfATransformer) {
     EXPECT_EQ(e.matches("attention").size(), 1u);
     EXPECT_EQ(e.matches("linear_swiglu"), (std::vector<std::string>{"gain*, gate, up", "x**, gate*, up*"}));
     EXPECT_EQ(e.matches("linear").size(), 4u + 1 + 3 + 1) << "apart, merged, on the plain norm, merged there";
+}
+
+// Elementwise groups that would take in the biases leave the sums to the merged product.
+TEST(Reading, GroupsReadWhatIsSpelledInSeveralWays) {
+    Graph g("g");
+    const auto weight = [&](const std::string& name, Shape shape) {
+        return g.weight(name, DType::f32, std::move(shape));
+    };
+    const Tensor x = g.input("x", DType::f32, {3, 4});
+    const Tensor gate = linear(x, weight("gate", {4, 5}), weight("gate.b", {5})),
+                 up = linear(x, weight("up", {4, 5}), weight("up.b", {5}));
+    g.output("y", tanh(gate) * up);
+    const Expanded e(g);
+    expect_sound(e, 3);
+    const NodeId y = e.graph().outputs()[0].node;
+    std::set<std::vector<NodeId>> inputs;
+    for (const fuse::Tile& tile : e.proposed.tiles)
+        if (tile.definition == "elementwise" && tile.outputs.back() == y)
+            inputs.insert({tile.inputs.begin(), tile.inputs.end()});
+    std::vector<NodeId> sums;
+    for (NodeId id = 0; id < e.graph().nodes().size(); ++id)
+        if (e.classes.value_of(id) == id && e.classes.spellings(id).size() == 2) sums.push_back(id);
+    EXPECT_EQ(sums.size(), 2u);
+    EXPECT_EQ(inputs.size(), 2u) << "with the biases and without";
+    EXPECT_TRUE(inputs.contains(sums));
 }
 
 TEST(Reading, SingleSpellingsChangeNothing) {

@@ -1,0 +1,122 @@
+#include "fuse/proof.hpp"
+
+#include "ir/build.hpp"
+#include "ir/op_table.hpp"
+#include "simplify/simplify.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace cairn::inline v0::fuse {
+namespace {
+
+using canon::Forms, canon::Law, canon::Scaled;
+using ir::NodeId;
+
+TensorDesc type_of(const ir::Node& node) { return TensorDesc::dense(node.dtype, node.shape); }
+
+Problem problem_of(const ir::GraphData& graph, const Tile& tile) {
+    Problem problem;
+    problem.definition = tile.definition;
+    problem.attributes = tile.attributes;
+    problem.body = tile.body;
+    problem.results = tile.results;
+    for (const NodeId id : tile.inputs) problem.inputs.push_back(type_of(graph.node(id)));
+    for (const NodeId id : tile.outputs) problem.outputs.push_back(type_of(graph.node(id)));
+    return problem;
+}
+
+// Versions of a state are no function of their operands alone.
+bool is_state_change(const ir::Node& node) { return node.op == ir::Op::state_append || node.op == ir::Op::state_write; }
+
+std::string fault_in_ids(const ir::GraphData& graph, const Tile& tile) {
+    if (tile.outputs.empty()) return "has no output";
+    for (const auto* list : {&tile.inputs, &tile.outputs, &tile.interior})
+        for (const NodeId id : *list)
+            if (id >= graph.nodes().size())
+                return fmt::format("names node %{}, the graph has {}", id, graph.nodes().size());
+    for (const NodeId id : tile.outputs)
+        if (std::find(tile.inputs.begin(), tile.inputs.end(), id) != tile.inputs.end())
+            return fmt::format("provides %{}, which it reads", id);
+    return {};
+}
+
+// The tile's definition as the graph may hold it: as it is written, or simplified.
+struct Rebuilt {
+    std::shared_ptr<ir::GraphData> graph;
+    std::vector<std::optional<NodeId>> inputs;
+};
+
+Rebuilt as_written(const Graph& built, std::size_t inputs) {
+    Rebuilt rebuilt{built.data(), {}};
+    for (NodeId id = 0; id < inputs; ++id) rebuilt.inputs.emplace_back(id);  // graph_of makes the inputs first
+    return rebuilt;
+}
+
+Rebuilt simplified(const Graph& built, std::size_t inputs) {
+    simplify::Simplified simple = simplify::simplify(*built.data());
+    simple.map.resize(inputs);
+    return {std::move(simple.graph), std::move(simple.map)};
+}
+
+// What the tile's definition makes of its operands, beside what the graph has there.
+std::string fault_in_values(const ir::GraphData& graph, const Tile& tile, Forms& forms, const Rebuilt& definition) {
+    std::vector<NodeId> inputs;
+    std::vector<Scaled> values;
+    for (std::size_t i = 0; i < tile.inputs.size(); ++i) {
+        if (!definition.inputs[i]) continue;
+        inputs.push_back(*definition.inputs[i]);
+        values.push_back(forms[tile.inputs[i]]);
+    }
+    std::vector<Scaled> made;
+    canon::forms_over(*definition.graph, inputs, values, forms.canon(), made, [](NodeId) { return true; });
+    const auto& outputs = definition.graph->outputs();
+    if (outputs.size() != tile.outputs.size())
+        return fmt::format("provides {} values, its definition makes {}", tile.outputs.size(), outputs.size());
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        const ir::Node &node = graph.node(tile.outputs[i]), &rebuilt = definition.graph->node(outputs[i].node);
+        if (node.dtype != rebuilt.dtype || node.shape != rebuilt.shape)
+            return fmt::format("provides {} as %{}, its definition makes {}", to_string(node.dtype, node.shape),
+                               tile.outputs[i], to_string(rebuilt.dtype, rebuilt.shape));
+        if (!forms.canon().same(made[outputs[i].node], forms[tile.outputs[i]]))
+            return fmt::format("does not compute %{}", tile.outputs[i]);
+    }
+    return {};
+}
+
+}  // namespace
+
+Forms& Proof::forms_under(Laws laws) {
+    for (auto& [known, forms] : forms_)
+        if (known == laws) return forms;
+    return forms_.emplace_back(laws, Forms(graph_, laws)).second;
+}
+
+std::string Proof::fault(const Tile& tile, Laws laws) {
+    if (std::string fault = fault_in_ids(graph_, tile); !fault.empty()) return fault;
+    if (is_state_change(graph_.node(tile.outputs.front()))) return {};
+    try {
+        const Graph built = ir::graph_of(problem_of(graph_, tile), definitions_);
+        Forms& forms = forms_under(laws);
+        const std::string fault = fault_in_values(graph_, tile, forms, as_written(built, tile.inputs.size()));
+        return fault.empty() ? fault : fault_in_values(graph_, tile, forms, simplified(built, tile.inputs.size()));
+    } catch (const InternalError&) { throw; } catch (const Error& error) {
+        return fmt::format("cannot be rebuilt: {}", error.what());
+    }
+}
+
+Laws Proof::laws_of(const Tile& tile) {
+    Tile plain = tile;
+    for (NodeId& output : plain.outputs) output = classes_.value_of(output);
+    constexpr std::array<Laws, 4> fewest_first{Laws{}, Laws{Law::masked}, Laws{Law::distributed}, Laws::all()};
+    for (const Laws laws : fewest_first)
+        if (fault(plain, laws).empty()) return laws;
+    throw InternalError("fuse", "a tile that nothing proves: " + to_string(std::vector<Tile>{tile}));
+}
+
+}  // namespace cairn::inline v0::fuse

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "canon/forms.hpp"
+#include "fuse/tiles.hpp"
+
+#include <deque>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace cairn::inline v0::fuse {
+
+/// Proves tiles anew: rebuilds the definition of each on the values it reads and compares normal forms, whoever found
+/// it. Forms are made for each set of laws when it is first asked for.
+class Proof {
+public:
+    /// Graph, classes and definitions must outlive it.
+    Proof(const ir::GraphData& graph, const expand::Classes& classes, std::span<const Definition> definitions)
+        : graph_(graph), classes_(classes), definitions_(definitions) {}
+
+    /// Why the tile does not give the values it provides by exact laws and these; empty where it does.
+    std::string fault(const Tile& tile, Laws laws);
+    /// The fewest laws by which it gives the values it provides, as the program spells them. Throws
+    /// InternalError(fuse) where none do.
+    ///
+    ///     gelu(x w c) -> %9:  linear_gelu (x, w c) -> (%9)   distributed;   gelu (%8) -> (%9)   exact
+    Laws laws_of(const Tile& tile);
+
+private:
+    canon::Forms& forms_under(Laws laws);
+
+    const ir::GraphData& graph_;
+    const expand::Classes& classes_;
+    std::span<const Definition> definitions_;
+    std::deque<std::pair<Laws, canon::Forms>> forms_;
+};
+
+}  // namespace cairn::inline v0::fuse

@@ -1,0 +1,72 @@
+#include "fuse/proof.hpp"
+
+#include "cairn/composites.hpp"
+#include "expand/expand.hpp"
+#include "simplify/simplify.hpp"
+#include "tests/expand/random_model.hpp"
+#include "tests/fuse/tile_check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace cairn::test {
+namespace {
+
+using canon::Law, canon::Laws;
+
+struct Labelled {
+    explicit Labelled(const Graph& graph) : expansion(expand::expand(*simplify::simplify(*graph.data()).graph)) {}
+    std::vector<fuse::Tile> tiles() const {
+        return fuse::propose(*expansion.graph, expansion.classes, fuse::patterns_of(definitions()));
+    }
+    // The laws of each tile of a definition.
+    std::vector<Laws> laws_of(std::string_view definition) const {
+        fuse::Proof proof(*expansion.graph, expansion.classes, definitions());
+        std::vector<Laws> found;
+        for (const fuse::Tile& tile : tiles())
+            if (tile.definition == definition) found.push_back(proof.laws_of(tile));
+        return found;
+    }
+    expand::Expansion expansion;
+};
+
+TEST(Proof, NamesTheFewestLaws) {
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {3, 4}), w = g.weight("w", DType::f32, {4, 5});
+    g.output("y", gelu(linear(x, w, g.weight("b", DType::f32, {5})) * 0.3));
+    const Labelled e(g);
+    EXPECT_EQ(e.laws_of("gelu"), (std::vector<Laws>{Laws{}}));
+    EXPECT_EQ(e.laws_of("linear_gelu"), (std::vector<Laws>{Laws{Law::distributed}}));
+    EXPECT_EQ(e.laws_of("linear"), (std::vector<Laws>{Laws{}, Laws{Law::distributed}}));
+}
+
+TEST(Proof, AMaskThatIsAddedIsALaw) {
+    const auto attention_of = [](bool adds) {
+        Graph g("g");
+        const auto part = [&](const char* name) { return g.input(name, DType::f32, {2, 3, 5, 4}); };
+        const Tensor q = part("q"), k = part("k"), v = part("v"), mask = g.input("mask", DType::boolean, {2, 1, 1, 5});
+        const Tensor scores = matmul(q, swap_axes(k, -1, -2)), low = g.constant(DType::f32, -1e30);
+        const Tensor masked = adds ? scores + where(mask, g.constant(DType::f32, 0.0), low) : where(mask, scores, low);
+        g.output("y", matmul(softmax(masked, -1), v));
+        return Labelled(g).laws_of("attention");
+    };
+    ASSERT_EQ(attention_of(false).size(), 1u);
+    ASSERT_EQ(attention_of(true).size(), 1u);
+    EXPECT_FALSE(attention_of(false)[0].has(Law::masked));
+    EXPECT_TRUE(attention_of(true)[0].has(Law::masked));
+}
+
+TEST(Proof, EveryTileHasLaws) {
+    std::map<std::string, int> count;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const Labelled e(random_model(seed));
+        fuse::Proof proof(*e.expansion.graph, e.expansion.classes, definitions());
+        for (const fuse::Tile& tile : e.tiles()) ++count[to_string(proof.laws_of(tile))];
+    }
+    EXPECT_GT(count["exact"], 500);
+    EXPECT_GT(count["distributed"], 100);
+}
+
+}  // namespace
+}  // namespace cairn::test
