@@ -39,6 +39,7 @@ Matcher::Matcher(const ir::GraphData& graph, std::span<const Pattern> patterns, 
       types_(graph),
       calls_(patterns.size()),
       known_(patterns.size()) {
+    for (const ir::Node& node : graph.nodes()) axes_ = std::max(axes_, node.shape.size());
     forms_.canon().keep_results();
     for (CanonId id = 0; id < known_terms_; ++id) {
         if (stop.stop_requested()) throw Cancelled("fuse");
@@ -71,7 +72,7 @@ void Matcher::match_at(NodeId node, std::vector<Tile>& tiles) {
     }
     const Definition* found = nullptr;
     for (const Pattern& pattern : patterns_) {
-        if (pattern.definition == found) continue;
+        if (pattern.definition == found || pattern.most_axes > axes_) continue;
         const NodeId root = pattern.skeleton.outputs[pattern.main];
         const Term& wanted = pattern.forms->canon().term((*pattern.forms)[root].core);
         const std::uint64_t needed = pattern.regions->from(root).marks & ~pattern.vanishing;

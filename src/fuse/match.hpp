@@ -74,6 +74,7 @@ private:
 
     const ir::GraphData& graph_;
     std::span<const Pattern> patterns_;
+    std::size_t axes_ = 0;  // of a value, at most
     Forms forms_;
     Stems stems_;
     Features features_;
