@@ -54,8 +54,15 @@ Calls& Matcher::calls(const Pattern& pattern) {
     return *calls;
 }
 
-std::vector<Attributes>& Matcher::known_attributes(const Pattern& pattern) {
+const std::vector<Attributes>& Matcher::known_attributes(const Pattern& pattern) const {
     return known_[static_cast<std::size_t>(&pattern - patterns_.data())];
+}
+
+void Matcher::remember(const Pattern& pattern, const Attributes& attributes) {
+    constexpr std::size_t most_known = 4;
+    std::vector<Attributes>& known = known_[static_cast<std::size_t>(&pattern - patterns_.data())];
+    if (known.size() == most_known) known.pop_back();
+    known.insert(known.begin(), attributes);
 }
 
 void Matcher::match_at(NodeId node, std::vector<Tile>& tiles) {

@@ -58,8 +58,9 @@ public:
     Instances& instances() noexcept { return instances_; }
     const NodeTypes& types() const noexcept { return types_; }
     Calls& calls(const Pattern& pattern);
-    /// The attributes of earlier matches of a pattern: layers are alike.
-    std::vector<Attributes>& known_attributes(const Pattern& pattern);
+    /// The attributes of the last few matches of a pattern, the newest first: layers are alike.
+    const std::vector<Attributes>& known_attributes(const Pattern& pattern) const;
+    void remember(const Pattern& pattern, const Attributes& attributes);
 
 private:
     bool is_known_structure(std::size_t structure) const;
