@@ -168,6 +168,57 @@ inline void states(const Graph& graph, Tensor x, int nodes) {
     model.output("y", x);
 }
 
+/// One composite on multiples of one value: calls that differ in a number.
+inline void norms_add(const Graph& graph, const Tensor& x, int nodes) {
+    Tensor y = x;
+    for (int i = 0; i < nodes / 12; ++i) y = y + layer_norm(x * (i + 2.0), 1e-5);
+    Graph(graph).output("y", y);
+}
+
+/// The same of values that are no multiples of each other, all read by one.
+inline void norms_exp(const Graph& graph, const Tensor& x, int nodes) {
+    std::vector<Tensor> rows;
+    for (int i = 0; i < nodes / 11; ++i) rows.push_back(layer_norm(sin(x + 1.0 * i), 1e-5));
+    Graph(graph).output("y", concat(rows, 1));
+}
+
+/// Multiples again, all read by one.
+inline void norms(const Graph& graph, const Tensor& x, int nodes) {
+    std::vector<Tensor> rows;
+    for (int i = 0; i < nodes / 10; ++i) rows.push_back(layer_norm(x * (i + 2.0), 1e-5));
+    Graph(graph).output("y", sum(concat(rows, 1), {1}));
+}
+
+/// Every value is given out.
+inline void outputs(const Graph& graph, Tensor x, int nodes) {
+    Graph model = graph;
+    for (int i = 0; i < nodes / 2; ++i) {
+        x = sin(x) + 1.0;
+        model.output("y" + std::to_string(i), x);
+    }
+}
+
+/// Polynomials of polynomials.
+inline void polynomials(const Graph& graph, Tensor x, int nodes) {
+    for (int i = 0; i < nodes / 5; ++i) x = x * x * 0.3 + x * 0.2 + 0.1;
+    Graph(graph).output("y", x);
+}
+
+/// Norms written by hand, each on the one before.
+inline void hand_norms(const Graph& graph, Tensor x, int nodes) {
+    for (int i = 0; i < nodes / 11; ++i) {
+        const Tensor d = x - mean(x, {-1}, true);
+        x = d / sqrt(mean(d * d, {-1}, true) + 1e-5) * 1.5 + x;
+    }
+    Graph(graph).output("y", x);
+}
+
+/// Likewise gelu by tanh.
+inline void hand_gelus(const Graph& graph, Tensor x, int nodes) {
+    for (int i = 0; i < nodes / 8; ++i) x = 0.5 * x * (1.0 + tanh(0.79788456 * (x + 0.044715 * pow(x, 3.0))));
+    Graph(graph).output("y", x);
+}
+
 struct Family {
     std::string_view name;
     void (*build)(const Graph&, Tensor, int);
@@ -193,6 +244,11 @@ inline constexpr std::array families{
     Family{"constants", constants},
     Family{"bound", by_reference<bound>},
     Family{"states", states},
+    Family{"norms_add", by_reference<norms_add>},
+    Family{"outputs", outputs},
+    Family{"polynomials", polynomials},
+    Family{"hand_norms", hand_norms},
+    Family{"hand_gelus", hand_gelus},
 };
 
 inline Graph build(const Family& family, int nodes) {

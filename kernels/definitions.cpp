@@ -34,15 +34,36 @@ Tensors unary(Operands operands, const Attributes&) {
     return {function(at(operands, 0))};
 }
 
+// gamma and beta, either of which may be missing, of a norm over several axes. They have these and no others.
+Tensor with_factors(const Tensor& normal, Operands rest, const std::vector<int>& axes) {
+    const auto beside = [&](const Tensor& factor) {
+        Shape wanted;
+        for (const int axis : axes) wanted.push_back(normal.dim(axis));
+        if (factor.shape() != wanted)
+            throw Error(ErrorKind::argument, "definition", "expected gamma and beta of the axes of the norm");
+        for (int axis = axes.back() < 0 ? axes.back() + normal.rank() : axes.back(); axis + 1 < normal.rank(); ++axis)
+            wanted.push_back(1);
+        return reshape(factor, wanted);
+    };
+    if (rest.empty()) return normal;
+    const Tensor scaled = normal * beside(rest[0]);
+    return rest.size() == 1 ? scaled : scaled + beside(rest[1]);
+}
+
 // What comes before gamma and beta, either of which may be missing, counted from the end.
 Tensor layer_norm_of(const Tensor& x, Operands rest, const Attributes& a) {
     const double eps = a.number("eps");
+    if (a.has("axes")) {
+        const Tensor d = x - mean(x, axes_of(a), true);
+        return with_factors(d / sqrt(mean(d * d, axes_of(a), true) + eps), rest, axes_of(a));
+    }
     const int axis = axis_or_last(a);
     if (rest.empty()) return layer_norm(x, eps, axis);
     return rest.size() == 1 ? layer_norm(x, rest[0], eps, axis) : layer_norm(x, rest[0], rest[1], eps, axis);
 }
 
 Tensor rms_norm_of(const Tensor& x, Operands rest, const Attributes& a) {
+    if (a.has("axes")) return with_factors(x / sqrt(mean(x * x, axes_of(a), true) + a.number("eps")), rest, axes_of(a));
     return rest.empty() ? rms_norm(x, a.number("eps"), axis_or_last(a))
                         : rms_norm(x, rest[0], a.number("eps"), axis_or_last(a));
 }
@@ -143,16 +164,30 @@ std::vector<std::string> attention_patterns() {
     return patterns;
 }
 
-// Over one axis, and over the places of images: channels before them or behind.
+// Over one axis; over several at the end; over the places of images, channels behind them.
 std::vector<std::string> reduction_patterns(const std::string& name) {
     std::vector<std::string> patterns;
     for (const std::string keeps : {" keepdims=(1)", " keepdims=(0)"})
-        for (const auto& [axes, operand] : {std::pair{"?", "f32[R,D]"},
-                                            {"(-2,-1)", "f32[R,H,W]"},
-                                            {"(-3,-2)", "f32[R,H,W,C]"},
-                                            {"(-3,-2,-1)", "f32[R,L,H,W]"}})
+        for (const auto& [axes, operand] : {std::pair{"?", "f32[R?,D]"},
+                                            {"(-2,-1)", "f32[R?,H,W]"},
+                                            {"(-3,-2)", "f32[R?,H,W,C]"},
+                                            {"(-3,-2,-1)", "f32[R?,L,H,W]"},
+                                            {"(-4,-3,-2)", "f32[R?,L,H,W,C]"},
+                                            {"(-4,-3,-2,-1)", "f32[R?,K,L,H,W]"},
+                                            {"(-5,-4,-3,-2,-1)", "f32[R?,J,K,L,H,W]"}})
             patterns.push_back(name + " axes=" + axes + keeps + " | " + operand);
     return patterns;
+}
+
+// Along one axis, or several at the end; `factors` are as many as may be missing.
+std::vector<std::string> norm_patterns(const std::string& name, int factors) {
+    const auto with = [&](const std::string& attribute, const std::string& operand, const std::string& factor) {
+        std::string pattern = name + attribute + " eps=? | f32[R?," + operand + "]";
+        for (int i = 0; i < factors; ++i) pattern += " f32[" + factor + "]?";
+        return pattern;
+    };
+    return {with(" axis=?(-1)", "D", "D"), with(" axes=(-2,-1)", "H,W", "H,W"),
+            with(" axes=(-3,-2,-1)", "L,H,W", "L,H,W")};
 }
 
 }  // namespace
@@ -174,30 +209,26 @@ std::vector<Definition> definitions() {
          reduction_patterns("variance")},
         {"softmax",
          [](Operands x, const A& a) -> Tensors { return {softmax(at(x, 0), axis_of(a))}; },
-         {"softmax axis=? | f32[R,D]"}},
+         {"softmax axis=? | f32[R?,D]"}},
         {"log_softmax",
          [](Operands x, const A& a) -> Tensors { return {log_softmax(at(x, 0), axis_of(a))}; },
-         {"log_softmax axis=? | f32[R,D]"}},
-        {"layer_norm",
-         [](Operands x, const A& a) -> Tensors { return {layer_norm_of(at(x, 0), x.subspan(1), a)}; },
-         {"layer_norm eps=? | f32[R,D] f32[D]? f32[D]?", "layer_norm axis=(-2) eps=? | f32[R,D,I] f32[D]? f32[D]?",
-          "layer_norm axis=(-3) eps=? | f32[R,D,I,J] f32[D]? f32[D]?"}},
-        {"rms_norm",
-         [](Operands x, const A& a) -> Tensors { return {rms_norm_of(at(x, 0), x.subspan(1), a)}; },
-         {"rms_norm eps=? | f32[R,D] f32[D]?", "rms_norm axis=(-2) eps=? | f32[R,D,I] f32[D]?",
-          "rms_norm axis=(-3) eps=? | f32[R,D,I,J] f32[D]?"}},
+         {"log_softmax axis=? | f32[R?,D]"}},
+        {"layer_norm", [](Operands x, const A& a) -> Tensors { return {layer_norm_of(at(x, 0), x.subspan(1), a)}; },
+         norm_patterns("layer_norm", 2)},
+        {"rms_norm", [](Operands x, const A& a) -> Tensors { return {rms_norm_of(at(x, 0), x.subspan(1), a)}; },
+         norm_patterns("rms_norm", 1)},
         {"add_layer_norm",
          [](Operands x, const A& a) -> Tensors {
              const Tensor sum = add(at(x, 0), at(x, 1));
              return {sum, layer_norm_of(sum, x.subspan(2), a)};
          },
-         {"add_layer_norm eps=? | f32[R,D] f32[R,D] f32[D]? f32[D]?"}},
+         {"add_layer_norm eps=? | f32[R?,D] f32[R?,D] f32[D]? f32[D]?"}},
         {"add_rms_norm",
          [](Operands x, const A& a) -> Tensors {
              const Tensor sum = add(at(x, 0), at(x, 1));
              return {sum, rms_norm_of(sum, x.subspan(2), a)};
          },
-         {"add_rms_norm eps=? | f32[R,D] f32[R,D] f32[D]?"}},
+         {"add_rms_norm eps=? | f32[R?,D] f32[R?,D] f32[D]?"}},
         {"linear",
          [](Operands x, const A&) -> Tensors { return {linear(at(x, 0), at(x, 1), at(x, 2))}; },
          {"linear | f32[R,K] f32[K,N] f32[N]"}},

@@ -237,11 +237,15 @@ private:
         std::unique_ptr<select::Candidates> candidates = nullptr;
     };
 
-    /// Made once in a context.
-    fuse::Patterns patterns() const {
+    /// Made once in a context, and once more when a graph comes with more axes.
+    fuse::Patterns patterns(const ir::GraphData& graph) const {
         Context::Parts& parts = *context_.parts();
+        const std::size_t axes = fuse::axes_in(graph);
         const std::lock_guard lock(parts.patterns_mutex);
-        if (parts.patterns == nullptr) parts.patterns = fuse::patterns_of(parts.kernels.definitions, options_.stop);
+        if (parts.patterns == nullptr || parts.pattern_axes < axes) {
+            parts.patterns = fuse::patterns_of(parts.kernels.definitions, axes, options_.stop);
+            parts.pattern_axes = axes;
+        }
         return std::static_pointer_cast<const std::vector<fuse::Pattern>>(parts.patterns);
     }
 
@@ -279,7 +283,7 @@ private:
         }
         driver.begin("fuse");
         const fuse::Options fuse_options{driver.enabled("fuse"), driver.enabled("elementwise"), options_.stop};
-        bucket.tiles = fuse::propose(*graph, classes, fuse_options.composites ? patterns() : nullptr, fuse_options);
+        bucket.tiles = fuse::propose(*graph, classes, fuse_options.composites ? patterns(*graph) : nullptr, fuse_options);
         driver.end(
             "fuse", [&] { return fuse::verify(*graph, bucket.tiles, context_.kernels().definitions); },
             [&] { return fuse::to_string(bucket.tiles); });

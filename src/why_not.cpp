@@ -1,5 +1,6 @@
 #include "fuse/why_not.hpp"
 #include "cairn/compile.hpp"
+#include "kernels/near_misses.hpp"
 #include "simplify/simplify.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +28,14 @@ std::string why_not(const Tensor& value, std::string_view definition, const Cont
     ir::GraphData graph = *value.graph();
     graph.add_output("why not", value.id());
     const simplify::Simplified simple = simplify::simplify(graph);
-    return fuse::why_not(*simple.graph, *simple.map[value.id()], definitions, definition);
+    const auto reason = [&](std::span<const Definition> among) {
+        return fuse::why_not(*simple.graph, *simple.map[value.id()], among, definition);
+    };
+    std::string missed = reason(definitions);
+    if (missed.empty()) return missed;
+    for (const kernels::NearMiss& miss : kernels::near_misses())
+        if (miss.definition.name == definition && reason({&miss.definition, 1}).empty()) return miss.reason;
+    return missed;
 }
 
 }  // namespace cairn::inline v0

@@ -81,10 +81,10 @@ struct Definition {
     /// change neither which operands it takes nor the types of its results: spellings where they do may not be found.
     std::function<std::vector<Tensor>(std::span<const Tensor> operands, const Attributes& attributes)> build;
     /// Problems in text form (no outputs) on which the pattern is made; symbols stand for any size, leading axes may be
-    /// added, f32 stands for any float dtype (one for all operands), `eps=?` leaves a number free, `axis=?` the axis
-    /// (the last or one of the three before it), `f32[D]?` at the end an operand that may be missing; all other
-    /// attributes and constants must agree: `layer_norm eps=? | f32[R,D] f32[D]? f32[D]?`. The first that matches
-    /// counts.
+    /// added, `R?` is one that may be missing, f32 stands for any float dtype (one for all operands), `eps=?` leaves a
+    /// number free, `axis=?` the axis (`axis=?(-1)`: not written where it is the last), `f32[D]?` at the end an operand
+    /// that may be missing; all other attributes and constants must agree: `layer_norm axis=?(-1) eps=? | f32[R?,D]
+    /// f32[D]? f32[D]?`. The first that matches counts.
     std::vector<std::string> patterns;
 };
 

@@ -1,7 +1,6 @@
 #include "canon/forms.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace cairn::inline v0::canon {
 namespace {
@@ -21,17 +20,19 @@ Forms::Forms(const ir::GraphData& graph, Laws laws, const std::stop_token& stop)
     for (ir::NodeId id = 0; id < graph.nodes().size(); ++id) {
         if (stop.stop_requested()) throw Cancelled("fuse");
         forms_.push_back(form_of(graph, id, forms_, canon_));
-        if (newest_.size() < canon_.size()) newest_.resize(canon_.size());
-        before_.push_back(std::exchange(newest_[forms_.back().core], id + 1));
+        nodes_.add(cells_of(forms_.back()).own, id);
     }
 }
 
 std::vector<ir::NodeId> Forms::nodes_of(const Scaled& form) const {
     std::vector<ir::NodeId> result;
-    if (form.core >= newest_.size()) return result;
-    for (ir::NodeId at = newest_[form.core]; at != 0; at = before_[at - 1])
-        if (canon_.same(forms_[at - 1], form)) result.push_back(at - 1);
-    std::reverse(result.begin(), result.end());
+    const Cells cells = cells_of(form);
+    const auto look = [&](ir::NodeId id) {
+        if (canon_.same(forms_[id], form)) result.push_back(id);
+    };
+    nodes_.each(cells.low, look);
+    if (cells.low != cells.high) nodes_.each(cells.high, look);
+    std::sort(result.begin(), result.end());
     return result;
 }
 

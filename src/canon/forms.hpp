@@ -25,8 +25,7 @@ public:
 private:
     Canon canon_;
     std::vector<Scaled> forms_;
-    std::vector<ir::NodeId> newest_;  // of each core, one more than its number; 0: none
-    std::vector<ir::NodeId> before_;  // of each node: the one before it of the same core, likewise
+    types::Index nodes_;  // by the cells of their forms
 };
 
 /// The forms of the nodes of `graph`, whose inputs `inputs` have the forms `values`; `made` receives one form a node,

@@ -34,20 +34,49 @@ std::size_t hash_without_parts(const Term& term) {
     return seed;
 }
 
-// Terms that differ in numbers alone are told apart by the size of all their numbers together: it is equal within the
-// same tolerance, so equal terms lie in one cell or in two neighbouring ones.
-double size_of_numbers(const Term& term) {
-    double size = 0;
-    const auto add = [&](double number) { size += std::isfinite(number) ? std::fabs(number) : 0; };
-    for (const Scaled& part : term.parts) add(part.factor);
-    for (const double value : term.values) add(value);
-    for (const Attribute& attribute : *term.attributes)
-        if (const auto* number = std::get_if<double>(&attribute.value)) add(*number);
-    return size;
+// The bits of a positive number, taken for an integer, grow as its logarithm to the base 2 does, from one power of 2 to
+// the next in a straight line: numbers equal within 1e-6 have logarithms within 2e-6 of each other.
+double logarithm_of(double number) {
+    constexpr std::uint64_t bits_of_one = 0x3ff0000000000000U;
+    return static_cast<double>(static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(number) - bits_of_one)) * 0x1p-52;
 }
 
-// The upper bits of a number: cells are 2^-17 of it wide or twice that, several times as wide as the tolerance.
-std::size_t cell_of(double size) { return static_cast<std::size_t>(std::bit_cast<std::uint64_t>(size) >> 36); }
+// Where the numbers of a term lie: those of terms that differ in one number alone are as far apart as the logarithms of
+// that number, however small it is beside the others. Terms equal within the tolerance lie in one cell or in two
+// neighbouring ones.
+class Numbers {
+public:
+    explicit Numbers(double number) {
+        add(number);
+        measure();
+    }
+    explicit Numbers(const Term& term) {
+        for (const Scaled& part : term.parts) add(part.factor);
+        for (const double value : term.values) add(value);
+        for (const Attribute& attribute : *term.attributes)
+            if (const auto* number = std::get_if<double>(&attribute.value)) add(*number);
+        measure();
+    }
+    /// The cell so many tolerances from here.
+    std::size_t cell(double tolerances) const { return static_cast<std::size_t>(place_ + tolerances * tolerance_); }
+
+private:
+    // The place in the term is a weight: numbers that change places, or whose product is the same, differ.
+    void add(double number) {
+        if (number == 0 || !std::isfinite(number)) return;
+        weight_ = weight_ % 4 + 1;
+        place_ += weight_ * logarithm_of(std::fabs(number));
+        tolerance_ += weight_ * 4e-6;  // twice what is needed
+    }
+    // From here on in cells, and none below 0.
+    void measure() {
+        const double width = std::max(0x1p-12, 8 * tolerance_);
+        place_ = place_ / width + 0x1p40;
+        tolerance_ /= width;
+    }
+    double place_ = 0, tolerance_ = 0;
+    int weight_ = 0;
+};
 
 bool same_attributes(const Attributes& a, const Attributes& b, DType dtype) {
     return &a == &b || std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const Attribute& x, const Attribute& y) {
@@ -57,6 +86,12 @@ bool same_attributes(const Attributes& a, const Attributes& b, DType dtype) {
 }
 
 }  // namespace
+
+Cells cells_of(const Scaled& value) {
+    const Numbers number(value.factor);
+    const auto key = [&](double sign) { return types::mixed(value.core, number.cell(sign)); };
+    return {key(-1), key(0), key(1)};
+}
 
 bool close(double a, double b, DType dtype) noexcept {
     if (a == b) return true;
@@ -106,13 +141,12 @@ Term Terms::draft(TermKind kind, DType dtype, const Shape* shape) const {
 }
 
 CanonId Terms::intern(const Term& draft) {
-    constexpr double margin = 2e-6;  // twice the tolerance
     const std::size_t outline = hash_without_parts(draft);
     std::size_t hash = outline;
     for (const Scaled& part : draft.parts) mix(hash, part.core);
-    const double size = size_of_numbers(draft);
-    const auto key = [&](double at) { return types::mixed(hash, cell_of(at)); };
-    const std::size_t low = key(size * (1 - margin)), high = key(size * (1 + margin));
+    const Numbers numbers(draft);
+    const auto key = [&](double sign) { return types::mixed(hash, numbers.cell(sign)); };
+    const std::size_t low = key(-1), high = key(1);
     const CanonId id = this->size();
     CanonId known = id;
     const auto look = [&](CanonId other) {
@@ -130,7 +164,7 @@ CanonId Terms::intern(const Term& draft) {
     term.parts = stored(draft.parts);
     term.attributes = stored(draft.attributes);
     if (!draft.values.empty()) term.values = values_.emplace_back(draft.values.begin(), draft.values.end());
-    index_.add(key(size), id);
+    index_.add(key(0), id);
     return id;
 }
 

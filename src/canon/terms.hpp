@@ -91,6 +91,12 @@ private:
     std::deque<std::vector<double>> values_;
 };
 
+/// Where a value lies among multiples of its core: equal ones have `own` at the `low` or the `high` of each other.
+struct Cells {
+    std::size_t low, own, high;
+};
+Cells cells_of(const Scaled& value);
+
 /// Equal within the tolerance of the dtype.
 bool close(double a, double b, DType dtype) noexcept;
 

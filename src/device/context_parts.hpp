@@ -20,6 +20,7 @@ struct Context::Parts {
     std::unique_ptr<TimingDb> timings;
     std::mutex patterns_mutex;
     std::shared_ptr<const void> patterns;  ///< of the definitions, once compile has made them
+    std::size_t pattern_axes = 0;          ///< of the values in graphs that they are made for
 
     void log(LogLevel level, std::string_view line) const {
         if (options.log) options.log(level, line);

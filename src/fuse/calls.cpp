@@ -73,20 +73,23 @@ bool Calls::may_make(const Call& call, NodeId root) const {
 // Where the numbers that suit the pattern's own operands are refused too, these operands are at fault.
 const Instance* Calls::instance(Call& call, const Attributes& attributes) {
     if (call.is_refused) return nullptr;
-    const auto number = [&](const Hole& hole) { return std::get<double>(attributes[hole.attribute].value); };
-    const auto same = [&](const Hole& hole, double known) {
-        return std::bit_cast<std::uint64_t>(number(hole)) == std::bit_cast<std::uint64_t>(known);
-    };
-    for (const auto& [numbers, instance] : call.instances)
-        if (std::equal(pattern_.holes.begin(), pattern_.holes.end(), numbers.begin(), same)) return instance;
+    std::vector<double> numbers;
+    for (const Hole& hole : pattern_.holes) numbers.push_back(std::get<double>(attributes[hole.attribute].value));
+    const auto bits = [](double number) { return std::bit_cast<std::uint64_t>(number); };
+    std::size_t hash = numbers.size();
+    for (const double number : numbers) types::mix(hash, bits(number));
+    std::optional<std::uint32_t> known;
+    call.by_numbers.each(hash, [&](std::uint32_t at) {
+        if (std::ranges::equal(call.instances[at].first, numbers, {}, bits, bits)) known = at;
+    });
+    if (known) return call.instances[*known].second;
     const auto of = [&](const Attributes& given) {
         const std::optional<Instance>& made = instances_.of(*pattern_.definition, call.types, given);
         return made ? &*made : nullptr;
     };
     const Instance* made = of(attributes);
     call.is_refused = made == nullptr && of(pattern_.problem.attributes) == nullptr;
-    std::vector<double> numbers;
-    for (const Hole& hole : pattern_.holes) numbers.push_back(number(hole));
+    call.by_numbers.add(hash, static_cast<std::uint32_t>(call.instances.size()));
     call.instances.emplace_back(std::move(numbers), made);
     return made;
 }

@@ -34,6 +34,7 @@ struct Call {
     bool is_refused = false;  ///< by the definition, whatever the numbers are
     /// By the numbers in the pattern's holes; null where the definition refuses these.
     std::vector<std::pair<std::vector<double>, const Instance*>> instances;
+    types::Index by_numbers;  ///< of `instances`, by the bits of the numbers
 };
 
 /// What the types of operands alone tell of calls of one pattern, found out once for all values of these types.

@@ -40,6 +40,7 @@ Matcher::Matcher(const ir::GraphData& graph, const Classes& classes, std::span<c
       types_(graph),
       calls_(patterns.size()),
       known_(patterns.size()) {
+    for (const ir::Node& node : graph.nodes()) axes_ = std::max(axes_, node.shape.size());
     forms_.canon().keep_results();
     read(0);
     for (CanonId id = 0; id < known_terms_; ++id) {
@@ -55,7 +56,7 @@ Calls& Matcher::calls(const Pattern& pattern) {
     return *calls;
 }
 
-std::vector<Attributes>& Matcher::known_attributes(const Pattern& pattern) {
+const std::vector<Attributes>& Matcher::known_attributes(const Pattern& pattern) const {
     return known_[static_cast<std::size_t>(&pattern - patterns_.data())];
 }
 
@@ -68,6 +69,13 @@ const Region& Matcher::region_from(NodeId node) {
     const Region& region = regions_[reading_].from(node);
     choices_ = std::max(choices_, region.choices);
     return region;
+}
+
+void Matcher::remember(const Pattern& pattern, const Attributes& attributes) {
+    constexpr std::size_t most_known = 4;
+    std::vector<Attributes>& known = known_[static_cast<std::size_t>(&pattern - patterns_.data())];
+    if (known.size() == most_known) known.pop_back();
+    known.insert(known.begin(), attributes);
 }
 
 void Matcher::match_at(NodeId node, std::vector<Tile>& tiles) {
@@ -93,7 +101,7 @@ void Matcher::match_in_reading(NodeId node, std::vector<Tile>& tiles) {
     }
     const Definition* found = nullptr;
     for (const Pattern& pattern : patterns_) {
-        if (pattern.definition == found) continue;
+        if (pattern.definition == found || pattern.most_axes > axes_) continue;
         const NodeId root = pattern.skeleton.outputs[pattern.main];
         const Term& wanted = pattern.forms->canon().term((*pattern.forms)[root].core);
         const std::uint64_t needed = pattern.regions->from(root).marks & ~pattern.vanishing;

@@ -67,8 +67,9 @@ public:
     Instances& instances() noexcept { return instances_; }
     const NodeTypes& types() const noexcept { return types_; }
     Calls& calls(const Pattern& pattern);
-    /// The attributes of earlier matches of a pattern: layers are alike.
-    std::vector<Attributes>& known_attributes(const Pattern& pattern);
+    /// The attributes of the last few matches of a pattern, the newest first: layers are alike.
+    const std::vector<Attributes>& known_attributes(const Pattern& pattern) const;
+    void remember(const Pattern& pattern, const Attributes& attributes);
 
 private:
     void read(std::size_t number);
@@ -86,6 +87,7 @@ private:
     const ir::GraphData& graph_;
     const Classes& classes_;
     std::span<const Pattern> patterns_;
+    std::size_t axes_ = 0;  // of a value, at most
     Forms forms_;
     Stems stems_;
     Features features_;

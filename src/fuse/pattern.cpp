@@ -81,15 +81,17 @@ void outline(Pattern& pattern) {
 }
 
 // The text with each axis it leaves free as one axis after another, from the last on; axes behind it are new sizes of
-// the operands that have more than one.
+// the operands that have more than one. An axis that need not be told is left out where it is the last.
 std::vector<std::string> with_axes(const std::string& text) {
-    constexpr int most_behind = 3;
+    constexpr std::string_view not_told = "(-1)";
     for (const std::string_view open : {" axis=?", " axes=?"}) {
         const std::size_t at = text.find(open);
         if (at == std::string::npos) continue;
+        const bool may_miss = text.compare(at + open.size(), not_told.size(), not_told) == 0;
+        const std::size_t length = open.size() + (may_miss ? not_told.size() : 0);
         std::vector<std::string> texts;
         std::string behind;
-        for (int axis = 1; axis <= most_behind + 1; ++axis) {
+        for (int axis = 1; axis <= static_cast<int>(most_axes); ++axis) {
             std::string written = text;
             for (std::size_t end = written.find(']'); end != std::string::npos && !behind.empty();) {
                 const std::size_t begin = written.rfind('[', end);
@@ -97,7 +99,9 @@ std::vector<std::string> with_axes(const std::string& text) {
                 if (is_wide) written.insert(end, behind);
                 end = written.find(']', end + 1 + (is_wide ? behind.size() : 0));
             }
-            texts.push_back(written.replace(at, open.size(), fmt::format("{}({})", open.substr(0, 6), -axis)));
+            const bool is_told = axis > 1 || !may_miss;
+            texts.push_back(
+                written.replace(at, length, is_told ? fmt::format("{}({})", open.substr(0, 6), -axis) : std::string()));
             behind += fmt::format(",I{}", axis);
         }
         return texts;
@@ -117,12 +121,31 @@ std::vector<std::string> with_operands(std::string text) {
     }
 }
 
-// The pattern as written, without a skeleton.
-Pattern read(const Definition& definition, std::string_view text) {
+// The text with each first axis that may be missing (`f32[R?,D]`), or without them.
+std::string with_first_axes(std::string text, bool are_there) {
+    for (std::size_t at = text.find("?,"); at != std::string::npos; at = text.find("?,")) {
+        const std::size_t begin = are_there ? at : text.rfind('[', at) + 1;
+        text.erase(begin, at + (are_there ? 1 : 2) - begin);
+    }
+    return text;
+}
+
+// The texts a pattern stands for, with the marks of first axes that may be missing.
+std::vector<std::string> marked_problems_of(const std::string& pattern) {
+    std::vector<std::string> texts;
+    for (const std::string& written : with_axes(pattern))
+        for (std::string& one : with_operands(written)) texts.push_back(std::move(one));
+    return texts;
+}
+
+// The pattern without a skeleton, with the first axes that may be missing or without them; more leading axes may be
+// there in each case.
+Pattern read(const Definition& definition, const std::string& text, bool has_first_axes) {
     Pattern pattern;
     pattern.definition = &definition;
+    pattern.may_lead = leading(parse_problem(with_first_axes(text, true), *Symbols::create()));
     pattern.symbols = Symbols::create();
-    pattern.problem = parse_problem(text, *pattern.symbols);
+    pattern.problem = parse_problem(with_first_axes(text, has_first_axes), *pattern.symbols);
     Attributes& attributes = pattern.problem.attributes;
     for (std::size_t i = 0; i < attributes.size(); ++i) {
         auto* number = std::get_if<double>(&attributes[i].value);
@@ -130,19 +153,33 @@ Pattern read(const Definition& definition, std::string_view text) {
         *number = sentinel_of(pattern.holes.size());
         pattern.holes.push_back({i, *number});
     }
-    pattern.may_lead = leading(pattern.problem);
+    for (const TensorDesc& operand : pattern.problem.inputs)
+        pattern.most_axes = std::max(pattern.most_axes, operand.shape.size());
     return pattern;
 }
 
-void add_patterns(const Definition& definition, std::string_view text, std::vector<Pattern>& patterns) {
+// True when both are looked for in the same places, so that one of them finds what the other does.
+bool look_alike(const Pattern& a, const Pattern& b) {
+    const auto outermost = [](const Pattern& pattern) -> const Term& {
+        return pattern.forms->canon().term((*pattern.forms)[pattern.skeleton.outputs[pattern.main]].core);
+    };
+    const Term &x = outermost(a), &y = outermost(b);
+    return same_ops(*a.skeleton.graph, *b.skeleton.graph) && x.kind == y.kind && x.op == y.op && a.outside == b.outside;
+}
+
+// Appends those of one text that look like none from place `first` on.
+void add_patterns(const Definition& definition, const std::string& text, bool has_first_axes, std::size_t axes,
+                  std::size_t first, std::vector<Pattern>& patterns) {
     const auto refuse = [&] {
         throw Error(ErrorKind::argument, "fuse",
                     fmt::format("definition {} does not take its pattern \"{}\"", definition.name, text));
     };
-    const auto skeletons = skeletons_of(definition, read(definition, text));
+    const Pattern written = read(definition, text, has_first_axes);
+    if (written.most_axes > axes) return;
+    const auto skeletons = skeletons_of(definition, written);
     if (skeletons.empty()) refuse();
     for (const Instance& skeleton : skeletons) {
-        Pattern pattern = read(definition, text);
+        Pattern pattern = read(definition, text, has_first_axes);
         if (pattern.problem.definition != definition.name || skeleton.outputs.empty()) refuse();
         pattern.skeleton = skeleton;
         pattern.forms = std::make_unique<Forms>(*pattern.skeleton.graph);
@@ -151,6 +188,9 @@ void add_patterns(const Definition& definition, std::string_view text, std::vect
         const auto& outputs = pattern.skeleton.outputs;
         pattern.main = static_cast<std::size_t>(std::max_element(outputs.begin(), outputs.end()) - outputs.begin());
         outline(pattern);
+        if (std::any_of(patterns.begin() + static_cast<std::ptrdiff_t>(first), patterns.end(),
+                        [&](const Pattern& other) { return look_alike(other, pattern); }))
+            continue;
         // Made now, not when first asked for: a pattern is read by many threads.
         for (ir::NodeId id = 0; id < pattern.skeleton.graph->nodes().size(); ++id) pattern.regions->from(id);
         pattern.stems->of(pattern.forms->canon().size() - 1);
@@ -196,18 +236,23 @@ std::optional<std::size_t> Pattern::operand_of(ir::NodeId id) const {
 
 std::vector<std::string> problems_of(const std::string& pattern) {
     std::vector<std::string> texts;
-    for (const std::string& written : with_axes(pattern))
-        for (std::string& one : with_operands(written)) texts.push_back(std::move(one));
+    for (const std::string& marked : marked_problems_of(pattern)) {
+        texts.push_back(with_first_axes(marked, true));
+        if (texts.back() != marked) texts.push_back(with_first_axes(marked, false));
+    }
     return texts;
 }
 
-std::vector<Pattern> make_patterns(std::span<const Definition> definitions, const std::stop_token& stop) {
+std::vector<Pattern> make_patterns(std::span<const Definition> definitions, const std::stop_token& stop,
+                                   std::size_t axes) {
     std::vector<Pattern> patterns;
     for (const Definition& definition : definitions)
         for (const std::string& pattern : definition.patterns)
-            for (const std::string& text : problems_of(pattern)) {
+            for (const std::string& text : marked_problems_of(pattern)) {
                 if (stop.stop_requested()) throw Cancelled("fuse");
-                add_patterns(definition, text, patterns);
+                const std::size_t first = patterns.size();
+                add_patterns(definition, text, false, axes, first, patterns);
+                if (text != with_first_axes(text, false)) add_patterns(definition, text, true, axes, first, patterns);
             }
     return patterns;
 }

@@ -50,6 +50,7 @@ struct Pattern {
     std::uint64_t vanishing = 0;                    ///< bit mark_of(op) for ops that the normal form leaves out
     bool is_opened = false;                         ///< the normal form opens exp, log or tanh: they may be anywhere
     std::vector<bool> may_lead;                     ///< of each operand: further leading axes may be there
+    std::size_t most_axes = 0;                      ///< of an operand: a graph without such values has no match
     std::uint64_t features = 0;                     ///< of the main output
     std::vector<std::vector<std::uint32_t>> paths;  ///< of each operand: where it stands in the main output
 
@@ -57,19 +58,24 @@ struct Pattern {
     std::optional<std::size_t> operand_of(ir::NodeId id) const;
 };
 
-/// The problems a pattern stands for: `axis=?` and `axes=?` are the last axis and the three before it, with new sizes
-/// behind them in operands of more than one axis; operands marked `?` at the end may be missing. In the order in which
-/// they count.
+/// As many as kernels walk.
+inline constexpr std::size_t most_axes = 8;
+
+/// The problems a pattern stands for: `axis=?` and `axes=?` are each of the last eight axes, with new sizes behind them
+/// in operands of more than one axis, and with `axis=?(-1)` the last is not written; a first axis `R?` and operands
+/// marked `?` at the end may be missing. In the order in which they count.
 ///
-///     softmax axis=? | f32[R,D]               softmax axis=(-1) | f32[R,D]   softmax axis=(-2) | f32[R,D,I1]   ...
-///     rms_norm eps=? | f32[R,D] f32[D]?       rms_norm eps=? | f32[R,D] f32[D]   rms_norm eps=? | f32[R,D]
+///     softmax axis=? | f32[R?,D]              softmax axis=(-1) | f32[R,D]   softmax axis=(-1) | f32[D]   ...
+///     rms_norm axis=?(-1) eps=? | f32[R,D]    rms_norm eps=? | f32[R,D]   rms_norm axis=(-2) eps=? | f32[R,D,I1]   ...
+///     linear_relu | f32[R,K] f32[K,N] f32[N]?
 std::vector<std::string> problems_of(const std::string& pattern);
 
 /// Bit mark_of(op) for each op that stands in the form, however deep.
 std::uint64_t ops_in(const Canon& canon, CanonId core);
 
-/// The patterns of all definitions. Throws Error(argument) where a pattern's text cannot be read or its definition
-/// refuses it.
-std::vector<Pattern> make_patterns(std::span<const Definition> definitions, const std::stop_token& stop = {});
+/// The patterns of all definitions, but for those whose operands have more than `axes` axes. Throws Error(argument)
+/// where a pattern's text cannot be read or its definition refuses it.
+std::vector<Pattern> make_patterns(std::span<const Definition> definitions, const std::stop_token& stop = {},
+                                   std::size_t axes = most_axes + 1);
 
 }  // namespace cairn::inline v0::fuse

@@ -82,13 +82,19 @@ void drop_parts(const ir::GraphData& graph, const Classes& classes, std::vector<
 
 }  // namespace
 
-Patterns patterns_of(std::span<const Definition> definitions, const std::stop_token& stop) {
-    return std::make_shared<const std::vector<Pattern>>(make_patterns(definitions, stop));
+std::size_t axes_in(const ir::GraphData& graph) {
+    std::size_t axes = 4;  // patterns for so many serve most graphs
+    for (const ir::Node& node : graph.nodes()) axes = std::max(axes, node.shape.size());
+    return axes;
+}
+
+Patterns patterns_of(std::span<const Definition> definitions, std::size_t axes, const std::stop_token& stop) {
+    return std::make_shared<const std::vector<Pattern>>(make_patterns(definitions, stop, axes));
 }
 
 std::vector<Tile> propose(const ir::GraphData& graph, std::span<const Definition> definitions, const Options& options) {
     if (!options.composites) definitions = {};
-    return propose(graph, patterns_of(definitions, options.stop), options);
+    return propose(graph, patterns_of(definitions, axes_in(graph), options.stop), options);
 }
 
 std::vector<Tile> propose(const ir::GraphData& graph, const Patterns& patterns, const Options& options) {

@@ -223,7 +223,7 @@ private:
                           std::optional<std::size_t> unknown) {
         if (hole == numbers.size()) {
             Matcher::Verdict verdict = attempt(operands, call, attributes);
-            if (found_) matcher_.known_attributes(pattern_).push_back(attributes);
+            if (found_) matcher_.remember(pattern_, attributes);
             return verdict;
         }
         Matcher::Verdict all{{}, numbers[hole].empty() ? everything : 0, unknown};

@@ -43,8 +43,11 @@ struct Options {
 /// must outlive them.
 struct Pattern;
 using Patterns = std::shared_ptr<const std::vector<Pattern>>;
-/// Throws Cancelled on a stop, Error(argument) where a pattern's text cannot be read or its definition refuses it.
-Patterns patterns_of(std::span<const Definition> definitions, const std::stop_token& stop = {});
+/// The most axes that a value has, or four: patterns for more are of no use.
+std::size_t axes_in(const ir::GraphData& graph);
+/// For graphs of values of so many axes. Throws Cancelled on a stop, Error(argument) where a pattern's text
+/// cannot be read or its definition refuses it.
+Patterns patterns_of(std::span<const Definition> definitions, std::size_t axes, const std::stop_token& stop = {});
 
 /// Every tile of the graph: one for each node that is not a leaf (movement ops too: as kernels, where they cannot be
 /// views), a match of each definition wherever a spelling of it is found, and groups of connected elementwise ops.

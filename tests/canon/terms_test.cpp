@@ -50,8 +50,8 @@ TEST_F(Terms, EqualOnesAreOne) {
 
 TEST_F(Terms, NumbersAreEqualWithinTheToleranceWhereverCellsEnd) {
     const CanonId x = leaf(0), y = leaf(1);
-    // Cells are 2^-15 wide here, so some of these lie at both sides of an end.
-    for (int i = 0; i < 256; ++i) {
+    // Cells are 2^-12 wide here, so some of these lie at both sides of an end.
+    for (int i = 0; i < 512; ++i) {
         const double number = 1 + i * 5e-6;
         const CanonId made = sum({{number, x}, {1, y}});
         EXPECT_EQ(sum({{number * (1 + 0.9e-6), x}, {1, y}}), made) << i;
@@ -61,6 +61,18 @@ TEST_F(Terms, NumbersAreEqualWithinTheToleranceWhereverCellsEnd) {
     const CanonId exact = leaf(2, {4}, DType::f64);
     EXPECT_NE(sum({{3, exact}, {1, y}}, DType::f64), sum({{3.0000001, exact}, {1, y}}, DType::f64));
     EXPECT_EQ(sum({{0, x}, {0, y}}), sum({{0, x}, {0, y}})) << "numbers without a size";
+}
+
+TEST_F(Terms, CellsTellMultiplesApart) {
+    for (double number = 1e-9; number < 1e9; number *= 1.0007) {
+        const canon::Cells cells = canon::cells_of({number, 3}), other = canon::cells_of({number * 1.001, 3});
+        EXPECT_FALSE(other.own == cells.low || other.own == cells.high) << number;
+        for (const double same : {number, number * (1 + 0.99e-6), number * (1 - 0.99e-6)}) {
+            const std::size_t own = canon::cells_of({same, 3}).own;
+            EXPECT_TRUE(own == cells.low || own == cells.high) << number;
+        }
+    }
+    EXPECT_NE(canon::cells_of({2, 3}).own, canon::cells_of({2, 4}).own);
 }
 
 TEST_F(Terms, WhatADraftPointsAtNeedNotStay) {

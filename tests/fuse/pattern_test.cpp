@@ -65,6 +65,27 @@ TEST(Pattern, LeadingAxesMayBeAddedWhereNoOtherOperandTellsTheFirst) {
     EXPECT_EQ(may_lead("test | f32[] f32[D]"), (std::vector<bool>{false, true}));
 }
 
+TEST(Pattern, AFirstAxisMayBeMissingAndAnAxisNotTold) {
+    EXPECT_EQ(fuse::problems_of("test | f32[R?,D] f32[D]?"),
+              (std::vector<std::string>{"test | f32[R,D] f32[D]", "test | f32[D] f32[D]", "test | f32[R,D]",
+                                        "test | f32[D]"}));
+    const std::vector<std::string> axes = fuse::problems_of("test axis=?(-1) eps=? | f32[R,D]");
+    ASSERT_EQ(axes.size(), fuse::most_axes);
+    EXPECT_EQ(axes[0], "test eps=? | f32[R,D]");
+    EXPECT_EQ(axes[2], "test axis=(-3) eps=? | f32[R,D,I1,I2]");
+    const auto patterns = patterns_of({"test eps=? | f32[R?,4] f32[4] f32[4]"}, normalized);
+    ASSERT_EQ(patterns.size(), 1U) << "with the axis it looks alike";
+    EXPECT_EQ(patterns[0].may_lead, (std::vector<bool>{true, false, false}));
+    EXPECT_EQ(patterns[0].most_axes, 1U);
+    EXPECT_EQ(patterns_of({"test | f32[R?,4]"},
+                          [](std::span<const Tensor> operands, const Attributes&) {
+                              return std::vector<Tensor>{mean(operands[0], {-1}, false)};
+                          })
+                  .size(),
+              2U)
+        << "a sum to [R], and one to a single number";
+}
+
 TEST(Pattern, TheMainOutputIsTheOneThatComesLast) {
     const auto patterns = patterns_of({"test | f32[D]"}, [](std::span<const Tensor> operands, const Attributes&) {
         const Tensor e = exp(operands[0]), top = tanh(e);

@@ -51,16 +51,14 @@ Call call(const Definition& definition, std::string_view text, bool symbolic, in
     const auto symbols = Symbols::create();
     Problem problem = parse_problem(text, *symbols);
     std::vector<Dim> sizes;
-    std::string leading;
     for (const auto& symbol : symbols->list()) {
         const bool is_group = symbol.name == "R" && text.find("G*R") != text.npos;
         sizes.push_back(size_for(result.graph, symbol.name, symbolic && !is_group));
     }
-    leading = symbols->list().front().name;
     std::vector<Tensor> operands;
     for (const TensorDesc& written : problem.inputs) {
         Shape shape;
-        if (written.shape.front().symbol() == leading)
+        if (written.shape.front().symbol() == "R")
             for (int i = 0; i < more_axes; ++i) shape.emplace_back(2 + i);
         for (const Dim& dim : written.shape) shape.push_back(result.graph.symbols().substitute(dim, sizes));
         const std::string name = "in" + std::to_string(operands.size()) + (is_integer(written.dtype) ? ".below7" : "");

@@ -49,6 +49,7 @@ TEST(Spellings, Softmax) {
                         one,
                         "softmax axis=(-1) (x)",
                         {{"other axis", "softmax axis=(-2) (x)"},
+                         {"first axis", "softmax axis=(-3) (x)"},
                          {"max over the other axis", "softmax axis=(-1) (%2)"},
                          {"sum over the other axis", "softmax axis=(-2) (%2)"},
                          {"x * max", "softmax axis=(-1) (%2)"}}};
@@ -173,6 +174,7 @@ TEST(Spellings, LogSoftmax) {
                         one,
                         "log_softmax axis=(-1) (x)",
                         {{"other axis", "log_softmax axis=(-2) (x)"},
+                         {"first axis", "log_softmax axis=(-3) (x)"},
                          {"sum over the other axis", "log_softmax axis=(-2) (%2)"},
                          {"max over the other axis", "log_softmax axis=(-1) (%2)"}}};
     std::vector<Spelling> found;

@@ -1,6 +1,7 @@
 #include "tests/fuse/tile_check.hpp"
 
 #include "cairn/composites.hpp"
+#include "fuse/pattern.hpp"
 #include "ir/build.hpp"
 #include "meaning/interpret.hpp"
 #include "kernels/definitions.hpp"
@@ -67,7 +68,8 @@ const std::vector<Definition>& definitions() {
 Proposed proposed(const Graph& graph) {
     Proposed result;
     result.graph = simplify::simplify(*graph.data()).graph;
-    result.tiles = fuse::propose(*result.graph, definitions());
+    static const fuse::Patterns patterns = fuse::patterns_of(definitions(), fuse::most_axes + 1);
+    result.tiles = fuse::propose(*result.graph, patterns);
     return result;
 }
 

@@ -64,31 +64,36 @@ AxisRun axes_of(const Problem& problem, std::string_view name) {
     return run;
 }
 
+/// The attribute that names axes.
+std::string_view name_of_axes(const Problem& problem) { return problem.attributes.has("axes") ? "axes" : "axis"; }
+
 /// Whether a tensor of the shape of x can be walked as x is.
 bool is_walkable(const TensorDesc& tensor, const AxisRun& run) {
-    if (!run.is_row) return is_last_contiguous(tensor);
-    return tensor.shape[run.last] == Dim(1) || tensor.strides[run.last] == Dim(1);
+    Dim stride;
+    if (!is_one_axis(tensor, run.first, run.last, stride)) return false;
+    return run.is_row ? stride == Dim(1) : is_last_contiguous(tensor);
 }
 
-/// f32 operands, at most `most` of them; the first `wide` and all outputs of one shape, the others gamma and beta.
+/// f32 operands, at most `most` of them; the first `wide` and all outputs of one shape, the others gamma and beta, with
+/// the axes worked along.
 Refusal needs_operands(const Problem& problem, std::size_t wide, std::size_t most, std::size_t outputs) {
     const std::size_t inputs = problem.inputs.size();
     if (inputs < wide || inputs > most || problem.outputs.size() != outputs) return "a wrong number of operands";
     if (Refusal no = needs_plain(problem, max_rank); !no.empty()) return no;
-    const AxisRun run = axes_of(problem, "axis");
+    const AxisRun run = axes_of(problem, name_of_axes(problem));
     if (!run.refusal.empty()) return run.refusal;
-    if (run.first != run.last) return "works along one axis";
     const Shape& shape = problem.inputs[0].shape;
+    const Shape along(shape.begin() + static_cast<std::ptrdiff_t>(run.first),
+                      shape.begin() + static_cast<std::ptrdiff_t>(run.last) + 1);
     for (const auto* side : {&problem.inputs, &problem.outputs}) {
         for (std::size_t i = 0; i < side->size(); ++i) {
             const TensorDesc& tensor = (*side)[i];
             if (tensor.dtype != DType::f32) return "needs f32";
             if (side == &problem.outputs || i < wide) {
                 if (tensor.shape != shape) return "needs operands of one shape";
-                if (!is_walkable(tensor, run)) return "needs a contiguous last axis";
+                if (!is_walkable(tensor, run)) return "needs a contiguous last axis, and axes behind one another";
             } else {
-                if (tensor.shape.size() != 1 || !(tensor.shape[0] == shape[run.last]) || !is_last_contiguous(tensor))
-                    return "needs contiguous gamma and beta of the axis";
+                if (tensor.shape != along || !tensor.is_dense()) return "needs contiguous gamma and beta of the axes";
             }
         }
     }
@@ -103,9 +108,11 @@ Refusal accepts_add_rms_norm(const Problem& problem) { return needs_operands(pro
 
 /// What column_walk.hpp holds, for each member.
 Dim workspace(const Problem& problem, int threads) {
-    const AxisRun run = axes_of(problem, "axis");
+    const AxisRun run = axes_of(problem, name_of_axes(problem));
     if (run.is_row) return 0;
-    const Dim rows = max(problem.inputs[0].shape[run.first], 1);
+    Dim rows = 1;
+    for (std::size_t axis = run.first; axis <= run.last; ++axis) rows = rows * problem.inputs[0].shape[axis];
+    rows = max(rows, 1);
     const Dim bytes = max(min(rows * Dim(widest_row), Dim(held_bytes)), rows * Dim(narrowest_row));
     return ceildiv(bytes, 64) * Dim(64 * threads);
 }
@@ -129,8 +136,7 @@ Refusal accepts_reduction(const Problem& problem) {
 }
 
 std::shared_ptr<const void> prepare(const Problem& problem, int) {
-    const std::string_view name = problem.attributes.has("axes") ? "axes" : "axis";
-    const AxisRun run = axes_of(problem, name);
+    const AxisRun run = axes_of(problem, name_of_axes(problem));
     const std::size_t wide = problem.definition.starts_with("add_") ? 2 : 1, inputs = problem.inputs.size();
     return std::make_shared<AxisPlan>(
         AxisPlan{static_cast<int>(run.first), static_cast<int>(run.last), run.is_row,
@@ -168,15 +174,18 @@ void add_softmaxes(Family& family, const CpuTable& table) {
     const std::pair<const char*, Run> softmaxes[] = {{"softmax", table.softmax}, {"log_softmax", table.log_softmax}};
     for (const auto& [name, run] : softmaxes) {
         const std::string op(name);
-        family.add(op, "f32", accepts_softmax, run,
-                   {op + " axis=(-1) | f32[R,N] -> f32[R,N] where R in 0..40, N in 1..300",
-                    op + " axis=(-1) | f32[2,3,N]:(3*N,N,1) -> f32[2,3,N]:(N,2*N,1) where N in 1..70",
-                    op + " axis=(-1) | f32[5,768]:(0,1) -> f32[5,768]", op + " axis=(-1) | f32[4,5000] -> f32[4,5000]",
-                    op + " axis=(0) | f32[N,C] -> f32[N,C] where N in 1..300, C in 0..150",
-                    op + " axis=(1) | f32[2,N,3,W]:(3*N*W,W,N*W,1) -> f32[2,N,3,W] where N in 1..40, W in 1..70",
-                    op + " axis=(-3) | f32[2,N,5,7] -> f32[2,N,5,7] where N in 1..1000",
-                    op + " axis=(1) | f32[R,N,1] -> f32[R,N,1] where R in 0..40, N in 1..90",
-                    op + " axis=(0) | f32[20000,9] -> f32[20000,9]"});
+        family.add(
+            op, "f32", accepts_softmax, run,
+            {op + " axis=(-1) | f32[R,N] -> f32[R,N] where R in 0..40, N in 1..300",
+             op + " axis=(-1) | f32[2,3,N]:(3*N,N,1) -> f32[2,3,N]:(N,2*N,1) where N in 1..70",
+             op + " axis=(-1) | f32[5,768]:(0,1) -> f32[5,768]", op + " axis=(-1) | f32[4,5000] -> f32[4,5000]",
+             op + " axis=(0) | f32[N,C] -> f32[N,C] where N in 1..300, C in 0..150",
+             op + " axis=(1) | f32[2,N,3,W]:(3*N*W,W,N*W,1) -> f32[2,N,3,W] where N in 1..40, W in 1..70",
+             op + " axis=(-3) | f32[2,N,5,7] -> f32[2,N,5,7] where N in 1..1000",
+             op + " axis=(1) | f32[R,N,1] -> f32[R,N,1] where R in 0..40, N in 1..90",
+             op + " axis=(0) | f32[20000,9] -> f32[20000,9]", op + " axis=(-1) | f32[N] -> f32[N] where N in 1..300",
+             op + " axis=(-3) | f32[N,2,W] -> f32[N,2,W] where N in 1..40, W in 1..70",
+             op + " axis=(-4) | f32[2,N,3,1,5] -> f32[2,N,3,1,5] where N in 1..40"});
         family.kernels.back().in_place = {{0, 0}};
         family.kernels.back().workspace = workspace;
     }
@@ -191,7 +200,14 @@ void add_norms(Family& family, const CpuTable& table) {
          "layer_norm eps=1e-05 | f32[R,N] -> f32[R,N] where R in 0..40, N in 1..300",
          "layer_norm axis=(1) eps=1e-05 | f32[2,N,5,7] f32[N]! f32[N]! -> f32[2,N,5,7] where N in 8..600",
          "layer_norm axis=(0) eps=1e-05 | f32[N,C] f32[N] -> f32[N,C] where N in 1..300, C in 0..150",
-         "layer_norm axis=(-2) eps=1e-05 | f32[2,N,W]:(W,2*W,1) -> f32[2,N,W] where N in 1..40, W in 1..70"});
+         "layer_norm axis=(-2) eps=1e-05 | f32[2,N,W]:(W,2*W,1) -> f32[2,N,W] where N in 1..40, W in 1..70",
+         "layer_norm eps=1e-05 | f32[N] f32[N]! f32[N]! -> f32[N] where N in 1..300",
+         "layer_norm eps=1e-05 | f32[N] -> f32[N] where N in 1..300",
+         "layer_norm axis=(-4) eps=1e-05 | f32[2,N,3,4,5] f32[N] f32[N] -> f32[2,N,3,4,5] where N in 1..40",
+         "layer_norm axes=(-2,-1) eps=1e-05 | f32[R,N,7] f32[N,7] f32[N,7] -> f32[R,N,7] where R in 0..9, N in 1..50",
+         "layer_norm axes=(-2,-1) eps=1e-05 | f32[R,N,7]:(14*N,7,1) f32[N,7] -> f32[R,N,7] where R in 0..9, N in 1..50",
+         "layer_norm axes=(-3,-2,-1) eps=1e-05 | f32[2,N,1,9] -> f32[2,N,1,9] where N in 1..50",
+         "layer_norm axes=(-3,-2) eps=1e-05 | f32[2,N,3,9] f32[N,3] f32[N,3] -> f32[2,N,3,9] where N in 1..50"});
     layer.in_place = {{0, 0}};
     layer.workspace = workspace;
     Kernel& rms =
@@ -200,7 +216,10 @@ void add_norms(Family& family, const CpuTable& table) {
                     "rms_norm eps=1e-06 | f32[2,T,640]:(640,1280,1) f32[640]! -> f32[2,T,640] where T in 1..20",
                     "rms_norm eps=1e-06 | f32[R,N] -> f32[R,N] where R in 0..40, N in 1..300",
                     "rms_norm axis=(1) eps=1e-06 | f32[2,N,5,7] f32[N]! -> f32[2,N,5,7] where N in 1..600",
-                    "rms_norm axis=(0) eps=1e-06 | f32[N,C] -> f32[N,C] where N in 1..300, C in 0..150"});
+                    "rms_norm axis=(0) eps=1e-06 | f32[N,C] -> f32[N,C] where N in 1..300, C in 0..150",
+                    "rms_norm eps=1e-06 | f32[N] f32[N]! -> f32[N] where N in 1..300",
+                    "rms_norm axes=(-2,-1) eps=1e-06 | f32[R,N,7] f32[N,7] -> f32[R,N,7] where R in 0..9, N in 1..50",
+                    "rms_norm axes=(-3,-2,-1) eps=1e-06 | f32[2,N,1,9] -> f32[2,N,1,9] where N in 1..50"});
     rms.in_place = {{0, 0}};
     rms.workspace = workspace;
     family
@@ -210,12 +229,14 @@ void add_norms(Family& family, const CpuTable& table) {
               "add_layer_norm eps=1e-05 | f32[2,T,768] f32[2,T,768]:(768,0,1) f32[768]! "
               "f32[768]! -> f32[2,T,768] f32[2,T,768] where T in 1..20",
               "add_layer_norm eps=1e-05 | f32[R,N] f32[R,N] f32[N] -> f32[R,N] f32[R,N] where R in 0..40, N in 1..300",
-              "add_layer_norm eps=1e-05 | f32[R,N] f32[R,N] -> f32[R,N] f32[R,N] where R in 0..40, N in 1..300"})
+              "add_layer_norm eps=1e-05 | f32[R,N] f32[R,N] -> f32[R,N] f32[R,N] where R in 0..40, N in 1..300",
+              "add_layer_norm eps=1e-05 | f32[N] f32[N] f32[N] f32[N] -> f32[N] f32[N] where N in 1..300"})
         .in_place = {{0, 0}, {1, 0}, {0, 1}, {1, 1}};
     family
         .add("add_rms_norm", "f32", accepts_add_rms_norm, table.add_rms_norm,
              {"add_rms_norm eps=1e-06 | f32[R,N] f32[R,N] f32[N] -> f32[R,N] f32[R,N] where R in 0..40, N in 1..300",
-              "add_rms_norm eps=1e-06 | f32[R,N] f32[R,N] -> f32[R,N] f32[R,N] where R in 0..40, N in 1..300"})
+              "add_rms_norm eps=1e-06 | f32[R,N] f32[R,N] -> f32[R,N] f32[R,N] where R in 0..40, N in 1..300",
+              "add_rms_norm eps=1e-06 | f32[N] f32[N] f32[N] -> f32[N] f32[N] where N in 1..300"})
         .in_place = {{0, 0}, {1, 0}, {0, 1}, {1, 1}};
 }
 
@@ -233,7 +254,10 @@ std::vector<std::string> reduction_samples(const std::string& op, const std::str
             sample("-2", "[2,N,3,W]:(3*N*W,3*W,W,1)", "[2,N,1,W]", "[2,N,W]", "N in 1..40, W in 1..70"),
             sample("2,3", "[B,3,5,7]", "[B,3,1,1]", "[B,3]", "B in 0..4"),
             sample("1,-2", "[B,3,H,7]", "[B,1,1,7]", "[B,7]", "B in 0..4, H in 1..40"),
-            sample("0,1", "[4,30]", "[1,1]", "[]", "")};
+            sample("0,1", "[4,30]", "[1,1]", "[]", ""),
+            sample("-1", "[N]", "[1]", "[]", "N in " + least + "..300"),
+            sample("-4,-3,-2,-1", "[2,N,4,5]", "[1,1,1,1]", "[]", "N in 1..40"),
+            sample("-5", "[N,2,1,3,4]", "[1,2,1,3,4]", "[2,1,3,4]", "N in 1..40")};
 }
 
 void add_reductions(Family& family, const CpuTable& table) {
