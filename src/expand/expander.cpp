@@ -103,6 +103,7 @@ std::vector<bool> Expander::kept() const {
 
 // By rank: the value of that rank, its other spellings, then what else is made of values up to it.
 Expansion Expander::finish() const {
+    if (size() == originals_) return {graph_, Classes(*graph_)};
     Expansion result;
     std::vector<NodeId> order(size());
     std::iota(order.begin(), order.end(), NodeId{0});

@@ -51,6 +51,21 @@ TEST(Ancestors, BehindManyOthersMayBeThere) {
     EXPECT_FALSE(ancestors.may_rest_on(chain[10], chain[11]));
 }
 
+TEST(Ancestors, AreThoseOfAnySpelling) {
+    Graph graph("g");
+    const Tensor x = graph.input("x", DType::f32, {2}), y = graph.input("y", DType::f32, {2});
+    const Tensor a = tanh(x), b = sin(y), other = exp(b), user = neg(a);
+    expand::Classes classes(*graph.data());
+    Ancestors alone(*graph.data(), classes, {});
+    EXPECT_FALSE(alone.may_rest_on(user.id(), b.id()));
+    expand::Classes joined(*graph.data());
+    joined.join(a.id(), other.id(), {});
+    Ancestors ancestors(*graph.data(), joined, {});
+    EXPECT_TRUE(ancestors.may_rest_on(user.id(), b.id()));
+    EXPECT_TRUE(ancestors.may_rest_on(user.id(), a.id()));
+    EXPECT_FALSE(ancestors.may_rest_on(a.id(), b.id())) << "a node as it is";
+}
+
 TEST(Ancestors, StopWhenAsked) {
     Graph graph("g");
     const Tensor x = graph.input("x", DType::f32, {2});

@@ -162,6 +162,36 @@ TEST(Reading, GroupsReadWhatIsSpelledInSeveralWays) {
     EXPECT_TRUE(inputs.contains(sums));
 }
 
+TEST(Reading, GroupsReadValues) {
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {3}), a = cumsum(x, 0), b = cumsum(neg(x), 0), y = tanh(b);
+    Classes classes(*g.data());
+    classes.join(a.id(), b.id(), {});
+    for (const fuse::Tile& tile : fuse::propose(*g.data(), classes, nullptr))
+        EXPECT_TRUE(tile.outputs.back() != y.id() || tile.inputs[0] == a.id()) << fuse::to_string({tile});
+}
+
+// gamma may be made of the sum in another spelling: then one kernel cannot make the sum and read gamma.
+TEST(Reading, NothingWaitsForItselfInAnySpelling) {
+    const auto count_with = [](bool joins) {
+        Graph g("g");
+        const Tensor x = g.input("x", DType::f32, {3, 4}), y = g.input("y", DType::f32, {3, 4}), sum = x + y;
+        const Tensor gamma = tanh(g.input("h", DType::f32, {4})), other = cairn::sum(exp(sum), {0});
+        const Tensor norm = layer_norm(sum, gamma, g.input("beta", DType::f32, {4}), 1e-5);
+        g.output("sum", sum);
+        g.output("y", norm);
+        Classes classes(*g.data());
+        if (joins) classes.join(gamma.id(), other.id(), {});
+        const auto tiles = fuse::propose(*g.data(), classes, fuse::patterns_of(definitions()));
+        return std::count_if(tiles.begin(), tiles.end(), [&](const fuse::Tile& tile) {
+            return tile.definition == "add_layer_norm" && tile.outputs.size() == 2 &&
+                   std::count(tile.inputs.begin(), tile.inputs.end(), gamma.id()) > 0;
+        });
+    };
+    EXPECT_EQ(count_with(false), 1);
+    EXPECT_EQ(count_with(true), 0);
+}
+
 TEST(Reading, SingleSpellingsChangeNothing) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         const auto graph = simplify::simplify(*random_model(seed).data()).graph;
