@@ -10,8 +10,9 @@ namespace cairn::search {
 namespace {
 
 // A goal is not taken into its user where that would leave the user with more alternatives than this, or where more
-// pairs than that had to be looked at.
-constexpr std::size_t most_options = 64, most_pairs = 4096;
+// pairs than that had to be looked at; nor, having several alternatives, into one with so many needs: each would get a
+// copy of them, and the search takes such needs apart anyway.
+constexpr std::size_t most_options = 64, most_pairs = 4096, most_needs = 256;
 
 bool overlap(const Goals& a, const Goals& b) {
     return std::any_of(a.begin(), a.end(), [&](int goal) { return holds(b, goal); });
@@ -140,6 +141,10 @@ private:
             if (!holds(upper.needs, goal)) {
                 entrants.push_back({entrants.size(), upper.cost, &upper, nullptr, true});
                 continue;
+            }
+            if (lowers.size() > 1 && upper.needs.size() > most_needs) {
+                refused = now;
+                return false;
             }
             for (const Option& lower : lowers)
                 // A value has one maker, and nothing rests on itself.

@@ -2,7 +2,6 @@
 
 #include "cairn/error.hpp"
 #include "search/explore.hpp"
-#include "select/memo.hpp"
 
 #include <fmt/format.h>
 
@@ -44,14 +43,22 @@ double lower_bound_of(const Memo& memo, std::span<const Bucket> buckets, const s
 Selections select_freely(std::span<const Bucket> buckets, const Options& options) {
     const Memo memo = memo_of(buckets, !options.search, options.stop);
     const search::Exploration found = explored(memo.problem, options.stop);
-    Selections selections;
-    selections.buckets.resize(buckets.size());
+    Selections selections = covers_of(memo, buckets, found.space.cheapest(found.paths).choices);
     selections.states = found.states;
     selections.regions = found.regions;
     selections.regions_solved = found.regions_solved;
     selections.exact = found.exact;
+    if (options.search && options.find_low) selections.low = lower_bound_of(memo, buckets, options.stop);
+    return selections;
+}
+
+}  // namespace
+
+Selections covers_of(const Memo& memo, std::span<const Bucket> buckets, std::span<const int> path) {
+    Selections selections;
+    selections.buckets.resize(buckets.size());
     selections.kept_bytes = memo.always_kept_bytes;
-    for (const int choice : found.space.cheapest(found.paths).choices) {
+    for (const int choice : path) {
         const Memo::Asked& asked = memo.goals[static_cast<std::size_t>(memo.problem.goal_of(choice))];
         if (asked.goal.kept) {
             selections.kept_bytes += asked.bytes;
@@ -63,11 +70,8 @@ Selections select_freely(std::span<const Bucket> buckets, const Options& options
         if (!all.bound()[asked.goal.value]) selection.seconds += candidate.estimate.seconds;
         selection.chosen.push_back({asked.goal, candidate});
     }
-    if (options.search && options.find_low) selections.low = lower_bound_of(memo, buckets, options.stop);
     return selections;
 }
-
-}  // namespace
 
 Selections select(std::span<const Bucket> buckets, const Options& options) {
     while (true) {

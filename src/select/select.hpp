@@ -1,7 +1,7 @@
 #pragma once
 
 #include "select/candidates.hpp"
-#include "select/ways.hpp"
+#include "select/memo.hpp"
 
 #include <span>
 #include <stop_token>
@@ -43,6 +43,9 @@ struct Selections {
 /// demanded like any other: made again, or provided by a tile that has it as an output, whichever costs less. Throws
 /// Error(unsupported) naming the node that no kernel can make and what each said.
 Selections select(std::span<const Bucket> buckets, const Options& options = {});
+
+/// The covers that a path of the memo's problem stands for.
+Selections covers_of(const Memo& memo, std::span<const Bucket> buckets, std::span<const int> path);
 
 /// What was chosen for one of the buckets, a line for each candidate: `cpu.avx2.linear.f32@1 1.2e-05 s (measured) |
 /// linear ...`.
