@@ -30,6 +30,7 @@ std::string described(const ir::GraphData& graph, NodeId id) {
 Matcher::Matcher(const ir::GraphData& graph, std::span<const Pattern> patterns, const std::stop_token& stop)
     : graph_(graph),
       patterns_(patterns),
+      stop_(stop),
       forms_(graph, stop),
       stems_(forms_.canon()),
       features_(forms_.canon()),
@@ -79,6 +80,7 @@ void Matcher::match_at(NodeId node, std::vector<Tile>& tiles) {
     }
     const Definition* found = nullptr;
     for (const Pattern& pattern : patterns_) {
+        if (stop_.stop_requested()) throw Cancelled("fuse");
         if (pattern.definition == found || pattern.most_axes > axes_) continue;
         const NodeId root = pattern.skeleton.outputs[pattern.main];
         const Term& wanted = pattern.forms->canon().term((*pattern.forms)[root].core);

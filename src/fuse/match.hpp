@@ -75,6 +75,7 @@ private:
 
     const ir::GraphData& graph_;
     std::span<const Pattern> patterns_;
+    std::stop_token stop_;
     std::size_t axes_ = 0;  // of a value, at most
     Forms forms_;
     Stems stems_;
