@@ -75,8 +75,8 @@ private:
 
     const ir::GraphData& graph_;
     std::span<const Pattern> patterns_;
+    std::vector<bool> possible_;  // of each pattern
     std::stop_token stop_;
-    std::size_t axes_ = 0;  // of a value, at most
     Forms forms_;
     Stems stems_;
     Features features_;
