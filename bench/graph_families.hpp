@@ -244,9 +244,6 @@ inline constexpr std::array families{
     Family{"constants", constants},
     Family{"bound", by_reference<bound>},
     Family{"states", states},
-    Family{"norms_add", by_reference<norms_add>},
-    Family{"outputs", outputs},
-    Family{"polynomials", polynomials},
     Family{"hand_norms", hand_norms},
     Family{"hand_gelus", hand_gelus},
 };

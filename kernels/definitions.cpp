@@ -2,6 +2,8 @@
 
 #include "cairn/composites.hpp"
 
+#include <algorithm>
+
 namespace cairn::inline v0::kernels {
 namespace {
 
@@ -92,12 +94,23 @@ Tensors gated(Operands operands, const Attributes&) {
     return {gate(matmul(x, at(operands, 1))) * matmul(x, at(operands, 2))};
 }
 
-// With leading axes of size 1, four in all.
+// With leading axes of size 1, four in all; of five, those of groups and of heads in a group become one.
 Tensor with_four_axes(const Tensor& x) {
+    if (x.rank() == 5) return reshape(x, {x.dim(0), x.dim(1) * x.dim(2), x.dim(3), x.dim(4)});
     if (x.rank() >= 4) return x;
     Shape shape = x.shape();
     shape.insert(shape.begin(), static_cast<std::size_t>(4 - x.rank()), Dim(1));
     return reshape(x, shape);
+}
+
+// Five axes are those of groups: q, k and v have them, k and v one head in each.
+void check_groups(Operands operands) {
+    const auto has_five = [](const Tensor& x) { return x.rank() == 5; };
+    const bool one_a_group = std::all_of(operands.begin() + 1, operands.begin() + 3,
+                                         [&](const Tensor& x) { return has_five(x) && x.dim(2) == Dim(1); });
+    if (std::any_of(operands.begin(), operands.begin() + 3, has_five) && !(has_five(operands[0]) && one_a_group))
+        throw Error(ErrorKind::argument, "definition",
+                    "expected five axes of q, k and v, with one head of k in each group");
 }
 
 // The visible ones, where the mask tells the hidden ones.
@@ -105,14 +118,15 @@ Tensor visible(const Tensor& mask, const Attributes& attributes) {
     return flag(attributes, "hides") ? logical_not(mask) : mask;
 }
 
-// q, k and v may lack leading axes. A mask is [B,S] of keys, or with pairs=(1) of queries and keys; with hides=(1) it
-// is true where nothing may be seen.
+// q, k and v may lack leading axes, or have an axis for the heads of q in each group, [B,G,R,T,D] and [B,G,1,S,D]. A
+// mask is [B,S] of keys, or with pairs=(1) of queries and keys; with hides=(1) it is true where nothing may be seen.
 Tensors attend(Operands operands, const Attributes& attributes) {
     AttentionOptions options;
     options.causal = flag(attributes, "causal");
     if (attributes.has("scale")) options.scale = attributes.number("scale");
     if (attributes.has("masked_score")) options.masked_score = attributes.number("masked_score");
     if (flag(attributes, "wide_softmax")) options.softmax_dtype = DType::f32;
+    if (operands.size() >= 3) check_groups(operands);
     const Tensor q = with_four_axes(at(operands, 0)), k = with_four_axes(at(operands, 1)),
                  v = with_four_axes(at(operands, 2));
     Tensor result;
@@ -127,16 +141,18 @@ Tensors attend(Operands operands, const Attributes& attributes) {
     }
     Shape shape = operands[0].shape();
     shape.back() = v.dim(-1);
-    return {shape.size() < 4 ? reshape(result, shape) : result};
+    return {shape.size() == 4 ? result : reshape(result, shape)};
 }
 
 // Full or causal; without a mask, with one of visible or of hidden keys, of pairs, or an added one; for equal heads or
 // a single key head, and for groups of them. Where nothing is hidden the score of hidden keys occurs nowhere and cannot
-// be left free. The first that matches counts, so a mask is read only where it is not the causal one.
+// be left free. The first that matches counts, so a mask is read only where it is not the causal one. Five axes are
+// four with another leading one, but beside a mask of keys.
 std::vector<std::string> attention_patterns() {
     const std::string some = "f32[T,D] f32[S,D] f32[S,E]", equal = "f32[B,H,T,D] f32[B,H,S,D] f32[B,H,S,E]",
                       single = "f32[B,H,T,D] f32[B,1,S,D] f32[B,1,S,E]",
-                      grouped = "f32[B,G*R,T,D] f32[B,G,S,D] f32[B,G,S,E]";
+                      grouped = "f32[B,G*R,T,D] f32[B,G,S,D] f32[B,G,S,E]",
+                      in_groups = "f32[B,G,R,T,D] f32[B,G,1,S,D] f32[B,G,1,S,E]";
     std::vector<std::string> patterns;
     const auto add = [&](const std::string& operands, const std::string& mask, bool of_pairs,
                          const std::string& more = {}) {
@@ -148,7 +164,8 @@ std::vector<std::string> attention_patterns() {
     };
     for (const std::string& operands : {some, grouped}) add(operands, "", false);
     for (const char* more : {"", " hides=(1)"})
-        for (const std::string& operands : {equal, single, grouped}) add(operands, " bool[B,S]", false, more);
+        for (const std::string& operands : {equal, single, grouped, in_groups})
+            add(operands, " bool[B,S]", false, more);
     for (const char* more : {"", " hides=(1)"})
         for (const char* mask : {" bool[1,S]", " bool[T,S]"})
             for (const std::string& operands : {some, grouped}) add(operands, mask, true, more);

@@ -25,6 +25,31 @@ std::string described(const ir::GraphData& graph, NodeId id) {
     return fmt::format("`{}` to {}", text.substr(0, text.find(" |")), to_string(node.dtype, node.shape));
 }
 
+// The axes that sums go along, each list once.
+std::vector<std::vector<Dim>> summed_axes(const ir::GraphData& graph) {
+    std::vector<std::vector<Dim>> lists;
+    for (const ir::Node& node : graph.nodes()) {
+        if (node.op != ir::Op::sum) continue;
+        const std::vector<Dim>& axes = node.attributes.dims("axes");
+        if (std::find(lists.begin(), lists.end(), axes) == lists.end()) lists.push_back(axes);
+    }
+    return lists;
+}
+
+// Those that values of so many axes and the sums of a graph leave possible.
+std::vector<bool> possible_among(std::span<const Pattern> patterns, const ir::GraphData& graph) {
+    std::vector<bool> result;
+    const std::size_t axes = axes_in(graph);
+    const auto there = summed_axes(graph);
+    for (const Pattern& pattern : patterns) {
+        const auto wanted = summed_axes(*pattern.skeleton.graph);
+        result.push_back(pattern.most_axes <= axes && std::all_of(wanted.begin(), wanted.end(), [&](const auto& list) {
+                             return std::find(there.begin(), there.end(), list) != there.end();
+                         }));
+    }
+    return result;
+}
+
 }  // namespace
 
 Matcher::Matcher(const ir::GraphData& graph, const Classes& classes, std::span<const Pattern> patterns,
@@ -32,6 +57,8 @@ Matcher::Matcher(const ir::GraphData& graph, const Classes& classes, std::span<c
     : graph_(graph),
       classes_(classes),
       patterns_(patterns),
+      possible_(possible_among(patterns, graph)),
+      stop_(stop),
       forms_(graph, stop),
       stems_(forms_.canon()),
       features_(forms_.canon()),
@@ -40,7 +67,6 @@ Matcher::Matcher(const ir::GraphData& graph, const Classes& classes, std::span<c
       types_(graph),
       calls_(patterns.size()),
       known_(patterns.size()) {
-    for (const ir::Node& node : graph.nodes()) axes_ = std::max(axes_, node.shape.size());
     forms_.canon().keep_results();
     read(0);
     for (CanonId id = 0; id < known_terms_; ++id) {
@@ -101,7 +127,8 @@ void Matcher::match_in_reading(NodeId node, std::vector<Tile>& tiles) {
     }
     const Definition* found = nullptr;
     for (const Pattern& pattern : patterns_) {
-        if (pattern.definition == found || pattern.most_axes > axes_) continue;
+        if (stop_.stop_requested()) throw Cancelled("fuse");
+        if (pattern.definition == found || !possible_[static_cast<std::size_t>(&pattern - patterns_.data())]) continue;
         const NodeId root = pattern.skeleton.outputs[pattern.main];
         const Term& wanted = pattern.forms->canon().term((*pattern.forms)[root].core);
         const std::uint64_t needed = pattern.regions->from(root).marks & ~pattern.vanishing;

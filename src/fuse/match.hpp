@@ -87,7 +87,8 @@ private:
     const ir::GraphData& graph_;
     const Classes& classes_;
     std::span<const Pattern> patterns_;
-    std::size_t axes_ = 0;  // of a value, at most
+    std::vector<bool> possible_;  // of each pattern
+    std::stop_token stop_;
     Forms forms_;
     Stems stems_;
     Features features_;

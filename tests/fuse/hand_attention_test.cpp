@@ -165,6 +165,23 @@ TEST(HandSpellings, AttentionMasks) {
 }
 
 TEST(HandSpellings, AttentionHeads) {
+    for (const int mask : {0, 1, 2, 3, 4})
+        for (const bool is_added_axis : {false, true})
+            expect_spelled("attention", "GQA, heads in groups, mask " + std::to_string(mask), [=](Graph& g) {
+                const Tensor x = g.input("x", DType::f32, {2, 7, 32}), w = g.weight("w", DType::f32, {32, 512});
+                const Tensor q = transpose(reshape(matmul(x, w), {2, 7, 4, 2, 64}), {0, 2, 3, 1, 4});
+                const auto one_a_group = [&](const char* name) {
+                    return is_added_axis ? unsqueeze(g.input(name, DType::f32, {2, 4, 7, 64}), 2)
+                                         : g.input(name, DType::f32, {2, 4, 1, 7, 64});
+                };
+                const Tensor k = one_a_group("k"), v = one_a_group("v");
+                Tensor s = matmul(q, kt(k)) * 0.125;
+                if (mask == 1) s = where(rows(g) >= iota(g, 7), s, -infinity);
+                if (mask == 2) s = where(reshape(g.input("m", DType::boolean, {2, 7}), {2, 1, 1, 1, 7}), s, -1e9);
+                if (mask == 3) s = s + g.input("m", DType::f32, {2, 1, 1, 7, 7});
+                if (mask == 4) s = s + g.input("m", DType::f32, {7, 7});
+                return matmul(sm(s), v);
+            });
     expect_spelled("attention", "GQA repeat_kv (broadcast+reshape)", [](Graph& g) {
         auto rep = [&](T k) {
             return reshape(broadcast(reshape(k, {2, 4, 1, 7, 64}), {2, 4, 2, 7, 64}), {2, 8, 7, 64});

@@ -1,6 +1,5 @@
 #include "expand/expand.hpp"
 #include "program/lifetimes.hpp"
-#include "program/verify.hpp"
 #include "search/best.hpp"
 #include "search/explore.hpp"
 #include "search/numbering.hpp"

@@ -258,16 +258,24 @@ void run_tile(Tile& tile) {
     }
 }
 
-/// Sizes and strides of an operand of two to four axes: what is missing in front is 1.
+/// Sizes and strides along [B, H, T, D] of an operand of two to five axes. What is missing in front is 1; of five,
+/// [B, G, R, T, D], the heads are R in each of G groups.
 struct FourAxes {
     std::int64_t shape[4] = {1, 1, 1, 1}, strides[4] = {0, 0, 0, 0};
+    std::int64_t in_group = 1, group_stride = 0;  ///< heads of a group, and how far apart groups lie
     FourAxes() = default;
     explicit FourAxes(const TensorArg& arg) {
-        for (int i = 0; i < arg.rank; ++i) {
-            shape[4 - arg.rank + i] = arg.shape[i];
-            strides[4 - arg.rank + i] = arg.strides[i];
+        for (int i = arg.rank - 1, axis = 3; i >= 0; --i, --axis) {
+            shape[axis] = arg.shape[i];
+            strides[axis] = arg.strides[i];
+            if (axis != 1 || arg.rank < 5) continue;
+            in_group = arg.shape[i];
+            group_stride = arg.strides[--i];
+            shape[axis] *= arg.shape[i];
         }
+        if (arg.rank < 5) group_stride = strides[1];
     }
+    std::int64_t head(std::int64_t h) const { return h / in_group * group_stride + h % in_group * strides[1]; }
 };
 
 /// How far apart the elements of a mask lie along [B, H, T, S].
@@ -279,6 +287,7 @@ FourAxes mask_axes(const TensorArg& mask, bool of_pairs) {
     }
     for (int i = 0; i < 4; ++i)
         if (axes.shape[i] == 1) axes.strides[i] = 0;
+    if (axes.shape[1] == 1) axes.group_stride = 0;
     return axes;
 }
 
@@ -301,31 +310,31 @@ void attention(const Args& args, Team& team) {
     for (std::int64_t item = team.next_chunk(); item < batch * heads * tiles; item = team.next_chunk()) {
         const std::int64_t b = item / (heads * tiles), h = item / tiles % heads, first = item % tiles * height,
                            g = h / group;
-        Tile tile{plan,
-                  floats(args.inputs[0]) + b * q.strides[0] + h * q.strides[1] + first * q.strides[2],
-                  floats(args.inputs[1]) + b * k.strides[0] + g * k.strides[1],
-                  floats(args.inputs[2]) + b * v.strides[0] + g * v.strides[1],
-                  floats_out(args.outputs[0]) + b * out.strides[0] + h * out.strides[1] + first * out.strides[2],
-                  has_mask ? args.inputs[3].data +
-                                 mask_bytes * (b * mask.strides[0] + h * mask.strides[1] + first * mask.strides[2])
-                           : nullptr,
-                  q.strides[2],
-                  k.strides[2],
-                  v.strides[2],
-                  out.strides[2],
-                  mask.strides[2],
-                  mask.strides[3],
-                  first,
-                  queries - first < height ? queries - first : height,
-                  queries,
-                  k.shape[2],
-                  scratch,
-                  scratch + plan.keys_size(),
-                  scratch + plan.keys_size() + plan.scores_size(),
-                  scratch + plan.keys_size() + plan.scores_size() + plan.sums_size(),
-                  {},
-                  {},
-                  {}};
+        Tile tile{
+            plan,
+            floats(args.inputs[0]) + b * q.strides[0] + q.head(h) + first * q.strides[2],
+            floats(args.inputs[1]) + b * k.strides[0] + k.head(g),
+            floats(args.inputs[2]) + b * v.strides[0] + v.head(g),
+            floats_out(args.outputs[0]) + b * out.strides[0] + out.head(h) + first * out.strides[2],
+            has_mask ? args.inputs[3].data + mask_bytes * (b * mask.strides[0] + mask.head(h) + first * mask.strides[2])
+                     : nullptr,
+            q.strides[2],
+            k.strides[2],
+            v.strides[2],
+            out.strides[2],
+            mask.strides[2],
+            mask.strides[3],
+            first,
+            queries - first < height ? queries - first : height,
+            queries,
+            k.shape[2],
+            scratch,
+            scratch + plan.keys_size(),
+            scratch + plan.keys_size() + plan.scores_size(),
+            scratch + plan.keys_size() + plan.scores_size() + plan.sums_size(),
+            {},
+            {},
+            {}};
         run_tile(tile);
     }
 }

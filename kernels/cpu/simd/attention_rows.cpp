@@ -26,15 +26,41 @@ double masked_score(const Problem& problem) {
     return number_or(problem, "masked_score", std::numeric_limits<float>::lowest());
 }
 
-/// With leading axes of size 1, four in all.
+/// With leading axes of size 1, four in all; of five, those of groups and of heads in a group become one.
 Shape with_four_axes(Shape shape) {
+    if (shape.size() == 5) {
+        shape[1] = shape[1] * shape[2];
+        shape.erase(shape.begin() + 2);
+    }
     while (shape.size() < 4) shape.insert(shape.begin(), Dim(1));
     return shape;
 }
 
+/// Five axes are those of groups: all of q, k, v and the output have them, k and v one head in each.
+Refusal accepts_groups(const Problem& problem) {
+    const Shape& q = problem.inputs[0].shape;
+    for (const TensorDesc* tensor : {&problem.inputs[1], &problem.inputs[2], &problem.outputs[0]}) {
+        const Shape& shape = tensor->shape;
+        if ((shape.size() == 5) != (q.size() == 5)) return "needs five axes of q, k, v and the output";
+        if (shape.size() != 5) continue;
+        const bool is_output = tensor == problem.outputs.data();
+        if (!(shape[1] == q[1]) || !(shape[2] == (is_output ? q[2] : Dim(1))))
+            return "needs one head of k in each group";
+    }
+    for (std::size_t i = 3; i < problem.inputs.size(); ++i) {
+        const Shape& mask = problem.inputs[i].shape;
+        if (mask.size() != 5) continue;
+        const bool is_one = mask[1] == Dim(1) && mask[2] == Dim(1);
+        if (q.size() != 5 || (!is_one && !(mask[1] == q[1] && mask[2] == q[2])))
+            return "needs a mask of all heads or one for all";
+    }
+    return {};
+}
+
 Refusal accepts_shapes(const Problem& problem) {
     for (const TensorDesc* tensor : {&problem.inputs[0], &problem.inputs[1], &problem.inputs[2], &problem.outputs[0]})
-        if (tensor->shape.size() < 2) return "needs two to four axes";
+        if (tensor->shape.size() < 2) return "needs two to five axes";
+    if (Refusal no = accepts_groups(problem); !no.empty()) return no;
     const Shape q = with_four_axes(problem.inputs[0].shape), k = with_four_axes(problem.inputs[1].shape),
                 v = with_four_axes(problem.inputs[2].shape), out = with_four_axes(problem.outputs[0].shape);
     for (const Shape* shape : {&q, &k, &v, &out}) {
@@ -71,7 +97,7 @@ Refusal accepts(const Problem& problem) {
     const bool mask = problem.inputs.size() == 4;
     if ((problem.inputs.size() != 3 && !mask) || problem.outputs.size() != 1)
         return "needs q, k, v, at most one mask, and one output";
-    if (Refusal no = needs_plain(problem, 4); !no.empty()) return no;
+    if (Refusal no = needs_plain(problem, 5); !no.empty()) return no;
     for (int i = 0; i < 3; ++i) {
         if (problem.inputs[static_cast<std::size_t>(i)].dtype != DType::f32) return "needs f32";
         if (!is_last_contiguous(problem.inputs[static_cast<std::size_t>(i)])) return "needs a contiguous last axis";
@@ -166,6 +192,14 @@ void add_attention(std::vector<Kernel>& kernels, Isa isa, const CpuTable& table)
         "where T in 1..30, S in 1..50",
         "attention causal=(0) pairs=(1) scale=0.5 masked_score=-1e+30 | f32[3,T,8] f32[3,S,8] f32[3,S,8] bool[T,1] -> "
         "f32[3,T,8] where T in 1..30, S in 1..50",
+        "attention causal=(1) scale=0.5 masked_score=-1e+30 | f32[2,3,4,T,8]:(96*T,8,24,96,1) f32[2,3,1,S,8] "
+        "f32[2,3,1,S,9] -> f32[2,3,4,T,9] where T in 1..40, S in 1..50",
+        "attention causal=(0) scale=0.5 masked_score=-1e+30 | f32[2,3,2,T,8] f32[2,3,1,S,8] f32[2,3,1,S,8] bool[2,S] "
+        "-> f32[2,3,2,T,8]:(48*T,8,24,48,1) where T in 1..40, S in 1..50",
+        "attention causal=(0) pairs=(1) scale=0.5 | f32[2,3,2,T,8] f32[2,3,1,S,8] f32[2,3,1,S,8] f32[2,3,2,T,S] -> "
+        "f32[2,3,2,T,8] where T in 1..40, S in 1..50",
+        "attention causal=(0) pairs=(1) scale=0.5 masked_score=-1e+30 | f32[2,3,2,T,8] f32[2,3,1,S,8] f32[2,3,1,S,8] "
+        "bool[2,1,1,T,S] -> f32[2,3,2,T,8] where T in 1..40, S in 1..50",
     };
     kernels.push_back(std::move(made));
 }

@@ -93,7 +93,7 @@ Refusal needs_operands(const Problem& problem, std::size_t wide, std::size_t mos
                 if (tensor.shape != shape) return "needs operands of one shape";
                 if (!is_walkable(tensor, run)) return "needs a contiguous last axis, and axes behind one another";
             } else {
-                if (tensor.shape != along || !tensor.is_dense()) return "needs contiguous gamma and beta of the axes";
+                if (tensor.shape != along || !tensor.is_dense()) return "needs contiguous gamma and beta of the axis";
             }
         }
     }
