@@ -18,7 +18,7 @@ using canon::Law, canon::Laws;
 struct Labelled {
     explicit Labelled(const Graph& graph) : expansion(expand::expand(*simplify::simplify(*graph.data()).graph)) {}
     std::vector<fuse::Tile> tiles() const {
-        return fuse::propose(*expansion.graph, expansion.classes, fuse::patterns_of(definitions()));
+        return fuse::propose(*expansion.graph, expansion.classes, fuse::patterns_of(definitions(), 4));
     }
     // The laws of each tile of a definition.
     std::vector<Laws> laws_of(std::string_view definition) const {

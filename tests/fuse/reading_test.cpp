@@ -21,7 +21,7 @@ struct Expanded {
     explicit Expanded(const Graph& graph) : Expanded(expand::expand(*simplify::simplify(*graph.data()).graph)) {}
     explicit Expanded(expand::Expansion expansion)
         : classes(std::move(expansion.classes)),
-          proposed{expansion.graph, fuse::propose(*expansion.graph, classes, fuse::patterns_of(definitions()))} {}
+          proposed{expansion.graph, fuse::propose(*expansion.graph, classes, fuse::patterns_of(definitions(), 4))} {}
 
     const ir::GraphData& graph() const { return *proposed.graph; }
     // What matches of a definition read, `x, w*`: leaves by name, computed values by the name of a weight they need.
@@ -182,7 +182,7 @@ TEST(Reading, NothingWaitsForItselfInAnySpelling) {
         g.output("y", norm);
         Classes classes(*g.data());
         if (joins) classes.join(gamma.id(), other.id(), {});
-        const auto tiles = fuse::propose(*g.data(), classes, fuse::patterns_of(definitions()));
+        const auto tiles = fuse::propose(*g.data(), classes, fuse::patterns_of(definitions(), 4));
         return std::count_if(tiles.begin(), tiles.end(), [&](const fuse::Tile& tile) {
             return tile.definition == "add_layer_norm" && tile.outputs.size() == 2 &&
                    std::count(tile.inputs.begin(), tile.inputs.end(), gamma.id()) > 0;
@@ -195,7 +195,7 @@ TEST(Reading, NothingWaitsForItselfInAnySpelling) {
 TEST(Reading, SingleSpellingsChangeNothing) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         const auto graph = simplify::simplify(*random_model(seed).data()).graph;
-        EXPECT_EQ(fuse::to_string(fuse::propose(*graph, Classes(*graph), fuse::patterns_of(definitions()))),
+        EXPECT_EQ(fuse::to_string(fuse::propose(*graph, Classes(*graph), fuse::patterns_of(definitions(), 4))),
                   fuse::to_string(fuse::propose(*graph, definitions())));
     }
 }
