@@ -38,18 +38,31 @@ std::string fault_in_types(const ir::GraphData& graph, const Classes& classes) {
 }
 
 // Spellings are compared in a normal form that uses no other law than they name.
-std::string fault_in_values(const ir::GraphData& graph, const Classes& classes) {
-    std::map<std::string, canon::Forms> forms;
-    for (NodeId id = 0; id < graph.nodes().size(); ++id) {
-        const NodeId value = classes.value_of(id);
-        if (id == value) continue;
-        const Laws laws = classes.laws_of(id);
-        const auto known = forms.find(to_string(laws));
-        const canon::Forms& under =
-            known != forms.end() ? known->second : forms.try_emplace(to_string(laws), graph, laws).first->second;
-        if (!under.canon().same(under[id], under[value]))
-            return fmt::format("%{} is not %{} by its normal form ({})", id, value, to_string(laws));
+class Judge {
+public:
+    Judge(const ir::GraphData& graph, const Classes& classes, std::stop_token stop)
+        : graph_(graph), classes_(classes), stop_(std::move(stop)) {}
+    bool is_proved(NodeId spelling) {
+        const Laws laws = classes_.laws_of(spelling);
+        auto known = forms_.find(to_string(laws));
+        if (known == forms_.end()) known = forms_.try_emplace(to_string(laws), graph_, laws, stop_).first;
+        const canon::Forms& forms = known->second;
+        return forms.canon().same(forms[spelling], forms[classes_.value_of(spelling)]);
     }
+
+private:
+    const ir::GraphData& graph_;
+    const Classes& classes_;
+    std::stop_token stop_;
+    std::map<std::string, canon::Forms> forms_;  // by laws
+};
+
+std::string fault_in_values(const ir::GraphData& graph, const Classes& classes) {
+    Judge judge(graph, classes, {});
+    for (NodeId id = 0; id < graph.nodes().size(); ++id)
+        if (classes.value_of(id) != id && !judge.is_proved(id))
+            return fmt::format("%{} is not %{} by its normal form ({})", id, classes.value_of(id),
+                               to_string(classes.laws_of(id)));
     return {};
 }
 
@@ -78,6 +91,18 @@ void Classes::join(NodeId value, NodeId spelling, Laws laws) {
     value_of_[spelling] = value;
     laws_[spelling] = laws;
     most_ = std::max(most_, all.size());
+}
+
+Classes proved(const ir::GraphData& graph, const Classes& classes, const std::stop_token& stop) {
+    Classes result(graph);
+    if (classes.are_single()) return result;
+    Judge judge(graph, classes, stop);
+    for (NodeId id = 0; id < graph.nodes().size(); ++id) {
+        if (stop.stop_requested()) throw Cancelled("expand");
+        if (const NodeId value = classes.value_of(id); value != id && judge.is_proved(id))
+            result.join(value, id, classes.laws_of(id));
+    }
+    return result;
 }
 
 std::string verify(const ir::GraphData& graph, const Classes& classes) {

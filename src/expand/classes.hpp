@@ -4,6 +4,7 @@
 #include "ir/graph_data.hpp"
 
 #include <span>
+#include <stop_token>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -44,6 +45,10 @@ private:
     std::unordered_map<ir::NodeId, Laws> laws_;
     std::size_t most_ = 1;
 };
+
+/// The classes without the spellings that the normal form does not prove under the laws they name: it knows laws up to
+/// a size, and writes some values otherwise than a row thinks (n g + g as g (n + 1)). Throws Cancelled on a stop.
+Classes proved(const ir::GraphData& graph, const Classes& classes, const std::stop_token& stop = {});
 
 /// The first thing wrong with classes, in words; empty when all is well: each spelling has the dtype and shape of its
 /// value, comes before every user of any spelling, and has the value's normal form under the laws it names.

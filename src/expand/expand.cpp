@@ -35,7 +35,9 @@ Expansion expand(const ir::GraphData& graph, const Options& options) {
         }
     }
     move_spellings(expander);
-    return expander.finish();
+    Expansion result = expander.finish();
+    result.classes = proved(*result.graph, result.classes, options.stop);
+    return result;
 }
 
 }  // namespace cairn::inline v0::expand

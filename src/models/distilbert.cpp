@@ -66,7 +66,7 @@ std::span<const float> DistilBert::forward(std::span<const std::vector<std::int3
         mask_.insert(mask_.end(), masks[r].begin(), masks[r].end());
     }
     compiled_.set("ids", ids_.data(), {count, static_cast<std::int64_t>(length)});
-    compiled_.set("mask", mask_.data(), {count, static_cast<std::int64_t>(length)});
+    compiled_.set("mask", static_cast<const void*>(mask_.data()), {count, static_cast<std::int64_t>(length)});
     compiled_.run(run_options);
     return compiled_.output("logits").as<float>();
 }

@@ -30,6 +30,17 @@ TEST(Expand, RandomModels) {
     EXPECT_GT(spellings, 3000u);
 }
 
+// n g + g is g (n + 1) in the normal form, which then does not see n (g w) + g w.
+TEST(Expand, WhatTheNormalFormDoesNotProveIsNoSpelling) {
+    Graph graph("g");
+    const Tensor n = graph.input("n", DType::f32, {3, 8}), g = graph.weight("g", DType::f32, {8}),
+                 w = graph.weight("w", DType::f32, {8, 5});
+    graph.output("y", matmul(n * g + g, w));
+    const expand::Expansion expansion = expand::expand(*graph.data());
+    EXPECT_EQ(expand::verify(*expansion.graph, expansion.classes), "");
+    EXPECT_TRUE(expansion.classes.are_single());
+}
+
 TEST(Expand, RandomGraphs) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         checked_expansion(Graph(simplify::simplify(*random_graph(seed).data()).graph));

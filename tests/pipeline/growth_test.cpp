@@ -165,7 +165,7 @@ TEST(StopRequest, IsAnsweredInEveryStage) {
     CompileOptions count;
     count.progress = [&](const Progress&) { ++stages; };
     compile(graph, Context(), count);
-    EXPECT_EQ(stages, 6);
+    EXPECT_EQ(stages, 7);
     for (int last = 1; last <= stages; ++last) {
         std::stop_source source;
         int begun = 0;
