@@ -83,6 +83,7 @@ Exploration explore(const Problem& problem, const Options& options) {
             return result;
         }
         if (all.empty()) all = circles_of(problem);
+        if (all[static_cast<std::size_t>(met)] < 0) return result;  // an alternative that needs what it provides
         for (std::size_t goal = 0; goal < all.size(); ++goal)
             if (all[goal] == all[static_cast<std::size_t>(met)]) watched[goal] = all[goal];
     }

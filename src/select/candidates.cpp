@@ -182,7 +182,6 @@ bool Candidates::try_kernel(const Kernel& kernel, const fuse::Tile& tile, int in
     if (same == found.end()) {
         found.push_back(
             {index, &kernel, asked.question->problem(), {first, asked.sources.end()}, tile.outputs, judged.estimate});
-        for (NodeId& output : found.back().outputs) output = memory_of(output);
     } else if (judged.estimate.seconds < same->estimate.seconds) {
         same->kernel = &kernel;
         same->estimate = judged.estimate;
@@ -268,6 +267,8 @@ std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index, bo
     bool is_first = true;
     for (const Sources& seen : seen_ways(tile))
         add_forms(tile, index, seen, std::exchange(is_first, false), cheapest, found);
+    for (Candidate& candidate : found)
+        for (NodeId& output : candidate.outputs) output = memory_of(output);
     return found;
 }
 

@@ -116,6 +116,21 @@ TEST_F(Memos, AnOutputIsReadableMemory) {
     EXPECT_EQ(kernels_at(m, number(m, own(moved))), Ids{"copy@1"});
 }
 
+// A reshape of all of a value is that value's memory; a copy of it is not.
+TEST_F(Memos, ACopyDoesNotProvideWhatItCopies) {
+    kernels.kernels = {kernel<1>("exp"), kernel<1>("copy"), kernel<1>("matmul")};
+    kernels.kernels[2].accepts = [](const Problem& problem) -> Refusal {
+        return problem.inputs[0].is_dense() ? "" : "needs a dense operand";
+    };
+    const Tensor made = exp(graph.input("x", DType::f32, {4, 6})), turned = transpose(made, {1, 0});
+    graph.output("y", matmul(turned, reshape(made, {4, 6})));
+    graph.output("z", reshape(turned, {24}));
+    const Memo m = memo();
+    EXPECT_EQ(search::fault(m.problem), "");
+    for (int choice = 0; choice < m.problem.alternatives(); ++choice)
+        EXPECT_TRUE(m.problem.alternative(choice).provides.empty());
+}
+
 TEST_F(Memos, AStateThatIsGivenOutIsCopied) {
     kernels.kernels = {kernel<1>("copy")};
     State state = graph.state("s", DType::f32, {graph.symbol("P", 0, 7)}, 0, 8);
