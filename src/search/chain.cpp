@@ -1,5 +1,7 @@
 #include "search/chain.hpp"
 
+#include "search/borders.hpp"
+
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -153,10 +155,9 @@ std::vector<int> cuts_of(const Problem& problem, const std::vector<int>& circles
                 for (const auto& goals : {alternative.needs, alternative.provides})
                     for (const int below : goals) last_user[static_cast<std::size_t>(below)] = goal;
             }
-        std::vector<int> crossing(static_cast<std::size_t>(count) + 1, 0);
-        const auto cross = [&](int goal, int last, int weight) {
-            crossing[static_cast<std::size_t>(goal) + 1] += weight;
-            crossing[static_cast<std::size_t>(last) + 1] -= weight;
+        Borders borders(static_cast<std::size_t>(count));
+        const auto pass = [&](int first, int last, int weight) {
+            borders.pass(static_cast<std::size_t>(first), static_cast<std::size_t>(last), weight);
         };
         std::map<int, std::pair<int, int>> extents;  // of circles, and of what provides their goals
         const auto extend = [&](int member, int goal) {
@@ -164,17 +165,17 @@ std::vector<int> cuts_of(const Problem& problem, const std::vector<int>& circles
                 extents.try_emplace(circle, goal, goal).first->second.second = goal;
         };
         for (int goal = 0; goal < count; ++goal) {
-            if (const int last = last_user[static_cast<std::size_t>(goal)]; last > goal) cross(goal, last, 1);
+            pass(goal, last_user[static_cast<std::size_t>(goal)], 1);
             extend(goal, goal);
             for (int choice = problem.first(goal); choice < problem.first(goal + 1); ++choice)
                 for (const int also : problem.alternative(choice).provides) extend(also, goal);
         }
-        for (const auto& [circle, extent] : extents) cross(extent.first, extent.second, max_crossing + 1);
-        for (std::size_t p = 1; p < crossing.size(); ++p) crossing[p] += crossing[p - 1];
-        const auto quarter = static_cast<std::ptrdiff_t>(count / 4);
-        const int fewest = *std::min_element(crossing.begin() + quarter, crossing.end() - quarter);
-        for (int p = 1; p < count && fewest <= max_crossing; ++p)
-            if (crossing[static_cast<std::size_t>(p)] <= fewest && p - cuts.back() >= min_region) cuts.push_back(p);
+        for (const auto& [circle, extent] : extents) pass(extent.first, extent.second, max_crossing + 1);
+        const Borders::Narrow narrow = borders.narrow();
+        for (const std::size_t border : narrow.borders)
+            if (const int cut = static_cast<int>(border);
+                narrow.passing <= max_crossing && cut - cuts.back() >= min_region)
+                cuts.push_back(cut);
     }
     cuts.push_back(count);
     return cuts;

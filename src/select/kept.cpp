@@ -41,6 +41,7 @@ void KeptForms::add(const Bucket& bucket, const Ways& ways) {
         if (nodes[id].op == ir::Op::weight) families[id] = family_of_weight(bucket.candidates.origin(id));
         for (const NodeId operand : nodes[id].operands) families[id] = joined(families[id], families[operand]);
     }
+    std::vector<int>& of_goals = of_goals_.emplace_back(ways.size(), -1);
     for (const int number : ways.order()) {
         const Goal& goal = ways.goal(number);
         if (!goal.kept) continue;
@@ -48,11 +49,8 @@ void KeptForms::add(const Bucket& bucket, const Ways& ways) {
             numbers_.try_emplace({bucket.candidates.origin(goal.value), goal.place.layout}, size());
         if (fresh) forms_.push_back({families[goal.value]});
         ++forms_[static_cast<std::size_t>(it->second)].readers;
+        of_goals[static_cast<std::size_t>(number)] = it->second;
     }
-}
-
-int KeptForms::number_of(const Bucket& bucket, const Goal& goal) const {
-    return numbers_.at({bucket.candidates.origin(goal.value), goal.place.layout});
 }
 
 }  // namespace cairn::inline v0::select

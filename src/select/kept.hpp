@@ -18,8 +18,8 @@ class KeptForms {
 public:
     KeptForms(std::span<const Bucket> buckets, const std::deque<Ways>& ways);
 
-    /// The number of a kept goal.
-    int number_of(const Bucket& bucket, const Goal& goal) const;
+    /// The number of what a goal of a bucket's ways keeps; -1 where it keeps nothing.
+    int form(std::size_t bucket, int goal) const { return of_goals_[bucket][static_cast<std::size_t>(goal)]; }
     int size() const noexcept { return static_cast<int>(forms_.size()); }
     /// How many buckets may read it.
     int readers(int form) const { return forms_[static_cast<std::size_t>(form)].readers; }
@@ -40,6 +40,7 @@ private:
     int family_of_weight(std::string_view origin);
 
     std::vector<Form> forms_;
+    std::vector<std::vector<int>> of_goals_;                                // of each bucket
     std::map<std::pair<std::string_view, std::string_view>, int> numbers_;  // by origin and layout
     // Weights that some value is made of together are a family.
     std::map<std::string_view, int> weights_;  // families, by origin

@@ -1,6 +1,7 @@
 #include "select/memo.hpp"
 
 #include "ir/op_table.hpp"
+#include "search/borders.hpp"
 #include "search/reduce.hpp"
 #include "select/kept.hpp"
 
@@ -8,8 +9,8 @@
 
 #include <algorithm>
 #include <deque>
-#include <map>
 #include <string>
+#include <unordered_map>
 
 namespace cairn::inline v0::select {
 namespace {
@@ -22,12 +23,11 @@ constexpr double bind_weight = 1e-3;
 // What stands in the place of a goal's number where it has none, and where it is reached in any case.
 constexpr int unnumbered = -1, always = -2;
 
-/// The places in the order of goals that fewest goals are needed across, of those in the middle half, and the end.
+/// The places in the order of goals that fewest goals are needed across, and the end.
 std::vector<std::size_t> narrow_places(Ways& ways) {
     const std::span<const int> order = ways.order();
-    const std::size_t count = order.size();
-    std::vector<std::size_t> places(ways.size(), 0), last_user(count, 0);
-    for (std::size_t i = 0; i < count; ++i) {
+    std::vector<std::size_t> places(ways.size(), 0), last_user(order.size(), 0);
+    for (std::size_t i = 0; i < order.size(); ++i) {
         places[static_cast<std::size_t>(order[i])] = i;
         const auto use = [&](int below) {
             if (!ways.goal(below).kept) last_user[places[static_cast<std::size_t>(below)]] = i;
@@ -37,16 +37,10 @@ std::vector<std::size_t> narrow_places(Ways& ways) {
             for (const int provided : ways.provided_by(order[i], way)) use(provided);
         }
     }
-    std::vector<int> crossing(count + 1, 0);
-    for (std::size_t i = 0; i < count; ++i)
-        if (last_user[i] > i) ++crossing[i + 1], --crossing[last_user[i] + 1];
-    for (std::size_t p = 1; p < crossing.size(); ++p) crossing[p] += crossing[p - 1];
-    const auto quarter = static_cast<std::ptrdiff_t>(count / 4);
-    const int fewest = *std::min_element(crossing.begin() + quarter, crossing.end() - quarter);
-    std::vector<std::size_t> narrow;
-    for (std::size_t p = 1; p < count; ++p)
-        if (crossing[p] <= fewest) narrow.push_back(p);
-    narrow.push_back(count);
+    search::Borders borders(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) borders.pass(i, last_user[i]);
+    std::vector<std::size_t> narrow = borders.narrow().borders;
+    narrow.push_back(order.size());
     return narrow;
 }
 
@@ -55,8 +49,11 @@ public:
     MemoBuilder(std::span<const Bucket> buckets, bool first_only, const std::stop_token& stop)
         : stop_(stop), ways_(ways_of(buckets, first_only, stop)), kept_(buckets, ways_) {
         for (std::size_t b = 0; b < buckets.size(); ++b)
-            parts_.push_back(Part{static_cast<int>(b), buckets[b], ways_[b], narrow_places(ways_[b]),
-                                  std::vector<int>(ways_[b].size(), unnumbered)});
+            parts_.push_back({static_cast<int>(b), buckets[b], ways_[b], narrow_places(ways_[b]),
+                              std::vector<int>(ways_[b].size(), unnumbered)});
+        for (Part& part : parts_)
+            for (std::size_t i = 0; i < part.ways.order().size(); ++i)
+                if (const int form = form_at(part, i); form >= 0) part.places[form] = i;
         numbers_of_kept_.assign(static_cast<std::size_t>(kept_.size()), unnumbered);
     }
 
@@ -75,7 +72,7 @@ private:
         std::vector<std::size_t> narrow;  // places in the order
         std::vector<int> numbers;         // of goals
         std::size_t next = 0;
-        std::map<int, std::size_t> places = {};  // of kept values
+        std::unordered_map<int, std::size_t> places = {};  // of kept values, in the order
     };
 
     static std::deque<Ways> ways_of(std::span<const Bucket> buckets, bool first_only, const std::stop_token& stop) {
@@ -87,9 +84,6 @@ private:
     /// All programs go side by side from one narrow place to the next, in the steps of the first one: the forms of a
     /// weight are then needed within one such block, whoever reads it.
     void number_all() {
-        for (Part& part : parts_)
-            for (std::size_t i = 0; i < part.ways.order().size(); ++i)
-                if (const int form = form_at(part, i); form >= 0) part.places[form] = i;
         const Part& leading = parts_.front();
         std::size_t begin = 0;
         for (const std::size_t end : leading.narrow) {
@@ -103,8 +97,7 @@ private:
 
     /// The kept value at a place in the order, or -1.
     int form_at(const Part& part, std::size_t place) const {
-        const Goal& goal = part.ways.goal(part.ways.order()[place]);
-        return goal.kept ? kept_.number_of(part.bucket, goal) : -1;
+        return kept_.form(static_cast<std::size_t>(part.index), part.ways.order()[place]);
     }
 
     /// The narrow place behind all that a program reads of what the leading one reads in [begin, end).
@@ -141,7 +134,7 @@ private:
             for (Ways::Way& way : part.ways.ways(goal)) add_alternative(part, goal, way);
             return;
         }
-        const int form = kept_.number_of(part.bucket, asked);
+        const int form = kept_.form(static_cast<std::size_t>(part.index), goal);
         int& shared = numbers_of_kept_[static_cast<std::size_t>(form)];
         if (shared == unnumbered) {
             const double bytes = bytes_of(part, asked);

@@ -28,7 +28,7 @@ protected:
         return KeptForms(buckets, ways);
     }
     int number(const KeptForms& forms, std::size_t bucket, const Tensor& value) const {
-        return forms.number_of(buckets[bucket], {value.id(), {}, true});
+        return forms.form(bucket, ways[bucket].find({value.id(), {}, true}).value());
     }
     Graph& graph(int rows) {
         Graph& made = graphs.emplace_back("g");

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+/// Where an order may be cut.
+namespace cairn::search {
+
+/// The borders between the places 0, 1, ... of an order, and how much is needed across each: border b lies before
+/// place b.
+class Borders {
+public:
+    explicit Borders(std::size_t places) : passing_(places + 1, 0) {}
+
+    /// What stands at `first` is needed until `last`, by as much as `weight` such.
+    void pass(std::size_t first, std::size_t last, int weight = 1);
+
+    struct Narrow {
+        int passing = 0;                   ///< how much is needed across the narrowest border of the middle half
+        std::vector<std::size_t> borders;  ///< all between the first place and the last that are as narrow, ascending
+    };
+    Narrow narrow() const;
+
+private:
+    std::vector<int> passing_;  // differences to the border before
+};
+
+}  // namespace cairn::search

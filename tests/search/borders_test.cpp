@@ -1,0 +1,63 @@
+#include "search/borders.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <tuple>
+
+namespace cairn::search {
+namespace {
+
+using Places = std::vector<std::size_t>;
+
+TEST(Borders, AreNarrowWhereLittleIsNeededAcross) {
+    Borders borders(8);
+    for (const auto& [first, last] : {std::pair{0, 3}, {1, 3}, {2, 3}, {3, 5}, {4, 5}, {5, 7}, {6, 7}})
+        borders.pass(static_cast<std::size_t>(first), static_cast<std::size_t>(last));
+    const Borders::Narrow narrow = borders.narrow();
+    EXPECT_EQ(narrow.passing, 1);
+    EXPECT_EQ(narrow.borders, (Places{1, 4, 6}));
+}
+
+TEST(Borders, OfTheEndsOnlyTheMiddleHalfSaysWhatIsNarrow) {
+    Borders borders(8);
+    borders.pass(1, 7);
+    EXPECT_EQ(borders.narrow().passing, 1) << "nothing is needed across border 1";
+    EXPECT_EQ(borders.narrow().borders, (Places{1, 2, 3, 4, 5, 6, 7}));
+}
+
+TEST(Borders, OfFewPlaces) {
+    EXPECT_EQ(Borders(0).narrow().borders, Places{});
+    EXPECT_EQ(Borders(1).narrow().borders, Places{});
+    EXPECT_EQ(Borders(2).narrow().borders, Places{1});
+}
+
+TEST(Borders, CountWhatIsNeededAcross) {
+    std::mt19937 random(7);
+    for (int round = 0; round < 300; ++round) {
+        const std::size_t places = random() % 20;
+        std::vector<std::tuple<std::size_t, std::size_t, int>> all;
+        Borders borders(places);
+        for (std::size_t i = 0; places > 0 && i < random() % 30; ++i) {
+            const auto& [first, last, weight] =
+                all.emplace_back(random() % places, random() % places, static_cast<int>(random() % 3));
+            borders.pass(first, last, weight);
+        }
+        const auto across = [&](std::size_t border) {
+            int sum = 0;
+            for (const auto& [first, last, weight] : all)
+                if (first < border && border <= last) sum += weight;
+            return sum;
+        };
+        int fewest = across(places / 4);
+        for (std::size_t b = places / 4; b < places + 1 - places / 4; ++b) fewest = std::min(fewest, across(b));
+        Places expected;
+        for (std::size_t b = 1; b < places; ++b)
+            if (across(b) <= fewest) expected.push_back(b);
+        EXPECT_EQ(borders.narrow().passing, fewest) << "round " << round;
+        EXPECT_EQ(borders.narrow().borders, expected) << "round " << round;
+    }
+}
+
+}  // namespace
+}  // namespace cairn::search
