@@ -193,12 +193,8 @@ bool Candidates::try_kernel(const Kernel& kernel, const fuse::Tile& tile, int in
 std::vector<NodeId> Candidates::seen_as(NodeId value) const {
     std::vector<NodeId> found;
     bool is_own = false;
-    for (const NodeId spelling : classes_.spellings(value)) {
-        if (views_[spelling].base != spelling)
-            found.push_back(spelling);
-        else if (!std::exchange(is_own, true))
-            found.push_back(spelling);
-    }
+    for (const NodeId spelling : classes_.spellings(value))
+        if (views_[spelling].base != spelling || !std::exchange(is_own, true)) found.push_back(spelling);
     return found;
 }
 
@@ -227,13 +223,20 @@ std::vector<Sources> Candidates::seen_ways(const fuse::Tile& tile) const {
     return ways;
 }
 
-void Candidates::add_forms(const fuse::Tile& tile, int index, const Sources& seen, bool also_dense, bool cheapest,
-                           std::vector<Candidate>& found) {
-    Sources dense = seen;
+/// The same with a dense copy of each view; nothing where none is a view.
+std::optional<Sources> Candidates::with_copies(Sources sources) const {
     bool any = false;
-    for (Source& source : dense)
-        if (views_[source.node].base != source.node || is_state_version(graph_->node(source.node)))
-            source.node = classes_.value_of(source.node), source.form = Form::dense, any = also_dense;
+    for (Source& source : sources) {
+        if (views_[source.node].base == source.node && !is_state_version(graph_->node(source.node))) continue;
+        source = {classes_.value_of(source.node), Form::dense, {}};
+        any = true;
+    }
+    return any ? std::optional(std::move(sources)) : std::nullopt;
+}
+
+/// A kernel is asked for its packed operands and for `seen`, and where it refuses these, for `dense`.
+void Candidates::add_forms(const fuse::Tile& tile, int index, const Sources& seen, const std::optional<Sources>& dense,
+                           bool cheapest, std::vector<Candidate>& found) {
     const Asked as_seen = ask(tile, seen);
     std::optional<Asked> as_dense;
     std::vector<Question*> packings;
@@ -253,8 +256,8 @@ void Candidates::add_forms(const fuse::Tile& tile, int index, const Sources& see
             packings.push_back(as_packed.question);
             try_kernel(kernel, tile, index, as_packed, cheapest, found);
         }
-        if (try_kernel(kernel, tile, index, as_seen, cheapest, found) || !any) continue;
-        if (!as_dense) as_dense = ask(tile, dense);
+        if (try_kernel(kernel, tile, index, as_seen, cheapest, found) || !dense) continue;
+        if (!as_dense) as_dense = ask(tile, *dense);
         try_kernel(kernel, tile, index, *as_dense, cheapest, found);
     }
     Judge::put_away(*as_seen.question);
@@ -264,9 +267,10 @@ void Candidates::add_forms(const fuse::Tile& tile, int index, const Sources& see
 
 std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index, bool cheapest) {
     std::vector<Candidate> found;
-    bool is_first = true;
-    for (const Sources& seen : seen_ways(tile))
-        add_forms(tile, index, seen, std::exchange(is_first, false), cheapest, found);
+    const std::vector<Sources> ways = seen_ways(tile);
+    // The copy of a value is the same whichever of its spellings it is made of.
+    std::optional<Sources> dense = with_copies(ways.front());
+    for (const Sources& seen : ways) add_forms(tile, index, seen, std::exchange(dense, std::nullopt), cheapest, found);
     for (Candidate& candidate : found)
         for (NodeId& output : candidate.outputs) output = memory_of(output);
     return found;

@@ -99,8 +99,9 @@ private:
     void find_origins(const std::stop_token& stop);
     std::vector<ir::NodeId> seen_as(ir::NodeId value) const;
     std::vector<Sources> seen_ways(const fuse::Tile& tile) const;
-    void add_forms(const fuse::Tile& tile, int index, const Sources& seen, bool also_dense, bool cheapest,
-                   std::vector<Candidate>& found);
+    std::optional<Sources> with_copies(Sources sources) const;
+    void add_forms(const fuse::Tile& tile, int index, const Sources& seen, const std::optional<Sources>& dense,
+                   bool cheapest, std::vector<Candidate>& found);
     Asked ask(const fuse::Tile& tile, Sources sources);
     const TensorDesc* describe(const Source& source);
     const TensorDesc* made(ir::NodeId node);
