@@ -70,12 +70,11 @@ std::string fault_in_values(const ir::GraphData& graph, const Classes& classes) 
 
 Classes::Classes(const ir::GraphData& graph) : value_of_(graph.nodes().size()) {
     std::iota(value_of_.begin(), value_of_.end(), NodeId{0});
-    alone_ = value_of_;
 }
 
 std::span<const NodeId> Classes::spellings(NodeId value) const {
     const auto it = others_.find(value);
-    if (it == others_.end()) return {&alone_[value], 1};
+    if (it == others_.end()) return {&value_of_[value], 1};
     return it->second;
 }
 

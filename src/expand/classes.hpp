@@ -26,6 +26,9 @@ public:
     /// Each value of the graph alone.
     explicit Classes(const ir::GraphData& graph);
 
+    /// One more node, a value alone.
+    void add() { value_of_.push_back(static_cast<ir::NodeId>(value_of_.size())); }
+
     ir::NodeId value_of(ir::NodeId node) const { return value_of_[node]; }
     /// All of a value, the first in front; of a value without others itself alone.
     std::span<const ir::NodeId> spellings(ir::NodeId value) const;
@@ -40,7 +43,7 @@ public:
     void join(ir::NodeId value, ir::NodeId spelling, Laws laws);
 
 private:
-    std::vector<ir::NodeId> value_of_, alone_;
+    std::vector<ir::NodeId> value_of_;
     std::unordered_map<ir::NodeId, std::vector<ir::NodeId>> others_;  // of values with several spellings: all of them
     std::unordered_map<ir::NodeId, Laws> laws_;
     std::size_t most_ = 1;

@@ -38,20 +38,12 @@ void Expander::go_on() const {
 // The rank of a new node is the highest of the values it reads.
 void Expander::note(NodeId id) {
     NodeId rank = 0;
-    for (const NodeId operand : node(id).operands) rank = std::max(rank, rank_[value_of_[operand]]);
-    value_of_.push_back(id);
+    for (const NodeId operand : node(id).operands) rank = std::max(rank, rank_[value_of(operand)]);
+    classes_.add();
     rank_.push_back(rank);
-    laws_.emplace_back();
     users_.emplace_back();
     for (const NodeId operand : node(id).operands)
         if (users_[operand].empty() || users_[operand].back() != id) users_[operand].push_back(id);
-}
-
-std::vector<NodeId> Expander::spellings(NodeId value) const {
-    std::vector<NodeId> all{value};
-    if (const auto it = others_.find(value); it != others_.end())
-        all.insert(all.end(), it->second.begin(), it->second.end());
-    return all;
 }
 
 std::optional<NodeId> Expander::only_user(NodeId value) const {
@@ -76,7 +68,7 @@ std::optional<NodeId> Expander::make(ir::Op op, std::vector<NodeId> operands, At
     added.where = node(like).where;
     added.composite = node(like).composite;
     const NodeId id = graph_->intern(std::move(added));
-    if (id == value_of_.size()) note(id);
+    if (id == rank_.size()) note(id);
     return id;
 }
 
@@ -84,9 +76,7 @@ bool Expander::join(NodeId value, NodeId spelling, Laws laws) {
     if (!is_original(value) || is_original(spelling) || is_joined(spelling) || !users_[spelling].empty()) return false;
     const ir::Node &first = node(value), &other = node(spelling);
     if (first.dtype != other.dtype || first.shape != other.shape || rank_[spelling] >= rank_[value]) return false;
-    value_of_[spelling] = value;
-    laws_[spelling] = laws;
-    others_[value].push_back(spelling);
+    classes_.join(value, spelling, laws);
     return true;
 }
 
@@ -110,9 +100,9 @@ Expansion Expander::finish() const {
     const std::vector<bool> stays = kept();
     std::erase_if(order, [&](NodeId id) { return !stays[id]; });
     const auto place = [&](NodeId id) {
-        return std::tuple(rank_[value_of_[id]], is_original(id) ? 0 : is_joined(id) ? 1 : 2, id);
+        return std::tuple(rank_[value_of(id)], is_original(id) ? 0 : is_joined(id) ? 1 : 2, id);
     };
-    if (!others_.empty())
+    if (!classes_.are_single())
         std::sort(order.begin(), order.end(), [&](NodeId a, NodeId b) { return place(a) < place(b); });
     result.graph = std::make_shared<ir::GraphData>(graph_->name(), graph_->symbols());
     std::vector<NodeId> map(size(), 0);
@@ -123,7 +113,7 @@ Expansion Expander::finish() const {
     ir::copy_ends(*graph_, map, *result.graph);
     result.classes = Classes(*result.graph);
     for (const NodeId id : order)
-        if (is_joined(id)) result.classes.join(map[value_of_[id]], map[id], laws_[id]);
+        if (is_joined(id)) result.classes.join(map[value_of(id)], map[id], laws_of(id));
     return result;
 }
 

@@ -1,18 +1,16 @@
 #pragma once
 
-#include "canon/laws.hpp"
+#include "expand/classes.hpp"
 #include "ir/graph_data.hpp"
 
 #include <memory>
 #include <optional>
 #include <span>
 #include <stop_token>
-#include <unordered_map>
 #include <vector>
 
 namespace cairn::inline v0::expand {
 
-using canon::Law, canon::Laws;
 struct Expansion;
 
 /// A copy of a graph to which rows append nodes, and the classes they join them to. It keeps the classes free of
@@ -35,12 +33,12 @@ public:
     bool is_original(ir::NodeId id) const noexcept { return id < originals_; }
     /// True for what depends on weights and constants only.
     bool is_bound(ir::NodeId id) const { return rank_[id] == 0; }
-    ir::NodeId value_of(ir::NodeId id) const { return value_of_[id]; }
-    /// The spellings of a value, its own first.
-    std::vector<ir::NodeId> spellings(ir::NodeId value) const;
+    ir::NodeId value_of(ir::NodeId id) const { return classes_.value_of(id); }
+    /// The spellings of a value, its own first; valid until a node is made or joined.
+    std::span<const ir::NodeId> spellings(ir::NodeId value) const { return classes_.spellings(value); }
     /// True for a node that has been joined to a value.
-    bool is_joined(ir::NodeId id) const { return value_of_[id] != id; }
-    Laws laws_of(ir::NodeId id) const { return laws_[id]; }
+    bool is_joined(ir::NodeId id) const { return value_of(id) != id; }
+    Laws laws_of(ir::NodeId id) const { return classes_.laws_of(id); }
     /// The nodes that read this one, oldest first.
     std::span<const ir::NodeId> users(ir::NodeId id) const { return users_[id]; }
     /// True for what an output or a state takes.
@@ -64,11 +62,10 @@ private:
     std::stop_token stop_;
     std::shared_ptr<ir::GraphData> graph_;
     ir::NodeId originals_ = 0;
-    std::vector<ir::NodeId> value_of_, rank_;
-    std::vector<Laws> laws_;
+    Classes classes_;
+    std::vector<ir::NodeId> rank_;  // of values and what else is made of them
     std::vector<std::vector<ir::NodeId>> users_;
-    std::vector<bool> is_read_outside_;                               // of the program's nodes
-    std::unordered_map<ir::NodeId, std::vector<ir::NodeId>> others_;  // of values: their further spellings
+    std::vector<bool> is_read_outside_;  // of the program's nodes
 };
 
 }  // namespace cairn::inline v0::expand

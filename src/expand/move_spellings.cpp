@@ -16,7 +16,8 @@ void move_spellings(Expander& e) {
         e.go_on();
         if (!e.is_original(value)) continue;
         const std::vector<NodeId> users(e.users(value).begin(), e.users(value).end());
-        for (const NodeId spelling : e.spellings(value)) {
+        const std::vector<NodeId> spellings(e.spellings(value).begin(), e.spellings(value).end());
+        for (const NodeId spelling : spellings) {
             if (spelling == value || !ir::is(e.node(spelling), OpClass::movement)) continue;
             for (const NodeId user : users) {
                 if (!e.is_original(user) || !ir::is(e.node(user), OpClass::movement)) continue;
