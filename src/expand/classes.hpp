@@ -30,7 +30,7 @@ public:
     void add() { value_of_.push_back(static_cast<ir::NodeId>(value_of_.size())); }
 
     ir::NodeId value_of(ir::NodeId node) const { return value_of_[node]; }
-    /// All of a value, the first in front; of a value without others itself alone.
+    /// All of a value, the first in front; of a value without others itself alone. Valid until one is added or joined.
     std::span<const ir::NodeId> spellings(ir::NodeId value) const;
     /// What a spelling rests on beside the first; nothing for that itself.
     Laws laws_of(ir::NodeId node) const;

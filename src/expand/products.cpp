@@ -54,7 +54,7 @@ std::vector<Product> products_at(const Expander& e, NodeId value) {
     for (const NodeId spelling : e.spellings(value)) {
         add(spelling);
         for (const NodeId operand : e.node(spelling).operands)
-            for (const NodeId matmul : e.spellings(operand)) add(matmul);
+            for (const NodeId matmul : e.spellings(e.value_of(operand))) add(matmul);
     }
     return found;
 }
