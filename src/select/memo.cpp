@@ -141,6 +141,7 @@ private:
             if (kept_.has_rival(form)) {
                 shared = add_goal(part, asked);
                 memo_.goals.back().bytes = bytes;
+                memo_.goals.back().held = is_read_in_place(part, asked) ? 0 : bytes;
                 memo_.problem.add_alternative(bytes * seconds_per_kept_byte, {}, {});
                 memo_.candidates.emplace_back();
             } else {
@@ -173,6 +174,10 @@ private:
                                       std::span(needs.data(), needs.size()),
                                       std::span(provides.data(), provides.size()));
         memo_.candidates.push_back(std::move(way.candidate));
+    }
+
+    static bool is_read_in_place(const Part& part, const Goal& goal) {
+        return goal.place.layout.empty() && part.bucket.graph.node(goal.value).op == ir::Op::weight;
     }
 
     static double bytes_of(const Part& part, const Goal& goal) {

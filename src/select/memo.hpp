@@ -19,6 +19,7 @@ struct Memo {
         int bucket = 0;
         Goal goal;
         double bytes = 0;  ///< of a kept one
+        double held = 0;   ///< of these, what is not read where the weights were bound
     };
     search::Problem problem;
     std::vector<Asked> goals;           ///< of each number

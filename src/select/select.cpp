@@ -1,28 +1,11 @@
 #include "select/select.hpp"
 
 #include "cairn/error.hpp"
-#include "search/explore.hpp"
 
 #include <fmt/format.h>
 
 namespace cairn::inline v0::select {
 namespace {
-
-/// All ways, of which one of the cheapest is looked for. Throws where there is none, or on a stop.
-search::Exploration explored(const search::Problem& problem, const std::stop_token& stop) {
-    search::Options options;
-    options.stop = stop;
-    search::Exploration found = search::explore(problem, options);
-    switch (found.status) {
-        case search::Status::found: break;
-        case search::Status::unreachable:
-            throw Error(ErrorKind::unsupported, "select", fmt::format("goal {} cannot be reached", found.unreachable));
-        case search::Status::impossible:
-            throw Error(ErrorKind::unsupported, "select", "each goal can be reached, but not all of them at once");
-        case search::Status::stopped: throw Cancelled("select");
-    }
-    return found;
-}
 
 /// The same problem with every time in a run at its lower bound, and nothing else counted: its optimum bounds all
 /// covers from below.
@@ -35,14 +18,14 @@ double lower_bound_of(const Memo& memo, std::span<const Bucket> buckets, const s
         const bool once = bucket.candidates.bound()[asked.goal.value];
         optimistic.set_cost(choice, once ? 0 : candidate.estimate.low * bucket.weight);
     }
-    const search::Exploration found = explored(optimistic, stop);
+    const search::Exploration found = explored(optimistic, {.stop = stop});
     return found.space.cost(found.paths);
 }
 
 /// The cheapest covers, whether or not their kernels can prepare what they are to do.
 Selections select_freely(std::span<const Bucket> buckets, const Options& options) {
     const Memo memo = memo_of(buckets, !options.search, options.stop);
-    const search::Exploration found = explored(memo.problem, options.stop);
+    const search::Exploration found = explored(memo.problem, {.stop = options.stop});
     Selections selections = covers_of(memo, buckets, found.space.cheapest(found.paths).choices);
     selections.states = found.states;
     selections.regions = found.regions;
@@ -53,6 +36,19 @@ Selections select_freely(std::span<const Bucket> buckets, const Options& options
 }
 
 }  // namespace
+
+search::Exploration explored(const search::Problem& problem, const search::Options& options) {
+    search::Exploration found = search::explore(problem, options);
+    switch (found.status) {
+        case search::Status::found: break;
+        case search::Status::unreachable:
+            throw Error(ErrorKind::unsupported, "select", fmt::format("goal {} cannot be reached", found.unreachable));
+        case search::Status::impossible:
+            throw Error(ErrorKind::unsupported, "select", "each goal can be reached, but not all of them at once");
+        case search::Status::stopped: throw Cancelled("select");
+    }
+    return found;
+}
 
 Selections covers_of(const Memo& memo, std::span<const Bucket> buckets, std::span<const int> path) {
     Selections selections;
@@ -73,17 +69,20 @@ Selections covers_of(const Memo& memo, std::span<const Bucket> buckets, std::spa
     return selections;
 }
 
+bool can_prepare(std::span<const Bucket> buckets, const Selections& selections, const std::stop_token& stop) {
+    bool all = true;
+    for (std::size_t b = 0; b < buckets.size(); ++b)
+        for (const Choice& choice : selections.buckets[b].chosen) {
+            if (stop.stop_requested()) throw Cancelled("select");
+            all = buckets[b].candidates.can_prepare(choice.candidate) && all;
+        }
+    return all;
+}
+
 Selections select(std::span<const Bucket> buckets, const Options& options) {
-    while (true) {
-        Selections selections = select_freely(buckets, options);
-        bool prepared = true;
-        for (std::size_t b = 0; b < buckets.size(); ++b)
-            for (const Choice& choice : selections.buckets[b].chosen) {
-                if (options.stop.stop_requested()) throw Cancelled("select");
-                prepared = buckets[b].candidates.can_prepare(choice.candidate) && prepared;
-            }
-        if (prepared) return selections;
-    }
+    while (true)
+        if (Selections selections = select_freely(buckets, options); can_prepare(buckets, selections, options.stop))
+            return selections;
 }
 
 std::string to_string(const Selections& selections, std::size_t bucket) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "search/explore.hpp"
 #include "select/candidates.hpp"
 #include "select/memo.hpp"
 
@@ -43,6 +44,12 @@ struct Selections {
 /// demanded like any other: made again, or provided by a tile that has it as an output, whichever costs less. Throws
 /// Error(unsupported) naming the node that no kernel can make and what each said.
 Selections select(std::span<const Bucket> buckets, const Options& options = {});
+
+/// The paths of a memo's problem. Throws Error(unsupported) where there is none, Cancelled on a stop.
+search::Exploration explored(const search::Problem& problem, const search::Options& options);
+
+/// Lets all chosen kernels prepare. False: some could not, and refuse their problems from then on. Throws Cancelled.
+bool can_prepare(std::span<const Bucket> buckets, const Selections& selections, const std::stop_token& stop = {});
 
 /// The covers that a path of the memo's problem stands for.
 Selections covers_of(const Memo& memo, std::span<const Bucket> buckets, std::span<const int> path);

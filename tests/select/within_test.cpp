@@ -1,0 +1,160 @@
+#include "select/within.hpp"
+
+#include "cairn/cairn.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <string>
+
+namespace cairn::select {
+namespace {
+
+/// A product with a weight of its own: its seconds with the weight as stored and packed, and columns of 4 KiB.
+struct Product {
+    double stored, packed;
+    std::int64_t columns;
+};
+
+std::vector<Product> products;
+double peak = 0;
+
+// Product number r has r + 1 rows.
+template <bool packed>
+Cost rival_cost(const Problem& problem) {
+    const Product& product = products.at(static_cast<std::size_t>(problem.inputs[0].shape[0].constant() - 1));
+    return {(packed ? product.packed : product.stored) * peak, 0, 1};
+}
+
+bool is_packed(const Choice& choice) {
+    return choice.candidate.problem->definition == "matmul" && !choice.candidate.kernel->packed_inputs.empty();
+}
+
+/// What a path takes: its packed weights, and a page for each product that is not packed.
+std::int64_t bytes_of(const Selections& selections) {
+    std::int64_t bytes = 0;
+    for (const Choice& choice : selections.buckets.at(0).chosen)
+        if (choice.candidate.problem->definition == "matmul")
+            bytes += is_packed(choice) ? choice.candidate.problem->outputs[0].shape[1].constant() * 4096 : 4096;
+    return bytes;
+}
+
+class AWithin : public testing::Test {
+protected:
+    AWithin() {
+        for (Kernel& kernel : kernels.kernels)
+            if (kernel.definition == "matmul")
+                kernel.cost = kernel.packed_inputs.empty() ? rival_cost<false> : rival_cost<true>;
+        costs.machine = nominal_machine(Isa::baseline, 1);
+        peak = costs.machine.flops;
+    }
+
+    void make(std::vector<Product> of) {
+        products = std::move(of);
+        graph = Graph("g");
+        for (std::size_t r = 0; r < products.size(); ++r) {
+            const std::string name = std::to_string(r);
+            const auto rows = static_cast<std::int64_t>(r) + 1;
+            graph.output("y" + name, matmul(graph.input("x" + name, DType::f32, {rows, 1024}),
+                                            graph.weight("w" + name, DType::f32, {1024, products[r].columns})));
+        }
+        tiles = fuse::propose(*graph.data(), kernels.definitions, {});
+        candidates.emplace(*graph.data(), kernels, Isa::baseline, costs, true);
+    }
+    Within within(std::int64_t limit, const Options& options = {}) {
+        const Bucket bucket{*graph.data(), tiles, *candidates};
+        asked = 0;
+        return select_within(
+            {&bucket, 1}, limit, [&](const Selections& s) { return ++asked, bytes_of(s); }, options);
+    }
+    /// Of all ways to pack some of the weights that fit, the least cost.
+    static double least_cost(std::int64_t limit) {
+        double least = std::numeric_limits<double>::infinity();
+        for (std::size_t packed = 0; packed < std::size_t{1} << products.size(); ++packed) {
+            double cost = 0;
+            std::int64_t bytes = 0;
+            for (std::size_t r = 0; r < products.size(); ++r) {
+                const bool is_packed = (packed >> r & 1U) != 0;
+                cost += is_packed ? products[r].packed : products[r].stored;
+                bytes += (is_packed ? products[r].columns : 1) * 4096;
+            }
+            if (bytes <= limit) least = std::min(least, cost);
+        }
+        return least;
+    }
+
+    KernelSet kernels = cpu_kernels();
+    CostSource costs;
+    Graph graph{"g"};
+    std::vector<fuse::Tile> tiles;
+    std::optional<Candidates> candidates;
+    int asked = 0;
+};
+
+TEST_F(AWithin, WhatFitsAnywayIsWhatSelectChooses) {
+    make({{2e-3, 1e-3, 100}, {1e-3, 2e-3, 200}});
+    const Within found = within(101 * 4096);
+    ASSERT_TRUE(found.selections && found.is_proved);
+    EXPECT_NEAR(found.selections->buckets[0].seconds, 2e-3, 1e-6);
+    EXPECT_EQ(asked, 1);
+}
+
+TEST_F(AWithin, WhatCannotFitSaysWhatTheLeastIs) {
+    make({{2e-3, 1e-3, 100}, {1e-3, 2e-3, 200}});
+    const Within found = within(2 * 4096 - 1);
+    EXPECT_FALSE(found.selections || found.is_proved);
+    EXPECT_EQ(found.least, 2 * 4096);
+    EXPECT_TRUE(within(2 * 4096).selections);
+}
+
+// Two small gains for the bytes of a large one, which is dearer for each of its bytes: no price alone finds them.
+TEST_F(AWithin, WhatLiesAboveTheLineIsFoundToo) {
+    make({{11e-3, 1e-3, 100}, {5e-3, 1e-3, 60}, {5e-3, 1e-3, 60}});
+    const Within found = within(121 * 4096);
+    ASSERT_TRUE(found.selections && found.is_proved);
+    EXPECT_NEAR(found.selections->buckets[0].seconds, 11e-3, 1e-6) << "the large one";
+    make({{8e-3, 1e-3, 100}, {5e-3, 1e-3, 60}, {5e-3, 1e-3, 60}});
+    EXPECT_NEAR(within(121 * 4096).selections->buckets[0].seconds, 10e-3, 1e-6) << "both small ones";
+}
+
+TEST_F(AWithin, TheLeastCostOfAllThatFits) {
+    std::mt19937 random(3);
+    std::uniform_real_distribution<double> gain(-0.5, 2);
+    for (int round = 0; round < 25; ++round) {
+        std::vector<Product> all;
+        std::int64_t sum = 0;
+        for (int r = 0; r < 9; ++r) {
+            // What is kept has a price of its own: gains are far above.
+            const bool is_twin = !all.empty() && random() % 3 == 0;
+            const std::int64_t columns = is_twin ? all.back().columns : 8 + static_cast<std::int64_t>(random() % 64);
+            all.push_back(is_twin ? all.back() : Product{3, 3 - gain(random), columns});
+            sum += columns;
+        }
+        make(all);
+        double last = 0;
+        for (int fifths = 5; fifths >= 0; --fifths) {
+            const std::int64_t limit = std::max<std::int64_t>(sum * fifths / 5, 9) * 4096;
+            const Within found = within(limit);
+            ASSERT_TRUE(found.selections) << "round " << round << ", " << fifths;
+            EXPECT_TRUE(found.is_proved) << "round " << round << ", " << fifths;
+            EXPECT_LE(bytes_of(*found.selections), limit);
+            const double seconds = found.selections->buckets[0].seconds;
+            EXPECT_NEAR(seconds, least_cost(limit), 1e-2) << "round " << round << ", " << fifths;
+            EXPECT_GE(seconds, last - 1e-2) << "fewer bytes take no less time";
+            EXPECT_LT(asked, 80);
+            last = seconds;
+        }
+    }
+}
+
+TEST_F(AWithin, AStopIsHeard) {
+    make({{2e-3, 1e-3, 100}});
+    std::stop_source source;
+    source.request_stop();
+    EXPECT_THROW(within(0, {.stop = source.get_token()}), Cancelled);
+}
+
+}  // namespace
+}  // namespace cairn::select
