@@ -1,6 +1,7 @@
 #include "select/kept.hpp"
 
 #include "cairn/cairn.hpp"
+#include "tests/select/programs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,17 +16,11 @@ protected:
     Kept() { costs.machine = nominal_machine(Isa::baseline, 1); }
 
     KeptForms forms() {
-        buckets.clear();
-        candidates.clear();
-        tiles.clear();
+        programs.clear();
         ways.clear();
-        for (const Graph& graph : graphs) {
-            candidates.emplace_back(*graph.data(), kernels, Isa::baseline, costs, true);
-            tiles.push_back(fuse::propose(*graph.data(), kernels.definitions, {}));
-            buckets.push_back({*graph.data(), tiles.back(), candidates.back()});
-            ways.emplace_back(buckets.back(), false, std::stop_token());
-        }
-        return KeptForms(buckets, ways);
+        for (const Graph& graph : graphs) programs.add(graph, kernels, costs);
+        for (const Bucket& bucket : programs.buckets()) ways.emplace_back(bucket, false, std::stop_token());
+        return KeptForms(programs.buckets(), ways);
     }
     int number(const KeptForms& forms, std::size_t bucket, const Tensor& value) const {
         return forms.form(bucket, ways[bucket].find({value.id(), {}, true}).value());
@@ -39,9 +34,7 @@ protected:
     KernelSet kernels = cpu_kernels();
     CostSource costs;
     std::deque<Graph> graphs;
-    std::deque<Candidates> candidates;
-    std::deque<std::vector<fuse::Tile>> tiles;
-    std::vector<Bucket> buckets;
+    Programs programs;
     std::deque<Ways> ways;
     Tensor x;
 };

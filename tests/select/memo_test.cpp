@@ -2,11 +2,11 @@
 
 #include "cairn/cairn.hpp"
 #include "tests/ir/random_graph.hpp"
+#include "tests/select/programs.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <deque>
 
 namespace cairn::select {
 namespace {
@@ -27,10 +27,9 @@ protected:
     Memos() { costs.machine.flops = costs.machine.bandwidth = 1e9; }
 
     Memo memo(bool first_only = false, const std::vector<Definition>& definitions = {}, bool elementwise = false) {
-        candidates.emplace(*graph.data(), kernels, Isa::baseline, costs, true);
-        tiles = fuse::propose(*graph.data(), definitions, {.elementwise = elementwise});
-        const Bucket bucket{*graph.data(), tiles, *candidates};
-        return memo_of({&bucket, 1}, first_only);
+        programs.clear();
+        programs.add(graph, kernels, costs, 1, definitions, {.elementwise = elementwise});
+        return memo_of(programs.buckets(), first_only);
     }
     static int number(const Memo& memo, const Goal& goal) {
         const auto it = std::find_if(memo.goals.begin(), memo.goals.end(),
@@ -57,8 +56,7 @@ protected:
     Graph graph{"g"};
     KernelSet kernels;
     CostSource costs;
-    std::vector<fuse::Tile> tiles;
-    std::optional<Candidates> candidates;
+    Programs programs;
 };
 
 using Ids = std::vector<std::string>;
@@ -180,27 +178,21 @@ protected:
     TwoBuckets() {
         kernels = cpu_kernels();
         for (const int rows : {1, 8}) {
-            Graph& chain = graphs.emplace_back("g");
+            Graph chain("g");
             Tensor x = chain.input("x", DType::f32, {rows, 64});
             for (int layer = 0; layer < layers; ++layer)
                 x = matmul(x, chain.weight("w" + std::to_string(layer), DType::f32, {64, 64}));
             chain.output("y", x);
-            all_candidates.emplace_back(*chain.data(), kernels, Isa::baseline, costs, true);
-            all_tiles.push_back(fuse::propose(*chain.data(), kernels.definitions, {}));
+            programs.add(chain, kernels, costs, rows == 1 ? 1 : 3);
         }
-        for (std::size_t b = 0; b < graphs.size(); ++b)
-            buckets.push_back({*graphs[b].data(), all_tiles[b], all_candidates[b], b == 0 ? 1.0 : 3.0});
     }
     static constexpr int layers = 4;
-    std::deque<Graph> graphs;
-    std::deque<Candidates> all_candidates;
-    std::deque<std::vector<fuse::Tile>> all_tiles;
-    std::vector<Bucket> buckets;
+    std::span<const Bucket> buckets() const { return programs.buckets(); }
 };
 
 TEST_F(TwoBuckets, WhatIsKeptIsOneGoalForBoth) {
-    const Memo both = memo_of(buckets, false), first = memo_of({&buckets[0], 1}, false),
-               second = memo_of({&buckets[1], 1}, false);
+    const Memo both = memo_of(buckets(), false), first = memo_of(buckets().first(1), false),
+               second = memo_of(buckets().last(1), false);
     const auto kept_of = [](const Memo& m) {
         return std::count_if(m.goals.begin(), m.goals.end(), [](const Memo::Asked& asked) { return asked.goal.kept; });
     };
@@ -212,8 +204,8 @@ TEST_F(TwoBuckets, WhatIsKeptIsOneGoalForBoth) {
 }
 
 TEST_F(TwoBuckets, TheyAreNumberedSideBySide) {
-    const Memo m = memo_of(buckets, false);
-    std::vector<int> lowest(buckets.size(), m.problem.goals()), highest(buckets.size(), -1);
+    const Memo m = memo_of(buckets(), false);
+    std::vector<int> lowest(buckets().size(), m.problem.goals()), highest(buckets().size(), -1);
     for (int g = 0; g < m.problem.goals(); ++g) {
         const Memo::Asked& asked = m.goals[static_cast<std::size_t>(g)];
         if (asked.goal.kept) continue;
@@ -226,10 +218,10 @@ TEST_F(TwoBuckets, TheyAreNumberedSideBySide) {
 }
 
 TEST_F(TwoBuckets, ARunCountsAsOftenAsItIs) {
-    const Memo m = memo_of(buckets, false);
+    const Memo m = memo_of(buckets(), false);
     for (int choice = 0; choice < m.problem.alternatives(); ++choice) {
         const Memo::Asked& asked = m.goals[static_cast<std::size_t>(m.problem.goal_of(choice))];
-        const Bucket& bucket = buckets[static_cast<std::size_t>(asked.bucket)];
+        const Bucket& bucket = buckets()[static_cast<std::size_t>(asked.bucket)];
         if (bucket.candidates.bound()[asked.goal.value]) continue;
         EXPECT_DOUBLE_EQ(m.problem.cost(choice),
                          m.candidates[static_cast<std::size_t>(choice)].estimate.seconds * bucket.weight);
@@ -273,10 +265,9 @@ TEST_F(Memos, Stops) {
     kernels.kernels = {kernel<1>("exp")};
     graph.output("y", exp(graph.input("x", DType::f32, {4})));
     memo();
-    const Bucket bucket{*graph.data(), tiles, *candidates};
     std::stop_source stop;
     stop.request_stop();
-    EXPECT_THROW(memo_of({&bucket, 1}, false, stop.get_token()), Cancelled);
+    EXPECT_THROW(memo_of(programs.buckets(), false, stop.get_token()), Cancelled);
 }
 
 }  // namespace

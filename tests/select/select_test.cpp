@@ -1,10 +1,9 @@
 #include "select/select.hpp"
 
 #include "cairn/cairn.hpp"
+#include "tests/select/programs.hpp"
 
 #include <gtest/gtest.h>
-
-#include <optional>
 
 #include <stdexcept>
 
@@ -36,10 +35,9 @@ protected:
         graph.output("b", exp(graph.input("x", DType::f32, {4})));
     }
     Selections selected_all(const Options& options = {}) {
-        candidates.emplace(*graph.data(), kernels, Isa::baseline, costs, true);
-        tiles = fuse::propose(*graph.data(), std::span<const Definition>(), {.elementwise = false});
-        const Bucket bucket{*graph.data(), tiles, *candidates};
-        return select({&bucket, 1}, options);
+        programs.clear();
+        programs.add(graph, kernels, costs, 1, {}, {.elementwise = false});
+        return select(programs.buckets(), options);
     }
     Selection selected(const Options& options = {}) { return selected_all(options).buckets.at(0); }
     static std::vector<std::string> ids(const Selection& selection) {
@@ -51,8 +49,7 @@ protected:
     Graph graph{"g"};
     KernelSet kernels;
     CostSource costs;
-    std::vector<fuse::Tile> tiles;
-    std::optional<Candidates> candidates;
+    Programs programs;
 };
 
 using Ids = std::vector<std::string>;

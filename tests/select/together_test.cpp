@@ -2,10 +2,10 @@
 #include "ir/graph_data.hpp"
 #include "select/memo.hpp"
 #include "select/select.hpp"
+#include "tests/select/programs.hpp"
 
 #include <gtest/gtest.h>
 
-#include <deque>
 #include <string>
 
 namespace cairn::select {
@@ -40,23 +40,18 @@ protected:
     // How each of the products reads the weight that all have in common: `stored`, `packed`, ...
     std::string forms(std::vector<Product> of) {
         products = std::move(of);
-        std::deque<Graph> graphs;
-        std::deque<std::vector<fuse::Tile>> tiles;
-        std::deque<Candidates> candidates;
-        std::vector<Bucket> buckets;
+        Programs programs;
         for (std::size_t b = 0; b < products.size(); ++b) {
-            Graph& graph = graphs.emplace_back("g");
+            Graph graph("g");
             const auto rows = static_cast<std::int64_t>(b) + 1;
             graph.output("y",
                          matmul(graph.input("x", DType::f32, {rows, 512}), graph.weight("w", DType::f32, {512, 512})));
-            tiles.push_back(fuse::propose(*graph.data(), kernels.definitions, {}));
-            candidates.emplace_back(*graph.data(), kernels, Isa::baseline, costs, true);
-            buckets.push_back({*graph.data(), tiles[b], candidates[b], products[b].weight});
+            programs.add(graph, kernels, costs, products[b].weight);
         }
-        const Selections selections = select(buckets, {.find_low = true});
+        const Selections selections = select(programs.buckets(), {.find_low = true});
         double seconds = 0;
         std::string text;
-        for (std::size_t b = 0; b < buckets.size(); ++b) {
+        for (std::size_t b = 0; b < products.size(); ++b) {
             seconds += selections.buckets[b].seconds * products[b].weight;
             for (const Choice& choice : selections.buckets[b].chosen)
                 if (choice.candidate.problem->definition == "matmul")

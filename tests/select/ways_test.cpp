@@ -2,6 +2,7 @@
 
 #include "cairn/cairn.hpp"
 #include "tests/ir/random_graph.hpp"
+#include "tests/select/programs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,21 +15,22 @@ namespace {
 class AllWays : public testing::Test {
 protected:
     AllWays() { costs.machine = nominal_machine(Isa::baseline, 1); }
-    void ask() { candidates.emplace(*graph.data(), kernels, Isa::baseline, costs, true); }
-    Ways ways(bool first_only = false) {
+    void ask() {
+        programs.clear();
+        programs.add(graph, kernels, costs);
+    }
+    Ways ways(bool first_only = false, const std::stop_token& stop = {}) {
         ask();
-        tiles = fuse::propose(*graph.data(), kernels.definitions, {});
-        return Ways({*graph.data(), tiles, *candidates}, first_only, {});
+        return Ways(programs.buckets()[0], first_only, stop);
     }
     std::optional<Goal> goal(const Tensor& tensor, Form form, const char* layout = "") const {
-        return goal_of({tensor.id(), form, layout}, *graph.data(), *candidates);
+        return goal_of({tensor.id(), form, layout}, *graph.data(), programs.buckets()[0].candidates);
     }
 
     Graph graph{"g"};
     KernelSet kernels = cpu_kernels();
     CostSource costs;
-    std::vector<fuse::Tile> tiles;
-    std::optional<Candidates> candidates;
+    Programs programs;
 };
 
 Goal own(const Tensor& value) { return {value.id()}; }
@@ -92,10 +94,9 @@ TEST_F(AllWays, WithoutASearchEachGoalHasOneWay) {
 
 TEST_F(AllWays, Stop) {
     graph.output("y", exp(graph.input("x", DType::f32, {4})));
-    ways();
     std::stop_source stop;
     stop.request_stop();
-    EXPECT_THROW(Ways({*graph.data(), tiles, *candidates}, false, stop.get_token()), Cancelled);
+    EXPECT_THROW(ways(false, stop.get_token()), Cancelled);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "select/within.hpp"
 
 #include "cairn/cairn.hpp"
+#include "tests/select/programs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -53,21 +54,20 @@ protected:
 
     void make(std::vector<Product> of) {
         products = std::move(of);
-        graph = Graph("g");
+        Graph graph("g");
         for (std::size_t r = 0; r < products.size(); ++r) {
             const std::string name = std::to_string(r);
             const auto rows = static_cast<std::int64_t>(r) + 1;
             graph.output("y" + name, matmul(graph.input("x" + name, DType::f32, {rows, 1024}),
                                             graph.weight("w" + name, DType::f32, {1024, products[r].columns})));
         }
-        tiles = fuse::propose(*graph.data(), kernels.definitions, {});
-        candidates.emplace(*graph.data(), kernels, Isa::baseline, costs, true);
+        programs.clear();
+        programs.add(graph, kernels, costs);
     }
     Within within(std::int64_t limit, const Options& options = {}) {
-        const Bucket bucket{*graph.data(), tiles, *candidates};
         asked = 0;
         return select_within(
-            {&bucket, 1}, limit, [&](const Selections& s) { return ++asked, bytes_of(s); }, options);
+            programs.buckets(), limit, [&](const Selections& s) { return ++asked, bytes_of(s); }, options);
     }
     /// Of all ways to pack some of the weights that fit, the least cost.
     static double least_cost(std::int64_t limit) {
@@ -87,9 +87,7 @@ protected:
 
     KernelSet kernels = cpu_kernels();
     CostSource costs;
-    Graph graph{"g"};
-    std::vector<fuse::Tile> tiles;
-    std::optional<Candidates> candidates;
+    Programs programs;
     int asked = 0;
 };
 
