@@ -52,15 +52,31 @@ Calibration nominal_machine(Isa isa, int threads) {
     return machine;
 }
 
-std::vector<std::int64_t> representative_sizes(const Symbols& symbols) {
-    std::vector<std::int64_t> sizes;
-    for (const Symbols::Symbol& symbol : symbols.list()) {
-        const double low = static_cast<double>(std::max<std::int64_t>(symbol.low, 1));
-        const double middle = std::sqrt(low * static_cast<double>(std::max<std::int64_t>(symbol.high, 1)));
-        sizes.push_back(
-            std::clamp(std::llround(middle), static_cast<long long>(symbol.low), static_cast<long long>(symbol.high)));
+std::vector<std::vector<std::int64_t>> representative_sizes(const Symbols& symbols) {
+    const std::vector<Symbols::Symbol> list = symbols.list();
+    const auto least = [](const Symbols::Symbol& symbol) { return std::max<std::int64_t>(symbol.low, 1); };
+    const bool narrow = std::all_of(list.begin(), list.end(),
+                                    [&](const Symbols::Symbol& symbol) { return symbol.high / 2 <= least(symbol); });
+    std::vector<std::vector<std::int64_t>> all;
+    for (const int sixths : {1, 3, 5}) {
+        if (narrow && sixths != 3) continue;
+        std::vector<std::int64_t>& sizes = all.emplace_back();
+        for (const Symbols::Symbol& symbol : list) {
+            const auto low = static_cast<double>(least(symbol));
+            const double ratio = static_cast<double>(std::max<std::int64_t>(symbol.high, 1)) / low;
+            sizes.push_back(
+                std::clamp<std::int64_t>(std::llround(low * std::pow(ratio, sixths / 6.0)), symbol.low, symbol.high));
+        }
     }
-    return sizes;
+    return all;
+}
+
+std::vector<Problem> at_each(const Problem& problem, std::span<const std::vector<std::int64_t>> sizes) {
+    std::vector<Problem> all;
+    for (const std::vector<std::int64_t>& values : sizes)
+        if (Problem sized = at_sizes(problem, values); all.empty() || !(sized == all.back()))
+            all.push_back(std::move(sized));
+    return all;
 }
 
 Estimate estimate(const Kernel& kernel, const Problem& sized, const CostSource& source) {
@@ -86,6 +102,21 @@ Estimate estimate(const Kernel& kernel, const Problem& sized, const CostSource& 
     if (timing->status == TimingStatus::ok) return {timing->median, timing->median, timing->median, true};
     const double bound = timing->status == TimingStatus::censored ? timing->bound : 1 + 10 * result.high;
     return {bound, bound, bound, true};
+}
+
+Estimate mean_estimate(const Kernel& kernel, std::span<const Problem> sized, const CostSource& source) {
+    Estimate mean;
+    mean.measured = true;
+    const auto count = static_cast<double>(sized.size());
+    for (const Problem& problem : sized) {
+        Estimate one = estimate(kernel, problem, source);
+        mean.seconds += one.seconds / count;
+        mean.low += one.low / count;
+        mean.high += one.high / count;
+        mean.measured = mean.measured && one.measured;
+        if (mean.note.empty()) mean.note = std::move(one.note);
+    }
+    return mean;
 }
 
 }  // namespace cairn::inline v0::select

@@ -5,6 +5,7 @@
 #include "cairn/tuning.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,12 +34,22 @@ struct CostSource {
 /// compiles are repeatable.
 Calibration nominal_machine(Isa isa, int threads);
 
-/// The sizes at which the programs of a bucket are judged: for each symbol the geometric middle of its bounds.
-std::vector<std::int64_t> representative_sizes(const Symbols& symbols);
+/// The sizes at which the programs of a bucket are judged, each a value for every symbol: the geometric middles of the
+/// lower, the middle and the upper third of their ranges, all symbols moving together; where no range more than
+/// doubles, that of the whole.
+///
+///     T in 1..64   ->   {2}, {8}, {32}
+std::vector<std::vector<std::int64_t>> representative_sizes(const Symbols& symbols);
+
+/// A problem at each of these sizes, those that are equal once.
+std::vector<Problem> at_each(const Problem& problem, std::span<const std::vector<std::int64_t>> sizes);
 
 /// Cost of one call at constant sizes. Where the kernel's own cost is no cost (not a number, negative, endless, or at
 /// more than the machine's peak), that of a kernel without one is taken, and the note says so. A measurement that was
 /// censored counts as its bound, one that failed as more than a second: whatever runs is preferred.
 Estimate estimate(const Kernel& kernel, const Problem& sized, const CostSource& source);
+
+/// The mean over a problem at several sizes: measured where all of them are.
+Estimate mean_estimate(const Kernel& kernel, std::span<const Problem> sized, const CostSource& source);
 
 }  // namespace cairn::inline v0::select

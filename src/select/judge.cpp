@@ -50,13 +50,13 @@ Question& Judge::question(const Problem& problem) {
 }
 
 /// The problem at the sizes that costs are told for: itself, where its sizes are constants.
-const Problem& Judge::sized(Question& question) const {
-    if (question.sized_ == nullptr) {
+std::span<const Problem> Judge::sized(Question& question) const {
+    if (question.sized_.empty()) {
         const Problem& problem = *question.problem_.whole();
-        if (symbols_of(problem) == nullptr) return problem;
-        question.sized_ = std::make_unique<Problem>(at_sizes(problem, sizes_));
+        if (symbols_of(problem) == nullptr) return {&problem, 1};
+        question.sized_ = at_each(problem, sizes_);
     }
-    return *question.sized_;
+    return question.sized_;
 }
 
 // A function that several kernels share, for several levels of instructions, is asked once.
@@ -92,7 +92,7 @@ void Judge::ask(Question& question, Question::Answer& answer) const {
     refusal = accepts(kernel, question);
     answer.asked = Question::Asked::accepts;
     if (!refusal.empty()) return;
-    ask_kernel("cost", refusal, [&] { answer.judged.estimate = estimate(kernel, sized(question), costs_); });
+    ask_kernel("cost", refusal, [&] { answer.judged.estimate = mean_estimate(kernel, sized(question), costs_); });
     answer.asked = Question::Asked::cost;
     if (!refusal.empty()) return;
     if (kernel.workspace != nullptr) refusal = workspace(kernel, question);
@@ -120,14 +120,14 @@ void Judge::set_costs(const CostSource& costs) {
         for (Question::Answer& answer : question.answers_)
             if (answer.judged.refusal.empty())
                 ask_kernel("cost", answer.judged.refusal,
-                           [&] { answer.judged.estimate = estimate(*answer.kernel, sized(question), costs_); });
+                           [&] { answer.judged.estimate = mean_estimate(*answer.kernel, sized(question), costs_); });
         put_away(question);
     }
 }
 
 void Judge::put_away(Question& question) {
     question.problem_.put_away();
-    question.sized_.reset();
+    question.sized_ = {};
 }
 
 bool Judge::can_prepare(Question& question, const Kernel& kernel) {

@@ -41,7 +41,7 @@ private:
     };
 
     KeptProblem problem_;
-    std::unique_ptr<Problem> sized_;  // where its sizes are no constants
+    std::vector<Problem> sized_;  // where its sizes are no constants
     std::pmr::vector<Answer> answers_;
 };
 
@@ -69,12 +69,12 @@ private:
     void ask(Question& question, Question::Answer& answer) const;
     Refusal accepts(const Kernel& kernel, const Question& question) const;
     Refusal workspace(const Kernel& kernel, const Question& question) const;
-    const Problem& sized(Question& question) const;
+    std::span<const Problem> sized(Question& question) const;
 
     Isa isa_;
     CostSource costs_;
     const Symbols* symbols_;
-    std::vector<std::int64_t> sizes_;
+    std::vector<std::vector<std::int64_t>> sizes_;
     std::unordered_map<std::string, std::vector<const Kernel*>> kernels_;  // by definition
     Descs descs_;
     std::pmr::monotonic_buffer_resource pool_;

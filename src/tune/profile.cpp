@@ -21,25 +21,26 @@ struct Call {
 
 /// The unmeasured calls of what was chosen, dearest first, each once.
 std::vector<Call> unknown_calls(std::span<const select::Bucket> buckets, const select::Selections& selections,
-                                std::set<std::string>& seen) {
+                                const select::CostSource& costs, std::set<std::string>& seen) {
     struct Unknown {
         double most;
-        const select::Candidate* candidate;
-        std::size_t bucket;
+        Call call;
     };
     std::vector<Unknown> unknown;
-    for (std::size_t b = 0; b < buckets.size(); ++b)
-        for (const select::Choice& choice : selections.buckets[b].chosen)
-            if (const select::Estimate& estimate = choice.candidate.estimate; !estimate.measured)
-                unknown.push_back({estimate.high * buckets[b].weight, &choice.candidate, b});
+    for (std::size_t b = 0; b < buckets.size(); ++b) {
+        const auto sizes = select::representative_sizes(*buckets[b].graph.symbols());
+        for (const auto& [goal, candidate] : selections.buckets[b].chosen) {
+            if (candidate.estimate.measured) continue;
+            for (Problem& sized : select::at_each(*candidate.problem, sizes))
+                if (const auto one = select::estimate(*candidate.kernel, sized, costs);
+                    !one.measured && seen.insert(candidate.kernel->id + ' ' + to_string(sized)).second)
+                    unknown.push_back({one.high * buckets[b].weight, {std::move(sized), candidate.kernel}});
+        }
+    }
     std::stable_sort(unknown.begin(), unknown.end(),
                      [](const Unknown& a, const Unknown& b) { return a.most > b.most; });
     std::vector<Call> calls;
-    for (const auto& [most, candidate, b] : unknown) {
-        Problem sized = at_sizes(*candidate->problem, select::representative_sizes(*buckets[b].graph.symbols()));
-        if (seen.insert(candidate->kernel->id + ' ' + to_string(sized)).second)
-            calls.push_back({std::move(sized), candidate->kernel});
-    }
+    for (Unknown& one : unknown) calls.push_back(std::move(one.call));
     return calls;
 }
 
@@ -62,7 +63,7 @@ Profiled measure_unknown(std::span<const select::Bucket> buckets, const Context&
     std::set<std::string> seen;
     while (Clock::now() < budget.end) {
         count_with(buckets, optimistic);
-        const std::vector<Call> calls = unknown_calls(buckets, select::select(buckets, options), seen);
+        const std::vector<Call> calls = unknown_calls(buckets, select::select(buckets, options), optimistic, seen);
         if (calls.empty()) {
             result.complete = true;
             break;

@@ -33,15 +33,40 @@ CostSource source() {
 
 double seconds_of(const std::string& text) { return estimate(kernel(nullptr), problem(text), source()).seconds; }
 
-TEST(Cost, TheMiddleOfARangeIsGeometric) {
+using Sizes = std::vector<std::vector<std::int64_t>>;
+
+TEST(Cost, ARangeIsJudgedAtTheGeometricMiddlesOfItsThirds) {
     auto symbols = Symbols::create();
     symbols->add("one", 1, 1);
     symbols->add("wide", 1, 1024);
     symbols->add("none", 0, 0);
     symbols->add("from_none", 0, 100);
     symbols->add("narrow", 63, 64);
-    EXPECT_EQ(representative_sizes(*symbols), (std::vector<std::int64_t>{1, 32, 0, 10, 63}));
-    EXPECT_TRUE(representative_sizes(*Symbols::create()).empty());
+    EXPECT_EQ(representative_sizes(*symbols), (Sizes{{1, 3, 0, 2, 63}, {1, 32, 0, 10, 63}, {1, 323, 0, 46, 64}}));
+    EXPECT_EQ(representative_sizes(*Symbols::create()), Sizes{{}});
+}
+
+TEST(Cost, RangesThatNoMoreThanDoubleAreJudgedOnce) {
+    auto symbols = Symbols::create();
+    symbols->add("narrow", 64, 128);
+    symbols->add("one", 0, 1);
+    EXPECT_EQ(representative_sizes(*symbols), (Sizes{{91, 1}}));
+    symbols->add("wide", 64, 130);
+    EXPECT_EQ(representative_sizes(*symbols).size(), 3U);
+}
+
+TEST(Cost, AProblemHasTheMeanOfItsSizes) {
+    auto symbols = Symbols::create();
+    symbols->add("N", 1, 64);
+    const Problem symbolic = parse_problem("exp | f32[N,250] -> f32[N,250]", *symbols);
+    const std::vector<Problem> sized = at_each(symbolic, representative_sizes(*symbols));
+    ASSERT_EQ(sized.size(), 3U);
+    const Estimate mean = mean_estimate(kernel(nullptr), sized, source());
+    EXPECT_DOUBLE_EQ(mean.seconds, (2 + 8 + 32) * 2e-6 / 3 + overhead);
+    EXPECT_DOUBLE_EQ(mean.high, 4 * mean.seconds);
+    EXPECT_FALSE(mean.measured);
+    const Problem fixed = parse_problem("exp | f32[7] -> f32[7]", *symbols);
+    EXPECT_EQ(at_each(fixed, representative_sizes(*symbols)).size(), 1U) << "equal problems stand once";
 }
 
 TEST(Cost, WorkIsArithmeticOrMemoryWhicheverIsLonger) {
