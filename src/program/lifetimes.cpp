@@ -182,6 +182,15 @@ plan::Solution planner_solution(const Program& program, const std::vector<std::v
     return solution;
 }
 
+std::vector<std::pair<int, int>> in_place_pairs(const Instruction& instruction, const Kernel& kernel) {
+    std::vector<std::pair<int, int>> pairs;
+    for (const InPlace& pair : kernel.in_place)
+        if (pair.input < static_cast<int>(instruction.inputs.size()) &&
+            pair.output < static_cast<int>(instruction.outputs.size()))
+            pairs.emplace_back(pair.input, pair.output);
+    return pairs;
+}
+
 void plan_memory(Program& program, const InPlacePairs& in_place, const PlanOptions& options) {
     const std::vector<Life> lives = lives_of(program);
     InPlaceMerger merger(program, lives);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cairn/kernel.hpp"
 #include "plan/buffers.hpp"
 #include "program/program.hpp"
 
@@ -24,6 +25,8 @@ inline constexpr std::int64_t arena_alignment = 64;
 
 /// In-place pairs of a kernel id: `{input, output}`.
 using InPlacePairs = std::function<std::vector<std::pair<int, int>>(const Instruction&)>;
+/// Those of an instruction's kernel whose operands the instruction has.
+std::vector<std::pair<int, int>> in_place_pairs(const Instruction& instruction, const Kernel& kernel);
 
 /// Fills in `program.plan`: merges in-place pairs where it is proved right (the input's storage ends with this
 /// instruction, equal dense layout and size for every symbol value, no other operand in that storage), finds lives,

@@ -52,14 +52,7 @@ public:
             }
         program::Program program = select::emit(*expansion_.graph, covers.buckets[0], candidates_, context_.threads());
         program::plan_memory(program, [&](const program::Instruction& instruction) {
-            std::vector<std::pair<int, int>> pairs;
-            for (const Kernel& kernel : context_.kernels().kernels)
-                if (kernel.id == instruction.kernel)
-                    for (const InPlace& pair : kernel.in_place)
-                        if (pair.input < static_cast<int>(instruction.inputs.size()) &&
-                            pair.output < static_cast<int>(instruction.outputs.size()))
-                            pairs.emplace_back(pair.input, pair.output);
-            return pairs;
+            return program::in_place_pairs(instruction, *context_.parts()->find(instruction.kernel));
         });
         EXPECT_EQ(program::verify(program), "");
         set.buckets.push_back({{}, std::move(program), {}});

@@ -97,5 +97,15 @@ TEST(Lifetimes, WhatIsReadLaterIsNotComputedOver) {
     EXPECT_EQ(most_shared(kept), 1U) << "an output lasts until it has been read";
 }
 
+TEST(Lifetimes, InPlacePairsAreThoseOfOperandsThatThereAre) {
+    Kernel kernel;
+    kernel.in_place = {{0, 0}, {1, 0}, {0, 1}, {2, 0}};
+    program::Instruction instruction;
+    instruction.inputs.resize(2);
+    instruction.outputs.resize(1);
+    using Pairs = std::vector<std::pair<int, int>>;
+    EXPECT_EQ(program::in_place_pairs(instruction, kernel), (Pairs{{0, 0}, {1, 0}}));
+}
+
 }  // namespace
 }  // namespace cairn

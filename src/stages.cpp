@@ -1,0 +1,247 @@
+#include "stages.hpp"
+
+#include "expand/expand.hpp"
+#include "ir/op_table.hpp"
+#include "ir/state_rules.hpp"
+#include "ir/verify.hpp"
+#include "plan/validate.hpp"
+#include "program/lifetimes.hpp"
+#include "program/peak.hpp"
+#include "runtime/compiled_graph.hpp"
+#include "select/emit.hpp"
+#include "simplify/simplify.hpp"
+#include "timing/fingerprint.hpp"
+#include "tune/profile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+namespace cairn::inline v0 {
+namespace {
+
+// All that is run here is run on the CPU.
+constexpr Device only_device = Device::cpu;
+
+void check_device(const ir::Node& copy) {
+    const auto device = static_cast<Device>(copy.attributes.integer("device"));
+    if (device != only_device)
+        throw Error(ErrorKind::unsupported, "copy_to",
+                    fmt::format("device {} is not available in this library", to_string(device)), copy.where);
+}
+
+/// Asks the independent validator, at the sizes the plan was made at and where it is largest.
+std::string judge_plan(const program::Program& program) {
+    if (std::string fault = program::verify(program); !fault.empty()) return fault;
+    auto samples = program::sample_points(program, 8);
+    samples.push_back(program::peak_of(program).at);
+    const plan::Problem problem = program::planner_problem(program, samples);
+    return plan::validate(problem, program::planner_solution(program, samples));
+}
+
+std::string explain(const select::Selection& selection, select::Candidates& candidates, const StageDriver& driver) {
+    std::string text;
+    std::map<std::string, std::string> known;
+    for (const select::Choice& choice : selection.chosen) {
+        driver.go_on();
+        const Problem& problem = *choice.candidate.problem;
+        std::string& verdicts = known[to_string(problem)];
+        if (verdicts.empty())
+            for (const select::Verdict& verdict : candidates.verdicts(problem))
+                verdicts += verdict.refusal.empty()
+                                ? fmt::format("    {:<44} {:.4g} s{}{}{}\n", verdict.kernel, verdict.estimate.seconds,
+                                              verdict.estimate.measured ? " measured" : " estimated",
+                                              verdict.estimate.note.empty() ? "" : " ", verdict.estimate.note)
+                                : fmt::format("    {:<44} no, because: {}\n", verdict.kernel, verdict.refusal);
+        text += fmt::format("  {} {:.4g} s | {}\n{}", choice.candidate.kernel->id, choice.candidate.estimate.seconds,
+                            to_string(problem), verdicts);
+    }
+    return text;
+}
+
+/// ` at T = 1, B = 8`: the sizes that need most.
+std::string where_of(const MemoryReport& memory) {
+    std::string text;
+    for (const auto& [symbol, value] : memory.arena_sizes)
+        text += fmt::format("{} {} = {}", text.empty() ? " at" : ",", symbol, value);
+    return memory.arena_is_exact ? text : " at most";
+}
+
+}  // namespace
+
+std::vector<select::Bucket> selectable(const std::vector<PreparedBucket>& buckets) {
+    std::vector<select::Bucket> seen;
+    for (const PreparedBucket& bucket : buckets)
+        seen.push_back({*bucket.graph, bucket.tiles, *bucket.candidates, bucket.cut.weight});
+    return seen;
+}
+
+Stages::Stages(const Graph& graph, const Context& context, const CompileOptions& options)
+    : graph_(*graph.data()), context_(context), options_(options) {
+    check_options();
+    check_graph();
+    set_up_costs();
+    frame_.name = graph_.name();
+    frame_.symbols = graph_.symbols();
+    for (const ir::Node& node : graph_.nodes())
+        if (node.op == ir::Op::input) {
+            program::Port& port = frame_.inputs.emplace_back();
+            port.name = node.name;
+            port.desc = TensorDesc::dense(node.dtype, node.shape);
+        }
+}
+
+void Stages::check_options() const {
+    const std::vector<std::string> known = stage_names();
+    for (const std::string& name : options_.disable)
+        if (std::find(known.begin(), known.end(), name) == known.end())
+            throw Error(ErrorKind::argument, "compile", fmt::format("there is no stage called \"{}\"", name));
+    constexpr double most_seconds = 1e8;  // what a clock can add
+    if (!(options_.tune_seconds >= 0 && options_.tune_seconds <= most_seconds))
+        throw Error(ErrorKind::argument, "compile",
+                    fmt::format("tune_seconds must be in 0..{}, got {}", most_seconds, options_.tune_seconds));
+}
+
+void Stages::check_graph() const {
+    if (graph_.outputs().empty())
+        throw Error(ErrorKind::graph, "compile", fmt::format("graph \"{}\" has no output", graph_.name()));
+    for (const std::string& fault : {ir::version_fault(graph_), ir::growth_fault(graph_)})
+        if (!fault.empty()) throw Error(ErrorKind::graph, "compile", fault);
+    for (const ir::Node& node : graph_.nodes())
+        if (node.op == ir::Op::copy_to) check_device(node);
+}
+
+void Stages::set_up_costs() {
+    costs_.machine = select::nominal_machine(context_.isa(), context_.threads());
+    costs_.isa = context_.isa();
+    costs_.policy.threads = context_.threads();
+    if (options_.mode == Mode::off) return;
+    costs_.environment = timing::environment_of(*context_.parts());
+    costs_.timings = context_.parts()->timings.get();
+}
+
+std::vector<PreparedBucket> Stages::prepare() {
+    using Clock = std::chrono::steady_clock;
+    const bool specialize = StageDriver(options_, "").enabled("specialize");
+    const std::vector<Cut> cuts = cuts_of(graph_, specialize ? std::span(options_.splits) : std::span<const Split>());
+    const auto end = Clock::now() +
+                     std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.tune_seconds));
+    std::vector<PreparedBucket> prepared;
+    for (const Cut& cut : cuts) prepared.push_back(prepare(cut));
+    if (options_.mode == Mode::normal && prepared[0].driver.enabled("search")) tune(prepared, end);
+    return prepared;
+}
+
+/// Made once in a context, and once more when a graph comes with more axes.
+fuse::Patterns Stages::patterns(const ir::GraphData& graph) const {
+    Context::Parts& parts = *context_.parts();
+    const std::size_t axes = fuse::axes_in(graph);
+    const std::lock_guard lock(parts.patterns_mutex);
+    if (parts.patterns == nullptr || parts.pattern_axes < axes) {
+        parts.patterns = fuse::patterns_of(parts.kernels.definitions, axes, options_.stop);
+        parts.pattern_axes = axes;
+    }
+    return std::static_pointer_cast<const std::vector<fuse::Pattern>>(parts.patterns);
+}
+
+PreparedBucket Stages::prepare(const Cut& cut) const {
+    PreparedBucket bucket{cut, StageDriver(options_, name_of(cut.ranges)), bucket_graph(graph_, cut.ranges)};
+    StageDriver& driver = bucket.driver;
+    std::shared_ptr<ir::GraphData>& graph = bucket.graph;
+    driver.begin("graph");
+    driver.end(
+        "graph", [&] { return ir::verify(*graph); }, [&] { return to_string(Graph(graph)); });
+    if (driver.enabled("simplify")) {
+        driver.begin("simplify");
+        simplify::Options simplify_options;
+        simplify_options.stop = options_.stop;
+        simplify_options.only_device = only_device;
+        graph = simplify::simplify(*graph, simplify_options).graph;
+        driver.end(
+            "simplify", [&] { return ir::verify(*graph); }, [&] { return to_string(Graph(graph)); });
+    }
+    expand::Classes classes(*graph);
+    if (driver.enabled("expand")) {
+        driver.begin("expand");
+        expand::Expansion expansion = expand::expand(*graph, {options_.stop, {}});
+        graph = std::move(expansion.graph);
+        classes = std::move(expansion.classes);
+        driver.end(
+            "expand",
+            [&] {
+                const std::string fault = ir::verify(*graph);
+                return fault.empty() ? expand::verify(*graph, classes) : fault;
+            },
+            [&] { return to_string(Graph(graph)) + expand::to_string(*graph, classes); });
+    }
+    driver.begin("fuse");
+    const fuse::Options fuse_options{driver.enabled("fuse"), driver.enabled("elementwise"), options_.stop};
+    bucket.tiles = fuse::propose(*graph, classes, fuse_options.composites ? patterns(*graph) : nullptr, fuse_options);
+    driver.end(
+        "fuse", [&] { return fuse::verify(*graph, bucket.tiles, context_.kernels().definitions); },
+        [&] { return fuse::to_string(bucket.tiles); });
+    bucket.candidates = std::make_unique<select::Candidates>(*graph, classes, context_.kernels(), context_.isa(),
+                                                             costs_, driver.enabled("pack"), options_.stop);
+    return bucket;
+}
+
+void Stages::tune(std::vector<PreparedBucket>& buckets, std::chrono::steady_clock::time_point end) const {
+    for (PreparedBucket& bucket : buckets) bucket.driver.begin("tune");
+    select::Options select_options;
+    select_options.stop = options_.stop;
+    tune::profile(selectable(buckets), context_, costs_, select_options, {end, options_.progress, options_.stop});
+}
+
+runtime::BucketProgram Stages::emit(PreparedBucket& bucket, const select::Selection& selection,
+                                    StageDriver& driver) const {
+    driver.begin("emit");
+    select::Candidates& candidates = *bucket.candidates;
+    runtime::BucketProgram result{bucket.cut.ranges,
+                                  select::emit(*bucket.graph, selection, candidates, context_.threads(), options_.stop),
+                                  explain(selection, candidates, driver)};
+    driver.go_on();
+    driver.end(
+        "emit", [&] { return program::verify(result.program); }, [&] { return program::to_string(result.program); });
+    plan(result.program, driver);
+    return result;
+}
+
+void Stages::plan(program::Program& program, StageDriver& driver) const {
+    driver.begin("plan");
+    program::PlanOptions plan_options;
+    plan_options.in_place = driver.enabled("in_place");
+    plan_options.reuse = driver.enabled("reuse");
+    plan_options.stop = options_.stop;
+    const Context::Parts& parts = *context_.parts();
+    program::plan_memory(
+        program,
+        [&](const program::Instruction& instruction) {
+            return program::in_place_pairs(instruction, *parts.find(instruction.kernel));
+        },
+        plan_options);
+    driver.go_on();
+    driver.end(
+        "plan", [&] { return judge_plan(program); }, [&] { return program::to_string(program); });
+}
+
+CompiledGraph Stages::link(std::vector<runtime::BucketProgram> buckets) const {
+    StageDriver(options_, "").go_on();
+    runtime::ProgramSet set = frame_;
+    set.buckets = std::move(buckets);
+    CompiledGraph compiled = runtime::make_compiled_graph(context_, std::move(set), options_.stop);
+    check_limit(compiled.memory());
+    return compiled;
+}
+
+void Stages::check_limit(const MemoryReport& memory) const {
+    const std::int64_t needed = memory.bound + memory.states + memory.arena + memory.constants;
+    if (options_.memory_limit && needed > *options_.memory_limit)
+        throw Error(ErrorKind::memory, "compile",
+                    fmt::format("{} bytes are needed (bound {}, states {}, arena {}{}, constants {}), the limit is {}",
+                                needed, memory.bound, memory.states, memory.arena, where_of(memory), memory.constants,
+                                *options_.memory_limit));
+}
+
+}  // namespace cairn::inline v0

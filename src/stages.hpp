@@ -1,0 +1,59 @@
+#pragma once
+
+#include "buckets.hpp"
+#include "cairn/compile.hpp"
+#include "fuse/tiles.hpp"
+#include "select/select.hpp"
+#include "stage_driver.hpp"
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+/// The stages of a compile, in their order. Which of all ways to run is taken stands between prepare() and emit(): it
+/// is for others to say.
+namespace cairn::inline v0 {
+
+/// What is known of a bucket before its program is made.
+struct PreparedBucket {
+    Cut cut;
+    StageDriver driver;
+    std::shared_ptr<ir::GraphData> graph;
+    std::vector<fuse::Tile> tiles = {};
+    std::unique_ptr<select::Candidates> candidates = nullptr;
+};
+
+/// As select sees them; valid as long as the buckets stay where they are.
+std::vector<select::Bucket> selectable(const std::vector<PreparedBucket>& buckets);
+
+class Stages {
+public:
+    /// All three must outlive it. Throws Error for options that are wrong, and for a graph that has no output or that
+    /// this library cannot run.
+    Stages(const Graph& graph, const Context& context, const CompileOptions& options);
+
+    /// graph > simplify > expand > fuse > candidates > tune: the ways to run each bucket, and what they cost.
+    std::vector<PreparedBucket> prepare();
+    /// The program of a bucket by the ways chosen, its memory planned. `driver` is the bucket's, or a copy of it.
+    runtime::BucketProgram emit(PreparedBucket& bucket, const select::Selection& selection, StageDriver& driver) const;
+    /// The programs made ready to run. Throws Error(memory) where they need more than the limit.
+    CompiledGraph link(std::vector<runtime::BucketProgram> buckets) const;
+
+private:
+    void check_options() const;
+    void check_graph() const;
+    void set_up_costs();
+    fuse::Patterns patterns(const ir::GraphData& graph) const;
+    PreparedBucket prepare(const Cut& cut) const;
+    void tune(std::vector<PreparedBucket>& buckets, std::chrono::steady_clock::time_point end) const;
+    void plan(program::Program& program, StageDriver& driver) const;
+    void check_limit(const MemoryReport& memory) const;
+
+    const ir::GraphData& graph_;
+    const Context& context_;
+    const CompileOptions& options_;
+    select::CostSource costs_;
+    runtime::ProgramSet frame_;  // all of the result but its programs: the graph may grow meanwhile
+};
+
+}  // namespace cairn::inline v0
