@@ -1,5 +1,6 @@
 #include "cairn/compile.hpp"
 
+#include "memory_limit.hpp"
 #include "stages.hpp"
 
 #include <array>
@@ -11,12 +12,13 @@ namespace {
 constexpr std::array<std::string_view, 9> stages{"simplify", "expand",   "fuse",  "elementwise", "search",
                                                  "pack",     "in_place", "reuse", "specialize"};
 
-/// Picks the fastest of all ways to run the buckets.
-select::Selections choose(std::vector<PreparedBucket>& buckets, const CompileOptions& options) {
+/// Picks the fastest of all ways to run the buckets that keep within the limit.
+select::Selections choose(const Stages& stages, std::vector<PreparedBucket>& buckets, const CompileOptions& options) {
     const select::Options select_options{buckets[0].driver.enabled("search"), !options.dump_stages.empty(),
                                          options.stop};
     for (PreparedBucket& bucket : buckets) bucket.driver.begin("select");
-    select::Selections chosen = select::select(selectable(buckets), select_options);
+    select::Selections chosen = options.memory_limit ? choose_within_limit(stages, buckets, options, select_options)
+                                                     : select::select(selectable(buckets), select_options);
     for (std::size_t b = 0; b < buckets.size(); ++b)
         buckets[b].driver.end(
             "select", [] { return std::string(); }, [&] { return select::to_string(chosen, b); });
@@ -28,7 +30,7 @@ select::Selections choose(std::vector<PreparedBucket>& buckets, const CompileOpt
 CompiledGraph compile(const Graph& graph, const Context& context, const CompileOptions& options) {
     Stages stages(graph, context, options);
     std::vector<PreparedBucket> prepared = stages.prepare();
-    select::Selections chosen = choose(prepared, options);
+    select::Selections chosen = choose(stages, prepared, options);
     std::vector<runtime::BucketProgram> programs;
     for (std::size_t b = 0; b < prepared.size(); ++b) {
         // Nothing of a bucket but its program is left.
@@ -36,7 +38,9 @@ CompiledGraph compile(const Graph& graph, const Context& context, const CompileO
         const select::Selection selection = std::move(chosen.buckets[b]);
         programs.push_back(stages.emit(bucket, selection, bucket.driver));
     }
-    return stages.link(std::move(programs));
+    CompiledGraph compiled = stages.link(std::move(programs));
+    check_limit(compiled.memory(), options);
+    return compiled;
 }
 
 std::vector<std::string> stage_names() { return {stages.begin(), stages.end()}; }

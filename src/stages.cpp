@@ -61,14 +61,6 @@ std::string explain(const select::Selection& selection, select::Candidates& cand
     return text;
 }
 
-/// ` at T = 1, B = 8`: the sizes that need most.
-std::string where_of(const MemoryReport& memory) {
-    std::string text;
-    for (const auto& [symbol, value] : memory.arena_sizes)
-        text += fmt::format("{} {} = {}", text.empty() ? " at" : ",", symbol, value);
-    return memory.arena_is_exact ? text : " at most";
-}
-
 }  // namespace
 
 std::vector<select::Bucket> selectable(const std::vector<PreparedBucket>& buckets) {
@@ -230,18 +222,7 @@ CompiledGraph Stages::link(std::vector<runtime::BucketProgram> buckets) const {
     StageDriver(options_, "").go_on();
     runtime::ProgramSet set = frame_;
     set.buckets = std::move(buckets);
-    CompiledGraph compiled = runtime::make_compiled_graph(context_, std::move(set), options_.stop);
-    check_limit(compiled.memory());
-    return compiled;
-}
-
-void Stages::check_limit(const MemoryReport& memory) const {
-    const std::int64_t needed = memory.bound + memory.states + memory.arena + memory.constants;
-    if (options_.memory_limit && needed > *options_.memory_limit)
-        throw Error(ErrorKind::memory, "compile",
-                    fmt::format("{} bytes are needed (bound {}, states {}, arena {}{}, constants {}), the limit is {}",
-                                needed, memory.bound, memory.states, memory.arena, where_of(memory), memory.constants,
-                                *options_.memory_limit));
+    return runtime::make_compiled_graph(context_, std::move(set), options_.stop);
 }
 
 }  // namespace cairn::inline v0

@@ -36,7 +36,7 @@ public:
     std::vector<PreparedBucket> prepare();
     /// The program of a bucket by the ways chosen, its memory planned. `driver` is the bucket's, or a copy of it.
     runtime::BucketProgram emit(PreparedBucket& bucket, const select::Selection& selection, StageDriver& driver) const;
-    /// The programs made ready to run. Throws Error(memory) where they need more than the limit.
+    /// The programs made ready to run.
     CompiledGraph link(std::vector<runtime::BucketProgram> buckets) const;
 
 private:
@@ -47,7 +47,6 @@ private:
     PreparedBucket prepare(const Cut& cut) const;
     void tune(std::vector<PreparedBucket>& buckets, std::chrono::steady_clock::time_point end) const;
     void plan(program::Program& program, StageDriver& driver) const;
-    void check_limit(const MemoryReport& memory) const;
 
     const ir::GraphData& graph_;
     const Context& context_;

@@ -38,7 +38,8 @@ struct CompileOptions {
     /// A folder that gets the text form after each stage that changed something.
     std::filesystem::path dump_stages = {};
     bool verify = false;  ///< check the result of each stage; a fault throws InternalError
-    /// Bytes for bound + states + arena + constants; less than needed throws Error(memory) with the number needed.
+    /// Bytes for bound + states + arena + constants. The fastest way to run within them is taken: weights are read as
+    /// they are stored where packed ones would not fit. Where none is found Error(memory) tells the fewest bytes.
     std::optional<std::int64_t> memory_limit = {};
     ProgressSink progress = {};
     std::stop_token stop = {};  ///< throws Cancelled; measurements made so far are kept

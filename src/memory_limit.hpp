@@ -1,0 +1,18 @@
+#pragma once
+
+#include "stages.hpp"
+
+#include <vector>
+
+/// CompileOptions::memory_limit: time is traded for bytes, never more bytes taken than allowed.
+namespace cairn::inline v0 {
+
+/// Throws Error(memory) where a report is above the limit.
+void check_limit(const MemoryReport& memory, const CompileOptions& options);
+
+/// The covers of all buckets: the fastest whose programs, planned, keep within the limit. Throws Error(memory) with the
+/// fewest bytes of all that were looked at where none do.
+select::Selections choose_within_limit(const Stages& stages, std::vector<PreparedBucket>& buckets,
+                                       const CompileOptions& options, const select::Options& select_options);
+
+}  // namespace cairn::inline v0
