@@ -22,8 +22,10 @@ NodeTypes::NodeTypes(const ir::GraphData& graph) {
             const ir::Node& other = graph.node(entry.second);
             return other.dtype == node.dtype && other.shape == node.shape;
         });
-        types_.push_back(same != last ? types_[same->second] : count_++);
-        if (same == last) first_of.emplace(hash, id);
+        types_.push_back(same != last ? types_[same->second] : static_cast<std::uint32_t>(first_.size()));
+        if (same != last) continue;
+        first_of.emplace(hash, id);
+        first_.push_back(id);
     }
 }
 
@@ -42,6 +44,19 @@ bool Calls::may_be(std::size_t index, NodeId id) {
         sizes_.forget(0);
     }
     return known == Known::yes;
+}
+
+bool Calls::has_operands() {
+    const auto has = [&](std::size_t index) {
+        const std::span<const NodeId> nodes = types_.first();
+        return std::any_of(nodes.begin(), nodes.end(), [&](NodeId id) { return may_be(index, id); });
+    };
+    if (has_operands_ == Known::nothing) {
+        has_operands_ = Known::yes;
+        for (std::size_t index = 0; index < may_be_.size() && has_operands_ == Known::yes; ++index)
+            if (!has(index)) has_operands_ = Known::no;
+    }
+    return has_operands_ == Known::yes;
 }
 
 Call& Calls::of(std::span<const NodeId> operands) {
@@ -73,7 +88,7 @@ bool Calls::may_make(const Call& call, NodeId root) const {
 // Where the numbers that suit the pattern's own operands are refused too, these operands are at fault.
 const Instance* Calls::instance(Call& call, const Attributes& attributes) {
     if (call.is_refused) return nullptr;
-    std::vector<double> numbers;
+    types::ShortList<double, 4> numbers;
     for (const Hole& hole : pattern_.holes) numbers.push_back(std::get<double>(attributes[hole.attribute].value));
     const auto bits = [](double number) { return std::bit_cast<std::uint64_t>(number); };
     std::size_t hash = numbers.size();

@@ -4,6 +4,7 @@
 #include "fuse/pattern.hpp"
 #include "fuse/sizes.hpp"
 #include "types/index.hpp"
+#include "types/short_list.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -19,11 +20,13 @@ class NodeTypes {
 public:
     explicit NodeTypes(const ir::GraphData& graph);
     std::uint32_t of(ir::NodeId id) const { return types_[id]; }
-    std::size_t count() const noexcept { return count_; }
+    std::size_t count() const noexcept { return first_.size(); }
+    /// The first node of each type.
+    std::span<const ir::NodeId> first() const noexcept { return first_; }
 
 private:
     std::vector<std::uint32_t> types_;
-    std::uint32_t count_ = 0;
+    std::vector<ir::NodeId> first_;
 };
 
 /// A pattern's definition called on operands of certain types.
@@ -33,7 +36,7 @@ struct Call {
     bool fits = false;        ///< the pattern's sizes come out
     bool is_refused = false;  ///< by the definition, whatever the numbers are
     /// By the numbers in the pattern's holes; null where the definition refuses these.
-    std::vector<std::pair<std::vector<double>, const Instance*>> instances;
+    std::vector<std::pair<types::ShortList<double, 4>, const Instance*>> instances;
     types::Index by_numbers;  ///< of `instances`, by the bits of the numbers
 };
 
@@ -44,6 +47,8 @@ public:
     /// True when operand `index` may have the type of the node, were there no other operands. Asked while nothing is
     /// bound.
     bool may_be(std::size_t index, ir::NodeId id);
+    /// False when the graph has no value that may be some operand. Asked while nothing is bound.
+    bool has_operands();
     /// What the operands chosen so far bind.
     Sizes& sizes() noexcept { return sizes_; }
     /// The call on these operands, which are bound.
@@ -62,6 +67,7 @@ private:
     Instances& instances_;
     Sizes sizes_;
     std::vector<std::vector<Known>> may_be_;  // of each operand and type
+    Known has_operands_ = Known::nothing;
     std::deque<Call> calls_;
     types::Index index_;
 };

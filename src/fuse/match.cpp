@@ -2,6 +2,7 @@
 
 #include "fuse/search.hpp"
 #include "ir/op_table.hpp"
+#include "types/hash.hpp"
 
 #include <fmt/format.h>
 
@@ -66,7 +67,8 @@ Matcher::Matcher(const ir::GraphData& graph, const Classes& classes, std::span<c
       instances_(graph.symbols()),
       types_(graph),
       calls_(patterns.size()),
-      known_(patterns.size()) {
+      known_(patterns.size()),
+      kept_(attempts_kept) {
     forms_.canon().keep_results();
     read(0);
     for (CanonId id = 0; id < known_terms_; ++id) {
@@ -137,7 +139,7 @@ void Matcher::match_in_reading(NodeId node, std::vector<Tile>& tiles) {
         const bool has_parts = std::all_of(pattern.outside.begin(), pattern.outside.end(), [&](const Outside& part) {
             return std::find(parts.begin(), parts.end(), part) != parts.end();
         });
-        if (!has_parts) continue;
+        if (!has_parts || !calls(pattern).has_operands()) continue;
         if (auto tile = search(*this, pattern, node)) {
             tiles.push_back(std::move(*tile));
             found = pattern.definition;
@@ -204,30 +206,51 @@ bool Matcher::stands(const Pattern& pattern, ir::Op op, CanonId core) const {
 // A value that stays whole in all that is computed from it stands in the form of the node if the attempt is right, so
 // the graph has it. The first that it has not tells early, and of which operands it is made tells which guesses are
 // wrong for the same reason.
-std::optional<Matcher::Verdict> Matcher::refusal(const Attempt& attempt) {
+Matcher::Made Matcher::make(const Attempt& attempt) {
     const Instance& instance = attempt.instance;
+    const NodeId main = instance.outputs[attempt.pattern->main];
     std::vector<Scaled> values;
     for (const NodeId id : attempt.operands) values.push_back(forms_[id]);
-    Verdict verdict;
+    Made result{attempt.pattern, &instance, {}, {}, 0, {}};
+    result.operands.assign(attempt.operands.begin(), attempt.operands.end());
     const auto go_on = [&](NodeId id) {
         const bool is_output =
             std::find(instance.outputs.begin(), instance.outputs.end(), id) != instance.outputs.end();
-        const bool is_known = is_output && id != instance.outputs[attempt.pattern->main]
+        const bool is_known = is_output && id != main
                                   ? !forms_.nodes_of(made_[id]).empty()
                                   : stands(*attempt.pattern, instance.graph->node(id).op, made_[id].core);
         if (is_known) return true;
-        verdict.blame = instance.reads[id];
-        verdict.unknown = name_of(made_[id].core);
+        result.blame = instance.reads[id];
+        result.unknown = name_of(made_[id].core);
         if (notes_misses_) note(attempt, id, fmt::format("{} is not computed here", described(*instance.graph, id)));
         return false;
     };
-    if (!canon::forms_over(*instance.graph, instance.inputs, values, forms_.canon(), made_, go_on)) return verdict;
-    const Scaled &made = made_[instance.outputs[attempt.pattern->main]], &wanted = forms_[attempt.root];
-    if (forms_.canon().same(made, wanted)) return std::nullopt;
-    const bool is_alike = forms_.canon().structure(made.core) == forms_.canon().structure(wanted.core);
-    if (!is_alike) verdict.unknown = forms_.canon().structure(made.core);
+    if (canon::forms_over(*instance.graph, instance.inputs, values, forms_.canon(), made_, go_on))
+        result.main = made_[main];
+    return result;
+}
+
+const Matcher::Made& Matcher::made_by(const Attempt& attempt) {
+    std::size_t hash = std::hash<const void*>{}(attempt.pattern);
+    types::mix(hash, std::hash<const void*>{}(&attempt.instance));
+    for (const NodeId id : attempt.operands) types::mix(hash, id);
+    Made& known = kept_[hash % attempts_kept];
+    const bool is_same = known.pattern == attempt.pattern && known.instance == &attempt.instance &&
+                         std::ranges::equal(known.operands, attempt.operands);
+    if (!is_same || notes_misses_) known = make(attempt);
+    return known;
+}
+
+std::optional<Matcher::Verdict> Matcher::refusal(const Attempt& attempt) {
+    const Made& made = made_by(attempt);
+    if (made.unknown) return Verdict{std::nullopt, made.blame, made.unknown};
+    const Scaled& wanted = forms_[attempt.root];
+    if (forms_.canon().same(made.main, wanted)) return std::nullopt;
+    Verdict verdict;
+    const bool is_alike = forms_.canon().structure(made.main.core) == forms_.canon().structure(wanted.core);
+    if (!is_alike) verdict.unknown = forms_.canon().structure(made.main.core);
     if (notes_misses_)
-        note(attempt, instance.graph->nodes().size(),
+        note(attempt, attempt.instance.graph->nodes().size(),
              is_alike ? "the value has other numbers" : "the value is another function of them");
     return verdict;
 }
@@ -270,6 +293,7 @@ std::optional<Tile> Matcher::tile_of(const Attempt& attempt) const {
 
 Matcher::Verdict Matcher::prove(const Attempt& attempt) {
     if (auto refused = refusal(attempt)) return std::move(*refused);
+    make(attempt);  // for all of its outputs
     std::optional<Tile> tile = tile_of(attempt);
     if (!tile && notes_misses_)
         note(attempt, attempt.instance.graph->nodes().size() + 1, "an operand is made of what it would compute");

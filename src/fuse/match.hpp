@@ -8,6 +8,7 @@
 #include "fuse/regions.hpp"
 #include "fuse/tiles.hpp"
 #include "types/index.hpp"
+#include "types/short_list.hpp"
 
 #include <deque>
 #include <optional>
@@ -72,11 +73,23 @@ public:
     void remember(const Pattern& pattern, const Attributes& attributes);
 
 private:
+    /// What an attempt makes, whatever its root is.
+    struct Made {
+        const Pattern* pattern = nullptr;
+        const Instance* instance = nullptr;
+        types::ShortList<ir::NodeId, 4> operands;
+        Scaled main;                         ///< its main output, or
+        OperandSet blame = 0;                ///< what makes the value
+        std::optional<std::size_t> unknown;  ///< that the graph has not, by its name
+    };
+
     void read(std::size_t number);
     void match_in_reading(ir::NodeId node, std::vector<Tile>& tiles);
     bool is_known_structure(std::size_t structure) const;
     std::size_t name_of(CanonId unknown) const;
     bool stands(const Pattern& pattern, ir::Op op, CanonId core) const;
+    Made make(const Attempt& attempt);
+    const Made& made_by(const Attempt& attempt);
     std::optional<Verdict> refusal(const Attempt& attempt);
     std::optional<Tile> tile_of(const Attempt& attempt) const;
     std::vector<ir::NodeId> interior(const Tile& tile) const;
@@ -101,7 +114,9 @@ private:
     NodeTypes types_;
     std::vector<std::optional<Calls>> calls_;  // of each pattern
     std::vector<std::vector<Attributes>> known_;
-    std::vector<Scaled> made_;  // by the last attempt
+    std::vector<Scaled> made_;  // by the last attempt made
+    static constexpr std::size_t attempts_kept = 4096;
+    std::vector<Made> kept_;  // each where its hash says, until another comes there: nearby roots try the same
     bool notes_misses_ = false;
     std::size_t progress_ = 0;  // of the furthest miss
     std::string miss_;

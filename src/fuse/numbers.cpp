@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 namespace cairn::inline v0::fuse {
 namespace {
@@ -51,6 +52,7 @@ bool holds_sentinel(const Pattern& pattern, NodeId entry, double sentinel) {
     });
 }
 
+// Those of most nodes are the same few: each is rounded once.
 void add_numbers_under(Matcher& matcher, NodeId entry, std::vector<double>& numbers) {
     const std::span<const NodeId> nodes = matcher.region_from(entry).nodes;
     const auto dtype = [&](NodeId id) { return matcher.graph().node(id).dtype; };
@@ -58,13 +60,19 @@ void add_numbers_under(Matcher& matcher, NodeId entry, std::vector<double>& numb
         const auto* values = values_of(matcher.graph(), id);
         return values != nullptr && values->size() == 1 ? values : nullptr;
     };
+    std::vector<std::pair<double, DType>> seen;
+    const auto add_rounded = [&](double value, DType type) {
+        if (std::find(seen.begin(), seen.end(), std::pair(value, type)) != seen.end()) return;
+        seen.emplace_back(value, type);
+        add_number(numbers, rounded(value, type), type);
+    };
     for (const NodeId id : nodes)
         if (const auto* values = scalar(id)) add_number(numbers, as_written(values->front(), dtype(id)), dtype(id));
-    for (const NodeId id : nodes) add_number(numbers, rounded(matcher.forms()[id].factor, dtype(id)), dtype(id));
+    for (const NodeId id : nodes) add_rounded(matcher.forms()[id].factor, dtype(id));
     add_number(numbers, 1, DType::f64);
     for (const NodeId id : nodes)
         if (const auto* values = scalar(id); values != nullptr && values->front() != 0)
-            add_number(numbers, rounded(1 / values->front(), dtype(id)), dtype(id));
+            add_rounded(1 / values->front(), dtype(id));
 }
 
 using Table = std::shared_ptr<const std::vector<double>>;

@@ -25,7 +25,8 @@ public:
           pattern_(pattern),
           skeleton_(*pattern.skeleton.graph),
           calls_(matcher.calls(pattern)),
-          root_(root) {
+          root_(root),
+          filled_(pattern.problem.attributes) {
         overlays_.push_back({pattern.skeleton.outputs[pattern.main], root});
         places_ = places_in(matcher.forms().canon(), matcher.forms()[root].core);
     }
@@ -206,38 +207,40 @@ private:
         if (!call.fits) return everything;
         if (pattern_.holes.empty()) return attempt(operands, call, pattern_.problem.attributes).blame;
         Matcher::Verdict last;
-        for (const Attributes& known : std::vector<Attributes>(matcher_.known_attributes(pattern_))) {
+        for (const Attributes& known : matcher_.known_attributes(pattern_)) {
             last = attempt(operands, call, known);
             if (found_) return everything;
             if ((last.blame & any_number) == 0) return last.blame;
         }
         if (!numbers_) numbers_ = numbers_for(matcher_, pattern_, overlays_);
+        const auto is_empty = [](const std::vector<double>& numbers) { return numbers.empty(); };
+        if (std::none_of(numbers_->begin(), numbers_->end(), is_empty))
+            return fill(operands, call, *numbers_, 0, last.unknown).blame;
         std::vector<std::vector<double>> numbers = *numbers_;
         add_table_numbers(matcher_, pattern_, overlays_, call.types, numbers);
-        return fill(operands, call, pattern_.problem.attributes, numbers, 0, last.unknown).blame;
+        return fill(operands, call, numbers, 0, last.unknown).blame;
     }
 
     // What two numbers fail to make alike hangs on no number of this hole.
-    Matcher::Verdict fill(std::span<const NodeId> operands, Call& call, const Attributes& attributes,
-                          std::span<const std::vector<double>> numbers, std::size_t hole,
-                          std::optional<std::size_t> unknown) {
+    Matcher::Verdict fill(std::span<const NodeId> operands, Call& call, std::span<const std::vector<double>> numbers,
+                          std::size_t hole, std::optional<std::size_t> unknown) {
         if (hole == numbers.size()) {
-            Matcher::Verdict verdict = attempt(operands, call, attributes);
-            if (found_) matcher_.remember(pattern_, attributes);
+            Matcher::Verdict verdict = attempt(operands, call, filled_);
+            if (found_) matcher_.remember(pattern_, filled_);
             return verdict;
         }
         Matcher::Verdict all{{}, numbers[hole].empty() ? everything : 0, unknown};
         const auto with = [&](double number) {
-            Attributes filled = attributes;
-            filled[pattern_.holes[hole].attribute].value = number;
-            return fill(operands, call, filled, numbers, hole + 1, all.unknown);
+            filled_[pattern_.holes[hole].attribute].value = number;
+            return fill(operands, call, numbers, hole + 1, all.unknown);
         };
         for (const double number : numbers[hole]) {
             if (done()) break;
             Matcher::Verdict verdict = with(number);
-            if (verdict.unknown && (verdict.unknown == all.unknown || (verdict.blame & any_number) == 0)) {
+            const bool hangs_on_none = (verdict.blame & any_number) == 0;
+            if (verdict.unknown && (verdict.unknown == all.unknown || hangs_on_none)) {
                 // A term of 0 is left out: what other numbers make tells nothing of it.
-                if (number != 0 && numbers[hole].back() == 0) with(0);
+                if (!hangs_on_none && number != 0 && numbers[hole].back() == 0) with(0);
                 return verdict;
             }
             all.blame |= verdict.blame;
@@ -270,6 +273,7 @@ private:
     std::vector<Overlay> overlays_;
     std::vector<NodeId> marks_;                                // of the skeleton, already laid
     std::optional<std::vector<std::vector<double>>> numbers_;  // for the marks as laid, made when first needed
+    Attributes filled_;                                        // the pattern's with numbers in the holes
     std::optional<Tile> found_;
     int guesses_ = 0;
 };
