@@ -17,6 +17,10 @@ constexpr int max_crossing = 64, min_region = 4;
 // A border that is passed in no more states than this ends a stretch.
 constexpr std::size_t few_states_across = 8;
 
+// What may be put together at borders, in pending goals of states: in any problem, and so much for each of its goals.
+// Beyond, only the cheapest ways through a region are followed.
+constexpr std::size_t small_border_work = std::size_t{1} << 19, goal_border_work = 1024, most_ways = 256;
+
 /// What is pending at a border, and the ways to it from one state at the border where the stretch begins.
 using Border = std::map<State, Space::Sum>;
 
@@ -42,6 +46,7 @@ public:
             const RegionForm form = form_of(reduced_, space_, cuts[r], cuts[r + 1]);
             const auto [it, fresh] = solvers_.try_emplace(form.signature, reduced_, space_, form);
             const int renamed = fresh ? -1 : rename(it->second.form(), form);
+            allowed_ += goal_border_work * static_cast<std::size_t>(form.high - form.low);
             for (Border& border : borders) border = cross(border, form, it->second, renamed);
             if (r > 0 && only_cheapest_) continue;
             const std::vector<State> states = states_of(borders);
@@ -56,6 +61,14 @@ public:
     std::size_t solved() const noexcept { return solvers_.size(); }
 
 private:
+    /// From a state at the upper border of a region to one at the lower.
+    struct Way {
+        double cost;
+        Set before;
+        std::size_t outside;  // what is pending outside of the region, by its place
+        const Exit* exit;
+    };
+
     std::vector<Border> begin(const std::vector<State>& states) {
         std::vector<Border> borders(states.size());
         for (std::size_t s = 0; s < states.size(); ++s) space_.add(borders[s][states[s]], Space::done);
@@ -102,8 +115,10 @@ private:
         const auto first = std::lower_bound(roots_.begin(), roots_.end(), form.high - 1, std::greater<>());
         for (auto root = first; root != roots_.end() && *root >= form.low; ++root)
             roots.push_back(pending(*root - form.low));
-        Border below;
+        std::vector<Way> ways;
+        std::vector<State> outsides;
         for (const auto& [state, sum] : above) {
+            if (limits_.stop.stop_requested()) return {};
             const Set before = space_.set_of(sum);
             State inside = roots, outside;
             for (const char32_t code : state) {
@@ -112,18 +127,49 @@ private:
                 else
                     outside.push_back(code);
             }
-            for (const Exit& exit : solver.solve(inside, limits_)) {
-                State next = outside;
-                bool is_twice = false;
-                for (const char32_t code : exit.ports) {
-                    const int goal = form.ports[static_cast<std::size_t>(goal_of(code))];
-                    is_twice = is_twice || ((code & 1U) != 0 && is_provided(outside, goal));
-                    add_goal(next, goal, (code & 1U) != 0);
-                }
-                if (!is_twice) space_.add(below[std::move(next)], before, exit.set, renamed);
-            }
+            for (const Exit& exit : solver.solve(inside, limits_))
+                ways.push_back({sum.cost + exit.cost, before, outsides.size(), &exit});
+            outsides.push_back(std::move(outside));
         }
+        if (work_ > allowed_) leave_cheapest(ways);
+        Border below;
+        for (const Way& way : ways) {
+            if (limits_.stop.stop_requested()) return {};
+            const State& outside = outsides[way.outside];
+            State next = outside;
+            bool is_twice = false;
+            for (const char32_t code : way.exit->ports) {
+                const int goal = form.ports[static_cast<std::size_t>(goal_of(code))];
+                is_twice = is_twice || ((code & 1U) != 0 && is_provided(outside, goal));
+                add_goal(next, goal, (code & 1U) != 0);
+            }
+            work_ += next.size() + state_work;
+            if (!is_twice) space_.add(below[std::move(next)], way.before, way.exit->set, renamed);
+        }
+        if (work_ > allowed_) narrow(below);
         return below;
+    }
+
+    /// Leaves so many ways as a border is narrowed to in any case, and some for those that lead to one state.
+    void leave_cheapest(std::vector<Way>& ways) {
+        if (ways.size() <= most_ways) return;
+        std::stable_sort(ways.begin(), ways.end(), [](const Way& a, const Way& b) { return a.cost < b.cost; });
+        ways.resize(most_ways);
+        limits_.exact = false;
+    }
+
+    /// Leaves the cheapest states: regions are entered in many that few goals are pending in.
+    void narrow(Border& border) {
+        std::size_t size = 1;
+        for (const auto& [state, sum] : border) size += state.size();
+        const std::size_t width = width_of(border.size(), size);
+        if (border.size() <= width) return;
+        std::vector<Border::iterator> cheapest_first;
+        for (auto it = border.begin(); it != border.end(); ++it) cheapest_first.push_back(it);
+        std::stable_sort(cheapest_first.begin(), cheapest_first.end(),
+                         [](const auto& a, const auto& b) { return a->second.cost < b->second.cost; });
+        for (std::size_t i = width; i < cheapest_first.size(); ++i) border.erase(cheapest_first[i]);
+        limits_.exact = false;
     }
 
     /// What the choices of one region are called in another one of its form.
@@ -140,6 +186,7 @@ private:
     std::vector<int> roots_;  // descending
     std::map<std::u32string, RegionSolver> solvers_;
     std::vector<Ways> stretches_;
+    std::size_t work_ = 0, allowed_ = small_border_work;  // in pending goals of states at borders
 };
 
 }  // namespace

@@ -13,9 +13,6 @@ constexpr std::size_t beam_width = 512, beam_work = 1024;
 // A small region takes its work as long as no more states than this were looked at in all.
 constexpr std::size_t few_states = 200'000;
 
-// What a state takes beside its goals.
-constexpr std::size_t state_work = 16;
-
 void append_number(std::u32string& out, double value) {
     const auto bits = std::bit_cast<std::uint64_t>(value);
     out.push_back(static_cast<char32_t>(bits >> 32));
@@ -65,6 +62,10 @@ private:
 };
 
 }  // namespace
+
+std::size_t width_of(std::size_t states, std::size_t goals) {
+    return std::clamp(beam_work * states / goals, std::size_t{1}, beam_width);
+}
 
 RegionForm form_of(const Reduced& reduced, const Space& space, int low, int high) {
     RegionForm form{low, high, {}, {}, {}};
@@ -166,7 +167,7 @@ void RegionSolver::narrow(Pass& pass, Layer& layer, Limits& limits) const {
     auto& entries = layer.entries();
     std::size_t size = 1;
     for (const Layer::Entry& entry : entries) size += entry.state.size();
-    const std::size_t width = std::clamp(beam_work * entries.size() / size, std::size_t{1}, beam_width);
+    const std::size_t width = width_of(entries.size(), size);
     if (entries.size() <= width) return;
     std::stable_sort(entries.begin(), entries.end(),
                      [](const Layer::Entry& a, const Layer::Entry& b) { return a.sum.cost < b.sum.cost; });
@@ -183,6 +184,7 @@ std::vector<Exit> RegionSolver::exits_of(Pass& pass) {
         Exit exit;
         for (const char32_t code : entry.state) add_goal(exit.ports, port_of_.at(goal_of(code)), (code & 1U) != 0);
         exit.set = space_->set_of(entry.sum);
+        exit.cost = entry.sum.cost;
         exits.push_back(std::move(exit));
     }
     return exits;

@@ -29,6 +29,11 @@ struct Limits {
 /// for each of its goals.
 inline constexpr std::size_t small_work = std::size_t{1} << 20, goal_work = 1024;
 
+/// What a state takes beside its goals.
+inline constexpr std::size_t state_work = 16;
+/// How many of so many states with so many pending goals in all are followed where that has become too much work.
+std::size_t width_of(std::size_t states, std::size_t goals);
+
 /// Goals [low, high) seen from inside. Two regions with equal signatures differ in the numbers of their goals and
 /// choices only.
 struct RegionForm {
@@ -44,6 +49,7 @@ RegionForm form_of(const Reduced& reduced, const Space& space, int low, int high
 struct Exit {
     State ports;  ///< pending below, each goal by its place among the ports
     Set set = Space::none;
+    double cost = 0;  ///< of the cheapest of them
 };
 
 /// All regions of one form share one solver; solutions are kept for each set of goals it was entered with.

@@ -108,5 +108,27 @@ TEST(Chain, WithoutGoalsThereIsOnePath) {
     EXPECT_EQ(space.cheapest(paths_of_chain(reduced, space, limits, {0}, false).paths), (Path{0, {}}));
 }
 
+// Any of eighteen goals may be provided across each border: so many states that only the cheapest are followed.
+TEST(Chain, LeavesTheCheapestStatesAtBordersWithTooMany) {
+    Problem problem;
+    const int count = 160, window = 18;
+    for (int goal = 0; goal < count; ++goal) {
+        problem.add_goal();
+        problem.add_alternative(1, {}, {});
+        for (int back = 1; back <= std::min(goal, window); back += back < 3 ? 1 : 3)
+            problem.add_alternative(1.5 + 0.1 * ((goal * 7 + back * 3) % 5), {}, {goal - back});
+        problem.add_root(goal);
+    }
+    Options options;
+    options.only_cheapest = true;
+    const Exploration found = explore(problem, options);
+    ASSERT_EQ(found.status, Status::found);
+    EXPECT_GT(found.regions, 20u);
+    EXPECT_FALSE(found.exact);
+    // Two by two they cost 0.75 each at the least.
+    EXPECT_LT(found.space.cost(found.paths), 0.85 * count);
+    EXPECT_GE(found.space.cost(found.paths), 0.75 * count);
+}
+
 }  // namespace
 }  // namespace cairn::search::test
