@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <time.h>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
@@ -20,6 +21,8 @@
 #include <thread>
 
 namespace {
+
+constexpr std::array stages_in_order{"graph", "simplify", "expand", "fuse", "select", "emit", "plan"};
 
 clockid_t clock_of_this_thread() {
     clockid_t clock;
@@ -103,8 +106,7 @@ void compile(Job& job) {
     }
     job.total = worked() - start;
     begin("");
-    for (const char* name : {"graph", "simplify", "fuse", "select", "emit", "plan"})
-        std::printf(" %s %.0f", name, stages[name]);
+    for (const char* name : stages_in_order) std::printf(" %s %.0f", name, stages[name]);
     std::printf(" | %.0f ms", job.total);
 }
 
@@ -132,8 +134,7 @@ void stop_at_moments(const cairn::bench::Family& family, int nodes, int moments)
             if (answer > most) most = answer, when = 1e3 * seconds;
         }
     }
-    for (const char* name : {"graph", "simplify", "fuse", "select", "emit", "plan"})
-        std::printf(" %s %.1f", name, worst[name]);
+    for (const char* name : stages_in_order) std::printf(" %s %.1f", name, worst[name]);
     std::printf(" | %.1f ms, asked for after %.0f of %.0f\n", most, when, whole);
 }
 

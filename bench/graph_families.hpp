@@ -244,6 +244,7 @@ inline constexpr std::array families{
     Family{"constants", constants},
     Family{"bound", by_reference<bound>},
     Family{"states", states},
+    Family{"norms_exp", by_reference<norms_exp>},
     Family{"hand_norms", hand_norms},
     Family{"hand_gelus", hand_gelus},
 };

@@ -137,7 +137,7 @@ class Stop : public testing::TestWithParam<bench::Family> {};
 // Counted in pieces of memory, which most work takes: wherever the stop comes, little is taken before it is answered,
 // however large the graph is, and what is given back then are few pieces a node.
 TEST_P(Stop, IsAnsweredAfterLittleWork) {
-    const Graph graph = bench::build(GetParam(), 1000), small = bench::build(GetParam(), 10);
+    const Graph graph = bench::build(GetParam(), 1000), small = bench::build(GetParam(), 20);
     const auto with_patterns = [&] {
         Context context;
         compile(small, context);  // the patterns: as many for any graph
