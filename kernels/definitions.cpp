@@ -87,11 +87,23 @@ Tensors linear_residual(Operands operands, const Attributes&) {
     return {add(linear_of(operands.first(operands.size() - 1)), residual)};
 }
 
-// x, the weight of the gate, that of what passes it.
+// x, the weight of the gate, that of what passes it; a bias of the gate, one of what passes it.
 template <Tensor (*gate)(const Operand&)>
 Tensors gated(Operands operands, const Attributes&) {
-    const Tensor& x = at(operands, 0);
-    return {gate(matmul(x, at(operands, 1))) * matmul(x, at(operands, 2))};
+    const auto product = [&](std::size_t weight) {
+        const Tensor made = matmul(at(operands, 0), at(operands, weight));
+        return operands.size() > weight + 2 ? made + operands[weight + 2] : made;
+    };
+    const Tensor opening = product(1);
+    return {gate(opening) * product(2)};
+}
+
+// x w, or x w b: one half of its columns, the first or the last, is the gate of the other.
+template <Tensor (*gate)(const Operand&)>
+Tensors gated_by_half(Operands operands, const Attributes& attributes) {
+    const std::vector<Tensor> halves = chunk(linear_of(operands), 2, -1);
+    const bool is_last = attributes.integer("gate") != 0;
+    return {gate(halves[is_last ? 1 : 0]) * halves[is_last ? 0 : 1]};
 }
 
 // With leading axes of size 1, four in all; of five, those of groups and of heads in a group become one.
@@ -196,6 +208,12 @@ std::vector<std::string> reduction_patterns(const std::string& name) {
     return patterns;
 }
 
+// The first half or the last is the gate.
+std::vector<std::string> half_patterns(const std::string& name) {
+    const std::string operands = " | f32[R,K] f32[K,2*N] f32[2*N]?";
+    return {name + " gate=(0)" + operands, name + " gate=(1)" + operands};
+}
+
 // Along one axis, or several at the end; `factors` are as many as may be missing.
 std::vector<std::string> norm_patterns(const std::string& name, int factors) {
     const auto with = [&](const std::string& attribute, const std::string& operand, const std::string& factor) {
@@ -211,7 +229,8 @@ std::vector<std::string> norm_patterns(const std::string& name, int factors) {
 
 std::vector<Definition> definitions() {
     using A = Attributes;
-    const std::string linear_operands = " | f32[R,K] f32[K,N] f32[N]?";
+    const std::string linear_operands = " | f32[R,K] f32[K,N] f32[N]?",
+                      gated_operands = " | f32[R,K] f32[K,N] f32[K,N] f32[N]? f32[N]?";
     return {
         {"copy", [](Operands x, const A&) -> Tensors { return {at(x, 0)}; }, {}},
         {"relu", unary<relu>, {"relu | f32[R]"}},
@@ -253,9 +272,12 @@ std::vector<Definition> definitions() {
         {"linear_silu", linear_then<silu>, {"linear_silu" + linear_operands}},
         {"linear_gelu", linear_then<gelu>, {"linear_gelu" + linear_operands}},
         {"linear_gelu_tanh", linear_then<gelu_tanh>, {"linear_gelu_tanh" + linear_operands}},
-        {"linear_swiglu", gated<silu>, {"linear_swiglu | f32[R,K] f32[K,N] f32[K,N]"}},
-        {"linear_geglu", gated<gelu>, {"linear_geglu | f32[R,K] f32[K,N] f32[K,N]"}},
-        {"linear_geglu_tanh", gated<gelu_tanh>, {"linear_geglu_tanh | f32[R,K] f32[K,N] f32[K,N]"}},
+        {"linear_swiglu", gated<silu>, {"linear_swiglu" + gated_operands}},
+        {"linear_geglu", gated<gelu>, {"linear_geglu" + gated_operands}},
+        {"linear_geglu_tanh", gated<gelu_tanh>, {"linear_geglu_tanh" + gated_operands}},
+        {"linear_halves_swiglu", gated_by_half<silu>, half_patterns("linear_halves_swiglu")},
+        {"linear_halves_geglu", gated_by_half<gelu>, half_patterns("linear_halves_geglu")},
+        {"linear_halves_geglu_tanh", gated_by_half<gelu_tanh>, half_patterns("linear_halves_geglu_tanh")},
         {"linear_residual",
          linear_residual,
          {"linear_residual | f32[R,K] f32[K,N] f32[N] f32[R,N]", "linear_residual | f32[R,K] f32[K,N] f32[R,N]"}},

@@ -34,23 +34,51 @@ double largest(DType dtype) {
 bool is_product(const std::string& name) { return name == "matmul" || name.starts_with("linear"); }
 bool is_sum(const std::string& name) { return name == "sum" || name == "mean"; }
 
-bool is_gated(const std::string& name) { return name == "linear_swiglu" || name.starts_with("linear_geglu"); }
+bool has_two_weights(const std::string& name) { return name == "linear_swiglu" || name.starts_with("linear_geglu"); }
+bool is_gated_by_half(const std::string& name) { return name.starts_with("linear_halves_"); }
+
+// The product of some operands: x, a weight, and a bias if there is one.
+std::vector<double> product_of(Problem problem, std::span<const Definition> definitions,
+                               const std::vector<meaning::Value>& inputs, std::initializer_list<std::size_t> operands) {
+    std::vector<meaning::Value> values;
+    std::vector<TensorDesc> descs;
+    for (const std::size_t i : operands) {
+        if (i >= inputs.size()) continue;
+        values.push_back(inputs[i]);
+        descs.push_back(problem.inputs[i]);
+    }
+    problem.definition = values.size() == 2 ? "matmul" : "linear";
+    problem.attributes = {};
+    problem.inputs = std::move(descs);
+    return expect(problem, definitions, std::move(values)).outputs.at(0).data;
+}
 
 // sum |terms| of a product or sum, by the same oracle on absolute values. Of gate(x @ w) * (x @ v) both factors' errors
 // count, each beside the other's largest value.
-std::vector<double> term_sums(Problem problem, std::span<const Definition> definitions, const Expected& expected) {
-    const bool gated = is_gated(problem.definition);
-    if (gated) problem.inputs.pop_back();
-    if (problem.definition.starts_with("linear") && problem.definition != "linear_residual")
-        problem.definition = problem.inputs.size() == 2 ? "matmul" : "linear";
+std::vector<double> term_sums(const Problem& problem, std::span<const Definition> definitions,
+                              const Expected& expected) {
     std::vector<meaning::Value> inputs = expected.inputs;
     for (meaning::Value& input : inputs)
         for (double& x : input.data) x = std::fabs(x);
-    if (!gated) return expect(problem, definitions, std::move(inputs)).outputs.at(0).data;
-    std::vector<double> sums = expect(problem, definitions, {inputs[0], inputs[1]}).outputs.at(0).data;
-    const std::vector<double> others = expect(problem, definitions, {inputs[0], inputs[2]}).outputs.at(0).data;
-    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] *= 2 * others[i];
-    return sums;
+    if (has_two_weights(problem.definition)) {
+        std::vector<double> sums = product_of(problem, definitions, inputs, {0, 1, 3});
+        const std::vector<double> others = product_of(problem, definitions, inputs, {0, 2, 4});
+        for (std::size_t i = 0; i < sums.size(); ++i) sums[i] *= 2 * others[i];
+        return sums;
+    }
+    if (is_gated_by_half(problem.definition)) {
+        const std::vector<double> both = product_of(problem, definitions, inputs, {0, 1, 2});
+        const auto columns = static_cast<std::size_t>(expected.outputs[0].shape.back());
+        std::vector<double> sums;
+        for (std::size_t i = 0; i < expected.outputs[0].size(); ++i) {
+            const std::size_t first = i / columns * 2 * columns + i % columns;
+            sums.push_back(2 * both[first] * both[first + columns]);
+        }
+        return sums;
+    }
+    if (problem.definition.starts_with("linear") && problem.definition != "linear_residual")
+        return product_of(problem, definitions, inputs, {0, 1, 2});
+    return expect(problem, definitions, std::move(inputs)).outputs.at(0).data;
 }
 
 double term_count(const Problem& problem) {

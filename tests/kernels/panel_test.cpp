@@ -121,7 +121,9 @@ TEST(Panel, RefusalsSayWhy) {
     EXPECT_EQ(refusal("matmul | f32[B,T,8]:(100000,8,1) f32[8,9]@panel32 -> f32[B,T,9]"),
               "needs rows of x that are contiguous and lie at one distance");
     EXPECT_EQ(refusal("linear_gelu | f32[4,8] f32[8,9]@panel32 -> f32[4,9]"), "");
-    EXPECT_EQ(refusal("linear_gelu | f32[4,8] f32[8,9]@panel32 f32[4,9] -> f32[4,9]"), "needs a contiguous bias [N]");
+    for (const char* bias : {"f32[4,9]", "f32[8]", "f32[9]:(2)"})
+        EXPECT_EQ(refusal(std::string("linear_gelu | f32[4,8] f32[8,9]@panel32 ") + bias + " -> f32[4,9]"),
+                  "needs a contiguous bias of the columns of the weight");
     EXPECT_EQ(refusal("linear_residual | f32[4,8] f32[8,9]@panel32 f32[4,9] -> f32[4,9]"), "");
     EXPECT_EQ(refusal("linear_residual | f32[4,8] f32[8,9]@panel32 f32[9] -> f32[4,9]"),
               "needs rows of the residual that are contiguous and lie at one distance");
@@ -132,6 +134,19 @@ TEST(Panel, RefusalsSayWhy) {
     EXPECT_EQ(refusal("linear_swiglu | f32[4,8] f32[8,9]@panel32 f32[8,7]@panel32 -> f32[4,9]"),
               "needs a weight [K, N]");
     EXPECT_EQ(refusal("linear_swiglu | f32[4,8] f32[8,9]@panel32 -> f32[4,9]"), "has the wrong number of operands");
+    EXPECT_EQ(refusal("linear_swiglu | f32[4,8] f32[8,9]@panel32 f32[8,9]@panel32 f32[9] f32[9] f32[9] -> f32[4,9]"),
+              "has the wrong number of operands");
+    EXPECT_EQ(refusal("linear_swiglu | f32[4,8] f32[8,9]@panel32 f32[8,9]@panel32 f32[9] f32[7] -> f32[4,9]"),
+              "needs a contiguous bias of the columns of the weight");
+    EXPECT_EQ(refusal("linear_halves_swiglu gate=(1) | f32[4,8] f32[8,64]@panel32 f32[64] -> f32[4,32]"), "");
+    EXPECT_EQ(refusal("linear_halves_swiglu gate=(1) | f32[4,8] f32[8,18]@panel32 -> f32[4,9]"),
+              "needs halves of a multiple of 32 columns");
+    EXPECT_EQ(refusal("linear_halves_swiglu gate=(1) | f32[4,8] f32[8,32]@panel32 -> f32[4,32]"),
+              "needs a weight [K, 2 N]");
+    EXPECT_EQ(refusal("linear_halves_swiglu gate=(1) | f32[4,8] f32[8,64]@panel32 f32[32] -> f32[4,32]"),
+              "needs a contiguous bias of the columns of the weight");
+    EXPECT_EQ(refusal("linear_halves_swiglu | f32[4,8] f32[8,64]@panel32 -> f32[4,32]"),
+              "needs to be told which half is the gate");
 }
 
 // What AVX-512 runs but for its instructions: 12 x 32 tiles of 16 lanes, emulated where the machine has no such lanes.

@@ -10,14 +10,15 @@
 /// x @ w for a packed w, with bias, activation and residual applied to each tile while it is in the first-level cache.
 /// Work is cut into blocks of rows times runs of panels; a block of x stays in the second-level cache while the panels
 /// stream by, each fetched while the one before is used. In a gated product each panel of w is followed by that of v
-/// for the same columns, and the sums of the one wait in the cache for those of the other.
+/// for the same columns, and the sums of the one wait in the cache for those of the other; v may be the other half of
+/// the columns of one weight, whose halves are whole panels.
 namespace CAIRN_LEVEL {
 namespace {
 
 constexpr std::int64_t rows_per_block = 192;
 
 struct Product {
-    const float *x, *panels, *gated, *bias, *residual;
+    const float *x, *panels, *gated, *bias, *gated_bias, *residual;
     float* out;
     Activation activation;
     std::int64_t rows, depth, columns, x_stride, out_stride, residual_stride;
@@ -47,11 +48,16 @@ void finish(const Product& product, std::int64_t row, int height, std::int64_t p
         const bool whole = part >= lanes;
         const auto read = [&](const float* p) { return whole ? load(p) : load_part(p, part); };
         const F32 bias = product.bias != nullptr ? read(product.bias + column) : F32{};
+        const F32 gated_bias = product.gated_bias != nullptr ? read(product.gated_bias + column) : F32{};
         for (int i = 0; i < height; ++i) {
             F32 y = load(sums + i * panel_width + j);
             if (product.bias != nullptr) y = y + bias;
             y = activate(y, product.activation);
-            if (gated != nullptr) y = y * load(gated + i * panel_width + j);
+            if (gated != nullptr) {
+                F32 passed = load(gated + i * panel_width + j);
+                if (product.gated_bias != nullptr) passed = passed + gated_bias;
+                y = y * passed;
+            }
             if (product.residual != nullptr)
                 y = y + read(product.residual + (row + i) * product.residual_stride + column);
             float* to = product.out + (row + i) * product.out_stride + column;
@@ -144,10 +150,20 @@ Product product_of(const Args& args) noexcept {
     product.columns = out.shape[out.rank - 1];
     product.x_stride = x_rows.stride;
     product.out_stride = out_rows.stride;
-    if (plan.is_gated) product.gated = floats(args.inputs[2]);
-    if (plan.has_bias) product.bias = floats(args.inputs[2]);
+    int next = 2;
+    if (plan.gate == Gate::weight) product.gated = floats(args.inputs[next++]);
+    if (plan.biases > 0) product.bias = floats(args.inputs[next++]);
+    if (plan.biases > 1) product.gated_bias = floats(args.inputs[next++]);
+    if (plan.gate == Gate::first_half || plan.gate == Gate::last_half) {
+        product.gated = product.panel(panel_count(product.columns));
+        if (product.bias != nullptr) product.gated_bias = product.bias + product.columns;
+        if (plan.gate == Gate::last_half) {
+            std::swap(product.panels, product.gated);
+            std::swap(product.bias, product.gated_bias);
+        }
+    }
     if (plan.has_residual) {
-        const TensorArg& residual = args.inputs[plan.has_bias ? 3 : 2];
+        const TensorArg& residual = args.inputs[next];
         product.residual = floats(residual);
         product.residual_stride = rows_of(residual).stride;
     }

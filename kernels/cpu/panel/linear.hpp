@@ -8,11 +8,17 @@ namespace cairn::inline v0::kernels::cpu {
 
 enum class Activation : std::uint8_t { none, relu, gelu, gelu_tanh, silu };
 
-/// Inputs: x, the packed weight, then the bias, then the residual, where there are such. out = activation(x @ w + bias)
-/// + residual. A gated product has two packed weights and nothing else: out = activation(x @ w) * (x @ v).
+/// What activation(x @ w + bias) is multiplied by: nothing; x @ v + bias of another packed weight; or by what the other
+/// half of the columns gives, be the first or the last half the gate.
+enum class Gate : std::uint8_t { none, weight, first_half, last_half };
+
+/// Inputs: x, the packed weight or both, then the biases, then the residual, where there are such. Of two weights the
+/// second may have a bias where the first has one. out = activation(x @ w + bias) * what the gate lets pass + residual.
 struct PanelPlan {
     Activation activation;
-    bool has_bias, has_residual, is_gated;
+    Gate gate;
+    int biases;
+    bool has_residual;
 };
 
 }  // namespace cairn::inline v0::kernels::cpu

@@ -1,0 +1,86 @@
+#include "tests/fuse/hand_spellings.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cairn::test {
+namespace {
+
+using T = const Tensor&;
+
+Tensor rows(Graph& g) { return g.input("x", DType::f32, {g.symbol("N", 1, 5), 3, 16}); }
+Tensor weight(Graph& g, const char* name, std::int64_t columns = 32) {
+    return g.weight(name, DType::f32, {16, columns});
+}
+Tensor bias(Graph& g, const char* name, std::int64_t columns = 32) { return g.weight(name, DType::f32, {columns}); }
+
+struct Gate {
+    std::string name;
+    Tensor (*of)(const Operand& x);
+};
+const Gate gates[] = {{"swiglu", silu}, {"geglu", gelu}, {"geglu_tanh", gelu_tanh}};
+
+TEST(GatedSpellings, OfTwoProducts) {
+    for (const Gate& gate : gates) {
+        expect_spelled("linear_" + gate.name, "both biased", [&](Graph& g) {
+            const Tensor x = rows(g);
+            return gate.of(matmul(x, weight(g, "w")) + bias(g, "b")) * (matmul(x, weight(g, "v")) + bias(g, "c"));
+        });
+        expect_spelled("linear_" + gate.name, "the gate's product is the later one", [&](Graph& g) {
+            const Tensor x = rows(g), up = matmul(x, weight(g, "v")) + bias(g, "c");
+            return up * gate.of(bias(g, "b") + matmul(x, weight(g, "w")));
+        });
+        expect_spelled("linear_" + gate.name, "the gate biased", [&](Graph& g) {
+            const Tensor x = rows(g);
+            return gate.of(matmul(x, weight(g, "w")) + bias(g, "b")) * matmul(x, weight(g, "v"));
+        });
+    }
+    expect_spelled("linear_swiglu", "behind a norm, weights transposed", [](Graph& g) {
+        const Tensor h = rms_norm(rows(g));
+        const auto product = [&](const char* w, const char* b) {
+            return matmul(h, transpose(g.weight(w, DType::f32, {32, 16}), {1, 0})) + bias(g, b);
+        };
+        const Tensor gate = product("w", "b"), up = product("v", "c");
+        return gate / (1 + exp(-gate)) * up;
+    });
+}
+
+TEST(GatedSpellings, OfOneProduct) {
+    for (const Gate& gate : gates)
+        for (const bool is_biased : {false, true})
+            for (const bool is_gate_first : {false, true}) {
+                const std::string text =
+                    std::string(is_biased ? "biased" : "plain") + (is_gate_first ? ", gate first" : ", gate last");
+                expect_spelled("linear_halves_" + gate.name, text, [&](Graph& g) {
+                    Tensor h = matmul(rows(g), weight(g, "w", 64));
+                    if (is_biased) h = h + bias(g, "b", 64);
+                    const Tensor first = slice(h, -1, 0, 32), last = slice(h, -1, 32, 64);
+                    return is_gate_first ? gate.of(first) * last : first * gate.of(last);
+                });
+            }
+    expect_spelled("linear_halves_swiglu", "by chunk, of a transposed weight", [](Graph& g) {
+        const auto parts = chunk(linear(rows(g), swap_axes(g.weight("w", DType::f32, {64, 16}), 0, 1)), 2, -1);
+        return swiglu(parts[0], parts[1]);
+    });
+}
+
+// Parts that are no halves, the same half twice, parts along rows.
+TEST(GatedSpellings, OfOtherParts) {
+    const auto missed = [](const char* text, const HandSpelling& build) {
+        expect_refused("linear_halves_swiglu", text, "", build);
+    };
+    missed("thirds", [](Graph& g) {
+        const Tensor h = matmul(rows(g), weight(g, "w", 96));
+        return silu(slice(h, -1, 0, 32)) * slice(h, -1, 32, 64);
+    });
+    missed("one half twice", [](Graph& g) {
+        const Tensor h = matmul(rows(g), weight(g, "w", 64));
+        return silu(slice(h, -1, 0, 32)) * slice(h, -1, 0, 32);
+    });
+    missed("one row for another", [](Graph& g) {
+        const Tensor h = matmul(rows(g), weight(g, "w", 64));
+        return silu(slice(h, 1, 0, 1)) * slice(h, 1, 1, 2);
+    });
+}
+
+}  // namespace
+}  // namespace cairn::test
