@@ -67,8 +67,14 @@ Tensor masked_afterwards(T scores, Operands more, const Attributes&) {
     return weights / sum(weights, {-1}, true);
 }
 
-Tensor capped(T scores, Operands, const Attributes& attributes) {
-    return softmax(tanh(scores / attributes.number("softcap")) * attributes.number("softcap"));
+// Weights by an f32 softmax of narrower scores, masked before they are cast or, with within=(1), behind.
+Tensor masked_around_cast(T scores, Operands more, const Attributes& attributes) {
+    const bool is_within = attributes.has("within");
+    const Tensor here = is_within ? cast(scores, DType::f32) : scores;
+    const Tensor masked = more[0].dtype() != DType::boolean ? here + more[0]
+                          : attributes.has("hides")         ? where(more[0], attributes.number("masked_score"), here)
+                                                            : where(more[0], here, attributes.number("masked_score"));
+    return cast(softmax(is_within ? masked : cast(masked, DType::f32)), scores.dtype());
 }
 
 Tensors one_hot_product(Operands operands, const Attributes&) {
@@ -117,6 +123,22 @@ void add_products(std::vector<NearMiss>& list) {
                     "not: write embedding(table, ids)"});
 }
 
+std::vector<std::string> patterns_around_cast() {
+    std::vector<std::string> patterns;
+    for (const std::string dtype : {"bf16", "f16"})
+        for (const std::string within : {"", " within=(1)"})
+            for (const std::string mask : {"[1,S]", "[T,S]"}) {
+                const auto add = [&](const std::string& attributes, const std::string& mask_dtype) {
+                    patterns.push_back("attention" + within + attributes + " scale=? | " + dtype + "[T,D] " + dtype +
+                                       "[S,D] " + dtype + "[S,E] " + mask_dtype + mask);
+                };
+                add("", within.empty() ? dtype : "f32");
+                add(" masked_score=?", "bool");
+                add(" hides=(1) masked_score=?", "bool");
+            }
+    return patterns;
+}
+
 void add_attention(std::vector<NearMiss>& list) {
     // As published models write them: e^-10000 is 0, which a number left free is not.
     std::vector<std::string> by_product;
@@ -132,8 +154,9 @@ void add_attention(std::vector<NearMiss>& list) {
                       "attention scale=? | f32[T,D] f32[S,D] f32[S,E] f32[T,S]"}},
                     "weights are masked behind the softmax, which makes NaN where all that is seen has weight 0: mask "
                     "the scores"});
-    list.push_back({{"attention", attend<capped>, {"attention softcap=? scale=? | f32[T,D] f32[S,D] f32[S,E]"}},
-                    "scores are capped by a tanh, and no kernel caps them"});
+    list.push_back({{"attention", attend<masked_around_cast>, patterns_around_cast()},
+                    "scores are masked around an f32 softmax between products of a narrower dtype, which no kernel "
+                    "takes: cast q, k and v to f32"});
 }
 
 }  // namespace
