@@ -3,6 +3,8 @@
 #include "cairn/composites.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace cairn::inline v0::kernels {
 namespace {
@@ -106,13 +108,20 @@ Tensors gated_by_half(Operands operands, const Attributes& attributes) {
     return {gate(halves[is_last ? 1 : 0]) * halves[is_last ? 0 : 1]};
 }
 
-// With leading axes of size 1, four in all; of five, those of groups and of heads in a group become one.
+// With leading axes of size 1, four in all.
 Tensor with_four_axes(const Tensor& x) {
-    if (x.rank() == 5) return reshape(x, {x.dim(0), x.dim(1) * x.dim(2), x.dim(3), x.dim(4)});
     if (x.rank() >= 4) return x;
     Shape shape = x.shape();
     shape.insert(shape.begin(), static_cast<std::size_t>(4 - x.rank()), Dim(1));
     return reshape(x, shape);
+}
+
+// The heads [B,H,...] as groups of so many, [B,G,R,...]; what has one head for all, or five axes, still has.
+Tensor in_groups(const Tensor& x, const Dim& groups, const Dim& heads) {
+    if (x.rank() == 5) return x;
+    const Tensor four = with_four_axes(x);
+    const bool is_one = four.dim(1) == Dim(1);
+    return reshape(four, {four.dim(0), is_one ? Dim(1) : groups, is_one ? Dim(1) : heads, four.dim(2), four.dim(3)});
 }
 
 // Five axes are those of groups: q, k and v have them, k and v one head in each.
@@ -130,36 +139,80 @@ Tensor visible(const Tensor& mask, const Attributes& attributes) {
     return flag(attributes, "hides") ? logical_not(mask) : mask;
 }
 
+// What the composite has no operands for: heads that lie in groups, and a bias beside a mask. Leading axes broadcast.
+Tensor attend_beside(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, const Tensor& bias,
+                     const AttentionOptions& options) {
+    const Dim queries = q.dim(-2), keys = k.dim(-2);
+    const double scale = options.scale ? *options.scale : 1 / std::sqrt(static_cast<double>(q.dim(-1).constant()));
+    Tensor scores = matmul(q, swap_axes(k, -1, -2)) * scale, seen;
+    if (options.softcap) scores = tanh(scores / *options.softcap) * *options.softcap;
+    if (!bias.empty()) scores = scores + bias;
+    if (options.causal) {
+        const Graph graph(q.graph());
+        const Tensor rows = reshape(iota(graph, queries, DType::i32, keys - queries), {queries, 1});
+        seen = rows >= iota(graph, keys);
+    }
+    if (!mask.empty() && mask.dtype() == DType::boolean)
+        seen = seen.empty() ? mask : seen && mask;
+    else if (!mask.empty())
+        scores = scores + mask;
+    if (!seen.empty()) {
+        if (!options.masked_score && q.dtype() != DType::f32)
+            throw Error(ErrorKind::argument, "definition", "expected a masked score");
+        scores = where(seen, scores, options.masked_score.value_or(std::numeric_limits<float>::lowest()));
+    }
+    const DType dtype = options.softmax_dtype.value_or(scores.dtype());
+    return matmul(cast(softmax(cast(scores, dtype)), scores.dtype()), v);
+}
+
+// Operands as by attend; those that have not the same heads go as groups of them.
+Tensor attend_beside(Operands operands, const Attributes& attributes, const AttentionOptions& options) {
+    Tensor q = operands[0], k = operands[1], v = operands[2];
+    Tensor mask = operands.size() > 3 ? visible(operands[3], attributes) : Tensor();
+    Tensor bias = operands.size() > 4 ? operands[4] : Tensor();
+    if (!mask.empty() && !flag(attributes, "pairs")) mask = reshape(mask, {mask.dim(0), 1, 1, mask.dim(1)});
+    if (q.rank() < 5) q = with_four_axes(q), k = with_four_axes(k), v = with_four_axes(v);
+    const bool is_grouped = q.rank() == 5 || !(q.dim(1) == k.dim(1) || k.dim(1) == Dim(1));
+    if (is_grouped) {
+        const Dim groups = k.dim(1), heads = q.rank() == 5 ? q.dim(2) : floordiv(q.dim(1), groups);
+        q = in_groups(q, groups, heads), k = in_groups(k, groups, 1), v = in_groups(v, groups, 1);
+        if (!mask.empty()) mask = in_groups(mask, groups, heads);
+        if (!bias.empty()) bias = in_groups(bias, groups, heads);
+    } else {
+        if (!mask.empty()) mask = with_four_axes(mask);
+        if (!bias.empty()) bias = with_four_axes(bias);
+    }
+    return attend_beside(q, k, v, mask, bias, options);
+}
+
 // q, k and v may lack leading axes, or have an axis for the heads of q in each group, [B,G,R,T,D] and [B,G,1,S,D]. A
 // mask is [B,S] of keys, or with pairs=(1) of queries and keys; with hides=(1) it is true where nothing may be seen.
+// Behind a mask of pairs there may be a bias, with axes like it.
 Tensors attend(Operands operands, const Attributes& attributes) {
     AttentionOptions options;
     options.causal = flag(attributes, "causal");
     if (attributes.has("scale")) options.scale = attributes.number("scale");
+    if (attributes.has("softcap")) options.softcap = attributes.number("softcap");
     if (attributes.has("masked_score")) options.masked_score = attributes.number("masked_score");
     if (flag(attributes, "wide_softmax")) options.softmax_dtype = DType::f32;
-    if (operands.size() >= 3) check_groups(operands);
-    const Tensor q = with_four_axes(at(operands, 0)), k = with_four_axes(at(operands, 1)),
-                 v = with_four_axes(at(operands, 2));
-    Tensor result;
-    if (operands.size() == 3) {
-        result = attention(q, k, v, options);
-    } else if (flag(attributes, "pairs")) {
-        result = attention(q, k, v, with_four_axes(visible(operands[3], attributes)), options);
-    } else {
-        if (operands[3].rank() != 2)
-            throw Error(ErrorKind::argument, "definition", "expected a mask of keys with two axes, or pairs=(1)");
-        result = attention(q, k, v, visible(operands[3], attributes), options);
-    }
-    Shape shape = operands[0].shape();
-    shape.back() = v.dim(-1);
-    return {shape.size() == 4 ? result : reshape(result, shape)};
+    Shape shape = at(operands, 0).shape();
+    shape.back() = at(operands, 2).dim(-1);
+    check_groups(operands);
+    const bool is_of_keys = operands.size() > 3 && !flag(attributes, "pairs");
+    if (is_of_keys && operands[3].rank() != 2)
+        throw Error(ErrorKind::argument, "definition", "expected a mask of keys with two axes, or pairs=(1)");
+    if (operands.size() > 4 || operands[0].rank() == 5)
+        return {reshape(attend_beside(operands, attributes, options), shape)};
+    const Tensor q = with_four_axes(operands[0]), k = with_four_axes(operands[1]), v = with_four_axes(operands[2]);
+    if (operands.size() == 3) return {reshape(attention(q, k, v, options), shape)};
+    const Tensor mask = visible(operands[3], attributes);
+    return {reshape(attention(q, k, v, is_of_keys ? mask : with_four_axes(mask), options), shape)};
 }
 
 // Full or causal; without a mask, with one of visible or of hidden keys, of pairs, or an added one; for equal heads or
-// a single key head, and for groups of them. Where nothing is hidden the score of hidden keys occurs nowhere and cannot
-// be left free. The first that matches counts, so a mask is read only where it is not the causal one. Five axes are
-// four with another leading one, but beside a mask of keys.
+// a single key head, and for groups of them; with capped scores, or with a bias beside a mask of pairs. Where nothing
+// is hidden the score of hidden keys occurs nowhere and cannot be left free. The first that matches counts, so a mask
+// is read only where it is not the causal one. Five axes are four with another leading one, but beside a mask of keys.
 std::vector<std::string> attention_patterns() {
     const std::string some = "f32[T,D] f32[S,D] f32[S,E]", equal = "f32[B,H,T,D] f32[B,H,S,D] f32[B,H,S,E]",
                       single = "f32[B,H,T,D] f32[B,1,S,D] f32[B,1,S,E]",
@@ -183,6 +236,18 @@ std::vector<std::string> attention_patterns() {
             for (const std::string& operands : {some, grouped}) add(operands, mask, true, more);
     for (const char* mask : {" f32[1,S]", " f32[T,S]"})
         for (const std::string& operands : {some, grouped}) add(operands, mask, true);
+    for (const std::string& operands : {some, grouped}) {
+        add(operands, "", false, " softcap=?");
+        for (const char* mask : {" f32[1,S]", " f32[T,S]"}) add(operands, mask, true, " softcap=?");
+        for (const char* mask : {" f32[1,S] f32[1,S]", " f32[1,S] f32[T,S]"}) add(operands, mask, true);
+        // Where two of all pairs are added, the causal rule is in one of them.
+        patterns.push_back("attention causal=(0) pairs=(1) scale=? | " + operands + " f32[T,S] f32[T,S]");
+        for (const std::string more : {"", " hides=(1)"})
+            for (const std::string mask : {" bool[1,S]", " bool[T,S]"}) {
+                add(operands, mask, true, more + " softcap=?");
+                for (const char* bias : {" f32[1,S]", " f32[T,S]"}) add(operands, mask + bias, true, more);
+            }
+    }
     for (std::string operands : {some, grouped})
         for (const std::string narrow : {"bf16", "f16"}) {
             std::string written = operands;

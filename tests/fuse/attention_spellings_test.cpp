@@ -70,7 +70,8 @@ TEST(Spellings, Attention) {
     const Family family{"attention",
                         operands,
                         "attention causal=(0) scale=0.5 (q, k, v)",
-                        {{"scores + 1 for one key", "attention causal=(0) pairs=(1) scale=0.5 (q, k, v, %5)"}}};
+                        {{"scores + 1 for one key", "attention causal=(0) pairs=(1) scale=0.5 (q, k, v, %5)"},
+                         {"tanh of scores", "attention causal=(0) softcap=1 scale=0.5 (q, k, v)"}}};
     std::vector<Spelling> found;
     for (const Scores& score : scores)
         for (const Weights& weight : weights)
@@ -368,7 +369,10 @@ TEST(Spellings, GroupedHeads) {
         return Tensors{g.input("q", DType::f32, {2, 6, t, 4}), g.input("k", DType::f32, {2, 2, t, 4}),
                        g.input("v", DType::f32, {2, 2, t, 4})};
     };
-    const Family family{"attention", grouped, "attention causal=(0) scale=0.5 (q, k, v)"};
+    const Family family{"attention",
+                        grouped,
+                        "attention causal=(0) scale=0.5 (q, k, v)",
+                        {{"tanh of scores", "attention causal=(0) softcap=1 scale=0.5 (q, k, v)"}}};
     std::vector<Spelling> found;
     for (const Scores& score : scores)
         for (const Weights& weight : weights)

@@ -154,13 +154,73 @@ TEST(HandSpellings, AttentionMasks) {
         auto r = rows(g), c = iota(g, 7);
         return matmul(sm(where(r >= c && (r - c) < 4, S(g), -infinity)), V(g));
     });
-    expect_refused("attention", "softcap tanh(s/30)*30 (gemma2)", "no operands",
-                   [&](Graph& g) { return matmul(sm(tanh(S(g) / 30) * 30), V(g)); });
     expect_refused("attention", "attention sink / extra logit", "is not computed here", [&](Graph& g) {
         auto s = S(g);
         auto m = max(max_reduce(s, {-1}, true), 0);
         auto e = exp(s - m);
         return matmul(e / (sum(e, {-1}, true) + exp(-m)), V(g));
+    });
+}
+
+Tensor masked(Graph& g, T s, int mask) {
+    switch (mask) {
+        case 1: return where(rows(g) >= iota(g, 7), s, -infinity);
+        case 2: return where(g.input("m", DType::boolean, {2, 1, 1, 7}), s, -1e9);
+        case 3: return where(g.input("m", DType::boolean, {2, 1, 7, 7}), -infinity, s);
+        case 4: return s + g.input("m", DType::f32, {2, 1, 1, 7});
+        case 5: return s + g.input("m", DType::f32, {7, 7});
+        case 6: return where(rows(g) >= iota(g, 7), s + g.input("m", DType::f32, {2, 1, 1, 7}), -1e9);
+        case 7: return where(rows(g) >= iota(g, 7) && g.input("m", DType::boolean, {2, 1, 1, 7}), s, -1e9);
+        default: return s;
+    }
+}
+constexpr int masks = 8;
+
+// Gemma 2: between the scores and what masks them.
+TEST(HandSpellings, AttentionWithCappedScores) {
+    for (int mask = 0; mask < masks; ++mask)
+        for (const int heads : {1, 4, 8})
+            expect_spelled("attention", "softcap, heads " + std::to_string(heads) + ", mask " + std::to_string(mask),
+                           [&](Graph& g) {
+                               const auto each = [&](T x) { return heads == 4 ? repeat(x, 2, 1) : x; };
+                               const Tensor s = matmul(Q(g), kt(each(K(g, heads)))) * 0.125;
+                               return matmul(sm(masked(g, tanh(s / 30) * 30, mask)), each(V(g, heads)));
+                           });
+    expect_spelled("attention", "by the composite, heads in five axes", [](Graph& g) {
+        AttentionOptions options;
+        options.causal = true;
+        options.softcap = 50;
+        return attention(Q(g), K(g, 2), V(g, 2), options);
+    });
+    expect_refused("attention", "another cap behind", "", [](Graph& g) {
+        const Tensor s = S(g);
+        return matmul(sm(tanh(s / 30) * 30 + tanh(s / 20)), V(g));
+    });
+}
+
+// T5, ALiBi: a bias for each head, and what is masked besides; no node holds their sum.
+TEST(HandSpellings, AttentionWithABiasBesideAMask) {
+    for (int mask = 1; mask < masks; ++mask)
+        for (const bool of_keys : {false, true})
+            for (const int heads : {1, 4, 8})
+                expect_spelled("attention",
+                               "bias, heads " + std::to_string(heads) + ", mask " + std::to_string(mask) +
+                                   (of_keys ? " ALiBi" : ""),
+                               [&](Graph& g) {
+                                   const auto each = [&](T x) { return heads == 4 ? repeat(x, 2, 1) : x; };
+                                   const Tensor bias = g.input("bias", DType::f32, {1, 8, of_keys ? 1 : 7, 7});
+                                   const Tensor s = matmul(Q(g), kt(each(K(g, heads)))) * 0.125;
+                                   return matmul(sm(masked(g, s + bias, mask)), each(V(g, heads)));
+                               });
+    expect_spelled("attention", "T5: no scale", [](Graph& g) {
+        const Tensor bias = g.input("bias", DType::f32, {1, 8, 7, 7}), mask = g.input("m", DType::f32, {2, 1, 1, 7});
+        return matmul(sm(matmul(Q(g), kt(K(g))) + bias + mask), V(g));
+    });
+    expect_spelled("attention", "heads in five axes", [](Graph& g) {
+        const Tensor q = g.input("q", DType::f32, {2, 4, 2, 7, 64}), k = g.input("k", DType::f32, {2, 4, 1, 7, 64}),
+                     v = g.input("v", DType::f32, {2, 4, 1, 7, 64});
+        const Tensor bias = g.input("bias", DType::f32, {1, 4, 2, 7, 7});
+        return matmul(sm(matmul(q, kt(k)) * 0.125 + bias + g.input("m", DType::f32, {2, 1, 1, 1, 7})), v);
     });
 }
 
@@ -182,6 +242,30 @@ TEST(HandSpellings, AttentionHeads) {
                 if (mask == 4) s = s + g.input("m", DType::f32, {7, 7});
                 return matmul(sm(s), v);
             });
+    // One query head for each key head, and one key head for all, in five axes.
+    for (int mask = 0; mask < masks; ++mask)
+        for (const int groups : {1, 8})
+            expect_spelled(
+                "attention", "5 axes, groups " + std::to_string(groups) + ", mask " + std::to_string(mask),
+                [=](Graph& g) {
+                    const Tensor q = g.input("q", DType::f32, {2, groups, 8 / groups, 7, 64}),
+                                 k = g.input("k", DType::f32, {2, groups, 1, 7, 64}),
+                                 v = g.input("v", DType::f32, {2, groups, 1, 7, 64});
+                    const auto of_keys = [&](DType dtype) {
+                        return reshape(g.input("m", dtype, {2, 7}), {2, 1, 1, 1, 7});
+                    };
+                    const Tensor s = matmul(q, kt(k)) * 0.125, past = rows(g) >= iota(g, 7);
+                    switch (mask) {
+                        case 1: return matmul(sm(where(past, s, -infinity)), v);
+                        case 2: return matmul(sm(where(of_keys(DType::boolean), s, -1e9)), v);
+                        case 3: return matmul(sm(where(of_keys(DType::boolean), -1e9, s)), v);
+                        case 4: return matmul(sm(s + of_keys(DType::f32)), v);
+                        case 5: return matmul(sm(s + g.input("m", DType::f32, {7, 7})), v);
+                        case 6: return matmul(sm(where(past && of_keys(DType::boolean), s, -1e9)), v);
+                        case 7: return matmul(sm(where(g.input("m", DType::boolean, {2, 1, 1, 7, 7}), s, -1e9)), v);
+                        default: return matmul(sm(s), v);
+                    }
+                });
     expect_spelled("attention", "GQA repeat_kv (broadcast+reshape)", [](Graph& g) {
         auto rep = [&](T k) {
             return reshape(broadcast(reshape(k, {2, 4, 1, 7, 64}), {2, 4, 2, 7, 64}), {2, 8, 7, 64});

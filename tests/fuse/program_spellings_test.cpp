@@ -96,14 +96,16 @@ const Spelling spellings[] = {
          return where(causal(g) && reshape(mask(g, DType::boolean, {2, 4}), {2, 1, 1, 4}), s, lowest);
      },
      "attention causal=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, mask)"},
-    {"scores bent", [](Graph&, T s) { return tanh(s / 30) * 30; }, ""},
+    {"scores capped", [](Graph&, T s) { return tanh(s / 30) * 30; },
+     "attention causal=(0) softcap=30 scale=0.5 (q, k, v)"},
+    {"scores bent", [](Graph&, T s) { return tanh(s / 30) * 20 + s; }, ""},
     {"scores times the mask", [](Graph& g, T s) { return s * cast(causal(g), DType::f32); }, ""},
     {"two added masks",
      [](Graph& g, T s) {
          return s + where(causal(g), zero(g), -1e30) +
                 where(reshape(mask(g, DType::boolean, {2, 4}), {2, 1, 1, 4}), zero(g), -1e30);
      },
-     ""},
+     "attention causal=(0) pairs=(1) scale=0.5 (q, k, v, %, %)"},
 };
 
 // Node numbers do not matter.

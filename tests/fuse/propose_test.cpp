@@ -31,6 +31,7 @@ Dim size_for(Graph& graph, const std::string& symbol, bool symbolic) {
 double number_for(const std::string& name, int round) {
     if (name == "eps") return round == 0 ? 1e-5 : 0.125;
     if (name == "scale") return round == 0 ? 0.5 : 1;
+    if (name == "softcap") return round == 0 ? 30 : 1.5;
     if (name == "base") return round == 0 ? 10000 : 777;
     return round == 0 ? -1e9 : -3.5;
 }

@@ -60,9 +60,15 @@ Mask mask_of_keys(const Shape4& s, bool exists) {
     return {exists ? Mask::Kind::boolean : Mask::Kind::none, {s.batch, 1, 1, s.keys}};
 }
 
+/// What is done to scores before they are masked: capped, where the cap is not 0, and a fifth operand added.
+struct Before {
+    double cap = 0;
+    Mask bias = {};
+};
+
 /// The definition, in doubles, one query after another.
 void expected_row(const SimdCase& c, const Shape4& s, bool causal, const Mask& mask, double masked_score,
-                  std::int64_t b, std::int64_t h, std::int64_t t, std::vector<double>& out) {
+                  std::int64_t b, std::int64_t h, std::int64_t t, std::vector<double>& out, const Before& before = {}) {
     const std::int64_t g = h / (s.heads / s.key_heads);
     std::vector<double> score(static_cast<std::size_t>(s.keys));
     double largest = -INFINITY;
@@ -76,7 +82,9 @@ void expected_row(const SimdCase& c, const Shape4& s, bool causal, const Mask& m
         const bool is_added = mask.kind == Mask::Kind::added;
         const bool seen = mask.kind == Mask::Kind::boolean ? mark != 0 : is_added || mark == 0;
         const bool visible = (!causal || j <= t + s.keys - s.queries) && seen;
-        score[static_cast<std::size_t>(j)] = visible ? dot * 0.3 + (is_added ? mark : 0) : masked_score;
+        double seen_score = before.cap > 0 ? before.cap * std::tanh(dot * 0.3 / before.cap) : dot * 0.3;
+        if (before.bias.kind != Mask::Kind::none) seen_score += c.inputs[4].get(before.bias.place(b, h, t, j));
+        score[static_cast<std::size_t>(j)] = visible ? seen_score + (is_added ? mark : 0) : masked_score;
         largest = std::max(largest, score[static_cast<std::size_t>(j)]);
     }
     double total = 0;
@@ -257,6 +265,46 @@ TEST_P(SimdAttention, MasksOfPairs) {
             }
 }
 
+// Beside each kind of mask: capped scores stay below the cap and a bias decides; NaN and infinities go as they would in
+// the definition.
+TEST_P(SimdAttention, CapAndBias) {
+    for (const Shape4& s : {Shape4{2, 4, 2, 3, 20, 8, 9}, Shape4{1, 2, 1, 40, 300, 16, 16}})
+        for (const Mask::Kind kind : {Mask::Kind::boolean, Mask::Kind::hiding, Mask::Kind::added})
+            for (int variant = 0; variant < 8; ++variant) {
+                const bool causal = variant % 2 == 1, is_special = variant >= 4;
+                const char* const masked_score = variant / 2 % 2 == 0 ? "-1e+30" : "-inf";
+                std::string text = problem_text(s, causal, false, masked_score, Form::dense);
+                text.insert(text.find(" scale"),
+                            std::string(kind == Mask::Kind::hiding ? " hides=(1)" : "") + " pairs=(1) softcap=1.5");
+                text.insert(text.find(" ->"), (kind == Mask::Kind::added ? " f32" : " bool") +
+                                                  list({s.batch, 1, s.queries, s.keys}, '[', ']') + " f32" +
+                                                  list({1, s.heads, s.queries, s.keys}, '[', ']'));
+                SCOPED_TRACE(text);
+                std::mt19937 random(static_cast<unsigned>(variant));
+                SimdCase c(text);
+                for (Operand& input : c.inputs) input.fill(random);
+                const Mask mask{kind, {s.batch, 1, s.queries, s.keys}};
+                const Mask bias{Mask::Kind::added, {1, s.heads, s.queries, s.keys}};
+                fill_mask(c.inputs[3], mask, random);
+                if (is_special) {
+                    c.inputs[0].set(2 * s.depth, INFINITY);
+                    c.inputs[4].set(2 * s.keys + 1, -INFINITY);
+                    c.inputs[2].set(3 * s.value_depth, NAN);
+                }
+                ASSERT_EQ(c.run(find(kernels_of(GetParam()), "attention"), 1 + variant % 3), "");
+                std::vector<double> row;
+                for (std::int64_t i = 0; i < s.batch * s.heads * s.queries; ++i) {
+                    expected_row(c, s, causal, mask, static_cast<double>(std::stof(masked_score)),
+                                 i / (s.heads * s.queries), i / s.queries % s.heads, i % s.queries, row, {1.5, bias});
+                    for (std::int64_t d = 0; d < s.value_depth; ++d) {
+                        const double a = c.outputs[0].get(i * s.value_depth + d), e = row[static_cast<std::size_t>(d)];
+                        ASSERT_TRUE(std::isnan(e) ? std::isnan(a) : std::fabs(a - e) <= 1e-5)
+                            << "row " << i << " element " << d << ": " << a << " for " << e;
+                    }
+                }
+            }
+}
+
 TEST_P(SimdAttention, LargeScoresDoNotOverflow) {
     SimdCase c("attention causal=(0) scale=1 | f32[1,1,6,4] f32[1,1,300,4] f32[1,1,300,4] -> f32[1,1,6,4]");
     std::mt19937 random(1);
@@ -290,6 +338,19 @@ TEST(SimdAttentionRows, RefusalsSayWhy) {
               "needs a boolean key mask [B,S]");
     EXPECT_EQ(refusal("attention causal=(0) pairs=(1) hides=(1) scale=1 | " + operands + " f32[5,6]" + out),
               "needs a boolean mask to tell the hidden keys");
+    for (const char* bias : {" f32[2,5,6]", " f32[1,6]", " f32[1,2,1,6]"})
+        EXPECT_EQ(refusal(pairs + " bool[5,6]" + bias + out), "") << bias;
+    EXPECT_EQ(refusal(pairs + " bool[5,6] f32[3,5,6]" + out), "needs a bias with axes of [B,H,T,S] or 1");
+    EXPECT_EQ(refusal(pairs + " bool[5,6] bool[5,6]" + out), "needs an f32 bias");
+    EXPECT_EQ(refusal("attention causal=(0) scale=1 | " + operands + " bool[2,6] f32[5,6]" + out),
+              "needs a mask of pairs beside a bias");
+    EXPECT_EQ(refusal(pairs + " bool[5,6] f32[5,6] f32[5,6]" + out),
+              "needs q, k, v, at most a mask and a bias, and one output");
+    EXPECT_EQ(refusal("attention causal=(0) softcap=30 scale=1 | " + operands + out), "");
+    for (const char* cap : {"0", "-1", "inf", "nan", "1e-60"})
+        EXPECT_EQ(refusal(std::string("attention causal=(0) softcap=") + cap + " scale=1 | " + operands + out),
+                  "needs a positive finite softcap")
+            << cap;
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, SimdAttention, testing::ValuesIn(level_names()),

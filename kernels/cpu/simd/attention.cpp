@@ -12,14 +12,19 @@ namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
+/// What is said of a tile's scores, from its first row on; null where nothing is.
+struct Beside {
+    const std::byte* data = nullptr;
+    std::int64_t row_stride = 0, key_stride = 0;
+};
+
 /// One tile of queries of one head.
 struct Tile {
     const AttentionPlan& plan;
     const float *q, *k, *v;
     float* out;
-    const std::byte* mask;  ///< at the tile's first row, or null
+    Beside mask, bias;
     std::int64_t q_stride, k_stride, v_stride, out_stride;
-    std::int64_t mask_row_stride, mask_key_stride;
     std::int64_t first, rows;  ///< queries of the tile
     std::int64_t queries, keys;
     float *panels, *scores, *sums, *mask_row;
@@ -35,11 +40,11 @@ struct Tile {
     float* sum_row_at(std::int64_t row) const { return sums + row * plan.value_stride(); }
 };
 
-/// The mask of a row for `count` keys from `begin` on, one behind the other.
+/// What is said of a row for `count` keys from `begin` on, one behind the other.
 template <typename T>
-const T* mask_of(const Tile& tile, std::int64_t row, std::int64_t begin, std::int64_t count) {
-    const std::int64_t stride = tile.mask_key_stride;
-    const T* from = reinterpret_cast<const T*>(tile.mask) + row * tile.mask_row_stride + begin * stride;
+const T* row_of(const Tile& tile, const Beside& beside, std::int64_t row, std::int64_t begin, std::int64_t count) {
+    const std::int64_t stride = beside.key_stride;
+    const T* from = reinterpret_cast<const T*>(beside.data) + row * beside.row_stride + begin * stride;
     if (stride == 1) return from;
     T* to = reinterpret_cast<T*>(tile.mask_row);
     for (std::int64_t j = 0; j < count; ++j) to[j] = from[j * stride];
@@ -65,15 +70,29 @@ CAIRN_INLINE float map_max_row(float* s, std::int64_t n, F f) {
     return max_lanes(largest);
 }
 
-/// Masks a row's scores of `count` keys from `begin` on; returns the largest, NaN aside.
+/// Caps a row's scores of `count` keys from `begin` on, and adds the bias.
+void bias_scores(const Tile& tile, std::int64_t row, std::int64_t begin, std::int64_t count) {
+    float* s = tile.score_row_at(row);
+    if (tile.plan.softcap > 0) {
+        const F32 cap = splat(tile.plan.softcap);
+        map_row(s, count, [&](auto at) { return tanh(at(s) / cap) * cap; });
+    }
+    if (tile.bias.data != nullptr) {
+        const float* bias = row_of<float>(tile, tile.bias, row, begin, count);
+        map_row(s, count, [&](auto at) { return at(s) + at(bias); });
+    }
+}
+
+/// Caps, biases and masks a row's scores of `count` keys from `begin` on; returns the largest, NaN aside.
 float mask_scores(const Tile& tile, std::int64_t row, std::int64_t begin, std::int64_t count) {
     float* s = tile.score_row_at(row);
+    bias_scores(tile, row, begin, count);
     if (tile.plan.mask == AttentionMask::none) return max_row(s, count);
     if (tile.plan.mask == AttentionMask::added) {
-        const float* mask = mask_of<float>(tile, row, begin, count);
+        const float* mask = row_of<float>(tile, tile.mask, row, begin, count);
         return map_max_row(s, count, [&](F32 x, std::int64_t j, std::int64_t n) { return x + load_some(mask + j, n); });
     }
-    const std::byte* mask = mask_of<std::byte>(tile, row, begin, count);
+    const std::byte* mask = row_of<std::byte>(tile, tile.mask, row, begin, count);
     const F32 never = splat(-infinity);
     const I32 hides = splat(tile.plan.mask_hides ? -1 : 0);
     return map_max_row(s, count, [&](F32 x, std::int64_t j, std::int64_t n) {
@@ -174,7 +193,7 @@ void add_keys(Tile& tile, std::int64_t begin, std::int64_t count) {
 bool is_visible(const Tile& tile, std::int64_t row, std::int64_t key) {
     if (key >= tile.limit(row)) return false;
     if (tile.plan.mask != AttentionMask::boolean) return true;
-    const bool mark = tile.mask[row * tile.mask_row_stride + key * tile.mask_key_stride] != std::byte{0};
+    const bool mark = tile.mask.data[row * tile.mask.row_stride + key * tile.mask.key_stride] != std::byte{0};
     return mark != tile.plan.mask_hides;
 }
 
@@ -278,8 +297,8 @@ struct FourAxes {
     std::int64_t head(std::int64_t h) const { return h / in_group * group_stride + h % in_group * strides[1]; }
 };
 
-/// How far apart the elements of a mask lie along [B, H, T, S].
-FourAxes mask_axes(const TensorArg& mask, bool of_pairs) {
+/// How far apart the elements of a mask or bias lie along [B, H, T, S].
+FourAxes axes_beside(const TensorArg& mask, bool of_pairs) {
     FourAxes axes(mask);
     if (!of_pairs) {
         axes.shape[0] = axes.shape[2], axes.strides[0] = axes.strides[2];
@@ -291,13 +310,21 @@ FourAxes mask_axes(const TensorArg& mask, bool of_pairs) {
     return axes;
 }
 
+/// That of one head, from query `first` on.
+Beside beside(const TensorArg& arg, const FourAxes& axes, std::int64_t bytes, std::int64_t b, std::int64_t h,
+              std::int64_t first) {
+    return {arg.data + bytes * (b * axes.strides[0] + axes.head(h) + first * axes.strides[2]), axes.strides[2],
+            axes.strides[3]};
+}
+
 }  // namespace
 
 void attention(const Args& args, Team& team) {
     const AttentionPlan& plan = *static_cast<const AttentionPlan*>(args.prepared);
     const FourAxes q(args.inputs[0]), k(args.inputs[1]), v(args.inputs[2]), out(args.outputs[0]);
     const bool has_mask = plan.mask != AttentionMask::none;
-    const FourAxes mask = has_mask ? mask_axes(args.inputs[3], plan.mask_of_pairs) : FourAxes();
+    const FourAxes mask = has_mask ? axes_beside(args.inputs[3], plan.mask_of_pairs) : FourAxes();
+    const FourAxes bias = plan.has_bias ? axes_beside(args.inputs[4], true) : FourAxes();
     const std::int64_t mask_bytes = plan.mask == AttentionMask::added ? 4 : 1;
     const std::int64_t batch = q.shape[0], heads = q.shape[1], queries = q.shape[2];
     if (batch == 0 || heads == 0 || queries == 0) return;
@@ -310,31 +337,28 @@ void attention(const Args& args, Team& team) {
     for (std::int64_t item = team.next_chunk(); item < batch * heads * tiles; item = team.next_chunk()) {
         const std::int64_t b = item / (heads * tiles), h = item / tiles % heads, first = item % tiles * height,
                            g = h / group;
-        Tile tile{
-            plan,
-            floats(args.inputs[0]) + b * q.strides[0] + q.head(h) + first * q.strides[2],
-            floats(args.inputs[1]) + b * k.strides[0] + k.head(g),
-            floats(args.inputs[2]) + b * v.strides[0] + v.head(g),
-            floats_out(args.outputs[0]) + b * out.strides[0] + out.head(h) + first * out.strides[2],
-            has_mask ? args.inputs[3].data + mask_bytes * (b * mask.strides[0] + mask.head(h) + first * mask.strides[2])
-                     : nullptr,
-            q.strides[2],
-            k.strides[2],
-            v.strides[2],
-            out.strides[2],
-            mask.strides[2],
-            mask.strides[3],
-            first,
-            queries - first < height ? queries - first : height,
-            queries,
-            k.shape[2],
-            scratch,
-            scratch + plan.keys_size(),
-            scratch + plan.keys_size() + plan.scores_size(),
-            scratch + plan.keys_size() + plan.scores_size() + plan.sums_size(),
-            {},
-            {},
-            {}};
+        Tile tile{plan,
+                  floats(args.inputs[0]) + b * q.strides[0] + q.head(h) + first * q.strides[2],
+                  floats(args.inputs[1]) + b * k.strides[0] + k.head(g),
+                  floats(args.inputs[2]) + b * v.strides[0] + v.head(g),
+                  floats_out(args.outputs[0]) + b * out.strides[0] + out.head(h) + first * out.strides[2],
+                  has_mask ? beside(args.inputs[3], mask, mask_bytes, b, h, first) : Beside(),
+                  plan.has_bias ? beside(args.inputs[4], bias, 4, b, h, first) : Beside(),
+                  q.strides[2],
+                  k.strides[2],
+                  v.strides[2],
+                  out.strides[2],
+                  first,
+                  queries - first < height ? queries - first : height,
+                  queries,
+                  k.shape[2],
+                  scratch,
+                  scratch + plan.keys_size(),
+                  scratch + plan.keys_size() + plan.scores_size(),
+                  scratch + plan.keys_size() + plan.scores_size() + plan.sums_size(),
+                  {},
+                  {},
+                  {}};
         run_tile(tile);
     }
 }

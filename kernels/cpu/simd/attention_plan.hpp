@@ -12,7 +12,9 @@ enum class AttentionMask : std::uint8_t { none, boolean, added };
 
 struct AttentionPlan {
     float scale, masked_score;
+    float softcap;  ///< 0 where scores are not capped
     bool causal;
+    bool has_bias;  ///< a second operand is added to the scores; its axes go with [B, H, T, S]
     AttentionMask mask;
     bool mask_of_pairs;  ///< its axes go with [B, H, T, S]; else with [B, S]
     bool mask_hides;     ///< a boolean one is true where nothing may be seen

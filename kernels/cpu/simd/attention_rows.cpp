@@ -78,25 +78,44 @@ Refusal accepts_shapes(const Problem& problem) {
 
 bool flag(const Problem& problem, std::string_view name) { return number_or(problem, name, 0) != 0; }
 
+/// A mask of pairs, or a bias: each of its axes is that of the scores, or 1.
+bool is_beside_scores(const TensorDesc& tensor, const Problem& problem) {
+    const Shape q = with_four_axes(problem.inputs[0].shape), k = with_four_axes(problem.inputs[1].shape);
+    const Shape shape = with_four_axes(tensor.shape), scores{q[0], q[1], q[2], k[2]};
+    for (std::size_t i = 0; i < scores.size(); ++i)
+        if (!(shape[i] == scores[i]) && !(shape[i] == Dim(1))) return false;
+    return true;
+}
+
 Refusal accepts_mask(const Problem& problem) {
     const TensorDesc& mask = problem.inputs[3];
-    const Shape q = with_four_axes(problem.inputs[0].shape), k = with_four_axes(problem.inputs[1].shape);
+    const Shape k = with_four_axes(problem.inputs[1].shape);
     const bool is_boolean = mask.dtype == DType::boolean;
     if (flag(problem, "hides") && !is_boolean) return "needs a boolean mask to tell the hidden keys";
     if (!flag(problem, "pairs"))
         return is_boolean && mask.shape == Shape{k[0], k[2]} ? Refusal() : "needs a boolean key mask [B,S]";
     if (!is_boolean && mask.dtype != DType::f32) return "needs a mask that is boolean or f32";
-    const Shape shape = with_four_axes(mask.shape), scores{q[0], q[1], q[2], k[2]};
-    for (std::size_t i = 0; i < scores.size(); ++i)
-        if (!(shape[i] == scores[i]) && !(shape[i] == Dim(1)))
-            return "needs a mask of pairs with axes of [B,H,T,S] or 1";
-    return {};
+    return is_beside_scores(mask, problem) ? Refusal() : "needs a mask of pairs with axes of [B,H,T,S] or 1";
+}
+
+Refusal accepts_bias(const Problem& problem) {
+    if (!flag(problem, "pairs")) return "needs a mask of pairs beside a bias";
+    if (problem.inputs[4].dtype != DType::f32) return "needs an f32 bias";
+    return is_beside_scores(problem.inputs[4], problem) ? Refusal() : "needs a bias with axes of [B,H,T,S] or 1";
+}
+
+Refusal accepts_softcap(const Problem& problem) {
+    if (!problem.attributes.has("softcap")) return {};
+    const double cap = number_or(problem, "softcap", 0);
+    return cap > 0 && static_cast<float>(cap) > 0 && cap <= std::numeric_limits<float>::max()
+               ? Refusal()
+               : "needs a positive finite softcap";
 }
 
 Refusal accepts(const Problem& problem) {
-    const bool mask = problem.inputs.size() == 4;
-    if ((problem.inputs.size() != 3 && !mask) || problem.outputs.size() != 1)
-        return "needs q, k, v, at most one mask, and one output";
+    const std::size_t count = problem.inputs.size();
+    if (count < 3 || count > 5 || problem.outputs.size() != 1)
+        return "needs q, k, v, at most a mask and a bias, and one output";
     if (Refusal no = needs_plain(problem, 5); !no.empty()) return no;
     for (int i = 0; i < 3; ++i) {
         if (problem.inputs[static_cast<std::size_t>(i)].dtype != DType::f32) return "needs f32";
@@ -105,8 +124,11 @@ Refusal accepts(const Problem& problem) {
     if (problem.outputs[0].dtype != DType::f32) return "needs f32";
     if (!is_last_contiguous(problem.outputs[0])) return "needs a contiguous last axis";
     if (Refusal no = accepts_shapes(problem); !no.empty()) return no;
-    if (mask)
+    if (count > 3)
         if (Refusal no = accepts_mask(problem); !no.empty()) return no;
+    if (count > 4)
+        if (Refusal no = accepts_bias(problem); !no.empty()) return no;
+    if (Refusal no = accepts_softcap(problem); !no.empty()) return no;
     const double causal = number_or(problem, "causal", 0);
     if (causal != 0 && causal != 1) return "causal must be 0 or 1";
     const double hidden = masked_score(problem);
@@ -124,7 +146,9 @@ AttentionPlan plan_of(const Problem& problem) {
     plan.value_depth = problem.inputs[2].shape.back().constant();
     plan.scale = static_cast<float>(number_or(problem, "scale", 1 / std::sqrt(static_cast<double>(plan.depth))));
     plan.masked_score = static_cast<float>(masked_score(problem));
+    plan.softcap = static_cast<float>(number_or(problem, "softcap", 0));
     plan.causal = flag(problem, "causal");
+    plan.has_bias = problem.inputs.size() > 4;
     plan.mask = mask_of(problem);
     plan.mask_of_pairs = flag(problem, "pairs");
     plan.mask_hides = flag(problem, "hides");
@@ -144,7 +168,8 @@ Cost cost(const Problem& problem) {
     const double seen = causal && keys >= queries ? keys - (queries - 1) / 2 : keys;
     const double depths = static_cast<double>(q[3].constant() + problem.inputs[2].shape.back().constant());
     const double pairs = static_cast<double>(q[0].constant() * q[1].constant()) * queries * seen;
-    return {pairs * (2 * depths + 20), bytes_of(problem), 0.6};
+    const double around = problem.attributes.has("softcap") ? 50 : 20;
+    return {pairs * (2 * depths + around), bytes_of(problem), 0.6};
 }
 
 }  // namespace
@@ -200,6 +225,16 @@ void add_attention(std::vector<Kernel>& kernels, Isa isa, const CpuTable& table)
         "f32[2,3,2,T,8] where T in 1..40, S in 1..50",
         "attention causal=(0) pairs=(1) scale=0.5 masked_score=-1e+30 | f32[2,3,2,T,8] f32[2,3,1,S,8] f32[2,3,1,S,8] "
         "bool[2,1,1,T,S] -> f32[2,3,2,T,8] where T in 1..40, S in 1..50",
+        "attention causal=(0) softcap=3 scale=0.5 | f32[2,3,T,8] f32[2,3,S,8] f32[2,3,S,9] -> f32[2,3,T,9] where T in "
+        "1..90, S in 1..300",
+        "attention causal=(1) pairs=(1) softcap=1.5 scale=0.5 masked_score=-1e+30 | f32[2,4,T,8] f32[2,2,S,8] "
+        "f32[2,2,S,8] f32[2,1,T,S] -> f32[2,4,T,8] where T in 1..40, S in 1..90",
+        "attention causal=(0) pairs=(1) scale=0.5 | f32[2,4,T,8] f32[2,4,S,8] f32[2,4,S,8] f32[2,1,1,S] f32[1,4,T,S] "
+        "-> f32[2,4,T,8] where T in 1..80, S in 1..300",
+        "attention causal=(1) pairs=(1) hides=(1) scale=0.5 masked_score=-1 | f32[2,4,T,8] f32[2,2,S,8] f32[2,2,S,8] "
+        "bool[2,1,T,S] f32[1,4,1,S]:(8*S,2*S,2*S,2) -> f32[2,4,T,8] where T in 1..40, S in 1..50",
+        "attention causal=(0) pairs=(1) softcap=2 scale=0.5 masked_score=-1e+30 | f32[2,3,2,T,8] f32[2,3,1,S,8] "
+        "f32[2,3,1,S,8] bool[2,1,1,1,S] f32[1,3,2,T,S] -> f32[2,3,2,T,8] where T in 1..40, S in 1..50",
     };
     kernels.push_back(std::move(made));
 }
