@@ -75,6 +75,23 @@ void Space::rename_all(const std::vector<int>& names) {
         for (auto& [choice, elsewhere] : renaming) rename(choice), rename(elsewhere);
 }
 
+Space Space::negated() const {
+    Space result = *this;
+    for (std::size_t set = done + 1; set < nodes_.size(); ++set) {
+        Node& node = result.nodes_[set];
+        node.cost = -node.cost;
+        if (node.first < 0) continue;
+        const auto cost_of = [&](int p) {
+            return result.cost(product_at(p).first) + result.cost(product_at(p).second);
+        };
+        node.best = node.first;
+        for (int p = node.first; p >= 0; p = product_at(p).next)
+            if (cost_of(p) < cost_of(node.best)) node.best = p;
+        node.cost = cost_of(node.best);
+    }
+    return result;
+}
+
 int Space::renamed(int choice, int renaming) const {
     if (renaming < 0) return choice;
     const auto& names = renamings_[static_cast<std::size_t>(renaming)];

@@ -65,6 +65,9 @@ public:
     /// Calls every choice c names[c] instead, wherever it stands; the names ascend.
     void rename_all(const std::vector<int>& names);
 
+    /// The same sets, each cost taken times -1: the cheapest paths there are the dearest here. For spaces of all paths.
+    Space negated() const;
+
     std::size_t size() const noexcept { return nodes_.size(); }
     /// Of its cheapest path; infinite where there is none.
     double cost(Set set) const { return at(set).cost; }

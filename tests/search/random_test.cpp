@@ -97,6 +97,16 @@ void expect_order(const Exploration& found, const std::vector<Path>& paths) {
     }
     EXPECT_EQ(ordered, paths);
     EXPECT_EQ(best.next(), std::nullopt);
+    // From the dearest on, and of those that cost the same all of them.
+    const Space negated = found.space.negated();
+    BestFirst dearest(negated, found.paths);
+    std::set<std::vector<int>> met;
+    for (auto path = paths.rbegin(); path != paths.rend(); ++path) {
+        ASSERT_EQ(dearest.next(), -path->cost);
+        met.insert(dearest.path(dearest.found() - 1).choices);
+    }
+    EXPECT_EQ(dearest.next(), std::nullopt);
+    EXPECT_EQ(met.size(), paths.size());
 }
 
 void look_at(const Problem& problem, const std::vector<Path>& paths, Seen& seen, std::mt19937_64& random) {

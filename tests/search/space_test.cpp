@@ -31,6 +31,21 @@ TEST(Space, OfEqualCostsTheFirstIsTheCheapest) {
     }
 }
 
+TEST(Space, TheCheapestOfANegatedOneIsTheDearest) {
+    Space space;
+    Space::Sum sum;
+    const Set c = space.choice(2, 4);
+    space.add(sum, space.choice(0, 2), c);
+    space.add(sum, space.choice(1, 3), c);
+    const Set set = space.product(space.set_of(sum), Space::done);
+    const Space negated = space.negated();
+    EXPECT_EQ(negated.cheapest(set), (Path{-7, {1, 2}}));
+    EXPECT_EQ(negated.cost(set), -7);
+    EXPECT_EQ(space.cheapest(set), (Path{6, {0, 2}})) << "it is as before";
+    EXPECT_EQ(negated.negated().cheapest(set), space.cheapest(set));
+    EXPECT_EQ(negated.cheapest(Space::done), (Path{0, {}}));
+}
+
 TEST(Space, NothingAndTheEmptyPath) {
     Space space;
     EXPECT_EQ(space.cost(Space::none), INFINITY);
