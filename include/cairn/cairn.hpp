@@ -12,6 +12,7 @@
 #include "cairn/kernel.hpp"
 #include "cairn/kernels.hpp"
 #include "cairn/ops.hpp"
+#include "cairn/paths.hpp"
 #include "cairn/problem.hpp"
 #include "cairn/timing_db.hpp"
 #include "cairn/tuning.hpp"

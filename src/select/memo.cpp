@@ -46,8 +46,8 @@ std::vector<std::size_t> narrow_places(Ways& ways) {
 
 class MemoBuilder {
 public:
-    MemoBuilder(std::span<const Bucket> buckets, bool first_only, const std::stop_token& stop)
-        : stop_(stop), ways_(ways_of(buckets, first_only, stop)), kept_(buckets, ways_) {
+    MemoBuilder(std::span<const Bucket> buckets, Breadth breadth, const std::stop_token& stop)
+        : stop_(stop), ways_(ways_of(buckets, breadth, stop)), kept_(buckets, ways_) {
         for (std::size_t b = 0; b < buckets.size(); ++b)
             parts_.push_back({static_cast<int>(b), buckets[b], ways_[b], narrow_places(ways_[b]),
                               std::vector<int>(ways_[b].size(), unnumbered)});
@@ -75,9 +75,9 @@ private:
         std::unordered_map<int, std::size_t> places = {};  // of kept values, in the order
     };
 
-    static std::deque<Ways> ways_of(std::span<const Bucket> buckets, bool first_only, const std::stop_token& stop) {
+    static std::deque<Ways> ways_of(std::span<const Bucket> buckets, Breadth breadth, const std::stop_token& stop) {
         std::deque<Ways> ways;
-        for (const Bucket& bucket : buckets) ways.emplace_back(bucket, first_only, stop);
+        for (const Bucket& bucket : buckets) ways.emplace_back(bucket, breadth, stop);
         return ways;
     }
 
@@ -243,8 +243,8 @@ private:
 
 }  // namespace
 
-Memo memo_of(std::span<const Bucket> buckets, bool first_only, const std::stop_token& stop) {
-    return MemoBuilder(buckets, first_only, stop).build();
+Memo memo_of(std::span<const Bucket> buckets, Breadth breadth, const std::stop_token& stop) {
+    return MemoBuilder(buckets, breadth, stop).build();
 }
 
 }  // namespace cairn::inline v0::select

@@ -27,12 +27,12 @@ struct Memo {
     double always_kept_bytes = 0;       ///< of what is kept whatever is chosen: it is no goal
 };
 
-/// Builds the memo of all buckets. With `first_only` each value has the first candidate of its own op and no other.
-/// Throws Error(unsupported) where a needed value has no candidate, Cancelled on a stop.
+/// Builds the memo of all buckets. Throws Error(unsupported) where a needed value has no candidate, Cancelled on a
+/// stop.
 ///
 /// A run's alternatives cost their seconds times the bucket's weight; work done once when weights are bound a
 /// thousandth of its seconds; a byte that is kept `seconds_per_kept_byte`.
-Memo memo_of(std::span<const Bucket> buckets, bool first_only, const std::stop_token& stop = {});
+Memo memo_of(std::span<const Bucket> buckets, Breadth breadth, const std::stop_token& stop = {});
 
 /// What a byte that a program keeps in memory for good costs: about the time in which one core reads it ten times.
 /// So a second form of a weight is made only where the programs that read it gain more than that, and noise in measured

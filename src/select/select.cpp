@@ -24,7 +24,7 @@ double lower_bound_of(const Memo& memo, std::span<const Bucket> buckets, const s
 
 /// The cheapest covers, whether or not their kernels can prepare what they are to do.
 Selections select_freely(std::span<const Bucket> buckets, const Options& options) {
-    const Memo memo = memo_of(buckets, !options.search, options.stop);
+    const Memo memo = memo_of(buckets, options.search ? Breadth::cheapest : Breadth::first, options.stop);
     const search::Exploration found = explored(memo.problem, {.stop = options.stop});
     Selections selections = covers_of(memo, buckets, found.space.cheapest(found.paths).choices);
     selections.states = found.states;

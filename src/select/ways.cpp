@@ -10,8 +10,8 @@ namespace cairn::inline v0::select {
 using ir::NodeId;
 using ir::Op;
 
-Ways::Ways(const Bucket& bucket, bool first_only, std::stop_token stop)
-    : bucket_(bucket), first_only_(first_only), stop_(std::move(stop)), first_(bucket.graph.nodes().size(), -1) {
+Ways::Ways(const Bucket& bucket, Breadth breadth, std::stop_token stop)
+    : bucket_(bucket), breadth_(breadth), stop_(std::move(stop)), first_(bucket.graph.nodes().size(), -1) {
     for (std::size_t t = 0; t < bucket.tiles.size(); ++t) {
         go_on();
         add_tile(static_cast<int>(t));
@@ -65,13 +65,14 @@ void Ways::for_each_goal(const Visit& visit) {
 void Ways::add_tile(int t) {
     const fuse::Tile& tile = bucket_.tiles[static_cast<std::size_t>(t)];
     const bool is_single = is_single_node(tile, bucket_.graph);
-    if (first_only_ && !is_single) return;
+    const bool first_only = breadth_ == Breadth::first;
+    if (first_only && !is_single) return;
     // A view needs no kernel; where it must be copied, of_copy() finds one.
     if (is_single && views()[tile.outputs[0]].base != tile.outputs[0]) return;
-    for (Candidate& candidate : bucket_.candidates.of_tile(tile, t, !first_only_)) {
+    for (Candidate& candidate : bucket_.candidates.of_tile(tile, t, breadth_ == Breadth::cheapest)) {
         const bool packed = std::any_of(candidate.sources.begin(), candidate.sources.end(),
                                         [](const Source& source) { return source.form == Form::packed; });
-        if (first_only_ && packed) continue;
+        if (first_only && packed) continue;
         // A tile belongs to one section: what is made once when weights are bound is not made again in every run.
         const bool once = is_bound(candidate.outputs[0]);
         if (std::any_of(candidate.outputs.begin(), candidate.outputs.end(),
@@ -79,7 +80,7 @@ void Ways::add_tile(int t) {
             continue;
         const NodeId top = *std::max_element(candidate.outputs.begin(), candidate.outputs.end());
         add_way(home(top), std::move(candidate));
-        if (first_only_) break;
+        if (first_only) break;
     }
 }
 

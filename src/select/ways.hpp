@@ -24,6 +24,13 @@ struct Bucket {
     double weight = 1;  ///< how often it runs, beside the others
 };
 
+/// Which candidates are ways to reach a goal.
+enum class Breadth : std::uint8_t {
+    first,     ///< of each value the first of its own op, and no other
+    cheapest,  ///< of those that find their operands in equal forms the cheapest
+    all,
+};
+
 /// The goal that an operand of a candidate rests on; nothing for what is there anyway (inputs, weights, constants,
 /// states before the run).
 std::optional<Goal> goal_of(const Source& source, const ir::GraphData& graph, const Candidates& candidates);
@@ -39,8 +46,8 @@ public:
         List needs;
     };
 
-    /// With `first_only` each value has the first candidate of its own op and no other. Throws Cancelled on a stop.
-    Ways(const Bucket& bucket, bool first_only, std::stop_token stop);
+    /// Throws Cancelled on a stop.
+    Ways(const Bucket& bucket, Breadth breadth, std::stop_token stop);
 
     /// Goals that what is wanted may rest on, needs before users; everything about weights comes right before its first
     /// user: few goals then cross any place between two layers.
@@ -83,7 +90,7 @@ private:
     void visit(int root);
 
     Bucket bucket_;
-    bool first_only_;
+    Breadth breadth_;
     std::stop_token stop_;
     std::pmr::monotonic_buffer_resource pool_;
     std::pmr::deque<Entry> entries_{&pool_};

@@ -28,7 +28,7 @@ public:
           limit_(limit),
           bytes_of_(bytes_of),
           options_(options),
-          memo_(memo_of(buckets, !options.search, options.stop)) {
+          memo_(memo_of(buckets, options.search ? Breadth::cheapest : Breadth::first, options.stop)) {
         for (int choice = 0; choice < memo_.problem.alternatives(); ++choice) {
             const Memo::Asked& asked = memo_.goals[static_cast<std::size_t>(memo_.problem.goal_of(choice))];
             costs_.push_back(memo_.problem.cost(choice));

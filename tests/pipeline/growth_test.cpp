@@ -68,7 +68,7 @@ Work work_on(const Graph& graph) {
     costs.machine = select::nominal_machine(costs.isa, 1);
     select::Candidates candidates(*simplified, context.kernels(), costs.isa, costs, true);
     const select::Bucket bucket{*simplified, tiles, candidates};
-    const select::Memo memo = select::memo_of({&bucket, 1}, false);
+    const select::Memo memo = select::memo_of({&bucket, 1}, select::Breadth::cheapest);
     Work work;
     work.nodes = simplified->nodes().size();
     work.terms = canon::Forms(*simplified).canon().size();

@@ -1,148 +1,330 @@
-#include "expand/expand.hpp"
-#include "program/lifetimes.hpp"
-#include "search/best.hpp"
-#include "search/explore.hpp"
-#include "search/numbering.hpp"
-#include "select/emit.hpp"
-#include "select/memo.hpp"
-#include "select/select.hpp"
-#include "simplify/simplify.hpp"
+#include "cairn/cairn.hpp"
+#include "runtime/compiled_graph.hpp"
+#include "tests/errors/message.hpp"
 #include "tests/expand/random_model.hpp"
-#include "tests/ir/judge.hpp"
-#include "tests/pipeline/compiled_run.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <random>
+#include <set>
+#include <sstream>
+#include <thread>
 
-// Every path that the search may choose is a program, and means what the graph means.
 namespace cairn::test {
 namespace {
 
-/// All ways to run a graph, with all its spellings.
-class AllPaths {
-public:
-    AllPaths(const Graph& graph, const Context& context)
-        : context_(context),
-          graph_(graph),
-          expansion_(expand::expand(*simplify::simplify(*graph.data()).graph)),
-          tiles_(fuse::propose(*expansion_.graph, expansion_.classes,
-                               fuse::patterns_of(context.kernels().definitions, fuse::axes_in(*expansion_.graph)))),
-          candidates_(*expansion_.graph, expansion_.classes, context.kernels(), context.isa(), costs(context), true),
-          bucket_{*expansion_.graph, tiles_, candidates_},
-          memo_(select::memo_of({&bucket_, 1}, false)),
-          all_(search::explore(memo_.problem, {.only_cheapest = false})) {}
-
-    const search::Exploration& all() const { return all_; }
-    bool has_spellings() const { return !expansion_.classes.are_single(); }
-
-    /// The program of a path; nothing where a kernel cannot prepare.
-    std::optional<runtime::ProgramSet> program_of(const search::Path& path) {
-        const select::Selections covers = select::covers_of(memo_, {&bucket_, 1}, path.choices);
-        for (const select::Choice& choice : covers.buckets[0].chosen)
-            if (!candidates_.can_prepare(choice.candidate)) return std::nullopt;
-        runtime::ProgramSet set;
-        set.name = graph_.data()->name();
-        set.symbols = graph_.data()->symbols();
-        for (const ir::Node& node : graph_.data()->nodes())
-            if (node.op == ir::Op::input) {
-                program::Port& port = set.inputs.emplace_back();
-                port.name = node.name;
-                port.desc = TensorDesc::dense(node.dtype, node.shape);
-            }
-        program::Program program = select::emit(*expansion_.graph, covers.buckets[0], candidates_, context_.threads());
-        program::plan_memory(program, [&](const program::Instruction& instruction) {
-            return program::in_place_pairs(instruction, *context_.parts()->find(instruction.kernel));
-        });
-        EXPECT_EQ(program::verify(program), "");
-        set.buckets.push_back({{}, std::move(program), {}});
-        return set;
-    }
-
-private:
-    static select::CostSource costs(const Context& context) {
-        select::CostSource source;
-        source.isa = context.isa();
-        source.machine = select::nominal_machine(context.isa(), context.threads());
-        return source;
-    }
-
-    const Context& context_;
-    Graph graph_;
-    expand::Expansion expansion_;
-    std::vector<fuse::Tile> tiles_;
-    select::Candidates candidates_;
-    select::Bucket bucket_;
-    select::Memo memo_;
-    search::Exploration all_;
-};
-
-/// What a graph is run on, and what must come out.
-struct Trial {
-    meaning::Inputs inputs;
-    Judged expected;
-};
-
-std::vector<Trial> trials_of(const Graph& graph, std::uint64_t seed) {
-    std::vector<Trial> trials;
-    for (const auto& sizes : random_sizes(*graph.data(), 3, seed)) {
-        Trial trial{random_inputs(*graph.data(), sizes, seed + 17), {}};
-        try {
-            trial.expected = judge(*graph.data(), trial.inputs);
-        } catch (const Error&) { continue; }
-        trials.push_back(std::move(trial));
-    }
-    return trials;
+/// What compile() counted on for one run of each bucket.
+double seconds_of(const CompiledGraph& compiled) {
+    double seconds = 0;
+    for (const runtime::BucketProgram& bucket : runtime::parse_program_set(compiled.program()).buckets)
+        for (const program::Instruction& instruction : bucket.program.run) seconds += instruction.seconds;
+    return seconds;
 }
 
-constexpr int sampled = 16, best = 4;
+TEST(Paths, TheCheapestIsWhatCompileChooses) {
+    const Context context;
+    int same = 0;
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        const Graph graph = random_model(seed);
+        const CompiledGraph chosen = compile(graph, context);
+        const Path cheapest = paths(graph, context).cheapest();
+        const CompiledGraph made = cheapest.compile();
+        EXPECT_NEAR(seconds_of(made), seconds_of(chosen), 1e-9 * seconds_of(chosen)) << seed;
+        EXPECT_NEAR(cheapest.seconds(), seconds_of(chosen), 1e-9 * seconds_of(chosen)) << seed;
+        same += made.program() == chosen.program() && made.explain() == chosen.explain();
+    }
+    EXPECT_GT(same, 30) << "others cost the same";
+}
 
-/// Runs paths drawn by chance and the best ones; how many were run.
-int check(const Graph& graph, const Context& context, std::uint64_t seed, bool& has_spellings) {
-    AllPaths paths(graph, context);
-    has_spellings = paths.has_spellings();
-    EXPECT_EQ(paths.all().status, search::Status::found) << seed;
-    std::vector<search::Path> chosen;
-    const search::Numbering numbering(paths.all().space, paths.all().paths);
-    std::mt19937_64 random(seed);
-    for (int i = 0; i < sampled; ++i) chosen.push_back(numbering.sample(std::ref(random)).value());
-    search::BestFirst first(paths.all().space, paths.all().paths);
-    for (int i = 0; i < best && first.next(); ++i) chosen.push_back(first.path(first.found() - 1));
-    const std::vector<Trial> trials = trials_of(graph, seed);
-    int runs = 0;
-    for (const search::Path& path : chosen) {
-        const auto program = paths.program_of(path);
-        if (!program) continue;
-        for (const Trial& trial : trials) {
-            EXPECT_EQ(difference(CompiledRun(*program, context, trial.inputs).run(trial.inputs), trial.expected), "")
-                << "seed " << seed << ", path " << numbering.rank(path.choices)->to_string() << '\n'
-                << to_string(graph);
-            ++runs;
+/// relu(x w + b) and its sum over rows, of some rows.
+Graph small_graph() {
+    Graph g("small");
+    const Tensor x = g.input("x", DType::f32, {g.symbol("N", 1, 64), 3});
+    const Tensor y = relu(matmul(x, g.weight("w", DType::f32, {3, 2})) + g.weight("b", DType::f32, {2}));
+    g.output("y", y);
+    g.output("sum", sum(y, {0}));
+    return g;
+}
+
+/// The reference kernels alone: few ways.
+Context plain_context() { return Context({.reference_only = true}); }
+
+std::vector<double> costs_of(PathRange ways) {
+    std::vector<double> costs;
+    for (const Path& path : ways) costs.push_back(path.cost());
+    return costs;
+}
+
+TEST(Paths, EachHasANumberAndAPlaceInTheOrder) {
+    const Paths ways = paths(small_graph(), plain_context());
+    const int count = std::stoi(ways.count());
+    ASSERT_GT(count, 1);
+    ASSERT_LT(count, 10000);
+    EXPECT_DOUBLE_EQ(ways.log10_count(), std::log10(count));
+    EXPECT_TRUE(ways.is_exact());
+    EXPECT_EQ(ways.not_searched(), "");
+    std::vector<double> costs;
+    std::set<std::vector<int>> found;
+    for (int i = 0; i < count; ++i) {
+        const Path path = ways.at(std::to_string(i));
+        ASSERT_EQ(ways.rank(path), std::to_string(i));
+        costs.push_back(path.cost());
+        found.insert(path.choices());
+    }
+    EXPECT_EQ(found.size(), static_cast<std::size_t>(count)) << "no path has two numbers";
+    std::sort(costs.begin(), costs.end());
+    EXPECT_EQ(costs_of(ways.cheapest_first()), costs);
+    std::reverse(costs.begin(), costs.end());
+    EXPECT_EQ(costs_of(ways.dearest_first()), costs);
+    EXPECT_EQ(ways.cheapest().cost(), costs.back());
+}
+
+TEST(Paths, AllKernelsAreAmongThem) {
+    const Paths ways = paths(small_graph(), Context());
+    std::set<std::string> in_paths, in_programs;
+    for (std::uint64_t seed = 0; seed < 200; ++seed)
+        for (const PathStep& step : ways.sample(seed).steps()) in_paths.insert(step.kernel);
+    EXPECT_TRUE(in_paths.contains("cpu.reference.matmul@1")) << "what no cheapest way has";
+    EXPECT_GT(in_paths.size(), 10U);
+}
+
+TEST(Paths, ASampleIsThatOfItsSeed) {
+    const Paths ways = paths(small_graph(), plain_context());
+    std::mt19937_64 random(7), again(7);
+    EXPECT_EQ(ways.sample(random), ways.sample(7));
+    std::set<std::string> drawn;
+    for (int i = 0; i < 100; ++i) {
+        random = again;
+        const Path path = ways.sample(again);
+        ASSERT_EQ(path, ways.sample(random));
+        ASSERT_EQ(random, again) << "the caller's own generator goes on";
+        drawn.insert(ways.rank(path));
+    }
+    EXPECT_GT(drawn.size(), 1U);
+}
+
+TEST(Paths, TheTimeOfAPathIsThatOfItsSteps) {
+    const Paths ways = paths(small_graph(), Context(), {.splits = {{"N", {1, 8}, {100, 10, 1}}}});
+    const std::map<std::string, double> weights = {{"N-1-1", 100}, {"N-2-8", 10}, {"N-9-64", 1}};
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        const Path path = ways.sample(seed);
+        double seconds = 0, once = 0;
+        std::set<std::string> buckets;
+        for (const PathStep& step : path.steps()) {
+            (step.once ? once : seconds) += step.seconds * (step.once ? 1 : weights.at(step.bucket));
+            buckets.insert(step.bucket);
+            EXPECT_FALSE(step.measured);
+            EXPECT_TRUE(step.where.starts_with("paths_test.cpp:")) << step.where;
         }
-        if (testing::Test::HasFailure()) break;
+        EXPECT_EQ(buckets.size(), 3U);
+        EXPECT_NEAR(path.seconds(), seconds, 1e-12 * seconds);
+        EXPECT_GE(path.kept_bytes(), 24 + 8) << "the weights, in one form or more";
+        EXPECT_NEAR(path.cost(), seconds + 1e-3 * once + 1e-9 * (path.kept_bytes() - 8), 1e-9 * path.cost())
+            << "the bias has one form, and no price";
     }
-    return runs;
 }
 
-TEST(Paths, OfRandomGraphsAllMeanTheSame) {
+TEST(Paths, EachBucketHasItsProgram) {
     const Context context;
-    int runs = 0;
-    bool spelled = false;
-    for (std::uint64_t seed = 0; seed < 150 && !HasFailure(); ++seed)
-        runs += check(random_graph(seed), context, seed, spelled);
-    EXPECT_GT(runs, 150 * sampled);
+    const Paths ways = paths(small_graph(), context, {.splits = {{"N", {1, 8}}}});
+    const std::vector<float> x = {1, 2, 3, 4, 5, 6}, w = {1, -1, 2, 0, 0, 3}, b = {1, 0};
+    for (const Path& path : {ways.cheapest(), ways.sample(1), *ways.dearest_first().begin()}) {
+        CompiledGraph compiled = path.compile();
+        EXPECT_EQ(runtime::parse_program_set(compiled.program()).buckets.size(), 3U);
+        compiled.bind([&](std::string_view name) {
+            return name == "w" ? InputView{w.data(), DType::f32, {3, 2}} : InputView{b.data(), DType::f32, {2}};
+        });
+        compiled.set("x", x, {2, 3});
+        compiled.run();
+        EXPECT_EQ(std::vector<float>(compiled.output("y").as<float>().begin(), compiled.output("y").as<float>().end()),
+                  (std::vector<float>{6, 8, 15, 14}));
+        compiled.set("x", std::span(x).first(3), {1, 3});
+        compiled.run();
+        EXPECT_EQ(compiled.output("sum").as<float>()[1], 8);
+    }
 }
 
-TEST(Paths, OfModelsWithSeveralSpellingsAllMeanTheSame) {
+TEST(Paths, AGraphThatComputesNothingHasOne) {
+    Graph g;
+    g.output("y", g.input("x", DType::f32, {2}));
+    const Paths ways = paths(g, Context());
+    EXPECT_EQ(ways.count(), "1");
+    EXPECT_EQ(ways.log10_count(), 0);
+    EXPECT_EQ(costs_of(ways.cheapest_first()), std::vector<double>{0});
+    const Path path = ways.at("0");
+    EXPECT_EQ(path, ways.sample(3));
+    EXPECT_TRUE(path.steps().empty());
+    CompiledGraph compiled = path.compile();
+    compiled.set("x", {3.0f, 4.0f});
+    compiled.run();
+    EXPECT_EQ(compiled.output("y").as<float>()[1], 4);
+}
+
+TEST(Paths, WithoutASearchOfThemIsWhatCompileMakesThen) {
+    const CompileOptions options{.disable = {"search"}};
     const Context context;
-    int runs = 0, with_spellings = 0;
-    for (std::uint64_t seed = 0; seed < 150 && !HasFailure(); ++seed) {
-        bool spelled = false;
-        runs += check(random_model(seed), context, seed, spelled);
-        with_spellings += spelled;
+    const Paths ways = paths(small_graph(), context, options);
+    EXPECT_EQ(ways.count(), "1");
+    EXPECT_EQ(ways.cheapest().compile().program(), compile(small_graph(), context, options).program());
+}
+
+TEST(Paths, OutliveWhatTheyWereMadeOf) {
+    std::optional<Path> path;
+    std::string before;
+    {
+        Graph graph = small_graph();
+        Paths ways = paths(graph, Context());
+        path = ways.sample(5);
+        before = path->compile().program();
+        graph.output("later", exp(graph.input("z", DType::f32, {2})));
     }
-    EXPECT_GT(runs, 150 * sampled);
-    EXPECT_GT(with_spellings, 75);
+    EXPECT_EQ(path->compile().program(), before);
+}
+
+TEST(Paths, MaybeUsedFromSeveralThreads) {
+    const Paths ways = paths(small_graph(), Context());
+    std::vector<std::string> texts(4);
+    std::vector<std::thread> threads;
+    for (std::size_t t = 0; t < texts.size(); ++t)
+        threads.emplace_back([&, t] {
+            for (std::uint64_t seed = 0; seed < 8; ++seed) {
+                const Path path = ways.sample(seed);
+                texts[t] += to_string(path) + path.compile().program() + ways.rank(path);
+            }
+        });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(std::set<std::string>(texts.begin(), texts.end()).size(), 1U);
+}
+
+TEST(Paths, ALineTellsEachStep) {
+    Graph g("one");
+    const Tensor x = g.input("x", DType::f32, {2}), y = exp(x);
+    const std::string line = std::to_string(__LINE__ - 1);
+    g.output("y", y);
+    std::ostringstream out;
+    out << paths(g, plain_context(), {.disable = {"elementwise"}}).cheapest();
+    const std::string text = out.str();
+    EXPECT_EQ(text.substr(text.find(" s in runs")).substr(0, 26), " s in runs, 0 bytes kept\n ");
+    EXPECT_NE(text.find("\n  cpu.reference.exp@1 "), std::string::npos) << text;
+    EXPECT_NE(text.find(" s estimated | exp | f32[2] -> f32[2] (paths_test.cpp:" + line + ")\n"), std::string::npos)
+        << text;
+}
+
+TEST(Paths, AStopCancels) {
+    std::stop_source source;
+    CompileOptions options;
+    options.stop = source.get_token();
+    std::vector<std::string> phases;
+    options.progress = [&](const Progress& progress) { phases.emplace_back(progress.phase); };
+    const Path path = paths(small_graph(), Context(), options).cheapest();
+    EXPECT_EQ(phases, (std::vector<std::string>{"graph", "simplify", "expand", "fuse", "select"}));
+    path.compile();
+    EXPECT_EQ(phases.back(), "plan");
+    source.request_stop();
+    EXPECT_THROW(path.compile(), Cancelled);
+    EXPECT_THROW(paths(small_graph(), Context(), options), Cancelled);
+    std::stop_source late;
+    options.stop = late.get_token();
+    options.progress = [&](const Progress& progress) {
+        if (progress.phase == "select") late.request_stop();
+    };
+    EXPECT_THROW(paths(small_graph(), Context(), options), Cancelled);
+}
+
+TEST(Paths, ProgressMayAskAPathThatIsBeingCompiled) {
+    std::optional<Path> path;
+    std::size_t asked = 0;
+    CompileOptions options;
+    options.progress = [&](const Progress&) {
+        if (path) asked += path->steps().size();
+    };
+    path = paths(small_graph(), Context(), options).cheapest();
+    path->compile();
+    EXPECT_EQ(asked, 2 * path->steps().size());
+}
+
+TEST(Paths, WhatCannotBeIsRefused) {
+    const Paths ways = paths(small_graph(), plain_context());
+    const std::string end = " is no number of a path: there are " + ways.count() + ", from 0 on";
+    for (const std::string& rank : {std::string(), std::string("-1"), std::string("one"), ways.count()})
+        EXPECT_EQ(message([&] { ways.at(rank); }), "[paths] \"" + rank + "\"" + end);
+    const Path other = paths(small_graph(), plain_context()).cheapest();
+    EXPECT_NE(other, ways.cheapest());
+    EXPECT_EQ(message([&] { ways.rank(other); }), "[paths] the path is one of other Paths");
+    EXPECT_EQ(message([] { paths(Graph("empty"), Context()); }), "[compile] graph \"empty\" has no output");
+    EXPECT_EQ(message([] { paths(small_graph(), Context(), {.disable = {"magic"}}); }),
+              "[compile] there is no stage called \"magic\"");
+    EXPECT_THROW(paths(small_graph(), plain_context(), {.memory_limit = 1}).cheapest().compile(), Error);
+    PathRange range = ways.cheapest_first();
+    PathRange::Iterator place = range.begin();
+    while (place != range.end()) ++place;
+    EXPECT_EQ(message([&] { ++place; }), "[paths] the iterator is at the end");
+    EXPECT_EQ(message([&] { *place; }), "[paths] the iterator is at the end");
+    EXPECT_EQ(message([] { *PathRange::Iterator(); }), "[paths] the iterator is at the end");
+    EXPECT_EQ(range.begin(), range.end()) << "a range is gone through once";
+}
+
+TEST(Paths, WhatIsMovedFromIsRefused) {
+    Paths ways = paths(small_graph(), plain_context());
+    Path path = ways.cheapest();
+    PathRange range = ways.cheapest_first();
+    const Paths ways_now = std::move(ways);
+    const Path path_now = std::move(path);
+    PathRange range_now = std::move(range);
+    EXPECT_EQ(*range_now.begin(), path_now);
+    // NOLINTBEGIN(bugprone-use-after-move)
+    for (const auto& use : std::vector<std::function<void()>>{
+             [&] { ways.count(); }, [&] { ways.log10_count(); }, [&] { ways.is_exact(); }, [&] { ways.not_searched(); },
+             [&] { ways.cheapest(); }, [&] { ways.cheapest_first(); }, [&] { ways.dearest_first(); },
+             [&] { ways.at("0"); }, [&] { ways.rank(path_now); }, [&] { ways.sample(1); }})
+        EXPECT_EQ(message(use), "[paths] the handle is moved-from");
+    for (const auto& use : std::vector<std::function<void()>>{
+             [&] { path.cost(); }, [&] { path.seconds(); }, [&] { path.kept_bytes(); }, [&] { path.steps(); },
+             [&] { path.compile(); }, [&] { to_string(path); }, [&] { ways_now.rank(path); }})
+        EXPECT_EQ(message(use), "[paths] the path is moved-from");
+    EXPECT_EQ(message([&] { range.begin(); }), "[paths] the range is moved-from");
+    // NOLINTEND(bugprone-use-after-move)
+}
+
+TEST(Paths, OneWhoseKernelCannotPrepareSaysSo) {
+    Kernel kernel;
+    kernel.id = "own.exp@1";
+    kernel.definition = "exp";
+    kernel.accepts = [](const Problem&) -> Refusal { return {}; };
+    kernel.run = [](const Args&, Team&) {};
+    kernel.cost = [](const Problem&) { return Cost{1, 1, 1}; };
+    kernel.prepare = [](const Problem&, int) -> std::shared_ptr<const void> { throw std::runtime_error("no licence"); };
+    Graph g;
+    g.output("y", exp(g.input("x", DType::f32, {4})));
+    const Paths ways = paths(g, Context({.extra = {{}, {}, {kernel}}}), {.disable = {"elementwise"}});
+    int refused = 0, made = 0;
+    for (const Path& path : ways.cheapest_first()) {
+        if (path.steps()[0].kernel != kernel.id) {
+            path.compile();
+            ++made;
+            continue;
+        }
+        EXPECT_EQ(message([&] { path.compile(); }),
+                  "[paths] own.exp@1 cannot prepare exp | f32[4] -> f32[4]: its prepare failed: no licence");
+        ++refused;
+    }
+    EXPECT_EQ(refused, 1);
+    EXPECT_GT(made, 0);
+}
+
+TEST(Paths, MeasuredTimesCountWhereTheModeReadsThem) {
+    const Context context;
+    CompileOptions options;
+    options.mode = Mode::normal;
+    options.tune_seconds = 20;
+    const auto is_measured = [](const PathStep& step) { return step.measured; };
+    const std::vector<PathStep> tuned = paths(small_graph(), context, options).cheapest().steps();
+    EXPECT_TRUE(std::all_of(tuned.begin(), tuned.end(), is_measured)) << "those of the best ways";
+    options.mode = Mode::cached;
+    EXPECT_EQ(paths(small_graph(), context, options).cheapest().steps(), tuned);
+    EXPECT_FALSE(is_measured(paths(small_graph(), context).cheapest().steps()[0]));
 }
 
 }  // namespace

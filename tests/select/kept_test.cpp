@@ -19,7 +19,7 @@ protected:
         programs.clear();
         ways.clear();
         for (const Graph& graph : graphs) programs.add(graph, kernels, costs);
-        for (const Bucket& bucket : programs.buckets()) ways.emplace_back(bucket, false, std::stop_token());
+        for (const Bucket& bucket : programs.buckets()) ways.emplace_back(bucket, Breadth::cheapest, std::stop_token());
         return KeptForms(programs.buckets(), ways);
     }
     int number(const KeptForms& forms, std::size_t bucket, const Tensor& value) const {

@@ -26,10 +26,11 @@ class Memos : public testing::Test {
 protected:
     Memos() { costs.machine.flops = costs.machine.bandwidth = 1e9; }
 
-    Memo memo(bool first_only = false, const std::vector<Definition>& definitions = {}, bool elementwise = false) {
+    Memo memo(Breadth breadth = Breadth::cheapest, const std::vector<Definition>& definitions = {},
+              bool elementwise = false) {
         programs.clear();
         programs.add(graph, kernels, costs, 1, definitions, {.elementwise = elementwise});
-        return memo_of(programs.buckets(), first_only);
+        return memo_of(programs.buckets(), breadth);
     }
     static int number(const Memo& memo, const Goal& goal) {
         const auto it = std::find_if(memo.goals.begin(), memo.goals.end(),
@@ -65,7 +66,7 @@ TEST_F(Memos, NeedsComeBeforeUsers) {
     kernels = cpu_kernels();
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         graph = test::random_graph(seed);
-        const Memo m = memo(false, kernels.definitions, true);
+        const Memo m = memo(Breadth::cheapest, kernels.definitions, true);
         ASSERT_EQ(m.problem.goals(), static_cast<int>(m.goals.size()));
         ASSERT_EQ(m.problem.alternatives(), static_cast<int>(m.candidates.size()));
         ASSERT_EQ(search::fault(m.problem), "") << "seed " << seed;
@@ -81,22 +82,24 @@ TEST_F(Memos, OfEqualNeedsTheCheapestStaysAndOfEqualCostsTheFirst) {
     ASSERT_EQ(m.goals.size(), 1U);
     EXPECT_EQ(kernels_at(m, 0), Ids{"exp@2"});
     EXPECT_NEAR(m.problem.cost(0), 2e-3, 1e-6);
-    m = memo(true);
+    m = memo(Breadth::first);
     EXPECT_EQ(kernels_at(m, 0), Ids{"exp@3"}) << "without a search the first that accepts";
+    m = memo(Breadth::all);
+    EXPECT_EQ(kernels_at(m, 0), (Ids{"exp@3", "exp@2", "exp@last"}));
 }
 
 TEST_F(Memos, WithoutASearchNothingIsFusedOrPacked) {
     kernels = cpu_kernels();
     const Tensor x = graph.input("x", DType::f32, {3, 64}), w = graph.weight("w", DType::f32, {64, 64});
     graph.output("y", gelu(linear(x, w)));
-    const Memo m = memo(true, kernels.definitions, true);
+    const Memo m = memo(Breadth::first, kernels.definitions, true);
     for (std::size_t g = 0; g < m.goals.size(); ++g) {
         const int choice = m.problem.first(static_cast<int>(g));
         EXPECT_EQ(m.problem.first(static_cast<int>(g) + 1), choice + 1);
         EXPECT_EQ(m.goals[g].goal.place, Place{}) << to_string(m.goals[g].goal);
         EXPECT_EQ(m.candidates[static_cast<std::size_t>(choice)].outputs.size(), m.goals[g].goal.kept ? 0U : 1U);
     }
-    EXPECT_GT(memo(false, kernels.definitions, true).goals.size(), m.goals.size());
+    EXPECT_GT(memo(Breadth::cheapest, kernels.definitions, true).goals.size(), m.goals.size());
 }
 
 TEST_F(Memos, AnOutputIsReadableMemory) {
@@ -157,7 +160,7 @@ TEST_F(Memos, FormsOfAWeightArePaidByTheByte) {
     kernels = cpu_kernels();
     const Tensor w = graph.weight("w", DType::f32, {64, 64}), b = graph.weight("b", DType::f32, {64});
     graph.output("y", linear(graph.input("x", DType::f32, {3, 64}), w, b));
-    const Memo m = memo(false, kernels.definitions);
+    const Memo m = memo(Breadth::cheapest, kernels.definitions);
     int forms = 0;
     for (std::size_t g = 0; g < m.goals.size(); ++g) {
         const Memo::Asked& asked = m.goals[g];
@@ -191,8 +194,8 @@ protected:
 };
 
 TEST_F(TwoBuckets, WhatIsKeptIsOneGoalForBoth) {
-    const Memo both = memo_of(buckets(), false), first = memo_of(buckets().first(1), false),
-               second = memo_of(buckets().last(1), false);
+    const Memo both = memo_of(buckets(), Breadth::cheapest), first = memo_of(buckets().first(1), Breadth::cheapest),
+               second = memo_of(buckets().last(1), Breadth::cheapest);
     const auto kept_of = [](const Memo& m) {
         return std::count_if(m.goals.begin(), m.goals.end(), [](const Memo::Asked& asked) { return asked.goal.kept; });
     };
@@ -204,7 +207,7 @@ TEST_F(TwoBuckets, WhatIsKeptIsOneGoalForBoth) {
 }
 
 TEST_F(TwoBuckets, TheyAreNumberedSideBySide) {
-    const Memo m = memo_of(buckets(), false);
+    const Memo m = memo_of(buckets(), Breadth::cheapest);
     std::vector<int> lowest(buckets().size(), m.problem.goals()), highest(buckets().size(), -1);
     for (int g = 0; g < m.problem.goals(); ++g) {
         const Memo::Asked& asked = m.goals[static_cast<std::size_t>(g)];
@@ -218,7 +221,7 @@ TEST_F(TwoBuckets, TheyAreNumberedSideBySide) {
 }
 
 TEST_F(TwoBuckets, ARunCountsAsOftenAsItIs) {
-    const Memo m = memo_of(buckets(), false);
+    const Memo m = memo_of(buckets(), Breadth::cheapest);
     for (int choice = 0; choice < m.problem.alternatives(); ++choice) {
         const Memo::Asked& asked = m.goals[static_cast<std::size_t>(m.problem.goal_of(choice))];
         const Bucket& bucket = buckets()[static_cast<std::size_t>(asked.bucket)];
@@ -267,7 +270,7 @@ TEST_F(Memos, Stops) {
     memo();
     std::stop_source stop;
     stop.request_stop();
-    EXPECT_THROW(memo_of(programs.buckets(), false, stop.get_token()), Cancelled);
+    EXPECT_THROW(memo_of(programs.buckets(), Breadth::cheapest, stop.get_token()), Cancelled);
 }
 
 }  // namespace

@@ -19,9 +19,9 @@ protected:
         programs.clear();
         programs.add(graph, kernels, costs);
     }
-    Ways ways(bool first_only = false, const std::stop_token& stop = {}) {
+    Ways ways(Breadth breadth = Breadth::cheapest, const std::stop_token& stop = {}) {
         ask();
-        return Ways(programs.buckets()[0], first_only, stop);
+        return Ways(programs.buckets()[0], breadth, stop);
     }
     std::optional<Goal> goal(const Tensor& tensor, Form form, const char* layout = "") const {
         return goal_of({tensor.id(), form, layout}, *graph.data(), programs.buckets()[0].candidates);
@@ -87,7 +87,7 @@ TEST_F(AllWays, WhatARunReadsOfAWeightIsKeptAndWhatOnlyItsMakingReadsIsNot) {
 
 TEST_F(AllWays, WithoutASearchEachGoalHasOneWay) {
     graph.output("y", gelu(linear(graph.input("x", DType::f32, {3, 64}), graph.weight("w", DType::f32, {64, 64}))));
-    Ways first = ways(true);
+    Ways first = ways(Breadth::first);
     for (const int number : first.order()) EXPECT_EQ(first.ways(number).size(), 1U) << to_string(first.goal(number));
     EXPECT_GT(ways().order().size(), first.order().size());
 }
@@ -96,7 +96,7 @@ TEST_F(AllWays, Stop) {
     graph.output("y", exp(graph.input("x", DType::f32, {4})));
     std::stop_source stop;
     stop.request_stop();
-    EXPECT_THROW(ways(false, stop.get_token()), Cancelled);
+    EXPECT_THROW(ways(Breadth::cheapest, stop.get_token()), Cancelled);
 }
 
 }  // namespace

@@ -1,0 +1,101 @@
+#include "cairn/paths.hpp"
+#include "tests/expand/random_model.hpp"
+#include "tests/ir/judge.hpp"
+#include "tests/pipeline/compiled_run.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+// Every path that the search may choose is a program, and means what the graph means.
+namespace cairn::test {
+namespace {
+
+/// What a graph is run on, and what must come out.
+struct Trial {
+    meaning::Inputs inputs;
+    Judged expected;
+};
+
+std::vector<Trial> trials_of(const Graph& graph, std::uint64_t seed) {
+    std::vector<Trial> trials;
+    for (const auto& sizes : random_sizes(*graph.data(), 3, seed)) {
+        Trial trial{random_inputs(*graph.data(), sizes, seed + 17), {}};
+        try {
+            trial.expected = judge(*graph.data(), trial.inputs);
+        } catch (const Error&) { continue; }
+        trials.push_back(std::move(trial));
+    }
+    return trials;
+}
+
+constexpr int sampled = 16, best = 4, worst = 4;
+
+/// Paths drawn by chance, the cheapest and the dearest.
+std::vector<Path> some_of(const Paths& ways, std::uint64_t seed) {
+    std::vector<Path> chosen;
+    std::mt19937_64 random(seed);
+    for (int i = 0; i < sampled; ++i) chosen.push_back(ways.sample(random));
+    for (const Path& path : ways.cheapest_first() | std::views::take(best)) chosen.push_back(path);
+    for (const Path& path : ways.dearest_first() | std::views::take(worst)) chosen.push_back(path);
+    return chosen;
+}
+
+/// Nothing where a kernel cannot prepare.
+std::optional<runtime::ProgramSet> program_of(const Path& path) {
+    try {
+        return runtime::parse_program_set(path.compile().program());
+    } catch (const Error& error) {
+        EXPECT_NE(std::string_view(error.what()).find(" cannot prepare "), std::string_view::npos) << error.what();
+        return std::nullopt;
+    }
+}
+
+/// How many paths were run.
+int check(const Graph& graph, const Paths& ways, const Context& context, std::uint64_t seed) {
+    EXPECT_EQ(ways.is_exact(), ways.not_searched().empty());
+    const std::vector<Trial> trials = trials_of(graph, seed);
+    int runs = 0;
+    for (const Path& path : some_of(ways, seed)) {
+        EXPECT_EQ(ways.at(ways.rank(path)), path) << seed;
+        const auto program = program_of(path);
+        if (!program) continue;
+        for (const Trial& trial : trials) {
+            EXPECT_EQ(difference(CompiledRun(*program, context, trial.inputs).run(trial.inputs), trial.expected), "")
+                << "seed " << seed << ", path " << ways.rank(path) << '\n'
+                << path << to_string(graph);
+            ++runs;
+        }
+        if (testing::Test::HasFailure()) break;
+    }
+    return runs;
+}
+
+TEST(PathsMeaning, OfRandomGraphsAllMeanTheSame) {
+    const Context context;
+    int runs = 0;
+    for (std::uint64_t seed = 0; seed < 150 && !HasFailure(); ++seed) {
+        const Graph graph = random_graph(seed);
+        runs += check(graph, paths(graph, context), context, seed);
+    }
+    EXPECT_GT(runs, 150 * sampled);
+}
+
+TEST(PathsMeaning, OfModelsWithSeveralSpellingsAllMeanTheSame) {
+    const Context context;
+    int runs = 0, with_spellings = 0, exact = 0;
+    for (std::uint64_t seed = 0; seed < 150 && !HasFailure(); ++seed) {
+        const Graph graph = random_model(seed);
+        const Paths ways = paths(graph, context);
+        runs += check(graph, ways, context, seed);
+        with_spellings += paths(graph, context, {.disable = {"expand"}}).count() != ways.count();
+        exact += ways.is_exact();
+    }
+    EXPECT_GT(runs, 150 * sampled);
+    EXPECT_GT(with_spellings, 75);
+    EXPECT_GT(exact, 100);
+    EXPECT_LT(exact, 150) << "one whose search is cut";
+}
+
+}  // namespace
+}  // namespace cairn::test
