@@ -19,7 +19,10 @@ Borders::Narrow Borders::narrow() const {
     Narrow narrow;
     narrow.passing = *std::min_element(passing.begin() + quarter, passing.end() - quarter);
     for (std::size_t border = 1; border < places; ++border)
-        if (passing[border] <= narrow.passing) narrow.borders.push_back(border);
+        if (passing[border] <= narrow.passing) {
+            narrow.borders.push_back(border);
+            narrow.across.push_back(passing[border]);
+        }
     return narrow;
 }
 

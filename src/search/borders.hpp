@@ -18,6 +18,7 @@ public:
     struct Narrow {
         int passing = 0;                   ///< how much is needed across the narrowest border of the middle half
         std::vector<std::size_t> borders;  ///< all between the first place and the last that are as narrow, ascending
+        std::vector<int> across;           ///< how much is needed across each of them
     };
     Narrow narrow() const;
 

@@ -23,15 +23,15 @@ constexpr double bind_weight = 1e-3;
 // What stands in the place of a goal's number where it has none, and where it is reached in any case.
 constexpr int unnumbered = -1, always = -2;
 
-/// The places in the order of goals that fewest goals are needed across, and the end.
-std::vector<std::size_t> narrow_places(Ways& ways) {
+/// The places in the order of goals that fewest goals are needed across, and the end. What is kept of a weight is not
+/// parted from its first user; where nothing new is kept from one place to the next, the narrower stays.
+std::vector<std::size_t> narrow_places(const Bucket& bucket, Ways& ways) {
     const std::span<const int> order = ways.order();
-    std::vector<std::size_t> places(ways.size(), 0), last_user(order.size(), 0);
+    std::vector<std::size_t> places(ways.size(), 0), last_user(order.size(), 0), kept_before(order.size() + 1, 0);
     for (std::size_t i = 0; i < order.size(); ++i) {
         places[static_cast<std::size_t>(order[i])] = i;
-        const auto use = [&](int below) {
-            if (!ways.goal(below).kept) last_user[places[static_cast<std::size_t>(below)]] = i;
-        };
+        kept_before[i + 1] = kept_before[i] + (ways.goal(order[i]).kept ? 1 : 0);
+        const auto use = [&](int below) { last_user[places[static_cast<std::size_t>(below)]] = i; };
         for (const Ways::Way& way : ways.ways(order[i])) {
             for (const int need : way.needs) use(need);
             for (const int provided : ways.provided_by(order[i], way)) use(provided);
@@ -39,9 +39,20 @@ std::vector<std::size_t> narrow_places(Ways& ways) {
     }
     search::Borders borders(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) borders.pass(i, last_user[i]);
-    std::vector<std::size_t> narrow = borders.narrow().borders;
-    narrow.push_back(order.size());
-    return narrow;
+    const search::Borders::Narrow narrow = borders.narrow();
+    std::vector<std::size_t> chosen;
+    int across = 0;
+    for (std::size_t n = 0; n < narrow.borders.size(); ++n) {
+        const std::size_t place = narrow.borders[n];
+        if (bucket.candidates.bound()[ways.goal(order[place - 1]).value]) continue;
+        const bool is_rival = !chosen.empty() && kept_before[chosen.back()] == kept_before[place];
+        if (is_rival && across <= narrow.across[n]) continue;
+        if (is_rival) chosen.pop_back();
+        chosen.push_back(place);
+        across = narrow.across[n];
+    }
+    chosen.push_back(order.size());
+    return chosen;
 }
 
 class MemoBuilder {
@@ -49,7 +60,7 @@ public:
     MemoBuilder(std::span<const Bucket> buckets, Breadth breadth, const std::stop_token& stop)
         : stop_(stop), ways_(ways_of(buckets, breadth, stop)), kept_(buckets, ways_) {
         for (std::size_t b = 0; b < buckets.size(); ++b)
-            parts_.push_back({static_cast<int>(b), buckets[b], ways_[b], narrow_places(ways_[b]),
+            parts_.push_back({static_cast<int>(b), buckets[b], ways_[b], narrow_places(buckets[b], ways_[b]),
                               std::vector<int>(ways_[b].size(), unnumbered)});
         for (Part& part : parts_)
             for (std::size_t i = 0; i < part.ways.order().size(); ++i)

@@ -1,4 +1,5 @@
 #include "cairn/cairn.hpp"
+#include "cairn/models/gpt2.hpp"
 #include "tests/errors/message.hpp"
 
 #include <gtest/gtest.h>
@@ -94,6 +95,31 @@ TEST(Stages, AStopCancelsBetweenThem) {
     };
     EXPECT_THROW(compile(small_graph(), Context(), options), Cancelled);
     EXPECT_EQ(phases, (std::vector<std::string>{"graph", "simplify", "expand", "fuse"}));
+}
+
+// Its layers are equal, and the programs of three ranges of sizes meet in the forms of its weights.
+TEST(Stages, Gpt2IsChosenExactly) {
+    const std::filesystem::path folder = std::filesystem::path(CAIRN_BINARY_DIR) / "dumped_gpt2_stages";
+    models::Gpt2Config config;
+    for (const std::int64_t layers : {6, 12, 24}) {
+        config.layers = layers;
+        std::filesystem::remove_all(folder);
+        CompileOptions options;
+        options.splits = {{"T", {1, 12}}};
+        options.dump_stages = folder;
+        compile(models::gpt2_graph(config, models::gpt2_weights(config)), Context(), options);
+        int seen = 0;
+        for (const auto& entry : std::filesystem::directory_iterator(folder))
+            if (entry.path().filename().string().ends_with("_select.txt")) {
+                std::ifstream file(entry.path());
+                std::string line;
+                std::getline(file, line);
+                EXPECT_NE(line.find("expected"), line.npos) << line;
+                EXPECT_EQ(line.find("not exact"), line.npos) << layers << " layers: " << line;
+                ++seen;
+            }
+        EXPECT_EQ(seen, 3);
+    }
 }
 
 TEST(Stages, ALimitOneByteTooSmallIsRefusedWithTheNumberNeeded) {

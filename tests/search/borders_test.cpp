@@ -24,6 +24,7 @@ TEST(Borders, OfTheEndsOnlyTheMiddleHalfSaysWhatIsNarrow) {
     borders.pass(1, 7);
     EXPECT_EQ(borders.narrow().passing, 1) << "nothing is needed across border 1";
     EXPECT_EQ(borders.narrow().borders, (Places{1, 2, 3, 4, 5, 6, 7}));
+    EXPECT_EQ(borders.narrow().across, (std::vector<int>{0, 1, 1, 1, 1, 1, 1}));
 }
 
 TEST(Borders, OfFewPlaces) {
