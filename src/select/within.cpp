@@ -16,6 +16,9 @@ namespace {
 // A byte costs at most a millisecond: no form of a weight gains as much.
 constexpr double highest_price = 1e-3;
 
+// Seconds that no path takes.
+constexpr double forbidden = 1e9;
+
 // How many lines are drawn, paths pulled and memories planned before it is content with what it has.
 constexpr int most_lines = 64, most_plans = 64;
 constexpr std::size_t most_paths = 50'000;
@@ -34,6 +37,10 @@ public:
             costs_.push_back(memo_.problem.cost(choice));
             held_.push_back(asked.held);
         }
+        // So that of equal layers one after the other gives up a form.
+        const auto count = static_cast<double>(held_.size());
+        for (const double held : held_)
+            weights_.push_back(held * (1 + 1e-3 * static_cast<double>(weights_.size()) / count));
     }
 
     /// Nothing where a kernel that was chosen cannot prepare: it refuses from then on.
@@ -43,13 +50,18 @@ public:
         if (fits(*over)) return result(std::move(over), over_is_exact_);
         std::optional<Point> best = cheapest(highest_price);
         if (!best) return std::nullopt;
+        if (fits(*best) && forbid_what_is_too_large()) {
+            over = cheapest(0);
+            if (!over) return std::nullopt;
+            if (fits(*over)) return result(std::move(over), over_is_exact_);
+        }
         double price = highest_price;
-        for (int line = 0; fits(*best) && line < most_lines && over->held > best->held; ++line) {
-            price = (best->cost - over->cost) / (over->held - best->held);
+        for (int line = 0; fits(*best) && line < most_lines && over->weight > best->weight; ++line) {
+            price = (best->cost - over->cost) / (over->weight - best->weight);
             std::optional<Point> between = cheapest(price);
             if (!between) return std::nullopt;
-            const double on_line = best->cost + price * best->held;
-            if (between->cost + price * between->held >= on_line - 1e-12 * std::abs(on_line)) break;
+            const double on_line = best->cost + price * best->weight;
+            if (between->cost + price * between->weight >= on_line - 1e-12 * std::abs(on_line)) break;
             (fits(*between) ? best : over) = std::move(between);
         }
         if (!fits(*best)) best.reset();
@@ -61,6 +73,7 @@ private:
     struct Point {
         std::vector<int> choices;
         double cost = 0, held = 0;
+        double weight = 0;       ///< of what is held, by which the lines are drawn
         std::int64_t bytes = 0;  ///< of all
         Selections selections = {};
     };
@@ -71,6 +84,7 @@ private:
         for (const int choice : point.choices) {
             point.cost += costs_[static_cast<std::size_t>(choice)];
             point.held += held_[static_cast<std::size_t>(choice)];
+            point.weight += weights_[static_cast<std::size_t>(choice)];
         }
         return point;
     }
@@ -85,14 +99,24 @@ private:
         return true;
     }
 
-    void set_price(double price) {
-        for (int choice = 0; choice < memo_.problem.alternatives(); ++choice)
-            memo_.problem.set_cost(
-                choice, costs_[static_cast<std::size_t>(choice)] + price * held_[static_cast<std::size_t>(choice)]);
+    /// What the forms of weights may take.
+    double room() const { return static_cast<double>(limit_) - least_beside_; }
+
+    /// A form that alone takes more than that is in no path that fits. False where there is none.
+    bool forbid_what_is_too_large() {
+        bool any = false;
+        for (std::size_t choice = 0; choice < held_.size(); ++choice)
+            if (held_[choice] > room()) costs_[choice] = forbidden, any = true;
+        return any;
+    }
+
+    void set_price(double price, const std::vector<double>& per) {
+        for (std::size_t choice = 0; choice < costs_.size(); ++choice)
+            memo_.problem.set_cost(static_cast<int>(choice), costs_[choice] + price * per[choice]);
     }
 
     std::optional<Point> cheapest(double price) {
-        set_price(price);
+        set_price(price, weights_);
         const search::Exploration found = explored(memo_.problem, {.stop = options_.stop});
         over_is_exact_ = found.exact;
         Point point = point_of(found.space.cheapest(found.paths).choices);
@@ -100,18 +124,17 @@ private:
     }
 
     std::optional<Within> pull(double price, std::optional<Point> best) {
-        set_price(price);
+        set_price(price, held_);
         const search::Exploration found = explored(memo_.problem, {.only_cheapest = false, .stop = options_.stop});
         search::BestFirst paths(found.space, found.paths);
         bool is_proved = false;
         for (int plans = 0; plans < most_plans && paths.found() < most_paths;) {
             if (options_.stop.stop_requested()) throw Cancelled("select");
             const std::optional<double> priced = paths.next();
-            const double room = static_cast<double>(limit_) - least_beside_;  // what the forms of weights may take
-            is_proved = found.exact && best && (!priced || *priced - price * room >= best->cost * (1 - 1e-12));
+            is_proved = found.exact && best && (!priced || *priced - price * room() >= best->cost * (1 - 1e-12));
             if (!priced || is_proved) break;
             Point next = point_of(paths.path(paths.found() - 1).choices);
-            if (next.held > room || (best && next.cost >= best->cost)) continue;
+            if (next.held > room() || (best && next.cost >= best->cost)) continue;
             ++plans;
             if (!plan(next)) return std::nullopt;
             if (fits(next)) best = std::move(next);
@@ -131,7 +154,7 @@ private:
     const std::function<std::int64_t(const Selections&)>& bytes_of_;
     const Options& options_;
     Memo memo_;
-    std::vector<double> costs_, held_;  // of each choice
+    std::vector<double> costs_, held_, weights_;  // of each choice
     std::int64_t least_ = std::numeric_limits<std::int64_t>::max();
     double least_beside_ = std::numeric_limits<double>::infinity();  // of what is no form of a weight
     bool over_is_exact_ = true;
