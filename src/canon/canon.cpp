@@ -58,7 +58,7 @@ Scaled Canon::constant(const Node& node) {
     if (node.shape.empty() && std::isfinite(node.values->front())) {
         const double value = node.values->front();
         if (node.dtype == DType::boolean) return {value != 0 ? 1.0 : -1.0, one(node.dtype)};
-        return {value, one(node.dtype)};
+        return number(value, node.dtype);
     }
     Term term = terms_.draft(TermKind::op, node.dtype, trimmed_shape(node.shape));
     term.values = *node.values;

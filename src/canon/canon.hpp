@@ -38,6 +38,8 @@ public:
     explicit Canon(Laws laws = Laws::all()) : laws_(laws) {}
     /// The form of a node whose operands have the forms `operands`; `id` distinguishes leaves.
     Scaled of(const ir::Node& node, ir::NodeId id, std::span<const Scaled> operands);
+    /// The form of a constant of rank 0 that holds a finite number of this dtype.
+    Scaled number(double value, DType dtype) { return {value, one(dtype)}; }
     const Term& term(CanonId id) const { return terms_[id]; }
     /// How many terms there are: what is made later has this number or a higher one.
     CanonId size() const noexcept { return terms_.size(); }

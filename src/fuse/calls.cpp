@@ -1,14 +1,33 @@
 #include "fuse/calls.hpp"
 
+#include "ir/number.hpp"
 #include "types/hash.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <unordered_map>
 
 namespace cairn::inline v0::fuse {
 
 using ir::NodeId;
+
+namespace {
+
+// Of this many numbers in one call each is built.
+constexpr std::size_t most_built = 4;
+
+// The same nodes, but that constants may hold other numbers.
+bool same_but_numbers(const Instance& a, const Instance& b) {
+    const auto same = [](const ir::Node& x, const ir::Node& y) {
+        return x.op == y.op && x.dtype == y.dtype && x.shape == y.shape && x.operands == y.operands &&
+               x.attributes == y.attributes && !x.wide && !y.wide;
+    };
+    return a.inputs == b.inputs && a.outputs == b.outputs &&
+           std::ranges::equal(a.graph->nodes(), b.graph->nodes(), same);
+}
+
+}  // namespace
 
 NodeTypes::NodeTypes(const ir::GraphData& graph) {
     std::unordered_multimap<std::size_t, NodeId> first_of;
@@ -80,33 +99,92 @@ Call& Calls::of(std::span<const NodeId> operands) {
 }
 
 bool Calls::may_make(const Call& call, NodeId root) const {
-    const auto known = std::find_if(call.instances.begin(), call.instances.end(),
-                                    [](const auto& entry) { return entry.second != nullptr; });
-    return known == call.instances.end() || known->second->makes(pattern_.main, graph_.node(root));
+    const auto known =
+        std::find_if(call.made.begin(), call.made.end(), [](const auto& entry) { return entry.second != nullptr; });
+    return known == call.made.end() || known->second->instance->makes(pattern_.main, graph_.node(root));
 }
 
-// Where the numbers that suit the pattern's own operands are refused too, these operands are at fault.
-const Instance* Calls::instance(Call& call, const Attributes& attributes) {
-    if (call.is_refused) return nullptr;
-    types::ShortList<double, 4> numbers;
+Calls::Numbers Calls::numbers_in(const Attributes& attributes) const {
+    Numbers numbers;
     for (const Hole& hole : pattern_.holes) numbers.push_back(std::get<double>(attributes[hole.attribute].value));
+    return numbers;
+}
+
+const Instance* Calls::build(const Call& call, const Attributes& attributes) {
+    const std::optional<Instance>& made = instances_.of(*pattern_.definition, call.types, attributes);
+    return made ? &*made : nullptr;
+}
+
+/// What stands for the numbers; the entry is new where they are.
+std::pair<const Filled**, bool> Calls::made_of(Call& call, const Numbers& numbers) {
     const auto bits = [](double number) { return std::bit_cast<std::uint64_t>(number); };
     std::size_t hash = numbers.size();
     for (const double number : numbers) types::mix(hash, bits(number));
-    std::optional<std::uint32_t> known;
+    const Filled** known = nullptr;
     call.by_numbers.each(hash, [&](std::uint32_t at) {
-        if (std::ranges::equal(call.instances[at].first, numbers, {}, bits, bits)) known = at;
+        if (std::ranges::equal(call.made[at].first, numbers, {}, bits, bits)) known = &call.made[at].second;
     });
-    if (known) return call.instances[*known].second;
-    const auto of = [&](const Attributes& given) {
-        const std::optional<Instance>& made = instances_.of(*pattern_.definition, call.types, given);
-        return made ? &*made : nullptr;
-    };
-    const Instance* made = of(attributes);
-    call.is_refused = made == nullptr && of(pattern_.problem.attributes) == nullptr;
-    call.by_numbers.add(hash, static_cast<std::uint32_t>(call.instances.size()));
-    call.instances.emplace_back(std::move(numbers), made);
-    return made;
+    if (known != nullptr) return {known, false};
+    call.by_numbers.add(hash, static_cast<std::uint32_t>(call.made.size()));
+    return {&call.made.emplace_back(numbers, nullptr).second, true};
+}
+
+// Null where it has to be built.
+const Filled* Calls::shared(Call& call, const Numbers& numbers) {
+    const auto is_plain = [](double number) { return number > 0 && std::isfinite(number); };
+    if (call.made.size() <= most_built || !std::all_of(numbers.begin(), numbers.end(), is_plain)) return nullptr;
+    const Instance* with_sentinels = build(call, pattern_.problem.attributes);
+    if (!call.holders) call.holders = with_sentinels ? holders_of(call, *with_sentinels) : std::vector<Holder>();
+    if (call.holders->empty()) return nullptr;
+    Filled& filled = filled_.emplace_back(Filled{with_sentinels});
+    for (const Holder& holder : *call.holders) {
+        const DType dtype = with_sentinels->graph->node(holder.constant).dtype;
+        filled.numbers.push_back({holder.constant, ir::round_to(dtype, holder.factor * numbers[holder.hole])});
+    }
+    return &filled;
+}
+
+// Built with two numbers in each hole, graphs that differ in such constants alone show where the numbers go.
+std::vector<Holder> Calls::holders_of(const Call& call, const Instance& with_sentinels) {
+    Attributes attributes = pattern_.problem.attributes;
+    const auto other = [](double sentinel) { return 64 * sentinel + 0.25; };
+    for (const Hole& hole : pattern_.holes) attributes[hole.attribute].value = other(hole.sentinel);
+    const Instance* with_others = build(call, attributes);
+    std::vector<Holder> holders;
+    if (with_others == nullptr || !same_but_numbers(with_sentinels, *with_others)) return {};
+    for (NodeId id = 0; id < with_sentinels.graph->nodes().size(); ++id) {
+        const ir::Node &node = with_sentinels.graph->node(id), &beside = with_others->graph->node(id);
+        if (node.op != ir::Op::constant || *node.values == *beside.values) continue;
+        const auto holds = [&](const Hole& hole) {
+            const double factor = node.values->front() / hole.sentinel;
+            return ir::round_to(node.dtype, factor * other(hole.sentinel)) == beside.values->front();
+        };
+        const auto hole = std::find_if(pattern_.holes.begin(), pattern_.holes.end(), holds);
+        if (!node.shape.empty() || !is_float(node.dtype) || hole == pattern_.holes.end()) return {};
+        holders.push_back(
+            {id, static_cast<std::size_t>(hole - pattern_.holes.begin()), node.values->front() / hole->sentinel});
+    }
+    return holders;
+}
+
+// Where the numbers that suit the pattern's own operands are refused too, these operands are at fault.
+const Filled* Calls::filled(Call& call, const Attributes& attributes) {
+    if (call.is_refused) return nullptr;
+    const Numbers numbers = numbers_in(attributes);
+    const auto [made, is_new] = made_of(call, numbers);
+    if (!is_new) return *made;
+    if (const Filled* filled = shared(call, numbers)) return *made = filled;
+    const Instance* built = build(call, attributes);
+    call.is_refused = built == nullptr && build(call, pattern_.problem.attributes) == nullptr;
+    if (built != nullptr) *made = &filled_.emplace_back(Filled{built});
+    return *made;
+}
+
+const Filled* Calls::own(Call& call, const Attributes& attributes) {
+    const Filled*& made = *made_of(call, numbers_in(attributes)).first;
+    if (made != nullptr && made->numbers.empty()) return made;
+    const Instance* built = build(call, attributes);
+    return made = built == nullptr ? nullptr : &filled_.emplace_back(Filled{built});
 }
 
 }  // namespace cairn::inline v0::fuse

@@ -2,6 +2,7 @@
 
 #include "cairn/kernel.hpp"
 #include "ir/graph_data.hpp"
+#include "types/short_list.hpp"
 
 #include <cstdint>
 #include <map>
@@ -28,6 +29,16 @@ struct Instance {
 
     /// True when output `output` has the dtype and shape of `node`.
     bool makes(std::size_t output, const ir::Node& node) const;
+};
+
+/// An instance, some constants of which hold other numbers.
+struct Filled {
+    struct Number {
+        ir::NodeId constant;
+        double value;
+    };
+    const Instance* instance = nullptr;
+    types::ShortList<Number, 2> numbers = {};
 };
 
 /// Builds one; nothing where the definition does not take such operands or attributes.

@@ -207,11 +207,16 @@ bool Matcher::stands(const Pattern& pattern, ir::Op op, CanonId core) const {
 // the graph has it. The first that it has not tells early, and of which operands it is made tells which guesses are
 // wrong for the same reason.
 Matcher::Made Matcher::make(const Attempt& attempt) {
-    const Instance& instance = attempt.instance;
+    const Instance& instance = *attempt.filled.instance;
     const NodeId main = instance.outputs[attempt.pattern->main];
+    std::vector<NodeId> given = instance.inputs;
     std::vector<Scaled> values;
     for (const NodeId id : attempt.operands) values.push_back(forms_[id]);
-    Made result{attempt.pattern, &instance, {}, {}, 0, {}};
+    for (const auto& [constant, value] : attempt.filled.numbers) {
+        given.push_back(constant);
+        values.push_back(forms_.canon().number(value, instance.graph->node(constant).dtype));
+    }
+    Made result{attempt.pattern, &attempt.filled, {}, {}, 0, {}};
     result.operands.assign(attempt.operands.begin(), attempt.operands.end());
     const auto go_on = [&](NodeId id) {
         const bool is_output =
@@ -225,17 +230,16 @@ Matcher::Made Matcher::make(const Attempt& attempt) {
         if (notes_misses_) note(attempt, id, fmt::format("{} is not computed here", described(*instance.graph, id)));
         return false;
     };
-    if (canon::forms_over(*instance.graph, instance.inputs, values, forms_.canon(), made_, go_on))
-        result.main = made_[main];
+    if (canon::forms_over(*instance.graph, given, values, forms_.canon(), made_, go_on)) result.main = made_[main];
     return result;
 }
 
 const Matcher::Made& Matcher::made_by(const Attempt& attempt) {
     std::size_t hash = std::hash<const void*>{}(attempt.pattern);
-    types::mix(hash, std::hash<const void*>{}(&attempt.instance));
+    types::mix(hash, std::hash<const void*>{}(&attempt.filled));
     for (const NodeId id : attempt.operands) types::mix(hash, id);
     Made& known = kept_[hash % attempts_kept];
-    const bool is_same = known.pattern == attempt.pattern && known.instance == &attempt.instance &&
+    const bool is_same = known.pattern == attempt.pattern && known.filled == &attempt.filled &&
                          std::ranges::equal(known.operands, attempt.operands);
     if (!is_same || notes_misses_) known = make(attempt);
     return known;
@@ -250,7 +254,7 @@ std::optional<Matcher::Verdict> Matcher::refusal(const Attempt& attempt) {
     const bool is_alike = forms_.canon().structure(made.main.core) == forms_.canon().structure(wanted.core);
     if (!is_alike) verdict.unknown = forms_.canon().structure(made.main.core);
     if (notes_misses_)
-        note(attempt, attempt.instance.graph->nodes().size(),
+        note(attempt, attempt.filled.instance->graph->nodes().size(),
              is_alike ? "the value has other numbers" : "the value is another function of them");
     return verdict;
 }
@@ -264,7 +268,7 @@ bool Matcher::computes_twice(const Tile& tile) const {
 }
 
 std::optional<Tile> Matcher::tile_of(const Attempt& attempt) const {
-    const Instance& instance = attempt.instance;
+    const Instance& instance = *attempt.filled.instance;
     const std::size_t main = attempt.pattern->main;
     Tile tile;
     tile.definition = attempt.pattern->definition->name;
@@ -296,7 +300,8 @@ Matcher::Verdict Matcher::prove(const Attempt& attempt) {
     make(attempt);  // for all of its outputs
     std::optional<Tile> tile = tile_of(attempt);
     if (!tile && notes_misses_)
-        note(attempt, attempt.instance.graph->nodes().size() + 1, "an operand is made of what it would compute");
+        note(attempt, attempt.filled.instance->graph->nodes().size() + 1,
+             "an operand is made of what it would compute");
     return {std::move(tile), everything, std::nullopt};
 }
 

@@ -40,7 +40,7 @@ public:
         const Pattern* pattern;
         ir::NodeId root;
         std::span<const ir::NodeId> operands;
-        const Instance& instance;  ///< the definition on such operands
+        const Filled& filled;  ///< the definition on such operands
         const Attributes& attributes;
     };
     struct Verdict {
@@ -76,7 +76,7 @@ private:
     /// What an attempt makes, whatever its root is.
     struct Made {
         const Pattern* pattern = nullptr;
-        const Instance* instance = nullptr;
+        const Filled* filled = nullptr;
         types::ShortList<ir::NodeId, 4> operands;
         Scaled main;                         ///< its main output, or
         OperandSet blame = 0;                ///< what makes the value

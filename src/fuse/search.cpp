@@ -254,11 +254,16 @@ private:
         ++guesses_;
         const Matcher::Verdict whatever_numbers{std::nullopt, everything & ~any_number, std::size_t{0}};
         if (!calls_.may_make(call, root_)) return whatever_numbers;
-        const Instance* instance = calls_.instance(call, attributes);
+        const Filled* filled = calls_.filled(call, attributes);
         if (call.is_refused) return whatever_numbers;
-        if (instance == nullptr) return {};
+        if (filled == nullptr) return {};
         if (!calls_.may_make(call, root_)) return whatever_numbers;
-        Matcher::Verdict verdict = matcher_.prove({&pattern_, root_, operands, *instance, attributes});
+        Matcher::Verdict verdict = matcher_.prove({&pattern_, root_, operands, *filled, attributes});
+        if (verdict.tile && !filled->numbers.empty()) {
+            filled = calls_.own(call, attributes);
+            if (filled == nullptr) return {};
+            verdict = matcher_.prove({&pattern_, root_, operands, *filled, attributes});
+        }
         found_ = std::move(verdict.tile);
         return verdict;
     }

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <functional>
+
 namespace cairn::test {
 namespace {
 
@@ -64,10 +67,10 @@ TEST_F(FuseCalls, AreTheSameForOperandsOfTheSameTypes) {
 TEST_F(FuseCalls, ADefinitionIsAskedOnceForEachNumber) {
     const ir::NodeId operands[] = {x, row};
     fuse::Call& call = calls.of(operands);
-    const fuse::Instance* half = calls.instance(call, eps(0.5));
+    const fuse::Filled* half = calls.filled(call, eps(0.5));
     ASSERT_NE(half, nullptr);
-    EXPECT_EQ(calls.instance(call, eps(0.5)), half);
-    EXPECT_NE(calls.instance(call, eps(0.25)), half);
+    EXPECT_EQ(calls.filled(call, eps(0.5)), half);
+    EXPECT_NE(calls.filled(call, eps(0.25)), half);
     EXPECT_EQ(asked, 2);
     EXPECT_TRUE(calls.may_make(call, y));
     EXPECT_FALSE(calls.may_make(call, thin));
@@ -76,16 +79,51 @@ TEST_F(FuseCalls, ADefinitionIsAskedOnceForEachNumber) {
 TEST_F(FuseCalls, ARefusedNumberIsNoFaultOfTheOperands) {
     const ir::NodeId operands[] = {x, row};
     fuse::Call& call = calls.of(operands);
-    EXPECT_EQ(calls.instance(call, eps(-1)), nullptr);
+    EXPECT_EQ(calls.filled(call, eps(-1)), nullptr);
     EXPECT_FALSE(call.is_refused);
-    EXPECT_NE(calls.instance(call, eps(1)), nullptr);
+    EXPECT_NE(calls.filled(call, eps(1)), nullptr);
 }
 
 TEST_F(FuseCalls, RefusedOperandsAreNotTriedWithFurtherNumbers) {
     const ir::NodeId operands[] = {thin, one};
     fuse::Call& call = calls.of(operands);
-    for (int i = 0; i < 10; ++i) EXPECT_EQ(calls.instance(call, eps(i)), nullptr);
+    for (int i = 0; i < 10; ++i) EXPECT_EQ(calls.filled(call, eps(i)), nullptr);
     EXPECT_EQ(asked, 2) << "with the number asked for, and with one that suits the pattern";
+}
+
+TEST_F(FuseCalls, OfManyNumbersInConstantsTheFirstAloneAreBuilt) {
+    const ir::NodeId operands[] = {x, row};
+    fuse::Call& call = calls.of(operands);
+    for (int i = 1; i <= 100; ++i) ASSERT_NE(calls.filled(call, eps(0.1 * i)), nullptr);
+    EXPECT_LE(asked, 6) << "and with two numbers that show where they go";
+    const fuse::Filled* last = calls.filled(call, eps(10));
+    ASSERT_EQ(last->numbers.size(), 1U);
+    EXPECT_EQ(last->instance->graph->node(last->numbers[0].constant).op, ir::Op::constant);
+    EXPECT_EQ(std::fabs(last->numbers[0].value), 10);
+    const int before = asked;
+    const fuse::Filled* own = calls.own(call, eps(10));
+    EXPECT_TRUE(own->numbers.empty());
+    EXPECT_EQ(*own->instance->graph->node(last->numbers[0].constant).values, std::vector{last->numbers[0].value});
+    EXPECT_EQ(calls.filled(call, eps(10)), own);
+    EXPECT_EQ(calls.own(call, eps(10)), own);
+    EXPECT_EQ(asked, before + 1);
+}
+
+TEST_F(FuseCalls, NumbersThatGoElsewhereAreBuilt) {
+    const ir::NodeId operands[] = {x, row};
+    for (const auto& form : std::initializer_list<std::function<double(double)>>{
+             [](double number) { return std::sqrt(number); }, [](double number) { return 1 + number; }}) {
+        definition.build = [&](std::span<const Tensor> given, const Attributes& attributes) {
+            return std::vector<Tensor>{given[0] * given[1] - form(attributes.number("eps"))};
+        };
+        const auto such = fuse::make_patterns({&definition, 1});
+        fuse::Instances fresh(graph.symbols());
+        fuse::Calls others(such.front(), graph, types, fresh);
+        ASSERT_TRUE(others.sizes().bind(0, graph.node(x).dtype, graph.node(x).shape));
+        ASSERT_TRUE(others.sizes().bind(1, graph.node(row).dtype, graph.node(row).shape));
+        fuse::Call& call = others.of(operands);
+        for (int i = 1; i <= 20; ++i) EXPECT_TRUE(others.filled(call, eps(0.1 * i))->numbers.empty()) << i;
+    }
 }
 
 }  // namespace
