@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <memory>
+#include <memory_resource>
 #include <utility>
 
 namespace cairn::search {
@@ -21,8 +23,27 @@ constexpr std::size_t few_states_across = 8;
 // Beyond, only the cheapest ways through a region are followed.
 constexpr std::size_t small_border_work = std::size_t{1} << 19, goal_border_work = 1024, most_ways = 256;
 
-/// What is pending at a border, and the ways to it from one state at the border where the stretch begins.
-using Border = std::map<State, Space::Sum>;
+/// What is pending at a border, and the ways to it from one state at the border where the stretch begins. States may be
+/// many for a short while: they lie in a pool, and letting go of them is quick.
+class Border {
+public:
+    using States = std::pmr::map<StateView, Space::Sum>;
+
+    Space::Sum& operator[](StateView state) {
+        const auto known = held_->states.lower_bound(state);
+        if (known != held_->states.end() && known->first == state) return known->second;
+        return held_->states.emplace_hint(known, kept(state, held_->pool), Space::Sum())->second;
+    }
+    States& states() noexcept { return held_->states; }
+    const States& states() const noexcept { return held_->states; }
+
+private:
+    struct Held {
+        std::pmr::monotonic_buffer_resource pool;
+        States states{&pool};
+    };
+    std::unique_ptr<Held> held_ = std::make_unique<Held>();
+};
 
 /// The ways through a stretch: a row for each state where it begins, a column for each state where it ends.
 using Ways = std::vector<std::vector<Set>>;
@@ -78,7 +99,7 @@ private:
     static std::vector<State> states_of(const std::vector<Border>& borders) {
         std::vector<State> states;
         for (const Border& border : borders)
-            for (const auto& [state, sum] : border) states.push_back(state);
+            for (const auto& [state, sum] : border.states()) states.emplace_back(state);
         std::sort(states.begin(), states.end());
         states.erase(std::unique(states.begin(), states.end()), states.end());
         return states;
@@ -87,7 +108,7 @@ private:
     Ways end(const std::vector<Border>& borders, const std::vector<State>& states) {
         Ways ways(borders.size(), std::vector<Set>(states.size(), Space::none));
         for (std::size_t b = 0; b < borders.size(); ++b)
-            for (const auto& [state, sum] : borders[b]) {
+            for (const auto& [state, sum] : borders[b].states()) {
                 const auto column = std::lower_bound(states.begin(), states.end(), state) - states.begin();
                 ways[b][static_cast<std::size_t>(column)] = space_.set_of(sum);
             }
@@ -116,11 +137,14 @@ private:
         for (auto root = first; root != roots_.end() && *root >= form.low; ++root)
             roots.push_back(pending(*root - form.low));
         std::vector<Way> ways;
-        std::vector<State> outsides;
-        for (const auto& [state, sum] : above) {
+        std::pmr::monotonic_buffer_resource pool;
+        std::vector<StateView> outsides;
+        State inside, outside;
+        for (const auto& [state, sum] : above.states()) {
             if (limits_.stop.stop_requested()) return {};
             const Set before = space_.set_of(sum);
-            State inside = roots, outside;
+            inside = roots;
+            outside.clear();
             for (const char32_t code : state) {
                 if (goal_of(code) >= form.low)
                     add_goal(inside, goal_of(code) - form.low, (code & 1U) != 0);
@@ -129,22 +153,22 @@ private:
             }
             for (const Exit& exit : solver.solve(inside, limits_))
                 ways.push_back({sum.cost + exit.cost, before, outsides.size(), &exit});
-            outsides.push_back(std::move(outside));
+            outsides.push_back(kept(outside, pool));
         }
         if (work_ > allowed_) leave_cheapest(ways);
         Border below;
+        State next;
         for (const Way& way : ways) {
             if (limits_.stop.stop_requested()) return {};
-            const State& outside = outsides[way.outside];
-            State next = outside;
+            next = outsides[way.outside];
             bool is_twice = false;
             for (const char32_t code : way.exit->ports) {
                 const int goal = form.ports[static_cast<std::size_t>(goal_of(code))];
-                is_twice = is_twice || ((code & 1U) != 0 && is_provided(outside, goal));
+                is_twice = is_twice || ((code & 1U) != 0 && is_provided(outsides[way.outside], goal));
                 add_goal(next, goal, (code & 1U) != 0);
             }
             work_ += next.size() + state_work;
-            if (!is_twice) space_.add(below[std::move(next)], way.before, way.exit->set, renamed);
+            if (!is_twice) space_.add(below[next], way.before, way.exit->set, renamed);
         }
         if (work_ > allowed_) narrow(below);
         return below;
@@ -161,14 +185,15 @@ private:
     /// Leaves the cheapest states: regions are entered in many that few goals are pending in.
     void narrow(Border& border) {
         std::size_t size = 1;
-        for (const auto& [state, sum] : border) size += state.size();
-        const std::size_t width = width_of(border.size(), size);
-        if (border.size() <= width) return;
-        std::vector<Border::iterator> cheapest_first;
-        for (auto it = border.begin(); it != border.end(); ++it) cheapest_first.push_back(it);
+        Border::States& states = border.states();
+        for (const auto& [state, sum] : states) size += state.size();
+        const std::size_t width = width_of(states.size(), size);
+        if (states.size() <= width) return;
+        std::vector<Border::States::iterator> cheapest_first;
+        for (auto it = states.begin(); it != states.end(); ++it) cheapest_first.push_back(it);
         std::stable_sort(cheapest_first.begin(), cheapest_first.end(),
                          [](const auto& a, const auto& b) { return a->second.cost < b->second.cost; });
-        for (std::size_t i = width; i < cheapest_first.size(); ++i) border.erase(cheapest_first[i]);
+        for (std::size_t i = width; i < cheapest_first.size(); ++i) states.erase(cheapest_first[i]);
         limits_.exact = false;
     }
 
