@@ -245,10 +245,10 @@ inline constexpr std::array families{
     Family{"bound", by_reference<bound>},
     Family{"states", states},
     Family{"norms_add", by_reference<norms_add>},
+    Family{"norms_exp", by_reference<norms_exp>},
     Family{"norms", by_reference<norms>},
     Family{"outputs", outputs},
     Family{"polynomials", polynomials},
-    Family{"norms_exp", by_reference<norms_exp>},
     Family{"hand_norms", hand_norms},
     Family{"hand_gelus", hand_gelus},
 };
