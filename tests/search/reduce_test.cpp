@@ -1,5 +1,6 @@
 #include "search/reduce.hpp"
 
+#include "search/explore.hpp"
 #include "tests/search/written_problem.hpp"
 
 #include <gtest/gtest.h>
@@ -94,6 +95,46 @@ TEST(Reduce, AGoalIsTakenInUpToANumberOfAlternatives) {
         EXPECT_EQ(goals_with(8, only_cheapest), 1);
         EXPECT_EQ(goals_with(9, only_cheapest), 2);
     }
+}
+
+/// A goal that needs `long_list` roots and ten goals of two alternatives each, none of which beats the other.
+Problem with_needs(int long_list) {
+    Ways goals(static_cast<std::size_t>(long_list + 20), {{1}});
+    std::vector<int> needs, roots;
+    for (int i = 0; i < long_list + 20; ++i) roots.push_back(i);
+    for (int i = 0; i < long_list; ++i) needs.push_back(i);
+    for (int i = 0; i < 10; ++i) {
+        needs.push_back(static_cast<int>(goals.size()));
+        goals.push_back({{5, {long_list + 2 * i}}, {i + 1.0, {long_list + 2 * i + 1}}});
+    }
+    roots.push_back(static_cast<int>(goals.size()));
+    goals.push_back({{100, needs}});
+    return written(goals, roots);
+}
+
+TEST(Reduce, LongListsOfNeedsAreNotCopied) {
+    const auto needs_after = [](int long_list) {
+        const Problem problem = reduced(with_needs(long_list), false).problem;
+        std::size_t needs = 0;
+        for (int choice = 0; choice < problem.alternatives(); ++choice)
+            needs += problem.alternative(choice).needs.size();
+        return needs;
+    };
+    EXPECT_GT(needs_after(200), 64U * 200) << "short enough: alternatives are combined";
+    EXPECT_EQ(needs_after(300), 300U + 10 + 20);
+}
+
+TEST(Reduce, AroundLongListsOfNeedsTheCheapestIsTheSame) {
+    for (const int long_list : {200, 300})
+        for (const bool only_cheapest : {false, true}) {
+            Options options;
+            options.only_cheapest = only_cheapest;
+            const Exploration found = explore(with_needs(long_list), options);
+            ASSERT_EQ(found.status, Status::found);
+            EXPECT_TRUE(found.exact);
+            // The roots, the goal itself, then 1 + 2 + 3 + 4 and six times 5.
+            EXPECT_EQ(found.space.cost(found.paths), long_list + 20 + 100 + 10 + 30) << long_list;
+        }
 }
 
 TEST(Reduce, WhatOneOfTwoProvidesTheOtherFindsThere) {
