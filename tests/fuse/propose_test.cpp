@@ -279,6 +279,28 @@ TEST(Propose, AllLayersOfATransformerAreFound) {
     EXPECT_EQ(tiles_fault(proposed(transformer(2, [](Graph&) { return Dim(1); })), 1), "");
 }
 
+// Of many numbers not each is built: those that are found are.
+TEST(Propose, ADefinitionMayRefuseANumberAmongMany) {
+    const std::vector<Definition> definitions = {
+        {"minus",
+         [](std::span<const Tensor> x, const Attributes& attributes) -> std::vector<Tensor> {
+             const double number = attributes.number("number");
+             if (number > 15) throw Error(ErrorKind::argument, "minus", "too much");
+             return {sin(x[0]) - number};
+         },
+         {"minus number=? | f32[R,D]"}}};
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {2, 8});
+    for (int i = 1; i <= 20; ++i) g.output("y" + std::to_string(i), sin(x * (i + 0.5)) - i);
+    std::vector<double> found;
+    for (const fuse::Tile& tile : fuse::propose(*g.data(), definitions))
+        if (tile.definition == "minus") found.push_back(tile.attributes.number("number"));
+    std::sort(found.begin(), found.end());
+    std::vector<double> taken;
+    for (int i = 1; i <= 15; ++i) taken.push_back(i);
+    EXPECT_EQ(found, taken);
+}
+
 TEST(Propose, APatternThatItsDefinitionDoesNotTakeIsRefused) {
     Graph g("g");
     g.output("y", tanh(g.input("x", DType::f32, {8})));
