@@ -136,12 +136,14 @@ const Filled* Calls::shared(Call& call, const Numbers& numbers) {
     const Instance* with_sentinels = build(call, pattern_.problem.attributes);
     if (!call.holders) call.holders = with_sentinels ? holders_of(call, *with_sentinels) : std::vector<Holder>();
     if (call.holders->empty()) return nullptr;
-    Filled& filled = filled_.emplace_back(Filled{with_sentinels});
+    Filled filled{with_sentinels};
     for (const Holder& holder : *call.holders) {
         const DType dtype = with_sentinels->graph->node(holder.constant).dtype;
-        filled.numbers.push_back({holder.constant, ir::round_to(dtype, holder.factor * numbers[holder.hole])});
+        const double value = ir::round_to(dtype, holder.factor * numbers[holder.hole]);
+        if (!std::isfinite(value)) return nullptr;
+        filled.numbers.push_back({holder.constant, value});
     }
-    return &filled;
+    return &filled_.emplace_back(std::move(filled));
 }
 
 // Built with two numbers in each hole, graphs that differ in such constants alone show where the numbers go.
