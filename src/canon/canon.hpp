@@ -21,10 +21,10 @@
 /// reshapes of gathered rows to the ids, of a product's rows to its left side, and those that add or drop axes of size
 /// 1 through all that works along the last axes; slices inward through all that computes each element apart, products,
 /// sums and concat; what is bound stands at the bound side of a product: (x g + r) W = x (g W) + r W for bound rows g
-/// and r; orders and negations of comparisons; positions are the same in i32 and i64; leading axes of size 1 do not
-/// count. Nothing else is cancelled (x - x, x / x stay; 0 * x stays too): what docs/numbers.md tells of fused kernels
-/// holds of forms. Float numbers are equal within 1e-6 of their size, as constants rounded to f32 are; in f64 within
-/// 1e-14; integers when they are the same.
+/// and r; where asked, (a b) c = a (b c) and (a + b) c = a c + b c of matrices; orders and negations of comparisons;
+/// positions are the same in i32 and i64; leading axes of size 1 do not count. Nothing else is cancelled (x - x, x / x
+/// stay; 0 * x stays too): what docs/numbers.md tells of fused kernels holds of forms. Float numbers are equal within
+/// 1e-6 of their size, as constants rounded to f32 are; in f64 within 1e-14; integers when they are the same.
 ///
 /// A law holds up to a size: a sum, product or conjunction of many parts stays whole in a larger one, and movement goes
 /// inward through a limited number of terms. That depends on nothing but the form itself, so all spellings see it
@@ -35,7 +35,7 @@ namespace cairn::inline v0::canon {
 class Canon {
 public:
     /// Of forms in which only exact laws and these are used.
-    explicit Canon(Laws laws = Laws::all()) : laws_(laws) {}
+    explicit Canon(Laws laws = Laws::of_definitions()) : laws_(laws) {}
     /// The form of a node whose operands have the forms `operands`; `id` distinguishes leaves.
     Scaled of(const ir::Node& node, ir::NodeId id, std::span<const Scaled> operands);
     /// The form of a constant of rank 0 that holds a finite number of this dtype.
@@ -153,6 +153,11 @@ private:
     void give_bound_factors(Scaled& a, Scaled& b);
     std::optional<Scaled> with_bound_rows_apart(const Scaled& a, const Scaled& b);
     Scaled multiply_matrices(Scaled a, Scaled b);
+    Scaled multiply_two(Scaled a, Scaled b);
+    std::optional<Scaled> multiplied_out(const Scaled& a, const Scaled& b);
+    std::vector<Scaled> terms_beside(const Scaled& x, std::size_t back);
+    std::vector<Scaled> chain_of(const Scaled& x) const;
+    Scaled in_a_row(Scaled a, Scaled b);
     Scaled product_of_matrices(Scaled a, Scaled b);
 
     // logic.cpp

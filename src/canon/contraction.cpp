@@ -87,15 +87,69 @@ std::optional<Scaled> Canon::with_bound_rows_apart(const Scaled& a, const Scaled
     if (rows.empty() || std::all_of(rest.begin(), rest.end(), [&](const Scaled& p) { return is_bound(p.core); }))
         return std::nullopt;
     const DType dtype = sum.dtype;
-    return add({multiply_matrices(add(rest, dtype), b), product_of_matrices(add(rows, dtype), b)}, dtype);
+    return add({multiply_matrices(add(rest, dtype), b), multiply_two(add(rows, dtype), b)}, dtype);
+}
+
+// The terms of a sum of matrices that all have the axis which is summed over, `back` places before the last; else `x`
+// alone.
+std::vector<Scaled> Canon::terms_beside(const Scaled& x, std::size_t back) {
+    std::vector<Scaled> terms;
+    expand(x, terms);
+    const Dim inner = from_end(*terms_[x.core].shape, back);
+    const bool all_have = std::all_of(terms.begin(), terms.end(), [&](const Scaled& term) {
+        return terms_[term.core].kind != TermKind::one && from_end(*terms_[term.core].shape, back) == inner;
+    });
+    return all_have ? terms : std::vector{x};
+}
+
+// (a + b) (c + d) = a c + a d + b c + b d, where that is no more than a few.
+std::optional<Scaled> Canon::multiplied_out(const Scaled& a, const Scaled& b) {
+    if (!laws_.has(Law::distributed) || !laws_.has(Law::reassociated)) return std::nullopt;
+    const std::vector<Scaled> left = terms_beside(a, 0), right = terms_beside(b, 1);
+    const std::size_t count = left.size() * right.size();
+    if (count < 2 || count > most_parts) return std::nullopt;
+    std::vector<Scaled> products;
+    for (const Scaled& x : left)
+        for (const Scaled& y : right) products.push_back(multiply_two(x, y));
+    return add(products, terms_[a.core].dtype);
 }
 
 Scaled Canon::multiply_matrices(Scaled a, Scaled b) {
+    const auto products = multiplied_out(a, b);
+    return products ? *products : multiply_two(a, b);
+}
+
+Scaled Canon::multiply_two(Scaled a, Scaled b) {
     if (laws_.has(Law::distributed) && is_bound(b.core)) {
         give_bound_factors(a, b);
         if (const auto apart = with_bound_rows_apart(a, b)) return *apart;
     }
-    return product_of_matrices(a, b);
+    return laws_.has(Law::reassociated) ? in_a_row(a, b) : product_of_matrices(a, b);
+}
+
+// The factors of a chain of products, which is written a (b (c d)); what is longer stays whole in a longer one.
+std::vector<Scaled> Canon::chain_of(const Scaled& x) const {
+    std::vector<Scaled> chain;
+    Scaled rest = x;
+    while (is_product(terms_[rest.core]) && rest.factor == 1 && chain.size() < most_parts) {
+        const Term& term = terms_[rest.core];
+        chain.push_back(term.parts[0]);
+        rest = term.parts[1];
+    }
+    chain.push_back(rest);
+    return chain.size() <= most_parts ? chain : std::vector{x};
+}
+
+// (a b) c = a (b c).
+Scaled Canon::in_a_row(Scaled a, Scaled b) {
+    const Dim last = -1, before = -2;
+    const Scaled left = take_constant_along({&last, 1}, a), right = take_constant_along({&before, 1}, b);
+    std::vector<Scaled> chain = chain_of(a);
+    const std::vector<Scaled> others = chain_of(b);
+    chain.insert(chain.end(), others.begin(), others.end());
+    Scaled result = chain.back();
+    for (std::size_t i = chain.size() - 1; i-- > 0;) result = product_of_matrices(chain[i], result);
+    return multiply(multiply(left, right), result);
 }
 
 // (f a) (b g) = f (a b) g, with a column f and a row g.

@@ -13,7 +13,8 @@ namespace cairn::inline v0::canon {
 class Forms {
 public:
     /// Throws Cancelled on a stop.
-    explicit Forms(const ir::GraphData& graph, const std::stop_token& stop = {}) : Forms(graph, Laws::all(), stop) {}
+    explicit Forms(const ir::GraphData& graph, const std::stop_token& stop = {})
+        : Forms(graph, Laws::of_definitions(), stop) {}
     /// The same by exact laws and these alone.
     Forms(const ir::GraphData& graph, Laws laws, const std::stop_token& stop = {});
     const Scaled& operator[](ir::NodeId id) const { return forms_[id]; }

@@ -7,9 +7,10 @@
 namespace cairn::inline v0::canon {
 namespace {
 
-constexpr std::array<std::pair<Law, std::string_view>, 2> names{{
+constexpr std::array<std::pair<Law, std::string_view>, 3> names{{
     {Law::distributed, "distributed"},
     {Law::masked, "masked"},
+    {Law::reassociated, "reassociated"},
 }};
 
 }  // namespace

@@ -9,8 +9,9 @@ namespace cairn::inline v0::canon {
 /// What two spellings of a value rest on besides exact laws: those that keep every rounding within the bound of one
 /// summation (any order of sums and factors, movement, what composites are defined as).
 enum class Law : std::uint8_t {
-    distributed,  ///< a (b + c) = a b + a c: a factor goes into a sum or a product of matrices, or comes out
-    masked,       ///< where(visible, score, -1e30) = score + where(visible, 0, -1e30)
+    distributed,   ///< a (b + c) = a b + a c: a factor goes into a sum or a product of matrices, or comes out
+    masked,        ///< where(visible, score, -1e30) = score + where(visible, 0, -1e30)
+    reassociated,  ///< (a b) c = a (b c), of matrices; with `distributed`, (a + b) c = a c + b c of them too
 };
 
 /// A set of laws: the more, the more spellings are one value and the further apart their numbers may lie.
@@ -22,7 +23,10 @@ public:
     constexpr Laws(std::initializer_list<Law> laws) {
         for (const Law law : laws) bits_ |= bit(law);
     }
-    static constexpr Laws all() { return {Law::distributed, Law::masked}; }
+    static constexpr Laws all() { return {Law::distributed, Law::masked, Law::reassociated}; }
+    /// Those by which a kernel's definition is looked for: no definition is a chain of products, and a product keeps
+    /// its own form within all that is computed from it.
+    static constexpr Laws of_definitions() { return {Law::distributed, Law::masked}; }
 
     constexpr bool has(Law law) const noexcept { return (bits_ & bit(law)) != 0; }
     constexpr bool empty() const noexcept { return bits_ == 0; }

@@ -113,7 +113,13 @@ std::string Proof::fault(const Tile& tile, Laws laws) {
 Laws Proof::laws_of(const Tile& tile) {
     Tile plain = tile;
     for (NodeId& output : plain.outputs) output = classes_.value_of(output);
-    constexpr std::array<Laws, 4> fewest_first{Laws{}, Laws{Law::masked}, Laws{Law::distributed}, Laws::all()};
+    constexpr std::array fewest_first{Laws{},
+                                      Laws{Law::masked},
+                                      Laws{Law::distributed},
+                                      Laws{Law::reassociated},
+                                      Laws{Law::distributed, Law::masked},
+                                      Laws{Law::distributed, Law::reassociated},
+                                      Laws::all()};
     for (const Laws laws : fewest_first)
         if (fault(plain, laws).empty()) return laws;
     throw InternalError("fuse", "a tile that nothing proves: " + to_string(std::vector<Tile>{tile}));

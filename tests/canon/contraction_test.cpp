@@ -118,5 +118,81 @@ TEST(CanonContraction, ABoundSumWithManyTermsStaysWhole) {
     EXPECT_LE(forms.canon().size(), 8 * g.size());
 }
 
+// Matrices whose sides fit: of a batch each, beside one that all batches share, weights among them.
+struct Chain {
+    explicit Chain(Shape batch = {})
+        : x(graph.input("x", DType::f32, of(batch, 3, 4))),
+          y(graph.input("y", DType::f32, of(batch, 3, 4))),
+          a(graph.weight("a", DType::f32, {4, 2})),
+          b(graph.weight("b", DType::f32, {2, 5})),
+          turned(graph.weight("turned", DType::f32, {5, 2})),
+          given(graph.input("given", DType::f32, of(batch, 5, 6))),
+          w(graph.weight("w", DType::f32, {4, 5})),
+          v(graph.weight("v", DType::f32, {4, 5})),
+          r(graph.weight("r", DType::f32, {5})) {}
+    static Shape of(Shape batch, int rows, int columns) {
+        batch.emplace_back(rows);
+        batch.emplace_back(columns);
+        return batch;
+    }
+    Graph graph{"g"};
+    Tensor x, y, a, b, turned, given, w, v, r;
+};
+
+constexpr canon::Laws chained{canon::Law::reassociated},
+    multiplied_out{canon::Law::reassociated, canon::Law::distributed};
+
+TEST(CanonContraction, ChainsOfProductsInAnyOrder) {
+    for (const Shape& batch : {Shape{}, Shape{2}, Shape{1, 2}}) {
+        const Chain c(batch);
+        const Tensor first = matmul(matmul(c.x, c.a), c.b), second = matmul(c.x, matmul(c.a, c.b));
+        EXPECT_TRUE(same_form(first, second, chained));
+        EXPECT_FALSE(same_form(first, second));
+        EXPECT_FALSE(same_form(first, second, {canon::Law::distributed}));
+        EXPECT_TRUE(same_form(matmul(first, c.given), matmul(c.x, matmul(c.a, matmul(c.b, c.given))), chained));
+        EXPECT_TRUE(same_form(matmul(matmul(c.x, c.a), matmul(c.b, c.given)), matmul(second, c.given), chained));
+        EXPECT_TRUE(same_form(matmul(matmul(c.x, c.a), flipped(c.turned)),
+                              matmul(c.x, flipped(matmul(c.turned, flipped(c.a)))), chained));
+        EXPECT_TRUE(
+            same_form(matmul(matmul(c.x, c.a) * 0.5, c.b), matmul(c.x, matmul(c.a, c.b)) * 0.5, multiplied_out));
+        EXPECT_FALSE(same_form(first, matmul(c.y, matmul(c.a, c.b)), chained));
+        EXPECT_FALSE(same_form(first, matmul(c.x, matmul(c.a, flipped(c.turned))), chained));
+    }
+}
+
+TEST(CanonContraction, ProductsOfSumsOfMatrices) {
+    for (const Shape& batch : {Shape{}, Shape{2}}) {
+        const Chain c(batch);
+        const Tensor apart = matmul(c.x, c.w) + matmul(c.x, c.v), together = matmul(c.x, c.w + c.v);
+        EXPECT_TRUE(same_form(apart, together, multiplied_out));
+        EXPECT_FALSE(same_form(apart, together, {canon::Law::distributed}));
+        EXPECT_FALSE(same_form(apart, together, chained));
+        EXPECT_TRUE(same_form(matmul(c.x + c.y, c.w), matmul(c.x, c.w) + matmul(c.y, c.w), multiplied_out));
+        EXPECT_TRUE(same_form(matmul(c.x + c.y, c.w + c.v),
+                              matmul(c.x, c.w) + matmul(c.y, c.w) + matmul(c.y, c.v) + matmul(c.x, c.v),
+                              multiplied_out));
+        EXPECT_TRUE(same_form(matmul(c.x, c.w) + c.r + matmul(matmul(c.x, c.a), c.b) * 2,
+                              matmul(c.x, c.w + matmul(c.a, c.b * 2)) + c.r, multiplied_out));
+        EXPECT_FALSE(same_form(apart, matmul(c.x, c.w - c.v), multiplied_out));
+        EXPECT_FALSE(same_form(apart, matmul(c.x + c.y, c.w), multiplied_out));
+    }
+}
+
+// A column is repeated along the axis that is summed over: it is no matrix of the product.
+TEST(CanonContraction, ASumWithAColumnIsNotMultipliedOut) {
+    const Chain c;
+    const Tensor whole = matmul(c.x + column(c.y), c.w);
+    EXPECT_FALSE(same_form(whole, matmul(c.x, c.w) + column(c.y), multiplied_out));
+    EXPECT_TRUE(same_form(whole, matmul(column(c.y) + c.x, c.w), multiplied_out));
+}
+
+TEST(CanonContraction, AChainWithoutEndHasFewTerms) {
+    Graph g("g");
+    Tensor x = g.input("x", DType::f32, {4, 4});
+    for (int i = 0; i < 2000; ++i) x = matmul(x, g.weight("w" + std::to_string(i), DType::f32, {4, 4}));
+    const canon::Forms forms(*g.data(), multiplied_out);
+    EXPECT_LE(forms.canon().size(), 24 * g.size());
+}
+
 }  // namespace
 }  // namespace cairn::test

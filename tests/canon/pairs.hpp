@@ -15,8 +15,8 @@ struct Pair {
 };
 
 /// Whether both values of one graph have one form.
-inline bool same_form(T a, T b) {
-    const canon::Forms forms(*a.graph());
+inline bool same_form(T a, T b, canon::Laws laws = canon::Laws::of_definitions()) {
+    const canon::Forms forms(*a.graph(), laws);
     return forms.canon().same(forms[a.id()], forms[b.id()]);
 }
 
