@@ -13,6 +13,7 @@ using ir::Op;
 
 // clang-format off
 constexpr std::array rows = {
+    Row{"reassociate", "(a b) c = a (b c), of matrices", {Law::reassociated}, Op::matmul, reassociate},
     Row{"norm_weight", "(n g + r) w = n (g w) + r w, for bound rows g and r", {Law::distributed}, Op::matmul, norm_weight},
     Row{"scale_weight", "(x w + b) c = x (w c) + b c, for a bound scalar or row c", {Law::distributed}, Op::mul, scale_weight},
     Row{"scale_weight", "(x w + b) c = x (w c) + b c, for a bound scalar or row c", {Law::distributed}, Op::div, scale_weight},

@@ -28,14 +28,22 @@ Products products_of_left(const Expander& e, NodeId x) {
     return found;
 }
 
-// Without products whose value is nothing but a step to that of another one: x w where there is x (w c) for (x w) c.
+// The longest way from a product to one that other rows have made of it.
+constexpr std::size_t most_steps = 8;
+
+// True for a value that is nothing but a step to that of another product: x w where there is x (w c) for (x w) c.
+bool is_step(const Expander& e, const Products& products, NodeId value) {
+    auto user = e.only_user(value);
+    for (std::size_t i = 0; user && i < most_steps; ++i, user = e.only_user(*user))
+        if (std::any_of(products.begin(), products.end(), [&](const Product& p) { return p.value == *user; }))
+            return true;
+    return false;
+}
+
 Products without_steps(const Expander& e, const Products& products) {
     Products rest;
-    for (const Product& product : products) {
-        const auto user = e.only_user(product.value);
-        const auto is_next = [&](const Product& other) { return user && other.value == *user; };
-        if (std::none_of(products.begin(), products.end(), is_next)) rest.push_back(product);
-    }
+    std::copy_if(products.begin(), products.end(), std::back_inserter(rest),
+                 [&](const Product& product) { return !is_step(e, products, product.value); });
     return rest;
 }
 

@@ -24,6 +24,8 @@ struct Row {
 /// The rows in the order in which they go over the whole graph: later ones see what earlier ones made.
 std::span<const Row> all_rows();
 
+// reassociate.cpp
+void reassociate(Expander& expander, ir::NodeId product, Laws laws);
 // norm_weight.cpp
 void norm_weight(Expander& expander, ir::NodeId product, Laws laws);
 // scale_weight.cpp

@@ -18,10 +18,6 @@ Made reshaped(Expander& e, NodeId x, const Shape& shape) {
     return e.node(x).shape == shape ? Made(x) : e.make(Op::reshape, {x}, list("shape", shape), x);
 }
 
-Made turned(Expander& e, NodeId matrix) {
-    return e.make(Op::transpose, {matrix}, list("permutation", {-1, -2}), matrix);
-}
-
 bool is_only_last(const Shape& shape) {
     return std::all_of(shape.begin(), shape.end() - 1, [](const Dim& size) { return size == Dim(1); });
 }
@@ -58,6 +54,25 @@ Made stored_matrix(const Expander& e, NodeId matrix) {
     const Node& node = e.node(matrix);
     if (node.op != Op::transpose || node.shape.size() != 2) return std::nullopt;
     return node.operands[0];
+}
+
+Made turned(Expander& e, NodeId matrix) {
+    if (const auto stored = stored_matrix(e, matrix)) return stored;
+    return e.make(Op::transpose, {matrix}, list("permutation", {-1, -2}), matrix);
+}
+
+Made matrix_product(Expander& e, NodeId a, NodeId b) {
+    const auto left = stored_matrix(e, a), right = stored_matrix(e, b);
+    if (!left || !right) return e.make(Op::matmul, {a, b}, {}, a);
+    const Made whole = e.make(Op::matmul, {*right, *left}, {}, a);
+    return whole ? turned(e, *whole) : std::nullopt;
+}
+
+Made matrix_sum(Expander& e, NodeId a, NodeId b) {
+    const auto left = stored_matrix(e, a), right = stored_matrix(e, b);
+    if (!left || !right) return e.make(Op::add, {a, b}, {}, a);
+    const Made whole = e.make(Op::add, {*left, *right}, {}, a);
+    return whole ? turned(e, *whole) : std::nullopt;
 }
 
 Made scaled_columns(Expander& e, Op op, NodeId w, NodeId c) { return scaled(e, op, w, c, true); }

@@ -29,9 +29,9 @@ Graph with_all_spellings(const expand::Expansion& expansion) {
 // The interpreter computes in f64.
 constexpr double tolerance = 1e-9;
 
-std::string difference_within(const meaning::Value& value, const meaning::Value& expected, bool is_distributed) {
-    // What is distributed may overflow, or be NaN where terms are infinite, when the other is not (docs/numbers.md).
-    if (!is_distributed) return difference(value, expected, tolerance);
+std::string difference_within(const meaning::Value& value, const meaning::Value& expected, bool is_exact) {
+    // Else it may overflow, or be NaN where terms are infinite, when the other is not (docs/numbers.md).
+    if (is_exact) return difference(value, expected, tolerance);
     meaning::Value known = value, wanted = expected;
     for (std::size_t i = 0; i < wanted.data.size(); ++i)
         if (!std::isfinite(wanted.data[i]) || !std::isfinite(known.data[i])) known.data[i] = wanted.data[i] = 0;
@@ -48,9 +48,9 @@ std::string fault_in_values(const expand::Expansion& expansion, std::uint64_t se
         for (NodeId id = 0; id < expansion.graph->nodes().size(); ++id) {
             const NodeId value = expansion.classes.value_of(id);
             if (value == id) continue;
-            const bool distributed = special_in > 0 && expansion.classes.laws_of(id).has(expand::Law::distributed);
+            const bool exact = special_in == 0 || expansion.classes.laws_of(id).empty();
             const std::string fault = difference_within(outputs.at("value." + std::to_string(id)),
-                                                        outputs.at("value." + std::to_string(value)), distributed);
+                                                        outputs.at("value." + std::to_string(value)), exact);
             if (!fault.empty()) return "%" + std::to_string(id) + " is not %" + std::to_string(value) + ": " + fault;
         }
     }
