@@ -11,12 +11,17 @@ namespace {
 using ir::NodeId;
 using ir::Op;
 
+constexpr Laws multiplied_out{Law::distributed, Law::reassociated};
+
 // clang-format off
 constexpr std::array rows = {
     Row{"reassociate", "(a b) c = a (b c), of matrices", {Law::reassociated}, Op::matmul, reassociate},
     Row{"norm_weight", "(n g + r) w = n (g w) + r w, for bound rows g and r", {Law::distributed}, Op::matmul, norm_weight},
     Row{"scale_weight", "(x w + b) c = x (w c) + b c, for a bound scalar or row c", {Law::distributed}, Op::mul, scale_weight},
     Row{"scale_weight", "(x w + b) c = x (w c) + b c, for a bound scalar or row c", {Law::distributed}, Op::div, scale_weight},
+    Row{"distribute", "x w + x v = x (w + v), for bound w and v", multiplied_out, Op::add, add_products},
+    Row{"distribute", "x w - x v = x (w - v), for bound w and v", multiplied_out, Op::sub, add_products},
+    Row{"distribute", "(a + b) w = a w + b w, where a and b are repeated", multiplied_out, Op::matmul, multiply_terms},
     Row{"merge_products", "x w1 = slice(x concat(w1, w2)), and so with a bias behind each", {}, Op::matmul, merge_products},
 };
 // clang-format on

@@ -30,6 +30,9 @@ void reassociate(Expander& expander, ir::NodeId product, Laws laws);
 void norm_weight(Expander& expander, ir::NodeId product, Laws laws);
 // scale_weight.cpp
 void scale_weight(Expander& expander, ir::NodeId scaled, Laws laws);
+// distribute.cpp
+void add_products(Expander& expander, ir::NodeId sum, Laws laws);
+void multiply_terms(Expander& expander, ir::NodeId product, Laws laws);
 // merge_products.cpp
 void merge_products(Expander& expander, ir::NodeId product, Laws laws);
 // move_spellings.cpp

@@ -68,10 +68,10 @@ Made matrix_product(Expander& e, NodeId a, NodeId b) {
     return whole ? turned(e, *whole) : std::nullopt;
 }
 
-Made matrix_sum(Expander& e, NodeId a, NodeId b) {
+Made matrix_sum(Expander& e, Op op, NodeId a, NodeId b) {
     const auto left = stored_matrix(e, a), right = stored_matrix(e, b);
-    if (!left || !right) return e.make(Op::add, {a, b}, {}, a);
-    const Made whole = e.make(Op::add, {*left, *right}, {}, a);
+    if (!left || !right) return e.make(op, {a, b}, {}, a);
+    const Made whole = e.make(op, {*left, *right}, {}, a);
     return whole ? turned(e, *whole) : std::nullopt;
 }
 

@@ -20,8 +20,8 @@ std::optional<ir::NodeId> stored_matrix(const Expander& e, ir::NodeId matrix);
 std::optional<ir::NodeId> turned(Expander& e, ir::NodeId matrix);
 /// a b of bound matrices. Of transposed views of stored ones: the transposed view of b^T a^T.
 std::optional<ir::NodeId> matrix_product(Expander& e, ir::NodeId a, ir::NodeId b);
-/// a + b of bound matrices of one shape; of transposed views of stored ones a transposed view.
-std::optional<ir::NodeId> matrix_sum(Expander& e, ir::NodeId a, ir::NodeId b);
+/// a + b or a - b of bound matrices of one shape; of transposed views of stored ones a transposed view.
+std::optional<ir::NodeId> matrix_sum(Expander& e, ir::Op op, ir::NodeId a, ir::NodeId b);
 
 /// w with each column times (or over, `op` being div) its element of the row or the scalar `c`; with each row for
 /// scaled_rows. A transposed view of a stored matrix stays one.

@@ -30,6 +30,20 @@ TEST(Expand, RandomModels) {
     EXPECT_GT(spellings, 3000u);
 }
 
+TEST(Expand, RandomModelsUseEveryRow) {
+    for (const expand::Row& row : expand::all_rows()) {
+        expand::Options others;
+        for (const expand::Row& each : expand::all_rows())
+            if (each.name != row.name) others.disabled.emplace_back(each.name);
+        std::size_t spelled = 0;
+        for (std::uint64_t seed = 0; seed < 60; ++seed) {
+            const auto graph = simplify::simplify(*random_model(seed).data()).graph;
+            if (!expand::expand(*graph, others).classes.are_single()) ++spelled;
+        }
+        EXPECT_GT(spelled, 5u) << row.name;
+    }
+}
+
 // n g + g is g (n + 1) in the normal form, which then does not see n (g w) + g w.
 TEST(Expand, WhatTheNormalFormDoesNotProveIsNoSpelling) {
     Graph graph("g");

@@ -38,9 +38,24 @@ private:
             default: return x;
         }
     }
+    // Factors of a weight, multiplied from one end or the other.
+    Tensor in_a_row(const Tensor& x, int columns) {
+        const int rank = 1 + any(width + 1);
+        const Tensor down = matrix(width, rank), up = matrix(rank, columns);
+        return any(2) ? matmul(matmul(x, down), up) : matmul(x, matmul(down, up));
+    }
+    // A layer and what adapts it.
+    Tensor adapted(const Tensor& x, const Tensor& y, int columns) {
+        Tensor low = any(3) ? in_a_row(x, columns) : matmul(x, matrix(width, columns));
+        if (any(2)) low = low * 0.25;
+        return any(3) ? y + low : y - low;
+    }
     Tensor product(const Tensor& x, int columns, bool biased) {
-        Tensor y = matmul(x, matrix(width, columns));
+        Tensor y = any(4) ? matmul(x, matrix(width, columns)) : in_a_row(x, columns);
+        const bool is_adapted = any(4) == 0, first = any(2) != 0;
+        if (is_adapted && first) y = adapted(x, y, columns);
         if (biased) y = y + row(columns);
+        if (is_adapted && !first) y = adapted(x, y, columns);
         if (any(3) == 0) y = y * 0.125;
         if (any(4) == 0) y = any(2) ? y * row(columns) : y / 4.0;
         return y;
