@@ -16,7 +16,7 @@ public:
         const Dim n = graph_.symbol("N", 0, 4);
         Tensor x = graph_.input("x", DType::f32, any(2) ? Shape{n, 3, width} : Shape{n, width});
         for (int block = 0; block < 3; ++block) x = next(x);
-        graph_.output("y", x);
+        graph_.output("y", x.rank() == 3 && any(2) ? slice(x, 1, any(3), 3) : x);
         return graph_;
     }
 
@@ -67,13 +67,18 @@ private:
         Tensor sum = before;
         for (int i = 1 + any(4); i > 0; --i) {
             const int columns = any(3) ? width : 1 + any(5);
-            const Tensor y = product(x, columns, mixed ? any(2) != 0 : biased);
+            const bool is_biased = mixed ? any(2) != 0 : biased;
+            const Tensor y = any(6) ? product(x, columns, is_biased) : sum_of_parts(product(x, 2 * columns, is_biased));
             if (any(6) == 0) graph_.output("out" + std::to_string(count_++), y);
             const Tensor seen = any(2) ? y : swap_axes(reshape(y, {-1, 1, columns}), 1, 2);
             if (seen.rank() == 3 && y.rank() != 3) graph_.output("seen" + std::to_string(count_++), tanh(seen));
             sum = sum + tanh(sum_of_columns(y)) * 0.5;
         }
         return sum;
+    }
+    static Tensor sum_of_parts(const Tensor& y) {
+        const Dim half = y.dim(-1) / 2;
+        return slice(y, -1, 0, half) + tanh(slice(y, -1, half, half + half));
     }
     static Tensor sum_of_columns(const Tensor& y) { return y.dim(-1) == Dim(width) ? y : sum(y, {-1}, true); }
 
