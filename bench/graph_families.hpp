@@ -130,6 +130,27 @@ inline void rows(const Graph& graph, Tensor x, int nodes) {
     model.output("y", reshape(x, {4, 2, 16}));
 }
 
+/// Products in a row, any two of which may be one.
+inline void chained(const Graph& graph, Tensor x, int nodes) {
+    Graph model = graph;
+    for (int i = 0; i < nodes / 2; ++i) x = matmul(x, model.weight("w" + std::to_string(i), DType::f32, {16, 16}));
+    model.output("y", x);
+}
+
+/// Layers with low-rank factors beside their weights, of whose results halves are read.
+inline void adapted(const Graph& graph, Tensor x, int nodes) {
+    Graph model = graph;
+    for (int i = 0; i < nodes / 16; ++i) {
+        const auto weight = [&](const char* name, int rows, int columns) {
+            return model.weight(name + std::to_string(i), DType::f32, {rows, columns});
+        };
+        const Tensor low = matmul(matmul(x, weight("a", 16, 2)), weight("b", 2, 32)) * 0.5;
+        const Tensor y = matmul(x, weight("w", 16, 32)) + weight("r", 1, 32) + low;
+        x = x + tanh(slice(y, -1, 0, 16)) * slice(y, -1, 16, 32);
+    }
+    model.output("y", x);
+}
+
 /// Products of sums, which a law would multiply out.
 inline void products(const Graph& graph, const Tensor& x, int nodes) {
     Tensor product = x;
@@ -241,6 +262,8 @@ inline constexpr std::array families{
     Family{"rows", rows},
     Family{"movement", movement},
     Family{"products", by_reference<products>},
+    Family{"chained", chained},
+    Family{"adapted", adapted},
     Family{"constants", constants},
     Family{"bound", by_reference<bound>},
     Family{"states", states},

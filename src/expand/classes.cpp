@@ -89,6 +89,7 @@ void Classes::join(NodeId value, NodeId spelling, Laws laws) {
     all.push_back(spelling);
     value_of_[spelling] = value;
     laws_[spelling] = laws;
+    all_laws_ = all_laws_ | laws;
     most_ = std::max(most_, all.size());
 }
 

@@ -34,6 +34,8 @@ public:
     std::span<const ir::NodeId> spellings(ir::NodeId value) const;
     /// What a spelling rests on beside the first; nothing for that itself.
     Laws laws_of(ir::NodeId node) const;
+    /// What any of the spellings rests on.
+    Laws laws() const noexcept { return all_laws_; }
     /// True where no value has another spelling.
     bool are_single() const noexcept { return others_.empty(); }
     /// How many spellings the value with the most has.
@@ -46,6 +48,7 @@ private:
     std::vector<ir::NodeId> value_of_;
     std::unordered_map<ir::NodeId, std::vector<ir::NodeId>> others_;  // of values with several spellings: all of them
     std::unordered_map<ir::NodeId, Laws> laws_;
+    Laws all_laws_;
     std::size_t most_ = 1;
 };
 

@@ -14,7 +14,7 @@ using ir::NodeId;
 using ir::Op;
 
 // What a slice goes through at most, and how many slices may share a value: each makes its own part of it.
-constexpr std::size_t most_inside = 128, most_slices = 4;
+constexpr std::size_t most_inside = 48, most_slices = 4;
 
 /// The axis, from the end, along which each operand is cut; 0 for one that stays.
 using Axes = std::vector<std::int64_t>;

@@ -60,7 +60,7 @@ Matcher::Matcher(const ir::GraphData& graph, const Classes& classes, std::span<c
       patterns_(patterns),
       possible_(possible_among(patterns, graph)),
       stop_(stop),
-      forms_(graph, stop),
+      forms_(graph, Laws::of_definitions() | classes.laws(), stop),
       stems_(forms_.canon()),
       features_(forms_.canon()),
       known_terms_(forms_.canon().size()),

@@ -110,6 +110,11 @@ std::string Proof::fault(const Tile& tile, Laws laws) {
     }
 }
 
+std::string Proof::fault(const Tile& tile) {
+    std::string fault = this->fault(tile, Laws::of_definitions());
+    return fault.empty() || this->fault(tile, Laws::all()).empty() ? std::string() : fault;
+}
+
 Laws Proof::laws_of(const Tile& tile) {
     Tile plain = tile;
     for (NodeId& output : plain.outputs) output = classes_.value_of(output);
@@ -122,6 +127,8 @@ Laws Proof::laws_of(const Tile& tile) {
                                       Laws::all()};
     for (const Laws laws : fewest_first)
         if (fault(plain, laws).empty()) return laws;
+    // As it is spelled here, or beyond the size up to which the laws together tell it from how the program spells it.
+    if (fault(tile).empty()) return Laws::all();
     throw InternalError("fuse", "a tile that nothing proves: " + to_string(std::vector<Tile>{tile}));
 }
 

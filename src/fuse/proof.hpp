@@ -20,6 +20,8 @@ public:
 
     /// Why the tile does not give the values it provides by exact laws and these; empty where it does.
     std::string fault(const Tile& tile, Laws laws);
+    /// The same by the laws of definitions, or by all: with more laws a form meets more limits of size.
+    std::string fault(const Tile& tile);
     /// The fewest laws by which it gives the values it provides, as the program spells them. Throws
     /// InternalError(fuse) where none do.
     ///

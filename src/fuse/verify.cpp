@@ -10,7 +10,7 @@ std::string verify(const ir::GraphData& graph, const std::vector<Tile>& tiles,
     const expand::Classes classes(graph);
     Proof proof(graph, classes, definitions);
     for (const Tile& tile : tiles) {
-        const std::string fault = proof.fault(tile, Laws::all());
+        const std::string fault = proof.fault(tile);
         if (fault.empty()) continue;
         std::string text = to_string(std::vector<Tile>{tile});
         text.pop_back();

@@ -38,6 +38,7 @@ TEST(Classes, SpellingsAndTheirLaws) {
     EXPECT_EQ(classes.spellings(g.value.id()).size(), 2u);
     EXPECT_EQ(classes.laws_of(g.other.id()), Laws{Law::distributed});
     EXPECT_TRUE(classes.laws_of(g.value.id()).empty());
+    EXPECT_EQ(classes.laws(), Laws{Law::distributed});
     EXPECT_EQ(verify(*g.graph.data(), classes), "");
     EXPECT_EQ(to_string(*g.graph.data(), classes), "%5 = %6 distributed\n");
 }

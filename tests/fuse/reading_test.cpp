@@ -2,6 +2,7 @@
 
 #include "cairn/composites.hpp"
 #include "expand/expand.hpp"
+#include "fuse/proof.hpp"
 #include "simplify/simplify.hpp"
 #include "tests/expand/random_model.hpp"
 #include "tests/fuse/tile_check.hpp"
@@ -102,6 +103,26 @@ TEST(Reading, PassesOverViews) {
     EXPECT_EQ(second.operands(y.id())[0], d.id());
     EXPECT_EQ(first.operands(twin.id())[0], a.id()) << "whatever it was made of";
     EXPECT_EQ(first.choices(y.id()), 2u);
+}
+
+// gelu(x w + b + (x down) up 0.5) is one kernel over x (w + down up 0.5), whichever of the three is added last.
+TEST(Reading, WhatAdaptsALayerIsPartOfItsWeight) {
+    for (const bool bias_last : {false, true}) {
+        Graph g("g");
+        const Tensor x = g.input("x", DType::f32, {g.symbol("N", 1, 4), 8});
+        const Tensor low = matmul(matmul(x, g.weight("down", DType::f32, {8, 1})), g.weight("up", DType::f32, {1, 8}));
+        const Tensor product = matmul(x, g.weight("w", DType::f32, {8, 8})), b = g.weight("b", DType::f32, {8});
+        g.output("y", gelu(bias_last ? product + low * 0.5 + b : product + b + low * 0.5));
+        const Expanded e(g);
+        expect_sound(e, 1);
+        const auto found = e.matches("linear_gelu");
+        EXPECT_EQ(found, (std::vector<std::string>{bias_last ? "x, w*, b" : "x, down**, b"}));
+        fuse::Proof proof(e.graph(), e.classes, definitions());
+        for (const fuse::Tile& tile : e.proposed.tiles)
+            if (tile.definition == "linear_gelu") {
+                EXPECT_TRUE(proof.laws_of(tile).has(canon::Law::reassociated));
+            }
+    }
 }
 
 TEST(Reading, DefinitionsAreFoundOnEachSpelling) {
