@@ -1,11 +1,10 @@
 #include "expand/classes.hpp"
 
-#include "canon/forms.hpp"
+#include "expand/judge.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 
 namespace cairn::inline v0::expand {
@@ -36,26 +35,6 @@ std::string fault_in_types(const ir::GraphData& graph, const Classes& classes) {
     }
     return {};
 }
-
-// Spellings are compared in a normal form that uses no other law than they name.
-class Judge {
-public:
-    Judge(const ir::GraphData& graph, const Classes& classes, std::stop_token stop)
-        : graph_(graph), classes_(classes), stop_(std::move(stop)) {}
-    bool is_proved(NodeId spelling) {
-        const Laws laws = classes_.laws_of(spelling);
-        auto known = forms_.find(to_string(laws));
-        if (known == forms_.end()) known = forms_.try_emplace(to_string(laws), graph_, laws, stop_).first;
-        const canon::Forms& forms = known->second;
-        return forms.canon().same(forms[spelling], forms[classes_.value_of(spelling)]);
-    }
-
-private:
-    const ir::GraphData& graph_;
-    const Classes& classes_;
-    std::stop_token stop_;
-    std::map<std::string, canon::Forms> forms_;  // by laws
-};
 
 std::string fault_in_values(const ir::GraphData& graph, const Classes& classes) {
     Judge judge(graph, classes, {});

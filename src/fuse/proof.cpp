@@ -127,8 +127,12 @@ Laws Proof::laws_of(const Tile& tile) {
                                       Laws::all()};
     for (const Laws laws : fewest_first)
         if (fault(plain, laws).empty()) return laws;
-    // As it is spelled here, or beyond the size up to which the laws together tell it from how the program spells it.
-    if (fault(tile).empty()) return Laws::all();
+    // As it is spelled here, and by what that rests on: the whole of them may be beyond the size up to which forms
+    // tell.
+    Laws of_spellings;
+    for (const NodeId output : tile.outputs) of_spellings = of_spellings | classes_.laws_of(output);
+    for (const Laws laws : fewest_first)
+        if (fault(tile, laws).empty()) return laws | of_spellings;
     throw InternalError("fuse", "a tile that nothing proves: " + to_string(std::vector<Tile>{tile}));
 }
 
