@@ -6,7 +6,14 @@ namespace cairn::inline v0::expand {
 using ir::NodeId;
 using ir::OpClass;
 
-// Where a spelling is seen in another value's memory, so is what movement makes of it: each view is of one node.
+namespace {
+
+bool is_view(const Expander& e, NodeId id) { return ir::is(e.node(id), OpClass::movement); }
+
+}  // namespace
+
+// Where a value is seen in another one's memory in some of its spellings, so is what movement makes of it: each view is
+// of one node.
 //
 //     %5 = matmul %x, %w1 = slice %y     transpose (reshape (slice %y))
 //     %7 = transpose (reshape %5)    ->  = %7
@@ -18,9 +25,10 @@ void move_spellings(Expander& e) {
         const std::vector<NodeId> users(e.users(value).begin(), e.users(value).end());
         const std::vector<NodeId> spellings(e.spellings(value).begin(), e.spellings(value).end());
         for (const NodeId spelling : spellings) {
-            if (spelling == value || !ir::is(e.node(spelling), OpClass::movement)) continue;
+            const bool is_elsewhere = is_view(e, spelling) || is_view(e, value);
+            if (spelling == value || !is_elsewhere) continue;
             for (const NodeId user : users) {
-                if (!e.is_original(user) || !ir::is(e.node(user), OpClass::movement)) continue;
+                if (!e.is_original(user) || !is_view(e, user)) continue;
                 if (const auto twin = e.make(e.node(user).op, {spelling}, e.node(user).attributes, user))
                     e.join(user, *twin, e.laws_of(spelling));
             }
