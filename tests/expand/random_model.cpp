@@ -44,6 +44,10 @@ private:
         const Tensor down = matrix(width, rank), up = matrix(rank, columns);
         return any(2) ? matmul(matmul(x, down), up) : matmul(x, matmul(down, up));
     }
+    // Now and then the first row beside each row of a table.
+    Tensor repeated(const Tensor& x) {
+        return x.rank() == 3 && any(6) == 0 ? slice(x, 1, 0, 1) + weight({3, width}) : x;
+    }
     // A layer and what adapts it.
     Tensor adapted(const Tensor& x, const Tensor& y, int columns) {
         Tensor low = any(3) ? in_a_row(x, columns) : matmul(x, matrix(width, columns));
@@ -51,7 +55,7 @@ private:
         return any(3) ? y + low : y - low;
     }
     Tensor product(const Tensor& x, int columns, bool biased) {
-        Tensor y = any(4) ? matmul(x, matrix(width, columns)) : in_a_row(x, columns);
+        Tensor y = any(4) ? matmul(repeated(x), matrix(width, columns)) : in_a_row(x, columns);
         const bool is_adapted = any(4) == 0, first = any(2) != 0;
         if (is_adapted && first) y = adapted(x, y, columns);
         if (biased) y = y + row(columns);

@@ -48,6 +48,27 @@ TEST(ExpandWeights, TurnedViewsStayViews) {
         check(scaled_rows(e, Op::mul, g.w.id(), factor.id()), scaled_rows(e, Op::mul, g.turned.id(), factor.id()));
 }
 
+TEST(ExpandWeights, ProductsAndSumsOfStoredOnesStayViews) {
+    const Weights g;
+    Expander e(*g.graph.data(), {});
+    const auto back = turned(e, g.turned.id());
+    EXPECT_EQ(back, g.stored.id());
+    const auto other = turned(e, g.w.id());
+    ASSERT_TRUE(other);
+    EXPECT_EQ(e.node(*other).op, Op::transpose);
+    const auto product = matrix_product(e, g.turned.id(), *other);
+    ASSERT_TRUE(product);
+    ASSERT_EQ(e.node(*product).op, Op::transpose);
+    EXPECT_EQ(e.node(e.node(*product).operands[0]).operands[0], g.w.id());
+    EXPECT_EQ(e.node(e.node(*product).operands[0]).operands[1], g.stored.id());
+    EXPECT_EQ(e.node(*matrix_product(e, g.turned.id(), g.stored.id())).op, Op::matmul);
+    const auto sum = matrix_sum(e, Op::sub, g.turned.id(), g.turned.id());
+    ASSERT_TRUE(sum);
+    EXPECT_EQ(e.node(*sum).op, Op::transpose);
+    EXPECT_EQ(e.node(*matrix_sum(e, Op::add, g.w.id(), g.turned.id())).op, Op::add);
+    EXPECT_FALSE(matrix_product(e, g.w.id(), g.w.id())) << "[6,4] [6,4]";
+}
+
 TEST(ExpandWeights, StandBesideEachOther) {
     const Weights g;
     Expander e(*g.graph.data(), {});
