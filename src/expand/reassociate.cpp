@@ -83,6 +83,12 @@ Chain chain_at(Expander& e, NodeId product, std::size_t side, std::size_t most) 
     return chain;
 }
 
+// A longer chain goes on with it.
+bool is_inner(const Expander& e, NodeId product, std::size_t side) {
+    const auto user = e.only_user(product);
+    return user && e.node(*user).op == Op::matmul && e.node(*user).operands[side] == product;
+}
+
 std::optional<Made> nested(Expander& e, const std::vector<NodeId>& factors, std::size_t side, NodeId like) {
     std::optional<Made> result = Made{side == 0 ? factors.front() : factors.back()};
     for (std::size_t i = 1; result && i < factors.size(); ++i)
@@ -107,7 +113,7 @@ void nest_otherwise(Expander& e, NodeId product, std::size_t side, std::size_t m
 
 }  // namespace
 
-// Products in a row are taken in another order, one step of it and, of up to eight factors, all of it:
+// Products in a row are taken in another order, one step of it and, at the end, all of up to eight factors:
 //
 //     %4 = matmul %x, %a      matmul %x, (matmul %a, %b) = %5
 //     %5 = matmul %4, %b  ->
@@ -116,8 +122,10 @@ void nest_otherwise(Expander& e, NodeId product, std::size_t side, std::size_t m
 // low-rank factors.
 void reassociate(Expander& e, NodeId id, Laws laws) {
     if (!e.is_original(id) || e.is_bound(id) || !is_float(e.node(id).dtype)) return;
-    for (const std::size_t side : {0, 1})
-        for (const std::size_t most : {std::size_t{3}, most_factors}) nest_otherwise(e, id, side, most, laws);
+    for (const std::size_t side : {0, 1}) {
+        nest_otherwise(e, id, side, 3, laws);
+        if (!is_inner(e, id, side)) nest_otherwise(e, id, side, most_factors, laws);
+    }
 }
 
 }  // namespace cairn::inline v0::expand

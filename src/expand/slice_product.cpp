@@ -34,7 +34,8 @@ std::optional<std::int64_t> cut_beside(const Expander& e, NodeId operand, std::i
 std::optional<Axes> axes_of_product(const Expander& e, const Node& node, std::int64_t axis) {
     if (!is_float(node.dtype)) return std::nullopt;
     const NodeId a = node.operands[0], b = node.operands[1];
-    if (axis == -1) return Axes{0, -1};
+    // Parts of a weight beside the whole of it are forms to be chosen for all buckets at once: too many ways.
+    if (axis == -1) return e.is_bound(b) ? std::nullopt : std::optional(Axes{0, -1});
     if (axis == -2) return Axes{-2, 0};
     const Dim size = *size_at(node.shape, axis);
     const auto left = cut_beside(e, a, axis, size), right = cut_beside(e, b, axis, size);
@@ -128,8 +129,8 @@ std::optional<NodeId> cut_along(Expander& e, NodeId value, std::int64_t axis, No
 
 }  // namespace
 
-// A slice of a product is a product of slices (the logits of the last token alone; queries of a merged product),
-// through all between them that computes each element along the axis apart:
+// A slice of a product is a product of slices (the logits of the last token alone), through all between them that
+// computes each element along the axis apart:
 //
 //     %4 = add (matmul %x, %w), %b     matmul (slice %x), %w
 //     %5 = slice %4                ->  add of it and %b = %5

@@ -53,7 +53,7 @@ output "t" %15
 TEST(MoveSpellings, ViewsOfWhatIsNoViewInAnotherSpelling) {
     EXPECT_EQ(expanded(R"(
 %0 = input "x" : f32[N,3,4]
-%1 = weight "w" : f32[4,12]
+%1 = input "w" : f32[4,12]
 %2 = matmul %0, %1 : f32[N,3,12]
 %3 = slice %2 axis=(-1) start=(0) stop=(6) step=(1) : f32[N,3,6]
 %4 = reshape %3 shape=(N,3,2,3) : f32[N,3,2,3]
@@ -62,12 +62,12 @@ output "y" %5
 )",
                        "slice_product"),
               R"(
-%0 = weight "w" : f32[4,12]
-%1 = slice %0 axis=(-1) start=(0) stop=(6) step=(1) : f32[4,6]
-%2 = input "x" : f32[N,3,4]
-%3 = matmul %2, %0 : f32[N,3,12]
+%0 = input "x" : f32[N,3,4]
+%1 = input "w" : f32[4,12]
+%2 = slice %1 axis=(-1) start=(0) stop=(6) step=(1) : f32[4,6]
+%3 = matmul %0, %1 : f32[N,3,12]
 %4 = slice %3 axis=(-1) start=(0) stop=(6) step=(1) : f32[N,3,6]
-%5 = matmul %2, %1 : f32[N,3,6]
+%5 = matmul %0, %2 : f32[N,3,6]
 %6 = reshape %4 shape=(N,3,2,3) : f32[N,3,2,3]
 %7 = reshape %5 shape=(N,3,2,3) : f32[N,3,2,3]
 %8 = transpose %6 permutation=(-4,-2,-3,-1) : f32[N,2,3,3]

@@ -37,10 +37,10 @@ output "y" %9
 )");
 }
 
-TEST(SliceProduct, PartsOfAMergedProduct) {
+TEST(SliceProduct, ColumnsOfAGivenMatrix) {
     EXPECT_EQ(expanded(R"(
 %0 = input "x" : f32[N,4]
-%1 = weight "w" : f32[4,6]
+%1 = input "w" : f32[4,6]
 %2 = matmul %0, %1 : f32[N,6]
 %3 = weight "b" : f32[6]
 %4 = add %2, %3 : f32[N,6]
@@ -51,21 +51,21 @@ output "z" %6
 )",
                        "slice_product"),
               R"(
-%0 = weight "w" : f32[4,6]
-%1 = weight "b" : f32[6]
-%2 = slice %0 axis=(-1) start=(0) stop=(2) step=(1) : f32[4,2]
-%3 = slice %1 axis=(-1) start=(0) stop=(2) step=(1) : f32[2]
-%4 = slice %0 axis=(-1) start=(2) stop=(6) step=(1) : f32[4,4]
-%5 = slice %1 axis=(-1) start=(2) stop=(6) step=(1) : f32[4]
-%6 = input "x" : f32[N,4]
-%7 = matmul %6, %2 : f32[N,2]
-%8 = matmul %6, %4 : f32[N,4]
-%9 = matmul %6, %0 : f32[N,6]
-%10 = add %9, %1 : f32[N,6]
+%0 = weight "b" : f32[6]
+%1 = slice %0 axis=(-1) start=(0) stop=(2) step=(1) : f32[2]
+%2 = slice %0 axis=(-1) start=(2) stop=(6) step=(1) : f32[4]
+%3 = input "x" : f32[N,4]
+%4 = input "w" : f32[4,6]
+%5 = slice %4 axis=(-1) start=(0) stop=(2) step=(1) : f32[4,2]
+%6 = matmul %3, %5 : f32[N,2]
+%7 = slice %4 axis=(-1) start=(2) stop=(6) step=(1) : f32[4,4]
+%8 = matmul %3, %7 : f32[N,4]
+%9 = matmul %3, %4 : f32[N,6]
+%10 = add %9, %0 : f32[N,6]
 %11 = slice %10 axis=(-1) start=(0) stop=(2) step=(1) : f32[N,2]
-%12 = add %7, %3 : f32[N,2]
+%12 = add %6, %1 : f32[N,2]
 %13 = slice %10 axis=(-1) start=(2) stop=(6) step=(1) : f32[N,4]
-%14 = add %8, %5 : f32[N,4]
+%14 = add %8, %2 : f32[N,4]
 output "y" %11
 output "z" %13
 %11 = %12 exact
@@ -120,7 +120,8 @@ TEST(SliceProduct, WhatIsReadWholeStays) {
     g.output("columns", slice(both, 1, 0, 1));
     for (int i = 0; i < 6; ++i) g.output("row" + std::to_string(i), tanh(slice(many, 0, i, i + 1)));
     g.output("none", slice(tanh(x), 0, 0, 2));
-    g.output("along", slice(sum(matmul(x, g.weight("e", DType::f32, {4, 6})), {0}, true), 1, 0, 2));
+    g.output("bound", slice(product("f"), 1, 0, 2));
+    g.output("along", slice(sum(matmul(x, g.input("e", DType::f32, {4, 6})), {0}, true), 1, 0, 2));
     const expand::Expansion expansion = checked_expansion(g, "slice_product");
     EXPECT_EQ(to_string(*expansion.graph, expansion.classes).find(','), std::string::npos);
     std::size_t spelled = 0;
