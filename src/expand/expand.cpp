@@ -23,7 +23,6 @@ constexpr std::array rows = {
     Row{"distribute", "x w - x v = x (w - v), for bound w and v", multiplied_out, Op::sub, add_products},
     Row{"distribute", "(a + b) w = a w + b w, where a and b are repeated", multiplied_out, Op::matmul, multiply_terms},
     Row{"merge_products", "x w1 = slice(x concat(w1, w2)), and so with a bias behind each", {}, Op::matmul, merge_products},
-    Row{"slice_product", "slice(x w + b) = slice(x) w + b, or x slice(w) + slice(b) for a given w", {}, Op::slice, slice_product},
 };
 // clang-format on
 

@@ -35,8 +35,6 @@ void add_products(Expander& expander, ir::NodeId sum, Laws laws);
 void multiply_terms(Expander& expander, ir::NodeId product, Laws laws);
 // merge_products.cpp
 void merge_products(Expander& expander, ir::NodeId product, Laws laws);
-// slice_product.cpp
-void slice_product(Expander& expander, ir::NodeId slice, Laws laws);
 // move_spellings.cpp
 void move_spellings(Expander& expander);
 

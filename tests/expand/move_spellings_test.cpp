@@ -49,35 +49,5 @@ output "t" %15
 )");
 }
 
-// What the program sees in a merged product may lie in a product of its own: queries as they are split into heads.
-TEST(MoveSpellings, ViewsOfWhatIsNoViewInAnotherSpelling) {
-    EXPECT_EQ(expanded(R"(
-%0 = input "x" : f32[N,3,4]
-%1 = input "w" : f32[4,12]
-%2 = matmul %0, %1 : f32[N,3,12]
-%3 = slice %2 axis=(-1) start=(0) stop=(6) step=(1) : f32[N,3,6]
-%4 = reshape %3 shape=(N,3,2,3) : f32[N,3,2,3]
-%5 = transpose %4 permutation=(-4,-2,-3,-1) : f32[N,2,3,3]
-output "y" %5
-)",
-                       "slice_product"),
-              R"(
-%0 = input "x" : f32[N,3,4]
-%1 = input "w" : f32[4,12]
-%2 = slice %1 axis=(-1) start=(0) stop=(6) step=(1) : f32[4,6]
-%3 = matmul %0, %1 : f32[N,3,12]
-%4 = slice %3 axis=(-1) start=(0) stop=(6) step=(1) : f32[N,3,6]
-%5 = matmul %0, %2 : f32[N,3,6]
-%6 = reshape %4 shape=(N,3,2,3) : f32[N,3,2,3]
-%7 = reshape %5 shape=(N,3,2,3) : f32[N,3,2,3]
-%8 = transpose %6 permutation=(-4,-2,-3,-1) : f32[N,2,3,3]
-%9 = transpose %7 permutation=(-4,-2,-3,-1) : f32[N,2,3,3]
-output "y" %8
-%4 = %5 exact
-%6 = %7 exact
-%8 = %9 exact
-)");
-}
-
 }  // namespace
 }  // namespace cairn::test
