@@ -43,6 +43,17 @@ struct Timing {
     std::string note;                                       ///< why it failed
 };
 
+/// How far the results of a kernel that states an error lay from its definition in float64, on one Problem.
+struct ErrorFigures {
+    double relative = 0;   ///< L2 of y - r by L2 of r: of the output where it is largest
+    double largest = 0;    ///< the largest |y - r| / max(|r|, RMS r) of any element
+    double promised = 0;   ///< what Kernel::error said
+    std::string inputs;    ///< how operands were filled: `uniform`
+    std::string compared;  ///< the Problem that was run: the same, or with smaller sizes
+    /// As Kernel::error and Tolerance count: the larger of `relative` and a tenth of `largest`.
+    double counted() const noexcept { return relative > largest / 10 ? relative : largest / 10; }
+};
+
 /// Measurements kept in one SQLite file: problem x kernel x environment x policy, every one of them; what to choose is
 /// derived. Rows are only added. No function throws for a fault of the database (locked, corrupt, read-only, full, of a
 /// newer version): the fault is logged once, and from then on rows live in memory. Safe to use from several threads and
@@ -63,11 +74,21 @@ public:
     /// Adds a measurement.
     void record(const Problem& problem, std::string_view kernel, const TimingEnvironment& environment,
                 const TimingPolicy& policy, const Timing& timing);
+    /// The largest error measured of `kernel` on a Problem of constant sizes.
+    std::optional<ErrorFigures> find_error(const Problem& problem, std::string_view kernel,
+                                           const TimingEnvironment& environment) const;
+    /// The worst measurement that was above what the kernel promised, on any Problem that differs from this one in
+    /// sizes, strides and numbers alone: `matmul` of the same dtypes and layouts, say. Sizes may be symbols.
+    std::optional<ErrorFigures> broken_promise(const Problem& problem, std::string_view kernel,
+                                               const TimingEnvironment& environment) const;
+    /// Adds a measurement of an error.
+    void record_error(const Problem& problem, std::string_view kernel, const TimingEnvironment& environment,
+                      const ErrorFigures& figures);
     /// Adds the rows of another database that are not here yet; the number added.
     std::size_t merge(const std::filesystem::path& other);
     /// Writes all rows to a new database file that is safe to copy.
     void export_to(const std::filesystem::path& path) const;
-    /// Rows known.
+    /// Times known.
     std::size_t size() const;
     /// False when the file cannot be used and rows are kept in memory only.
     bool persistent() const noexcept;

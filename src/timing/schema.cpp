@@ -26,6 +26,22 @@ CREATE TABLE measurement(
 CREATE INDEX measurement_by_key ON measurement(key, quality DESC, samples DESC, time DESC);
 )sql";
 
+// Since version 2. `class` is the key of all problems that a broken promise tells of.
+constexpr std::string_view accuracy_tables = R"sql(
+CREATE TABLE accuracy(
+  id BLOB PRIMARY KEY,
+  key BLOB NOT NULL, class BLOB NOT NULL, class_text TEXT NOT NULL,
+  problem BLOB NOT NULL REFERENCES problem(id),
+  candidate BLOB NOT NULL REFERENCES candidate(id),
+  environment BLOB NOT NULL REFERENCES environment(id),
+  error REAL NOT NULL, relative REAL NOT NULL, largest REAL NOT NULL, promised REAL NOT NULL,
+  inputs TEXT NOT NULL, compared TEXT NOT NULL,
+  time INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX accuracy_by_key ON accuracy(key, error DESC);
+CREATE INDEX accuracy_by_class ON accuracy(class, error DESC);
+)sql";
+
 }  // namespace
 
 void prepare_schema(SqliteFile& file, bool& newer) {
@@ -34,12 +50,15 @@ void prepare_schema(SqliteFile& file, bool& newer) {
     newer = application == application_id && version > schema_version;
     if (newer) throw DatabaseFault{"it was written by a newer version", false};
     if (application == application_id && version == schema_version) return;
-    if (application != 0 || version != 0 || file.ask("SELECT count(*) FROM sqlite_schema") != 0)
-        throw DatabaseFault{"it belongs to another program", false};
+    const bool is_empty = application == 0 && version == 0 && file.ask("SELECT count(*) FROM sqlite_schema") == 0;
+    if (application != application_id && !is_empty) throw DatabaseFault{"it belongs to another program", false};
     file.execute("BEGIN IMMEDIATE");
     // Another process may have been quicker.
-    if (file.ask("PRAGMA user_version") == 0)
-        file.execute(std::string(tables) + "PRAGMA application_id=" + std::to_string(application_id) +
+    const std::int64_t present = file.ask("PRAGMA user_version");
+    if (present < 1) file.execute(std::string(tables));
+    if (present < 2) file.execute(std::string(accuracy_tables));
+    if (present < schema_version)
+        file.execute("PRAGMA application_id=" + std::to_string(application_id) +
                      ";PRAGMA user_version=" + std::to_string(schema_version) + ";");
     file.execute("COMMIT");
 }

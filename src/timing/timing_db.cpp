@@ -1,11 +1,15 @@
 #include "cairn/timing_db.hpp"
 
+#include "timing/accuracy.hpp"
+#include "timing/key.hpp"
 #include "timing/schema.hpp"
 #include "timing/sqlite_file.hpp"
 
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <system_error>
@@ -15,6 +19,9 @@ namespace {
 
 using timing::Access;
 using timing::DatabaseFault;
+using timing::id_of;
+using timing::Key;
+using timing::ParentIds;
 using timing::SqliteFile;
 using timing::Statement;
 
@@ -23,21 +30,6 @@ constexpr std::string_view columns = "status, samples, inner, min, p10, median, 
 std::string policy_text(const TimingPolicy& policy) {
     return fmt::format("threads={} {} inputs={}", policy.threads, policy.cold ? "cold" : "hot", policy.inputs);
 }
-
-std::string bytes_of(const Digest& digest) {
-    std::string bytes;
-    for (const std::uint64_t half : {digest.high, digest.low})
-        for (int shift = 56; shift >= 0; shift -= 8) bytes += static_cast<char>(half >> shift);
-    return bytes;
-}
-
-std::string id_of(std::string_view text) { return bytes_of(digest(text)); }
-
-/// What a row is found by.
-struct Key {
-    std::string problem, kernel, hard, soft, policy;
-    std::string id() const { return id_of(fmt::format("{}\n{}\n{}\n{}", problem, kernel, hard, policy)); }
-};
 
 bool is_better(const Timing& a, const Timing& b) {
     return a.quality != b.quality ? a.quality > b.quality : a.samples >= b.samples;
@@ -60,22 +52,12 @@ Timing read_timing(const Statement& row) {
 }
 
 void insert(SqliteFile& file, const Key& key, const Timing& timing, std::int64_t time) {
-    const auto put = [&](std::string_view sql, std::string_view id, std::string_view text, std::string_view more = {}) {
-        Statement statement = file.prepare(sql);
-        statement.bind_blob(1, id).bind(2, text);
-        if (!more.empty() || sql.find("?3") != std::string_view::npos) statement.bind(3, more);
-        statement.step();
-    };
-    const std::string environment = key.hard + "\n" + key.soft;
-    put("INSERT OR IGNORE INTO problem VALUES(?1, ?2)", id_of(key.problem), key.problem);
-    put("INSERT OR IGNORE INTO candidate VALUES(?1, ?2)", id_of(key.kernel), key.kernel);
-    put("INSERT OR IGNORE INTO environment VALUES(?1, ?2, ?3)", id_of(environment), key.hard, key.soft);
-    put("INSERT OR IGNORE INTO policy VALUES(?1, ?2)", id_of(key.policy), key.policy);
+    const ParentIds parents = timing::insert_parents(file, key);
     Statement row = file.prepare(
         "INSERT OR IGNORE INTO measurement VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18)");
     row.bind_blob(1, id_of(fmt::format("{}\n{}\n{}\n{}", key.id(), time, timing.median, timing.min)));
-    row.bind_blob(2, key.id()).bind_blob(3, id_of(key.problem)).bind_blob(4, id_of(key.kernel));
-    row.bind_blob(5, id_of(environment)).bind_blob(6, id_of(key.policy));
+    row.bind_blob(2, key.id()).bind_blob(3, parents.problem).bind_blob(4, parents.candidate);
+    row.bind_blob(5, parents.environment).bind_blob(6, parents.policy);
     row.bind(7, static_cast<int>(timing.status)).bind(8, timing.samples).bind(9, timing.inner);
     row.bind(10, timing.min).bind(11, timing.p10).bind(12, timing.median).bind(13, timing.p90).bind(14, timing.mad);
     row.bind(15, timing.bound).bind(16, timing.quality).bind(17, timing.note).bind(18, time);
@@ -96,6 +78,7 @@ struct TimingDb::State {
     std::unique_ptr<Statement> lookup;
     bool writable = true, faulted = false;
     std::map<std::string, Timing> memory;  // the best row of each key that was recorded or looked up
+    timing::Accuracy accuracy;
     std::size_t recorded = 0;
     mutable std::mutex mutex;
 
@@ -115,6 +98,7 @@ struct TimingDb::State {
         lookup = std::make_unique<Statement>(file->prepare(fmt::format(
             "SELECT {} FROM measurement WHERE key=?1 ORDER BY quality DESC, samples DESC, time DESC LIMIT 1",
             columns)));
+        accuracy.open(*file);
         std::error_code ignored;
         std::filesystem::permissions(path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write,
                                      ignored);
@@ -122,6 +106,7 @@ struct TimingDb::State {
 
     void close() {
         lookup.reset();
+        accuracy.close();
         file.reset();
     }
 
@@ -205,14 +190,53 @@ void TimingDb::record(const Problem& problem, std::string_view kernel, const Tim
     } catch (const DatabaseFault& fault) { state_->give_up(fault); }
 }
 
+std::optional<ErrorFigures> TimingDb::find_error(const Problem& problem, std::string_view kernel,
+                                                 const TimingEnvironment& environment) const {
+    const Key key{to_string(problem), std::string(kernel), environment.hard, {}, {}};
+    const std::scoped_lock lock(state_->mutex);
+    try {
+        return state_->accuracy.worst(key);
+    } catch (const DatabaseFault& fault) { state_->give_up(fault); }
+    return state_->accuracy.worst(key);
+}
+
+std::optional<ErrorFigures> TimingDb::broken_promise(const Problem& problem, std::string_view kernel,
+                                                     const TimingEnvironment& environment) const {
+    const Key key{timing::class_of(problem), std::string(kernel), environment.hard, {}, {}};
+    const std::scoped_lock lock(state_->mutex);
+    try {
+        return state_->accuracy.worst_broken(key);
+    } catch (const DatabaseFault& fault) { state_->give_up(fault); }
+    return state_->accuracy.worst_broken(key);
+}
+
+void TimingDb::record_error(const Problem& problem, std::string_view kernel, const TimingEnvironment& environment,
+                            const ErrorFigures& given) {
+    // What is no number is as wrong as can be.
+    ErrorFigures figures = given;
+    for (double* figure : {&figures.relative, &figures.largest})
+        if (std::isnan(*figure)) *figure = std::numeric_limits<double>::infinity();
+    const Key key{to_string(problem), std::string(kernel), environment.hard, environment.soft, {}};
+    const std::string class_text = timing::class_of(problem);
+    const std::scoped_lock lock(state_->mutex);
+    state_->accuracy.remember(key, class_text, figures);
+    if (state_->file == nullptr || !state_->writable) return;
+    try {
+        state_->file->execute("BEGIN IMMEDIATE");
+        timing::insert_accuracy(*state_->file, key, class_text, figures, now());
+        state_->file->execute("COMMIT");
+    } catch (const DatabaseFault& fault) { state_->give_up(fault); }
+}
+
 std::size_t TimingDb::merge(const std::filesystem::path& other) {
     const std::scoped_lock lock(state_->mutex);
     if (state_->file == nullptr || !state_->writable) return 0;
     std::size_t added = 0;
     try {
         SqliteFile source(other, Access::read_only);
-        if (source.ask("PRAGMA application_id") != timing::application_id ||
-            source.ask("PRAGMA user_version") != timing::schema_version)
+        const std::int64_t version = source.ask("PRAGMA user_version");
+        if (source.ask("PRAGMA application_id") != timing::application_id || version < 1 ||
+            version > timing::schema_version)
             throw DatabaseFault{other.string() + " is no timing database of this version", false};
         timing::check_pages(source);
         Statement rows =
@@ -227,8 +251,10 @@ std::size_t TimingDb::merge(const std::filesystem::path& other) {
             insert(*state_->file, key, read_timing(rows), rows.integer(11));
             added += static_cast<std::size_t>(state_->file->changes());
         }
+        if (version >= 2) added += timing::merge_accuracy(*state_->file, source);
         state_->file->execute("COMMIT");
         state_->memory.clear();
+        state_->accuracy.forget();
     } catch (const DatabaseFault& fault) {
         state_->say(fault.reason);
         try {

@@ -1,11 +1,13 @@
 #include "cairn/timing_db.hpp"
 #include "tests/timing/problem.hpp"
+#include "timing/sqlite_file.hpp"
 
 #include <gtest/gtest.h>
 
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -32,6 +34,9 @@ Timing timing(double median, int samples = 9, int quality = 2) {
     timing.note = "note";
     return timing;
 }
+
+/// Promised are 0.01.
+ErrorFigures figures(double relative) { return {relative, 3 * relative, 1e-2, "uniform", "smaller"}; }
 
 class TimingDbFile : public testing::Test {
 protected:
@@ -128,24 +133,109 @@ TEST_F(TimingDbFile, WhatCannotBeUsedIsNotCachedAndSaidOnce) {
         EXPECT_FALSE(db.persistent());
         db.record(problem(), "k@1", machine, policy, timing(1));
         db.record(problem(), "k@1", machine, policy, timing(1));
+        db.record_error(problem(), "k@1", machine, figures(2e-2));
         EXPECT_EQ(db.find(problem(), "k@1", machine, policy)->median, 1);
+        EXPECT_EQ(db.find_error(problem(), "k@1", machine)->relative, 2e-2);
+        EXPECT_TRUE(db.broken_promise(problem(), "k@1", machine));
         EXPECT_EQ(lines.size(), 1U) << bad;
     }
 }
 
 TEST_F(TimingDbFile, AnotherProgramsFileAndANewerVersionAreLeftAlone) {
-    const auto pragma = [&](const std::string& sql) {
-        const std::string command = "sqlite3 " + path.string() + " \"" + sql + "\"";
-        return std::system(command.c_str());
-    };
     { const TimingDb db(path); }
-    if (pragma("PRAGMA user_version=2;") == 0) {
+    for (const char* change : {"PRAGMA user_version=99", "PRAGMA application_id=7"}) {
+        timing::SqliteFile(path, timing::Access::read_write).execute(change);
+        lines.clear();
         TimingDb db(path, log());
         EXPECT_FALSE(db.persistent());
         EXPECT_EQ(lines.size(), 1U);
         db.record(problem(), "k@1", machine, policy, timing(1));
+        db.record_error(problem(), "k@1", machine, figures(1));
         EXPECT_TRUE(db.find(problem(), "k@1", machine, policy));
+        EXPECT_TRUE(db.find_error(problem(), "k@1", machine));
     }
+}
+
+TEST_F(TimingDbFile, AnOlderVersionIsBroughtUpAndKeepsItsRows) {
+    {
+        TimingDb db(path);
+        db.record(problem(), "k@1", machine, policy, timing(1));
+    }
+    const auto make_old = [](const fs::path& file) {
+        timing::SqliteFile(file, timing::Access::read_write)
+            .execute("DROP TABLE accuracy; PRAGMA user_version=1; PRAGMA journal_mode=DELETE;");
+    };
+    make_old(path);
+    fs::copy_file(path, folder / "old.db");
+    {
+        TimingDb db(path, log());
+        EXPECT_TRUE(db.persistent());
+        EXPECT_TRUE(db.find(problem(), "k@1", machine, policy));
+        db.record_error(problem(), "k@1", machine, figures(1e-3));
+    }
+    EXPECT_TRUE(TimingDb(path, log()).find_error(problem(), "k@1", machine));
+    TimingDb other(folder / "other.db", log());
+    EXPECT_EQ(other.merge(folder / "old.db"), 1U);
+    EXPECT_TRUE(lines.empty());
+}
+
+TEST_F(TimingDbFile, TheWorstErrorIsFoundAndAllAreKept) {
+    {
+        TimingDb db(path, log());
+        EXPECT_FALSE(db.find_error(problem(), "k@1", machine));
+        for (const double error : {2e-3, 3e-3, 1e-3}) db.record_error(problem(), "k@1", machine, figures(error));
+        EXPECT_EQ(db.find_error(problem(), "k@1", machine)->relative, 3e-3);
+        EXPECT_EQ(db.size(), 0U) << "of times";
+    }
+    const TimingDb db(path, log());
+    const auto found = db.find_error(problem(), "k@1", machine);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->relative, 3e-3);
+    EXPECT_EQ(found->largest, 3 * 3e-3);
+    EXPECT_EQ(found->promised, 1e-2);
+    EXPECT_EQ(found->inputs, "uniform");
+    EXPECT_EQ(found->compared, "smaller");
+    EXPECT_FALSE(db.find_error(problem("matmul | f32[4,8] f32[8,3] -> f32[4,3]"), "k@1", machine));
+    EXPECT_FALSE(db.find_error(problem(), "k@2", machine));
+    EXPECT_FALSE(db.find_error(problem(), "k@1", {"machine B", "kernel 1"}));
+    EXPECT_TRUE(db.find_error(problem(), "k@1", {"machine A", "kernel 2"}));
+    EXPECT_FALSE(db.broken_promise(problem(), "k@1", machine)) << "all were as promised";
+    EXPECT_TRUE(lines.empty());
+}
+
+TEST_F(TimingDbFile, ABrokenPromiseTellsOfAllSizes) {
+    const auto is_broken = [](const TimingDb& db, const std::string& text, std::string_view kernel = "k@1") {
+        return db.broken_promise(problem(text), kernel, machine).has_value();
+    };
+    {
+        TimingDb db(path, log());
+        db.record_error(problem(), "k@1", machine, figures(2e-3));
+        db.record_error(problem(), "k@1", machine, figures(2e-2));
+    }
+    const TimingDb db(path, log());
+    EXPECT_EQ(db.broken_promise(problem(), "k@1", machine)->relative, 2e-2);
+    EXPECT_TRUE(is_broken(db, "matmul | f32[4,8]:(16,1) f32[8,3]! -> f32[4,3]"));
+    EXPECT_TRUE(is_broken(db, "matmul | f32[N,8] f32[8,3]! -> f32[N,3] where N in 1..9"));
+    EXPECT_FALSE(is_broken(db, "matmul | f32[4,8] f32[8,2]@panel32! -> f32[4,2]"));
+    EXPECT_FALSE(is_broken(db, "matmul | bf16[4,8] bf16[8,2] -> bf16[4,2]"));
+    EXPECT_FALSE(is_broken(db, "matmul | f32[4,8] f32[8,2] -> f32[4,2]", "k@2"));
+    EXPECT_FALSE(db.broken_promise(problem(), "k@1", {"machine B", "kernel 1"}));
+}
+
+// A tenth of the largest error of an element counts beside that of all, and what is no number is as wrong as can be.
+TEST_F(TimingDbFile, EitherFigureBreaksAPromise) {
+    TimingDb db({}, log());
+    ErrorFigures spike = figures(1e-3);
+    spike.largest = 0.2;
+    db.record_error(problem(), "spike", machine, spike);
+    EXPECT_EQ(db.broken_promise(problem(), "spike", machine)->counted(), 0.02);
+    ErrorFigures nan = figures(1e-3);
+    nan.relative = std::nan("");
+    db.record_error(problem(), "nan", machine, nan);
+    EXPECT_TRUE(std::isinf(db.broken_promise(problem(), "nan", machine)->counted()));
+    TimingDb file(path, log());
+    file.record_error(problem(), "nan", machine, nan);
+    EXPECT_TRUE(std::isinf(TimingDb(path).broken_promise(problem(), "nan", machine)->counted()));
 }
 
 TEST_F(TimingDbFile, SixteenProcessesWriteAtOnce) {
@@ -176,10 +266,13 @@ TEST_F(TimingDbFile, MergeIsAUnionAndExportIsWhole) {
         TimingDb db(other);
         db.record(problem(), "k@1", machine, policy, timing(1));
         db.record(problem(), "k@2", machine, policy, timing(2));
+        db.record_error(problem(), "k@1", machine, figures(2e-2));
     }
     TimingDb db(path, log());
     db.record(problem(), "k@3", machine, policy, timing(3));
-    EXPECT_EQ(db.merge(other), 2U);
+    EXPECT_EQ(db.merge(other), 3U);
+    EXPECT_EQ(db.find_error(problem(), "k@1", machine)->compared, "smaller");
+    EXPECT_TRUE(db.broken_promise(problem(), "k@1", machine));
     EXPECT_EQ(db.merge(other), 0U);
     EXPECT_EQ(db.size(), 3U);
     EXPECT_EQ(db.find(problem(), "k@2", machine, policy)->median, 2);
