@@ -1,5 +1,6 @@
 #include "check_kernels.hpp"
 
+#include "check/tolerance.hpp"
 #include "fuse/pattern.hpp"
 #include "ir/build.hpp"
 #include "ir/op_table.hpp"
@@ -103,10 +104,22 @@ private:
         const bool known =
             definitions_.contains(kernel.definition) || ir::find_op(kernel.definition) || is_own(kernel.definition);
         if (!known) refuse("kernel {} is for the unknown definition {}", kernel.id, kernel.definition);
-        for (const std::string& sample : kernel.samples)
-            if (const Problem problem = parsed("a sample", kernel.id, sample); problem.definition != kernel.definition)
+        for (const std::string& sample : kernel.samples) {
+            const Problem problem = parsed("a sample", kernel.id, sample);
+            if (problem.definition != kernel.definition)
                 refuse("a sample of {} is for {}, the kernel for {}", kernel.id, problem.definition, kernel.definition);
+            if (kernel.error != nullptr) check_error(kernel, problem);
+        }
         if (!kernel.in_place.empty() || !kernel.packed_inputs.empty()) check_operands(kernel);
+    }
+
+    static void check_error(const Kernel& kernel, const Problem& sample) {
+        double error = 0;
+        try {
+            error = kernel.error(sample);
+        } catch (const std::exception& fault) { refuse("the error of {} fails: {}", kernel.id, fault.what()); }
+        if (!check::is_promise(error))
+            refuse("the error of {} is {}: it must be finite and not below 0", kernel.id, error);
     }
 
     void check_operands(const Kernel& kernel) const {

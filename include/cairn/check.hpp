@@ -31,7 +31,8 @@ struct KernelReport {
 /// samples and variations of them (other strides and dtypes, as far as it accepts them), at several sizes, with 1, 2
 /// and 3 threads, each twice with other poison around and in the memory:
 /// * results lie within tolerance of the float64 meaning of the definition: (terms + 16) eps for sums and products,
-///   16 eps for one op, 64 eps for a composite; integers are exact;
+///   16 eps for one op, 64 eps for a composite; integers are exact; those of a kernel that states an error
+///   (Kernel::error) within that;
 /// * the bits are the same each time;
 /// * nothing is written outside the outputs and the workspace, nothing read that shows;
 /// * with an output in an input's memory, where the kernel says so: the same bits again;

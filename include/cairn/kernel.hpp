@@ -67,6 +67,11 @@ struct Kernel {
     Dim (*workspace)(const Problem& problem, int threads) = nullptr;
     /// The work at constant sizes; null: estimated from operand bytes.
     Cost (*cost)(const Problem& problem) = nullptr;
+    /// How far from its definition in float64 an output may be, its operands being exact: the relative L2 error, and a
+    /// tenth of the largest |y - r| / max(|r|, RMS r). Asked as `accepts` is, and true for all sizes. Null or 0: every
+    /// op is computed and accumulated in at least its dtype. A kernel that states one is taken where
+    /// CompileOptions::tolerance lets it; one that was measured to be further off is not taken again.
+    double (*error)(const Problem& problem) = nullptr;
     /// Called at compile and when a program is loaded, not in a run; the result reaches `run` as Args::prepared. Null:
     /// nothing to prepare.
     std::shared_ptr<const void> (*prepare)(const Problem& problem, int threads) = nullptr;

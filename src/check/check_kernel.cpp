@@ -1,9 +1,11 @@
 #include "cairn/check.hpp"
+#include "check/distance.hpp"
 #include "check/guarded_tensor.hpp"
+#include "check/kernel_call.hpp"
+#include "check/random_operand.hpp"
 #include "check/tolerance.hpp"
 #include "check/variation.hpp"
 #include "device/cpu/isa.hpp"
-#include "device/cpu/team.hpp"
 #include "device/cpu/thread_pool.hpp"
 #include "ir/op_table.hpp"
 
@@ -32,6 +34,14 @@ struct Outcome {
     std::vector<std::uint8_t> bits;
     std::string fault;
 };
+
+std::string broken_promise(double promised, const Distance& distance) {
+    if (distance.counted() <= promised) return {};
+    char text[120];
+    std::snprintf(text, sizeof text, "relative error %.3g, largest %.3g, promised %.3g", distance.relative,
+                  distance.largest, promised);
+    return text;
+}
 
 class Check {
 public:
@@ -70,50 +80,6 @@ private:
             report_.faults.push_back(kernel_.id + " " + text + "\n  on " + to_string(problem));
     }
 
-    meaning::Value random_input(const Problem& problem, std::size_t input, bool special) {
-        const TensorDesc& tensor = problem.inputs[input];
-        meaning::Value value;
-        value.dtype = tensor.dtype;
-        for (const Dim& size : tensor.shape) value.shape.push_back(size.constant());
-        const auto count = static_cast<std::size_t>(element_count(tensor.shape).constant());
-        std::uniform_real_distribution<double> real(-2, 2);
-        if (is_float(tensor.dtype)) {
-            std::vector<double> elements(count);
-            constexpr double odd[] = {0.0, -0.0, 1e-40, 65504, -3e38, INFINITY, -INFINITY, NAN, 88.8, -104, 1e-5, 0.5};
-            for (double& x : elements)
-                x = special && random_() % 3 == 0 ? odd[random_() % std::size(odd)] : real(random_);
-            value = meaning::make_value(tensor.dtype, value.shape, elements);
-            return value;
-        }
-        value.integers.resize(count);
-        std::int64_t low = -100, high = 100;
-        const bool picks = problem.definition == "gather" || problem.definition == "scatter" ||
-                           problem.definition == "take_along_axis" || problem.definition == "embedding";
-        if (picks && input == 1) {
-            low = 0;
-            const auto rank = static_cast<std::int64_t>(problem.inputs[0].shape.size());
-            std::int64_t axis = problem.definition == "embedding" ? 0 : problem.attributes.integer("axis");
-            axis = axis < 0 ? axis + rank : axis;
-            high = problem.inputs[0].shape[static_cast<std::size_t>(axis)].constant() - 1;
-        } else if (tensor.dtype == DType::boolean) {
-            low = 0, high = 1;
-        } else if (tensor.dtype == DType::u8) {
-            low = 0, high = 255;
-        } else if (special) {
-            low = tensor.dtype == DType::i64   ? std::numeric_limits<std::int64_t>::min()
-                  : tensor.dtype == DType::i32 ? INT32_MIN
-                                               : -128;
-            high = -(low + 1);
-        }
-        std::uniform_int_distribution<std::int64_t> whole(low, high);
-        for (std::int64_t& x : value.integers)
-            x = !special || random_() % 4 != 0 ? whole(random_)
-                                               : (tensor.dtype == DType::boolean ? 1
-                                                  : random_() % 2 == 0           ? low
-                                                                                 : 0);
-        return value;
-    }
-
     // Repeated elements must be one value: what the operand holds after writing is what the oracle gets.
     std::vector<meaning::Value> settled(const Problem& problem, const std::vector<meaning::Value>& values) {
         std::vector<meaning::Value> result;
@@ -132,7 +98,8 @@ private:
         for (const bool special : {false, true}) {
             if (special && !is_elementwise) break;
             std::vector<meaning::Value> inputs;
-            for (std::size_t i = 0; i < problem.inputs.size(); ++i) inputs.push_back(random_input(problem, i, special));
+            for (std::size_t i = 0; i < problem.inputs.size(); ++i)
+                inputs.push_back(random_operand(problem, i, special, random_));
             compare({variation, sizes, problem, expect(problem, definitions_, settled(problem, inputs))});
         }
         if (!kernel_.cost) return;
@@ -144,8 +111,10 @@ private:
     void compare(const Trial& trial) {
         const Problem& problem = trial.problem;
         const Expected& expected = trial.expected;
+        const double promised = kernel_.error ? kernel_.error(trial.variation.problem) : 0;
+        if (!is_promise(promised)) return fault("promises an error that is none", problem);
         std::vector<std::vector<double>> allowed;
-        for (std::size_t i = 0; i < problem.outputs.size(); ++i)
+        for (std::size_t i = 0; i < problem.outputs.size() && promised == 0; ++i)
             allowed.push_back(allowed_errors(problem, definitions_, expected, i));
         std::vector<std::uint8_t> first_bits;
         for (int threads = 1; threads <= most_threads; ++threads) {
@@ -163,7 +132,9 @@ private:
             if (options_.same_for_any_team && once.bits != first_bits)
                 fault("gives other bits" + place + " than with one", problem);
             for (std::size_t i = 0; i < problem.outputs.size(); ++i) {
-                const std::string difference = first_difference(once.values[i], expected.outputs[i], allowed[i]);
+                const std::string difference =
+                    promised > 0 ? broken_promise(promised, distance(once.values[i], expected.outputs[i]))
+                                 : first_difference(once.values[i], expected.outputs[i], allowed[i]);
                 if (!difference.empty())
                     fault("is wrong" + place + ": output " + std::to_string(i) + ", " + difference, problem);
             }
@@ -207,7 +178,9 @@ private:
             out[static_cast<std::size_t>(pair.output)].data = in[static_cast<std::size_t>(pair.input)].data;
 
         Outcome outcome;
-        outcome.fault = call(trial, in, out, threads, members == 0 ? threads : members, poison);
+        device::ThreadPool& pool = *pools_[static_cast<std::size_t>((members == 0 ? threads : members) - 1)];
+        outcome.fault = run_kernel(
+            {kernel_, trial.variation.problem, trial.sizes, in, out, threads, poison, options_.heap_calls}, pool);
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             if (!inputs[i].gaps_untouched()) outcome.fault += " writes around input " + std::to_string(i);
             const bool is_shared = !shared.empty() && static_cast<std::size_t>(shared[0].input) == i;
@@ -222,47 +195,6 @@ private:
             outcome.bits.insert(outcome.bits.end(), bits.begin(), bits.end());
         }
         return outcome;
-    }
-
-    // Prepares on the Problem with its symbols, as a compile does, then runs at the sizes.
-    std::string call(const Trial& trial, const std::vector<TensorArg>& in, const std::vector<TensorArg>& out,
-                     int threads, int members, std::uint8_t poison) {
-        std::vector<std::int64_t> dims;
-        for (const Attribute& attribute : trial.problem.attributes)
-            if (const auto* list = std::get_if<std::vector<Dim>>(&attribute.value))
-                for (const Dim& dim : *list) dims.push_back(dim.constant());
-        std::shared_ptr<const void> prepared;
-        if (kernel_.prepare) prepared = kernel_.prepare(trial.variation.problem, threads);
-        std::size_t bytes = 0;
-        if (kernel_.workspace) {
-            bytes = static_cast<std::size_t>(kernel_.workspace(trial.variation.problem, threads).evaluate(trial.sizes));
-        }
-        Scratch workspace(bytes, poison);
-        const Args args{in.data(), out.data(), dims.data(), workspace.data(), prepared.get()};
-
-        struct Region {
-            const Kernel& kernel;
-            const Args& args;
-            std::int64_t (*heap_calls)() noexcept;
-            device::TeamState state;
-            std::int64_t calls = 0;
-        } region{kernel_, args, options_.heap_calls, {threads, std::chrono::nanoseconds(0)}};
-        region.state.begin();
-        pools_[static_cast<std::size_t>(members - 1)]->run(
-            [](void* context, int rank, int size) {
-                Region& it = *static_cast<Region*>(context);
-                Team team(rank, size, &it.state);
-                const std::int64_t calls = it.heap_calls != nullptr ? it.heap_calls() : 0;
-                it.kernel.run(it.args, team);
-                if (rank == 0 && it.heap_calls != nullptr) it.calls = it.heap_calls() - calls;
-            },
-            &region, &region.state.barrier);
-        std::string fault;
-        if (region.calls != 0) fault += " makes " + std::to_string(region.calls) + " heap calls";
-        if (!workspace.guards_untouched())
-            fault += " writes around its workspace of " + std::to_string(bytes) + " bytes";
-        if (const device::Failure* failure = region.state.failure()) fault += std::string(" fails: ") + failure->reason;
-        return fault;
     }
 
     const Kernel& kernel_;

@@ -126,6 +126,12 @@ std::vector<double> allowed_errors(const Problem& problem, std::span<const Defin
     return allowed;
 }
 
+bool is_too_large(double number, DType dtype) {
+    return std::fabs(number) >= largest(dtype) * (1 - 16 * epsilon(dtype));
+}
+
+bool is_promise(double error) { return error >= 0 && std::isfinite(error); }
+
 std::string first_difference(const meaning::Value& got, const meaning::Value& wanted,
                              const std::vector<double>& allowed) {
     if (got.shape != wanted.shape || got.dtype != wanted.dtype) return "shape or dtype differs from the definition's";
@@ -139,9 +145,7 @@ std::string first_difference(const meaning::Value& got, const meaning::Value& wa
         if (std::isnan(y) && std::isnan(r)) continue;
         if (y == r || std::fabs(y - r) <= allowed[i]) continue;
         // What is too large for the dtype is infinity there.
-        if (std::isinf(y) && std::signbit(y) == std::signbit(r) &&
-            std::fabs(r) >= largest(wanted.dtype) * (1 - 16 * epsilon(wanted.dtype)))
-            continue;
+        if (std::isinf(y) && std::signbit(y) == std::signbit(r) && is_too_large(r, wanted.dtype)) continue;
         char text[160];
         std::snprintf(text, sizeof text, "element %zu is %.9g, not %.9g (off by %.3g, allowed %.3g)", i, y, r,
                       std::fabs(y - r), allowed[i]);

@@ -31,4 +31,10 @@ std::vector<double> allowed_errors(const Problem& problem, std::span<const Defin
 std::string first_difference(const meaning::Value& got, const meaning::Value& wanted,
                              const std::vector<double>& allowed);
 
+/// True where a number rounds to infinity in a dtype, or nearly does.
+bool is_too_large(double number, DType dtype);
+
+/// True of what a kernel may promise as its error: 0 or a finite number above.
+bool is_promise(double error);
+
 }  // namespace cairn::inline v0::check

@@ -35,6 +35,7 @@ KernelSet good() {
     set.kernels.push_back(floor_kernel("my.floor@1"));
     set.kernels[0].samples = {"floor | f32[8] -> f32[8]"};
     set.kernels[0].in_place = {{0, 0}};
+    set.kernels[0].error = [](const Problem&) { return 1e-3; };
     Kernel kernel = floor_kernel("my.first@1");
     kernel.definition = "my_first";
     kernel.in_place = {{1, 0}};
@@ -89,6 +90,14 @@ TEST(CheckKernels, NonsenseIsRefusedByName) {
         {[](KernelSet& s) { s.kernels[0].samples = {"floor | f32[8"}; }, "a sample of my.floor@1 does not parse: "},
         {[](KernelSet& s) { s.kernels[0].samples = {"ceil | f32[8] -> f32[8]"}; },
          "a sample of my.floor@1 is for ceil, the kernel for floor"},
+        {[](KernelSet& s) { s.kernels[0].error = [](const Problem&) { return std::nan(""); }; },
+         "the error of my.floor@1 is nan: it must be finite and not below 0"},
+        {[](KernelSet& s) { s.kernels[0].error = [](const Problem&) { return -1e-3; }; },
+         "the error of my.floor@1 is -0.001: it must be finite and not below 0"},
+        {[](KernelSet& s) {
+             s.kernels[0].error = [](const Problem&) -> double { throw std::runtime_error("no idea"); };
+         },
+         "the error of my.floor@1 fails: no idea"},
         {[](KernelSet& s) {
              s.kernels[0].in_place = {{1, 0}};
          },

@@ -1,0 +1,100 @@
+#include "check/distance.hpp"
+
+#include "check/guarded_tensor.hpp"
+#include "check/kernel_call.hpp"
+#include "check/random_operand.hpp"
+#include "check/tolerance.hpp"
+#include "ir/build.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace cairn::inline v0::check {
+namespace {
+
+constexpr double endless = std::numeric_limits<double>::infinity();
+constexpr Distance wrong{endless, endless};
+
+double ratio(double off, double of) { return off == 0 ? 0 : off / of; }
+
+// What is too large for the dtype is infinity there.
+bool is_overflow(double y, double r, DType dtype) {
+    return std::isinf(y) && std::signbit(y) == std::signbit(r) && is_too_large(r, dtype);
+}
+
+bool is_known_layout(const TensorDesc& tensor) {
+    return tensor.layout.empty() || tensor.layout == "panel32" || tensor.layout == "panel32.t";
+}
+
+}  // namespace
+
+Distance distance(const meaning::Value& got, const meaning::Value& wanted) {
+    if (got.shape != wanted.shape || got.dtype != wanted.dtype) return wrong;
+    if (!is_float(wanted.dtype)) return got.integers == wanted.integers ? Distance{} : wrong;
+    double off = 0, squares = 0;
+    for (std::size_t i = 0; i < wanted.data.size(); ++i) {
+        const double y = got.data[i], r = wanted.data[i];
+        if (y == r || (std::isnan(y) && std::isnan(r)) || is_overflow(y, r, wanted.dtype)) {
+            if (std::isfinite(r)) squares += r * r;
+            continue;
+        }
+        if (!std::isfinite(y) || !std::isfinite(r)) return wrong;
+        off += (y - r) * (y - r);
+        squares += r * r;
+    }
+    const double rms = std::sqrt(squares / std::max<double>(1, static_cast<double>(wanted.data.size())));
+    Distance result{ratio(std::sqrt(off), std::sqrt(squares)), 0};
+    for (std::size_t i = 0; i < wanted.data.size(); ++i) {
+        const double r = wanted.data[i];
+        if (std::isfinite(r) && std::isfinite(got.data[i]))
+            result.largest = std::max(result.largest, ratio(std::fabs(got.data[i] - r), std::max(std::fabs(r), rms)));
+    }
+    return result;
+}
+
+std::optional<Distance> distance(const Kernel& kernel, const Problem& problem, std::span<const Definition> definitions,
+                                 device::ThreadPool& pool) {
+    for (const auto* tensors : {&problem.inputs, &problem.outputs})
+        if (!std::all_of(tensors->begin(), tensors->end(), is_known_layout)) return std::nullopt;
+    if (kernel.definition == "pack") return std::nullopt;
+    std::mt19937_64 random(1);
+    std::vector<GuardedTensor> inputs, outputs;
+    std::vector<meaning::Value> given;
+    std::vector<TensorArg> in, out;
+    for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
+        inputs.emplace_back(problem.inputs[i], std::uint8_t{0}, 0);
+        inputs.back().write(random_operand(problem, i, false, random));
+        given.push_back(inputs.back().read());
+    }
+    for (const TensorDesc& output : problem.outputs) outputs.emplace_back(output, std::uint8_t{0}, 0);
+    for (GuardedTensor& operand : inputs) in.push_back(operand.argument());
+    for (GuardedTensor& operand : outputs) out.push_back(operand.argument());
+    const std::string fault = run_kernel({kernel, problem, {}, in, out, pool.size()}, pool);
+    if (!fault.empty()) throw InternalError("check_kernel", kernel.id + fault);
+    const Expected expected = expect(problem, definitions, std::move(given));
+    Distance largest;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        const Distance one = distance(outputs[i].read(), expected.outputs[i]);
+        largest.relative = std::max(largest.relative, one.relative);
+        largest.largest = std::max(largest.largest, one.largest);
+    }
+    return largest;
+}
+
+double steps_of(const Problem& problem, std::span<const Definition> definitions) {
+    const Graph graph = ir::graph_of(problem, definitions);
+    double steps = 0;
+    for (const ir::Node& node : graph.data()->nodes()) {
+        double elements = static_cast<double>(element_count(node.shape).constant());
+        if (node.op == ir::Op::matmul)
+            elements *= static_cast<double>(graph.data()->node(node.operands[0]).shape.back().constant());
+        for (const ir::NodeId operand : node.operands)
+            elements =
+                std::max(elements, static_cast<double>(element_count(graph.data()->node(operand).shape).constant()));
+        steps += elements;
+    }
+    return steps;
+}
+
+}  // namespace cairn::inline v0::check

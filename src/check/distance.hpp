@@ -1,0 +1,33 @@
+#pragma once
+
+#include "cairn/kernel.hpp"
+#include "device/cpu/thread_pool.hpp"
+#include "meaning/interpret.hpp"
+
+#include <optional>
+#include <span>
+
+/// How far results lie from the float64 reference, as errors are promised and tolerated.
+namespace cairn::inline v0::check {
+
+/// Both infinite where an integer differs, or one is NaN or infinite and the other is not.
+struct Distance {
+    double relative = 0;  ///< L2 of y - r by L2 of r
+    double largest = 0;   ///< the largest |y - r| / max(|r|, RMS r)
+    /// As Kernel::error and Tolerance count.
+    double counted() const noexcept { return relative > largest / 10 ? relative : largest / 10; }
+};
+
+Distance distance(const meaning::Value& got, const meaning::Value& wanted);
+
+/// Runs a kernel once on random operands, with all members of the pool, and compares it with its definition: of each
+/// figure the largest among its outputs. `problem` has constant sizes and is accepted. Nothing where it cannot be
+/// compared: it packs, or an operand has a layout that is not known here. What the kernel throws comes out;
+/// InternalError where it fails.
+std::optional<Distance> distance(const Kernel& kernel, const Problem& problem, std::span<const Definition> definitions,
+                                 device::ThreadPool& pool);
+
+/// The products, sums and other steps that the reference takes for a Problem of constant sizes.
+double steps_of(const Problem& problem, std::span<const Definition> definitions);
+
+}  // namespace cairn::inline v0::check

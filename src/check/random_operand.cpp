@@ -1,0 +1,52 @@
+#include "check/random_operand.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace cairn::inline v0::check {
+
+meaning::Value random_operand(const Problem& problem, std::size_t input, bool special, std::mt19937_64& random) {
+    const TensorDesc& tensor = problem.inputs[input];
+    meaning::Value value;
+    value.dtype = tensor.dtype;
+    for (const Dim& size : tensor.shape) value.shape.push_back(size.constant());
+    const auto count = static_cast<std::size_t>(element_count(tensor.shape).constant());
+    std::uniform_real_distribution<double> real(-2, 2);
+    if (is_float(tensor.dtype)) {
+        std::vector<double> elements(count);
+        constexpr double odd[] = {0.0, -0.0, 1e-40, 65504, -3e38, INFINITY, -INFINITY, NAN, 88.8, -104, 1e-5, 0.5};
+        for (double& x : elements) x = special && random() % 3 == 0 ? odd[random() % std::size(odd)] : real(random);
+        value = meaning::make_value(tensor.dtype, value.shape, elements);
+        return value;
+    }
+    value.integers.resize(count);
+    std::int64_t low = -100, high = 100;
+    const bool picks = problem.definition == "gather" || problem.definition == "scatter" ||
+                       problem.definition == "take_along_axis" || problem.definition == "embedding";
+    if (picks && input == 1) {
+        low = 0;
+        const auto rank = static_cast<std::int64_t>(problem.inputs[0].shape.size());
+        std::int64_t axis = problem.definition == "embedding" ? 0 : problem.attributes.integer("axis");
+        axis = axis < 0 ? axis + rank : axis;
+        high = problem.inputs[0].shape[static_cast<std::size_t>(axis)].constant() - 1;
+    } else if (tensor.dtype == DType::boolean) {
+        low = 0, high = 1;
+    } else if (tensor.dtype == DType::u8) {
+        low = 0, high = 255;
+    } else if (special) {
+        low = tensor.dtype == DType::i64   ? std::numeric_limits<std::int64_t>::min()
+              : tensor.dtype == DType::i32 ? INT32_MIN
+                                           : -128;
+        high = -(low + 1);
+    }
+    std::uniform_int_distribution<std::int64_t> whole(low, high);
+    for (std::int64_t& x : value.integers)
+        x = !special || random() % 4 != 0 ? whole(random)
+                                          : (tensor.dtype == DType::boolean ? 1
+                                             : random() % 2 == 0            ? low
+                                                                            : 0);
+    return value;
+}
+
+}  // namespace cairn::inline v0::check
