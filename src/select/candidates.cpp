@@ -24,6 +24,31 @@ bool broadcasts_inputs(const std::string& definition) {
     return op && ir::info(*op).kind == ir::OpClass::elementwise;
 }
 
+/// True where `a` is the better choice whatever the tolerance, or an equal one.
+bool is_as_good(const Estimate& a, const Estimate& b) { return a.seconds <= b.seconds && a.error <= b.error; }
+
+/// Of candidates with equal forms those stay that none is faster than and at least as right. The first of those that
+/// `fresh` drives out gives it its place.
+void keep_cheapest(std::vector<Candidate>& found, Candidate fresh) {
+    const auto is_rival = [&](const Candidate& other) {
+        return std::equal(other.sources.begin(), other.sources.end(), fresh.sources.begin(), fresh.sources.end());
+    };
+    const auto beats = [&](const Candidate& other) {
+        return is_rival(other) && is_as_good(other.estimate, fresh.estimate);
+    };
+    if (std::any_of(found.begin(), found.end(), beats)) return;
+    const auto is_beaten = [&](const Candidate& other) {
+        return is_rival(other) && is_as_good(fresh.estimate, other.estimate);
+    };
+    const auto place = std::find_if(found.begin(), found.end(), is_beaten);
+    if (place == found.end()) {
+        found.push_back(std::move(fresh));
+        return;
+    }
+    found.erase(std::remove_if(place + 1, found.end(), is_beaten), found.end());
+    *place = std::move(fresh);
+}
+
 template <typename T>
 void append_bytes(std::string& text, const std::vector<T>& values) {
     text.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
@@ -176,16 +201,12 @@ bool Candidates::try_kernel(const Kernel& kernel, const fuse::Tile& tile, int in
     const Judged& judged = judge_.judged(*asked.question, kernel);
     if (!judged.refusal.empty()) return false;
     const auto first = asked.sources.begin() + (changes_state(tile, *graph_) ? 1 : 0);
-    const auto same = std::find_if(found.begin(), found.end(), [&](const Candidate& other) {
-        return cheapest && std::equal(other.sources.begin(), other.sources.end(), first, asked.sources.end());
-    });
-    if (same == found.end()) {
-        found.push_back(
-            {index, &kernel, asked.question->problem(), {first, asked.sources.end()}, tile.outputs, judged.estimate});
-    } else if (judged.estimate.seconds < same->estimate.seconds) {
-        same->kernel = &kernel;
-        same->estimate = judged.estimate;
-    }
+    Candidate fresh{index,        &kernel,        asked.question->problem(), {first, asked.sources.end()},
+                    tile.outputs, judged.estimate};
+    if (cheapest)
+        keep_cheapest(found, std::move(fresh));
+    else
+        found.push_back(std::move(fresh));
     return true;
 }
 

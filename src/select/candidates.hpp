@@ -68,7 +68,8 @@ public:
 
     /// All candidates of a tile: for each kernel of its definition the first form of operands it accepts among as seen,
     /// and views copied dense; and its packed form beside that; and as seen in other spellings of its operands.
-    /// `cheapest`: of those with equal forms the cheapest only, in the place of the first.
+    /// `cheapest`: of those with equal forms the cheapest only, in the place of the first; and less exact ones that are
+    /// cheaper still.
     std::vector<Candidate> of_tile(const fuse::Tile& tile, int index, bool cheapest = false);
     /// Kernels that copy what a movement node sees out of the memory it is seen in.
     std::vector<Candidate> of_copy(ir::NodeId node);

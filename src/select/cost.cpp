@@ -99,9 +99,9 @@ Estimate estimate(const Kernel& kernel, const Problem& sized, const CostSource& 
     if (source.timings == nullptr) return result;
     const auto timing = source.timings->find(sized, kernel.id, source.environment, source.policy);
     if (!timing) return result;
-    if (timing->status == TimingStatus::ok) return {timing->median, timing->median, timing->median, true};
+    if (timing->status == TimingStatus::ok) return {timing->median, timing->median, timing->median, true, 0, false, {}};
     const double bound = timing->status == TimingStatus::censored ? timing->bound : 1 + 10 * result.high;
-    return {bound, bound, bound, true};
+    return {bound, bound, bound, true, 0, false, {}};
 }
 
 Estimate mean_estimate(const Kernel& kernel, std::span<const Problem> sized, const CostSource& source) {

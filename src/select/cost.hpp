@@ -17,10 +17,12 @@ struct Estimate {
     double seconds = 0;        ///< what selection counts with
     double low = 0, high = 0;  ///< it is between these; equal to `seconds` when measured
     bool measured = false;
-    std::string note = {};  ///< why the kernel's own cost was not used, for explain()
+    double error = 0;             ///< relative, as Kernel::error counts; 0: exact
+    bool error_measured = false;  ///< else it is what the kernel promises
+    std::string note = {};        ///< why the kernel's own cost was not used, for explain()
 };
 
-/// Where costs come from; one for a compile.
+/// Where costs and errors come from; one for a compile.
 struct CostSource {
     const TimingDb* timings = nullptr;  ///< none: estimates only
     TimingEnvironment environment;
@@ -28,6 +30,7 @@ struct CostSource {
     Calibration machine;      ///< the roofline
     Isa isa = Isa::baseline;  ///< the level of instructions it is for
     bool optimistic = false;  ///< count unknown times at their lower bounds, so that nothing fast stays unmeasured
+    double tolerance = 0;     ///< kernels with larger errors are refused; 0: those with any
 };
 
 /// Nominal rates of an instruction set level, for compiles that measure nothing: equal on every machine, so that such

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace cairn::inline v0::select {
 namespace {
@@ -70,6 +71,36 @@ Refusal Judge::accepts(const Kernel& kernel, const Question& question) const {
     return refusal;
 }
 
+/// What a kernel says of its error, and what has been measured of it: that counts, where it is known. A kernel that was
+/// found further off than it said is not believed again.
+Refusal Judge::error(const Kernel& kernel, Question& question, Estimate& estimate) const {
+    double promised = 0;
+    Refusal refusal;
+    ask_kernel("error", refusal, [&] { promised = kernel.error(*question.problem_.whole()); });
+    if (!refusal.empty()) return refusal;
+    if (!(promised >= 0 && std::isfinite(promised))) return fmt::format("its error is none: {}", promised);
+    estimate.error = promised;
+    if (promised == 0) return {};
+    if (costs_.timings != nullptr) {
+        const TimingDb& timings = *costs_.timings;
+        const std::span<const Problem> all = sized(question);
+        if (const auto broken = timings.broken_promise(all.front(), kernel.id, costs_.environment))
+            return fmt::format("it promised an error of {:.4g}, measured was {:.4g} on {}", broken->promised,
+                               broken->counted(), broken->compared);
+        double worst = 0;
+        estimate.error_measured = std::all_of(all.begin(), all.end(), [&](const Problem& one) {
+            const auto figures = timings.find_error(one, kernel.id, costs_.environment);
+            if (figures) worst = std::max(worst, figures->counted());
+            return figures.has_value();
+        });
+        if (estimate.error_measured) estimate.error = worst;
+    }
+    if (estimate.error <= costs_.tolerance) return {};
+    return fmt::format("its relative error is {:.4g}{}, the tolerance is {}", estimate.error,
+                       estimate.error_measured ? " (measured)" : "",
+                       costs_.tolerance == 0 ? "exact" : fmt::format("{:.4g}", costs_.tolerance));
+}
+
 Refusal Judge::workspace(const Kernel& kernel, const Question& question) const {
     using Asked = Question::Asked;
     for (const Question::Answer& other : question.answers_)
@@ -92,7 +123,13 @@ void Judge::ask(Question& question, Question::Answer& answer) const {
     refusal = accepts(kernel, question);
     answer.asked = Question::Asked::accepts;
     if (!refusal.empty()) return;
+    Estimate of_error;
+    if (kernel.error != nullptr) refusal = error(kernel, question, of_error);
+    answer.asked = Question::Asked::error;
+    if (!refusal.empty()) return;
     ask_kernel("cost", refusal, [&] { answer.judged.estimate = mean_estimate(kernel, sized(question), costs_); });
+    answer.judged.estimate.error = of_error.error;
+    answer.judged.estimate.error_measured = of_error.error_measured;
     answer.asked = Question::Asked::cost;
     if (!refusal.empty()) return;
     if (kernel.workspace != nullptr) refusal = workspace(kernel, question);
@@ -114,13 +151,21 @@ Question::Answer& Judge::answer(Question& question, const Kernel& kernel) const 
     return answer;
 }
 
+/// What costs and errors have a part in.
+void Judge::ask_again(Question& question, Question::Answer& answer) const {
+    Judged& judged = answer.judged;
+    const bool is_inexact = answer.kernel->error != nullptr;
+    if (!judged.refusal.empty() && !(is_inexact && answer.asked == Question::Asked::error)) return;
+    judged.refusal.clear();
+    if (is_inexact) return ask(question, answer);
+    ask_kernel("cost", judged.refusal,
+               [&] { judged.estimate = mean_estimate(*answer.kernel, sized(question), costs_); });
+}
+
 void Judge::set_costs(const CostSource& costs) {
     costs_ = costs;
     for (Question& question : questions_) {
-        for (Question::Answer& answer : question.answers_)
-            if (answer.judged.refusal.empty())
-                ask_kernel("cost", answer.judged.refusal,
-                           [&] { answer.judged.estimate = mean_estimate(*answer.kernel, sized(question), costs_); });
+        for (Question::Answer& answer : question.answers_) ask_again(question, answer);
         put_away(question);
     }
 }

@@ -33,7 +33,7 @@ public:
 private:
     friend class Judge;
     /// What was asked last: a refusal came there.
-    enum class Asked : std::uint8_t { nothing, accepts, cost, workspace, all };
+    enum class Asked : std::uint8_t { nothing, accepts, error, cost, workspace, all };
     struct Answer {
         const Kernel* kernel;
         Asked asked = Asked::nothing;
@@ -67,7 +67,9 @@ public:
 private:
     Question::Answer& answer(Question& question, const Kernel& kernel) const;
     void ask(Question& question, Question::Answer& answer) const;
+    void ask_again(Question& question, Question::Answer& answer) const;
     Refusal accepts(const Kernel& kernel, const Question& question) const;
+    Refusal error(const Kernel& kernel, Question& question, Estimate& estimate) const;
     Refusal workspace(const Kernel& kernel, const Question& question) const;
     std::span<const Problem> sized(Question& question) const;
 

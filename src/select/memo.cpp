@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <string>
 #include <unordered_map>
 
@@ -71,6 +72,8 @@ public:
     Memo build() {
         if (!parts_.empty()) number_all();
         add_roots();
+        for (auto& [place, of_choices] : errors_)
+            memo_.errors.push_back({place.first, place.second, std::move(of_choices)});
         return std::move(memo_);
     }
 
@@ -184,7 +187,18 @@ private:
         memo_.problem.add_alternative(seconds * (once ? bind_weight : part.bucket.weight),
                                       std::span(needs.data(), needs.size()),
                                       std::span(provides.data(), provides.size()));
+        if (way.candidate.estimate.error > 0) add_errors(part, part.ways.goal(goal), way.candidate);
         memo_.candidates.push_back(std::move(way.candidate));
+    }
+
+    void add_errors(const Part& part, const Goal& goal, const Candidate& candidate) {
+        const Influence& influence = part.ways.influence();
+        const int choice = memo_.problem.alternatives() - 1;
+        for (std::size_t b = 0; b < influence.bounds().size(); ++b) {
+            const auto shows = [&](NodeId value) { return influence.shows(value, b); };
+            if (shows(goal.value) || std::any_of(candidate.outputs.begin(), candidate.outputs.end(), shows))
+                errors_[{part.index, static_cast<int>(b)}].emplace_back(choice, candidate.estimate.error);
+        }
     }
 
     static bool is_read_in_place(const Part& part, const Goal& goal) {
@@ -248,7 +262,8 @@ private:
     KeptForms kept_;
     std::vector<Part> parts_;
     std::vector<int> numbers_of_kept_;
-    std::vector<bool> reachable_;  // of each number
+    std::vector<bool> reachable_;                                                // of each number
+    std::map<std::pair<int, int>, std::vector<std::pair<int, double>>> errors_;  // by bucket and bound
     Memo memo_;
 };
 

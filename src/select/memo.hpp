@@ -5,6 +5,7 @@
 
 #include <span>
 #include <stop_token>
+#include <utility>
 #include <vector>
 
 /// The memo: from tiles and kernels to the numbered goals and alternatives that the search sees.
@@ -21,9 +22,15 @@ struct Memo {
         double bytes = 0;  ///< of a kept one
         double held = 0;   ///< of these, what is not read where the weights were bound
     };
+    /// What errors of a path add up to in one of the bounds of a bucket, where there are any.
+    struct Errors {
+        int bucket = 0, bound = 0;
+        std::vector<std::pair<int, double>> of_choices;  ///< alternatives that have one, ascending
+    };
     search::Problem problem;
     std::vector<Asked> goals;           ///< of each number
     std::vector<Candidate> candidates;  ///< of each alternative
+    std::vector<Errors> errors;         ///< by bucket and bound
     double always_kept_bytes = 0;       ///< of what is kept whatever is chosen: it is no goal
 };
 

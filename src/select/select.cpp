@@ -1,8 +1,12 @@
 #include "select/select.hpp"
 
 #include "cairn/error.hpp"
+#include "select/trade.hpp"
 
 #include <fmt/format.h>
+
+#include <optional>
+#include <utility>
 
 namespace cairn::inline v0::select {
 namespace {
@@ -22,16 +26,49 @@ double lower_bound_of(const Memo& memo, std::span<const Bucket> buckets, const s
     return found.space.cost(found.paths);
 }
 
-/// The cheapest covers, whether or not their kernels can prepare what they are to do.
-Selections select_freely(std::span<const Bucket> buckets, const Options& options) {
-    const Memo memo = memo_of(buckets, options.search ? Breadth::cheapest : Breadth::first, options.stop);
+/// The cheapest covers of a memo whose choices are all exact, whether or not their kernels can prepare what they are to
+/// do.
+Selections cheapest_of(const Memo& memo, std::span<const Bucket> buckets, const Options& options) {
     const search::Exploration found = explored(memo.problem, {.stop = options.stop});
     Selections selections = covers_of(memo, buckets, found.space.cheapest(found.paths).choices);
     selections.states = found.states;
     selections.regions = found.regions;
     selections.regions_solved = found.regions_solved;
     selections.exact = found.exact;
-    if (options.search && options.find_low) selections.low = lower_bound_of(memo, buckets, options.stop);
+    return selections;
+}
+
+[[noreturn]] void refuse(const std::vector<Memo::Errors>& errors, const Traded& traded,
+                         std::span<const Bucket> buckets) {
+    for (std::size_t e = 0; e < errors.size(); ++e) {
+        const Bound& bound =
+            buckets[static_cast<std::size_t>(errors[e].bucket)].bounds[static_cast<std::size_t>(errors[e].bound)];
+        if (traded.least_errors[e] > bound.limit)
+            throw Error(ErrorKind::unsupported, "select",
+                        fmt::format("no way to run was found in which the errors of {} add up to at most {:.4g}: the "
+                                    "least is {:.4g}",
+                                    bound.name, bound.limit, traded.least_errors[e]));
+    }
+    throw Error(ErrorKind::unsupported, "select",
+                "each output's errors can be kept within their bound, but no way to run was found that keeps all");
+}
+
+/// The cheapest covers; nothing where their kernels cannot prepare what they are to do.
+std::optional<Selections> cheapest_that_prepare(std::span<const Bucket> buckets, const Options& options) {
+    Memo memo = memo_of(buckets, options.search ? Breadth::cheapest : Breadth::first, options.stop);
+    const double low = options.search && options.find_low ? lower_bound_of(memo, buckets, options.stop) : 0;
+    std::optional<Selections> selections;
+    if (memo.errors.empty()) {
+        selections = cheapest_of(memo, buckets, options);
+        if (!can_prepare(buckets, *selections, options.stop)) return std::nullopt;
+    } else {
+        const std::vector<Memo::Errors> errors = memo.errors;
+        std::optional<Traded> traded = trade(std::move(memo), buckets, options);
+        if (!traded) return std::nullopt;
+        if (!traded->selections) refuse(errors, *traded, buckets);
+        selections = std::move(traded->selections);
+    }
+    selections->low = low;
     return selections;
 }
 
@@ -54,6 +91,13 @@ Selections covers_of(const Memo& memo, std::span<const Bucket> buckets, std::spa
     Selections selections;
     selections.buckets.resize(buckets.size());
     selections.kept_bytes = memo.always_kept_bytes;
+    for (std::size_t b = 0; b < buckets.size(); ++b)
+        for (const Bound& bound : buckets[b].bounds)
+            selections.buckets[b].errors.push_back({bound.name, 0, bound.limit});
+    for (const Memo::Errors& errors : memo.errors)
+        selections.buckets[static_cast<std::size_t>(errors.bucket)]
+            .errors[static_cast<std::size_t>(errors.bound)]
+            .error = errors_on(path, errors);
     for (const int choice : path) {
         const Memo::Asked& asked = memo.goals[static_cast<std::size_t>(memo.problem.goal_of(choice))];
         if (asked.goal.kept) {
@@ -81,8 +125,8 @@ bool can_prepare(std::span<const Bucket> buckets, const Selections& selections, 
 
 Selections select(std::span<const Bucket> buckets, const Options& options) {
     while (true)
-        if (Selections selections = select_freely(buckets, options); can_prepare(buckets, selections, options.stop))
-            return selections;
+        if (std::optional<Selections> selections = cheapest_that_prepare(buckets, options))
+            return *std::move(selections);
 }
 
 std::string to_string(const Selections& selections, std::size_t bucket) {
@@ -92,9 +136,15 @@ std::string to_string(const Selections& selections, std::size_t bucket) {
         "which {} differ{}\n",
         selection.seconds, selections.low, selections.kept_bytes, selections.states, selections.regions,
         selections.regions_solved, selections.exact ? "" : ", limit reached: not exact");
-    for (const auto& [goal, candidate] : selection.chosen)
-        text += fmt::format("{} {:.4g} s{} | {}\n", candidate.kernel->id, candidate.estimate.seconds,
-                            candidate.estimate.measured ? " (measured)" : "", cairn::to_string(*candidate.problem));
+    for (const auto& [bound, error, limit] : selection.errors)
+        text += fmt::format("{}: errors add up to {:.4g} of {:.4g}\n", bound, error, limit);
+    for (const auto& [goal, candidate] : selection.chosen) {
+        const Estimate& estimate = candidate.estimate;
+        text += fmt::format("{} {:.4g} s{}{} | {}\n", candidate.kernel->id, estimate.seconds,
+                            estimate.measured ? " (measured)" : "",
+                            estimate.error > 0 ? fmt::format(" error {:.4g}", estimate.error) : "",
+                            cairn::to_string(*candidate.problem));
+    }
     return text;
 }
 

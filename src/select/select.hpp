@@ -23,10 +23,19 @@ struct Choice {
     Candidate candidate;
 };
 
+/// What the errors of a cover's candidates add up to in one of its bucket's bounds.
+struct BoundError {
+    std::string bound;  ///< its name
+    double error = 0, limit = 0;
+};
+
 /// A cover: candidates that together make all outputs and state versions, each value once.
 struct Selection {
     std::vector<Choice> chosen;  ///< operands come before their users, but for multi-output tiles; emit() orders them
     double seconds = 0;          ///< expected for one run at representative sizes
+    /// Of each bound, in their order: the sum over the candidates whose values show there. To first order, and in
+    /// relation to each value on the way: what an op makes of an error is not told.
+    std::vector<BoundError> errors = {};
 };
 
 /// The covers of all buckets, chosen together.
@@ -39,10 +48,11 @@ struct Selections {
     bool exact = true;
 };
 
-/// Picks covers of all buckets by their tiles and kernels, such that the sum over buckets of weight times seconds, and
-/// what is kept for all of them, costs least (memo.hpp). An interior value that something outside a tile reads is
-/// demanded like any other: made again, or provided by a tile that has it as an output, whichever costs less. Throws
-/// Error(unsupported) naming the node that no kernel can make and what each said.
+/// Picks covers of all buckets by their tiles and kernels, such that errors keep within the bounds of each bucket, and
+/// the sum over buckets of weight times seconds, and what is kept for all of them, costs least (memo.hpp). An interior
+/// value that something outside a tile reads is demanded like any other: made again, or provided by a tile that has it
+/// as an output, whichever costs less. Throws Error(unsupported) naming the node that no kernel can make and what each
+/// said, or the bound that nothing keeps.
 Selections select(std::span<const Bucket> buckets, const Options& options = {});
 
 /// The paths of a memo's problem. Throws Error(unsupported) where there is none, Cancelled on a stop.

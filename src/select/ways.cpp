@@ -11,7 +11,11 @@ using ir::NodeId;
 using ir::Op;
 
 Ways::Ways(const Bucket& bucket, Breadth breadth, std::stop_token stop)
-    : bucket_(bucket), breadth_(breadth), stop_(std::move(stop)), first_(bucket.graph.nodes().size(), -1) {
+    : bucket_(bucket),
+      influence_(bucket.graph, bucket.candidates.classes(), bucket.bounds),
+      breadth_(breadth),
+      stop_(std::move(stop)),
+      first_(bucket.graph.nodes().size(), -1) {
     for (std::size_t t = 0; t < bucket.tiles.size(); ++t) {
         go_on();
         add_tile(static_cast<int>(t));
@@ -62,6 +66,14 @@ void Ways::for_each_goal(const Visit& visit) {
     }
 }
 
+/// Without a search nothing tells what errors add up to.
+bool Ways::is_right_enough(const Candidate& candidate, std::span<const NodeId> values) const {
+    const double error = candidate.estimate.error;
+    return error == 0 || (breadth_ != Breadth::first && std::all_of(values.begin(), values.end(), [&](NodeId value) {
+                              return error <= influence_.limit(value);
+                          }));
+}
+
 void Ways::add_tile(int t) {
     const fuse::Tile& tile = bucket_.tiles[static_cast<std::size_t>(t)];
     const bool is_single = is_single_node(tile, bucket_.graph);
@@ -73,6 +85,7 @@ void Ways::add_tile(int t) {
         const bool packed = std::any_of(candidate.sources.begin(), candidate.sources.end(),
                                         [](const Source& source) { return source.form == Form::packed; });
         if (first_only && packed) continue;
+        if (!is_right_enough(candidate, candidate.outputs)) continue;
         // A tile belongs to one section: what is made once when weights are bound is not made again in every run.
         const bool once = is_bound(candidate.outputs[0]);
         if (std::any_of(candidate.outputs.begin(), candidate.outputs.end(),
@@ -109,13 +122,14 @@ void Ways::add_conversions() {
         go_on();
         if (!goal.place.layout.empty()) {
             for (Candidate& made : bucket_.candidates.of_packing(goal.value, goal.place.layout))
-                add_way(goal, std::move(made));
+                if (is_right_enough(made, {&goal.value, 1})) add_way(goal, std::move(made));
             continue;
         }
         if (goal.place.in_state) continue;
         for (const NodeId spelling : bucket_.candidates.classes().spellings(goal.value))
             if (is_state_version(bucket_.graph.node(spelling)) || views()[spelling].base != spelling)
-                for (Candidate& made : bucket_.candidates.of_copy(spelling)) add_way(goal, std::move(made));
+                for (Candidate& made : bucket_.candidates.of_copy(spelling))
+                    if (is_right_enough(made, {&goal.value, 1})) add_way(goal, std::move(made));
     }
     for_each_goal([&](int number) {
         for (const Way& way : at(number).ways)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "fuse/tiles.hpp"
+#include "select/bounds.hpp"
 #include "select/candidates.hpp"
 #include "select/goal.hpp"
 #include "types/short_list.hpp"
@@ -21,7 +22,8 @@ struct Bucket {
     const ir::GraphData& graph;
     const std::vector<fuse::Tile>& tiles;
     Candidates& candidates;
-    double weight = 1;  ///< how often it runs, beside the others
+    double weight = 1;                   ///< how often it runs, beside the others
+    std::span<const Bound> bounds = {};  ///< what errors may add up to; none: as it comes
 };
 
 /// Which candidates are ways to reach a goal.
@@ -61,6 +63,8 @@ public:
     const std::set<Goal>& roots() const noexcept { return roots_; }
     /// Of a goal; one that nobody has spoken of has none.
     std::optional<int> find(const Goal& goal) const;
+    /// Where errors in a value show.
+    const Influence& influence() const noexcept { return influence_; }
 
 private:
     struct Entry {
@@ -74,6 +78,7 @@ private:
     void go_on() const;
     const std::vector<ValueView>& views() const { return bucket_.candidates.views(); }
     Goal home(ir::NodeId node) const { return bucket_.candidates.home(node); }
+    bool is_right_enough(const Candidate& candidate, std::span<const ir::NodeId> values) const;
     bool is_bound(ir::NodeId value) const { return bucket_.candidates.bound()[value]; }
     Entry& at(int number) { return entries_[static_cast<std::size_t>(number)]; }
     const Entry& at(int number) const { return entries_[static_cast<std::size_t>(number)]; }
@@ -90,6 +95,7 @@ private:
     void visit(int root);
 
     Bucket bucket_;
+    Influence influence_;
     Breadth breadth_;
     std::stop_token stop_;
     std::pmr::monotonic_buffer_resource pool_;

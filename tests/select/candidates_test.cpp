@@ -111,6 +111,39 @@ TEST_F(CandidatesOf, OnlyBoundMatricesArePackedAndOnlyOnDemand) {
     EXPECT_EQ(found(w3, true), (Texts{"packing@1 ss", "missing@1 ss"})) << "of three axes";
 }
 
+template <int tenths>
+double error_of(const Problem&) {
+    return 0.1 * tenths;
+}
+template <int seconds>
+Cost cost_of(const Problem&) {
+    return {seconds * nominal_machine(Isa::baseline, 1).flops, 0, 1};
+}
+
+TEST_F(CandidatesOf, OfEqualFormsTheCheapestOfEachErrorStays) {
+    const Tensor x = graph.input("x", DType::f32, {4}), y = exp(x);
+    const auto of = [&](const char* id, Cost (*cost)(const Problem&), double (*error)(const Problem&) = nullptr) {
+        Kernel made = kernel(id, "exp");
+        made.cost = cost;
+        made.error = error;
+        return made;
+    };
+    costs.machine = nominal_machine(Isa::baseline, 1);
+    costs.tolerance = 1;
+    const auto cheapest = [&](std::vector<Kernel> among) {
+        kernels.kernels = std::move(among);
+        Candidates candidates = this->candidates();
+        return texts(candidates.of_tile(tile_of(y, "exp", {x.id()}), 0, true));
+    };
+    EXPECT_EQ(cheapest({of("a", cost_of<4>), of("b", cost_of<3>)}), (Texts{"b s"}));
+    EXPECT_EQ(cheapest({of("a", cost_of<4>), of("b", cost_of<3>, error_of<2>)}), (Texts{"a s", "b s"}));
+    EXPECT_EQ(cheapest({of("a", cost_of<3>), of("b", cost_of<3>, error_of<2>)}), (Texts{"a s"}));
+    EXPECT_EQ(cheapest({of("a", cost_of<4>, error_of<1>), of("b", cost_of<3>, error_of<2>), of("c", cost_of<2>)}),
+              (Texts{"c s"}));
+    EXPECT_EQ(cheapest({of("a", cost_of<2>, error_of<1>), of("b", cost_of<3>, error_of<2>), of("c", cost_of<4>)}),
+              (Texts{"a s", "c s"}));
+}
+
 TEST_F(CandidatesOf, AStateIsChangedByCopiesOfItsNewRows) {
     State state = graph.state("s", DType::f32, {graph.symbol("P", 0, 7), 4}, 0, 8);
     const Tensor rows = graph.input("rows", DType::f32, {2, 4}), after = state.append(rows);

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <stdexcept>
 #include <string>
 
 namespace cairn::select {
@@ -89,6 +91,91 @@ TEST_F(Judging, WhatWasPutAwayIsWholeForWhoLooks) {
     Judge::put_away(question);
     EXPECT_FALSE(problem.kept().is_whole());
     EXPECT_EQ(*problem, sum_of(2));
+}
+
+double promised = 0;
+double promise(const Problem&) { return promised; }
+double no_promise(const Problem&) { throw std::runtime_error("no idea"); }
+
+/// One of the kernels states an error, the others do not.
+class JudgingErrors : public Judging {
+protected:
+    JudgingErrors() {
+        kernels.kernels[1].error = promise;
+        promised = 1e-3;
+    }
+    Judged judged(Judge& judge, std::size_t kernel) const {
+        return judge.judged(judge.question(sum_of(2)), kernels.kernels[kernel]);
+    }
+    Judged judged(std::size_t kernel) const {
+        Judge judge = this->judge(Isa::avx512);
+        return judged(judge, kernel);
+    }
+    TimingDb timings{{}};
+};
+
+TEST_F(JudgingErrors, ExactRefusesAnErrorAndSaysWhich) {
+    EXPECT_EQ(judged(1).refusal, "its relative error is 0.001, the tolerance is exact");
+    EXPECT_EQ(judged(0).refusal, "");
+    Judge judge = this->judge(Isa::avx512);
+    EXPECT_NE(judged(judge, 1).refusal, "");
+    EXPECT_EQ(judged(judge, 2).refusal, "") << "which shares its accepts";
+}
+
+TEST_F(JudgingErrors, AToleranceTakesWhatItCovers) {
+    costs.tolerance = 1e-3;
+    EXPECT_EQ(judged(1).refusal, "");
+    EXPECT_EQ(judged(1).estimate.error, 1e-3);
+    EXPECT_EQ(judged(0).estimate.error, 0);
+    costs.tolerance = 9e-4;
+    EXPECT_EQ(judged(1).refusal, "its relative error is 0.001, the tolerance is 0.0009");
+}
+
+TEST_F(JudgingErrors, AnErrorOfNothingIsExact) {
+    promised = 0;
+    EXPECT_EQ(judged(1).refusal, "");
+}
+
+TEST_F(JudgingErrors, WhatIsNoErrorIsRefused) {
+    costs.tolerance = 1;
+    promised = std::nan("");
+    EXPECT_EQ(judged(1).refusal, "its error is none: nan");
+    promised = -1e-3;
+    EXPECT_EQ(judged(1).refusal, "its error is none: -0.001");
+    kernels.kernels[1].error = no_promise;
+    EXPECT_EQ(judged(1).refusal, "its error failed: no idea");
+}
+
+TEST_F(JudgingErrors, WhatWasMeasuredCountsAndIsHeard) {
+    costs.tolerance = 5e-4;
+    costs.timings = &timings;
+    Judge judge = this->judge(Isa::avx512);
+    EXPECT_NE(judged(judge, 1).refusal, "");
+    timings.record_error(sum_of(2), kernels.kernels[1].id, costs.environment, {4e-4, 1e-3, 1e-3, "uniform", "it"});
+    judge.set_costs(costs);
+    EXPECT_EQ(judged(judge, 1).refusal, "");
+    EXPECT_EQ(judged(judge, 1).estimate.error, 4e-4);
+    EXPECT_TRUE(judged(judge, 1).estimate.error_measured);
+    costs.tolerance = 3e-4;
+    judge.set_costs(costs);
+    EXPECT_EQ(judged(judge, 1).refusal, "its relative error is 0.0004 (measured), the tolerance is 0.0003");
+}
+
+TEST_F(JudgingErrors, WhoBrokeAPromiseIsNotBelievedAgain) {
+    costs.tolerance = 1;
+    costs.timings = &timings;
+    Judge judge = this->judge(Isa::avx512);
+    EXPECT_EQ(judged(judge, 1).refusal, "");
+    Problem larger = sum_of(2);
+    for (auto* list : {&larger.inputs, &larger.outputs})
+        for (TensorDesc& tensor : *list) tensor = TensorDesc::dense(DType::f32, {64});
+    timings.record_error(larger, kernels.kernels[1].id, costs.environment, {2e-2, 3e-2, 1e-3, "uniform", "a sum"});
+    judge.set_costs(costs);
+    EXPECT_EQ(judged(judge, 1).refusal, "it promised an error of 0.001, measured was 0.02 on a sum");
+    EXPECT_EQ(judged(judge, 2).refusal, "");
+    costs.timings = nullptr;
+    judge.set_costs(costs);
+    EXPECT_EQ(judged(judge, 1).refusal, "") << "where the database is not read";
 }
 
 }  // namespace

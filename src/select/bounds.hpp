@@ -1,0 +1,46 @@
+#pragma once
+
+#include "cairn/tolerance.hpp"
+#include "expand/classes.hpp"
+#include "ir/graph_data.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+/// How far the results of a graph may be off, and which values have a part in that.
+namespace cairn::inline v0::select {
+
+/// The laws that `exact` admits: by them every rounding stays within (terms + 16) eps of the sum of the absolute terms
+/// (docs/decisions/0018). A further law that does not must leave classes and tiles where the tolerance is exact.
+inline constexpr expand::Laws exact_laws{expand::Law::distributed, expand::Law::masked, expand::Law::reassociated};
+static_assert(expand::Laws::all().holds_under(exact_laws), "a law is used that exact does not admit");
+
+/// What users see of a graph, and the most that the errors on the way to it may add up to; 0: none.
+struct Bound {
+    std::string name;  ///< `output "y"`, `state "keys"`
+    ir::NodeId node = 0;
+    double limit = 0;
+};
+
+/// One for each output, by its own tolerance or that of all, and one for each state that no output is made of, by that
+/// of all. Throws Error(argument) where a tolerance is for no output, or an output has two.
+std::vector<Bound> bounds_of(const ir::GraphData& graph, const Tolerance& all, std::span<const OutputTolerance> own);
+
+/// Which values show in which bounds: in any spelling, in this run or, by a state, in a later one.
+class Influence {
+public:
+    /// All must outlive it.
+    Influence(const ir::GraphData& graph, const expand::Classes& classes, std::span<const Bound> bounds);
+
+    std::span<const Bound> bounds() const noexcept { return bounds_; }
+    bool shows(ir::NodeId node, std::size_t bound) const { return shown_[bound][node]; }
+    /// The least limit of those in which a value shows; endless where it shows in none.
+    double limit(ir::NodeId node) const;
+
+private:
+    std::span<const Bound> bounds_;
+    std::vector<std::vector<bool>> shown_;  // of each bound: nodes
+};
+
+}  // namespace cairn::inline v0::select

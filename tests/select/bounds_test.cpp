@@ -1,0 +1,94 @@
+#include "select/bounds.hpp"
+
+#include "cairn/cairn.hpp"
+#include "expand/expand.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace cairn::select {
+namespace {
+
+constexpr double endless = std::numeric_limits<double>::infinity();
+
+std::string refusal(const Graph& graph, const std::vector<OutputTolerance>& own) {
+    try {
+        (void)bounds_of(*graph.data(), Tolerance::exact(), own);
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::argument);
+        return error.what();
+    }
+    return "";
+}
+
+TEST(BoundsTest, EachOutputHasItsOwnToleranceOrThatOfAll) {
+    Graph graph("g");
+    const Tensor x = graph.input("x", DType::f32, {4});
+    graph.output("a", exp(x));
+    graph.output("b", abs(x));
+    const std::vector<OutputTolerance> own{{"b", Tolerance::relative(1e-2)}};
+    const std::vector<Bound> bounds = bounds_of(*graph.data(), Tolerance::relative(1e-3), own);
+    ASSERT_EQ(bounds.size(), 2U);
+    EXPECT_EQ(bounds[0].name, "output \"a\"");
+    EXPECT_EQ(bounds[0].limit, 1e-3);
+    EXPECT_EQ(bounds[1].limit, 1e-2);
+    EXPECT_EQ(bounds_of(*graph.data(), Tolerance::exact(), own)[0].limit, 0);
+    EXPECT_EQ(refusal(graph, own), "");
+    EXPECT_EQ(refusal(graph, {{"c", Tolerance::exact()}}), "[tolerance] there is no output called \"c\"");
+    EXPECT_EQ(refusal(graph, {own[0], own[0]}), "[tolerance] output \"b\" has two");
+}
+
+TEST(BoundsTest, AValueShowsInWhatIsMadeOfIt) {
+    Graph graph("g");
+    const Tensor x = graph.input("x", DType::f32, {4});
+    const Tensor both = exp(x), first = abs(both), second = neg(both);
+    const Tensor neither = sin(x);
+    graph.output("a", first);
+    graph.output("b", second);
+    const std::vector<OutputTolerance> own{{"a", Tolerance::relative(1e-3)}};
+    const std::vector<Bound> bounds = bounds_of(*graph.data(), Tolerance::relative(1e-2), own);
+    const expand::Classes single(*graph.data());
+    const Influence influence(*graph.data(), single, bounds);
+    EXPECT_TRUE(influence.shows(both.id(), 0) && influence.shows(both.id(), 1));
+    EXPECT_TRUE(influence.shows(first.id(), 0) && !influence.shows(first.id(), 1));
+    EXPECT_EQ(influence.limit(both.id()), 1e-3);
+    EXPECT_EQ(influence.limit(second.id()), 1e-2);
+    EXPECT_EQ(influence.limit(neither.id()), endless);
+}
+
+TEST(BoundsTest, WhatOneSpellingIsMadeOfCounts) {
+    Graph graph("g");
+    const Tensor x = graph.input("x", DType::f32, {4, 8});
+    const Tensor w = graph.weight("w", DType::f32, {8, 8}), scale = graph.weight("c", DType::f32, {8});
+    graph.output("y", matmul(x, w) * scale);
+    const expand::Expansion expansion = expand::expand(*graph.data(), {});
+    ASSERT_FALSE(expansion.classes.are_single());
+    const std::vector<Bound> bounds = bounds_of(*expansion.graph, Tolerance::relative(1e-2), {});
+    const Influence influence(*expansion.graph, expansion.classes, bounds);
+    for (ir::NodeId id = 0; id < expansion.graph->nodes().size(); ++id)
+        EXPECT_TRUE(influence.shows(id, 0)) << "%" << id << " of\n" << to_string(Graph(expansion.graph));
+}
+
+TEST(BoundsTest, WhatARunLeavesInAStateShowsInALaterOne) {
+    Graph graph("g");
+    const Tensor x = graph.input("x", DType::f32, {4});
+    State seen = graph.state("seen", DType::f32, {4}), kept = graph.state("kept", DType::f32, {4});
+    const Tensor update = exp(x), other = sin(x);
+    graph.output("y", abs(seen.read()));
+    seen.assign(update);
+    kept.assign(other);
+    const std::vector<OutputTolerance> own{{"y", Tolerance::relative(1e-2)}};
+    const std::vector<Bound> bounds = bounds_of(*graph.data(), Tolerance::relative(1e-3), own);
+    ASSERT_EQ(bounds.size(), 2U);
+    EXPECT_EQ(bounds[1].name, "state \"kept\"");
+    const expand::Classes single(*graph.data());
+    const Influence influence(*graph.data(), single, bounds);
+    EXPECT_EQ(influence.limit(update.id()), 1e-2);
+    EXPECT_EQ(influence.limit(other.id()), 1e-3) << "no output is made of it: the tolerance of all";
+}
+
+}  // namespace
+}  // namespace cairn::select
