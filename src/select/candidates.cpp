@@ -27,19 +27,9 @@ bool broadcasts_inputs(const std::string& definition) {
 /// True where `a` is the better choice whatever the tolerance, or an equal one.
 bool is_as_good(const Estimate& a, const Estimate& b) { return a.seconds <= b.seconds && a.error <= b.error; }
 
-/// Of candidates with equal forms those stay that none is faster than and at least as right. The first of those that
-/// `fresh` drives out gives it its place.
-void keep_cheapest(std::vector<Candidate>& found, Candidate fresh) {
-    const auto is_rival = [&](const Candidate& other) {
-        return std::equal(other.sources.begin(), other.sources.end(), fresh.sources.begin(), fresh.sources.end());
-    };
-    const auto beats = [&](const Candidate& other) {
-        return is_rival(other) && is_as_good(other.estimate, fresh.estimate);
-    };
-    if (std::any_of(found.begin(), found.end(), beats)) return;
-    const auto is_beaten = [&](const Candidate& other) {
-        return is_rival(other) && is_as_good(fresh.estimate, other.estimate);
-    };
+/// Puts a candidate in the place of the first that it beats, or behind the others; the rest of those it beats go.
+template <typename IsBeaten>
+void put_in_place(std::vector<Candidate>& found, Candidate fresh, const IsBeaten& is_beaten) {
     const auto place = std::find_if(found.begin(), found.end(), is_beaten);
     if (place == found.end()) {
         found.push_back(std::move(fresh));
@@ -201,12 +191,17 @@ bool Candidates::try_kernel(const Kernel& kernel, const fuse::Tile& tile, int in
     const Judged& judged = judge_.judged(*asked.question, kernel);
     if (!judged.refusal.empty()) return false;
     const auto first = asked.sources.begin() + (changes_state(tile, *graph_) ? 1 : 0);
-    Candidate fresh{index,        &kernel,        asked.question->problem(), {first, asked.sources.end()},
-                    tile.outputs, judged.estimate};
-    if (cheapest)
-        keep_cheapest(found, std::move(fresh));
-    else
-        found.push_back(std::move(fresh));
+    // Of those with equal forms those stay that none is faster than and at least as right.
+    const auto is_rival = [&](const Candidate& other) {
+        return cheapest && std::equal(other.sources.begin(), other.sources.end(), first, asked.sources.end());
+    };
+    if (std::any_of(found.begin(), found.end(), [&](const Candidate& other) {
+            return is_rival(other) && is_as_good(other.estimate, judged.estimate);
+        }))
+        return true;
+    put_in_place(
+        found, {index, &kernel, asked.question->problem(), {first, asked.sources.end()}, tile.outputs, judged.estimate},
+        [&](const Candidate& other) { return is_rival(other) && is_as_good(judged.estimate, other.estimate); });
     return true;
 }
 

@@ -79,6 +79,8 @@ public:
     bool can_prepare(const Candidate& candidate);
     /// What every kernel said to a problem of that definition.
     std::vector<Verdict> verdicts(const Problem& problem);
+    /// The kernels that were refused for their errors, whatever else was chosen.
+    std::vector<Inexact> refused_for_errors() { return judge_.refused_for_errors(); }
 
     const expand::Classes& classes() const noexcept { return classes_; }
     /// The value in the memory where views of it look: versions of a state lie in the state's, all others in their own.

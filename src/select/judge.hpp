@@ -24,6 +24,12 @@ struct Judged {
     bool prepared = false;
 };
 
+/// A kernel that was refused for its error.
+struct Inexact {
+    std::string kernel, problem;  ///< its id, and the text of what it was asked for
+    Refusal refusal;
+};
+
 /// A problem, and what the kernels asked so far have said to it.
 class Question {
 public:
@@ -59,6 +65,8 @@ public:
     std::span<const Kernel* const> kernels_of(const std::string& definition) const;
     /// What a kernel says. The reference holds until another one is asked.
     const Judged& judged(Question& question, const Kernel& kernel) { return answer(question, kernel).judged; }
+    /// What kernels were refused for their errors: each with each reason once, by the first problem it was heard for.
+    std::vector<Inexact> refused_for_errors();
     /// Keeps the question small until it is asked again.
     static void put_away(Question& question);
     /// Lets a kernel prepare what it accepts. False: it could not and refuses it from then on.

@@ -38,21 +38,6 @@ Selections cheapest_of(const Memo& memo, std::span<const Bucket> buckets, const 
     return selections;
 }
 
-[[noreturn]] void refuse(const std::vector<Memo::Errors>& errors, const Traded& traded,
-                         std::span<const Bucket> buckets) {
-    for (std::size_t e = 0; e < errors.size(); ++e) {
-        const Bound& bound =
-            buckets[static_cast<std::size_t>(errors[e].bucket)].bounds[static_cast<std::size_t>(errors[e].bound)];
-        if (traded.least_errors[e] > bound.limit)
-            throw Error(ErrorKind::unsupported, "select",
-                        fmt::format("no way to run was found in which the errors of {} add up to at most {:.4g}: the "
-                                    "least is {:.4g}",
-                                    bound.name, bound.limit, traded.least_errors[e]));
-    }
-    throw Error(ErrorKind::unsupported, "select",
-                "each output's errors can be kept within their bound, but no way to run was found that keeps all");
-}
-
 /// The cheapest covers; nothing where their kernels cannot prepare what they are to do.
 std::optional<Selections> cheapest_that_prepare(std::span<const Bucket> buckets, const Options& options) {
     Memo memo = memo_of(buckets, options.search ? Breadth::cheapest : Breadth::first, options.stop);
@@ -62,10 +47,12 @@ std::optional<Selections> cheapest_that_prepare(std::span<const Bucket> buckets,
         selections = cheapest_of(memo, buckets, options);
         if (!can_prepare(buckets, *selections, options.stop)) return std::nullopt;
     } else {
-        const std::vector<Memo::Errors> errors = memo.errors;
         std::optional<Traded> traded = trade(std::move(memo), buckets, options);
         if (!traded) return std::nullopt;
-        if (!traded->selections) refuse(errors, *traded, buckets);
+        if (!traded->selections)
+            throw Error(ErrorKind::unsupported, "select",
+                        "the errors of each output can be kept within their bound, but no way to run was found that "
+                        "keeps all");
         selections = std::move(traded->selections);
     }
     selections->low = low;

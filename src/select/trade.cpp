@@ -4,6 +4,8 @@
 #include "search/best.hpp"
 #include "search/explore.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -12,6 +14,9 @@ namespace {
 
 // A byte costs at most a millisecond: no form of a weight gains as much. Nor does the least of errors gain so long.
 constexpr double highest_byte_price = 1e-3, highest_error_price = 1e3;
+
+// Seconds that no path takes.
+constexpr double forbidden = 1e9;
 
 // How many lines are drawn, paths pulled and memories planned before it is content with what it has.
 constexpr int most_rounds = 3, most_lines = 64, most_plans = 64;
@@ -51,7 +56,7 @@ public:
                                      ? std::floor(bound.limit / least->second * (1 + 1e-12)) * least->second
                                      : bound.limit;
             measures_.push_back({errors.of_choices, limit, highest_error_price / least->second});
-            result_.least_errors.push_back(std::numeric_limits<double>::infinity());
+            least_errors_.push_back(std::numeric_limits<double>::infinity());
         }
         if (bytes != nullptr) add_held();
     }
@@ -118,8 +123,8 @@ private:
     /// prepare.
     bool look_at(Point& point) {
         bool errors_fit = true;
-        for (std::size_t m = 0; m < result_.least_errors.size(); ++m) {
-            result_.least_errors[m] = std::min(result_.least_errors[m], point.taken[m]);
+        for (std::size_t m = 0; m < least_errors_.size(); ++m) {
+            least_errors_[m] = std::min(least_errors_[m], point.taken[m]);
             errors_fit = errors_fit && fits(m, point);
         }
         if (!errors_fit && bytes_ == nullptr) return true;
@@ -134,20 +139,21 @@ private:
         return true;
     }
 
-    /// Lets the search count with the prices.
-    void set_costs() {
+    /// Of each choice, with what it takes at the prices.
+    std::vector<double> priced_costs() const {
         std::vector<double> costs = costs_;
         for (const Measure& measure : measures_)
             if (measure.price > 0)
                 for (const auto& [choice, amount] : measure.amounts)
                     costs[static_cast<std::size_t>(choice)] += measure.price * amount * (1 + rise_of_one_ * choice);
-        for (int choice = 0; choice < memo_.problem.alternatives(); ++choice)
-            memo_.problem.set_cost(choice, costs[static_cast<std::size_t>(choice)]);
+        return costs;
     }
 
     search::Exploration explored_at_prices(bool only_cheapest) {
         if (options_.stop.stop_requested()) throw Cancelled("select");
-        set_costs();
+        const std::vector<double> costs = priced_costs();
+        for (int choice = 0; choice < memo_.problem.alternatives(); ++choice)
+            memo_.problem.set_cost(choice, costs[static_cast<std::size_t>(choice)]);
         search::Exploration found = explored(memo_.problem, {.only_cheapest = only_cheapest, .stop = options_.stop});
         was_exact_ = found.exact;
         states_ = found.states;
@@ -157,9 +163,13 @@ private:
     }
 
     std::optional<Point> cheapest() {
+        if (last_ && last_costs_ == priced_costs()) return last_;
+        last_.reset();
         const search::Exploration found = explored_at_prices(true);
         Point point = point_of(found.space.cheapest(found.paths).choices);
-        return look_at(point) ? std::optional(std::move(point)) : std::nullopt;
+        if (!look_at(point)) return std::nullopt;
+        last_costs_ = priced_costs();
+        return last_ = std::move(point);
     }
 
     /// What a path costs at the prices of all measures but one.
@@ -184,6 +194,11 @@ private:
         price = highest;
         std::optional<Point> under = cheapest();
         if (!under) return false;
+        if (fits(m, *under) && forbid_what_is_too_large(m)) {
+            price = lowest;
+            over = cheapest();
+            if (!over || fits(m, *over)) return over.has_value();
+        }
         for (int line = 0; fits(m, *under) && line < most_lines && over->counted[m] > under->counted[m]; ++line) {
             price = (cost_beside(m, *under) - cost_beside(m, *over)) / (over->counted[m] - under->counted[m]);
             std::optional<Point> between = cheapest();
@@ -194,6 +209,16 @@ private:
             (fits(m, *between) ? under : over) = std::move(between);
         }
         return true;
+    }
+
+    /// A choice that alone takes more than there is room for is on no path that fits. False where there is none.
+    bool forbid_what_is_too_large(std::size_t m) {
+        bool any = false;
+        for (const auto& [choice, amount] : measures_[m].amounts) {
+            double& cost = costs_[static_cast<std::size_t>(choice)];
+            if (amount > room(m) && cost < forbidden) cost = forbidden, any = true;
+        }
+        return any;
     }
 
     bool find_prices() {
@@ -251,13 +276,29 @@ private:
 
     Traded finished(bool is_proved) {
         result_.is_proved = is_proved;
-        if (!best_) return std::move(result_);
+        if (!best_) {
+            check_errors();
+            return std::move(result_);
+        }
         Selections& selections = result_.selections.emplace(std::move(best_->selections));
         selections.exact = is_proved;
         selections.states = states_;
         selections.regions = regions_;
         selections.regions_solved = regions_solved_;
         return std::move(result_);
+    }
+
+    /// Throws where there is a bound that nothing keeps.
+    void check_errors() const {
+        for (std::size_t m = 0; m < memo_.errors.size(); ++m) {
+            const auto& [bucket, index, of_choices] = memo_.errors[m];
+            const Bound& bound = buckets_[static_cast<std::size_t>(bucket)].bounds[static_cast<std::size_t>(index)];
+            if (least_errors_[m] > room(m))
+                throw Error(ErrorKind::unsupported, "select",
+                            fmt::format("no way to run was found in which the errors of {} add up to at most {:.4g}: "
+                                        "the least is {:.4g}",
+                                        bound.name, bound.limit, least_errors_[m]));
+        }
     }
 
     std::span<const Bucket> buckets_;
@@ -267,7 +308,9 @@ private:
     std::vector<double> costs_;      // of each choice
     std::vector<Measure> measures_;  // errors, then held bytes
     double rise_of_one_ = 0;         // from a choice to the next
-    std::optional<Point> best_;
+    std::optional<Point> last_, best_;
+    std::vector<double> last_costs_;                                 // that last_ is the cheapest at
+    std::vector<double> least_errors_;                               // of the paths looked at
     double least_beside_ = std::numeric_limits<double>::infinity();  // of what is no form of a weight
     bool was_exact_ = true, is_proved_ = false;
     std::size_t states_ = 0, regions_ = 0, regions_solved_ = 0;  // of the last search

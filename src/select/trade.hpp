@@ -25,7 +25,6 @@ struct Traded {
     std::optional<Selections> selections;  ///< the cheapest that were found to fit; nothing where none were
     bool is_proved = false;                ///< no cheaper ones fit (bytes: unless they need fewer beside weights)
     std::int64_t least_bytes = std::numeric_limits<std::int64_t>::max();  ///< of the covers looked at
-    std::vector<double> least_errors = {};                                ///< of each of the memo's
 };
 
 /// Picks the cheapest path of a memo whose errors keep within their bounds and whose covers keep within the bytes,
@@ -40,7 +39,7 @@ struct Traded {
 /// are pulled in the order of t + p b until that bound excludes the rest, or many have been looked at.
 ///
 /// Nothing comes where a kernel that was chosen cannot prepare: it refuses from then on, and the memo is to be made
-/// anew. Throws as select() does.
+/// anew. Throws as select() does, naming a bound on errors that nothing keeps.
 std::optional<Traded> trade(Memo memo, std::span<const Bucket> buckets, const Options& options,
                             const ByteLimit* bytes = nullptr);
 
