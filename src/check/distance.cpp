@@ -53,11 +53,13 @@ Distance distance(const meaning::Value& got, const meaning::Value& wanted) {
     return result;
 }
 
-std::optional<Distance> distance(const Kernel& kernel, const Problem& problem, std::span<const Definition> definitions,
-                                 device::ThreadPool& pool) {
-    for (const auto* tensors : {&problem.inputs, &problem.outputs})
-        if (!std::all_of(tensors->begin(), tensors->end(), is_known_layout)) return std::nullopt;
-    if (kernel.definition == "pack") return std::nullopt;
+bool is_comparable(const Kernel& kernel, const Problem& problem) {
+    return kernel.definition != "pack" && std::all_of(problem.inputs.begin(), problem.inputs.end(), is_known_layout) &&
+           std::all_of(problem.outputs.begin(), problem.outputs.end(), is_known_layout);
+}
+
+Distance distance(const Kernel& kernel, const Problem& problem, std::span<const Definition> definitions,
+                  device::ThreadPool& pool) {
     std::mt19937_64 random(1);
     std::vector<GuardedTensor> inputs, outputs;
     std::vector<meaning::Value> given;
@@ -70,7 +72,9 @@ std::optional<Distance> distance(const Kernel& kernel, const Problem& problem, s
     for (const TensorDesc& output : problem.outputs) outputs.emplace_back(output, std::uint8_t{0}, 0);
     for (GuardedTensor& operand : inputs) in.push_back(operand.argument());
     for (GuardedTensor& operand : outputs) out.push_back(operand.argument());
-    const std::string fault = run_kernel({kernel, problem, {}, in, out, pool.size()}, pool);
+    std::string fault = run_kernel({kernel, problem, {}, in, out, pool.size()}, pool);
+    for (const GuardedTensor& output : outputs)
+        if (!output.gaps_untouched()) fault += " writes around an output";
     if (!fault.empty()) throw InternalError("check_kernel", kernel.id + fault);
     const Expected expected = expect(problem, definitions, std::move(given));
     Distance largest;

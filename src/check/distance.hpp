@@ -4,7 +4,6 @@
 #include "device/cpu/thread_pool.hpp"
 #include "meaning/interpret.hpp"
 
-#include <optional>
 #include <span>
 
 /// How far results lie from the float64 reference, as errors are promised and tolerated.
@@ -20,12 +19,14 @@ struct Distance {
 
 Distance distance(const meaning::Value& got, const meaning::Value& wanted);
 
+/// False of what packs, or has an operand in a layout that is not known here.
+bool is_comparable(const Kernel& kernel, const Problem& problem);
+
 /// Runs a kernel once on random operands, with all members of the pool, and compares it with its definition: of each
-/// figure the largest among its outputs. `problem` has constant sizes and is accepted. Nothing where it cannot be
-/// compared: it packs, or an operand has a layout that is not known here. What the kernel throws comes out;
-/// InternalError where it fails.
-std::optional<Distance> distance(const Kernel& kernel, const Problem& problem, std::span<const Definition> definitions,
-                                 device::ThreadPool& pool);
+/// figure the largest among its outputs. `problem` has constant sizes, is accepted and can be compared. What the kernel
+/// throws comes out; InternalError where it fails, or writes where it may not.
+Distance distance(const Kernel& kernel, const Problem& problem, std::span<const Definition> definitions,
+                  device::ThreadPool& pool);
 
 /// The products, sums and other steps that the reference takes for a Problem of constant sizes.
 double steps_of(const Problem& problem, std::span<const Definition> definitions);

@@ -54,6 +54,8 @@ constexpr CoveredElsewhere exceptions[] = {
     {"src/text/tokenizer_json.cpp", "tests/text/load_tokenizer_test.cpp", "malformed files, by message"},
     {"src/text/vocabulary_files.cpp", "tests/text/load_tokenizer_test.cpp", "bad merges and vocabularies, by message"},
     {"src/search/keep.cpp", "tests/search/reduce_test.cpp", "which alternatives stay, and which become one"},
+    {"src/timing/accuracy.cpp", "tests/timing/timing_db_test.cpp", "the worst errors, broken promises, merged rows"},
+    {"src/timing/schema.cpp", "tests/timing/timing_db_test.cpp", "files of older, newer and other make"},
     {"src/timing/sqlite_file.cpp", "tests/timing/timing_db_test.cpp", "corrupt, locked and foreign files"},
     {"src/types/dim_divide.cpp", "tests/types/dim_test.cpp", "random sizes evaluate as written"},
     {"src/types/dim_minmax.cpp", "tests/types/dim_test.cpp", "random sizes evaluate as written"},

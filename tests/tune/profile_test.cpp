@@ -1,8 +1,12 @@
 #include "cairn/cairn.hpp"
+#include "device/context_parts.hpp"
+#include "tests/tune/inexact_product.hpp"
+#include "timing/fingerprint.hpp"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <string>
 
 namespace cairn {
 namespace {
@@ -57,6 +61,106 @@ TEST(Profile, AStopKeepsWhatWasMeasured) {
         EXPECT_THROW(compile(layer(), Context(context_options), options), Cancelled);
     }
     EXPECT_EQ(TimingDb(path).size(), 2U);
+}
+
+/// Programs with one product, which a kernel at hand is fastest at, as the database knows.
+class ProfileOfAProduct : public testing::Test {
+protected:
+    ProfileOfAProduct() {
+        path = std::filesystem::path(CAIRN_BINARY_DIR) /
+               (std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) + ".db");
+        std::filesystem::remove(path);
+    }
+
+    Context context(const Kernel& kernel) const {
+        ContextOptions options;
+        options.timing_db = path;
+        options.extra.kernels = {kernel};
+        return Context(options);
+    }
+
+    static Problem product(const std::string& layout = "", int columns = 32) {
+        const auto symbols = Symbols::create();
+        const std::string right = "f32[64," + std::to_string(columns) + "]";
+        return parse_problem("matmul | f32[4,64] " + right + (layout.empty() ? "" : "@" + layout) + "! -> f32[4," +
+                                 std::to_string(columns) + "]",
+                             *symbols);
+    }
+
+    static void store_times(const Context& context, const Kernel& fastest) {
+        Context::Parts& parts = *context.parts();
+        for (const Kernel& kernel : context.kernels().kernels) {
+            if (kernel.definition != "matmul") continue;
+            Timing timing;
+            timing.median = kernel.id == fastest.id ? 1e-9 : 1;
+            const auto store = [&](const Problem& problem) {
+                parts.timings->record(problem, kernel.id, timing::environment_of(parts), {}, timing);
+            };
+            store(product());
+            for (const PackedInput& packed : kernel.packed_inputs) store(product(packed.layout));
+        }
+    }
+
+    static CompiledGraph compiled(const Context& context, Mode mode, double tolerance, int columns = 32) {
+        Graph g("product");
+        g.output("y", matmul(g.input("x", DType::f32, {4, 64}), g.weight("w", DType::f32, {64, columns})));
+        CompileOptions options;
+        options.mode = mode;
+        options.tune_seconds = 20;
+        if (tolerance > 0) options.tolerance = Tolerance::relative(tolerance);
+        return compile(g, context, options);
+    }
+
+    static bool takes(const CompiledGraph& compiled, const Kernel& kernel) {
+        return compiled.program().find(kernel.id) != std::string::npos;
+    }
+    static bool tells(const CompiledGraph& compiled, const std::string& words) {
+        return compiled.explain().find(words) != std::string::npos;
+    }
+
+    std::filesystem::path path;
+};
+
+TEST_F(ProfileOfAProduct, AnErrorIsMeasuredWithTheTimeAndCounts) {
+    const Kernel kernel = test::inexact_product();
+    const Context context = this->context(kernel);
+    store_times(context, kernel);
+    const CompiledGraph before = compiled(context, Mode::cached, 6e-3);
+    EXPECT_TRUE(takes(before, kernel) && tells(before, "s, error 0.005 promised")) << before.explain();
+    EXPECT_FALSE(takes(compiled(context, Mode::cached, 4e-3), kernel)) << "less than it promises";
+    const std::size_t times = context.parts()->timings->size();
+    const CompiledGraph after = compiled(context, Mode::normal, 6e-3);
+    EXPECT_TRUE(takes(after, kernel)) << after.explain();
+    EXPECT_EQ(context.parts()->timings->size(), times) << "all times were known";
+    const auto figures =
+        context.parts()->timings->find_error(product(), kernel.id, timing::environment_of(*context.parts()));
+    ASSERT_TRUE(figures);
+    EXPECT_GT(figures->relative, 5e-4);
+    EXPECT_LT(figures->counted(), 4e-3);
+    EXPECT_TRUE(tells(after, " measured | matmul")) << after.explain();
+    EXPECT_TRUE(takes(compiled(this->context(kernel), Mode::cached, 4e-3), kernel)) << "what was measured counts";
+    EXPECT_FALSE(takes(compiled(this->context(kernel), Mode::cached, 0), kernel));
+}
+
+TEST_F(ProfileOfAProduct, WhoIsFurtherOffThanPromisedIsNotTakenAgain) {
+    const Kernel kernel = test::lying_product();
+    const std::string reason = "no, because: it promised an error of 0.0001, measured was 0.00";
+    {
+        const Context context = this->context(kernel);
+        store_times(context, kernel);
+        EXPECT_TRUE(takes(compiled(context, Mode::cached, 1e-2), kernel)) << "it is believed at first";
+        const CompiledGraph tuned = compiled(context, Mode::normal, 1e-2);
+        EXPECT_FALSE(takes(tuned, kernel));
+        EXPECT_TRUE(tells(tuned, reason)) << tuned.explain();
+    }
+    const Context context = this->context(kernel);
+    const CompiledGraph later = compiled(context, Mode::cached, 1e-2),
+                        wider = compiled(context, Mode::cached, 1e-2, 48);
+    for (const CompiledGraph* one : {&later, &wider}) {
+        EXPECT_FALSE(takes(*one, kernel));
+        EXPECT_TRUE(tells(*one, reason)) << one->explain();
+        EXPECT_TRUE(tells(*one, "on matmul | f32[4,64] f32[64,32]! -> f32[4,32]")) << one->explain();
+    }
 }
 
 }  // namespace
