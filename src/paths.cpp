@@ -114,6 +114,14 @@ void prepare(const select::Selection& selection, select::Candidates& candidates)
     }
 }
 
+/// Throws Error(unsupported) naming the first bound that the errors of a cover do not keep.
+void check_errors(const select::Selection& selection) {
+    for (const auto& [bound, error, limit] : selection.errors)
+        if (error > limit * (1 + 1e-12))
+            throw Error(ErrorKind::unsupported, "paths",
+                        fmt::format("the errors of {} add up to {:.4g}, allowed is {:.4g}", bound, error, limit));
+}
+
 }  // namespace
 
 const std::shared_ptr<const FoundPaths>& Paths::found() const {
@@ -215,6 +223,7 @@ CompiledGraph Path::compile() const {
         PreparedBucket& bucket = all.buckets[b];
         StageDriver driver = bucket.driver;
         driver.go_on();
+        check_errors(covers.buckets[b]);
         prepare(covers.buckets[b], *bucket.candidates);
         programs.push_back(all.stages.emit(bucket, covers.buckets[b], driver));
     }

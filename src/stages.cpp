@@ -41,22 +41,36 @@ std::string judge_plan(const program::Program& program) {
     return plan::validate(problem, program::planner_solution(program, samples));
 }
 
+/// `, error 0.001 promised`
+std::string error_text(const select::Estimate& estimate) {
+    if (estimate.error == 0) return {};
+    return fmt::format(", error {:.4g} {}", estimate.error, estimate.error_measured ? "measured" : "promised");
+}
+
+std::string verdict_text(const select::Verdict& verdict) {
+    if (!verdict.refusal.empty()) return fmt::format("    {:<44} no, because: {}\n", verdict.kernel, verdict.refusal);
+    const select::Estimate& estimate = verdict.estimate;
+    return fmt::format("    {:<44} {:.4g} s{}{}{}{}\n", verdict.kernel, estimate.seconds,
+                       estimate.measured ? " measured" : " estimated", error_text(estimate),
+                       estimate.note.empty() ? "" : " ", estimate.note);
+}
+
 std::string explain(const select::Selection& selection, select::Candidates& candidates, const StageDriver& driver) {
     std::string text;
+    for (const auto& [bound, error, limit] : selection.errors)
+        text += fmt::format("  the errors of {} add up to {:.4g}, allowed is {}\n", bound, error,
+                            limit == 0 ? "none" : fmt::format("{:.4g}", limit));
+    for (const auto& [kernel, problem, refusal] : candidates.refused_for_errors())
+        text += fmt::format("  without {}, because: {} | {}\n", kernel, refusal, problem);
     std::map<std::string, std::string> known;
     for (const select::Choice& choice : selection.chosen) {
         driver.go_on();
         const Problem& problem = *choice.candidate.problem;
         std::string& verdicts = known[to_string(problem)];
         if (verdicts.empty())
-            for (const select::Verdict& verdict : candidates.verdicts(problem))
-                verdicts += verdict.refusal.empty()
-                                ? fmt::format("    {:<44} {:.4g} s{}{}{}\n", verdict.kernel, verdict.estimate.seconds,
-                                              verdict.estimate.measured ? " measured" : " estimated",
-                                              verdict.estimate.note.empty() ? "" : " ", verdict.estimate.note)
-                                : fmt::format("    {:<44} no, because: {}\n", verdict.kernel, verdict.refusal);
-        text += fmt::format("  {} {:.4g} s | {}\n{}", choice.candidate.kernel->id, choice.candidate.estimate.seconds,
-                            to_string(problem), verdicts);
+            for (const select::Verdict& verdict : candidates.verdicts(problem)) verdicts += verdict_text(verdict);
+        text += fmt::format("  {} {:.4g} s{} | {}\n{}", choice.candidate.kernel->id, choice.candidate.estimate.seconds,
+                            error_text(choice.candidate.estimate), to_string(problem), verdicts);
     }
     return text;
 }
@@ -66,7 +80,7 @@ std::string explain(const select::Selection& selection, select::Candidates& cand
 std::vector<select::Bucket> selectable(const std::vector<PreparedBucket>& buckets) {
     std::vector<select::Bucket> seen;
     for (const PreparedBucket& bucket : buckets)
-        seen.push_back({*bucket.graph, bucket.tiles, *bucket.candidates, bucket.cut.weight});
+        seen.push_back({*bucket.graph, bucket.tiles, *bucket.candidates, bucket.cut.weight, bucket.bounds});
     return seen;
 }
 
@@ -109,6 +123,8 @@ void Stages::set_up_costs() {
     costs_.machine = select::nominal_machine(context_.isa(), context_.threads());
     costs_.isa = context_.isa();
     costs_.policy.threads = context_.threads();
+    for (const select::Bound& bound : select::bounds_of(graph_, options_.tolerance, options_.output_tolerances))
+        costs_.tolerance = std::max(costs_.tolerance, bound.limit);
     if (options_.mode == Mode::off) return;
     costs_.environment = timing::environment_of(*context_.parts());
     costs_.timings = context_.parts()->timings.get();
@@ -174,6 +190,7 @@ PreparedBucket Stages::prepare(const Cut& cut) const {
     driver.end(
         "fuse", [&] { return fuse::verify(*graph, bucket.tiles, context_.kernels().definitions); },
         [&] { return fuse::to_string(bucket.tiles); });
+    if (costs_.tolerance > 0) bucket.bounds = select::bounds_of(*graph, options_.tolerance, options_.output_tolerances);
     bucket.candidates = std::make_unique<select::Candidates>(*graph, classes, context_.kernels(), context_.isa(),
                                                              costs_, driver.enabled("pack"), options_.stop);
     return bucket;

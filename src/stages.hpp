@@ -20,6 +20,7 @@ struct PreparedBucket {
     StageDriver driver;
     std::shared_ptr<ir::GraphData> graph;
     std::vector<fuse::Tile> tiles = {};
+    std::vector<select::Bound> bounds = {};  ///< where any tolerance is not exact
     std::unique_ptr<select::Candidates> candidates = nullptr;
 };
 

@@ -2,6 +2,7 @@
 
 #include "cairn/compiled_graph.hpp"
 #include "cairn/graph.hpp"
+#include "cairn/tolerance.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -31,6 +32,10 @@ struct CompileOptions {
     Mode mode = Mode::off;    ///< where times come from
     double tune_seconds = 5;  ///< wall clock, of Mode::normal
     std::vector<Split> splits = {};
+    /// How far outputs may lie from what the graph means: of all ways to run that keep within it the fastest is taken.
+    Tolerance tolerance = Tolerance::exact();
+    /// Of outputs with one of their own; compile() throws Error(argument) for a name that is no output or comes twice.
+    std::vector<OutputTolerance> output_tolerances = {};
     /// Stages to leave out, by name: `simplify`, `expand` (other spellings of values), `fuse`, `elementwise`
     /// (grouping), `search` (each node on its own, first kernel that accepts), `pack`, `in_place`, `reuse` (no two
     /// buffers share bytes), `specialize` (one program for all sizes). Results stay the same within rounding.

@@ -51,7 +51,8 @@ public:
 
     /// Makes it a program that runs, as compile() does with the way that it chooses: the options given to paths() hold,
     /// their stop and progress too. From several threads one waits for the other. Throws Error(unsupported) naming the
-    /// kernel where one cannot prepare what it is to do, and what compile() throws otherwise.
+    /// kernel where one cannot prepare what it is to do, or the output whose errors add up to more than its tolerance,
+    /// and what compile() throws otherwise.
     CompiledGraph compile() const;
 
     /// The same way of the same Paths.
@@ -179,8 +180,9 @@ private:
 
 /// Finds every way to run the graph, and what each costs as compile() with these options sees it: by estimates with
 /// Mode::off; by the timing database where the mode reads it; Mode::normal measures first what the best ways lack. With
-/// the stage `search` disabled each value is made by the first kernel that accepts it alone. Throws what compile()
-/// throws before it makes programs.
+/// the stage `search` disabled each value is made by the first kernel that accepts it alone. A kernel that states an
+/// error is among them where the tolerance of each output it leads to is as large; ways in which such errors add up to
+/// more are counted, and refused when they are compiled. Throws what compile() throws before it makes programs.
 CAIRN_API Paths paths(const Graph& graph, const Context& context, const CompileOptions& options = {});
 
 /// A line for the whole, then one for each step:
