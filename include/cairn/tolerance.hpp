@@ -8,8 +8,8 @@ namespace cairn::inline v0 {
 
 /// How far results may lie from what their graph means in float64.
 ///
-///     options.tolerance = Tolerance::relative(1e-2);                        // kernels that state an error may be
-///     taken options.output_tolerances = {{"logits", Tolerance::exact()}};         // but not on the way to this output
+///     options.tolerance = Tolerance::relative(1e-2);                  // kernels that state an error may be taken,
+///     options.output_tolerances = {{"logits", Tolerance::exact()}};   // but not on the way to this output
 class CAIRN_API Tolerance {
 public:
     /// Every op is computed and accumulated in at least its dtype, the terms of sums in any order: |y - r| is at most
