@@ -10,12 +10,12 @@ using ir::Op;
 
 namespace {
 
-using Made = std::optional<NodeId>;
+using MaybeNode = std::optional<NodeId>;
 
 Attributes list(std::string_view name, std::vector<Dim> values) { return {{std::string(name), std::move(values)}}; }
 
-Made reshaped(Expander& e, NodeId x, const Shape& shape) {
-    return e.node(x).shape == shape ? Made(x) : e.make(Op::reshape, {x}, list("shape", shape), x);
+MaybeNode reshaped(Expander& e, NodeId x, const Shape& shape) {
+    return e.node(x).shape == shape ? MaybeNode(x) : e.make(Op::reshape, {x}, list("shape", shape), x);
 }
 
 bool is_only_last(const Shape& shape) {
@@ -23,18 +23,18 @@ bool is_only_last(const Shape& shape) {
 }
 
 // `c` as it stands beside a matrix: along its rows, or as a column.
-Made beside(Expander& e, NodeId c, bool as_column) {
+MaybeNode beside(Expander& e, NodeId c, bool as_column) {
     if (is_bound_scalar(e, c)) return reshaped(e, c, {});
     const Dim size = e.node(c).shape.back();
     return reshaped(e, c, as_column ? Shape{size, 1} : Shape{size});
 }
 
-Made scaled(Expander& e, Op op, NodeId w, NodeId c, bool columns) {
+MaybeNode scaled(Expander& e, Op op, NodeId w, NodeId c, bool columns) {
     const auto stored = stored_matrix(e, w);
-    const Made factor = beside(e, c, columns == stored.has_value());
+    const MaybeNode factor = beside(e, c, columns == stored.has_value());
     if (!factor) return std::nullopt;
     if (!stored) return e.make(op, {w, *factor}, {}, w);
-    const Made matrix = e.make(op, {*stored, *factor}, {}, w);
+    const MaybeNode matrix = e.make(op, {*stored, *factor}, {}, w);
     return matrix ? turned(e, *matrix) : std::nullopt;
 }
 
@@ -50,49 +50,49 @@ bool is_bound_scalar(const Expander& e, NodeId id) {
     return e.is_bound(id) && std::all_of(shape.begin(), shape.end(), [](const Dim& size) { return size == Dim(1); });
 }
 
-Made stored_matrix(const Expander& e, NodeId matrix) {
+MaybeNode stored_matrix(const Expander& e, NodeId matrix) {
     const Node& node = e.node(matrix);
     if (node.op != Op::transpose || node.shape.size() != 2) return std::nullopt;
     return node.operands[0];
 }
 
-Made turned(Expander& e, NodeId matrix) {
+MaybeNode turned(Expander& e, NodeId matrix) {
     if (const auto stored = stored_matrix(e, matrix)) return stored;
     return e.make(Op::transpose, {matrix}, list("permutation", {-1, -2}), matrix);
 }
 
-Made matrix_product(Expander& e, NodeId a, NodeId b) {
+MaybeNode matrix_product(Expander& e, NodeId a, NodeId b) {
     const auto left = stored_matrix(e, a), right = stored_matrix(e, b);
     if (!left || !right) return e.make(Op::matmul, {a, b}, {}, a);
-    const Made whole = e.make(Op::matmul, {*right, *left}, {}, a);
+    const MaybeNode whole = e.make(Op::matmul, {*right, *left}, {}, a);
     return whole ? turned(e, *whole) : std::nullopt;
 }
 
-Made matrix_sum(Expander& e, Op op, NodeId a, NodeId b) {
+MaybeNode matrix_sum(Expander& e, Op op, NodeId a, NodeId b) {
     const auto left = stored_matrix(e, a), right = stored_matrix(e, b);
     if (!left || !right) return e.make(op, {a, b}, {}, a);
-    const Made whole = e.make(op, {*left, *right}, {}, a);
+    const MaybeNode whole = e.make(op, {*left, *right}, {}, a);
     return whole ? turned(e, *whole) : std::nullopt;
 }
 
-Made scaled_columns(Expander& e, Op op, NodeId w, NodeId c) { return scaled(e, op, w, c, true); }
+MaybeNode scaled_columns(Expander& e, Op op, NodeId w, NodeId c) { return scaled(e, op, w, c, true); }
 
-Made scaled_rows(Expander& e, Op op, NodeId w, NodeId c) { return scaled(e, op, w, c, false); }
+MaybeNode scaled_rows(Expander& e, Op op, NodeId w, NodeId c) { return scaled(e, op, w, c, false); }
 
-Made columns_beside(Expander& e, const std::vector<NodeId>& matrices) {
+MaybeNode columns_beside(Expander& e, const std::vector<NodeId>& matrices) {
     std::vector<NodeId> stored;
     for (const NodeId matrix : matrices)
         if (const auto dense = stored_matrix(e, matrix)) stored.push_back(*dense);
     if (stored.size() != matrices.size()) return e.make(Op::concat, matrices, list("axis", {-1}), matrices[0]);
-    const Made whole = e.make(Op::concat, stored, list("axis", {-2}), matrices[0]);
+    const MaybeNode whole = e.make(Op::concat, stored, list("axis", {-2}), matrices[0]);
     return whole ? turned(e, *whole) : std::nullopt;
 }
 
-Made as_row(Expander& e, NodeId row) { return reshaped(e, row, {e.node(row).shape.back()}); }
+MaybeNode as_row(Expander& e, NodeId row) { return reshaped(e, row, {e.node(row).shape.back()}); }
 
-Made row_times(Expander& e, NodeId row, NodeId w) {
-    const Made matrix = reshaped(e, row, {1, e.node(row).shape.back()});
-    const Made product = matrix ? e.make(Op::matmul, {*matrix, w}, {}, w) : std::nullopt;
+MaybeNode row_times(Expander& e, NodeId row, NodeId w) {
+    const MaybeNode matrix = reshaped(e, row, {1, e.node(row).shape.back()});
+    const MaybeNode product = matrix ? e.make(Op::matmul, {*matrix, w}, {}, w) : std::nullopt;
     return product ? as_row(e, *product) : std::nullopt;
 }
 

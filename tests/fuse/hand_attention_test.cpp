@@ -23,7 +23,7 @@ Tensor sm(T s) {
     return e / sum(e, {-1}, true);
 }
 Tensor S(Graph& g) { return matmul(Q(g), kt(K(g))) * 0.125; }
-Tensor rows(Graph& g) { return reshape(iota(g, 7), {7, 1}); }
+Tensor row_numbers(Graph& g) { return reshape(iota(g, 7), {7, 1}); }
 
 TEST(HandSpellings, AttentionScores) {
     expect_spelled("attention", "scale after",
@@ -75,26 +75,26 @@ TEST(HandSpellings, AttentionScores) {
 
 TEST(HandSpellings, AttentionMasks) {
     expect_spelled("attention", "causal where(r>=c,s,lowest)", [&](Graph& g) {
-        return matmul(sm(where(rows(g) >= iota(g, 7), S(g), -3.4028234663852886e38)), V(g));
+        return matmul(sm(where(row_numbers(g) >= iota(g, 7), S(g), -3.4028234663852886e38)), V(g));
     });
     expect_spelled("attention", "causal where(r>=c,s,-inf)",
-                   [&](Graph& g) { return matmul(sm(where(rows(g) >= iota(g, 7), S(g), -infinity)), V(g)); });
+                   [&](Graph& g) { return matmul(sm(where(row_numbers(g) >= iota(g, 7), S(g), -infinity)), V(g)); });
     expect_spelled("attention", "causal where(r>=c,s,-1e9)",
-                   [&](Graph& g) { return matmul(sm(where(rows(g) >= iota(g, 7), S(g), -1e9)), V(g)); });
+                   [&](Graph& g) { return matmul(sm(where(row_numbers(g) >= iota(g, 7), S(g), -1e9)), V(g)); });
     expect_spelled("attention", "causal where(r<c,-1e4,s)",
-                   [&](Graph& g) { return matmul(sm(where(rows(g) < iota(g, 7), -1e4, S(g))), V(g)); });
+                   [&](Graph& g) { return matmul(sm(where(row_numbers(g) < iota(g, 7), -1e4, S(g))), V(g)); });
     expect_spelled("attention", "causal s + where(r>=c,0,-inf)", [&](Graph& g) {
-        return matmul(sm(S(g) + where(rows(g) >= iota(g, 7), g.constant(DType::f32, 0.0), -infinity)), V(g));
+        return matmul(sm(S(g) + where(row_numbers(g) >= iota(g, 7), g.constant(DType::f32, 0.0), -infinity)), V(g));
     });
     expect_spelled("attention", "causal s + where(r>=c,0,-1e9)", [&](Graph& g) {
-        return matmul(sm(S(g) + where(rows(g) >= iota(g, 7), g.constant(DType::f32, 0.0), -1e9)), V(g));
+        return matmul(sm(S(g) + where(row_numbers(g) >= iota(g, 7), g.constant(DType::f32, 0.0), -1e9)), V(g));
     });
     expect_spelled("attention", "causal s + (1-mask)*-1e9", [&](Graph& g) {
-        auto m = cast(rows(g) >= iota(g, 7), DType::f32);
+        auto m = cast(row_numbers(g) >= iota(g, 7), DType::f32);
         return matmul(sm(S(g) + (1 - m) * -1e9), V(g));
     });
     expect_refused("attention", "causal GPT-2: s*m - 1e10*(1-m)", "is not computed here", [&](Graph& g) {
-        auto m = cast(rows(g) >= iota(g, 7), DType::f32);
+        auto m = cast(row_numbers(g) >= iota(g, 7), DType::f32);
         return matmul(sm(S(g) * m - 1e10 * (1 - m)), V(g));
     });
     expect_spelled("attention", "causal constant bool table", [&](Graph& g) {
@@ -151,7 +151,7 @@ TEST(HandSpellings, AttentionMasks) {
         return matmul(p / sum(p, {-1}, true), V(g));
     });
     expect_spelled("attention", "sliding window r>=c && r-c<4", [&](Graph& g) {
-        auto r = rows(g), c = iota(g, 7);
+        auto r = row_numbers(g), c = iota(g, 7);
         return matmul(sm(where(r >= c && (r - c) < 4, S(g), -infinity)), V(g));
     });
     expect_refused("attention", "attention sink / extra logit", "is not computed here", [&](Graph& g) {
@@ -164,13 +164,13 @@ TEST(HandSpellings, AttentionMasks) {
 
 Tensor masked(Graph& g, T s, int mask) {
     switch (mask) {
-        case 1: return where(rows(g) >= iota(g, 7), s, -infinity);
+        case 1: return where(row_numbers(g) >= iota(g, 7), s, -infinity);
         case 2: return where(g.input("m", DType::boolean, {2, 1, 1, 7}), s, -1e9);
         case 3: return where(g.input("m", DType::boolean, {2, 1, 7, 7}), -infinity, s);
         case 4: return s + g.input("m", DType::f32, {2, 1, 1, 7});
         case 5: return s + g.input("m", DType::f32, {7, 7});
-        case 6: return where(rows(g) >= iota(g, 7), s + g.input("m", DType::f32, {2, 1, 1, 7}), -1e9);
-        case 7: return where(rows(g) >= iota(g, 7) && g.input("m", DType::boolean, {2, 1, 1, 7}), s, -1e9);
+        case 6: return where(row_numbers(g) >= iota(g, 7), s + g.input("m", DType::f32, {2, 1, 1, 7}), -1e9);
+        case 7: return where(row_numbers(g) >= iota(g, 7) && g.input("m", DType::boolean, {2, 1, 1, 7}), s, -1e9);
         default: return s;
     }
 }
@@ -236,7 +236,7 @@ TEST(HandSpellings, AttentionHeads) {
                 };
                 const Tensor k = one_a_group("k"), v = one_a_group("v");
                 Tensor s = matmul(q, kt(k)) * 0.125;
-                if (mask == 1) s = where(rows(g) >= iota(g, 7), s, -infinity);
+                if (mask == 1) s = where(row_numbers(g) >= iota(g, 7), s, -infinity);
                 if (mask == 2) s = where(reshape(g.input("m", DType::boolean, {2, 7}), {2, 1, 1, 1, 7}), s, -1e9);
                 if (mask == 3) s = s + g.input("m", DType::f32, {2, 1, 1, 7, 7});
                 if (mask == 4) s = s + g.input("m", DType::f32, {7, 7});
@@ -254,7 +254,7 @@ TEST(HandSpellings, AttentionHeads) {
                     const auto of_keys = [&](DType dtype) {
                         return reshape(g.input("m", dtype, {2, 7}), {2, 1, 1, 1, 7});
                     };
-                    const Tensor s = matmul(q, kt(k)) * 0.125, past = rows(g) >= iota(g, 7);
+                    const Tensor s = matmul(q, kt(k)) * 0.125, past = row_numbers(g) >= iota(g, 7);
                     switch (mask) {
                         case 1: return matmul(sm(where(past, s, -infinity)), v);
                         case 2: return matmul(sm(where(of_keys(DType::boolean), s, -1e9)), v);

@@ -14,19 +14,19 @@ namespace cairn::select {
 namespace {
 
 /// A product with a weight of its own: its seconds with the weight as stored and packed, and columns of 4 KiB.
-struct Product {
+struct OwnWeight {
     double stored, packed;
     std::int64_t columns;
 };
 
-std::vector<Product> products;
-double peak = 0;
+std::vector<OwnWeight> weights;
+double flops = 0;
 
-// Product number r has r + 1 rows.
+// Weight number r has r + 1 rows.
 template <bool packed>
-Cost rival_cost(const Problem& problem) {
-    const Product& product = products.at(static_cast<std::size_t>(problem.inputs[0].shape[0].constant() - 1));
-    return {(packed ? product.packed : product.stored) * peak, 0, 1};
+Cost cost_of_form(const Problem& problem) {
+    const OwnWeight& product = weights.at(static_cast<std::size_t>(problem.inputs[0].shape[0].constant() - 1));
+    return {(packed ? product.packed : product.stored) * flops, 0, 1};
 }
 
 bool is_packed(const Choice& choice) {
@@ -47,19 +47,19 @@ protected:
     AWithin() {
         for (Kernel& kernel : kernels.kernels)
             if (kernel.definition == "matmul")
-                kernel.cost = kernel.packed_inputs.empty() ? rival_cost<false> : rival_cost<true>;
+                kernel.cost = kernel.packed_inputs.empty() ? cost_of_form<false> : cost_of_form<true>;
         costs.machine = nominal_machine(Isa::baseline, 1);
-        peak = costs.machine.flops;
+        flops = costs.machine.flops;
     }
 
-    void make(std::vector<Product> of) {
-        products = std::move(of);
+    void make(std::vector<OwnWeight> of) {
+        weights = std::move(of);
         Graph graph("g");
-        for (std::size_t r = 0; r < products.size(); ++r) {
+        for (std::size_t r = 0; r < weights.size(); ++r) {
             const std::string name = std::to_string(r);
             const auto rows = static_cast<std::int64_t>(r) + 1;
             graph.output("y" + name, matmul(graph.input("x" + name, DType::f32, {rows, 1024}),
-                                            graph.weight("w" + name, DType::f32, {1024, products[r].columns})));
+                                            graph.weight("w" + name, DType::f32, {1024, weights[r].columns})));
         }
         programs.clear();
         programs.add(graph, kernels, costs);
@@ -69,16 +69,16 @@ protected:
         return select_within(
             programs.buckets(), limit, [&](const Selections& s) { return ++asked, bytes_of(s); }, options);
     }
-    /// Of all ways to pack some of the weights that fit, the least cost.
+    /// Of all ways to pack some weights that fit, the least cost.
     static double least_cost(std::int64_t limit) {
         double least = std::numeric_limits<double>::infinity();
-        for (std::size_t packed = 0; packed < std::size_t{1} << products.size(); ++packed) {
+        for (std::size_t packed = 0; packed < std::size_t{1} << weights.size(); ++packed) {
             double cost = 0;
             std::int64_t bytes = 0;
-            for (std::size_t r = 0; r < products.size(); ++r) {
+            for (std::size_t r = 0; r < weights.size(); ++r) {
                 const bool is_packed = (packed >> r & 1U) != 0;
-                cost += is_packed ? products[r].packed : products[r].stored;
-                bytes += (is_packed ? products[r].columns : 1) * 4096;
+                cost += is_packed ? weights[r].packed : weights[r].stored;
+                bytes += (is_packed ? weights[r].columns : 1) * 4096;
             }
             if (bytes <= limit) least = std::min(least, cost);
         }
@@ -121,13 +121,13 @@ TEST_F(AWithin, TheLeastCostOfAllThatFits) {
     std::mt19937 random(3);
     std::uniform_real_distribution<double> gain(-0.5, 2);
     for (int round = 0; round < 25; ++round) {
-        std::vector<Product> all;
+        std::vector<OwnWeight> all;
         std::int64_t sum = 0;
         for (int r = 0; r < 9; ++r) {
             // What is kept has a price of its own: gains are far above.
             const bool is_twin = !all.empty() && random() % 3 == 0;
             const std::int64_t columns = is_twin ? all.back().columns : 8 + static_cast<std::int64_t>(random() % 64);
-            all.push_back(is_twin ? all.back() : Product{3, 3 - gain(random), columns});
+            all.push_back(is_twin ? all.back() : OwnWeight{3, 3 - gain(random), columns});
             sum += columns;
         }
         make(all);
