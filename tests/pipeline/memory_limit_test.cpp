@@ -51,7 +51,7 @@ Outcome outcome(const Context& context, std::optional<std::int64_t> limit) {
         const std::int64_t inner = width * (name.back() - '0' + 1);
         std::vector<float>& values = weights[std::string(name)];
         values.resize(static_cast<std::size_t>(width * inner));
-        for (std::size_t i = 0; i < values.size(); ++i) values[i] = 0.02f * static_cast<float>((i * 29) % 17) - 0.16f;
+        for (std::size_t i = 0; i < values.size(); ++i) values[i] = 0.004f * static_cast<float>((i * 29) % 17) - 0.032f;
         InputView view;
         view.data = values.data();
         view.shape = name.starts_with("up") ? std::vector<std::int64_t>{width, inner} : std::vector{inner, width};
