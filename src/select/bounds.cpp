@@ -66,14 +66,18 @@ std::vector<Bound> bounds_of(const ir::GraphData& graph, const Tolerance& all, s
 }
 
 Influence::Influence(const ir::GraphData& graph, const expand::Classes& classes, std::span<const Bound> bounds)
-    : bounds_(bounds) {
-    for (const Bound& bound : bounds) shown_.push_back(made_of(graph, classes, bound.node));
+    : graph_(&graph), classes_(&classes), bounds_(bounds), shown_(bounds.size()) {}
+
+const std::vector<bool>& Influence::shown(std::size_t bound) const {
+    std::vector<bool>& known = shown_[bound];
+    if (known.empty()) known = made_of(*graph_, *classes_, bounds_[bound].node);
+    return known;
 }
 
 double Influence::limit(NodeId node) const {
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t b = 0; b < bounds_.size(); ++b)
-        if (shown_[b][node]) least = std::min(least, bounds_[b].limit);
+        if (shows(node, b)) least = std::min(least, bounds_[b].limit);
     return least;
 }
 

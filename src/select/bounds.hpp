@@ -27,20 +27,25 @@ struct Bound {
 /// of all. Throws Error(argument) where a tolerance is for no output, or an output has two.
 std::vector<Bound> bounds_of(const ir::GraphData& graph, const Tolerance& all, std::span<const OutputTolerance> own);
 
-/// Which values show in which bounds: in any spelling, in this run or, by a state, in a later one.
+/// Which values show in which bounds: in any spelling, in this run or, by a state, in a later one. Found for a bound
+/// when it is first asked for: mostly no kernel states an error.
 class Influence {
 public:
     /// All must outlive it.
     Influence(const ir::GraphData& graph, const expand::Classes& classes, std::span<const Bound> bounds);
 
     std::span<const Bound> bounds() const noexcept { return bounds_; }
-    bool shows(ir::NodeId node, std::size_t bound) const { return shown_[bound][node]; }
+    bool shows(ir::NodeId node, std::size_t bound) const { return shown(bound)[node]; }
     /// The least limit of those in which a value shows; endless where it shows in none.
     double limit(ir::NodeId node) const;
 
 private:
+    const std::vector<bool>& shown(std::size_t bound) const;
+
+    const ir::GraphData* graph_;
+    const expand::Classes* classes_;
     std::span<const Bound> bounds_;
-    std::vector<std::vector<bool>> shown_;  // of each bound: nodes
+    mutable std::vector<std::vector<bool>> shown_;  // of each bound: nodes; empty: not asked for
 };
 
 }  // namespace cairn::inline v0::select
