@@ -23,13 +23,13 @@ std::string where_of(const MemoryReport& memory) {
     return memory.arena_is_exact ? text : " at most";
 }
 
-/// Of the programs that covers become, without dumps and checks.
+/// Of the programs that covers become, without dumps and checks, and without what explain() would tell.
 MemoryReport report_of(const Stages& stages, std::vector<PreparedBucket>& buckets, const select::Selections& selections,
                        const CompileOptions& quiet) {
     std::vector<runtime::BucketProgram> programs;
     for (std::size_t b = 0; b < buckets.size(); ++b) {
         StageDriver driver(quiet, "");
-        programs.push_back(stages.emit(buckets[b], selections.buckets[b], driver));
+        programs.push_back({buckets[b].cut.ranges, stages.program_of(buckets[b], selections.buckets[b], driver), {}});
     }
     return stages.link(std::move(programs)).memory();
 }

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <utility>
 
 namespace cairn::inline v0 {
 namespace {
@@ -203,18 +204,22 @@ void Stages::tune(std::vector<PreparedBucket>& buckets, std::chrono::steady_cloc
     tune::profile(selectable(buckets), context_, costs_, select_options, {end, options_.progress, options_.stop});
 }
 
-runtime::BucketProgram Stages::emit(PreparedBucket& bucket, const select::Selection& selection,
+program::Program Stages::program_of(PreparedBucket& bucket, const select::Selection& selection,
                                     StageDriver& driver) const {
     driver.begin("emit");
-    select::Candidates& candidates = *bucket.candidates;
-    runtime::BucketProgram result{bucket.cut.ranges,
-                                  select::emit(*bucket.graph, selection, candidates, context_.threads(), options_.stop),
-                                  explain(selection, candidates, driver)};
+    program::Program program =
+        select::emit(*bucket.graph, selection, *bucket.candidates, context_.threads(), options_.stop);
     driver.go_on();
     driver.end(
-        "emit", [&] { return program::verify(result.program); }, [&] { return program::to_string(result.program); });
-    plan(result.program, driver);
-    return result;
+        "emit", [&] { return program::verify(program); }, [&] { return program::to_string(program); });
+    plan(program, driver);
+    return program;
+}
+
+runtime::BucketProgram Stages::emit(PreparedBucket& bucket, const select::Selection& selection,
+                                    StageDriver& driver) const {
+    program::Program program = program_of(bucket, selection, driver);
+    return {bucket.cut.ranges, std::move(program), explain(selection, *bucket.candidates, driver)};
 }
 
 void Stages::plan(program::Program& program, StageDriver& driver) const {

@@ -36,6 +36,8 @@ public:
     /// graph > simplify > expand > fuse > candidates > tune: the ways to run each bucket, and what they cost.
     std::vector<PreparedBucket> prepare();
     /// The program of a bucket by the ways chosen, its memory planned. `driver` is the bucket's, or a copy of it.
+    program::Program program_of(PreparedBucket& bucket, const select::Selection& selection, StageDriver& driver) const;
+    /// The same, with what explain() tells of it.
     runtime::BucketProgram emit(PreparedBucket& bucket, const select::Selection& selection, StageDriver& driver) const;
     /// The programs made ready to run.
     CompiledGraph link(std::vector<runtime::BucketProgram> buckets) const;
