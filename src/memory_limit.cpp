@@ -57,7 +57,7 @@ select::Selections choose_within_limit(const Stages& stages, std::vector<Prepare
         if (!least || bytes < needed(*least)) least = std::move(report);
         return bytes;
     };
-    select::Within within = select::select_within(selectable(buckets), *options.memory_limit, bytes_of, select_options);
+    select::Traded within = select::select_within(selectable(buckets), *options.memory_limit, bytes_of, select_options);
     if (!within.selections) check_limit(*least, options);
     return std::move(*within.selections);
 }

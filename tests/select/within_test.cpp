@@ -64,7 +64,7 @@ protected:
         programs.clear();
         programs.add(graph, kernels, costs);
     }
-    Within within(std::int64_t limit, const Options& options = {}) {
+    Traded within(std::int64_t limit, const Options& options = {}) {
         asked = 0;
         return select_within(
             programs.buckets(), limit, [&](const Selections& s) { return ++asked, bytes_of(s); }, options);
@@ -93,7 +93,7 @@ protected:
 
 TEST_F(AWithin, WhatFitsAnywayIsWhatSelectChooses) {
     make({{2e-3, 1e-3, 100}, {1e-3, 2e-3, 200}});
-    const Within found = within(101 * 4096);
+    const Traded found = within(101 * 4096);
     ASSERT_TRUE(found.selections && found.is_proved);
     EXPECT_NEAR(found.selections->buckets[0].seconds, 2e-3, 1e-6);
     EXPECT_EQ(asked, 1);
@@ -101,16 +101,16 @@ TEST_F(AWithin, WhatFitsAnywayIsWhatSelectChooses) {
 
 TEST_F(AWithin, WhatCannotFitSaysWhatTheLeastIs) {
     make({{2e-3, 1e-3, 100}, {1e-3, 2e-3, 200}});
-    const Within found = within(2 * 4096 - 1);
+    const Traded found = within(2 * 4096 - 1);
     EXPECT_FALSE(found.selections || found.is_proved);
-    EXPECT_EQ(found.least, 2 * 4096);
+    EXPECT_EQ(found.least_bytes, 2 * 4096);
     EXPECT_TRUE(within(2 * 4096).selections);
 }
 
 // Two small gains for the bytes of a large one, which is dearer for each of its bytes: no price alone finds them.
 TEST_F(AWithin, WhatLiesAboveTheLineIsFoundToo) {
     make({{11e-3, 1e-3, 100}, {5e-3, 1e-3, 60}, {5e-3, 1e-3, 60}});
-    const Within found = within(121 * 4096);
+    const Traded found = within(121 * 4096);
     ASSERT_TRUE(found.selections && found.is_proved);
     EXPECT_NEAR(found.selections->buckets[0].seconds, 11e-3, 1e-6) << "the large one";
     make({{8e-3, 1e-3, 100}, {5e-3, 1e-3, 60}, {5e-3, 1e-3, 60}});
@@ -134,7 +134,7 @@ TEST_F(AWithin, TheLeastCostOfAllThatFits) {
         double last = 0;
         for (int fifths = 5; fifths >= 0; --fifths) {
             const std::int64_t limit = std::max<std::int64_t>(sum * fifths / 5, 9) * 4096;
-            const Within found = within(limit);
+            const Traded found = within(limit);
             ASSERT_TRUE(found.selections) << "round " << round << ", " << fifths;
             EXPECT_TRUE(found.is_proved) << "round " << round << ", " << fifths;
             EXPECT_LE(bytes_of(*found.selections), limit);
