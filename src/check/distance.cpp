@@ -23,9 +23,7 @@ bool is_overflow(double y, double r, DType dtype) {
     return std::isinf(y) && std::signbit(y) == std::signbit(r) && is_too_large(r, dtype);
 }
 
-bool is_known_layout(const TensorDesc& tensor) {
-    return tensor.layout.empty() || tensor.layout == "panel32" || tensor.layout == "panel32.t";
-}
+bool is_readable(const TensorDesc& tensor) { return GuardedTensor::knows(tensor.layout); }
 
 }  // namespace
 
@@ -54,8 +52,8 @@ Distance distance(const meaning::Value& got, const meaning::Value& wanted) {
 }
 
 bool is_comparable(const Kernel& kernel, const Problem& problem) {
-    return kernel.definition != "pack" && std::all_of(problem.inputs.begin(), problem.inputs.end(), is_known_layout) &&
-           std::all_of(problem.outputs.begin(), problem.outputs.end(), is_known_layout);
+    return kernel.definition != "pack" && std::all_of(problem.inputs.begin(), problem.inputs.end(), is_readable) &&
+           std::all_of(problem.outputs.begin(), problem.outputs.end(), is_readable);
 }
 
 Distance distance(const Kernel& kernel, const Problem& problem, std::span<const Definition> definitions,

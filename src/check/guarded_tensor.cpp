@@ -97,10 +97,17 @@ std::int64_t count_of(const std::vector<std::int64_t>& shape) {
 
 }  // namespace
 
+bool GuardedTensor::knows(std::string_view layout) {
+    return layout.empty() || layout == "panel32" || layout == "panel32.t";
+}
+
 GuardedTensor::GuardedTensor(const TensorDesc& tensor, std::uint8_t poison, int misalignment)
     : dtype_(tensor.dtype), layout_(tensor.layout), poison_(poison) {
     for (const Dim& size : tensor.shape) shape_.push_back(size.constant());
     const std::size_t bytes = size_of(dtype_);
+    if (!knows(layout_))
+        throw Error(ErrorKind::unsupported, "check_kernel",
+                    "no packed form but panel32 can be checked, got " + layout_);
     if (layout_.empty()) {
         std::int64_t last = 0;
         for (std::size_t axis = 0; axis < shape_.size(); ++axis) {
@@ -108,15 +115,12 @@ GuardedTensor::GuardedTensor(const TensorDesc& tensor, std::uint8_t poison, int 
             last += std::max<std::int64_t>(0, shape_[axis] - 1) * strides_[axis];
         }
         size_ = count_of(shape_) == 0 ? 0 : static_cast<std::size_t>(last + 1) * bytes;
-    } else if (layout_ == "panel32" || layout_ == "panel32.t") {
+    } else {
         const std::size_t rank = shape_.size();
         const std::int64_t k = layout_ == "panel32" ? shape_.at(rank - 2) : shape_.at(rank - 1);
         const std::int64_t n = layout_ == "panel32" ? shape_.at(rank - 1) : shape_.at(rank - 2);
         size_ = static_cast<std::size_t>((n + 31) / 32 * 32 * k) * bytes;
         strides_.assign(rank, 0);
-    } else {
-        throw Error(ErrorKind::unsupported, "check_kernel",
-                    "no packed form but panel32 can be checked, got " + layout_);
     }
     memory_.assign(size_ + 2 * guard_bytes + 64, static_cast<std::byte>(poison));
     const auto address = reinterpret_cast<std::uintptr_t>(memory_.data()) + guard_bytes;

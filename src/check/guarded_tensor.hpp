@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,8 +16,10 @@ namespace cairn::inline v0::check {
 
 class GuardedTensor {
 public:
-    /// `tensor` has constant sizes. All memory is poison; `misalignment` elements lie between the guard and the first
-    /// element.
+    /// True for what can be written and read: row after row, and packed forms that are known here.
+    static bool knows(std::string_view layout);
+    /// `tensor` has constant sizes and a layout that is known. All memory is poison; `misalignment` elements lie
+    /// between the guard and the first element.
     GuardedTensor(const TensorDesc& tensor, std::uint8_t poison, int misalignment);
 
     /// Writes a value into the elements, or into the packed form.
