@@ -6,6 +6,7 @@
 
 #include <deque>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace cairn::select {
@@ -17,12 +18,13 @@ public:
         add(graph, kernels, costs, weight, kernels.definitions, {});
     }
     void add(const Graph& graph, const KernelSet& kernels, const CostSource& costs, double weight,
-             std::span<const Definition> definitions, const fuse::Options& options) {
+             std::span<const Definition> definitions, const fuse::Options& options, std::vector<Bound> bounds = {}) {
         graphs_.push_back(graph);
         const ir::GraphData& data = *graphs_.back().data();
         tiles_.push_back(fuse::propose(data, definitions, options));
         candidates_.emplace_back(data, kernels, Isa::baseline, costs, true);
-        buckets_.push_back({data, tiles_.back(), candidates_.back(), weight});
+        bounds_.push_back(std::move(bounds));
+        buckets_.push_back({data, tiles_.back(), candidates_.back(), weight, bounds_.back()});
     }
     void clear() { *this = {}; }
 
@@ -32,6 +34,7 @@ private:
     std::deque<Graph> graphs_;
     std::deque<std::vector<fuse::Tile>> tiles_;
     std::deque<Candidates> candidates_;
+    std::deque<std::vector<Bound>> bounds_;
     std::vector<Bucket> buckets_;
 };
 

@@ -3,6 +3,7 @@
 #include "select/memo.hpp"
 #include "select/select.hpp"
 #include "tests/select/programs.hpp"
+#include "tests/select/two_forms.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,29 +18,12 @@ struct Product {
     double weight = 1;
 };
 
-std::vector<Product> products;
-double peak = 0;
-
-// Product number r has r + 1 rows.
-template <bool packed>
-Cost rival_cost(const Problem& problem) {
-    const Product& product = products.at(static_cast<std::size_t>(problem.inputs[0].shape[0].constant() - 1));
-    return {(packed ? product.packed : product.stored) * peak, 0, 1};
-}
-
-class Together : public testing::Test {
+class Together : public TwoForms {
 protected:
-    Together() {
-        for (Kernel& kernel : kernels.kernels)
-            if (kernel.definition == "matmul")
-                kernel.cost = kernel.packed_inputs.empty() ? rival_cost<false> : rival_cost<true>;
-        costs.machine = nominal_machine(Isa::baseline, 1);
-        peak = costs.machine.flops;
-    }
-
     // How each of the products reads the weight that all have in common: `stored`, `packed`, ...
-    std::string forms(std::vector<Product> of) {
-        products = std::move(of);
+    std::string forms(const std::vector<Product>& products) {
+        seconds_of.clear();
+        for (const Product& product : products) seconds_of.push_back({product.stored, product.packed});
         Programs programs;
         for (std::size_t b = 0; b < products.size(); ++b) {
             Graph graph("g");
@@ -63,8 +47,6 @@ protected:
         return text.empty() ? "none" : text.substr(1);
     }
 
-    KernelSet kernels = cpu_kernels();
-    CostSource costs;
     double kept_bytes = 0;
 };
 

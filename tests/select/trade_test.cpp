@@ -1,10 +1,10 @@
 #include "select/trade.hpp"
 
 #include "cairn/cairn.hpp"
+#include "tests/select/programs.hpp"
 
 #include <gtest/gtest.h>
 
-#include <deque>
 #include <limits>
 #include <random>
 #include <string>
@@ -63,14 +63,10 @@ protected:
 
     /// Each chain a bucket, chosen together.
     Selections selections(std::vector<Chain> chains, const Options& options = {}) {
-        std::deque<Graph> graphs;
-        std::deque<std::vector<fuse::Tile>> tiles;
-        std::deque<std::vector<Bound>> bounds;
-        std::deque<Candidates> candidates;
-        std::vector<Bucket> buckets;
+        Programs programs;
         errors_by_columns.clear();
         for (Chain& chain : chains) {
-            Graph& graph = graphs.emplace_back("g");
+            Graph graph("g");
             Tensor value = graph.input("x", DType::f32, {1, 8});
             for (std::size_t r = 0; r < chain.products.size(); ++r) {
                 Product& product = chain.products[r];
@@ -89,12 +85,9 @@ protected:
             for (const Seen& seen : chain.seen)
                 own.push_back({"y" + std::to_string(seen.behind),
                                seen.limit > 0 ? Tolerance::relative(seen.limit) : Tolerance::exact()});
-            tiles.push_back(fuse::propose(*graph.data(), fuse::Patterns(), {}));
-            bounds.push_back(bounds_of(*graph.data(), Tolerance::exact(), own));
-            candidates.emplace_back(*graph.data(), kernels, Isa::baseline, costs, true);
-            buckets.push_back({*graph.data(), tiles.back(), candidates.back(), 1, bounds.back()});
+            programs.add(graph, kernels, costs, 1, {}, {}, bounds_of(*graph.data(), Tolerance::exact(), own));
         }
-        return select(buckets, options);
+        return select(programs.buckets(), options);
     }
 
     static std::vector<bool> is_fast(const Selection& selection) {

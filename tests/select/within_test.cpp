@@ -2,6 +2,7 @@
 
 #include "cairn/cairn.hpp"
 #include "tests/select/programs.hpp"
+#include "tests/select/two_forms.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,16 +20,6 @@ struct OwnWeight {
     std::int64_t columns;
 };
 
-std::vector<OwnWeight> weights;
-double flops = 0;
-
-// Weight number r has r + 1 rows.
-template <bool packed>
-Cost cost_of_form(const Problem& problem) {
-    const OwnWeight& product = weights.at(static_cast<std::size_t>(problem.inputs[0].shape[0].constant() - 1));
-    return {(packed ? product.packed : product.stored) * flops, 0, 1};
-}
-
 bool is_packed(const Choice& choice) {
     return choice.candidate.problem->definition == "matmul" && !choice.candidate.kernel->packed_inputs.empty();
 }
@@ -42,18 +33,12 @@ std::int64_t bytes_of(const Selections& selections) {
     return bytes;
 }
 
-class AWithin : public testing::Test {
+class AWithin : public TwoForms {
 protected:
-    AWithin() {
-        for (Kernel& kernel : kernels.kernels)
-            if (kernel.definition == "matmul")
-                kernel.cost = kernel.packed_inputs.empty() ? cost_of_form<false> : cost_of_form<true>;
-        costs.machine = nominal_machine(Isa::baseline, 1);
-        flops = costs.machine.flops;
-    }
-
     void make(std::vector<OwnWeight> of) {
         weights = std::move(of);
+        seconds_of.clear();
+        for (const OwnWeight& weight : weights) seconds_of.push_back({weight.stored, weight.packed});
         Graph graph("g");
         for (std::size_t r = 0; r < weights.size(); ++r) {
             const std::string name = std::to_string(r);
@@ -70,7 +55,7 @@ protected:
             programs.buckets(), limit, [&](const Selections& s) { return ++asked, bytes_of(s); }, options);
     }
     /// Of all ways to pack some weights that fit, the least cost.
-    static double least_cost(std::int64_t limit) {
+    double least_cost(std::int64_t limit) const {
         double least = std::numeric_limits<double>::infinity();
         for (std::size_t packed = 0; packed < std::size_t{1} << weights.size(); ++packed) {
             double cost = 0;
@@ -85,8 +70,7 @@ protected:
         return least;
     }
 
-    KernelSet kernels = cpu_kernels();
-    CostSource costs;
+    std::vector<OwnWeight> weights;
     Programs programs;
     int asked = 0;
 };
