@@ -143,9 +143,11 @@ std::vector<std::string> marked_problems_of(const std::string& pattern) {
 Pattern read(const Definition& definition, const std::string& text, bool has_first_axes) {
     Pattern pattern;
     pattern.definition = &definition;
-    pattern.may_lead = leading(parse_problem(with_first_axes(text, true), *Symbols::create()));
+    const std::string whole = with_first_axes(text, true);
     pattern.symbols = Symbols::create();
-    pattern.problem = parse_problem(with_first_axes(text, has_first_axes), *pattern.symbols);
+    pattern.problem = parse_problem(has_first_axes ? whole : with_first_axes(text, false), *pattern.symbols);
+    pattern.may_lead =
+        leading(has_first_axes || whole == text ? pattern.problem : parse_problem(whole, *Symbols::create()));
     Attributes& attributes = pattern.problem.attributes;
     for (std::size_t i = 0; i < attributes.size(); ++i) {
         auto* number = std::get_if<double>(&attributes[i].value);
@@ -174,14 +176,15 @@ void add_patterns(const Definition& definition, const std::string& text, bool ha
         throw Error(ErrorKind::argument, "fuse",
                     fmt::format("definition {} does not take its pattern \"{}\"", definition.name, text));
     };
-    const Pattern written = read(definition, text, has_first_axes);
+    Pattern written = read(definition, text, has_first_axes);
     if (written.most_axes > axes) return;
-    const auto skeletons = skeletons_of(definition, written);
+    std::vector<Instance> skeletons = skeletons_of(definition, written);
     if (skeletons.empty()) refuse();
-    for (const Instance& skeleton : skeletons) {
-        Pattern pattern = read(definition, text, has_first_axes);
+    for (Instance& skeleton : skeletons) {
+        Pattern pattern =
+            &skeleton == &skeletons.back() ? std::move(written) : read(definition, text, has_first_axes);
         if (pattern.problem.definition != definition.name || skeleton.outputs.empty()) refuse();
-        pattern.skeleton = skeleton;
+        pattern.skeleton = std::move(skeleton);
         pattern.forms = std::make_unique<Forms>(*pattern.skeleton.graph);
         pattern.stems = std::make_unique<Stems>(pattern.forms->canon());
         pattern.regions = std::make_unique<Regions>(*pattern.skeleton.graph);

@@ -47,6 +47,8 @@ std::int64_t power_product(const Monomial& factors, std::span<const std::int64_t
     return product;
 }
 
+bool is_number(const Dim& dim, std::int64_t number) { return dim.is_constant() && dim.constant() == number; }
+
 }  // namespace
 
 Dim without_overflow(std::string_view operation, const Dim& a, const Dim& b, const std::function<Dim()>& work) {
@@ -107,6 +109,8 @@ std::string_view Dim::symbol() const noexcept {
 std::shared_ptr<Symbols> Dim::symbols() const { return node_ == nullptr ? nullptr : node_->table->shared_from_this(); }
 
 Dim operator+(const Dim& a, const Dim& b) {
+    if (detail::is_number(a, 0)) return b;
+    if (detail::is_number(b, 0)) return a;
     return detail::without_overflow("+", a, b, [&]() -> Dim {
         if (a.is_constant() && b.is_constant()) return detail::checked_add(a.value_, b.value_);
         const auto table = DimTable::shared(a, b);
@@ -127,6 +131,8 @@ Dim operator-(const Dim& a, const Dim& b) {
 }
 
 Dim operator*(const Dim& a, const Dim& b) {
+    if (detail::is_number(a, 1)) return b;
+    if (detail::is_number(b, 1)) return a;
     return detail::without_overflow("*", a, b, [&]() -> Dim {
         if (a.is_constant() && b.is_constant()) return detail::checked_multiply(a.value_, b.value_);
         const auto table = DimTable::shared(a, b);
