@@ -6,79 +6,95 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <set>
+#include <string_view>
 
 namespace cairn::inline v0::select {
 namespace {
 
-using ir::NodeId;
+constexpr double endless = std::numeric_limits<double>::infinity();
 
-void check_names(const ir::GraphData& graph, std::span<const OutputTolerance> own) {
+// The own tolerance of each output that has one, by its name.
+std::map<std::string_view, Tolerance> by_name(const ir::GraphData& graph, std::span<const OutputTolerance> own) {
+    std::set<std::string_view> names;
+    for (const ir::Output& output : graph.outputs()) names.insert(output.name);
+    std::map<std::string_view, Tolerance> result;
     for (const OutputTolerance& one : own) {
-        const auto is_it = [&](const auto& other) { return other.name == one.output; };
-        if (std::none_of(graph.outputs().begin(), graph.outputs().end(), is_it))
+        if (!names.contains(one.output))
             throw Error(ErrorKind::argument, "tolerance", fmt::format("there is no output called \"{}\"", one.output));
-        if (std::count_if(own.begin(), own.end(), [&](const auto& other) { return other.output == one.output; }) > 1)
+        if (!result.emplace(one.output, one.tolerance).second)
             throw Error(ErrorKind::argument, "tolerance", fmt::format("output \"{}\" has two", one.output));
     }
-}
-
-/// All that a node is made of, in any spelling. What was in a state is made of what runs leave there.
-std::vector<bool> made_of(const ir::GraphData& graph, const expand::Classes& classes, NodeId node) {
-    std::vector<bool> marked(graph.nodes().size(), false);
-    std::vector<NodeId> open;
-    const auto mark = [&](NodeId id) {
-        for (const NodeId spelling : classes.spellings(classes.value_of(id)))
-            if (!marked[spelling]) {
-                marked[spelling] = true;
-                open.push_back(spelling);
-            }
-    };
-    mark(node);
-    while (!open.empty()) {
-        const NodeId next = open.back();
-        open.pop_back();
-        for (const NodeId operand : graph.node(next).operands) mark(operand);
-        for (const ir::StateInfo& state : graph.states())
-            if (state.read == next) mark(state.latest);
-    }
-    return marked;
+    return result;
 }
 
 }  // namespace
 
 std::vector<Bound> bounds_of(const ir::GraphData& graph, const Tolerance& all, std::span<const OutputTolerance> own) {
-    check_names(graph, own);
+    const std::map<std::string_view, Tolerance> of_output = by_name(graph, own);
     std::vector<Bound> bounds;
     for (const ir::Output& output : graph.outputs()) {
-        const auto it =
-            std::find_if(own.begin(), own.end(), [&](const auto& one) { return one.output == output.name; });
-        const Tolerance& tolerance = it == own.end() ? all : it->tolerance;
+        const auto it = of_output.find(output.name);
+        const Tolerance& tolerance = it == of_output.end() ? all : it->second;
         bounds.push_back({fmt::format("output \"{}\"", output.name), output.node, tolerance.error()});
     }
     const expand::Classes single(graph);
     const Influence outputs(graph, single, bounds);
     std::vector<Bound> of_states;
     for (const ir::StateInfo& state : graph.states())
-        if (state.latest != state.read && outputs.limit(state.latest) == std::numeric_limits<double>::infinity())
+        if (state.latest != state.read && outputs.limit(state.latest) == endless)
             of_states.push_back({fmt::format("state \"{}\"", state.name), state.latest, all.error()});
     bounds.insert(bounds.end(), of_states.begin(), of_states.end());
     return bounds;
 }
 
 Influence::Influence(const ir::GraphData& graph, const expand::Classes& classes, std::span<const Bound> bounds)
-    : graph_(&graph), classes_(&classes), bounds_(bounds), shown_(bounds.size()) {}
-
-const std::vector<bool>& Influence::shown(std::size_t bound) const {
-    std::vector<bool>& known = shown_[bound];
-    if (known.empty()) known = made_of(*graph_, *classes_, bounds_[bound].node);
-    return known;
+    : graph_(&graph), classes_(&classes), bounds_(bounds), shown_(bounds.size()) {
+    for (const ir::StateInfo& state : graph.states()) left_by_runs_.emplace(state.read, state.latest);
 }
 
-double Influence::limit(NodeId node) const {
-    double least = std::numeric_limits<double>::infinity();
-    for (std::size_t b = 0; b < bounds_.size(); ++b)
-        if (shows(node, b)) least = std::min(least, bounds_[b].limit);
-    return least;
+void Influence::walk(ir::NodeId from, const std::function<bool(ir::NodeId)>& take) const {
+    std::vector<ir::NodeId> open;
+    const auto reach = [&](ir::NodeId id) {
+        for (const ir::NodeId spelling : classes_->spellings(classes_->value_of(id)))
+            if (++visits_; take(spelling)) open.push_back(spelling);
+    };
+    reach(from);
+    while (!open.empty()) {
+        const ir::NodeId next = open.back();
+        open.pop_back();
+        for (const ir::NodeId operand : graph_->node(next).operands) reach(operand);
+        if (const auto left = left_by_runs_.find(next); left != left_by_runs_.end()) reach(left->second);
+    }
+}
+
+const std::vector<bool>& Influence::shown(std::size_t bound) const {
+    std::vector<bool>& marked = shown_[bound];
+    if (!marked.empty()) return marked;
+    marked.resize(graph_->nodes().size(), false);
+    walk(bounds_[bound].node, [&](ir::NodeId id) {
+        const bool is_first = !marked[id];
+        marked[id] = true;
+        return is_first;
+    });
+    return marked;
+}
+
+double Influence::limit(ir::NodeId node) const {
+    if (limits_.empty()) {
+        limits_.assign(graph_->nodes().size(), endless);
+        std::vector<const Bound*> order;
+        for (const Bound& bound : bounds_) order.push_back(&bound);
+        std::sort(order.begin(), order.end(), [](const Bound* a, const Bound* b) { return a->limit < b->limit; });
+        for (const Bound* bound : order)
+            walk(bound->node, [&](ir::NodeId id) {
+                const bool is_first = limits_[id] == endless;
+                if (is_first) limits_[id] = bound->limit;
+                return is_first;
+            });
+    }
+    return limits_[node];
 }
 
 }  // namespace cairn::inline v0::select

@@ -4,8 +4,10 @@
 #include "expand/classes.hpp"
 #include "ir/graph_data.hpp"
 
+#include <functional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 /// How far the results of a graph may be off, and which values have a part in that.
@@ -38,14 +40,22 @@ public:
     bool shows(ir::NodeId node, std::size_t bound) const { return shown(bound)[node]; }
     /// The least limit of those in which a value shows; endless where it shows in none.
     double limit(ir::NodeId node) const;
+    /// How often a node was looked at for all answers so far.
+    std::size_t visits() const noexcept { return visits_; }
 
 private:
+    /// Goes to all that a node is made of, in any spelling, but not beyond what `take` refuses. What was in a state is
+    /// made of what runs leave there.
+    void walk(ir::NodeId from, const std::function<bool(ir::NodeId)>& take) const;
     const std::vector<bool>& shown(std::size_t bound) const;
 
     const ir::GraphData* graph_;
     const expand::Classes* classes_;
     std::span<const Bound> bounds_;
-    mutable std::vector<std::vector<bool>> shown_;  // of each bound: nodes; empty: not asked for
+    std::unordered_map<ir::NodeId, ir::NodeId> left_by_runs_;  // by the node that reads a state
+    mutable std::vector<std::vector<bool>> shown_;             // of each bound: nodes; empty: not asked for
+    mutable std::vector<double> limits_;                       // of each node; empty: not asked for
+    mutable std::size_t visits_ = 0;
 };
 
 }  // namespace cairn::inline v0::select

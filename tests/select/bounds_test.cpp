@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <vector>
@@ -88,6 +89,33 @@ TEST(BoundsTest, WhatARunLeavesInAStateShowsInALaterOne) {
     const Influence influence(*graph.data(), single, bounds);
     EXPECT_EQ(influence.limit(update.id()), 1e-2);
     EXPECT_EQ(influence.limit(other.id()), 1e-3) << "no output is made of it: the tolerance of all";
+}
+
+// A long chain, each value of which is an output: what one bound has been followed through is not walked for the next.
+TEST(BoundsTest, TheLeastLimitsOfManyOutputsAndStatesTakeOneWalk) {
+    Graph graph("g");
+    constexpr std::size_t length = 500;
+    Tensor x = graph.input("x", DType::f32, {4});
+    std::vector<OutputTolerance> own;
+    std::vector<Tensor> values;
+    for (std::size_t i = 0; i < length; ++i) {
+        const std::string name = std::to_string(i);
+        State state = graph.state("s" + name, DType::f32, {4});
+        x = exp(x) + state.read();
+        state.assign(x);
+        graph.output(name, x);
+        values.push_back(x);
+        own.push_back({name, Tolerance::relative(1e-3 * static_cast<double>(1 + (i * 7) % length))});
+    }
+    const std::vector<Bound> bounds = bounds_of(*graph.data(), Tolerance::exact(), own);
+    const expand::Classes single(*graph.data());
+    const Influence influence(*graph.data(), single, bounds);
+    for (std::size_t i = 0; i < length; ++i) {
+        double least = endless;
+        for (std::size_t later = i; later < length; ++later) least = std::min(least, bounds[later].limit);
+        EXPECT_EQ(influence.limit(values[i].id()), least) << i;
+    }
+    EXPECT_LE(influence.visits(), 4 * graph.data()->nodes().size());
 }
 
 }  // namespace
