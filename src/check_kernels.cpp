@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <string>
@@ -50,6 +51,7 @@ public:
             for (const Kernel& kernel : set->kernels)
                 if (!ids_.insert(kernel.id).second) refuse("two kernels have the id {}", kernel.id);
         for (const Kernel& kernel : extra_.kernels) check(kernel);
+        for (const DeviceRates& device : extra_.devices) check(device);
     }
 
 private:
@@ -111,6 +113,21 @@ private:
             if (kernel.error != nullptr) check_error(kernel, problem);
         }
         if (!kernel.in_place.empty() || !kernel.packed_inputs.empty()) check_operands(kernel);
+    }
+
+    void check(const DeviceRates& rates) const {
+        const std::string_view name = to_string(rates.device);
+        if (rates.device == Device::cpu) refuse("the CPU is always there, and measured: it has no rates");
+        int rows = 0;
+        for (const KernelSet* set : {&known_, &extra_})
+            rows += static_cast<int>(std::count_if(set->devices.begin(), set->devices.end(),
+                                                   [&](const auto& other) { return other.device == rates.device; }));
+        if (rows > 1) refuse("device {} has rates twice", name);
+        for (const double rate : {rates.flops, rates.bandwidth, rates.link_bandwidth})
+            if (!(rate > 0 && std::isfinite(rate))) refuse("a rate of device {} is {}: it must be above 0", name, rate);
+        for (const double seconds : {rates.launch_seconds, rates.link_seconds})
+            if (!(seconds >= 0 && std::isfinite(seconds)))
+                refuse("a time of device {} is {}: it must not be below 0", name, seconds);
     }
 
     static void check_error(const Kernel& kernel, const Problem& sample) {

@@ -22,6 +22,7 @@ void append(KernelSet& to, const KernelSet& from) {
     to.definitions.insert(to.definitions.end(), from.definitions.begin(), from.definitions.end());
     to.layouts.insert(to.layouts.end(), from.layouts.begin(), from.layouts.end());
     to.kernels.insert(to.kernels.end(), from.kernels.begin(), from.kernels.end());
+    to.devices.insert(to.devices.end(), from.devices.begin(), from.devices.end());
 }
 
 bool is_reference(const Kernel& kernel) {

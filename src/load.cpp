@@ -42,7 +42,7 @@ private:
         const Kernel* kernel = context_.find(instruction.kernel);
         // Linking names all kernels at once that are missing here.
         if (kernel == nullptr || kernel->isa > context_.isa) return;
-        if (kernel->device != Device::cpu) refuse(instruction, "is no kernel for this device");
+        check_device(instruction, *kernel);
         if (kernel->definition != instruction.problem->definition) refuse(instruction, "is no kernel for");
         check_meaning(instruction);
         check_layouts(instruction);
@@ -99,6 +99,21 @@ private:
                 }
         }
         refuse(instruction, "has the attributes of no pattern in");
+    }
+
+    /// Copies are made by the kernels of the device that is not the CPU.
+    void check_device(const Instruction& instruction, const Kernel& kernel) const {
+        const std::vector<DeviceRates>& devices = context_.kernels.devices;
+        const bool is_there = kernel.device == Device::cpu ||
+                              std::any_of(devices.begin(), devices.end(),
+                                          [&](const DeviceRates& rates) { return rates.device == kernel.device; });
+        if (!is_there) refuse(instruction, "is no kernel for a device of this context");
+        const auto on = [&](const program::View& view) { return buffer(view.buffer).device; };
+        bool is_touched = false;
+        for (const auto* views : {&instruction.inputs, &instruction.outputs})
+            for (const program::View& view : *views) is_touched = is_touched || on(view) == kernel.device;
+        if (!is_touched || (instruction.workspace >= 0 && buffer(instruction.workspace).device != kernel.device))
+            refuse(instruction, "runs on a device without the operands of");
     }
 
     /// What a packed form takes is told by its layout.

@@ -9,6 +9,7 @@
 #include "program/peak.hpp"
 #include "runtime/compiled_graph.hpp"
 #include "select/emit.hpp"
+#include "select/narrow.hpp"
 #include "simplify/simplify.hpp"
 #include "timing/fingerprint.hpp"
 #include "tune/profile.hpp"
@@ -23,12 +24,16 @@
 namespace cairn::inline v0 {
 namespace {
 
-// All that is run here is run on the CPU.
-constexpr Device only_device = Device::cpu;
+/// Those that kernels of a set run on.
+std::vector<Device> devices_of(const KernelSet& kernels) {
+    std::vector<Device> all{Device::cpu};
+    for (const DeviceRates& rates : kernels.devices) all.push_back(rates.device);
+    return all;
+}
 
-void check_device(const ir::Node& copy) {
+void check_device(const ir::Node& copy, const std::vector<Device>& devices) {
     const auto device = static_cast<Device>(copy.attributes.integer("device"));
-    if (device != only_device)
+    if (std::find(devices.begin(), devices.end(), device) == devices.end())
         throw Error(ErrorKind::unsupported, "copy_to",
                     fmt::format("device {} is not available in this library", to_string(device)), copy.where);
 }
@@ -116,14 +121,16 @@ void Stages::check_graph() const {
         throw Error(ErrorKind::graph, "compile", fmt::format("graph \"{}\" has no output", graph_.name()));
     for (const std::string& fault : {ir::version_fault(graph_), ir::growth_fault(graph_)})
         if (!fault.empty()) throw Error(ErrorKind::graph, "compile", fault);
+    const std::vector<Device> devices = devices_of(context_.kernels());
     for (const ir::Node& node : graph_.nodes())
-        if (node.op == ir::Op::copy_to) check_device(node);
+        if (node.op == ir::Op::copy_to) check_device(node, devices);
 }
 
 void Stages::set_up_costs() {
     costs_.machine = select::nominal_machine(context_.isa(), context_.threads());
     costs_.isa = context_.isa();
     costs_.policy.threads = context_.threads();
+    costs_.devices = context_.kernels().devices;
     for (const select::Bound& bound : select::bounds_of(graph_, options_.tolerance, options_.output_tolerances))
         costs_.tolerance = std::max(costs_.tolerance, bound.limit);
     if (options_.mode == Mode::off) return;
@@ -139,7 +146,9 @@ std::vector<PreparedBucket> Stages::prepare() {
                      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.tune_seconds));
     std::vector<PreparedBucket> prepared;
     for (const Cut& cut : cuts) prepared.push_back(prepare(cut));
-    if (options_.mode == Mode::normal && prepared[0].driver.enabled("search")) tune(prepared, end);
+    if (!prepared[0].driver.enabled("search")) return prepared;
+    if (options_.mode == Mode::normal) tune(prepared, end);
+    select::place_states(selectable(prepared), {.stop = options_.stop});
     return prepared;
 }
 
@@ -166,7 +175,7 @@ PreparedBucket Stages::prepare(const Cut& cut) const {
         driver.begin("simplify");
         simplify::Options simplify_options;
         simplify_options.stop = options_.stop;
-        simplify_options.only_device = only_device;
+        if (context_.kernels().devices.empty()) simplify_options.only_device = Device::cpu;
         graph = simplify::simplify(*graph, simplify_options).graph;
         driver.end(
             "simplify", [&] { return ir::verify(*graph); }, [&] { return to_string(Graph(graph)); });
@@ -194,6 +203,11 @@ PreparedBucket Stages::prepare(const Cut& cut) const {
     if (costs_.tolerance > 0) bucket.bounds = select::bounds_of(*graph, options_.tolerance, options_.output_tolerances);
     bucket.candidates = std::make_unique<select::Candidates>(*graph, classes, context_.kernels(), context_.isa(),
                                                              costs_, driver.enabled("pack"), options_.stop);
+    if (!costs_.devices.empty() && driver.enabled("search")) {
+        const select::Bucket seen{*bucket.graph, bucket.tiles, *bucket.candidates, cut.weight, bucket.bounds};
+        std::vector<bool> may_travel = select::travellers(seen, options_.stop);
+        bucket.candidates->set_devices({devices_of(context_.kernels()), Device::cpu, std::move(may_travel)});
+    }
     return bucket;
 }
 

@@ -93,12 +93,27 @@ struct Definition {
     std::vector<std::string> patterns;
 };
 
+/// A device beside the CPU, in the figures from which times are estimated: the work of its kernels by what it reaches
+/// itself, copies (kernels for `copy_to`) by its link to the CPU. All must be finite and above 0, seconds may be 0.
+struct DeviceRates {
+    Device device = Device::cuda;
+    double flops = 0;           ///< a second; f32 multiply-adds count two
+    double bandwidth = 0;       ///< bytes a second, to and from its own memory
+    double launch_seconds = 0;  ///< of one instruction
+    double link_bandwidth = 0;  ///< bytes copied a second, either way
+    double link_seconds = 0;    ///< of one copy
+};
+
 /// Everything a Context can compute with. Order is preference where nothing else decides: the reference kernels come
 /// last.
 struct KernelSet {
     std::vector<Definition> definitions;  ///< looked for in graphs
     std::vector<Layout> layouts;          ///< packed forms
     std::vector<Kernel> kernels;          ///< in order of preference
+    /// Besides the CPU; kernels for others are not used. Among a device's kernels must be one for `copy_to device=(0)`,
+    /// back to the CPU, and one that copies to it: which values are where is chosen with all else. Kernels see the
+    /// host's memory (Args), whatever their device is.
+    std::vector<DeviceRates> devices = {};
 };
 
 }  // namespace cairn::inline v0

@@ -171,6 +171,11 @@ Buffer read_buffer(LineReader& line) {
     buffer.bytes = line.braced();
     line.expect("storage");
     buffer.storage = line.number<int>();
+    if (line.next_is("on")) {
+        line.expect("on");
+        if (line.word() != to_string(Device::cuda)) line.fail("unknown device");
+        buffer.device = Device::cuda;
+    }
     if (buffer.kind == BufferKind::constant || (buffer.kind == BufferKind::state && line.next_is("data"))) {
         line.expect("data");
         buffer.data = line.hex();

@@ -10,6 +10,7 @@
 //     buffer weight "h.0.w" f32[768,768] bytes {2359296} storage -1
 //     buffer constant "" f32[]! bytes {4} storage -1 data 0000803f
 //     buffer state "step" i64[] bytes {8} storage -1 data 0100000000000000
+//     buffer transient "" f32[T,768] bytes {3072*T} storage 2 on cuda
 //     bind KERNEL in 0{0} 1{768*T} out 4{0} workspace -1 seconds 0 :: PROBLEM
 //     run KERNEL ...
 //     input "ids" 2{0} i32[B,T]
@@ -40,6 +41,7 @@ std::string desc_text(TensorDesc desc) { return cairn::to_string(desc); }
 void print_buffer(std::string& out, const Buffer& buffer) {
     out += fmt::format("buffer {} {} {} bytes {{{}}} storage {}", to_string(buffer.kind), quoted(buffer.name),
                        desc_text(buffer.desc), cairn::to_string(buffer.bytes), buffer.storage);
+    if (buffer.device != Device::cpu) out += fmt::format(" on {}", cairn::to_string(buffer.device));
     if (buffer.kind == BufferKind::constant || !buffer.data.empty()) {
         out += " data ";
         for (const std::byte b : buffer.data) out += fmt::format("{:02x}", static_cast<unsigned>(b));

@@ -31,6 +31,7 @@ struct Buffer {
     Dim bytes;
     std::vector<std::byte> data;  ///< of a constant; of a state what it begins with, none: zeros
     int storage = -1;             ///< the storage it lies in (Plan::storages); arena kinds only, set by the plan stage
+    Device device = Device::cpu;  ///< in the memory of which
 };
 
 /// A part of a buffer; its shape and strides stand in the Problem beside it.

@@ -20,6 +20,10 @@ public:
             const BufferKind kind = program_.buffers[b].kind;
             written_[b] = kind == BufferKind::weight || kind == BufferKind::constant || kind == BufferKind::state ||
                           kind == BufferKind::input;
+            const bool is_hosts =
+                kind == BufferKind::weight || kind == BufferKind::constant || kind == BufferKind::input;
+            if (is_hosts && program_.buffers[b].device != Device::cpu)
+                fault("buffer {}, given by the host, is on {}", b, cairn::to_string(program_.buffers[b].device));
         }
         check_section("bind", program_.bind, true);
         check_section("run", program_.run, false);
@@ -77,7 +81,22 @@ private:
             if (instruction.workspace != -1 && valid(instruction.workspace, where) &&
                 buffer(instruction.workspace).kind != BufferKind::workspace)
                 fault("{}: buffer {} is no workspace", where, instruction.workspace);
+            check_devices(instruction, where);
         }
+    }
+
+    /// All that an instruction touches is on one device, but for what it copies to another.
+    void check_devices(const Instruction& instruction, const std::string& where) {
+        if (!fault_.empty() || instruction.problem->definition == "copy_to") return;
+        const Device device = buffer(instruction.outputs[0].buffer).device;
+        const auto check = [&](int b) {
+            if (buffer(b).device != device)
+                fault("{} touches buffer {} on {} and writes on {}", where, b, cairn::to_string(buffer(b).device),
+                      cairn::to_string(device));
+        };
+        for (const auto* views : {&instruction.inputs, &instruction.outputs})
+            for (const View& view : *views) check(view.buffer);
+        if (instruction.workspace != -1) check(instruction.workspace);
     }
 
     /// Every input buffer is filled by one port, every output has a name of its own.
@@ -97,6 +116,7 @@ private:
         for (const Port& port : program_.outputs) {
             if (!valid(port.view.buffer, "an output port")) return;
             if (!is_written(port.view.buffer)) fault("output {} is never written", port.name);
+            if (buffer(port.view.buffer).device != Device::cpu) fault("output {} is not on the CPU", port.name);
             if (!names.insert(port.name).second) fault("two outputs are called {}", port.name);
         }
     }

@@ -27,7 +27,7 @@ struct Limits {
 
 /// The work of an exact search, in pending goals of all states looked at: what any small problem may take, and so much
 /// for each of its goals.
-inline constexpr std::size_t small_work = std::size_t{1} << 21, goal_work = 1024;
+inline constexpr std::size_t small_work = std::size_t{1} << 22, goal_work = 1024;
 
 /// What a state takes beside its goals.
 inline constexpr std::size_t state_work = 16;

@@ -18,6 +18,13 @@ bool changes_state(const fuse::Tile& tile, const ir::GraphData& graph) {
     return ir::is(node, ir::OpClass::effect) && tile.definition == ir::info(node.op).name;
 }
 
+/// Where the user says that a copy is; on the CPU as long as that is not among the devices.
+std::optional<Device> pinned_to(const fuse::Tile& tile, const std::vector<Device>& devices) {
+    if (tile.definition != ir::info(ir::Op::copy_to).name) return std::nullopt;
+    const auto device = static_cast<Device>(tile.attributes.integer("device"));
+    return std::find(devices.begin(), devices.end(), device) == devices.end() ? Device::cpu : device;
+}
+
 bool broadcasts_inputs(const std::string& definition) {
     if (definition == "elementwise") return true;
     const auto op = ir::find_op(definition);
@@ -83,9 +90,27 @@ void Candidates::find_origins(const std::stop_token& stop) {
     }
 }
 
-Goal Candidates::home(NodeId node) const {
+Goal Candidates::home(NodeId node, Device device) const {
     const NodeId value = classes_.value_of(node);
-    return {value, {is_state_version(graph_->node(value)), {}}, false};
+    const bool in_state = is_state_version(graph_->node(value));
+    return {value, {in_state, {}, in_state ? devices_.of_states : device}};
+}
+
+bool Candidates::can_be_seen(NodeId node, Device device) const {
+    return device == devices_.of_states || !is_state_version(graph_->node(views_[node].base));
+}
+
+bool Candidates::is_there(NodeId node, Device device) const {
+    const ir::Node& base = graph_->node(views_[node].base);
+    return ir::is_given(base) && (is_state_version(base) || device == Device::cpu);
+}
+
+bool Candidates::is_sent(NodeId node, Device device) const {
+    return is_there(node, device) || (bound_[node] && device == Device::cpu);
+}
+
+bool Candidates::may_travel(NodeId node) const {
+    return !devices_.may_travel.empty() && devices_.may_travel[classes_.value_of(node)];
 }
 
 const Layout* Candidates::layout(std::string_view name) const noexcept {
@@ -94,7 +119,7 @@ const Layout* Candidates::layout(std::string_view name) const noexcept {
     return nullptr;
 }
 
-Goal Candidates::packed(NodeId node, std::string_view name) const {
+Goal Candidates::packed(NodeId node, std::string_view name, Device device) const {
     const ValueView& view = views_[node];
     const Layout* row = layout(name);
     const Shape& shape = graph_->node(node).shape;
@@ -102,9 +127,9 @@ Goal Candidates::packed(NodeId node, std::string_view name) const {
         const ir::Node& base = graph_->node(view.base);
         const bool transposed = base.shape.size() == 2 && base.shape[0] == shape[1] && base.shape[1] == shape[0] &&
                                 view.strides[0] == Dim(1) && view.strides[1] == shape[0];
-        if (transposed) return {view.base, {false, name == row->name ? row->transposed : row->name}, false};
+        if (transposed) return {view.base, {false, name == row->name ? row->transposed : row->name, device}};
     }
-    return {node, {false, name}, false};
+    return {node, {false, name, device}};
 }
 
 const TensorDesc* Candidates::describe(const Source& source) {
@@ -193,14 +218,22 @@ bool Candidates::try_kernel(const Kernel& kernel, const fuse::Tile& tile, int in
     const auto first = asked.sources.begin() + (changes_state(tile, *graph_) ? 1 : 0);
     // Of those with equal forms those stay that none is faster than and at least as right.
     const auto is_rival = [&](const Candidate& other) {
-        return cheapest && std::equal(other.sources.begin(), other.sources.end(), first, asked.sources.end());
+        return cheapest && other.device == kernel.device &&
+               std::equal(other.sources.begin(), other.sources.end(), first, asked.sources.end());
     };
     if (std::any_of(found.begin(), found.end(), [&](const Candidate& other) {
             return is_rival(other) && is_as_good(other.estimate, judged.estimate);
         }))
         return true;
     put_in_place(
-        found, {index, &kernel, asked.question->problem(), {first, asked.sources.end()}, tile.outputs, judged.estimate},
+        found,
+        {index,
+         &kernel,
+         asked.question->problem(),
+         {first, asked.sources.end()},
+         tile.outputs,
+         judged.estimate,
+         kernel.device},
         [&](const Candidate& other) { return is_rival(other) && is_as_good(judged.estimate, other.estimate); });
     return true;
 }
@@ -214,9 +247,17 @@ std::vector<NodeId> Candidates::seen_as(NodeId value) const {
     return found;
 }
 
+Source Candidates::source_of(NodeId node, Form form, Device device) const {
+    const bool is_seen = form == Form::seen;
+    const NodeId lies = is_seen ? views_[node].base : node;
+    const ir::Node& memory = graph_->node(lies);
+    const bool stays = ir::is_given(memory) || bound_[lies] || (is_seen && is_state_version(memory));
+    return {node, form, {}, device, !stays && may_travel(lies)};
+}
+
 /// The operands of a tile as seen, each in each of its spellings: the first of all, then the others. Where that is too
 /// many ways, all operands in their next spelling together.
-std::vector<Sources> Candidates::seen_ways(const fuse::Tile& tile) const {
+std::vector<Sources> Candidates::seen_ways(const fuse::Tile& tile, Device device) const {
     constexpr std::size_t most_ways = 16;
     std::vector<std::vector<NodeId>> choices;
     std::size_t count = 1, most = 1;
@@ -233,7 +274,7 @@ std::vector<Sources> Candidates::seen_ways(const fuse::Tile& tile) const {
         for (const std::vector<NodeId>& choice : choices) {
             const std::size_t at = together ? std::min(way, choice.size() - 1) : rest % choice.size();
             rest /= choice.size();
-            sources.push_back({choice[at], Form::seen, {}});
+            sources.push_back(source_of(choice[at], Form::seen, device));
         }
     }
     return ways;
@@ -244,20 +285,23 @@ std::optional<Sources> Candidates::with_copies(Sources sources) const {
     bool any = false;
     for (Source& source : sources) {
         if (views_[source.node].base == source.node && !is_state_version(graph_->node(source.node))) continue;
-        source = {classes_.value_of(source.node), Form::dense, {}};
+        source = source_of(classes_.value_of(source.node), Form::dense, source.device);
         any = true;
     }
     return any ? std::optional(std::move(sources)) : std::nullopt;
 }
 
 /// A kernel is asked for its packed operands and for `seen`, and where it refuses these, for `dense`.
-void Candidates::add_forms(const fuse::Tile& tile, int index, const Sources& seen, const std::optional<Sources>& dense,
-                           bool cheapest, std::vector<Candidate>& found) {
+void Candidates::add_forms(Device device, const fuse::Tile& tile, int index, const Sources& seen,
+                           const std::optional<Sources>& dense, bool cheapest, std::vector<Candidate>& found) {
+    const bool is_seen =
+        std::all_of(seen.begin(), seen.end(), [&](const Source& source) { return can_be_seen(source.node, device); });
     const Asked as_seen = ask(tile, seen);
     std::optional<Asked> as_dense;
     std::vector<Question*> packings;
     for (const Kernel* row : judge_.kernels_of(std::string(as_seen.question->problem().kept().words().definition))) {
         const Kernel& kernel = *row;
+        if (kernel.device != device) continue;
         Sources packed;
         if (!kernel.packed_inputs.empty()) packed = seen;
         bool packable = use_packed_ && !kernel.packed_inputs.empty();
@@ -265,14 +309,14 @@ void Candidates::add_forms(const fuse::Tile& tile, int index, const Sources& see
             const auto i = static_cast<std::size_t>(wanted.input);
             packable =
                 packable && i < seen.size() && bound_[seen[i].node] && graph_->node(seen[i].node).shape.size() == 2;
-            if (packable) packed[i] = {seen[i].node, Form::packed, wanted.layout};
+            if (packable) packed[i] = {seen[i].node, Form::packed, wanted.layout, device};
         }
-        if (packable) {
+        if (packable && is_seen) {
             const Asked as_packed = ask(tile, packed);
             packings.push_back(as_packed.question);
             try_kernel(kernel, tile, index, as_packed, cheapest, found);
         }
-        if (try_kernel(kernel, tile, index, as_seen, cheapest, found) || !dense) continue;
+        if ((is_seen && try_kernel(kernel, tile, index, as_seen, cheapest, found)) || !dense) continue;
         if (!as_dense) as_dense = ask(tile, *dense);
         try_kernel(kernel, tile, index, *as_dense, cheapest, found);
     }
@@ -281,30 +325,56 @@ void Candidates::add_forms(const fuse::Tile& tile, int index, const Sources& see
     for (Question* question : packings) Judge::put_away(*question);
 }
 
-std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index, bool cheapest) {
-    std::vector<Candidate> found;
-    const std::vector<Sources> ways = seen_ways(tile);
+void Candidates::add_on(Device device, const fuse::Tile& tile, int index, bool cheapest,
+                        std::vector<Candidate>& found) {
+    const std::vector<Sources> ways = seen_ways(tile, device);
     // The copy of a value is the same whichever of its spellings it is made of.
     std::optional<Sources> dense = with_copies(ways.front());
-    for (const Sources& seen : ways) add_forms(tile, index, seen, std::exchange(dense, std::nullopt), cheapest, found);
+    for (const Sources& seen : ways)
+        add_forms(device, tile, index, seen, std::exchange(dense, std::nullopt), cheapest, found);
+}
+
+std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index, bool cheapest) {
+    std::vector<Candidate> found;
+    if (const std::optional<Device> to = pinned_to(tile, devices_.all)) {
+        for (const Device from : devices_.all)
+            for (Candidate& copy : of_copy(tile.inputs[0], from, *to)) found.push_back(std::move(copy));
+        for (Candidate& candidate : found) candidate.tile = index, candidate.outputs = tile.outputs;
+        return found;
+    }
+    const auto may_run = [&](Device device) {
+        if (bound_[tile.outputs[0]]) return device == Device::cpu;
+        return !changes_state(tile, *graph_) || device == devices_.of_states;
+    };
+    for (const Device device : devices_.all)
+        if (may_run(device)) add_on(device, tile, index, cheapest, found);
     for (Candidate& candidate : found)
         for (NodeId& output : candidate.outputs) output = memory_of(output);
     return found;
 }
 
-std::vector<Candidate> Candidates::of_copy(NodeId node) {
+std::vector<Candidate> Candidates::of_copy(NodeId node, Device from, Device to) {
+    std::vector<Candidate> found;
+    if (!can_be_seen(node, from)) return found;
     fuse::Tile tile;
     tile.definition = "copy";
     tile.inputs = {node};
     tile.outputs = {classes_.value_of(node)};
-    std::vector<Candidate> found;
-    const Asked as_seen = ask(tile, {{node, Form::seen, {}}});
-    for (const Kernel* kernel : judge_.kernels_of("copy")) try_kernel(*kernel, tile, -1, as_seen, false, found);
-    Judge::put_away(*as_seen.question);
+    Source source = source_of(node, Form::seen, from);
+    if (from != to) {
+        tile.definition = ir::info(ir::Op::copy_to).name;
+        tile.attributes = {{"device", std::vector<Dim>{Dim(static_cast<int>(to))}}};
+        source.brought = false;  // what was copied there is copied from where it was made
+    }
+    const Asked asked = ask(tile, {source});
+    for (const Kernel* kernel : judge_.kernels_of(tile.definition))
+        if (kernel->device == (to == Device::cpu ? from : to)) try_kernel(*kernel, tile, -1, asked, false, found);
+    for (Candidate& candidate : found) candidate.device = to;
+    Judge::put_away(*asked.question);
     return found;
 }
 
-std::vector<Candidate> Candidates::of_packing(NodeId node, std::string_view name) {
+std::vector<Candidate> Candidates::of_packing(NodeId node, std::string_view name, Device device) {
     const Layout* row = layout(name);
     if (row == nullptr) throw Error(ErrorKind::unsupported, "select", fmt::format("no layout is called {}", name));
     const ir::Node& value = graph_->node(node);
@@ -322,9 +392,11 @@ std::vector<Candidate> Candidates::of_packing(NodeId node, std::string_view name
     Question& question = judge_.question(problem);
     std::vector<Candidate> found;
     for (const Kernel* kernel : judge_.kernels_of("pack")) {
+        if (kernel->device != device) continue;
         const Judged& judged = judge_.judged(question, *kernel);
         if (judged.refusal.empty())
-            found.push_back({-1, kernel, question.problem(), {{node, Form::seen, {}}}, {}, judged.estimate});
+            found.push_back(
+                {-1, kernel, question.problem(), {{node, Form::seen, {}, device}}, {}, judged.estimate, device});
     }
     return found;
 }

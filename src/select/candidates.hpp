@@ -29,7 +29,9 @@ enum class Form : std::uint8_t {
 struct Source {
     ir::NodeId node = 0;  ///< a spelling of the tile's input
     Form form = Form::seen;
-    std::string_view layout;  ///< of a packed operand, as the kernel names it
+    std::string_view layout = {};  ///< of a packed operand, as the kernel names it
+    Device device = Device::cpu;   ///< in the memory of
+    bool brought = false;          ///< it may have been copied there
     friend bool operator==(const Source&, const Source&) = default;
 };
 
@@ -45,12 +47,20 @@ struct Verdict {
 
 /// A kernel for a tile.
 struct Candidate {
-    int tile = -1;  ///< index among the tiles; -1 for a dense copy or a packing
+    int tile = -1;  ///< index among the tiles; -1 for a copy or a packing
     const Kernel* kernel = nullptr;
     AskedProblem problem;  ///< valid as long as the Candidates it is of
     Sources sources;       ///< of each problem input
     fuse::Nodes outputs;   ///< values that it makes, dense, each by its first spelling
     Estimate estimate;
+    Device device = Device::cpu;  ///< in the memory of which its outputs lie
+};
+
+/// Which devices a program may use, and for what.
+struct Devices {
+    std::vector<Device> all{Device::cpu};
+    Device of_states = Device::cpu;     ///< where the memory of states is
+    std::vector<bool> may_travel = {};  ///< of each value, by its first spelling: copied between them; empty: none
 };
 
 /// Finds candidates; equal problems (of equal layers) are judged once.
@@ -65,16 +75,20 @@ public:
         : Candidates(graph, expand::Classes(graph), kernels, isa, costs, use_packed, stop) {}
     /// From here on these costs count. Candidates found before keep theirs.
     void set_costs(const CostSource& costs) { judge_.set_costs(costs); }
+    /// Only the CPU, until others are told. What is given in a run lies on the CPU, and what is bound is made there but
+    /// for packed forms; both are copied to other devices where they are wanted.
+    void set_devices(Devices devices) { devices_ = std::move(devices); }
+    const Devices& devices() const noexcept { return devices_; }
 
     /// All candidates of a tile: for each kernel of its definition the first form of operands it accepts among as seen,
     /// and views copied dense; and its packed form beside that; and as seen in other spellings of its operands.
     /// `cheapest`: of those with equal forms the cheapest only, in the place of the first; and less exact ones that are
     /// cheaper still.
     std::vector<Candidate> of_tile(const fuse::Tile& tile, int index, bool cheapest = false);
-    /// Kernels that copy what a movement node sees out of the memory it is seen in.
-    std::vector<Candidate> of_copy(ir::NodeId node);
+    /// Kernels that copy what a node sees out of the memory it is seen in, to the same device or another.
+    std::vector<Candidate> of_copy(ir::NodeId node, Device from = Device::cpu, Device to = Device::cpu);
     /// Kernels that pack a bound matrix.
-    std::vector<Candidate> of_packing(ir::NodeId node, std::string_view layout);
+    std::vector<Candidate> of_packing(ir::NodeId node, std::string_view layout, Device device = Device::cpu);
     /// Lets the kernel of a chosen candidate prepare its problem. False: it could not and refuses it from then on.
     bool can_prepare(const Candidate& candidate);
     /// What every kernel said to a problem of that definition.
@@ -84,14 +98,23 @@ public:
 
     const expand::Classes& classes() const noexcept { return classes_; }
     /// The value in the memory where views of it look: versions of a state lie in the state's, all others in their own.
-    Goal home(ir::NodeId node) const;
+    Goal home(ir::NodeId node, Device device = Device::cpu) const;
+    /// True where the memory that a node is seen in is on the device: a state is on one.
+    bool can_be_seen(ir::NodeId node, Device device) const;
+    /// True where that memory is there whatever is chosen: of inputs, weights and constants, and of states.
+    bool is_there(ir::NodeId node, Device device) const;
+    /// True where its value is on the device in any case and copied from there to others: what is given, and what is
+    /// bound, which the CPU makes.
+    bool is_sent(ir::NodeId node, Device device) const;
+    /// A node's value as an operand on a device, brought there where it may be.
+    Source source_of(ir::NodeId node, Form form, Device device) const;
     const std::vector<ValueView>& views() const noexcept { return views_; }
     const std::vector<bool>& bound() const noexcept { return bound_; }
     const Layout* layout(std::string_view name) const noexcept;
     /// How a bound value is made from weights: equal where it is the same value in another bucket.
     std::string_view origin(ir::NodeId node) const { return origins_[node]; }
     /// The goal of a packed operand: a transposed view of a dense matrix is packed from that matrix.
-    Goal packed(ir::NodeId node, std::string_view layout) const;
+    Goal packed(ir::NodeId node, std::string_view layout, Device device = Device::cpu) const;
 
 private:
     /// A problem, and how the operands are seen in it.
@@ -101,10 +124,12 @@ private:
     };
     void find_origins(const std::stop_token& stop);
     std::vector<ir::NodeId> seen_as(ir::NodeId value) const;
-    std::vector<Sources> seen_ways(const fuse::Tile& tile) const;
+    bool may_travel(ir::NodeId node) const;
+    std::vector<Sources> seen_ways(const fuse::Tile& tile, Device device) const;
     std::optional<Sources> with_copies(Sources sources) const;
-    void add_forms(const fuse::Tile& tile, int index, const Sources& seen, const std::optional<Sources>& dense,
-                   bool cheapest, std::vector<Candidate>& found);
+    void add_on(Device device, const fuse::Tile& tile, int index, bool cheapest, std::vector<Candidate>& found);
+    void add_forms(Device device, const fuse::Tile& tile, int index, const Sources& seen,
+                   const std::optional<Sources>& dense, bool cheapest, std::vector<Candidate>& found);
     Asked ask(const fuse::Tile& tile, Sources sources);
     const TensorDesc* describe(const Source& source);
     const TensorDesc* made(ir::NodeId node);
@@ -119,6 +144,7 @@ private:
     const KernelSet* kernels_;
     bool use_packed_;
     Judge judge_;
+    Devices devices_;
     std::vector<ValueView> views_;
     std::vector<bool> bound_;
     std::vector<const TensorDesc*> seen_, made_;  // of each node, once it has been described: as operand, as output

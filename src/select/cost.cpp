@@ -41,7 +41,32 @@ bool is_usable(const Cost& cost) {
     return is_amount(cost.flops) && is_amount(cost.bytes) && cost.efficiency > 0 && cost.efficiency <= 1;
 }
 
+struct Roofline {
+    double flops, bandwidth, overhead;
+};
+
+/// What bounds a kernel on its device.
+Roofline roofline_of(const Kernel& kernel, const CostSource& source) {
+    constexpr double call_seconds = 3e-8;
+    const auto device = std::find_if(source.devices.begin(), source.devices.end(),
+                                     [&](const DeviceRates& rates) { return rates.device == kernel.device; });
+    if (device != source.devices.end()) {
+        // A copy reads on one side what it writes on the other: half of its bytes go over the link.
+        const bool is_link = kernel.definition == "copy_to";
+        return {device->flops, is_link ? 2 * device->link_bandwidth : device->bandwidth,
+                is_link ? device->link_seconds : device->launch_seconds};
+    }
+    // A kernel for a lower level of instructions has the peak of that level.
+    const double share = std::min(1.0, flops_per_cycle(kernel.isa) / flops_per_cycle(source.isa));
+    return {source.machine.flops * share, source.machine.bandwidth, call_seconds + source.machine.barrier_seconds};
+}
+
 }  // namespace
+
+bool CostSource::runs(Device device) const {
+    return device == Device::cpu || std::any_of(devices.begin(), devices.end(),
+                                                [&](const DeviceRates& rates) { return rates.device == device; });
+}
 
 Calibration nominal_machine(Isa isa, int threads) {
     Calibration machine;
@@ -87,11 +112,8 @@ Estimate estimate(const Kernel& kernel, const Problem& sized, const CostSource& 
                                   cost.flops, cost.bytes, cost.efficiency);
         cost = default_cost(sized);
     }
-    const Calibration& machine = source.machine;
-    const double overhead = 3e-8 + machine.barrier_seconds;
-    // A kernel for a lower level of instructions has the peak of that level.
-    const double peak = machine.flops * std::min(1.0, flops_per_cycle(kernel.isa) / flops_per_cycle(source.isa));
-    const double work = std::max(cost.flops / (peak * cost.efficiency), cost.bytes / machine.bandwidth);
+    const auto [peak, bandwidth, overhead] = roofline_of(kernel, source);
+    const double work = std::max(cost.flops / (peak * cost.efficiency), cost.bytes / bandwidth);
     result.low = std::max(cost.flops / peak, work / uncertainty) + overhead;
     result.seconds = work + overhead;
     result.high = uncertainty * result.seconds;

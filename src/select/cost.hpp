@@ -27,10 +27,14 @@ struct CostSource {
     const TimingDb* timings = nullptr;  ///< none: estimates only
     TimingEnvironment environment;
     TimingPolicy policy;
-    Calibration machine;      ///< the roofline
-    Isa isa = Isa::baseline;  ///< the level of instructions it is for
+    Calibration machine;                    ///< the roofline
+    std::vector<DeviceRates> devices = {};  ///< those of other devices
+    Isa isa = Isa::baseline;                ///< the level of instructions it is for
     bool optimistic = false;  ///< count unknown times at their lower bounds, so that nothing fast stays unmeasured
     double tolerance = 0;     ///< kernels with larger errors are refused; 0: those with any
+
+    /// True where kernels of that device are used.
+    bool runs(Device device) const;
 };
 
 /// Nominal rates of an instruction set level, for compiles that measure nothing: equal on every machine, so that such

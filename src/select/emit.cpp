@@ -34,6 +34,8 @@ public:
         program_.name = graph.name();
         program_.threads = threads;
         program_.symbols = graph.symbols();
+        for (const Choice& choice : selection.chosen)
+            if (choice.goal.brought) brought_.insert(choice.goal);
     }
 
     program::Program emit() {
@@ -81,8 +83,8 @@ private:
     void add_states() {
         for (const ir::StateInfo& state : graph_.states()) {
             const TensorDesc desc = TensorDesc::dense(state.dtype, capacity_shape(state));
-            const int buffer = add_buffer(
-                {BufferKind::state, state.name, desc, plain_bytes(desc), contents_of(graph_.node(state.read)), -1});
+            const int buffer = add_buffer({BufferKind::state, state.name, desc, plain_bytes(desc),
+                                           contents_of(graph_.node(state.read)), -1, candidates_.devices().of_states});
             states_[state.name] = buffer;
             program::StatePort port;
             port.name = state.name;
@@ -112,12 +114,14 @@ private:
     }
 
     /// The buffer of a goal, or of a given value, made when first asked for.
-    int buffer_of(const Goal& goal) {
+    int buffer_of(Goal goal) {
+        if (goal.brought && !brought_.contains(goal)) goal = made(goal);
         if (const auto it = buffers_.find(goal); it != buffers_.end()) return it->second;
         if (goal.place.in_state) return states_.at(state_of(graph_, goal.value).name);
         const ir::Node& node = graph_.node(goal.value);
-        const bool is_plain = goal.place.layout.empty();
+        const bool is_plain = goal.place.layout.empty() && goal.place.device == Device::cpu;
         Buffer buffer;
+        buffer.device = goal.place.device;
         buffer.desc = TensorDesc::dense(node.dtype, node.shape);
         buffer.bytes = plain_bytes(buffer.desc);
         if (is_plain && node.op == Op::weight) {
@@ -136,16 +140,18 @@ private:
     }
 
     View view_of(const Source& source) {
-        if (source.form != Form::seen) return {buffer_of(*goal_of(source, graph_, candidates_)), 0};
+        if (source.form != Form::seen) return {buffer_of(*goal_of(source, candidates_)), 0};
         const ValueView& view = candidates_.views()[source.node];
-        return {buffer_of(candidates_.home(view.base)), view.offset};
+        const Goal home = candidates_.home(view.base, source.device);
+        return {buffer_of(goal_of(source, candidates_).value_or(home)), view.offset};
     }
 
     View output_view(const Choice& choice, std::size_t i) {
         const NodeId id = choice.candidate.outputs[i];
         const ir::Node& node = graph_.node(id);
-        if (choice.goal != candidates_.home(choice.goal.value)) return {buffer_of(choice.goal), 0};
-        if (!ir::is(node, ir::OpClass::effect)) return {buffer_of(candidates_.home(id)), 0};
+        const Device device = choice.goal.place.device;
+        if (choice.goal != candidates_.home(choice.goal.value, device)) return {buffer_of(choice.goal), 0};
+        if (!ir::is(node, ir::OpClass::effect)) return {buffer_of(candidates_.home(id, device)), 0};
         const ir::StateInfo& state = state_of(graph_, id);
         std::vector<Dim> start(node.shape.size(), Dim(0));
         if (node.op == Op::state_write)
@@ -188,8 +194,8 @@ private:
         if (kernel.workspace != nullptr) {
             const Dim bytes = kernel.workspace(*instruction.problem, program_.threads);
             if (!(bytes == Dim(0)))
-                instruction.workspace =
-                    add_buffer({BufferKind::workspace, "", TensorDesc::dense(DType::u8, {bytes}), bytes, {}, -1});
+                instruction.workspace = add_buffer(
+                    {BufferKind::workspace, "", TensorDesc::dense(DType::u8, {bytes}), bytes, {}, -1, kernel.device});
         }
         (bound ? program_.bind : program_.run).push_back(std::move(instruction));
     }
@@ -219,7 +225,8 @@ private:
     }
 
     int copy_of(NodeId node) {
-        const std::vector<Candidate> copies = candidates_.of_copy(node);
+        const Device device = candidates_.devices().of_states;
+        const std::vector<Candidate> copies = candidates_.of_copy(node, device, device);
         if (copies.empty())
             throw Error(ErrorKind::unsupported, "emit",
                         "no kernel can copy the old contents of state " +
@@ -227,9 +234,9 @@ private:
         Instruction copy;
         copy.kernel = copies[0].kernel->id;
         copy.problem = copies[0].problem.shared();
-        copy.inputs = {view_of({node, Form::seen, {}})};
+        copy.inputs = {view_of({node, Form::seen, {}, device})};
         const TensorDesc desc = TensorDesc::dense(graph_.node(node).dtype, graph_.node(node).shape);
-        const int buffer = add_buffer({BufferKind::transient, "", desc, plain_bytes(desc), {}, -1});
+        const int buffer = add_buffer({BufferKind::transient, "", desc, plain_bytes(desc), {}, -1, device});
         copy.outputs = {{buffer, 0}};
         add_instruction(std::move(copy), *copies[0].kernel, false);
         return buffer;
@@ -252,8 +259,8 @@ private:
         const ValueView& view = candidates_.views()[output.node];
         const TensorDesc desc = TensorDesc::dense(node.dtype, node.shape);
         const bool readable = view.strides == desc.strides && !is_state_version(graph_.node(view.base));
-        const View place = readable ? View{buffer_of(candidates_.home(view.base)), view.offset}
-                                    : View{buffer_of(*goal_of({output.node, Form::dense, {}}, graph_, candidates_)), 0};
+        const View place =
+            view_of(candidates_.source_of(output.node, readable ? Form::seen : Form::dense, Device::cpu));
         Buffer& buffer = program_.buffers[static_cast<std::size_t>(place.buffer)];
         if (buffer.kind == BufferKind::transient) {
             buffer.kind = BufferKind::output;
@@ -326,6 +333,7 @@ private:
     const std::stop_token& stop_;
     program::Program program_;
     std::map<Goal, int> buffers_;
+    std::set<Goal> brought_;  // by a copy
     std::map<std::string, int> states_;
     std::map<int, std::vector<LateRead>> late_reads_;  // of each writer
     std::map<NodeId, int> copies_;                     // buffers of what late reads want

@@ -13,17 +13,21 @@ namespace cairn::inline v0::select {
 struct Place {
     bool in_state = false;         ///< in the memory of the state that it is a version of; else in memory of its own
     std::string_view layout = {};  ///< packed, as kernels name it; empty: row after row
+    Device device = Device::cpu;   ///< in the memory of
     friend auto operator<=>(const Place&, const Place&) = default;
 };
 
 /// A value, known by its first spelling (expand/classes.hpp), in a place. Where `kept`, not that it is made but that
-/// its bytes stay in memory for all runs: a goal beside that of making it, without a kernel, with a price.
+/// its bytes stay in memory for all runs: a goal beside that of making it, without a kernel, with a price. Where
+/// `brought`, that it is in its place: made there, or copied there from another device; needed of the values that may
+/// be copied so.
 ///
-///     %3    %3 in its state    %3 as panel.f32    %3 as panel.f32, kept
+///     %3    %3 in its state    %3 as panel.f32    %3 as panel.f32, kept    %3 on cuda    %3 on cuda, brought
 struct Goal {
     ir::NodeId value = 0;
     Place place = {};
     bool kept = false;
+    bool brought = false;
     friend auto operator<=>(const Goal&, const Goal&) = default;
 };
 

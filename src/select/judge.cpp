@@ -144,7 +144,7 @@ Question::Answer& Judge::answer(Question& question, const Kernel& kernel) const 
     Question::Answer& answer = question.answers_.emplace_back(Question::Answer{&kernel});
     if (kernel.isa > isa_)
         answer.judged.refusal = fmt::format("needs {}, in use is {}", to_string(kernel.isa), to_string(isa_));
-    else if (kernel.device != Device::cpu)
+    else if (!costs_.runs(kernel.device))
         answer.judged.refusal = fmt::format("runs on {}", to_string(kernel.device));
     else
         ask(question, answer);

@@ -46,7 +46,7 @@ void KeptForms::add(const Bucket& bucket, const Ways& ways) {
         const Goal& goal = ways.goal(number);
         if (!goal.kept) continue;
         const auto [it, fresh] =
-            numbers_.try_emplace({bucket.candidates.origin(goal.value), goal.place.layout}, size());
+            numbers_.try_emplace({bucket.candidates.origin(goal.value), goal.place.layout, goal.place.device}, size());
         if (fresh) forms_.push_back({families[goal.value]});
         ++forms_[static_cast<std::size_t>(it->second)].readers;
         of_goals[static_cast<std::size_t>(number)] = it->second;

@@ -6,7 +6,7 @@
 #include <map>
 #include <span>
 #include <string_view>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 /// What programs keep of weights in memory.
@@ -40,8 +40,8 @@ private:
     int family_of_weight(std::string_view origin);
 
     std::vector<Form> forms_;
-    std::vector<std::vector<int>> of_goals_;                                // of each bucket
-    std::map<std::pair<std::string_view, std::string_view>, int> numbers_;  // by origin and layout
+    std::vector<std::vector<int>> of_goals_;                                         // of each bucket
+    std::map<std::tuple<std::string_view, std::string_view, Device>, int> numbers_;  // by origin and place
     // Weights that some value is made of together are a family.
     std::map<std::string_view, int> weights_;  // families, by origin
     std::vector<int> link_;                    // of each family, to one it is joined with

@@ -1,9 +1,9 @@
 #include "select/memo.hpp"
 
 #include "ir/op_table.hpp"
-#include "search/borders.hpp"
 #include "search/reduce.hpp"
 #include "select/kept.hpp"
+#include "select/narrow.hpp"
 
 #include <fmt/format.h>
 
@@ -23,38 +23,6 @@ constexpr double bind_weight = 1e-3;
 
 // What stands in the place of a goal's number where it has none, and where it is reached in any case.
 constexpr int unnumbered = -1, always = -2;
-
-/// The places in the order of goals that fewest goals are needed across, and the end. What is kept of a weight is not
-/// parted from its first user; where nothing new is kept from one place to the next, the narrower stays.
-std::vector<std::size_t> narrow_places(const Bucket& bucket, Ways& ways) {
-    const std::span<const int> order = ways.order();
-    std::vector<std::size_t> places(ways.size(), 0), last_user(order.size(), 0), kept_before(order.size() + 1, 0);
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        places[static_cast<std::size_t>(order[i])] = i;
-        kept_before[i + 1] = kept_before[i] + (ways.goal(order[i]).kept ? 1 : 0);
-        const auto use = [&](int below) { last_user[places[static_cast<std::size_t>(below)]] = i; };
-        for (const Ways::Way& way : ways.ways(order[i])) {
-            for (const int need : way.needs) use(need);
-            for (const int provided : ways.provided_by(order[i], way)) use(provided);
-        }
-    }
-    search::Borders borders(order.size());
-    for (std::size_t i = 0; i < order.size(); ++i) borders.pass(i, last_user[i]);
-    const search::Borders::Narrow narrow = borders.narrow();
-    std::vector<std::size_t> chosen;
-    int across = 0;
-    for (std::size_t n = 0; n < narrow.borders.size(); ++n) {
-        const std::size_t place = narrow.borders[n];
-        if (bucket.candidates.bound()[ways.goal(order[place - 1]).value]) continue;
-        const bool is_rival = !chosen.empty() && kept_before[chosen.back()] == kept_before[place];
-        if (is_rival && across <= narrow.across[n]) continue;
-        if (is_rival) chosen.pop_back();
-        chosen.push_back(place);
-        across = narrow.across[n];
-    }
-    chosen.push_back(order.size());
-    return chosen;
-}
 
 class MemoBuilder {
 public:
@@ -202,7 +170,8 @@ private:
     }
 
     static bool is_read_in_place(const Part& part, const Goal& goal) {
-        return goal.place.layout.empty() && part.bucket.graph.node(goal.value).op == ir::Op::weight;
+        return goal.place.layout.empty() && goal.place.device == Device::cpu &&
+               part.bucket.graph.node(goal.value).op == ir::Op::weight;
     }
 
     static double bytes_of(const Part& part, const Goal& goal) {
@@ -227,6 +196,13 @@ private:
         return number >= 0 && reachable_[static_cast<std::size_t>(number)];
     }
 
+    bool is_reachable_somewhere(const Part& part, NodeId value) const {
+        const std::vector<Device>& all = part.bucket.candidates.devices().all;
+        return std::any_of(all.begin(), all.end(), [&](Device device) {
+            return is_reachable(part, part.bucket.candidates.home(value, device));
+        });
+    }
+
     /// Finds the lowest value out of reach that `node` rests on, and says what each kernel had against it.
     [[noreturn]] void refuse(const Part& part, NodeId node) const {
         const ir::GraphData& graph = part.bucket.graph;
@@ -235,7 +211,7 @@ private:
             deeper = false;
             for (const NodeId operand : graph.node(culprit).operands) {
                 const NodeId base = part.bucket.candidates.views()[operand].base;
-                if (!ir::is_given(graph.node(base)) && !is_reachable(part, part.bucket.candidates.home(base)))
+                if (!ir::is_given(graph.node(base)) && !is_reachable_somewhere(part, base))
                     culprit = base, deeper = true;
             }
         }

@@ -93,8 +93,8 @@ Dependences dependences_of(const ir::GraphData& graph, const std::vector<Choice>
     for (std::size_t i = 0; i < chosen.size(); ++i) {
         maker[chosen[i].goal] = static_cast<int>(i);
         for (const NodeId output : chosen[i].candidate.outputs)
-            if (chosen[i].goal == candidates.home(chosen[i].goal.value))
-                maker.try_emplace(candidates.home(output), static_cast<int>(i));
+            if (chosen[i].goal == candidates.home(chosen[i].goal.value, chosen[i].goal.place.device))
+                maker.try_emplace(candidates.home(output, chosen[i].goal.place.device), static_cast<int>(i));
     }
     Dependences result;
     result.after.resize(chosen.size());
@@ -105,7 +105,7 @@ Dependences dependences_of(const ir::GraphData& graph, const std::vector<Choice>
     for (std::size_t i = 0; i < chosen.size(); ++i) {
         go_on(stop);
         for (const Source& source : chosen[i].candidate.sources)
-            if (const auto goal = goal_of(source, graph, candidates)) needs(i, *goal);
+            if (const auto goal = goal_of(source, candidates)) needs(i, *goal);
         const Goal& goal = chosen[i].goal;
         if (const ir::Node& node = graph.node(goal.value); goal.place.in_state && ir::is(node, ir::OpClass::effect))
             needs(i, candidates.home(node.operands[0]));

@@ -5,7 +5,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace cairn::inline v0::select {
@@ -35,6 +38,7 @@ Selections cheapest_of(const Memo& memo, std::span<const Bucket> buckets, const 
     selections.regions = found.regions;
     selections.regions_solved = found.regions_solved;
     selections.exact = found.exact;
+    selections.cost = found.space.cost(found.paths);
     return selections;
 }
 
@@ -57,6 +61,16 @@ std::optional<Selections> cheapest_that_prepare(std::span<const Bucket> buckets,
     }
     selections->low = low;
     return selections;
+}
+
+/// What was not copied to where it is wanted was made there.
+void settle(std::vector<Choice>& chosen, const Bucket& bucket) {
+    std::set<Goal> brought;
+    for (const Choice& choice : chosen)
+        if (choice.goal.brought) brought.insert(choice.goal);
+    for (Choice& choice : chosen)
+        for (Source& source : choice.candidate.sources)
+            source.brought = source.brought && brought.contains(*goal_of(source, bucket.candidates));
 }
 
 }  // namespace
@@ -95,9 +109,36 @@ Selections covers_of(const Memo& memo, std::span<const Bucket> buckets, std::spa
         const Candidate& candidate = memo.candidates[static_cast<std::size_t>(choice)];
         const Candidates& all = buckets[static_cast<std::size_t>(asked.bucket)].candidates;
         if (!all.bound()[asked.goal.value]) selection.seconds += candidate.estimate.seconds;
-        selection.chosen.push_back({asked.goal, candidate});
+        if (candidate.kernel != nullptr) selection.chosen.push_back({asked.goal, candidate});
     }
+    for (std::size_t b = 0; b < buckets.size(); ++b) settle(selections.buckets[b].chosen, buckets[b]);
     return selections;
+}
+
+std::vector<double> place_states(std::span<const Bucket> buckets, const Options& options) {
+    const auto put = [&](Device device) {
+        for (const Bucket& bucket : buckets) {
+            Devices devices = bucket.candidates.devices();
+            devices.of_states = device;
+            bucket.candidates.set_devices(std::move(devices));
+        }
+    };
+    std::vector<double> costs;
+    const bool has_states = std::any_of(buckets.begin(), buckets.end(),
+                                        [](const Bucket& bucket) { return !bucket.graph.states().empty(); });
+    if (buckets.empty() || !has_states || buckets[0].candidates.devices().all.size() == 1) return costs;
+    const std::vector<Device> all = buckets[0].candidates.devices().all;
+    for (const Device device : all) {
+        put(device);
+        try {
+            costs.push_back(select(buckets, options).cost);
+        } catch (const Cancelled&) { throw; } catch (const Error& error) {
+            if (error.kind() != ErrorKind::unsupported || device == Device::cpu) throw;
+            costs.push_back(std::numeric_limits<double>::infinity());
+        }
+    }
+    put(all[static_cast<std::size_t>(std::min_element(costs.begin(), costs.end()) - costs.begin())]);
+    return costs;
 }
 
 bool can_prepare(std::span<const Bucket> buckets, const Selections& selections, const std::stop_token& stop) {

@@ -42,6 +42,7 @@ struct Selection {
 struct Selections {
     std::vector<Selection> buckets;
     double kept_bytes = 0;  ///< of weights, in whatever form, that stay in memory for the runs; each form once
+    double cost = 0;        ///< what was least: weighted seconds, and the price of what is kept
     double low = 0;         ///< where asked for: no covers' weighted seconds can be less, if all lower bounds are right
     std::size_t states = 0;  ///< of the search
     std::size_t regions = 0, regions_solved = 0;
@@ -54,6 +55,10 @@ struct Selections {
 /// as an output, whichever costs less. Throws Error(unsupported) naming the node that no kernel can make and what each
 /// said, or the bound that nothing keeps.
 Selections select(std::span<const Bucket> buckets, const Options& options = {});
+
+/// Puts the memory of states on the device where all programs together cost least, each being tried; with one device,
+/// or without states, nothing is tried. Returns what each costs, endless where no program was found.
+std::vector<double> place_states(std::span<const Bucket> buckets, const Options& options = {});
 
 /// The paths of a memo's problem. Throws Error(unsupported) where there is none, Cancelled on a stop.
 search::Exploration explored(const search::Problem& problem, const search::Options& options);

@@ -92,7 +92,7 @@ void Ways::add_tile(int t) {
                         [&](NodeId o) { return is_bound(o) != once; }))
             continue;
         const NodeId top = *std::max_element(candidate.outputs.begin(), candidate.outputs.end());
-        add_way(home(top), std::move(candidate));
+        add_way(bucket_.candidates.home(top, candidate.device), std::move(candidate));
         if (first_only) break;
     }
 }
@@ -101,35 +101,35 @@ void Ways::demand_output(NodeId node) {
     const ValueView& view = views()[node];
     const ir::Node& base = bucket_.graph.node(view.base);
     const bool readable = view.strides == dense_strides(bucket_.graph.node(node).shape) && !is_state_version(base);
-    if (!readable)
-        roots_.insert(*goal_of({node, Form::dense, {}}, bucket_.graph, bucket_.candidates));
-    else if (!ir::is_given(base))
-        roots_.insert(home(view.base));
+    if (!readable || !ir::is_given(base))
+        roots_.insert(*goal_of(bucket_.candidates.source_of(node, readable ? Form::seen : Form::dense, Device::cpu),
+                               bucket_.candidates));
 }
 
 /// Copies and packings that candidates ask for, copies of what is a view in one spelling and has memory in another, and
 /// what those rest on in turn; and bound values to be kept.
 void Ways::add_conversions() {
-    std::set<Goal> wanted = roots_, kept;
+    std::set<Goal> wanted, kept;
+    const auto want = [&](const Goal& goal) {
+        wanted.insert(goal);
+        if (goal.brought) wanted.insert(made(goal));
+    };
+    for (const Goal& root : roots_) want(root);
     for_each_goal([&](int number) {
         const Entry& entry = at(number);
-        if (bucket_.candidates.classes().spellings(entry.goal.value).size() > 1) wanted.insert(entry.goal);
+        if (bucket_.candidates.classes().spellings(entry.goal.value).size() > 1) want(entry.goal);
         for (const Way& way : entry.ways)
             for (const Source& source : way.candidate.sources)
-                if (source.form != Form::seen) wanted.insert(*goal_of(source, bucket_.graph, bucket_.candidates));
+                if (const auto goal = goal_of(source, bucket_.candidates);
+                    goal && (source.form != Form::seen || goal->brought || is_sent(*goal)))
+                    want(*goal);
     });
     for (const Goal& goal : wanted) {
         go_on();
-        if (!goal.place.layout.empty()) {
-            for (Candidate& made : bucket_.candidates.of_packing(goal.value, goal.place.layout))
-                if (is_right_enough(made, {&goal.value, 1})) add_way(goal, std::move(made));
-            continue;
-        }
-        if (goal.place.in_state) continue;
-        for (const NodeId spelling : bucket_.candidates.classes().spellings(goal.value))
-            if (is_state_version(bucket_.graph.node(spelling)) || views()[spelling].base != spelling)
-                for (Candidate& made : bucket_.candidates.of_copy(spelling))
-                    if (is_right_enough(made, {&goal.value, 1})) add_way(goal, std::move(made));
+        if (!goal.place.layout.empty())
+            add_all(goal, bucket_.candidates.of_packing(goal.value, goal.place.layout, goal.place.device));
+        else if (!goal.place.in_state)
+            add_copies(goal);
     }
     for_each_goal([&](int number) {
         for (const Way& way : at(number).ways)
@@ -139,12 +139,39 @@ void Ways::add_conversions() {
     for (const Goal& goal : kept) add_way(goal, {});
 }
 
+/// Views are copied where they are seen, what is given to other devices, and what may travel from where it is made.
+void Ways::add_copies(const Goal& goal) {
+    Candidates& candidates = bucket_.candidates;
+    const Device here = goal.place.device;
+    if (goal.brought) add_way(goal, {-1, nullptr, {}, {{goal.value, Form::dense, {}, here}}, {goal.value}, {}, here});
+    for (const NodeId spelling : candidates.classes().spellings(goal.value)) {
+        const bool is_view = is_state_version(bucket_.graph.node(spelling)) || views()[spelling].base != spelling;
+        for (const Device from : candidates.devices().all)
+            if (from == here ? is_view && !goal.brought : goal.brought || candidates.is_sent(spelling, from))
+                add_all(goal, candidates.of_copy(spelling, from, here));
+    }
+}
+
+/// Whether the value was made elsewhere in any case.
+bool Ways::is_sent(const Goal& goal) const {
+    const Device here = goal.place.device;
+    const std::vector<Device>& all = bucket_.candidates.devices().all;
+    return std::any_of(all.begin(), all.end(),
+                       [&](Device from) { return from != here && bucket_.candidates.is_sent(goal.value, from); });
+}
+
+void Ways::add_all(const Goal& goal, std::vector<Candidate> candidates) {
+    for (Candidate& made : candidates)
+        if (is_right_enough(made, {&goal.value, 1})) add_way(goal, std::move(made));
+}
+
 /// The goal of keeping in memory what a run reads of a weight, beside the one of making it. What only the bind section
 /// reads need not stay.
 std::optional<Goal> Ways::kept_for(const Source& source, NodeId top) const {
     const NodeId base = views()[source.node].base;
     if (is_bound(top) || !is_bound(base)) return std::nullopt;
-    Goal goal = goal_of(source, bucket_.graph, bucket_.candidates).value_or(home(base));
+    Goal goal = goal_of(source, bucket_.candidates).value_or(home(base));
+    goal.brought = false;
     goal.kept = true;
     const bool is_heavy = is_bound(goal.value) && bucket_.graph.node(goal.value).op != Op::constant;
     return is_heavy ? std::optional(goal) : std::nullopt;
@@ -154,7 +181,7 @@ Ways::List Ways::needs_of(const Candidate& candidate, NodeId top) {
     List needs;
     for (const Source& source : candidate.sources) {
         if (const auto kept = kept_for(source, top)) needs.push_back(number_of(*kept));
-        if (const auto need = goal_of(source, bucket_.graph, bucket_.candidates)) needs.push_back(number_of(*need));
+        if (const auto need = goal_of(source, bucket_.candidates)) needs.push_back(number_of(*need));
     }
     const ir::Node& node = bucket_.graph.node(top);
     if (ir::is(node, ir::OpClass::effect))
@@ -168,7 +195,8 @@ Ways::List Ways::needs_of(const Candidate& candidate, NodeId top) {
 Ways::List Ways::provided_by(int number, const Way& way) {
     List provided;
     for (const NodeId output : way.candidate.outputs)
-        if (output != at(number).goal.value) provided.push_back(number_of(home(output)));
+        if (output != at(number).goal.value)
+            provided.push_back(number_of(bucket_.candidates.home(output, way.candidate.device)));
     return provided;
 }
 
@@ -218,14 +246,23 @@ bool is_single_node(const fuse::Tile& tile, const ir::GraphData& graph) {
            tile.definition == ir::info(graph.node(tile.outputs[0]).op).name;
 }
 
-std::optional<Goal> goal_of(const Source& source, const ir::GraphData& graph, const Candidates& candidates) {
-    switch (source.form) {
-        case Form::packed: return candidates.packed(source.node, source.layout);
-        case Form::dense: return Goal{candidates.classes().value_of(source.node), {}, false};
-        case Form::seen: break;
-    }
+std::optional<Goal> goal_of(const Source& source, const Candidates& candidates) {
     const NodeId base = candidates.views()[source.node].base;
-    return ir::is_given(graph.node(base)) ? std::nullopt : std::optional(candidates.home(base));
+    Goal goal;
+    switch (source.form) {
+        case Form::packed: return candidates.packed(source.node, source.layout, source.device);
+        case Form::dense: goal = {candidates.classes().value_of(source.node), {false, {}, source.device}}; break;
+        case Form::seen:
+            if (candidates.is_there(source.node, source.device)) return std::nullopt;
+            goal = candidates.home(base, source.device);
+    }
+    goal.brought = source.brought;
+    return goal;
+}
+
+Goal made(Goal goal) {
+    goal.brought = false;
+    return goal;
 }
 
 }  // namespace cairn::inline v0::select

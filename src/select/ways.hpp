@@ -35,7 +35,10 @@ enum class Breadth : std::uint8_t {
 
 /// The goal that an operand of a candidate rests on; nothing for what is there anyway (inputs, weights, constants,
 /// states before the run).
-std::optional<Goal> goal_of(const Source& source, const ir::GraphData& graph, const Candidates& candidates);
+std::optional<Goal> goal_of(const Source& source, const Candidates& candidates);
+
+/// The goal of making what `goal` wants brought.
+Goal made(Goal goal);
 
 /// The goals of one bucket: values with memory of their own, dense copies of views, packed forms of bound values, and
 /// bound values that are kept. Goals are known here by the order in which they were first spoken of.
@@ -44,7 +47,7 @@ public:
     using List = types::ShortList<int, 4>;  // mostly few
     /// A candidate and the goals it rests on.
     struct Way {
-        Candidate candidate;  ///< without a kernel where the goal is to keep a value
+        Candidate candidate;  ///< without a kernel where the goal is to keep a value, or it was made where it is wanted
         List needs;
     };
 
@@ -89,6 +92,9 @@ private:
     void add_tile(int t);
     void demand_output(ir::NodeId node);
     void add_conversions();
+    void add_copies(const Goal& goal);
+    void add_all(const Goal& goal, std::vector<Candidate> candidates);
+    bool is_sent(const Goal& goal) const;
     std::optional<Goal> kept_for(const Source& source, ir::NodeId top) const;
     List needs_of(const Candidate& candidate, ir::NodeId top);
     std::vector<int> below(int number);

@@ -24,7 +24,7 @@ protected:
         return Ways(programs.buckets()[0], breadth, stop);
     }
     std::optional<Goal> goal(const Tensor& tensor, Form form, const char* layout = "") const {
-        return goal_of({tensor.id(), form, layout}, *graph.data(), programs.buckets()[0].candidates);
+        return goal_of({tensor.id(), form, layout}, programs.buckets()[0].candidates);
     }
 
     Graph graph{"g"};

@@ -1,0 +1,76 @@
+#include "select/narrow.hpp"
+
+#include "search/borders.hpp"
+
+#include <algorithm>
+
+namespace cairn::inline v0::select {
+namespace {
+
+/// The place of the last goal that each one is needed for.
+std::vector<std::size_t> last_users(Ways& ways) {
+    const std::span<const int> order = ways.order();
+    std::vector<std::size_t> places(ways.size(), 0), last(order.size(), 0);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        places[static_cast<std::size_t>(order[i])] = i;
+        const auto use = [&](int below) { last[places[static_cast<std::size_t>(below)]] = i; };
+        for (const Ways::Way& way : ways.ways(order[i])) {
+            for (const int need : way.needs) use(need);
+            for (const int provided : ways.provided_by(order[i], way)) use(provided);
+        }
+    }
+    return last;
+}
+
+search::Borders::Narrow narrow_borders(const std::vector<std::size_t>& last_user) {
+    search::Borders borders(last_user.size());
+    for (std::size_t i = 0; i < last_user.size(); ++i) borders.pass(i, last_user[i]);
+    return borders.narrow();
+}
+
+}  // namespace
+
+std::vector<std::size_t> narrow_places(const Bucket& bucket, Ways& ways) {
+    const std::span<const int> order = ways.order();
+    std::vector<std::size_t> kept_before(order.size() + 1, 0);
+    for (std::size_t i = 0; i < order.size(); ++i)
+        kept_before[i + 1] = kept_before[i] + (ways.goal(order[i]).kept ? 1 : 0);
+    const search::Borders::Narrow narrow = narrow_borders(last_users(ways));
+    std::vector<std::size_t> chosen;
+    int across = 0;
+    for (std::size_t n = 0; n < narrow.borders.size(); ++n) {
+        const std::size_t place = narrow.borders[n];
+        if (bucket.candidates.bound()[ways.goal(order[place - 1]).value]) continue;
+        const bool is_rival = !chosen.empty() && kept_before[chosen.back()] == kept_before[place];
+        if (is_rival && across <= narrow.across[n]) continue;
+        if (is_rival) chosen.pop_back();
+        chosen.push_back(place);
+        across = narrow.across[n];
+    }
+    chosen.push_back(order.size());
+    return chosen;
+}
+
+std::vector<bool> travellers(const Bucket& bucket, const std::stop_token& stop) {
+    Ways ways(bucket, Breadth::cheapest, stop);
+    const std::span<const int> order = ways.order();
+    const std::vector<std::size_t> last_user = last_users(ways);
+    const search::Borders::Narrow narrow = narrow_borders(last_user);
+    std::vector<bool> may(bucket.graph.nodes().size(), false);
+    const auto crosses = [&](std::size_t i) {
+        const auto next = std::upper_bound(narrow.borders.begin(), narrow.borders.end(), i);
+        return narrow.passing <= most_across && next != narrow.borders.end() && *next <= last_user[i];
+    };
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const Goal& goal = ways.goal(order[i]);
+        if (goal.kept || goal.place.in_state || !goal.place.layout.empty()) continue;
+        if (crosses(i)) may[goal.value] = true;
+    }
+    for (const Goal& root : ways.roots())
+        if (!root.place.in_state) may[root.value] = true;
+    for (ir::NodeId id = 0; id < may.size(); ++id)
+        if (bucket.graph.node(id).op == ir::Op::copy_to) may[bucket.candidates.classes().value_of(id)] = true;
+    return may;
+}
+
+}  // namespace cairn::inline v0::select
