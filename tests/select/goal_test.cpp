@@ -15,6 +15,8 @@ TEST(Goals, AreSaidInWords) {
     EXPECT_EQ(to_string(Goal{3, {false, "panel"}, false}), "%3 as panel");
     EXPECT_EQ(to_string(Goal{3, {false, "panel"}, true}), "%3 as panel, kept");
     EXPECT_EQ(to_string(Goal{3, {}, true}), "%3, kept");
+    EXPECT_EQ(to_string(Goal{3, {false, "panel", Device::cuda}, true}), "%3 as panel on cuda, kept");
+    EXPECT_EQ(to_string(Goal{3, {}, false, true}), "%3, brought");
 }
 
 TEST(Goals, ThoseOfOneValueStandTogether) {
