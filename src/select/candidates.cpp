@@ -218,7 +218,7 @@ bool Candidates::try_kernel(const Kernel& kernel, const fuse::Tile& tile, int in
     const auto first = asked.sources.begin() + (changes_state(tile, *graph_) ? 1 : 0);
     // Of those with equal forms those stay that none is faster than and at least as right.
     const auto is_rival = [&](const Candidate& other) {
-        return cheapest && other.device == kernel.device &&
+        return cheapest && other.device == memory_for(kernel.device) &&
                std::equal(other.sources.begin(), other.sources.end(), first, asked.sources.end());
     };
     if (std::any_of(found.begin(), found.end(), [&](const Candidate& other) {
@@ -233,7 +233,7 @@ bool Candidates::try_kernel(const Kernel& kernel, const fuse::Tile& tile, int in
          {first, asked.sources.end()},
          tile.outputs,
          judged.estimate,
-         kernel.device},
+         memory_for(kernel.device)},
         [&](const Candidate& other) { return is_rival(other) && is_as_good(judged.estimate, other.estimate); });
     return true;
 }
@@ -294,8 +294,8 @@ std::optional<Sources> Candidates::with_copies(Sources sources) const {
 /// A kernel is asked for its packed operands and for `seen`, and where it refuses these, for `dense`.
 void Candidates::add_forms(Device device, const fuse::Tile& tile, int index, const Sources& seen,
                            const std::optional<Sources>& dense, bool cheapest, std::vector<Candidate>& found) {
-    const bool is_seen =
-        std::all_of(seen.begin(), seen.end(), [&](const Source& source) { return can_be_seen(source.node, device); });
+    const bool is_seen = std::all_of(seen.begin(), seen.end(),
+                                     [&](const Source& source) { return can_be_seen(source.node, source.device); });
     const Asked as_seen = ask(tile, seen);
     std::optional<Asked> as_dense;
     std::vector<Question*> packings;
@@ -309,7 +309,7 @@ void Candidates::add_forms(Device device, const fuse::Tile& tile, int index, con
             const auto i = static_cast<std::size_t>(wanted.input);
             packable =
                 packable && i < seen.size() && bound_[seen[i].node] && graph_->node(seen[i].node).shape.size() == 2;
-            if (packable) packed[i] = {seen[i].node, Form::packed, wanted.layout, device};
+            if (packable) packed[i] = {seen[i].node, Form::packed, wanted.layout, seen[i].device};
         }
         if (packable && is_seen) {
             const Asked as_packed = ask(tile, packed);
@@ -327,7 +327,7 @@ void Candidates::add_forms(Device device, const fuse::Tile& tile, int index, con
 
 void Candidates::add_on(Device device, const fuse::Tile& tile, int index, bool cheapest,
                         std::vector<Candidate>& found) {
-    const std::vector<Sources> ways = seen_ways(tile, device);
+    const std::vector<Sources> ways = seen_ways(tile, memory_for(device));
     // The copy of a value is the same whichever of its spellings it is made of.
     std::optional<Sources> dense = with_copies(ways.front());
     for (const Sources& seen : ways)
@@ -344,7 +344,7 @@ std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index, bo
     }
     const auto may_run = [&](Device device) {
         if (bound_[tile.outputs[0]]) return device == Device::cpu;
-        return !changes_state(tile, *graph_) || device == devices_.of_states;
+        return !changes_state(tile, *graph_) || memory_for(device) == devices_.of_states;
     };
     for (const Device device : devices_.all)
         if (may_run(device)) add_on(device, tile, index, cheapest, found);
@@ -368,7 +368,8 @@ std::vector<Candidate> Candidates::of_copy(NodeId node, Device from, Device to) 
     }
     const Asked asked = ask(tile, {source});
     for (const Kernel* kernel : judge_.kernels_of(tile.definition))
-        if (kernel->device == (to == Device::cpu ? from : to)) try_kernel(*kernel, tile, -1, asked, false, found);
+        if (memory_for(kernel->device) == (to == Device::cpu ? from : to))
+            try_kernel(*kernel, tile, -1, asked, false, found);
     for (Candidate& candidate : found) candidate.device = to;
     Judge::put_away(*asked.question);
     return found;
@@ -392,7 +393,7 @@ std::vector<Candidate> Candidates::of_packing(NodeId node, std::string_view name
     Question& question = judge_.question(problem);
     std::vector<Candidate> found;
     for (const Kernel* kernel : judge_.kernels_of("pack")) {
-        if (kernel->device != device) continue;
+        if (memory_for(kernel->device) != device) continue;
         const Judged& judged = judge_.judged(question, *kernel);
         if (judged.refusal.empty())
             found.push_back(

@@ -61,6 +61,9 @@ struct Devices {
     std::vector<Device> all{Device::cpu};
     Device of_states = Device::cpu;     ///< where the memory of states is
     std::vector<bool> may_travel = {};  ///< of each value, by its first spelling: copied between them; empty: none
+    /// All are one place: what any kernel makes is there for all kernels. No program is like this, and none that copies
+    /// whatever to wherever costs less. States are then on the CPU.
+    bool share_memory = false;
 };
 
 /// Finds candidates; equal problems (of equal layers) are judged once.
@@ -125,6 +128,7 @@ private:
     void find_origins(const std::stop_token& stop);
     std::vector<ir::NodeId> seen_as(ir::NodeId value) const;
     bool may_travel(ir::NodeId node) const;
+    Device memory_for(Device device) const { return devices_.share_memory ? Device::cpu : device; }
     std::vector<Sources> seen_ways(const fuse::Tile& tile, Device device) const;
     std::optional<Sources> with_copies(Sources sources) const;
     void add_on(Device device, const fuse::Tile& tile, int index, bool cheapest, std::vector<Candidate>& found);

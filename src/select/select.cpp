@@ -29,6 +29,27 @@ double lower_bound_of(const Memo& memo, std::span<const Bucket> buckets, const s
     return found.space.cost(found.paths);
 }
 
+/// What the cheapest covers would cost if all devices shared one memory.
+double cost_with_shared_memory(std::span<const Bucket> buckets, const std::stop_token& stop) {
+    const auto set = [&](const std::vector<Devices>& devices) {
+        for (std::size_t b = 0; b < buckets.size(); ++b) buckets[b].candidates.set_devices(devices[b]);
+    };
+    std::vector<Devices> apart, together;
+    for (const Bucket& bucket : buckets) {
+        apart.push_back(bucket.candidates.devices());
+        together.push_back({apart.back().all, Device::cpu, {}, true});
+    }
+    set(together);
+    try {
+        const search::Exploration found = explored(memo_of(buckets, Breadth::cheapest, stop).problem, {.stop = stop});
+        set(apart);
+        return found.exact ? found.space.cost(found.paths) : 0;
+    } catch (...) {
+        set(apart);
+        throw;
+    }
+}
+
 /// The cheapest covers of a memo whose choices are all exact, whether or not their kernels can prepare what they are to
 /// do.
 Selections cheapest_of(const Memo& memo, std::span<const Bucket> buckets, const Options& options) {
@@ -60,6 +81,9 @@ std::optional<Selections> cheapest_that_prepare(std::span<const Bucket> buckets,
         selections = std::move(traded->selections);
     }
     selections->low = low;
+    const bool has_devices = !buckets.empty() && buckets[0].candidates.devices().all.size() > 1;
+    if (options.search && options.find_low && has_devices)
+        selections->low_anywhere = cost_with_shared_memory(buckets, options.stop);
     return selections;
 }
 
@@ -164,6 +188,9 @@ std::string to_string(const Selections& selections, std::size_t bucket) {
         "which {} differ{}\n",
         selection.seconds, selections.low, selections.kept_bytes, selections.states, selections.regions,
         selections.regions_solved, selections.exact ? "" : ", limit reached: not exact");
+    if (selections.low_anywhere > 0)
+        text += fmt::format("cost {:.4g}, at least {:.4g} whatever is copied between devices\n", selections.cost,
+                            selections.low_anywhere);
     for (const auto& [bound, error, limit] : selection.errors)
         text += fmt::format("{}: errors add up to {:.4g} of {:.4g}\n", bound, error, limit);
     for (const auto& [goal, candidate] : selection.chosen) {

@@ -13,7 +13,7 @@ namespace cairn::inline v0::select {
 
 struct Options {
     bool search = true;     ///< false: each node on its own, by the first kernel that accepts
-    bool find_low = false;  ///< also find Selections::low, by a search of its own
+    bool find_low = false;  ///< also find Selections::low and low_anywhere, each by a search of its own
     std::stop_token stop = {};
 };
 
@@ -44,6 +44,10 @@ struct Selections {
     double kept_bytes = 0;  ///< of weights, in whatever form, that stay in memory for the runs; each form once
     double cost = 0;        ///< what was least: weighted seconds, and the price of what is kept
     double low = 0;         ///< where asked for: no covers' weighted seconds can be less, if all lower bounds are right
+    /// Where asked for, with several devices: no covers cost less, whichever values they copy between them; 0 where
+    /// that search was cut. Only some values may travel (narrow.hpp): the rest of what that may cost lies between this
+    /// and `cost`.
+    double low_anywhere = 0;
     std::size_t states = 0;  ///< of the search
     std::size_t regions = 0, regions_solved = 0;
     bool exact = true;

@@ -11,6 +11,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <map>
 #include <optional>
@@ -164,6 +167,35 @@ TEST(Devices, AChainIsPutWhereItsStepsAndCopiesCostLeast) {
         kinds.insert((used.cpu > 0 ? 1 : 0) + (used.device > 0 ? 2 : 0));
     }
     EXPECT_EQ(kinds, (std::set<int>{1, 2, 3})) << "all here, all there, some here and some there";
+}
+
+/// The figures of "cost C, at least L whatever is copied between devices".
+std::pair<double, double> cost_and_low(const Graph& graph, const Context& context) {
+    const auto folder = std::filesystem::path(CAIRN_BINARY_DIR) / "devices_test_stages";
+    std::filesystem::remove_all(folder);
+    compile(graph, context, {.dump_stages = folder});
+    std::pair<double, double> found{-1, -1};
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        std::ifstream file(entry.path());
+        for (std::string line; std::getline(file, line);)
+            if (line.starts_with("cost "))
+                std::sscanf(line.c_str(), "cost %lf, at least %lf", &found.first, &found.second);
+    }
+    return found;
+}
+
+TEST(Devices, NoCopyOfAnyValueWouldBeatTheBoundThatIsTold) {
+    int apart = 0, met = 0;
+    std::mt19937_64 random(3);
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const Context context(with_device(random_rates(random)));
+        const auto [cost, low] = cost_and_low(random_model(seed), context);
+        if (low < 0) continue;  // its search was cut, so nothing is told
+        EXPECT_GE(cost, low * (1 - 1e-3)) << seed << ": four digits are told";
+        (low < 0.99 * cost ? apart : met) += 1;
+    }
+    EXPECT_GT(apart, 8);
+    EXPECT_GT(met, 1);
 }
 
 DeviceRates quick() { return {Device::cuda, 1e15, 1e14, 1e-9, 1e13, 1e-9}; }
