@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory_resource>
+#include <numeric>
 #include <utility>
 
 namespace cairn::search {
@@ -211,8 +212,13 @@ private:
 // Each goal is followed once: to the alternatives that wait for it, and from those that wait for nothing more on.
 std::vector<bool> reachable_goals(const Problem& problem) {
     std::vector<bool> reachable(static_cast<std::size_t>(problem.goals()), false);
-    std::vector<std::vector<int>> waiting(reachable.size());
     std::vector<std::size_t> missing(static_cast<std::size_t>(problem.alternatives()));
+    // The alternatives that wait for goal g are waiting[ends[g - 1]..ends[g]].
+    std::vector<std::size_t> ends(reachable.size() + 1, 0);
+    for (int choice = 0; choice < problem.alternatives(); ++choice)
+        for (const int need : problem.alternative(choice).needs) ++ends[static_cast<std::size_t>(need) + 1];
+    std::partial_sum(ends.begin(), ends.end(), ends.begin());
+    std::vector<int> waiting(ends.back());
     std::vector<int> open;
     const auto reach = [&](int goal) {
         if (!reachable[static_cast<std::size_t>(goal)]) open.push_back(goal);
@@ -224,15 +230,15 @@ std::vector<bool> reachable_goals(const Problem& problem) {
     };
     for (int choice = 0; choice < problem.alternatives(); ++choice) {
         const Alternative alternative = problem.alternative(choice);
-        for (const int need : alternative.needs) waiting[static_cast<std::size_t>(need)].push_back(choice);
+        for (const int need : alternative.needs) waiting[ends[static_cast<std::size_t>(need)]++] = choice;
         missing[static_cast<std::size_t>(choice)] = alternative.needs.size();
         if (alternative.needs.empty()) take(choice);
     }
     while (!open.empty()) {
         const auto goal = static_cast<std::size_t>(open.back());
         open.pop_back();
-        for (const int choice : waiting[goal])
-            if (--missing[static_cast<std::size_t>(choice)] == 0) take(choice);
+        for (std::size_t i = goal == 0 ? 0 : ends[goal - 1]; i < ends[goal]; ++i)
+            if (--missing[static_cast<std::size_t>(waiting[i])] == 0) take(waiting[i]);
     }
     return reachable;
 }
