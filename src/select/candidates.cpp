@@ -205,6 +205,7 @@ Candidates::Asked Candidates::ask(const fuse::Tile& tile, Sources sources) {
 /// The value whose memory a tile output is written to: a reshape of all of a value is that value's memory.
 NodeId Candidates::memory_of(NodeId output) const {
     const ValueView& view = views_[output];
+    if (view.base == output) return classes_.value_of(output);
     const Shape &shape = graph_->node(output).shape, &base = graph_->node(view.base).shape;
     const bool same =
         view.offset == Dim(0) && view.strides == dense_strides(shape) && element_count(shape) == element_count(base);
