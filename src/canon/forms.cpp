@@ -1,5 +1,7 @@
 #include "canon/forms.hpp"
 
+#include "types/short_list.hpp"
+
 #include <algorithm>
 
 namespace cairn::inline v0::canon {
@@ -7,20 +9,21 @@ namespace {
 
 Scaled form_of(const ir::GraphData& graph, ir::NodeId id, std::span<const Scaled> made, Canon& canon) {
     const ir::Node& node = graph.node(id);
-    std::vector<Scaled> operands;
-    operands.reserve(node.operands.size());
+    types::ShortList<Scaled, 3> operands;
     for (const ir::NodeId operand : node.operands) operands.push_back(made[operand]);
-    return canon.of(node, id, operands);
+    return canon.of(node, id, {operands.data(), operands.size()});
 }
 
 }  // namespace
 
 Forms::Forms(const ir::GraphData& graph, Laws laws, const std::stop_token& stop) : canon_(laws) {
     forms_.reserve(graph.nodes().size());
+    terms_before_.assign(1, 0);
     for (ir::NodeId id = 0; id < graph.nodes().size(); ++id) {
         if (stop.stop_requested()) throw Cancelled("fuse");
         forms_.push_back(form_of(graph, id, forms_, canon_));
         nodes_.add(cells_of(forms_.back()).own, id);
+        terms_before_.push_back(canon_.size());
     }
 }
 

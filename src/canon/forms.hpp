@@ -18,6 +18,8 @@ public:
     /// The same by exact laws and these alone.
     Forms(const ir::GraphData& graph, Laws laws, const std::stop_token& stop = {});
     const Scaled& operator[](ir::NodeId id) const { return forms_[id]; }
+    /// How many terms there were before the form of this node was made; of the number behind the last, after it.
+    CanonId terms_before(ir::NodeId id) const { return terms_before_[id]; }
     /// The nodes with this value, oldest first.
     std::vector<ir::NodeId> nodes_of(const Scaled& form) const;
     Canon& canon() noexcept { return canon_; }
@@ -26,7 +28,8 @@ public:
 private:
     Canon canon_;
     std::vector<Scaled> forms_;
-    types::Index nodes_;  // by the cells of their forms
+    std::vector<CanonId> terms_before_;  // of each node, and of all
+    types::Index nodes_;                 // by the cells of their forms
 };
 
 /// The forms of the nodes of `graph`, whose inputs `inputs` have the forms `values`; `made` receives one form a node,

@@ -7,14 +7,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace cairn::inline v0::fuse {
 namespace {
 
 using ir::NodeId;
-
-// A pattern can only stand where the form has the same outermost op.
-bool same_outside(const Term& a, const Term& b) { return a.kind == b.kind && (a.kind != TermKind::op || a.op == b.op); }
 
 // `sum axes=(-1)` of f32[2,5,1].
 std::string described(const ir::GraphData& graph, NodeId id) {
@@ -37,20 +35,6 @@ std::vector<std::vector<Dim>> summed_axes(const ir::GraphData& graph) {
     return lists;
 }
 
-// Those that values of so many axes and the sums of a graph leave possible.
-std::vector<bool> possible_among(std::span<const Pattern> patterns, const ir::GraphData& graph) {
-    std::vector<bool> result;
-    const std::size_t axes = axes_in(graph);
-    const auto there = summed_axes(graph);
-    for (const Pattern& pattern : patterns) {
-        const auto wanted = summed_axes(*pattern.skeleton.graph);
-        result.push_back(pattern.most_axes <= axes && std::all_of(wanted.begin(), wanted.end(), [&](const auto& list) {
-                             return std::find(there.begin(), there.end(), list) != there.end();
-                         }));
-    }
-    return result;
-}
-
 }  // namespace
 
 Matcher::Matcher(const ir::GraphData& graph, const Classes& classes, std::span<const Pattern> patterns,
@@ -58,12 +42,14 @@ Matcher::Matcher(const ir::GraphData& graph, const Classes& classes, std::span<c
     : graph_(graph),
       classes_(classes),
       patterns_(patterns),
-      possible_(possible_among(patterns, graph)),
+      outlines_(outlines_among(patterns, graph)),
       stop_(stop),
       forms_(graph, Laws::of_definitions() | classes.laws(), stop),
       stems_(forms_.canon()),
       features_(forms_.canon()),
       known_terms_(forms_.canon().size()),
+      seen_(graph.nodes().size(), 0),
+      entered_(graph.nodes().size(), 0),
       instances_(graph.symbols()),
       types_(graph),
       calls_(patterns.size()),
@@ -76,6 +62,28 @@ Matcher::Matcher(const ir::GraphData& graph, const Classes& classes, std::span<c
         const std::size_t structure = forms_.canon().structure(id);
         if (!is_known_structure(structure)) known_structures_.add(structure, id);
     }
+}
+
+// Of those that values of so many axes and the sums of a graph leave possible. A pattern can only stand where the form
+// has the same outermost op.
+std::vector<Matcher::Outline> Matcher::outlines_among(std::span<const Pattern> patterns, const ir::GraphData& graph) {
+    std::vector<Outline> result;
+    const std::size_t axes = axes_in(graph);
+    const auto there = summed_axes(graph);
+    for (const Pattern& pattern : patterns) {
+        const auto wanted = summed_axes(*pattern.skeleton.graph);
+        if (pattern.most_axes > axes || !std::all_of(wanted.begin(), wanted.end(), [&](const auto& list) {
+                return std::find(there.begin(), there.end(), list) != there.end();
+            }))
+            continue;
+        const NodeId root = pattern.skeleton.outputs[pattern.main];
+        const Term& outermost = pattern.forms->canon().term((*pattern.forms)[root].core);
+        // Where exponentials open, what is marked may be anywhere.
+        const bool is_anywhere = pattern.is_opened && pattern.skeleton.inputs.size() == 1;
+        result.push_back({&pattern, outermost.kind, outermost.op,
+                          is_anywhere ? 0 : pattern.regions->from(root).marks & ~pattern.vanishing});
+    }
+    return result;
 }
 
 Calls& Matcher::calls(const Pattern& pattern) {
@@ -91,12 +99,25 @@ const std::vector<Attributes>& Matcher::known_attributes(const Pattern& pattern)
 void Matcher::read(std::size_t number) {
     while (regions_.size() <= number) regions_.emplace_back(graph_, Reading(graph_, classes_, regions_.size()));
     reading_ = number;
+    ++entry_;
 }
 
 const Region& Matcher::region_from(NodeId node) {
     const Region& region = regions_[reading_].from(node);
     choices_ = std::max(choices_, region.choices);
+    if (std::exchange(entered_[node], entry_) != entry_) look_at(region.nodes);
     return region;
+}
+
+std::span<const NodeId> Matcher::operands(NodeId node) {
+    const std::span<const NodeId> found = regions_[reading_].reading().operands(node);
+    look_at(found);
+    return found;
+}
+
+void Matcher::look_at(std::span<const NodeId> nodes) {
+    for (const NodeId id : nodes)
+        if (std::exchange(seen_[id], look_) != look_) looked_.at.push_back(id);
 }
 
 void Matcher::remember(const Pattern& pattern, const Attributes& attributes) {
@@ -106,14 +127,37 @@ void Matcher::remember(const Pattern& pattern, const Attributes& attributes) {
     known.insert(known.begin(), attributes);
 }
 
-void Matcher::match_at(NodeId node, std::vector<Tile>& tiles) {
-    if (ir::is_given(graph_.node(node))) return;
+Matcher::Looked Matcher::match_at(NodeId node, std::vector<Tile>& tiles) {
+    if (ir::is_given(graph_.node(node))) return {};
+    ++look_;
+    looked_ = {};
     choices_ = 1;
     for (std::size_t number = 0; number < choices_; ++number) {
         read(number);
         match_in_reading(node, tiles);
     }
     read(0);
+    return std::move(looked_);
+}
+
+bool Matcher::match_as(NodeId node, std::span<const Find> found, std::span<const Tile> like, std::vector<Tile>& tiles) {
+    const std::size_t before = tiles.size();
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const auto& [pattern, reading, operands] = found[i];
+        const Attributes& attributes = like[i].attributes;
+        read(reading);
+        Calls& calls = this->calls(*pattern);
+        const Filled* filled = calls.own(calls.of(operands), attributes);
+        if (filled == nullptr) break;
+        std::optional<Tile> tile = prove({pattern, node, operands, *filled, attributes}).tile;
+        if (!tile) break;
+        tiles.push_back(*std::move(tile));
+        if (!pattern->holes.empty()) remember(*pattern, attributes);
+    }
+    read(0);
+    const bool are_all = tiles.size() == before + found.size();
+    if (!are_all) tiles.resize(before);
+    return are_all;
 }
 
 void Matcher::match_in_reading(NodeId node, std::vector<Tile>& tiles) {
@@ -128,20 +172,18 @@ void Matcher::match_in_reading(NodeId node, std::vector<Tile>& tiles) {
         parts.insert(parts.end(), factors.begin(), factors.end());
     }
     const Definition* found = nullptr;
-    for (const Pattern& pattern : patterns_) {
+    for (const auto& [known, kind, op, needed] : outlines_) {
+        const Pattern& pattern = *known;
+        if (kind != outside.kind || (kind == TermKind::op && op != outside.op) || (needed & ~marks) != 0) continue;
         if (stop_.stop_requested()) throw Cancelled("fuse");
-        if (pattern.definition == found || !possible_[static_cast<std::size_t>(&pattern - patterns_.data())]) continue;
-        const NodeId root = pattern.skeleton.outputs[pattern.main];
-        const Term& wanted = pattern.forms->canon().term((*pattern.forms)[root].core);
-        const std::uint64_t needed = pattern.regions->from(root).marks & ~pattern.vanishing;
-        if (!same_outside(outside, wanted) || (pattern.features & ~features) != 0) continue;
-        if ((needed & ~marks) != 0 && !(pattern.is_opened && pattern.skeleton.inputs.size() == 1)) continue;
+        if (pattern.definition == found || (pattern.features & ~features) != 0) continue;
         const bool has_parts = std::all_of(pattern.outside.begin(), pattern.outside.end(), [&](const Outside& part) {
             return std::find(parts.begin(), parts.end(), part) != parts.end();
         });
         if (!has_parts || !calls(pattern).has_operands()) continue;
         if (auto tile = search(*this, pattern, node)) {
             tiles.push_back(std::move(*tile));
+            looked_.found.push_back({&pattern, reading_, proved_});
             found = pattern.definition;
         }
     }
@@ -164,7 +206,7 @@ bool Matcher::depends_on(NodeId node, NodeId ancestor) const {
     return false;
 }
 
-std::vector<NodeId> Matcher::interior(const Tile& tile) const {
+std::vector<NodeId> Matcher::interior(const Tile& tile) {
     std::vector<NodeId> found, open = tile.outputs;
     const auto in = [](std::span<const NodeId> list, NodeId id) {
         return std::find(list.begin(), list.end(), id) != list.end();
@@ -241,7 +283,10 @@ const Matcher::Made& Matcher::made_by(const Attempt& attempt) {
     Made& known = kept_[hash % attempts_kept];
     const bool is_same = known.pattern == attempt.pattern && known.filled == &attempt.filled &&
                          std::ranges::equal(known.operands, attempt.operands);
-    if (!is_same || notes_misses_) known = make(attempt);
+    if (!is_same || notes_misses_) {
+        known = make(attempt);
+        last_made_ = &known;
+    }
     return known;
 }
 
@@ -267,7 +312,7 @@ bool Matcher::computes_twice(const Tile& tile) const {
     });
 }
 
-std::optional<Tile> Matcher::tile_of(const Attempt& attempt) const {
+std::optional<Tile> Matcher::tile_of(const Attempt& attempt) {
     const Instance& instance = *attempt.filled.instance;
     const std::size_t main = attempt.pattern->main;
     Tile tile;
@@ -297,8 +342,10 @@ std::optional<Tile> Matcher::tile_of(const Attempt& attempt) const {
 
 Matcher::Verdict Matcher::prove(const Attempt& attempt) {
     if (auto refused = refusal(attempt)) return std::move(*refused);
-    make(attempt);  // for all of its outputs
+    if (const Made* known = &made_by(attempt); std::exchange(last_made_, known) != known)
+        make(attempt);  // for all of its outputs
     std::optional<Tile> tile = tile_of(attempt);
+    if (tile) proved_.assign(attempt.operands.begin(), attempt.operands.end());
     if (!tile && notes_misses_)
         note(attempt, attempt.filled.instance->graph->nodes().size() + 1,
              "an operand is made of what it would compute");

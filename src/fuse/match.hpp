@@ -30,10 +30,25 @@ public:
     /// Graph, classes and patterns must outlive it.
     Matcher(const ir::GraphData& graph, const Classes& classes, std::span<const Pattern> patterns,
             const std::stop_token& stop = {});
+    /// How a tile was found.
+    struct Find {
+        const Pattern* pattern = nullptr;
+        std::size_t reading = 0;  ///< its number
+        types::ShortList<ir::NodeId, 4> operands;
+    };
+    /// What match_at() did: what it found, in the order of its tiles, and all nodes that it looked at, in no order.
+    struct Looked {
+        std::vector<Find> found;
+        std::vector<ir::NodeId> at;
+    };
+
     /// Appends a tile for each definition of which a pattern has `node` as its main output. Of several such patterns
     /// the first counts: definitions list the ones that leave least to others first. Where values looked at have other
     /// spellings, it looks once in each reading.
-    void match_at(ir::NodeId node, std::vector<Tile>& tiles);
+    Looked match_at(ir::NodeId node, std::vector<Tile>& tiles);
+    /// Appends tiles that were found in this way with the attributes of `like`, looking for nothing; false and no tile
+    /// where one of them does not make `node`.
+    bool match_as(ir::NodeId node, std::span<const Find> found, std::span<const Tile> like, std::vector<Tile>& tiles);
 
     /// A guess: `pattern` on these operands with these attributes makes `root`.
     struct Attempt {
@@ -51,15 +66,18 @@ public:
     };
     Verdict prove(const Attempt& attempt);
 
+    /// At how many nodes definitions were looked for.
+    std::size_t looks() const noexcept { return look_; }
     /// From here on the guess is kept that came furthest and failed: which part of the definition the graph has not.
     void note_misses() { notes_misses_ = true; }
     const std::string& furthest_miss() const noexcept { return miss_; }
 
     const ir::GraphData& graph() const noexcept { return graph_; }
+    const Classes& classes() const noexcept { return classes_; }
     /// The region from a node in the reading at hand.
     const Region& region_from(ir::NodeId node);
     /// The operands of a node in the reading at hand.
-    std::span<const ir::NodeId> operands(ir::NodeId node) const { return regions_[reading_].reading().operands(node); }
+    std::span<const ir::NodeId> operands(ir::NodeId node);
     /// True when both are spellings of one value.
     bool same_value(ir::NodeId a, ir::NodeId b) const { return classes_.value_of(a) == classes_.value_of(b); }
     const Forms& forms() const noexcept { return forms_; }
@@ -73,6 +91,13 @@ public:
     void remember(const Pattern& pattern, const Attributes& attributes);
 
 private:
+    /// What tells at first sight that a pattern is not at a node: there are many of them for each node.
+    struct Outline {
+        const Pattern* pattern;
+        TermKind kind;
+        ir::Op op;            ///< of an op
+        std::uint64_t marks;  ///< that have to be there
+    };
     /// What an attempt makes, whatever its root is.
     struct Made {
         const Pattern* pattern = nullptr;
@@ -83,16 +108,18 @@ private:
         std::optional<std::size_t> unknown;  ///< that the graph has not, by its name
     };
 
+    static std::vector<Outline> outlines_among(std::span<const Pattern> patterns, const ir::GraphData& graph);
     void read(std::size_t number);
     void match_in_reading(ir::NodeId node, std::vector<Tile>& tiles);
+    void look_at(std::span<const ir::NodeId> nodes);
     bool is_known_structure(std::size_t structure) const;
     std::size_t name_of(CanonId unknown) const;
     bool stands(const Pattern& pattern, ir::Op op, CanonId core) const;
     Made make(const Attempt& attempt);
     const Made& made_by(const Attempt& attempt);
     std::optional<Verdict> refusal(const Attempt& attempt);
-    std::optional<Tile> tile_of(const Attempt& attempt) const;
-    std::vector<ir::NodeId> interior(const Tile& tile) const;
+    std::optional<Tile> tile_of(const Attempt& attempt);
+    std::vector<ir::NodeId> interior(const Tile& tile);
     bool depends_on(ir::NodeId node, ir::NodeId ancestor) const;
     bool computes_twice(const Tile& tile) const;
     void note(const Attempt& attempt, std::size_t progress, const std::string& reason);
@@ -100,7 +127,7 @@ private:
     const ir::GraphData& graph_;
     const Classes& classes_;
     std::span<const Pattern> patterns_;
-    std::vector<bool> possible_;  // of each pattern
+    std::vector<Outline> outlines_;  // of the patterns that the graph may have
     std::stop_token stop_;
     Forms forms_;
     Stems stems_;
@@ -110,11 +137,17 @@ private:
     std::deque<Regions> regions_;    // of each reading, as far as needed
     std::size_t reading_ = 0;        // the number of the one at hand
     std::size_t choices_ = 1;        // the most spellings of a value looked at since match_at began
+    Looked looked_;                  // since then
+    // The last look in which a node was looked at, and in which its region was.
+    std::vector<std::uint32_t> seen_, entered_;
+    std::uint32_t look_ = 0, entry_ = 0;
+    types::ShortList<ir::NodeId, 4> proved_;  // operands of the last tile
     Instances instances_;
     NodeTypes types_;
     std::vector<std::optional<Calls>> calls_;  // of each pattern
     std::vector<std::vector<Attributes>> known_;
-    std::vector<Scaled> made_;  // by the last attempt made
+    std::vector<Scaled> made_;         // by the last attempt made
+    const Made* last_made_ = nullptr;  // where that is kept
     static constexpr std::size_t attempts_kept = 4096;
     std::vector<Made> kept_;  // each where its hash says, until another comes there: nearby roots try the same
     bool notes_misses_ = false;

@@ -1,5 +1,5 @@
 #include "fuse/groups.hpp"
-#include "fuse/match.hpp"
+#include "fuse/match_all.hpp"
 #include "fuse/pattern.hpp"
 #include "fuse/tiles.hpp"
 #include "ir/op_table.hpp"
@@ -47,14 +47,9 @@ std::vector<Tile> by_last_output(std::vector<Tile> tiles) {
 
 std::vector<std::vector<Tile>> matches_of(const ir::GraphData& graph, const Classes& classes,
                                           std::span<const Pattern> patterns, const std::stop_token& stop) {
-    std::vector<std::vector<Tile>> matches(graph.nodes().size());
-    if (patterns.empty()) return matches;
+    if (patterns.empty()) return std::vector<std::vector<Tile>>(graph.nodes().size());
     Matcher matcher(graph, classes, patterns, stop);
-    for (NodeId id = 0; id < matches.size(); ++id) {
-        if (stop.stop_requested()) throw Cancelled("fuse");
-        matcher.match_at(id, matches[id]);
-    }
-    return matches;
+    return match_all(matcher, stop);
 }
 
 // A shorter form of a definition that only serves a longer one: the normal row of a layer norm before gamma and beta.
@@ -73,7 +68,7 @@ void drop_parts(const ir::GraphData& graph, const Classes& classes, std::vector<
     };
     for (std::size_t root = 0; root < matches.size(); ++root)
         for (std::size_t i = 0; i < matches[root].size(); ++i) {
-            const Tile tile = matches[root][i];
+            const Tile& tile = matches[root][i];
             for (const NodeId id : tile.interior)
                 if (!matches[id].empty() && serves(id, tile))
                     std::erase_if(matches[id], [&](const Tile& part) { return part.definition == tile.definition; });

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "fuse/match.hpp"
+
+#include <stop_token>
+#include <vector>
+
+namespace cairn::inline v0::fuse {
+
+/// The tiles that match_at() finds at each node of a matcher's graph, in turn. Where a stretch of the graph repeats an
+/// earlier one, what was found there is proved anew on the nodes that stand in its place, and nothing else is looked
+/// for. Throws Cancelled on a stop.
+std::vector<std::vector<Tile>> match_all(Matcher& matcher, const std::stop_token& stop = {});
+
+}  // namespace cairn::inline v0::fuse
