@@ -1,9 +1,11 @@
 #include "cairn/compile.hpp"
 
+#include "exact_beside.hpp"
 #include "memory_limit.hpp"
 #include "stages.hpp"
 
 #include <array>
+#include <optional>
 #include <utility>
 
 namespace cairn::inline v0 {
@@ -12,17 +14,25 @@ namespace {
 constexpr std::array<std::string_view, 9> stages{"simplify", "expand",   "fuse",  "elementwise", "search",
                                                  "pack",     "in_place", "reuse", "specialize"};
 
+struct Chosen {
+    select::Selections covers;
+    std::optional<select::Selections> exact;  ///< beside inexact ones
+};
+
 /// Picks the fastest of all ways to run the buckets that keep within the limit.
-select::Selections choose(const Stages& stages, std::vector<PreparedBucket>& buckets, const CompileOptions& options) {
+Chosen choose(const Stages& stages, std::vector<PreparedBucket>& buckets, const CompileOptions& options) {
     const select::Options select_options{buckets[0].driver.enabled("search"), !options.dump_stages.empty(),
                                          options.stop};
     for (PreparedBucket& bucket : buckets) bucket.driver.begin("select");
-    select::Selections chosen = options.memory_limit ? choose_within_limit(stages, buckets, options, select_options)
-                                                     : select::select(selectable(buckets), select_options);
+    const std::vector<select::Bucket> seen = selectable(buckets);
+    select::Selections chosen = options.memory_limit
+                                    ? choose_within_limit(stages, buckets, seen, options, select_options)
+                                    : select::select(seen, select_options);
+    std::optional<select::Selections> exact = choose_exact_beside(stages, buckets, chosen, options, select_options);
     for (std::size_t b = 0; b < buckets.size(); ++b)
         buckets[b].driver.end(
             "select", [] { return std::string(); }, [&] { return select::to_string(chosen, b); });
-    return chosen;
+    return {std::move(chosen), std::move(exact)};
 }
 
 }  // namespace
@@ -30,13 +40,14 @@ select::Selections choose(const Stages& stages, std::vector<PreparedBucket>& buc
 CompiledGraph compile(const Graph& graph, const Context& context, const CompileOptions& options) {
     Stages stages(graph, context, options);
     std::vector<PreparedBucket> prepared = stages.prepare();
-    select::Selections chosen = choose(stages, prepared, options);
+    const Chosen chosen = choose(stages, prepared, options);
     std::vector<runtime::BucketProgram> programs;
     for (std::size_t b = 0; b < prepared.size(); ++b) {
         // Nothing of a bucket but its program is left.
         PreparedBucket bucket = std::move(prepared[b]);
-        const select::Selection selection = std::move(chosen.buckets[b]);
+        const select::Selection& selection = chosen.covers.buckets[b];
         programs.push_back(stages.emit(bucket, selection, bucket.driver));
+        if (chosen.exact) add_exact(stages, bucket, selection, chosen.exact->buckets[b], options, programs.back());
     }
     CompiledGraph compiled = stages.link(std::move(programs));
     check_limit(compiled.memory(), options);

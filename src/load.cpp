@@ -198,7 +198,10 @@ CompiledGraph CompiledGraph::load(const std::filesystem::path& path, const Conte
     runtime::ProgramSet set;
     try {
         set = runtime::parse_program_set(text);
-        for (const runtime::BucketProgram& bucket : set.buckets) InstructionChecker(bucket.program, parts).check();
+        for (const runtime::BucketProgram& bucket : set.buckets) {
+            InstructionChecker(bucket.program, parts).check();
+            if (bucket.exact) InstructionChecker(*bucket.exact, parts).check();
+        }
     } catch (const std::exception& error) { throw refuse(error.what()); }
     return runtime::make_compiled_graph(context, std::move(set));
 }

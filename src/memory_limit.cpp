@@ -1,5 +1,6 @@
 #include "memory_limit.hpp"
 
+#include "exact_beside.hpp"
 #include "select/within.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +13,7 @@ namespace cairn::inline v0 {
 namespace {
 
 std::int64_t needed(const MemoryReport& memory) {
-    return memory.bound + memory.states + memory.arena + memory.constants;
+    return memory.bound + memory.states + memory.arena + memory.constants + memory.verification;
 }
 
 /// ` at T = 1, B = 8`: the sizes that need most.
@@ -23,43 +24,76 @@ std::string where_of(const MemoryReport& memory) {
     return memory.arena_is_exact ? text : " at most";
 }
 
-/// Of the programs that covers become, without dumps and checks, and without what explain() would tell.
-MemoryReport report_of(const Stages& stages, std::vector<PreparedBucket>& buckets, const select::Selections& selections,
-                       const CompileOptions& quiet) {
-    std::vector<runtime::BucketProgram> programs;
-    for (std::size_t b = 0; b < buckets.size(); ++b) {
-        StageDriver driver(quiet, "");
-        programs.push_back({buckets[b].cut.ranges, stages.program_of(buckets[b], selections.buckets[b], driver), {}});
-    }
-    return stages.link(std::move(programs)).memory();
+std::string verification_of(const MemoryReport& memory) {
+    return memory.verification == 0 ? "" : fmt::format(", verification {}", memory.verification);
 }
+
+/// Plans the programs that covers become, without dumps and checks, and without what explain() would tell.
+class LimitedMemory {
+public:
+    LimitedMemory(const Stages& stages, std::vector<PreparedBucket>& buckets, const CompileOptions& options)
+        : stages_(stages), buckets_(buckets), quiet_(options) {
+        quiet_.dump_stages.clear();
+        quiet_.verify = false;
+        quiet_.progress = nullptr;
+    }
+
+    std::int64_t bytes_of(const select::Selections& selections, const select::Selections* inexact) {
+        MemoryReport report = report_of(selections, inexact);
+        const std::int64_t bytes = needed(report);
+        if (!least_ || bytes < needed(*least_)) least_ = std::move(report);
+        return bytes;
+    }
+    /// Of all that was asked for the one that needs least.
+    const std::optional<MemoryReport>& least() const { return least_; }
+
+private:
+    MemoryReport report_of(const select::Selections& selections, const select::Selections* inexact) {
+        std::vector<runtime::BucketProgram> programs;
+        for (std::size_t b = 0; b < buckets_.size(); ++b) {
+            PreparedBucket& bucket = buckets_[b];
+            StageDriver driver(quiet_, "");
+            const select::Selection& first = inexact == nullptr ? selections.buckets[b] : inexact->buckets[b];
+            programs.push_back({bucket.cut.ranges, stages_.program_of(bucket, first, driver), {}});
+            if (inexact != nullptr) add_exact(stages_, bucket, first, selections.buckets[b], quiet_, programs.back());
+        }
+        return stages_.link(std::move(programs)).memory();
+    }
+
+    const Stages& stages_;
+    std::vector<PreparedBucket>& buckets_;
+    CompileOptions quiet_;
+    std::optional<MemoryReport> least_;
+};
 
 }  // namespace
 
 void check_limit(const MemoryReport& memory, const CompileOptions& options) {
     if (options.memory_limit && needed(memory) > *options.memory_limit)
-        throw Error(ErrorKind::memory, "compile",
-                    fmt::format("{} bytes are needed (bound {}, states {}, arena {}{}, constants {}), the limit is {}",
-                                needed(memory), memory.bound, memory.states, memory.arena, where_of(memory),
-                                memory.constants, *options.memory_limit));
+        throw Error(
+            ErrorKind::memory, "compile",
+            fmt::format("{} bytes are needed (bound {}, states {}, arena {}{}, constants {}{}), the limit is {}",
+                        needed(memory), memory.bound, memory.states, memory.arena, where_of(memory), memory.constants,
+                        verification_of(memory), *options.memory_limit));
 }
 
 select::Selections choose_within_limit(const Stages& stages, std::vector<PreparedBucket>& buckets,
-                                       const CompileOptions& options, const select::Options& select_options) {
-    CompileOptions quiet = options;
-    quiet.dump_stages.clear();
-    quiet.verify = false;
-    quiet.progress = nullptr;
-    std::optional<MemoryReport> least;
-    const auto bytes_of = [&](const select::Selections& selections) {
-        MemoryReport report = report_of(stages, buckets, selections, quiet);
-        const std::int64_t bytes = needed(report);
-        if (!least || bytes < needed(*least)) least = std::move(report);
-        return bytes;
-    };
-    select::Traded within = select::select_within(selectable(buckets), *options.memory_limit, bytes_of, select_options);
-    if (!within.selections) check_limit(*least, options);
+                                       std::span<const select::Bucket> seen, const CompileOptions& options,
+                                       const select::Options& select_options) {
+    LimitedMemory memory(stages, buckets, options);
+    const auto bytes_of = [&](const select::Selections& selections) { return memory.bytes_of(selections, nullptr); };
+    select::Traded within = select::select_within(seen, *options.memory_limit, bytes_of, select_options);
+    if (!within.selections) check_limit(*memory.least(), options);
     return std::move(*within.selections);
+}
+
+std::optional<select::Selections> find_within_limit(const Stages& stages, std::vector<PreparedBucket>& buckets,
+                                                    std::span<const select::Bucket> seen,
+                                                    const select::Selections* inexact, const CompileOptions& options,
+                                                    const select::Options& select_options) {
+    LimitedMemory memory(stages, buckets, options);
+    const auto bytes_of = [&](const select::Selections& selections) { return memory.bytes_of(selections, inexact); };
+    return select::select_within(seen, *options.memory_limit, bytes_of, select_options).selections;
 }
 
 }  // namespace cairn::inline v0

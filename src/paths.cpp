@@ -1,5 +1,6 @@
 #include "cairn/paths.hpp"
 
+#include "exact_beside.hpp"
 #include "memory_limit.hpp"
 #include "search/best.hpp"
 #include "search/numbering.hpp"
@@ -218,14 +219,20 @@ CompiledGraph Path::compile() const {
     const FoundPaths& all = found();
     const std::lock_guard lock(all.asking);
     const select::Selections covers = select::covers_of(all.memo, selectable(all.buckets), choices_);
+    for (std::size_t b = 0; b < all.buckets.size(); ++b) {
+        check_errors(covers.buckets[b]);
+        prepare(covers.buckets[b], *all.buckets[b].candidates);
+    }
+    const select::Options select_options{.stop = all.options.stop};
+    const std::optional<select::Selections> exact =
+        exact_beside(all.stages, all.buckets, covers, all.options, select_options);
     std::vector<runtime::BucketProgram> programs;
     for (std::size_t b = 0; b < all.buckets.size(); ++b) {
         PreparedBucket& bucket = all.buckets[b];
         StageDriver driver = bucket.driver;
         driver.go_on();
-        check_errors(covers.buckets[b]);
-        prepare(covers.buckets[b], *bucket.candidates);
         programs.push_back(all.stages.emit(bucket, covers.buckets[b], driver));
+        if (exact) add_exact(all.stages, bucket, covers.buckets[b], exact->buckets[b], all.options, programs.back());
     }
     CompiledGraph compiled = all.stages.link(std::move(programs));
     check_limit(compiled.memory(), all.options);

@@ -32,7 +32,9 @@ struct CompileOptions {
     Mode mode = Mode::off;    ///< where times come from
     double tune_seconds = 5;  ///< wall clock, of Mode::normal
     std::vector<Split> splits = {};
-    /// How far outputs may lie from what the graph means: of all ways to run that keep within it the fastest is taken.
+    /// How far outputs may lie from what the graph means: of all ways to run that keep within it the fastest is taken,
+    /// exact ones among them. Beside inexact programs the fastest exact ones are kept until the first runs have shown
+    /// that errors keep within it; a memory limit counts both.
     Tolerance tolerance = Tolerance::exact();
     /// Of outputs with one of their own; compile() throws Error(argument) for a name that is no output or comes twice.
     std::vector<OutputTolerance> output_tolerances = {};
@@ -43,8 +45,9 @@ struct CompileOptions {
     /// A folder that gets the text form after each stage that changed something.
     std::filesystem::path dump_stages = {};
     bool verify = false;  ///< check the result of each stage; a fault throws InternalError
-    /// Bytes for bound + states + arena + constants. The fastest way to run within them is taken: weights are read as
-    /// they are stored where packed ones would not fit. Where none is found Error(memory) tells the fewest bytes.
+    /// Bytes for bound + states + arena + constants + verification. The fastest way to run within them is taken:
+    /// weights are read as they are stored where packed ones would not fit. Where none is found Error(memory) tells the
+    /// fewest bytes.
     std::optional<std::int64_t> memory_limit = {};
     ProgressSink progress = {};
     std::stop_token stop = {};  ///< throws Cancelled; measurements made so far are kept

@@ -70,7 +70,10 @@ struct MemoryReport {
     /// False: finding the largest arena would have taken too long. `arena` is then a bound that holds for all sizes,
     /// and `arena_sizes` are those that need most of all that were looked at.
     bool arena_is_exact = true;
-    std::int64_t constants = 0;         ///< tables and numbers in the programs, and what states begin with
+    std::int64_t constants = 0;  ///< tables and numbers in the programs, and what states begin with
+    /// Beside all these, until each bucket has run whose program is inexact: the forms of weights and constants that
+    /// only exact programs read, the arena of one of them, and a second set of states. 0 from then on.
+    std::int64_t verification = 0;
     std::int64_t max_live = 0;          ///< the most that is alive at once in the arena: no plan can need less
     std::vector<BufferMemory> buffers;  ///< of every bucket
 };
@@ -82,11 +85,28 @@ struct InstructionProfile {
     double expected_seconds = 0;  ///< what selection counted on
 };
 
+/// How far a value that users see is from what an exact program makes of the same inputs and states, as Tolerance
+/// counts.
+///
+///     for (const VerifiedError& row : model.verified_errors())
+///         if (row.fell_back) std::cerr << row.value << " was off by " << row.error << '\n';
+struct VerifiedError {
+    std::string bucket;      ///< the sizes it is for, `T in 1..12`; empty where one program is for all
+    std::string value;       ///< `output "y"`, `state "keys"`
+    double allowed = 0;      ///< by the tolerance
+    double expected = 0;     ///< what the errors that the kernels state add up to
+    bool verified = false;   ///< a run of the bucket has been compared
+    double error = 0;        ///< the largest found; infinite where an integer differs, or one of two is NaN or infinite
+    bool fell_back = false;  ///< a value of the bucket was beyond what is allowed: it runs its exact program for good
+};
+
 /// Options of one run.
 struct RunOptions {
     std::stop_token stop = {};  ///< looked at between instructions; a stopped run throws Cancelled and commits no state
-    ProgressSink progress = {};  ///< called after each instruction, on the thread that called run
-    bool profile = false;        ///< time each instruction; see CompiledGraph::profile()
+    /// Called after each instruction, on the thread that called run; in the phase `verify` for those of an exact
+    /// program.
+    ProgressSink progress = {};
+    bool profile = false;  ///< time each instruction; see CompiledGraph::profile()
 };
 
 /// A graph made ready to run: flat programs, one for each bucket of sizes, over one arena, one set of weights and
@@ -186,10 +206,11 @@ public:
         set_output_elements(output, std::ranges::data(elements), detail::elements_of(elements));
     }
 
-    /// Runs once at the sizes set. The first run at new largest sizes touches memory; no run allocates. Throws Busy,
-    /// Cancelled, or Error(argument) where an input is missing, a state is full, or the data cannot be computed with
-    /// (an index out of range, say: the message tells op, input, place and value). What a kernel throws becomes an
-    /// Error that names the instruction; what RunOptions::progress throws arrives unchanged.
+    /// Runs once at the sizes set. The first run at new largest sizes touches memory; no run allocates, but for the
+    /// first of a bucket whose program is inexact, which is verified (Tolerance::relative). Throws Busy, Cancelled, or
+    /// Error(argument) where an input is missing, a state is full, or the data cannot be computed with (an index out of
+    /// range, say: the message tells op, input, place and value). What a kernel throws becomes an Error that names the
+    /// instruction; what RunOptions::progress throws arrives unchanged.
     ///
     /// After a failure states are as before the run, but for those that it had begun to overwrite (by State::write or
     /// assign): runs are refused until each of them is given its contents anew by reset_states(), load_states() or
@@ -261,13 +282,18 @@ public:
     std::string explain() const;
     /// The instructions of the program that ran last, with times when that run was profiled.
     std::vector<InstructionProfile> profile() const;
+    /// What came of verifying the programs that are not exact, a row for each output, and each state that runs change,
+    /// in which their errors show. Empty where all are exact. Shared by all instances.
+    std::vector<VerifiedError> verified_errors() const;
     /// The programs' text form.
     std::string program() const;
     /// Highest arena byte that was ever touched by this instance.
     std::int64_t arena_bytes_touched() const;
 
-    /// Writes the programs (no weights). load() finds kernels by id and compiles nothing; it throws Error(file) for a
-    /// damaged file and Error(unsupported) naming the kernels that this machine or library does not have.
+    /// Writes the programs (no weights): of a bucket that fell back the exact one; else what is inexact is written with
+    /// the exact program beside it, and verified anew where it is loaded. load() finds kernels by id and compiles
+    /// nothing; it throws Error(file) for a damaged file and Error(unsupported) naming the kernels that this machine or
+    /// library does not have.
     void save(const std::filesystem::path& path) const;
     static CompiledGraph load(const std::filesystem::path& path, const Context& context);
 

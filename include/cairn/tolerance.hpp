@@ -20,9 +20,14 @@ public:
     /// |y - r| / max(|r|, RMS r). Throws Error(argument) unless it is finite and above 0.
     ///
     /// The sum is to first order and in relation to each value on the way: it does not tell what a later op makes of an
-    /// error. Where one amplifies (a difference of near equal values, exp of large ones), an output can be further off
-    /// than `error`; each run can also bring in, through states, what earlier ones left in them. Compare with exact
-    /// results where that matters.
+    /// error. Where one amplifies (a difference of near equal values, exp of large ones), an output could be further
+    /// off. So the first run of each bucket whose program holds anything inexact runs its exact program too, on the
+    /// same inputs and states, and compares every output and every state it leaves, by the same measure; integers and
+    /// booleans must be equal, so must NaN and infinities. What is beyond `error` is never seen: the exact results are
+    /// returned, and the bucket runs its exact program for good. CompiledGraph::verified_errors() tells.
+    ///
+    /// One run on one set of inputs shows that errors are not amplified there. It is no proof for other inputs, sizes
+    /// of the bucket, or for what many runs bring in through states: compare with exact results where that matters.
     static Tolerance relative(double error);
 
     /// True of exact().

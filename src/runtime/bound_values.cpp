@@ -39,11 +39,12 @@ std::string shape_text(const std::vector<std::int64_t>& sizes) {
 /// One bind in progress.
 class Binding {
 public:
-    Binding(const std::vector<const LinkedProgram*>& programs, Context::Parts& context, const WeightSource& source,
-            BoundMemory& into)
-        : context_(context), source_(source), into_(into), team_(context.pool.size(), context.pool.spin()) {
+    Binding(const std::vector<std::shared_ptr<BoundProgram>>& programs, Context::Parts& context,
+            const WeightSource& source)
+        : context_(context), source_(source), team_(context.pool.size(), context.pool.spin()) {
         std::set<std::string> planned;
-        for (const LinkedProgram* program : programs) {
+        for (const std::shared_ptr<BoundProgram>& bound : programs) {
+            const LinkedProgram* program = &bound->linked;
             for (const LinkedInstruction& instruction : program->bind()) {
                 const LinkedOperand& output =
                     program->operands()[static_cast<std::size_t>(instruction.first_operand + instruction.inputs)];
@@ -73,6 +74,25 @@ public:
         if (!faults_.empty()) throw Error(ErrorKind::argument, "bind", faults_);
     }
 
+    /// What a program reads in runs.
+    BoundMemory memory_of(const LinkedProgram& program) const {
+        BoundMemory memory;
+        const auto take = [&](const LinkedOperand& operand) {
+            const Buffer& buffer = buffer_of(program, operand.buffer);
+            if (const auto it = made_.weights.find(buffer.name);
+                buffer.kind == BufferKind::weight && it != made_.weights.end())
+                memory.weights.insert(*it);
+            if (const auto it = made_.values.find(buffer.name);
+                buffer.kind == BufferKind::bound && it != made_.values.end())
+                memory.values.insert(*it);
+        };
+        for (const LinkedInstruction& instruction : program.run())
+            for (int i = 0; i < instruction.inputs; ++i)
+                take(program.operands()[static_cast<std::size_t>(instruction.first_operand + i)]);
+        for (const LinkedOperand& port : program.outputs()) take(port);
+        return memory;
+    }
+
 private:
     struct Work {
         const LinkedProgram* program;
@@ -93,7 +113,7 @@ private:
     void fault(const std::string& text) { faults_ += (faults_.empty() ? "" : "; ") + text; }
 
     void fetch(const Buffer& buffer) {
-        if (buffer.kind != BufferKind::weight || into_.weights.contains(buffer.name) || refused_.contains(buffer.name))
+        if (buffer.kind != BufferKind::weight || made_.weights.contains(buffer.name) || refused_.contains(buffer.name))
             return;
         if (!source_) return refuse(buffer, "there is no source of weights");
         InputView view;
@@ -110,7 +130,7 @@ private:
         for (std::size_t i = 0; i < view.strides.size(); ++i)
             if (view.shape[i] > 1 && view.strides[i] != buffer.desc.strides[i].constant())
                 return refuse(buffer, "must be dense, got strides " + shape_text(view.strides));
-        into_.weights.emplace(buffer.name, std::move(held));
+        made_.weights.emplace(buffer.name, std::make_shared<const HeldView>(std::move(held)));
     }
 
     void refuse(const Buffer& buffer, const std::string& why) {
@@ -132,7 +152,7 @@ private:
             const Buffer& buffer = buffer_of(*work.program, linked.buffer);
             if (i >= instruction.inputs) allocate(buffer);
             const std::int64_t offset = work.program->expressions()[static_cast<std::size_t>(linked.offset)].constant();
-            args.push_back({into_.find(buffer) + offset * linked.element_bytes, table.data() + linked.shape,
+            args.push_back({made_.find(buffer) + offset * linked.element_bytes, table.data() + linked.shape,
                             table.data() + linked.strides, linked.rank});
         }
         device::Arena workspace;
@@ -161,20 +181,20 @@ private:
         device::Arena memory =
             device::Arena::reserve(static_cast<std::size_t>(bytes), {.huge_pages = bytes >= huge_page_bytes});
         memory.touch(static_cast<std::size_t>(bytes));
-        into_.values.insert_or_assign(buffer.name, std::move(memory));
+        made_.values.insert_or_assign(buffer.name, std::make_shared<const device::Arena>(std::move(memory)));
     }
 
     void let_go(const Buffer& buffer) {
         if (!is_kept_by_name(buffer)) return;
         const std::string key = key_of(buffer);
         if (--uses_[key] > 0 || kept_.contains(key)) return;
-        into_.weights.erase(buffer.kind == BufferKind::weight ? buffer.name : "");
-        if (buffer.kind == BufferKind::bound) into_.values.erase(buffer.name);
+        made_.weights.erase(buffer.kind == BufferKind::weight ? buffer.name : "");
+        if (buffer.kind == BufferKind::bound) made_.values.erase(buffer.name);
     }
 
     Context::Parts& context_;
     const WeightSource& source_;
-    BoundMemory& into_;
+    BoundMemory made_;
     device::TeamState team_;
     std::vector<Work> work_;
     std::map<std::string, int> uses_;
@@ -207,14 +227,17 @@ private:
     BoundValues& values_;
 };
 
-void BoundValues::bind(const std::vector<const LinkedProgram*>& programs, Context::Parts& context,
+void BoundValues::bind(const std::vector<std::shared_ptr<BoundProgram>>& programs, Context::Parts& context,
                        const WeightSource& source, const ProgressSink& progress, const std::stop_token& stop) {
     const Turn turn(*this, stop);
     if (ready())
         throw Error(ErrorKind::argument, "bind", "the weights are bound already; compile or load again for others");
-    BoundMemory fresh;
-    Binding(programs, context, source, fresh).run(progress, stop);
-    memory_ = std::move(fresh);
+    Binding binding(programs, context, source);
+    binding.run(progress, stop);
+    std::vector<BoundMemory> memories;
+    for (const std::shared_ptr<BoundProgram>& program : programs)
+        memories.push_back(binding.memory_of(program->linked));
+    for (std::size_t p = 0; p < programs.size(); ++p) programs[p]->memory = std::move(memories[p]);
     ready_.store(true, std::memory_order_release);
 }
 
@@ -223,17 +246,11 @@ std::byte* BoundMemory::find(const Buffer& buffer) const {
     if (buffer.kind == BufferKind::constant) return const_cast<std::byte*>(buffer.data.data());
     if (buffer.kind == BufferKind::weight) {
         const auto it = weights.find(buffer.name);
-        return it == weights.end() ? nullptr : static_cast<std::byte*>(const_cast<void*>(it->second.view().data));
+        return it == weights.end() ? nullptr : static_cast<std::byte*>(const_cast<void*>(it->second->view().data));
     }
     if (buffer.kind != BufferKind::bound) return nullptr;
     const auto it = values.find(buffer.name);
-    return it == values.end() ? nullptr : it->second.data();
-}
-
-std::int64_t BoundValues::bytes() const noexcept {
-    std::int64_t total = 0;
-    for (const auto& [name, memory] : memory_.values) total += static_cast<std::int64_t>(memory.capacity());
-    return total;
+    return it == values.end() ? nullptr : it->second->data();
 }
 
 }  // namespace cairn::inline v0::runtime

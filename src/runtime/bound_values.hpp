@@ -6,6 +6,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <stop_token>
 #include <string>
@@ -34,13 +35,22 @@ private:
     InputView view_;
 };
 
-/// The memory of bound values.
+/// Where the weights and bound values of a program lie, shared with other programs that read them.
 struct BoundMemory {
-    std::map<std::string, HeldView> weights;
-    std::map<std::string, device::Arena> values;
+    std::map<std::string, std::shared_ptr<const HeldView>> weights;
+    std::map<std::string, std::shared_ptr<const device::Arena>> values;
 
     /// Where a weight, constant or bound buffer of a program lies; null for other kinds.
     std::byte* find(const program::Buffer& buffer) const;
+};
+
+/// A linked program and what of the weights it reads in runs. What no program reads any more is given back.
+struct BoundProgram {
+    BoundProgram(const program::Program& program, const Context& context, const std::stop_token& stop)
+        : linked(program, context, stop) {}
+
+    LinkedProgram linked;
+    BoundMemory memory = {};  ///< once weights are bound
 };
 
 class BoundValues {
@@ -48,19 +58,13 @@ public:
     /// Runs the bind sections of all programs, each value once, in an order that lets every weight and intermediate
     /// value go right after its last use. On failure nothing is bound. Of several threads one binds and the others
     /// wait; once bound it throws Error(argument), from inside a bind of the same thread Error(busy).
-    void bind(const std::vector<const LinkedProgram*>& programs, Context::Parts& context, const WeightSource& source,
-              const ProgressSink& progress, const std::stop_token& stop);
+    void bind(const std::vector<std::shared_ptr<BoundProgram>>& programs, Context::Parts& context,
+              const WeightSource& source, const ProgressSink& progress, const std::stop_token& stop);
     bool ready() const noexcept { return ready_.load(std::memory_order_acquire); }
-
-    /// Of a bound buffer; only where ready().
-    std::byte* find(const program::Buffer& buffer) const { return memory_.find(buffer); }
-    /// Bytes held for values that runs read.
-    std::int64_t bytes() const noexcept;
 
 private:
     class Turn;
 
-    BoundMemory memory_;
     std::atomic<bool> ready_{false};
     std::mutex mutex_;
     std::condition_variable_any turn_;

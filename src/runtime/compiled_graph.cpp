@@ -61,9 +61,7 @@ CompiledGraph::State& CompiledGraph::valid() const {
 void CompiledGraph::bind(const WeightSource& source, const ProgressSink& progress, std::stop_token stop) {
     runtime::Core& core = *valid().instance.core;
     if (core.bound.ready() && !core.needs_weights) return;
-    std::vector<const runtime::LinkedProgram*> programs;
-    for (const auto& program : core.programs) programs.push_back(program.get());
-    core.bound.bind(programs, *core.context.parts(), source, progress, stop);
+    core.bound.bind(core.programs(), *core.context.parts(), source, progress, stop);
 }
 
 void CompiledGraph::bind(const Safetensors& weights, const ProgressSink& progress, std::stop_token stop) {
@@ -148,12 +146,31 @@ std::string CompiledGraph::explain() const {
     return text;
 }
 
+std::vector<VerifiedError> CompiledGraph::verified_errors() const {
+    const runtime::Core& core = *valid().instance.core;
+    std::vector<VerifiedError> rows;
+    for (std::size_t b = 0; b < core.buckets.size(); ++b) {
+        const runtime::BucketProgram& bucket = core.set.buckets[b];
+        const std::vector<double> errors = core.buckets[b]->errors();
+        const bool fell_back = core.buckets[b]->verdict() == runtime::Verdict::beyond;
+        for (std::size_t v = 0; v < bucket.inexact.size(); ++v) {
+            const runtime::InexactValue& value = bucket.inexact[v];
+            const auto port = static_cast<std::size_t>(value.port);
+            const std::string name = value.is_state ? fmt::format("state \"{}\"", bucket.program.states[port].name)
+                                                    : fmt::format("output \"{}\"", bucket.program.outputs[port].name);
+            rows.push_back({runtime::to_string(bucket.ranges), name, value.allowed, value.expected, !errors.empty(),
+                            errors.empty() ? 0 : errors[v], fell_back});
+        }
+    }
+    return rows;
+}
+
 std::vector<InstructionProfile> CompiledGraph::profile() const {
     const runtime::Instance& instance = valid().instance;
     std::vector<InstructionProfile> rows;
     const int bucket = instance.bucket >= 0 ? instance.bucket : instance.profiled_bucket;
     if (bucket < 0) return rows;
-    const auto& run = instance.core->set.buckets[static_cast<std::size_t>(bucket)].program.run;
+    const auto& run = instance.frame(bucket).frame.program().program().run;
     for (std::size_t i = 0; i < run.size(); ++i) {
         const bool timed = bucket == instance.profiled_bucket && i < instance.seconds.size();
         rows.push_back({run[i].kernel, to_string(*run[i].problem), timed ? instance.seconds[i] : 0, run[i].seconds});
@@ -161,7 +178,12 @@ std::vector<InstructionProfile> CompiledGraph::profile() const {
     return rows;
 }
 
-std::string CompiledGraph::program() const { return runtime::to_string(valid().instance.core->set); }
+std::string CompiledGraph::program() const {
+    const runtime::Core& core = *valid().instance.core;
+    std::vector<bool> fell_back;
+    for (const auto& bucket : core.buckets) fell_back.push_back(bucket->verdict() == runtime::Verdict::beyond);
+    return runtime::to_string(core.set, fell_back);
+}
 
 std::int64_t CompiledGraph::arena_bytes_touched() const {
     return static_cast<std::int64_t>(valid().instance.arena().touched_bytes());

@@ -31,12 +31,13 @@ private:
 /// A run that the caller follows.
 struct Followed {
     const RunOptions* options;
+    std::string_view phase;
     std::int64_t total;
 
     static bool should_stop(void* self) { return static_cast<Followed*>(self)->options->stop.stop_requested(); }
     static void progress(void* self, std::int64_t done) {
         const Followed& run = *static_cast<Followed*>(self);
-        run.options->progress({"run", done, run.total, {}, 0});
+        run.options->progress({run.phase, done, run.total, {}, 0});
     }
 };
 
@@ -51,7 +52,7 @@ Core::Core(const Context& given, ProgramSet given_set, const std::stop_token& st
     : context(given), set(std::move(given_set)) {
     const std::vector<Symbols::Symbol> all = set.symbols->list();
     for (const BucketProgram& bucket : set.buckets) {
-        programs.push_back(std::make_unique<LinkedProgram>(bucket.program, context, stop));
+        buckets.push_back(std::make_unique<BucketPrograms>(bucket, context, stop));
         auto& positions = symbol_of.emplace_back();
         for (const Symbols::Symbol& symbol : bucket.program.symbols->list()) {
             const auto it =
@@ -64,32 +65,33 @@ Core::Core(const Context& given, ProgramSet given_set, const std::stop_token& st
         return std::any_of(bucket.program.buffers.begin(), bucket.program.buffers.end(),
                            [](const Buffer& b) { return b.kind == BufferKind::weight; });
     });
-    if (needs_weights) return;
-    std::vector<const LinkedProgram*> linked;
-    for (const auto& program : programs) linked.push_back(program.get());
-    bound.bind(linked, *context.parts(), {}, {}, stop);
+    if (!needs_weights) bound.bind(programs(), *context.parts(), {}, {}, stop);
+}
+
+std::vector<std::shared_ptr<BoundProgram>> Core::programs() const {
+    std::vector<std::shared_ptr<BoundProgram>> all;
+    for (const std::unique_ptr<BucketPrograms>& bucket : buckets) all.push_back(bucket->chosen());
+    for (const std::unique_ptr<BucketPrograms>& bucket : buckets)
+        if (std::shared_ptr<BoundProgram> beside = bucket->beside()) all.push_back(std::move(beside));
+    return all;
 }
 
 Instance::Instance(std::shared_ptr<Core> given)
     : core(std::move(given)), team_(core->context.threads(), core->context.parts()->pool.spin()) {
     for (const Symbols::Symbol& symbol : core->set.symbols->list())
         sizes.push_back({symbol.name, symbol.low, symbol.high, symbol.low, symbol.low == symbol.high, false});
-    std::int64_t arena_bytes = 0;
-    for (std::size_t b = 0; b < core->programs.size(); ++b) {
-        const Program& program = core->set.buckets[b].program;
-        frames_.push_back(std::make_unique<Frame>(*core->programs[b]));
-        caller_outputs_.emplace_back(program);
-        bases_.emplace_back(program.buffers.size());
-        const program::Peak& peak = core->programs[b]->peak();
-        symbol_values_.push_back(peak.at);
-        frames_.back()->resize(peak.at);
-        arena_bytes = std::max(arena_bytes, peak.bytes);
-        for (const program::StatePort& state : program.states)
+    for (std::size_t b = 0; b < core->buckets.size(); ++b) {
+        const bool is_fallback = core->buckets[b]->verdict() == Verdict::beyond;
+        frames_.push_back(std::make_unique<BucketFrame>(core->buckets[b]->chosen()));
+        frames_.back()->is_fallback = is_fallback;
+        for (const program::StatePort& state : core->set.buckets[b].program.states)
             for (SizeSlot& slot : sizes)
                 if (slot.name == state.before.symbol()) slot.is_state_length = true, slot.set = true;
     }
+    for (const std::shared_ptr<BoundProgram>& program : core->programs())
+        arena_capacity_ = std::max(arena_capacity_, static_cast<std::size_t>(program->linked.peak().bytes));
     static_assert(device::Arena::alignment % program::arena_alignment == 0, "a plan's offsets are aligned at any base");
-    arena_ = device::Arena::reserve(static_cast<std::size_t>(arena_bytes));
+    arena_ = device::Arena::reserve(arena_capacity_);
     const Program& first = core->set.buckets[0].program;
     inputs.resize(core->set.inputs.size());
     for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].shape.resize(core->set.inputs[i].desc.shape.size());
@@ -171,53 +173,65 @@ void Instance::touch_states(const Frame& frame) {
         states[s].touch(frame.value(frame.program().state_lengths()[s].second));
 }
 
-void Instance::point(Frame& frame, int bucket_index) {
-    const Program& program = frame.program().program();
-    auto& bases = bases_[static_cast<std::size_t>(bucket_index)];
+void Instance::point(BucketFrame& target, std::span<const StateSlot> state_slots,
+                     std::span<const OutputSlot> output_slots, std::byte* arena) const {
+    const Program& program = target.frame.program().program();
+    auto& bases = target.bases;
     for (std::size_t b = 0; b < program.buffers.size(); ++b)
         if (program.buffers[b].storage < 0 && program.buffers[b].kind != BufferKind::input &&
             program.buffers[b].kind != BufferKind::state) {
-            if (bases[b] == nullptr) bases[b] = core->bound.find(program.buffers[b]);
+            if (bases[b] == nullptr) bases[b] = target.program->memory.find(program.buffers[b]);
         } else {
             bases[b] = nullptr;
         }
-    for (std::size_t i = 0; i < program.inputs.size(); ++i) {
-        const InputSlot& slot = inputs[index_of(core->set.inputs, program.inputs[i].name)];
-        bases[static_cast<std::size_t>(program.inputs[i].view.buffer)] =
-            static_cast<std::byte*>(const_cast<void*>(slot.data));
+    for (const program::Port& port : program.inputs) {
+        const InputSlot& slot = inputs[index_of(core->set.inputs, port.name)];
+        bases[static_cast<std::size_t>(port.view.buffer)] = static_cast<std::byte*>(const_cast<void*>(slot.data));
     }
-    for (std::size_t s = 0; s < states.size(); ++s)
-        bases[static_cast<std::size_t>(program.states[s].buffer)] = states[s].memory.data();
-    for (std::size_t o = 0; o < outputs.size(); ++o)
-        if (outputs[o].data != nullptr && outputs[o].is_direct)
-            bases[static_cast<std::size_t>(program.outputs[o].view.buffer)] = static_cast<std::byte*>(outputs[o].data);
-    frame.point(bases, arena_.data());
+    for (std::size_t s = 0; s < state_slots.size(); ++s)
+        bases[static_cast<std::size_t>(program.states[s].buffer)] = state_slots[s].memory.data();
+    for (std::size_t o = 0; o < output_slots.size(); ++o)
+        if (output_slots[o].data != nullptr && output_slots[o].is_direct)
+            bases[static_cast<std::size_t>(program.outputs[o].view.buffer)] =
+                static_cast<std::byte*>(output_slots[o].data);
+    target.frame.point(bases, arena);
 }
 
-Frame& Instance::prepare(int bucket_index) {
+BucketFrame& Instance::frame_of(int bucket_index) {
     const auto b = static_cast<std::size_t>(bucket_index);
-    Frame& frame = *frames_[b];
-    auto& values = symbol_values_[b];
+    if (core->buckets[b]->verdict() == Verdict::beyond && !frames_[b]->is_fallback) {
+        auto exact = std::make_unique<BucketFrame>(core->buckets[b]->chosen());
+        exact->is_fallback = true;
+        frames_[b] = std::move(exact);
+        if (bucket == bucket_index) bucket = -1;
+        if (profiled_bucket == bucket_index) profiled_bucket = -1;
+    }
+    return *frames_[b];
+}
+
+void Instance::resize(BucketFrame& target, int bucket_index) const {
+    auto& values = target.symbol_values;
     bool changed = false;
     for (std::size_t s = 0; s < values.size(); ++s) {
-        const std::int64_t value = sizes[static_cast<std::size_t>(core->symbol_of[b][s])].value;
-        changed = changed || values[s] != value;
-        values[s] = value;
+        const auto symbol = static_cast<std::size_t>(core->symbol_of[static_cast<std::size_t>(bucket_index)][s]);
+        changed = changed || values[s] != sizes[symbol].value;
+        values[s] = sizes[symbol].value;
     }
-    if (changed) frame.resize(values);
-    check_states(frame);
-    arena_.touch(static_cast<std::size_t>(frame.arena_bytes()));
-    touch_states(frame);
-    return frame;
+    if (changed) target.frame.resize(values);
 }
 
-void Instance::reserve() {
-    const int chosen = pick_bucket();
-    point(prepare(chosen), chosen);
+BucketFrame& Instance::prepare(int bucket_index) {
+    BucketFrame& target = frame_of(bucket_index);
+    resize(target, bucket_index);
+    check_states(target.frame);
+    arena_.touch(static_cast<std::size_t>(target.frame.arena_bytes()));
+    touch_states(target.frame);
+    return target;
 }
 
-void Instance::execute(Frame& frame, const RunOptions& options) {
-    Region region;
+void Instance::reserve() { point(prepare(pick_bucket()), states, outputs, arena_.data()); }
+
+void Instance::execute(Frame& frame, const RunOptions& options, std::string_view phase, Region& region) {
     region.steps = frame.steps().data();
     region.count = static_cast<std::int64_t>(frame.steps().size());
     region.alone = frame.alone();
@@ -226,24 +240,17 @@ void Instance::execute(Frame& frame, const RunOptions& options) {
         seconds.assign(frame.steps().size(), 0);
         region.seconds = seconds.data();
     }
-    Followed followed{&options, region.count};
+    Followed followed{&options, phase, region.count};
     region.caller = &followed;
     if (options.stop.stop_possible()) region.should_stop = Followed::should_stop;
     if (options.progress) region.progress = Followed::progress;
     team_.begin();
-    try {
-        if (frame.is_small())
-            device::ThreadPool::run_alone(run_region, &region, &team_.barrier);
-        else
-            core->context.parts()->pool.run(run_region, &region, &team_.barrier);
-    } catch (...) {
-        note_damage(frame, region);
-        throw;
-    }
-    if (region.failed < 0 && region.stopped < 0) return;
-    note_damage(frame, region);
+    if (frame.is_small())
+        device::ThreadPool::run_alone(run_region, &region, &team_.barrier);
+    else
+        core->context.parts()->pool.run(run_region, &region, &team_.barrier);
     throw_fault(region, "run", frame.program().program(), frame.program().program().run);
-    throw Cancelled("run");
+    if (region.stopped >= 0) throw Cancelled("run");
 }
 
 /// What was live and what the region may have begun to overwrite is lost.
@@ -287,7 +294,7 @@ void Instance::check_soundness() const {
     }
 }
 
-void Instance::settle_outputs(const Frame& frame, int bucket_index) {
+void Instance::settle_outputs(const BucketFrame& target) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         std::size_t bytes = size_of(core->set.inputs[i].desc.dtype);
         for (const std::int64_t size : inputs[i].shape) bytes *= static_cast<std::size_t>(size);
@@ -298,7 +305,7 @@ void Instance::settle_outputs(const Frame& frame, int bucket_index) {
                                     "overwrites: copy it, or let set_output() put the result elsewhere",
                                     core->set.inputs[i].name));
     }
-    caller_outputs_[static_cast<std::size_t>(bucket_index)].settle(frame, input_memory_, outputs);
+    target.caller_outputs.settle(target.frame, input_memory_, outputs);
 }
 
 void Instance::run(const RunOptions& options) {
@@ -308,28 +315,31 @@ void Instance::run(const RunOptions& options) {
     if (options.stop.stop_requested()) throw Cancelled("run");
     check_inputs();
     const int chosen = pick_bucket();
-    Frame& frame = prepare(chosen);
-    const CallerOutputs& caller_outputs = caller_outputs_[static_cast<std::size_t>(chosen)];
+    std::shared_ptr<BoundProgram> beside = core->buckets[static_cast<std::size_t>(chosen)]->beside();
+    BucketFrame& first = prepare(chosen);
     bucket = -1;
-    settle_outputs(frame, chosen);
-    point(frame, chosen);
-    caller_outputs.check_views(frame, outputs);
+    settle_outputs(first);
+    point(first, states, outputs, arena_.data());
+    first.caller_outputs.check_views(first.frame, outputs);
     if (options.profile) profiled_bucket = -1;
-    execute(frame, options);
-    caller_outputs.copy(frame, outputs);
+    std::unique_ptr<ExactRun> exact;
+    if (beside != nullptr && !first.is_fallback) exact = run_exact(std::move(beside), chosen, options);
+    if (!run_chosen(chosen, options, exact.get())) fall_back(chosen, *exact);
+    const BucketFrame& ran = frame(chosen);
+    ran.caller_outputs.copy(ran.frame, outputs);
     bucket = chosen;
     if (options.profile) profiled_bucket = chosen;
     // Outputs were computed at the sizes before the commit; the frame keeps those until the next run.
-    commit(frame);
+    commit(ran.frame);
 }
 
 OutputView Instance::output(std::size_t index) const {
     if (bucket < 0) throw Error(ErrorKind::argument, "output", "there was no successful run since the last change");
-    const Frame& frame = *frames_[static_cast<std::size_t>(bucket)];
-    const TensorArg result = frame.output(index);
+    const Frame& ran = frame(bucket).frame;
+    const TensorArg result = ran.output(index);
     OutputView view;
     view.data = outputs[index].data != nullptr ? outputs[index].data : result.data;
-    view.dtype = frame.program().program().outputs[index].desc.dtype;
+    view.dtype = ran.program().program().outputs[index].desc.dtype;
     view.shape = {result.shape, static_cast<std::size_t>(result.rank)};
     return view;
 }

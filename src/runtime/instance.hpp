@@ -1,7 +1,7 @@
 #pragma once
 
 #include "device/cpu/arena.hpp"
-#include "runtime/bound_values.hpp"
+#include "runtime/bucket_programs.hpp"
 #include "runtime/caller_outputs.hpp"
 #include "runtime/frame.hpp"
 #include "runtime/state_slot.hpp"
@@ -12,16 +12,19 @@
 
 namespace cairn::inline v0::runtime {
 
-/// What all instances of one CompiledGraph share. Immutable, but for the one bind.
+/// What all instances of one CompiledGraph share. Immutable, but for the one bind and verdicts on inexact programs.
 struct Core {
     Core(const Context& given, ProgramSet set, const std::stop_token& stop = {});
 
     Context context;
     ProgramSet set;
-    std::vector<std::unique_ptr<LinkedProgram>> programs;  ///< of each bucket
+    std::vector<std::unique_ptr<BucketPrograms>> buckets;
     BoundValues bound;
     bool needs_weights = false;
-    std::vector<std::vector<int>> symbol_of;  ///< per bucket: position of its symbols among the set's
+    std::vector<std::vector<int>> symbol_of;  ///< per bucket: position of its programs' symbols among the set's
+
+    /// All that is linked now, to be bound together.
+    std::vector<std::shared_ptr<BoundProgram>> programs() const;
 };
 
 /// A symbol of the whole graph and its present value.
@@ -38,6 +41,33 @@ struct InputSlot {
     bool set = false;
     HeldView held;                       ///< keeps a released-by-callback view until the next one
     std::vector<std::byte> copy, spare;  ///< of a strided view or a temporary; the one to come
+};
+
+/// What an instance runs in a bucket.
+struct BucketFrame {
+    explicit BucketFrame(std::shared_ptr<BoundProgram> given)
+        : program(std::move(given)),
+          frame(program->linked),
+          caller_outputs(program->linked.program()),
+          bases(program->linked.program().buffers.size()),
+          symbol_values(program->linked.peak().at) {
+        frame.resize(symbol_values);
+    }
+
+    std::shared_ptr<BoundProgram> program;
+    Frame frame;
+    CallerOutputs caller_outputs;
+    std::vector<std::byte*> bases;            // scratch
+    std::vector<std::int64_t> symbol_values;  // that the frame has
+    bool is_fallback = false;                 // the exact program, in place of one that was too far off
+};
+
+/// A run of the exact program, on memory of its own, from the same inputs and states.
+struct ExactRun {
+    std::unique_ptr<BucketFrame> bucket;
+    device::Arena arena;
+    std::vector<StateSlot> states;
+    std::vector<double> seconds = {};  ///< when profiled
 };
 
 /// One executor: sizes, pointers, arena and states. For one thread at a time.
@@ -68,25 +98,41 @@ public:
     SizeSlot& size(std::string_view name);
     const device::Arena& arena() const noexcept { return arena_; }
     device::Arena& arena() noexcept { return arena_; }
+    /// What ran last in a bucket, or would run.
+    const BucketFrame& frame(int bucket) const { return *frames_[static_cast<std::size_t>(bucket)]; }
 
 private:
     void check_inputs() const;
-    /// Sizes, memory and pointers of a bucket's frame for what is set now.
-    Frame& prepare(int bucket);
+    /// What is run in a bucket by the present verdict.
+    BucketFrame& frame_of(int bucket);
+    /// The values of a program's symbols for what is set now.
+    void resize(BucketFrame& target, int bucket) const;
+    /// Sizes and memory of a bucket's frame for what is set now.
+    BucketFrame& prepare(int bucket);
     void check_states(const Frame& frame) const;
     void check_soundness() const;
     void touch_states(const Frame& frame);
-    void settle_outputs(const Frame& frame, int bucket);
-    void point(Frame& frame, int bucket);
-    void execute(Frame& frame, const RunOptions& options);
+    void settle_outputs(const BucketFrame& target);
+    /// Sets all pointers. Outputs are in the arena, but for direct ones among `outputs`.
+    void point(BucketFrame& target, std::span<const StateSlot> states, std::span<const OutputSlot> outputs,
+               std::byte* arena) const;
+    void execute(Frame& frame, const RunOptions& options, std::string_view phase, Region& region);
     void note_damage(const Frame& frame, const Region& region);
     void commit(const Frame& frame);
 
-    std::vector<std::unique_ptr<Frame>> frames_;
-    std::vector<CallerOutputs> caller_outputs_;             // one a bucket
-    std::vector<ByteRange> input_memory_;                   // scratch
-    std::vector<std::vector<std::byte*>> bases_;            // scratch, one a bucket
-    std::vector<std::vector<std::int64_t>> symbol_values_;  // scratch, one a bucket
+    // verification.cpp
+    /// Runs the exact program of a bucket. Nothing of the instance has changed, whatever it throws.
+    std::unique_ptr<ExactRun> run_exact(std::shared_ptr<BoundProgram> program, int bucket, const RunOptions& options);
+    /// Runs a bucket's program. False where it is too far from the exact one.
+    bool run_chosen(int bucket, const RunOptions& options, const ExactRun* exact);
+    std::vector<double> errors(int bucket, const ExactRun& exact) const;
+    double state_error(std::size_t state, const Frame& frame, const ExactRun& exact) const;
+    /// The exact run was the run.
+    void fall_back(int bucket, ExactRun& exact) noexcept;
+
+    std::vector<std::unique_ptr<BucketFrame>> frames_;
+    std::vector<ByteRange> input_memory_;  // scratch
+    std::size_t arena_capacity_ = 0;
     device::Arena arena_;
     device::TeamState team_;
 };

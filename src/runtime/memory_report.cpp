@@ -32,8 +32,8 @@ std::int64_t live_bytes(const program::Program& program, const std::vector<std::
     return most;
 }
 
-Arena arena_at(const Core& core, std::size_t bucket, std::vector<std::int64_t> symbol_values) {
-    const program::Program& program = core.programs[bucket]->program();
+Arena arena_at(const Core& core, std::size_t bucket, const program::Program& program,
+               std::vector<std::int64_t> symbol_values) {
     Arena arena;
     // A symbol that has one value in this bucket is none of its program's.
     for (const Symbols::Symbol& symbol : core.set.symbols->list()) arena.sizes.emplace_back(symbol.name, symbol.low);
@@ -64,12 +64,25 @@ std::vector<std::string_view> makers_of(const program::Program& program) {
 class Report {
 public:
     void add(const program::Program& program, const Arena& arena);
+    /// The exact program that a run of an inexact one is compared with.
+    void add_exact(const program::Program& program, std::int64_t arena);
     MemoryReport finish();
 
 private:
     MemoryReport report_;
     std::map<std::string, std::int64_t> weights_, bound_, states_;
+    std::map<std::string, std::int64_t> bound_exact_;
+    std::int64_t arena_exact_ = -1;  // -1: there is nothing to verify
 };
+
+/// Of each buffer: whether a run reads it or shows it.
+std::vector<bool> read_in_runs(const program::Program& program) {
+    std::vector<bool> read(program.buffers.size(), false);
+    for (const program::Instruction& instruction : program.run)
+        for (const program::View& view : instruction.inputs) read[static_cast<std::size_t>(view.buffer)] = true;
+    for (const program::Port& port : program.outputs) read[static_cast<std::size_t>(port.view.buffer)] = true;
+    return read;
+}
 
 void Report::add(const program::Program& program, const Arena& arena) {
     if (arena.bytes > report_.arena || report_.buffers.empty()) {
@@ -79,10 +92,7 @@ void Report::add(const program::Program& program, const Arena& arena) {
         report_.arena_sizes = arena.sizes;
     }
     const std::vector<std::string_view> makers = makers_of(program);
-    std::vector<bool> read(program.buffers.size(), false);
-    for (const program::Instruction& instruction : program.run)
-        for (const program::View& view : instruction.inputs) read[static_cast<std::size_t>(view.buffer)] = true;
-    for (const program::Port& port : program.outputs) read[static_cast<std::size_t>(port.view.buffer)] = true;
+    const std::vector<bool> read = read_in_runs(program);
     for (std::size_t b = 0; b < program.buffers.size(); ++b) {
         const Buffer& buffer = program.buffers[b];
         const bool of_bind_only =
@@ -105,10 +115,23 @@ void Report::add(const program::Program& program, const Arena& arena) {
     }
 }
 
+void Report::add_exact(const program::Program& program, std::int64_t arena) {
+    arena_exact_ = std::max(arena_exact_, arena);
+    const std::vector<bool> read = read_in_runs(program);
+    for (std::size_t b = 0; b < program.buffers.size(); ++b) {
+        const Buffer& buffer = program.buffers[b];
+        if (buffer.kind == BufferKind::bound && read[b]) bound_exact_[buffer.name] = buffer.bytes.constant();
+        if (buffer.kind == BufferKind::constant) report_.verification += static_cast<std::int64_t>(buffer.data.size());
+    }
+}
+
 MemoryReport Report::finish() {
     for (const auto& [name, bytes] : weights_) report_.weights += bytes;
     for (const auto& [name, bytes] : bound_) report_.bound += bytes;
     for (const auto& [name, bytes] : states_) report_.states += bytes;
+    for (const auto& [name, bytes] : bound_exact_)
+        if (!bound_.contains(name)) report_.verification += bytes;
+    if (arena_exact_ >= 0) report_.verification += arena_exact_ + report_.states;
     return std::move(report_);
 }
 
@@ -116,12 +139,14 @@ MemoryReport Report::finish() {
 
 MemoryReport memory_report(const Core& core) {
     Report report;
-    for (std::size_t b = 0; b < core.programs.size(); ++b) {
-        const program::Peak& peak = core.programs[b]->peak();
-        Arena arena = arena_at(core, b, peak.at);
+    for (std::size_t b = 0; b < core.buckets.size(); ++b) {
+        const std::shared_ptr<BoundProgram> beside = core.buckets[b]->beside(), chosen = core.buckets[b]->chosen();
+        const program::Peak& peak = chosen->linked.peak();
+        Arena arena = arena_at(core, b, chosen->linked.program(), peak.at);
         arena.bytes = peak.bytes;
         arena.is_exact = peak.is_exact();
-        report.add(core.programs[b]->program(), arena);
+        report.add(chosen->linked.program(), arena);
+        if (beside != nullptr) report.add_exact(beside->linked.program(), beside->linked.peak().bytes);
     }
     return report.finish();
 }
@@ -130,8 +155,12 @@ MemoryReport memory_report(const Core& core, int bucket, const std::vector<std::
     const auto b = static_cast<std::size_t>(bucket);
     std::vector<std::int64_t> symbol_values;
     for (const int symbol : core.symbol_of[b]) symbol_values.push_back(sizes[static_cast<std::size_t>(symbol)]);
+    const std::shared_ptr<BoundProgram> beside = core.buckets[b]->beside(), chosen = core.buckets[b]->chosen();
     Report report;
-    report.add(core.programs[b]->program(), arena_at(core, b, std::move(symbol_values)));
+    if (beside != nullptr)
+        report.add_exact(beside->linked.program(),
+                         program::evaluate_plan(beside->linked.program(), symbol_values).back());
+    report.add(chosen->linked.program(), arena_at(core, b, chosen->linked.program(), std::move(symbol_values)));
     return report.finish();
 }
 

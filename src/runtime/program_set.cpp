@@ -8,6 +8,13 @@
 
 namespace cairn::inline v0::runtime {
 
+std::string to_string(const std::vector<Range>& ranges) {
+    std::string text;
+    for (const Range& range : ranges)
+        text += fmt::format("{}{} in {}..{}", text.empty() ? "" : ", ", range.symbol, range.low, range.high);
+    return text;
+}
+
 int LinkedProgram::expression(const Dim& dim) {
     const std::size_t hash = types::hash_of(dim);
     const auto [first, last] = expression_at_.equal_range(hash);

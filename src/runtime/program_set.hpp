@@ -7,6 +7,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <unordered_map>
@@ -21,12 +22,26 @@ struct Range {
     std::int64_t low = 0, high = 0;
 };
 
+/// A value of an inexact program that users see.
+struct InexactValue {
+    bool is_state = false;
+    int port = 0;         ///< among the program's outputs, or states
+    double allowed = 0;   ///< how far it may be from what the exact program makes
+    double expected = 0;  ///< what the errors of the program's kernels add up to there
+};
+
 /// What the compile wing hands over, and what a saved file holds.
 struct BucketProgram {
     std::vector<Range> ranges;  ///< sizes it is for; a symbol not named here may have any value
     program::Program program;
     std::string explanation;  ///< for CompiledGraph::explain()
+    /// Beside a program that holds anything inexact: the one it is verified by, and in what.
+    std::optional<program::Program> exact = {};
+    std::vector<InexactValue> inexact = {};
 };
+
+/// `T in 1..12, B in 1..8`
+std::string to_string(const std::vector<Range>& ranges);
 
 struct ProgramSet {
     std::string name;

@@ -9,11 +9,12 @@
 #include <sstream>
 
 // A saved file is text: a line that says what it is, the graph's symbols and inputs as a program of their own, then
-// each bucket's ranges and program, and a digest of all of it.
+// each bucket's ranges and program, behind an inexact one the exact one and what they are compared in, and a digest of
+// all of it.
 namespace cairn::inline v0 {
 namespace {
 
-constexpr std::string_view magic = "cairn compiled graph 2";
+constexpr std::string_view magic = "cairn compiled graph 3";
 
 /// A part of the file: a headline and the text up to the next headline.
 struct Section {
@@ -42,9 +43,30 @@ runtime::Range parse_range(std::istringstream& words) {
     return range;
 }
 
+/// `output 0 0.01 0.005`
+std::string inexact_text(const std::vector<runtime::InexactValue>& values) {
+    std::string text;
+    for (const runtime::InexactValue& value : values)
+        text += fmt::format("{} {} {} {}\n", value.is_state ? "state" : "output", value.port, value.allowed,
+                            value.expected);
+    return text;
+}
+
+std::vector<runtime::InexactValue> parse_inexact(std::string_view text) {
+    std::vector<runtime::InexactValue> values;
+    std::istringstream words{std::string(text)};
+    for (std::string kind; words >> kind;) {
+        runtime::InexactValue& value = values.emplace_back();
+        value.is_state = kind == "state";
+        if (!(words >> value.port >> value.allowed >> value.expected) || (!value.is_state && kind != "output"))
+            throw Error(ErrorKind::argument, "load", "ill-formed value of an inexact program");
+    }
+    return values;
+}
+
 }  // namespace
 
-std::string runtime::to_string(const ProgramSet& set) {
+std::string runtime::to_string(const ProgramSet& set, const std::vector<bool>& fell_back) {
     program::Program face;
     face.name = set.name;
     face.symbols = set.symbols;
@@ -58,10 +80,14 @@ std::string runtime::to_string(const ProgramSet& set) {
         face.inputs.push_back({port.name, {static_cast<int>(face.buffers.size()) - 1, 0}, port.desc});
     }
     std::string text = fmt::format("{}\n# graph\n{}", magic, program::to_string(face));
-    for (const BucketProgram& bucket : set.buckets) {
+    for (std::size_t b = 0; b < set.buckets.size(); ++b) {
+        const BucketProgram& bucket = set.buckets[b];
+        const bool is_exact = !bucket.exact || (b < fell_back.size() && fell_back[b]);
         text += "# bucket";
         for (const Range& range : bucket.ranges) text += fmt::format(" {} {} {}", range.symbol, range.low, range.high);
-        text += '\n' + program::to_string(bucket.program);
+        text += '\n' + program::to_string(is_exact && bucket.exact ? *bucket.exact : bucket.program);
+        if (is_exact) continue;
+        text += "# exact\n" + program::to_string(*bucket.exact) + "# inexact\n" + inexact_text(bucket.inexact);
     }
     return text;
 }
@@ -84,6 +110,14 @@ runtime::ProgramSet runtime::parse_program_set(std::string_view text) {
             while (words >> std::ws && !words.eof()) bucket.ranges.push_back(parse_range(words));
             bucket.program = program::parse_program(section.body);
             set.buckets.push_back(std::move(bucket));
+        } else if (set.buckets.empty()) {
+            throw Error(ErrorKind::argument, "load", "a part before the first bucket is of no kind known");
+        } else if (kind == "exact") {
+            set.buckets.back().exact = program::parse_program(section.body);
+        } else if (kind == "inexact") {
+            set.buckets.back().inexact = parse_inexact(section.body);
+        } else {
+            throw Error(ErrorKind::argument, "load", fmt::format("there is a part of the unknown kind {}", kind));
         }
     }
     if (set.symbols == nullptr || set.buckets.empty()) throw Error(ErrorKind::argument, "load", "it holds no program");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace cairn::inline v0::runtime {
 namespace {
@@ -81,6 +82,34 @@ void StateSlot::load(std::byte* dense, std::span<const std::int64_t> live) const
     for_each_stretch(live, [&](std::size_t to, std::size_t from, std::size_t bytes) {
         std::memcpy(dense + to, memory.data() + from, bytes);
     });
+}
+
+void StateSlot::for_each_stretch(std::int64_t first, std::span<const std::int64_t> live,
+                                 const std::function<void(std::size_t, std::size_t)>& visit) const {
+    std::vector<std::int64_t> rows(live.begin(), live.end());
+    std::size_t begin = 0;
+    if (port_->axis >= 0) {
+        rows[static_cast<std::size_t>(port_->axis)] -= first;
+        begin = static_cast<std::size_t>(first * row_bytes());
+    }
+    for_each_stretch(rows, [&](std::size_t, std::size_t at, std::size_t bytes) { visit(begin + at, bytes); });
+}
+
+void StateSlot::copy(const StateSlot& other, std::int64_t rows) {
+    touch(rows);
+    if (port_->axis < 0) {
+        std::memcpy(memory.data(), other.memory.data(), memory.size());
+        return;
+    }
+    for (std::int64_t stripe = 0; stripe < stripes() && rows > 0; ++stripe) {
+        const std::int64_t begin = stripe * capacity() * row_bytes();
+        std::memcpy(memory.data() + begin, other.memory.data() + begin, static_cast<std::size_t>(rows * row_bytes()));
+    }
+}
+
+void StateSlot::swap_memory(StateSlot& other) noexcept {
+    std::swap(memory, other.memory);
+    std::swap(touched_, other.touched_);
 }
 
 bool StateSlot::is_dense(std::span<const std::int64_t> live) const {

@@ -4,6 +4,7 @@
 #include "program/program.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,14 @@ public:
     /// Copies the live part, `shape` of it, to or from dense memory.
     void store(const std::byte* dense, std::span<const std::int64_t> shape);
     void load(std::byte* dense, std::span<const std::int64_t> shape) const;
+    /// Calls visit(first byte, bytes) for each stretch of the rows from `first` on that lies in one piece, `shape`
+    /// being that of the live part. A state of fixed size has no rows but all of it.
+    void for_each_stretch(std::int64_t first, std::span<const std::int64_t> shape,
+                          const std::function<void(std::size_t at, std::size_t bytes)>& visit) const;
+    /// Takes over the first rows of another slot of the same state, all of a state of fixed size.
+    void copy(const StateSlot& other, std::int64_t rows);
+    /// Gives and takes all that is remembered; what was shown and what is damaged stays.
+    void swap_memory(StateSlot& other) noexcept;
     /// True when the live part is dense as it lies.
     bool is_dense(std::span<const std::int64_t> shape) const;
     /// Makes rows `begin` to `end` of the growing axis zero.

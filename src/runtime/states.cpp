@@ -91,6 +91,13 @@ std::size_t find_state(const Instance& instance, std::string_view name, std::str
     throw Error(ErrorKind::argument, part, fmt::format("there is no state called \"{}\"", name));
 }
 
+std::vector<std::int64_t> live_shape(const Instance& instance, std::size_t state) {
+    const std::vector<std::int64_t> values = port_values(instance, instance.sizes);
+    std::vector<std::int64_t> shape;
+    for (const Dim& size : instance.states[state].port().live.shape) shape.push_back(size.evaluate(values));
+    return shape;
+}
+
 OutputView show_state(Instance& instance, std::size_t state, std::string_view part) {
     StateSlot& slot = instance.states[state];
     const StatePort& port = slot.port();
@@ -104,9 +111,7 @@ OutputView show_state(Instance& instance, std::size_t state, std::string_view pa
             if (occurs && !given.set)
                 refuse(fmt::format("is {}, and the size {} is not set", to_string(port.live), given.name));
         }
-    const std::vector<std::int64_t> values = port_values(instance, instance.sizes);
-    slot.shape.clear();
-    for (const Dim& size : port.live.shape) slot.shape.push_back(size.evaluate(values));
+    slot.shape = live_shape(instance, state);
     OutputView view;
     view.dtype = port.live.dtype;
     view.shape = slot.shape;

@@ -19,6 +19,9 @@ struct StateContents {
 /// The number of the state of that name. Throws Error(argument), told by `part`.
 std::size_t find_state(const Instance& instance, std::string_view name, std::string_view part);
 
+/// The shape of the live part, at the sizes set.
+std::vector<std::int64_t> live_shape(const Instance& instance, std::size_t state);
+
 /// The live part as it is now. Throws Error(argument) while a size of it is not set, and where a failed run has
 /// overwritten a part.
 OutputView show_state(Instance& instance, std::size_t state, std::string_view part);

@@ -30,6 +30,7 @@ public:
             check_like_first(bucket.program);
             check_planned(bucket.program);
             check_shared(bucket.program);
+            if (fault_.empty()) check_exact(bucket);
         }
         if (fault_.empty()) check_covered();
         return fault_;
@@ -39,6 +40,33 @@ private:
     template <typename... A>
     void fault(fmt::format_string<A...> text, A&&... values) {
         if (fault_.empty()) fault_ = fmt::format(text, std::forward<A>(values)...);
+    }
+
+    /// The program beside an inexact one stands in for it.
+    void check_exact(const BucketProgram& bucket) {
+        if (bucket.exact.has_value() == bucket.inexact.empty())
+            return fault("a bucket has an exact program beside its own, or values that are inexact, but not both");
+        if (!bucket.exact) return;
+        const Program &own = bucket.program, &exact = *bucket.exact;
+        const auto names = [](const Program& program) {
+            std::vector<std::string> all;
+            for (const Symbols::Symbol& symbol : program.symbols->list()) all.push_back(symbol.name);
+            return all;
+        };
+        if (names(exact) != names(own)) return fault("two programs of a bucket have other symbols");
+        BucketProgram beside;
+        beside.ranges = bucket.ranges;
+        beside.program = exact;
+        check_ranges(beside);
+        if (fault_.empty()) check_inputs(beside);
+        check_like_first(exact);
+        check_planned(exact);
+        check_shared(exact);
+        for (const InexactValue& value : bucket.inexact) {
+            const std::size_t ports = value.is_state ? own.states.size() : own.outputs.size();
+            if (value.port < 0 || static_cast<std::size_t>(value.port) >= ports || !(value.allowed > 0))
+                fault("a value of an inexact program is none of its outputs or states, or nothing is allowed to it");
+        }
     }
 
     /// Where a bucket's sizes lie on one symbol.

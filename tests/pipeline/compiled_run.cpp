@@ -87,9 +87,7 @@ CompiledRun::CompiledRun(const runtime::ProgramSet& set, const Context& context,
         view.shape = value.shape;
         return view;
     };
-    std::vector<const runtime::LinkedProgram*> programs;
-    for (const auto& program : core_->programs) programs.push_back(program.get());
-    if (!core_->bound.ready()) core_->bound.bind(programs, *context.parts(), source, {}, {});
+    if (!core_->bound.ready()) core_->bound.bind(core_->programs(), *context.parts(), source, {}, {});
     instance_ = std::make_unique<runtime::Instance>(core_);
 }
 

@@ -174,7 +174,7 @@ TEST_F(AToleranceOf, BytesAndErrorsAreLimitedTogether) {
     CompileOptions options;
     options.tolerance = Tolerance::relative(2.5 * promised);
     const MemoryReport free = compiled(graph, options).memory();
-    options.memory_limit = free.bound + free.states + free.arena + free.constants;
+    options.memory_limit = free.bound + free.states + free.arena + free.constants + free.verification;
     CompiledGraph found = compiled(graph, options);
     EXPECT_EQ(inexact_products(found), 2);
     EXPECT_LE(off(found, graph, "y2").counted(), 2.5 * promised);

@@ -1,0 +1,119 @@
+#include "exact_beside.hpp"
+
+#include "memory_limit.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace cairn::inline v0 {
+namespace {
+
+bool is_inexact(const select::Selection& selection) {
+    return std::any_of(selection.chosen.begin(), selection.chosen.end(),
+                       [](const select::Choice& choice) { return choice.candidate.estimate.error > 0; });
+}
+
+bool any_inexact(const select::Selections& selections) {
+    return std::any_of(selections.buckets.begin(), selections.buckets.end(), is_inexact);
+}
+
+/// Buckets in which no error is allowed anywhere.
+class ExactBuckets {
+public:
+    explicit ExactBuckets(const std::vector<PreparedBucket>& buckets) : seen_(selectable(buckets)) {
+        for (select::Bucket& bucket : seen_) {
+            std::vector<select::Bound>& bounds = bounds_.emplace_back(bucket.bounds.begin(), bucket.bounds.end());
+            for (select::Bound& bound : bounds) bound.limit = 0;
+        }
+        for (std::size_t b = 0; b < seen_.size(); ++b) seen_[b].bounds = bounds_[b];
+    }
+    std::span<const select::Bucket> seen() const { return seen_; }
+
+private:
+    std::vector<select::Bucket> seen_;
+    std::vector<std::vector<select::Bound>> bounds_;
+};
+
+double expected_seconds(const std::vector<PreparedBucket>& buckets, const select::Selections& selections) {
+    double sum = 0;
+    for (std::size_t b = 0; b < buckets.size(); ++b) sum += buckets[b].cut.weight * selections.buckets[b].seconds;
+    return sum;
+}
+
+/// What users see of a bucket: its bounds, and the states that runs change and outputs are made of.
+std::vector<select::Bound> seen_values(const PreparedBucket& bucket) {
+    std::vector<select::Bound> all = bucket.bounds;
+    const select::Influence influence(*bucket.graph, bucket.candidates->classes(), bucket.bounds);
+    for (const ir::StateInfo& state : bucket.graph->states()) {
+        const std::string name = "state \"" + std::string(state.name) + '"';
+        const bool known = std::any_of(bucket.bounds.begin(), bucket.bounds.end(),
+                                       [&](const select::Bound& bound) { return bound.name == name; });
+        if (!known && state.latest != state.read) all.push_back({name, state.latest, influence.limit(state.latest)});
+    }
+    return all;
+}
+
+template <typename Ports>
+int port_called(const Ports& ports, std::string_view kind, const std::string& name) {
+    for (std::size_t p = 0; p < ports.size(); ++p)
+        if (name == std::string(kind) + " \"" + ports[p].name + '"') return static_cast<int>(p);
+    return -1;
+}
+
+/// What the errors of all choices whose values show in a bound add up to.
+double error_in(const select::Selection& selection, const select::Influence& influence, std::size_t bound) {
+    double sum = 0;
+    for (const auto& [goal, candidate] : selection.chosen) {
+        const auto shows = [&](ir::NodeId value) { return influence.shows(value, bound); };
+        if (shows(goal.value) || std::any_of(candidate.outputs.begin(), candidate.outputs.end(), shows))
+            sum += candidate.estimate.error;
+    }
+    return sum;
+}
+
+}  // namespace
+
+std::optional<select::Selections> exact_beside(const Stages& stages, std::vector<PreparedBucket>& buckets,
+                                               const select::Selections& chosen, const CompileOptions& options,
+                                               const select::Options& select_options) {
+    if (!any_inexact(chosen)) return std::nullopt;
+    const ExactBuckets exact(buckets);
+    if (options.memory_limit) return find_within_limit(stages, buckets, exact.seen(), &chosen, options, select_options);
+    return select::select(exact.seen(), select_options);
+}
+
+std::optional<select::Selections> choose_exact_beside(const Stages& stages, std::vector<PreparedBucket>& buckets,
+                                                      select::Selections& chosen, const CompileOptions& options,
+                                                      const select::Options& select_options) {
+    if (!any_inexact(chosen)) return std::nullopt;
+    std::optional<select::Selections> exact = exact_beside(stages, buckets, chosen, options, select_options);
+    if (!exact) {
+        const ExactBuckets alone(buckets);
+        chosen = choose_within_limit(stages, buckets, alone.seen(), options, select_options);
+        return std::nullopt;
+    }
+    if (exact->kept_bytes > chosen.kept_bytes || expected_seconds(buckets, *exact) > expected_seconds(buckets, chosen))
+        return exact;
+    chosen = *std::move(exact);
+    return std::nullopt;
+}
+
+void add_exact(const Stages& stages, PreparedBucket& bucket, const select::Selection& chosen,
+               const select::Selection& exact, const CompileOptions& options, runtime::BucketProgram& program) {
+    const std::vector<select::Bound> seen = seen_values(bucket);
+    const select::Influence influence(*bucket.graph, bucket.candidates->classes(), seen);
+    for (std::size_t v = 0; v < seen.size(); ++v) {
+        const double error = error_in(chosen, influence, v);
+        if (error == 0) continue;
+        const int output = port_called(program.program.outputs, "output", seen[v].name);
+        const int port = output >= 0 ? output : port_called(program.program.states, "state", seen[v].name);
+        program.inexact.push_back({output < 0, port, seen[v].limit, error});
+    }
+    if (program.inexact.empty()) return;
+    const std::string name = name_of(bucket.cut.ranges);
+    StageDriver driver(options, name.empty() ? "exact" : name + "_exact");
+    program.exact = stages.program_of(bucket, exact, driver);
+}
+
+}  // namespace cairn::inline v0

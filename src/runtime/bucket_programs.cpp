@@ -1,0 +1,47 @@
+#include "runtime/bucket_programs.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace cairn::inline v0::runtime {
+
+BucketPrograms::BucketPrograms(const BucketProgram& bucket, const Context& context, const std::stop_token& stop)
+    : values_(bucket.inexact),
+      chosen_(std::make_shared<BoundProgram>(bucket.program, context, stop)),
+      verdict_(bucket.exact ? Verdict::open : Verdict::within) {
+    if (bucket.exact) beside_ = std::make_shared<BoundProgram>(*bucket.exact, context, stop);
+}
+
+std::shared_ptr<BoundProgram> BucketPrograms::chosen() const {
+    const std::lock_guard lock(mutex_);
+    return chosen_;
+}
+
+std::shared_ptr<BoundProgram> BucketPrograms::beside() const {
+    if (verdict() != Verdict::open) return nullptr;
+    const std::lock_guard lock(mutex_);
+    return beside_;
+}
+
+bool BucketPrograms::settle(std::shared_ptr<BoundProgram> exact, std::span<const double> errors) {
+    bool within = true;
+    for (std::size_t v = 0; v < errors.size(); ++v) within = within && errors[v] <= values_[v].allowed;
+    std::shared_ptr<BoundProgram> beside, beaten;  // given back behind the lock
+    const std::lock_guard lock(mutex_);
+    errors_.resize(values_.size(), 0);
+    for (std::size_t v = 0; v < errors.size(); ++v) errors_[v] = std::max(errors_[v], errors[v]);
+    beside = std::move(beside_);
+    if (within && verdict_ == Verdict::open) verdict_.store(Verdict::within, std::memory_order_release);
+    if (!within && verdict_ != Verdict::beyond) {
+        beaten = std::exchange(chosen_, std::move(exact));
+        verdict_.store(Verdict::beyond, std::memory_order_release);
+    }
+    return within;
+}
+
+std::vector<double> BucketPrograms::errors() const {
+    const std::lock_guard lock(mutex_);
+    return errors_;
+}
+
+}  // namespace cairn::inline v0::runtime

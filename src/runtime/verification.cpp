@@ -1,0 +1,99 @@
+#include "runtime/difference.hpp"
+#include "runtime/instance.hpp"
+#include "runtime/states.hpp"
+
+#include <limits>
+
+// The first run of a bucket whose program is inexact: the exact one runs beside it, and its results stand where the
+// other's are too far from them.
+namespace cairn::inline v0::runtime {
+
+std::unique_ptr<ExactRun> Instance::run_exact(std::shared_ptr<BoundProgram> program, int bucket_index,
+                                              const RunOptions& options) {
+    auto exact = std::make_unique<ExactRun>();
+    exact->bucket = std::make_unique<BucketFrame>(std::move(program));
+    exact->bucket->is_fallback = true;
+    resize(*exact->bucket, bucket_index);
+    Frame& run = exact->bucket->frame;
+    exact->arena = device::Arena::reserve(arena_capacity_);
+    exact->arena.touch(static_cast<std::size_t>(run.arena_bytes()));
+    const program::Program& first = core->set.buckets[0].program;
+    for (std::size_t s = 0; s < states.size(); ++s) {
+        const auto [before, after] = run.program().state_lengths()[s];
+        StateSlot& slot = exact->states.emplace_back(first, first.states[s]);
+        slot.touch(run.value(after));
+        slot.copy(states[s], run.value(before));
+    }
+    point(*exact->bucket, exact->states, {}, exact->arena.data());
+    exact->bucket->caller_outputs.check_views(run, outputs);
+    Region region;
+    execute(run, options, "verify", region);
+    if (options.profile) exact->seconds.swap(seconds);
+    return exact;
+}
+
+bool Instance::run_chosen(int bucket_index, const RunOptions& options, const ExactRun* exact) {
+    Frame& run = frames_[static_cast<std::size_t>(bucket_index)]->frame;
+    Region region;
+    std::vector<double> found;
+    try {
+        execute(run, options, "run", region);
+        if (exact == nullptr) return true;
+        found = errors(bucket_index, *exact);
+    } catch (...) {
+        // A kernel that cannot do what the exact ones could is as wrong as can be.
+        if (exact == nullptr || region.failed < 0) {
+            note_damage(run, region);
+            throw;
+        }
+        found.assign(core->set.buckets[static_cast<std::size_t>(bucket_index)].inexact.size(),
+                     std::numeric_limits<double>::infinity());
+    }
+    return core->buckets[static_cast<std::size_t>(bucket_index)]->settle(exact->bucket->program, found);
+}
+
+std::vector<double> Instance::errors(int bucket_index, const ExactRun& exact) const {
+    const BucketProgram& programs = core->set.buckets[static_cast<std::size_t>(bucket_index)];
+    const Frame &got = frame(bucket_index).frame, &wanted = exact.bucket->frame;
+    std::vector<double> found;
+    for (const InexactValue& value : programs.inexact) {
+        const auto port = static_cast<std::size_t>(value.port);
+        if (value.is_state) {
+            found.push_back(state_error(port, got, exact));
+            continue;
+        }
+        const DType dtype = programs.program.outputs[port].desc.dtype;
+        const TensorArg y = got.output(port), r = wanted.output(port);
+        found.push_back(difference(dtype, [&](const CompareStretch& compare) {
+            compare(static_cast<const std::byte*>(y.data), static_cast<const std::byte*>(r.data), byte_count(y, dtype));
+        }));
+    }
+    return found;
+}
+
+/// Of what the run has left live there and may have changed.
+double Instance::state_error(std::size_t state, const Frame& got, const ExactRun& exact) const {
+    const StateSlot &y = states[state], &r = exact.states[state];
+    const auto [before, after] = got.program().state_lengths()[state];
+    std::vector<std::int64_t> live = live_shape(*this, state);
+    std::int64_t first = 0;
+    if (const int axis = y.port().axis; axis >= 0) {
+        live[static_cast<std::size_t>(axis)] = got.value(after);
+        if (!got.program().program().states[state].overwritten) first = got.value(before);
+    }
+    return difference(y.desc().dtype, [&](const CompareStretch& compare) {
+        y.for_each_stretch(first, live, [&](std::size_t at, std::size_t bytes) {
+            compare(y.memory.data() + at, r.memory.data() + at, bytes);
+        });
+    });
+}
+
+void Instance::fall_back(int bucket_index, ExactRun& exact) noexcept {
+    std::swap(arena_, exact.arena);
+    for (std::size_t s = 0; s < states.size(); ++s) states[s].swap_memory(exact.states[s]);
+    std::swap(frames_[static_cast<std::size_t>(bucket_index)], exact.bucket);
+    if (!exact.seconds.empty()) exact.seconds.swap(seconds);
+    for (OutputSlot& slot : outputs) slot.is_direct = false;
+}
+
+}  // namespace cairn::inline v0::runtime
