@@ -277,6 +277,7 @@ public:
     /// there needs.
     MemoryReport memory(std::initializer_list<std::pair<std::string_view, std::int64_t>> sizes) const;
     /// Touches the arena and states for these sizes now, so that no later run within them has to; outputs are gone.
+    /// What verifies the first run of an inexact program is not among it.
     void reserve(std::span<const std::pair<std::string_view, std::int64_t>> sizes);
     /// What was chosen for each instruction, with the time of each candidate or why it was refused.
     std::string explain() const;
