@@ -40,12 +40,12 @@ Chosen choose(const Stages& stages, std::vector<PreparedBucket>& buckets, const 
 CompiledGraph compile(const Graph& graph, const Context& context, const CompileOptions& options) {
     Stages stages(graph, context, options);
     std::vector<PreparedBucket> prepared = stages.prepare();
-    const Chosen chosen = choose(stages, prepared, options);
+    Chosen chosen = choose(stages, prepared, options);
     std::vector<runtime::BucketProgram> programs;
     for (std::size_t b = 0; b < prepared.size(); ++b) {
         // Nothing of a bucket but its program is left.
         PreparedBucket bucket = std::move(prepared[b]);
-        const select::Selection& selection = chosen.covers.buckets[b];
+        const select::Selection selection = std::move(chosen.covers.buckets[b]);
         programs.push_back(stages.emit(bucket, selection, bucket.driver));
         if (chosen.exact) add_exact(stages, bucket, selection, chosen.exact->buckets[b], options, programs.back());
     }

@@ -10,6 +10,7 @@ BucketPrograms::BucketPrograms(const BucketProgram& bucket, const Context& conte
       chosen_(std::make_shared<BoundProgram>(bucket.program, context, stop)),
       verdict_(bucket.exact ? Verdict::open : Verdict::within) {
     if (bucket.exact) beside_ = std::make_shared<BoundProgram>(*bucket.exact, context, stop);
+    errors_.reserve(values_.size());  // so that settle() does not fail
 }
 
 std::shared_ptr<BoundProgram> BucketPrograms::chosen() const {

@@ -65,6 +65,8 @@ Core::Core(const Context& given, ProgramSet given_set, const std::stop_token& st
         return std::any_of(bucket.program.buffers.begin(), bucket.program.buffers.end(),
                            [](const Buffer& b) { return b.kind == BufferKind::weight; });
     });
+    for (const std::shared_ptr<BoundProgram>& program : programs())
+        arena_bytes = std::max(arena_bytes, static_cast<std::size_t>(program->linked.peak().bytes));
     if (!needs_weights) bound.bind(programs(), *context.parts(), {}, {}, stop);
 }
 
@@ -88,10 +90,8 @@ Instance::Instance(std::shared_ptr<Core> given)
             for (SizeSlot& slot : sizes)
                 if (slot.name == state.before.symbol()) slot.is_state_length = true, slot.set = true;
     }
-    for (const std::shared_ptr<BoundProgram>& program : core->programs())
-        arena_capacity_ = std::max(arena_capacity_, static_cast<std::size_t>(program->linked.peak().bytes));
     static_assert(device::Arena::alignment % program::arena_alignment == 0, "a plan's offsets are aligned at any base");
-    arena_ = device::Arena::reserve(arena_capacity_);
+    arena_ = device::Arena::reserve(core->arena_bytes);
     const Program& first = core->set.buckets[0].program;
     inputs.resize(core->set.inputs.size());
     for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].shape.resize(core->set.inputs[i].desc.shape.size());

@@ -21,6 +21,7 @@ struct Core {
     std::vector<std::unique_ptr<BucketPrograms>> buckets;
     BoundValues bound;
     bool needs_weights = false;
+    std::size_t arena_bytes = 0;              ///< the most that any program takes, whichever is run
     std::vector<std::vector<int>> symbol_of;  ///< per bucket: position of its programs' symbols among the set's
 
     /// All that is linked now, to be bound together.
@@ -132,7 +133,6 @@ private:
 
     std::vector<std::unique_ptr<BucketFrame>> frames_;
     std::vector<ByteRange> input_memory_;  // scratch
-    std::size_t arena_capacity_ = 0;
     device::Arena arena_;
     device::TeamState team_;
 };

@@ -64,6 +64,8 @@ std::vector<std::string_view> makers_of(const program::Program& program) {
 class Report {
 public:
     void add(const program::Program& program, const Arena& arena);
+    /// A program that save() may want, though it does not run.
+    void add_kept(const program::Program& program);
     /// The exact program that a run of an inexact one is compared with.
     void add_exact(const program::Program& program, std::int64_t arena);
     MemoryReport finish();
@@ -115,13 +117,16 @@ void Report::add(const program::Program& program, const Arena& arena) {
     }
 }
 
+void Report::add_kept(const program::Program& program) {
+    for (const Buffer& buffer : program.buffers) report_.constants += static_cast<std::int64_t>(buffer.data.size());
+}
+
 void Report::add_exact(const program::Program& program, std::int64_t arena) {
     arena_exact_ = std::max(arena_exact_, arena);
     const std::vector<bool> read = read_in_runs(program);
     for (std::size_t b = 0; b < program.buffers.size(); ++b) {
         const Buffer& buffer = program.buffers[b];
         if (buffer.kind == BufferKind::bound && read[b]) bound_exact_[buffer.name] = buffer.bytes.constant();
-        if (buffer.kind == BufferKind::constant) report_.verification += static_cast<std::int64_t>(buffer.data.size());
     }
 }
 
@@ -135,6 +140,11 @@ MemoryReport Report::finish() {
     return std::move(report_);
 }
 
+/// Constants of the program of a bucket that is not run, or not yet.
+void add_other(Report& report, const BucketProgram& bucket, const program::Program& chosen) {
+    if (bucket.exact) report.add_kept(&chosen == &*bucket.exact ? bucket.program : *bucket.exact);
+}
+
 }  // namespace
 
 MemoryReport memory_report(const Core& core) {
@@ -146,6 +156,7 @@ MemoryReport memory_report(const Core& core) {
         arena.bytes = peak.bytes;
         arena.is_exact = peak.is_exact();
         report.add(chosen->linked.program(), arena);
+        add_other(report, core.set.buckets[b], chosen->linked.program());
         if (beside != nullptr) report.add_exact(beside->linked.program(), beside->linked.peak().bytes);
     }
     return report.finish();
@@ -161,6 +172,7 @@ MemoryReport memory_report(const Core& core, int bucket, const std::vector<std::
         report.add_exact(beside->linked.program(),
                          program::evaluate_plan(beside->linked.program(), symbol_values).back());
     report.add(chosen->linked.program(), arena_at(core, b, chosen->linked.program(), std::move(symbol_values)));
+    add_other(report, core.set.buckets[b], chosen->linked.program());
     return report.finish();
 }
 

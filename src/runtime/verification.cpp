@@ -15,7 +15,7 @@ std::unique_ptr<ExactRun> Instance::run_exact(std::shared_ptr<BoundProgram> prog
     exact->bucket->is_fallback = true;
     resize(*exact->bucket, bucket_index);
     Frame& run = exact->bucket->frame;
-    exact->arena = device::Arena::reserve(arena_capacity_);
+    exact->arena = device::Arena::reserve(core->arena_bytes);
     exact->arena.touch(static_cast<std::size_t>(run.arena_bytes()));
     const program::Program& first = core->set.buckets[0].program;
     for (std::size_t s = 0; s < states.size(); ++s) {
@@ -33,23 +33,22 @@ std::unique_ptr<ExactRun> Instance::run_exact(std::shared_ptr<BoundProgram> prog
 }
 
 bool Instance::run_chosen(int bucket_index, const RunOptions& options, const ExactRun* exact) {
-    Frame& run = frames_[static_cast<std::size_t>(bucket_index)]->frame;
-    Region region;
+    const auto b = static_cast<std::size_t>(bucket_index);
+    Frame& run = frames_[b]->frame;
     std::vector<double> found;
+    if (exact != nullptr) found.assign(core->set.buckets[b].inexact.size(), std::numeric_limits<double>::infinity());
+    Region region;
     try {
         execute(run, options, "run", region);
-        if (exact == nullptr) return true;
-        found = errors(bucket_index, *exact);
+        if (exact != nullptr) found = errors(bucket_index, *exact);
     } catch (...) {
-        // A kernel that cannot do what the exact ones could is as wrong as can be.
+        // A kernel that cannot do what exact ones could is as wrong as can be; all else is a run that failed.
         if (exact == nullptr || region.failed < 0) {
             note_damage(run, region);
             throw;
         }
-        found.assign(core->set.buckets[static_cast<std::size_t>(bucket_index)].inexact.size(),
-                     std::numeric_limits<double>::infinity());
     }
-    return core->buckets[static_cast<std::size_t>(bucket_index)]->settle(exact->bucket->program, found);
+    return exact == nullptr || core->buckets[b]->settle(exact->bucket->program, found);
 }
 
 std::vector<double> Instance::errors(int bucket_index, const ExactRun& exact) const {
