@@ -88,6 +88,7 @@ TEST_F(AnExactProgram, IsTheOneThatExactChooses) {
     EXPECT_FALSE(is_inexact(exact));
     run(model, true);
     EXPECT_EQ(model.program(), exact.program());
+    ASSERT_EQ(model.verified_errors().size(), 1U);
     EXPECT_TRUE(model.verified_errors()[0].fell_back);
 }
 
