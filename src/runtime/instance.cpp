@@ -61,10 +61,9 @@ Core::Core(const Context& given, ProgramSet given_set, const std::stop_token& st
             positions.push_back(static_cast<int>(it - all.begin()));
         }
     }
-    needs_weights = std::any_of(set.buckets.begin(), set.buckets.end(), [](const BucketProgram& bucket) {
-        return std::any_of(bucket.program.buffers.begin(), bucket.program.buffers.end(),
-                           [](const Buffer& b) { return b.kind == BufferKind::weight; });
-    });
+    for (const std::shared_ptr<BoundProgram>& program : programs())
+        for (const Buffer& buffer : program->linked.program().buffers)
+            needs_weights = needs_weights || buffer.kind == BufferKind::weight;
     for (const std::shared_ptr<BoundProgram>& program : programs())
         arena_bytes = std::max(arena_bytes, static_cast<std::size_t>(program->linked.peak().bytes));
     if (!needs_weights) bound.bind(programs(), *context.parts(), {}, {}, stop);

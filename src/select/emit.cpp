@@ -303,8 +303,12 @@ private:
         name_bound_values();
     }
 
-    /// A bound value's name says how it is made, so that programs of several buckets find what they share.
+    /// A bound value's name says how it is made, so that programs of several buckets find what they share. By an
+    /// inexact kernel it is another one than by exact ones.
     void name_bound_values() {
+        std::set<std::string_view> inexact;
+        for (const Choice& choice : selection_.chosen)
+            if (choice.candidate.estimate.error > 0) inexact.insert(choice.candidate.kernel->id);
         std::map<int, std::string> origin;
         const auto origin_of = [&](int buffer) -> std::string {
             const Buffer& b = program_.buffers[static_cast<std::size_t>(buffer)];
@@ -317,6 +321,7 @@ private:
         for (const Instruction& instruction : program_.bind) {
             go_on();
             std::string text = cairn::to_string(*instruction.problem);
+            if (inexact.contains(instruction.kernel)) text += " by " + instruction.kernel;
             for (const View& view : instruction.inputs)
                 text += fmt::format(" ({} + {})", origin_of(view.buffer), cairn::to_string(view.offset));
             for (std::size_t o = 0; o < instruction.outputs.size(); ++o) {

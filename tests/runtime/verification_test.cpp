@@ -237,6 +237,28 @@ TEST_F(AVerification, OfAGrowingStateLooksAtWhatIsNewThere) {
     EXPECT_LE(row.error, allowed);
 }
 
+// A value that is computed once, when weights are bound, is one thing by an inexact kernel and another by an exact one.
+TEST_F(AVerification, SeesErrorsInBoundValues) {
+    Graph g("bound");
+    const Tensor w = g.weight("w", DType::f32, {columns, columns});
+    const Tensor product = matmul(g.input("x", DType::f32, {columns, columns}), w);
+    g.output("y", product + matmul(w, w) - g.input("c", DType::f32, {columns, columns}));
+    const Floats none(columns * columns, 0);  // whose product is right by any kernel
+    CompiledGraph exact = compiled(g, true);
+    const Floats squared = run(exact, none, none);
+    Floats near = squared;
+    for (float& value : near) value *= 1 + 1e-4F;
+    for (const bool amplified : {false, true}) {
+        CompiledGraph model = compiled(g);
+        ASSERT_TRUE(is_inexact(model));
+        const Floats y = run(model, none, amplified ? near : none);
+        ASSERT_EQ(model.verified_errors().size(), 1U);
+        EXPECT_EQ(model.verified_errors()[0].fell_back, amplified);
+        EXPECT_GT(model.verified_errors()[0].error, amplified ? allowed : 1e-4);
+        if (amplified) { EXPECT_EQ(y, run(exact, none, near)); }
+    }
+}
+
 /// h = tanh(h w + x), which is overwritten.
 Graph recurrent() {
     Graph g("recurrent");
