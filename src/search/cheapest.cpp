@@ -37,7 +37,7 @@ Cheapest::Cheapest(const Space& space, Set set)
     for (Set s = Space::done + 1; s <= set; ++s) {
         Exact& least = costs_[static_cast<std::size_t>(s)];
         const int first = space.first_product(s);
-        least = first < 0 ? static_cast<Exact>(std::ldexp(space.cost(s), unit_)) : cost(space.product_at(first));
+        least = first < 0 ? exact(space.cost(s)) : cost(space.product_at(first));
         for (int p = first; p >= 0; p = space.product_at(p).next) least = std::min(least, cost(space.product_at(p)));
     }
 }
@@ -92,6 +92,7 @@ int Cheapest::product(Set set) {
 }
 
 double Cheapest::rounded(Exact cost) const { return std::ldexp(static_cast<double>(cost), -unit_); }
+Exact Cheapest::exact(double cost) const { return static_cast<Exact>(std::ldexp(cost, unit_)); }
 
 std::vector<int> Cheapest::choices(Set set) {
     settle(set);

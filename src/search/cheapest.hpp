@@ -39,8 +39,9 @@ public:
     /// What the cheapest path of one product has and that of another lacks, and the reverse. Takes no longer than it
     /// takes to tell where they differ: what both are made of is not looked into.
     Difference difference(int product, int other);
-    /// The cost as a double.
+    /// The cost as a double, and back.
     double rounded(Exact cost) const;
+    Exact exact(double cost) const;
 
 private:
     int& known(Set set) { return products_[static_cast<std::size_t>(set)]; }
