@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 
 namespace cairn::inline v0 {
 namespace {
@@ -19,6 +21,19 @@ void check_name(std::span<const Definition> definitions, std::string_view name) 
                 fmt::format("there is no definition {}: there are {}", name, fmt::join(known, ", ")));
 }
 
+/// Why none of the nodes is what the definition computes, in the words of a known near miss where it is one.
+std::optional<fuse::Miss> miss_of(const ir::GraphData& graph, std::span<const ir::NodeId> nodes,
+                                  std::span<const Definition> definitions, std::string_view name) {
+    std::optional<fuse::Miss> missed = fuse::nearest_miss(graph, nodes, definitions, name);
+    if (!missed) return missed;
+    for (const kernels::NearMiss& miss : kernels::near_misses())
+        if (miss.definition.name == name && !fuse::nearest_miss(graph, nodes, {&miss.definition, 1}, name)) {
+            missed->reason = miss.reason;
+            break;
+        }
+    return missed;
+}
+
 }  // namespace
 
 std::string why_not(const Tensor& value, std::string_view definition, const Context& context) {
@@ -28,14 +43,22 @@ std::string why_not(const Tensor& value, std::string_view definition, const Cont
     ir::GraphData graph = *value.graph();
     graph.add_output("why not", value.id());
     const simplify::Simplified simple = simplify::simplify(graph);
-    const auto reason = [&](std::span<const Definition> among) {
-        return fuse::why_not(*simple.graph, *simple.map[value.id()], among, definition);
-    };
-    std::string missed = reason(definitions);
-    if (missed.empty()) return missed;
-    for (const kernels::NearMiss& miss : kernels::near_misses())
-        if (miss.definition.name == definition && reason({&miss.definition, 1}).empty()) return miss.reason;
-    return missed;
+    const ir::NodeId node = *simple.map[value.id()];
+    const std::optional<fuse::Miss> missed = miss_of(*simple.graph, {&node, 1}, definitions, definition);
+    return missed ? missed->reason : std::string();
+}
+
+std::string why_not(const Graph& graph, std::string_view definition, const Context& context) {
+    const std::vector<Definition>& definitions = context.kernels().definitions;
+    check_name(definitions, definition);
+    const simplify::Simplified simple = simplify::simplify(*graph.data());
+    std::vector<ir::NodeId> nodes(simple.graph->nodes().size());
+    std::iota(nodes.begin(), nodes.end(), ir::NodeId{0});
+    if (nodes.empty()) return "the graph has no values";
+    const std::optional<fuse::Miss> missed = miss_of(*simple.graph, nodes, definitions, definition);
+    if (!missed) return {};
+    const std::source_location& where = simple.graph->node(missed->node).where;
+    return where.line() == 0 ? missed->reason : fmt::format("{} ({})", missed->reason, Error::place(where));
 }
 
 }  // namespace cairn::inline v0

@@ -63,6 +63,8 @@ CAIRN_API CompiledGraph compile(const Graph& graph, const Context& context, cons
 ///
 ///     why_not(y, "rms_norm", context)   ->   rms_norm eps=1e-06 (%0, %1): the value has other numbers
 CAIRN_API std::string why_not(const Tensor& value, std::string_view definition, const Context& context);
+/// The same for the value of the graph that comes nearest.
+CAIRN_API std::string why_not(const Graph& graph, std::string_view definition, const Context& context);
 
 /// The names CompileOptions::disable knows.
 CAIRN_API std::vector<std::string> stage_names();

@@ -37,40 +37,64 @@ std::string names_of(std::uint64_t features) {
     return names;
 }
 
+/// By what the nodes compute: nothing in their regions is alike enough to guess.
+Miss miss_by_form(Matcher& matcher, std::span<const NodeId> nodes, const std::vector<Pattern>& patterns,
+                  std::string_view name) {
+    const Canon& canon = matcher.forms().canon();
+    Features features(canon);
+    Miss nearest{nodes.front(), {}};
+    std::uint64_t missing = ~std::uint64_t{0};
+    for (const NodeId node : nodes) {
+        const std::uint64_t there = features.of(matcher.forms()[node].core);
+        for (const Pattern& pattern : patterns) {
+            const std::uint64_t lacks = pattern.features & ~there;
+            if (std::popcount(lacks) < std::popcount(missing)) missing = lacks, nearest.node = node;
+        }
+    }
+    if (missing != 0) {
+        nearest.reason = fmt::format("{} computes {}, the value does not", name, names_of(missing));
+        return nearest;
+    }
+    const Pattern& first = patterns.front();
+    const Term& wanted = first.forms->canon().term((*first.forms)[first.skeleton.outputs[first.main]].core);
+    const std::string_view is = kind_of(canon.term(matcher.forms()[nearest.node].core)), should = kind_of(wanted);
+    nearest.reason = is != should ? fmt::format("by its normal form the value is {}, {} is {}", is, name, should)
+                                  : fmt::format("no operands of {} are found where its ops stand", name);
+    return nearest;
+}
+
 }  // namespace
 
-std::string why_not(const ir::GraphData& graph, NodeId node, std::span<const Definition> definitions,
-                    std::string_view name) {
+std::optional<Miss> nearest_miss(const ir::GraphData& graph, std::span<const NodeId> nodes,
+                                 std::span<const Definition> definitions, std::string_view name) {
     const auto definition =
         std::find_if(definitions.begin(), definitions.end(), [&](const Definition& d) { return d.name == name; });
     if (definition == definitions.end())
         throw Error(ErrorKind::argument, "fuse", fmt::format("there is no definition {}", name));
     const std::vector<Pattern> patterns = make_patterns({&*definition, 1});
-    if (patterns.empty()) return fmt::format("{} is not looked for: it has no pattern", name);
-    if (ir::is_given(graph.node(node))) return "the value is given, nothing computes it";
+    if (patterns.empty()) return Miss{nodes.front(), fmt::format("{} is not looked for: it has no pattern", name)};
+    std::vector<NodeId> made;
+    for (const NodeId node : nodes)
+        if (!ir::is_given(graph.node(node))) made.push_back(node);
+    if (made.empty()) return Miss{nodes.front(), "the value is given, nothing computes it"};
 
     const Classes classes(graph);
     Matcher matcher(graph, classes, patterns);
     matcher.note_misses();
     std::vector<Tile> tiles;
-    matcher.match_at(node, tiles);
-    if (!tiles.empty()) return {};
-    if (const std::string& miss = matcher.furthest_miss(); !miss.empty()) return miss;
-
-    const auto features_in = [](const Forms& forms, CanonId core) { return Features(forms.canon()).of(core); };
-    const CanonId core = matcher.forms()[node].core;
-    const std::uint64_t there = features_in(matcher.forms(), core);
-    std::uint64_t missing = ~std::uint64_t{0};
-    for (const Pattern& pattern : patterns) {
-        const std::uint64_t lacks = pattern.features & ~there;
-        if (std::popcount(lacks) < std::popcount(missing)) missing = lacks;
+    Miss nearest;
+    for (const NodeId node : made) {
+        matcher.match_at(node, tiles);
+        if (!tiles.empty()) return std::nullopt;
+        if (matcher.furthest_miss() != nearest.reason) nearest = {node, matcher.furthest_miss()};
     }
-    if (missing != 0) return fmt::format("{} computes {}, the value does not", name, names_of(missing));
-    const Pattern& first = patterns.front();
-    const Term& wanted = first.forms->canon().term((*first.forms)[first.skeleton.outputs[first.main]].core);
-    const std::string_view is = kind_of(matcher.forms().canon().term(core)), should = kind_of(wanted);
-    if (is != should) return fmt::format("by its normal form the value is {}, {} is {}", is, name, should);
-    return fmt::format("no operands of {} are found where its ops stand", name);
+    return nearest.reason.empty() ? miss_by_form(matcher, made, patterns, name) : nearest;
+}
+
+std::string why_not(const ir::GraphData& graph, NodeId node, std::span<const Definition> definitions,
+                    std::string_view name) {
+    const std::optional<Miss> miss = nearest_miss(graph, {&node, 1}, definitions, name);
+    return miss ? miss->reason : std::string();
 }
 
 }  // namespace cairn::inline v0::fuse

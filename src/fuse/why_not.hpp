@@ -3,6 +3,7 @@
 #include "cairn/kernel.hpp"
 #include "ir/graph_data.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,5 +17,15 @@ namespace cairn::inline v0::fuse {
 ///     of f32[2,5,64] is not computed here
 std::string why_not(const ir::GraphData& graph, ir::NodeId node, std::span<const Definition> definitions,
                     std::string_view name);
+
+/// Of several nodes the one that comes nearest, and why it is none.
+struct Miss {
+    ir::NodeId node = 0;
+    std::string reason;
+};
+
+/// Nothing where one of the nodes is what the definition computes. `nodes` must not be empty.
+std::optional<Miss> nearest_miss(const ir::GraphData& graph, std::span<const ir::NodeId> nodes,
+                                 std::span<const Definition> definitions, std::string_view name);
 
 }  // namespace cairn::inline v0::fuse

@@ -19,5 +19,19 @@ TEST(WhyNot, OfAValueThatAProgramHolds) {
     EXPECT_THAT(unknown, testing::HasSubstr(", layer_norm, "));
 }
 
+TEST(WhyNot, OfAGraphNamesTheValueThatComesNearest) {
+    const Context context;
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {3, 8});
+    const Tensor e = exp(x);
+    g.output("y", e / (sum(e, {-1}, true) + 1));
+    const std::string line = std::to_string(__LINE__ - 1);
+    EXPECT_THAT(why_not(g, "softmax", context), testing::EndsWith(" (why_not_test.cpp:" + line + ")"));
+    g.output("z", softmax(x));
+    EXPECT_EQ(why_not(g, "softmax", context), "");
+    EXPECT_THROW(why_not(g, "softmix", context), Error);
+    EXPECT_EQ(why_not(Graph("empty"), "softmax", context), "the graph has no values");
+}
+
 }  // namespace
 }  // namespace cairn::test
