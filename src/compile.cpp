@@ -5,6 +5,7 @@
 #include "stages.hpp"
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -41,6 +42,8 @@ CompiledGraph compile(const Graph& graph, const Context& context, const CompileO
     Stages stages(graph, context, options);
     std::vector<PreparedBucket> prepared = stages.prepare();
     Chosen chosen = choose(stages, prepared, options);
+    auto reasons = std::make_shared<const select::Reasons>(*std::exchange(chosen.covers.memo, nullptr),
+                                                           selectable(prepared), options.stop);
     std::vector<runtime::BucketProgram> programs;
     for (std::size_t b = 0; b < prepared.size(); ++b) {
         // Nothing of a bucket but its program is left.
@@ -49,7 +52,8 @@ CompiledGraph compile(const Graph& graph, const Context& context, const CompileO
         programs.push_back(stages.emit(bucket, selection, bucket.driver));
         if (chosen.exact) add_exact(stages, bucket, selection, chosen.exact->buckets[b], options, programs.back());
     }
-    CompiledGraph compiled = stages.link(std::move(programs));
+    CompiledGraph compiled =
+        stages.link(std::move(programs), reasons_of(std::move(reasons), std::move(chosen.covers.path), chosen.covers.exact));
     check_limit(compiled.memory(), options);
     return compiled;
 }

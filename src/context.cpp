@@ -25,9 +25,8 @@ void append(KernelSet& to, const KernelSet& from) {
     to.devices.insert(to.devices.end(), from.devices.begin(), from.devices.end());
 }
 
-bool is_reference(const Kernel& kernel) {
-    return kernel.id.find(".reference.") != std::string::npos || kernel.definition == "pack";
-}
+/// What a Context with reference kernels only keeps.
+bool stays_with_references(const Kernel& kernel) { return is_reference(kernel.id) || kernel.definition == "pack"; }
 
 }  // namespace
 
@@ -46,7 +45,7 @@ Context::Context(ContextOptions options) {
     append(parts_->kernels, parts_->options.extra);
     append(parts_->kernels, built_in);
     if (parts_->options.reference_only)
-        std::erase_if(parts_->kernels.kernels, [](const Kernel& kernel) { return !is_reference(kernel); });
+        std::erase_if(parts_->kernels.kernels, [](const Kernel& kernel) { return !stays_with_references(kernel); });
     parts_->timings =
         std::make_unique<TimingDb>(parts_->options.timing_db, [sink = parts_->options.log](std::string_view line) {
             if (sink) sink(LogLevel::warning, line);

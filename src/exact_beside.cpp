@@ -64,7 +64,7 @@ int port_called(const Ports& ports, std::string_view kind, const std::string& na
 /// What the errors of all choices whose values show in a bound add up to.
 double error_in(const select::Selection& selection, const select::Influence& influence, std::size_t bound) {
     double sum = 0;
-    for (const auto& [goal, candidate] : selection.chosen) {
+    for (const auto& [goal, candidate, number] : selection.chosen) {
         const auto shows = [&](ir::NodeId value) { return influence.shows(value, bound); };
         if (shows(goal.value) || std::any_of(candidate.outputs.begin(), candidate.outputs.end(), shows))
             sum += candidate.estimate.error;

@@ -54,7 +54,7 @@ private:
             PreparedBucket& bucket = buckets_[b];
             StageDriver driver(quiet_, "");
             const select::Selection& first = inexact == nullptr ? selections.buckets[b] : inexact->buckets[b];
-            programs.push_back({bucket.cut.ranges, stages_.program_of(bucket, first, driver), {}});
+            programs.push_back({bucket.cut.ranges, stages_.program_of(bucket, first, driver)});
             if (inexact != nullptr) add_exact(stages_, bucket, first, selections.buckets[b], quiet_, programs.back());
         }
         return stages_.link(std::move(programs)).memory();

@@ -51,6 +51,13 @@ struct FoundPaths {
     /// Of whoever asks candidates, which note what they were asked. A progress sink may ask while a path is compiled.
     mutable std::recursive_mutex asking;
 
+    /// Of all that are compiled; made for the first.
+    const std::shared_ptr<const select::Reasons>& reasons() const {
+        if (kept_reasons_ == nullptr)
+            kept_reasons_ = std::make_shared<const select::Reasons>(memo, selectable(buckets), options.stop);
+        return kept_reasons_;
+    }
+
 private:
     select::Memo memo_of_all() {
         for (PreparedBucket& bucket : buckets) bucket.driver.begin("select");
@@ -58,6 +65,8 @@ private:
         return select::memo_of(selectable(buckets), search ? select::Breadth::all : select::Breadth::first,
                                options.stop);
     }
+
+    mutable std::shared_ptr<const select::Reasons> kept_reasons_;
 };
 
 struct PathRange::State {
@@ -104,7 +113,7 @@ private:
 
 /// Throws Error(unsupported) naming the first kernel of a cover that cannot prepare.
 void prepare(const select::Selection& selection, select::Candidates& candidates) {
-    for (const auto& [goal, candidate] : selection.chosen) {
+    for (const auto& [goal, candidate, number] : selection.chosen) {
         if (candidates.can_prepare(candidate)) continue;
         std::string reason;
         for (const select::Verdict& verdict : candidates.verdicts(*candidate.problem))
@@ -205,7 +214,7 @@ std::vector<PathStep> Path::steps() const {
     for (std::size_t b = 0; b < all.buckets.size(); ++b) {
         const PreparedBucket& bucket = all.buckets[b];
         const std::string name = name_of(bucket.cut.ranges);
-        for (const auto& [goal, candidate] : covers.buckets[b].chosen) {
+        for (const auto& [goal, candidate, number] : covers.buckets[b].chosen) {
             const std::source_location& where = bucket.graph->node(goal.value).where;
             steps.push_back({name, candidate.kernel->id, to_string(*candidate.problem), candidate.estimate.seconds,
                              candidate.estimate.measured, bucket.candidates->bound()[goal.value],
@@ -234,7 +243,8 @@ CompiledGraph Path::compile() const {
         programs.push_back(all.stages.emit(bucket, covers.buckets[b], driver));
         if (exact) add_exact(all.stages, bucket, covers.buckets[b], exact->buckets[b], all.options, programs.back());
     }
-    CompiledGraph compiled = all.stages.link(std::move(programs));
+    CompiledGraph compiled =
+        all.stages.link(std::move(programs), reasons_of(all.reasons(), choices_, all.exploration.exact));
     check_limit(compiled.memory(), all.options);
     return compiled;
 }

@@ -17,7 +17,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <mutex>
 #include <utility>
 
@@ -47,40 +46,6 @@ std::string judge_plan(const program::Program& program) {
     return plan::validate(problem, program::planner_solution(program, samples));
 }
 
-/// `, error 0.001 promised`
-std::string error_text(const select::Estimate& estimate) {
-    if (estimate.error == 0) return {};
-    return fmt::format(", error {:.4g} {}", estimate.error, estimate.error_measured ? "measured" : "promised");
-}
-
-std::string verdict_text(const select::Verdict& verdict) {
-    if (!verdict.refusal.empty()) return fmt::format("    {:<44} no, because: {}\n", verdict.kernel, verdict.refusal);
-    const select::Estimate& estimate = verdict.estimate;
-    return fmt::format("    {:<44} {:.4g} s{}{}{}{}\n", verdict.kernel, estimate.seconds,
-                       estimate.measured ? " measured" : " estimated", error_text(estimate),
-                       estimate.note.empty() ? "" : " ", estimate.note);
-}
-
-std::string explain(const select::Selection& selection, select::Candidates& candidates, const StageDriver& driver) {
-    std::string text;
-    for (const auto& [bound, error, limit] : selection.errors)
-        text += fmt::format("  the errors of {} add up to {:.4g}, allowed is {}\n", bound, error,
-                            limit == 0 ? "none" : fmt::format("{:.4g}", limit));
-    for (const auto& [kernel, problem, refusal] : candidates.refused_for_errors())
-        text += fmt::format("  without {}, because: {} | {}\n", kernel, refusal, problem);
-    std::map<std::string, std::string> known;
-    for (const select::Choice& choice : selection.chosen) {
-        driver.go_on();
-        const Problem& problem = *choice.candidate.problem;
-        std::string& verdicts = known[to_string(problem)];
-        if (verdicts.empty())
-            for (const select::Verdict& verdict : candidates.verdicts(problem)) verdicts += verdict_text(verdict);
-        text += fmt::format("  {} {:.4g} s{} | {}\n{}", choice.candidate.kernel->id, choice.candidate.estimate.seconds,
-                            error_text(choice.candidate.estimate), to_string(problem), verdicts);
-    }
-    return text;
-}
-
 }  // namespace
 
 std::vector<select::Bucket> selectable(const std::vector<PreparedBucket>& buckets) {
@@ -88,6 +53,16 @@ std::vector<select::Bucket> selectable(const std::vector<PreparedBucket>& bucket
     for (const PreparedBucket& bucket : buckets)
         seen.push_back({*bucket.graph, bucket.tiles, *bucket.candidates, bucket.cut.weight, bucket.bounds});
     return seen;
+}
+
+runtime::Reasons reasons_of(std::shared_ptr<const select::Reasons> all, std::vector<int> path, bool is_exact) {
+    return [all = std::move(all), path = std::move(path), is_exact](
+               const runtime::ProgramSet& set, Explanation& explanation, const std::stop_token& stop) {
+        std::vector<const program::Program*> programs;
+        for (const runtime::BucketProgram& bucket : set.buckets) programs.push_back(&bucket.program);
+        explanation.is_exact = is_exact;
+        all->explain(path, programs, explanation, stop);
+    };
 }
 
 Stages::Stages(const Graph& graph, const Context& context, const CompileOptions& options)
@@ -232,8 +207,7 @@ program::Program Stages::program_of(PreparedBucket& bucket, const select::Select
 
 runtime::BucketProgram Stages::emit(PreparedBucket& bucket, const select::Selection& selection,
                                     StageDriver& driver) const {
-    program::Program program = program_of(bucket, selection, driver);
-    return {bucket.cut.ranges, std::move(program), explain(selection, *bucket.candidates, driver)};
+    return {bucket.cut.ranges, program_of(bucket, selection, driver)};
 }
 
 void Stages::plan(program::Program& program, StageDriver& driver) const {
@@ -254,10 +228,11 @@ void Stages::plan(program::Program& program, StageDriver& driver) const {
         "plan", [&] { return judge_plan(program); }, [&] { return program::to_string(program); });
 }
 
-CompiledGraph Stages::link(std::vector<runtime::BucketProgram> buckets) const {
+CompiledGraph Stages::link(std::vector<runtime::BucketProgram> buckets, runtime::Reasons reasons) const {
     StageDriver(options_, "").go_on();
     runtime::ProgramSet set = frame_;
     set.buckets = std::move(buckets);
+    set.reasons = std::move(reasons);
     return runtime::make_compiled_graph(context_, std::move(set), options_.stop);
 }
 

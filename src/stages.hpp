@@ -3,6 +3,8 @@
 #include "buckets.hpp"
 #include "cairn/compile.hpp"
 #include "fuse/tiles.hpp"
+#include "runtime/program_set.hpp"
+#include "select/reasons.hpp"
 #include "select/select.hpp"
 #include "stage_driver.hpp"
 
@@ -27,6 +29,9 @@ struct PreparedBucket {
 /// As select sees them; valid as long as the buckets stay where they are.
 std::vector<select::Bucket> selectable(const std::vector<PreparedBucket>& buckets);
 
+/// For the programs that a path became, found by an exact search or not. They share what was kept of the choice.
+runtime::Reasons reasons_of(std::shared_ptr<const select::Reasons> all, std::vector<int> path, bool is_exact);
+
 class Stages {
 public:
     /// All three must outlive it. Throws Error for options that are wrong, and for a graph that has no output or that
@@ -37,10 +42,10 @@ public:
     std::vector<PreparedBucket> prepare();
     /// The program of a bucket by the ways chosen, its memory planned. `driver` is the bucket's, or a copy of it.
     program::Program program_of(PreparedBucket& bucket, const select::Selection& selection, StageDriver& driver) const;
-    /// The same, with what explain() tells of it.
+    /// The same, with the sizes that it is for.
     runtime::BucketProgram emit(PreparedBucket& bucket, const select::Selection& selection, StageDriver& driver) const;
-    /// The programs made ready to run.
-    CompiledGraph link(std::vector<runtime::BucketProgram> buckets) const;
+    /// The programs made ready to run, and to tell why they are what they are.
+    CompiledGraph link(std::vector<runtime::BucketProgram> buckets, runtime::Reasons reasons = nullptr) const;
 
 private:
     void check_options() const;

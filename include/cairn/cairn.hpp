@@ -8,6 +8,7 @@
 #include "cairn/context.hpp"
 #include "cairn/elements.hpp"
 #include "cairn/error.hpp"
+#include "cairn/explanation.hpp"
 #include "cairn/graph.hpp"
 #include "cairn/kernel.hpp"
 #include "cairn/kernels.hpp"

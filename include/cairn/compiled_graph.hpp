@@ -2,6 +2,7 @@
 
 #include "cairn/context.hpp"
 #include "cairn/elements.hpp"
+#include "cairn/explanation.hpp"
 #include "cairn/weights.hpp"
 
 #include <concepts>
@@ -279,8 +280,9 @@ public:
     /// Touches the arena and states for these sizes now, so that no later run within them has to; outputs are gone.
     /// What verifies the first run of an inexact program is not among it.
     void reserve(std::span<const std::pair<std::string_view, std::int64_t>> sizes);
-    /// What was chosen for each instruction, with the time of each candidate or why it was refused.
-    std::string explain() const;
+    /// What was chosen for each instruction, out of what, and what everything else would have cost: found when it is
+    /// asked for, which mostly takes about as long as compiling did. Throws Cancelled on a stop.
+    Explanation explain(std::stop_token stop = {}) const;
     /// The instructions of the program that ran last, with times when that run was profiled.
     std::vector<InstructionProfile> profile() const;
     /// What came of verifying the programs that are not exact, a row for each output, and each state that runs change,

@@ -6,8 +6,12 @@
 
 #include <memory>
 #include <mutex>
+#include <string_view>
 
 namespace cairn::inline v0 {
+
+/// One of the plain kernels, one for every atomic op, that stand behind all others.
+inline bool is_reference(std::string_view kernel) noexcept { return kernel.find(".reference.") != kernel.npos; }
 
 /// What a Context owns; made in context.cpp, used by the rooms that run, measure or compile.
 struct Context::Parts {

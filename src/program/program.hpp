@@ -47,6 +47,7 @@ struct Instruction {
     std::vector<View> inputs, outputs;       ///< one each of the problem's inputs and outputs
     int workspace = -1;                      ///< a workspace buffer, or none
     double seconds = 0;  ///< what selection expected it to take at representative sizes; 0: not known
+    int choice = -1;     ///< that it was made for, of whoever chose; -1: of none, or read from a text
 };
 
 /// A value that crosses the border of a run.

@@ -135,17 +135,6 @@ void CompiledGraph::reserve(std::span<const std::pair<std::string_view, std::int
     instance.bucket = -1;
 }
 
-std::string CompiledGraph::explain() const {
-    std::string text;
-    for (const runtime::BucketProgram& bucket : valid().instance.core->set.buckets) {
-        text += "bucket";
-        for (const runtime::Range& range : bucket.ranges)
-            text += fmt::format(" {} in {}..{}", range.symbol, range.low, range.high);
-        text += '\n' + bucket.explanation;
-    }
-    return text;
-}
-
 std::vector<VerifiedError> CompiledGraph::verified_errors() const {
     const runtime::Core& core = *valid().instance.core;
     std::vector<VerifiedError> rows;

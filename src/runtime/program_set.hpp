@@ -5,6 +5,7 @@
 #include "program/peak.hpp"
 #include "program/program.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -34,7 +35,6 @@ struct InexactValue {
 struct BucketProgram {
     std::vector<Range> ranges;  ///< sizes it is for; a symbol not named here may have any value
     program::Program program;
-    std::string explanation;  ///< for CompiledGraph::explain()
     /// Beside a program that holds anything inexact: the one it is verified by, and in what.
     std::optional<program::Program> exact = {};
     std::vector<InexactValue> inexact = {};
@@ -43,11 +43,16 @@ struct BucketProgram {
 /// `T in 1..12, B in 1..8`
 std::string to_string(const std::vector<Range>& ranges);
 
+struct ProgramSet;
+/// Adds to an explanation, in which the instructions stand, why programs became what they are. Asked from any thread.
+using Reasons = std::function<void(const ProgramSet& set, Explanation& explanation, const std::stop_token& stop)>;
+
 struct ProgramSet {
     std::string name;
     std::shared_ptr<Symbols> symbols;   ///< with the bounds of the whole graph
     std::vector<program::Port> inputs;  ///< by name, dtype and shape in those symbols; views are not used
     std::vector<BucketProgram> buckets;
+    Reasons reasons;  ///< none: it was loaded
 };
 
 /// A TensorArg to be: which buffer, from which element on, with which sizes.

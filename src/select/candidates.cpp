@@ -202,7 +202,6 @@ Candidates::Asked Candidates::ask(const fuse::Tile& tile, Sources sources) {
     return {&question, std::move(sources)};
 }
 
-/// The value whose memory a tile output is written to: a reshape of all of a value is that value's memory.
 NodeId Candidates::memory_of(NodeId output) const {
     const ValueView& view = views_[output];
     if (view.base == output) return classes_.value_of(output);
@@ -299,7 +298,7 @@ void Candidates::add_forms(Device device, const fuse::Tile& tile, int index, con
                                      [&](const Source& source) { return can_be_seen(source.node, source.device); });
     const Asked as_seen = ask(tile, seen);
     std::optional<Asked> as_dense;
-    std::vector<Question*> packings;
+    std::vector<Question*> asked;
     for (const Kernel* row : judge_.kernels_of(std::string(as_seen.question->problem().kept().words().definition))) {
         const Kernel& kernel = *row;
         if (kernel.device != device) continue;
@@ -314,16 +313,31 @@ void Candidates::add_forms(Device device, const fuse::Tile& tile, int index, con
         }
         if (packable && is_seen) {
             const Asked as_packed = ask(tile, packed);
-            packings.push_back(as_packed.question);
+            asked.push_back(as_packed.question);
             try_kernel(kernel, tile, index, as_packed, cheapest, found);
         }
         if ((is_seen && try_kernel(kernel, tile, index, as_seen, cheapest, found)) || !dense) continue;
         if (!as_dense) as_dense = ask(tile, *dense);
         try_kernel(kernel, tile, index, *as_dense, cheapest, found);
     }
-    Judge::put_away(*as_seen.question);
-    if (as_dense) Judge::put_away(*as_dense->question);
-    for (Question* question : packings) Judge::put_away(*question);
+    asked.insert(asked.begin(), as_seen.question);
+    if (as_dense) asked.push_back(as_dense->question);
+    for (Question* question : asked) {
+        Judge::put_away(*question);
+        note_question(index, question);
+    }
+}
+
+void Candidates::note_question(int tile, Question* question) {
+    if (asked_for_.size() <= static_cast<std::size_t>(tile)) asked_for_.resize(static_cast<std::size_t>(tile) + 1);
+    auto& asked = asked_for_[static_cast<std::size_t>(tile)];
+    if (std::find(asked.begin(), asked.end(), question) == asked.end()) asked.push_back(question);
+}
+
+std::span<Question* const> Candidates::asked_for(int tile) const {
+    if (asked_for_.size() <= static_cast<std::size_t>(tile)) return {};
+    const auto& asked = asked_for_[static_cast<std::size_t>(tile)];
+    return {asked.data(), asked.size()};
 }
 
 void Candidates::add_on(Device device, const fuse::Tile& tile, int index, bool cheapest,

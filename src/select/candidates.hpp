@@ -38,7 +38,7 @@ struct Source {
 /// Those of a candidate: mostly few.
 using Sources = types::ShortList<Source, 3>;
 
-/// What a kernel said to a problem, for explain().
+/// What a kernel said to a problem.
 struct Verdict {
     std::string kernel;
     Refusal refusal;  ///< empty: it accepts
@@ -96,8 +96,12 @@ public:
     bool can_prepare(const Candidate& candidate);
     /// What every kernel said to a problem of that definition.
     std::vector<Verdict> verdicts(const Problem& problem);
-    /// The kernels that were refused for their errors, whatever else was chosen.
-    std::vector<Inexact> refused_for_errors() { return judge_.refused_for_errors(); }
+    /// The question that a problem is.
+    Question& question(const Problem& problem) { return judge_.question(problem); }
+    /// What was put to kernels when the candidates of a tile were last asked for; nothing where they never were.
+    std::span<Question* const> asked_for(int tile) const;
+    /// The value whose memory a tile output is written to: a reshape of all of a value is that value's memory.
+    ir::NodeId memory_of(ir::NodeId output) const;
 
     const expand::Classes& classes() const noexcept { return classes_; }
     /// The value in the memory where views of it look: versions of a state lie in the state's, all others in their own.
@@ -135,10 +139,10 @@ private:
     void add_forms(Device device, const fuse::Tile& tile, int index, const Sources& seen,
                    const std::optional<Sources>& dense, bool cheapest, std::vector<Candidate>& found);
     Asked ask(const fuse::Tile& tile, Sources sources);
+    void note_question(int tile, Question* question);
     const TensorDesc* describe(const Source& source);
     const TensorDesc* made(ir::NodeId node);
     const TensorDesc* expanded(const TensorDesc* input, const TensorDesc* output, const std::string& definition);
-    ir::NodeId memory_of(ir::NodeId output) const;
     Question& question_of(const fuse::Tile& tile, const Sources& sources);
     bool try_kernel(const Kernel& kernel, const fuse::Tile& tile, int index, const Asked& asked, bool cheapest,
                     std::vector<Candidate>& found);
@@ -155,6 +159,7 @@ private:
     std::map<std::pair<const TensorDesc*, const TensorDesc*>, const TensorDesc*> expanded_[2];  // of products: [1]
     std::vector<const TensorDesc*> inputs_, outputs_;                                           // scratch
     std::vector<std::string> origins_;                                                          // of bound values
+    std::vector<types::ShortList<Question*, 4>> asked_for_;                                     // of each tile
 };
 
 }  // namespace cairn::inline v0::select

@@ -173,6 +173,7 @@ private:
         instruction.kernel = candidate.kernel->id;
         instruction.problem = candidate.problem.shared();
         instruction.seconds = candidate.estimate.seconds;
+        instruction.choice = choice.number;
         for (std::size_t s = 0; s < candidate.sources.size(); ++s) {
             const auto copied = snapshot_of_.find({i, static_cast<int>(s)});
             instruction.inputs.push_back(copied == snapshot_of_.end() ? view_of(candidate.sources[s])

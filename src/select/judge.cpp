@@ -170,21 +170,6 @@ void Judge::set_costs(const CostSource& costs) {
     }
 }
 
-std::vector<Inexact> Judge::refused_for_errors() {
-    std::vector<Inexact> found;
-    for (Question& question : questions_) {
-        for (const auto& [kernel, asked, judged] : question.answers_) {
-            if (kernel->error == nullptr || asked != Question::Asked::error || judged.refusal.empty()) continue;
-            const bool is_known = std::any_of(found.begin(), found.end(), [&](const Inexact& one) {
-                return one.kernel == kernel->id && one.refusal == judged.refusal;
-            });
-            if (!is_known) found.push_back({kernel->id, to_string(*question.problem()), judged.refusal});
-        }
-        put_away(question);
-    }
-    return found;
-}
-
 void Judge::put_away(Question& question) {
     question.problem_.put_away();
     question.sized_ = {};

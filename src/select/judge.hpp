@@ -24,17 +24,16 @@ struct Judged {
     bool prepared = false;
 };
 
-/// A kernel that was refused for its error.
-struct Inexact {
-    std::string kernel, problem;  ///< its id, and the text of what it was asked for
-    Refusal refusal;
-};
-
 /// A problem, and what the kernels asked so far have said to it.
 class Question {
 public:
     Question(const ShortProblem& problem, std::pmr::memory_resource& pool) : problem_(problem, pool), answers_(&pool) {}
     AskedProblem problem() const noexcept { return AskedProblem(problem_); }
+    /// Calls visit(kernel, judged) for each kernel that has been asked.
+    template <typename Visit>
+    void for_each_answer(const Visit& visit) const {
+        for (const Answer& answer : answers_) visit(*answer.kernel, answer.judged);
+    }
 
 private:
     friend class Judge;
@@ -65,8 +64,6 @@ public:
     std::span<const Kernel* const> kernels_of(const std::string& definition) const;
     /// What a kernel says. The reference holds until another one is asked.
     const Judged& judged(Question& question, const Kernel& kernel) { return answer(question, kernel).judged; }
-    /// What kernels were refused for their errors: each with each reason once, by the first problem it was heard for.
-    std::vector<Inexact> refused_for_errors();
     /// Keeps the question small until it is asked again.
     static void put_away(Question& question);
     /// Lets a kernel prepare what it accepts. False: it could not and refuses it from then on.

@@ -71,6 +71,7 @@ std::optional<Selections> cheapest_that_prepare(std::span<const Bucket> buckets,
     if (memo.errors.empty()) {
         selections = cheapest_of(memo, buckets, options);
         if (!can_prepare(buckets, *selections, options.stop)) return std::nullopt;
+        selections->memo = std::make_shared<const Memo>(std::move(memo));
     } else {
         std::optional<Traded> traded = trade(std::move(memo), buckets, options);
         if (!traded) return std::nullopt;
@@ -116,6 +117,7 @@ Selections covers_of(const Memo& memo, std::span<const Bucket> buckets, std::spa
     Selections selections;
     selections.buckets.resize(buckets.size());
     selections.kept_bytes = memo.always_kept_bytes;
+    selections.path.assign(path.begin(), path.end());
     for (std::size_t b = 0; b < buckets.size(); ++b)
         for (const Bound& bound : buckets[b].bounds)
             selections.buckets[b].errors.push_back({bound.name, 0, bound.limit});
@@ -133,7 +135,7 @@ Selections covers_of(const Memo& memo, std::span<const Bucket> buckets, std::spa
         const Candidate& candidate = memo.candidates[static_cast<std::size_t>(choice)];
         const Candidates& all = buckets[static_cast<std::size_t>(asked.bucket)].candidates;
         if (!all.bound()[asked.goal.value]) selection.seconds += candidate.estimate.seconds;
-        if (candidate.kernel != nullptr) selection.chosen.push_back({asked.goal, candidate});
+        if (candidate.kernel != nullptr) selection.chosen.push_back({asked.goal, candidate, choice});
     }
     for (std::size_t b = 0; b < buckets.size(); ++b) settle(selections.buckets[b].chosen, buckets[b]);
     return selections;
@@ -193,7 +195,7 @@ std::string to_string(const Selections& selections, std::size_t bucket) {
                             selections.low_anywhere);
     for (const auto& [bound, error, limit] : selection.errors)
         text += fmt::format("{}: errors add up to {:.4g} of {:.4g}\n", bound, error, limit);
-    for (const auto& [goal, candidate] : selection.chosen) {
+    for (const auto& [goal, candidate, number] : selection.chosen) {
         const Estimate& estimate = candidate.estimate;
         text += fmt::format("{} {:.4g} s{}{} | {}\n", candidate.kernel->id, estimate.seconds,
                             estimate.measured ? " (measured)" : "",

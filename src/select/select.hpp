@@ -4,6 +4,7 @@
 #include "select/candidates.hpp"
 #include "select/memo.hpp"
 
+#include <memory>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -21,6 +22,7 @@ struct Options {
 struct Choice {
     Goal goal;
     Candidate candidate;
+    int number = -1;  ///< of the alternative, in the memo's problem
 };
 
 /// What the errors of a cover's candidates add up to in one of its bucket's bounds.
@@ -41,9 +43,11 @@ struct Selection {
 /// The covers of all buckets, chosen together.
 struct Selections {
     std::vector<Selection> buckets;
-    double kept_bytes = 0;  ///< of weights, in whatever form, that stay in memory for the runs; each form once
-    double cost = 0;        ///< what was least: weighted seconds, and the price of what is kept
-    double low = 0;         ///< where asked for: no covers' weighted seconds can be less, if all lower bounds are right
+    double kept_bytes = 0;       ///< of weights, in whatever form, that stay in memory for the runs; each form once
+    double cost = 0;             ///< what was least: weighted seconds, and the price of what is kept
+    std::vector<int> path = {};  ///< the alternatives of the memo's problem that they stand for
+    std::shared_ptr<const Memo> memo = nullptr;  ///< of what they were chosen, as select() and trade() give them
+    double low = 0;  ///< where asked for: no covers' weighted seconds can be less, if all lower bounds are right
     /// Where asked for, with several devices: no covers cost less, whichever values they copy between them; 0 where
     /// that search was cut. Only some values may travel (narrow.hpp): the rest of what that may cost lies between this
     /// and `cost`.

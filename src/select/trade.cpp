@@ -44,7 +44,8 @@ public:
     Trade(Memo memo, std::span<const Bucket> buckets, const Options& options, const ByteLimit* bytes)
         : buckets_(buckets), options_(options), bytes_(bytes), memo_(std::move(memo)) {
         for (int choice = 0; choice < memo_.problem.alternatives(); ++choice)
-            costs_.push_back(memo_.problem.cost(choice));
+            unpriced_.push_back(memo_.problem.cost(choice));
+        costs_ = unpriced_;
         for (const Memo::Errors& errors : memo_.errors) {
             const Bound& bound =
                 buckets[static_cast<std::size_t>(errors.bucket)].bounds[static_cast<std::size_t>(errors.bound)];
@@ -285,6 +286,9 @@ private:
         selections.states = states_;
         selections.regions = regions_;
         selections.regions_solved = regions_solved_;
+        for (int choice = 0; choice < memo_.problem.alternatives(); ++choice)
+            memo_.problem.set_cost(choice, unpriced_[static_cast<std::size_t>(choice)]);
+        selections.memo = std::make_shared<const Memo>(std::move(memo_));
         return std::move(result_);
     }
 
@@ -305,7 +309,8 @@ private:
     const Options& options_;
     const ByteLimit* bytes_;
     Memo memo_;
-    std::vector<double> costs_;      // of each choice
+    std::vector<double> unpriced_;   // cost of each choice
+    std::vector<double> costs_;      // the same, forbidden where a choice alone takes too much
     std::vector<Measure> measures_;  // errors, then held bytes
     double rise_of_one_ = 0;         // from a choice to the next
     std::optional<Point> last_, best_;

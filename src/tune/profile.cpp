@@ -46,7 +46,7 @@ std::vector<Call> unknown_calls(std::span<const select::Bucket> buckets, const s
     std::vector<std::pair<double, Call>> unknown;
     for (std::size_t b = 0; b < buckets.size(); ++b) {
         const auto all_sizes = select::representative_sizes(*buckets[b].graph.symbols());
-        for (const auto& [goal, candidate] : selections.buckets[b].chosen) {
+        for (const auto& [goal, candidate, number] : selections.buckets[b].chosen) {
             const select::Estimate& known = candidate.estimate;
             if (known.measured && (known.error == 0 || known.error_measured)) continue;
             for (const std::vector<std::int64_t>& sizes : all_sizes) {

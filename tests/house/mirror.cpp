@@ -53,6 +53,7 @@ constexpr CoveredElsewhere exceptions[] = {
     {"src/text/tokenizer_config.cpp", "tests/text/load_tokenizer_test.cpp", "bad configurations, by message"},
     {"src/text/tokenizer_json.cpp", "tests/text/load_tokenizer_test.cpp", "malformed files, by message"},
     {"src/text/vocabulary_files.cpp", "tests/text/load_tokenizer_test.cpp", "bad merges and vocabularies, by message"},
+    {"src/select/reasons.cpp", "tests/pipeline/explanation_test.cpp", "what a user reads of every choice"},
     {"src/search/keep.cpp", "tests/search/reduce_test.cpp", "which alternatives stay, and which become one"},
     {"src/timing/accuracy.cpp", "tests/timing/timing_db_test.cpp", "the worst errors, broken promises, merged rows"},
     {"src/timing/schema.cpp", "tests/timing/timing_db_test.cpp", "files of older, newer and other make"},

@@ -149,7 +149,7 @@ std::string explained(const Kernel& kernel, Mode mode = Mode::off) {
     CompileOptions compiling;
     compiling.mode = mode;
     compiling.disable = {"elementwise"};
-    return compile(g, Context(options), compiling).explain();
+    return to_string(compile(g, Context(options), compiling).explain());
 }
 
 TEST(CheckKernels, WhatAKernelThrowsIsItsRefusal) {

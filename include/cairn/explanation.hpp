@@ -1,0 +1,136 @@
+#pragma once
+
+#include "cairn/version.hpp"
+
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace cairn::inline v0 {
+
+/// What a kernel said when it was asked for something, and what it is expected to cost.
+struct KernelVerdict {
+    std::string kernel;           ///< Kernel::id
+    std::string problem;          ///< the text form of what it was asked for, operands as they lie, copied or packed
+    std::string refusal;          ///< why it is not taken, whatever it costs; empty: it may be
+    double seconds = 0;           ///< of one call, as a mean over ExplainedBucket::sizes; 0 where it is not taken
+    bool measured = false;        ///< false: `seconds` is an estimate
+    std::string note;             ///< why the estimate is not by the kernel's own cost; mostly empty
+    double error = 0;             ///< relative, as Kernel::error counts it; 0: exact
+    bool error_measured = false;  ///< false: `error` is what the kernel promises
+    bool is_reference = false;    ///< one of the plain kernels that stand behind all others
+    friend bool operator==(const KernelVerdict&, const KernelVerdict&) = default;
+};
+
+/// One call of a kernel in a program.
+struct ExplainedInstruction {
+    KernelVerdict chosen;               ///< of a loaded program: kernel, problem and the seconds once expected
+    std::vector<KernelVerdict> rivals;  ///< every other kernel for the same, in the order of KernelSet; copies that
+                                        ///< save what a state held before it is written over have none
+    bool once = false;                  ///< done once when weights are bound, not in each run
+    std::string op;                     ///< what the program calls the value: `layer_norm`, `matmul`
+    std::string where;                  ///< the line that made the value (`model.cpp:17`); empty where it is not known
+    friend bool operator==(const ExplainedInstruction&, const ExplainedInstruction&) = default;
+};
+
+/// One way to come by a value: by a match of a definition, fused or not, in one spelling of the value.
+struct ExplainedWay {
+    std::string definition;  ///< of the match: `linear`, `elementwise`, an op's name
+    std::string view;        ///< the value is not made itself but seen so (`slice`) in another one that `definition` is
+                             ///< of, or copied out of it: q in the merged product of q, k and v; else empty
+    std::string laws;        ///< by which this spelling equals the program's: `exact`, `distributed reassociated`
+    std::vector<KernelVerdict> kernels;  ///< each kernel of the definition once: its best answer to all it was asked
+    int best = -1;        ///< the kernel that the cheapest program with this way takes here; -1: none can be taken
+    bool chosen = false;  ///< it is in the program
+    /// How much longer a run takes by the cheapest program of this bucket that comes by the value in this way, the
+    /// programs of other buckets staying as they are: seconds, with what is done once and what is kept counted as in
+    /// Path::cost(). Below 0 where there is a better program than the chosen one: it is not within the tolerance or the
+    /// memory limit, a search that was cut missed it, or another Path was compiled. Nothing where none has the way.
+    std::optional<double> slower = {};
+    friend bool operator==(const ExplainedWay&, const ExplainedWay&) = default;
+};
+
+/// A value that something was found to compute. Where no way is chosen the program has no need of it: what is made of
+/// it is computed whole, or in another spelling.
+struct ExplainedValue {
+    std::string value;               ///< its type: `f32[N,64]`
+    std::string op, where;           ///< as of an instruction
+    bool once = false;               ///< made when weights are bound
+    std::vector<ExplainedWay> ways;  ///< the chosen one first, then by `slower`
+    friend bool operator==(const ExplainedValue&, const ExplainedValue&) = default;
+};
+
+/// What errors of kernels on the way to an output, or to a state, add up to.
+struct ExplainedError {
+    std::string of;      ///< `output "y"`
+    double error = 0;    ///< the sum, to first order
+    double allowed = 0;  ///< 0: none
+    friend bool operator==(const ExplainedError&, const ExplainedError&) = default;
+};
+
+/// The program for one range of sizes.
+struct ExplainedBucket {
+    /// A symbol that splits cut, and the sizes that the bucket is for, both ends included.
+    struct Range {
+        std::string symbol;              ///< its name
+        std::int64_t low = 0, high = 0;  ///< both included
+        friend bool operator==(const Range&, const Range&) = default;
+    };
+    std::vector<Range> ranges;  ///< empty: all sizes
+    /// Where it was judged: each a value for every symbol of the bucket that has several.
+    std::vector<std::vector<std::pair<std::string, std::int64_t>>> sizes;
+    double seconds = 0;                              ///< expected of one run, as a mean over `sizes`
+    std::vector<ExplainedError> errors;              ///< where a tolerance is not exact
+    std::vector<ExplainedInstruction> instructions;  ///< what is done once in front, then the run, each in its order
+    std::vector<ExplainedValue> values;              ///< mostly operands before their users
+    friend bool operator==(const ExplainedBucket&, const ExplainedBucket&) = default;
+};
+
+/// Why a compiled graph became what it is; made by CompiledGraph::explain().
+///
+///     const Explanation why = model.explain();
+///     for (const ExplainedInstruction& each : why.buckets[0].instructions)
+///         std::cout << each.chosen.kernel << " of " << each.rivals.size() + 1 << '\n';
+struct Explanation {
+    /// A kernel that the Context has.
+    struct Known {
+        std::string kernel, definition;  ///< Kernel::id, Kernel::definition
+        friend bool operator==(const Known&, const Known&) = default;
+    };
+    std::vector<ExplainedBucket> buckets;
+    std::vector<Known> kernels;  ///< in the order of KernelSet
+    /// False of what was loaded from a file: it keeps the instructions, their expected seconds and no more.
+    bool has_rivals = false;
+    bool is_exact = true;  ///< false: a search was cut; some `slower` are missing, too large or below 0
+    friend bool operator==(const Explanation&, const Explanation&) = default;
+};
+
+/// For each bucket its instructions, each with the answers of its rivals, then the values that can be come by in
+/// several ways, with what each other way would cost. Answers are told once, equal values (of equal layers) counted.
+///
+///     bucket T in 2..12, judged at T = 3 and T = 5 and T = 9: 0.0004 s a run
+///       cpu.avx512.softmax.f32@1 1.2e-05 s measured | softmax axis=(-1) | f32[T,64] -> f32[T,64] of softmax
+///       (app.cpp:9)
+///         cpu.avx2.softmax.f32@1                       1.9e-05 s measured
+///       other ways, and how much longer a run takes by the best program with each
+///         f32[T,64] of softmax (app.cpp:9)
+///           taken         cpu.avx512.softmax.f32@1 1.2e-05 s measured | softmax axis=(-1) | f32[T,64] -> f32[T,64]
+///           +4e-05 s      cpu.avx512.div@1 1.1e-05 s estimated | div | f32[T,64] f32[T,64]:(1,0) -> f32[T,64]
+CAIRN_API std::string to_string(const Explanation& explanation);
+/// Writes to_string(explanation).
+CAIRN_API std::ostream& operator<<(std::ostream& out, const Explanation& explanation);
+
+/// What came of a kernel, by its id, or of all kernels of a definition, by its name: a line for each place where it was
+/// considered, equal ones counted: that it was taken, why it was refused, or what it was beaten by and by how much.
+/// Throws Error(argument) naming the nearest where there is no such kernel and no such definition.
+///
+///     why_not(model.explain(), "cpu.avx2.softmax.f32@1")
+///     ->  12 x cpu.avx2.softmax.f32@1 for f32[T,64] of softmax (app.cpp:9): 1.9e-05 s measured, beaten by
+///         cpu.avx512.softmax.f32@1 by 7e-06 s
+CAIRN_API std::string why_not(const Explanation& explanation, std::string_view kernel);
+
+}  // namespace cairn::inline v0

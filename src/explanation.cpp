@@ -1,0 +1,257 @@
+#include "cairn/compile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <ostream>
+#include <set>
+#include <utility>
+
+namespace cairn::inline v0 {
+namespace {
+
+std::string joined(const std::vector<std::string>& parts, std::string_view between = ", ") {
+    return fmt::format("{}", fmt::join(parts, between));
+}
+
+std::string ranges_of(const ExplainedBucket& bucket) {
+    std::vector<std::string> ranges;
+    for (const auto& [symbol, low, high] : bucket.ranges)
+        ranges.push_back(fmt::format("{} in {}..{}", symbol, low, high));
+    return joined(ranges);
+}
+
+/// `, judged at T = 3, past = 16 and T = 9, past = 64`
+std::string sizes_of(const ExplainedBucket& bucket) {
+    std::vector<std::string> points;
+    for (const auto& point : bucket.sizes) {
+        std::vector<std::string> sizes;
+        for (const auto& [symbol, value] : point) sizes.push_back(fmt::format("{} = {}", symbol, value));
+        if (!sizes.empty()) points.push_back(joined(sizes));
+    }
+    return points.empty() ? "" : ", judged at " + joined(points, " and ");
+}
+
+/// `1.2e-05 s measured, error 0.005 promised, reference`; of a loaded program it is not known how it was found.
+std::string cost_of(const KernelVerdict& verdict, bool is_loaded = false) {
+    if (!verdict.refusal.empty()) return "no, because: " + verdict.refusal;
+    std::string text = fmt::format("{:.4g} s {}", verdict.seconds,
+                                   is_loaded          ? "expected"
+                                   : verdict.measured ? "measured"
+                                                      : "estimated");
+    if (verdict.error > 0)
+        text += fmt::format(", error {:.4g} {}", verdict.error, verdict.error_measured ? "measured" : "promised");
+    if (verdict.is_reference) text += ", reference";
+    if (!verdict.note.empty()) text += ' ' + verdict.note;
+    return text;
+}
+
+/// ` of linear (app.cpp:9)`
+std::string place_text(const std::string& op, const std::string& where) {
+    return fmt::format("{}{}{}{}{}", op.empty() ? "" : " of ", op, where.empty() ? "" : " (", where,
+                       where.empty() ? "" : ")");
+}
+
+/// `linear`, `slice of linear`
+std::string way_name(const ExplainedWay& way) {
+    return way.view.empty() ? way.definition : fmt::format("{} of {}", way.view, way.definition);
+}
+
+/// What stands before the problem's text: `slice of linear, distributed | `.
+std::string spelling_of(const ExplainedWay& way) {
+    std::vector<std::string> parts;
+    if (!way.view.empty()) parts.push_back(way_name(way));
+    if (way.laws != "exact") parts.push_back(way.laws);
+    return parts.empty() ? "" : joined(parts) + " | ";
+}
+
+std::string way_text(const ExplainedWay& way) {
+    const std::string verdict = way.chosen      ? "taken"
+                                : way.slower    ? fmt::format("{:+.3g} s", *way.slower)
+                                : way.best >= 0 ? "not followed"
+                                                : "in no program";
+    std::string text = fmt::format("      {:<13} ", verdict);
+    if (way.best >= 0) {
+        const KernelVerdict& best = way.kernels[static_cast<std::size_t>(way.best)];
+        return text + fmt::format("{} {} | {}{}\n", best.kernel, cost_of(best), spelling_of(way), best.problem);
+    }
+    text += spelling_of(way) + way.definition;
+    for (const KernelVerdict& each : way.kernels) text += fmt::format("\n{:22}{} {}", "", each.kernel, cost_of(each));
+    return text + '\n';
+}
+
+std::string value_text(const ExplainedValue& value) {
+    const bool is_needed =
+        std::any_of(value.ways.begin(), value.ways.end(), [](const ExplainedWay& way) { return way.chosen; });
+    if (value.ways.size() < 2 || !is_needed) return {};
+    std::string text =
+        fmt::format("{}{}{}\n", value.value, place_text(value.op, value.where), value.once ? ", once" : "");
+    for (const ExplainedWay& way : value.ways) text += way_text(way);
+    return text;
+}
+
+std::string instructions_text(const ExplainedBucket& bucket, bool is_loaded) {
+    std::string text;
+    std::set<std::string> told;
+    for (const auto& [chosen, rivals, once, op, where] : bucket.instructions) {
+        text += fmt::format("  {} {}{} | {}{}\n", chosen.kernel, cost_of(chosen, is_loaded), once ? " once" : "",
+                            chosen.problem, place_text(op, where));
+        if (!told.insert(chosen.kernel + ' ' + chosen.problem).second) continue;
+        for (const KernelVerdict& rival : rivals)
+            text += fmt::format("    {:<44} {}{}\n", rival.kernel, cost_of(rival),
+                                rival.refusal.empty() && rival.problem != chosen.problem ? " | " + rival.problem : "");
+    }
+    return text;
+}
+
+/// Texts in the order of their first mention, and how often they were said.
+class Counted {
+public:
+    void add(std::string text) {
+        if (text.empty()) return;
+        const auto [it, fresh] = counts_.try_emplace(std::move(text), 0);
+        if (fresh) order_.push_back(&it->first);
+        ++it->second;
+    }
+    bool empty() const { return order_.empty(); }
+    std::string lines(std::string_view indent) const {
+        std::string all;
+        for (const std::string* text : order_) {
+            const int count = counts_.at(*text);
+            all += fmt::format("{}{}{}", indent, count > 1 ? fmt::format("{} x ", count) : "", *text);
+        }
+        return all;
+    }
+
+private:
+    std::map<std::string, int> counts_;
+    std::vector<const std::string*> order_;
+};
+
+/// What it takes to make `known` of a name: letters that are missing count little, wrong ones more.
+std::size_t distance(std::string_view name, std::string_view known) {
+    constexpr std::size_t missing = 1, wrong = 3;
+    std::vector<std::size_t> row(known.size() + 1);
+    for (std::size_t j = 0; j < row.size(); ++j) row[j] = j * missing;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        std::size_t diagonal = std::exchange(row[0], (i + 1) * wrong);
+        for (std::size_t j = 0; j < known.size(); ++j) {
+            const std::size_t above = row[j + 1];
+            row[j + 1] = std::min({above + wrong, row[j] + missing, diagonal + (name[i] == known[j] ? 0 : wrong)});
+            diagonal = above;
+        }
+    }
+    return row[known.size()];
+}
+
+/// The kernels of that id or definition.
+std::set<std::string> asked_for(const Explanation& explanation, std::string_view name) {
+    constexpr std::size_t most = 3;
+    std::set<std::string> kernels, names;
+    for (const auto& [kernel, definition] : explanation.kernels) {
+        if (kernel == name || definition == name) kernels.insert(kernel);
+        names.insert(kernel);
+        names.insert(definition);
+    }
+    if (!kernels.empty()) return kernels;
+    std::vector<std::pair<std::size_t, std::string>> nearest;
+    for (const std::string& known : names) nearest.emplace_back(distance(name, known), known);
+    std::sort(nearest.begin(), nearest.end());
+    std::vector<std::string> told;
+    for (std::size_t i = 0; i < std::min(most, nearest.size()); ++i) told.push_back(nearest[i].second);
+    throw Error(ErrorKind::argument, "why_not",
+                fmt::format("there is no kernel and no definition {}: the nearest are {}", name, joined(told)));
+}
+
+/// What came of a kernel among those of a way.
+std::string outcome(const ExplainedValue& value, const ExplainedWay& way, std::size_t kernel) {
+    const KernelVerdict& verdict = way.kernels[kernel];
+    if (!verdict.refusal.empty()) return cost_of(verdict);
+    const bool is_best = way.best == static_cast<int>(kernel);
+    if (way.chosen && is_best) return "taken, " + cost_of(verdict);
+    std::string text = cost_of(verdict);
+    if (!is_best && way.best >= 0) {
+        const KernelVerdict& best = way.kernels[static_cast<std::size_t>(way.best)];
+        const double more = verdict.seconds - best.seconds;
+        text += more > 0 ? fmt::format(", beaten by {} by {:.3g} s", best.kernel, more)
+                         : fmt::format(", no faster than {}", best.kernel);
+    }
+    if (way.chosen) return text;
+    const auto chosen =
+        std::find_if(value.ways.begin(), value.ways.end(), [](const ExplainedWay& each) { return each.chosen; });
+    text += chosen == value.ways.end() ? ", but the value is not needed: it is fused, or spelled otherwise"
+                                       : ", but the value is made by " + way_name(*chosen);
+    if (!way.slower) return text + fmt::format("; no program with {} here was found", way_name(way));
+    return text + fmt::format("; a program with {} here costs {:+.3g} s", way_name(way), *way.slower);
+}
+
+/// What came of these kernels in a bucket.
+void add_outcomes(const ExplainedBucket& bucket, bool is_loaded, const std::set<std::string>& kernels,
+                  const std::string& prefix, Counted& lines) {
+    bool any = false;
+    for (const ExplainedValue& value : bucket.values)
+        for (const ExplainedWay& way : value.ways)
+            for (std::size_t k = 0; k < way.kernels.size() && way.view.empty(); ++k) {
+                if (!kernels.contains(way.kernels[k].kernel)) continue;
+                any = true;
+                lines.add(fmt::format("{}{} for {}{}: {}\n", prefix, way.kernels[k].kernel, value.value,
+                                      place_text(value.op, value.where), outcome(value, way, k)));
+            }
+    if (any) return;
+    // Copies and packings are of no value's ways.
+    for (const auto& [chosen, rivals, once, op, where] : bucket.instructions) {
+        if (kernels.contains(chosen.kernel))
+            lines.add(fmt::format("{}{} for {}: taken, {}\n", prefix, chosen.kernel, chosen.problem,
+                                  cost_of(chosen, is_loaded)));
+        for (const KernelVerdict& rival : rivals)
+            if (kernels.contains(rival.kernel))
+                lines.add(fmt::format("{}{} for {}: {}{}\n", prefix, rival.kernel, rival.problem, cost_of(rival),
+                                      rival.refusal.empty() ? fmt::format(", beaten by {} by {:.3g} s", chosen.kernel,
+                                                                          rival.seconds - chosen.seconds)
+                                                            : ""));
+    }
+}
+
+}  // namespace
+
+std::string to_string(const Explanation& explanation) {
+    std::string text;
+    for (const ExplainedBucket& bucket : explanation.buckets) {
+        const std::string ranges = ranges_of(bucket);
+        text += fmt::format("bucket{}{}{}: {:.4g} s a run\n", ranges.empty() ? "" : " ", ranges, sizes_of(bucket),
+                            bucket.seconds);
+        for (const auto& [of, error, allowed] : bucket.errors)
+            text += fmt::format("  the errors of {} add up to {:.4g}, allowed is {}\n", of, error,
+                                allowed == 0 ? "none" : fmt::format("{:.4g}", allowed));
+        text += instructions_text(bucket, !explanation.has_rivals);
+        Counted values;
+        for (const ExplainedValue& value : bucket.values) values.add(value_text(value));
+        if (!values.empty())
+            text +=
+                "  other ways, and how much longer a run takes by the best program with each\n" + values.lines("    ");
+    }
+    if (!explanation.has_rivals) text += "loaded from a file: what else there was to choose from is not kept there\n";
+    if (!explanation.is_exact)
+        text += "a search was cut: there may be better programs, and other ways may cost less than is told\n";
+    return text;
+}
+
+std::ostream& operator<<(std::ostream& out, const Explanation& explanation) { return out << to_string(explanation); }
+
+std::string why_not(const Explanation& explanation, std::string_view kernel) {
+    const std::set<std::string> kernels = asked_for(explanation, kernel);
+    Counted lines;
+    for (const ExplainedBucket& bucket : explanation.buckets) {
+        const std::string ranges = ranges_of(bucket);
+        add_outcomes(bucket, !explanation.has_rivals, kernels, ranges.empty() ? "" : ranges + ": ", lines);
+    }
+    if (!lines.empty()) return lines.lines("");
+    if (!explanation.has_rivals) return "not taken; a loaded program does not tell why\n";
+    const auto known = std::find_if(explanation.kernels.begin(), explanation.kernels.end(),
+                                    [&](const auto& each) { return kernels.contains(each.kernel); });
+    return fmt::format("never proposed: no {} was found in the graph, as the program or any other spelling has it\n",
+                       known->definition);
+}
+
+}  // namespace cairn::inline v0

@@ -1,0 +1,94 @@
+#pragma once
+
+#include "cairn/explanation.hpp"
+#include "program/program.hpp"
+#include "select/select.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <source_location>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cairn::inline v0::select {
+
+/// What is kept of a choice for those who ask why: what kernels said to each problem, the ways to come by each value,
+/// and what all alternatives cost. In few words: no graph, no constant, no problem but as text. What a way would cost
+/// more is found when it is asked for. Never changes; any thread may ask. The kernels must outlive it.
+class Reasons {
+public:
+    /// Throws Cancelled on a stop.
+    Reasons(const Memo& memo, std::span<const Bucket> buckets, const std::stop_token& stop = {});
+
+    /// Adds what is known of the programs that a path became: one for each bucket, whose instructions stand in the
+    /// explanation already, in their order. Throws Cancelled on a stop.
+    void explain(std::span<const int> path, std::span<const program::Program* const> programs, Explanation& explanation,
+                 const std::stop_token& stop = {}) const;
+
+private:
+    using Numbers = types::ShortList<int, 4>;
+    struct Answer {
+        const Kernel* kernel;
+        Refusal refusal;
+        Estimate estimate;
+    };
+    struct Asked {
+        std::string problem;
+        std::vector<Answer> answers;
+    };
+    /// What the kernels for a tile were asked, and the most that they may be off.
+    struct Tile {
+        Numbers asked;
+        double limit = std::numeric_limits<double>::infinity();
+    };
+    /// By a tile, or by a view of another value, unless that is given.
+    struct Way {
+        std::string definition, view;
+        expand::Laws laws;
+        int tile = -1, base = -1;
+        std::vector<int> choices = {};
+    };
+    struct Value {
+        DType dtype;
+        Shape shape;
+        std::string op;
+        std::source_location where;
+        bool once;
+        std::vector<Way> ways;
+    };
+    /// Of an alternative of the search: for which value, and by which kernel, asked what.
+    struct Choice {
+        int value = -1;
+        int asked = -1, tile = -1;
+        const Kernel* kernel = nullptr;
+    };
+    struct Part {
+        std::vector<std::vector<std::pair<std::string, std::int64_t>>> sizes;
+        std::vector<Asked> asked;
+        std::vector<Tile> tiles;
+        std::vector<Value> values;
+        std::vector<Bound> bounds;
+        double weight = 1;
+    };
+    class Collector;
+    struct Found;
+
+    KernelVerdict verdict(const Asked& asked, const Answer& answer, double limit) const;
+    std::vector<KernelVerdict> verdicts(const Part& part, const Tile& tile, const Choice* first) const;
+    ExplainedInstruction instruction(const Part& part, int choice) const;
+    ExplainedWay way(const Part& part, const Way& way, const Found& found) const;
+    ExplainedValue value(const Part& part, const Value& value, const Found& found) const;
+
+    Found search(int bucket, std::span<const int> path, const std::stop_token& stop) const;
+
+    search::Problem problem_;
+    std::vector<int> bucket_of_;   // of each goal; -1: kept for any of them
+    std::vector<Choice> choices_;  // of each alternative
+    std::vector<Memo::Errors> errors_;
+    std::vector<Part> parts_;  // of each bucket
+};
+
+}  // namespace cairn::inline v0::select

@@ -1,0 +1,400 @@
+#include "cairn/cairn.hpp"
+#include "cairn/models/gpt2.hpp"
+#include "tests/errors/message.hpp"
+#include "tests/expand/random_model.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <sstream>
+#include <thread>
+
+namespace cairn::test {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+/// A kernel that takes so many microseconds, by its own word, and does nothing.
+template <int microseconds>
+Kernel kernel_of(std::string id, std::string definition) {
+    Kernel kernel;
+    kernel.id = std::move(id);
+    kernel.definition = std::move(definition);
+    kernel.accepts = [](const Problem&) -> Refusal { return {}; };
+    kernel.run = [](const Args&, Team&) {};
+    kernel.cost = [](const Problem&) -> Cost { return {0, microseconds * 20e3, 1}; };  // at 20 GB/s
+    return kernel;
+}
+
+/// floor(exp(x)) has three kernels of its own: one is the fastest, one is beaten by 2 us, one refuses.
+KernelSet floor_exp() {
+    KernelSet set;
+    set.definitions.push_back(
+        {"floor_exp",
+         [](std::span<const Tensor> x, const Attributes&) { return std::vector<Tensor>{floor(exp(x[0]))}; },
+         {"floor_exp | f32[N]"}});
+    set.kernels = {kernel_of<3>("my.slow@1", "floor_exp"), kernel_of<1>("my.fast@1", "floor_exp"),
+                   kernel_of<1>("my.shy@1", "floor_exp")};
+    set.kernels[2].accepts = [](const Problem&) -> Refusal { return "it is Sunday"; };
+    return set;
+}
+
+Context own_context(KernelSet set = floor_exp()) {
+    ContextOptions options;
+    options.extra = std::move(set);
+    return Context(options);
+}
+
+const CompileOptions without_groups{.disable = {"elementwise"}};
+
+Graph floor_of_exp() {
+    Graph g("small");
+    g.output("y", floor(exp(g.input("x", DType::f32, {256, 256}))));
+    return g;
+}
+
+std::size_t kernels_for(const Context& context, std::string_view definition) {
+    return static_cast<std::size_t>(
+        std::count_if(context.kernels().kernels.begin(), context.kernels().kernels.end(),
+                      [&](const Kernel& kernel) { return kernel.definition == definition; }));
+}
+
+const ExplainedWay& way_by(const ExplainedValue& value, const std::string& definition) {
+    const auto it = std::find_if(value.ways.begin(), value.ways.end(), [&](const ExplainedWay& way) {
+        return way.view.empty() && way.definition == definition;
+    });
+    EXPECT_NE(it, value.ways.end()) << definition;
+    return *it;
+}
+
+double best_seconds(const ExplainedWay& way) { return way.kernels.at(static_cast<std::size_t>(way.best)).seconds; }
+
+TEST(Explanation, HoldsEveryKernelAndEveryWayOfASmallGraph) {
+    const Context context = own_context();
+    const Explanation told = compile(floor_of_exp(), context, without_groups).explain();
+    EXPECT_TRUE(told.has_rivals && told.is_exact);
+    EXPECT_EQ(told.kernels.size(), context.kernels().kernels.size());
+    ASSERT_EQ(told.buckets.size(), 1U);
+    const ExplainedBucket& bucket = told.buckets[0];
+    EXPECT_TRUE(bucket.ranges.empty() && bucket.errors.empty());
+    ASSERT_EQ(bucket.instructions.size(), 1U);
+    const ExplainedInstruction& only = bucket.instructions[0];
+    EXPECT_EQ(only.chosen.kernel, "my.fast@1");
+    EXPECT_EQ(only.chosen.problem, "floor_exp | f32[256,256] -> f32[256,256]");
+    EXPECT_NEAR(only.chosen.seconds, 1.03e-6, 1e-12);
+    EXPECT_EQ(bucket.seconds, only.chosen.seconds);
+    EXPECT_FALSE(only.chosen.measured || only.chosen.is_reference || only.once);
+    EXPECT_EQ(only.op, "floor");
+    EXPECT_THAT(only.where, StartsWith("explanation_test.cpp:"));
+    ASSERT_EQ(only.rivals.size(), 2U);
+    EXPECT_EQ(only.rivals[0].kernel, "my.slow@1") << "as they are listed";
+    EXPECT_NEAR(only.rivals[0].seconds - only.chosen.seconds, 2e-6, 1e-12);
+    EXPECT_EQ(only.rivals[1].kernel, "my.shy@1");
+    EXPECT_EQ(only.rivals[1].refusal, "it is Sunday");
+    EXPECT_EQ(only.rivals[1].seconds, 0);
+
+    ASSERT_EQ(bucket.values.size(), 2U);
+    const ExplainedValue &inner = bucket.values[0], &outer = bucket.values[1];
+    ASSERT_EQ(inner.ways.size(), 1U);
+    EXPECT_EQ(inner.value, "f32[256,256]");
+    EXPECT_EQ(inner.ways[0].definition, "exp");
+    EXPECT_FALSE(inner.ways[0].chosen) << "it is fused";
+    EXPECT_EQ(inner.ways[0].kernels.size(), kernels_for(context, "exp"));
+    ASSERT_EQ(outer.ways.size(), 2U);
+    EXPECT_TRUE(outer.ways[0].chosen && outer.ways[0].slower == 0.0);
+    EXPECT_EQ(outer.ways[0].definition, "floor_exp");
+    EXPECT_EQ(outer.ways[0].kernels.size(), 3U);
+    EXPECT_EQ(outer.ways[0].best, 1);
+    EXPECT_EQ(outer.ways[1].definition, "floor");
+    EXPECT_EQ(outer.ways[1].kernels.size(), kernels_for(context, "floor"));
+    const double apart = best_seconds(inner.ways[0]) + best_seconds(outer.ways[1]) - only.chosen.seconds;
+    EXPECT_NEAR(outer.ways[1].slower.value(), apart, 1e-15) << "of the whole program, exp included";
+    EXPECT_NEAR(inner.ways[0].slower.value(), apart, 1e-15);
+}
+
+// The fused kernel is so slow that the ops are computed one by one.
+TEST(Explanation, TellsByHowMuchAFusedWayLoses) {
+    KernelSet set = floor_exp();
+    set.kernels = {kernel_of<900>("my.fused@1", "floor_exp")};
+    const Explanation told = compile(floor_of_exp(), own_context(set), without_groups).explain();
+    const ExplainedBucket& bucket = told.buckets[0];
+    ASSERT_EQ(bucket.instructions.size(), 2U);
+    const ExplainedWay& fused = way_by(bucket.values.at(1), "floor_exp");
+    EXPECT_FALSE(fused.chosen);
+    EXPECT_NEAR(fused.slower.value(), best_seconds(fused) - bucket.seconds, 1e-15);
+    EXPECT_THAT(why_not(told, "my.fused@1"), AllOf(HasSubstr("for f32[256,256] of floor (explanation_test.cpp:"),
+                                                   HasSubstr("): 0.0009 s estimated, but the value is made by floor; a "
+                                                             "program with floor_exp here costs +0.0008")));
+}
+
+TEST(Explanation, WhyNotTellsWhatCameOfAKernel) {
+    const Explanation told = compile(floor_of_exp(), own_context(), without_groups).explain();
+    const auto outcome = [&](std::string_view kernel) {
+        const std::string text = why_not(told, kernel);
+        return text.substr(text.find("): ") + 3);
+    };
+    EXPECT_EQ(outcome("my.fast@1"), "taken, 1.03e-06 s estimated\n");
+    EXPECT_EQ(outcome("my.slow@1"), "3.03e-06 s estimated, beaten by my.fast@1 by 2e-06 s\n");
+    EXPECT_EQ(outcome("my.shy@1"), "no, because: it is Sunday\n");
+    EXPECT_THAT(outcome("cpu.reference.exp@1"),
+                HasSubstr(", but the value is not needed: it is fused, or spelled otherwise; a "
+                          "program with exp here costs +"));
+    EXPECT_EQ(std::ranges::count(why_not(told, "floor_exp"), '\n'), 3) << "each kernel of the definition";
+    EXPECT_EQ(why_not(told, "softmax"),
+              "never proposed: no softmax was found in the graph, as the program or any other spelling has it\n");
+    EXPECT_THAT(message([&] { why_not(told, "my.slwo@1"); }),
+                StartsWith("[why_not] there is no kernel and no definition my.slwo@1: the nearest are my.slow@1, "));
+    EXPECT_THAT(message([&] { why_not(told, "floor_ex"); }), HasSubstr("the nearest are floor_exp, floor, "));
+    const Explanation lower = compile(floor_of_exp(), Context({.max_isa = Isa::baseline}), without_groups).explain();
+    EXPECT_THAT(why_not(lower, "cpu.avx2.exp@1"), EndsWith("): no, because: needs avx2, in use is baseline\n"));
+}
+
+TEST(Explanation, MarksReferenceKernels) {
+    const Explanation told = compile(floor_of_exp(), Context({.reference_only = true}), without_groups).explain();
+    ASSERT_EQ(told.buckets[0].instructions.size(), 2U);
+    for (const ExplainedInstruction& each : told.buckets[0].instructions) {
+        EXPECT_TRUE(each.chosen.is_reference);
+        EXPECT_TRUE(each.rivals.empty());
+    }
+    EXPECT_THAT(
+        to_string(told),
+        HasSubstr(" s estimated, reference | exp | f32[256,256] -> f32[256,256] of exp (explanation_test.cpp:"));
+}
+
+TEST(Explanation, TellsErrorsAndWhatIsAllowed) {
+    KernelSet set = floor_exp();
+    set.kernels[1].error = [](const Problem&) { return 5e-3; };
+    const Context context = own_context(set);
+    CompileOptions options = without_groups;
+    const Explanation exact = compile(floor_of_exp(), context, options).explain();
+    EXPECT_EQ(exact.buckets[0].instructions[0].chosen.kernel, "my.slow@1");
+    EXPECT_EQ(exact.buckets[0].instructions[0].rivals[0].refusal,
+              "its relative error is 0.005, the tolerance is exact");
+    options.tolerance = Tolerance::relative(1e-2);
+    const Explanation loose = compile(floor_of_exp(), context, options).explain();
+    EXPECT_EQ(loose.buckets[0].errors, (std::vector<ExplainedError>{{"output \"y\"", 5e-3, 1e-2}}));
+    const KernelVerdict& chosen = loose.buckets[0].instructions[0].chosen;
+    EXPECT_EQ(chosen.kernel, "my.fast@1");
+    EXPECT_TRUE(chosen.error == 5e-3 && !chosen.error_measured);
+    EXPECT_THAT(to_string(loose), AllOf(HasSubstr("  the errors of output \"y\" add up to 0.005, allowed is 0.01\n"),
+                                        HasSubstr(" s estimated, error 0.005 promised | floor_exp | ")));
+    // Right enough for one output, not for the other.
+    Graph two = floor_of_exp();
+    two.output("z", floor(exp(two.input("u", DType::f32, {128, 512}))));
+    options.output_tolerances = {{"z", Tolerance::relative(1e-3)}};
+    const Explanation mixed = compile(two, context, options).explain();
+    EXPECT_THAT(
+        why_not(mixed, "my.fast@1"),
+        AllOf(HasSubstr("for f32[256,256]"), HasSubstr("taken, "), HasSubstr("for f32[128,512]"),
+              HasSubstr("no, because: its relative error is 0.005, on the way to an output there may be 0.001")));
+}
+
+TEST(Explanation, HasABucketForEachRangeAndTheSizesItIsJudgedAt) {
+    Graph g("ranges");
+    g.output("y", floor(exp(g.input("x", DType::f32, {g.symbol("N", 1, 64), 4096}))));
+    CompileOptions options = without_groups;
+    options.splits = {{"N", {8}, {100, 1}}};
+    const Explanation told = compile(g, own_context(), options).explain();
+    ASSERT_EQ(told.buckets.size(), 2U);
+    using Ranges = std::vector<ExplainedBucket::Range>;
+    EXPECT_EQ(told.buckets[0].ranges, (Ranges{{"N", 1, 8}}));
+    EXPECT_EQ(told.buckets[1].ranges, (Ranges{{"N", 9, 64}}));
+    const auto at = [](std::int64_t n) { return std::vector<std::pair<std::string, std::int64_t>>{{"N", n}}; };
+    EXPECT_EQ(told.buckets[0].sizes, (decltype(told.buckets[0].sizes){at(1), at(3), at(6)}));
+    for (const ExplainedBucket& bucket : told.buckets) {
+        ASSERT_EQ(bucket.values.size(), 2U);
+        const double apart = best_seconds(bucket.values[0].ways[0]) + best_seconds(way_by(bucket.values[1], "floor"));
+        EXPECT_NEAR(way_by(bucket.values[1], "floor").slower.value(), apart - bucket.seconds, 1e-15)
+            << "of one run, however often the bucket runs";
+    }
+    EXPECT_THAT(to_string(told),
+                StartsWith("bucket N in 1..8, judged at N = 1 and N = 3 and N = 6: 1.03e-06 s a run\n"));
+    EXPECT_THAT(why_not(told, "my.shy@1"),
+                AllOf(HasSubstr("N in 1..8: my.shy@1 "), HasSubstr("N in 9..64: my.shy@1 ")));
+}
+
+TEST(Explanation, OfALoadedProgramHoldsItsInstructionsAndSaysSo) {
+    const std::filesystem::path path = std::filesystem::path(CAIRN_BINARY_DIR) / "explained.cairn";
+    const Context context = own_context();
+    const CompiledGraph compiled = compile(floor_of_exp(), context, without_groups);
+    compiled.save(path);
+    const Explanation told = CompiledGraph::load(path, context).explain(), whole = compiled.explain();
+    EXPECT_FALSE(told.has_rivals);
+    EXPECT_EQ(told.kernels, whole.kernels);
+    ASSERT_EQ(told.buckets.size(), 1U);
+    EXPECT_TRUE(told.buckets[0].values.empty());
+    ASSERT_EQ(told.buckets[0].instructions.size(), 1U);
+    EXPECT_EQ(told.buckets[0].instructions[0].chosen, whole.buckets[0].instructions[0].chosen);
+    EXPECT_TRUE(told.buckets[0].instructions[0].rivals.empty());
+    EXPECT_THAT(to_string(told), AllOf(HasSubstr(" 1.03e-06 s expected | "), HasSubstr("loaded from a file")));
+    EXPECT_THAT(why_not(told, "my.fast@1"), HasSubstr(": taken, "));
+    std::stop_source source;
+    source.request_stop();
+    EXPECT_THROW(CompiledGraph::load(path, context).explain(source.get_token()), Cancelled);
+    EXPECT_EQ(why_not(told, "my.slow@1"), "not taken; a loaded program does not tell why\n");
+}
+
+/// What is said of the ways that q, k and v of a merged product have, and of their own products.
+struct Spellings {
+    bool merged = false;  ///< taken
+    double slower = 0;    ///< the other one
+    std::string text;
+};
+
+/// Weights that are shared are read elsewhere too: merging would keep them twice.
+Spellings spellings_of(bool is_shared, std::vector<Split> splits = {}) {
+    Graph g("qkv");
+    const Tensor x = g.input("x", DType::f32, {g.symbol("T", 1, 8), 64});
+    for (const char* name : {"q", "k", "v"}) {
+        const Tensor w = g.weight(name, DType::f32, {64, 64});
+        g.output(name, softmax(matmul(x, w)));
+        if (is_shared)
+            g.output(std::string("other ") + name,
+                     matmul(g.input(std::string("x for ") + name, DType::f32, {4, 64}), w));
+    }
+    CompileOptions options;
+    options.splits = std::move(splits);
+    const Explanation told = compile(g, Context(), options).explain();
+    Spellings found{false, 0, to_string(told)};
+    for (const ExplainedValue& value : told.buckets[0].values)
+        for (const ExplainedWay& way : value.ways) {
+            if (way.view != "slice") continue;
+            found.merged = way.chosen;
+            const ExplainedWay& own = way_by(value, "matmul");
+            found.slower = (way.chosen ? own : way).slower.value();
+        }
+    return found;
+}
+
+TEST(Explanation, TellsWhatAMergedProductGainsAndWhatItWouldLose) {
+    const Spellings free = spellings_of(false), shared = spellings_of(true);
+    RecordProperty("free", free.text);
+    RecordProperty("shared", shared.text);
+    EXPECT_TRUE(free.merged) << free.text;
+    EXPECT_FALSE(shared.merged) << shared.text;
+    EXPECT_GT(free.slower, 0);
+    EXPECT_GT(shared.slower, 0);
+}
+
+TEST(Explanation, WhatOtherBucketsKeepIsThere) {
+    const Spellings found = spellings_of(false, {{"T", {2}}});
+    EXPECT_TRUE(found.merged) << found.text;
+    EXPECT_GT(found.slower, 64 * 64 * 4 * 1e-9) << "a weight more is kept, and the merged one all the same";
+}
+
+/// What holds of every explanation of an exact choice.
+void expect_consistent(const Explanation& told) {
+    for (const ExplainedBucket& bucket : told.buckets) {
+        double seconds = 0;
+        for (const ExplainedInstruction& each : bucket.instructions) {
+            EXPECT_EQ(each.chosen.refusal, "");
+            seconds += each.once ? 0 : each.chosen.seconds;
+            for (const KernelVerdict& rival : each.rivals) EXPECT_NE(rival.kernel, each.chosen.kernel);
+        }
+        EXPECT_NEAR(bucket.seconds, seconds, 1e-12 * seconds);
+        for (const ExplainedValue& value : bucket.values) {
+            for (std::size_t w = 0; w < value.ways.size(); ++w) {
+                const ExplainedWay& way = value.ways[w];
+                std::set<std::string> kernels;
+                for (const KernelVerdict& each : way.kernels) EXPECT_TRUE(kernels.insert(each.kernel).second);
+                EXPECT_GE(way.slower.value_or(0), 0) << way.definition;
+                EXPECT_TRUE(w == 0 || value.ways[w - 1].chosen || !way.slower ||
+                            value.ways[w - 1].slower <= way.slower);
+                if (!way.chosen) continue;
+                EXPECT_EQ(way.slower, 0.0);
+                const KernelVerdict& best = way.kernels.at(static_cast<std::size_t>(way.best));
+                EXPECT_TRUE(std::any_of(bucket.instructions.begin(), bucket.instructions.end(),
+                                        [&](const ExplainedInstruction& each) { return each.chosen == best; }))
+                    << best.kernel << ' ' << best.problem;
+            }
+        }
+    }
+}
+
+TEST(Explanation, OfRandomModelsIsConsistent) {
+    const Context context;
+    int exact = 0, compiled = 0;
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        const Explanation told = compile(random_model(seed), context).explain();
+        ++compiled;
+        if (!told.is_exact) continue;
+        ++exact;
+        expect_consistent(told);
+    }
+    EXPECT_GT(2 * exact, compiled);
+    models::Gpt2Config config;
+    config.layers = 6;
+    const Explanation told =
+        compile(models::gpt2_graph(config, models::gpt2_weights(config)), context, {.splits = {{"T", {1, 12}}}})
+            .explain();
+    EXPECT_TRUE(told.is_exact);
+    expect_consistent(told);
+}
+
+TEST(Explanation, IsTheSameFromEachInstanceInAnyThread) {
+    models::Gpt2Config config;
+    config.layers = 2;
+    const CompiledGraph compiled =
+        compile(models::gpt2_graph(config, models::gpt2_weights(config)), Context(), {.splits = {{"T", {1, 12}}}});
+    const Explanation told = compiled.explain();
+    std::vector<std::thread> threads;
+    std::vector<int> same(4, 0);
+    for (int& each : same)
+        threads.emplace_back([&] { each = compiled.instance().explain() == told && compiled.explain() == told; });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_THAT(same, testing::Each(1));
+    std::ostringstream out;
+    out << told;
+    EXPECT_EQ(out.str(), to_string(told));
+    EXPECT_THAT(out.str(), HasSubstr("    2 x f32[")) << "equal layers are told once";
+}
+
+TEST(Explanation, OfAnotherPathTellsWhatIsBetter) {
+    const Paths ways = paths(floor_of_exp(), own_context(), without_groups);
+    const Path dearest = *ways.dearest_first().begin();
+    const Explanation told = dearest.compile().explain(), best = ways.cheapest().compile().explain();
+    const double gained = told.buckets[0].seconds - best.buckets[0].seconds;
+    EXPECT_GT(gained, 1e-6);
+    EXPECT_NEAR(way_by(told.buckets[0].values.at(1), "floor_exp").slower.value(), -gained, 1e-15);
+    for (const ExplainedValue& value : best.buckets[0].values)
+        for (const ExplainedWay& way : value.ways) EXPECT_GE(way.slower.value(), 0);
+}
+
+TEST(Explanation, AStopCancels) {
+    const CompiledGraph compiled = compile(floor_of_exp(), own_context(), without_groups);
+    std::stop_source source;
+    EXPECT_FALSE(compiled.explain(source.get_token()).buckets.empty());
+    source.request_stop();
+    EXPECT_THROW(compiled.explain(source.get_token()), Cancelled);
+    EXPECT_FALSE(compiled.explain().buckets.empty());
+}
+
+TEST(Explanation, OfADeepGraphTellsEachValue) {
+    constexpr int depth = 20'000;
+    Graph g("deep");
+    Tensor x = g.input("x", DType::f32, {4});
+    for (int i = 0; i < depth; ++i) x = i % 2 == 0 ? cumsum(x, -1) : -x;
+    g.output("y", x);
+    const Explanation told = compile(g, Context({.reference_only = true}), without_groups).explain();
+    EXPECT_TRUE(told.is_exact);
+    EXPECT_EQ(told.buckets[0].instructions.size(), static_cast<std::size_t>(depth));
+    EXPECT_EQ(told.buckets[0].values.size(), static_cast<std::size_t>(depth));
+    EXPECT_THAT(why_not(told, "neg"),
+                StartsWith("10000 x cpu.reference.neg@1 for f32[4] of neg (explanation_test.cpp:"));
+}
+
+TEST(Explanation, OfAGraphThatComputesNothing) {
+    Graph g;
+    g.output("y", g.input("x", DType::f32, {2}));
+    const Explanation told = compile(g, Context()).explain();
+    EXPECT_TRUE(told.buckets.at(0).instructions.empty() && told.buckets[0].values.empty());
+    EXPECT_EQ(to_string(told), "bucket: 0 s a run\n");
+}
+
+}  // namespace
+}  // namespace cairn::test
