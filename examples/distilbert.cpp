@@ -124,6 +124,12 @@ void run_ids(const Options& options) {
 }
 
 void run(const Options& options) {
+    if (host::asks_for_choice(options.host)) {
+        DistilBert model = load(options);
+        const auto& config = model.config();
+        return host::print_choice(options.host, model.compiled(),
+                                  cairn::models::distilbert_graph(config, cairn::models::distilbert_weights(config)));
+    }
     const int sources =
         (options.text_given ? 1 : 0) + (options.input.empty() ? 0 : 1) + (options.input_ids.empty() ? 0 : 1);
     if (sources != 1)

@@ -5,6 +5,7 @@
 //     gpt2 --model DIR --prompt TEXT --greedy --print-ids
 //     gpt2 --synthetic --prompt-ids FILE --print-logits --tokens 16 --greedy --print-ids
 //     gpt2 --report
+//     gpt2 --explain --why-not layer_norm
 
 #include "cairn/models/gpt2.hpp"
 #include "cairn/text/sampler.hpp"
@@ -176,7 +177,8 @@ void run(const Options& options) {
     if (!options.score.empty()) return score(options);
     if (!options.prompt_ids.empty() && !options.prompt.empty())
         throw cairn::Error(cairn::ErrorKind::argument, "gpt2", "give --prompt or --prompt-ids, not both");
-    if (!options.report && options.prompt_ids.empty() && options.prompt.empty())
+    const bool only_tells = options.report || host::asks_for_choice(options.host);
+    if (!only_tells && options.prompt_ids.empty() && options.prompt.empty())
         throw cairn::Error(cairn::ErrorKind::argument, "gpt2", "the prompt is empty: give --prompt or --prompt-ids");
     if (options.synthetic && !options.prompt.empty())
         throw cairn::Error(cairn::ErrorKind::argument, "gpt2", "--synthetic has no tokenizer: give --prompt-ids");
@@ -193,6 +195,11 @@ void run(const Options& options) {
     for (const id_lines::Line& prompt : prompts) check_length(known.config, prompt.ids, tokens);
     Loaded loaded = load(options, std::move(known), {});
     if (options.report) return report::print(loaded.model, loaded.phases);
+    if (host::asks_for_choice(options.host)) {
+        const Gpt2Config& config = loaded.model.config();
+        return host::print_choice(options.host, loaded.model.compiled(),
+                                  cairn::models::gpt2_graph(config, cairn::models::gpt2_weights(config)));
+    }
     for (const id_lines::Line& prompt : prompts) write(loaded, options, sampler, prompt.ids, tokens);
 }
 

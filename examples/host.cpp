@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -70,6 +71,9 @@ void add_options(CLI::App& app, Options& options) {
                    "file of the timing database; the user's cache folder when not given");
     app.add_option("--disable", options.disable, "stages of the compiler to leave out, by name")->default_str("");
     app.add_option("--dump-stages", options.dump_stages, "folder for the text form after each stage");
+    app.add_flag("--explain", options.explain, "print what was chosen for each instruction, out of what, and stop");
+    app.add_option("--why-not", options.why_not,
+                   "print what came of a kernel, or of all kernels of a definition, and stop");
     app.add_flag("--no-progress", options.no_progress, "show no progress");
 }
 
@@ -92,6 +96,25 @@ cairn::CompileOptions compile_options(const Options& options, ProgressDisplay& d
     compile.dump_stages = options.dump_stages;
     compile.progress = display.sink();
     return compile;
+}
+
+bool asks_for_choice(const Options& options) { return options.explain || !options.why_not.empty(); }
+
+void print_choice(const Options& options, const cairn::CompiledGraph& compiled, const cairn::Graph& graph) {
+    const cairn::Explanation explanation = compiled.explain();
+    if (options.explain) std::cout << explanation;
+    if (options.why_not.empty()) return;
+    std::cout << cairn::why_not(explanation, options.why_not);
+    const cairn::Context context;
+    for (const auto& [kernel, definition] : explanation.kernels) {
+        if (kernel != options.why_not && definition != options.why_not) continue;
+        const auto& known = context.kernels().definitions;
+        const auto is_it = [&](const cairn::Definition& each) { return each.name == definition; };
+        if (std::none_of(known.begin(), known.end(), is_it)) break;
+        const std::string missing = cairn::why_not(graph, definition, context);
+        if (!missing.empty()) std::cout << "the nearest to it: " << missing << '\n';
+        break;
+    }
 }
 
 double Phases::of(const std::string& name) const {

@@ -21,7 +21,8 @@ struct Options {
     double tune_seconds = 5;
     std::string timing_db;  ///< empty: in the user's cache folder
     std::vector<std::string> disable;
-    std::string dump_stages;
+    std::string dump_stages, why_not;
+    bool explain = false;
     bool no_progress = false;
 };
 
@@ -64,6 +65,11 @@ private:
 };
 
 cairn::CompileOptions compile_options(const Options& options, ProgressDisplay& display);
+
+/// Whether to tell what was chosen, or what came of a kernel, and nothing else.
+bool asks_for_choice(const Options& options);
+/// Tells it, of a graph and what it was compiled to.
+void print_choice(const Options& options, const cairn::CompiledGraph& compiled, const cairn::Graph& graph);
 
 /// For CLI::Option::check: a whole number of at least `least`.
 CLI::Validator at_least(std::int64_t least);

@@ -1,0 +1,55 @@
+#include "tests/examples/run_program.hpp"
+
+#include <gmock/gmock.h>
+
+/// What the model programs tell of a choice: --explain, --why-not.
+namespace cairn::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class ExplainOption : public testing::TestWithParam<const char*> {
+protected:
+    static Outcome told(std::vector<std::string> arguments) {
+        arguments.insert(arguments.begin(), {"--mode", "off", "--no-progress", "--threads", "1"});
+        return run(GetParam(), arguments);
+    }
+};
+
+TEST_P(ExplainOption, TellsInstructionsRivalsAndOtherWays) {
+    const Outcome outcome = told({"--explain"});
+    EXPECT_TRUE(succeeds(outcome));
+    EXPECT_THAT(outcome.out, AllOf(StartsWith("bucket"), HasSubstr(" s estimated | "), HasSubstr("  other ways"),
+                                   HasSubstr("      taken         "), HasSubstr(", reference\n")));
+}
+
+TEST_P(ExplainOption, TellsWhatCameOfAKernelOrOfADefinition) {
+    const Outcome definition = told({"--why-not", "layer_norm"});
+    EXPECT_TRUE(succeeds(definition));
+    EXPECT_THAT(definition.out, AllOf(HasSubstr("cpu.baseline.layer_norm.f32@1 for f32["), HasSubstr("taken, ")));
+    EXPECT_THAT(definition.out, testing::Not(HasSubstr("the nearest to it")));
+    const Outcome kernel = told({"--why-not", "cpu.reference.matmul@1"});
+    EXPECT_TRUE(succeeds(kernel));
+    EXPECT_THAT(kernel.out, AllOf(HasSubstr("cpu.reference.matmul@1 for f32["), HasSubstr(", reference, beaten by ")));
+}
+
+TEST_P(ExplainOption, NamesTheNearestMissOfWhatWasNeverProposed) {
+    const Outcome outcome = told({"--why-not", "linear_silu"});
+    EXPECT_TRUE(succeeds(outcome));
+    EXPECT_THAT(outcome.out,
+                AllOf(StartsWith("never proposed: no linear_silu was found"),
+                      testing::ContainsRegex("\nthe nearest to it: .*linear_silu.* \\([a-z0-9_]+.cpp:[0-9]+\\)\n$")));
+}
+
+TEST_P(ExplainOption, RefusesAKernelThatThereIsNot) {
+    EXPECT_TRUE(
+        refuses(told({"--why-not", "layer_nrm"}), {"there is no kernel and no definition layer_nrm", "layer_norm"}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, ExplainOption, testing::Values(CAIRN_GPT2, CAIRN_DISTILBERT),
+                         [](const auto& program) { return program.index == 0 ? "Gpt2" : "DistilBert"; });
+
+}  // namespace
+}  // namespace cairn::test
