@@ -1,6 +1,7 @@
 #include "select/candidates.hpp"
 
 #include "ir/op_table.hpp"
+#include "select/origins.hpp"
 
 #include <fmt/format.h>
 
@@ -46,11 +47,6 @@ void put_in_place(std::vector<Candidate>& found, Candidate fresh, const IsBeaten
     *place = std::move(fresh);
 }
 
-template <typename T>
-void append_bytes(std::string& text, const std::vector<T>& values) {
-    text.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
-}
-
 }  // namespace
 
 Candidates::Candidates(const ir::GraphData& graph, const expand::Classes& classes, const KernelSet& kernels, Isa isa,
@@ -61,33 +57,10 @@ Candidates::Candidates(const ir::GraphData& graph, const expand::Classes& classe
       use_packed_(use_packed),
       judge_(kernels, isa, costs, *graph.symbols()),
       views_(views_of(graph)),
-      bound_(ir::bound_nodes(graph)),
+      origins_(origins_of(graph, stop)),
       seen_(graph.nodes().size(), nullptr),
-      made_(graph.nodes().size(), nullptr),
-      origins_(graph.nodes().size()) {
-    find_origins(stop);
-}
-
-void Candidates::find_origins(const std::stop_token& stop) {
-    for (NodeId id = 0; id < origins_.size(); ++id) {
-        if (stop.stop_requested()) throw Cancelled("select");
-        const ir::Node& node = graph_->node(id);
-        // Repeated to a size known only in a run, a weight is no longer something to make once.
-        const auto is_fixed = [](const Dim& size) { return size.is_constant(); };
-        const auto is_bound = [&](NodeId operand) { return bound_[operand]; };
-        bound_[id] = bound_[id] && std::all_of(node.shape.begin(), node.shape.end(), is_fixed) &&
-                     std::all_of(node.operands.begin(), node.operands.end(), is_bound);
-        if (!bound_[id]) continue;
-        std::string text =
-            fmt::format("{} {} {}", ir::info(node.op).name, node.name, cairn::to_string(node.dtype, node.shape));
-        for (const Attribute& attribute : node.attributes)
-            if (const auto* list = std::get_if<std::vector<Dim>>(&attribute.value))
-                for (const Dim& dim : *list) text += ' ' + cairn::to_string(dim);
-        if (node.values != nullptr) append_bytes(text, *node.values);
-        if (node.wide != nullptr) append_bytes(text, *node.wide);
-        for (const NodeId operand : node.operands) text += ' ' + origins_[operand];
-        origins_[id] = cairn::to_string(digest(text));
-    }
+      made_(graph.nodes().size(), nullptr) {
+    for (const std::string& origin : origins_) bound_.push_back(!origin.empty());
 }
 
 Goal Candidates::home(NodeId node, Device device) const {
@@ -107,10 +80,6 @@ bool Candidates::is_there(NodeId node, Device device) const {
 
 bool Candidates::is_sent(NodeId node, Device device) const {
     return is_there(node, device) || (bound_[node] && device == Device::cpu);
-}
-
-bool Candidates::may_travel(NodeId node) const {
-    return !devices_.may_travel.empty() && devices_.may_travel[classes_.value_of(node)];
 }
 
 const Layout* Candidates::layout(std::string_view name) const noexcept {
@@ -252,7 +221,8 @@ Source Candidates::source_of(NodeId node, Form form, Device device) const {
     const NodeId lies = is_seen ? views_[node].base : node;
     const ir::Node& memory = graph_->node(lies);
     const bool stays = ir::is_given(memory) || bound_[lies] || (is_seen && is_state_version(memory));
-    return {node, form, {}, device, !stays && may_travel(lies)};
+    return {
+        node, form, {}, device, !stays && !devices_.may_travel.empty() && devices_.may_travel[classes_.value_of(lies)]};
 }
 
 /// The operands of a tile as seen, each in each of its spellings: the first of all, then the others. Where that is too

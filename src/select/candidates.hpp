@@ -129,9 +129,7 @@ private:
         Question* question;
         Sources sources;
     };
-    void find_origins(const std::stop_token& stop);
     std::vector<ir::NodeId> seen_as(ir::NodeId value) const;
-    bool may_travel(ir::NodeId node) const;
     Device memory_for(Device device) const { return devices_.share_memory ? Device::cpu : device; }
     std::vector<Sources> seen_ways(const fuse::Tile& tile, Device device) const;
     std::optional<Sources> with_copies(Sources sources) const;
@@ -154,11 +152,11 @@ private:
     Judge judge_;
     Devices devices_;
     std::vector<ValueView> views_;
+    std::vector<std::string> origins_;
     std::vector<bool> bound_;
     std::vector<const TensorDesc*> seen_, made_;  // of each node, once it has been described: as operand, as output
     std::map<std::pair<const TensorDesc*, const TensorDesc*>, const TensorDesc*> expanded_[2];  // of products: [1]
     std::vector<const TensorDesc*> inputs_, outputs_;                                           // scratch
-    std::vector<std::string> origins_;                                                          // of bound values
     std::vector<types::ShortList<Question*, 4>> asked_for_;                                     // of each tile
 };
 
