@@ -29,16 +29,14 @@ TEST(Origins, AreOfWhatIsMadeOfWeightsAndConstantsAlone) {
 TEST(Origins, AreEqualWhereTheValueIsTheSame) {
     Graph one("one"), two("two");
     two.output("first", two.input("x", DType::f32, {9}) + 1.0);
-    const auto made = [](Graph& graph, const char* name, double factor) {
-        return exp(graph.weight(name, DType::f32, {4, 4})) * factor;
-    };
-    const Tensor here = made(one, "w", 2), there = made(two, "w", 2);
+    const auto weight = [](Graph& graph, const char* name) { return graph.weight(name, DType::f32, {4, 4}); };
+    const Tensor w = weight(one, "w"), u = weight(one, "u");
+    const Tensor here = exp(w) * 2.0, there = exp(weight(two, "w")) * 2.0;
     EXPECT_EQ(origins(one)[here.id()], origins(two)[there.id()]);
     std::set<std::string> others{origins(one)[here.id()]};
-    const Tensor u = one.weight("u", DType::f32, {4, 4}), w = one.weight("w", DType::f32, {4, 4});
     const std::vector<Tensor> different{
-        made(one, "u", 2),           made(one, "w", 3),   u - w, w - u, slice(w, 0, Dim(0), Dim(2)),
-        slice(w, 0, Dim(1), Dim(3)), transpose(w, {1, 0})};
+        exp(u) * 2.0,        exp(w) * 3.0, u - w, w - u, slice(w, 0, Dim(0), Dim(2)), slice(w, 0, Dim(1), Dim(3)),
+        transpose(w, {1, 0})};
     for (const Tensor& value : different) EXPECT_TRUE(others.insert(origins(one)[value.id()]).second) << value.id();
 }
 
