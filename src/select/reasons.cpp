@@ -126,7 +126,7 @@ private:
             view.definition = name_of(bucket_.graph.node(base));
             value_at(it->second.first).ways.push_back(std::move(view));
         }
-        std::vector<int>& choices = value_at(it->second.first).ways[it->second.second].choices;
+        Numbers& choices = value_at(it->second.first).ways[it->second.second].choices;
         if (choices.empty() || choices.back() != number) choices.push_back(number);
     }
 
@@ -144,12 +144,15 @@ private:
     int asked(const KeptProblem& kept, const Question& question) {
         const auto [it, fresh] = asked_.try_emplace(&kept, static_cast<int>(part_.asked.size()));
         if (!fresh) return it->second;
-        Asked& asked = part_.asked.emplace_back();
-        asked.problem = cairn::to_string(*kept.whole());
+        Asked asked{part_.texts.size(), 0, part_.answers.size(), 0};
+        part_.texts += cairn::to_string(*kept.whole());
+        asked.text_end = part_.texts.size();
         const auto add = [&](const Kernel& kernel, const Judged& judged) {
-            asked.answers.push_back({&kernel, judged.refusal, judged.estimate});
+            part_.answers.push_back({&kernel, &*part_.refusals.insert(judged.refusal).first, judged.estimate});
         };
         question.for_each_answer(add);
+        asked.answer_end = part_.answers.size();
+        part_.asked.push_back(asked);
         kept.put_away();
         return it->second;
     }
@@ -207,12 +210,12 @@ private:
     }
 };
 
-KernelVerdict Reasons::verdict(const Asked& asked, const Answer& answer, double limit) const {
+KernelVerdict Reasons::verdict(const Part& part, const Asked& asked, const Answer& answer, double limit) const {
     KernelVerdict verdict;
     verdict.kernel = answer.kernel->id;
-    verdict.problem = asked.problem;
+    verdict.problem = part.texts.substr(asked.text, asked.text_end - asked.text);
     verdict.is_reference = is_reference(verdict.kernel);
-    verdict.refusal = answer.refusal;
+    verdict.refusal = *answer.refusal;
     const Estimate& estimate = answer.estimate;
     if (verdict.refusal.empty() && estimate.error > limit)
         verdict.refusal = fmt::format("its relative error is {:.4g}, on the way to an output there may be {}",
@@ -232,10 +235,11 @@ std::vector<KernelVerdict> Reasons::verdicts(const Part& part, const Tile& tile,
     std::map<const Kernel*, KernelVerdict> best;  // in the order of the list
     for (const int number : tile.asked) {
         const Asked& one = part.asked[static_cast<std::size_t>(number)];
-        for (const Answer& answer : one.answers) {
+        for (std::size_t a = one.answer; a < one.answer_end; ++a) {
+            const Answer& answer = part.answers[a];
             const bool is_first = first != nullptr && answer.kernel == first->kernel;
             if (is_first && number != first->asked) continue;
-            KernelVerdict fresh = verdict(one, answer, tile.limit);
+            KernelVerdict fresh = verdict(part, one, answer, tile.limit);
             const auto [it, is_new] = best.try_emplace(answer.kernel, fresh);
             const bool is_better =
                 fresh.refusal.empty() && (!it->second.refusal.empty() || fresh.seconds < it->second.seconds);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <set>
 #include <source_location>
 #include <span>
 #include <stop_token>
@@ -32,12 +33,12 @@ private:
     using Numbers = types::ShortList<int, 4>;
     struct Answer {
         const Kernel* kernel;
-        Refusal refusal;
+        const Refusal* refusal;  // one of the part's
         Estimate estimate;
     };
+    // A problem and the answers to it, by where they begin and end in the part's.
     struct Asked {
-        std::string problem;
-        std::vector<Answer> answers;
+        std::size_t text, text_end, answer, answer_end;
     };
     /// What the kernels for a tile were asked, and the most that they may be off.
     struct Tile {
@@ -49,7 +50,7 @@ private:
         std::string definition, view;
         expand::Laws laws;
         int tile = -1, base = -1;
-        std::vector<int> choices = {};
+        Numbers choices = {};
     };
     struct Value {
         DType dtype;
@@ -67,7 +68,11 @@ private:
     };
     struct Part {
         std::vector<std::vector<std::pair<std::string, std::int64_t>>> sizes;
+        // Many are asked: their texts and answers lie side by side, so that letting go of them is quick.
         std::vector<Asked> asked;
+        std::string texts;
+        std::vector<Answer> answers;
+        std::set<Refusal> refusals;
         std::vector<Tile> tiles;
         std::vector<Value> values;
         std::vector<Bound> bounds;
@@ -76,7 +81,7 @@ private:
     class Collector;
     struct Found;
 
-    KernelVerdict verdict(const Asked& asked, const Answer& answer, double limit) const;
+    KernelVerdict verdict(const Part& part, const Asked& asked, const Answer& answer, double limit) const;
     std::vector<KernelVerdict> verdicts(const Part& part, const Tile& tile, const Choice* first) const;
     ExplainedInstruction instruction(const Part& part, int choice) const;
     ExplainedWay way(const Part& part, const Way& way, const Found& found) const;
