@@ -15,16 +15,16 @@
 namespace cairn {
 namespace {
 
-constexpr std::int64_t width = 64;
+constexpr std::int64_t features = 64;
 constexpr double promised = 5e-3;  // of each product
 
 /// Products one after the other; after each of them an output, `y0`, `y1`, ...
 Graph chain(int products) {
     Graph g("chain");
     const Dim n = g.symbol("N", 1, 32);
-    Tensor value = g.input("x", DType::f32, {n, width});
+    Tensor value = g.input("x", DType::f32, {n, features});
     for (int i = 0; i < products; ++i) {
-        value = matmul(value, g.weight("w" + std::to_string(i), DType::f32, {width, width}));
+        value = matmul(value, g.weight("w" + std::to_string(i), DType::f32, {features, features}));
         g.output("y" + std::to_string(i), value);
     }
     return g;
@@ -77,19 +77,19 @@ protected:
             const std::vector<double>& values = inputs.tensors[name].data;
             held[name].assign(values.begin(), values.end());
         };
-        make("x", {rows, width}, 2);
+        make("x", {rows, features}, 2);
         for (const ir::Node& node : graph.data()->nodes())
-            if (node.op == ir::Op::weight) make(node.name, {width, width}, 0.2);
+            if (node.op == ir::Op::weight) make(node.name, {features, features}, 0.2);
         compiled.bind([&](std::string_view name) {
             InputView view;
             view.data = held.find(name)->second.data();
-            view.shape = {width, width};
+            view.shape = {features, features};
             return view;
         });
-        compiled.set("x", held["x"].data(), {rows, width});
+        compiled.set("x", held["x"].data(), {rows, features});
         compiled.run();
         const auto y = compiled.output(output).as<float>();
-        const meaning::Value got{DType::f32, {rows, width}, {y.begin(), y.end()}, {}};
+        const meaning::Value got{DType::f32, {rows, features}, {y.begin(), y.end()}, {}};
         return check::distance(got, meaning::interpret(*graph.data(), inputs).outputs.at(output));
     }
 
@@ -236,15 +236,17 @@ TEST_F(AToleranceOf, ADistributedFactorKeepsTheBoundOfItsTerms) {
     constexpr double eps = 0x1p-24;
     Graph graph("g");
     const Dim n = graph.symbol("N", 1, 32);
-    const Tensor x = graph.input("x", DType::f32, {n, width});
-    const Tensor gamma = graph.weight("gamma", DType::f32, {width}), beta = graph.weight("beta", DType::f32, {width});
-    const Tensor w = graph.weight("w", DType::f32, {width, width});
+    const Tensor x = graph.input("x", DType::f32, {n, features});
+    const Tensor gamma = graph.weight("gamma", DType::f32, {features}),
+                 beta = graph.weight("beta", DType::f32, {features});
+    const Tensor w = graph.weight("w", DType::f32, {features, features});
     graph.output("y", matmul(x * gamma + beta, w));
-    const std::vector<double> g = numbers(width, 1, 2), r = numbers(width, 2, 2), noise = numbers(4 * width, 3, 1e-4);
-    std::vector<float> xs(4 * width), gs(g.begin(), g.end()), rs(r.begin(), r.end()), ws;
-    for (const double value : numbers(width * width, 4, 1)) ws.push_back(static_cast<float>(value));
+    const std::vector<double> g = numbers(features, 1, 2), r = numbers(features, 2, 2),
+                              noise = numbers(4 * features, 3, 1e-4);
+    std::vector<float> xs(4 * features), gs(g.begin(), g.end()), rs(r.begin(), r.end()), ws;
+    for (const double value : numbers(features * features, 4, 1)) ws.push_back(static_cast<float>(value));
     for (std::size_t i = 0; i < xs.size(); ++i)
-        xs[i] = static_cast<float>(-r[i % width] / g[i % width] * (1 + noise[i]));
+        xs[i] = static_cast<float>(-r[i % features] / g[i % features] * (1 + noise[i]));
     for (const bool expand : {true, false}) {
         CompileOptions options;
         if (!expand) options.disable = {"expand"};
@@ -252,22 +254,23 @@ TEST_F(AToleranceOf, ADistributedFactorKeepsTheBoundOfItsTerms) {
         found.bind([&](std::string_view name) {
             InputView view;
             view.data = name == "w" ? ws.data() : name == "gamma" ? gs.data() : rs.data();
-            view.shape = name == "w" ? std::vector<std::int64_t>{width, width} : std::vector<std::int64_t>{width};
+            view.shape =
+                name == "w" ? std::vector<std::int64_t>{features, features} : std::vector<std::int64_t>{features};
             return view;
         });
-        found.set("x", xs.data(), {4, width});
+        found.set("x", xs.data(), {4, features});
         found.run();
         const auto y = found.output("y").as<float>();
         for (std::size_t row = 0; row < 4; ++row)
-            for (std::size_t c = 0; c < width; ++c) {
+            for (std::size_t c = 0; c < features; ++c) {
                 double right = 0, terms = 0;
-                for (std::size_t k = 0; k < width; ++k) {
-                    const double first = double{xs[row * width + k]} * gs[k] * ws[k * width + c];
-                    const double second = double{rs[k]} * ws[k * width + c];
+                for (std::size_t k = 0; k < features; ++k) {
+                    const double first = double{xs[row * features + k]} * gs[k] * ws[k * features + c];
+                    const double second = double{rs[k]} * ws[k * features + c];
                     right += first + second;
                     terms += std::fabs(first) + std::fabs(second);
                 }
-                ASSERT_LE(std::fabs(y[row * width + c] - right), (2 * width + 16) * eps * terms) << expand;
+                ASSERT_LE(std::fabs(y[row * features + c] - right), (2 * features + 16) * eps * terms) << expand;
             }
     }
 }

@@ -14,7 +14,7 @@ namespace cairn::select {
 namespace {
 
 /// A product with a weight of its own, by an exact kernel and by one that is not.
-struct Product {
+struct TradedProduct {
     double exact, fast;  ///< seconds
     double error;        ///< of the fast one
     std::int64_t columns = 0;
@@ -27,18 +27,18 @@ struct Seen {
 };
 
 struct Chain {
-    std::vector<Product> products;
+    std::vector<TradedProduct> products;
     std::vector<Seen> seen;
 };
 
-Refusal yes(const Problem&) { return {}; }
+Refusal accepts_all(const Problem&) { return {}; }
 void nothing(const Args&, Team&) {}
 
 // Products of eight columns are all alike; of others each has a number of its own.
 constexpr std::int64_t alike = 8, first_columns = 16;
 constexpr double error_of_alike = 1e-3;
 std::vector<double> errors_by_columns;
-double error_of(const Problem& problem) {
+double stated_error(const Problem& problem) {
     const std::int64_t columns = problem.outputs[0].shape[1].constant();
     return columns == alike ? error_of_alike : errors_by_columns.at(static_cast<std::size_t>(columns - first_columns));
 }
@@ -51,9 +51,9 @@ protected:
             Kernel kernel;
             kernel.id = is_fast ? "test.fast@1" : "test.exact@1";
             kernel.definition = "matmul";
-            kernel.accepts = yes;
+            kernel.accepts = accepts_all;
             kernel.run = nothing;
-            if (is_fast) kernel.error = error_of;
+            if (is_fast) kernel.error = stated_error;
             kernels.kernels.push_back(kernel);
         }
         costs.machine = nominal_machine(Isa::baseline, 1);
@@ -69,7 +69,7 @@ protected:
             Graph graph("g");
             Tensor value = graph.input("x", DType::f32, {1, 8});
             for (std::size_t r = 0; r < chain.products.size(); ++r) {
-                Product& product = chain.products[r];
+                TradedProduct& product = chain.products[r];
                 if (product.columns == 0) {
                     product.columns = first_columns + static_cast<std::int64_t>(errors_by_columns.size());
                     errors_by_columns.push_back(product.error);
@@ -124,7 +124,7 @@ protected:
     CostSource costs;
 
 private:
-    void store(const Tensor& value, const Product& product) {
+    void store(const Tensor& value, const TradedProduct& product) {
         Problem problem;
         problem.definition = "matmul";
         const ir::Node& node = value.graph()->node(value.id());
@@ -217,7 +217,7 @@ TEST_F(ATrade, ALooserToleranceIsNeverSlower) {
         Chain chain;
         for (int r = 0; r < 8; ++r) chain.products.push_back({seconds(random), seconds(random), error(random)});
         double last = std::numeric_limits<double>::infinity(), sum = 0;
-        for (const Product& product : chain.products) sum += product.error;
+        for (const TradedProduct& product : chain.products) sum += product.error;
         for (const double limit : {0.0, 1e-4, 1e-3, 5e-3, 1e-2, 2e-2, sum * (1 + 1e-9)}) {
             chain.seen = {{7, limit}};
             const double now = selections({chain}).buckets[0].seconds;
@@ -225,7 +225,7 @@ TEST_F(ATrade, ALooserToleranceIsNeverSlower) {
             last = now;
         }
         double fastest = 0;
-        for (const Product& product : chain.products) fastest += std::min(product.exact, product.fast);
+        for (const TradedProduct& product : chain.products) fastest += std::min(product.exact, product.fast);
         EXPECT_NEAR(last, fastest, 1e-9);
     }
 }
