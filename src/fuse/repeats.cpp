@@ -21,13 +21,6 @@ constexpr std::size_t most_shares = 16;
 
 bool same_bits(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
 
-template <typename T>
-bool same_values(const std::shared_ptr<const std::vector<T>>& a, const std::shared_ptr<const std::vector<T>>& b) {
-    return a == b || (a != nullptr && b != nullptr && std::ranges::equal(*a, *b, [](T x, T y) {
-                          return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);
-                      }));
-}
-
 }  // namespace
 
 bool Repeats::Pairs::join(std::uint32_t later, std::uint32_t earlier, std::uint32_t stretch) {
@@ -95,8 +88,7 @@ bool Repeats::repeats(NodeId id) {
 
 bool Repeats::same_node(NodeId a, NodeId b) const {
     const ir::Node &x = graph_.node(a), &y = graph_.node(b);
-    return x.op == y.op && x.dtype == y.dtype && x.shape == y.shape && x.operands.size() == y.operands.size() &&
-           x.attributes == y.attributes && same_values(x.values, y.values) && same_values(x.wide, y.wide);
+    return x.operands.size() == y.operands.size() && ir::same_work(x, y);
 }
 
 // An operand from before the stretch stands for one that is the same or computed alike, or, in what is repeated first,

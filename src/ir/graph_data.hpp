@@ -48,6 +48,10 @@ struct Node {
     std::string composite;       ///< the outermost composite it was made in; not part of identity
 };
 
+/// The same op with equal attributes and constants, to the bit, and results of one type: apart from what they read and
+/// what they are called they are one.
+bool same_work(const Node& a, const Node& b);
+
 struct StateInfo {
     std::string name;
     DType dtype = DType::f32;
