@@ -1,10 +1,9 @@
 #include "runtime/difference.hpp"
 
-#include "types/half.hpp"
+#include "types/stored.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <cstring>
 #include <limits>
 
@@ -13,22 +12,6 @@ namespace {
 
 constexpr double endless = std::numeric_limits<double>::infinity();
 
-template <typename T>
-T stored_at(const std::byte* data, std::size_t i) {
-    T value;
-    std::memcpy(&value, data + i * sizeof(T), sizeof(T));
-    return value;
-}
-
-double element(DType dtype, const std::byte* data, std::size_t i) {
-    switch (dtype) {
-        case DType::f64: return stored_at<double>(data, i);
-        case DType::f16: return types::f16_to_f32(stored_at<std::uint16_t>(data, i));
-        case DType::bf16: return types::bf16_to_f32(stored_at<std::uint16_t>(data, i));
-        default: return stored_at<float>(data, i);
-    }
-}
-
 bool is_same(double y, double r) { return y == r || (std::isnan(y) && std::isnan(r)); }
 
 /// Calls see(y, r) for each pair of elements.
@@ -36,7 +19,8 @@ template <typename See>
 void for_each_pair(DType dtype, const ForEachStretch& for_each_stretch, See see) {
     const std::size_t size = size_of(dtype);
     for_each_stretch([&](const std::byte* got, const std::byte* wanted, std::size_t bytes) {
-        for (std::size_t i = 0; i < bytes / size; ++i) see(element(dtype, got, i), element(dtype, wanted, i));
+        for (std::size_t i = 0; i < bytes / size; ++i)
+            see(types::stored_float(dtype, got, i), types::stored_float(dtype, wanted, i));
     });
 }
 

@@ -2,7 +2,7 @@
 
 #include "select/emit.hpp"
 #include "tests/ir/random_graph.hpp"
-#include "types/half.hpp"
+#include "types/stored.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -10,28 +10,12 @@
 namespace cairn::test {
 namespace {
 
-template <typename T>
-T load(const std::byte* data, std::size_t i) {
-    T value;
-    std::memcpy(&value, data + i * sizeof(T), sizeof(T));
-    return value;
-}
-
-double load_float(DType dtype, const std::byte* data, std::size_t i) {
-    switch (dtype) {
-        case DType::f64: return load<double>(data, i);
-        case DType::f32: return static_cast<double>(load<float>(data, i));
-        case DType::f16: return static_cast<double>(types::f16_to_f32(load<std::uint16_t>(data, i)));
-        default: return static_cast<double>(types::bf16_to_f32(load<std::uint16_t>(data, i)));
-    }
-}
-
 std::int64_t load_integer(DType dtype, const std::byte* data, std::size_t i) {
     switch (dtype) {
-        case DType::i64: return load<std::int64_t>(data, i);
-        case DType::i32: return load<std::int32_t>(data, i);
-        case DType::i8: return load<std::int8_t>(data, i);
-        default: return load<std::uint8_t>(data, i);
+        case DType::i64: return types::stored<std::int64_t>(data, i);
+        case DType::i32: return types::stored<std::int32_t>(data, i);
+        case DType::i8: return types::stored<std::int8_t>(data, i);
+        default: return types::stored<std::uint8_t>(data, i);
     }
 }
 
@@ -69,7 +53,7 @@ meaning::Value from_bytes(DType dtype, std::vector<std::int64_t> shape, const st
     value.shape = std::move(shape);
     for (std::size_t i = 0; i < count; ++i) {
         if (is_float(dtype))
-            value.data.push_back(load_float(dtype, data, i));
+            value.data.push_back(types::stored_float(dtype, data, i));
         else
             value.integers.push_back(load_integer(dtype, data, i));
     }
@@ -171,8 +155,7 @@ meaning::Results CompiledRun::results(const meaning::Inputs& inputs) const {
         const program::StatePort& state = program.states[s];
         const program::Buffer& memory = program.buffers[static_cast<std::size_t>(state.buffer)];
         std::vector<std::int64_t> live = inputs.tensors.at(state.name).shape;
-        if (state.axis >= 0)
-            live[static_cast<std::size_t>(state.axis)] = instance_->size(state.before.symbol()).value;
+        if (state.axis >= 0) live[static_cast<std::size_t>(state.axis)] = instance_->size(state.before.symbol()).value;
         std::vector<std::byte> bytes;
         for (const std::int64_t place : places_of(memory, live)) {
             const std::byte* from = instance_->states[s].memory.data() + place;
