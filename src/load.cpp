@@ -103,11 +103,8 @@ private:
 
     /// Copies are made by the kernels of the device that is not the CPU.
     void check_device(const Instruction& instruction, const Kernel& kernel) const {
-        const std::vector<DeviceRates>& devices = context_.kernels.devices;
-        const bool is_there = kernel.device == Device::cpu ||
-                              std::any_of(devices.begin(), devices.end(),
-                                          [&](const DeviceRates& rates) { return rates.device == kernel.device; });
-        if (!is_there) refuse(instruction, "is no kernel for a device of this context");
+        if (!is_there(context_.kernels.devices, kernel.device))
+            refuse(instruction, "is no kernel for a device of this context");
         const auto on = [&](const program::View& view) { return buffer(view.buffer).device; };
         bool is_touched = false;
         for (const auto* views : {&instruction.inputs, &instruction.outputs})

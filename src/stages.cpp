@@ -30,9 +30,9 @@ std::vector<Device> devices_of(const KernelSet& kernels) {
     return all;
 }
 
-void check_device(const ir::Node& copy, const std::vector<Device>& devices) {
+void check_device(const ir::Node& copy, const KernelSet& kernels) {
     const auto device = static_cast<Device>(copy.attributes.integer("device"));
-    if (std::find(devices.begin(), devices.end(), device) == devices.end())
+    if (!is_there(kernels.devices, device))
         throw Error(ErrorKind::unsupported, "copy_to",
                     fmt::format("device {} is not available in this library", to_string(device)), copy.where);
 }
@@ -96,9 +96,8 @@ void Stages::check_graph() const {
         throw Error(ErrorKind::graph, "compile", fmt::format("graph \"{}\" has no output", graph_.name()));
     for (const std::string& fault : {ir::version_fault(graph_), ir::growth_fault(graph_)})
         if (!fault.empty()) throw Error(ErrorKind::graph, "compile", fault);
-    const std::vector<Device> devices = devices_of(context_.kernels());
     for (const ir::Node& node : graph_.nodes())
-        if (node.op == ir::Op::copy_to) check_device(node, devices);
+        if (node.op == ir::Op::copy_to) check_device(node, context_.kernels());
 }
 
 void Stages::set_up_costs() {

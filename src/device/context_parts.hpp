@@ -4,14 +4,22 @@
 #include "cairn/timing_db.hpp"
 #include "device/cpu/thread_pool.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string_view>
 
 namespace cairn::inline v0 {
 
 /// One of the plain kernels, one for every atomic op, that stand behind all others.
 inline bool is_reference(std::string_view kernel) noexcept { return kernel.find(".reference.") != kernel.npos; }
+
+/// True of the CPU, and of a device that has rates.
+inline bool is_there(std::span<const DeviceRates> devices, Device device) noexcept {
+    return device == Device::cpu || std::any_of(devices.begin(), devices.end(),
+                                                [&](const DeviceRates& rates) { return rates.device == device; });
+}
 
 /// What a Context owns; made in context.cpp, used by the rooms that run, measure or compile.
 struct Context::Parts {

@@ -63,11 +63,6 @@ Roofline roofline_of(const Kernel& kernel, const CostSource& source) {
 
 }  // namespace
 
-bool CostSource::runs(Device device) const {
-    return device == Device::cpu || std::any_of(devices.begin(), devices.end(),
-                                                [&](const DeviceRates& rates) { return rates.device == device; });
-}
-
 Calibration nominal_machine(Isa isa, int threads) {
     Calibration machine;
     machine.flops = 3e9 * flops_per_cycle(isa) * threads;

@@ -32,9 +32,6 @@ struct CostSource {
     Isa isa = Isa::baseline;                ///< the level of instructions it is for
     bool optimistic = false;  ///< count unknown times at their lower bounds, so that nothing fast stays unmeasured
     double tolerance = 0;     ///< kernels with larger errors are refused; 0: those with any
-
-    /// True where kernels of that device are used.
-    bool runs(Device device) const;
 };
 
 /// Nominal rates of an instruction set level, for compiles that measure nothing: equal on every machine, so that such

@@ -1,6 +1,7 @@
 #include "select/judge.hpp"
 
 #include <fmt/format.h>
+#include "device/context_parts.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -144,7 +145,7 @@ Question::Answer& Judge::answer(Question& question, const Kernel& kernel) const 
     Question::Answer& answer = question.answers_.emplace_back(Question::Answer{&kernel});
     if (kernel.isa > isa_)
         answer.judged.refusal = fmt::format("needs {}, in use is {}", to_string(kernel.isa), to_string(isa_));
-    else if (!costs_.runs(kernel.device))
+    else if (!is_there(costs_.devices, kernel.device))
         answer.judged.refusal = fmt::format("runs on {}", to_string(kernel.device));
     else
         ask(question, answer);
