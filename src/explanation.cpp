@@ -1,4 +1,5 @@
 #include "cairn/compile.hpp"
+#include "runtime/program_set.hpp"
 
 #include <fmt/format.h>
 
@@ -13,13 +14,6 @@ namespace {
 
 std::string joined(const std::vector<std::string>& parts, std::string_view between = ", ") {
     return fmt::format("{}", fmt::join(parts, between));
-}
-
-std::string ranges_of(const ExplainedBucket& bucket) {
-    std::vector<std::string> ranges;
-    for (const auto& [symbol, low, high] : bucket.ranges)
-        ranges.push_back(fmt::format("{} in {}..{}", symbol, low, high));
-    return joined(ranges);
 }
 
 /// `, judged at T = 3, past = 16 and T = 9, past = 64`
@@ -218,7 +212,7 @@ void add_outcomes(const ExplainedBucket& bucket, bool is_loaded, const std::set<
 std::string to_string(const Explanation& explanation) {
     std::string text;
     for (const ExplainedBucket& bucket : explanation.buckets) {
-        const std::string ranges = ranges_of(bucket);
+        const std::string ranges = runtime::to_string(bucket.ranges);
         text += fmt::format("bucket{}{}{}: {:.4g} s a run\n", ranges.empty() ? "" : " ", ranges, sizes_of(bucket),
                             bucket.seconds);
         for (const auto& [of, error, allowed] : bucket.errors)
@@ -243,7 +237,7 @@ std::string why_not(const Explanation& explanation, std::string_view kernel) {
     const std::set<std::string> kernels = asked_for(explanation, kernel);
     Counted lines;
     for (const ExplainedBucket& bucket : explanation.buckets) {
-        const std::string ranges = ranges_of(bucket);
+        const std::string ranges = runtime::to_string(bucket.ranges);
         add_outcomes(bucket, !explanation.has_rivals, kernels, ranges.empty() ? "" : ranges + ": ", lines);
     }
     if (!lines.empty()) return lines.lines("");

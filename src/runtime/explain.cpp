@@ -6,7 +6,7 @@ namespace {
 /// What a program itself tells.
 ExplainedBucket bucket_of(const runtime::BucketProgram& program) {
     ExplainedBucket bucket;
-    for (const runtime::Range& range : program.ranges) bucket.ranges.push_back({range.symbol, range.low, range.high});
+    bucket.ranges = program.ranges;
     const auto add = [&](const program::Instruction& instruction, bool once) {
         ExplainedInstruction& told = bucket.instructions.emplace_back();
         told.chosen.kernel = instruction.kernel;

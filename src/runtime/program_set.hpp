@@ -17,11 +17,7 @@
 /// The programs of all buckets of one graph, linked to kernels: immutable, shared by all instances.
 namespace cairn::inline v0::runtime {
 
-/// A range of a symbol, both ends included.
-struct Range {
-    std::string symbol;
-    std::int64_t low = 0, high = 0;
-};
+using Range = ExplainedBucket::Range;
 
 /// A value of an inexact program that users see.
 struct InexactValue {
