@@ -28,7 +28,7 @@ std::string verification_of(const MemoryReport& memory) {
     return memory.verification == 0 ? "" : fmt::format(", verification {}", memory.verification);
 }
 
-/// Plans the programs that covers become, without dumps and checks, and without what explain() would tell.
+/// Plans the programs that covers become, without dumps and checks.
 class LimitedMemory {
 public:
     LimitedMemory(const Stages& stages, std::vector<PreparedBucket>& buckets, const CompileOptions& options)
@@ -54,7 +54,7 @@ private:
             PreparedBucket& bucket = buckets_[b];
             StageDriver driver(quiet_, "");
             const select::Selection& first = inexact == nullptr ? selections.buckets[b] : inexact->buckets[b];
-            programs.push_back({bucket.cut.ranges, stages_.program_of(bucket, first, driver)});
+            programs.push_back(stages_.emit(bucket, first, driver));
             if (inexact != nullptr) add_exact(stages_, bucket, first, selections.buckets[b], quiet_, programs.back());
         }
         return stages_.link(std::move(programs)).memory();
