@@ -45,30 +45,23 @@ double expected_seconds(const std::vector<PreparedBucket>& buckets, const select
 std::vector<select::Bound> seen_values(const PreparedBucket& bucket) {
     std::vector<select::Bound> all = bucket.bounds;
     const select::Influence influence(*bucket.graph, bucket.candidates->classes(), bucket.bounds);
-    for (const ir::StateInfo& state : bucket.graph->states()) {
-        const std::string name = "state \"" + std::string(state.name) + '"';
-        const bool known = std::any_of(bucket.bounds.begin(), bucket.bounds.end(),
-                                       [&](const select::Bound& bound) { return bound.name == name; });
-        if (!known && state.latest != state.read) all.push_back({name, state.latest, influence.limit(state.latest)});
+    const auto& states = bucket.graph->states();
+    for (int s = 0; s < static_cast<int>(states.size()); ++s) {
+        const ir::StateInfo& state = states[static_cast<std::size_t>(s)];
+        const bool is_bound = std::any_of(bucket.bounds.begin(), bucket.bounds.end(), [&](const select::Bound& bound) {
+            return bound.is_state && bound.port == s;
+        });
+        if (!is_bound && state.latest != state.read)
+            all.push_back(select::bound_of_state(*bucket.graph, s, influence.limit(state.latest)));
     }
     return all;
-}
-
-template <typename Ports>
-int port_called(const Ports& ports, std::string_view kind, const std::string& name) {
-    for (std::size_t p = 0; p < ports.size(); ++p)
-        if (name == std::string(kind) + " \"" + ports[p].name + '"') return static_cast<int>(p);
-    return -1;
 }
 
 /// What the errors of all choices whose values show in a bound add up to.
 double error_in(const select::Selection& selection, const select::Influence& influence, std::size_t bound) {
     double sum = 0;
-    for (const auto& [goal, candidate, number] : selection.chosen) {
-        const auto shows = [&](ir::NodeId value) { return influence.shows(value, bound); };
-        if (shows(goal.value) || std::any_of(candidate.outputs.begin(), candidate.outputs.end(), shows))
-            sum += candidate.estimate.error;
-    }
+    for (const auto& [goal, candidate, number] : selection.chosen)
+        if (select::shows(goal, candidate, influence, bound)) sum += candidate.estimate.error;
     return sum;
 }
 
@@ -105,10 +98,7 @@ void add_exact(const Stages& stages, PreparedBucket& bucket, const select::Selec
     const select::Influence influence(*bucket.graph, bucket.candidates->classes(), seen);
     for (std::size_t v = 0; v < seen.size(); ++v) {
         const double error = error_in(chosen, influence, v);
-        if (error == 0) continue;
-        const int output = port_called(program.program.outputs, "output", seen[v].name);
-        const int port = output >= 0 ? output : port_called(program.program.states, "state", seen[v].name);
-        program.inexact.push_back({output < 0, port, seen[v].limit, error});
+        if (error > 0) program.inexact.push_back({seen[v].is_state, seen[v].port, seen[v].limit, error});
     }
     if (program.inexact.empty()) return;
     const std::string name = name_of(bucket.cut.ranges);

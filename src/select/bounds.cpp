@@ -37,16 +37,23 @@ std::vector<Bound> bounds_of(const ir::GraphData& graph, const Tolerance& all, s
     for (const ir::Output& output : graph.outputs()) {
         const auto it = of_output.find(output.name);
         const Tolerance& tolerance = it == of_output.end() ? all : it->second;
-        bounds.push_back({fmt::format("output \"{}\"", output.name), output.node, tolerance.error()});
+        const auto port = static_cast<int>(bounds.size());
+        bounds.push_back({fmt::format("output \"{}\"", output.name), output.node, tolerance.error(), false, port});
     }
     const expand::Classes single(graph);
     const Influence outputs(graph, single, bounds);
     std::vector<Bound> of_states;
-    for (const ir::StateInfo& state : graph.states())
-        if (state.latest != state.read && outputs.limit(state.latest) == endless)
-            of_states.push_back({fmt::format("state \"{}\"", state.name), state.latest, all.error()});
+    for (std::size_t s = 0; s < graph.states().size(); ++s)
+        if (const ir::StateInfo& state = graph.states()[s];
+            state.latest != state.read && outputs.limit(state.latest) == endless)
+            of_states.push_back(bound_of_state(graph, static_cast<int>(s), all.error()));
     bounds.insert(bounds.end(), of_states.begin(), of_states.end());
     return bounds;
+}
+
+Bound bound_of_state(const ir::GraphData& graph, int state, double limit) {
+    const ir::StateInfo& info = graph.states()[static_cast<std::size_t>(state)];
+    return {fmt::format("state \"{}\"", info.name), info.latest, limit, true, state};
 }
 
 Influence::Influence(const ir::GraphData& graph, const expand::Classes& classes, std::span<const Bound> bounds)

@@ -23,11 +23,16 @@ struct Bound {
     std::string name;  ///< `output "y"`, `state "keys"`
     ir::NodeId node = 0;
     double limit = 0;
+    bool is_state = false;
+    int port = 0;  ///< its number among the graph's outputs, or states
 };
 
 /// One for each output, by its own tolerance or that of all, and one for each state that no output is made of, by that
 /// of all. Throws Error(argument) where a tolerance is for no output, or an output has two.
 std::vector<Bound> bounds_of(const ir::GraphData& graph, const Tolerance& all, std::span<const OutputTolerance> own);
+
+/// What a run leaves in a state, with such a limit.
+Bound bound_of_state(const ir::GraphData& graph, int state, double limit);
 
 /// Which values show in which bounds: in any spelling, in this run or, by a state, in a later one. Found for a bound
 /// when it is first asked for: mostly no kernel states an error.

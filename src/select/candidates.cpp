@@ -254,7 +254,7 @@ std::vector<Sources> Candidates::seen_ways(const fuse::Tile& tile, Device device
 std::optional<Sources> Candidates::with_copies(Sources sources) const {
     bool any = false;
     for (Source& source : sources) {
-        if (views_[source.node].base == source.node && !is_state_version(graph_->node(source.node))) continue;
+        if (!is_view(source.node)) continue;
         source = source_of(classes_.value_of(source.node), Form::dense, source.device);
         any = true;
     }

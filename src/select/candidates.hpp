@@ -115,6 +115,8 @@ public:
     bool is_sent(ir::NodeId node, Device device) const;
     /// A node's value as an operand on a device, brought there where it may be.
     Source source_of(ir::NodeId node, Form form, Device device) const;
+    /// True of a node that lies in the memory of another, or of a state.
+    bool is_view(ir::NodeId node) const { return views_[node].base != node || is_state_version(graph_->node(node)); }
     const std::vector<ValueView>& views() const noexcept { return views_; }
     const std::vector<bool>& bound() const noexcept { return bound_; }
     const Layout* layout(std::string_view name) const noexcept;

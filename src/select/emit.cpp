@@ -257,11 +257,8 @@ private:
 
     void add_output(const ir::Output& output) {
         const ir::Node& node = graph_.node(output.node);
-        const ValueView& view = candidates_.views()[output.node];
         const TensorDesc desc = TensorDesc::dense(node.dtype, node.shape);
-        const bool readable = view.strides == desc.strides && !is_state_version(graph_.node(view.base));
-        const View place =
-            view_of(candidates_.source_of(output.node, readable ? Form::seen : Form::dense, Device::cpu));
+        const View place = view_of(source_of_output(output.node, graph_, candidates_));
         Buffer& buffer = program_.buffers[static_cast<std::size_t>(place.buffer)];
         if (buffer.kind == BufferKind::transient) {
             buffer.kind = BufferKind::output;

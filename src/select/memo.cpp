@@ -162,11 +162,9 @@ private:
     void add_errors(const Part& part, const Goal& goal, const Candidate& candidate) {
         const Influence& influence = part.ways.influence();
         const int choice = memo_.problem.alternatives() - 1;
-        for (std::size_t b = 0; b < influence.bounds().size(); ++b) {
-            const auto shows = [&](NodeId value) { return influence.shows(value, b); };
-            if (shows(goal.value) || std::any_of(candidate.outputs.begin(), candidate.outputs.end(), shows))
+        for (std::size_t b = 0; b < influence.bounds().size(); ++b)
+            if (shows(goal, candidate, influence, b))
                 errors_[{part.index, static_cast<int>(b)}].emplace_back(choice, candidate.estimate.error);
-        }
     }
 
     static bool is_read_in_place(const Part& part, const Goal& goal) {

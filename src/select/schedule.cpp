@@ -99,8 +99,10 @@ Dependences dependences_of(const ir::GraphData& graph, const std::vector<Choice>
     Dependences result;
     result.after.resize(chosen.size());
     const auto needs = [&](std::size_t user, const Goal& goal) {
-        if (const auto it = maker.find(goal); it != maker.end() && it->second != static_cast<int>(user))
-            result.after[user].push_back(it->second);
+        auto it = maker.find(goal);
+        if (it == maker.end() && goal.brought)
+            it = maker.find(made(goal));  // made where it is wanted, not copied there
+        if (it != maker.end() && it->second != static_cast<int>(user)) result.after[user].push_back(it->second);
     };
     for (std::size_t i = 0; i < chosen.size(); ++i) {
         go_on(stop);

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <set>
 #include <utility>
 
 namespace cairn::inline v0::select {
@@ -88,16 +87,6 @@ std::optional<Selections> cheapest_that_prepare(std::span<const Bucket> buckets,
     return selections;
 }
 
-/// What was not copied to where it is wanted was made there.
-void settle(std::vector<Choice>& chosen, const Bucket& bucket) {
-    std::set<Goal> brought;
-    for (const Choice& choice : chosen)
-        if (choice.goal.brought) brought.insert(choice.goal);
-    for (Choice& choice : chosen)
-        for (Source& source : choice.candidate.sources)
-            source.brought = source.brought && brought.contains(*goal_of(source, bucket.candidates));
-}
-
 }  // namespace
 
 search::Exploration explored(const search::Problem& problem, const search::Options& options) {
@@ -137,11 +126,13 @@ Selections covers_of(const Memo& memo, std::span<const Bucket> buckets, std::spa
         if (!all.bound()[asked.goal.value]) selection.seconds += candidate.estimate.seconds;
         if (candidate.kernel != nullptr) selection.chosen.push_back({asked.goal, candidate, choice});
     }
-    for (std::size_t b = 0; b < buckets.size(); ++b) settle(selections.buckets[b].chosen, buckets[b]);
     return selections;
 }
 
-std::vector<double> place_states(std::span<const Bucket> buckets, const Options& options) {
+void place_states(std::span<const Bucket> buckets, const Options& options) {
+    const bool has_states = std::any_of(buckets.begin(), buckets.end(),
+                                        [](const Bucket& bucket) { return !bucket.graph.states().empty(); });
+    if (!has_states || buckets[0].candidates.devices().all.size() == 1) return;
     const auto put = [&](Device device) {
         for (const Bucket& bucket : buckets) {
             Devices devices = bucket.candidates.devices();
@@ -149,22 +140,19 @@ std::vector<double> place_states(std::span<const Bucket> buckets, const Options&
             bucket.candidates.set_devices(std::move(devices));
         }
     };
-    std::vector<double> costs;
-    const bool has_states = std::any_of(buckets.begin(), buckets.end(),
-                                        [](const Bucket& bucket) { return !bucket.graph.states().empty(); });
-    if (buckets.empty() || !has_states || buckets[0].candidates.devices().all.size() == 1) return costs;
+    Device best = Device::cpu;
+    double least = std::numeric_limits<double>::infinity();
     const std::vector<Device> all = buckets[0].candidates.devices().all;
     for (const Device device : all) {
         put(device);
         try {
-            costs.push_back(select(buckets, options).cost);
+            const double cost = select(buckets, options).cost;
+            if (cost < least) best = device, least = cost;
         } catch (const Cancelled&) { throw; } catch (const Error& error) {
             if (error.kind() != ErrorKind::unsupported || device == Device::cpu) throw;
-            costs.push_back(std::numeric_limits<double>::infinity());
         }
     }
-    put(all[static_cast<std::size_t>(std::min_element(costs.begin(), costs.end()) - costs.begin())]);
-    return costs;
+    put(best);
 }
 
 bool can_prepare(std::span<const Bucket> buckets, const Selections& selections, const std::stop_token& stop) {

@@ -65,8 +65,8 @@ struct Selections {
 Selections select(std::span<const Bucket> buckets, const Options& options = {});
 
 /// Puts the memory of states on the device where all programs together cost least, each being tried; with one device,
-/// or without states, nothing is tried. Returns what each costs, endless where no program was found.
-std::vector<double> place_states(std::span<const Bucket> buckets, const Options& options = {});
+/// or without states, nothing is tried.
+void place_states(std::span<const Bucket> buckets, const Options& options = {});
 
 /// The paths of a memo's problem. Throws Error(unsupported) where there is none, Cancelled on a stop.
 search::Exploration explored(const search::Problem& problem, const search::Options& options);

@@ -98,12 +98,8 @@ void Ways::add_tile(int t) {
 }
 
 void Ways::demand_output(NodeId node) {
-    const ValueView& view = views()[node];
-    const ir::Node& base = bucket_.graph.node(view.base);
-    const bool readable = view.strides == dense_strides(bucket_.graph.node(node).shape) && !is_state_version(base);
-    if (!readable || !ir::is_given(base))
-        roots_.insert(*goal_of(bucket_.candidates.source_of(node, readable ? Form::seen : Form::dense, Device::cpu),
-                               bucket_.candidates));
+    const Source source = source_of_output(node, bucket_.graph, bucket_.candidates);
+    if (const auto goal = goal_of(source, bucket_.candidates)) roots_.insert(*goal);
 }
 
 /// Copies and packings that candidates ask for, copies of what is a view in one spelling and has memory in another, and
@@ -145,9 +141,9 @@ void Ways::add_copies(const Goal& goal) {
     const Device here = goal.place.device;
     if (goal.brought) add_way(goal, {-1, nullptr, {}, {{goal.value, Form::dense, {}, here}}, {goal.value}, {}, here});
     for (const NodeId spelling : candidates.classes().spellings(goal.value)) {
-        const bool is_view = is_state_version(bucket_.graph.node(spelling)) || views()[spelling].base != spelling;
         for (const Device from : candidates.devices().all)
-            if (from == here ? is_view && !goal.brought : goal.brought || candidates.is_sent(spelling, from))
+            if (from == here ? candidates.is_view(spelling) && !goal.brought
+                             : goal.brought || candidates.is_sent(spelling, from))
                 add_all(goal, candidates.of_copy(spelling, from, here));
     }
 }
@@ -171,7 +167,6 @@ std::optional<Goal> Ways::kept_for(const Source& source, NodeId top) const {
     const NodeId base = views()[source.node].base;
     if (is_bound(top) || !is_bound(base)) return std::nullopt;
     Goal goal = goal_of(source, bucket_.candidates).value_or(home(base));
-    goal.brought = false;
     goal.kept = true;
     const bool is_heavy = is_bound(goal.value) && bucket_.graph.node(goal.value).op != Op::constant;
     return is_heavy ? std::optional(goal) : std::nullopt;
@@ -263,6 +258,18 @@ std::optional<Goal> goal_of(const Source& source, const Candidates& candidates) 
 Goal made(Goal goal) {
     goal.brought = false;
     return goal;
+}
+
+Source source_of_output(NodeId node, const ir::GraphData& graph, const Candidates& candidates) {
+    const ValueView& view = candidates.views()[node];
+    const bool is_readable =
+        view.strides == dense_strides(graph.node(node).shape) && !is_state_version(graph.node(view.base));
+    return candidates.source_of(node, is_readable ? Form::seen : Form::dense, Device::cpu);
+}
+
+bool shows(const Goal& goal, const Candidate& candidate, const Influence& influence, std::size_t bound) {
+    const auto is_shown = [&](NodeId value) { return influence.shows(value, bound); };
+    return is_shown(goal.value) || std::any_of(candidate.outputs.begin(), candidate.outputs.end(), is_shown);
 }
 
 }  // namespace cairn::inline v0::select

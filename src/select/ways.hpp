@@ -40,6 +40,12 @@ std::optional<Goal> goal_of(const Source& source, const Candidates& candidates);
 /// The goal of making what `goal` wants brought.
 Goal made(Goal goal);
 
+/// An output as users read it: on the CPU, a copy of what does not lie there row after row in memory of its own.
+Source source_of_output(ir::NodeId node, const ir::GraphData& graph, const Candidates& candidates);
+
+/// Whether the error of a candidate for a goal shows in a bound.
+bool shows(const Goal& goal, const Candidate& candidate, const Influence& influence, std::size_t bound);
+
 /// The goals of one bucket: values with memory of their own, dense copies of views, packed forms of bound values, and
 /// bound values that are kept. Goals are known here by the order in which they were first spoken of.
 class Ways {
