@@ -52,8 +52,8 @@ CompiledGraph compile(const Graph& graph, const Context& context, const CompileO
         programs.push_back(stages.emit(bucket, selection, bucket.driver));
         if (chosen.exact) add_exact(stages, bucket, selection, chosen.exact->buckets[b], options, programs.back());
     }
-    CompiledGraph compiled =
-        stages.link(std::move(programs), reasons_of(std::move(reasons), std::move(chosen.covers.path), chosen.covers.exact));
+    CompiledGraph compiled = stages.link(
+        std::move(programs), reasons_of(std::move(reasons), std::move(chosen.covers.path), chosen.covers.exact));
     check_limit(compiled.memory(), options);
     return compiled;
 }
