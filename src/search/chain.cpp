@@ -1,11 +1,12 @@
 #include "search/chain.hpp"
 
+#include "search/beam.hpp"
 #include "search/borders.hpp"
+#include "search/reached.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <memory>
 #include <memory_resource>
 #include <utility>
 
@@ -23,27 +24,8 @@ constexpr std::size_t few_states_across = 8;
 // Beyond, only the cheapest ways through a region are followed.
 constexpr std::size_t small_border_work = std::size_t{1} << 19, goal_border_work = 1024, most_ways = 256;
 
-/// What is pending at a border, and the ways to it from one state at the border where the stretch begins. States may be
-/// many for a short while: they lie in a pool, and letting go of them is quick.
-class Border {
-public:
-    using States = std::pmr::map<StateView, Space::Sum>;
-
-    Space::Sum& operator[](StateView state) {
-        const auto known = held_->states.lower_bound(state);
-        if (known != held_->states.end() && known->first == state) return known->second;
-        return held_->states.emplace_hint(known, kept(state, held_->pool), Space::Sum())->second;
-    }
-    States& states() noexcept { return held_->states; }
-    const States& states() const noexcept { return held_->states; }
-
-private:
-    struct Held {
-        std::pmr::monotonic_buffer_resource pool;
-        States states{&pool};
-    };
-    std::unique_ptr<Held> held_ = std::make_unique<Held>();
-};
+/// What is pending at a border, and the ways to it from one state at the border where the stretch begins.
+using Border = Reached;
 
 /// The ways through a stretch: a row for each state where it begins, a column for each state where it ends.
 using Ways = std::vector<std::vector<Set>>;
@@ -92,14 +74,14 @@ private:
 
     std::vector<Border> begin(const std::vector<State>& states) {
         std::vector<Border> borders(states.size());
-        for (std::size_t s = 0; s < states.size(); ++s) space_.add(borders[s][states[s]], Space::done);
+        for (std::size_t s = 0; s < states.size(); ++s) borders[s].reach(states[s], space_, Space::done);
         return borders;
     }
 
     static std::vector<State> states_of(const std::vector<Border>& borders) {
         std::vector<State> states;
         for (const Border& border : borders)
-            for (const auto& [state, sum] : border.states()) states.emplace_back(state);
+            for (const Border::Entry& entry : border.entries()) states.emplace_back(entry.state);
         std::sort(states.begin(), states.end());
         states.erase(std::unique(states.begin(), states.end()), states.end());
         return states;
@@ -108,7 +90,7 @@ private:
     Ways end(const std::vector<Border>& borders, const std::vector<State>& states) {
         Ways ways(borders.size(), std::vector<Set>(states.size(), Space::none));
         for (std::size_t b = 0; b < borders.size(); ++b)
-            for (const auto& [state, sum] : borders[b].states()) {
+            for (const auto& [state, sum] : std::as_const(borders[b]).entries()) {
                 const auto column = std::lower_bound(states.begin(), states.end(), state) - states.begin();
                 ways[b][static_cast<std::size_t>(column)] = space_.set_of(sum);
             }
@@ -140,7 +122,7 @@ private:
         std::pmr::monotonic_buffer_resource pool;
         std::vector<StateView> outsides;
         State inside, outside;
-        for (const auto& [state, sum] : above.states()) {
+        for (const auto& [state, sum] : above.entries()) {
             if (limits_.stop.stop_requested()) return {};
             const Set before = space_.set_of(sum);
             inside = roots;
@@ -168,32 +150,21 @@ private:
                 add_goal(next, goal, (code & 1U) != 0);
             }
             work_ += next.size() + state_work;
-            if (!is_twice) space_.add(below[next], way.before, way.exit->set, renamed);
+            if (!is_twice) below.reach(next, space_, way.before, way.exit->set, renamed);
         }
-        if (work_ > allowed_) narrow(below);
+        // Regions are entered in many states that few goals are pending in.
+        if (work_ > allowed_ && below.narrow()) limits_.exact = false;
         return below;
     }
 
     /// Leaves so many ways as a border is narrowed to in any case, and some for those that lead to one state.
     void leave_cheapest(std::vector<Way>& ways) {
         if (ways.size() <= most_ways) return;
-        std::stable_sort(ways.begin(), ways.end(), [](const Way& a, const Way& b) { return a.cost < b.cost; });
-        ways.resize(most_ways);
-        limits_.exact = false;
-    }
-
-    /// Leaves the cheapest states: regions are entered in many that few goals are pending in.
-    void narrow(Border& border) {
-        std::size_t size = 1;
-        Border::States& states = border.states();
-        for (const auto& [state, sum] : states) size += state.size();
-        const std::size_t width = width_of(states.size(), size);
-        if (states.size() <= width) return;
-        std::vector<Border::States::iterator> cheapest_first;
-        for (auto it = states.begin(); it != states.end(); ++it) cheapest_first.push_back(it);
-        std::stable_sort(cheapest_first.begin(), cheapest_first.end(),
-                         [](const auto& a, const auto& b) { return a->second.cost < b->second.cost; });
-        for (std::size_t i = width; i < cheapest_first.size(); ++i) states.erase(cheapest_first[i]);
+        std::vector<Way> followed;
+        for (const std::size_t place :
+             cheapest_places(ways.size(), most_ways, [&](std::size_t w) { return ways[w].cost; }))
+            followed.push_back(ways[place]);
+        ways = std::move(followed);
         limits_.exact = false;
     }
 

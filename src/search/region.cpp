@@ -7,9 +7,6 @@
 namespace cairn::search {
 namespace {
 
-// States kept per goal once a region has outgrown the limit: so many, and no more than so many pending goals in all.
-constexpr std::size_t beam_width = 512, beam_work = 1024;
-
 // A small region takes its work as long as no more states than this were looked at in all.
 constexpr std::size_t few_states = 200'000;
 
@@ -63,10 +60,6 @@ private:
 
 }  // namespace
 
-std::size_t width_of(std::size_t states, std::size_t goals) {
-    return std::clamp(beam_work * states / goals, std::size_t{1}, beam_width);
-}
-
 RegionForm form_of(const Reduced& reduced, const Space& space, int low, int high) {
     RegionForm form{low, high, {}, {}, {}};
     std::unordered_map<int, int> ports;
@@ -104,18 +97,6 @@ RegionForm form_of(const Reduced& reduced, const Space& space, int low, int high
     return form;
 }
 
-bool RegionSolver::Layer::reach(StateView state, Space& space, Set first, Set second) {
-    const auto known = held_->index.find(state);
-    const bool is_new = known == held_->index.end();
-    const std::size_t place = is_new ? held_->entries.size() : known->second;
-    if (is_new) {
-        held_->entries.push_back({kept(state, held_->pool), {}});
-        held_->index.emplace(held_->entries.back().state, place);
-    }
-    space.add(held_->entries[place].sum, first, second);
-    return is_new;
-}
-
 RegionSolver::Pass::Pass(const State& inside, int lowest, std::size_t goals)
     : low(lowest), entered(goals, false), entered_below(goals + 2, 0), layers(goals + 1) {
     for (const char32_t code : inside) entered[static_cast<std::size_t>(goal_of(code))] = (code & 1U) == 0;
@@ -145,7 +126,7 @@ void RegionSolver::expand(Pass& pass, std::size_t number, Limits& limits) {
         pass.work += next_.size() + state_work;
         if (pass.layers[pass.layer_of(next_, number + 1)].reach(next_, *space_, before, chosen)) ++limits.states;
     };
-    for (const Layer::Entry& entry : pass.layers[number + 1].entries()) {
+    for (const Reached::Entry& entry : pass.layers[number + 1].entries()) {
         if (limits.stop.stop_requested()) return;
         const Set before = space_->set_of(entry.sum);
         if (!entry.state.empty() && entry.state.front() == provided(goal)) {
@@ -160,27 +141,19 @@ void RegionSolver::expand(Pass& pass, std::size_t number, Limits& limits) {
 }
 
 /// Leaves the cheapest states where the region has become too much work.
-void RegionSolver::narrow(Pass& pass, Layer& layer, Limits& limits) const {
+void RegionSolver::narrow(Pass& pass, Reached& layer, Limits& limits) const {
     const auto goals = static_cast<std::size_t>(form_.high - form_.low);
     const std::size_t most_work = goal_work * goals + (limits.states <= few_states ? small_work : 0);
     if (limits.states <= limits.state_limit && pass.work <= most_work) return;
-    auto& entries = layer.entries();
-    std::size_t size = 1;
-    for (const Layer::Entry& entry : entries) size += entry.state.size();
-    const std::size_t width = width_of(entries.size(), size);
-    if (entries.size() <= width) return;
-    std::stable_sort(entries.begin(), entries.end(),
-                     [](const Layer::Entry& a, const Layer::Entry& b) { return a.sum.cost < b.sum.cost; });
-    entries.resize(width);
-    limits.exact = false;
+    if (layer.narrow()) limits.exact = false;
 }
 
 std::vector<Exit> RegionSolver::exits_of(Pass& pass) {
-    auto& entries = pass.layers[0].entries();
+    const std::span<Reached::Entry> entries = pass.layers[0].entries();
     std::stable_sort(entries.begin(), entries.end(),
-                     [](const Layer::Entry& a, const Layer::Entry& b) { return a.sum.cost < b.sum.cost; });
+                     [](const Reached::Entry& a, const Reached::Entry& b) { return a.sum.cost < b.sum.cost; });
     std::vector<Exit> exits;
-    for (const Layer::Entry& entry : entries) {
+    for (const Reached::Entry& entry : entries) {
         Exit exit;
         for (const char32_t code : entry.state) add_goal(exit.ports, port_of_.at(goal_of(code)), (code & 1U) != 0);
         exit.set = space_->set_of(entry.sum);

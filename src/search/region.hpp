@@ -1,13 +1,12 @@
 #pragma once
 
 #include "search/pending.hpp"
+#include "search/reached.hpp"
 #include "search/reduce.hpp"
 #include "search/space.hpp"
 
 #include <cstddef>
 #include <map>
-#include <memory_resource>
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <unordered_map>
@@ -31,8 +30,6 @@ inline constexpr std::size_t small_work = std::size_t{1} << 22, goal_work = 1024
 
 /// What a state takes beside its goals.
 inline constexpr std::size_t state_work = 16;
-/// How many of so many states with so many pending goals in all are followed where that has become too much work.
-std::size_t width_of(std::size_t states, std::size_t goals);
 
 /// Goals [low, high) seen from inside. Two regions with equal signatures differ in the numbers of their goals and
 /// choices only.
@@ -64,28 +61,6 @@ public:
     const std::vector<Exit>& solve(const State& inside, Limits& limits);
 
 private:
-    /// States that have the same goal next, in the order they were first reached. They are many for a short while:
-    /// they lie in a pool, and letting go of them is quick.
-    class Layer {
-    public:
-        /// True where the state is new.
-        bool reach(StateView state, Space& space, Set first, Set second);
-        struct Entry {
-            StateView state;
-            Space::Sum sum;
-        };
-        std::pmr::vector<Entry>& entries() noexcept { return held_->entries; }
-        void clear() { held_.reset(); }
-
-    private:
-        struct Held {
-            Held() : entries(&pool), index(&pool) {}
-            std::pmr::monotonic_buffer_resource pool;
-            std::pmr::vector<Entry> entries;
-            std::pmr::unordered_map<StateView, std::size_t> index;
-        };
-        std::optional<Held> held_{std::in_place};
-    };
     /// What is pending on entry is so in all states until its turn comes, unless it is provided: they do not hold it.
     struct Pass {
         Pass(const State& inside, int low, std::size_t goals);
@@ -94,10 +69,10 @@ private:
         int low;
         std::vector<bool> entered;               // goals pending on entry
         std::vector<std::size_t> entered_below;  // the layer of the next of them below each layer
-        std::vector<Layer> layers;               // 0: the exits; i + 1: those with goal low + i next
+        std::vector<Reached> layers;             // 0: the exits; i + 1: those with goal low + i next
         std::size_t work = 0;
     };
-    void narrow(Pass& pass, Layer& layer, Limits& limits) const;
+    void narrow(Pass& pass, Reached& layer, Limits& limits) const;
     void expand(Pass& pass, std::size_t number, Limits& limits);
     std::vector<Exit> exits_of(Pass& pass);
 
