@@ -45,7 +45,7 @@ public:
     Set paths(const std::vector<int>& cuts) {
         std::vector<Border> borders = begin({{}});
         for (std::size_t r = cuts.size() - 1; r-- > 0;) {
-            if (limits_.stop.stop_requested()) return Space::none;
+            if (limits_.ends()) return Space::none;
             const RegionForm form = form_of(reduced_, space_, cuts[r], cuts[r + 1]);
             const auto [it, fresh] = solvers_.try_emplace(form.signature, reduced_, space_, form);
             const int renamed = fresh ? -1 : rename(it->second.form(), form);
@@ -123,7 +123,7 @@ private:
         std::vector<StateView> outsides;
         State inside, outside;
         for (const auto& [state, sum] : above.entries()) {
-            if (limits_.stop.stop_requested()) return {};
+            if (limits_.ends()) return {};
             const Set before = space_.set_of(sum);
             inside = roots;
             outside.clear();
@@ -141,7 +141,7 @@ private:
         Border below;
         State next;
         for (const Way& way : ways) {
-            if (limits_.stop.stop_requested()) return {};
+            if (limits_.ends()) return {};
             next = outsides[way.outside];
             bool is_twice = false;
             for (const char32_t code : way.exit->ports) {

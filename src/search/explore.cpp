@@ -26,7 +26,7 @@ Exploration explore(const Problem& problem, const std::vector<int>& circles, con
         return result;
     }
     const std::vector<int> cuts = cuts_of(reduced->problem, reduced->circles, options.share_regions);
-    Limits limits{0, options.state_limit, true, options.stop};
+    Limits limits{0, options.state_limit, true, options.stop, options.only_exact};
     std::optional<Set> paths;
     result.regions = cuts.size() - 1;
     if (result.regions == 1) paths = paths_by_parts(*reduced, result.space, limits);
@@ -41,6 +41,8 @@ Exploration explore(const Problem& problem, const std::vector<int>& circles, con
     result.states = limits.states;
     if (options.stop.stop_requested())
         result.status = Status::stopped;
+    else if (limits.ends())
+        result.status = Status::cut;
     else if (result.paths == Space::none)
         result.status = Status::impossible;
     return result;

@@ -4,6 +4,7 @@
 #include "search/space.hpp"
 
 #include <cstddef>
+#include <limits>
 #include <stop_token>
 
 namespace cairn::search {
@@ -12,6 +13,7 @@ struct Options {
     bool only_cheapest = true;            ///< one of the cheapest paths is enough; else all paths are found
     std::size_t state_limit = 2'000'000;  ///< states looked at before it gives up exactness
     bool share_regions = true;            ///< solve equal regions once
+    bool only_exact = false;              ///< end where it can not be exact
     std::stop_token stop = {};
 };
 
@@ -20,6 +22,7 @@ enum class Status {
     unreachable,  ///< a root cannot be reached
     impossible,   ///< each root can be reached, but not all of them at once
     stopped,
+    cut,  ///< an exact search would be too much work, and no other was asked for
 };
 
 struct Exploration {
@@ -28,9 +31,11 @@ struct Exploration {
     Space space;
     Set paths = Space::none;  ///< in it
     bool exact = true;        ///< false: the limit was reached; paths are missing, and the cheapest may be among them
-    std::size_t states = 0;   ///< looked at
-    std::size_t regions = 0, regions_solved = 0;  ///< pieces the problem was cut into, and how many of them differ
-    std::size_t work = 0;                         ///< goals looked at before the search, to make it smaller
+    double low =
+        -std::numeric_limits<double>::infinity();  ///< no path costs less, where that is known though not exact
+    std::size_t states = 0;                        ///< looked at
+    std::size_t regions = 0, regions_solved = 0;   ///< pieces the problem was cut into, and how many of them differ
+    std::size_t work = 0;                          ///< goals looked at before the search, to make it smaller
 };
 
 /// The paths of a problem:

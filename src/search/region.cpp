@@ -127,7 +127,7 @@ void RegionSolver::expand(Pass& pass, std::size_t number, Limits& limits) {
         if (pass.layers[pass.layer_of(next_, number + 1)].reach(next_, *space_, before, chosen)) ++limits.states;
     };
     for (const Reached::Entry& entry : pass.layers[number + 1].entries()) {
-        if (limits.stop.stop_requested()) return;
+        if (limits.ends()) return;
         const Set before = space_->set_of(entry.sum);
         if (!entry.state.empty() && entry.state.front() == provided(goal)) {
             steps_.pass(entry.state, next_);

@@ -22,6 +22,9 @@ struct Limits {
     std::size_t state_limit = 0;
     bool exact = true;  ///< false: something was left out, since it would have been too much work
     std::stop_token stop = {};
+    bool only_exact = false;  ///< go no further once something was left out
+
+    bool ends() const { return stop.stop_requested() || (only_exact && !exact); }
 };
 
 /// The work of an exact search, in pending goals of all states looked at: what any small problem may take, and so much
@@ -57,7 +60,7 @@ public:
     const RegionForm& form() const noexcept { return form_; }
     /// The ways to each reachable exit, the cheapest first, for goals pending inside, each by its place in the region.
     /// With more states than the limit or more work than the region's size allows only the cheapest are followed.
-    /// Incomplete on a stop.
+    /// Incomplete where the limits end it.
     const std::vector<Exit>& solve(const State& inside, Limits& limits);
 
 private:

@@ -2,6 +2,7 @@
 
 #include "ir/op_table.hpp"
 #include "search/reduce.hpp"
+#include "search/sides.hpp"
 #include "select/kept.hpp"
 #include "select/narrow.hpp"
 
@@ -136,6 +137,7 @@ private:
 
     int add_goal(const Part& part, const Goal& goal) {
         memo_.goals.push_back({part.index, goal, 0});
+        memo_.sides.push_back(goal.kept ? search::shared : part.index);
         return memo_.problem.add_goal();
     }
 

@@ -29,6 +29,7 @@ struct Memo {
     };
     search::Problem problem;
     std::vector<Asked> goals;           ///< of each number
+    std::vector<int> sides;             ///< of each goal: its bucket, or search::shared for a kept one
     std::vector<Candidate> candidates;  ///< of each alternative
     std::vector<Errors> errors;         ///< by bucket and bound
     double always_kept_bytes = 0;       ///< of what is kept whatever is chosen: it is no goal

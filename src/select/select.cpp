@@ -1,6 +1,7 @@
 #include "select/select.hpp"
 
 #include "cairn/error.hpp"
+#include "search/sides.hpp"
 #include "select/trade.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +25,7 @@ double lower_bound_of(const Memo& memo, std::span<const Bucket> buckets, const s
         const bool once = bucket.candidates.bound()[asked.goal.value];
         optimistic.set_cost(choice, once ? 0 : candidate.estimate.low * bucket.weight);
     }
-    const search::Exploration found = explored(optimistic, {.stop = stop});
+    const search::Exploration found = explored(optimistic, memo.sides, {.stop = stop});
     return found.space.cost(found.paths);
 }
 
@@ -40,7 +41,8 @@ double cost_with_shared_memory(std::span<const Bucket> buckets, const std::stop_
     }
     set(together);
     try {
-        const search::Exploration found = explored(memo_of(buckets, Breadth::cheapest, stop).problem, {.stop = stop});
+        const Memo memo = memo_of(buckets, Breadth::cheapest, stop);
+        const search::Exploration found = explored(memo.problem, memo.sides, {.stop = stop});
         set(apart);
         return found.exact ? found.space.cost(found.paths) : 0;
     } catch (...) {
@@ -52,13 +54,14 @@ double cost_with_shared_memory(std::span<const Bucket> buckets, const std::stop_
 /// The cheapest covers of a memo whose choices are all exact, whether or not their kernels can prepare what they are to
 /// do.
 Selections cheapest_of(const Memo& memo, std::span<const Bucket> buckets, const Options& options) {
-    const search::Exploration found = explored(memo.problem, {.stop = options.stop});
+    const search::Exploration found = explored(memo.problem, memo.sides, {.stop = options.stop});
     Selections selections = covers_of(memo, buckets, found.space.cheapest(found.paths).choices);
     selections.states = found.states;
     selections.regions = found.regions;
     selections.regions_solved = found.regions_solved;
     selections.exact = found.exact;
     selections.cost = found.space.cost(found.paths);
+    if (!found.exact) selections.at_least = std::max(found.low, 0.0);
     return selections;
 }
 
@@ -87,10 +90,7 @@ std::optional<Selections> cheapest_that_prepare(std::span<const Bucket> buckets,
     return selections;
 }
 
-}  // namespace
-
-search::Exploration explored(const search::Problem& problem, const search::Options& options) {
-    search::Exploration found = search::explore(problem, options);
+search::Exploration checked(search::Exploration found) {
     switch (found.status) {
         case search::Status::found: break;
         case search::Status::unreachable:
@@ -98,8 +98,20 @@ search::Exploration explored(const search::Problem& problem, const search::Optio
         case search::Status::impossible:
             throw Error(ErrorKind::unsupported, "select", "each goal can be reached, but not all of them at once");
         case search::Status::stopped: throw Cancelled("select");
+        case search::Status::cut: throw Error(ErrorKind::unsupported, "select", "an exact search is too much work");
     }
     return found;
+}
+
+}  // namespace
+
+search::Exploration explored(const search::Problem& problem, const search::Options& options) {
+    return checked(search::explore(problem, options));
+}
+
+search::Exploration explored(const search::Problem& problem, std::span<const int> sides,
+                             const search::Options& options) {
+    return options.only_cheapest ? checked(search::explore_sides(problem, sides, options)) : explored(problem, options);
 }
 
 Selections covers_of(const Memo& memo, std::span<const Bucket> buckets, std::span<const int> path) {
@@ -178,6 +190,8 @@ std::string to_string(const Selections& selections, std::size_t bucket) {
         "which {} differ{}\n",
         selection.seconds, selections.low, selections.kept_bytes, selections.states, selections.regions,
         selections.regions_solved, selections.exact ? "" : ", limit reached: not exact");
+    if (selections.at_least > 0)
+        text += fmt::format("cost {:.6g}, no less than {:.6g}\n", selections.cost, selections.at_least);
     if (selections.low_anywhere > 0)
         text += fmt::format("cost {:.4g}, at least {:.4g} whatever is copied between devices\n", selections.cost,
                             selections.low_anywhere);

@@ -55,6 +55,7 @@ struct Selections {
     std::size_t states = 0;  ///< of the search
     std::size_t regions = 0, regions_solved = 0;
     bool exact = true;
+    double at_least = 0;  ///< where it is not exact: no covers cost less; 0 where that is not known
 };
 
 /// Picks covers of all buckets by their tiles and kernels, such that errors keep within the bounds of each bucket, and
@@ -70,6 +71,9 @@ void place_states(std::span<const Bucket> buckets, const Options& options = {});
 
 /// The paths of a memo's problem. Throws Error(unsupported) where there is none, Cancelled on a stop.
 search::Exploration explored(const search::Problem& problem, const search::Options& options);
+/// The same with Memo::sides, which help where one of the cheapest paths is enough.
+search::Exploration explored(const search::Problem& problem, std::span<const int> sides,
+                             const search::Options& options);
 
 /// Lets all chosen kernels prepare. False: some could not, and refuse their problems from then on. Throws Cancelled.
 bool can_prepare(std::span<const Bucket> buckets, const Selections& selections, const std::stop_token& stop = {});

@@ -155,7 +155,8 @@ private:
         const std::vector<double> costs = priced_costs();
         for (int choice = 0; choice < memo_.problem.alternatives(); ++choice)
             memo_.problem.set_cost(choice, costs[static_cast<std::size_t>(choice)]);
-        search::Exploration found = explored(memo_.problem, {.only_cheapest = only_cheapest, .stop = options_.stop});
+        search::Exploration found =
+            explored(memo_.problem, memo_.sides, {.only_cheapest = only_cheapest, .stop = options_.stop});
         was_exact_ = found.exact;
         states_ = found.states;
         regions_ = found.regions;

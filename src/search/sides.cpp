@@ -1,0 +1,389 @@
+#include "search/sides.hpp"
+
+#include "search/cheapest.hpp"
+#include "search/marginals.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cairn::search {
+namespace {
+
+constexpr double endless = std::numeric_limits<double>::infinity();
+
+// How far above the bound paths are looked for at first, as a part of it, and how much further where none is there.
+constexpr double first_gap = 1e-4, near = 1.0 / 16, widening = 8;
+
+// How often shares are made better, and by how many steps.
+constexpr int most_rounds = 6, steps_of_round = 8, most_in_vain = 3;
+
+// Sums of doubles are off by less than this part of them.
+constexpr double rounding = 1e-12;
+
+class Sides {
+public:
+    Sides(const Problem& problem, std::span<const int> side_of, const Options& options, Exploration known)
+        : problem_(problem),
+          side_of_(side_of),
+          options_(options),
+          above_(static_cast<std::size_t>(problem.alternatives()), 0),
+          upper_(known.status == Status::found ? known.space.cost(known.paths) : endless),
+          states_(known.states),
+          best_(std::move(known)) {
+        const int count = problem.goals() == 0 ? 0 : *std::max_element(side_of.begin(), side_of.end()) + 1;
+        shared_.resize(static_cast<std::size_t>(problem.goals()));
+        for (int side = 0; side < count; ++side) add_side(side);
+        for (Shared& goal : shared_)
+            for (const auto& [side, place] : goal.shares)
+                share(side, place) = goal.cost / static_cast<double>(goal.shares.size());
+        best_shares_ = shares_;
+    }
+
+    Exploration run() {
+        for (int round = 0; round <= most_rounds; ++round) {
+            if (round > 0 && !make_shares_better()) break;
+            shares_ = best_shares_;
+            if (!find_bound() || !descend()) break;
+            const bool is_near = upper_ - low_ <= first_gap * std::abs(low_);
+            if (is_proved() || prove(round == 0 ? 0 : (upper_ - low_) * near)) break;
+            if (is_near) break;  // many paths cost nearly the same
+            shares_ = best_shares_;
+        }
+        if (is_stopped_) best_.status = Status::stopped;
+        best_.states = states_;
+        best_.low = best_.exact ? upper_ : low_;
+        return std::move(best_);
+    }
+
+private:
+    struct Side {
+        Problem problem;
+        std::vector<int> names;                   // in the whole, of each alternative
+        std::vector<std::pair<int, int>> shared;  // own choices, and whose they are in the whole
+    };
+    struct Shared {
+        double cost = 0;
+        std::vector<std::pair<std::size_t, std::size_t>> shares = {};  // the sides, and the places there
+    };
+
+    /// The cheapest path of each side: what it costs with its shares, its choices in the whole, and which of its shared
+    /// goals it takes.
+    struct Cheapests {
+        explicit Cheapests(std::size_t sides) : costs(sides, 0), paths(sides), takes(sides) {}
+        double cost() const { return std::accumulate(costs.begin(), costs.end(), 0.0); }
+
+        std::vector<double> costs;
+        std::vector<std::vector<int>> paths;
+        std::vector<std::vector<bool>> takes;
+    };
+
+    bool is_proved() {
+        if (best_.status == Status::found && upper_ - low_ <= rounding * std::abs(upper_)) best_.exact = true;
+        return best_.exact;
+    }
+
+    double& share(std::size_t side, std::size_t place) { return shares_[side][place]; }
+
+    void add_side(int number) {
+        std::vector<bool> needed(shared_.size(), false);
+        for (int goal = 0; goal < problem_.goals(); ++goal)
+            if (side_of_[static_cast<std::size_t>(goal)] == number)
+                for (int choice = problem_.first(goal); choice < problem_.first(goal + 1); ++choice)
+                    for (const int need : problem_.alternative(choice).needs)
+                        needed[static_cast<std::size_t>(need)] = true;
+        Side side;
+        std::vector<int> goals(shared_.size(), -1);
+        const auto named = [&](std::span<const int> list) {
+            std::vector<int> own;
+            for (const int goal : list) own.push_back(goals[static_cast<std::size_t>(goal)]);
+            return own;
+        };
+        for (int goal = 0; goal < problem_.goals(); ++goal) {
+            const auto g = static_cast<std::size_t>(goal);
+            const bool is_shared = side_of_[g] == shared;
+            if (is_shared ? !needed[g] : side_of_[g] != number) continue;
+            goals[g] = side.problem.add_goal();
+            if (is_shared) {
+                shared_[g].cost = problem_.cost(problem_.first(goal));
+                shared_[g].shares.emplace_back(static_cast<std::size_t>(number), side.shared.size());
+                side.shared.emplace_back(static_cast<int>(side.names.size()), goal);
+            }
+            for (int choice = problem_.first(goal); choice < problem_.first(goal + 1); ++choice) {
+                const Alternative alternative = problem_.alternative(choice);
+                side.problem.add_alternative(alternative.cost, named(alternative.needs), named(alternative.provides));
+                side.names.push_back(choice);
+            }
+        }
+        for (const int root : problem_.roots())
+            if (side_of_[static_cast<std::size_t>(root)] == number)
+                side.problem.add_root(goals[static_cast<std::size_t>(root)]);
+        shares_.emplace_back(side.shared.size(), 0);
+        sides_.push_back(std::move(side));
+    }
+
+    /// Nothing where a side has no path, or cannot be searched exactly.
+    std::optional<Exploration> explored(std::size_t s, bool only_cheapest) {
+        Side& side = sides_[s];
+        for (std::size_t i = 0; i < side.shared.size(); ++i) side.problem.set_cost(side.shared[i].first, shares_[s][i]);
+        Options options = options_;
+        options.only_cheapest = only_cheapest;
+        options.only_exact = true;
+        Exploration found = explore(side.problem, options);
+        states_ += found.states;
+        is_stopped_ = is_stopped_ || found.status == Status::stopped;
+        return found.status == Status::found && found.exact ? std::optional(std::move(found)) : std::nullopt;
+    }
+
+    /// At the best shares known: what the whole costs at least, and how much more with each alternative.
+    bool find_bound() {
+        double low = 0;
+        for (std::size_t s = 0; s < sides_.size(); ++s) {
+            const std::optional<Exploration> all = explored(s, false);
+            if (!all) return false;
+            const Side& side = sides_[s];
+            const std::vector<int> path = Cheapest(all->space, all->paths).choices(all->paths);
+            for (const int choice : path) low += side.problem.cost(choice);
+            const std::vector<std::optional<double>> above = costs_above(side.problem, all->space, all->paths, path);
+            for (std::size_t c = 0; c < above.size(); ++c)
+                if (side_of_[static_cast<std::size_t>(problem_.goal_of(side.names[c]))] != shared)
+                    above_[static_cast<std::size_t>(side.names[c])] = above[c].value_or(endless);
+        }
+        low_ = low;
+        return true;
+    }
+
+    /// Searches together what may be in paths that cost at most so much more than the bound; then goes further while
+    /// that shows none as cheap, or less far while it is too much work. True where one of the cheapest paths was found.
+    bool prove(double gap) {
+        const double first = first_gap * std::abs(low_) + 1e-300, least = std::min(first, upper_ - low_);
+        const double furthest = (std::abs(low_) + 1) * 1e6;
+        bool was_cut = false, was_whole = false;
+        for (gap = std::max(gap, first); gap < furthest;) {
+            const double slack = rounding * (std::abs(low_) + gap);
+            Exploration found =
+                explored_among([&](int choice) { return above_[static_cast<std::size_t>(choice)] <= gap + 2 * slack; });
+            if (is_stopped_) return false;
+            (found.exact ? was_whole : was_cut) = true;
+            if (found.status == Status::found) {
+                const double cost = found.space.cost(found.paths);
+                const bool is_proved = found.exact && cost <= low_ + gap + slack;
+                take(std::move(found));
+                if (is_proved) return best_.exact = true;
+            }
+            if (was_cut && (was_whole || gap <= least)) return false;
+            const double known = upper_ - low_;
+            if (was_cut)
+                gap = std::max(gap / widening, least);
+            else
+                gap = known > gap ? std::min(gap * widening, known) : gap * widening;
+        }
+        return false;
+    }
+
+    /// The whole with some of its alternatives.
+    template <typename Keep>
+    Exploration explored_among(const Keep& keep) {
+        Problem few;
+        std::vector<int> names;
+        for (int goal = 0; goal < problem_.goals(); ++goal) {
+            few.add_goal();
+            for (int choice = problem_.first(goal); choice < problem_.first(goal + 1); ++choice) {
+                if (!keep(choice)) continue;
+                const Alternative alternative = problem_.alternative(choice);
+                few.add_alternative(alternative.cost, alternative.needs, alternative.provides);
+                names.push_back(choice);
+            }
+        }
+        for (const int root : problem_.roots()) few.add_root(root);
+        Options options = options_;
+        options.only_exact = best_.status == Status::found;  // else any path is worth having
+        Exploration found = explore(few, options);
+        states_ += found.states;
+        is_stopped_ = is_stopped_ || found.status == Status::stopped;
+        if (found.status == Status::found) found.space.rename_all(names);
+        return found;
+    }
+
+    /// Takes a path as the best known, if it is.
+    void take(Exploration found) {
+        if (found.status != Status::found || found.space.cost(found.paths) >= upper_) return;
+        upper_ = found.space.cost(found.paths);
+        best_ = std::move(found);
+        best_.exact = false;
+    }
+
+    /// At the shares as they are. False where a side cannot be searched.
+    bool find_cheapest(std::size_t s, Cheapests& all) {
+        const std::optional<Exploration> found = explored(s, true);
+        if (!found) return false;
+        const std::vector<int> path = found->space.cheapest(found->paths).choices;
+        all.costs[s] = found->space.cost(found->paths);
+        all.paths[s].clear();
+        for (const int choice : path) all.paths[s].push_back(sides_[s].names[static_cast<std::size_t>(choice)]);
+        all.takes[s].clear();
+        for (const auto& [choice, goal] : sides_[s].shared)
+            all.takes[s].push_back(std::binary_search(path.begin(), path.end(), choice));
+        return true;
+    }
+
+    bool find_all_cheapest(Cheapests& all) {
+        for (std::size_t s = 0; s < sides_.size(); ++s)
+            if (!find_cheapest(s, all)) return false;
+        return true;
+    }
+
+    /// Takes steps to shares at which the bound is higher, shorter ones from the best shares again where some in
+    /// succession gained nothing. False where a side cannot be searched.
+    bool make_shares_better() {
+        int in_vain = 0;
+        const double before = low_;
+        Cheapests now(sides_.size());
+        for (int step = 0; step < steps_of_round; ++step) {
+            if (!find_all_cheapest(now)) return false;
+            double low = now.cost();
+            if (low > low_ || step == 0) {
+                low_ = std::max(low, low_), best_shares_ = shares_, cheapests_ = now, in_vain = 0;
+            } else if (++in_vain == most_in_vain) {
+                step_length_ /= 2, in_vain = 0;
+                shares_ = best_shares_, now = cheapests_, low = low_;
+            }
+            if (!move_shares(now.takes, step_length_ * (upper_ - low))) break;
+        }
+        if (low_ <= before) step_length_ /= 4;
+        return true;
+    }
+
+    /// From the cheapest paths of the sides to a path of the whole: one side after the other takes what is cheapest
+    /// where all that others take is there already, until nobody gains.
+    bool descend() {
+        Cheapests now(sides_.size());
+        if (!find_all_cheapest(now)) return false;
+        std::vector<int> best;
+        for (double cost = endless;;) {
+            std::vector<int> path;
+            for (const std::vector<int>& own : now.paths) path.insert(path.end(), own.begin(), own.end());
+            std::sort(path.begin(), path.end());
+            path.erase(std::unique(path.begin(), path.end()), path.end());
+            double whole = 0;
+            for (const int choice : path) whole += problem_.cost(choice);
+            if (whole >= cost * (1 - rounding)) break;
+            cost = whole;
+            best = std::move(path);
+            for (std::size_t s = 0; s < sides_.size(); ++s) {
+                for (const Shared& goal : shared_) set_free(goal, s, now.takes);
+                if (!find_cheapest(s, now)) return false;
+            }
+        }
+        take(explored_among([&](int choice) { return std::binary_search(best.begin(), best.end(), choice); }));
+        return true;
+    }
+
+    /// A side pays for a goal if no other takes it.
+    void set_free(const Shared& goal, std::size_t s, const std::vector<std::vector<bool>>& takes) {
+        const auto is_other = [&](const auto& at) { return at.first != s && takes[at.first][at.second]; };
+        const bool is_there = std::any_of(goal.shares.begin(), goal.shares.end(), is_other);
+        for (const auto& [side, place] : goal.shares)
+            if (side == s) share(side, place) = is_there ? 0 : goal.cost;
+    }
+
+    /// Sides that take a shared goal pay more of it, the others less; goals in proportion to their cost. False where
+    /// all sides agree.
+    bool move_shares(const std::vector<std::vector<bool>>& takes, double to_gain) {
+        const auto off_mean = [&](const Shared& goal, std::size_t i) {
+            double mean = 0;
+            for (const auto& [side, place] : goal.shares) mean += takes[side][place] ? 1 : 0;
+            const auto& [side, place] = goal.shares[i];
+            return (takes[side][place] ? 1 : 0) - mean / static_cast<double>(goal.shares.size());
+        };
+        double squares = 0;
+        for (const Shared& goal : shared_)
+            for (std::size_t i = 0; i < goal.shares.size(); ++i)
+                squares += off_mean(goal, i) * off_mean(goal, i) * goal.cost;
+        if (squares <= 0 || to_gain <= 0) return false;
+        std::vector<double> moved;
+        for (const Shared& goal : shared_) {
+            if (goal.shares.size() < 2 || goal.cost <= 0) continue;
+            moved.clear();
+            for (std::size_t i = 0; i < goal.shares.size(); ++i) {
+                const auto& [side, place] = goal.shares[i];
+                moved.push_back(share(side, place) + to_gain / squares * goal.cost * off_mean(goal, i));
+            }
+            set_shares(goal, moved);
+        }
+        return true;
+    }
+
+    /// The nearest shares that are none below 0 and add up to the cost.
+    void set_shares(const Shared& goal, const std::vector<double>& wanted) {
+        std::vector<double> falling = wanted;
+        std::sort(falling.begin(), falling.end(), std::greater<>());
+        double sum = 0, off = 0;
+        for (std::size_t i = 0; i < falling.size(); ++i) {
+            sum += falling[i];
+            const double off_so_far = (sum - goal.cost) / static_cast<double>(i + 1);
+            if (falling[i] > off_so_far) off = off_so_far;
+        }
+        for (std::size_t i = 0; i < wanted.size(); ++i)
+            share(goal.shares[i].first, goal.shares[i].second) = std::max(0.0, wanted[i] - off);
+    }
+
+    const Problem& problem_;
+    std::span<const int> side_of_;
+    const Options& options_;
+    std::vector<Side> sides_;
+    std::vector<Shared> shared_;                             // of each goal of the whole
+    std::vector<std::vector<double>> shares_, best_shares_;  // of each side, by place
+    std::vector<double> above_;                              // of each alternative of the whole
+    Cheapests cheapests_{0};                                 // at the best shares
+    double low_ = -endless, upper_, step_length_ = 1;
+    std::size_t states_;
+    bool is_stopped_ = false;
+    Exploration best_;
+};
+
+}  // namespace
+
+Exploration explore_each_side(const Problem& problem, std::span<const int> side_of, const Options& options,
+                              Exploration known) {
+    return Sides(problem, side_of, options, std::move(known)).run();
+}
+
+Exploration explore_sides(const Problem& problem, std::span<const int> side_of, const Options& options) {
+    Exploration together = explore(problem, options);
+    const bool has_sides = std::any_of(side_of.begin(), side_of.end(), [](int side) { return side > 0; });
+    if (together.status == Status::stopped || together.exact || !has_sides) return together;
+    return explore_each_side(problem, side_of, options, std::move(together));
+}
+
+std::string fault_of_sides(const Problem& problem, std::span<const int> side_of) {
+    if (side_of.size() != static_cast<std::size_t>(problem.goals())) return "not every goal has a side";
+    const auto side = [&](int goal) { return side_of[static_cast<std::size_t>(goal)]; };
+    const auto named = [](int goal) { return "goal " + std::to_string(goal); };
+    for (const int root : problem.roots())
+        if (side(root) == shared) return named(root) + " is shared and a root";
+    for (int goal = 0; goal < problem.goals(); ++goal) {
+        if (side(goal) < shared) return named(goal) + " has a side below 0";
+        if (side(goal) == shared && problem.first(goal + 1) - problem.first(goal) != 1)
+            return named(goal) + " is shared and has not one alternative";
+        for (int choice = problem.first(goal); choice < problem.first(goal + 1); ++choice) {
+            const Alternative alternative = problem.alternative(choice);
+            if (side(goal) == shared && !(alternative.needs.empty() && alternative.provides.empty()))
+                return named(goal) + " is shared and rests on others, or provides them";
+            for (const int need : alternative.needs)
+                if (side(need) != shared && side(need) != side(goal))
+                    return named(goal) + " rests on " + named(need) + " of another side";
+            for (const int also : alternative.provides)
+                if (side(also) != side(goal)) return named(goal) + " provides " + named(also) + ", not of its side";
+        }
+    }
+    return "";
+}
+
+}  // namespace cairn::search
