@@ -2,6 +2,7 @@
 
 #include "exact_beside.hpp"
 #include "memory_limit.hpp"
+#include "split_points.hpp"
 #include "stages.hpp"
 
 #include <array>
@@ -38,7 +39,8 @@ Chosen choose(const Stages& stages, std::vector<PreparedBucket>& buckets, const 
 
 }  // namespace
 
-CompiledGraph compile(const Graph& graph, const Context& context, const CompileOptions& options) {
+CompiledGraph compile(const Graph& graph, const Context& context, const CompileOptions& given) {
+    const CompileOptions options = with_split_points(graph, context, given);
     Stages stages(graph, context, options);
     std::vector<PreparedBucket> prepared = stages.prepare();
     Chosen chosen = choose(stages, prepared, options);

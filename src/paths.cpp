@@ -4,6 +4,7 @@
 #include "memory_limit.hpp"
 #include "search/best.hpp"
 #include "search/numbering.hpp"
+#include "split_points.hpp"
 #include "stages.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +20,7 @@ struct FoundPaths {
     FoundPaths(const Graph& given, const Context& with, const CompileOptions& as)
         : graph(given),
           context(with),
-          options(as),
+          options(with_split_points(given, with, as)),
           stages(graph, context, options),
           buckets(stages.prepare()),
           memo(memo_of_all()),

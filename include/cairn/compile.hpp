@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cairn::inline v0 {
@@ -25,6 +26,15 @@ struct Split {
     /// How often each bucket runs, beside the others: what a form of a weight gains one of them, it may cost another.
     /// Empty: as often as the others. `{"T", {1}, {100, 1}}`: hundred steps of one token for each prompt.
     std::vector<double> weights = {};
+    bool is_automatic = false;  ///< see automatic()
+
+    /// Cuts the symbol where the best programs change: its range is cut finely first, at doubled sizes, and neighbours
+    /// whose programs are the same become one bucket; then all are compiled as if their bounds had been named. So
+    /// choosing takes as long as for all of the fine cuts. Several automatic splits are cut less finely: into 32
+    /// buckets in all at most.
+    ///
+    ///     options.splits = {Split::automatic("T")};   // T in 1..1024 may become T = 1, 2..16 and 17..1024
+    static Split automatic(std::string symbol) { return {std::move(symbol), {}, {}, true}; }
 };
 
 /// What compile() may do, and what it is to leave out.

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "cairn/compile.hpp"
+
+/// Where the range of a symbol is cut when nobody says where.
+namespace cairn::inline v0 {
+
+/// The same options with bounds for each automatic split (Split::automatic). Half of the time for tuning goes into
+/// finding them. Throws as compile() does.
+CompileOptions with_split_points(const Graph& graph, const Context& context, const CompileOptions& options);
+
+}  // namespace cairn::inline v0
