@@ -215,9 +215,12 @@ std::string to_string(const Explanation& explanation) {
         const std::string ranges = runtime::to_string(bucket.ranges);
         text += fmt::format("bucket{}{}{}: {:.4g} s a run\n", ranges.empty() ? "" : " ", ranges, sizes_of(bucket),
                             bucket.seconds);
-        for (const auto& [of, error, allowed] : bucket.errors)
-            text += fmt::format("  the errors of {} add up to {:.4g}, allowed is {}\n", of, error,
-                                allowed == 0 ? "none" : fmt::format("{:.4g}", allowed));
+        for (const ExplainedError& error : bucket.errors)
+            text += fmt::format("  the errors of {} add up to {:.4g}, allowed is {}{}\n", error.of, error.error,
+                                error.allowed == 0 ? "none" : fmt::format("{:.4g}", error.allowed),
+                                error.verified ? fmt::format(", found was {:.4g}", error.found) : "");
+        if (bucket.fell_back)
+            text += "  an error found was beyond what is allowed: not this program runs, but the fastest exact one\n";
         text += instructions_text(bucket, !explanation.has_rivals);
         Counted values;
         for (const ExplainedValue& value : bucket.values) values.add(value_text(value));

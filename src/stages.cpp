@@ -120,9 +120,7 @@ std::vector<PreparedBucket> Stages::prepare() {
                      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.tune_seconds));
     std::vector<PreparedBucket> prepared;
     for (const Cut& cut : cuts) prepared.push_back(prepare(cut));
-    if (!prepared[0].driver.enabled("search")) return prepared;
-    if (options_.mode == Mode::normal) tune(prepared, end);
-    select::place_states(selectable(prepared), {.stop = options_.stop});
+    if (options_.mode == Mode::normal && prepared[0].driver.enabled("search")) tune(prepared, end);
     return prepared;
 }
 

@@ -66,9 +66,11 @@ struct ExplainedValue {
 
 /// What errors of kernels on the way to an output, or to a state, add up to.
 struct ExplainedError {
-    std::string of;      ///< `output "y"`
-    double error = 0;    ///< the sum, to first order
-    double allowed = 0;  ///< 0: none
+    std::string of;         ///< `output "y"`
+    double error = 0;       ///< the sum, to first order
+    double allowed = 0;     ///< 0: none
+    bool verified = false;  ///< a run of the bucket has been compared with its exact program
+    double found = 0;       ///< the largest that was found so; infinite as of VerifiedError
     friend bool operator==(const ExplainedError&, const ExplainedError&) = default;
 };
 
@@ -83,8 +85,9 @@ struct ExplainedBucket {
     std::vector<Range> ranges;  ///< empty: all sizes
     /// Where it was judged: each a value for every symbol of the bucket that has several.
     std::vector<std::vector<std::pair<std::string, std::int64_t>>> sizes;
-    double seconds = 0;                              ///< expected of one run, as a mean over `sizes`
-    std::vector<ExplainedError> errors;              ///< where a tolerance is not exact
+    double seconds = 0;                  ///< expected of one run, as a mean over `sizes`
+    std::vector<ExplainedError> errors;  ///< where a tolerance is not exact
+    bool fell_back = false;  ///< an error found was beyond what is allowed: an exact program, told nothing of, runs
     std::vector<ExplainedInstruction> instructions;  ///< what is done once in front, then the run, each in its order
     std::vector<ExplainedValue> values;              ///< mostly operands before their users
     friend bool operator==(const ExplainedBucket&, const ExplainedBucket&) = default;

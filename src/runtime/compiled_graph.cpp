@@ -135,22 +135,27 @@ void CompiledGraph::reserve(std::span<const std::pair<std::string_view, std::int
     instance.bucket = -1;
 }
 
+std::vector<VerifiedError> runtime::verified_errors_of(const Core& core, std::size_t b) {
+    std::vector<VerifiedError> rows;
+    const BucketProgram& bucket = core.set.buckets[b];
+    const std::vector<double> errors = core.buckets[b]->errors();
+    const bool fell_back = core.buckets[b]->verdict() == Verdict::beyond;
+    for (std::size_t v = 0; v < bucket.inexact.size(); ++v) {
+        const InexactValue& value = bucket.inexact[v];
+        const auto port = static_cast<std::size_t>(value.port);
+        const std::string name = value.is_state ? fmt::format("state \"{}\"", bucket.program.states[port].name)
+                                                : fmt::format("output \"{}\"", bucket.program.outputs[port].name);
+        rows.push_back({to_string(bucket.ranges), name, value.allowed, value.expected, !errors.empty(),
+                        errors.empty() ? 0 : errors[v], fell_back});
+    }
+    return rows;
+}
+
 std::vector<VerifiedError> CompiledGraph::verified_errors() const {
     const runtime::Core& core = *valid().instance.core;
     std::vector<VerifiedError> rows;
-    for (std::size_t b = 0; b < core.buckets.size(); ++b) {
-        const runtime::BucketProgram& bucket = core.set.buckets[b];
-        const std::vector<double> errors = core.buckets[b]->errors();
-        const bool fell_back = core.buckets[b]->verdict() == runtime::Verdict::beyond;
-        for (std::size_t v = 0; v < bucket.inexact.size(); ++v) {
-            const runtime::InexactValue& value = bucket.inexact[v];
-            const auto port = static_cast<std::size_t>(value.port);
-            const std::string name = value.is_state ? fmt::format("state \"{}\"", bucket.program.states[port].name)
-                                                    : fmt::format("output \"{}\"", bucket.program.outputs[port].name);
-            rows.push_back({runtime::to_string(bucket.ranges), name, value.allowed, value.expected, !errors.empty(),
-                            errors.empty() ? 0 : errors[v], fell_back});
-        }
-    }
+    for (std::size_t b = 0; b < core.buckets.size(); ++b)
+        for (VerifiedError& row : runtime::verified_errors_of(core, b)) rows.push_back(std::move(row));
     return rows;
 }
 

@@ -20,6 +20,9 @@ MemoryReport memory_report(const Core& core);
 /// Bytes at one size of each of the set's symbols, of the bucket that is for it.
 MemoryReport memory_report(const Core& core, int bucket, const std::vector<std::int64_t>& sizes);
 
+/// CompiledGraph::verified_errors() of one bucket.
+std::vector<VerifiedError> verified_errors_of(const Core& core, std::size_t b);
+
 /// The text a saved file holds, and back; parse throws Error(argument) naming the line. Of buckets that fell back the
 /// exact programs are written alone.
 std::string to_string(const ProgramSet& set, const std::vector<bool>& fell_back = {});

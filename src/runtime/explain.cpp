@@ -1,5 +1,7 @@
 #include "runtime/compiled_graph.hpp"
 
+#include <algorithm>
+
 namespace cairn::inline v0 {
 namespace {
 
@@ -21,6 +23,18 @@ ExplainedBucket bucket_of(const runtime::BucketProgram& program) {
     return bucket;
 }
 
+/// What the first runs of a bucket have shown.
+void add_verified(const runtime::Core& core, std::size_t b, ExplainedBucket& bucket) {
+    for (const VerifiedError& row : runtime::verified_errors_of(core, b)) {
+        auto told = std::find_if(bucket.errors.begin(), bucket.errors.end(),
+                                 [&](const ExplainedError& error) { return error.of == row.value; });
+        if (told == bucket.errors.end()) told = bucket.errors.insert(told, {row.value, row.expected, row.allowed});
+        told->verified = row.verified;
+        told->found = row.error;
+        bucket.fell_back = row.fell_back;
+    }
+}
+
 }  // namespace
 
 Explanation CompiledGraph::explain(std::stop_token stop) const {
@@ -33,6 +47,7 @@ Explanation CompiledGraph::explain(std::stop_token stop) const {
         explanation.buckets.push_back(bucket_of(bucket));
     }
     if (core.set.reasons) core.set.reasons(core.set, explanation, stop);
+    for (std::size_t b = 0; b < explanation.buckets.size(); ++b) add_verified(core, b, explanation.buckets[b]);
     return explanation;
 }
 

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -141,10 +140,10 @@ Selections covers_of(const Memo& memo, std::span<const Bucket> buckets, std::spa
     return selections;
 }
 
-void place_states(std::span<const Bucket> buckets, const Options& options) {
+Selections select_placed(std::span<const Bucket> buckets, const Options& options) {
     const bool has_states = std::any_of(buckets.begin(), buckets.end(),
                                         [](const Bucket& bucket) { return !bucket.graph.states().empty(); });
-    if (!has_states || buckets[0].candidates.devices().all.size() == 1) return;
+    if (!has_states || buckets[0].candidates.devices().all.size() == 1) return select(buckets, options);
     const auto put = [&](Device device) {
         for (const Bucket& bucket : buckets) {
             Devices devices = bucket.candidates.devices();
@@ -152,19 +151,20 @@ void place_states(std::span<const Bucket> buckets, const Options& options) {
             bucket.candidates.set_devices(std::move(devices));
         }
     };
-    Device best = Device::cpu;
-    double least = std::numeric_limits<double>::infinity();
+    std::optional<Selections> best;
+    Device place = Device::cpu;
     const std::vector<Device> all = buckets[0].candidates.devices().all;
     for (const Device device : all) {
         put(device);
         try {
-            const double cost = select(buckets, options).cost;
-            if (cost < least) best = device, least = cost;
+            Selections selections = select(buckets, options);
+            if (!best || selections.cost < best->cost) best = std::move(selections), place = device;
         } catch (const Cancelled&) { throw; } catch (const Error& error) {
             if (error.kind() != ErrorKind::unsupported || device == Device::cpu) throw;
         }
     }
-    put(best);
+    put(place);
+    return *std::move(best);
 }
 
 bool can_prepare(std::span<const Bucket> buckets, const Selections& selections, const std::stop_token& stop) {

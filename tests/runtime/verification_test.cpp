@@ -1,6 +1,7 @@
 #include "cairn/cairn.hpp"
 #include "tests/tune/inexact_product.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -127,6 +128,12 @@ TEST_F(AVerification, OfTheFirstRunIsToldAndLetsTheExactProgramGo) {
     EXPECT_GT(row.error, 1e-4) << "it is inexact indeed";
     EXPECT_LE(row.error, allowed);
     EXPECT_FALSE(row.fell_back);
+    const ExplainedBucket told = model.explain().buckets[0];
+    ASSERT_EQ(told.errors.size(), 1U);
+    EXPECT_TRUE(told.errors[0].verified);
+    EXPECT_EQ(told.errors[0].found, row.error);
+    EXPECT_FALSE(told.fell_back);
+    EXPECT_NE(to_string(model.explain()).find(fmt::format(", found was {:.4g}", row.error)), std::string::npos);
     EXPECT_TRUE(is_inexact(model));
     EXPECT_EQ(model.memory().verification, 0);
     EXPECT_EQ(run(model, x, zeros), first) << "the first run gives what all give";
@@ -144,6 +151,8 @@ TEST_F(AVerification, CatchesAnErrorThatIsAmplifiedOnce) {
     const VerifiedError row = model.verified_errors()[0];
     EXPECT_TRUE(row.fell_back);
     EXPECT_GT(row.error, 10 * allowed);
+    EXPECT_TRUE(model.explain().buckets[0].fell_back);
+    EXPECT_NE(to_string(before.explain()).find("not this program runs, but the fastest exact one"), std::string::npos);
     EXPECT_FALSE(is_inexact(model));
     EXPECT_EQ(model.memory().verification, 0);
     const Floats harmless = run(exact, x, zeros);
