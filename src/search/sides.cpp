@@ -2,6 +2,7 @@
 
 #include "search/cheapest.hpp"
 #include "search/marginals.hpp"
+#include "search/shares.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -24,6 +25,11 @@ constexpr double first_gap = 1e-4, near = 1.0 / 16, widening = 8;
 // How often shares are made better, and by how many steps.
 constexpr int most_rounds = 6, steps_of_round = 8, most_in_vain = 3;
 
+// A path so far above the bound, as a part of it, is looked for without its dearest goals too, so many of them; each
+// then costs more than any path.
+constexpr double far_off = 1e-3, avoided = 1e12;
+constexpr std::size_t most_avoided = 3;
+
 // Sums of doubles are off by less than this part of them.
 constexpr double rounding = 1e-12;
 
@@ -40,10 +46,7 @@ public:
         const int count = problem.goals() == 0 ? 0 : *std::max_element(side_of.begin(), side_of.end()) + 1;
         shared_.resize(static_cast<std::size_t>(problem.goals()));
         for (int side = 0; side < count; ++side) add_side(side);
-        for (Shared& goal : shared_)
-            for (const auto& [side, place] : goal.shares)
-                share(side, place) = goal.cost / static_cast<double>(goal.shares.size());
-        best_shares_ = shares_;
+        shares_ = best_shares_ = Shares(shared_, sides_.size());
     }
 
     Exploration run() {
@@ -52,7 +55,7 @@ public:
             shares_ = best_shares_;
             if (!find_bound() || !descend()) break;
             const bool is_near = upper_ - low_ <= first_gap * std::abs(low_);
-            if (is_proved() || prove(round == 0 ? 0 : (upper_ - low_) * near)) break;
+            if (is_proved() || prove(round == 0 ? 0 : (upper_ - low_) * near, round == 0)) break;
             if (is_near) break;  // many paths cost nearly the same
             shares_ = best_shares_;
         }
@@ -68,10 +71,6 @@ private:
         std::vector<int> names;                   // in the whole, of each alternative
         std::vector<std::pair<int, int>> shared;  // own choices, and whose they are in the whole
     };
-    struct Shared {
-        double cost = 0;
-        std::vector<std::pair<std::size_t, std::size_t>> shares = {};  // the sides, and the places there
-    };
 
     /// The cheapest path of each side: what it costs with its shares, its choices in the whole, and which of its shared
     /// goals it takes.
@@ -81,15 +80,13 @@ private:
 
         std::vector<double> costs;
         std::vector<std::vector<int>> paths;
-        std::vector<std::vector<bool>> takes;
+        Takes takes;
     };
 
     bool is_proved() {
         if (best_.status == Status::found && upper_ - low_ <= rounding * std::abs(upper_)) best_.exact = true;
         return best_.exact;
     }
-
-    double& share(std::size_t side, std::size_t place) { return shares_[side][place]; }
 
     void add_side(int number) {
         std::vector<bool> needed(shared_.size(), false);
@@ -112,7 +109,7 @@ private:
             goals[g] = side.problem.add_goal();
             if (is_shared) {
                 shared_[g].cost = problem_.cost(problem_.first(goal));
-                shared_[g].shares.emplace_back(static_cast<std::size_t>(number), side.shared.size());
+                shared_[g].at.emplace_back(static_cast<std::size_t>(number), side.shared.size());
                 side.shared.emplace_back(static_cast<int>(side.names.size()), goal);
             }
             for (int choice = problem_.first(goal); choice < problem_.first(goal + 1); ++choice) {
@@ -124,14 +121,14 @@ private:
         for (const int root : problem_.roots())
             if (side_of_[static_cast<std::size_t>(root)] == number)
                 side.problem.add_root(goals[static_cast<std::size_t>(root)]);
-        shares_.emplace_back(side.shared.size(), 0);
         sides_.push_back(std::move(side));
     }
 
     /// Nothing where a side has no path, or cannot be searched exactly.
     std::optional<Exploration> explored(std::size_t s, bool only_cheapest) {
         Side& side = sides_[s];
-        for (std::size_t i = 0; i < side.shared.size(); ++i) side.problem.set_cost(side.shared[i].first, shares_[s][i]);
+        for (std::size_t i = 0; i < side.shared.size(); ++i)
+            side.problem.set_cost(side.shared[i].first, shares_.of(s, i));
         Options options = options_;
         options.only_cheapest = only_cheapest;
         options.only_exact = true;
@@ -160,8 +157,9 @@ private:
     }
 
     /// Searches together what may be in paths that cost at most so much more than the bound; then goes further while
-    /// that shows none as cheap, or less far while it is too much work. True where one of the cheapest paths was found.
-    bool prove(double gap) {
+    /// that shows none as cheap, or less far while it is too much work. At first it does not go far: better shares come
+    /// at less. True where one of the cheapest paths was found.
+    bool prove(double gap, bool is_first) {
         const double first = first_gap * std::abs(low_) + 1e-300, least = std::min(first, upper_ - low_);
         const double furthest = (std::abs(low_) + 1) * 1e6;
         bool was_cut = false, was_whole = false;
@@ -181,6 +179,8 @@ private:
             const double known = upper_ - low_;
             if (was_cut)
                 gap = std::max(gap / widening, least);
+            else if (is_first && upper_ < endless && known > gap * widening)
+                return false;
             else
                 gap = known > gap ? std::min(gap * widening, known) : gap * widening;
         }
@@ -254,94 +254,79 @@ private:
                 step_length_ /= 2, in_vain = 0;
                 shares_ = best_shares_, now = cheapests_, low = low_;
             }
-            if (!move_shares(now.takes, step_length_ * (upper_ - low))) break;
+            if (!shares_.move(shared_, now.takes, step_length_ * (upper_ - low))) break;
         }
         if (low_ <= before) step_length_ /= 4;
         return true;
     }
 
-    /// From the cheapest paths of the sides to a path of the whole: one side after the other takes what is cheapest
-    /// where all that others take is there already, until nobody gains.
+    /// From the cheapest paths of the sides to a path of the whole. Where all take a dear goal since all others do,
+    /// they are led away from it.
     bool descend() {
         Cheapests now(sides_.size());
-        if (!find_all_cheapest(now)) return false;
-        std::vector<int> best;
+        if (!find_all_cheapest(now) || !agree(now)) return false;
+        std::vector<std::size_t> tried;
+        while (whole_cost(now) - low_ > far_off * std::abs(low_) && tried.size() < most_avoided) {
+            std::size_t dearest = shared_.size();
+            for (std::size_t g = 0; g < shared_.size(); ++g)
+                if (takers(shared_[g], now) > 1 && std::find(tried.begin(), tried.end(), g) == tried.end() &&
+                    (dearest == shared_.size() || shared_[g].cost > shared_[dearest].cost))
+                    dearest = g;
+            if (dearest == shared_.size()) break;
+            tried.push_back(dearest);
+            const double cost = std::exchange(shared_[dearest].cost, avoided);
+            Cheapests other = now;
+            if (!agree(other)) return false;
+            shared_[dearest].cost = cost;
+            if (whole_cost(other) < whole_cost(now)) now = std::move(other);
+        }
+        const std::vector<int> path = whole_path(now);
+        take(explored_among([&](int choice) { return std::binary_search(path.begin(), path.end(), choice); }));
+        return true;
+    }
+
+    /// One side after the other takes what is cheapest where all that others take is there already, until nobody gains.
+    bool agree(Cheapests& now) {
         for (double cost = endless;;) {
-            std::vector<int> path;
-            for (const std::vector<int>& own : now.paths) path.insert(path.end(), own.begin(), own.end());
-            std::sort(path.begin(), path.end());
-            path.erase(std::unique(path.begin(), path.end()), path.end());
-            double whole = 0;
-            for (const int choice : path) whole += problem_.cost(choice);
-            if (whole >= cost * (1 - rounding)) break;
-            cost = whole;
-            best = std::move(path);
+            Cheapests next = now;
             for (std::size_t s = 0; s < sides_.size(); ++s) {
-                for (const Shared& goal : shared_) set_free(goal, s, now.takes);
-                if (!find_cheapest(s, now)) return false;
+                shares_.set_whole(shared_, s, next.takes, avoided);
+                if (!find_cheapest(s, next)) return false;
             }
+            const double whole = whole_cost(next);
+            if (whole >= cost * (1 - rounding)) return true;
+            cost = whole;
+            now = std::move(next);
         }
-        take(explored_among([&](int choice) { return std::binary_search(best.begin(), best.end(), choice); }));
-        return true;
     }
 
-    /// A side pays for a goal if no other takes it.
-    void set_free(const Shared& goal, std::size_t s, const std::vector<std::vector<bool>>& takes) {
-        const auto is_other = [&](const auto& at) { return at.first != s && takes[at.first][at.second]; };
-        const bool is_there = std::any_of(goal.shares.begin(), goal.shares.end(), is_other);
-        for (const auto& [side, place] : goal.shares)
-            if (side == s) share(side, place) = is_there ? 0 : goal.cost;
+    std::vector<int> whole_path(const Cheapests& all) const {
+        std::vector<int> path;
+        for (const std::vector<int>& own : all.paths) path.insert(path.end(), own.begin(), own.end());
+        std::sort(path.begin(), path.end());
+        path.erase(std::unique(path.begin(), path.end()), path.end());
+        return path;
     }
 
-    /// Sides that take a shared goal pay more of it, the others less; goals in proportion to their cost. False where
-    /// all sides agree.
-    bool move_shares(const std::vector<std::vector<bool>>& takes, double to_gain) {
-        const auto off_mean = [&](const Shared& goal, std::size_t i) {
-            double mean = 0;
-            for (const auto& [side, place] : goal.shares) mean += takes[side][place] ? 1 : 0;
-            const auto& [side, place] = goal.shares[i];
-            return (takes[side][place] ? 1 : 0) - mean / static_cast<double>(goal.shares.size());
-        };
-        double squares = 0;
-        for (const Shared& goal : shared_)
-            for (std::size_t i = 0; i < goal.shares.size(); ++i)
-                squares += off_mean(goal, i) * off_mean(goal, i) * goal.cost;
-        if (squares <= 0 || to_gain <= 0) return false;
-        std::vector<double> moved;
-        for (const Shared& goal : shared_) {
-            if (goal.shares.size() < 2 || goal.cost <= 0) continue;
-            moved.clear();
-            for (std::size_t i = 0; i < goal.shares.size(); ++i) {
-                const auto& [side, place] = goal.shares[i];
-                moved.push_back(share(side, place) + to_gain / squares * goal.cost * off_mean(goal, i));
-            }
-            set_shares(goal, moved);
-        }
-        return true;
+    double whole_cost(const Cheapests& all) const {
+        double cost = 0;
+        for (const int choice : whole_path(all)) cost += problem_.cost(choice);
+        return cost;
     }
 
-    /// The nearest shares that are none below 0 and add up to the cost.
-    void set_shares(const Shared& goal, const std::vector<double>& wanted) {
-        std::vector<double> falling = wanted;
-        std::sort(falling.begin(), falling.end(), std::greater<>());
-        double sum = 0, off = 0;
-        for (std::size_t i = 0; i < falling.size(); ++i) {
-            sum += falling[i];
-            const double off_so_far = (sum - goal.cost) / static_cast<double>(i + 1);
-            if (falling[i] > off_so_far) off = off_so_far;
-        }
-        for (std::size_t i = 0; i < wanted.size(); ++i)
-            share(goal.shares[i].first, goal.shares[i].second) = std::max(0.0, wanted[i] - off);
+    static std::ptrdiff_t takers(const SharedGoal& goal, const Cheapests& all) {
+        return std::count_if(goal.at.begin(), goal.at.end(),
+                             [&](const auto& at) { return all.takes[at.first][at.second]; });
     }
 
     const Problem& problem_;
     std::span<const int> side_of_;
     const Options& options_;
     std::vector<Side> sides_;
-    std::vector<Shared> shared_;                             // of each goal of the whole
-    std::vector<std::vector<double>> shares_, best_shares_;  // of each side, by place
-    std::vector<double> above_;                              // of each alternative of the whole
-    Cheapests cheapests_{0};                                 // at the best shares
+    std::vector<SharedGoal> shared_;  // of each goal of the whole
+    Shares shares_{{}, 0}, best_shares_{{}, 0};
+    std::vector<double> above_;  // of each alternative of the whole
+    Cheapests cheapests_{0};     // at the best shares
     double low_ = -endless, upper_, step_length_ = 1;
     std::size_t states_;
     bool is_stopped_ = false;

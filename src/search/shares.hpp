@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+/// What goals that several sides share cost each of them.
+namespace cairn::search {
+
+/// A goal that sides may take, and where: the side, and its place among the shared goals there.
+struct SharedGoal {
+    double cost = 0;
+    std::vector<std::pair<std::size_t, std::size_t>> at = {};
+};
+
+/// Which of its shared goals each side takes, by place.
+using Takes = std::vector<std::vector<bool>>;
+
+/// Of each side what its shared goals cost it, by place: never below 0, and of each goal in all what that costs.
+class Shares {
+public:
+    /// Equal shares of each goal.
+    Shares(const std::vector<SharedGoal>& goals, std::size_t sides);
+
+    double of(std::size_t side, std::size_t place) const { return shares_[side][place]; }
+    /// Sides that take a goal pay more of it, the others less, goals in proportion to their cost, so that `to_gain`
+    /// would be gained if nobody took other goals then. False where all sides agree, or nothing is to be gained.
+    bool move(const std::vector<SharedGoal>& goals, const Takes& takes, double to_gain);
+    /// The whole cost for one side, or nothing where another side takes the goal and it costs less than `avoided`.
+    void set_whole(const std::vector<SharedGoal>& goals, std::size_t side, const Takes& takes, double avoided);
+
+private:
+    void set(const SharedGoal& goal, const std::vector<double>& wanted);
+
+    std::vector<std::vector<double>> shares_;
+};
+
+}  // namespace cairn::search

@@ -1,0 +1,77 @@
+#include "search/shares.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace cairn::search {
+namespace {
+
+double sum_of(const Shares& shares, const SharedGoal& goal) {
+    double sum = 0;
+    for (const auto& [side, place] : goal.at) sum += shares.of(side, place);
+    return sum;
+}
+
+TEST(Shares, AreEqualAtFirst) {
+    const Shares shares({{6, {{0, 0}, {1, 0}, {2, 0}}}, {5, {{1, 1}}}}, 3);
+    for (const std::size_t side : {0, 1, 2}) EXPECT_EQ(shares.of(side, 0), 2);
+    EXPECT_EQ(shares.of(1, 1), 5);
+}
+
+TEST(Shares, MoveToWhoTakesTheGoal) {
+    const std::vector<SharedGoal> goals{{4, {{0, 0}, {1, 0}}}};
+    Shares shares(goals, 2);
+    // One is half above the mean, one half below: a step of 0.5 gains 2 * 0.5 * 0.5 for each unit of cost.
+    EXPECT_TRUE(shares.move(goals, {{true}, {false}}, 0.5));
+    EXPECT_DOUBLE_EQ(shares.of(0, 0), 2.5);
+    EXPECT_DOUBLE_EQ(shares.of(1, 0), 1.5);
+    EXPECT_TRUE(shares.move(goals, {{true}, {false}}, 100));
+    EXPECT_EQ(shares.of(0, 0), 4);
+    EXPECT_EQ(shares.of(1, 0), 0) << "none is below 0";
+    EXPECT_FALSE(shares.move(goals, {{true}, {true}}, 1)) << "all take it";
+    EXPECT_FALSE(shares.move(goals, {{false}, {false}}, 1)) << "nobody does";
+    EXPECT_FALSE(shares.move(goals, {{true}, {false}}, 0));
+    EXPECT_EQ(shares.of(0, 0), 4);
+}
+
+TEST(Shares, OfEachGoalAddUpToItsCost) {
+    std::mt19937 random(5);
+    for (int round = 0; round < 200; ++round) {
+        const std::size_t sides = 1 + random() % 4;
+        std::vector<SharedGoal> goals(1 + random() % 5);
+        std::vector<std::size_t> places(sides, 0);
+        for (SharedGoal& goal : goals) {
+            goal.cost = static_cast<double>(random() % 5);
+            for (std::size_t side = 0; side < sides; ++side)
+                if (random() % 3 != 0) goal.at.emplace_back(side, places[side]++);
+        }
+        Shares shares(goals, sides);
+        for (int step = 0; step < 6; ++step) {
+            Takes takes;
+            for (std::size_t side = 0; side < sides; ++side) {
+                takes.emplace_back();
+                for (std::size_t place = 0; place < places[side]; ++place) takes.back().push_back(random() % 2 == 0);
+            }
+            shares.move(goals, takes, static_cast<double>(random() % 10));
+            for (const SharedGoal& goal : goals) {
+                if (goal.at.empty()) continue;
+                EXPECT_NEAR(sum_of(shares, goal), goal.cost, 1e-12);
+                for (const auto& [side, place] : goal.at) EXPECT_GE(shares.of(side, place), 0);
+            }
+        }
+    }
+}
+
+TEST(Shares, AreWholeForOneSideUnlessAnotherTakesTheGoal) {
+    const std::vector<SharedGoal> goals{{4, {{0, 0}, {1, 0}}}, {3, {{0, 1}, {1, 1}}}, {9, {{0, 2}, {1, 2}}}};
+    Shares shares(goals, 2);
+    shares.set_whole(goals, 0, {{true, false, false}, {false, true, true}}, 9);
+    EXPECT_EQ(shares.of(0, 0), 4) << "that it takes it itself is nothing";
+    EXPECT_EQ(shares.of(0, 1), 0);
+    EXPECT_EQ(shares.of(0, 2), 9) << "it is to be avoided";
+    EXPECT_EQ(shares.of(1, 0), 2) << "the other's are as they were";
+}
+
+}  // namespace
+}  // namespace cairn::search
