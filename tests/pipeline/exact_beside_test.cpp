@@ -1,6 +1,7 @@
 #include "cairn/cairn.hpp"
 #include "runtime/compiled_graph.hpp"
 #include "tests/pipeline/heap_steps.hpp"
+#include "tests/pipeline/own_kernels.hpp"
 #include "tests/tune/inexact_product.hpp"
 
 #include <gtest/gtest.h>
@@ -17,12 +18,6 @@ namespace cairn {
 namespace {
 
 constexpr std::int64_t inner = 64;
-
-Context context_with(const std::vector<Kernel>& kernels) {
-    ContextOptions options;
-    options.extra.kernels = kernels;
-    return Context(options);
-}
 
 std::int64_t all_bytes(const MemoryReport& memory) {
     return memory.bound + memory.states + memory.arena + memory.constants + memory.verification;
@@ -71,7 +66,7 @@ protected:
     }
     static bool is_inexact(const CompiledGraph& model) { return model.program().find("test.") != std::string::npos; }
 
-    const Context context = context_with({test::inexact_product()});
+    const Context context = test::context_with({test::inexact_product()});
     const std::vector<float> weight = [] {
         std::mt19937 random(1);
         std::uniform_real_distribution<float> real(-0.2F, 0.2F);
@@ -204,7 +199,7 @@ TEST_F(AnExactProgram, IsInTheRace) {
     kernel.cost = [](const Problem& problem) {
         return Cost{claimed.at(static_cast<std::size_t>(problem.outputs[0].shape[1].constant() / 16 - 1)), 1, 1};
     };
-    const Context racing = context_with({kernel});
+    const Context racing = test::context_with({kernel});
     std::mt19937 random(4);
     std::uniform_real_distribution<double> exponent(1, 8);
     int with = 0, without = 0;

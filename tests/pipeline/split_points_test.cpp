@@ -2,6 +2,7 @@
 
 #include "cairn/cairn.hpp"
 #include "cairn/models/gpt2.hpp"
+#include "tests/pipeline/own_kernels.hpp"
 
 #include <gtest/gtest.h>
 
@@ -40,12 +41,6 @@ Kernel exp_of_few_rows() {
     return kernel;
 }
 
-Context context_with(std::vector<Kernel> kernels) {
-    ContextOptions options;
-    options.extra.kernels = std::move(kernels);
-    return Context(options);
-}
-
 Graph exponentials(std::int64_t low, std::int64_t high) {
     Graph g("exponentials");
     g.output("y", exp(g.input("x", DType::f32, {g.symbol("N", low, high), 64})));
@@ -60,8 +55,8 @@ std::vector<std::int64_t> bounds(const Graph& graph, const Context& context, Com
 }
 
 TEST(SplitPoints, AreWhereTheBestProgramsChange) {
-    const Context two = context_with({exp_of_few_rows<16>()}),
-                  three = context_with({exp_of_few_rows<16>(), exp_of_few_rows<256>()});
+    const Context two = test::context_with({exp_of_few_rows<16>()}),
+                  three = test::context_with({exp_of_few_rows<16>(), exp_of_few_rows<256>()});
     using Bounds = std::vector<std::int64_t>;
     EXPECT_EQ(bounds(exponentials(1, 1024), two), (Bounds{1, 16})) << "one row has a program of its own";
     EXPECT_EQ(bounds(exponentials(2, 1024), two), Bounds{16});
@@ -79,7 +74,7 @@ TEST(SplitPoints, AreFoundOfSeveralSymbols) {
     g.output("y", exp(g.input("x", DType::f32, {n, m})));
     CompileOptions options;
     options.splits = {Split::automatic("M"), Split::automatic("N")};
-    const CompileOptions found = with_split_points(g, context_with({exp_of_few_rows<32>()}), options);
+    const CompileOptions found = with_split_points(g, test::context_with({exp_of_few_rows<32>()}), options);
     EXPECT_EQ(found.splits[0].upper_bounds, std::vector<std::int64_t>{});
     EXPECT_EQ(found.splits[1].upper_bounds, std::vector<std::int64_t>{32});
 }
@@ -90,7 +85,7 @@ TEST(SplitPoints, LeaveNamedBoundsAlone) {
     g.output("y", exp(g.input("x", DType::f32, {n, m})));
     CompileOptions options;
     options.splits = {{"M", {7, 70}, {3, 2, 1}}, Split::automatic("N")};
-    const CompileOptions found = with_split_points(g, context_with({exp_of_few_rows<16>()}), options);
+    const CompileOptions found = with_split_points(g, test::context_with({exp_of_few_rows<16>()}), options);
     EXPECT_EQ(found.splits[0].upper_bounds, (std::vector<std::int64_t>{7, 70}));
     EXPECT_EQ(found.splits[0].weights, (std::vector<double>{3, 2, 1}));
     EXPECT_EQ(found.splits[1].upper_bounds, std::vector<std::int64_t>{16});
@@ -101,7 +96,7 @@ TEST(SplitPoints, MakeProgramsThatRunAtAllSizes) {
     CompileOptions options;
     options.splits = {Split::automatic("N")};
     options.verify = true;
-    CompiledGraph cut = compile(graph, context_with({exp_of_few_rows<16>()}), options);
+    CompiledGraph cut = compile(graph, test::context_with({exp_of_few_rows<16>()}), options);
     ASSERT_EQ(cut.explain().buckets.size(), 3U);
     for (const std::int64_t rows : {1, 2, 16, 17, 1024}) {
         std::vector<float> x(static_cast<std::size_t>(rows * 64));

@@ -1,6 +1,7 @@
 #include "cairn/cairn.hpp"
 #include "check/distance.hpp"
 #include "meaning/interpret.hpp"
+#include "tests/pipeline/own_kernels.hpp"
 #include "tests/tune/inexact_product.hpp"
 
 #include <gtest/gtest.h>
@@ -40,13 +41,6 @@ std::vector<double> numbers(std::size_t count, unsigned seed, double scale) {
 
 class AToleranceOf : public testing::Test {
 protected:
-    AToleranceOf()
-        : context([] {
-              ContextOptions options;
-              options.extra.kernels = {test::inexact_product()};
-              return options;
-          }()) {}
-
     CompiledGraph compiled(const Graph& graph, const CompileOptions& options) const {
         CompileOptions checked = options;
         checked.verify = true;
@@ -93,7 +87,7 @@ protected:
         return check::distance(got, meaning::interpret(*graph.data(), inputs).outputs.at(output));
     }
 
-    Context context;
+    const Context context = test::context_with({test::inexact_product()});
 };
 
 TEST_F(AToleranceOf, ExactRefusesAnInexactKernelWithTheReason) {
