@@ -11,7 +11,7 @@ void Borders::pass(std::size_t first, std::size_t last, int weight) {
     if (last + 1 < passing_.size()) passing_[last + 1] -= weight;
 }
 
-Borders::Narrow Borders::narrow() const {
+Borders::Narrow Borders::narrow(int wider) const {
     std::vector<int> passing(passing_.size());
     std::partial_sum(passing_.begin(), passing_.end(), passing.begin());
     const std::size_t places = passing.size() - 1;
@@ -19,7 +19,7 @@ Borders::Narrow Borders::narrow() const {
     Narrow narrow;
     narrow.passing = *std::min_element(passing.begin() + quarter, passing.end() - quarter);
     for (std::size_t border = 1; border < places; ++border)
-        if (passing[border] <= narrow.passing) {
+        if (passing[border] <= narrow.passing + wider) {
             narrow.borders.push_back(border);
             narrow.across.push_back(passing[border]);
         }

@@ -17,10 +17,11 @@ public:
 
     struct Narrow {
         int passing = 0;                   ///< how much is needed across the narrowest border of the middle half
-        std::vector<std::size_t> borders;  ///< all between the first place and the last that are as narrow, ascending
+        std::vector<std::size_t> borders;  ///< all between the first place and the last that are so narrow, ascending
         std::vector<int> across;           ///< how much is needed across each of them
     };
-    Narrow narrow() const;
+    /// Borders count as narrow where no more than `wider` is needed across them beyond the narrowest.
+    Narrow narrow(int wider = 0) const;
 
 private:
     std::vector<int> passing_;  // differences to the border before

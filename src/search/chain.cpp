@@ -22,7 +22,7 @@ constexpr std::size_t few_states_across = 8;
 
 // What may be put together at borders, in pending goals of states: in any problem, and so much for each of its goals.
 // Beyond, only the cheapest ways through a region are followed.
-constexpr std::size_t small_border_work = std::size_t{1} << 19, goal_border_work = 1024, most_ways = 256;
+constexpr std::size_t small_border_work = std::size_t{1} << 23, goal_border_work = 1024, most_ways = 256;
 
 /// What is pending at a border, and the ways to it from one state at the border where the stretch begins.
 using Border = Reached;

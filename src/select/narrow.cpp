@@ -7,6 +7,10 @@
 namespace cairn::inline v0::select {
 namespace {
 
+// Within a layer some values more are alive than between layers; a weight that is behind all that reads it need not
+// stay open until the layer ends.
+constexpr int a_few = 3;
+
 /// The place of the last goal that each one is needed for.
 std::vector<std::size_t> last_users(Ways& ways) {
     const std::span<const int> order = ways.order();
@@ -22,10 +26,10 @@ std::vector<std::size_t> last_users(Ways& ways) {
     return last;
 }
 
-search::Borders::Narrow narrow_borders(const std::vector<std::size_t>& last_user) {
+search::Borders::Narrow narrow_borders(const std::vector<std::size_t>& last_user, int wider = 0) {
     search::Borders borders(last_user.size());
     for (std::size_t i = 0; i < last_user.size(); ++i) borders.pass(i, last_user[i]);
-    return borders.narrow();
+    return borders.narrow(wider);
 }
 
 }  // namespace
@@ -35,7 +39,7 @@ std::vector<std::size_t> narrow_places(const Bucket& bucket, Ways& ways) {
     std::vector<std::size_t> kept_before(order.size() + 1, 0);
     for (std::size_t i = 0; i < order.size(); ++i)
         kept_before[i + 1] = kept_before[i] + (ways.goal(order[i]).kept ? 1 : 0);
-    const search::Borders::Narrow narrow = narrow_borders(last_users(ways));
+    const search::Borders::Narrow narrow = narrow_borders(last_users(ways), a_few);
     std::vector<std::size_t> chosen;
     int across = 0;
     for (std::size_t n = 0; n < narrow.borders.size(); ++n) {

@@ -9,8 +9,8 @@
 /// Where little of a program is needed at once.
 namespace cairn::inline v0::select {
 
-/// The places in the order of goals that fewest goals are needed across, and the end. What is kept of a weight is not
-/// parted from its first user; where nothing new is kept from one place to the next, the narrower stays.
+/// The places in the order of goals that fewest goals are needed across, or a few more, and the end. What is kept of a
+/// weight is not parted from its first user; where nothing new is kept from one place to the next, the narrower stays.
 std::vector<std::size_t> narrow_places(const Bucket& bucket, Ways& ways);
 
 /// Which values may be copied between devices, by their first spelling: those needed across the borders of a program

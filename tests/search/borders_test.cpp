@@ -19,6 +19,15 @@ TEST(Borders, AreNarrowWhereLittleIsNeededAcross) {
     EXPECT_EQ(narrow.borders, (Places{1, 4, 6}));
 }
 
+TEST(Borders, MayBeALittleWider) {
+    Borders borders(8);
+    for (const auto& [first, last] : {std::pair{0, 3}, {1, 3}, {2, 3}, {3, 5}, {4, 5}, {5, 7}, {6, 7}})
+        borders.pass(static_cast<std::size_t>(first), static_cast<std::size_t>(last));
+    EXPECT_EQ(borders.narrow(1).passing, 1);
+    EXPECT_EQ(borders.narrow(1).borders, (Places{1, 2, 4, 5, 6, 7}));
+    EXPECT_EQ(borders.narrow(1).across, (std::vector<int>{1, 2, 1, 2, 1, 2}));
+}
+
 TEST(Borders, OfTheEndsOnlyTheMiddleHalfSaysWhatIsNarrow) {
     Borders borders(8);
     borders.pass(1, 7);

@@ -128,7 +128,7 @@ TEST(Chain, LeavesTheCheapestStatesAtBordersWithTooMany) {
     EXPECT_FALSE(found.exact);
     EXPECT_NEAR(found.space.cost(found.paths), 0.79 * count, 1e-9);
     // Of all ways through a region that may be followed, and of all states at a border, too many are left out.
-    EXPECT_LT(found.space.size(), 200u * count);
+    EXPECT_LT(found.space.size(), 489'772u / 12);
 }
 
 }  // namespace
