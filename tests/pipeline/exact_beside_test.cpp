@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cmath>
+#include <deque>
 #include <map>
 #include <random>
 #include <string>
@@ -53,7 +54,9 @@ protected:
     /// Runs with what the last product is to be near to: zeros or itself.
     void run(CompiledGraph& model, bool amplified, std::int64_t rows = 3) const {
         const auto count = static_cast<std::size_t>(rows * inner);
-        std::vector<float> x(weight.begin(), weight.begin() + rows * inner), c(count, 0);
+        // What is set is read by every run until it is set anew.
+        std::vector<float>& x = held.emplace_back(weight.begin(), weight.begin() + rows * inner);
+        std::vector<float>& c = held.emplace_back(count, 0);
         if (amplified) {
             CompiledGraph exact = compiled(products(1), {});
             run(exact, false, rows);
@@ -74,6 +77,7 @@ protected:
         for (float& value : values) value = real(random);
         return values;
     }();
+    mutable std::deque<std::vector<float>> held;
     const CompileOptions loose{.tolerance = Tolerance::relative(1e-2)};
 };
 
@@ -214,8 +218,8 @@ TEST_F(AnExactProgram, IsInTheRace) {
         }
         const auto seconds = [](const CompiledGraph& model) {
             double sum = 0;
-            for (const auto& instruction : runtime::parse_program_set(model.program()).buckets[0].program.run)
-                sum += instruction.seconds;
+            const runtime::ProgramSet set = runtime::parse_program_set(model.program());
+            for (const auto& instruction : set.buckets[0].program.run) sum += instruction.seconds;
             return sum;
         };
         const CompiledGraph exact = compile(g, racing, {});
