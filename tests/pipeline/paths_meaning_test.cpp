@@ -72,7 +72,7 @@ int check(const Graph& graph, const Paths& ways, const Context& context, std::ui
 }
 
 // In shards, so that they run side by side.
-constexpr std::uint64_t shards = 6, graphs_each = 25;
+constexpr std::uint64_t shards = 15, graphs_each = 10;
 class PathsMeaning : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(PathsMeaning, OfRandomGraphsAllMeanTheSame) {
