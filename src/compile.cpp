@@ -36,6 +36,12 @@ Chosen choose(const Stages& stages, std::vector<PreparedBucket>& buckets, const 
     return {std::move(chosen), std::move(exact)};
 }
 
+/// What other covers can gain at most, as a part of what these cost.
+double most_gain(const select::Selections& covers) {
+    if (covers.exact) return 0;
+    return covers.cost > 0 ? 1 - covers.at_least / covers.cost : 1;
+}
+
 }  // namespace
 
 CompiledGraph compile(const Graph& graph, const Context& context, const CompileOptions& given) {
@@ -54,7 +60,7 @@ CompiledGraph compile(const Graph& graph, const Context& context, const CompileO
         if (chosen.exact) add_exact(stages, bucket, selection, chosen.exact->buckets[b], options, programs.back());
     }
     CompiledGraph compiled = stages.link(
-        std::move(programs), reasons_of(std::move(reasons), std::move(chosen.covers.path), chosen.covers.exact));
+        std::move(programs), reasons_of(std::move(reasons), std::move(chosen.covers.path), most_gain(chosen.covers)));
     check_limit(compiled.memory(), options);
     return compiled;
 }

@@ -230,7 +230,11 @@ std::string to_string(const Explanation& explanation) {
     }
     if (!explanation.has_rivals) text += "loaded from a file: what else there was to choose from is not kept there\n";
     if (!explanation.is_exact)
-        text += "a search was cut: there may be better programs, and other ways may cost less than is told\n";
+        text += fmt::format("a search was cut: {}, and other ways may cost less than is told\n",
+                            explanation.most_gain == 0  ? "these programs are the best"
+                            : explanation.most_gain < 1 ? fmt::format("no programs are better by more than {:.2g} %",
+                                                                      100 * explanation.most_gain)
+                                                        : "there may be better programs");
     return text;
 }
 

@@ -247,7 +247,7 @@ CompiledGraph Path::compile() const {
         if (exact) add_exact(all.stages, bucket, covers.buckets[b], exact->buckets[b], all.options, programs.back());
     }
     CompiledGraph compiled =
-        all.stages.link(std::move(programs), reasons_of(all.reasons(), choices_, all.exploration.exact));
+        all.stages.link(std::move(programs), reasons_of(all.reasons(), choices_, all.exploration.exact ? 0 : 1));
     check_limit(compiled.memory(), all.options);
     return compiled;
 }

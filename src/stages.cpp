@@ -55,12 +55,13 @@ std::vector<select::Bucket> selectable(const std::vector<PreparedBucket>& bucket
     return seen;
 }
 
-runtime::Reasons reasons_of(std::shared_ptr<const select::Reasons> all, std::vector<int> path, bool is_exact) {
-    return [all = std::move(all), path = std::move(path), is_exact](
+runtime::Reasons reasons_of(std::shared_ptr<const select::Reasons> all, std::vector<int> path, double most_gain) {
+    return [all = std::move(all), path = std::move(path), most_gain](
                const runtime::ProgramSet& set, Explanation& explanation, const std::stop_token& stop) {
         std::vector<const program::Program*> programs;
         for (const runtime::BucketProgram& bucket : set.buckets) programs.push_back(&bucket.program);
-        explanation.is_exact = is_exact;
+        explanation.is_exact = most_gain == 0;
+        explanation.most_gain = most_gain;
         all->explain(path, programs, explanation, stop);
     };
 }

@@ -29,8 +29,9 @@ struct PreparedBucket {
 /// As select sees them; valid as long as the buckets stay where they are.
 std::vector<select::Bucket> selectable(const std::vector<PreparedBucket>& buckets);
 
-/// For the programs that a path became, found by an exact search or not. They share what was kept of the choice.
-runtime::Reasons reasons_of(std::shared_ptr<const select::Reasons> all, std::vector<int> path, bool is_exact);
+/// For the programs that a path became, and what others can gain at most (Explanation::most_gain). They share what was
+/// kept of the choice.
+runtime::Reasons reasons_of(std::shared_ptr<const select::Reasons> all, std::vector<int> path, double most_gain);
 
 class Stages {
 public:

@@ -109,6 +109,9 @@ struct Explanation {
     /// False of what was loaded from a file: it keeps the instructions, their expected seconds and no more.
     bool has_rivals = false;
     bool is_exact = true;  ///< false: a search was cut; some `slower` are missing, too large or below 0
+    /// No other programs cost less by more than this part of what all of these cost together: 0 where the best were
+    /// found, 1 where nothing is known.
+    double most_gain = 0;
     friend bool operator==(const Explanation&, const Explanation&) = default;
 };
 

@@ -388,6 +388,19 @@ TEST(Explanation, OfADeepGraphTellsEachValue) {
                 StartsWith("10000 x cpu.reference.neg@1 for f32[4] of neg (explanation_test.cpp:"));
 }
 
+TEST(Explanation, OfACutSearchSaysWhatIsKnown) {
+    Explanation told;
+    told.has_rivals = true;
+    EXPECT_EQ(to_string(told), "");
+    told.is_exact = false;
+    const std::string end = ", and other ways may cost less than is told\n";
+    EXPECT_EQ(to_string(told), "a search was cut: these programs are the best" + end) << "that of one value was";
+    told.most_gain = 0.00034;
+    EXPECT_EQ(to_string(told), "a search was cut: no programs are better by more than 0.034 %" + end);
+    told.most_gain = 1;
+    EXPECT_EQ(to_string(told), "a search was cut: there may be better programs" + end);
+}
+
 TEST(Explanation, OfAGraphThatComputesNothing) {
     Graph g;
     g.output("y", g.input("x", DType::f32, {2}));
