@@ -22,6 +22,18 @@ struct Part {
     bool operator<(const Part& other) const { return key() < other.key(); }
 };
 
+/// What a set is made of, and itself: what else there is in a space may cost more than numbers hold.
+std::vector<bool> parts_of(const Space& space, Set set) {
+    std::vector<bool> is_part(static_cast<std::size_t>(set) + 1, false);
+    is_part.back() = true;
+    for (Set s = set; s > Space::done; --s)
+        if (is_part[static_cast<std::size_t>(s)])
+            for (int p = space.first_product(s); p >= 0; p = space.product_at(p).next)
+                for (const Set part : {space.product_at(p).first, space.product_at(p).second})
+                    is_part[static_cast<std::size_t>(part)] = true;
+    return is_part;
+}
+
 }  // namespace
 
 bool comes_before(DifferenceView a, DifferenceView b) noexcept {
@@ -33,8 +45,10 @@ bool comes_before(DifferenceView a, DifferenceView b) noexcept {
 
 Cheapest::Cheapest(const Space& space, Set set)
     : space_(&space), set_(set), costs_(static_cast<std::size_t>(set) + 1, 0), products_(costs_.size(), unknown) {
-    find_unit();
+    const std::vector<bool> is_part = parts_of(space, set);
+    find_unit(is_part);
     for (Set s = Space::done + 1; s <= set; ++s) {
+        if (!is_part[static_cast<std::size_t>(s)]) continue;
         Exact& least = costs_[static_cast<std::size_t>(s)];
         const int first = space.first_product(s);
         least = first < 0 ? exact(space.cost(s)) : cost(space.product_at(first));
@@ -43,11 +57,12 @@ Cheapest::Cheapest(const Space& space, Set set)
 }
 
 /// Makes the unit so small that the dearest path just fits.
-void Cheapest::find_unit() {
+void Cheapest::find_unit(const std::vector<bool>& is_part) {
     constexpr int room = 40;                     // for so many binary digits of a sum, lest it be infinite
     std::vector<double> most(costs_.size(), 0);  // that a path of the set may cost, whatever the signs
     const auto at = [&](Set set) -> double& { return most[static_cast<std::size_t>(set)]; };
     for (Set s = Space::done + 1; s <= set_; ++s) {
+        if (!is_part[static_cast<std::size_t>(s)]) continue;
         if (space_->choice_of(s) >= 0) at(s) = std::ldexp(std::abs(space_->cost(s)), -room);
         for (int p = space_->first_product(s); p >= 0; p = space_->product_at(p).next)
             at(s) = std::max(at(s), at(space_->product_at(p).first) + at(space_->product_at(p).second));

@@ -45,7 +45,7 @@ public:
 
 private:
     int& known(Set set) { return products_[static_cast<std::size_t>(set)]; }
-    void find_unit();
+    void find_unit(const std::vector<bool>& is_part);
     void settle(Set set);
     Difference settled_difference(int product, int other) const;
     template <typename Visit>

@@ -80,6 +80,16 @@ TEST(Cheapest, CostsOfAnySizeFit) {
     }
 }
 
+TEST(Cheapest, WhatTheSetIsNotMadeOfMayCostMoreThanFits) {
+    Space space;
+    const Set dear = space.choice(0, 1e300), dearer = space.product(dear, space.choice(1, 1e300));
+    space.product(dearer, space.choice(2, 1e300));
+    const Set one = space.choice(3, 1e-300), all = space.product(one, space.choice(4, 3e-300));
+    const Cheapest cheapest(space, all);
+    EXPECT_EQ(cheapest.rounded(cheapest.cost(one)), 1e-300);
+    EXPECT_EQ(cheapest.rounded(cheapest.cost(all)), 4e-300);
+}
+
 TEST(Cheapest, AMillionDearOnesFit) {
     Space space;
     const double most = std::ldexp(1, 1000);
