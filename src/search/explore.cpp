@@ -50,21 +50,13 @@ Exploration explore(const Problem& problem, const std::vector<int>& circles, con
 
 /// Explores without the alternatives that provide further goals.
 Exploration explore_plainly(const Problem& problem, const Options& options) {
-    Problem plain;
-    std::vector<int> names;  // in the problem, of each alternative
-    for (int goal = 0; goal < problem.goals(); ++goal) {
-        plain.add_goal();
-        for (int choice = problem.first(goal); choice < problem.first(goal + 1); ++choice)
-            if (const Alternative alternative = problem.alternative(choice); alternative.provides.empty()) {
-                plain.add_alternative(alternative.cost, alternative.needs, {});
-                names.push_back(choice);
-            }
-    }
-    for (const int root : problem.roots()) plain.add_root(root);
-    Exploration result = explore(plain, std::vector<int>(static_cast<std::size_t>(problem.goals()), -1), options);
+    const Excerpt plain = excerpt_of(
+        problem, [](int) { return true; }, [&](int choice) { return problem.alternative(choice).provides.empty(); });
+    const std::vector<int> no_circles(static_cast<std::size_t>(problem.goals()), -1);
+    Exploration result = explore(plain.problem, no_circles, options);
     result.exact = false;
     if (result.status == Status::unreachable) result.status = Status::impossible;
-    result.space.rename_all(names);
+    result.space.rename_all(plain.choices);
     return result;
 }
 

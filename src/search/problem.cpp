@@ -30,6 +30,30 @@ int Problem::goal_of(int choice) const {
     return static_cast<int>(std::upper_bound(first_.begin(), first_.end(), choice) - first_.begin()) - 1;
 }
 
+Excerpt excerpt_of(const Problem& whole, const std::function<bool(int)>& has_goal,
+                   const std::function<bool(int)>& has_choice) {
+    Excerpt excerpt;
+    std::vector<int> numbers(static_cast<std::size_t>(whole.goals()), -1), needs, provides;
+    const auto number = [&](std::span<const int> list, std::vector<int>& numbered) -> std::span<const int> {
+        numbered.clear();
+        for (const int goal : list) numbered.push_back(numbers[static_cast<std::size_t>(goal)]);
+        return numbered;
+    };
+    for (int goal = 0; goal < whole.goals(); ++goal) {
+        if (!has_goal(goal)) continue;
+        numbers[static_cast<std::size_t>(goal)] = excerpt.problem.add_goal();
+        for (int choice = whole.first(goal); choice < whole.first(goal + 1); ++choice) {
+            if (!has_choice(choice)) continue;
+            const Alternative all = whole.alternative(choice);
+            excerpt.problem.add_alternative(all.cost, number(all.needs, needs), number(all.provides, provides));
+            excerpt.choices.push_back(choice);
+        }
+    }
+    for (const int root : whole.roots())
+        if (const int own = numbers[static_cast<std::size_t>(root)]; own >= 0) excerpt.problem.add_root(own);
+    return excerpt;
+}
+
 std::string fault(const Problem& problem) {
     for (int goal = 0; goal < problem.goals(); ++goal)
         for (int choice = problem.first(goal); choice < problem.first(goal + 1); ++choice) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -73,6 +74,17 @@ private:
     std::vector<int> lists_;
     std::vector<int> roots_;
 };
+
+/// Some of a problem's goals, with some of their alternatives, numbered anew in the same order.
+struct Excerpt {
+    Problem problem;           ///< its roots are those of the whole that it has
+    std::vector<int> choices;  ///< in the whole, of each alternative
+};
+
+/// Asks of each goal whether it is kept and, where it is, of each of its alternatives. What a kept alternative needs or
+/// provides must be kept.
+Excerpt excerpt_of(const Problem& whole, const std::function<bool(int)>& has_goal,
+                   const std::function<bool(int)>& has_choice);
 
 /// The first thing wrong with it, in words; empty when all is well: roots and lists in range, lists of lower goals
 /// only, no goal both needed and provided by one alternative, costs that are no NaN and not infinite.

@@ -52,12 +52,10 @@ public:
     Exploration run() {
         for (int round = 0; round <= most_rounds; ++round) {
             if (round > 0 && !make_shares_better()) break;
-            shares_ = best_shares_;
             if (!find_bound() || !descend()) break;
             const bool is_near = upper_ - low_ <= first_gap * std::abs(low_);
             if (is_proved() || prove(round == 0 ? 0 : (upper_ - low_) * near, round == 0)) break;
             if (is_near) break;  // many paths cost nearly the same
-            shares_ = best_shares_;
         }
         if (is_stopped_) best_.status = Status::stopped;
         best_.states = states_;
@@ -67,8 +65,7 @@ public:
 
 private:
     struct Side {
-        Problem problem;
-        std::vector<int> names;                   // in the whole, of each alternative
+        Excerpt own;
         std::vector<std::pair<int, int>> shared;  // own choices, and whose they are in the whole
     };
 
@@ -95,64 +92,58 @@ private:
                 for (int choice = problem_.first(goal); choice < problem_.first(goal + 1); ++choice)
                     for (const int need : problem_.alternative(choice).needs)
                         needed[static_cast<std::size_t>(need)] = true;
-        Side side;
-        std::vector<int> goals(shared_.size(), -1);
-        const auto named = [&](std::span<const int> list) {
-            std::vector<int> own;
-            for (const int goal : list) own.push_back(goals[static_cast<std::size_t>(goal)]);
-            return own;
-        };
-        for (int goal = 0; goal < problem_.goals(); ++goal) {
+        const auto is_its = [&](int goal) {
             const auto g = static_cast<std::size_t>(goal);
-            const bool is_shared = side_of_[g] == shared;
-            if (is_shared ? !needed[g] : side_of_[g] != number) continue;
-            goals[g] = side.problem.add_goal();
-            if (is_shared) {
-                shared_[g].cost = problem_.cost(problem_.first(goal));
-                shared_[g].at.emplace_back(static_cast<std::size_t>(number), side.shared.size());
-                side.shared.emplace_back(static_cast<int>(side.names.size()), goal);
-            }
-            for (int choice = problem_.first(goal); choice < problem_.first(goal + 1); ++choice) {
-                const Alternative alternative = problem_.alternative(choice);
-                side.problem.add_alternative(alternative.cost, named(alternative.needs), named(alternative.provides));
-                side.names.push_back(choice);
-            }
+            return side_of_[g] == shared ? needed[g] : side_of_[g] == number;
+        };
+        Side side{excerpt_of(problem_, is_its, [](int) { return true; }), {}};
+        for (std::size_t c = 0; c < side.own.choices.size(); ++c) {
+            const int goal = problem_.goal_of(side.own.choices[c]);
+            const auto g = static_cast<std::size_t>(goal);
+            if (side_of_[g] != shared) continue;
+            shared_[g].cost = problem_.cost(side.own.choices[c]);
+            shared_[g].at.emplace_back(static_cast<std::size_t>(number), side.shared.size());
+            side.shared.emplace_back(static_cast<int>(c), goal);
         }
-        for (const int root : problem_.roots())
-            if (side_of_[static_cast<std::size_t>(root)] == number)
-                side.problem.add_root(goals[static_cast<std::size_t>(root)]);
         sides_.push_back(std::move(side));
     }
 
-    /// Nothing where a side has no path, or cannot be searched exactly.
-    std::optional<Exploration> explored(std::size_t s, bool only_cheapest) {
-        Side& side = sides_[s];
-        for (std::size_t i = 0; i < side.shared.size(); ++i)
-            side.problem.set_cost(side.shared[i].first, shares_.of(s, i));
+    Exploration explored(const Problem& problem, bool only_cheapest, bool only_exact) {
         Options options = options_;
         options.only_cheapest = only_cheapest;
-        options.only_exact = true;
-        Exploration found = explore(side.problem, options);
+        options.only_exact = only_exact;
+        Exploration found = explore(problem, options);
         states_ += found.states;
         is_stopped_ = is_stopped_ || found.status == Status::stopped;
+        return found;
+    }
+
+    /// At the shares as they are. Nothing where a side has no path, or cannot be searched exactly.
+    std::optional<Exploration> explored_side(std::size_t s, bool only_cheapest) {
+        Side& side = sides_[s];
+        for (std::size_t i = 0; i < side.shared.size(); ++i)
+            side.own.problem.set_cost(side.shared[i].first, shares_.of(s, i));
+        Exploration found = explored(side.own.problem, only_cheapest, true);
         return found.status == Status::found && found.exact ? std::optional(std::move(found)) : std::nullopt;
     }
 
-    /// At the best shares known: what the whole costs at least, and how much more with each alternative.
+    /// At the best shares known: the cheapest path of each side, what the whole costs at least, and how much more with
+    /// each alternative.
     bool find_bound() {
-        double low = 0;
+        shares_ = best_shares_;
+        cheapests_ = Cheapests(sides_.size());
         for (std::size_t s = 0; s < sides_.size(); ++s) {
-            const std::optional<Exploration> all = explored(s, false);
+            const std::optional<Exploration> all = explored_side(s, false);
             if (!all) return false;
-            const Side& side = sides_[s];
+            const Excerpt& own = sides_[s].own;
             const std::vector<int> path = Cheapest(all->space, all->paths).choices(all->paths);
-            for (const int choice : path) low += side.problem.cost(choice);
-            const std::vector<std::optional<double>> above = costs_above(side.problem, all->space, all->paths, path);
+            note_cheapest(s, path, cheapests_);
+            const std::vector<std::optional<double>> above = costs_above(own.problem, all->space, all->paths, path);
             for (std::size_t c = 0; c < above.size(); ++c)
-                if (side_of_[static_cast<std::size_t>(problem_.goal_of(side.names[c]))] != shared)
-                    above_[static_cast<std::size_t>(side.names[c])] = above[c].value_or(endless);
+                if (side_of_[static_cast<std::size_t>(problem_.goal_of(own.choices[c]))] != shared)
+                    above_[static_cast<std::size_t>(own.choices[c])] = above[c].value_or(endless);
         }
-        low_ = low;
+        low_ = cheapests_.cost();
         return true;
     }
 
@@ -188,26 +179,12 @@ private:
     }
 
     /// The whole with some of its alternatives.
-    template <typename Keep>
-    Exploration explored_among(const Keep& keep) {
-        Problem few;
-        std::vector<int> names;
-        for (int goal = 0; goal < problem_.goals(); ++goal) {
-            few.add_goal();
-            for (int choice = problem_.first(goal); choice < problem_.first(goal + 1); ++choice) {
-                if (!keep(choice)) continue;
-                const Alternative alternative = problem_.alternative(choice);
-                few.add_alternative(alternative.cost, alternative.needs, alternative.provides);
-                names.push_back(choice);
-            }
-        }
-        for (const int root : problem_.roots()) few.add_root(root);
-        Options options = options_;
-        options.only_exact = best_.status == Status::found;  // else any path is worth having
-        Exploration found = explore(few, options);
-        states_ += found.states;
-        is_stopped_ = is_stopped_ || found.status == Status::stopped;
-        if (found.status == Status::found) found.space.rename_all(names);
+    Exploration explored_among(const std::function<bool(int)>& keep) {
+        const Excerpt few = excerpt_of(
+            problem_, [](int) { return true; }, keep);
+        // Where none is known yet, any path is worth having.
+        Exploration found = explored(few.problem, options_.only_cheapest, best_.status == Status::found);
+        if (found.status == Status::found) found.space.rename_all(few.choices);
         return found;
     }
 
@@ -221,16 +198,23 @@ private:
 
     /// At the shares as they are. False where a side cannot be searched.
     bool find_cheapest(std::size_t s, Cheapests& all) {
-        const std::optional<Exploration> found = explored(s, true);
-        if (!found) return false;
-        const std::vector<int> path = found->space.cheapest(found->paths).choices;
-        all.costs[s] = found->space.cost(found->paths);
+        const std::optional<Exploration> found = explored_side(s, true);
+        if (found) note_cheapest(s, found->space.cheapest(found->paths).choices, all);
+        return found.has_value();
+    }
+
+    /// `path`: of a side, its own choices in ascending order.
+    void note_cheapest(std::size_t s, std::span<const int> path, Cheapests& all) const {
+        const auto& [own, shared] = sides_[s];
+        all.costs[s] = 0;
         all.paths[s].clear();
-        for (const int choice : path) all.paths[s].push_back(sides_[s].names[static_cast<std::size_t>(choice)]);
+        for (const int choice : path) {
+            all.costs[s] += own.problem.cost(choice);
+            all.paths[s].push_back(own.choices[static_cast<std::size_t>(choice)]);
+        }
         all.takes[s].clear();
-        for (const auto& [choice, goal] : sides_[s].shared)
+        for (const auto& [choice, goal] : shared)
             all.takes[s].push_back(std::binary_search(path.begin(), path.end(), choice));
-        return true;
     }
 
     bool find_all_cheapest(Cheapests& all) {
@@ -244,17 +228,17 @@ private:
     bool make_shares_better() {
         int in_vain = 0;
         const double before = low_;
-        Cheapests now(sides_.size());
+        shares_ = best_shares_;
+        Cheapests now = cheapests_;
         for (int step = 0; step < steps_of_round; ++step) {
+            if (!shares_.move(shared_, now.takes, step_length_ * (upper_ - now.cost()))) break;
             if (!find_all_cheapest(now)) return false;
-            double low = now.cost();
-            if (low > low_ || step == 0) {
-                low_ = std::max(low, low_), best_shares_ = shares_, cheapests_ = now, in_vain = 0;
+            if (now.cost() > low_) {
+                low_ = now.cost(), best_shares_ = shares_, cheapests_ = now, in_vain = 0;
             } else if (++in_vain == most_in_vain) {
                 step_length_ /= 2, in_vain = 0;
-                shares_ = best_shares_, now = cheapests_, low = low_;
+                shares_ = best_shares_, now = cheapests_;
             }
-            if (!shares_.move(shared_, now.takes, step_length_ * (upper_ - low))) break;
         }
         if (low_ <= before) step_length_ /= 4;
         return true;
@@ -263,8 +247,8 @@ private:
     /// From the cheapest paths of the sides to a path of the whole. Where all take a dear goal since all others do,
     /// they are led away from it.
     bool descend() {
-        Cheapests now(sides_.size());
-        if (!find_all_cheapest(now) || !agree(now)) return false;
+        Cheapests now = cheapests_;
+        if (!agree(now)) return false;
         std::vector<std::size_t> tried;
         while (whole_cost(now) - low_ > far_off * std::abs(low_) && tried.size() < most_avoided) {
             std::size_t dearest = shared_.size();

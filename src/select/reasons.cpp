@@ -3,6 +3,7 @@
 #include "device/context_parts.hpp"
 #include "ir/op_table.hpp"
 #include "search/marginals.hpp"
+#include "search/sides.hpp"
 #include "select/trade.hpp"
 
 #include <fmt/format.h>
@@ -169,12 +170,11 @@ private:
 };
 
 Reasons::Reasons(const Memo& memo, std::span<const Bucket> buckets, const std::stop_token& stop)
-    : problem_(memo.problem), choices_(memo.candidates.size()), errors_(memo.errors) {
+    : problem_(memo.problem), bucket_of_(memo.sides), choices_(memo.candidates.size()), errors_(memo.errors) {
     std::vector<std::unique_ptr<Collector>> collectors;
     for (const Bucket& bucket : buckets) collectors.push_back(std::make_unique<Collector>(bucket, stop));
     for (int goal = 0; goal < problem_.goals(); ++goal) {
         const Memo::Asked& asked = memo.goals[static_cast<std::size_t>(goal)];
-        bucket_of_.push_back(asked.goal.kept ? -1 : asked.bucket);
         if (asked.goal.kept) continue;
         for (int choice = problem_.first(goal); choice < problem_.first(goal + 1); ++choice) {
             const Candidate& candidate = memo.candidates[static_cast<std::size_t>(choice)];
@@ -314,29 +314,19 @@ Reasons::Found Reasons::search(int bucket, std::span<const int> path, const std:
     for (const int choice : path) {
         found.chosen[static_cast<std::size_t>(choice)] = true;
         if (const int owner = bucket_of_[static_cast<std::size_t>(problem_.goal_of(choice))];
-            owner >= 0 && owner != bucket)
+            owner != search::shared && owner != bucket)
             for (const int need : problem_.alternative(choice).needs) is_there[static_cast<std::size_t>(need)] = true;
     }
-    search::Problem own;
-    std::vector<int> goals(bucket_of_.size(), -1), names, own_path;
-    const auto named = [&](std::span<const int> list) {
-        std::vector<int> result;
-        for (const int goal : list) result.push_back(goals[static_cast<std::size_t>(goal)]);
-        return result;
+    const auto is_of_it = [&](int goal) {
+        const int owner = bucket_of_[static_cast<std::size_t>(goal)];
+        return owner == search::shared || owner == bucket;
     };
-    for (int goal = 0; goal < problem_.goals(); ++goal) {
-        const auto g = static_cast<std::size_t>(goal);
-        if (bucket_of_[g] >= 0 && bucket_of_[g] != bucket) continue;
-        goals[g] = own.add_goal();
-        for (int choice = problem_.first(goal); choice < problem_.first(goal + 1); ++choice) {
-            const search::Alternative all = problem_.alternative(choice);
-            own.add_alternative(is_there[g] ? 0 : all.cost, named(all.needs), named(all.provides));
-            if (found.chosen[static_cast<std::size_t>(choice)]) own_path.push_back(static_cast<int>(names.size()));
-            names.push_back(choice);
-        }
+    auto [own, names] = search::excerpt_of(problem_, is_of_it, [](int) { return true; });
+    std::vector<int> own_path;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (is_there[static_cast<std::size_t>(problem_.goal_of(names[i]))]) own.set_cost(static_cast<int>(i), 0);
+        if (found.chosen[static_cast<std::size_t>(names[i])]) own_path.push_back(static_cast<int>(i));
     }
-    for (const int root : problem_.roots())
-        if (bucket_of_[static_cast<std::size_t>(root)] == bucket) own.add_root(goals[static_cast<std::size_t>(root)]);
     const search::Exploration all = explored(own, {.only_cheapest = false, .stop = stop});
     found.exact = all.exact;
     const std::vector<std::optional<double>> above = search::costs_above(own, all.space, all.paths, own_path);

@@ -90,7 +90,7 @@ private:
     Found search(int bucket, std::span<const int> path, const std::stop_token& stop) const;
 
     search::Problem problem_;
-    std::vector<int> bucket_of_;   // of each goal; -1: kept for any of them
+    std::vector<int> bucket_of_;   // of each goal; search::shared: kept for any
     std::vector<Choice> choices_;  // of each alternative
     std::vector<Memo::Errors> errors_;
     std::vector<Part> parts_;  // of each bucket
