@@ -63,8 +63,7 @@ private:
     select::Memo memo_of_all() {
         for (PreparedBucket& bucket : buckets) bucket.driver.begin("select");
         const bool search = buckets[0].driver.enabled("search");
-        if (!context.kernels().devices.empty())
-            select::select_placed(selectable(buckets), {search, false, options.stop});
+        select::place_states(selectable(buckets), {search, false, options.stop});
         return select::memo_of(selectable(buckets), search ? select::Breadth::all : select::Breadth::first,
                                options.stop);
     }

@@ -89,6 +89,13 @@ std::optional<Selections> cheapest_that_prepare(std::span<const Bucket> buckets,
     return selections;
 }
 
+/// Whether there are states, and several devices where they may be.
+bool has_places(std::span<const Bucket> buckets) {
+    return buckets[0].candidates.devices().all.size() > 1 &&
+           std::any_of(buckets.begin(), buckets.end(),
+                       [](const Bucket& bucket) { return !bucket.graph.states().empty(); });
+}
+
 search::Exploration checked(search::Exploration found) {
     switch (found.status) {
         case search::Status::found: break;
@@ -141,9 +148,7 @@ Selections covers_of(const Memo& memo, std::span<const Bucket> buckets, std::spa
 }
 
 Selections select_placed(std::span<const Bucket> buckets, const Options& options) {
-    const bool has_states = std::any_of(buckets.begin(), buckets.end(),
-                                        [](const Bucket& bucket) { return !bucket.graph.states().empty(); });
-    if (!has_states || buckets[0].candidates.devices().all.size() == 1) return select(buckets, options);
+    if (!has_places(buckets)) return select(buckets, options);
     const auto put = [&](Device device) {
         for (const Bucket& bucket : buckets) {
             Devices devices = bucket.candidates.devices();
@@ -165,6 +170,10 @@ Selections select_placed(std::span<const Bucket> buckets, const Options& options
     }
     put(place);
     return *std::move(best);
+}
+
+void place_states(std::span<const Bucket> buckets, const Options& options) {
+    if (has_places(buckets)) select_placed(buckets, options);
 }
 
 bool can_prepare(std::span<const Bucket> buckets, const Selections& selections, const std::stop_token& stop) {

@@ -68,6 +68,8 @@ Selections select(std::span<const Bucket> buckets, const Options& options = {});
 /// The same, with the memory of states on the device where all programs together cost least, each being tried; there it
 /// stays. With one device, or without states, that is select().
 Selections select_placed(std::span<const Bucket> buckets, const Options& options = {});
+/// Puts the memory of states there, for those who choose in a way of their own.
+void place_states(std::span<const Bucket> buckets, const Options& options = {});
 
 /// The paths of a memo's problem. Throws Error(unsupported) where there is none, Cancelled on a stop.
 search::Exploration explored(const search::Problem& problem, const search::Options& options);
