@@ -52,14 +52,14 @@ bool same_values(const Node& a, const Node& b) {
     return true;
 }
 
-bool same(const Node& a, const Node& b) { return a.operands == b.operands && a.name == b.name && same_work(a, b); }
-
 }  // namespace
 
 bool same_work(const Node& a, const Node& b) {
     return a.op == b.op && a.dtype == b.dtype && a.shape == b.shape && same(a.attributes, b.attributes) &&
            same_values(a, b);
 }
+
+bool same(const Node& a, const Node& b) { return a.operands == b.operands && a.name == b.name && same_work(a, b); }
 
 GraphData::GraphData(std::string_view name) : GraphData(name, Symbols::create()) {}
 

@@ -51,6 +51,8 @@ struct Node {
 /// The same op with equal attributes and constants, to the bit, and results of one type: apart from what they read and
 /// what they are called they are one.
 bool same_work(const Node& a, const Node& b);
+/// One value: the same work on the same operands, of the same name.
+bool same(const Node& a, const Node& b);
 
 struct StateInfo {
     std::string name;
