@@ -29,8 +29,8 @@ Chosen choose(const Stages& stages, std::vector<PreparedBucket>& buckets, const 
     const std::vector<select::Bucket> seen = selectable(buckets);
     if (options.memory_limit) select::place_states(seen, select_options);
     select::Selections chosen = options.memory_limit
-                                          ? choose_within_limit(stages, buckets, seen, options, select_options)
-                                          : select::select_placed(seen, select_options);
+                                    ? choose_within_limit(stages, buckets, seen, options, select_options)
+                                    : select::select_placed(seen, select_options);
     std::optional<select::Selections> exact = choose_exact_beside(stages, buckets, chosen, options, select_options);
     for (std::size_t b = 0; b < buckets.size(); ++b)
         buckets[b].driver.end(

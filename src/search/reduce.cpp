@@ -182,6 +182,7 @@ private:
         for (std::size_t g = 0; g < options_.size(); ++g) {
             if (!kept[g]) continue;
             numbers[g] = result_.problem.add_goal();
+            result_.goals.push_back(static_cast<int>(g));
             result_.circles.push_back(circles_[g]);
             for (Option& option : options_[g]) {
                 for (auto* goals : {&option.needs, &option.provides})

@@ -16,6 +16,7 @@ struct Reduced {
     Problem problem;
     std::vector<Set> sets;     ///< of each alternative
     std::vector<int> circles;  ///< of each goal, as given
+    std::vector<int> goals{};  ///< of the given one, of each goal
     int unreachable = -1;      ///< a root that cannot be reached, if there is one; the rest is then left out
     std::size_t work = 0;      ///< goals looked at to find it, in alternatives and to compare them
 };

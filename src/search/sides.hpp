@@ -14,19 +14,15 @@ inline constexpr int shared = -1;
 /// of its side, or `shared`. What goals of a side rest on and provide is theirs, or shared; a shared goal is no root
 /// and has one alternative that rests on nothing and provides nothing.
 ///
-/// All sides are searched together. Where that would be too much work to be exact, each is searched for itself: what a
-/// shared goal costs is divided among the sides that may need it, so the cheapest paths of all sides together cost no
-/// more than the cheapest path of the whole; and an alternative whose own side's cheapest path with it lies further
-/// above that sum than a known path of the whole is in no better one. What is left is searched together. The dearer the
-/// sum, the less is left: where a side needs a goal that others leave alone, its share of that goal grows.
+/// Each side is searched for itself: what a shared goal costs is divided among the sides that may need it, so the
+/// cheapest paths of all sides together cost no more than the cheapest path of the whole; and an alternative whose own
+/// side's cheapest path with it lies further above that sum than a known path of the whole is in no better one. What is
+/// left is searched together. The dearer the sum, the less is left: where a side needs a goal that others leave alone,
+/// its share of that goal grows. All paths of a side are found once; they are then asked what is cheapest at other
+/// shares. Where that shows no path to be one of the cheapest, all sides are searched together.
 /// (Lagrangian decomposition with reduced-cost fixing: Guignard and Kim, "Lagrangean decomposition", Mathematical
 /// Programming 39, 1987; steps as long as Polyak's, "Minimization of unsmooth functionals", 1969.)
 Exploration explore_sides(const Problem& problem, std::span<const int> side_of, const Options& options = {});
-
-/// The second half of that alone: `known` where nothing better is found; exact where the path is proved to be one of
-/// the cheapest.
-Exploration explore_each_side(const Problem& problem, std::span<const int> side_of, const Options& options,
-                              Exploration known);
 
 /// The first thing wrong with the sides; empty when all is well.
 std::string fault_of_sides(const Problem& problem, std::span<const int> side_of);

@@ -26,6 +26,7 @@ TEST(Reduce, AChainBecomesOneGoalThatKnowsAllItsChoices) {
     ASSERT_EQ(result.problem.alternatives(), 1);
     EXPECT_DOUBLE_EQ(result.problem.cost(0), 7);
     EXPECT_EQ(result.problem.roots()[0], 0);
+    EXPECT_EQ(result.goals, std::vector<int>{2}) << "as it was numbered";
     EXPECT_EQ(space.cheapest(result.sets[0]), (Path{7, {0, 2, 3}}));
 }
 

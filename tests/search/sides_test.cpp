@@ -1,127 +1,40 @@
 #include "search/sides.hpp"
 
-#include "tests/search/random_problem.hpp"
+#include "tests/search/random_meeting.hpp"
 #include "tests/search/written_problem.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <random>
 #include <vector>
 
 namespace cairn::search::test {
 namespace {
 
-struct Meeting {
-    Problem problem;
-    std::vector<int> side_of;
-};
-
-/// Several random problems, whose alternatives may need shared goals as well.
-Meeting random_meeting(std::uint64_t seed, Make make, int sides) {
-    std::mt19937 random(static_cast<std::mt19937::result_type>(seed));
-    Meeting meeting;
-    const int shared_goals = 1 + static_cast<int>(random() % 4);
-    for (int i = 0; i < shared_goals; ++i) {
-        meeting.problem.add_goal();
-        meeting.problem.add_alternative(static_cast<double>(random() % 9) / 2, {}, {});
-        meeting.side_of.push_back(shared);
-    }
-    for (int side = 0; side < sides; ++side) {
-        const Problem own = random_problem(seed * 8 + static_cast<std::uint64_t>(side), make);
-        const int base = meeting.problem.goals();
-        const auto moved = [&](std::span<const int> goals) {
-            std::vector<int> result;
-            for (const int goal : goals) result.push_back(goal + base);
-            return result;
-        };
-        for (int goal = 0; goal < own.goals(); ++goal) {
-            meeting.problem.add_goal();
-            meeting.side_of.push_back(side);
-            for (int choice = own.first(goal); choice < own.first(goal + 1); ++choice) {
-                const Alternative alternative = own.alternative(choice);
-                std::vector<int> needs = moved(alternative.needs);
-                for (int i = 0; i < shared_goals; ++i)
-                    if (random() % 3 == 0) needs.push_back(i);
-                meeting.problem.add_alternative(alternative.cost, needs, moved(alternative.provides));
-            }
-        }
-        for (const int root : own.roots()) meeting.problem.add_root(root + base);
-    }
-    return meeting;
-}
-
-Exploration nothing_known() {
-    Exploration known;
-    known.status = Status::cut;
-    known.exact = false;
-    return known;
-}
-
 TEST(Sides, CheapestPathsAreThoseOfTheWhole) {
-    int found = 0, without = 0, divided = 0;
+    int found = 0, without = 0;
     for (std::uint64_t seed = 0; seed < 3000; ++seed) {
-        Make make;
-        make.goals = 2 + static_cast<int>(seed % 4);
-        make.alternatives = make.goals + 3 + static_cast<int>(seed % 5);
-        make.provides = seed % 2 == 1;
-        make.ties = seed % 3 == 0;
-        make.free = seed % 5 == 0;
-        const auto [problem, side_of] = random_meeting(seed, make, 2 + static_cast<int>(seed % 2));
+        const auto [problem, side_of] = random_meeting(seed);
         ASSERT_EQ(fault(problem), "");
         ASSERT_EQ(fault_of_sides(problem, side_of), "");
         const Exploration whole = explore(problem);
         ASSERT_TRUE(whole.exact);
-        const Exploration apart = explore_each_side(problem, side_of, {}, nothing_known());
-        const Exploration either = explore_sides(problem, side_of);
-        ASSERT_EQ(either.status, whole.status) << "seed " << seed;
+        const Exploration apart = explore_sides(problem, side_of);
+        ASSERT_EQ(apart.status, whole.status) << "seed " << seed;
         if (whole.status != Status::found) {
-            EXPECT_NE(apart.status, Status::found) << "seed " << seed;
             ++without;
             continue;
         }
         ++found;
         ASSERT_EQ(apart.status, Status::found) << "seed " << seed;
+        EXPECT_TRUE(apart.exact) << "seed " << seed << ": it is known that nothing is cheaper";
         const Path path = apart.space.cheapest(apart.paths);
         EXPECT_TRUE(is_path(problem, path.choices)) << "seed " << seed;
         EXPECT_NEAR(path.cost, whole.space.cost(whole.paths), 1e-12 * path.cost) << "seed " << seed;
-        divided += apart.exact;
         if (HasFailure()) return;
     }
     EXPECT_GT(found, 1000);
     EXPECT_GT(without, 100);
-    EXPECT_EQ(divided, found) << "of each it is known that nothing is cheaper";
-}
-
-/// Sides in layers, each of which may read one of several forms of a weight of the layer: more states than may be
-/// looked at.
-Meeting layers_of_forms(std::uint64_t seed, int layers, int weights, int forms, int sides) {
-    std::mt19937 random(static_cast<std::mt19937::result_type>(seed));
-    std::uniform_real_distribution<double> real(1, 2);
-    Meeting meeting;
-    std::vector<int> last(static_cast<std::size_t>(sides), -1);
-    for (int layer = 0; layer < layers; ++layer) {
-        const int first = meeting.problem.goals();
-        for (int i = 0; i < weights * forms; ++i) {
-            meeting.problem.add_goal();
-            meeting.problem.add_alternative(0.4, {}, {});
-            meeting.side_of.push_back(shared);
-        }
-        for (int side = 0; side < sides; ++side)
-            for (int weight = 0; weight < weights; ++weight) {
-                int& before = last[static_cast<std::size_t>(side)];
-                const int goal = meeting.problem.add_goal();
-                meeting.side_of.push_back(side);
-                for (int form = 0; form < forms; ++form) {
-                    std::vector<int> needs{first + weight * forms + form};
-                    if (before >= 0) needs.push_back(before);
-                    meeting.problem.add_alternative(real(random), needs, {});
-                }
-                before = goal;
-            }
-    }
-    for (const int goal : last) meeting.problem.add_root(goal);
-    return meeting;
 }
 
 TEST(Sides, AreSearchedApartWhereTheWholeIsTooMuch) {
@@ -166,7 +79,6 @@ TEST(Sides, GiveWhatWasFoundWhereASideAloneIsTooMuch) {
     problem.add_root(problem.add_goal());
     problem.add_alternative(1, {}, {});
     side_of.push_back(1);
-    EXPECT_EQ(explore_each_side(problem, side_of, {}, nothing_known()).status, Status::cut);
     const Exploration found = explore_sides(problem, side_of);
     ASSERT_EQ(found.status, Status::found);
     EXPECT_FALSE(found.exact);
@@ -180,7 +92,6 @@ TEST(Sides, AnswerAStop) {
     Options options;
     options.stop = source.get_token();
     EXPECT_EQ(explore_sides(problem, side_of, options).status, Status::stopped);
-    EXPECT_EQ(explore_each_side(problem, side_of, options, nothing_known()).status, Status::stopped);
 }
 
 TEST(Sides, FaultsAreNamed) {

@@ -1,0 +1,78 @@
+#include "tests/search/random_meeting.hpp"
+
+#include "search/sides.hpp"
+
+#include <random>
+
+namespace cairn::search::test {
+
+Meeting random_meeting(std::uint64_t seed) {
+    Make make;
+    make.goals = 2 + static_cast<int>(seed % 4);
+    make.alternatives = make.goals + 3 + static_cast<int>(seed % 5);
+    make.provides = seed % 2 == 1;
+    make.ties = seed % 3 == 0;
+    make.free = seed % 5 == 0;
+    const int sides = 2 + static_cast<int>(seed % 2);
+    std::mt19937 random(static_cast<std::mt19937::result_type>(seed));
+    Meeting meeting;
+    const int shared_goals = 1 + static_cast<int>(random() % 4);
+    for (int i = 0; i < shared_goals; ++i) {
+        meeting.problem.add_goal();
+        meeting.problem.add_alternative(static_cast<double>(random() % 9) / 2, {}, {});
+        meeting.side_of.push_back(shared);
+    }
+    for (int side = 0; side < sides; ++side) {
+        const Problem own = random_problem(seed * 8 + static_cast<std::uint64_t>(side), make);
+        const int base = meeting.problem.goals();
+        const auto moved = [&](std::span<const int> goals) {
+            std::vector<int> result;
+            for (const int goal : goals) result.push_back(goal + base);
+            return result;
+        };
+        for (int goal = 0; goal < own.goals(); ++goal) {
+            meeting.problem.add_goal();
+            meeting.side_of.push_back(side);
+            for (int choice = own.first(goal); choice < own.first(goal + 1); ++choice) {
+                const Alternative alternative = own.alternative(choice);
+                std::vector<int> needs = moved(alternative.needs);
+                for (int i = 0; i < shared_goals; ++i)
+                    if (random() % 3 == 0) needs.push_back(i);
+                meeting.problem.add_alternative(alternative.cost, needs, moved(alternative.provides));
+            }
+        }
+        for (const int root : own.roots()) meeting.problem.add_root(root + base);
+    }
+    return meeting;
+}
+
+Meeting layers_of_forms(std::uint64_t seed, int layers, int weights, int forms, int sides) {
+    std::mt19937 random(static_cast<std::mt19937::result_type>(seed));
+    std::uniform_real_distribution<double> real(1, 2);
+    Meeting meeting;
+    std::vector<int> last(static_cast<std::size_t>(sides), -1);
+    for (int layer = 0; layer < layers; ++layer) {
+        const int first = meeting.problem.goals();
+        for (int i = 0; i < weights * forms; ++i) {
+            meeting.problem.add_goal();
+            meeting.problem.add_alternative(0.4, {}, {});
+            meeting.side_of.push_back(shared);
+        }
+        for (int side = 0; side < sides; ++side)
+            for (int weight = 0; weight < weights; ++weight) {
+                int& before = last[static_cast<std::size_t>(side)];
+                const int goal = meeting.problem.add_goal();
+                meeting.side_of.push_back(side);
+                for (int form = 0; form < forms; ++form) {
+                    std::vector<int> needs{first + weight * forms + form};
+                    if (before >= 0) needs.push_back(before);
+                    meeting.problem.add_alternative(real(random), needs, {});
+                }
+                before = goal;
+            }
+    }
+    for (const int goal : last) meeting.problem.add_root(goal);
+    return meeting;
+}
+
+}  // namespace cairn::search::test

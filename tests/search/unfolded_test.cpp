@@ -1,0 +1,105 @@
+#include "search/unfolded.hpp"
+
+#include "search/explore.hpp"
+#include "tests/search/random_problem.hpp"
+#include "tests/search/written_problem.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+
+namespace cairn::search::test {
+namespace {
+
+constexpr double without_path = std::numeric_limits<double>::infinity();
+
+Unfolded unfolded(const Problem& problem) {
+    const Exploration found = explore(problem, {.only_cheapest = false});
+    return Unfolded(found.space, found.paths);
+}
+
+TEST(Unfolded, IsAskedAtOtherCosts) {
+    Unfolded paths = unfolded(written({{{2}}, {{5, {0}}, {9}}}, {1}));
+    EXPECT_EQ(paths.cheapest(std::vector<double>{2, 5, 9}), 7);
+    EXPECT_EQ(paths.path(), (std::vector<int>{0, 1}));
+    EXPECT_EQ(paths.above(3), (std::vector<double>{0, 0, 2}));
+    EXPECT_EQ(paths.cheapest(std::vector<double>{6, 5, 9}), 9);
+    EXPECT_EQ(paths.path(), std::vector<int>{2});
+    EXPECT_EQ(paths.above(3), (std::vector<double>{2, 2, 0}));
+}
+
+TEST(Unfolded, WhatNoPathHasIsNowhere) {
+    Unfolded paths = unfolded(written({{{2}}, {{1}}}, {1}));
+    EXPECT_EQ(paths.cheapest(std::vector<double>{2, 1}), 1);
+    EXPECT_EQ(paths.above(2), (std::vector<double>{without_path, 0}));
+}
+
+TEST(Unfolded, NoPathAndAPathWithoutAChoice) {
+    const Space space;
+    Unfolded none(space, Space::none), done(space, Space::done);
+    EXPECT_EQ(none.cheapest({}), without_path);
+    EXPECT_EQ(none.above(1), std::vector<double>{without_path});
+    EXPECT_EQ(done.cheapest({}), 0);
+    EXPECT_EQ(done.path(), std::vector<int>());
+    EXPECT_EQ(done.above(1), std::vector<double>{without_path});
+}
+
+// Equal layers are renamed parts of the space, and cost something else each from then on.
+TEST(Unfolded, AgreesWithAllPaths) {
+    int looked_at = 0, in_layers = 0;
+    for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+        Make make;
+        make.goals = 3 + static_cast<int>(seed % 5);
+        make.alternatives = 11 + static_cast<int>(seed % 4);
+        make.ties = seed % 3 == 0;
+        make.only_along = seed % 4 == 1;
+        if (seed % 2 == 1) {
+            make.layers = 3 + static_cast<int>(seed / 8 % 2);
+            make.goals = 5;
+            make.alternatives = 9;
+            make.provides = seed % 8 == 3;
+            make.only_along = false;
+        }
+        const Problem problem = random_problem(seed, make);
+        const std::vector<Path> all = all_paths(problem);
+        if (all.empty() || all.size() > 2000) continue;
+        const Exploration found = explore(problem, {.only_cheapest = false});
+        ASSERT_TRUE(found.exact);
+        Unfolded paths(found.space, found.paths);
+        std::mt19937 random(static_cast<std::mt19937::result_type>(seed));
+        const auto choices = static_cast<std::size_t>(problem.alternatives());
+        for (int time = 0; time < 4; ++time) {
+            std::vector<double> costs(choices);
+            for (double& cost : costs) cost = static_cast<double>(random() % 64) / 4;
+            std::vector<double> least(choices, without_path);  // of the paths with each choice
+            double cheapest = without_path, own = 0;
+            for (const Path& path : all) {
+                double cost = 0;
+                for (const int choice : path.choices) cost += costs[static_cast<std::size_t>(choice)];
+                cheapest = std::min(cheapest, cost);
+                for (const int choice : path.choices) {
+                    double& known = least[static_cast<std::size_t>(choice)];
+                    known = std::min(known, cost);
+                }
+            }
+            ASSERT_EQ(paths.cheapest(costs), cheapest) << seed;
+            const std::vector<int> path = paths.path();
+            EXPECT_TRUE(is_path(problem, path)) << seed;
+            for (const int choice : path) own += costs[static_cast<std::size_t>(choice)];
+            EXPECT_EQ(own, cheapest) << seed;
+            const std::vector<double> above = paths.above(choices);
+            for (std::size_t choice = 0; choice < choices; ++choice)
+                ASSERT_EQ(above[choice], least[choice] - cheapest) << seed << ' ' << choice;
+        }
+        ++looked_at;
+        in_layers += found.regions_solved < found.regions;
+    }
+    EXPECT_GT(looked_at, 300);
+    EXPECT_GT(in_layers, 5);
+}
+
+}  // namespace
+}  // namespace cairn::search::test
