@@ -11,6 +11,9 @@ namespace {
 
 constexpr std::size_t elite_size = 4;
 
+// A height this many times its bound is good enough.
+constexpr double good_enough = 1.001;
+
 double ratio(std::int64_t height, std::int64_t bound) {
     return static_cast<double>(height) / static_cast<double>(std::max<std::int64_t>(bound, 1));
 }
@@ -76,8 +79,10 @@ void Search::portfolio() {
     }
 }
 
+bool Search::is_good_enough() const { return best_score_.optimal || best_score_.worst <= good_enough; }
+
 void Search::improve() {
-    for (std::size_t i = 0; i < elite_.size() && !budget_.spent(); ++i) {
+    for (std::size_t i = 0; i < elite_.size() && !is_good_enough() && !budget_.spent(); ++i) {
         const auto share = budget_.placements / static_cast<std::int64_t>(elite_.size() - i);
         climb(elite_[i], share);
     }
@@ -88,7 +93,7 @@ void Search::climb(Candidate candidate, std::int64_t placements) {
     candidate.score = judge(candidate);
     stack = critical_stack();
     Candidate trial = candidate;
-    while (--placements > 0 && !best_score_.optimal && !budget_.spent() && !stack.empty()) {
+    while (--placements > 0 && !is_good_enough() && !budget_.spent() && !stack.empty()) {
         trial.order = candidate.order;
         perturb(trial.order, stack);
         trial.column =

@@ -59,7 +59,8 @@ public:
     void portfolio();
 
     /// Changes the orders of the best candidates where they hurt: takes a buffer out of the stack that makes the height
-    /// and places it earlier or later.
+    /// and places it earlier or later. Goes on until a plan is within a thousandth of its bounds: what is left is not
+    /// worth the time, and seldom to be had.
     void improve();
 
     /// False where it was stopped before it had one.
@@ -68,6 +69,7 @@ public:
     const Score& best_score() const { return best_score_; }
 
 private:
+    bool is_good_enough() const;
     Score judge(const Candidate& candidate);
     void keep(const Candidate& candidate);
     void climb(Candidate candidate, std::int64_t placements);

@@ -101,6 +101,24 @@ TEST(PlanSearch, ClimbingGoesOnFromWhatItGained) {
     EXPECT_LT(after, before / 3);
 }
 
+// Beside a buffer that is alive all the time, and so large that all others are less than a thousandth of it.
+TEST(PlanSearch, WhatIsNearlyAtItsBoundIsLeftAsItIs) {
+    for (const std::int64_t largest : {std::int64_t{100'000}, std::int64_t{100'000'000}}) {
+        int changed = 0;
+        for (std::uint32_t seed = 0; seed < 40; ++seed) {
+            std::mt19937 random(seed);
+            Problem problem = testing::random_problem(random, 30, 12, 2, 1000, 1);
+            problem.buffers.push_back({{largest, largest}, 1, 0, 11});
+            Searched searched(std::move(problem));
+            searched.search.portfolio();
+            const Score before = searched.search.best_score();
+            searched.search.improve();
+            changed += searched.search.best_score() < before;
+        }
+        EXPECT_EQ(changed > 0, largest == 100'000) << changed;
+    }
+}
+
 TEST(PlanSearch, EqualProblemsGetEqualPlans) {
     const auto order = [] {
         std::mt19937 random(7);
