@@ -235,7 +235,7 @@ private:
         const double first = as_good * std::abs(low_) + 1e-300, least = std::min(first, upper_ - low_);
         const double furthest = (std::abs(low_) + 1) * 1e6;
         bool was_cut = false, was_whole = false;
-        for (gap = std::max(gap, first); gap < furthest;) {
+        for (gap = std::min(std::max(gap, first), upper_ - low_); gap < furthest;) {
             const double slack = rounding * (std::abs(low_) + gap);
             Exploration found =
                 explored_among([&](int choice) { return above_[static_cast<std::size_t>(choice)] <= gap + 2 * slack; });
