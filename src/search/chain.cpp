@@ -21,8 +21,8 @@ constexpr int max_crossing = 64, min_region = 4;
 constexpr std::size_t few_states_across = 8;
 
 // What may be put together at borders, in pending goals of states: in any problem, and so much for each of its goals.
-// Beyond, only the cheapest ways through a region are followed.
-constexpr std::size_t small_border_work = std::size_t{1} << 23, goal_border_work = 1024, most_ways = 256;
+// Where the ways through a region would be more, only the cheapest are followed.
+constexpr std::size_t small_border_work = std::size_t{1} << 20, goal_border_work = 1024, most_ways = 256;
 
 /// What is pending at a border, and the ways to it from one state at the border where the stretch begins.
 using Border = Reached;
@@ -62,6 +62,7 @@ public:
         return stretches_.empty() ? Space::done : joined(0, stretches_.size())[0][0];
     }
     std::size_t solved() const noexcept { return solvers_.size(); }
+    std::size_t work() const noexcept { return work_; }
 
 private:
     /// From a state at the upper border of a region to one at the lower.
@@ -137,7 +138,9 @@ private:
                 ways.push_back({sum.cost + exit.cost, before, outsides.size(), &exit});
             outsides.push_back(kept(outside, pool));
         }
-        if (work_ > allowed_) leave_cheapest(ways);
+        std::size_t to_come = 0;
+        for (const Way& way : ways) to_come += outsides[way.outside].size() + way.exit->ports.size() + state_work;
+        if (work_ + to_come > allowed_) leave_cheapest(ways);
         Border below;
         State next;
         for (const Way& way : ways) {
@@ -152,12 +155,10 @@ private:
             work_ += next.size() + state_work;
             if (!is_twice) below.reach(next, space_, way.before, way.exit->set, renamed);
         }
-        // Regions are entered in many states that few goals are pending in.
-        if (work_ > allowed_ && below.narrow()) limits_.exact = false;
         return below;
     }
 
-    /// Leaves so many ways as a border is narrowed to in any case, and some for those that lead to one state.
+    /// Leaves few ways: a border has no more states than these.
     void leave_cheapest(std::vector<Way>& ways) {
         if (ways.size() <= most_ways) return;
         std::vector<Way> followed;
@@ -228,7 +229,7 @@ Chained paths_of_chain(const Reduced& reduced, Space& space, Limits& limits, con
                        bool only_cheapest) {
     Chain chain(reduced, space, limits, only_cheapest);
     const Set paths = chain.paths(cuts);
-    return {paths, chain.solved()};
+    return {paths, chain.solved(), chain.work()};
 }
 
 }  // namespace cairn::search

@@ -18,6 +18,7 @@ std::vector<int> cuts_of(const Problem& problem, const std::vector<int>& circles
 struct Chained {
     Set paths = Space::none;
     std::size_t solved = 0;  ///< regions that differ
+    std::size_t work = 0;    ///< goals pending in all states put together at borders, and some for each state
 };
 
 /// All paths through the regions between the cuts, from the highest to the lowest. With `only_cheapest` they are

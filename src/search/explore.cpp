@@ -35,6 +35,7 @@ Exploration explore(const Problem& problem, const std::vector<int>& circles, con
         const Chained chained = paths_of_chain(*reduced, result.space, limits, cuts, options.only_cheapest);
         paths = chained.paths;
         result.regions_solved = chained.solved;
+        result.border_work = chained.work;
     }
     result.paths = *paths;
     result.exact = limits.exact;

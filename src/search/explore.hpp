@@ -36,6 +36,7 @@ struct Exploration {
     std::size_t states = 0;                        ///< looked at
     std::size_t regions = 0, regions_solved = 0;   ///< pieces the problem was cut into, and how many of them differ
     std::size_t work = 0;                          ///< goals looked at before the search, to make it smaller
+    std::size_t border_work = 0;                   ///< goals pending in all states put together between pieces
 };
 
 /// The paths of a problem:

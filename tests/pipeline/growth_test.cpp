@@ -55,7 +55,7 @@ void on_small_stack(std::function<void()> work) {
 
 // What a compile makes on its way.
 struct Work {
-    std::size_t nodes = 0, terms = 0, tiles = 0, steps = 0, alternatives = 0, comparisons = 0, states = 0;
+    std::size_t nodes = 0, terms = 0, tiles = 0, steps = 0, alternatives = 0, comparisons = 0, states = 0, border_work = 0;
     bool exact = false;
 };
 
@@ -78,6 +78,7 @@ Work work_on(const Graph& graph) {
     const search::Exploration found = search::explore(memo.problem);
     work.comparisons = found.work;
     work.states = found.states;
+    work.border_work = found.border_work;
     work.exact = found.exact;
     return work;
 }
@@ -105,9 +106,11 @@ TEST_P(Growth, IsLinearOnASmallStack) {
         grows("alternatives", &Work::alternatives);
         grows("comparisons", &Work::comparisons);
         grows("states", &Work::states);
+        grows("border work", &Work::border_work);
         EXPECT_LE(many.nodes, static_cast<std::size_t>(10 * nodes));
         EXPECT_LE(many.terms, 32 * many.nodes);
         EXPECT_LE(many.comparisons, 500 * many.nodes);
+        EXPECT_LE(many.border_work, 2000 * many.nodes);
         EXPECT_TRUE(many.exact || may_be_inexact(GetParam().name));
         EXPECT_GT(compile(bench::build(GetParam(), 2 * nodes), Context()).memory().buffers.size(), 0u);
     });

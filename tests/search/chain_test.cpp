@@ -129,6 +129,8 @@ TEST(Chain, LeavesTheCheapestStatesAtBordersWithTooMany) {
     EXPECT_NEAR(found.space.cost(found.paths), 0.79 * count, 1e-9);
     // Of all ways through a region that may be followed, and of all states at a border, too many are left out.
     EXPECT_LT(found.space.size(), 489'772u / 12);
+    // What would be put together is known before it is.
+    EXPECT_LT(found.border_work, (std::size_t{1} << 20) + count * 2048u);
 }
 
 }  // namespace
