@@ -54,7 +54,7 @@ public:
 private:
     struct Side {
         Excerpt own;
-        std::vector<std::pair<int, int>> shared;  // own choices, and whose they are in the whole
+        std::vector<int> shared;  // own choices, of shared goals
         Unfolded paths;
         std::vector<double> costs;  // of own choices, those of shared goals at its shares
     };
@@ -96,7 +96,7 @@ private:
         Excerpt own = excerpt_of(problem_, is_its, [](int) { return true; });
         const Exploration all = explored(own.problem, false, true);
         if (all.status != Status::found || !all.exact) return false;
-        std::vector<std::pair<int, int>> shared_choices;
+        std::vector<int> shared_choices;
         std::vector<double> costs;
         for (std::size_t c = 0; c < own.choices.size(); ++c) {
             const int goal = problem_.goal_of(own.choices[c]);
@@ -105,7 +105,7 @@ private:
             SharedGoal& meets = shared_[static_cast<std::size_t>(goal)];
             meets.cost = costs.back();
             meets.at.emplace_back(static_cast<std::size_t>(number), shared_choices.size());
-            shared_choices.emplace_back(static_cast<int>(c), goal);
+            shared_choices.push_back(static_cast<int>(c));
         }
         sides_.push_back({std::move(own), std::move(shared_choices), Unfolded(all.space, all.paths), std::move(costs)});
         return true;
@@ -128,7 +128,7 @@ private:
             make_shares_better();
             find_above();
             descend();
-            const bool is_near = upper_ - low_ <= as_good * std::abs(low_);
+            const bool is_near = is_as_good(upper_, low_);
             if (is_proved() || prove(round == 0 ? 0 : (upper_ - low_) * near, round == 0)) return;
             if (is_near) return;  // many paths cost nearly the same
         }
@@ -143,13 +143,13 @@ private:
     void find_cheapest(std::size_t s, Cheapests& all) {
         Side& side = sides_[s];
         for (std::size_t i = 0; i < side.shared.size(); ++i)
-            side.costs[static_cast<std::size_t>(side.shared[i].first)] = shares_.of(s, i);
+            side.costs[static_cast<std::size_t>(side.shared[i])] = shares_.of(s, i);
         all.costs[s] = side.paths.cheapest(side.costs);
         const std::vector<int> path = side.paths.path();
         all.paths[s].clear();
         for (const int choice : path) all.paths[s].push_back(side.own.choices[static_cast<std::size_t>(choice)]);
         all.takes[s].clear();
-        for (const auto& [choice, goal] : side.shared)
+        for (const int choice : side.shared)
             all.takes[s].push_back(std::binary_search(path.begin(), path.end(), choice));
     }
 

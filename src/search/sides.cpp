@@ -4,7 +4,6 @@
 #include "search/reduce.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -36,20 +35,17 @@ std::vector<int> provided_goals(const Problem& problem) {
     return provided;
 }
 
-bool is_as_good(const Exploration& found) {
-    return found.status == Status::found && found.space.cost(found.paths) - found.low <= as_good * std::abs(found.low);
-}
-
 /// Apart, and together where that shows no path to be as good as the cheapest.
 Exploration explored(const Problem& problem, std::span<const int> side_of, const Options& options) {
     Exploration apart = explore_apart(problem, side_of, options);
-    if (apart.status == Status::stopped || apart.exact || is_as_good(apart)) return apart;
+    const bool was_found = apart.status == Status::found;
+    const double cost = was_found ? apart.space.cost(apart.paths) : 0;
+    if (apart.status == Status::stopped || (was_found && (apart.exact || is_as_good(cost, apart.low)))) return apart;
     Exploration together = explore(problem, options);
     together.states += apart.states;
-    if (apart.status != Status::found || together.status == Status::stopped || together.exact) return together;
+    if (!was_found || together.status == Status::stopped || together.exact) return together;
     together.low = apart.low;
-    const bool is_cheaper =
-        together.status == Status::found && together.space.cost(together.paths) < apart.space.cost(apart.paths);
+    const bool is_cheaper = together.status == Status::found && together.space.cost(together.paths) < cost;
     return is_cheaper ? std::move(together) : std::move(apart);
 }
 

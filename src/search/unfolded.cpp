@@ -18,7 +18,7 @@ public:
     /// `parts` and all below them, ascending, but for the empty set and the path without a choice. Calls
     /// renamed(renaming, set) for what stands under another name.
     template <typename Renamed>
-    std::vector<Set> below(std::vector<Set> parts, const Renamed& renamed) {
+    std::vector<Set> below(const std::vector<Set>& parts, const Renamed& renamed) {
         std::vector<Set> found;
         const auto see = [&](Set set) {
             if (set <= Space::done || seen_[static_cast<std::size_t>(set)]) return;

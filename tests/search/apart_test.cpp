@@ -6,7 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <vector>
 
 namespace cairn::search::test {
@@ -24,37 +23,12 @@ TEST(Apart, ASharedGoalIsPaidForOnce) {
 }
 
 TEST(Apart, CheapestPathsAreThoseOfTheWhole) {
-    int found = 0, without = 0;
-    for (std::uint64_t seed = 0; seed < 3000; ++seed) {
-        const auto [problem, side_of] = random_meeting(seed);
-        ASSERT_EQ(fault(problem), "");
-        ASSERT_EQ(fault_of_sides(problem, side_of), "");
-        const Exploration whole = explore(problem);
-        ASSERT_TRUE(whole.exact);
-        const Exploration apart = explore_apart(problem, side_of, {});
-        if (whole.status != Status::found) {
-            EXPECT_EQ(apart.status, Status::cut) << "seed " << seed;
-            ++without;
-            continue;
-        }
-        ++found;
-        ASSERT_EQ(apart.status, Status::found) << "seed " << seed;
-        EXPECT_TRUE(apart.exact) << "seed " << seed << ": it is known that nothing is cheaper";
-        const Path path = apart.space.cheapest(apart.paths);
-        EXPECT_TRUE(is_path(problem, path.choices)) << "seed " << seed;
-        EXPECT_NEAR(path.cost, whole.space.cost(whole.paths), 1e-12 * path.cost) << "seed " << seed;
-        if (HasFailure()) return;
-    }
-    EXPECT_GT(found, 1000);
-    EXPECT_GT(without, 100);
+    expect_the_cheapest([](const Meeting& meeting) { return explore_apart(meeting.problem, meeting.side_of, {}); },
+                        [](const Exploration&) { return Status::cut; });
 }
 
 TEST(Apart, IsCutWhereASideAloneIsTooMuch) {
-    auto [problem, side_of] = layers_of_forms(9, 4, 5, 4, 3);
-    std::fill(side_of.begin(), side_of.end(), 0);
-    problem.add_root(problem.add_goal());
-    problem.add_alternative(1, {}, {});
-    side_of.push_back(1);
+    const auto [problem, side_of] = with_a_side_too_large();
     EXPECT_EQ(explore_apart(problem, side_of, {}).status, Status::cut);
 }
 

@@ -40,27 +40,9 @@ TEST(Marginals, WhatNoPathHasCostsNothing) {
     EXPECT_EQ(costs_above(problem, found.space, found.paths, path)[0], std::nullopt);
 }
 
-// Equal layers are renamed parts of the space; circles and goals that come along are in it too.
 TEST(Marginals, AgreeWithTryingAllPaths) {
-    int looked_at = 0, in_layers = 0;
-    for (std::uint64_t seed = 0; seed < 1000; ++seed) {
-        Make make;
-        make.goals = 3 + static_cast<int>(seed % 5);
-        make.alternatives = 11 + static_cast<int>(seed % 4);
-        make.ties = seed % 3 == 0;
-        make.only_along = seed % 4 == 1;
-        if (seed % 2 == 1) {
-            make.layers = 3 + static_cast<int>(seed / 8 % 2);
-            make.goals = 5;
-            make.alternatives = 9;
-            make.provides = seed % 8 == 3;
-            make.only_along = false;
-        }
-        const Problem problem = random_problem(seed, make);
-        const std::vector<Path> all = all_paths(problem);
-        if (all.empty() || all.size() > 2000) continue;
-        const Exploration found = all_paths_of(problem);
-        ASSERT_TRUE(found.exact);
+    for_each_listed([](const Listed& listed) {
+        const auto& [seed, problem, all, found] = listed;
         const Path& from = all[seed % all.size()];
         const auto above = costs_above(problem, found.space, found.paths, from.choices);
         ASSERT_EQ(above.size(), static_cast<std::size_t>(problem.alternatives()));
@@ -75,11 +57,7 @@ TEST(Marginals, AgreeWithTryingAllPaths) {
                 from == all.front() && std::binary_search(from.choices.begin(), from.choices.end(), choice);
             ASSERT_TRUE(!is_in_cheapest || found_above == 0.0) << seed;
         }
-        ++looked_at;
-        in_layers += found.regions_solved < found.regions;
-    }
-    EXPECT_GT(looked_at, 300);
-    EXPECT_GT(in_layers, 5);
+    });
 }
 
 }  // namespace

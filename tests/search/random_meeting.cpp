@@ -2,6 +2,9 @@
 
 #include "search/sides.hpp"
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <random>
 
 namespace cairn::search::test {
@@ -73,6 +76,43 @@ Meeting layers_of_forms(std::uint64_t seed, int layers, int weights, int forms, 
     }
     for (const int goal : last) meeting.problem.add_root(goal);
     return meeting;
+}
+
+Meeting with_a_side_too_large() {
+    Meeting meeting = layers_of_forms(9, 4, 5, 4, 3);
+    std::fill(meeting.side_of.begin(), meeting.side_of.end(), 0);
+    meeting.problem.add_root(meeting.problem.add_goal());
+    meeting.problem.add_alternative(1, {}, {});
+    meeting.side_of.push_back(1);
+    return meeting;
+}
+
+void expect_the_cheapest(const std::function<Exploration(const Meeting&)>& search,
+                         const std::function<Status(const Exploration& whole)>& without) {
+    int with_path = 0, pathless = 0;
+    for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+        const Meeting meeting = random_meeting(seed);
+        const Problem& problem = meeting.problem;
+        ASSERT_EQ(fault(problem), "");
+        ASSERT_EQ(fault_of_sides(problem, meeting.side_of), "");
+        const Exploration whole = explore(problem);
+        ASSERT_TRUE(whole.exact);
+        const Exploration apart = search(meeting);
+        if (whole.status != Status::found) {
+            ASSERT_EQ(apart.status, without(whole)) << "seed " << seed;
+            ++pathless;
+            continue;
+        }
+        ++with_path;
+        ASSERT_EQ(apart.status, Status::found) << "seed " << seed;
+        EXPECT_TRUE(apart.exact) << "seed " << seed << ": it is known that nothing is cheaper";
+        const Path path = apart.space.cheapest(apart.paths);
+        EXPECT_TRUE(is_path(problem, path.choices)) << "seed " << seed;
+        EXPECT_NEAR(path.cost, whole.space.cost(whole.paths), 1e-12 * path.cost) << "seed " << seed;
+        if (testing::Test::HasFailure()) return;
+    }
+    EXPECT_GT(with_path, 1000);
+    EXPECT_GT(pathless, 100);
 }
 
 }  // namespace cairn::search::test

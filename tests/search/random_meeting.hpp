@@ -1,9 +1,11 @@
 #pragma once
 
+#include "search/explore.hpp"
 #include "search/problem.hpp"
 #include "tests/search/random_problem.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace cairn::search::test {
@@ -20,5 +22,13 @@ Meeting random_meeting(std::uint64_t seed);
 /// Sides in layers, each of which may read one of several forms of a weight of the layer: more states than may be
 /// looked at.
 Meeting layers_of_forms(std::uint64_t seed, int layers, int weights, int forms, int sides);
+
+/// Two sides, one of which is too much to be searched exactly alone.
+Meeting with_a_side_too_large();
+
+/// Holds what a search finds in thousands of random meetings against the cheapest path of the whole; where that has
+/// none, the search is to end in the status that `without` gives for it.
+void expect_the_cheapest(const std::function<Exploration(const Meeting&)>& search,
+                         const std::function<Status(const Exploration& whole)>& without);
 
 }  // namespace cairn::search::test

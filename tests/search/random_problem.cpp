@@ -1,5 +1,7 @@
 #include "tests/search/random_problem.hpp"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <functional>
 #include <random>
@@ -120,6 +122,35 @@ std::vector<Path> all_paths(const Problem& problem) {
     decide(count);
     std::sort(paths.begin(), paths.end(), comes_first);
     return paths;
+}
+
+void for_each_listed(const std::function<void(const Listed&)>& check) {
+    int looked_at = 0, in_layers = 0;
+    for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+        Make make;
+        make.goals = 3 + static_cast<int>(seed % 5);
+        make.alternatives = 11 + static_cast<int>(seed % 4);
+        make.ties = seed % 3 == 0;
+        make.only_along = seed % 4 == 1;
+        if (seed % 2 == 1) {
+            make.layers = 3 + static_cast<int>(seed / 8 % 2);
+            make.goals = 5;
+            make.alternatives = 9;
+            make.provides = seed % 8 == 3;
+            make.only_along = false;
+        }
+        const Problem problem = random_problem(seed, make);
+        const std::vector<Path> all = all_paths(problem);
+        if (all.empty() || all.size() > 2000) continue;
+        const Exploration found = explore(problem, {.only_cheapest = false});
+        ASSERT_TRUE(found.exact);
+        check({seed, problem, all, found});
+        if (testing::Test::HasFatalFailure()) return;
+        ++looked_at;
+        in_layers += found.regions_solved < found.regions;
+    }
+    EXPECT_GT(looked_at, 300);
+    EXPECT_GT(in_layers, 5);
 }
 
 }  // namespace cairn::search::test

@@ -1,9 +1,11 @@
 #pragma once
 
+#include "search/explore.hpp"
 #include "search/problem.hpp"
 #include "search/space.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace cairn::search::test {
@@ -32,5 +34,17 @@ bool comes_first(const Path& a, const Path& b);
 /// All paths, by trying every alternative of what is wanted and holding each outcome against the definition of a path,
 /// in the order of comes_first.
 std::vector<Path> all_paths(const Problem& problem);
+
+/// A random problem of few paths.
+struct Listed {
+    std::uint64_t seed;
+    const Problem& problem;
+    const std::vector<Path>& all;
+    const Exploration& found;  ///< the space of all
+};
+
+/// Calls check for hundreds of problems: with goals that come along, circles, and equal layers, which are renamed parts
+/// of the space.
+void for_each_listed(const std::function<void(const Listed&)>& check);
 
 }  // namespace cairn::search::test

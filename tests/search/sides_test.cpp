@@ -12,29 +12,8 @@ namespace cairn::search::test {
 namespace {
 
 TEST(Sides, CheapestPathsAreThoseOfTheWhole) {
-    int found = 0, without = 0;
-    for (std::uint64_t seed = 0; seed < 3000; ++seed) {
-        const auto [problem, side_of] = random_meeting(seed);
-        ASSERT_EQ(fault(problem), "");
-        ASSERT_EQ(fault_of_sides(problem, side_of), "");
-        const Exploration whole = explore(problem);
-        ASSERT_TRUE(whole.exact);
-        const Exploration apart = explore_sides(problem, side_of);
-        ASSERT_EQ(apart.status, whole.status) << "seed " << seed;
-        if (whole.status != Status::found) {
-            ++without;
-            continue;
-        }
-        ++found;
-        ASSERT_EQ(apart.status, Status::found) << "seed " << seed;
-        EXPECT_TRUE(apart.exact) << "seed " << seed << ": it is known that nothing is cheaper";
-        const Path path = apart.space.cheapest(apart.paths);
-        EXPECT_TRUE(is_path(problem, path.choices)) << "seed " << seed;
-        EXPECT_NEAR(path.cost, whole.space.cost(whole.paths), 1e-12 * path.cost) << "seed " << seed;
-        if (HasFailure()) return;
-    }
-    EXPECT_GT(found, 1000);
-    EXPECT_GT(without, 100);
+    expect_the_cheapest([](const Meeting& meeting) { return explore_sides(meeting.problem, meeting.side_of); },
+                        [](const Exploration& whole) { return whole.status; });
 }
 
 TEST(Sides, AreSearchedApartWhereTheWholeIsTooMuch) {
@@ -74,11 +53,7 @@ TEST(Sides, AreSearchedApartWhereTheWholeIsTooMuch) {
 }
 
 TEST(Sides, GiveWhatWasFoundWhereASideAloneIsTooMuch) {
-    auto [problem, side_of] = layers_of_forms(9, 4, 5, 4, 3);
-    std::fill(side_of.begin(), side_of.end(), 0);
-    problem.add_root(problem.add_goal());
-    problem.add_alternative(1, {}, {});
-    side_of.push_back(1);
+    const auto [problem, side_of] = with_a_side_too_large();
     const Exploration found = explore_sides(problem, side_of);
     ASSERT_EQ(found.status, Status::found);
     EXPECT_FALSE(found.exact);

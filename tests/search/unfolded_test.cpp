@@ -47,27 +47,10 @@ TEST(Unfolded, NoPathAndAPathWithoutAChoice) {
     EXPECT_EQ(done.above(1), std::vector<double>{without_path});
 }
 
-// Equal layers are renamed parts of the space, and cost something else each from then on.
+// Equal layers cost something else each from then on.
 TEST(Unfolded, AgreesWithAllPaths) {
-    int looked_at = 0, in_layers = 0;
-    for (std::uint64_t seed = 0; seed < 1000; ++seed) {
-        Make make;
-        make.goals = 3 + static_cast<int>(seed % 5);
-        make.alternatives = 11 + static_cast<int>(seed % 4);
-        make.ties = seed % 3 == 0;
-        make.only_along = seed % 4 == 1;
-        if (seed % 2 == 1) {
-            make.layers = 3 + static_cast<int>(seed / 8 % 2);
-            make.goals = 5;
-            make.alternatives = 9;
-            make.provides = seed % 8 == 3;
-            make.only_along = false;
-        }
-        const Problem problem = random_problem(seed, make);
-        const std::vector<Path> all = all_paths(problem);
-        if (all.empty() || all.size() > 2000) continue;
-        const Exploration found = explore(problem, {.only_cheapest = false});
-        ASSERT_TRUE(found.exact);
+    for_each_listed([](const Listed& listed) {
+        const auto& [seed, problem, all, found] = listed;
         Unfolded paths(found.space, found.paths);
         std::mt19937 random(static_cast<std::mt19937::result_type>(seed));
         const auto choices = static_cast<std::size_t>(problem.alternatives());
@@ -94,11 +77,7 @@ TEST(Unfolded, AgreesWithAllPaths) {
             for (std::size_t choice = 0; choice < choices; ++choice)
                 ASSERT_EQ(above[choice], least[choice] - cheapest) << seed << ' ' << choice;
         }
-        ++looked_at;
-        in_layers += found.regions_solved < found.regions;
-    }
-    EXPECT_GT(looked_at, 300);
-    EXPECT_GT(in_layers, 5);
+    });
 }
 
 }  // namespace
