@@ -166,7 +166,12 @@ Result broadcast_leading_ones(Rewriter& r, NodeId id) {
     return r.broadcast_to(r.operand(x, 0), shape);
 }
 
-// matmul repeats batch axes by itself, the last two axes must stay.
+bool is_one_matrix(const Shape& shape) {
+    return std::all_of(shape.begin(), shape.end() - 2, [](const Dim& size) { return size == Dim(1); });
+}
+
+// matmul repeats batch axes by itself, the last two axes must stay. Added axes of size 1 go from one matrix beside
+// many; from anything else they would leave products of two ranks.
 Result matmul_broadcast(Rewriter& r, NodeId id) {
     std::vector<NodeId> operands = r.node(id).operands;
     for (NodeId& operand : operands) {
@@ -174,6 +179,8 @@ Result matmul_broadcast(Rewriter& r, NodeId id) {
         const NodeId inner = r.operand(operand, 0);
         const Shape &from = r.node(inner).shape, &to = r.node(operand).shape;
         if (r.is(operand, Op::reshape) && !only_adds_ones(from, to)) continue;
+        const NodeId other = operands[&operand == &operands[0] ? 1 : 0];
+        if (r.is(operand, Op::reshape) && (!is_one_matrix(to) || is_one_matrix(r.node(other).shape))) continue;
         if (from.size() < 2 || !std::equal(from.end() - 2, from.end(), to.end() - 2)) continue;
         const NodeId kept = std::exchange(operand, inner);
         const Shape &a = r.node(operands[0]).shape, &b = r.node(operands[1]).shape;

@@ -339,5 +339,34 @@ TEST(HandSpellings, AttentionHeads) {
     expect_spelled("rope", "half split", [](Graph& g) { return rope(Q(g), iota(g, 7)); });
 }
 
+// What has fewer axes than the composite takes.
+TEST(HandSpellings, AttentionWithAddedAxes) {
+    const auto input = [](Graph& g, const char* name, std::int64_t rows, int axes, std::int64_t heads = 8) {
+        Shape shape{1, heads, rows, 64};
+        shape.erase(shape.begin(), shape.end() - axes);
+        Tensor x = g.input(name, DType::f32, shape);
+        while (x.rank() < 4) x = unsqueeze(x, 0);
+        return x;
+    };
+    for (const bool causal : {false, true})
+        for (int q_axes = 3; q_axes <= 4; ++q_axes)
+            for (int k_axes = 3; k_axes <= 4; ++k_axes)
+                for (const std::int64_t heads : {1, 4, 8})
+                    expect_spelled("attention", "axes " + std::to_string(q_axes) + std::to_string(k_axes),
+                                   [&](Graph& g) {
+                                       return attention(input(g, "q", 7, q_axes), input(g, "k", 9, k_axes, heads),
+                                                        input(g, "v", 9, k_axes, heads), {.causal = causal});
+                                   });
+    expect_spelled("attention", "two axes added", [&](Graph& g) {
+        return attention(input(g, "q", 7, 2), input(g, "k", 9, 2), input(g, "v", 9, 2), {.causal = true});
+    });
+    expect_spelled("attention", "one added behind a split of heads", [](Graph& g) {
+        const auto heads = [&](const char* name, std::int64_t rows) {
+            return unsqueeze(transpose(reshape(g.input(name, DType::f32, {rows, 512}), {rows, 8, 64}), {1, 0, 2}), 0);
+        };
+        return attention(heads("q", 7), heads("k", 9), heads("v", 9), {.causal = true});
+    });
+}
+
 }  // namespace
 }  // namespace cairn::test
