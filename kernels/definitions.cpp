@@ -185,10 +185,13 @@ Tensor attend_beside(Operands operands, const Attributes& attributes, const Atte
     return attend_beside(q, k, v, mask, bias, options);
 }
 
-// q, k and v may lack leading axes, or have an axis for the heads of q in each group, [B,G,R,T,D] and [B,G,1,S,D]. A
-// mask is [B,S] of keys, or with pairs=(1) of queries and keys; with hides=(1) it is true where nothing may be seen.
-// Behind a mask of pairs there may be a bias, with axes like it.
-Tensors attend(Operands operands, const Attributes& attributes) {
+// q, k and v may lack leading axes, or have an axis for the heads of q in each group, [B,G,R,T,D] and [B,G,1,S,D]; k
+// and v may be narrower than q. A mask is [B,S] of keys, or with pairs=(1) of queries and keys; with hides=(1) it is
+// true where nothing may be seen. Behind a mask of pairs there may be a bias, with axes like it.
+Tensors attend(Operands given, const Attributes& attributes) {
+    Tensors operands(given.begin(), given.end());
+    for (std::size_t i = 1; i < std::min<std::size_t>(operands.size(), 3); ++i)
+        if (is_widening(operands[i].dtype(), operands[0].dtype())) operands[i] = cast(operands[i], operands[0].dtype());
     AttentionOptions options;
     options.causal = flag(attributes, "causal");
     if (attributes.has("scale")) options.scale = attributes.number("scale");

@@ -112,7 +112,7 @@ private:
                 refuse("a sample of {} is for {}, the kernel for {}", kernel.id, problem.definition, kernel.definition);
             if (kernel.error != nullptr) check_error(kernel, problem);
         }
-        if (!kernel.in_place.empty() || !kernel.packed_inputs.empty()) check_operands(kernel);
+        check_operands(kernel);
     }
 
     void check(const DeviceRates& rates) const {
@@ -150,6 +150,9 @@ private:
                 refuse("kernel {} works in place with output {}, which {} does not have", kernel.id, pair.output,
                        kernel.definition);
         }
+        for (const int input : kernel.widens)
+            if (!exists(input, arity.inputs))
+                refuse("kernel {} widens input {}, which {} does not have", kernel.id, input, kernel.definition);
         std::set<int> packed;
         for (const PackedInput& wanted : kernel.packed_inputs) {
             if (!exists(wanted.input, arity.inputs))

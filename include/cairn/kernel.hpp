@@ -63,6 +63,10 @@ struct Kernel {
     void (*run)(const Args& args, Team& team) = nullptr;
     std::vector<InPlace> in_place;           ///< applies only where dtype, shape and strides of the two agree
     std::vector<PackedInput> packed_inputs;  ///< asked for only where the input is bound
+    /// Inputs that may come as they are stored: in a narrower float dtype from which a cast to that of its definition
+    /// loses nothing, f16 or bf16 for f32. Which ones it takes `accepts` says; the definition must mean the same of
+    /// them as of what they are cast to. Any other kernel gets them cast.
+    std::vector<int> widens;
     /// Bytes of scratch memory with this many threads; null: none. Part of the plan, so a run never allocates.
     Dim (*workspace)(const Problem& problem, int threads) = nullptr;
     /// The work at constant sizes; null: estimated from operand bytes.

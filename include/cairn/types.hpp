@@ -23,6 +23,8 @@ enum class DType : std::uint8_t { f64, f32, f16, bf16, i64, i32, i8, u8, boolean
 CAIRN_API std::size_t size_of(DType dtype) noexcept;
 /// True for f64, f32, f16, bf16.
 CAIRN_API bool is_float(DType dtype) noexcept;
+/// True of floats where `to` has all values of `from` and more: f16 or bf16 to f32, any of them to f64.
+CAIRN_API bool is_widening(DType from, DType to) noexcept;
 /// True for i64, i32, i8, u8 (not boolean).
 CAIRN_API bool is_integer(DType dtype) noexcept;
 /// `f32`, ..., `bool`: the name used in all text forms.

@@ -35,6 +35,12 @@ bool broadcasts_inputs(const std::string& definition) {
 /// True where `a` is the better choice whatever the tolerance, or an equal one.
 bool is_as_good(const Estimate& a, const Estimate& b) { return a.seconds <= b.seconds && a.error <= b.error; }
 
+/// True where the kernel was found with these operands already.
+bool has(const std::vector<Candidate>& found, const Kernel& kernel, const Sources& sources) {
+    return std::any_of(found.begin(), found.end(),
+                       [&](const Candidate& other) { return other.kernel == &kernel && other.sources == sources; });
+}
+
 /// Puts a candidate in the place of the first that it beats, or behind the others; the rest of those it beats go.
 template <typename IsBeaten>
 void put_in_place(std::vector<Candidate>& found, Candidate fresh, const IsBeaten& is_beaten) {
@@ -207,61 +213,8 @@ bool Candidates::try_kernel(const Kernel& kernel, const fuse::Tile& tile, int in
     return true;
 }
 
-/// The spellings under which a value lies in different memory: its own, and that of others that it is a view of.
-std::vector<NodeId> Candidates::seen_as(NodeId value) const {
-    std::vector<NodeId> found;
-    bool is_own = false;
-    for (const NodeId spelling : classes_.spellings(value))
-        if (views_[spelling].base != spelling || !std::exchange(is_own, true)) found.push_back(spelling);
-    return found;
-}
-
-Source Candidates::source_of(NodeId node, Form form, Device device) const {
-    const bool is_seen = form == Form::seen;
-    const NodeId lies = is_seen ? views_[node].base : node;
-    const ir::Node& memory = graph_->node(lies);
-    const bool stays = ir::is_given(memory) || bound_[lies] || (is_seen && is_state_version(memory));
-    return {
-        node, form, {}, device, !stays && !devices_.may_travel.empty() && devices_.may_travel[classes_.value_of(lies)]};
-}
-
-/// The operands of a tile as seen, each in each of its spellings: the first of all, then the others. Where that is too
-/// many ways, all operands in their next spelling together.
-std::vector<Sources> Candidates::seen_ways(const fuse::Tile& tile, Device device) const {
-    constexpr std::size_t most_ways = 16;
-    std::vector<std::vector<NodeId>> choices;
-    std::size_t count = 1, most = 1;
-    for (const NodeId input : tile.inputs) {
-        choices.push_back(seen_as(input));
-        count = std::min(count * choices.back().size(), most_ways + 1);
-        most = std::max(most, choices.back().size());
-    }
-    const bool together = count > most_ways;
-    std::vector<Sources> ways;
-    for (std::size_t way = 0; way < (together ? most : count); ++way) {
-        std::size_t rest = way;
-        Sources& sources = ways.emplace_back();
-        for (const std::vector<NodeId>& choice : choices) {
-            const std::size_t at = together ? std::min(way, choice.size() - 1) : rest % choice.size();
-            rest /= choice.size();
-            sources.push_back(source_of(choice[at], Form::seen, device));
-        }
-    }
-    return ways;
-}
-
-/// The same with a dense copy of each view; nothing where none is a view.
-std::optional<Sources> Candidates::with_copies(Sources sources) const {
-    bool any = false;
-    for (Source& source : sources) {
-        if (!is_view(source.node)) continue;
-        source = source_of(classes_.value_of(source.node), Form::dense, source.device);
-        any = true;
-    }
-    return any ? std::optional(std::move(sources)) : std::nullopt;
-}
-
-/// A kernel is asked for its packed operands and for `seen`, and where it refuses these, for `dense`.
+/// A kernel is asked for its packed operands, for those that it widens itself and for `seen`, and where it refuses
+/// these, for `dense`.
 void Candidates::add_forms(Device device, const fuse::Tile& tile, int index, const Sources& seen,
                            const std::optional<Sources>& dense, bool cheapest, std::vector<Candidate>& found) {
     const bool is_seen = std::all_of(seen.begin(), seen.end(),
@@ -285,6 +238,12 @@ void Candidates::add_forms(Device device, const fuse::Tile& tile, int index, con
             const Asked as_packed = ask(tile, packed);
             asked.push_back(as_packed.question);
             try_kernel(kernel, tile, index, as_packed, cheapest, found);
+        }
+        if (const std::optional<Sources> narrow = as_stored(kernel, tile, seen);
+            narrow && !has(found, kernel, *narrow)) {
+            const Asked as_narrow = ask(tile, *narrow);
+            asked.push_back(as_narrow.question);
+            try_kernel(kernel, tile, index, as_narrow, cheapest, found);
         }
         if ((is_seen && try_kernel(kernel, tile, index, as_seen, cheapest, found)) || !dense) continue;
         if (!as_dense) as_dense = ask(tile, *dense);

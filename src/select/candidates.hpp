@@ -84,7 +84,8 @@ public:
     const Devices& devices() const noexcept { return devices_; }
 
     /// All candidates of a tile: for each kernel of its definition the first form of operands it accepts among as seen,
-    /// and views copied dense; and its packed form beside that; and as seen in other spellings of its operands.
+    /// and views copied dense; and its packed form beside that; and as seen in other spellings of its operands; and
+    /// with what it widens itself as that is stored.
     /// `cheapest`: of those with equal forms the cheapest only, in the place of the first; and less exact ones that are
     /// cheaper still.
     std::vector<Candidate> of_tile(const fuse::Tile& tile, int index, bool cheapest = false);
@@ -135,6 +136,7 @@ private:
     Device memory_for(Device device) const { return devices_.share_memory ? Device::cpu : device; }
     std::vector<Sources> seen_ways(const fuse::Tile& tile, Device device) const;
     std::optional<Sources> with_copies(Sources sources) const;
+    std::optional<Sources> as_stored(const Kernel& kernel, const fuse::Tile& tile, const Sources& seen) const;
     void add_on(Device device, const fuse::Tile& tile, int index, bool cheapest, std::vector<Candidate>& found);
     void add_forms(Device device, const fuse::Tile& tile, int index, const Sources& seen,
                    const std::optional<Sources>& dense, bool cheapest, std::vector<Candidate>& found);

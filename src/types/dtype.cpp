@@ -24,6 +24,10 @@ std::size_t size_of(DType dtype) noexcept { return row(dtype).bytes; }
 
 bool is_float(DType dtype) noexcept { return dtype <= DType::bf16; }
 
+bool is_widening(DType from, DType to) noexcept {
+    return is_float(from) && is_float(to) && size_of(from) < size_of(to);
+}
+
 bool is_integer(DType dtype) noexcept { return dtype >= DType::i64 && dtype <= DType::u8; }
 
 std::string_view to_string(DType dtype) noexcept { return row(dtype).name; }

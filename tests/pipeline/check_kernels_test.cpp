@@ -111,6 +111,10 @@ TEST(CheckKernels, NonsenseIsRefusedByName) {
          },
          "kernel my.first@1 works in place with output 1, which my_first does not have"},
         {[](KernelSet& s) {
+             s.kernels[1].widens = {0, 2};
+         },
+         "kernel my.first@1 widens input 2, which my_first does not have"},
+        {[](KernelSet& s) {
              s.kernels[1].packed_inputs = {{2, "my_rows"}};
          },
          "kernel my.first@1 wants input 2 packed, which my_first does not have"},

@@ -2,6 +2,10 @@
 
 #include "cairn/types.hpp"
 
+#include <array>
+#include <set>
+#include <utility>
+
 namespace cairn {
 namespace {
 
@@ -26,6 +30,20 @@ TEST(DType, NamesSizesAndKinds) {
     for (const auto* wrong : {"", "F32", "f8", "boolean", "f32 "}) EXPECT_EQ(parse_dtype(wrong), std::nullopt) << wrong;
     EXPECT_EQ(to_string(Device::cpu), "cpu");
     EXPECT_EQ(to_string(Device::cuda), "cuda");
+}
+
+TEST(DType, WideningLosesNothing) {
+    constexpr std::array all{DType::f64, DType::f32, DType::f16, DType::bf16,   DType::i64,
+                             DType::i32, DType::i8,  DType::u8,  DType::boolean};
+    std::set<std::pair<DType, DType>> found;
+    for (const DType from : all)
+        for (const DType to : all)
+            if (is_widening(from, to)) found.emplace(from, to);
+    EXPECT_EQ(found, (std::set<std::pair<DType, DType>>{{DType::f32, DType::f64},
+                                                        {DType::f16, DType::f32},
+                                                        {DType::f16, DType::f64},
+                                                        {DType::bf16, DType::f32},
+                                                        {DType::bf16, DType::f64}}));
 }
 
 }  // namespace

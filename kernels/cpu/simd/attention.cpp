@@ -21,10 +21,10 @@ struct Beside {
 /// One tile of queries of one head.
 struct Tile {
     const AttentionPlan& plan;
-    const float *q, *k, *v;
+    const float* q;
     float* out;
     Beside mask, bias;
-    std::int64_t q_stride, k_stride, v_stride, out_stride;
+    std::int64_t q_stride, out_stride;
     std::int64_t first, rows;  ///< queries of the tile
     std::int64_t queries, keys;
     float *panels, *scores, *sums, *mask_row;
@@ -38,6 +38,13 @@ struct Tile {
     }
     float* score_row_at(std::int64_t row) const { return scores + row * plan.score_stride(); }
     float* sum_row_at(std::int64_t row) const { return sums + row * plan.value_stride(); }
+};
+
+/// With the keys and values of its head as they lie.
+template <typename Element>
+struct StoredTile : Tile {
+    const Element *k, *v;
+    std::int64_t k_stride, v_stride;
 };
 
 /// What is said of a row for `count` keys from `begin` on, one behind the other.
@@ -132,9 +139,9 @@ void score_rows(const Tile& tile, std::int64_t row, std::int64_t width) {
     }
 }
 
-template <int R, int C>
-CAIRN_INLINE std::int64_t value_columns(const Tile& tile, std::int64_t row, std::int64_t begin, std::int64_t width,
-                                        std::int64_t column) {
+template <int R, int C, typename Element>
+CAIRN_INLINE std::int64_t value_columns(const StoredTile<Element>& tile, std::int64_t row, std::int64_t begin,
+                                        std::int64_t width, std::int64_t column) {
     const AttentionPlan& plan = tile.plan;
     for (; column + C * lanes <= plan.value_depth; column += C * lanes) {
         value_tile<R, C>(tile.sum_row_at(row) + column, plan.value_stride(), tile.score_row_at(row),
@@ -144,8 +151,8 @@ CAIRN_INLINE std::int64_t value_columns(const Tile& tile, std::int64_t row, std:
     return column;
 }
 
-template <int R>
-void value_rows(const Tile& tile, std::int64_t row, std::int64_t begin, std::int64_t width) {
+template <int R, typename Element>
+void value_rows(const StoredTile<Element>& tile, std::int64_t row, std::int64_t begin, std::int64_t width) {
     const AttentionPlan& plan = tile.plan;
     std::int64_t column = 0;
     if constexpr (R == 1) column = value_columns<1, 8>(tile, row, begin, width, column);
@@ -164,7 +171,8 @@ CAIRN_INLINE std::int64_t clamp_width(std::int64_t limit, std::int64_t begin, st
 }
 
 /// Keys [begin, begin + count) for all rows of the tile.
-void add_keys(Tile& tile, std::int64_t begin, std::int64_t count) {
+template <typename Element>
+void add_keys(StoredTile<Element>& tile, std::int64_t begin, std::int64_t count) {
     const AttentionPlan& plan = tile.plan;
     const bool one_by_one = tile.rows < few_queries;
     if (!one_by_one) {
@@ -199,7 +207,8 @@ bool is_visible(const Tile& tile, std::int64_t row, std::int64_t key) {
 
 /// Hidden keys have the masked score. Beside a visible one far above it that is weight 0, but where all that is seen is
 /// as low, or nothing is seen, the row is computed once more with the weights of all keys. With -inf alone all is NaN.
-void add_hidden(Tile& tile, std::int64_t row) {
+template <typename Element>
+void add_hidden(StoredTile<Element>& tile, std::int64_t row) {
     const AttentionPlan& plan = tile.plan;
     const float score = plan.masked_score, largest = tile.largest[row];
     const F32 base = splat(largest > score ? largest : score);
@@ -233,7 +242,8 @@ void add_hidden(Tile& tile, std::int64_t row) {
 
 /// Keys beyond the causal limit have weight 0, which makes NaN of a value that is not finite: adds 0 * v for the keys
 /// that add_keys left out, for tile_rows rows at a time as it did, the last first.
-void add_unseen(Tile& tile) {
+template <typename Element>
+void add_unseen(StoredTile<Element>& tile) {
     const std::int64_t step = tile.rows < few_queries ? 1 : tile_rows;
     float* unseen = tile.scores;  // no longer needed
     const F32 zero = splat(0.0f);
@@ -242,7 +252,7 @@ void add_unseen(Tile& tile) {
     for (std::int64_t row = (tile.rows - 1) / step * step; row >= 0; row -= step) {
         const std::int64_t rows = tile.rows - row < step ? tile.rows - row : step;
         for (const std::int64_t end = tile.limit(row + rows - 1); known > end; --known) {
-            const float* v = tile.v + (known - 1) * tile.v_stride;
+            const Element* v = tile.v + (known - 1) * tile.v_stride;
             map_row(unseen, tile.plan.value_depth, [&](auto at) { return at(unseen) + zero * at(v); });
         }
         if (known == tile.keys) continue;
@@ -253,7 +263,8 @@ void add_unseen(Tile& tile) {
     }
 }
 
-void run_tile(Tile& tile) {
+template <typename Element>
+void run_tile(StoredTile<Element>& tile) {
     for (std::int64_t row = 0; row < tile.rows; ++row) {
         tile.largest[row] = -infinity;
         tile.total[row] = 0.0f;
@@ -317,9 +328,8 @@ Beside beside(const TensorArg& arg, const FourAxes& axes, std::int64_t bytes, st
             axes.strides[3]};
 }
 
-}  // namespace
-
-void attention(const Args& args, Team& team) {
+template <typename Element>
+void attention_of(const Args& args, Team& team) {
     const AttentionPlan& plan = *static_cast<const AttentionPlan*>(args.prepared);
     const FourAxes q(args.inputs[0]), k(args.inputs[1]), v(args.inputs[2]), out(args.outputs[0]);
     const bool has_mask = plan.mask != AttentionMask::none;
@@ -337,29 +347,40 @@ void attention(const Args& args, Team& team) {
     for (std::int64_t item = team.next_chunk(); item < batch * heads * tiles; item = team.next_chunk()) {
         const std::int64_t b = item / (heads * tiles), h = item / tiles % heads, first = item % tiles * height,
                            g = h / group;
-        Tile tile{plan,
-                  floats(args.inputs[0]) + b * q.strides[0] + q.head(h) + first * q.strides[2],
-                  floats(args.inputs[1]) + b * k.strides[0] + k.head(g),
-                  floats(args.inputs[2]) + b * v.strides[0] + v.head(g),
-                  floats_out(args.outputs[0]) + b * out.strides[0] + out.head(h) + first * out.strides[2],
-                  has_mask ? beside(args.inputs[3], mask, mask_bytes, b, h, first) : Beside(),
-                  plan.has_bias ? beside(args.inputs[4], bias, 4, b, h, first) : Beside(),
-                  q.strides[2],
-                  k.strides[2],
-                  v.strides[2],
-                  out.strides[2],
-                  first,
-                  queries - first < height ? queries - first : height,
-                  queries,
-                  k.shape[2],
-                  scratch,
-                  scratch + plan.keys_size(),
-                  scratch + plan.keys_size() + plan.scores_size(),
-                  scratch + plan.keys_size() + plan.scores_size() + plan.sums_size(),
-                  {},
-                  {},
-                  {}};
+        StoredTile<Element> tile{
+            {plan,
+             floats(args.inputs[0]) + b * q.strides[0] + q.head(h) + first * q.strides[2],
+             floats_out(args.outputs[0]) + b * out.strides[0] + out.head(h) + first * out.strides[2],
+             has_mask ? beside(args.inputs[3], mask, mask_bytes, b, h, first) : Beside(),
+             plan.has_bias ? beside(args.inputs[4], bias, 4, b, h, first) : Beside(),
+             q.strides[2],
+             out.strides[2],
+             first,
+             queries - first < height ? queries - first : height,
+             queries,
+             k.shape[2],
+             scratch,
+             scratch + plan.keys_size(),
+             scratch + plan.keys_size() + plan.scores_size(),
+             scratch + plan.keys_size() + plan.scores_size() + plan.sums_size(),
+             {},
+             {},
+             {}},
+            reinterpret_cast<const Element*>(args.inputs[1].data) + b * k.strides[0] + k.head(g),
+            reinterpret_cast<const Element*>(args.inputs[2].data) + b * v.strides[0] + v.head(g),
+            k.strides[2],
+            v.strides[2]};
         run_tile(tile);
+    }
+}
+
+}  // namespace
+
+void attention(const Args& args, Team& team) {
+    switch (static_cast<const AttentionPlan*>(args.prepared)->stored) {
+        case DType::bf16: return attention_of<BF16>(args, team);
+        case DType::f16: return attention_of<F16>(args, team);
+        default: return attention_of<float>(args, team);
     }
 }
 

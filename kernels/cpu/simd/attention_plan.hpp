@@ -1,5 +1,7 @@
 #pragma once
 
+#include "cairn/types.hpp"
+
 #include <cstdint>
 
 /// What attention_rows.cpp prepares for attention.cpp, and how both count scratch memory.
@@ -20,6 +22,7 @@ struct AttentionPlan {
     bool mask_hides;     ///< a boolean one is true where nothing may be seen
     std::int64_t depth;  ///< of queries and keys
     std::int64_t value_depth;
+    DType stored;            ///< of keys and values
     std::int64_t key_block;  ///< keys whose scores are held at once, a multiple of 32
 
     bool may_hide() const { return causal || mask == AttentionMask::boolean; }

@@ -117,11 +117,12 @@ Refusal accepts(const Problem& problem) {
     if (count < 3 || count > 5 || problem.outputs.size() != 1)
         return "needs q, k, v, at most a mask and a bias, and one output";
     if (Refusal no = needs_plain(problem, 5); !no.empty()) return no;
-    for (int i = 0; i < 3; ++i) {
-        if (problem.inputs[static_cast<std::size_t>(i)].dtype != DType::f32) return "needs f32";
+    for (int i = 0; i < 3; ++i)
         if (!is_last_contiguous(problem.inputs[static_cast<std::size_t>(i)])) return "needs a contiguous last axis";
-    }
-    if (problem.outputs[0].dtype != DType::f32) return "needs f32";
+    const DType stored = problem.inputs[1].dtype;
+    if (stored != problem.inputs[2].dtype) return "needs keys and values of one dtype";
+    if (stored != DType::f32 && stored != DType::bf16 && stored != DType::f16) return "needs f32, bf16 or f16 keys";
+    if (problem.inputs[0].dtype != DType::f32 || problem.outputs[0].dtype != DType::f32) return "needs f32";
     if (!is_last_contiguous(problem.outputs[0])) return "needs a contiguous last axis";
     if (Refusal no = accepts_shapes(problem); !no.empty()) return no;
     if (count > 3)
@@ -144,6 +145,7 @@ AttentionPlan plan_of(const Problem& problem) {
     AttentionPlan plan{};
     plan.depth = problem.inputs[0].shape.back().constant();
     plan.value_depth = problem.inputs[2].shape.back().constant();
+    plan.stored = problem.inputs[1].dtype;
     plan.scale = static_cast<float>(number_or(problem, "scale", 1 / std::sqrt(static_cast<double>(plan.depth))));
     plan.masked_score = static_cast<float>(masked_score(problem));
     plan.softcap = static_cast<float>(number_or(problem, "softcap", 0));
@@ -184,6 +186,7 @@ void add_attention(std::vector<Kernel>& kernels, Isa isa, const CpuTable& table)
     made.workspace = workspace;
     made.cost = cost;
     made.prepare = prepare;
+    made.widens = {1, 2};
     made.samples = {
         "attention causal=(0) scale=0.125 masked_score=-3.4028234663852886e+38 | f32[2,3,T,64] f32[2,3,S,64] "
         "f32[2,3,S,64] -> f32[2,3,T,64] where T in 1..80, S in 1..300",
@@ -235,6 +238,15 @@ void add_attention(std::vector<Kernel>& kernels, Isa isa, const CpuTable& table)
         "bool[2,1,T,S] f32[1,4,1,S]:(8*S,2*S,2*S,2) -> f32[2,4,T,8] where T in 1..40, S in 1..50",
         "attention causal=(0) pairs=(1) softcap=2 scale=0.5 masked_score=-1e+30 | f32[2,3,2,T,8] f32[2,3,1,S,8] "
         "f32[2,3,1,S,8] bool[2,1,1,1,S] f32[1,3,2,T,S] -> f32[2,3,2,T,8] where T in 1..40, S in 1..50",
+        "attention causal=(1) scale=0.125 masked_score=-3.4028234663852886e+38 | f32[1,4,T,64] bf16[1,2,P+T,64] "
+        "bf16[1,2,P+T,64] -> f32[1,4,T,64] where P in 0..300, T in 1..40",
+        "attention causal=(1) scale=0.25 masked_score=-1e+30 | f32[3,T,17] f16[3,S,17] f16[3,S,9] -> f32[3,T,9] where "
+        "T in 1..40, S in 1..90",
+        "attention causal=(0) scale=0.125 masked_score=-3.4028234663852886e+38 | f32[2,3,T,64] "
+        "f16[2,3,S,64]:(65536*3,65536,64,1) f16[2,3,S,64]:(65536*3,65536,64,1) bool[2,S] -> f32[2,3,T,64] where T in "
+        "1..80, S in 1..300",
+        "attention causal=(0) pairs=(1) scale=0.5 masked_score=-1e+30 | f32[2,4,T,8] bf16[2,2,S,8] bf16[2,2,S,8] "
+        "bool[2,1,T,S] -> f32[2,4,T,8] where T in 1..40, S in 1..300",
     };
     kernels.push_back(std::move(made));
 }

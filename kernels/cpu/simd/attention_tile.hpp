@@ -1,8 +1,8 @@
 #pragma once
 
-#include "kernels/cpu/simd/vector.hpp"
+#include "kernels/cpu/simd/half.hpp"
 
-/// The two products of attention on register tiles.
+/// The two products of attention on register tiles. Keys and values are floats, or half as wide.
 namespace CAIRN_LEVEL {
 
 /// Rows of a register tile: with two vectors a row, the accumulators fill the registers but for operands.
@@ -14,21 +14,19 @@ inline constexpr int tile_rows = 6;
 /// Keys side by side in a panel of transposed keys.
 inline constexpr int panel_keys = 2 * lanes;
 
-using F4 = float __attribute__((vector_size(16)));
-using F4Memory = float __attribute__((vector_size(16), aligned(4), may_alias));
-
 /// panel[d * panel_keys + j] = keys[j * stride + d]; zeros for the keys from `count` on.
-CAIRN_INLINE void transpose_panel(float* panel, const float* keys, std::int64_t stride, std::int64_t count,
+template <typename Element>
+CAIRN_INLINE void transpose_panel(float* panel, const Element* keys, std::int64_t stride, std::int64_t count,
                                   std::int64_t depth) {
     for (std::int64_t j = 0; j < panel_keys; j += 4) {
         std::int64_t d = 0;
         if (j + 4 <= count) {
-            const float* row = keys + j * stride;
+            const Element* row = keys + j * stride;
             for (; d + 4 <= depth; d += 4) {
-                const F4 a = *reinterpret_cast<const F4Memory*>(row + d);
-                const F4 b = *reinterpret_cast<const F4Memory*>(row + stride + d);
-                const F4 c = *reinterpret_cast<const F4Memory*>(row + 2 * stride + d);
-                const F4 e = *reinterpret_cast<const F4Memory*>(row + 3 * stride + d);
+                const F4 a = load_four(row + d);
+                const F4 b = load_four(row + stride + d);
+                const F4 c = load_four(row + 2 * stride + d);
+                const F4 e = load_four(row + 3 * stride + d);
                 const F4 ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5),
                          ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
                 const F4 ce_low = __builtin_shufflevector(c, e, 0, 4, 1, 5),
@@ -44,7 +42,7 @@ CAIRN_INLINE void transpose_panel(float* panel, const float* keys, std::int64_t 
         }
         for (; d < depth; ++d) {
             for (std::int64_t i = j; i < j + 4; ++i)
-                panel[d * panel_keys + i] = i < count ? keys[i * stride + d] : 0.0f;
+                panel[d * panel_keys + i] = i < count ? widened(keys[i * stride + d]) : 0.0f;
         }
     }
 }
@@ -74,9 +72,9 @@ void score_tile(float* scores, std::int64_t score_stride, const float* q, std::i
 
 /// sums[r][0 .. C vectors) = sums[r] * shrink[r] + weights[r] . values, for R rows; with `part` > 0 the one vector has
 /// that many elements.
-template <int R, int C>
+template <int R, int C, typename Element>
 void value_tile(float* sums, std::int64_t sum_stride, const float* weights, std::int64_t weight_stride,
-                const float* values, std::int64_t value_stride, std::int64_t keys, const float* shrink,
+                const Element* values, std::int64_t value_stride, std::int64_t keys, const float* shrink,
                 std::int64_t part) {
     F32 sum[R][C];
 #pragma GCC unroll 16
@@ -88,7 +86,7 @@ void value_tile(float* sums, std::int64_t sum_stride, const float* weights, std:
         F32 v[C];
 #pragma GCC unroll 16
         for (int c = 0; c < C; ++c) {
-            const float* at = values + j * value_stride + c * lanes;
+            const Element* at = values + j * value_stride + c * lanes;
             v[c] = C == 1 && part > 0 ? load_part(at, part) : load(at);
         }
 #pragma GCC unroll 16
@@ -124,11 +122,12 @@ CAIRN_INLINE F4 four_sums(F32 a, F32 b, F32 c, F32 d) {
 }
 
 /// scores[j] = scale * q . keys[j] for one query, keys as they lie.
-CAIRN_INLINE void score_row(float* scores, const float* q, const float* keys, std::int64_t stride, std::int64_t count,
+template <typename Element>
+CAIRN_INLINE void score_row(float* scores, const float* q, const Element* keys, std::int64_t stride, std::int64_t count,
                             std::int64_t depth, float scale) {
     for (std::int64_t j = 0; j < count; j += 4) {
         // Behind the last key the last one is read again; its scores are not kept.
-        const float* row[4];
+        const Element* row[4];
         for (int i = 0; i < 4; ++i) row[i] = keys + (j + i < count ? j + i : count - 1) * stride;
         F32 sum[4] = {};
         std::int64_t d = 0;

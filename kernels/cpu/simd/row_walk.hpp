@@ -64,10 +64,10 @@ CAIRN_INLINE float* floats_out(const TensorArg& arg) { return reinterpret_cast<f
 template <typename F>
 CAIRN_INLINE void map_row(float* out, std::int64_t n, F f) {
     std::int64_t i = 0;
-    for (; i + lanes <= n; i += lanes) store(out + i, f([i](const float* p) { return load(p + i); }));
+    for (; i + lanes <= n; i += lanes) store(out + i, f([i](const auto* p) { return load(p + i); }));
     if (i < n) {
         const std::int64_t left = n - i;
-        store_part(out + i, f([i, left](const float* p) { return load_part(p + i, left); }), left);
+        store_part(out + i, f([i, left](const auto* p) { return load_part(p + i, left); }), left);
     }
 }
 

@@ -1,0 +1,95 @@
+#include "cairn/cairn.hpp"
+#include "select/candidates.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+// How operands may be seen: spellings, copies, and what kernels widen themselves.
+namespace cairn::select {
+namespace {
+
+Refusal takes_all(const Problem&) { return {}; }
+Refusal takes_narrow(const Problem& problem) {
+    return problem.inputs[1].dtype == DType::f32 ? "takes narrow ones only" : "";
+}
+Cost takes_no_time(const Problem&) { return {}; }
+
+Kernel kernel_for(std::string id, std::vector<int> widens, Refusal (*accepts)(const Problem&) = takes_all) {
+    Kernel result;
+    result.id = std::move(id);
+    result.definition = "matmul";
+    result.accepts = accepts;
+    result.cost = takes_no_time;
+    result.widens = std::move(widens);
+    return result;
+}
+
+class SourcesOf : public testing::Test {
+protected:
+    /// The kernels for a product of two operands, with what each was asked.
+    std::vector<std::string> products(const Tensor& a, const Tensor& b) {
+        fuse::Tile tile;
+        tile.definition = "matmul";
+        tile.inputs = {a.id(), b.id()};
+        tile.outputs = {matmul(a, b).id()};
+        costs.machine = nominal_machine(Isa::baseline, 1);
+        Candidates candidates(*graph.data(), kernels, Isa::baseline, costs, true);
+        std::vector<std::string> texts;
+        for (const Candidate& candidate : candidates.of_tile(tile, 0)) {
+            const std::string problem = to_string(*candidate.problem);
+            texts.push_back(candidate.kernel->id + problem.substr(problem.find('|') + 1));
+            EXPECT_EQ(candidate.sources.size(), 2U);
+        }
+        return texts;
+    }
+
+    Graph graph{"g"};
+    KernelSet kernels;
+    CostSource costs;
+};
+
+using Texts = std::vector<std::string>;
+
+TEST_F(SourcesOf, AKernelGetsWhatItWidensAsItIsStored) {
+    kernels.kernels = {kernel_for("plain@1", {}), kernel_for("widening@1", {1}),
+                       kernel_for("narrow@1", {1}, takes_narrow)};
+    const Tensor x = graph.input("x", DType::f32, {3, 4}), half = graph.input("h", DType::f16, {4, 5});
+    EXPECT_EQ(products(x, cast(half, DType::f32)),
+              (Texts{"plain@1 f32[3,4] f32[4,5] -> f32[3,5]", "widening@1 f32[3,4] f16[4,5] -> f32[3,5]",
+                     "widening@1 f32[3,4] f32[4,5] -> f32[3,5]", "narrow@1 f32[3,4] f16[4,5] -> f32[3,5]"}));
+}
+
+TEST_F(SourcesOf, NothingElseIsTakenForWidened) {
+    kernels.kernels = {kernel_for("widening@1", {1})};
+    const Tensor x = graph.input("x", DType::f32, {3, 4}), half = graph.input("h", DType::f16, {4, 5}),
+                 whole = graph.input("i", DType::i8, {4, 5}), wide = graph.input("w", DType::f64, {4, 5});
+    const Texts only_f32{"widening@1 f32[3,4] f32[4,5] -> f32[3,5]"};
+    EXPECT_EQ(products(x, cast(whole, DType::f32)), only_f32) << "integers";
+    EXPECT_EQ(products(x, cast(wide, DType::f32)), only_f32) << "a cast that rounds";
+    EXPECT_EQ(products(cast(graph.input("g", DType::f16, {3, 4}), DType::f32), graph.input("y", DType::f32, {4, 5})),
+              only_f32)
+        << "the other operand";
+    EXPECT_EQ(products(x, cast(half, DType::f32) + 1.0F), only_f32);
+}
+
+TEST_F(SourcesOf, ViewsOfWhatIsStoredAreSeenThroughStrides) {
+    kernels.kernels = {kernel_for("widening@1", {0, 1}, takes_narrow)};
+    const Tensor half = graph.input("h", DType::bf16, {5, 4});
+    const Tensor view = cast(transpose(half, {1, 0}), DType::f32);
+    EXPECT_EQ(products(cast(graph.input("x", DType::f16, {3, 4}), DType::f32), view),
+              Texts{"widening@1 f16[3,4] bf16[4,5]:(1,4) -> f32[3,5]"});
+}
+
+// The ways to see another operand are as many as before, each once.
+TEST_F(SourcesOf, EachWayIsAskedOnce) {
+    kernels.kernels = {kernel_for("widening@1", {1})};
+    const Tensor x = graph.input("x", DType::f32, {6, 4}), rows = slice(x, 0, 0, 3);
+    const Tensor half = graph.input("h", DType::f16, {4, 5}), wide = cast(half, DType::f32);
+    const Texts found = products(rows, wide);
+    EXPECT_EQ(found, (Texts{"widening@1 f32[3,4] f16[4,5] -> f32[3,5]", "widening@1 f32[3,4] f32[4,5] -> f32[3,5]"}));
+}
+
+}  // namespace
+}  // namespace cairn::select
