@@ -4,8 +4,11 @@
 #include "memory_limit.hpp"
 #include "split_points.hpp"
 #include "stages.hpp"
+#include "state_storage.hpp"
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -16,26 +19,57 @@ namespace {
 constexpr std::array<std::string_view, 9> stages{"simplify", "expand",   "fuse",  "elementwise", "search",
                                                  "pack",     "in_place", "reuse", "specialize"};
 
-struct Chosen {
+using Clock = std::chrono::steady_clock;
+
+/// A graph, the ways to run it, and those that were chosen.
+struct Compilation {
+    Compilation(Graph given, const Context& context, CompileOptions as, std::string variant = {})
+        : graph(std::move(given)),
+          options(std::move(as)),
+          stages(graph, context, options, std::move(variant)),
+          buckets(stages.prepare()),
+          select_options{buckets[0].driver.enabled("search"), !options.dump_stages.empty(), options.stop} {
+        for (PreparedBucket& bucket : buckets) bucket.driver.begin("select");
+        const std::vector<select::Bucket> seen = selectable(buckets);
+        if (options.memory_limit) select::place_states(seen, select_options);
+        covers = options.memory_limit ? choose_within_limit(stages, buckets, seen, options, select_options)
+                                      : select::select_placed(seen, select_options);
+    }
+    Compilation(const Compilation&) = delete;
+    Compilation& operator=(const Compilation&) = delete;
+
+    void end_choosing() {
+        for (std::size_t b = 0; b < buckets.size(); ++b)
+            buckets[b].driver.end(
+                "select", [] { return std::string(); }, [&] { return select::to_string(covers, b); });
+    }
+
+    const Graph graph;
+    const CompileOptions options;
+    Stages stages;
+    std::vector<PreparedBucket> buckets;
+    select::Options select_options;
     select::Selections covers;
-    std::optional<select::Selections> exact;  ///< beside inexact ones
 };
 
-/// Picks the fastest of all ways to run the buckets that keep within the limit.
-Chosen choose(const Stages& stages, std::vector<PreparedBucket>& buckets, const CompileOptions& options) {
-    const select::Options select_options{buckets[0].driver.enabled("search"), !options.dump_stages.empty(),
-                                         options.stop};
-    for (PreparedBucket& bucket : buckets) bucket.driver.begin("select");
-    const std::vector<select::Bucket> seen = selectable(buckets);
-    if (options.memory_limit) select::place_states(seen, select_options);
-    select::Selections chosen = options.memory_limit
-                                    ? choose_within_limit(stages, buckets, seen, options, select_options)
-                                    : select::select_placed(seen, select_options);
-    std::optional<select::Selections> exact = choose_exact_beside(stages, buckets, chosen, options, select_options);
-    for (std::size_t b = 0; b < buckets.size(); ++b)
-        buckets[b].driver.end(
-            "select", [] { return std::string(); }, [&] { return select::to_string(chosen, b); });
-    return {std::move(chosen), std::move(exact)};
+/// Of all ways to store states narrower the one that costs least, where it gains enough.
+std::unique_ptr<Compilation> with_states_narrower(const Graph& graph, const Context& context,
+                                                  const CompileOptions& options, const Compilation& declared,
+                                                  Clock::time_point begin) {
+    std::unique_ptr<Compilation> best;
+    double least = declared.covers.cost * (1 - least_gain_of_storage);
+    if (!declared.select_options.search) return best;
+    for (StoredStates& stored : narrower_states(graph, options)) {
+        CompileOptions rest = options;
+        const std::chrono::duration<double> spent = Clock::now() - begin;
+        rest.tune_seconds = std::max(0.0, options.tune_seconds - spent.count());
+        auto compilation = std::make_unique<Compilation>(std::move(stored.graph), context, std::move(rest),
+                                                         std::string(to_string(stored.dtype)));
+        if (compilation->covers.cost >= least) continue;
+        least = compilation->covers.cost;
+        best = std::move(compilation);
+    }
+    return best;
 }
 
 /// What other covers can gain at most, as a part of what these cost.
@@ -48,21 +82,29 @@ double most_gain(const select::Selections& covers) {
 
 CompiledGraph compile(const Graph& graph, const Context& context, const CompileOptions& given) {
     const CompileOptions options = with_split_points(graph, context, given);
-    Stages stages(graph, context, options);
-    std::vector<PreparedBucket> prepared = stages.prepare();
-    Chosen chosen = choose(stages, prepared, options);
-    auto reasons = std::make_shared<const select::Reasons>(*std::exchange(chosen.covers.memo, nullptr),
-                                                           selectable(prepared), options.stop);
+    const Clock::time_point begin = Clock::now();
+    Compilation declared(graph, context, options);
+    const std::unique_ptr<Compilation> narrower = with_states_narrower(graph, context, options, declared, begin);
+    Compilation& best = narrower != nullptr ? *narrower : declared;
+    std::optional<select::Selections> exact =
+        narrower != nullptr
+            ? exact_covers(declared.buckets, declared.select_options)
+            : choose_exact_beside(declared.stages, declared.buckets, declared.covers, options, declared.select_options);
+    best.end_choosing();
+    auto reasons = std::make_shared<const select::Reasons>(*std::exchange(best.covers.memo, nullptr),
+                                                           selectable(best.buckets), options.stop);
     std::vector<runtime::BucketProgram> programs;
-    for (std::size_t b = 0; b < prepared.size(); ++b) {
+    for (std::size_t b = 0; b < best.buckets.size(); ++b) {
         // Nothing of a bucket but its program is left.
-        PreparedBucket bucket = std::move(prepared[b]);
-        const select::Selection selection = std::move(chosen.covers.buckets[b]);
-        programs.push_back(stages.emit(bucket, selection, bucket.driver));
-        if (chosen.exact) add_exact(stages, bucket, selection, chosen.exact->buckets[b], options, programs.back());
+        PreparedBucket bucket = std::move(best.buckets[b]);
+        const select::Selection selection = std::move(best.covers.buckets[b]);
+        programs.push_back(best.stages.emit(bucket, selection, bucket.driver));
+        if (!exact) continue;
+        PreparedBucket& beside = narrower != nullptr ? declared.buckets[b] : bucket;
+        add_exact(bucket, selection, {declared.stages, beside, exact->buckets[b]}, options, programs.back());
     }
-    CompiledGraph compiled = stages.link(
-        std::move(programs), reasons_of(std::move(reasons), std::move(chosen.covers.path), most_gain(chosen.covers)));
+    CompiledGraph compiled = best.stages.link(
+        std::move(programs), reasons_of(std::move(reasons), std::move(best.covers.path), most_gain(best.covers)));
     check_limit(compiled.memory(), options);
     return compiled;
 }

@@ -42,13 +42,15 @@ double expected_seconds(const std::vector<PreparedBucket>& buckets, const select
 }
 
 /// What users see of a bucket: its bounds, and the states that runs change and outputs are made of.
-std::vector<select::Bound> seen_values(const PreparedBucket& bucket) {
-    std::vector<select::Bound> all = bucket.bounds;
-    const select::Influence influence(*bucket.graph, bucket.candidates->classes(), bucket.bounds);
+std::vector<select::Bound> seen_values(const PreparedBucket& bucket, const CompileOptions& options) {
+    const std::vector<select::Bound> bounds =
+        select::bounds_of(*bucket.graph, options.tolerance, options.output_tolerances);
+    std::vector<select::Bound> all = bounds;
+    const select::Influence influence(*bucket.graph, bucket.candidates->classes(), bounds);
     const auto& states = bucket.graph->states();
     for (int s = 0; s < static_cast<int>(states.size()); ++s) {
         const ir::StateInfo& state = states[static_cast<std::size_t>(s)];
-        const bool is_bound = std::any_of(bucket.bounds.begin(), bucket.bounds.end(), [&](const select::Bound& bound) {
+        const bool is_bound = std::any_of(bounds.begin(), bounds.end(), [&](const select::Bound& bound) {
             return bound.is_state && bound.port == s;
         });
         if (!is_bound && state.latest != state.read)
@@ -76,6 +78,10 @@ std::optional<select::Selections> exact_beside(const Stages& stages, std::vector
     return select::select(exact.seen(), select_options);
 }
 
+select::Selections exact_covers(const std::vector<PreparedBucket>& buckets, const select::Options& select_options) {
+    return select::select(ExactBuckets(buckets).seen(), select_options);
+}
+
 std::optional<select::Selections> choose_exact_beside(const Stages& stages, std::vector<PreparedBucket>& buckets,
                                                       select::Selections& chosen, const CompileOptions& options,
                                                       const select::Options& select_options) {
@@ -92,18 +98,18 @@ std::optional<select::Selections> choose_exact_beside(const Stages& stages, std:
     return std::nullopt;
 }
 
-void add_exact(const Stages& stages, PreparedBucket& bucket, const select::Selection& chosen,
-               const select::Selection& exact, const CompileOptions& options, runtime::BucketProgram& program) {
-    const std::vector<select::Bound> seen = seen_values(bucket);
+void add_exact(const PreparedBucket& bucket, const select::Selection& chosen, const ExactCover& exact,
+               const CompileOptions& options, runtime::BucketProgram& program) {
+    const std::vector<select::Bound> seen = seen_values(bucket, options);
     const select::Influence influence(*bucket.graph, bucket.candidates->classes(), seen);
     for (std::size_t v = 0; v < seen.size(); ++v) {
-        const double error = error_in(chosen, influence, v);
+        const double error = error_in(chosen, influence, v) + select::rounding_in(*bucket.graph, influence, v);
         if (error > 0) program.inexact.push_back({seen[v].is_state, seen[v].port, seen[v].limit, error});
     }
     if (program.inexact.empty()) return;
     const std::string name = name_of(bucket.cut.ranges);
     StageDriver driver(options, name.empty() ? "exact" : name + "_exact");
-    program.exact = stages.program_of(bucket, exact, driver);
+    program.exact = exact.stages.program_of(exact.bucket, exact.selection, driver);
 }
 
 }  // namespace cairn::inline v0

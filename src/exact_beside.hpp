@@ -19,10 +19,20 @@ std::optional<select::Selections> choose_exact_beside(const Stages& stages, std:
                                                       select::Selections& chosen, const CompileOptions& options,
                                                       const select::Options& select_options);
 
+/// The fastest exact covers, whatever memory they take.
+select::Selections exact_covers(const std::vector<PreparedBucket>& buckets, const select::Options& select_options);
+
+/// An exact cover, and what it was chosen of: another bucket than the inexact one where states are stored narrower.
+struct ExactCover {
+    const Stages& stages;
+    PreparedBucket& bucket;
+    const select::Selection& selection;
+};
+
 /// Adds to the program of an inexact cover the one of an exact cover, and the outputs and states to compare: those in
 /// which errors of the cover show, each with what it is allowed. A state that shows in outputs is allowed what the
 /// strictest of them is.
-void add_exact(const Stages& stages, PreparedBucket& bucket, const select::Selection& chosen,
-               const select::Selection& exact, const CompileOptions& options, runtime::BucketProgram& program);
+void add_exact(const PreparedBucket& bucket, const select::Selection& chosen, const ExactCover& exact,
+               const CompileOptions& options, runtime::BucketProgram& program);
 
 }  // namespace cairn::inline v0

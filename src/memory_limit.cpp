@@ -55,7 +55,8 @@ private:
             StageDriver driver(quiet_, "");
             const select::Selection& first = inexact == nullptr ? selections.buckets[b] : inexact->buckets[b];
             programs.push_back(stages_.emit(bucket, first, driver));
-            if (inexact != nullptr) add_exact(stages_, bucket, first, selections.buckets[b], quiet_, programs.back());
+            if (inexact != nullptr)
+                add_exact(bucket, first, {stages_, bucket, selections.buckets[b]}, quiet_, programs.back());
         }
         return stages_.link(std::move(programs)).memory();
     }

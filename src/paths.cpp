@@ -243,7 +243,8 @@ CompiledGraph Path::compile() const {
         StageDriver driver = bucket.driver;
         driver.go_on();
         programs.push_back(all.stages.emit(bucket, covers.buckets[b], driver));
-        if (exact) add_exact(all.stages, bucket, covers.buckets[b], exact->buckets[b], all.options, programs.back());
+        if (exact)
+            add_exact(bucket, covers.buckets[b], {all.stages, bucket, exact->buckets[b]}, all.options, programs.back());
     }
     CompiledGraph compiled =
         all.stages.link(std::move(programs), reasons_of(all.reasons(), choices_, all.exploration.exact ? 0 : 1));

@@ -66,8 +66,8 @@ runtime::Reasons reasons_of(std::shared_ptr<const select::Reasons> all, std::vec
     };
 }
 
-Stages::Stages(const Graph& graph, const Context& context, const CompileOptions& options)
-    : graph_(*graph.data()), context_(context), options_(options) {
+Stages::Stages(const Graph& graph, const Context& context, const CompileOptions& options, std::string variant)
+    : graph_(*graph.data()), context_(context), options_(options), variant_(std::move(variant)) {
     check_options();
     check_graph();
     set_up_costs();
@@ -79,6 +79,11 @@ Stages::Stages(const Graph& graph, const Context& context, const CompileOptions&
             port.name = node.name;
             port.desc = TensorDesc::dense(node.dtype, node.shape);
         }
+}
+
+std::string Stages::driver_name(const Cut& cut) const {
+    const std::string ranges = name_of(cut.ranges);
+    return variant_.empty() || ranges.empty() ? variant_ + ranges : variant_ + '_' + ranges;
 }
 
 void Stages::check_options() const {
@@ -138,7 +143,7 @@ fuse::Patterns Stages::patterns(const ir::GraphData& graph) const {
 }
 
 PreparedBucket Stages::prepare(const Cut& cut) const {
-    PreparedBucket bucket{cut, StageDriver(options_, name_of(cut.ranges)), bucket_graph(graph_, cut.ranges)};
+    PreparedBucket bucket{cut, StageDriver(options_, driver_name(cut)), bucket_graph(graph_, cut.ranges)};
     StageDriver& driver = bucket.driver;
     std::shared_ptr<ir::GraphData>& graph = bucket.graph;
     driver.begin("graph");
@@ -173,7 +178,9 @@ PreparedBucket Stages::prepare(const Cut& cut) const {
     driver.end(
         "fuse", [&] { return fuse::verify(*graph, bucket.tiles, context_.kernels().definitions); },
         [&] { return fuse::to_string(bucket.tiles); });
-    if (costs_.tolerance > 0) bucket.bounds = select::bounds_of(*graph, options_.tolerance, options_.output_tolerances);
+    if (costs_.tolerance > 0)
+        bucket.bounds =
+            select::without_rounding(*graph, select::bounds_of(*graph, options_.tolerance, options_.output_tolerances));
     bucket.candidates = std::make_unique<select::Candidates>(*graph, classes, context_.kernels(), context_.isa(),
                                                              costs_, driver.enabled("pack"), options_.stop);
     if (!costs_.devices.empty() && driver.enabled("search")) {

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <memory>
+#include <string>
 #include <vector>
 
 /// The stages of a compile, in their order. Which of all ways to run is taken stands between prepare() and emit(): it
@@ -35,9 +36,9 @@ runtime::Reasons reasons_of(std::shared_ptr<const select::Reasons> all, std::vec
 
 class Stages {
 public:
-    /// All three must outlive it. Throws Error for options that are wrong, and for a graph that has no output or that
-    /// this library cannot run.
-    Stages(const Graph& graph, const Context& context, const CompileOptions& options);
+    /// All three must outlive it; dumps and progress are called after `variant`, where there is one. Throws Error for
+    /// options that are wrong, and for a graph that has no output or that this library cannot run.
+    Stages(const Graph& graph, const Context& context, const CompileOptions& options, std::string variant = {});
 
     /// graph > simplify > expand > fuse > candidates > tune: the ways to run each bucket, and what they cost.
     std::vector<PreparedBucket> prepare();
@@ -49,6 +50,7 @@ public:
     CompiledGraph link(std::vector<runtime::BucketProgram> buckets, runtime::Reasons reasons = nullptr) const;
 
 private:
+    std::string driver_name(const Cut& cut) const;
     void check_options() const;
     void check_graph() const;
     void set_up_costs();
@@ -60,6 +62,7 @@ private:
     const ir::GraphData& graph_;
     const Context& context_;
     const CompileOptions& options_;
+    std::string variant_;
     select::CostSource costs_;
     runtime::ProgramSet frame_;  // all of the result but its programs: the graph may grow meanwhile
 };

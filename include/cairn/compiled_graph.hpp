@@ -73,7 +73,8 @@ struct MemoryReport {
     bool arena_is_exact = true;
     std::int64_t constants = 0;  ///< tables and numbers in the programs, and what states begin with
     /// Beside all these, until each bucket has run whose program is inexact: the forms of weights that only exact
-    /// programs read, the arena of one of them, and a second set of states. 0 from then on.
+    /// programs read, the arena of one of them, and a second set of states. 0 from then on; but where states are stored
+    /// narrower than they were declared, exact programs and their forms of weights are kept.
     std::int64_t verification = 0;
     std::int64_t max_live = 0;          ///< the most that is alive at once in the arena: no plan can need less
     std::vector<BufferMemory> buffers;  ///< of every bucket

@@ -26,6 +26,10 @@ public:
     /// booleans must be equal, so must NaN and infinities. What is beyond `error` is never seen: the exact results are
     /// returned, and the bucket runs its exact program for good. CompiledGraph::verified_errors() tells.
     ///
+    /// States that only grow may be stored in f16 or bf16, where that is faster: each adds 2^-11 or 2^-8 to the errors
+    /// on the way to what it shows in. Beside CompileOptions::memory_limit they are not, nor in paths(). Where one
+    /// bucket is then beyond `error`, all of them run their exact programs for good.
+    ///
     /// One run on one set of inputs shows that errors are not amplified there. It is no proof for other inputs, sizes
     /// of the bucket, or for what many runs bring in through states: compare with exact results where that matters.
     static Tolerance relative(double error);

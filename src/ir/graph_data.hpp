@@ -57,11 +57,12 @@ bool same(const Node& a, const Node& b);
 struct StateInfo {
     std::string name;
     DType dtype = DType::f32;
-    Shape shape;                ///< the live part before a run
-    int axis = 0;               ///< the growing axis, negative; 0: none, the size is fixed
-    std::int64_t capacity = 0;  ///< of the growing axis
-    NodeId read = 0;            ///< the state_read node
-    NodeId latest = 0;          ///< the version that a run commits
+    Shape shape;                      ///< the live part before a run
+    int axis = 0;                     ///< the growing axis, negative; 0: none, the size is fixed
+    std::int64_t capacity = 0;        ///< of the growing axis
+    NodeId read = 0;                  ///< the state_read node
+    NodeId latest = 0;                ///< the version that a run commits
+    std::optional<DType> shown = {};  ///< in which users give and read it, where that is wider than it is stored
     bool grows() const noexcept { return axis != 0; }
     /// The growing axis of a state that has one, counted from the front.
     std::size_t growing_axis() const noexcept {

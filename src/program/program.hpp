@@ -62,7 +62,7 @@ struct StatePort {
     int buffer = -1;
     int axis = 0;       ///< that grows: non-negative, of the buffer's shape; -1: none, the state has a fixed size
     Dim before, after;  ///< live length: the state's symbol before the run, and what it is after; 0 where none grows
-    TensorDesc live;    ///< what is live before the run, as if dense
+    TensorDesc live;    ///< what is live before the run, as if dense, in the dtype that users see: the buffer's, or wider
     bool overwritten = false;  ///< a run replaces elements that were live before it
 };
 

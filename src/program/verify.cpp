@@ -128,7 +128,8 @@ private:
         const auto rank = static_cast<int>(memory.desc.shape.size());
         if (state.axis < -1 || state.axis >= rank || !memory.desc.layout.empty())
             return fault("state {} has no axis {}", state.name, state.axis);
-        if (static_cast<int>(state.live.shape.size()) != rank || state.live.dtype != memory.desc.dtype)
+        if (static_cast<int>(state.live.shape.size()) != rank ||
+            !(state.live.dtype == memory.desc.dtype || is_widening(memory.desc.dtype, state.live.dtype)))
             return fault("the live part of state {} is not of its memory's rank or dtype", state.name);
         if (!memory.data.empty() && (state.axis >= 0 || !(memory.bytes == Dim(memory.data.size()))))
             fault("state {} of {} bytes begins with {}", state.name, cairn::to_string(memory.bytes),

@@ -15,7 +15,7 @@ namespace cairn::inline v0::runtime {
 /// What came of comparing them.
 enum class Verdict : std::uint8_t {
     open,    ///< nothing yet: what runs now is to be compared
-    within,  ///< the program is exact, or was near enough; the other one is gone
+    within,  ///< the program is exact, or was near enough; the other one is gone, if it is not kept
     beyond,  ///< the program was too far off: the exact one is run for good, and it is gone
 };
 
@@ -23,6 +23,9 @@ enum class Verdict : std::uint8_t {
 ///
 /// open -> within by the first comparison, and open or within -> beyond by any: instances that began while it was open
 /// each compare on their own inputs, and none waits for another.
+///
+/// Where states are stored narrower the buckets stand and fall together, for they share the states: each keeps its
+/// exact program for good.
 class BucketPrograms {
 public:
     /// `bucket` must outlive it. Throws as LinkedProgram does.
@@ -34,8 +37,14 @@ public:
     /// The exact one beside it, while the verdict is open; else null, without a lock. Whoever has it before chosen()
     /// misses no verdict.
     std::shared_ptr<BoundProgram> beside() const;
+    /// The exact one, where it is kept.
+    std::shared_ptr<BoundProgram> exact() const;
+    /// Whether all inexact values are within what is allowed, if they are so far from what the exact program makes.
+    bool allows(std::span<const double> errors) const;
     /// Tells how far each inexact value was from what `exact` made. True where all are within what is allowed.
     bool settle(std::shared_ptr<BoundProgram> exact, std::span<const double> errors);
+    /// What a bucket does whose programs are kept when another one was too far off.
+    void fall_back();
     /// The largest errors told so far, in the order of BucketProgram::inexact; empty: none were.
     std::vector<double> errors() const;
 
@@ -44,6 +53,7 @@ private:
     mutable std::mutex mutex_;
     std::shared_ptr<BoundProgram> chosen_, beside_;
     std::vector<double> errors_;
+    bool keeps_exact_;
     std::atomic<Verdict> verdict_;
 };
 

@@ -49,7 +49,7 @@ std::size_t index_of(const std::vector<program::Port>& ports, std::string_view n
 }  // namespace
 
 Core::Core(const Context& given, ProgramSet given_set, const std::stop_token& stop)
-    : context(given), set(std::move(given_set)) {
+    : context(given), set(std::move(given_set)), stores_narrower(stores_states_narrower(set.buckets[0].program)) {
     const std::vector<Symbols::Symbol> all = set.symbols->list();
     for (const BucketProgram& bucket : set.buckets) {
         buckets.push_back(std::make_unique<BucketPrograms>(bucket, context, stop));
@@ -77,12 +77,22 @@ std::vector<std::shared_ptr<BoundProgram>> Core::programs() const {
     return all;
 }
 
+bool Core::settle(std::size_t bucket, std::shared_ptr<BoundProgram> exact, std::span<const double> errors) {
+    // Told before the verdict: whoever misses a program to verify by finds that out.
+    const bool fall = stores_narrower && !buckets[bucket]->allows(errors);
+    if (fall) states_fell_back.store(true, std::memory_order_release);
+    const bool within = buckets[bucket]->settle(std::move(exact), errors);
+    if (fall)
+        for (const std::unique_ptr<BucketPrograms>& other : buckets) other->fall_back();
+    return within;
+}
+
 Instance::Instance(std::shared_ptr<Core> given)
     : core(std::move(given)), team_(core->context.threads(), core->context.parts()->pool.spin()) {
     for (const Symbols::Symbol& symbol : core->set.symbols->list())
         sizes.push_back({symbol.name, symbol.low, symbol.high, symbol.low, symbol.low == symbol.high, false});
     for (std::size_t b = 0; b < core->buckets.size(); ++b) {
-        const bool is_fallback = core->buckets[b]->verdict() == Verdict::beyond;
+        const bool is_fallback = core->buckets[b]->verdict() == Verdict::beyond && !core->stores_narrower;
         frames_.push_back(std::make_unique<BucketFrame>(core->buckets[b]->chosen()));
         frames_.back()->is_fallback = is_fallback;
         for (const program::StatePort& state : core->set.buckets[b].program.states)
@@ -198,14 +208,34 @@ void Instance::point(BucketFrame& target, std::span<const StateSlot> state_slots
 
 BucketFrame& Instance::frame_of(int bucket_index) {
     const auto b = static_cast<std::size_t>(bucket_index);
-    if (core->buckets[b]->verdict() == Verdict::beyond && !frames_[b]->is_fallback) {
-        auto exact = std::make_unique<BucketFrame>(core->buckets[b]->chosen());
+    if (is_to_fall_back(b) && !frames_[b]->is_fallback) {
+        const BucketPrograms& programs = *core->buckets[b];
+        auto exact = std::make_unique<BucketFrame>(core->stores_narrower ? programs.exact() : programs.chosen());
         exact->is_fallback = true;
         frames_[b] = std::move(exact);
         if (bucket == bucket_index) bucket = -1;
         if (profiled_bucket == bucket_index) profiled_bucket = -1;
     }
     return *frames_[b];
+}
+
+bool Instance::is_to_fall_back(std::size_t b) const {
+    if (!core->stores_narrower) return core->buckets[b]->verdict() == Verdict::beyond;
+    return std::none_of(states.begin(), states.end(), [](const StateSlot& slot) { return slot.is_stored_narrower(); });
+}
+
+void Instance::widen_states() {
+    const Program& exact = *core->set.buckets[0].exact;
+    std::vector<StateSlot> widened;
+    for (std::size_t s = 0; s < states.size(); ++s) {
+        StateSlot& slot = widened.emplace_back(exact, exact.states[s]);
+        std::int64_t rows = 0;
+        for (const SizeSlot& size : sizes)
+            if (slot.port().axis >= 0 && size.name == slot.port().before.symbol()) rows = size.value;
+        slot.copy(states[s], rows);
+    }
+    for (std::size_t s = 0; s < states.size(); ++s) states[s].swap_memory(widened[s]);
+    bucket = -1;
 }
 
 void Instance::resize(BucketFrame& target, int bucket_index) const {
@@ -315,6 +345,8 @@ void Instance::run(const RunOptions& options) {
     check_inputs();
     const int chosen = pick_bucket();
     std::shared_ptr<BoundProgram> beside = core->buckets[static_cast<std::size_t>(chosen)]->beside();
+    if (core->states_fell_back.load(std::memory_order_acquire) && !is_to_fall_back(static_cast<std::size_t>(chosen)))
+        widen_states();
     BucketFrame& first = prepare(chosen);
     bucket = -1;
     settle_outputs(first);

@@ -23,9 +23,14 @@ struct Core {
     bool needs_weights = false;
     std::size_t arena_bytes = 0;              ///< the most that any program takes, whichever is run
     std::vector<std::vector<int>> symbol_of;  ///< per bucket: position of its programs' symbols among the set's
+    const bool stores_narrower;               ///< of states: see BucketPrograms
+    /// Then: a bucket was too far off, and all run their exact programs, on states as users see them.
+    std::atomic<bool> states_fell_back{false};
 
     /// All that is linked now, to be bound together.
     std::vector<std::shared_ptr<BoundProgram>> programs() const;
+    /// BucketPrograms::settle() of a bucket, and of all where they stand and fall together.
+    bool settle(std::size_t bucket, std::shared_ptr<BoundProgram> exact, std::span<const double> errors);
 };
 
 /// A symbol of the whole graph and its present value.
@@ -106,6 +111,10 @@ private:
     void check_inputs() const;
     /// What is run in a bucket by the present verdict.
     BucketFrame& frame_of(int bucket);
+    bool is_to_fall_back(std::size_t bucket) const;
+    /// Stores states as users see them from now on, where they are stored narrower. Throws Error(memory), before it has
+    /// changed anything, when the system has no more.
+    void widen_states();
     /// The values of a program's symbols for what is set now.
     void resize(BucketFrame& target, int bucket) const;
     /// Sizes and memory of a bucket's frame for what is set now.

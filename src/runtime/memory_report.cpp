@@ -66,14 +66,14 @@ public:
     void add(const program::Program& program, const Arena& arena);
     /// A program that save() may want, though it does not run.
     void add_kept(const program::Program& program);
-    /// The exact program that a run of an inexact one is compared with.
-    void add_exact(const program::Program& program, std::int64_t arena);
+    /// The exact program that a run of an inexact one is compared with, or was.
+    void add_exact(const program::Program& program, std::int64_t arena, bool is_open);
     MemoryReport finish();
 
 private:
     MemoryReport report_;
     std::map<std::string, std::int64_t> weights_, bound_, states_;
-    std::map<std::string, std::int64_t> bound_exact_;
+    std::map<std::string, std::int64_t> bound_exact_, states_exact_;
     std::int64_t arena_exact_ = -1;  // -1: there is nothing to verify
 };
 
@@ -121,12 +121,13 @@ void Report::add_kept(const program::Program& program) {
     for (const Buffer& buffer : program.buffers) report_.constants += static_cast<std::int64_t>(buffer.data.size());
 }
 
-void Report::add_exact(const program::Program& program, std::int64_t arena) {
-    arena_exact_ = std::max(arena_exact_, arena);
+void Report::add_exact(const program::Program& program, std::int64_t arena, bool is_open) {
+    if (is_open) arena_exact_ = std::max(arena_exact_, arena);
     const std::vector<bool> read = read_in_runs(program);
     for (std::size_t b = 0; b < program.buffers.size(); ++b) {
         const Buffer& buffer = program.buffers[b];
         if (buffer.kind == BufferKind::bound && read[b]) bound_exact_[buffer.name] = buffer.bytes.constant();
+        if (buffer.kind == BufferKind::state) states_exact_[buffer.name] = buffer.bytes.constant();
     }
 }
 
@@ -136,7 +137,9 @@ MemoryReport Report::finish() {
     for (const auto& [name, bytes] : states_) report_.states += bytes;
     for (const auto& [name, bytes] : bound_exact_)
         if (!bound_.contains(name)) report_.verification += bytes;
-    if (arena_exact_ >= 0) report_.verification += arena_exact_ + report_.states;
+    if (arena_exact_ < 0) return std::move(report_);
+    report_.verification += arena_exact_;
+    for (const auto& [name, bytes] : states_exact_) report_.verification += bytes;
     return std::move(report_);
 }
 
@@ -145,19 +148,26 @@ void add_other(Report& report, const BucketProgram& bucket, const program::Progr
     if (bucket.exact) report.add_kept(&chosen == &*bucket.exact ? bucket.program : *bucket.exact);
 }
 
+/// Beside the program of a bucket, or null.
+std::shared_ptr<BoundProgram> exact_of(const Core& core, std::size_t b) {
+    std::shared_ptr<BoundProgram> beside = core.buckets[b]->beside();
+    return beside != nullptr ? beside : core.buckets[b]->exact();
+}
+
 }  // namespace
 
 MemoryReport memory_report(const Core& core) {
     Report report;
     for (std::size_t b = 0; b < core.buckets.size(); ++b) {
-        const std::shared_ptr<BoundProgram> beside = core.buckets[b]->beside(), chosen = core.buckets[b]->chosen();
+        const bool is_open = core.buckets[b]->verdict() == Verdict::open;
+        const std::shared_ptr<BoundProgram> beside = exact_of(core, b), chosen = core.buckets[b]->chosen();
         const program::Peak& peak = chosen->linked.peak();
         Arena arena = arena_at(core, b, chosen->linked.program(), peak.at);
         arena.bytes = peak.bytes;
         arena.is_exact = peak.is_exact();
         report.add(chosen->linked.program(), arena);
         add_other(report, core.set.buckets[b], chosen->linked.program());
-        if (beside != nullptr) report.add_exact(beside->linked.program(), beside->linked.peak().bytes);
+        if (beside != nullptr) report.add_exact(beside->linked.program(), beside->linked.peak().bytes, is_open);
     }
     return report.finish();
 }
@@ -166,11 +176,12 @@ MemoryReport memory_report(const Core& core, int bucket, const std::vector<std::
     const auto b = static_cast<std::size_t>(bucket);
     std::vector<std::int64_t> symbol_values;
     for (const int symbol : core.symbol_of[b]) symbol_values.push_back(sizes[static_cast<std::size_t>(symbol)]);
-    const std::shared_ptr<BoundProgram> beside = core.buckets[b]->beside(), chosen = core.buckets[b]->chosen();
+    const bool is_open = core.buckets[b]->verdict() == Verdict::open;
+    const std::shared_ptr<BoundProgram> beside = exact_of(core, b), chosen = core.buckets[b]->chosen();
     Report report;
     if (beside != nullptr)
         report.add_exact(beside->linked.program(),
-                         program::evaluate_plan(beside->linked.program(), symbol_values).back());
+                         program::evaluate_plan(beside->linked.program(), symbol_values).back(), is_open);
     report.add(chosen->linked.program(), arena_at(core, b, chosen->linked.program(), std::move(symbol_values)));
     add_other(report, core.set.buckets[b], chosen->linked.program());
     return report.finish();

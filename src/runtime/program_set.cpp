@@ -4,9 +4,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace cairn::inline v0::runtime {
+
+bool stores_states_narrower(const program::Program& program) {
+    return std::any_of(program.states.begin(), program.states.end(), [&](const program::StatePort& state) {
+        return program.buffers[static_cast<std::size_t>(state.buffer)].desc.dtype != state.live.dtype;
+    });
+}
 
 std::string to_string(const std::vector<Range>& ranges) {
     std::string text;

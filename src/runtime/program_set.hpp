@@ -36,6 +36,9 @@ struct BucketProgram {
     std::vector<InexactValue> inexact = {};
 };
 
+/// True where some state is stored in another dtype than users see.
+bool stores_states_narrower(const program::Program& program);
+
 /// `T in 1..12, B in 1..8`
 std::string to_string(const std::vector<Range>& ranges);
 

@@ -1,5 +1,7 @@
 #include "runtime/state_slot.hpp"
 
+#include "types/convert_floats.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -12,6 +14,13 @@ constexpr std::int64_t rows_ahead = 64;
 
 const program::Buffer& buffer_of(const program::Program& program, const program::StatePort& port) {
     return program.buffers[static_cast<std::size_t>(port.buffer)];
+}
+
+void copy_elements(std::byte* to, DType to_dtype, const std::byte* from, DType from_dtype, std::size_t count) {
+    if (to_dtype == from_dtype)
+        std::memcpy(to, from, count * size_of(to_dtype));
+    else
+        types::convert_floats(to, to_dtype, from, from_dtype, count);
 }
 
 }  // namespace
@@ -50,7 +59,7 @@ void StateSlot::touch(std::int64_t rows) {
     touched_ = end;
 }
 
-/// Calls work(byte in dense memory, byte in the state's, bytes) for what is contiguous in both.
+/// Calls work(element in dense memory, element in the state's, elements) for what is contiguous in both.
 template <typename F>
 void StateSlot::for_each_stretch(std::span<const std::int64_t> live, F work) const {
     if (std::find(live.begin(), live.end(), 0) != live.end()) return;
@@ -60,12 +69,12 @@ void StateSlot::for_each_stretch(std::span<const std::int64_t> live, F work) con
         elements *= live[--outer];
         whole = desc().shape[outer] == Dim(live[outer]);
     }
-    const std::size_t bytes = static_cast<std::size_t>(elements) * size_of(desc().dtype);
+    const auto count = static_cast<std::size_t>(elements);
     std::vector<std::int64_t> index(outer, 0);
-    for (std::size_t dense = 0;; dense += bytes) {
+    for (std::size_t dense = 0;; dense += count) {
         std::int64_t place = 0;
         for (std::size_t axis = 0; axis < outer; ++axis) place += index[axis] * desc().strides[axis].constant();
-        work(dense, static_cast<std::size_t>(place) * size_of(desc().dtype), bytes);
+        work(dense, static_cast<std::size_t>(place), count);
         std::size_t axis = outer;
         while (axis > 0 && ++index[axis - 1] == live[axis - 1]) index[--axis] = 0;
         if (axis == 0) return;
@@ -73,14 +82,16 @@ void StateSlot::for_each_stretch(std::span<const std::int64_t> live, F work) con
 }
 
 void StateSlot::store(const std::byte* dense, std::span<const std::int64_t> live) {
-    for_each_stretch(live, [&](std::size_t from, std::size_t to, std::size_t bytes) {
-        std::memcpy(memory.data() + to, dense + from, bytes);
+    const DType shown_dtype = port_->live.dtype, own = desc().dtype;
+    for_each_stretch(live, [&](std::size_t from, std::size_t to, std::size_t count) {
+        copy_elements(memory.data() + to * size_of(own), own, dense + from * size_of(shown_dtype), shown_dtype, count);
     });
 }
 
 void StateSlot::load(std::byte* dense, std::span<const std::int64_t> live) const {
-    for_each_stretch(live, [&](std::size_t to, std::size_t from, std::size_t bytes) {
-        std::memcpy(dense + to, memory.data() + from, bytes);
+    const DType shown_dtype = port_->live.dtype, own = desc().dtype;
+    for_each_stretch(live, [&](std::size_t to, std::size_t from, std::size_t count) {
+        copy_elements(dense + to * size_of(shown_dtype), shown_dtype, memory.data() + from * size_of(own), own, count);
     });
 }
 
@@ -92,27 +103,33 @@ void StateSlot::for_each_stretch(std::int64_t first, std::span<const std::int64_
         rows[static_cast<std::size_t>(port_->axis)] -= first;
         begin = static_cast<std::size_t>(first * row_bytes());
     }
-    for_each_stretch(rows, [&](std::size_t, std::size_t at, std::size_t bytes) { visit(begin + at, bytes); });
+    const std::size_t size = size_of(desc().dtype);
+    for_each_stretch(rows,
+                     [&](std::size_t, std::size_t at, std::size_t count) { visit(begin + at * size, count * size); });
 }
 
 void StateSlot::copy(const StateSlot& other, std::int64_t rows) {
     touch(rows);
-    if (port_->axis < 0) {
-        std::memcpy(memory.data(), other.memory.data(), memory.size());
-        return;
-    }
-    for (std::int64_t stripe = 0; stripe < stripes() && rows > 0; ++stripe) {
-        const std::int64_t begin = stripe * capacity() * row_bytes();
-        std::memcpy(memory.data() + begin, other.memory.data() + begin, static_cast<std::size_t>(rows * row_bytes()));
-    }
+    const DType own = desc().dtype, others = other.desc().dtype;
+    const auto take = [&](std::size_t first, std::size_t count) {
+        copy_elements(memory.data() + first * size_of(own), own, other.memory.data() + first * size_of(others), others,
+                      count);
+    };
+    if (port_->axis < 0) return take(0, memory.size() / size_of(own));
+    const std::int64_t row = row_bytes() / static_cast<std::int64_t>(size_of(own));
+    for (std::int64_t stripe = 0; stripe < stripes() && rows > 0; ++stripe)
+        take(static_cast<std::size_t>(stripe * capacity() * row), static_cast<std::size_t>(rows * row));
 }
 
 void StateSlot::swap_memory(StateSlot& other) noexcept {
     std::swap(memory, other.memory);
     std::swap(touched_, other.touched_);
+    std::swap(port_, other.port_);
+    std::swap(buffer_, other.buffer_);
 }
 
-bool StateSlot::is_dense(std::span<const std::int64_t> live) const {
+bool StateSlot::is_as_shown(std::span<const std::int64_t> live) const {
+    if (is_stored_narrower()) return false;
     int stretches = 0;
     for_each_stretch(live, [&](std::size_t, std::size_t, std::size_t) { ++stretches; });
     return stretches <= 1;

@@ -22,25 +22,28 @@ public:
     /// Makes `rows` rows of the growing axis usable without a page fault, all of a state of fixed size. Throws
     /// Error(memory) when the system has no more.
     void touch(std::int64_t rows);
-    /// Copies the live part, `shape` of it, to or from dense memory.
+    /// Copies the live part, `shape` of it, to or from dense memory in the dtype that users see.
     void store(const std::byte* dense, std::span<const std::int64_t> shape);
     void load(std::byte* dense, std::span<const std::int64_t> shape) const;
     /// Calls visit(first byte, bytes) for each stretch of the rows from `first` on that lies in one piece, `shape`
     /// being that of the live part. A state of fixed size has no rows but all of it.
     void for_each_stretch(std::int64_t first, std::span<const std::int64_t> shape,
                           const std::function<void(std::size_t at, std::size_t bytes)>& visit) const;
-    /// Takes over the first rows of another slot of the same state, all of a state of fixed size.
+    /// Takes over the first rows of another slot of the same state, all of a state of fixed size; where it is stored in
+    /// another dtype, rounded to that of this one.
     void copy(const StateSlot& other, std::int64_t rows);
-    /// Gives and takes all that is remembered; what was shown and what is damaged stays.
+    /// Gives and takes all that is remembered, and how it is stored; what was shown and what is damaged stays.
     void swap_memory(StateSlot& other) noexcept;
-    /// True when the live part is dense as it lies.
-    bool is_dense(std::span<const std::int64_t> shape) const;
+    /// True when the live part lies as users see it.
+    bool is_as_shown(std::span<const std::int64_t> shape) const;
     /// Makes rows `begin` to `end` of the growing axis zero.
     void clear(std::int64_t begin, std::int64_t end);
     /// Makes a state of fixed size what it is at first: the elements to begin with, or zeros.
     void reset();
 
     const program::StatePort& port() const noexcept { return *port_; }
+    /// True where it is stored in another dtype than users see.
+    bool is_stored_narrower() const noexcept { return desc().dtype != port_->live.dtype; }
     /// What the memory holds at capacity.
     const TensorDesc& desc() const noexcept { return buffer_->desc; }
     std::int64_t capacity() const { return desc().shape[static_cast<std::size_t>(port_->axis)].constant(); }

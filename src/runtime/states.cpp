@@ -116,7 +116,7 @@ OutputView show_state(Instance& instance, std::size_t state, std::string_view pa
     view.dtype = port.live.dtype;
     view.shape = slot.shape;
     view.data = slot.memory.data();
-    if (slot.is_dense(slot.shape)) return view;
+    if (slot.is_as_shown(slot.shape)) return view;
     std::size_t bytes = size_of(view.dtype);
     for (const std::int64_t size : slot.shape) bytes *= static_cast<std::size_t>(size);
     slot.shown.resize(bytes);

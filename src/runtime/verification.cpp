@@ -1,6 +1,7 @@
 #include "runtime/difference.hpp"
 #include "runtime/instance.hpp"
 #include "runtime/states.hpp"
+#include "types/convert_floats.hpp"
 
 #include <limits>
 
@@ -17,10 +18,10 @@ std::unique_ptr<ExactRun> Instance::run_exact(std::shared_ptr<BoundProgram> prog
     Frame& run = exact->bucket->frame;
     exact->arena = device::Arena::reserve(core->arena_bytes);
     exact->arena.touch(static_cast<std::size_t>(run.arena_bytes()));
-    const program::Program& first = core->set.buckets[0].program;
+    const program::Program& exact_program = run.program().program();
     for (std::size_t s = 0; s < states.size(); ++s) {
         const auto [before, after] = run.program().state_lengths()[s];
-        StateSlot& slot = exact->states.emplace_back(first, first.states[s]);
+        StateSlot& slot = exact->states.emplace_back(exact_program, exact_program.states[s]);
         slot.touch(run.value(after));
         slot.copy(states[s], run.value(before));
     }
@@ -48,7 +49,7 @@ bool Instance::run_chosen(int bucket_index, const RunOptions& options, const Exa
             throw;
         }
     }
-    return exact == nullptr || core->buckets[b]->settle(exact->bucket->program, found);
+    return exact == nullptr || core->settle(b, exact->bucket->program, found);
 }
 
 std::vector<double> Instance::errors(int bucket_index, const ExactRun& exact) const {
@@ -80,9 +81,15 @@ double Instance::state_error(std::size_t state, const Frame& got, const ExactRun
         live[static_cast<std::size_t>(axis)] = got.value(after);
         if (!got.program().program().states[state].overwritten) first = got.value(before);
     }
-    return difference(y.desc().dtype, [&](const CompareStretch& compare) {
+    const DType stored = y.desc().dtype, wanted = r.desc().dtype;
+    std::vector<std::byte> widened;
+    return difference(wanted, [&](const CompareStretch& compare) {
         y.for_each_stretch(first, live, [&](std::size_t at, std::size_t bytes) {
-            compare(y.memory.data() + at, r.memory.data() + at, bytes);
+            if (stored == wanted) return compare(y.memory.data() + at, r.memory.data() + at, bytes);
+            const std::size_t count = bytes / size_of(stored), size = size_of(wanted);
+            widened.resize(count * size);
+            types::convert_floats(widened.data(), wanted, y.memory.data() + at, stored, count);
+            compare(widened.data(), r.memory.data() + at / size_of(stored) * size, count * size);
         });
     });
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace cairn::inline v0::runtime {
 namespace {
@@ -27,7 +28,7 @@ public:
         for (const BucketProgram& bucket : set_.buckets) {
             check_ranges(bucket);
             if (fault_.empty()) check_inputs(bucket);
-            check_like_first(bucket.program);
+            check_like_first(bucket.program, false);
             check_planned(bucket.program);
             check_shared(bucket.program);
             if (fault_.empty()) check_exact(bucket);
@@ -46,7 +47,11 @@ private:
     void check_exact(const BucketProgram& bucket) {
         if (bucket.exact.has_value() == bucket.inexact.empty())
             return fault("a bucket has an exact program beside its own, or values that are inexact, but not both");
-        if (!bucket.exact) return;
+        if (!bucket.exact) {
+            if (stores_states_narrower(bucket.program))
+                fault("a bucket whose states are stored narrower has no exact program");
+            return;
+        }
         const Program &own = bucket.program, &exact = *bucket.exact;
         const auto names = [](const Program& program) {
             std::vector<std::string> all;
@@ -59,7 +64,7 @@ private:
         beside.program = exact;
         check_ranges(beside);
         if (fault_.empty()) check_inputs(beside);
-        check_like_first(exact);
+        check_like_first(exact, true);
         check_planned(exact);
         check_shared(exact);
         for (const InexactValue& value : bucket.inexact) {
@@ -116,8 +121,13 @@ private:
         }
     }
 
+    static DType stored_dtype(const Program& program, const program::StatePort& state) {
+        return program.buffers[static_cast<std::size_t>(state.buffer)].desc.dtype;
+    }
+
     /// Outputs and states are found by their place in the first program.
-    void check_like_first(const Program& program) {
+    /// States are stored in one dtype by all, but for exact programs, which store them as users see them.
+    void check_like_first(const Program& program, bool as_shown) {
         const Program& first = set_.buckets[0].program;
         bool same = program.outputs.size() == first.outputs.size() && program.states.size() == first.states.size();
         for (std::size_t o = 0; same && o < first.outputs.size(); ++o) {
@@ -126,7 +136,9 @@ private:
         }
         for (std::size_t s = 0; same && s < first.states.size(); ++s) {
             const program::StatePort &a = program.states[s], &b = first.states[s];
-            same = a.name == b.name && a.axis == b.axis && a.before.symbol() == b.before.symbol();
+            same = a.name == b.name && a.axis == b.axis && a.before.symbol() == b.before.symbol() &&
+                   a.live.dtype == b.live.dtype &&
+                   stored_dtype(program, a) == (as_shown ? b.live.dtype : stored_dtype(first, b));
         }
         if (!same) fault("two programs differ in outputs or states");
     }
@@ -152,7 +164,8 @@ private:
             const bool shared = buffer.kind == BufferKind::weight || buffer.kind == BufferKind::state ||
                                 buffer.kind == BufferKind::bound;
             if (!shared) continue;
-            const auto [it, fresh] = shared_.try_emplace({buffer.kind, buffer.name}, &buffer);
+            const DType stored = buffer.kind == BufferKind::state ? buffer.desc.dtype : DType::f32;
+            const auto [it, fresh] = shared_.try_emplace({buffer.kind, buffer.name, stored}, &buffer);
             const bool same = cairn::to_string(it->second->desc) == cairn::to_string(buffer.desc) &&
                               it->second->bytes == buffer.bytes && it->second->data == buffer.data;
             if (!same) fault("{} {} is not the same everywhere", program::to_string(buffer.kind), buffer.name);
@@ -203,7 +216,7 @@ private:
 
     const ProgramSet& set_;
     std::vector<Symbols::Symbol> symbols_;
-    std::map<std::pair<BufferKind, std::string>, const Buffer*> shared_;
+    std::map<std::tuple<BufferKind, std::string, DType>, const Buffer*> shared_;
     std::map<std::string, std::string> makers_;  // of a bound value: all that its instruction makes
     std::string fault_;
 };

@@ -1,6 +1,7 @@
 #include "select/bounds.hpp"
 
 #include "cairn/error.hpp"
+#include "ir/store_states.hpp"
 
 #include <fmt/format.h>
 
@@ -54,6 +55,21 @@ std::vector<Bound> bounds_of(const ir::GraphData& graph, const Tolerance& all, s
 Bound bound_of_state(const ir::GraphData& graph, int state, double limit) {
     const ir::StateInfo& info = graph.states()[static_cast<std::size_t>(state)];
     return {fmt::format("state \"{}\"", info.name), info.latest, limit, true, state};
+}
+
+double rounding_in(const ir::GraphData& graph, const Influence& influence, std::size_t bound) {
+    double sum = 0;
+    for (const ir::StateInfo& state : graph.states())
+        if (state.shown && influence.shows(state.latest, bound)) sum += ir::rounding_of(state.dtype);
+    return sum;
+}
+
+std::vector<Bound> without_rounding(const ir::GraphData& graph, std::vector<Bound> bounds) {
+    const expand::Classes single(graph);
+    const std::vector<Bound> whole = bounds;
+    const Influence influence(graph, single, whole);
+    for (std::size_t b = 0; b < bounds.size(); ++b) bounds[b].limit -= rounding_in(graph, influence, b);
+    return bounds;
 }
 
 Influence::Influence(const ir::GraphData& graph, const expand::Classes& classes, std::span<const Bound> bounds)

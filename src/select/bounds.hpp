@@ -18,6 +18,8 @@ namespace cairn::inline v0::select {
 inline constexpr expand::Laws exact_laws{expand::Law::distributed, expand::Law::masked, expand::Law::reassociated};
 static_assert(expand::Laws::all().holds_under(exact_laws), "a law is used that exact does not admit");
 
+class Influence;
+
 /// What users see of a graph, and the most that the errors on the way to it may add up to; 0: none.
 struct Bound {
     std::string name;  ///< `output "y"`, `state "keys"`
@@ -30,6 +32,11 @@ struct Bound {
 /// One for each output, by its own tolerance or that of all, and one for each state that no output is made of, by that
 /// of all. Throws Error(argument) where a tolerance is for no output, or an output has two.
 std::vector<Bound> bounds_of(const ir::GraphData& graph, const Tolerance& all, std::span<const OutputTolerance> own);
+
+/// What rounding states to how they are stored adds to the errors in a bound: once for each that shows there.
+double rounding_in(const ir::GraphData& graph, const Influence& influence, std::size_t bound);
+/// The bounds, each without that: negative where it is more than the limit.
+std::vector<Bound> without_rounding(const ir::GraphData& graph, std::vector<Bound> bounds);
 
 /// What a run leaves in a state, with such a limit.
 Bound bound_of_state(const ir::GraphData& graph, int state, double limit);

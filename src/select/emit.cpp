@@ -94,7 +94,7 @@ private:
                 port.before = state.shape[state.growing_axis()];
                 port.after = graph_.node(state.latest).shape[state.growing_axis()];
             }
-            port.live = TensorDesc::dense(state.dtype, state.shape);
+            port.live = TensorDesc::dense(state.shown.value_or(state.dtype), state.shape);
             port.overwritten = is_overwritten(state);
             program_.states.push_back(std::move(port));
         }
