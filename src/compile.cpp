@@ -57,7 +57,7 @@ std::unique_ptr<Compilation> with_states_narrower(const Graph& graph, const Cont
                                                   const CompileOptions& options, const Compilation& declared,
                                                   Clock::time_point begin) {
     std::unique_ptr<Compilation> best;
-    double least = declared.covers.cost * (1 - least_gain_of_storage);
+    double least = declared.covers.cost - least_gain_of_storage * expected_seconds(declared.buckets, declared.covers);
     if (!declared.select_options.search) return best;
     for (StoredStates& stored : narrower_states(graph, options)) {
         CompileOptions rest = options;
@@ -65,6 +65,7 @@ std::unique_ptr<Compilation> with_states_narrower(const Graph& graph, const Cont
         rest.tune_seconds = std::max(0.0, options.tune_seconds - spent.count());
         auto compilation = std::make_unique<Compilation>(std::move(stored.graph), context, std::move(rest),
                                                          std::string(to_string(stored.dtype)));
+        compilation->end_choosing();
         if (compilation->covers.cost >= least) continue;
         least = compilation->covers.cost;
         best = std::move(compilation);
@@ -90,7 +91,7 @@ CompiledGraph compile(const Graph& graph, const Context& context, const CompileO
         narrower != nullptr
             ? exact_covers(declared.buckets, declared.select_options)
             : choose_exact_beside(declared.stages, declared.buckets, declared.covers, options, declared.select_options);
-    best.end_choosing();
+    declared.end_choosing();
     auto reasons = std::make_shared<const select::Reasons>(*std::exchange(best.covers.memo, nullptr),
                                                            selectable(best.buckets), options.stop);
     std::vector<runtime::BucketProgram> programs;

@@ -35,12 +35,6 @@ private:
     std::vector<std::vector<select::Bound>> bounds_;
 };
 
-double expected_seconds(const std::vector<PreparedBucket>& buckets, const select::Selections& selections) {
-    double sum = 0;
-    for (std::size_t b = 0; b < buckets.size(); ++b) sum += buckets[b].cut.weight * selections.buckets[b].seconds;
-    return sum;
-}
-
 /// What users see of a bucket: its bounds, and the states that runs change and outputs are made of.
 std::vector<select::Bound> seen_values(const PreparedBucket& bucket, const CompileOptions& options) {
     const std::vector<select::Bound> bounds =

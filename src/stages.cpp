@@ -55,6 +55,12 @@ std::vector<select::Bucket> selectable(const std::vector<PreparedBucket>& bucket
     return seen;
 }
 
+double expected_seconds(const std::vector<PreparedBucket>& buckets, const select::Selections& selections) {
+    double sum = 0;
+    for (std::size_t b = 0; b < buckets.size(); ++b) sum += buckets[b].cut.weight * selections.buckets[b].seconds;
+    return sum;
+}
+
 runtime::Reasons reasons_of(std::shared_ptr<const select::Reasons> all, std::vector<int> path, double most_gain) {
     return [all = std::move(all), path = std::move(path), most_gain](
                const runtime::ProgramSet& set, Explanation& explanation, const std::stop_token& stop) {

@@ -30,6 +30,9 @@ struct PreparedBucket {
 /// As select sees them; valid as long as the buckets stay where they are.
 std::vector<select::Bucket> selectable(const std::vector<PreparedBucket>& buckets);
 
+/// Of one run of each bucket, as often as it runs beside the others.
+double expected_seconds(const std::vector<PreparedBucket>& buckets, const select::Selections& selections);
+
 /// For the programs that a path became, and what others can gain at most (Explanation::most_gain). They share what was
 /// kept of the choice.
 runtime::Reasons reasons_of(std::shared_ptr<const select::Reasons> all, std::vector<int> path, double most_gain);

@@ -18,7 +18,7 @@ struct StoredStates {
 /// are verified, takes the states as they were declared.
 std::vector<StoredStates> narrower_states(const Graph& graph, const CompileOptions& options);
 
-/// What storing states narrower has to gain, as a part of the cost, to be chosen.
-inline constexpr double least_gain_of_storage = 0.01;
+/// What storing states narrower has to gain, as a part of the seconds that all programs take, to be chosen.
+inline constexpr double least_gain_of_storage = 0.005;
 
 }  // namespace cairn::inline v0
