@@ -99,7 +99,9 @@ struct VerifiedError {
     double expected = 0;     ///< what the errors that the kernels state add up to
     bool verified = false;   ///< a run of the bucket has been compared
     double error = 0;        ///< the largest found; infinite where an integer differs, or one of two is NaN or infinite
-    bool fell_back = false;  ///< a value of the bucket was beyond what is allowed: it runs its exact program for good
+    /// A value of the bucket was beyond what is allowed: it runs its exact program for good. Where states are stored
+    /// narrower, so do all buckets; and where a state was given a number that its storage cannot hold.
+    bool fell_back = false;
 };
 
 /// Options of one run.

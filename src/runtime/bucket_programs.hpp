@@ -43,7 +43,7 @@ public:
     bool allows(std::span<const double> errors) const;
     /// Tells how far each inexact value was from what `exact` made. True where all are within what is allowed.
     bool settle(std::shared_ptr<BoundProgram> exact, std::span<const double> errors);
-    /// What a bucket does whose programs are kept when another one was too far off.
+    /// Runs the exact program for good, where it is kept.
     void fall_back();
     /// The largest errors told so far, in the order of BucketProgram::inexact; empty: none were.
     std::vector<double> errors() const;

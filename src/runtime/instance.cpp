@@ -77,14 +77,15 @@ std::vector<std::shared_ptr<BoundProgram>> Core::programs() const {
     return all;
 }
 
+void Core::fall_back() {
+    // Told before the verdicts: whoever misses a program to verify by finds that out.
+    states_fell_back.store(true, std::memory_order_release);
+    for (const std::unique_ptr<BucketPrograms>& bucket : buckets) bucket->fall_back();
+}
+
 bool Core::settle(std::size_t bucket, std::shared_ptr<BoundProgram> exact, std::span<const double> errors) {
-    // Told before the verdict: whoever misses a program to verify by finds that out.
-    const bool fall = stores_narrower && !buckets[bucket]->allows(errors);
-    if (fall) states_fell_back.store(true, std::memory_order_release);
-    const bool within = buckets[bucket]->settle(std::move(exact), errors);
-    if (fall)
-        for (const std::unique_ptr<BucketPrograms>& other : buckets) other->fall_back();
-    return within;
+    if (stores_narrower && !buckets[bucket]->allows(errors)) fall_back();
+    return buckets[bucket]->settle(std::move(exact), errors);
 }
 
 Instance::Instance(std::shared_ptr<Core> given)

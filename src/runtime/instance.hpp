@@ -29,6 +29,8 @@ struct Core {
 
     /// All that is linked now, to be bound together.
     std::vector<std::shared_ptr<BoundProgram>> programs() const;
+    /// Lets all buckets fall back whose states are stored narrower.
+    void fall_back();
     /// BucketPrograms::settle() of a bucket, and of all where they stand and fall together.
     bool settle(std::size_t bucket, std::shared_ptr<BoundProgram> exact, std::span<const double> errors);
 };
@@ -94,6 +96,9 @@ public:
     void run(const RunOptions& options);
     OutputView output(std::size_t index) const;
     void rewind(std::string_view symbol, std::int64_t length);
+    /// Stores states as users see them from now on, where they are stored narrower. Throws Error(memory), before it has
+    /// changed anything, when the system has no more.
+    void widen_states();
     /// Itself, unless it runs: what may be changed now. Throws Busy from inside a run, whose sinks are the caller's
     /// code.
     Instance& idle(std::string_view part);
@@ -112,9 +117,6 @@ private:
     /// What is run in a bucket by the present verdict.
     BucketFrame& frame_of(int bucket);
     bool is_to_fall_back(std::size_t bucket) const;
-    /// Stores states as users see them from now on, where they are stored narrower. Throws Error(memory), before it has
-    /// changed anything, when the system has no more.
-    void widen_states();
     /// The values of a program's symbols for what is set now.
     void resize(BucketFrame& target, int bucket) const;
     /// Sizes and memory of a bucket's frame for what is set now.

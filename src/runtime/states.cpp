@@ -1,8 +1,11 @@
 #include "runtime/states.hpp"
 
+#include "types/convert_floats.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace cairn::inline v0::runtime {
 namespace {
@@ -60,6 +63,30 @@ std::string take_sizes(const Instance& instance, const StateContents& contents, 
         }
     }
     return {};
+}
+
+/// Whether a number among the contents is none as the state stores it.
+bool is_beyond_storage(const StateSlot& slot, const StateContents& contents) {
+    if (!slot.is_stored_narrower()) return false;
+    const DType shown = slot.port().live.dtype, stored = slot.desc().dtype;
+    std::size_t count = 1;
+    for (const std::int64_t size : contents.shape) count *= static_cast<std::size_t>(size);
+    constexpr std::size_t most = 1024;
+    std::vector<std::byte> rounded(most * size_of(stored));
+    std::vector<double> given(most), kept(most);
+    const auto widened = [](std::vector<double>& to, const std::byte* from, DType dtype, std::size_t n) {
+        types::convert_floats(reinterpret_cast<std::byte*>(to.data()), DType::f64, from, dtype, n);
+    };
+    for (std::size_t begin = 0; begin < count; begin += most) {
+        const std::size_t n = std::min(most, count - begin);
+        const std::byte* from = contents.data + begin * size_of(shown);
+        types::convert_floats(rounded.data(), stored, from, shown, n);
+        widened(given, from, shown, n);
+        widened(kept, rounded.data(), stored, n);
+        for (std::size_t i = 0; i < n; ++i)
+            if (std::isfinite(given[i]) && !std::isfinite(kept[i])) return true;
+    }
+    return false;
 }
 
 /// The instance's sizes with those that the contents bring.
@@ -136,6 +163,11 @@ void set_contents(Instance& instance, const std::vector<StateContents>& contents
     std::vector<SizeSlot> sizes = sizes_with(instance, contents, fault);
     const std::vector<std::int64_t> before = port_values(instance, instance.sizes),
                                     after = port_values(instance, sizes);
+    if (std::any_of(contents.begin(), contents.end(),
+                    [&](const StateContents& each) { return is_beyond_storage(instance.states[each.state], each); })) {
+        instance.widen_states();
+        instance.core->fall_back();
+    }
     for (StateSlot& slot : instance.states)
         if (slot.port().axis >= 0) slot.touch(slot.port().before.evaluate(after));
     for (const StateContents& each : contents) instance.states[each.state].touch(0);

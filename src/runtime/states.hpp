@@ -30,8 +30,9 @@ OutputView show_state(Instance& instance, std::size_t state, std::string_view pa
 /// that occur in several must agree.
 std::string contents_fault(const Instance& instance, const std::vector<StateContents>& contents);
 
-/// Gives states these contents, in which contents_fault() finds no fault. Throws Error(memory), before it has changed
-/// anything, when the system has no more.
+/// Gives states these contents, in which contents_fault() finds no fault. What a narrower dtype cannot hold makes all
+/// buckets fall back to states as they were declared. Throws Error(memory), before it has changed anything, when the
+/// system has no more.
 void set_contents(Instance& instance, const std::vector<StateContents>& contents);
 
 /// Makes all states what they are in a new instance.

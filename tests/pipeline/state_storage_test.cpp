@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <random>
 #include <string>
 #include <thread>
@@ -215,6 +216,27 @@ TEST_F(StateStorage, AllBucketsFallBackTogetherAndStatesStayWhatTheyAre) {
     fresh.save(path);
     EXPECT_FALSE(is_narrow(CompiledGraph::load(path, context)));
     std::filesystem::remove(path);
+}
+
+// f16 ends at 65504.
+TEST_F(StateStorage, WhatItCannotHoldMakesItFallBack) {
+    for (const float value : {65504.0F, 1e5F, -1e9F, std::numeric_limits<float>::infinity(), 0.0F}) {
+        CompiledGraph model = narrow(), exact = compiled(Tolerance::exact()), other = model.instance();
+        run({&model, &exact, &other}, 3);
+        std::vector<float> given(heads * 2 * depth, 0.5F);
+        given[given.size() / 2 + 7] = value;
+        for (CompiledGraph* each : {&model, &exact}) {
+            each->set_state("values", given);
+            EXPECT_EQ(values_of(each->state("values")), given) << value;
+        }
+        const bool is_beyond = std::isfinite(value) && std::abs(value) > 65504;
+        EXPECT_EQ(is_narrow(model), !is_beyond) << value;
+        EXPECT_EQ(model.verified_errors()[0].fell_back, is_beyond);
+        if (std::isinf(value)) continue;
+        const auto y = run({&exact, &model}, 2);
+        EXPECT_LT(distance(y[1], y[0]), is_beyond ? 1e-3 : 2e-3) << value;
+        run({&other}, 1);
+    }
 }
 
 // Instances settle from threads of their own; whoever is the first to be too far off decides for all.
