@@ -28,7 +28,8 @@ struct Compilation {
           options(std::move(as)),
           stages(graph, context, options, std::move(variant)),
           buckets(stages.prepare()),
-          select_options{buckets[0].driver.enabled("search"), !options.dump_stages.empty(), options.stop} {
+          select_options{buckets[0].driver.enabled("search"), !options.dump_stages.empty(), options.stop,
+                         options.seconds_per_kept_byte} {
         for (PreparedBucket& bucket : buckets) bucket.driver.begin("select");
         const std::vector<select::Bucket> seen = selectable(buckets);
         if (options.memory_limit) select::place_states(seen, select_options);

@@ -63,9 +63,9 @@ private:
     select::Memo memo_of_all() {
         for (PreparedBucket& bucket : buckets) bucket.driver.begin("select");
         const bool search = buckets[0].driver.enabled("search");
-        select::place_states(selectable(buckets), {search, false, options.stop});
+        select::place_states(selectable(buckets), {search, false, options.stop, options.seconds_per_kept_byte});
         return select::memo_of(selectable(buckets), search ? select::Breadth::all : select::Breadth::first,
-                               options.stop);
+                               options.stop, options.seconds_per_kept_byte);
     }
 
     mutable std::shared_ptr<const select::Reasons> kept_reasons_;
@@ -234,7 +234,8 @@ CompiledGraph Path::compile() const {
         check_errors(covers.buckets[b]);
         prepare(covers.buckets[b], *all.buckets[b].candidates);
     }
-    const select::Options select_options{.stop = all.options.stop};
+    const select::Options select_options{.stop = all.options.stop,
+                                         .seconds_per_kept_byte = all.options.seconds_per_kept_byte};
     const std::optional<select::Selections> exact =
         exact_beside(all.stages, all.buckets, covers, all.options, select_options);
     std::vector<runtime::BucketProgram> programs;

@@ -140,7 +140,8 @@ CompileOptions with_split_points(const Graph& graph, const Context& context, con
     Stages stages(graph, context, fine);
     std::vector<PreparedBucket> buckets = stages.prepare();
     const bool search = buckets[0].driver.enabled("search");
-    const select::Selections chosen = select::select_placed(selectable(buckets), {search, false, options.stop});
+    const select::Selections chosen =
+        select::select_placed(selectable(buckets), {search, false, options.stop, options.seconds_per_kept_byte});
     const Neighbours neighbours(buckets, chosen);
     for (std::size_t s = 0; s < result.splits.size(); ++s)
         if (options.splits[s].is_automatic)

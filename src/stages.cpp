@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <mutex>
 #include <utility>
 
@@ -101,6 +102,10 @@ void Stages::check_options() const {
     if (!(options_.tune_seconds >= 0 && options_.tune_seconds <= most_seconds))
         throw Error(ErrorKind::argument, "compile",
                     fmt::format("tune_seconds must be in 0..{}, got {}", most_seconds, options_.tune_seconds));
+    if (!(options_.seconds_per_kept_byte >= 0 && std::isfinite(options_.seconds_per_kept_byte)))
+        throw Error(ErrorKind::argument, "compile",
+                    fmt::format("seconds_per_kept_byte must be finite and not below 0, got {}",
+                                options_.seconds_per_kept_byte));
 }
 
 void Stages::check_graph() const {
@@ -201,6 +206,7 @@ void Stages::tune(std::vector<PreparedBucket>& buckets, std::chrono::steady_cloc
     for (PreparedBucket& bucket : buckets) bucket.driver.begin("tune");
     select::Options select_options;
     select_options.stop = options_.stop;
+    select_options.seconds_per_kept_byte = options_.seconds_per_kept_byte;
     tune::profile(selectable(buckets), context_, costs_, select_options, {end, options_.progress, options_.stop});
 }
 

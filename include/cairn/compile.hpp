@@ -48,6 +48,10 @@ struct CompileOptions {
     Tolerance tolerance = Tolerance::exact();
     /// Of outputs with one of their own; compile() throws Error(argument) for a name that is no output or comes twice.
     std::vector<OutputTolerance> output_tolerances = {};
+    /// What a byte that is kept in memory for good costs, in seconds beside those of one run of each bucket: a further
+    /// form of a weight is made only where the buckets that read it gain more. By default about the time in which one
+    /// core reads it ten times, so mostly one form serves all; 0: the fastest way to run, whatever it keeps.
+    double seconds_per_kept_byte = 1e-9;
     /// Stages to leave out, by name: `simplify`, `expand` (other spellings of values), `fuse`, `elementwise`
     /// (grouping), `search` (each node on its own, first kernel that accepts), `pack`, `in_place`, `reuse` (no two
     /// buffers share bytes), `specialize` (one program for all sizes). Results stay the same within rounding.

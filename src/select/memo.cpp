@@ -27,8 +27,8 @@ constexpr int unnumbered = -1, always = -2;
 
 class MemoBuilder {
 public:
-    MemoBuilder(std::span<const Bucket> buckets, Breadth breadth, const std::stop_token& stop)
-        : stop_(stop), ways_(ways_of(buckets, breadth, stop)), kept_(buckets, ways_) {
+    MemoBuilder(std::span<const Bucket> buckets, Breadth breadth, const std::stop_token& stop, double price)
+        : stop_(stop), price_(price), ways_(ways_of(buckets, breadth, stop)), kept_(buckets, ways_) {
         for (std::size_t b = 0; b < buckets.size(); ++b)
             parts_.push_back({static_cast<int>(b), buckets[b], ways_[b], narrow_places(buckets[b], ways_[b]),
                               std::vector<int>(ways_[b].size(), unnumbered)});
@@ -125,7 +125,7 @@ private:
                 shared = add_goal(part, asked);
                 memo_.goals.back().bytes = bytes;
                 memo_.goals.back().held = is_read_in_place(part, asked) ? 0 : bytes;
-                memo_.problem.add_alternative(bytes * seconds_per_kept_byte, {}, {});
+                memo_.problem.add_alternative(bytes * price_, {}, {});
                 memo_.candidates.emplace_back();
             } else {
                 shared = always;
@@ -234,6 +234,7 @@ private:
     }
 
     std::stop_token stop_;
+    double price_;
     std::deque<Ways> ways_;
     KeptForms kept_;
     std::vector<Part> parts_;
@@ -245,8 +246,8 @@ private:
 
 }  // namespace
 
-Memo memo_of(std::span<const Bucket> buckets, Breadth breadth, const std::stop_token& stop) {
-    return MemoBuilder(buckets, breadth, stop).build();
+Memo memo_of(std::span<const Bucket> buckets, Breadth breadth, const std::stop_token& stop, double price) {
+    return MemoBuilder(buckets, breadth, stop, price).build();
 }
 
 }  // namespace cairn::inline v0::select

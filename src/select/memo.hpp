@@ -11,6 +11,10 @@
 /// The memo: from tiles and kernels to the numbered goals and alternatives that the search sees.
 namespace cairn::inline v0::select {
 
+/// What a byte that a program keeps in memory for good costs where nobody says: CompileOptions::seconds_per_kept_byte.
+/// So noise in measured times does not fill the memory.
+inline constexpr double seconds_per_kept_byte = 1e-9;
+
 /// A search problem for all programs at once, and what its numbers mean. The programs meet in the bound values they
 /// keep: each is one goal, whoever reads it, and is paid for once. (A weight that can be kept in one form only is no
 /// goal.)
@@ -39,12 +43,8 @@ struct Memo {
 /// stop.
 ///
 /// A run's alternatives cost their seconds times the bucket's weight; work done once when weights are bound a
-/// thousandth of its seconds; a byte that is kept `seconds_per_kept_byte`.
-Memo memo_of(std::span<const Bucket> buckets, Breadth breadth, const std::stop_token& stop = {});
-
-/// What a byte that a program keeps in memory for good costs: about the time in which one core reads it ten times.
-/// So a second form of a weight is made only where the programs that read it gain more than that, and noise in measured
-/// times does not fill the memory.
-inline constexpr double seconds_per_kept_byte = 1e-9;
+/// thousandth of its seconds; a byte that is kept so many seconds as `price` tells.
+Memo memo_of(std::span<const Bucket> buckets, Breadth breadth, const std::stop_token& stop = {},
+             double price = seconds_per_kept_byte);
 
 }  // namespace cairn::inline v0::select

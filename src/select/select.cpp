@@ -29,7 +29,7 @@ double lower_bound_of(const Memo& memo, std::span<const Bucket> buckets, const s
 }
 
 /// What the cheapest covers would cost if all devices shared one memory.
-double cost_with_shared_memory(std::span<const Bucket> buckets, const std::stop_token& stop) {
+double cost_with_shared_memory(std::span<const Bucket> buckets, const Options& options) {
     const auto set = [&](const std::vector<Devices>& devices) {
         for (std::size_t b = 0; b < buckets.size(); ++b) buckets[b].candidates.set_devices(devices[b]);
     };
@@ -40,8 +40,8 @@ double cost_with_shared_memory(std::span<const Bucket> buckets, const std::stop_
     }
     set(together);
     try {
-        const Memo memo = memo_of(buckets, Breadth::cheapest, stop);
-        const search::Exploration found = explored(memo.problem, memo.sides, {.stop = stop});
+        const Memo memo = memo_of(buckets, Breadth::cheapest, options.stop, options.seconds_per_kept_byte);
+        const search::Exploration found = explored(memo.problem, memo.sides, {.stop = options.stop});
         set(apart);
         return found.exact ? found.space.cost(found.paths) : 0;
     } catch (...) {
@@ -66,7 +66,8 @@ Selections cheapest_of(const Memo& memo, std::span<const Bucket> buckets, const 
 
 /// The cheapest covers; nothing where their kernels cannot prepare what they are to do.
 std::optional<Selections> cheapest_that_prepare(std::span<const Bucket> buckets, const Options& options) {
-    Memo memo = memo_of(buckets, options.search ? Breadth::cheapest : Breadth::first, options.stop);
+    Memo memo = memo_of(buckets, options.search ? Breadth::cheapest : Breadth::first, options.stop,
+                        options.seconds_per_kept_byte);
     const double low = options.search && options.find_low ? lower_bound_of(memo, buckets, options.stop) : 0;
     std::optional<Selections> selections;
     if (memo.errors.empty()) {
@@ -85,7 +86,7 @@ std::optional<Selections> cheapest_that_prepare(std::span<const Bucket> buckets,
     selections->low = low;
     const bool has_devices = !buckets.empty() && buckets[0].candidates.devices().all.size() > 1;
     if (options.search && options.find_low && has_devices)
-        selections->low_anywhere = cost_with_shared_memory(buckets, options.stop);
+        selections->low_anywhere = cost_with_shared_memory(buckets, options);
     return selections;
 }
 

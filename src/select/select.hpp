@@ -16,6 +16,7 @@ struct Options {
     bool search = true;     ///< false: each node on its own, by the first kernel that accepts
     bool find_low = false;  ///< also find Selections::low and low_anywhere, each by a search of its own
     std::stop_token stop = {};
+    double seconds_per_kept_byte = select::seconds_per_kept_byte;
 };
 
 /// A candidate and the goal it was chosen for; its problem is kept by the Candidates it was chosen from.

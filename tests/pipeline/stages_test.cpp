@@ -84,6 +84,37 @@ TEST(Stages, ATimeForTuningThatIsNoneIsRefused) {
     }
 }
 
+TEST(Stages, APriceOfAByteThatIsNoneIsRefused) {
+    for (const double price : {-1e-12, std::numeric_limits<double>::infinity(), std::nan("")})
+        EXPECT_EQ(message([&] {
+                      compile(small_graph(), Context(), {.seconds_per_kept_byte = price});
+                  }).rfind("[compile] seconds_per_kept_byte must be finite and not below 0", 0),
+                  0U)
+            << price;
+}
+
+// A weight read by one row and by many: the dearer a byte, the fewer are kept, and the longer all takes.
+TEST(Stages, TheDearerAByteTheFewerAreKept) {
+    Graph graph("forms");
+    const Dim n = graph.symbol("N", 1, 512);
+    Tensor x = graph.input("x", DType::f32, {n, 256});
+    for (int i = 0; i < 3; ++i) x = tanh(matmul(x, graph.weight("w" + std::to_string(i), DType::f32, {256, 256})));
+    graph.output("y", x);
+    std::vector<std::int64_t> kept;
+    std::vector<double> seconds;
+    for (const double price : {0.0, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-7}) {
+        const CompiledGraph model = compile(graph, Context(), {.splits = {{"N", {1}}}, .seconds_per_kept_byte = price});
+        kept.push_back(model.memory().bound);
+        double sum = 0;
+        for (const ExplainedBucket& bucket : model.explain().buckets) sum += bucket.seconds;
+        seconds.push_back(sum);
+    }
+    EXPECT_TRUE(std::is_sorted(kept.rbegin(), kept.rend())) << testing::PrintToString(kept);
+    EXPECT_TRUE(std::is_sorted(seconds.begin(), seconds.end())) << testing::PrintToString(seconds);
+    EXPECT_GT(kept.front(), kept.back());
+    EXPECT_EQ(kept.back(), 0);
+}
+
 TEST(Stages, AStopCancelsBetweenThem) {
     std::stop_source source;
     CompileOptions options;

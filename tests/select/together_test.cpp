@@ -32,7 +32,8 @@ protected:
                          matmul(graph.input("x", DType::f32, {rows, 512}), graph.weight("w", DType::f32, {512, 512})));
             programs.add(graph, kernels, costs, products[b].weight);
         }
-        const Selections selections = select(programs.buckets(), {.find_low = true});
+        const Selections selections =
+            select(programs.buckets(), {.find_low = true, .seconds_per_kept_byte = byte_price});
         double seconds = 0;
         std::string text;
         for (std::size_t b = 0; b < products.size(); ++b) {
@@ -47,7 +48,7 @@ protected:
         return text.empty() ? "none" : text.substr(1);
     }
 
-    double kept_bytes = 0;
+    double kept_bytes = 0, byte_price = seconds_per_kept_byte;
 };
 
 constexpr double mebibyte = 512 * 512 * 4, price = mebibyte * seconds_per_kept_byte;
@@ -66,6 +67,17 @@ TEST_F(Together, OneFormServesAllWhereASecondSavesLessThanItsBytes) {
 }
 
 // Chosen one after the other, whichever comes first would take its own form for a hair and hold the other to it.
+TEST_F(Together, ThePriceOfAByteSaysHowManyFormsAreKept) {
+    const double gain = 1e-6, of_byte = gain / mebibyte;
+    const auto forms_at = [&](double given) {
+        byte_price = given;
+        return forms({{1e-4, 1e-4 + gain}, {3e-4, 1e-4}}) + ", " + std::to_string(kept_bytes / mebibyte).substr(0, 1);
+    };
+    EXPECT_EQ(forms_at(0), "stored packed, 2");
+    EXPECT_EQ(forms_at(of_byte * 0.9), "stored packed, 2");
+    EXPECT_EQ(forms_at(of_byte * 1.1), "packed packed, 1");
+}
+
 TEST_F(Together, NoProgramLosesMuchForWhatAnotherGainsLittleBy) {
     EXPECT_EQ(forms({{1e-4, 8e-4}, {1.001e-4, 1e-4}}), "stored stored");
     EXPECT_EQ(forms({{8e-4, 1e-4}, {1e-4, 1.001e-4}}), "packed packed");
