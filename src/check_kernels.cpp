@@ -112,7 +112,7 @@ private:
                 refuse("a sample of {} is for {}, the kernel for {}", kernel.id, problem.definition, kernel.definition);
             if (kernel.error != nullptr) check_error(kernel, problem);
         }
-        check_operands(kernel);
+        if (!kernel.in_place.empty() || !kernel.packed_inputs.empty() || !kernel.widens.empty()) check_operands(kernel);
     }
 
     void check(const DeviceRates& rates) const {
@@ -140,7 +140,7 @@ private:
     }
 
     void check_operands(const Kernel& kernel) const {
-        const Arity arity = arity_of(kernel.definition);
+        const Arity arity = arity_of(kernel.definition, !kernel.in_place.empty());
         const auto exists = [](int operand, int count) { return operand >= 0 && (count < 0 || operand < count); };
         for (const InPlace& pair : kernel.in_place) {
             if (!exists(pair.input, arity.inputs))
@@ -166,7 +166,7 @@ private:
     }
 
     /// Of a definition: the most that its patterns have.
-    Arity arity_of(const std::string& name) const {
+    Arity arity_of(const std::string& name, bool with_outputs) const {
         if (const auto op = ir::find_op(name)) return {ir::info(*op).max_operands, 1};
         if (name == "elementwise") return {};
         if (name == "pack") return {1, 1};
@@ -179,7 +179,7 @@ private:
                     for (const std::string& text : problems_of(name, pattern)) {
                         const Problem problem = parsed("a pattern", name, text);
                         most.inputs = std::max(most.inputs, static_cast<int>(problem.inputs.size()));
-                        most.outputs = std::max(most.outputs, results_of(definition, problem));
+                        if (with_outputs) most.outputs = std::max(most.outputs, results_of(definition, problem));
                     }
             }
         return most;
