@@ -184,6 +184,11 @@ Scaled Canon::made_of(const Node& node, ir::NodeId id, Parts x) {
             const Scaled result = moved(x[0].core, *slice);
             return {x[0].factor * result.factor, result.core};
         }
+    if (node.op == Op::gather)
+        if (const auto gather = gather_of(node, x[0], x[1])) {
+            const Scaled result = moved(x[0].core, *gather);
+            return {x[0].factor * result.factor, result.core};
+        }
     if (node.op == Op::concat)
         return concat(node.dtype, trimmed_shape(node.shape), node.attributes, {x.begin(), x.end()});
     if (ir::is(node, ir::OpClass::elementwise)) return apply(node.op, node.dtype, node.attributes, x);

@@ -20,11 +20,12 @@
 /// shift by the largest element leaves softmax; (a b)^T = b^T a^T; movement goes inward through elementwise ops,
 /// reshapes of gathered rows to the ids, of a product's rows to its left side, and those that add or drop axes of size
 /// 1 through all that works along the last axes; slices inward through all that computes each element apart, products,
-/// sums and concat; what is bound stands at the bound side of a product: (x g + r) W = x (g W) + r W for bound rows g
-/// and r; where asked, (a b) c = a (b c) and (a + b) c = a c + b c of matrices; orders and negations of comparisons;
-/// positions are the same in i32 and i64; leading axes of size 1 do not count. Nothing else is cancelled (x - x, x / x
-/// stay; 0 * x stays too): what docs/numbers.md tells of fused kernels holds of forms. Float numbers are equal within
-/// 1e-6 of their size, as constants rounded to f32 are; in f64 within 1e-14; integers when they are the same.
+/// sums and concat, gathers through all that computes each element apart; what is bound stands at the bound side of a
+/// product: (x g + r) W = x (g W) + r W for bound rows g and r; where asked, (a b) c = a (b c) and (a + b) c = a c + b
+/// c of matrices; orders and negations of comparisons; positions are the same in i32 and i64; leading axes of size 1 do
+/// not count. Nothing else is cancelled (x - x, x / x stay; 0 * x stays too): what docs/numbers.md tells of fused
+/// kernels holds of forms. Float numbers are equal within 1e-6 of their size, as constants rounded to f32 are; in f64
+/// within 1e-14; integers when they are the same.
 ///
 /// A law holds up to a size: a sum, product or conjunction of many parts stays whole in a larger one, and movement goes
 /// inward through a limited number of terms. That depends on nothing but the form itself, so all spellings see it
@@ -68,12 +69,13 @@ private:
         std::vector<Scaled> terms;
         Dim offset = 0;
     };
-    /// A reshape, a transpose or a slice; what it points at is kept by the terms.
+    /// A reshape, a transpose, a slice or a gather; what it points at is kept by the terms.
     struct Move {
         ir::Op op;
         const Shape* shape;  ///< of the result, without leading axes of size 1
         const Shape* order;  ///< of a transpose: negative axes, the shortest that tells; of a slice: axis (negative),
-                             ///< start and step; else empty
+                             ///< start and step; of a gather: axis (negative); else empty
+        Scaled ids = {};     ///< of a gather
         friend bool operator==(const Move&, const Move&) = default;
     };
     struct Moved {
@@ -215,6 +217,10 @@ private:
     Scaled concat_of_cut(const Term& term, const Move& slice, std::vector<Scaled> parts);
     std::vector<Move> cutting_moved(const Term& term, const Move& slice);
     static bool is_cut(const Term& term);
+
+    // gathering.cpp
+    std::optional<Move> gather_of(const ir::Node& node, const Scaled& table, const Scaled& ids);
+    std::vector<Move> gathering(const Term& term, const Move& gather);
 
     Laws laws_;
     Terms terms_;

@@ -30,9 +30,9 @@ std::vector<Dim> lengthened(const std::vector<Dim>& order, std::size_t rank) {
     return result;
 }
 
-std::size_t hash_of(CanonId core, const Shape* shape, const Shape* order) {
+std::size_t hash_of(CanonId core, const Shape* shape, const Shape* order, CanonId ids) {
     const std::hash<const void*> place;
-    return types::mixed(types::mixed(core, place(shape)), place(order));
+    return types::mixed(types::mixed(types::mixed(core, place(shape)), place(order)), ids);
 }
 
 std::size_t from_front(const Dim& axis, std::size_t rank) {
@@ -108,19 +108,20 @@ Scaled Canon::moved_inside(const Passage& passage) {
 
 bool Canon::stays(CanonId core, const Move& move) const {
     const Shape* shape = terms_[core].shape;
-    return shape->empty() || (move.op != Op::transpose && shape == move.shape);
+    const bool may_rearrange = move.op == Op::transpose || move.op == Op::gather;
+    return shape->empty() || (!may_rearrange && shape == move.shape);
 }
 
 std::optional<Scaled> Canon::known_move(CanonId core, const Move& move) const {
     std::optional<Scaled> result;
-    moved_index_.each(hash_of(core, move.shape, move.order), [&](std::uint32_t at) {
+    moved_index_.each(hash_of(core, move.shape, move.order, move.ids.core), [&](std::uint32_t at) {
         if (moved_[at].core == core && moved_[at].move == move) result = moved_[at].result;
     });
     return result;
 }
 
 Scaled Canon::remember(CanonId core, const Move& move, const Scaled& result) {
-    moved_index_.add(hash_of(core, move.shape, move.order), static_cast<std::uint32_t>(moved_.size()));
+    moved_index_.add(hash_of(core, move.shape, move.order, move.ids.core), static_cast<std::uint32_t>(moved_.size()));
     moved_.push_back({core, move, result});
     return result;
 }
@@ -131,7 +132,8 @@ Scaled Canon::moved(CanonId core, const Move& given) {
     if (stays(core, move)) return {1, core};
     if (const auto known = known_move(core, move)) return *known;
     const Term& term = terms_[core];
-    if (term.kind == TermKind::op && term.op == move.op && move.op != Op::slice)
+    const bool is_movement = move.op == Op::reshape || move.op == Op::transpose;
+    if (is_movement && term.kind == TermKind::op && term.op == move.op)
         return moved(term.parts[0].core, composed(term, move));
     if (const auto within = inside(core, move))
         for (const Passage& passage : *within)
@@ -143,6 +145,10 @@ Scaled Canon::moved(CanonId core, const Move& given) {
 Scaled Canon::moved_whole(CanonId core, const Move& move) {
     const Term& term = terms_[core];
     if (move.op == Op::reshape) return {1, op_term(move.op, term.dtype, move.shape, {term.whole})};
+    if (move.op == Op::gather) {
+        const Attributes attributes{{"axis", *move.order}};
+        return {1, op_term(move.op, term.dtype, move.shape, {term.whole, move.ids}, &attributes)};
+    }
     const Attributes attributes{{move.op == Op::slice ? "cut" : "permutation", *move.order}};
     const Shape* shape = move.op == Op::slice ? move.shape : terms_.keep(permuted(*term.shape, *move.order));
     return {1, op_term(move.op, term.dtype, shape, {term.whole}, &attributes)};

@@ -104,6 +104,7 @@ Canon::Move Canon::staying(const Scaled& part) const { return {Op::reshape, term
 /// What a move does to each part of a term; empty where it does not go through.
 std::vector<Canon::Move> Canon::passing(const Term& term, const Move& move) {
     if (move.op == Op::slice) return cutting(term, move);
+    if (move.op == Op::gather) return gathering(term, move);
     if (term.kind == TermKind::op && term.op == move.op) return {composed(term, move)};
     const bool is_even =
         is_elementwise(term) && std::all_of(term.parts.begin(), term.parts.end(), [&](const Scaled& part) {

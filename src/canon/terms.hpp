@@ -19,6 +19,7 @@ using CanonId = std::uint32_t;
 struct Scaled {
     double factor = 1;
     CanonId core = 0;
+    friend bool operator==(const Scaled&, const Scaled&) = default;
 };
 /// -1 times the value; of a boolean its negation.
 inline Scaled negated(const Scaled& value) { return {-value.factor, value.core}; }
