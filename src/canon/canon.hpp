@@ -21,11 +21,11 @@
 /// reshapes of gathered rows to the ids, of a product's rows to its left side, and those that add or drop axes of size
 /// 1 through all that works along the last axes; slices inward through all that computes each element apart, products,
 /// sums and concat, gathers through all that computes each element apart; what is bound stands at the bound side of a
-/// product: (x g + r) W = x (g W) + r W for bound rows g and r; where asked, (a b) c = a (b c) and (a + b) c = a c + b
-/// c of matrices; orders and negations of comparisons; positions are the same in i32 and i64; leading axes of size 1 do
-/// not count. Nothing else is cancelled (x - x, x / x stay; 0 * x stays too): what docs/numbers.md tells of fused
-/// kernels holds of forms. Float numbers are equal within 1e-6 of their size, as constants rounded to f32 are; in f64
-/// within 1e-14; integers when they are the same.
+/// product: (x g + r) W = x (g W) + r W for bound rows g and r; where asked, (a b) c = a (b c), (a + b) c = a c + b c
+/// and concat(a, b) c = a slice(c) + b slice(c) of matrices; orders and negations of comparisons; positions are the
+/// same in i32 and i64; leading axes of size 1 do not count. Nothing else is cancelled (x - x, x / x stay; 0 * x stays
+/// too): what docs/numbers.md tells of fused kernels holds of forms. Float numbers are equal within 1e-6 of their size,
+/// as constants rounded to f32 are; in f64 within 1e-14; integers when they are the same.
 ///
 /// A law holds up to a size: a sum, product or conjunction of many parts stays whole in a larger one, and movement goes
 /// inward through a limited number of terms. That depends on nothing but the form itself, so all spellings see it
@@ -154,6 +154,7 @@ private:
     bool is_bound_row(CanonId core);
     void give_bound_factors(Scaled& a, Scaled& b);
     std::optional<Scaled> with_bound_rows_apart(const Scaled& a, const Scaled& b);
+    std::optional<Scaled> parts_multiplied(const Scaled& a, const Scaled& b);
     Scaled multiply_matrices(Scaled a, Scaled b);
     Scaled multiply_two(Scaled a, Scaled b);
     std::optional<Scaled> multiplied_out(const Scaled& a, const Scaled& b);

@@ -114,7 +114,28 @@ std::optional<Scaled> Canon::multiplied_out(const Scaled& a, const Scaled& b) {
     return add(products, terms_[a.core].dtype);
 }
 
+// concat(x, y) b = x slice(b) + y slice(b), of a few parts.
+std::optional<Scaled> Canon::parts_multiplied(const Scaled& a, const Scaled& b) {
+    const Term& concat = terms_[a.core];
+    if (!laws_.has(Law::reassociated) || concat.kind != TermKind::op || concat.op != Op::concat) return std::nullopt;
+    if (concat.attributes->integer("axis") != -1 || concat.parts.size() > most_parts) return std::nullopt;
+    const Shape& whole = *terms_[b.core].shape;
+    if (whole.size() < 2 || whole[whole.size() - 2] == Dim(1)) return std::nullopt;
+    std::vector<Scaled> products;
+    Dim begin = 0;
+    for (const Scaled& part : concat.parts) {
+        Shape shape = whole;
+        const Dim size = shape[shape.size() - 2] = from_end(*terms_[part.core].shape, 0);
+        if (size == Dim(0)) return std::nullopt;
+        const Scaled rows = moved(b.core, {Op::slice, terms_.keep(trimmed(shape)), terms_.keep({-2, begin, 1})});
+        products.push_back(multiply_two({a.factor * part.factor, part.core}, {b.factor * rows.factor, rows.core}));
+        begin = begin + size;
+    }
+    return add(products, concat.dtype);
+}
+
 Scaled Canon::multiply_matrices(Scaled a, Scaled b) {
+    if (const auto sum = parts_multiplied(a, b)) return *sum;
     const auto products = multiplied_out(a, b);
     return products ? *products : multiply_two(a, b);
 }

@@ -11,7 +11,8 @@ namespace cairn::inline v0::canon {
 enum class Law : std::uint8_t {
     distributed,   ///< a (b + c) = a b + a c: a factor goes into a sum or a product of matrices, or comes out
     masked,        ///< where(visible, score, -1e30) = score + where(visible, 0, -1e30)
-    reassociated,  ///< (a b) c = a (b c), of matrices; with `distributed`, (a + b) c = a c + b c of them too
+    reassociated,  ///< (a b) c = a (b c), and concat(a, b) c as the sum of a and b, each times its rows of c, of
+                   ///< matrices; with `distributed`, (a + b) c = a c + b c of them too
 };
 
 /// A set of laws: the more, the more spellings are one value and the further apart their numbers may lie.

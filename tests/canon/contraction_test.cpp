@@ -186,6 +186,26 @@ TEST(CanonContraction, ASumWithAColumnIsNotMultipliedOut) {
     EXPECT_TRUE(same_form(whole, matmul(column(c.y) + c.x, c.w), multiplied_out));
 }
 
+TEST(CanonContraction, PartsBesideEachOther) {
+    for (const Shape& batch : {Shape{}, Shape{2}}) {
+        Chain c(batch);
+        const Tensor z = tanh(slice(c.y, -1, 0, 1)), tall = c.graph.weight("tall", DType::f32, {9, 5});
+        const auto rows = [&](int start, int stop) { return slice(tall, 0, start, stop); };
+        const Tensor whole = matmul(concat({c.x, z, c.y * 2}, -1), tall);
+        const Tensor apart = matmul(c.x, rows(0, 4)) + matmul(z, rows(4, 5)) + matmul(c.y, rows(5, 9)) * 2;
+        EXPECT_TRUE(same_form(whole, apart, multiplied_out));
+        EXPECT_TRUE(same_form(matmul(concat({c.x, z}, -1), rows(0, 5)), matmul(c.x, rows(0, 4)) + matmul(z, rows(4, 5)),
+                              chained));
+        EXPECT_FALSE(same_form(whole, apart));
+        EXPECT_FALSE(same_form(whole, apart, {canon::Law::distributed}));
+        EXPECT_FALSE(same_form(matmul(concat({c.y, z, c.x * 2}, -1), tall), apart, multiplied_out)) << "other parts";
+        EXPECT_FALSE(same_form(matmul(concat({c.x, z}, -1), rows(1, 6)),
+                               matmul(c.x, rows(0, 4)) + matmul(z, rows(4, 5)), chained));
+        EXPECT_TRUE(same_form(matmul(whole, c.given), matmul(concat({c.x, z, c.y * 2}, -1), matmul(tall, c.given)),
+                              multiplied_out));
+    }
+}
+
 TEST(CanonContraction, AChainWithoutEndHasFewTerms) {
     Graph g("g");
     Tensor x = g.input("x", DType::f32, {4, 4});
