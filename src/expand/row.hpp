@@ -35,6 +35,8 @@ void add_products(Expander& expander, ir::NodeId sum, Laws laws);
 void multiply_terms(Expander& expander, ir::NodeId product, Laws laws);
 // merge_products.cpp
 void merge_products(Expander& expander, ir::NodeId product, Laws laws);
+// map_parts.cpp
+void map_parts(Expander& expander, ir::NodeId part, Laws laws);
 // move_spellings.cpp
 void move_spellings(Expander& expander);
 

@@ -3,7 +3,9 @@
 #include "cairn/composites.hpp"
 #include "cairn/ops.hpp"
 
+#include <array>
 #include <random>
+#include <vector>
 
 namespace cairn::test {
 namespace {
@@ -48,6 +50,14 @@ private:
     Tensor repeated(const Tensor& x) {
         return x.rank() == 3 && any(6) == 0 ? slice(x, 1, 0, 1) + weight({3, width}) : x;
     }
+    // Two or three beside each other, one of them maybe of no columns.
+    Tensor beside(const Tensor& x) {
+        std::vector<Tensor> parts{x, slice(x * 0.5, -1, 0, any(width + 1))};
+        if (any(3) == 0) parts.insert(parts.begin(), tanh(x));
+        const Tensor whole = concat(parts, -1);
+        if (any(4) == 0) graph_.output("beside" + std::to_string(count_++), whole);
+        return whole;
+    }
     // A layer and what adapts it.
     Tensor adapted(const Tensor& x, const Tensor& y, int columns) {
         Tensor low = any(3) ? in_a_row(x, columns) : matmul(x, matrix(width, columns));
@@ -56,6 +66,10 @@ private:
     }
     Tensor product(const Tensor& x, int columns, bool biased) {
         Tensor y = any(4) ? matmul(repeated(x), matrix(width, columns)) : in_a_row(x, columns);
+        if (any(8) == 0) {
+            const Tensor whole = beside(x);
+            y = matmul(whole, matrix(static_cast<int>(whole.dim(-1).constant()), columns));
+        }
         const bool is_adapted = any(4) == 0, first = any(2) != 0;
         if (is_adapted && first) y = adapted(x, y, columns);
         if (biased) y = y + row(columns);
@@ -64,25 +78,56 @@ private:
         if (any(4) == 0) y = any(2) ? y * row(columns) : y / 4.0;
         return y;
     }
+    // A few ops that make each element of its own, in whatever floats: casts, what is the same in all rows.
+    Tensor mapped(Tensor x) {
+        constexpr std::array floats{DType::f32, DType::f16, DType::bf16, DType::f64};
+        if (!is_float(x.dtype()) && any(2)) return x;
+        if (!is_float(x.dtype())) x = cast(x, floats[static_cast<std::size_t>(any(4))]);
+        for (int i = any(3); i > 0; --i) switch (any(5)) {
+                case 0:
+                case 1: x = cast(x, floats[static_cast<std::size_t>(any(4))]); break;
+                case 2: x = x * 0.5; break;
+                case 3: x = max(-x, 0); break;
+                default: x = x + cast(row(width), x.dtype()); break;
+            }
+        return x;
+    }
+    // Rows of a table, narrow or wide: where a run says, or the first ones.
+    Tensor looked_up(const Tensor& x) {
+        constexpr std::array dtypes{DType::f32, DType::f16, DType::bf16, DType::f64, DType::i8};
+        const int rows = any(4) ? 5 : 1;
+        const Tensor table = mapped(
+            graph_.weight("table" + std::to_string(count_++), dtypes[static_cast<std::size_t>(any(5))], {rows, width}));
+        if (rows == 5 && any(3) == 0) {
+            const Tensor first = mapped(slice(table, 0, 0, x.dim(0)));
+            return cast(x.rank() == 3 ? unsqueeze(first, 1) : first, DType::f32);
+        }
+        const Shape places(x.shape().begin(), x.shape().end() - 1);
+        const std::string name = "ids" + std::to_string(count_++) + ".below" + std::to_string(rows);
+        return cast(mapped(gather(table, graph_.input(name, DType::i32, places))), DType::f32);
+    }
     // Every product made an output too, now and then, or seen in another shape.
     Tensor next(const Tensor& before) {
-        const Tensor x = normed(before);
+        const Tensor x = normed(any(4) ? before : before + looked_up(before));
         const bool biased = any(2) != 0, mixed = any(4) == 0;
         Tensor sum = before;
         for (int i = 1 + any(4); i > 0; --i) {
             const int columns = any(3) ? width : 1 + any(5);
             const bool is_biased = mixed ? any(2) != 0 : biased;
-            const Tensor y = any(6) ? product(x, columns, is_biased) : sum_of_parts(product(x, 2 * columns, is_biased));
+            const Tensor y =
+                any(6) ? product(x, columns, is_biased) : sum_of_parts(product(x, 2 * columns + any(2), is_biased));
             if (any(6) == 0) graph_.output("out" + std::to_string(count_++), y);
             const Tensor seen = any(2) ? y : swap_axes(reshape(y, {-1, 1, columns}), 1, 2);
             if (seen.rank() == 3 && y.rank() != 3) graph_.output("seen" + std::to_string(count_++), tanh(seen));
-            sum = sum + tanh(sum_of_columns(y)) * 0.5;
+            const Tensor taken = y.rank() == 3 && any(4) == 0 ? slice(y, 1, any(3), 3, 3) : y;
+            sum = sum + tanh(sum_of_columns(taken)) * 0.5;
         }
         return sum;
     }
-    static Tensor sum_of_parts(const Tensor& y) {
+    Tensor sum_of_parts(const Tensor& y) {
         const Dim half = y.dim(-1) / 2;
-        return slice(y, -1, 0, half) + tanh(slice(y, -1, half, half + half));
+        const Tensor last = tanh(slice(y, -1, y.dim(-1) - half, y.dim(-1)));
+        return any(3) ? slice(y, -1, 0, half) + last : last;
     }
     static Tensor sum_of_columns(const Tensor& y) { return y.dim(-1) == Dim(width) ? y : sum(y, {-1}, true); }
 
