@@ -37,6 +37,8 @@ void multiply_terms(Expander& expander, ir::NodeId product, Laws laws);
 void merge_products(Expander& expander, ir::NodeId product, Laws laws);
 // map_parts.cpp
 void map_parts(Expander& expander, ir::NodeId part, Laws laws);
+// slice_product.cpp
+void slice_product(Expander& expander, ir::NodeId slice, Laws laws);
 // move_spellings.cpp
 void move_spellings(Expander& expander);
 

@@ -75,6 +75,16 @@ MaybeNode matrix_sum(Expander& e, Op op, NodeId a, NodeId b) {
     return whole ? turned(e, *whole) : std::nullopt;
 }
 
+MaybeNode sliced(Expander& e, NodeId x, const Attributes& cut, NodeId like) {
+    const auto stored = e.is_bound(x) ? stored_matrix(e, x) : std::nullopt;
+    if (!stored) return e.make(Op::slice, {x}, cut, like);
+    Attributes across = cut;
+    for (Attribute& each : across)
+        if (each.name == "axis") each.value = std::vector<Dim>{Dim(-3) - cut.integer("axis")};
+    const MaybeNode part = e.make(Op::slice, {*stored}, std::move(across), like);
+    return part ? turned(e, *part) : std::nullopt;
+}
+
 MaybeNode scaled_columns(Expander& e, Op op, NodeId w, NodeId c) { return scaled(e, op, w, c, true); }
 
 MaybeNode scaled_rows(Expander& e, Op op, NodeId w, NodeId c) { return scaled(e, op, w, c, false); }

@@ -23,6 +23,9 @@ std::optional<ir::NodeId> matrix_product(Expander& e, ir::NodeId a, ir::NodeId b
 /// a + b or a - b of bound matrices of one shape; of transposed views of stored ones a transposed view.
 std::optional<ir::NodeId> matrix_sum(Expander& e, ir::Op op, ir::NodeId a, ir::NodeId b);
 
+/// The slice of a value that `cut` tells; of the transposed view of a bound stored matrix a transposed view.
+std::optional<ir::NodeId> sliced(Expander& e, ir::NodeId x, const Attributes& cut, ir::NodeId like);
+
 /// w with each column times (or over, `op` being div) its element of the row or the scalar `c`; with each row for
 /// scaled_rows. A transposed view of a stored matrix stays one.
 ///

@@ -69,6 +69,28 @@ TEST(ExpandWeights, ProductsAndSumsOfStoredOnesStayViews) {
     EXPECT_FALSE(matrix_product(e, g.w.id(), g.w.id())) << "[6,4] [6,4]";
 }
 
+TEST(ExpandWeights, SlicesOfTurnedViewsStayViews) {
+    const Weights g;
+    Expander e(*g.graph.data(), {});
+    const auto cut = [](int axis) {
+        return Attributes{{"axis", std::vector<Dim>{axis}},
+                          {"start", std::vector<Dim>{1}},
+                          {"stop", std::vector<Dim>{3}},
+                          {"step", std::vector<Dim>{1}}};
+    };
+    const auto plain = sliced(e, g.w.id(), cut(-1), g.w.id()), rows = sliced(e, g.turned.id(), cut(-2), g.w.id()),
+               columns = sliced(e, g.turned.id(), cut(-1), g.w.id());
+    ASSERT_TRUE(plain && rows && columns);
+    EXPECT_EQ(e.node(*plain).op, Op::slice);
+    for (const ir::NodeId part : {*rows, *columns}) {
+        ASSERT_EQ(e.node(part).op, Op::transpose);
+        EXPECT_EQ(e.node(e.node(part).operands[0]).operands[0], g.stored.id());
+    }
+    EXPECT_EQ(e.node(*rows).shape, (Shape{2, 4}));
+    EXPECT_EQ(e.node(*columns).shape, (Shape{6, 2}));
+    EXPECT_FALSE(sliced(e, g.column.id(), cut(-1), g.w.id())) << "beyond its size";
+}
+
 TEST(ExpandWeights, StandBesideEachOther) {
     const Weights g;
     Expander e(*g.graph.data(), {});
