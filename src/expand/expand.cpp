@@ -24,6 +24,7 @@ constexpr std::array rows = {
     Row{"distribute", "(a + b) w = a w + b w, where a and b are repeated", multiplied_out, Op::matmul, multiply_terms},
     Row{"merge_products", "x w1 = slice(x concat(w1, w2)), and so with a bias behind each", {}, Op::matmul, merge_products},
     Row{"slice_product", "slice(x w) = slice(x) w of rows, x slice(w) of columns, and so through what computes each element apart", {}, Op::slice, slice_product},
+    Row{"split_product", "concat(x, y) w = x slice(w) + y slice(w)", {Law::reassociated}, Op::matmul, split_product},
     Row{"map_parts", "gather(f(t), ids) = f(gather(t, ids)), elementwise f of a bound t", {}, Op::gather, map_parts},
     Row{"map_parts", "slice(f(t)) = f(slice(t)), elementwise f of a bound t, at a place known only in a run", {}, Op::slice, map_parts},
 };

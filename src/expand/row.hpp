@@ -39,6 +39,8 @@ void merge_products(Expander& expander, ir::NodeId product, Laws laws);
 void map_parts(Expander& expander, ir::NodeId part, Laws laws);
 // slice_product.cpp
 void slice_product(Expander& expander, ir::NodeId slice, Laws laws);
+// split_product.cpp
+void split_product(Expander& expander, ir::NodeId product, Laws laws);
 // move_spellings.cpp
 void move_spellings(Expander& expander);
 
