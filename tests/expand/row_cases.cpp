@@ -69,6 +69,14 @@ expand::Expansion checked_expansion(const Graph& graph, std::string_view row) {
     return expansion;
 }
 
+std::size_t count_of_spellings(const Graph& graph, std::string_view row) {
+    const expand::Expansion expansion = checked_expansion(graph, row);
+    std::size_t count = 0;
+    for (NodeId id = 0; id < expansion.graph->nodes().size(); ++id)
+        if (expansion.classes.value_of(id) != id) ++count;
+    return count;
+}
+
 std::string expanded(std::string_view lines, std::string_view row) {
     const Graph graph = parse_graph("graph g (N in 0..5, M in 1..4)" + std::string(lines));
     const expand::Expansion expansion = checked_expansion(graph, row);

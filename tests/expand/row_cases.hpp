@@ -3,6 +3,7 @@
 #include "cairn/graph.hpp"
 #include "expand/expand.hpp"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,9 @@ std::string expanded(std::string_view lines, std::string_view row);
 
 /// Expands by all rows, or by one, and holds classes and values against what they should be.
 expand::Expansion checked_expansion(const Graph& graph, std::string_view row = "");
+
+/// How many spellings, but for their own, the values of a graph have by one row.
+std::size_t count_of_spellings(const Graph& graph, std::string_view row);
 
 /// What is wrong with the values of spellings at some sizes: each differs from its value by more than rounding and the
 /// laws it names allow; empty when all is well.
