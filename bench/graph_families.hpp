@@ -151,6 +151,22 @@ inline void adapted(const Graph& graph, Tensor x, int nodes) {
     model.output("y", x);
 }
 
+/// Layers that take rows of narrow tables, multiply what stands beside each other, and read parts of products.
+inline void parts(const Graph& graph, Tensor x, int nodes) {
+    Graph model = graph;
+    const Tensor ids = model.input("ids", DType::i32, {8});
+    for (int i = 0; i < nodes / 16; ++i) {
+        const auto weight = [&](const char* name, DType dtype, int rows, int columns) {
+            return model.weight(name + std::to_string(i), dtype, {rows, columns});
+        };
+        const Tensor taken = gather(cast(weight("t", DType::bf16, 9, 16), DType::f32), ids);
+        const Tensor y = matmul(concat({x, taken}, -1), weight("w", DType::f32, 32, 24));
+        const Tensor z = matmul(tanh(x + slice(y, -1, 0, 16)), weight("v", DType::f32, 16, 16));
+        x = x + slice(exp(z), 0, 7, 8);
+    }
+    model.output("y", x);
+}
+
 /// Products of sums, which a law would multiply out.
 inline void products(const Graph& graph, const Tensor& x, int nodes) {
     Tensor product = x;
@@ -264,6 +280,7 @@ inline constexpr std::array families{
     Family{"products", by_reference<products>},
     Family{"chained", chained},
     Family{"adapted", adapted},
+    Family{"parts", parts},
     Family{"constants", constants},
     Family{"bound", by_reference<bound>},
     Family{"states", states},
