@@ -27,6 +27,10 @@ constexpr std::array rows = {
     Row{"split_product", "concat(x, y) w = x slice(w) + y slice(w)", {Law::reassociated}, Op::matmul, split_product},
     Row{"map_parts", "gather(f(t), ids) = f(gather(t, ids)), elementwise f of a bound t", {}, Op::gather, map_parts},
     Row{"map_parts", "slice(f(t)) = f(slice(t)), elementwise f of a bound t, at a place known only in a run", {}, Op::slice, map_parts},
+    Row{"widen_views", "view(cast(x)) = cast(view(x)), of a cast that widens", {}, Op::reshape, widen_views},
+    Row{"widen_views", "view(cast(x)) = cast(view(x)), of a cast that widens", {}, Op::transpose, widen_views},
+    Row{"widen_views", "view(cast(x)) = cast(view(x)), of a cast that widens", {}, Op::broadcast, widen_views},
+    Row{"widen_views", "view(cast(x)) = cast(view(x)), of a cast that widens", {}, Op::slice, widen_views},
 };
 // clang-format on
 

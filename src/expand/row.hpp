@@ -41,6 +41,8 @@ void map_parts(Expander& expander, ir::NodeId part, Laws laws);
 void slice_product(Expander& expander, ir::NodeId slice, Laws laws);
 // split_product.cpp
 void split_product(Expander& expander, ir::NodeId product, Laws laws);
+// widen_views.cpp
+void widen_views(Expander& expander, ir::NodeId view, Laws laws);
 // move_spellings.cpp
 void move_spellings(Expander& expander);
 

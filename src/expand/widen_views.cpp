@@ -1,0 +1,48 @@
+#include "expand/row.hpp"
+#include "ir/op_table.hpp"
+
+#include <vector>
+
+namespace cairn::inline v0::expand {
+namespace {
+
+using ir::Node;
+using ir::NodeId;
+using ir::Op;
+
+// Ops between a cast and the last view of it at most.
+constexpr std::size_t most_views = 8;
+
+bool is_view(const Node& node) { return ir::is(node, ir::OpClass::movement) && node.operands.size() == 1; }
+
+bool widens(const Expander& e, const Node& node) {
+    return node.op == Op::cast && is_widening(e.node(node.operands[0]).dtype, node.dtype);
+}
+
+}  // namespace
+
+// What a cast widens may be viewed as it is stored, and widened then, in a kernel that reads it so or alone:
+//
+//     %2 = cast %1                   cast (transpose %1) = %3
+//     %3 = transpose %2      ->
+//
+// Of a view of a view the last alone. Bound values are for map_parts.
+void widen_views(Expander& e, NodeId id, Laws laws) {
+    if (!e.is_original(id) || e.is_bound(id) || !is_view(e.node(id))) return;
+    if (const auto user = e.only_user(id); user && is_view(e.node(*user))) return;
+    std::vector<NodeId> views;
+    NodeId whole = id;
+    for (; is_view(e.node(whole)) && views.size() < most_views; whole = e.node(whole).operands[0])
+        views.push_back(whole);
+    if (!widens(e, e.node(whole))) return;
+    const Attributes wide = e.node(whole).attributes;
+    std::optional<NodeId> view = e.node(whole).operands[0];
+    while (view && !views.empty()) {
+        view = e.make(e.node(views.back()).op, {*view}, e.node(views.back()).attributes, id);
+        views.pop_back();
+    }
+    const auto spelled = view ? e.make(Op::cast, {*view}, wide, id) : std::nullopt;
+    if (spelled) e.join(id, *spelled, laws);
+}
+
+}  // namespace cairn::inline v0::expand

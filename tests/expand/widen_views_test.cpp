@@ -1,0 +1,106 @@
+#include "row_cases.hpp"
+
+#include "cairn/ops.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace cairn::test {
+namespace {
+
+TEST(WidenViews, AViewOfWhatIsStored) {
+    EXPECT_EQ(expanded(R"(
+%0 = input "x" : f16[N,3,4]
+%1 = cast %0 dtype=(1) : f32[N,3,4]
+%2 = transpose %1 permutation=(-2,-1,-3) : f32[3,4,N]
+%3 = slice %2 axis=(-2) start=(1) stop=(3) step=(1) : f32[3,2,N]
+%4 = tanh %3 : f32[3,2,N]
+output "y" %4
+)",
+                       "widen_views"),
+              R"(
+%0 = input "x" : f16[N,3,4]
+%1 = cast %0 dtype=(1) : f32[N,3,4]
+%2 = transpose %1 permutation=(-2,-1,-3) : f32[3,4,N]
+%3 = transpose %0 permutation=(-2,-1,-3) : f16[3,4,N]
+%4 = slice %3 axis=(-2) start=(1) stop=(3) step=(1) : f16[3,2,N]
+%5 = cast %4 dtype=(1) : f32[3,2,N]
+%6 = slice %2 axis=(-2) start=(1) stop=(3) step=(1) : f32[3,2,N]
+%7 = tanh %6 : f32[3,2,N]
+output "y" %7
+%6 = %5 exact
+)");
+}
+
+std::size_t count_of(Tensor (*build)(Graph&, const Tensor& x), DType dtype) {
+    Graph g("g");
+    g.output("y", tanh(cast(build(g, g.input("x", dtype, {g.symbol("N", 0, 4), 4})), DType::f32)));
+    return count_of_spellings(g, "widen_views");
+}
+
+TEST(WidenViews, OnlyOfCastsThatWiden) {
+    const auto turned = [](Graph&, const Tensor& x) { return transpose(cast(x, DType::f32), {1, 0}); };
+    for (const DType dtype : {DType::f16, DType::bf16}) EXPECT_EQ(count_of(turned, dtype), 1u);
+    for (const DType dtype : {DType::f32, DType::f64, DType::i8, DType::boolean})
+        EXPECT_EQ(count_of(turned, dtype), 0u);
+    EXPECT_EQ(count_of([](Graph&, const Tensor& x) { return transpose(cast(x, DType::f64), {1, 0}); }, DType::f32), 1u);
+    EXPECT_EQ(count_of(
+                  [](Graph&, const Tensor& x) {
+                      return transpose(cast(x, DType::f32) + 1.0F, {1, 0});
+                  },
+                  DType::f16),
+              0u);
+    EXPECT_EQ(count_of([](Graph&, const Tensor& x) { return cast(transpose(x, {1, 0}), DType::f32); }, DType::f16), 0u);
+}
+
+TEST(WidenViews, OfManyViewsInARowTheLastUpToALength) {
+    for (const int views : {1, 2, 8, 9, 40}) {
+        Graph g("g");
+        Tensor x = cast(g.input("x", DType::f16, {64}), DType::f32);
+        for (int i = 0; i < views; ++i) x = slice(x, 0, 1, x.dim(0));
+        // Read on the way, so that they stay apart.
+        g.output("y", tanh(x));
+        const std::size_t count = count_of_spellings(g, "widen_views");
+        EXPECT_EQ(count, views <= 8 ? 1u : 0u) << views;
+    }
+}
+
+TEST(WidenViews, RandomOnesMeanTheSame) {
+    std::size_t spelled = 0;
+    for (unsigned seed = 0; seed < 60; ++seed) {
+        std::mt19937 random(seed);
+        const auto below = [&](unsigned end) { return static_cast<int>(random() % end); };
+        Graph g("g");
+        const Dim n = g.symbol("N", 0, 5);
+        Tensor x =
+            cast(g.input("x", below(2) ? DType::f16 : DType::bf16, {n, 3, 4}), below(4) ? DType::f32 : DType::f64);
+        for (int i = 1 + below(5); i > 0; --i) {
+            const int last = static_cast<int>(x.rank()) - 1;
+            switch (below(5)) {
+                case 0: x = swap_axes(x, below(static_cast<unsigned>(last + 1)), last); break;
+                case 1: x = unsqueeze(x, below(static_cast<unsigned>(last + 1))); break;
+                case 2: x = reshape(x, {-1}), x = unsqueeze(x, 0); break;
+                case 3:
+                    x = broadcast(unsqueeze(x, 0), [&] {
+                        Shape shape = x.shape();
+                        shape.insert(shape.begin(), Dim(2));
+                        return shape;
+                    }());
+                    break;
+                default:
+                    if (x.dim(last).is_constant()) x = slice(x, last, 0, (x.dim(last) + 1) / 2);
+            }
+            if (below(4) == 0) g.output("out" + std::to_string(i), x * 2.0);
+        }
+        g.output("y", tanh(x));
+        const expand::Expansion expansion = checked_expansion(g, "widen_views");
+        for (ir::NodeId id = 0; id < expansion.graph->nodes().size(); ++id)
+            spelled += expansion.classes.value_of(id) != id ? 1 : 0;
+        if (HasFailure()) return;
+    }
+    EXPECT_GT(spelled, 30u);
+}
+
+}  // namespace
+}  // namespace cairn::test
