@@ -2,6 +2,7 @@
 
 #include "search/shares.hpp"
 #include "search/sides.hpp"
+#include "search/ties.hpp"
 #include "search/unfolded.hpp"
 
 #include <algorithm>
@@ -37,7 +38,6 @@ public:
         : problem_(problem),
           side_of_(side_of),
           options_(options),
-          shared_(side_of.size()),
           above_(static_cast<std::size_t>(problem.alternatives()), 0) {
         best_.status = Status::cut;
         best_.exact = false;
@@ -54,19 +54,22 @@ public:
 private:
     struct Side {
         Excerpt own;
-        std::vector<int> shared;  // own choices, of shared goals
-        Unfolded paths;
-        std::vector<double> costs;  // of own choices, those of shared goals at its shares
+        SideChoices choices;
+        Exploration all;
+        Unfolded paths{Space(), Space::none};
+        std::vector<int> kinds;     // of own choices, those of shared goals first
+        std::vector<double> costs;  // of kinds, those of shared goals at its shares
+        std::vector<int> counts;    // of those: how many goals are tied
     };
 
-    /// The cheapest path of each side: what it costs with its shares, its choices in the whole, and which of its shared
-    /// goals it takes.
+    /// The cheapest path of each side: what it costs with its shares, and without shared goals, and which part of its
+    /// shared goals it takes.
     struct Cheapests {
-        explicit Cheapests(std::size_t sides) : costs(sides, 0), paths(sides), takes(sides) {}
+        explicit Cheapests(std::size_t sides) : costs(sides, 0), own_costs(sides, 0), shares(sides), takes(sides) {}
         double cost() const { return std::accumulate(costs.begin(), costs.end(), 0.0); }
 
-        std::vector<double> costs;
-        std::vector<std::vector<int>> paths;
+        std::vector<double> costs, own_costs;
+        std::vector<std::vector<double>> shares;
         Takes takes;
     };
 
@@ -77,9 +80,50 @@ private:
         const int count = side_of_.empty() ? 0 : *std::max_element(side_of_.begin(), side_of_.end()) + 1;
         for (int side = 0; side < count; ++side)
             if (!add_side(side)) return false;
+        set_kinds(true);
         shares_ = best_shares_ = Shares(shared_, sides_.size());
         cheapests_ = Cheapests(sides_.size());
         return true;
+    }
+
+    /// What always costs the same is of one kind, with tied shares or without.
+    void set_kinds(bool tied) {
+        std::vector<SideChoices> choices;
+        for (Side& side : sides_) {
+            if (!tied) std::iota(side.choices.originals.begin(), side.choices.originals.end(), 0);
+            choices.push_back(side.choices);
+        }
+        Ties ties = ties_of(choices);
+        is_tied_ = ties.any();
+        shared_ = std::move(ties.goals);
+        costs_.clear();
+        for (const SharedGoal& goal : shared_) costs_.push_back(goal.cost * goal.count);
+        for (std::size_t s = 0; s < sides_.size(); ++s) {
+            sides_[s].paths = Unfolded(sides_[s].all.space, sides_[s].all.paths, ties.kinds[s]);
+            sides_[s].kinds = std::move(ties.kinds[s]);
+            sides_[s].costs = std::move(ties.costs[s]);
+        }
+        for (Side& side : sides_) side.counts.clear();
+        for (const SharedGoal& goal : shared_)
+            for (const auto& [side, place] : goal.at) {
+                sides_[side].counts.resize(std::max(sides_[side].counts.size(), place + 1));
+                sides_[side].counts[place] = goal.count;
+            }
+    }
+
+    /// Each goal has shares of its own from now on, which begin as those that it was tied to.
+    void untie() {
+        std::vector<std::vector<int>> tied;
+        for (const Side& side : sides_) tied.push_back(side.kinds);
+        set_kinds(false);
+        Shares shares(shared_, sides_.size());
+        for (std::size_t s = 0; s < sides_.size(); ++s)
+            for (std::size_t c = 0; c < tied[s].size(); ++c)
+                if (sides_[s].choices.goals[c] >= 0)
+                    shares.set(s, static_cast<std::size_t>(sides_[s].kinds[c]),
+                               best_shares_.of(s, static_cast<std::size_t>(tied[s][c])));
+        shares_ = best_shares_ = std::move(shares);
+        find_all_cheapest(cheapests_);
     }
 
     bool add_side(int number) {
@@ -94,20 +138,16 @@ private:
                                    : side_of_[static_cast<std::size_t>(goal)] == number;
         };
         Excerpt own = excerpt_of(problem_, is_its, [](int) { return true; });
-        const Exploration all = explored(own.problem, false, true);
+        Exploration all = explored(own.problem, false, true);
         if (all.status != Status::found || !all.exact) return false;
-        std::vector<int> shared_choices;
-        std::vector<double> costs;
-        for (std::size_t c = 0; c < own.choices.size(); ++c) {
-            const int goal = problem_.goal_of(own.choices[c]);
-            costs.push_back(own.problem.cost(static_cast<int>(c)));
-            if (!is_shared(goal)) continue;
-            SharedGoal& meets = shared_[static_cast<std::size_t>(goal)];
-            meets.cost = costs.back();
-            meets.at.emplace_back(static_cast<std::size_t>(number), shared_choices.size());
-            shared_choices.push_back(static_cast<int>(c));
+        Side& side = sides_.emplace_back(Side{std::move(own), {}, std::move(all)});
+        int goal = 0;
+        for (std::size_t c = 0; c < side.own.choices.size(); ++c) {
+            while (problem_.first(goal + 1) <= side.own.choices[c]) ++goal;
+            side.choices.costs.push_back(side.own.problem.cost(static_cast<int>(c)));
+            side.choices.goals.push_back(is_shared(goal) ? goal : -1);
         }
-        sides_.push_back({std::move(own), std::move(shared_choices), Unfolded(all.space, all.paths), std::move(costs)});
+        side.choices.originals = originals_of(side.all.space, side.own.choices.size());
         return true;
     }
 
@@ -130,7 +170,10 @@ private:
             descend();
             const bool is_near = is_as_good(upper_, low_);
             if (is_proved() || prove(round == 0 ? 0 : (upper_ - low_) * near, round == 0)) return;
-            if (is_near) return;  // many paths cost nearly the same
+            if (is_tied_)
+                untie();
+            else if (is_near)
+                return;  // many paths cost nearly the same
         }
     }
 
@@ -142,15 +185,16 @@ private:
     /// At the shares as they are.
     void find_cheapest(std::size_t s, Cheapests& all) {
         Side& side = sides_[s];
-        for (std::size_t i = 0; i < side.shared.size(); ++i)
-            side.costs[static_cast<std::size_t>(side.shared[i])] = shares_.of(s, i);
+        const std::size_t places = side.counts.size();
+        for (std::size_t place = 0; place < places; ++place) side.costs[place] = shares_.of(s, place);
+        all.shares[s].assign(side.costs.begin(), side.costs.begin() + static_cast<std::ptrdiff_t>(places));
         all.costs[s] = side.paths.cheapest(side.costs);
-        const std::vector<int> path = side.paths.path();
-        all.paths[s].clear();
-        for (const int choice : path) all.paths[s].push_back(side.own.choices[static_cast<std::size_t>(choice)]);
-        all.takes[s].clear();
-        for (const int choice : side.shared)
-            all.takes[s].push_back(std::binary_search(path.begin(), path.end(), choice));
+        const std::vector<int> taken = side.paths.taken(side.costs.size());
+        all.own_costs[s] = 0;
+        for (std::size_t kind = places; kind < taken.size(); ++kind)
+            if (taken[kind] > 0) all.own_costs[s] += taken[kind] * side.costs[kind];
+        all.takes[s].assign(taken.begin(), taken.begin() + static_cast<std::ptrdiff_t>(places));
+        for (std::size_t place = 0; place < places; ++place) all.takes[s][place] /= side.counts[place];
     }
 
     void find_all_cheapest(Cheapests& all) {
@@ -163,9 +207,10 @@ private:
         find_all_cheapest(cheapests_);
         for (const Side& side : sides_) {
             const std::vector<double> above = side.paths.above(side.costs.size());
-            for (std::size_t c = 0; c < above.size(); ++c)
-                if (!is_shared(problem_.goal_of(side.own.choices[c])))
-                    above_[static_cast<std::size_t>(side.own.choices[c])] = above[c];
+            for (std::size_t c = 0; c < side.kinds.size(); ++c)
+                if (side.choices.goals[c] < 0)
+                    above_[static_cast<std::size_t>(side.own.choices[c])] =
+                        above[static_cast<std::size_t>(side.kinds[c])];
         }
     }
 
@@ -199,7 +244,7 @@ private:
             std::size_t dearest = shared_.size();
             for (std::size_t g = 0; g < shared_.size(); ++g)
                 if (takers(shared_[g], now) > 1 && std::find(tried.begin(), tried.end(), g) == tried.end() &&
-                    (dearest == shared_.size() || shared_[g].cost > shared_[dearest].cost))
+                    (dearest == shared_.size() || costs_[g] > costs_[dearest]))
                     dearest = g;
             if (dearest == shared_.size()) break;
             tried.push_back(dearest);
@@ -277,30 +322,44 @@ private:
         best_.exact = false;
     }
 
-    std::vector<int> whole_path(const Cheapests& all) const {
+    /// Asks once more for paths that were the cheapest at other shares.
+    std::vector<int> whole_path(const Cheapests& all) {
         std::vector<int> path;
-        for (const std::vector<int>& own : all.paths) path.insert(path.end(), own.begin(), own.end());
+        for (std::size_t s = 0; s < sides_.size(); ++s) {
+            Side& side = sides_[s];
+            std::copy(all.shares[s].begin(), all.shares[s].end(), side.costs.begin());
+            side.paths.cheapest(side.costs);
+            for (const int choice : side.paths.path())
+                path.push_back(side.own.choices[static_cast<std::size_t>(choice)]);
+        }
         std::sort(path.begin(), path.end());
         path.erase(std::unique(path.begin(), path.end()), path.end());
         return path;
     }
 
+    /// What the cheapest paths cost together, if of tied goals some take what others do.
     double whole_cost(const Cheapests& all) const {
-        double cost = 0;
-        for (const int choice : whole_path(all)) cost += problem_.cost(choice);
+        double cost = std::accumulate(all.own_costs.begin(), all.own_costs.end(), 0.0);
+        for (std::size_t g = 0; g < shared_.size(); ++g) {
+            double taken = 0;
+            for (const auto& [side, place] : shared_[g].at) taken = std::max(taken, all.takes[side][place]);
+            cost += taken * costs_[g];
+        }
         return cost;
     }
 
     static std::ptrdiff_t takers(const SharedGoal& goal, const Cheapests& all) {
         return std::count_if(goal.at.begin(), goal.at.end(),
-                             [&](const auto& at) { return all.takes[at.first][at.second]; });
+                             [&](const auto& at) { return all.takes[at.first][at.second] > 0; });
     }
 
     const Problem& problem_;
     std::span<const int> side_of_;
     const Options& options_;
     std::vector<Side> sides_;
-    std::vector<SharedGoal> shared_;  // of each goal of the whole
+    std::vector<SharedGoal> shared_;
+    std::vector<double> costs_;  // of these, in all
+    bool is_tied_ = false;
     Shares shares_{{}, 0}, best_shares_{{}, 0};
     std::vector<double> above_;  // of each alternative of the whole
     Cheapests cheapests_{0};     // at the best shares

@@ -10,9 +10,9 @@ namespace {
 /// How far a side is off the mean of all, each being 1 if it takes the goal and 0 if not.
 double off_mean(const SharedGoal& goal, const Takes& takes, std::size_t i) {
     double mean = 0;
-    for (const auto& [side, place] : goal.at) mean += takes[side][place] ? 1 : 0;
+    for (const auto& [side, place] : goal.at) mean += takes[side][place];
     const auto& [side, place] = goal.at[i];
-    return (takes[side][place] ? 1 : 0) - mean / static_cast<double>(goal.at.size());
+    return takes[side][place] - mean / static_cast<double>(goal.at.size());
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ bool Shares::move(const std::vector<SharedGoal>& goals, const Takes& takes, doub
     for (const SharedGoal& goal : goals)
         for (std::size_t i = 0; i < goal.at.size(); ++i) {
             const double off = off_mean(goal, takes, i);
-            squares += off * off * goal.cost;
+            squares += off * off * goal.cost * goal.count;
         }
     if (squares <= 0 || to_gain <= 0) return false;
     std::vector<double> moved;
@@ -47,10 +47,11 @@ bool Shares::move(const std::vector<SharedGoal>& goals, const Takes& takes, doub
 
 void Shares::set_whole(const std::vector<SharedGoal>& goals, std::size_t side, const Takes& takes, double avoided) {
     for (const SharedGoal& goal : goals) {
-        const auto is_taken = [&](const auto& at) { return at.first != side && takes[at.first][at.second]; };
-        const bool is_there = goal.cost < avoided && std::any_of(goal.at.begin(), goal.at.end(), is_taken);
+        double is_there = 0;
         for (const auto& [at, place] : goal.at)
-            if (at == side) shares_[at][place] = is_there ? 0 : goal.cost;
+            if (at != side && goal.cost < avoided) is_there = std::max(is_there, takes[at][place]);
+        for (const auto& [at, place] : goal.at)
+            if (at == side) shares_[at][place] = (1 - is_there) * goal.cost;
     }
 }
 

@@ -7,14 +7,16 @@
 /// What goals that several sides share cost each of them.
 namespace cairn::search {
 
-/// A goal that sides may take, and where: the side, and its place among the shared goals there.
+/// A goal that sides may take, and where: the side, and its place among the shared goals there. Or several that are
+/// tied: they cost the same and have equal shares.
 struct SharedGoal {
-    double cost = 0;
+    double cost = 0;  ///< of one
     std::vector<std::pair<std::size_t, std::size_t>> at = {};
+    int count = 1;
 };
 
-/// Which of its shared goals each side takes, by place.
-using Takes = std::vector<std::vector<bool>>;
+/// Which of its shared goals each side takes, by place: 1 or 0; of tied ones which part.
+using Takes = std::vector<std::vector<double>>;
 
 /// Of each side what its shared goals cost it, by place: never below 0, and of each goal in all what that costs.
 class Shares {
@@ -23,10 +25,12 @@ public:
     Shares(const std::vector<SharedGoal>& goals, std::size_t sides);
 
     double of(std::size_t side, std::size_t place) const { return shares_[side][place]; }
+    void set(std::size_t side, std::size_t place, double share) { shares_[side][place] = share; }
     /// Sides that take a goal pay more of it, the others less, goals in proportion to their cost, so that `to_gain`
     /// would be gained if nobody took other goals then. False where all sides agree, or nothing is to be gained.
     bool move(const std::vector<SharedGoal>& goals, const Takes& takes, double to_gain);
-    /// The whole cost for one side, or nothing where another side takes the goal and it costs less than `avoided`.
+    /// The whole cost for one side, or nothing where another side takes the goal and it costs less than `avoided`; of
+    /// tied goals of which others take a part, the rest of the cost.
     void set_whole(const std::vector<SharedGoal>& goals, std::size_t side, const Takes& takes, double avoided);
 
 private:

@@ -19,7 +19,9 @@ inline constexpr int shared = -1;
 /// side's cheapest path with it lies further above that sum than a known path of the whole is in no better one. What is
 /// left is searched together. The dearer the sum, the less is left: where a side needs a goal that others leave alone,
 /// its share of that goal grows. All paths of a side are found once; they are then asked what is cheapest at other
-/// shares. Where that shows no path to be one of the cheapest, all sides are searched together.
+/// shares. Goals that stand in the same places of equal layers have equal shares, so that such a layer is asked once;
+/// where that proves nothing, each has shares of its own. Where that shows no path to be one of the cheapest, all sides
+/// are searched together.
 /// (Lagrangian decomposition with reduced-cost fixing: Guignard and Kim, "Lagrangean decomposition", Mathematical
 /// Programming 39, 1987; steps as long as Polyak's, "Minimization of unsmooth functionals", 1969.)
 Exploration explore_sides(const Problem& problem, std::span<const int> side_of, const Options& options = {});

@@ -79,6 +79,11 @@ public:
     const Product& product_at(int number) const { return products_[static_cast<std::size_t>(number)]; }
     /// What a choice is called under a renaming.
     int renamed(int choice, int renaming) const;
+    /// Its pairs, ascending.
+    const std::vector<std::pair<int, int>>& names_of(int renaming) const {
+        return renamings_[static_cast<std::size_t>(renaming)];
+    }
+    int renamings() const noexcept { return static_cast<int>(renamings_.size()); }
 
     /// One of its cheapest paths. The set must not be empty.
     Path cheapest(Set set) const;

@@ -1,6 +1,7 @@
 #include "search/unfolded.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <map>
 #include <utility>
@@ -10,22 +11,23 @@ namespace {
 
 constexpr double without_path = std::numeric_limits<double>::infinity();
 
-/// The sets that some are made of under one name, and what is renamed among them.
-class Named {
+/// The sets that some are made of under one name.
+class Below {
 public:
-    Named(const Space& space, std::size_t sets) : space_(space), seen_(sets, false) {}
+    Below(const Space& space, Set highest)
+        : space_(space), seen_(static_cast<std::size_t>(std::max(highest, Space::done)) + 1, false) {}
 
-    /// `parts` and all below them, ascending, but for the empty set and the path without a choice. Calls
+    /// `tops` and all below them, ascending, but for the empty set and the path without a choice. Calls
     /// renamed(renaming, set) for what stands under another name.
     template <typename Renamed>
-    std::vector<Set> below(const std::vector<Set>& parts, const Renamed& renamed) {
+    std::vector<Set> operator()(const std::vector<Set>& tops, const Renamed& renamed) {
         std::vector<Set> found;
         const auto see = [&](Set set) {
             if (set <= Space::done || seen_[static_cast<std::size_t>(set)]) return;
             seen_[static_cast<std::size_t>(set)] = true;
             found.push_back(set);
         };
-        for (const Set part : parts) see(part);
+        for (const Set top : tops) see(top);
         for (std::size_t next = 0; next < found.size(); ++next)
             for (int p = space_.first_product(found[next]); p >= 0; p = space_.product_at(p).next) {
                 const Space::Product& product = space_.product_at(p);
@@ -45,46 +47,95 @@ private:
     std::vector<bool> seen_;
 };
 
+std::size_t hash_of(std::size_t hash, std::size_t value) { return (hash ^ value) * 0x9e3779b97f4a7c15ULL ^ hash >> 29; }
+
 }  // namespace
 
-Unfolded::Unfolded(const Space& space, Set set) {
-    const auto sets = static_cast<std::size_t>(std::max(set, Space::done)) + 1;
-    Named named(space, sets);
-    std::map<int, std::vector<Set>> renamed;
-    const std::vector<Set> own = named.below({set}, [&](int renaming, Set part) { renamed[renaming].push_back(part); });
+std::size_t Unfolded::Named::part_of(Set set) const {
+    if (set == Space::done) return 0;
+    return parts[static_cast<std::size_t>(std::lower_bound(sets.begin(), sets.end(), set) - sets.begin())];
+}
+
+Unfolded::Unfolded(Space space, Set set, std::span<const int> kinds) : space_(std::move(space)), set_(set) {
     parts_.push_back({});
-    std::vector<std::size_t> places(sets, 0);
-    std::map<std::pair<int, Set>, std::size_t> renamed_places;
-    const auto add = [&](const std::vector<Set>& all, int renaming) {
-        for (const Set one : all) {
-            places[static_cast<std::size_t>(one)] = parts_.size();
-            const int choice = space.choice_of(one);
-            for (int p = space.first_product(one); p >= 0; p = space.product_at(p).next) {
-                const Space::Product& product = space.product_at(p);
-                const std::size_t second = product.renamed < 0 ? places[static_cast<std::size_t>(product.second)]
-                                                               : renamed_places[{product.renamed, product.second}];
-                products_.push_back({places[static_cast<std::size_t>(product.first)], second});
-            }
-            parts_.push_back({choice < 0 ? -1 : space.renamed(choice, renaming), products_.size()});
-        }
-    };
+    Below below(space_, set_);
+    std::map<Renaming, std::vector<Set>> renamed;
+    own_.sets = below({set_}, [&](Renaming renaming, Set part) { renamed[renaming].push_back(part); });
     // What a renamed set is made of is not renamed in itself.
+    const auto none_renamed = [](Renaming, Set) {};
+    // Where choices of the same kinds take the places of others, all that is made of them is alike.
+    std::map<std::vector<std::pair<int, int>>, std::vector<Renaming>> alike;
+    const auto kind_of = [&](int choice) { return kinds.empty() ? choice : kinds[static_cast<std::size_t>(choice)]; };
     for (const auto& [renaming, tops] : renamed) {
-        add(named.below(tops, [](int, Set) {}), renaming);
-        for (const Set top : tops) renamed_places[{renaming, top}] = places[static_cast<std::size_t>(top)];
+        std::vector<std::pair<int, int>> names = space_.names_of(renaming);
+        for (auto& [choice, name] : names) name = kind_of(name);
+        alike[std::move(names)].push_back(renaming);
     }
-    add(own, -1);
-    whole_ = set == Space::none ? parts_.size() : parts_.size() - 1;
+    for (const auto& [names, renamings] : alike) {
+        std::vector<Set> tops;
+        for (const Renaming renaming : renamings) {
+            tops.insert(tops.end(), renamed[renaming].begin(), renamed[renaming].end());
+            names_[renaming] = named_.size();
+        }
+        Named& named = named_.emplace_back();
+        named.sets = below(tops, none_renamed);
+        add_parts(named, [&](int choice) { return kind_of(space_.renamed(choice, renamings.front())); });
+    }
+    add_parts(own_, kind_of);
+    whole_ = set == Space::none ? parts_.size() : own_.part_of(set_);
     costs_.resize(parts_.size(), without_path);
     best_.resize(parts_.size(), 0);
+}
+
+template <typename KindOf>
+void Unfolded::add_parts(Named& named, const KindOf& kind_of) {
+    std::vector<Product> made_of;
+    for (const Set set : named.sets) {
+        if (const int choice = space_.choice_of(set); choice >= 0) {
+            named.parts.push_back(add_choice(kind_of(choice)));
+            continue;
+        }
+        made_of.clear();
+        for (int p = space_.first_product(set); p >= 0; p = space_.product_at(p).next) {
+            const Space::Product& product = space_.product_at(p);
+            made_of.push_back({named.part_of(product.first), named_as(product, named).part_of(product.second)});
+        }
+        named.parts.push_back(add_sum(made_of));
+    }
+}
+
+/// Where the second set of a product stands that is itself among these.
+const Unfolded::Named& Unfolded::named_as(const Space::Product& product, const Named& among) const {
+    return product.renamed < 0 ? among : named_[names_.at(product.renamed)];
+}
+
+std::size_t Unfolded::add_choice(int kind) {
+    const auto [it, fresh] = choices_.try_emplace(kind, parts_.size());
+    if (fresh) parts_.push_back({kind, products_.size()});
+    return it->second;
+}
+
+std::size_t Unfolded::add_sum(std::span<const Product> made_of) {
+    std::size_t hash = made_of.size();
+    for (const Product& product : made_of) hash = hash_of(hash_of(hash, product.first), product.second);
+    const auto [first, last] = alike_.equal_range(hash);
+    for (auto known = first; known != last; ++known) {
+        const std::size_t part = known->second;
+        if (std::ranges::equal(std::span(products_).subspan(begin(part), parts_[part].end - begin(part)), made_of))
+            return part;
+    }
+    products_.insert(products_.end(), made_of.begin(), made_of.end());
+    parts_.push_back({-1, products_.size()});
+    alike_.emplace(hash, parts_.size() - 1);
+    return parts_.size() - 1;
 }
 
 double Unfolded::cheapest(std::span<const double> costs) {
     if (whole_ == parts_.size()) return without_path;
     costs_[0] = 0;
     for (std::size_t part = 1; part < parts_.size(); ++part) {
-        if (const int choice = parts_[part].choice; choice >= 0) {
-            costs_[part] = costs[static_cast<std::size_t>(choice)];
+        if (const int kind = parts_[part].kind; kind >= 0) {
+            costs_[part] = costs[static_cast<std::size_t>(kind)];
             continue;
         }
         double least = without_path;
@@ -96,31 +147,57 @@ double Unfolded::cheapest(std::span<const double> costs) {
 }
 
 std::vector<int> Unfolded::path() const {
+    struct Open {
+        Set set;
+        const Named* named;
+        Renaming renaming;
+    };
     std::vector<int> choices;
-    for (std::vector<std::size_t> open{whole_}; !open.empty();) {
-        const std::size_t part = open.back();
+    for (std::vector<Open> open{{set_, &own_, -1}}; !open.empty();) {
+        const auto [set, named, renaming] = open.back();
         open.pop_back();
-        if (part == 0) continue;
-        if (parts_[part].choice >= 0) {
-            choices.push_back(parts_[part].choice);
+        if (set <= Space::done) continue;
+        if (const int choice = space_.choice_of(set); choice >= 0) {
+            choices.push_back(space_.renamed(choice, renaming));
             continue;
         }
-        open.push_back(products_[best_[part]].first);
-        open.push_back(products_[best_[part]].second);
+        const std::size_t part = named->part_of(set);
+        int number = space_.first_product(set);
+        for (std::size_t p = begin(part); p < best_[part]; ++p) number = space_.product_at(number).next;
+        const Space::Product& best = space_.product_at(number);
+        open.push_back({best.first, named, renaming});
+        open.push_back({best.second, &named_as(best, *named), best.renamed < 0 ? renaming : best.renamed});
     }
     std::sort(choices.begin(), choices.end());
     return choices;
 }
 
-std::vector<double> Unfolded::above(std::size_t choices) const {
-    std::vector<double> above(choices, without_path);
+std::vector<int> Unfolded::taken(std::size_t kinds) const {
+    std::vector<int> taken(kinds, 0);
+    if (whole_ == parts_.size()) return taken;
+    std::vector<int> times(parts_.size(), 0);
+    times[whole_] = 1;
+    for (std::size_t part = whole_ + 1; part-- > 1;) {
+        if (times[part] == 0) continue;
+        if (const int kind = parts_[part].kind; kind >= 0) {
+            taken[static_cast<std::size_t>(kind)] += times[part];
+            continue;
+        }
+        times[products_[best_[part]].first] += times[part];
+        times[products_[best_[part]].second] += times[part];
+    }
+    return taken;
+}
+
+std::vector<double> Unfolded::above(std::size_t kinds) const {
+    std::vector<double> above(kinds, without_path);
     if (whole_ == parts_.size()) return above;
     // Of each part, what the cheapest of all that completes it to a path of the whole costs.
     std::vector<double> outside(parts_.size(), without_path);
     outside[whole_] = 0;
     for (std::size_t part = parts_.size(); part-- > 1;) {
-        if (const int choice = parts_[part].choice; choice >= 0) {
-            double& known = above[static_cast<std::size_t>(choice)];
+        if (const int kind = parts_[part].kind; kind >= 0) {
+            double& known = above[static_cast<std::size_t>(kind)];
             known = std::min(known, std::max(0.0, outside[part] + costs_[part] - costs_[whole_]));
             continue;
         }

@@ -3,44 +3,75 @@
 #include "search/space.hpp"
 
 #include <cstddef>
+#include <map>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 /// The same paths at other costs.
 namespace cairn::search {
 
 /// All paths of a set, to be asked again and again where choices cost something else each time: in as many steps as the
-/// set has parts, each counted once for every name it stands under, and without a search. Costs are sums of doubles.
+/// set has parts that can differ in cost, and without a search. Costs are sums of doubles.
 ///
 ///     goal 1: (0) or ()   goal 0: ()   root 1      at {goal 0: 2, 5, 9}   ->   7    above: 0, 0, 2
 ///                                                  at {goal 0: 6, 5, 9}   ->   9    above: 2, 2, 0
+///
+/// Choices of one kind cost the same each time. Then parts that are made alike of choices of equal kinds do so too and
+/// are one: equal layers whose choices are of the same kinds are asked once, and so are equal runs of them.
 class Unfolded {
 public:
-    /// The set must be one of all paths, not of the cheapest alone.
-    Unfolded(const Space& space, Set set);
+    /// The set must be one of all paths, not of the cheapest alone. Of each choice its kind; none told: each is of its
+    /// own, by its number.
+    Unfolded(Space space, Set set, std::span<const int> kinds = {});
 
-    /// Of the cheapest path, each choice costing what stands at its number; infinite where there is no path.
+    /// Of the cheapest path, each choice costing what stands at its kind; infinite where there is no path.
     double cheapest(std::span<const double> costs);
     /// Its choices, ascending, at the costs told last.
     std::vector<int> path() const;
-    /// Of each of so many choices, what the cheapest path with it costs more than the cheapest of all, at the costs
-    /// told last; infinite where no path has it.
-    std::vector<double> above(std::size_t choices) const;
+    /// How many choices it has of each of so many kinds.
+    std::vector<int> taken(std::size_t kinds) const;
+    /// Of each of so many kinds, what the cheapest path with a choice of it costs more than the cheapest of all, at the
+    /// costs told last; infinite where no path has one.
+    std::vector<double> above(std::size_t kinds) const;
+    /// How many parts differ.
+    std::size_t size() const noexcept { return parts_.size(); }
 
 private:
     /// A choice, or else a sum of products.
     struct Part {
-        int choice = -1;
+        int kind = -1;
         std::size_t end = 0;  // of its products, which begin where those of the part before end
     };
     struct Product {
         std::size_t first, second;
+        friend bool operator==(const Product&, const Product&) = default;
     };
+    /// Sets under one name, ascending, and the part that each is.
+    struct Named {
+        std::vector<Set> sets;
+        std::vector<std::size_t> parts;
+        std::size_t part_of(Set set) const;
+    };
+    using Renaming = int;
+
+    template <typename KindOf>
+    void add_parts(Named& named, const KindOf& kind_of);
+    std::size_t add_choice(int kind);
+    std::size_t add_sum(std::span<const Product> made_of);
+    const Named& named_as(const Space::Product& product, const Named& among) const;
     std::size_t begin(std::size_t part) const { return part == 0 ? 0 : parts_[part - 1].end; }
     double cost(const Product& product) const { return costs_[product.first] + costs_[product.second]; }
 
+    Space space_;
+    Set set_;
     std::vector<Part> parts_;  // those of a product come before the sum; the first: one path, without a choice
     std::vector<Product> products_;
+    std::unordered_map<int, std::size_t> choices_;             // the part that a choice of each kind is
+    std::unordered_multimap<std::size_t, std::size_t> alike_;  // sums by a hash of what they are made of
+    Named own_;
+    std::vector<Named> named_;
+    std::map<Renaming, std::size_t> names_;  // which of these
     std::size_t whole_ = 0;
     // At the costs told last, of each part: of its cheapest path, and the product that has it.
     std::vector<double> costs_;

@@ -49,6 +49,67 @@ Meeting random_meeting(std::uint64_t seed) {
     return meeting;
 }
 
+Meeting layered_meeting(std::uint64_t seed, int layers) {
+    std::mt19937 random(static_cast<std::mt19937::result_type>(seed));
+    if (layers == 0) layers = 5 + static_cast<int>(seed % 5);
+    const int sides = 2 + static_cast<int>(seed % 2);
+    const int shared_goals = 1 + static_cast<int>(random() % 3);
+    // One layer costs something else, or none does.
+    const int odd = seed % 3 == 0 ? static_cast<int>(random() % static_cast<unsigned>(layers)) : -1;
+    const auto pattern = static_cast<std::mt19937::result_type>(random());
+    Make make;
+    make.goals = 7;
+    make.alternatives = 15;
+    make.provides = seed % 4 == 1;
+    make.ties = seed % 5 == 0;
+    std::vector<Problem> parts;
+    for (int side = 0; side < sides; ++side)
+        parts.push_back(random_problem(seed * 8 + static_cast<std::uint64_t>(side), make));
+    Meeting meeting;
+    std::vector<std::vector<int>> roots(parts.size());  // of the layer before
+    int shared_before = -1;
+    for (int layer = 0; layer < layers; ++layer) {
+        std::mt19937 drawn(pattern);  // the same in all layers
+        const int first_shared = meeting.problem.goals();
+        for (int i = 0; i < shared_goals; ++i) {
+            meeting.problem.add_goal();
+            const double cost = static_cast<double>(drawn() % 9) / 2;
+            meeting.problem.add_alternative(layer == odd && i == 0 && seed % 2 == 0 ? cost + 1 : cost, {}, {});
+            meeting.side_of.push_back(shared);
+        }
+        for (std::size_t side = 0; side < parts.size(); ++side) {
+            const Problem& own = parts[side];
+            const int base = meeting.problem.goals();
+            const auto moved = [&](std::span<const int> goals) {
+                std::vector<int> result;
+                for (const int goal : goals) result.push_back(goal + base);
+                return result;
+            };
+            for (int goal = 0; goal < own.goals(); ++goal) {
+                meeting.problem.add_goal();
+                meeting.side_of.push_back(static_cast<int>(side));
+                for (int choice = own.first(goal); choice < own.first(goal + 1); ++choice) {
+                    const Alternative alternative = own.alternative(choice);
+                    std::vector<int> needs = moved(alternative.needs);
+                    for (int i = 0; i < shared_goals; ++i) {
+                        if (drawn() % 3 == 0) needs.push_back(first_shared + i);
+                        if (drawn() % 9 == 0 && shared_before >= 0) needs.push_back(shared_before + i);
+                    }
+                    if (alternative.needs.empty()) needs.insert(needs.end(), roots[side].begin(), roots[side].end());
+                    const bool is_odd = layer == odd && seed % 2 == 1 && choice == 0 && side == 0;
+                    meeting.problem.add_alternative(alternative.cost + (is_odd ? 1 : 0), needs,
+                                                    moved(alternative.provides));
+                }
+            }
+            roots[side] = moved(own.roots());
+        }
+        shared_before = first_shared;
+    }
+    for (const std::vector<int>& last : roots)
+        for (const int root : last) meeting.problem.add_root(root);
+    return meeting;
+}
+
 Meeting layers_of_forms(std::uint64_t seed, int layers, int weights, int forms, int sides) {
     std::mt19937 random(static_cast<std::mt19937::result_type>(seed));
     std::uniform_real_distribution<double> real(1, 2);
@@ -90,8 +151,8 @@ Meeting with_a_side_too_large() {
 void expect_the_cheapest(const std::function<Exploration(const Meeting&)>& search,
                          const std::function<Status(const Exploration& whole)>& without) {
     int with_path = 0, pathless = 0;
-    for (std::uint64_t seed = 0; seed < 3000; ++seed) {
-        const Meeting meeting = random_meeting(seed);
+    for (std::uint64_t seed = 0; seed < 4000; ++seed) {
+        const Meeting meeting = seed < 3000 ? random_meeting(seed) : layered_meeting(seed);
         const Problem& problem = meeting.problem;
         ASSERT_EQ(fault(problem), "");
         ASSERT_EQ(fault_of_sides(problem, meeting.side_of), "");

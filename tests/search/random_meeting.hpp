@@ -19,6 +19,10 @@ struct Meeting {
 /// Several random problems, whose alternatives may need shared goals as well. Of what it is made a number tells.
 Meeting random_meeting(std::uint64_t seed);
 
+/// The same in layers that rest on each other: equal ones, or such of which one differs in what something costs. Shared
+/// goals belong to a layer, and some are needed by the next one too. Of 0 layers: some.
+Meeting layered_meeting(std::uint64_t seed, int layers = 0);
+
 /// Sides in layers, each of which may read one of several forms of a weight of the layer: more states than may be
 /// looked at.
 Meeting layers_of_forms(std::uint64_t seed, int layers, int weights, int forms, int sides);

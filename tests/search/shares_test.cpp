@@ -73,5 +73,18 @@ TEST(Shares, AreWholeForOneSideUnlessAnotherTakesTheGoal) {
     EXPECT_EQ(shares.of(1, 0), 2) << "the other's are as they were";
 }
 
+// As if each of the tied goals had moved by the mean of all.
+TEST(Shares, OfTiedGoalsMoveTogether) {
+    const std::vector<SharedGoal> tied{{4, {{0, 0}, {1, 0}}, 2}}, apart{{4, {{0, 0}, {1, 0}}}, {4, {{0, 1}, {1, 1}}}};
+    Shares of_tied(tied, 2), of_each(apart, 2);
+    EXPECT_TRUE(of_tied.move(tied, {{1}, {0.5}}, 0.25));
+    EXPECT_TRUE(of_each.move(apart, {{1, 1}, {0.5, 0.5}}, 0.25));
+    EXPECT_GT(of_tied.of(0, 0), 2);
+    for (const std::size_t side : {0, 1})
+        for (const std::size_t place : {0, 1}) EXPECT_DOUBLE_EQ(of_tied.of(side, 0), of_each.of(side, place));
+    of_tied.set_whole(tied, 0, {{1}, {0.5}}, 9);
+    EXPECT_EQ(of_tied.of(0, 0), 2) << "the other side takes one of two";
+}
+
 }  // namespace
 }  // namespace cairn::search

@@ -1,6 +1,9 @@
 #include "search/unfolded.hpp"
 
 #include "search/explore.hpp"
+#include "search/sides.hpp"
+#include "search/ties.hpp"
+#include "tests/search/random_meeting.hpp"
 #include "tests/search/random_problem.hpp"
 #include "tests/search/written_problem.hpp"
 
@@ -10,6 +13,8 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <utility>
+#include <vector>
 
 namespace cairn::search::test {
 namespace {
@@ -78,6 +83,67 @@ TEST(Unfolded, AgreesWithAllPaths) {
                 ASSERT_EQ(above[choice], least[choice] - cheapest) << seed << ' ' << choice;
         }
     });
+}
+
+// Any choices may be of one kind, in equal layers or elsewhere.
+TEST(Unfolded, ChoicesOfOneKindCostTheSame) {
+    int smaller = 0;
+    for_each_listed([&](const Listed& listed) {
+        const auto& [seed, problem, all, found] = listed;
+        std::mt19937 random(static_cast<std::mt19937::result_type>(seed));
+        const auto choices = static_cast<std::size_t>(problem.alternatives());
+        const std::size_t count = 1 + random() % choices;
+        std::vector<int> kinds = originals_of(found.space, choices);
+        for (int& kind : kinds) kind %= static_cast<int>(count);
+        Unfolded paths(found.space, found.paths, kinds);
+        smaller += paths.size() < Unfolded(found.space, found.paths).size();
+        for (int time = 0; time < 3; ++time) {
+            std::vector<double> costs(count);
+            for (double& cost : costs) cost = static_cast<double>(random() % 64) / 4;
+            const auto cost_of = [&](const std::vector<int>& path) {
+                double cost = 0;
+                for (const int choice : path)
+                    cost += costs[static_cast<std::size_t>(kinds[static_cast<std::size_t>(choice)])];
+                return cost;
+            };
+            std::vector<double> least(count, without_path);  // of the paths with a choice of each kind
+            double cheapest = without_path;
+            for (const Path& path : all) {
+                const double cost = cost_of(path.choices);
+                cheapest = std::min(cheapest, cost);
+                for (const int choice : path.choices) {
+                    double& known = least[static_cast<std::size_t>(kinds[static_cast<std::size_t>(choice)])];
+                    known = std::min(known, cost);
+                }
+            }
+            ASSERT_EQ(paths.cheapest(costs), cheapest) << seed;
+            const std::vector<int> path = paths.path();
+            EXPECT_TRUE(is_path(problem, path)) << seed;
+            EXPECT_EQ(cost_of(path), cheapest) << seed;
+            std::vector<int> taken(count, 0);
+            for (const int choice : path) ++taken[static_cast<std::size_t>(kinds[static_cast<std::size_t>(choice)])];
+            EXPECT_EQ(paths.taken(count), taken) << seed;
+            const std::vector<double> above = paths.above(count);
+            for (std::size_t kind = 0; kind < count; ++kind)
+                ASSERT_EQ(above[kind], least[kind] - cheapest) << seed << ' ' << kind;
+        }
+    });
+    EXPECT_GT(smaller, 50);
+}
+
+TEST(Unfolded, ALongRunOfEqualLayersIsHardlyMoreThanAShortOne) {
+    const auto parts = [](int layers) {
+        const auto [problem, side_of] = layered_meeting(1, layers);
+        const auto is_its = [&](int goal) { return side_of[static_cast<std::size_t>(goal)] <= 0; };
+        const Excerpt one = excerpt_of(problem, is_its, [](int) { return true; });
+        const Exploration found = explore(one.problem, {.only_cheapest = false});
+        const std::vector<int> kinds = originals_of(found.space, one.choices.size());
+        return std::pair(Unfolded(found.space, found.paths, kinds).size(), Unfolded(found.space, found.paths).size());
+    };
+    const auto [few, few_named] = parts(16);
+    const auto [more, more_named] = parts(256);
+    EXPECT_LT(more, 3 * few);
+    EXPECT_GT(more_named, 12 * few_named);
 }
 
 }  // namespace
