@@ -254,8 +254,7 @@ private:
             shared_[dearest].cost = cost;
             if (whole_cost(other) < whole_cost(now)) now = std::move(other);
         }
-        const std::vector<int> path = whole_path(now);
-        take(explored_among([&](int choice) { return std::binary_search(path.begin(), path.end(), choice); }));
+        take(whole_path(now));
     }
 
     /// One side after the other takes what is cheapest where all that others take is there already, until nobody gains.
@@ -322,8 +321,9 @@ private:
         best_.exact = false;
     }
 
-    /// Asks once more for paths that were the cheapest at other shares.
-    std::vector<int> whole_path(const Cheapests& all) {
+    /// The path that those of the sides are together: they meet in goals that rest on nothing. Asks once more for what
+    /// was cheapest at other shares.
+    Exploration whole_path(const Cheapests& all) {
         std::vector<int> path;
         for (std::size_t s = 0; s < sides_.size(); ++s) {
             Side& side = sides_[s];
@@ -334,7 +334,11 @@ private:
         }
         std::sort(path.begin(), path.end());
         path.erase(std::unique(path.begin(), path.end()), path.end());
-        return path;
+        Exploration found;
+        std::vector<Set> sets;
+        for (const int choice : path) sets.push_back(found.space.choice(choice, problem_.cost(choice)));
+        found.paths = found.space.product(sets);
+        return found;
     }
 
     /// What the cheapest paths cost together, if of tied goals some take what others do.

@@ -37,6 +37,7 @@ public:
           space_(space),
           limits_(limits),
           only_cheapest_(only_cheapest),
+          forms_(reduced, space),
           roots_(reduced.problem.roots().begin(), reduced.problem.roots().end()) {
         std::sort(roots_.begin(), roots_.end(), std::greater<>());
         roots_.erase(std::unique(roots_.begin(), roots_.end()), roots_.end());
@@ -46,7 +47,7 @@ public:
         std::vector<Border> borders = begin({{}});
         for (std::size_t r = cuts.size() - 1; r-- > 0;) {
             if (limits_.ends()) return Space::none;
-            const RegionForm form = form_of(reduced_, space_, cuts[r], cuts[r + 1]);
+            const RegionForm form = forms_.of(cuts[r], cuts[r + 1]);
             const auto [it, fresh] = solvers_.try_emplace(form.signature, reduced_, space_, form);
             const int renamed = fresh ? -1 : rename(it->second.form(), form);
             allowed_ += goal_border_work * static_cast<std::size_t>(form.high - form.low);
@@ -180,6 +181,7 @@ private:
     Space& space_;
     Limits& limits_;
     bool only_cheapest_;
+    Forms forms_;
     std::vector<int> roots_;  // descending
     std::map<std::u32string, RegionSolver> solvers_;
     std::vector<Ways> stretches_;

@@ -14,7 +14,8 @@ namespace {
 Exploration explore(const Problem& problem, const std::vector<int>& circles, const Options& options) {
     Exploration result;
     result.space = Space(options.only_cheapest);
-    const std::optional<Reduced> reduced = reduce(problem, circles, result.space, options.only_cheapest, options.stop);
+    const std::optional<Reduced> reduced =
+        reduce(problem, circles, result.space, options.only_cheapest, options.stop, options.share_regions);
     if (!reduced) {
         result.status = Status::stopped;
         return result;

@@ -1,5 +1,7 @@
 #include "search/reduce.hpp"
 
+#include "search/alike.hpp"
+#include "search/chain.hpp"
 #include "search/keep.hpp"
 
 #include <algorithm>
@@ -22,13 +24,15 @@ bool overlap(const Goals& a, const Goals& b) {
 class Reducer {
 public:
     Reducer(const Problem& problem, const std::vector<int>& circles, Space& space, bool only_cheapest,
-            const std::stop_token& stop)
+            const std::stop_token& stop, bool share)
         : problem_(problem),
           circles_(circles),
           space_(space),
           stop_(stop),
+          share_(share),
           options_(static_cast<std::size_t>(problem.goals())),
           brings_(options_.size(), false),
+          user_(options_.size(), none),
           changes_(options_.size(), 0),
           refused_(options_.size()),
           keeper_(space, only_cheapest, brings_) {}
@@ -40,11 +44,14 @@ public:
                 result_.unreachable = root;
                 return std::move(result_);
             }
-        for (int goal = 0; goal < problem_.goals(); ++goal) {
+        find_what_brings(reachable);
+        for (Stretch& stretch : stretches(reachable)) {
             if (stop_.stop_requested()) return std::nullopt;
-            take_in(goal, reachable);
+            add_stretch(std::move(stretch), reachable);
         }
-        while (drop_unused() || absorb()) {}
+        is_used_.assign(options_.size(), false);
+        for (const int root : problem_.roots()) is_used_[static_cast<std::size_t>(root)] = true;
+        simplify({0, problem_.goals()});
         if (stop_.stop_requested()) return std::nullopt;
         number();
         result_.work += keeper_.work();
@@ -60,18 +67,105 @@ private:
         friend bool operator==(const Refused&, const Refused&) = default;
     };
 
+    /// A stretch that was made smaller, and what was made of it.
+    struct Piece {
+        Stretch stretch = {};
+        Space::Extent begin = {}, end = {};
+        bool comes_again = false;
+    };
+
     std::vector<Option>& options(int goal) { return options_[static_cast<std::size_t>(goal)]; }
     bool brings(int goal) const { return brings_[static_cast<std::size_t>(goal)]; }
+
+    bool can_be_taken(const Alternative& alternative, const std::vector<bool>& reachable) const {
+        return std::all_of(alternative.needs.begin(), alternative.needs.end(),
+                           [&](int need) { return reachable[static_cast<std::size_t>(need)]; });
+    }
+
+    void find_what_brings(const std::vector<bool>& reachable) {
+        for (int goal = 0; goal < problem_.goals(); ++goal)
+            for (int choice = problem_.first(goal); choice < problem_.first(goal + 1); ++choice) {
+                const Alternative alternative = problem_.alternative(choice);
+                if (can_be_taken(alternative, reachable) &&
+                    (!alternative.provides.empty() || std::any_of(alternative.needs.begin(), alternative.needs.end(),
+                                                                  [&](int need) { return brings(need); })))
+                    brings_[static_cast<std::size_t>(goal)] = true;
+            }
+    }
+
+    /// All goals in stretches; and of each goal whether other stretches use it, or it is a root.
+    std::vector<Stretch> stretches(const std::vector<bool>& reachable) {
+        const std::vector<int> cuts = cuts_of(problem_, circles_, share_);
+        is_used_.assign(options_.size(), false);
+        for (const int root : problem_.roots()) is_used_[static_cast<std::size_t>(root)] = true;
+        for (std::size_t r = 0; r + 1 < cuts.size(); ++r)
+            for (int choice = problem_.first(cuts[r]); choice < problem_.first(cuts[r + 1]); ++choice) {
+                const Alternative alternative = problem_.alternative(choice);
+                for (const auto& goals : {alternative.needs, alternative.provides})
+                    for (const int goal : goals)
+                        if (goal < cuts[r]) is_used_[static_cast<std::size_t>(goal)] = true;
+            }
+        Marks marks;
+        for (std::size_t g = 0; g < options_.size(); ++g) {
+            marks.anywhere.push_back((reachable[g] ? 1 : 0) | (brings_[g] ? 2 : 0) | (circles_[g] >= 0 ? 4 : 0));
+            marks.inside.push_back(is_used_[g] ? 1 : 0);
+        }
+        std::vector<Stretch> stretches = stretches_between(problem_, cuts, marks);
+        pieces_.resize(stretches.size());
+        for (std::size_t r = 0; r < stretches.size(); ++r)
+            pieces_[stretches[r].like].comes_again |= stretches[r].like != r;
+        return stretches;
+    }
+
+    /// What comes again is made smaller alone first, and then repeated.
+    void add_stretch(Stretch stretch, const std::vector<bool>& reachable) {
+        const std::size_t number = added_++;
+        Piece& piece = pieces_[number];
+        if (stretch.like != number) {
+            repeat(pieces_[stretch.like], stretch);
+            return;
+        }
+        piece.begin = space_.extent();
+        for (int goal = stretch.low; goal < stretch.high; ++goal) take_in(goal, reachable);
+        if (piece.comes_again) simplify(stretch);
+        piece.end = space_.extent();
+        piece.stretch = std::move(stretch);
+    }
+
+    void repeat(const Piece& piece, const Stretch& stretch) {
+        const int goals = stretch.low - piece.stretch.low;
+        const int sets =
+            space_.repeat(piece.begin, piece.end, problem_.first(stretch.low) - problem_.first(piece.stretch.low));
+        const auto moved = [&](const Goals& there) {
+            Goals here(&pool_);
+            here.reserve(there.size());
+            for (const int goal : there)
+                here.push_back(
+                    goal >= piece.stretch.low
+                        ? goal + goals
+                        : std::lower_bound(stretch.below.begin(), stretch.below.end(), std::pair(goal, -1))->second);
+            return here;
+        };
+        for (int goal = piece.stretch.low; goal < piece.stretch.high; ++goal) {
+            const auto there = static_cast<std::size_t>(goal), here = static_cast<std::size_t>(goal + goals);
+            options_[here].reserve(options_[there].size());
+            for (const Option& option : options_[there])
+                options_[here].push_back({option.cost, moved(option.needs), moved(option.provides),
+                                          option.set > Space::done ? option.set + sets : option.set});
+            changes_[here] = changes_[there];
+            refused_[here] = refused_[there];
+            if (refused_[here].by >= 0) refused_[here].by += goals;
+        }
+    }
+
+    void simplify(const Stretch& stretch) {
+        while (drop_unused(stretch) || absorb(stretch)) {}
+    }
 
     void take_in(int goal, const std::vector<bool>& reachable) {
         for (int choice = problem_.first(goal); choice < problem_.first(goal + 1); ++choice) {
             const Alternative alternative = problem_.alternative(choice);
-            if (!std::all_of(alternative.needs.begin(), alternative.needs.end(),
-                             [&](int need) { return reachable[static_cast<std::size_t>(need)]; }))
-                continue;
-            brings_[static_cast<std::size_t>(goal)] =
-                brings(goal) || !alternative.provides.empty() ||
-                std::any_of(alternative.needs.begin(), alternative.needs.end(), [&](int need) { return brings(need); });
+            if (!can_be_taken(alternative, reachable)) continue;
             options(goal).push_back({alternative.cost,
                                      {alternative.needs.begin(), alternative.needs.end(), &pool_},
                                      {alternative.provides.begin(), alternative.provides.end(), &pool_},
@@ -86,17 +180,18 @@ private:
     }
 
     /// Forgets goals nothing rests on.
-    bool drop_unused() {
-        std::vector<bool> needed(options_.size(), false);
-        for (const int root : problem_.roots()) needed[static_cast<std::size_t>(root)] = true;
-        for (std::size_t g = options_.size(); g-- > 0;)
-            if (needed[g])
-                for (const Option& option : options_[g])
-                    for (const auto* goals : {&option.needs, &option.provides})
-                        for (const int goal : *goals) needed[static_cast<std::size_t>(goal)] = true;
+    bool drop_unused(const Stretch& stretch) {
         bool changed = false;
-        for (std::size_t g = 0; g < options_.size(); ++g)
-            if (!needed[g] && !options_[g].empty()) options_[g].clear(), changed = true;
+        needed_.assign(static_cast<std::size_t>(stretch.high), false);
+        for (auto g = static_cast<std::size_t>(stretch.high); g-- > static_cast<std::size_t>(stretch.low);) {
+            if (!needed_[g] && !is_used_[g]) {
+                changed = changed || !options_[g].empty();
+                options_[g].clear();
+            }
+            for (const Option& option : options_[g])
+                for (const auto* goals : {&option.needs, &option.provides})
+                    for (const int goal : *goals) needed_[static_cast<std::size_t>(goal)] = true;
+        }
         return changed;
     }
 
@@ -110,12 +205,12 @@ private:
     }
 
     /// Takes every goal that it may into its only user.
-    bool absorb() {
-        user_.assign(options_.size(), none);
-        for (const int root : problem_.roots()) user_[static_cast<std::size_t>(root)] = several;
+    bool absorb(const Stretch& stretch) {
+        for (auto g = static_cast<std::size_t>(stretch.low); g < static_cast<std::size_t>(stretch.high); ++g)
+            user_[g] = is_used_[g] ? several : none;
         bool changed = false;
         // All that can need a goal or provide it is higher: it has been noted when the goal's turn comes.
-        for (int goal = static_cast<int>(options_.size()) - 1; goal >= 0; --goal) {
+        for (int goal = stretch.high - 1; goal >= stretch.low; --goal) {
             if (stop_.stop_requested()) return false;
             const int by = user_[static_cast<std::size_t>(goal)];
             if (by >= 0 && absorb_into(goal, by))
@@ -198,20 +293,41 @@ private:
     const std::vector<int>& circles_;
     Space& space_;
     const std::stop_token& stop_;
+    bool share_;
     std::pmr::monotonic_buffer_resource pool_;
     std::vector<std::vector<Option>> options_;
     std::vector<bool> brings_;  // whether it, or something below it, may provide further goals
-    std::vector<int> user_;     // of each goal: its only user so far
-    std::vector<int> changes_;  // of each goal's options
+    std::vector<Piece> pieces_;
+    std::size_t added_ = 0;      // of these
+    std::vector<bool> is_used_;  // of each goal: by what is not looked at
+    std::vector<bool> needed_;   // of each goal: by what is, so far
+    std::vector<int> user_;      // of each goal: its only user so far
+    std::vector<int> changes_;   // of each goal's options
     std::vector<Refused> refused_;
     Keeper keeper_;
     Reduced result_;
 };
 
+/// Going up once, which is enough where nothing that comes along is out of reach from below; else nothing.
+std::optional<std::vector<bool>> reachable_from_below(const Problem& problem) {
+    std::vector<bool> reachable(static_cast<std::size_t>(problem.goals()), false);
+    const auto is_reachable = [&](int goal) { return reachable[static_cast<std::size_t>(goal)]; };
+    for (int goal = 0; goal < problem.goals(); ++goal)
+        for (int choice = problem.first(goal); choice < problem.first(goal + 1); ++choice) {
+            const Alternative alternative = problem.alternative(choice);
+            if (!std::all_of(alternative.needs.begin(), alternative.needs.end(), is_reachable)) continue;
+            if (!std::all_of(alternative.provides.begin(), alternative.provides.end(), is_reachable))
+                return std::nullopt;
+            reachable[static_cast<std::size_t>(goal)] = true;
+        }
+    return reachable;
+}
+
 }  // namespace
 
 // Each goal is followed once: to the alternatives that wait for it, and from those that wait for nothing more on.
 std::vector<bool> reachable_goals(const Problem& problem) {
+    if (std::optional<std::vector<bool>> reachable = reachable_from_below(problem)) return *std::move(reachable);
     std::vector<bool> reachable(static_cast<std::size_t>(problem.goals()), false);
     std::vector<std::size_t> missing(static_cast<std::size_t>(problem.alternatives()));
     // The alternatives that wait for goal g are waiting[ends[g - 1]..ends[g]].
@@ -245,8 +361,8 @@ std::vector<bool> reachable_goals(const Problem& problem) {
 }
 
 std::optional<Reduced> reduce(const Problem& problem, const std::vector<int>& circles, Space& space, bool only_cheapest,
-                              const std::stop_token& stop) {
-    return Reducer(problem, circles, space, only_cheapest, stop).run();
+                              const std::stop_token& stop, bool share) {
+    return Reducer(problem, circles, space, only_cheapest, stop, share).run();
 }
 
 }  // namespace cairn::search

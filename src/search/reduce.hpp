@@ -34,8 +34,9 @@ std::vector<bool> reachable_goals(const Problem& problem);
 /// one of the cheapest paths is enough: then an alternative goes where another of the same goal costs no more, needs no
 /// other goals and provides the same. (Not so where a goal it alone needs could bring others with it.) Alternatives
 /// that rest on something out of reach are left out, and goals nothing rests on. Nothing on a stop.
-/// `circles` tells for each goal the circle to beware of, or -1 (circles_of).
+/// `circles` tells for each goal the circle to beware of, or -1 (circles_of). With `share` stretches of goals that are
+/// equal (alike.hpp) are first made smaller by themselves, and once.
 std::optional<Reduced> reduce(const Problem& problem, const std::vector<int>& circles, Space& space, bool only_cheapest,
-                              const std::stop_token& stop = {});
+                              const std::stop_token& stop = {}, bool share = true);
 
 }  // namespace cairn::search

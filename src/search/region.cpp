@@ -24,62 +24,20 @@ void append_order(std::u32string& out, const std::vector<int>& choices) {
               [&](char32_t a, char32_t b) { return choices[a] < choices[b]; });
 }
 
-/// Writes what a set is made of: choices by their costs, and each part that comes again by its place.
-class SetWriter {
-public:
-    SetWriter(const Space& space, RegionForm& form) : space_(space), form_(form) {}
-
-    void write(Set set) {
-        for (std::vector<Set> open{set}; !open.empty();) {
-            const Set top = open.back();
-            open.pop_back();
-            const auto [it, fresh] = places_.try_emplace(top, places_.size());
-            if (!fresh) {
-                form_.signature.push_back(U'=');
-                form_.signature.push_back(static_cast<char32_t>(it->second));
-            } else if (space_.choice_of(top) >= 0) {
-                form_.signature.push_back(U'.');
-                append_number(form_.signature, space_.cost(top));
-                form_.choices.push_back(space_.choice_of(top));
-            } else {
-                form_.signature.push_back(U'+');
-                for (int p = space_.first_product(top); p >= 0; p = space_.product_at(p).next) {
-                    form_.signature.push_back(U'*');
-                    open.push_back(space_.product_at(p).first);
-                    open.push_back(space_.product_at(p).second);
-                }
-            }
-        }
-    }
-
-private:
-    const Space& space_;
-    RegionForm& form_;
-    std::unordered_map<Set, std::size_t> places_;
-};
-
 }  // namespace
 
-RegionForm form_of(const Reduced& reduced, const Space& space, int low, int high) {
+Forms::Forms(const Reduced& reduced, const Space& space)
+    : reduced_(reduced),
+      space_(space),
+      ports_(static_cast<std::size_t>(reduced.problem.goals()), unseen),
+      places_(space.size(), unseen) {}
+
+RegionForm Forms::of(int low, int high) {
     RegionForm form{low, high, {}, {}, {}};
-    std::unordered_map<int, int> ports;
-    SetWriter sets(space, form);
-    const auto mention = [&](std::span<const int> goals) {
-        form.signature.push_back(static_cast<char32_t>(goals.size()));
-        for (const int goal : goals) {
-            if (goal >= low) {
-                form.signature.push_back(static_cast<char32_t>(2 * (goal - low)));
-                continue;
-            }
-            const auto [it, fresh] = ports.try_emplace(goal, static_cast<int>(form.ports.size()));
-            if (fresh) form.ports.push_back(goal);
-            form.signature.push_back(static_cast<char32_t>(2 * it->second + 1));
-        }
-    };
-    const Problem& problem = reduced.problem;
+    const Problem& problem = reduced_.problem;
     std::unordered_map<int, std::size_t> circles;  // by the order of their first mention
     for (int goal = high - 1; goal >= low; --goal) {
-        if (const int circle = reduced.circles[static_cast<std::size_t>(goal)]; circle >= 0)
+        if (const int circle = reduced_.circles[static_cast<std::size_t>(goal)]; circle >= 0)
             form.signature.push_back(
                 static_cast<char32_t>(circles.try_emplace(circle, circles.size() + 1).first->second));
         else
@@ -88,13 +46,60 @@ RegionForm form_of(const Reduced& reduced, const Space& space, int low, int high
         for (int choice = problem.first(goal); choice < problem.first(goal + 1); ++choice) {
             const Alternative alternative = problem.alternative(choice);
             append_number(form.signature, alternative.cost);
-            mention(alternative.needs);
-            mention(alternative.provides);
-            sets.write(reduced.sets[static_cast<std::size_t>(choice)]);
+            mention(alternative.needs, form);
+            mention(alternative.provides, form);
+            write(reduced_.sets[static_cast<std::size_t>(choice)], form);
         }
     }
     append_order(form.signature, form.choices);
+    for (const int port : form.ports) ports_[static_cast<std::size_t>(port)] = unseen;
+    for (const Set set : seen_) places_[static_cast<std::size_t>(set)] = unseen;
+    seen_.clear();
     return form;
+}
+
+void Forms::mention(std::span<const int> goals, RegionForm& form) {
+    form.signature.push_back(static_cast<char32_t>(goals.size()));
+    for (const int goal : goals) {
+        if (goal >= form.low) {
+            form.signature.push_back(static_cast<char32_t>(2 * (goal - form.low)));
+            continue;
+        }
+        int& place = ports_[static_cast<std::size_t>(goal)];
+        if (place == unseen) {
+            place = static_cast<int>(form.ports.size());
+            form.ports.push_back(goal);
+        }
+        form.signature.push_back(static_cast<char32_t>(2 * place + 1));
+    }
+}
+
+/// Writes what a set is made of: choices by their costs, and each part that comes again by its place.
+void Forms::write(Set set, RegionForm& form) {
+    for (open_.assign(1, set); !open_.empty();) {
+        const Set top = open_.back();
+        open_.pop_back();
+        int& place = places_[static_cast<std::size_t>(top)];
+        if (place != unseen) {
+            form.signature.push_back(U'=');
+            form.signature.push_back(static_cast<char32_t>(place));
+            continue;
+        }
+        place = static_cast<int>(seen_.size());
+        seen_.push_back(top);
+        if (space_.choice_of(top) >= 0) {
+            form.signature.push_back(U'.');
+            append_number(form.signature, space_.cost(top));
+            form.choices.push_back(space_.choice_of(top));
+            continue;
+        }
+        form.signature.push_back(U'+');
+        for (int p = space_.first_product(top); p >= 0; p = space_.product_at(p).next) {
+            form.signature.push_back(U'*');
+            open_.push_back(space_.product_at(p).first);
+            open_.push_back(space_.product_at(p).second);
+        }
+    }
 }
 
 RegionSolver::Pass::Pass(const State& inside, int lowest, std::size_t goals)

@@ -43,7 +43,26 @@ struct RegionForm {
     std::u32string signature;
 };
 
-RegionForm form_of(const Reduced& reduced, const Space& space, int low, int high);
+/// Tells the forms of regions. What the problem's sets are made of must not change meanwhile.
+class Forms {
+public:
+    /// Both must outlive this object.
+    Forms(const Reduced& reduced, const Space& space);
+
+    RegionForm of(int low, int high);
+
+private:
+    static constexpr int unseen = -1;
+
+    void mention(std::span<const int> goals, RegionForm& form);
+    void write(Set set, RegionForm& form);
+
+    const Reduced& reduced_;
+    const Space& space_;
+    // Of each goal and each set its place in the form that is being told.
+    std::vector<int> ports_, places_;
+    std::vector<Set> seen_, open_;
+};
 
 /// Ways through a region: all that leave the same goals pending.
 struct Exit {

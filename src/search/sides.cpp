@@ -26,12 +26,12 @@ std::vector<int> sides_of(const Reduced& reduced, std::span<const int> side_of) 
     return sides;
 }
 
-/// All goals that come along with others, as if they could come into circles. What makes them is then not taken into
-/// what rests on it: that would seem to make them from all that it needs.
+/// All goals that come along with others, as if each could come into a circle of its own. What makes them is then not
+/// taken into what rests on it: that would seem to make them from all that it needs.
 std::vector<int> provided_goals(const Problem& problem) {
     std::vector<int> provided(static_cast<std::size_t>(problem.goals()), -1);
     for (int choice = 0; choice < problem.alternatives(); ++choice)
-        for (const int goal : problem.alternative(choice).provides) provided[static_cast<std::size_t>(goal)] = 0;
+        for (const int goal : problem.alternative(choice).provides) provided[static_cast<std::size_t>(goal)] = goal;
     return provided;
 }
 

@@ -75,6 +75,29 @@ void Space::rename_all(const std::vector<int>& names) {
         for (auto& [choice, elsewhere] : renaming) rename(choice), rename(elsewhere);
 }
 
+int Space::repeat(Extent begin, Extent end, int further) {
+    const auto sets = static_cast<int>(nodes_.size() - begin.sets),
+               products = static_cast<int>(products_.size() - begin.products);
+    const auto moved = [](int number, std::size_t first, int by) {
+        return number >= static_cast<int>(first) ? number + by : number;
+    };
+    for (std::size_t s = begin.sets; s < end.sets; ++s) {
+        Node node = nodes_[s];
+        if (node.choice >= 0) node.choice += further;
+        node.first = moved(node.first, begin.products, products);
+        node.best = moved(node.best, begin.products, products);
+        nodes_.push_back(node);
+    }
+    for (std::size_t p = begin.products; p < end.products; ++p) {
+        Product product = products_[p];
+        product.first = moved(product.first, begin.sets, sets);
+        product.second = moved(product.second, begin.sets, sets);
+        product.next = moved(product.next, begin.products, products);
+        products_.push_back(product);
+    }
+    return sets;
+}
+
 Space Space::negated() const {
     Space result = *this;
     for (std::size_t set = done + 1; set < nodes_.size(); ++set) {

@@ -65,6 +65,15 @@ public:
     /// Calls every choice c names[c] instead, wherever it stands; the names ascend.
     void rename_all(const std::vector<int>& names);
 
+    /// How many sets and products there are so far.
+    struct Extent {
+        std::size_t sets, products;
+    };
+    Extent extent() const noexcept { return {nodes_.size(), products_.size()}; }
+    /// Makes all that was made between the two once more, of choices that lie so much further on; sets and products
+    /// from before stay themselves, and nothing of it is renamed. Returns how much further on the new sets lie.
+    int repeat(Extent begin, Extent end, int further);
+
     /// The same sets, each cost taken times -1: the cheapest paths there are the dearest here. For spaces of all paths.
     Space negated() const;
 

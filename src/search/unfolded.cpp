@@ -53,6 +53,7 @@ std::size_t hash_of(std::size_t hash, std::size_t value) { return (hash ^ value)
 
 std::size_t Unfolded::Named::part_of(Set set) const {
     if (set == Space::done) return 0;
+    if (!places.empty()) return places[static_cast<std::size_t>(set)];
     return parts[static_cast<std::size_t>(std::lower_bound(sets.begin(), sets.end(), set) - sets.begin())];
 }
 
@@ -63,6 +64,7 @@ Unfolded::Unfolded(Space space, Set set, std::span<const int> kinds) : space_(st
     own_.sets = below({set_}, [&](Renaming renaming, Set part) { renamed[renaming].push_back(part); });
     // What a renamed set is made of is not renamed in itself.
     const auto none_renamed = [](Renaming, Set) {};
+    names_.resize(static_cast<std::size_t>(space_.renamings()), 0);
     // Where choices of the same kinds take the places of others, all that is made of them is alike.
     std::map<std::vector<std::pair<int, int>>, std::vector<Renaming>> alike;
     const auto kind_of = [&](int choice) { return kinds.empty() ? choice : kinds[static_cast<std::size_t>(choice)]; };
@@ -75,12 +77,13 @@ Unfolded::Unfolded(Space space, Set set, std::span<const int> kinds) : space_(st
         std::vector<Set> tops;
         for (const Renaming renaming : renamings) {
             tops.insert(tops.end(), renamed[renaming].begin(), renamed[renaming].end());
-            names_[renaming] = named_.size();
+            names_[static_cast<std::size_t>(renaming)] = named_.size();
         }
         Named& named = named_.emplace_back();
         named.sets = below(tops, none_renamed);
         add_parts(named, [&](int choice) { return kind_of(space_.renamed(choice, renamings.front())); });
     }
+    own_.places.resize(static_cast<std::size_t>(std::max(set_, Space::done)) + 1, 0);
     add_parts(own_, kind_of);
     whole_ = set == Space::none ? parts_.size() : own_.part_of(set_);
     costs_.resize(parts_.size(), without_path);
@@ -90,9 +93,13 @@ Unfolded::Unfolded(Space space, Set set, std::span<const int> kinds) : space_(st
 template <typename KindOf>
 void Unfolded::add_parts(Named& named, const KindOf& kind_of) {
     std::vector<Product> made_of;
+    const auto add = [&](Set set, std::size_t part) {
+        named.parts.push_back(part);
+        if (!named.places.empty()) named.places[static_cast<std::size_t>(set)] = part;
+    };
     for (const Set set : named.sets) {
         if (const int choice = space_.choice_of(set); choice >= 0) {
-            named.parts.push_back(add_choice(kind_of(choice)));
+            add(set, add_choice(kind_of(choice)));
             continue;
         }
         made_of.clear();
@@ -100,13 +107,13 @@ void Unfolded::add_parts(Named& named, const KindOf& kind_of) {
             const Space::Product& product = space_.product_at(p);
             made_of.push_back({named.part_of(product.first), named_as(product, named).part_of(product.second)});
         }
-        named.parts.push_back(add_sum(made_of));
+        add(set, add_sum(made_of));
     }
 }
 
 /// Where the second set of a product stands that is itself among these.
 const Unfolded::Named& Unfolded::named_as(const Space::Product& product, const Named& among) const {
-    return product.renamed < 0 ? among : named_[names_.at(product.renamed)];
+    return product.renamed < 0 ? among : named_[names_[static_cast<std::size_t>(product.renamed)]];
 }
 
 std::size_t Unfolded::add_choice(int kind) {

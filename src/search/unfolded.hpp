@@ -3,7 +3,6 @@
 #include "search/space.hpp"
 
 #include <cstddef>
-#include <map>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -51,6 +50,7 @@ private:
     struct Named {
         std::vector<Set> sets;
         std::vector<std::size_t> parts;
+        std::vector<std::size_t> places = {};  // the same by set, where these are most of the space
         std::size_t part_of(Set set) const;
     };
     using Renaming = int;
@@ -71,7 +71,7 @@ private:
     std::unordered_multimap<std::size_t, std::size_t> alike_;  // sums by a hash of what they are made of
     Named own_;
     std::vector<Named> named_;
-    std::map<Renaming, std::size_t> names_;  // which of these
+    std::vector<std::size_t> names_;  // of each renaming: which of these
     std::size_t whole_ = 0;
     // At the costs told last, of each part: of its cheapest path, and the product that has it.
     std::vector<double> costs_;

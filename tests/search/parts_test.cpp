@@ -93,7 +93,7 @@ TEST(Parts, TakeWhatTheWholeTakes) {
         Reduced reduced{problem, {}, no_circles(problem)};
         for (int choice = 0; choice < problem.alternatives(); ++choice)
             reduced.sets.push_back(space.choice(choice, problem.cost(choice)));
-        RegionSolver whole(reduced, space, form_of(reduced, space, 0, 24));
+        RegionSolver whole(reduced, space, Forms(reduced, space).of(0, 24));
         State roots;
         for (const int root : problem.roots()) add_goal(roots, root, false);
         Limits limits{0, 2'000'000, true, {}};

@@ -1,6 +1,8 @@
 #include "search/reduce.hpp"
 
 #include "search/explore.hpp"
+#include "search/numbering.hpp"
+#include "tests/search/random_meeting.hpp"
 #include "tests/search/written_problem.hpp"
 
 #include <gtest/gtest.h>
@@ -177,6 +179,36 @@ TEST(Reduce, Stops) {
     std::stop_source stop;
     stop.request_stop();
     EXPECT_FALSE(reduce(problem, no_circles(problem), space, true, stop.get_token()));
+}
+
+// A stretch that comes again becomes what it would become by itself.
+TEST(Reduce, EqualStretchesLoseNoPath) {
+    int found = 0, less_work = 0;
+    for (std::uint64_t seed = 0; seed < 600; ++seed) {
+        const auto [problem, side_of] = layered_meeting(seed);
+        const auto is_its = [&](int goal) { return side_of[static_cast<std::size_t>(goal)] <= 0; };
+        const Excerpt one = excerpt_of(problem, is_its, [](int) { return true; });
+        for (const bool only_cheapest : {true, false}) {
+            Options options;
+            options.only_cheapest = only_cheapest;
+            const Exploration shared_work = explore(one.problem, options);
+            options.share_regions = false;
+            const Exploration all_work = explore(one.problem, options);
+            ASSERT_EQ(shared_work.status, all_work.status) << seed;
+            if (all_work.status != Status::found) continue;
+            ++found;
+            less_work += shared_work.work < all_work.work;
+            EXPECT_NEAR(shared_work.space.cost(shared_work.paths), all_work.space.cost(all_work.paths), 1e-9) << seed;
+            EXPECT_TRUE(is_path(one.problem, shared_work.space.cheapest(shared_work.paths).choices)) << seed;
+            if (only_cheapest || !all_work.exact || !shared_work.exact) continue;
+            EXPECT_EQ(fault(shared_work.space, shared_work.paths), "");
+            EXPECT_EQ(Numbering(shared_work.space, shared_work.paths).count(),
+                      Numbering(all_work.space, all_work.paths).count())
+                << seed;
+        }
+    }
+    EXPECT_GT(found, 300);
+    EXPECT_GT(less_work, 100);
 }
 
 }  // namespace

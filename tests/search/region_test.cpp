@@ -17,7 +17,7 @@ struct Given {
         for (int choice = 0; choice < problem.alternatives(); ++choice)
             reduced.sets.push_back(space.choice(choice, problem.cost(choice)));
     }
-    RegionForm form(int low, int high) const { return form_of(reduced, space, low, high); }
+    RegionForm form(int low, int high) const { return Forms(reduced, space).of(low, high); }
     std::vector<Exit> solve(int low, int high, const State& inside) {
         return RegionSolver(reduced, space, form(low, high)).solve(inside, limits);
     }

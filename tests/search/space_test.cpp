@@ -81,6 +81,22 @@ TEST(Space, ChoicesStandForOthersWhereTheyAreRenamed) {
     EXPECT_EQ(fault(space, space.product(layer, layer)), "set 6: choice 0 twice in a product");
 }
 
+TEST(Space, WhatWasMadeIsMadeAgainOfFurtherChoices) {
+    Space space;
+    const Set before = space.choice(0, 1);
+    const Space::Extent begin = space.extent();
+    Space::Sum sum;
+    space.add(sum, space.choice(1, 2));
+    space.add(sum, space.product(space.choice(2, 3), space.choice(3, 1)), before);
+    const Set made = space.set_of(sum);
+    const int further = space.repeat(begin, space.extent(), 10);
+    EXPECT_EQ(space.cheapest(made), (Path{2, {1}}));
+    EXPECT_EQ(space.cheapest(made + further), (Path{2, {11}}));
+    const Space dearest = space.negated();
+    EXPECT_EQ(dearest.cheapest(made + further), (Path{-5, {0, 12, 13}}));
+    EXPECT_EQ(fault(space, space.product(made, made + further)), "set 13: choice 0 twice in a product");
+}
+
 TEST(Space, AllChoicesMayBeCalledSomethingElse) {
     Space space;
     const Set layer = space.product(space.choice(0, 1), space.choice(1, 2));

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "search/problem.hpp"
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+/// What in a problem is equal to an earlier piece of it.
+namespace cairn::search {
+
+/// The goals [low, high), and the first stretch that is equal to it: itself where none is.
+struct Stretch {
+    int low = 0, high = 0;
+    std::size_t like = 0;
+    std::vector<std::pair<int, int>> below = {};  ///< goals below that one which it names, and what they are here
+};
+
+/// What is told of a goal where others name it, and what only where it is in the stretch itself.
+struct Marks {
+    std::vector<std::uint8_t> anywhere, inside;
+};
+
+/// The stretches between the cuts (chain.hpp). Two are equal where they differ in the numbers of goals and choices
+/// only: goal by goal as many alternatives, which cost the same and name the same goals of the stretch and below it
+/// goals that stand in the same order; and all of them have the same marks.
+std::vector<Stretch> stretches_between(const Problem& problem, std::span<const int> cuts, const Marks& marks);
+
+}  // namespace cairn::search
