@@ -70,7 +70,7 @@ void Search::portfolio() {
     for (const Fit fit : {Fit::first, Fit::best}) {
         for (int rule = 0; rule < order_rules; ++rule) {
             for (int column = sizes_->columns - 1; column >= 0; --column) {
-                if (budget_.stop.stop_requested() || (has_plan() && (best_score_.optimal || budget_.spent()))) return;
+                if (budget_.stop.stop_requested() || (has_plan() && (is_good_enough() || budget_.spent()))) return;
                 Candidate candidate{order_by(static_cast<OrderRule>(rule), *lives_, *sizes_, column), column, fit, {}};
                 candidate.score = judge(candidate);
                 keep(candidate);

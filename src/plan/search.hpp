@@ -55,12 +55,12 @@ public:
     Search(const Problem& problem, const Lives& lives, const Sizes& sizes, std::span<const std::int64_t> lower_bound,
            Budget budget);
 
-    /// Every rule at every column, first fit, then best fit, until a plan is optimal or the budget is spent.
+    /// Every rule at every column, first fit, then best fit, until a plan is within a thousandth of its bounds or the
+    /// budget is spent.
     void portfolio();
 
     /// Changes the orders of the best candidates where they hurt: takes a buffer out of the stack that makes the height
-    /// and places it earlier or later. Goes on until a plan is within a thousandth of its bounds: what is left is not
-    /// worth the time, and seldom to be had.
+    /// and places it earlier or later. Goes on as long: what is left then is not worth the time, and seldom to be had.
     void improve();
 
     /// False where it was stopped before it had one.

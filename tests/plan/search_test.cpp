@@ -119,6 +119,22 @@ TEST(PlanSearch, WhatIsNearlyAtItsBoundIsLeftAsItIs) {
     }
 }
 
+TEST(PlanSearch, OfThePortfolioTheFirstPlanThatIsNearlyAtItsBoundIsTaken) {
+    for (const std::int64_t largest : {std::int64_t{100'000}, std::int64_t{100'000'000}}) {
+        int better = 0;
+        for (std::uint32_t seed = 0; seed < 40; ++seed) {
+            std::mt19937 random(seed);
+            Problem problem = testing::random_problem(random, 30, 12, 2, 1000, 1);
+            problem.buffers.push_back({{largest, largest}, 1, 0, 11});
+            Searched first(problem, {1, 1'000'000}), all(problem);
+            first.search.portfolio();
+            all.search.portfolio();
+            better += all.search.best_score() < first.search.best_score();
+        }
+        EXPECT_EQ(better > 0, largest == 100'000) << better;
+    }
+}
+
 TEST(PlanSearch, EqualProblemsGetEqualPlans) {
     const auto order = [] {
         std::mt19937 random(7);
