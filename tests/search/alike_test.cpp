@@ -31,7 +31,7 @@ Problem two_runs(const Way& first, const Way& second) {
     return written({{{1}}, {{1}}, {{3, {0}}}, {first, {5}}, {{3, {1}}}, {second, {5}}}, {3, 5});
 }
 
-TEST(Alike, RunsAreEqualButForTheirNumbers) {
+TEST(Alike, StretchesAreEqualButForTheirNumbers) {
     const std::vector<int> cuts{0, 2, 4, 6};
     const Problem problem = two_runs({2, {2, 0}}, {2, {4, 1}});
     const std::vector<Stretch> stretches = stretches_between(problem, cuts, no_marks(problem));
@@ -49,10 +49,12 @@ TEST(Alike, RunsAreEqualButForTheirNumbers) {
     EXPECT_EQ(of({2, {2, 0}}, {2, {1}}), differ) << "in what one needs";
     EXPECT_EQ(of({2, {0}, {2}}, {2, {4, 1}}), differ) << "in what comes along";
     EXPECT_EQ(of({2, {2, 0}}, {2, {4, 0}}), differ) << "1 stands for 0 elsewhere";
-    EXPECT_EQ(of({2, {0, 1}}, {2, {0, 1}}), differ) << "in the other order";
+    EXPECT_EQ(of({2, {0, 1}}, {2, {0, 1}}), differ) << "0 stands for itself";
+    EXPECT_EQ(of({2, {1}}, {2, {0}}), differ) << "in the other order";
+    EXPECT_EQ(of({2, {1}}, {2, {1}}), differ) << "1 stands for both";
 }
 
-TEST(Alike, RunsAreOnlyEqualWhereTheirMarksAre) {
+TEST(Alike, StretchesAreOnlyEqualWhereTheirMarksAre) {
     const std::vector<int> cuts{0, 2, 4, 6};
     const Problem problem = two_runs({2, {2, 0}}, {2, {4, 1}});
     Marks marks = no_marks(problem);

@@ -27,6 +27,19 @@ TEST(Apart, CheapestPathsAreThoseOfTheWhole) {
                         [](const Exploration&) { return Status::cut; });
 }
 
+// Equal shares of equal layers, and shares of their own, leave it to the search together.
+TEST(Apart, WhatNoSharesProveIsSearched) {
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        const auto [problem, side_of] = layers_without_a_form_for_all(seed, 6);
+        const Exploration whole = explore(problem);
+        ASSERT_TRUE(whole.exact);
+        const Exploration found = explore_apart(problem, side_of, {});
+        ASSERT_EQ(found.status, Status::found);
+        EXPECT_TRUE(found.exact) << seed;
+        EXPECT_NEAR(found.space.cost(found.paths), whole.space.cost(whole.paths), 1e-9) << seed;
+    }
+}
+
 TEST(Apart, IsCutWhereASideAloneIsTooMuch) {
     const auto [problem, side_of] = with_a_side_too_large();
     EXPECT_EQ(explore_apart(problem, side_of, {}).status, Status::cut);

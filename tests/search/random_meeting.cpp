@@ -139,6 +139,45 @@ Meeting layers_of_forms(std::uint64_t seed, int layers, int weights, int forms, 
     return meeting;
 }
 
+Meeting layers_without_a_form_for_all(std::uint64_t seed, int layers) {
+    constexpr int sides = 3;
+    Meeting meeting;
+    const auto add = [&](int side) {
+        meeting.side_of.push_back(side);
+        return meeting.problem.add_goal();
+    };
+    std::vector<std::vector<int>> before(sides);
+    for (int layer = 0; layer < layers; ++layer) {
+        std::mt19937 random(static_cast<std::mt19937::result_type>(seed));  // the same in all layers
+        const auto below = [&](double most) { return most * static_cast<double>(random() % 1024) / 1024; };
+        const int first = meeting.problem.goals();
+        for (int form = 0; form < sides; ++form) {
+            add(shared);
+            meeting.problem.add_alternative(1 + below(0.3), {}, {});
+        }
+        for (int side = 0; side < sides; ++side) {
+            std::vector<int>& last = before[static_cast<std::size_t>(side)];
+            // Each goal has two users, so none is taken into another one.
+            const int reader = add(side);
+            for (const int form : {side, (side + 1) % sides}) {
+                std::vector<int> needs = last;
+                needs.push_back(first + form);
+                meeting.problem.add_alternative(below(0.3), needs, {});
+            }
+            const int beside = add(side);
+            meeting.problem.add_alternative(0, last, {});
+            last.clear();
+            for (int i = 0; i < 2; ++i) {
+                last.push_back(add(side));
+                meeting.problem.add_alternative(0, {reader, beside}, {});
+            }
+        }
+    }
+    for (const std::vector<int>& last : before)
+        for (const int root : last) meeting.problem.add_root(root);
+    return meeting;
+}
+
 Meeting with_a_side_too_large() {
     Meeting meeting = layers_of_forms(9, 4, 5, 4, 3);
     std::fill(meeting.side_of.begin(), meeting.side_of.end(), 0);

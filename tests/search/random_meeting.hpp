@@ -27,6 +27,10 @@ Meeting layered_meeting(std::uint64_t seed, int layers = 0);
 /// looked at.
 Meeting layers_of_forms(std::uint64_t seed, int layers, int weights, int forms, int sides);
 
+/// Three sides in equal layers, each of which may read two of the three forms in a layer: no two share one that serves
+/// all, so that no shares prove what two forms cost.
+Meeting layers_without_a_form_for_all(std::uint64_t seed, int layers);
+
 /// Two sides, one of which is too much to be searched exactly alone.
 Meeting with_a_side_too_large();
 
