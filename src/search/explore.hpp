@@ -12,7 +12,7 @@ namespace cairn::search {
 struct Options {
     bool only_cheapest = true;            ///< one of the cheapest paths is enough; else all paths are found
     std::size_t state_limit = 2'000'000;  ///< states looked at before it gives up exactness
-    bool share_regions = true;            ///< solve equal regions once
+    bool share_regions = true;            ///< make equal regions smaller, and solve them, once
     bool only_exact = false;              ///< end where it can not be exact
     std::stop_token stop = {};
 };
