@@ -57,9 +57,9 @@ private:
         SideChoices choices;
         Exploration all;
         Unfolded paths{Space(), Space::none};
-        std::vector<int> kinds;     // of own choices, those of shared goals first
-        std::vector<double> costs;  // of kinds, those of shared goals at its shares
-        std::vector<int> counts;    // of those: how many goals are tied
+        std::vector<int> kinds = {};     // of own choices, those of shared goals first
+        std::vector<double> costs = {};  // of kinds, those of shared goals at its shares
+        std::vector<int> counts = {};    // of those: how many goals are tied
     };
 
     /// The cheapest path of each side: what it costs with its shares, and without shared goals, and which part of its
