@@ -10,6 +10,11 @@ namespace {
 
 bool is_view(const Expander& e, NodeId id) { return ir::is(e.node(id), OpClass::movement); }
 
+// widen_views spells every view of it already.
+bool is_widened_view(const Expander& e, NodeId id) {
+    return e.node(id).op == ir::Op::cast && is_view(e, e.node(id).operands[0]);
+}
+
 }  // namespace
 
 // Where a value is seen in another one's memory in some of its spellings, so is what movement makes of it: each view is
@@ -26,7 +31,7 @@ void move_spellings(Expander& e) {
         const std::vector<NodeId> spellings(e.spellings(value).begin(), e.spellings(value).end());
         for (const NodeId spelling : spellings) {
             const bool is_elsewhere = is_view(e, spelling) || is_view(e, value);
-            if (spelling == value || !is_elsewhere) continue;
+            if (spelling == value || !is_elsewhere || is_widened_view(e, spelling)) continue;
             for (const NodeId user : users) {
                 if (!e.is_original(user) || !is_view(e, user)) continue;
                 if (const auto twin = e.make(e.node(user).op, {spelling}, e.node(user).attributes, user))

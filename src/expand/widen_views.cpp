@@ -10,10 +10,10 @@ using ir::Node;
 using ir::NodeId;
 using ir::Op;
 
-// Ops between a cast and the last view of it at most.
+// Views of views at most.
 constexpr std::size_t most_views = 8;
 
-bool is_view(const Node& node) { return ir::is(node, ir::OpClass::movement) && node.operands.size() == 1; }
+bool is_single_view(const Node& node) { return ir::is(node, ir::OpClass::movement) && node.operands.size() == 1; }
 
 bool widens(const Expander& e, const Node& node) {
     return node.op == Op::cast && is_widening(e.node(node.operands[0]).dtype, node.dtype);
@@ -26,13 +26,12 @@ bool widens(const Expander& e, const Node& node) {
 //     %2 = cast %1                   cast (transpose %1) = %3
 //     %3 = transpose %2      ->
 //
-// Of a view of a view the last alone. Bound values are for map_parts.
+// So is each view of a view: a tile may begin behind any of them. Bound values are for map_parts.
 void widen_views(Expander& e, NodeId id, Laws laws) {
-    if (!e.is_original(id) || e.is_bound(id) || !is_view(e.node(id))) return;
-    if (const auto user = e.only_user(id); user && is_view(e.node(*user))) return;
+    if (!e.is_original(id) || e.is_bound(id) || !is_single_view(e.node(id))) return;
     std::vector<NodeId> views;
     NodeId whole = id;
-    for (; is_view(e.node(whole)) && views.size() < most_views; whole = e.node(whole).operands[0])
+    for (; is_single_view(e.node(whole)) && views.size() < most_views; whole = e.node(whole).operands[0])
         views.push_back(whole);
     if (!widens(e, e.node(whole))) return;
     const Attributes wide = e.node(whole).attributes;

@@ -63,7 +63,8 @@ public:
 
     Choice add(const Goal& goal, const Candidate& candidate, int number) {
         end_on(stop_);
-        for (const Source& source : candidate.sources) add_reading(source.node, number);
+        for (const Source& source : candidate.sources)
+            if (source.form == Form::seen) add_reading(source.node, number);
         if (candidate.tile >= 0)
             for (const auto& [value, way] : ways_of_tile_[static_cast<std::size_t>(candidate.tile)])
                 value_at(value).ways[way].choices.push_back(number);

@@ -106,9 +106,18 @@ private:
         const std::string name = "ids" + std::to_string(count_++) + ".below" + std::to_string(rows);
         return cast(mapped(gather(table, graph_.input(name, DType::i32, places))), DType::f32);
     }
+    // What lies narrow and turned, for each element of x.
+    Tensor stored(const Tensor& x) {
+        Shape turned = x.shape();
+        std::swap(turned.back(), turned.at(turned.size() - 2));
+        const Tensor narrow =
+            graph_.input("stored" + std::to_string(count_++), any(2) ? DType::f16 : DType::bf16, turned);
+        return swap_axes(cast(narrow, DType::f32), -1, -2);
+    }
     // Every product made an output too, now and then, or seen in another shape.
     Tensor next(const Tensor& before) {
-        const Tensor x = normed(any(4) ? before : before + looked_up(before));
+        const Tensor read = any(4) ? before : before + looked_up(before),
+                     x = normed(any(4) ? read : read + stored(read));
         const bool biased = any(2) != 0, mixed = any(4) == 0;
         Tensor sum = before;
         for (int i = 1 + any(4); i > 0; --i) {

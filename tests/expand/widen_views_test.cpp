@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 namespace cairn::test {
@@ -21,15 +22,17 @@ output "y" %4
                        "widen_views"),
               R"(
 %0 = input "x" : f16[N,3,4]
-%1 = cast %0 dtype=(1) : f32[N,3,4]
-%2 = transpose %1 permutation=(-2,-1,-3) : f32[3,4,N]
-%3 = transpose %0 permutation=(-2,-1,-3) : f16[3,4,N]
-%4 = slice %3 axis=(-2) start=(1) stop=(3) step=(1) : f16[3,2,N]
-%5 = cast %4 dtype=(1) : f32[3,2,N]
-%6 = slice %2 axis=(-2) start=(1) stop=(3) step=(1) : f32[3,2,N]
-%7 = tanh %6 : f32[3,2,N]
-output "y" %7
-%6 = %5 exact
+%1 = transpose %0 permutation=(-2,-1,-3) : f16[3,4,N]
+%2 = slice %1 axis=(-2) start=(1) stop=(3) step=(1) : f16[3,2,N]
+%3 = cast %0 dtype=(1) : f32[N,3,4]
+%4 = transpose %3 permutation=(-2,-1,-3) : f32[3,4,N]
+%5 = cast %1 dtype=(1) : f32[3,4,N]
+%6 = slice %4 axis=(-2) start=(1) stop=(3) step=(1) : f32[3,2,N]
+%7 = cast %2 dtype=(1) : f32[3,2,N]
+%8 = tanh %6 : f32[3,2,N]
+output "y" %8
+%4 = %5 exact
+%6 = %7 exact
 )");
 }
 
@@ -54,15 +57,14 @@ TEST(WidenViews, OnlyOfCastsThatWiden) {
     EXPECT_EQ(count_of([](Graph&, const Tensor& x) { return cast(transpose(x, {1, 0}), DType::f32); }, DType::f16), 0u);
 }
 
-TEST(WidenViews, OfManyViewsInARowTheLastUpToALength) {
+TEST(WidenViews, OfManyViewsInARowTheFirst) {
     for (const int views : {1, 2, 8, 9, 40}) {
         Graph g("g");
         Tensor x = cast(g.input("x", DType::f16, {64}), DType::f32);
         for (int i = 0; i < views; ++i) x = slice(x, 0, 1, x.dim(0));
-        // Read on the way, so that they stay apart.
         g.output("y", tanh(x));
         const std::size_t count = count_of_spellings(g, "widen_views");
-        EXPECT_EQ(count, views <= 8 ? 1u : 0u) << views;
+        EXPECT_EQ(count, static_cast<std::size_t>(std::min(views, 8))) << views;
     }
 }
 

@@ -1,6 +1,7 @@
 #include "cairn/cairn.hpp"
 #include "cairn/models/gpt2.hpp"
 #include "tests/errors/message.hpp"
+#include "tests/pipeline/own_kernels.hpp"
 
 #include <gtest/gtest.h>
 
@@ -93,26 +94,45 @@ TEST(Stages, APriceOfAByteThatIsNoneIsRefused) {
             << price;
 }
 
-// A weight read by one row and by many: the dearer a byte, the fewer are kept, and the longer all takes.
-TEST(Stages, TheDearerAByteTheFewerAreKept) {
+template <bool packed>
+Kernel product_for(bool one_row) {
+    Kernel kernel;
+    kernel.id = packed ? "test.packed.matmul.f32@1" : "test.stored.matmul.f32@1";
+    kernel.definition = "matmul";
+    kernel.accepts = [](const Problem& problem) -> Refusal {
+        return problem.inputs[1].layout.empty() == packed ? "needs its weight in the other form" : "";
+    };
+    const auto rows_only = [](const Problem& problem) {
+        return Cost{problem.inputs[0].shape[0].constant() > 1 ? 1 : 1e12, 1, 1};
+    };
+    const auto row_only = [](const Problem& problem) {
+        return Cost{problem.inputs[0].shape[0].constant() > 1 ? 1e12 : 1, 1, 1};
+    };
+    if (one_row)
+        kernel.cost = row_only;
+    else
+        kernel.cost = rows_only;
+    if (packed) kernel.packed_inputs = {{1, cpu_kernels().layouts[0].name}};
+    kernel.run = [](const Args&, Team&) {};
+    return kernel;
+}
+
+// A weight that one row is quickest with as stored, and many as packed.
+TEST(Stages, ThePriceOfAByteDecidesHowManyFormsAreKept) {
     Graph graph("forms");
-    const Dim n = graph.symbol("N", 1, 512);
-    Tensor x = graph.input("x", DType::f32, {n, 256});
-    for (int i = 0; i < 3; ++i) x = tanh(matmul(x, graph.weight("w" + std::to_string(i), DType::f32, {256, 256})));
-    graph.output("y", x);
-    std::vector<std::int64_t> kept;
-    std::vector<double> seconds;
-    for (const double price : {0.0, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-7}) {
-        const CompiledGraph model = compile(graph, Context(), {.splits = {{"N", {1}}}, .seconds_per_kept_byte = price});
-        kept.push_back(model.memory().bound);
-        double sum = 0;
-        for (const ExplainedBucket& bucket : model.explain().buckets) sum += bucket.seconds;
-        seconds.push_back(sum);
-    }
-    EXPECT_TRUE(std::is_sorted(kept.rbegin(), kept.rend())) << testing::PrintToString(kept);
-    EXPECT_TRUE(std::is_sorted(seconds.begin(), seconds.end())) << testing::PrintToString(seconds);
-    EXPECT_GT(kept.front(), kept.back());
-    EXPECT_EQ(kept.back(), 0);
+    graph.output("y", matmul(graph.input("x", DType::f32, {graph.symbol("N", 1, 512), 256}),
+                             graph.weight("w", DType::f32, {256, 256})));
+    const Context context = test::context_with({product_for<false>(true), product_for<true>(false)});
+    const auto kept = [&](double price) {
+        CompileOptions options;
+        options.splits = {{"N", {1}}};
+        options.seconds_per_kept_byte = price;
+        const MemoryReport memory = compile(graph, context, options).memory();
+        return memory.weights + memory.bound;
+    };
+    constexpr std::int64_t bytes = 256 * 256 * 4;
+    EXPECT_EQ(kept(0), 2 * bytes);
+    EXPECT_EQ(kept(1e-3), bytes);
 }
 
 TEST(Stages, AStopCancelsBetweenThem) {

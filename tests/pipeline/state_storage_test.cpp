@@ -125,6 +125,40 @@ TEST_F(StateStorage, IsNarrowerWhereThatIsFasterAndThereIsRoom) {
     EXPECT_EQ(told, (std::vector<std::string>{"output \"y\"", "state \"keys\"", "state \"values\""}));
 }
 
+// Keys and values lie in another shape than attention takes, and in fewer groups than there are heads.
+TEST_F(StateStorage, IsNarrowerBehindViewsToo) {
+    Graph g("views");
+    const Dim past = g.symbol("P", 0, capacity - 1), t = g.symbol("T", 1, 8);
+    State keys = g.state("keys", DType::f32, {past, heads * depth}, 0, capacity),
+          values = g.state("values", DType::f32, {heads, past, depth}, 1, capacity);
+    const Tensor x = g.input("x", DType::f32, {1, 2 * heads, t, depth}),
+                 k = g.input("k", DType::f32, {t, heads * depth}), v = g.input("v", DType::f32, {heads, t, depth});
+    const Tensor all = keys.append(k);
+    const Tensor by_head = transpose(reshape(all, {all.dim(0), heads, depth}), {1, 0, 2});
+    g.output("y", attention(x, unsqueeze(by_head, 0), unsqueeze(values.append(v), 0), {.causal = true}));
+    CompileOptions options;
+    options.verify = true;
+    CompiledGraph exact = compile(g, context, options);
+    options.tolerance = Tolerance::relative(2e-3);
+    CompiledGraph model = compile(g, context, options);
+    ASSERT_TRUE(is_narrow(model));
+    EXPECT_EQ(model.program().find("cast dtype=(1)"), std::string::npos) << "read as they are stored";
+    std::normal_distribution<float> normal;
+    for (const std::int64_t rows : {5, 1, 8}) {
+        std::vector<std::vector<float>> results;
+        std::vector<float> data(static_cast<std::size_t>(2 * heads * rows * depth));
+        for (float& value : data) value = normal(random);
+        for (CompiledGraph* each : {&exact, &model}) {
+            each->set("x", data, {1, 2 * heads, rows, depth});
+            each->set("k", data.data(), {rows, heads * depth});
+            each->set("v", data.data() + 7, {heads, rows, depth});
+            each->run();
+            results.push_back(values_of(each->output("y")));
+        }
+        EXPECT_LT(distance(results[1], results[0]), 1e-3);
+    }
+}
+
 TEST_F(StateStorage, UsersSeeStatesAsTheyDeclaredThem) {
     CompiledGraph exact = compiled(Tolerance::exact()), model = narrow();
     run({&exact, &model}, 8);

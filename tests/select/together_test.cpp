@@ -68,10 +68,11 @@ TEST_F(Together, OneFormServesAllWhereASecondSavesLessThanItsBytes) {
 
 // Chosen one after the other, whichever comes first would take its own form for a hair and hold the other to it.
 TEST_F(Together, ThePriceOfAByteSaysHowManyFormsAreKept) {
-    const double gain = 1e-6, of_byte = gain / mebibyte;
+    const double gain = 1e-4, of_byte = gain / mebibyte;
     const auto forms_at = [&](double given) {
         byte_price = given;
-        return forms({{1e-4, 1e-4 + gain}, {3e-4, 1e-4}}) + ", " + std::to_string(kept_bytes / mebibyte).substr(0, 1);
+        const std::string read = forms({{1e-4, 1e-4 + gain}, {5e-4, 1e-4}});
+        return read + ", " + std::to_string(kept_bytes / mebibyte).substr(0, 1);
     };
     EXPECT_EQ(forms_at(0), "stored packed, 2");
     EXPECT_EQ(forms_at(of_byte * 0.9), "stored packed, 2");
