@@ -1,6 +1,7 @@
 #include "expand/row.hpp"
 #include "ir/op_table.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace cairn::inline v0::expand {
@@ -19,6 +20,8 @@ bool widens(const Expander& e, const Node& node) {
     return node.op == Op::cast && is_widening(e.node(node.operands[0]).dtype, node.dtype);
 }
 
+bool is_state(const Node& node) { return node.op == Op::state_read || ir::is(node, ir::OpClass::effect); }
+
 }  // namespace
 
 // What a cast widens may be viewed as it is stored, and widened then, in a kernel that reads it so or alone:
@@ -26,7 +29,8 @@ bool widens(const Expander& e, const Node& node) {
 //     %2 = cast %1                   cast (transpose %1) = %3
 //     %3 = transpose %2      ->
 //
-// So is each view of a view: a tile may begin behind any of them. Bound values are for map_parts.
+// So is each view of a view: a tile may begin behind any of them. Only of what is cut, for less is widened then, and of
+// states, which kernels may read as they are stored; all else would cost the same. Bound values are for map_parts.
 void widen_views(Expander& e, NodeId id, Laws laws) {
     if (!e.is_original(id) || e.is_bound(id) || !is_single_view(e.node(id))) return;
     std::vector<NodeId> views;
@@ -34,6 +38,8 @@ void widen_views(Expander& e, NodeId id, Laws laws) {
     for (; is_single_view(e.node(whole)) && views.size() < most_views; whole = e.node(whole).operands[0])
         views.push_back(whole);
     if (!widens(e, e.node(whole))) return;
+    const bool is_cut = std::any_of(views.begin(), views.end(), [&](NodeId v) { return e.node(v).op == Op::slice; });
+    if (!is_cut && !is_state(e.node(e.node(whole).operands[0]))) return;
     const Attributes wide = e.node(whole).attributes;
     std::optional<NodeId> view = e.node(whole).operands[0];
     while (view && !views.empty()) {

@@ -106,13 +106,15 @@ private:
         const std::string name = "ids" + std::to_string(count_++) + ".below" + std::to_string(rows);
         return cast(mapped(gather(table, graph_.input(name, DType::i32, places))), DType::f32);
     }
-    // What lies narrow and turned, for each element of x.
+    // What lies narrow and turned, the last ones of it for each element of x.
     Tensor stored(const Tensor& x) {
         Shape turned = x.shape();
         std::swap(turned.back(), turned.at(turned.size() - 2));
+        turned.at(turned.size() - 2) = 2 * width + any(3);
         const Tensor narrow =
             graph_.input("stored" + std::to_string(count_++), any(2) ? DType::f16 : DType::bf16, turned);
-        return swap_axes(cast(narrow, DType::f32), -1, -2);
+        const Tensor whole = swap_axes(cast(narrow, DType::f32), -1, -2);
+        return slice(whole, -1, whole.dim(-1) - width, whole.dim(-1));
     }
     // Every product made an output too, now and then, or seen in another shape.
     Tensor next(const Tensor& before) {

@@ -26,13 +26,11 @@ output "y" %4
 %2 = slice %1 axis=(-2) start=(1) stop=(3) step=(1) : f16[3,2,N]
 %3 = cast %0 dtype=(1) : f32[N,3,4]
 %4 = transpose %3 permutation=(-2,-1,-3) : f32[3,4,N]
-%5 = cast %1 dtype=(1) : f32[3,4,N]
-%6 = slice %4 axis=(-2) start=(1) stop=(3) step=(1) : f32[3,2,N]
-%7 = cast %2 dtype=(1) : f32[3,2,N]
-%8 = tanh %6 : f32[3,2,N]
-output "y" %8
-%4 = %5 exact
-%6 = %7 exact
+%5 = slice %4 axis=(-2) start=(1) stop=(3) step=(1) : f32[3,2,N]
+%6 = cast %2 dtype=(1) : f32[3,2,N]
+%7 = tanh %5 : f32[3,2,N]
+output "y" %7
+%5 = %6 exact
 )");
 }
 
@@ -42,19 +40,31 @@ std::size_t count_of(Tensor (*build)(Graph&, const Tensor& x), DType dtype) {
     return count_of_spellings(g, "widen_views");
 }
 
-TEST(WidenViews, OnlyOfCastsThatWiden) {
-    const auto turned = [](Graph&, const Tensor& x) { return transpose(cast(x, DType::f32), {1, 0}); };
-    for (const DType dtype : {DType::f16, DType::bf16}) EXPECT_EQ(count_of(turned, dtype), 1u);
-    for (const DType dtype : {DType::f32, DType::f64, DType::i8, DType::boolean})
-        EXPECT_EQ(count_of(turned, dtype), 0u);
-    EXPECT_EQ(count_of([](Graph&, const Tensor& x) { return transpose(cast(x, DType::f64), {1, 0}); }, DType::f32), 1u);
+TEST(WidenViews, OnlyOfCastsThatWidenAndOfWhatIsCut) {
+    const auto cut = [](Graph&, const Tensor& x) { return transpose(slice(cast(x, DType::f32), 1, 0, 2), {1, 0}); };
+    for (const DType dtype : {DType::f16, DType::bf16}) EXPECT_EQ(count_of(cut, dtype), 2u);
+    for (const DType dtype : {DType::f32, DType::f64, DType::i8, DType::boolean}) EXPECT_EQ(count_of(cut, dtype), 0u);
+    EXPECT_EQ(count_of([](Graph&, const Tensor& x) { return slice(cast(x, DType::f64), 1, 0, 2); }, DType::f32), 1u);
     EXPECT_EQ(count_of(
                   [](Graph&, const Tensor& x) {
-                      return transpose(cast(x, DType::f32) + 1.0F, {1, 0});
+                      return transpose(cast(x, DType::f32), {1, 0});
                   },
                   DType::f16),
+              0u)
+        << "as much is widened";
+    EXPECT_EQ(count_of([](Graph&, const Tensor& x) { return slice(cast(x, DType::f32) + 1.0F, 1, 0, 2); }, DType::f16),
               0u);
-    EXPECT_EQ(count_of([](Graph&, const Tensor& x) { return cast(transpose(x, {1, 0}), DType::f32); }, DType::f16), 0u);
+    EXPECT_EQ(count_of([](Graph&, const Tensor& x) { return cast(slice(x, 1, 0, 2), DType::f32); }, DType::f16), 0u);
+}
+
+TEST(WidenViews, OfStatesAllViews) {
+    Graph g("g");
+    const Dim past = g.symbol("P", 0, 7);
+    State rows = g.state("rows", DType::bf16, {past, 4}, 0, 8);
+    const Tensor all = rows.append(g.input("x", DType::bf16, {1, 4}));
+    g.output("y", tanh(transpose(cast(all, DType::f32), {1, 0})));
+    g.output("before", tanh(reshape(cast(rows.read(), DType::f32), {-1})));
+    EXPECT_EQ(count_of_spellings(g, "widen_views"), 2u);
 }
 
 TEST(WidenViews, OfManyViewsInARowTheFirst) {
