@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdio>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -117,11 +118,18 @@ int main(int count, char** arguments) {
     const std::string models = CAIRN_EXAMPLES_DIR "/models";
     const cairn::models::Gpt2Config config;
     const std::vector<cairn::models::WeightSpec> weights = gpt2_weights(config);
-    std::vector<float> values(static_cast<std::size_t>(config.vocabulary * config.width));
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = 1e-3F * static_cast<float>(i % 61) - 0.03F;
+    // Each in memory of its own: what is read as it is stored comes from as far as in a model.
+    std::map<std::string, std::vector<float>, std::less<>> values;
+    for (const auto& weight : weights) {
+        std::size_t count = 1;
+        for (const std::int64_t size : weight.shape) count *= static_cast<std::size_t>(size);
+        std::vector<float>& own = values[weight.name];
+        own.resize(count);
+        for (std::size_t i = 0; i < count; ++i) own[i] = 1e-3F * static_cast<float>(i % 61) - 0.03F;
+    }
     const auto source = [&](std::string_view name) {
         cairn::InputView view;
-        view.data = values.data();
+        view.data = values.find(name)->second.data();
         for (const auto& weight : weights)
             if (weight.name == name) view.shape = weight.shape;
         return view;
