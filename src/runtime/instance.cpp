@@ -356,7 +356,14 @@ void Instance::run(const RunOptions& options) {
     if (options.profile) profiled_bucket = -1;
     std::unique_ptr<ExactRun> exact;
     if (beside != nullptr && !first.is_fallback) exact = run_exact(std::move(beside), chosen, options);
-    if (!run_chosen(chosen, options, exact.get())) fall_back(chosen, *exact);
+    bool is_right = run_chosen(chosen, options, exact.get());
+    if (is_right && exact == nullptr && is_beyond_storage(first)) {
+        // States have only grown: the exact program finds them as they were.
+        exact = run_exact(core->buckets[static_cast<std::size_t>(chosen)]->exact(), chosen, options);
+        core->fall_back();
+        is_right = false;
+    }
+    if (!is_right) fall_back(chosen, *exact);
     const BucketFrame& ran = frame(chosen);
     ran.caller_outputs.copy(ran.frame, outputs);
     bucket = chosen;

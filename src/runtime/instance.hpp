@@ -137,6 +137,8 @@ private:
     std::unique_ptr<ExactRun> run_exact(std::shared_ptr<BoundProgram> program, int bucket, const RunOptions& options);
     /// Runs a bucket's program. False where it is too far from the exact one.
     bool run_chosen(int bucket, const RunOptions& options, const ExactRun* exact);
+    /// Whether a run has appended what the narrower storage of a state cannot hold.
+    bool is_beyond_storage(const BucketFrame& ran) const;
     std::vector<double> errors(int bucket, const ExactRun& exact) const;
     double state_error(std::size_t state, const Frame& frame, const ExactRun& exact) const;
     /// The exact run was the run.

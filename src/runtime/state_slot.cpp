@@ -23,6 +23,31 @@ void copy_elements(std::byte* to, DType to_dtype, const std::byte* from, DType f
         types::convert_floats(to, to_dtype, from, from_dtype, count);
 }
 
+/// Of floats side by side, by their exponents.
+bool any_non_finite(const std::byte* at, DType dtype, std::int64_t count) {
+    const auto any = [&](auto exponent) {
+        int found = 0;
+        for (std::int64_t i = 0; i < count; ++i) {
+            decltype(exponent) bits;
+            std::memcpy(&bits, at + i * static_cast<std::int64_t>(sizeof bits), sizeof bits);
+            found |= (bits & exponent) == exponent ? 1 : 0;
+        }
+        return found != 0;
+    };
+    switch (dtype) {
+        case DType::f64: return any(std::uint64_t{0x7ff0000000000000});
+        case DType::f32: return any(std::uint32_t{0x7f800000});
+        case DType::f16: return any(std::uint16_t{0x7c00});
+        case DType::bf16: return any(std::uint16_t{0x7f80});
+        case DType::i64:
+        case DType::i32:
+        case DType::i8:
+        case DType::u8:
+        case DType::boolean: break;
+    }
+    return false;
+}
+
 }  // namespace
 
 StateSlot::StateSlot(const program::Program& program, const program::StatePort& port)
@@ -126,6 +151,22 @@ void StateSlot::swap_memory(StateSlot& other) noexcept {
     std::swap(touched_, other.touched_);
     std::swap(port_, other.port_);
     std::swap(buffer_, other.buffer_);
+}
+
+bool StateSlot::has_non_finite(std::int64_t begin, std::int64_t end, const Shape& live,
+                               std::span<const std::int64_t> symbol_values) const {
+    const auto size = static_cast<std::int64_t>(size_of(desc().dtype));
+    const auto in = [&](const auto& self, std::size_t axis, std::int64_t place) -> bool {
+        const bool grows = static_cast<int>(axis) == port_->axis;
+        const std::int64_t stride = desc().strides[axis].constant(), first = grows ? begin : 0;
+        const std::int64_t last = grows ? end : live[axis].evaluate(symbol_values);
+        if (axis + 1 == live.size())
+            return any_non_finite(memory.data() + (place + first * stride) * size, desc().dtype, last - first);
+        bool any = false;
+        for (std::int64_t i = first; i < last && !any; ++i) any = self(self, axis + 1, place + i * stride);
+        return any;
+    };
+    return in(in, 0, 0);
 }
 
 bool StateSlot::is_as_shown(std::span<const std::int64_t> live) const {

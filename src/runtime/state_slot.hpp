@@ -34,6 +34,10 @@ public:
     void copy(const StateSlot& other, std::int64_t rows);
     /// Gives and takes all that is remembered, and how it is stored; what was shown and what is damaged stays.
     void swap_memory(StateSlot& other) noexcept;
+    /// True where a number of the rows `begin` to `end` of a growing state is none, or infinite, `live` being the shape
+    /// of its live part by the values of symbols. Takes no memory.
+    bool has_non_finite(std::int64_t begin, std::int64_t end, const Shape& live,
+                        std::span<const std::int64_t> symbol_values) const;
     /// True when the live part lies as users see it.
     bool is_as_shown(std::span<const std::int64_t> shape) const;
     /// Makes rows `begin` to `end` of the growing axis zero.

@@ -52,6 +52,18 @@ bool Instance::run_chosen(int bucket_index, const RunOptions& options, const Exa
     return exact == nullptr || core->settle(b, exact->bucket->program, found);
 }
 
+bool Instance::is_beyond_storage(const BucketFrame& ran) const {
+    const LinkedProgram& linked = ran.frame.program();
+    for (std::size_t s = 0; s < states.size(); ++s) {
+        if (!states[s].is_stored_narrower()) continue;
+        const auto [before, after] = linked.state_lengths()[s];
+        const Shape& live = linked.program().states[s].live.shape;
+        if (states[s].has_non_finite(ran.frame.value(before), ran.frame.value(after), live, ran.symbol_values))
+            return true;
+    }
+    return false;
+}
+
 std::vector<double> Instance::errors(int bucket_index, const ExactRun& exact) const {
     const BucketProgram& programs = core->set.buckets[static_cast<std::size_t>(bucket_index)];
     const Frame &got = frame(bucket_index).frame, &wanted = exact.bucket->frame;

@@ -1,6 +1,7 @@
 #include "state_storage.hpp"
 
 #include "cairn/cairn.hpp"
+#include "tests/pipeline/heap_steps.hpp"
 
 #include <gtest/gtest.h>
 
@@ -271,6 +272,41 @@ TEST_F(StateStorage, WhatItCannotHoldMakesItFallBack) {
         EXPECT_LT(distance(y[1], y[0]), is_beyond ? 1e-3 : 2e-3) << value;
         run({&other}, 1);
     }
+}
+
+// However often it was near enough before.
+TEST_F(StateStorage, ARunThatAppendsWhatItCannotHoldIsMadeAgain) {
+    CompiledGraph exact = compiled(Tolerance::exact(), {{"T", {1}}}), model = narrow({{"T", {1}}}),
+                  other = model.instance(), exact_other = exact.instance();
+    for (const std::int64_t rows : {7, 1, 1, 3}) {
+        run({&exact, &model}, rows);
+        run({&exact_other, &other}, rows);
+    }
+    for (const VerifiedError& row : model.verified_errors()) EXPECT_TRUE(row.verified && !row.fell_back);
+    ASSERT_TRUE(is_narrow(model));
+    const auto y = run({&exact, &model}, 2, 1e6F);
+    EXPECT_LT(distance(y[1], y[0]), 1e-6) << "on old rows as they were rounded";
+    EXPECT_FALSE(is_narrow(model));
+    for (const VerifiedError& row : model.verified_errors()) EXPECT_TRUE(row.fell_back);
+    EXPECT_EQ(model.state("keys").shape[2], exact.state("keys").shape[2]);
+    EXPECT_LT(distance(values_of(model.state("keys")), values_of(exact.state("keys"))), 1e-3);
+    for (const std::int64_t rows : {1, 5}) {
+        const auto z = run({&exact, &model}, rows), w = run({&exact_other, &other}, rows, 1e6F);
+        EXPECT_LT(distance(z[1], z[0]), 2e-3);
+        EXPECT_LT(distance(w[1], w[0]), 2e-3);
+    }
+}
+
+TEST_F(StateStorage, ARunTakesNoMemory) {
+    CompiledGraph model = narrow();
+    const std::vector<float> x(heads * 4 * depth, 0.25F);
+    model.set("x", x, {1, heads, 4, depth});
+    model.run();
+    model.run();
+    ASSERT_TRUE(is_narrow(model));
+    const test::HeapSteps steps(-1);
+    for (int i = 0; i < 3; ++i) model.run();
+    EXPECT_EQ(steps.taken(), 0);
 }
 
 // Instances settle from threads of their own; whoever is the first to be too far off decides for all.
