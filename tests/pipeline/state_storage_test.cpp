@@ -290,6 +290,12 @@ TEST_F(StateStorage, ARunThatAppendsWhatItCannotHoldIsMadeAgain) {
     for (const VerifiedError& row : model.verified_errors()) EXPECT_TRUE(row.fell_back);
     EXPECT_EQ(model.state("keys").shape[2], exact.state("keys").shape[2]);
     EXPECT_LT(distance(values_of(model.state("keys")), values_of(exact.state("keys"))), 1e-3);
+    // What others append from now on is not rounded.
+    run({&exact_other, &other}, 1);
+    const std::vector<float> keys = values_of(other.state("keys")), wanted = values_of(exact_other.state("keys"));
+    ASSERT_EQ(keys.size(), wanted.size());
+    EXPECT_NE(keys, wanted);
+    EXPECT_TRUE(std::equal(keys.end() - depth, keys.end(), wanted.end() - depth));
     for (const std::int64_t rows : {1, 5}) {
         const auto z = run({&exact, &model}, rows), w = run({&exact_other, &other}, rows, 1e6F);
         EXPECT_LT(distance(z[1], z[0]), 2e-3);
