@@ -68,7 +68,10 @@ std::vector<Bound> without_rounding(const ir::GraphData& graph, std::vector<Boun
     const expand::Classes single(graph);
     const std::vector<Bound> whole = bounds;
     const Influence influence(graph, single, whole);
-    for (std::size_t b = 0; b < bounds.size(); ++b) bounds[b].limit -= rounding_in(graph, influence, b);
+    for (std::size_t b = 0; b < bounds.size(); ++b) {
+        bounds[b].rounding = rounding_in(graph, influence, b);
+        bounds[b].limit -= bounds[b].rounding;
+    }
     return bounds;
 }
 

@@ -26,7 +26,8 @@ struct Bound {
     ir::NodeId node = 0;
     double limit = 0;
     bool is_state = false;
-    int port = 0;  ///< its number among the graph's outputs, or states
+    int port = 0;         ///< its number among the graph's outputs, or states
+    double rounding = 0;  ///< what has been taken off the limit for states that are stored narrower
 };
 
 /// One for each output, by its own tolerance or that of all, and one for each state that no output is made of, by that

@@ -350,10 +350,10 @@ void Reasons::explain(std::span<const int> path, std::span<const program::Progra
         explanation.is_exact = explanation.is_exact && found.exact;
         ExplainedBucket& bucket = explanation.buckets[b];
         bucket.sizes = part.sizes;
-        for (const Bound& bound : part.bounds) bucket.errors.push_back({bound.name, 0, bound.limit});
+        for (const Bound& bound : part.bounds) bucket.errors.push_back({bound.name, bound.rounding, bound.limit + bound.rounding});
         for (const Memo::Errors& errors : errors_)
             if (static_cast<std::size_t>(errors.bucket) == b)
-                bucket.errors[static_cast<std::size_t>(errors.bound)].error = errors_on(path, errors);
+                bucket.errors[static_cast<std::size_t>(errors.bound)].error += errors_on(path, errors);
         std::size_t i = 0;
         for (const auto* section : {&programs[b]->bind, &programs[b]->run})
             for (const program::Instruction& each : *section) {

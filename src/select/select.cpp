@@ -128,11 +128,11 @@ Selections covers_of(const Memo& memo, std::span<const Bucket> buckets, std::spa
     selections.path.assign(path.begin(), path.end());
     for (std::size_t b = 0; b < buckets.size(); ++b)
         for (const Bound& bound : buckets[b].bounds)
-            selections.buckets[b].errors.push_back({bound.name, 0, bound.limit});
+            selections.buckets[b].errors.push_back({bound.name, bound.rounding, bound.limit + bound.rounding});
     for (const Memo::Errors& errors : memo.errors)
         selections.buckets[static_cast<std::size_t>(errors.bucket)]
             .errors[static_cast<std::size_t>(errors.bound)]
-            .error = errors_on(path, errors);
+            .error += errors_on(path, errors);
     for (const int choice : path) {
         const Memo::Asked& asked = memo.goals[static_cast<std::size_t>(memo.problem.goal_of(choice))];
         if (asked.goal.kept) {

@@ -36,8 +36,8 @@ struct BoundError {
 struct Selection {
     std::vector<Choice> chosen;  ///< operands come before their users, but for multi-output tiles; emit() orders them
     double seconds = 0;          ///< expected for one run at representative sizes
-    /// Of each bound, in their order: the sum over the candidates whose values show there. To first order, and in
-    /// relation to each value on the way: what an op makes of an error is not told.
+    /// Of each bound, in their order: what rounding its states takes, and the sum over the candidates whose values show
+    /// there. To first order, and in relation to each value on the way: what an op makes of an error is not told.
     std::vector<BoundError> errors = {};
 };
 

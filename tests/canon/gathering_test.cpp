@@ -6,51 +6,64 @@ namespace cairn::test {
 namespace {
 
 // Rows [4] of what x is made of, and places among them.
-Tensor table(T x) { return reshape(x, {-1, 4}); }
-Tensor six(T x) { return reshape(iota(Graph(x.graph()), 6), {2, 3}) * 2; }
+Tensor rows_of_four(T x) { return reshape(x, {-1, 4}); }
+Tensor two_rows_of_ids(T x) { return reshape(iota(Graph(x.graph()), 6), {2, 3}) * 2; }
 
 TEST(CanonGathering, SameValuesHaveOneForm) {
     const Pair pairs[] = {
-        {"of a narrow table", [](T x, T, T) { return gather(cast(table(x), DType::bf16), six(x)); },
-         [](T x, T, T) { return cast(gather(table(x), six(x)), DType::bf16); }},
-        {"each element apart", [](T x, T y, T r) { return gather(tanh(table(x) * r + table(y)), six(x)); },
-         [](T x, T y, T r) { return tanh(gather(table(x), six(x)) * r + gather(table(y), six(x))); }},
-        {"a factor", [](T x, T, T) { return gather(table(x) * 3, six(x)); },
-         [](T x, T, T) { return 3 * gather(table(x), six(x)); }},
-        {"columns that repeat", [](T x, T y, T) { return gather(table(x) * sum(table(y), {-1}, true), six(x)); },
-         [](T x, T y, T) { return gather(table(x), six(x)) * gather(sum(table(y), {-1}, true), six(x)); }},
+        {"of a narrow table", [](T x, T, T) { return gather(cast(rows_of_four(x), DType::bf16), two_rows_of_ids(x)); },
+         [](T x, T, T) { return cast(gather(rows_of_four(x), two_rows_of_ids(x)), DType::bf16); }},
+        {"each element apart",
+         [](T x, T y, T r) { return gather(tanh(rows_of_four(x) * r + rows_of_four(y)), two_rows_of_ids(x)); },
+         [](T x, T y, T r) {
+             return tanh(gather(rows_of_four(x), two_rows_of_ids(x)) * r + gather(rows_of_four(y), two_rows_of_ids(x)));
+         }},
+        {"a factor", [](T x, T, T) { return gather(rows_of_four(x) * 3, two_rows_of_ids(x)); },
+         [](T x, T, T) { return 3 * gather(rows_of_four(x), two_rows_of_ids(x)); }},
+        {"columns that repeat",
+         [](T x, T y, T) { return gather(rows_of_four(x) * sum(rows_of_four(y), {-1}, true), two_rows_of_ids(x)); },
+         [](T x, T y, T) {
+             return gather(rows_of_four(x), two_rows_of_ids(x)) *
+                    gather(sum(rows_of_four(y), {-1}, true), two_rows_of_ids(x));
+         }},
         {"one place",
-         [](T x, T, T r) { return gather(exp(table(x)) + r, cast(floor(reshape(slice(r, 0, 0, 1), {})), DType::i32)); },
          [](T x, T, T r) {
-             return r + exp(gather(table(x), cast(floor(reshape(slice(r, 0, 0, 1), {})), DType::i32)));
+             return gather(exp(rows_of_four(x)) + r, cast(floor(reshape(slice(r, 0, 0, 1), {})), DType::i32));
+         },
+         [](T x, T, T r) {
+             return r + exp(gather(rows_of_four(x), cast(floor(reshape(slice(r, 0, 0, 1), {})), DType::i32)));
          }},
         {"another axis",
          [](T x, T y, T r) {
-             return gather(tanh(x * r + sum(y, {0, 1})), six(x), 1);
+             return gather(tanh(x * r + sum(y, {0, 1})), two_rows_of_ids(x), 1);
          },
          [](T x, T y, T r) {
-             return tanh(gather(x, six(x), 1) * r + sum(y, {0, 1}));
+             return tanh(gather(x, two_rows_of_ids(x), 1) * r + sum(y, {0, 1}));
          }},
-        {"beside an axis that repeats", [](T x, T y, T) { return gather(x * sum(y, {0}), six(x), 1); },
-         [](T x, T y, T) { return gather(x, six(x), 1) * gather(sum(y, {0}), six(x), 0); }},
-        {"a condition", [](T x, T y, T r) { return gather(where(table(x) > r, table(y), r), six(x)); },
-         [](T x, T y, T r) { return where(gather(table(x), six(x)) > r, gather(table(y), six(x)), r); }},
-        {"numbers", [](T x, T, T) { return gather(cast(table(x), DType::i32) * 3 + 1, six(x)); },
-         [](T x, T, T) { return cast(gather(table(x), six(x)), DType::i32) * 3 + 1; }},
+        {"beside an axis that repeats", [](T x, T y, T) { return gather(x * sum(y, {0}), two_rows_of_ids(x), 1); },
+         [](T x, T y, T) { return gather(x, two_rows_of_ids(x), 1) * gather(sum(y, {0}), two_rows_of_ids(x), 0); }},
+        {"a condition",
+         [](T x, T y, T r) { return gather(where(rows_of_four(x) > r, rows_of_four(y), r), two_rows_of_ids(x)); },
+         [](T x, T y, T r) {
+             return where(gather(rows_of_four(x), two_rows_of_ids(x)) > r, gather(rows_of_four(y), two_rows_of_ids(x)),
+                          r);
+         }},
+        {"numbers", [](T x, T, T) { return gather(cast(rows_of_four(x), DType::i32) * 3 + 1, two_rows_of_ids(x)); },
+         [](T x, T, T) { return cast(gather(rows_of_four(x), two_rows_of_ids(x)), DType::i32) * 3 + 1; }},
     };
     for (const Pair& pair : pairs) EXPECT_TRUE(same_form(pair)) << pair.text;
 }
 
 TEST(CanonGathering, OtherValuesHaveOtherForms) {
     const Pair pairs[] = {
-        {"other places", [](T x, T, T) { return gather(tanh(table(x)), six(x)); },
-         [](T x, T, T) { return tanh(gather(table(x), six(x) + 1)); }},
-        {"every third place", [](T x, T, T) { return gather(tanh(table(x)), iota(Graph(x.graph()), 6) * 2); },
-         [](T x, T, T) { return tanh(gather(table(x), iota(Graph(x.graph()), 6) * 3)); }},
-        {"no places", [](T x, T, T) { return tanh(table(x)); },
-         [](T x, T, T) { return gather(tanh(table(x)), iota(Graph(x.graph()), table(x).dim(0))); }},
-        {"another table", [](T x, T, T) { return gather(tanh(table(x)), six(x)); },
-         [](T x, T y, T) { return tanh(gather(table(y), six(x))); }},
+        {"other places", [](T x, T, T) { return gather(tanh(rows_of_four(x)), two_rows_of_ids(x)); },
+         [](T x, T, T) { return tanh(gather(rows_of_four(x), two_rows_of_ids(x) + 1)); }},
+        {"every third place", [](T x, T, T) { return gather(tanh(rows_of_four(x)), iota(Graph(x.graph()), 6) * 2); },
+         [](T x, T, T) { return tanh(gather(rows_of_four(x), iota(Graph(x.graph()), 6) * 3)); }},
+        {"no places", [](T x, T, T) { return tanh(rows_of_four(x)); },
+         [](T x, T, T) { return gather(tanh(rows_of_four(x)), iota(Graph(x.graph()), rows_of_four(x).dim(0))); }},
+        {"another table", [](T x, T, T) { return gather(tanh(rows_of_four(x)), two_rows_of_ids(x)); },
+         [](T x, T y, T) { return tanh(gather(rows_of_four(y), two_rows_of_ids(x))); }},
         {"another axis",
          [](T x, T, T r) {
              return gather(tanh(sum(x, {0, 1}) * unsqueeze(r, 1)), iota(Graph(x.graph()), 4));
@@ -59,13 +72,19 @@ TEST(CanonGathering, OtherValuesHaveOtherForms) {
              return tanh(gather(sum(x, {0, 1}) * unsqueeze(r, 1), iota(Graph(x.graph()), 4), 1));
          }},
         {"an axis of size 1, which has no other place",
-         [](T x, T y, T) { return gather(x * sum(y, {1}, true), six(x), 1); },
-         [](T x, T y, T) { return gather(x, six(x), 1) * gather(sum(y, {1}, true), six(x), 1); }},
+         [](T x, T y, T) { return gather(x * sum(y, {1}, true), two_rows_of_ids(x), 1); },
+         [](T x, T y, T) {
+             return gather(x, two_rows_of_ids(x), 1) * gather(sum(y, {1}, true), two_rows_of_ids(x), 1);
+         }},
         {"what is gathered and what is not",
-         [](T x, T, T r) { return gather(table(x) * r, iota(Graph(x.graph()), 4)); },
-         [](T x, T, T r) { return gather(table(x), iota(Graph(x.graph()), 4)) * unsqueeze(r, 1); }},
-        {"a sum along the axis", [](T x, T, T) { return gather(table(x) / sum(table(x), {0}, true), six(x)); },
-         [](T x, T, T) { return gather(table(x), six(x)) / sum(gather(table(x), six(x)), {0}, true); }},
+         [](T x, T, T r) { return gather(rows_of_four(x) * r, iota(Graph(x.graph()), 4)); },
+         [](T x, T, T r) { return gather(rows_of_four(x), iota(Graph(x.graph()), 4)) * unsqueeze(r, 1); }},
+        {"a sum along the axis",
+         [](T x, T, T) { return gather(rows_of_four(x) / sum(rows_of_four(x), {0}, true), two_rows_of_ids(x)); },
+         [](T x, T, T) {
+             return gather(rows_of_four(x), two_rows_of_ids(x)) /
+                    sum(gather(rows_of_four(x), two_rows_of_ids(x)), {0}, true);
+         }},
     };
     for (const Pair& pair : pairs) EXPECT_FALSE(same_form(pair)) << pair.text;
 }

@@ -114,6 +114,9 @@ TEST_F(StateStorage, IsNarrowerWhereThatIsFasterAndThereIsRoom) {
         EXPECT_GT(distance(y[1], y[0]), 1e-6) << "the states are rounded";
         EXPECT_LT(distance(y[1], y[0]), 1e-3);
     }
+    const ExplainedError output = model.explain().buckets.at(0).errors.at(0);
+    EXPECT_EQ(output.error, 2 * 0x1p-11);
+    EXPECT_EQ(output.allowed, 2e-3);
     std::vector<std::string> told;
     for (const VerifiedError& row : model.verified_errors()) {
         told.push_back(row.value);
