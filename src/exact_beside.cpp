@@ -63,17 +63,16 @@ double error_in(const select::Selection& selection, const select::Influence& inf
 
 }  // namespace
 
+select::Selections exact_covers(const std::vector<PreparedBucket>& buckets, const select::Options& select_options) {
+    return select::select(ExactBuckets(buckets).seen(), select_options);
+}
+
 std::optional<select::Selections> exact_beside(const Stages& stages, std::vector<PreparedBucket>& buckets,
                                                const select::Selections& chosen, const CompileOptions& options,
                                                const select::Options& select_options) {
     if (!any_inexact(chosen)) return std::nullopt;
-    const ExactBuckets exact(buckets);
-    if (options.memory_limit) return find_within_limit(stages, buckets, exact.seen(), &chosen, options, select_options);
-    return select::select(exact.seen(), select_options);
-}
-
-select::Selections exact_covers(const std::vector<PreparedBucket>& buckets, const select::Options& select_options) {
-    return select::select(ExactBuckets(buckets).seen(), select_options);
+    if (!options.memory_limit) return exact_covers(buckets, select_options);
+    return find_within_limit(stages, buckets, ExactBuckets(buckets).seen(), &chosen, options, select_options);
 }
 
 std::optional<select::Selections> choose_exact_beside(const Stages& stages, std::vector<PreparedBucket>& buckets,

@@ -1,5 +1,6 @@
 #include "expand/row.hpp"
 #include "ir/op_table.hpp"
+#include "ir/state_rules.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -20,8 +21,6 @@ bool widens(const Expander& e, const Node& node) {
     return node.op == Op::cast && is_widening(e.node(node.operands[0]).dtype, node.dtype);
 }
 
-bool is_state(const Node& node) { return node.op == Op::state_read || ir::is(node, ir::OpClass::effect); }
-
 }  // namespace
 
 // What a cast widens may be viewed as it is stored, and widened then, in a kernel that reads it so or alone:
@@ -39,7 +38,7 @@ void widen_views(Expander& e, NodeId id, Laws laws) {
         views.push_back(whole);
     if (!widens(e, e.node(whole))) return;
     const bool is_cut = std::any_of(views.begin(), views.end(), [&](NodeId v) { return e.node(v).op == Op::slice; });
-    if (!is_cut && !is_state(e.node(e.node(whole).operands[0]))) return;
+    if (!is_cut && !ir::is_state_version(e.node(e.node(whole).operands[0]))) return;
     const Attributes wide = e.node(whole).attributes;
     std::optional<NodeId> view = e.node(whole).operands[0];
     while (view && !views.empty()) {

@@ -9,6 +9,8 @@
 
 namespace cairn::inline v0::ir {
 
+bool is_state_version(const Node& node) noexcept { return node.op == Op::state_read || is(node, OpClass::effect); }
+
 std::string version_fault(const GraphData& graph) {
     if (graph.states().empty()) return {};
     const std::vector<bool> live = live_nodes(graph);

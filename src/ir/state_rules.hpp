@@ -4,9 +4,12 @@
 
 #include <string>
 
-/// What the versions of states must keep to, so that all of them can lie in one memory. Both say the first fault in
-/// words; empty when there is none.
+/// The versions of states, and what they must keep to, so that all of them can lie in one memory. Faults are the first
+/// in words; empty when there is none.
 namespace cairn::inline v0::ir {
+
+/// Whether the node's value lies in a state's memory (as a version of it, not as a view into one).
+bool is_state_version(const Node& node) noexcept;
 
 /// Of what outputs and commits rest on, each version is changed at most once, and the one that a run leaves not at all:
 /// the versions of a state are a chain.

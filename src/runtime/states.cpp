@@ -1,6 +1,7 @@
 #include "runtime/states.hpp"
 
 #include "types/convert_floats.hpp"
+#include "types/stored.hpp"
 
 #include <fmt/format.h>
 
@@ -73,18 +74,14 @@ bool is_beyond_storage(const StateSlot& slot, const StateContents& contents) {
     for (const std::int64_t size : contents.shape) count *= static_cast<std::size_t>(size);
     constexpr std::size_t most = 1024;
     std::vector<std::byte> rounded(most * size_of(stored));
-    std::vector<double> given(most), kept(most);
-    const auto widened = [](std::vector<double>& to, const std::byte* from, DType dtype, std::size_t n) {
-        types::convert_floats(reinterpret_cast<std::byte*>(to.data()), DType::f64, from, dtype, n);
-    };
     for (std::size_t begin = 0; begin < count; begin += most) {
         const std::size_t n = std::min(most, count - begin);
         const std::byte* from = contents.data + begin * size_of(shown);
         types::convert_floats(rounded.data(), stored, from, shown, n);
-        widened(given, from, shown, n);
-        widened(kept, rounded.data(), stored, n);
         for (std::size_t i = 0; i < n; ++i)
-            if (std::isfinite(given[i]) && !std::isfinite(kept[i])) return true;
+            if (std::isfinite(types::stored_float(shown, from, i)) &&
+                !std::isfinite(types::stored_float(stored, rounded.data(), i)))
+                return true;
     }
     return false;
 }

@@ -136,10 +136,6 @@ const ir::StateInfo& state_of(const ir::GraphData& graph, ir::NodeId version) {
     return *std::find_if(states.begin(), states.end(), [&](const auto& state) { return state.read == version; });
 }
 
-bool is_state_version(const Node& node) noexcept {
-    return node.op == Op::state_read || ir::is(node, ir::OpClass::effect);
-}
-
 std::vector<ValueView> views_of(const ir::GraphData& graph) {
     std::vector<ValueView> views(graph.nodes().size());
     for (ir::NodeId id = 0; id < views.size(); ++id) {

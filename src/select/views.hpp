@@ -1,6 +1,7 @@
 #pragma once
 
 #include "ir/graph_data.hpp"
+#include "ir/state_rules.hpp"
 
 #include <optional>
 #include <vector>
@@ -29,9 +30,6 @@ std::optional<std::vector<Dim>> reshape_strides(const Shape& shape, const std::v
 
 /// Strides that repeat a tensor of `shape` up to `target` (NumPy broadcasting): 0 on repeated and added axes.
 std::vector<Dim> broadcast_strides(const Shape& shape, const std::vector<Dim>& strides, const Shape& target);
-
-/// Whether the node's value lies in a state's memory (as a version of it, not as a view into one).
-bool is_state_version(const ir::Node& node) noexcept;
 
 /// The state that a state_read, state_append or state_write node is a version of.
 const ir::StateInfo& state_of(const ir::GraphData& graph, ir::NodeId version);

@@ -30,7 +30,7 @@ int integer_bits(DType dtype) {
 bool contains(DType to, DType from) {
     if (to == from) return true;
     if (to == DType::boolean) return false;
-    if (is_float(from)) return to == DType::f64 || (to == DType::f32 && from != DType::f64);
+    if (is_float(from)) return is_widening(from, to);
     const bool is_signed = from != DType::u8 && from != DType::boolean;
     return integer_bits(from) <= integer_bits(to) && !(is_signed && to == DType::u8);
 }

@@ -101,15 +101,19 @@ TEST(PlanSearch, ClimbingGoesOnFromWhatItGained) {
     EXPECT_LT(after, before / 3);
 }
 
-// Beside a buffer that is alive all the time, and so large that all others are less than a thousandth of it.
+Problem beside_one_alive_all_the_time(std::uint32_t seed, std::int64_t bytes) {
+    std::mt19937 random(seed);
+    Problem problem = testing::random_problem(random, 30, 12, 2, 1000, 1);
+    problem.buffers.push_back({{bytes, bytes}, 1, 0, 11});
+    return problem;
+}
+
+// The second one is so large that all others are less than a thousandth of it.
 TEST(PlanSearch, WhatIsNearlyAtItsBoundIsLeftAsItIs) {
     for (const std::int64_t largest : {std::int64_t{100'000}, std::int64_t{100'000'000}}) {
         int changed = 0;
         for (std::uint32_t seed = 0; seed < 40; ++seed) {
-            std::mt19937 random(seed);
-            Problem problem = testing::random_problem(random, 30, 12, 2, 1000, 1);
-            problem.buffers.push_back({{largest, largest}, 1, 0, 11});
-            Searched searched(std::move(problem));
+            Searched searched(beside_one_alive_all_the_time(seed, largest));
             searched.search.portfolio();
             const Score before = searched.search.best_score();
             searched.search.improve();
@@ -123,9 +127,7 @@ TEST(PlanSearch, OfThePortfolioTheFirstPlanThatIsNearlyAtItsBoundIsTaken) {
     for (const std::int64_t largest : {std::int64_t{100'000}, std::int64_t{100'000'000}}) {
         int better = 0;
         for (std::uint32_t seed = 0; seed < 40; ++seed) {
-            std::mt19937 random(seed);
-            Problem problem = testing::random_problem(random, 30, 12, 2, 1000, 1);
-            problem.buffers.push_back({{largest, largest}, 1, 0, 11});
+            const Problem problem = beside_one_alive_all_the_time(seed, largest);
             Searched first(problem, {1, 1'000'000}), all(problem);
             first.search.portfolio();
             all.search.portfolio();

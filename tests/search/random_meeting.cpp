@@ -8,6 +8,15 @@
 #include <random>
 
 namespace cairn::search::test {
+namespace {
+
+std::vector<int> further_on(std::span<const int> goals, int by) {
+    std::vector<int> result;
+    for (const int goal : goals) result.push_back(goal + by);
+    return result;
+}
+
+}  // namespace
 
 Meeting random_meeting(std::uint64_t seed) {
     Make make;
@@ -28,11 +37,7 @@ Meeting random_meeting(std::uint64_t seed) {
     for (int side = 0; side < sides; ++side) {
         const Problem own = random_problem(seed * 8 + static_cast<std::uint64_t>(side), make);
         const int base = meeting.problem.goals();
-        const auto moved = [&](std::span<const int> goals) {
-            std::vector<int> result;
-            for (const int goal : goals) result.push_back(goal + base);
-            return result;
-        };
+        const auto moved = [&](std::span<const int> goals) { return further_on(goals, base); };
         for (int goal = 0; goal < own.goals(); ++goal) {
             meeting.problem.add_goal();
             meeting.side_of.push_back(side);
@@ -80,11 +85,7 @@ Meeting layered_meeting(std::uint64_t seed, int layers) {
         for (std::size_t side = 0; side < parts.size(); ++side) {
             const Problem& own = parts[side];
             const int base = meeting.problem.goals();
-            const auto moved = [&](std::span<const int> goals) {
-                std::vector<int> result;
-                for (const int goal : goals) result.push_back(goal + base);
-                return result;
-            };
+            const auto moved = [&](std::span<const int> goals) { return further_on(goals, base); };
             for (int goal = 0; goal < own.goals(); ++goal) {
                 meeting.problem.add_goal();
                 meeting.side_of.push_back(static_cast<int>(side));
