@@ -3,6 +3,7 @@
 #include "device/cpu/cpu_info.hpp"
 #include "device/cpu/team.hpp"
 #include "timing/operands.hpp"
+#include "timing/summary.hpp"
 #include "timing/team_clock.hpp"
 
 #include <fmt/format.h>
@@ -92,25 +93,6 @@ private:
     Block block_;
 };
 
-double quantile(const std::vector<double>& sorted, double q) {
-    return sorted[static_cast<std::size_t>(std::lround(q * static_cast<double>(sorted.size() - 1)))];
-}
-
-Timing summary(std::vector<double> times, std::int64_t inner) {
-    std::sort(times.begin(), times.end());
-    Timing timing;
-    timing.samples = static_cast<int>(times.size());
-    timing.inner = static_cast<int>(inner);
-    timing.min = times.front();
-    timing.p10 = quantile(times, 0.1);
-    timing.median = quantile(times, 0.5);
-    timing.p90 = quantile(times, 0.9);
-    for (double& time : times) time = std::abs(time - timing.median);
-    std::sort(times.begin(), times.end());
-    timing.mad = quantile(times, 0.5);
-    return timing;
-}
-
 }  // namespace
 
 Timing measure(const Problem& problem, std::string_view kernel_id, const Context& context,
@@ -148,7 +130,7 @@ Timing measure(const Problem& problem, std::string_view kernel_id, const Context
         times.push_back(watch.time(inner) / static_cast<double>(inner));
         if (seconds_since(begun) >= options.max_seconds) break;
     }
-    Timing timing = summary(std::move(times), inner);
+    Timing timing = timing::summary(std::move(times), inner);
     if (involuntary_switches() - switches > timing.samples) timing.quality = 1;
     return timing;
 }

@@ -1,5 +1,6 @@
 #include "timing/operands.hpp"
 
+#include "timing/splitmix.hpp"
 #include "types/half.hpp"
 
 #include <algorithm>
@@ -14,14 +15,6 @@ namespace {
 constexpr std::size_t max_copies = 16;
 
 std::size_t round_up(std::size_t bytes) { return (bytes + 63) / 64 * 64 + 64; }
-
-/// splitmix64 (Steele et al., OOPSLA 2014): the same data on every machine.
-std::uint64_t mix(std::uint64_t& state) {
-    std::uint64_t z = state += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-}
 
 /// A table of normal numbers by Box and Muller; large operands repeat it.
 std::array<double, 4096> normal_table() {
