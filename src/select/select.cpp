@@ -69,20 +69,8 @@ std::optional<Selections> cheapest_that_prepare(std::span<const Bucket> buckets,
     Memo memo = memo_of(buckets, options.search ? Breadth::cheapest : Breadth::first, options.stop,
                         options.seconds_per_kept_byte);
     const double low = options.search && options.find_low ? lower_bound_of(memo, buckets, options.stop) : 0;
-    std::optional<Selections> selections;
-    if (memo.errors.empty()) {
-        selections = cheapest_of(memo, buckets, options);
-        if (!can_prepare(buckets, *selections, options.stop)) return std::nullopt;
-        selections->memo = std::make_shared<const Memo>(std::move(memo));
-    } else {
-        std::optional<Traded> traded = trade(std::move(memo), buckets, options);
-        if (!traded) return std::nullopt;
-        if (!traded->selections)
-            throw Error(ErrorKind::unsupported, "select",
-                        "the errors of each output can be kept within their bound, but no way to run was found that "
-                        "keeps all");
-        selections = std::move(traded->selections);
-    }
+    std::optional<Selections> selections = cheapest_in(std::move(memo), buckets, options);
+    if (!selections) return std::nullopt;
     selections->low = low;
     const bool has_devices = !buckets.empty() && buckets[0].candidates.devices().all.size() > 1;
     if (options.search && options.find_low && has_devices)
@@ -119,6 +107,22 @@ search::Exploration explored(const search::Problem& problem, const search::Optio
 search::Exploration explored(const search::Problem& problem, std::span<const int> sides,
                              const search::Options& options) {
     return options.only_cheapest ? checked(search::explore_sides(problem, sides, options)) : explored(problem, options);
+}
+
+std::optional<Selections> cheapest_in(Memo memo, std::span<const Bucket> buckets, const Options& options) {
+    if (memo.errors.empty()) {
+        Selections selections = cheapest_of(memo, buckets, options);
+        if (!can_prepare(buckets, selections, options.stop)) return std::nullopt;
+        selections.memo = std::make_shared<const Memo>(std::move(memo));
+        return selections;
+    }
+    std::optional<Traded> traded = trade(std::move(memo), buckets, options);
+    if (!traded) return std::nullopt;
+    if (!traded->selections)
+        throw Error(ErrorKind::unsupported, "select",
+                    "the errors of each output can be kept within their bound, but no way to run was found that "
+                    "keeps all");
+    return std::move(traded->selections);
 }
 
 Selections covers_of(const Memo& memo, std::span<const Bucket> buckets, std::span<const int> path) {

@@ -81,6 +81,10 @@ search::Exploration explored(const search::Problem& problem, std::span<const int
 /// Lets all chosen kernels prepare. False: some could not, and refuse their problems from then on. Throws Cancelled.
 bool can_prepare(std::span<const Bucket> buckets, const Selections& selections, const std::stop_token& stop = {});
 
+/// The cheapest covers of a memo whose errors keep within the bounds of each bucket; nothing where their kernels cannot
+/// prepare what they are to do. Throws as select() does.
+std::optional<Selections> cheapest_in(Memo memo, std::span<const Bucket> buckets, const Options& options);
+
 /// The covers that a path of the memo's problem stands for.
 Selections covers_of(const Memo& memo, std::span<const Bucket> buckets, std::span<const int> path);
 

@@ -1,5 +1,7 @@
 #include "device/cpu/affinity.hpp"
 
+#include "device/cpu/cgroup.hpp"
+
 #include <sched.h>
 #include <unistd.h>
 
@@ -7,63 +9,9 @@
 #include <cerrno>
 #include <fstream>
 #include <memory>
-#include <sstream>
-#include <string_view>
-#include <vector>
 
 namespace cairn::device {
 namespace {
-
-struct Mount {
-    std::string root, point;
-    bool unified = false;  // version 2
-};
-
-bool has_word(std::string_view list, std::string_view word) {
-    for (std::size_t from = 0; from <= list.size();) {
-        const std::size_t to = std::min(list.find(',', from), list.size());
-        if (list.substr(from, to - from) == word) return true;
-        from = to + 1;
-    }
-    return false;
-}
-
-// A line of mountinfo: id parent device root point options [optional fields...] - type source super-options.
-std::optional<Mount> parse_mount(const std::string& line) {
-    const std::size_t dash = line.find(" - ");
-    if (dash == std::string::npos) return std::nullopt;
-    std::istringstream head(line.substr(0, dash)), tail(line.substr(dash + 3));
-    std::string id, parent, device, type, source, options;
-    Mount mount;
-    if (!(head >> id >> parent >> device >> mount.root >> mount.point) || !(tail >> type >> source >> options))
-        return std::nullopt;
-    mount.unified = type == "cgroup2";
-    if (!mount.unified && !(type == "cgroup" && has_word(options, "cpu"))) return std::nullopt;
-    return mount;
-}
-
-std::vector<Mount> mounts(const std::string& root) {
-    std::vector<Mount> found;
-    std::ifstream file(root + "/proc/self/mountinfo");
-    for (std::string line; std::getline(file, line);) {
-        if (auto mount = parse_mount(line)) found.push_back(*std::move(mount));
-    }
-    return found;
-}
-
-// This process's group in the unified hierarchy, or in that of version 1 with the cpu controller: lines
-// `id:controllers:path`.
-std::optional<std::string> group_path(const std::string& root, bool unified) {
-    std::ifstream file(root + "/proc/self/cgroup");
-    for (std::string line; std::getline(file, line);) {
-        const std::size_t first = line.find(':');
-        const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
-        if (second == std::string::npos) continue;
-        const std::string_view controllers = std::string_view(line).substr(first + 1, second - first - 1);
-        if (unified ? controllers.empty() : has_word(controllers, "cpu")) return line.substr(second + 1);
-    }
-    return std::nullopt;
-}
 
 std::optional<double> ratio(double quota, double period) {
     if (!(quota > 0) || !(period > 0)) return std::nullopt;
@@ -82,29 +30,13 @@ std::optional<double> quota_of_group(const std::string& folder, bool unified) {
     return std::nullopt;
 }
 
-// The group's path below the mount point. A container may see a hierarchy whose root is its own group, or a group
-// outside of it.
-std::string below_mount(const std::string& path, const Mount& mount) {
-    if (mount.root == "/") return path == "/" ? std::string() : path;
-    if (path.compare(0, mount.root.size(), mount.root) == 0 &&
-        (path.size() == mount.root.size() || path[mount.root.size()] == '/')) {
-        return path.substr(mount.root.size());
-    }
-    return {};
-}
-
 }  // namespace
 
 std::optional<double> cgroup_quota(const std::string& root) {
     std::optional<double> least;
-    for (const Mount& mount : mounts(root)) {
-        const std::optional<std::string> path = group_path(root, mount.unified);
-        if (!path || path->find("/..") != std::string::npos) continue;
-        for (std::string below = below_mount(*path, mount);; below.resize(below.rfind('/'))) {
-            const std::optional<double> quota = quota_of_group(root + mount.point + below, mount.unified);
-            if (quota && (!least || *quota < *least)) least = quota;
-            if (below.empty() || below.rfind('/') == std::string::npos) break;
-        }
+    for (const ControlGroup& group : control_groups("cpu", root)) {
+        const std::optional<double> quota = quota_of_group(group.folder, group.unified);
+        if (quota && (!least || *quota < *least)) least = quota;
     }
     return least;
 }

@@ -1,9 +1,9 @@
 #include "device/cpu/affinity.hpp"
 
+#include "tests/device/cpu/own_files.hpp"
+
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
 #include <thread>
 
 #if defined(__linux__)
@@ -13,32 +13,9 @@
 namespace cairn::device {
 namespace {
 
-namespace fs = std::filesystem;
-
-// A file system of our own, as a process would see it.
-class Quota : public ::testing::Test {
+class Quota : public OwnFiles {
 protected:
-    void SetUp() override {
-        const auto* const test = ::testing::UnitTest::GetInstance()->current_test_info();
-        root_ = fs::path(CAIRN_BINARY_DIR) / "affinity_test" / test->name();
-        fs::remove_all(root_);
-        fs::create_directories(root_);
-    }
-    void TearDown() override { fs::remove_all(root_); }
-
-    void write(const std::string& path, const std::string& text) const {
-        fs::create_directories((root_.string() + path).substr(0, (root_.string() + path).rfind('/')));
-        std::ofstream(root_.string() + path) << text;
-    }
     std::optional<double> quota() const { return cgroup_quota(root_.string()); }
-
-    void unified(const std::string& path, const std::string& mount_root = "/") const {
-        write("/proc/self/cgroup", "0::" + path + "\n");
-        write("/proc/self/mountinfo", "22 1 0:21 / /proc rw - proc proc rw\n31 22 0:27 " + mount_root +
-                                          " /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n");
-    }
-
-    fs::path root_;
 };
 
 TEST_F(Quota, NothingToRead) { EXPECT_EQ(quota(), std::nullopt); }

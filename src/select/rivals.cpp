@@ -1,0 +1,116 @@
+#include "select/rivals.hpp"
+
+#include "cairn/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+namespace cairn::inline v0::select {
+namespace {
+
+// Seconds that no path takes.
+constexpr double forbidden_seconds = 1e9;
+
+constexpr std::string_view bar = " | ";
+
+std::string line_of(const Bucket& bucket, ir::NodeId value) {
+    const std::source_location& where = bucket.graph.node(value).where;
+    return where.line() == 0 ? "" : Error::place(where);
+}
+
+bool is_in_runs(const Bucket& bucket, const Goal& goal, const Candidate& candidate) {
+    return candidate.kernel != nullptr && !goal.kept && !bucket.candidates.bound()[goal.value];
+}
+
+/// Finds alternatives of some kinds. Problems are spelled out for those whose kernel and line agree, each once.
+class KindFinder {
+public:
+    explicit KindFinder(std::span<const Kind> kinds) {
+        for (const Kind& kind : kinds) by_kernel_[kind.kernel].push_back(&kind);
+    }
+    bool has(int bucket_index, const Bucket& bucket, ir::NodeId value, const Candidate& candidate) {
+        const auto it = by_kernel_.find(candidate.kernel->id);
+        if (it == by_kernel_.end()) return false;
+        const std::string where = line_of(bucket, value);
+        return std::any_of(it->second.begin(), it->second.end(), [&](const Kind* kind) {
+            return kind->bucket == bucket_index && kind->where == where && kind->problem == text_of(candidate.problem);
+        });
+    }
+
+private:
+    const std::string& text_of(const AskedProblem& problem) {
+        std::string& text = texts_[&problem.kept()];
+        if (text.empty()) text = cairn::to_string(*problem);
+        return text;
+    }
+
+    std::map<std::string, std::vector<const Kind*>, std::less<>> by_kernel_;
+    std::unordered_map<const KeptProblem*, std::string> texts_;
+};
+
+}  // namespace
+
+std::string to_string(const Kind& kind) {
+    return fmt::format("{}{}{}{}{}{}{}", kind.bucket, bar, kind.kernel, bar, kind.problem, bar, kind.where);
+}
+
+std::optional<Kind> parse_kind(std::string_view text) {
+    const std::size_t first = text.find(bar), second = text.find(bar, first + 1), last = text.rfind(bar);
+    if (first == text.npos || second == text.npos || last <= second) return std::nullopt;
+    Kind kind;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + first, kind.bucket);
+    if (fault != std::errc() || end != text.data() + first) return std::nullopt;
+    kind.kernel = text.substr(first + bar.size(), second - first - bar.size());
+    kind.problem = text.substr(second + bar.size(), last - second - bar.size());
+    kind.where = text.substr(last + bar.size());
+    return kind;
+}
+
+std::vector<KindSeconds> kinds_of(std::span<const Bucket> buckets, const Selections& covers) {
+    std::map<Kind, double> seconds;
+    for (std::size_t b = 0; b < buckets.size(); ++b)
+        for (const auto& [goal, candidate, number] : covers.buckets[b].chosen)
+            if (is_in_runs(buckets[b], goal, candidate))
+                seconds[{static_cast<int>(b), candidate.kernel->id, cairn::to_string(*candidate.problem),
+                         line_of(buckets[b], goal.value)}] += candidate.estimate.seconds * buckets[b].weight;
+    std::vector<KindSeconds> all;
+    for (const auto& [kind, sum] : seconds) all.push_back({kind, sum});
+    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
+    return all;
+}
+
+std::optional<Selections> cheapest_without(const Selections& chosen, std::span<const Bucket> buckets,
+                                           std::span<const Kind> kinds, const Options& options) {
+    Memo memo = *chosen.memo;
+    KindFinder finder(kinds);
+    for (int choice = 0; choice < memo.problem.alternatives(); ++choice) {
+        const Memo::Asked& asked = memo.goals[static_cast<std::size_t>(memo.problem.goal_of(choice))];
+        const Candidate& candidate = memo.candidates[static_cast<std::size_t>(choice)];
+        const Bucket& bucket = buckets[static_cast<std::size_t>(asked.bucket)];
+        if (is_in_runs(bucket, asked.goal, candidate) && finder.has(asked.bucket, bucket, asked.goal.value, candidate))
+            memo.problem.set_cost(choice, forbidden_seconds);
+    }
+    std::optional<Selections> found;
+    try {
+        found = cheapest_in(std::move(memo), buckets, options);
+    } catch (const Cancelled&) { throw; } catch (const Error& error) {
+        if (error.kind() != ErrorKind::unsupported) throw;
+    }
+    if (!found || found->cost >= forbidden_seconds / 2) return std::nullopt;
+    found->memo = chosen.memo;
+    return found;
+}
+
+Digest digest_of(const Selection& cover) {
+    std::string text;
+    for (const auto& [goal, candidate, number] : cover.chosen)
+        text += fmt::format("{}{}{}\n", candidate.kernel->id, bar, cairn::to_string(*candidate.problem));
+    return digest(text);
+}
+
+}  // namespace cairn::inline v0::select

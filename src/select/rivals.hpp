@@ -1,0 +1,47 @@
+#pragma once
+
+#include "cairn/problem.hpp"
+#include "select/select.hpp"
+
+#include <compare>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Other covers than those that cost least: what kernels take alone adds up to what they take together but roughly, so
+/// the best by sums have rivals that are worth running (tune/duels.hpp).
+namespace cairn::inline v0::select {
+
+/// What calls of equal layers have in common: a kernel, what it is asked for, and the user's line that made the value.
+///
+///     0 | cpu.avx2.linear.f32@1 | linear | f32[T,64] f32[64,64]! -> f32[T,64] | model.cpp:31
+struct Kind {
+    int bucket = 0;
+    std::string kernel, problem;
+    std::string where;  ///< empty where the line is not known
+    friend auto operator<=>(const Kind&, const Kind&) = default;
+};
+
+std::string to_string(const Kind& kind);
+/// The inverse of to_string; nothing for any other text.
+std::optional<Kind> parse_kind(std::string_view text);
+
+/// What runs call, and what all calls of a kind are expected to take, as often as their bucket runs.
+struct KindSeconds {
+    Kind kind;
+    double seconds = 0;
+};
+/// Of covers, dearest first. Work that is done once is left out.
+std::vector<KindSeconds> kinds_of(std::span<const Bucket> buckets, const Selections& covers);
+
+/// The cheapest covers of the same memo without calls of these kinds; nothing where there are none, or where a kernel
+/// of them could not prepare. Throws Cancelled.
+std::optional<Selections> cheapest_without(const Selections& chosen, std::span<const Bucket> buckets,
+                                           std::span<const Kind> kinds, const Options& options);
+
+/// A name of what a cover calls: equal where kernels and problems are, in the order they were chosen.
+Digest digest_of(const Selection& cover);
+
+}  // namespace cairn::inline v0::select

@@ -1,0 +1,156 @@
+#include "tune/duels.hpp"
+
+#include "cairn/error.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace cairn::inline v0::tune {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What a kind of call must take of all the time, and what a rival may cost more by sums: both as a part of the whole.
+constexpr double least_share = 0.01, most_more = 0.05;
+// Rivals that one program is run beside, the races that one of them has to win, and the seconds that a race may take.
+constexpr std::size_t most_rivals = 8;
+constexpr std::uint64_t races = 2;
+constexpr double most_seconds = 3;
+
+struct Rival {
+    std::vector<select::Kind> without;
+    select::Selections covers;
+    Digest name;
+    double more = 0;
+};
+
+double seconds_left(const Budget& budget) { return std::chrono::duration<double>(budget.end - Clock::now()).count(); }
+
+double seconds_of(std::span<const select::Bucket> buckets, const select::Selections& covers) {
+    double sum = 0;
+    for (std::size_t b = 0; b < buckets.size(); ++b) sum += buckets[b].weight * covers.buckets[b].seconds;
+    return sum;
+}
+
+class Tournament {
+public:
+    Tournament(select::Selections chosen, std::span<const select::Bucket> buckets, const RunBeside& run_beside,
+               const select::Options& options, const Budget& budget, const std::optional<Standing>& so_far)
+        : by_sums_(std::move(chosen)), buckets_(buckets), run_beside_(run_beside), options_(options), budget_(budget) {
+        result_.covers = by_sums_;
+        if (so_far)
+            if (std::optional<select::Selections> best = best_of(*so_far, by_sums_, buckets_, options_)) {
+                result_.covers = *std::move(best);
+                result_.standing = *so_far;
+            }
+        result_.standing.best = name_of(buckets_, result_.covers, options_);
+        known_.insert(name_of(buckets_, by_sums_, options_));
+        known_.insert(result_.standing.best);
+        known_.insert(result_.standing.beaten.begin(), result_.standing.beaten.end());
+    }
+
+    Duels hold() {
+        while (!result_.standing.complete)
+            if (!pass()) break;
+        return std::move(result_);
+    }
+
+private:
+    /// Runs the best beside its rivals until one of them wins. False where time ran out.
+    bool pass() {
+        std::vector<Rival> all = rivals();
+        for (std::size_t r = 0; r < all.size(); ++r) {
+            if (seconds_left(budget_) <= 0) return false;
+            if (budget_.progress)
+                budget_.progress({"tune", static_cast<std::int64_t>(r), static_cast<std::int64_t>(all.size()),
+                                  "whole programs", seconds_left(budget_)});
+            if (meet(all[r])) return true;
+        }
+        if (seconds_left(budget_) <= 0) return false;
+        return result_.standing.complete = true;
+    }
+
+    /// Those that cost least more first.
+    std::vector<Rival> rivals() {
+        const double all = seconds_of(buckets_, result_.covers);
+        std::vector<Rival> found;
+        std::set<Digest> seen = known_;
+        for (const auto& [kind, seconds] : select::kinds_of(buckets_, result_.covers)) {
+            if (seconds < least_share * all || seconds_left(budget_) <= 0) break;
+            std::vector<select::Kind> without = result_.standing.without;
+            without.push_back(kind);
+            std::optional<select::Selections> covers = select::cheapest_without(by_sums_, buckets_, without, options_);
+            if (!covers) continue;
+            const double more = (covers->cost - result_.covers.cost) / all;
+            const Digest name = name_of(buckets_, *covers, options_);
+            if (more <= most_more && seen.insert(name).second)
+                found.push_back({std::move(without), *std::move(covers), name, more});
+        }
+        std::stable_sort(found.begin(), found.end(), [](const Rival& a, const Rival& b) { return a.more < b.more; });
+        if (found.size() > most_rivals) found.erase(found.begin() + most_rivals, found.end());
+        return found;
+    }
+
+    /// True where the rival is the best from now on.
+    bool meet(Rival& rival) {
+        if (budget_.stop.stop_requested()) throw Cancelled("tune");
+        Duel duel;
+        duel.without = rival.without;
+        duel.expected = rival.more;
+        bool is_run = false;
+        try {
+            is_run = run(rival, duel);
+        } catch (const Cancelled&) { throw; } catch (const std::exception&) {
+        }
+        if (is_run) result_.fought.push_back(duel);
+        if (!duel.won && seconds_left(budget_) <= 0) return false;  // the race was cut
+        known_.insert(rival.name);
+        result_.standing.beaten.push_back(duel.won ? result_.standing.best : rival.name);
+        if (!duel.won) return false;
+        result_.covers = std::move(rival.covers);
+        result_.standing.without = std::move(rival.without);
+        result_.standing.best = rival.name;
+        return true;
+    }
+
+    /// False where the two could not be run.
+    bool run(const Rival& rival, Duel& duel) {
+        for (std::uint64_t race = 1; race <= races; ++race) {
+            const double seconds = std::min(most_seconds, std::max(seconds_left(budget_), 0.0));
+            const timing::RaceResult outcome = run_beside_(result_.covers, rival.covers, seconds, race);
+            if (outcome.winner < 0) return duel.samples > 0;
+            note(outcome, duel);
+            duel.won = outcome.winner == 1 && outcome.entrants[0].finish == timing::Finish::lost;
+            if (!duel.won) break;
+        }
+        return true;
+    }
+
+    static void note(const timing::RaceResult& outcome, Duel& duel) {
+        const timing::Entrant &best = outcome.entrants[0], &rival = outcome.entrants[1];
+        duel.samples += std::min(best.timing.samples, rival.timing.samples);
+        if (outcome.winner == 1)
+            duel.ratio = 1 / best.ratio, duel.low = 1 / best.high, duel.high = 1 / best.low;
+        else
+            duel.ratio = rival.ratio, duel.low = rival.low, duel.high = rival.high;
+    }
+
+    const select::Selections by_sums_;
+    std::span<const select::Bucket> buckets_;
+    const RunBeside& run_beside_;
+    const select::Options& options_;
+    const Budget& budget_;
+    std::set<Digest> known_;  // names of covers that are not to be run any more
+    Duels result_;
+};
+
+}  // namespace
+
+Duels fight(select::Selections chosen, std::span<const select::Bucket> buckets, const RunBeside& run_beside,
+            const select::Options& options, const Budget& budget, const std::optional<Standing>& so_far) {
+    return Tournament(std::move(chosen), buckets, run_beside, options, budget, so_far).hold();
+}
+
+}  // namespace cairn::inline v0::tune

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "select/rivals.hpp"
+#include "timing/race.hpp"
+#include "tune/profile.hpp"
+#include "tune/standing.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+/// Whole programs against each other: a sum of kernel times is not the time of a program.
+namespace cairn::inline v0::tune {
+
+/// Covers that were run beside the best so far.
+struct Duel {
+    std::vector<select::Kind> without;    ///< what these do without
+    double expected = 0;                  ///< how much longer they take by sums, as a part of all that covers take
+    double ratio = 1, low = 1, high = 1;  ///< their time by that of the best so far, and the interval it lies in; of
+                                          ///< the buckets in which they differ
+    int samples = 0;  ///< blocks that each was timed in
+    bool won = false;
+};
+
+struct Duels {
+    select::Selections covers;  ///< that won
+    Standing standing;
+    std::vector<Duel> fought;  ///< in their order
+};
+
+/// Races the programs of two covers, the best so far (0) and a rival (1), for so many seconds; without a winner where
+/// they cannot be run. `seed`: each race of the same two has another one.
+using RunBeside = std::function<timing::RaceResult(const select::Selections& best, const select::Selections& rival,
+                                                   double seconds, std::uint64_t seed)>;
+
+/// Runs covers beside their rivals. A rival is the cheapest covers without one kind of call that takes a hundredth of
+/// the time or more, where these cost little more by sums. It wins where it is clearly faster in each of two races.
+/// Whoever wins has rivals of its own, until none of them wins or the budget is spent. Rivals that cannot be run are
+/// passed over. Throws Cancelled.
+Duels fight(select::Selections chosen, std::span<const select::Bucket> buckets, const RunBeside& run_beside,
+            const select::Options& options, const Budget& budget, const std::optional<Standing>& so_far = std::nullopt);
+
+}  // namespace cairn::inline v0::tune

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "cairn/problem.hpp"
+#include "select/rivals.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cairn::inline v0::tune {
+
+/// How far the duels of some covers have come (duels.hpp): what the database remembers of them.
+struct Standing {
+    bool complete = false;              ///< no rival is left that was not run
+    std::vector<select::Kind> without;  ///< what the best do without; nothing where those chosen by sums are the best
+    Digest best;                        ///< the name of the best
+    std::vector<Digest> beaten;         ///< of those that were run beside them
+    friend bool operator==(const Standing&, const Standing&) = default;
+};
+
+/// Lines `complete`, `best DIGEST`, `without KIND`, `beaten DIGEST`.
+std::string to_string(const Standing& standing);
+/// The inverse of to_string; nothing for any other text.
+std::optional<Standing> parse_standing(std::string_view text);
+
+/// A name of covers, of the sizes that they are for, and of what counts beside time: where all of it is equal, so is
+/// what comes of their duels.
+Digest name_of(std::span<const select::Bucket> buckets, const select::Selections& covers,
+               const select::Options& options);
+
+/// The covers that a standing names as the best, found among all that `chosen` were chosen of; nothing where they are
+/// not what they were.
+std::optional<select::Selections> best_of(const Standing& standing, const select::Selections& chosen,
+                                          std::span<const select::Bucket> buckets, const select::Options& options);
+
+}  // namespace cairn::inline v0::tune

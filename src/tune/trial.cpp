@@ -1,0 +1,145 @@
+#include "tune/trial.hpp"
+
+#include "device/context_parts.hpp"
+#include "runtime/run_fault.hpp"
+#include "select/cost.hpp"
+#include "timing/team_clock.hpp"
+#include "types/convert_floats.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace cairn::inline v0::tune {
+namespace {
+
+using program::Buffer;
+using program::BufferKind;
+
+/// Floats between -1/64 and 1/64 (no sum of them overflows, and few are denormal), ones as integers and booleans: legal
+/// as an index wherever there are two rows.
+void make_up(std::byte* data, std::size_t bytes, DType dtype) {
+    constexpr std::size_t period = 4093;  // prime: rows of no weight repeat in step
+    std::vector<std::byte> pattern(period * size_of(dtype));
+    if (is_float(dtype)) {
+        std::vector<double> values;
+        for (std::size_t i = 0; i < period; ++i)
+            values.push_back((static_cast<double>(i * 2654435761U % 8191) - 4095) / 4095 / 64);
+        types::convert_floats(pattern.data(), dtype, reinterpret_cast<const std::byte*>(values.data()), DType::f64,
+                              period);
+    } else {
+        for (std::size_t i = 0; i < pattern.size(); i += size_of(dtype)) pattern[i] = std::byte{1};  // little-endian
+    }
+    for (std::size_t at = 0; at < bytes; at += pattern.size())
+        std::memcpy(data + at, pattern.data(), std::min(pattern.size(), bytes - at));
+}
+
+/// A weight that goes when nobody reads it any more.
+InputView made_up_weight(const Buffer& buffer) {
+    auto memory = std::make_unique<device::Arena>(
+        device::Arena::reserve(static_cast<std::size_t>(std::max<std::int64_t>(buffer.bytes.constant(), 1))));
+    memory->touch(memory->capacity());
+    make_up(memory->data(), static_cast<std::size_t>(buffer.bytes.constant()), buffer.desc.dtype);
+    InputView view;
+    view.data = memory->data();
+    view.dtype = buffer.desc.dtype;
+    for (const Dim& size : buffer.desc.shape) view.shape.push_back(size.constant());
+    view.owner = memory.release();
+    view.release = [](void* owner) { delete static_cast<device::Arena*>(owner); };
+    return view;
+}
+
+/// Whether all states hold what a run leaves in them.
+bool has_room(const program::Program& program, std::span<const std::int64_t> sizes) {
+    return std::all_of(program.states.begin(), program.states.end(), [&](const program::StatePort& state) {
+        if (state.axis < 0) return true;
+        const Shape& shape = program.buffers[static_cast<std::size_t>(state.buffer)].desc.shape;
+        return state.after.evaluate(sizes) <= shape[static_cast<std::size_t>(state.axis)].constant();
+    });
+}
+
+}  // namespace
+
+Trial::Trial(std::span<const program::Program* const> programs, const Context& context, const std::stop_token& stop)
+    : context_(context), team_(context.threads(), context.parts()->pool.spin()) {
+    std::int64_t arena_bytes = 0;
+    for (const program::Program* program : programs) {
+        bound_.push_back(std::make_shared<runtime::BoundProgram>(*program, context, stop));
+        arena_bytes = std::max(arena_bytes, bound_.back()->linked.peak().bytes);
+    }
+    bind(stop);
+    arena_ = device::Arena::reserve(static_cast<std::size_t>(arena_bytes));
+    for (const std::shared_ptr<runtime::BoundProgram>& bound : bound_)
+        runners_.push_back(
+            {bound, runtime::Frame(bound->linked), std::vector<std::byte*>(bound->linked.program().buffers.size())});
+}
+
+void Trial::bind(const std::stop_token& stop) {
+    std::map<std::string, const Buffer*, std::less<>> weights;
+    for (const std::shared_ptr<runtime::BoundProgram>& bound : bound_)
+        for (const Buffer& buffer : bound->linked.program().buffers)
+            if (buffer.kind == BufferKind::weight) weights.emplace(buffer.name, &buffer);
+    const WeightSource source = [&](std::string_view name) { return made_up_weight(*weights.find(name)->second); };
+    values_.bind(bound_, *context_.parts(), source, {}, stop);
+}
+
+std::byte* Trial::memory_of(const Buffer& buffer, std::size_t bytes) {
+    device::Arena& memory = given_[(buffer.kind == BufferKind::state ? "s " : "i ") + buffer.name];
+    if (memory.capacity() < bytes || memory.data() == nullptr) {
+        memory = device::Arena::reserve(std::max<std::size_t>(bytes, 1));
+        memory.touch(memory.capacity());
+        make_up(memory.data(), bytes, buffer.desc.dtype);
+    }
+    return memory.data();
+}
+
+void Trial::prepare(Runner& runner, std::span<const std::int64_t> sizes) {
+    const program::Program& program = runner.bound->linked.program();
+    runner.frame.resize(sizes);
+    arena_.touch(static_cast<std::size_t>(runner.frame.arena_bytes()));
+    for (std::size_t b = 0; b < program.buffers.size(); ++b) {
+        const Buffer& buffer = program.buffers[b];
+        if (buffer.kind == BufferKind::input || buffer.kind == BufferKind::state)
+            runner.bases[b] = memory_of(buffer, static_cast<std::size_t>(buffer.bytes.evaluate(sizes)));
+        else if (buffer.storage < 0)
+            runner.bases[b] = runner.bound->memory.find(buffer);
+    }
+    runner.frame.point(runner.bases, arena_.data());
+}
+
+std::vector<std::vector<std::int64_t>> Trial::sizes_of(std::size_t index) const {
+    const program::Program& program = runners_[index].bound->linked.program();
+    const std::vector<Symbols::Symbol> symbols = program.symbols->list();
+    std::vector<std::vector<std::int64_t>> all;
+    for (std::vector<std::int64_t> sizes : select::representative_sizes(*program.symbols)) {
+        for (int halvings = 0; halvings < 64 && !has_room(program, sizes); ++halvings)
+            for (std::size_t s = 0; s < symbols.size(); ++s) sizes[s] -= (sizes[s] - symbols[s].low + 1) / 2;
+        if (has_room(program, sizes) && std::find(all.begin(), all.end(), sizes) == all.end())
+            all.push_back(std::move(sizes));
+    }
+    return all;
+}
+
+double Trial::seconds(std::size_t index, std::span<const std::int64_t> sizes, std::int64_t runs) {
+    Runner& runner = runners_[index];
+    prepare(runner, sizes);
+    const program::Program& program = runner.bound->linked.program();
+    device::ThreadPool& pool = context_.parts()->pool;
+    const timing::Clock::time_point begin = timing::Clock::now();
+    for (std::int64_t run = 0; run < runs; ++run) {
+        runtime::Region region;
+        region.steps = runner.frame.steps().data();
+        region.count = static_cast<std::int64_t>(runner.frame.steps().size());
+        region.alone = runner.frame.alone();
+        region.team = &team_;
+        team_.begin();
+        if (runner.frame.is_small())
+            device::ThreadPool::run_alone(runtime::run_region, &region, &team_.barrier);
+        else
+            pool.run(runtime::run_region, &region, &team_.barrier);
+        runtime::throw_fault(region, "tune", program, program.run);
+    }
+    return timing::seconds_since(begin);
+}
+
+}  // namespace cairn::inline v0::tune

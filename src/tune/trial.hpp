@@ -1,0 +1,57 @@
+#pragma once
+
+#include "cairn/context.hpp"
+#include "device/cpu/arena.hpp"
+#include "device/cpu/team.hpp"
+#include "program/program.hpp"
+#include "runtime/bound_values.hpp"
+#include "runtime/frame.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace cairn::inline v0::tune {
+
+/// Programs run whole, as an instance runs them, on made-up data: floats near 0, as many as in use, each weight in
+/// memory of its own. So times hold what sums of kernel times leave out: what an instruction finds in caches of what
+/// others left there, meetings of threads, and stretches that one of them runs alone.
+///
+/// What has the same name is shared: weights and what is made of them, inputs, states. States stay as they are: each
+/// run appends to the same rows. For one thread at a time.
+class Trial {
+public:
+    /// Makes up the weights and runs what is done once. `programs` must outlive it. Throws Error(memory), Cancelled,
+    /// and what kernels throw.
+    Trial(std::span<const program::Program* const> programs, const Context& context, const std::stop_token& stop);
+
+    /// Sizes at which a program is timed: select::representative_sizes, with symbols nearer to their lower bounds where
+    /// a state would have no room.
+    std::vector<std::vector<std::int64_t>> sizes_of(std::size_t program) const;
+    /// Seconds of `runs` runs of a program, one after another. Throws what kernels throw.
+    double seconds(std::size_t program, std::span<const std::int64_t> sizes, std::int64_t runs);
+
+private:
+    struct Runner {
+        std::shared_ptr<runtime::BoundProgram> bound;
+        runtime::Frame frame;
+        std::vector<std::byte*> bases;
+    };
+    void bind(const std::stop_token& stop);
+    std::byte* memory_of(const program::Buffer& buffer, std::size_t bytes);
+    void prepare(Runner& runner, std::span<const std::int64_t> sizes);
+
+    Context context_;
+    std::vector<std::shared_ptr<runtime::BoundProgram>> bound_;
+    std::vector<Runner> runners_;
+    runtime::BoundValues values_;
+    device::Arena arena_;
+    std::map<std::string, device::Arena> given_;  // inputs and states, by kind and name
+    device::TeamState team_;
+};
+
+}  // namespace cairn::inline v0::tune

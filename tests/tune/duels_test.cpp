@@ -1,0 +1,189 @@
+#include "tune/duels.hpp"
+
+#include "cairn/cairn.hpp"
+#include "tests/select/programs.hpp"
+#include "tests/select/two_forms.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+namespace cairn::tune {
+namespace {
+
+/// Three products, each with its weight as stored or packed, whose times in whole programs are invented.
+class DuelsOfForms : public select::TwoForms {
+protected:
+    using Packed = std::vector<bool>;  // of each product
+
+    void make(std::vector<Seconds> seconds) {
+        seconds_of = std::move(seconds);
+        Graph graph("g");
+        for (std::size_t r = 0; r < seconds_of.size(); ++r) {
+            const std::string name = std::to_string(r);
+            const Tensor x = graph.input("x" + name, DType::f32, {static_cast<std::int64_t>(r) + 1, 64});
+            graph.output("y" + name, matmul(x, graph.weight("w" + name, DType::f32, {64, 64})));
+        }
+        programs.clear();
+        programs.add(graph, kernels, costs);
+        chosen = select::select(programs.buckets(), options);
+    }
+    Packed packed(const select::Selections& covers) const {
+        Packed of(seconds_of.size());
+        for (const select::Choice& choice : covers.buckets[0].chosen)
+            if (choice.candidate.problem->definition == "matmul")
+                of[static_cast<std::size_t>(choice.candidate.problem->inputs[0].shape[0].constant() - 1)] =
+                    !choice.candidate.kernel->packed_inputs.empty();
+        return of;
+    }
+    /// A race without noise, by the times of whole programs.
+    RunBeside run_beside() {
+        return [this](const select::Selections& best, const select::Selections& rival, double seconds,
+                      std::uint64_t seed) {
+            EXPECT_GT(seconds, 0);
+            races.push_back({packed(rival), seed});
+            if (unrunnable == packed(rival)) return timing::RaceResult();
+            const double ratio = whole.at(packed(rival)) / whole.at(packed(best));
+            const bool is_faster = seed == 2 ? ratio < lucky : ratio < 0.99;
+            timing::RaceResult result;
+            result.winner = ratio < 1 ? 1 : 0;
+            result.entrants.resize(2);
+            for (timing::Entrant& entrant : result.entrants) entrant.timing.samples = 5;
+            timing::Entrant& loser = result.entrants[ratio < 1 ? 0 : 1];
+            loser.finish = is_faster || ratio > 1 ? timing::Finish::lost : timing::Finish::close;
+            loser.ratio = ratio < 1 ? 1 / ratio : ratio;
+            loser.low = loser.ratio - 0.01;
+            loser.high = loser.ratio + 0.01;
+            return result;
+        };
+    }
+    Duels duels(const std::optional<Standing>& so_far = std::nullopt, double seconds = 100) {
+        const Budget budget{
+            std::chrono::steady_clock::now() +
+                std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds)),
+            {},
+            stop};
+        return fight(chosen, programs.buckets(), run_beside(), options, budget, so_far);
+    }
+
+    select::Programs programs;
+    select::Options options{.seconds_per_kept_byte = 0};
+    select::Selections chosen;
+    std::map<Packed, double> whole;
+    Packed unrunnable;
+    double lucky = 0.99;  // who is faster than this in a second race wins it
+    std::vector<std::pair<Packed, std::uint64_t>> races;
+    std::stop_token stop;
+};
+
+constexpr bool stored_form = false, packed_form = true;
+
+TEST_F(DuelsOfForms, WhoeverIsFasterAsAWholeIsChosen) {
+    make({{1.02e-3, 1e-3}, {1e-3, 1.03e-3}});
+    ASSERT_EQ(packed(chosen), (Packed{packed_form, stored_form}));
+    whole = {{{packed_form, stored_form}, 5},
+             {{stored_form, stored_form}, 4},
+             {{packed_form, packed_form}, 6},
+             {{stored_form, packed_form}, 3}};
+    const Duels found = duels();
+    EXPECT_EQ(packed(found.covers), (Packed{stored_form, packed_form}));
+    EXPECT_TRUE(found.standing.complete);
+    EXPECT_EQ(found.standing.without.size(), 2U);
+    EXPECT_EQ(found.standing.best, name_of(programs.buckets(), found.covers, options));
+    // The stored weight first, since that costs least more; then beside it the packed one.
+    ASSERT_EQ(found.fought.size(), 2U);
+    EXPECT_TRUE(found.fought[0].won);
+    EXPECT_NEAR(found.fought[0].expected, 0.01, 1e-3);
+    EXPECT_NEAR(found.fought[0].ratio, 0.8, 1e-9);
+    EXPECT_LT(found.fought[0].low, 0.8);
+    EXPECT_GT(found.fought[0].high, 0.8);
+    EXPECT_EQ(found.fought[0].samples, 10);
+    EXPECT_EQ(std::count_if(found.fought.begin(), found.fought.end(), [](const Duel& duel) { return duel.won; }), 2);
+}
+
+TEST_F(DuelsOfForms, NobodyWinsByOneRaceAlone) {
+    make({{1.02e-3, 1e-3}});
+    whole = {{{packed_form}, 5}, {{stored_form}, 4}};
+    lucky = 0.5;
+    const Duels found = duels();
+    EXPECT_EQ(packed(found.covers), (Packed{packed_form}));
+    ASSERT_EQ(found.fought.size(), 1U);
+    EXPECT_FALSE(found.fought[0].won);
+    EXPECT_EQ(races.size(), 2U);
+    EXPECT_TRUE(found.standing.complete);
+}
+
+TEST_F(DuelsOfForms, WhatCostsMuchMoreIsNotRun) {
+    make({{1.2e-3, 1e-3}, {1e-3, 1.5e-3}});
+    const Duels found = duels();
+    EXPECT_TRUE(found.fought.empty());
+    EXPECT_TRUE(races.empty());
+    EXPECT_TRUE(found.standing.complete);
+    EXPECT_EQ(found.covers.path, chosen.path);
+}
+
+TEST_F(DuelsOfForms, WhoCannotBeRunIsPassedOver) {
+    make({{1.02e-3, 1e-3}, {1e-3, 1.03e-3}});
+    whole = {{{packed_form, stored_form}, 5}, {{packed_form, packed_form}, 4}, {{stored_form, packed_form}, 6}};
+    unrunnable = {stored_form, stored_form};
+    const Duels found = duels();
+    EXPECT_EQ(packed(found.covers), (Packed{packed_form, packed_form}));
+    EXPECT_TRUE(found.standing.complete);
+    for (const Duel& duel : found.fought) EXPECT_GT(duel.samples, 0);
+}
+
+TEST_F(DuelsOfForms, GoesOnWhereItWasCut) {
+    make({{1.02e-3, 1e-3}, {1e-3, 1.03e-3}});
+    whole = {{{packed_form, stored_form}, 5},
+             {{stored_form, stored_form}, 4},
+             {{packed_form, packed_form}, 6},
+             {{stored_form, packed_form}, 3}};
+    const Duels none = duels(std::nullopt, 0);
+    EXPECT_FALSE(none.standing.complete);
+    EXPECT_TRUE(races.empty());
+    EXPECT_EQ(none.covers.path, chosen.path);
+
+    Standing first;  // after the first duel
+    for (const select::KindSeconds& each : select::kinds_of(programs.buckets(), chosen))
+        if (each.kind.problem.find("f32[1,64]") != std::string::npos && each.kind.problem.starts_with("matmul"))
+            first.without = {each.kind};
+    const auto stored = select::cheapest_without(chosen, programs.buckets(), first.without, options);
+    ASSERT_TRUE(stored);
+    first.best = name_of(programs.buckets(), *stored, options);
+    first.beaten = {name_of(programs.buckets(), chosen, options)};
+    const Duels rest = duels(parse_standing(to_string(first)));
+    EXPECT_EQ(packed(rest.covers), (Packed{stored_form, packed_form}));
+    EXPECT_TRUE(rest.standing.complete);
+    EXPECT_EQ(rest.fought.size(), 1U);
+
+    races.clear();
+    const Duels again = duels(rest.standing);
+    EXPECT_EQ(packed(again.covers), (Packed{stored_form, packed_form}));
+    EXPECT_TRUE(races.empty());
+}
+
+TEST_F(DuelsOfForms, AStandingOfOtherCoversIsForgotten) {
+    make({{1.02e-3, 1e-3}});
+    whole = {{{packed_form}, 4}, {{stored_form}, 5}};
+    Standing old;
+    old.complete = true;
+    old.best = digest("something else");
+    const Duels found = duels(old);
+    EXPECT_EQ(found.fought.size(), 1U);
+    EXPECT_EQ(found.covers.path, chosen.path);
+}
+
+TEST_F(DuelsOfForms, AStopEndsThem) {
+    make({{1.02e-3, 1e-3}});
+    whole = {{{packed_form}, 4}, {{stored_form}, 5}};
+    std::stop_source source;
+    source.request_stop();
+    stop = source.get_token();
+    EXPECT_THROW(duels(), Cancelled);
+}
+
+}  // namespace
+}  // namespace cairn::tune

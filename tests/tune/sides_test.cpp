@@ -1,0 +1,113 @@
+#include "tune/sides.hpp"
+
+#include "cairn/cairn.hpp"
+#include "select/rivals.hpp"
+#include "tests/tune/prepared.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <set>
+#include <thread>
+
+namespace cairn::tune {
+namespace {
+
+std::multiset<std::int64_t> slow_calls;  // rows of each
+int slow_milliseconds = 0;
+
+/// Said to be the fastest, and slow where it is told to be.
+Kernel slow_product() {
+    Kernel kernel;
+    kernel.id = "test.slow.mul@1";
+    kernel.definition = "mul";
+    kernel.accepts = [](const Problem&) -> Refusal { return {}; };
+    kernel.cost = [](const Problem&) -> Cost { return {1, 1, 1}; };
+    kernel.run = [](const Args& args, Team& team) {
+        if (team.rank() != 0) return;
+        slow_calls.insert(args.inputs[0].shape[0]);
+        std::this_thread::sleep_for(std::chrono::milliseconds(slow_milliseconds));
+    };
+    return kernel;
+}
+
+/// A product in two buckets, and the same with other kernels in the second one.
+class ASides : public testing::Test {
+protected:
+    ASides() : prepared(graph(), context(), options()) {
+        slow_calls.clear();
+        slow_milliseconds = 5;
+        best = prepared.choose(select_options);
+        for (const select::KindSeconds& each : select::kinds_of(prepared.buckets, best))
+            if (each.kind.bucket == 1 && each.kind.kernel == slow_product().id)
+                rival = select::cheapest_without(best, prepared.buckets, {{each.kind}}, select_options);
+    }
+    static Graph graph() {
+        Graph g("g");
+        const Dim n = g.symbol("N", 1, 4096);
+        g.output("y", g.input("x", DType::f32, {n, 64}) * g.weight("w", DType::f32, {1, 64}));
+        return g;
+    }
+    static Context context() {
+        ContextOptions options;
+        options.extra.kernels = {slow_product()};
+        return Context(options);
+    }
+    static CompileOptions options() {
+        CompileOptions options;
+        options.splits = {{"N", {16}}};
+        return options;
+    }
+    Sides sides() {
+        made.clear();
+        return {prepared.buckets, best, *rival,
+                [&](std::size_t bucket, const select::Selection& cover) {
+                    made.push_back(bucket);
+                    return prepared.program_of(bucket, cover);
+                },
+                select_options};
+    }
+
+    test::PreparedGraph prepared;
+    select::Options select_options;
+    select::Selections best;
+    std::optional<select::Selections> rival;
+    std::vector<std::size_t> made;
+};
+
+TEST_F(ASides, OnlyWhatDiffersIsRun) {
+    ASSERT_TRUE(rival);
+    const Sides both = sides();
+    EXPECT_EQ(made, (std::vector<std::size_t>{1, 1}));
+    EXPECT_TRUE(both.fit_in_memory());
+    const timing::RaceResult result = both.race(prepared.context, 0.5, 1);
+    EXPECT_EQ(result.winner, 1);
+    ASSERT_EQ(result.entrants.size(), 2U);
+    EXPECT_EQ(result.entrants[0].finish, timing::Finish::lost);
+    EXPECT_FALSE(slow_calls.empty());
+    EXPECT_GT(*slow_calls.begin(), 16) << "sizes of the first bucket";
+    EXPECT_GT(std::set<std::int64_t>(slow_calls.begin(), slow_calls.end()).size(), 1U) << "one size alone";
+}
+
+TEST_F(ASides, BytesThatARivalKeepsCount) {
+    ASSERT_TRUE(rival);
+    rival->kept_bytes = best.kept_bytes + 1e9;
+    select_options.seconds_per_kept_byte = 5e-11;  // 50 ms
+    EXPECT_EQ(sides().race(prepared.context, 0.5, 1).winner, 0);
+    slow_calls.clear();
+    rival->kept_bytes = best.kept_bytes - 1e9;
+    slow_milliseconds = 0;
+    EXPECT_EQ(sides().race(prepared.context, 0.5, 1).winner, 1);
+}
+
+TEST_F(ASides, AStopEndsARace) {
+    ASSERT_TRUE(rival);
+    std::stop_source source;
+    select_options.stop = source.get_token();
+    const Sides both = sides();
+    source.request_stop();
+    EXPECT_THROW(both.race(prepared.context, 0.5, 1), Cancelled);
+}
+
+}  // namespace
+}  // namespace cairn::tune

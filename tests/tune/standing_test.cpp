@@ -1,0 +1,88 @@
+#include "tune/standing.hpp"
+
+#include "cairn/cairn.hpp"
+#include "tests/select/programs.hpp"
+#include "tests/select/two_forms.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cairn::tune {
+namespace {
+
+TEST(Standing, TextAndBack) {
+    Standing standing;
+    standing.best = digest("best");
+    EXPECT_EQ(parse_standing(to_string(standing)), standing);
+    standing.complete = true;
+    standing.without = {{0, "k@1", "linear | f32[T,64] -> f32[T,64] where T in 1..8", "model.cpp:31"},
+                        {2, "l", "p", ""}};
+    standing.beaten = {digest("a"), digest("b")};
+    EXPECT_EQ(parse_standing(to_string(standing)), standing);
+}
+
+TEST(Standing, OtherTextIsNone) {
+    const std::string best = "best " + to_string(digest("x")) + "\n";
+    for (const std::string& text :
+         {std::string(), std::string("complete\n"), best + "complete", best + "without k\n", best + "beaten 12\n",
+          best + "best\n", best + "\n", best + "beaten " + std::string(32, 'g') + "\n", "bets" + best})
+        EXPECT_EQ(parse_standing(text), std::nullopt) << text;
+    EXPECT_TRUE(parse_standing(best));
+}
+
+class BestOf : public select::TwoForms {
+protected:
+    void choose(double stored, double packed, double weight = 1, std::int64_t most = 8) {
+        seconds_of = {{stored, packed}};
+        programs.clear();
+        Graph graph("g");
+        const Dim columns = graph.symbol("N", 1, most);
+        const Tensor x = graph.input("x", DType::f32, {1, 64});
+        graph.output("y", matmul(x, graph.weight("w", DType::f32, {64, 64})));
+        graph.output("z", exp(graph.input("u", DType::f32, {columns})));
+        programs.add(graph, kernels, costs, weight);
+        chosen = select::select(programs.buckets(), options);
+    }
+    Digest name() const { return name_of(programs.buckets(), chosen, options); }
+
+    select::Programs programs;
+    select::Options options{.seconds_per_kept_byte = 0};
+    select::Selections chosen;
+};
+
+TEST_F(BestOf, NamesTellCoversSizesAndWeightsApart) {
+    choose(2e-3, 1e-3);
+    const Digest packed = name();
+    choose(2e-3, 1.5e-3);
+    EXPECT_EQ(name(), packed);  // what it costs is not in the name
+    choose(2e-3, 1e-3, 2);
+    EXPECT_NE(name(), packed);
+    choose(2e-3, 1e-3, 1, 9);
+    EXPECT_NE(name(), packed);
+    choose(1e-3, 2e-3);
+    EXPECT_NE(name(), packed);
+    choose(2e-3, 1e-3);
+    options.seconds_per_kept_byte = 1e-12;
+    EXPECT_NE(name(), packed);
+}
+
+TEST_F(BestOf, FoundAgainAsLongAsItIsThere) {
+    choose(2e-3, 1e-3);
+    Standing standing;
+    standing.best = name();
+    const auto same = best_of(standing, chosen, programs.buckets(), options);
+    ASSERT_TRUE(same);
+    EXPECT_EQ(same->path, chosen.path);
+    for (const select::KindSeconds& each : select::kinds_of(programs.buckets(), chosen))
+        if (each.kind.problem.starts_with("matmul")) standing.without.push_back(each.kind);
+    ASSERT_EQ(standing.without.size(), 1U);
+    EXPECT_FALSE(best_of(standing, chosen, programs.buckets(), options)) << "another name";
+    const auto stored = select::cheapest_without(chosen, programs.buckets(), standing.without, options);
+    ASSERT_TRUE(stored);
+    standing.best = name_of(programs.buckets(), *stored, options);
+    const auto best = best_of(standing, chosen, programs.buckets(), options);
+    ASSERT_TRUE(best);
+    EXPECT_EQ(best->path, stored->path);
+}
+
+}  // namespace
+}  // namespace cairn::tune
