@@ -165,6 +165,18 @@ TEST_F(DuelsOfForms, GoesOnWhereItWasCut) {
     EXPECT_TRUE(races.empty());
 }
 
+TEST_F(DuelsOfForms, WhoWasBeatenIsNotRunAgain) {
+    make({{1.02e-3, 1e-3}, {1e-3, 1.03e-3}});
+    whole = {{{packed_form, stored_form}, 5}, {{stored_form, stored_form}, 6}, {{packed_form, packed_form}, 6}};
+    Standing cut = duels().standing;
+    ASSERT_EQ(cut.beaten.size(), 2U);
+    cut.beaten.pop_back();
+    cut.complete = false;
+    races.clear();
+    EXPECT_EQ(duels(cut).standing.beaten.size(), 2U);
+    EXPECT_EQ(races.size(), 1U);
+}
+
 TEST_F(DuelsOfForms, AStandingOfOtherCoversIsForgotten) {
     make({{1.02e-3, 1e-3}});
     whole = {{{packed_form}, 4}, {{stored_form}, 5}};
