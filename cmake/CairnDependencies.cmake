@@ -7,6 +7,7 @@ find_package(SQLite3 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(utf8proc REQUIRED)
 find_package(tommath REQUIRED)
+find_package(libmd REQUIRED)
 
 # cairn_dependency(<word> <CMake target> <CMake package> [REQUIRES pkg-config name] [LIBS flags])
 # The package and the pkg-config words go to users of the static library.
@@ -25,6 +26,7 @@ cairn_dependency(sqlite SQLite::SQLite3 SQLite3 REQUIRES sqlite3)
 cairn_dependency(json nlohmann_json::nlohmann_json nlohmann_json)
 cairn_dependency(utf8proc utf8proc::utf8proc utf8proc REQUIRES libutf8proc)
 cairn_dependency(tommath tommath::tommath tommath REQUIRES libtommath)
+cairn_dependency(libmd libmd::libmd libmd REQUIRES libmd)
 
 # These leave nothing to link, so a user of the static library need not have them.
 set(CAIRN_HEADER_ONLY eigen json)

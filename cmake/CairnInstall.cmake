@@ -62,4 +62,5 @@ configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/cairnConfig.cmake.in"
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/cairnConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/cairnConfig.cmake" "${PROJECT_BINARY_DIR}/cairnConfigVersion.cmake"
     "${PROJECT_SOURCE_DIR}/cmake/Findutf8proc.cmake" "${PROJECT_SOURCE_DIR}/cmake/Findtommath.cmake"
+    "${PROJECT_SOURCE_DIR}/cmake/Findlibmd.cmake"
     DESTINATION "${package_dir}" COMPONENT cairn_dev)

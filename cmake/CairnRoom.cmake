@@ -1,4 +1,4 @@
-# cairn_room(<name> SOURCES file... [SEES room...] [USES eigen|sqlite|json|utf8proc|tommath...] [APART])
+# cairn_room(<name> SOURCES file... [SEES room...] [USES eigen|sqlite|json|utf8proc|tommath|libmd...] [APART])
 #
 #   cairn_room(simplify SOURCES algebra.cpp simplify.cpp SEES types ir)
 #

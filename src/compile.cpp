@@ -2,6 +2,7 @@
 
 #include "exact_beside.hpp"
 #include "memory_limit.hpp"
+#include "replay.hpp"
 #include "split_points.hpp"
 #include "stages.hpp"
 #include "state_storage.hpp"
@@ -64,8 +65,15 @@ std::unique_ptr<Compilation> with_states_narrower(const Graph& graph, const Cont
         CompileOptions rest = options;
         const std::chrono::duration<double> spent = Clock::now() - begin;
         rest.tune_seconds = std::max(0.0, options.tune_seconds - spent.count());
-        auto compilation = std::make_unique<Compilation>(std::move(stored.graph), context, std::move(rest),
-                                                         std::string(to_string(stored.dtype)));
+        std::unique_ptr<Compilation> compilation;
+        try {
+            compilation = std::make_unique<Compilation>(std::move(stored.graph), context, std::move(rest),
+                                                        std::string(to_string(stored.dtype)));
+        } catch (const Error& error) {
+            // A lock has the calls of one dtype.
+            if (options.mode != Mode::replay || error.kind() != ErrorKind::unsupported) throw;
+            continue;
+        }
         compilation->end_choosing();
         if (compilation->covers.cost >= least) continue;
         least = compilation->covers.cost;
@@ -80,9 +88,7 @@ double most_gain(const select::Selections& covers) {
     return covers.cost > 0 ? 1 - covers.at_least / covers.cost : 1;
 }
 
-}  // namespace
-
-CompiledGraph compile(const Graph& graph, const Context& context, const CompileOptions& given) {
+CompiledGraph compile_chosen(const Graph& graph, const Context& context, const CompileOptions& given) {
     const CompileOptions options = with_split_points(graph, context, given);
     const Clock::time_point begin = Clock::now();
     Compilation declared(graph, context, options);
@@ -109,6 +115,19 @@ CompiledGraph compile(const Graph& graph, const Context& context, const CompileO
         std::move(programs), reasons_of(std::move(reasons), std::move(best.covers.path), most_gain(best.covers)));
     check_limit(compiled.memory(), options);
     return compiled;
+}
+
+}  // namespace
+
+CompiledGraph compile(const Graph& graph, const Context& context, const CompileOptions& options) {
+    if (options.mode != Mode::replay) return compile_chosen(graph, context, options);
+    const std::shared_ptr<const program::Lock> lock = read_lock(options.lock);
+    try {
+        return compile_chosen(graph, context, options);
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::unsupported) throw;
+        throw Error(ErrorKind::unsupported, "compile", lock_difference(*lock, graph, context, options));
+    }
 }
 
 std::vector<std::string> stage_names() { return {stages.begin(), stages.end()}; }

@@ -1,5 +1,6 @@
 #include "split_points.hpp"
 
+#include "replay.hpp"
 #include "stages.hpp"
 
 #include <algorithm>
@@ -126,10 +127,26 @@ private:
     const select::Selections& chosen_;
 };
 
+/// Automatic splits as they were when a lock was written; a symbol that it does not cut is not cut.
+CompileOptions with_locked_splits(const CompileOptions& options) {
+    const std::shared_ptr<const program::Lock> lock = read_lock(options.lock);
+    CompileOptions result = options;
+    result.splits.clear();
+    for (const Split& split : options.splits) {
+        const auto ends = lock->ends.find(split.symbol);
+        if (!split.is_automatic)
+            result.splits.push_back(split);
+        else if (ends != lock->ends.end())
+            result.splits.push_back({split.symbol, ends->second});
+    }
+    return result;
+}
+
 }  // namespace
 
 CompileOptions with_split_points(const Graph& graph, const Context& context, const CompileOptions& options) {
     if (!has_automatic(options)) return options;
+    if (options.mode == Mode::replay) return with_locked_splits(options);
     CompileOptions fine = options;
     fine.splits = cut_finely(*graph.data(), options.splits);
     fine.tune_seconds = options.tune_seconds / 2;

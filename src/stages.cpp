@@ -1,6 +1,7 @@
 #include "stages.hpp"
 
 #include "expand/expand.hpp"
+#include "replay.hpp"
 #include "ir/op_table.hpp"
 #include "ir/state_rules.hpp"
 #include "ir/verify.hpp"
@@ -125,6 +126,10 @@ void Stages::set_up_costs() {
     for (const select::Bound& bound : select::bounds_of(graph_, options_.tolerance, options_.output_tolerances))
         costs_.tolerance = std::max(costs_.tolerance, bound.limit);
     if (options_.mode == Mode::off) return;
+    if (options_.mode == Mode::replay) {
+        costs_.lock = read_lock(options_.lock);
+        return;
+    }
     costs_.environment = timing::environment_of(*context_.parts());
     costs_.timings = context_.parts()->timings.get();
 }

@@ -17,6 +17,7 @@ enum class Mode {
     off,     ///< estimates only: nothing is measured, the timing database is not read
     cached,  ///< rows of the timing database, else estimates; nothing is measured
     normal,  ///< as cached, and what the best paths need is measured within CompileOptions::tune_seconds and stored
+    replay,  ///< as CompileOptions::lock says: nothing is measured, and no database is read
 };
 
 /// Cuts the range of a symbol into buckets, each with its own program: `{"T", {1, 12}}` gives T = 1, 2..12 and 13.. .
@@ -41,6 +42,10 @@ struct Split {
 struct CompileOptions {
     Mode mode = Mode::off;    ///< where times come from
     double tune_seconds = 5;  ///< wall clock, of Mode::normal
+    /// Of Mode::replay: what CompiledGraph::write_lock() wrote. Problems that are not in it are solved by no kernel:
+    /// compile() throws Error(unsupported) that names them and what in the file has no use any more; Error(file) where
+    /// there is no such file, or where it was changed. Automatic splits become those it was written for.
+    std::filesystem::path lock = {};
     std::vector<Split> splits = {};
     /// How far outputs may lie from what the graph means: of all ways to run that keep within it the fastest is taken,
     /// exact ones among them. Beside inexact programs the fastest exact ones are kept until the first runs have shown

@@ -301,6 +301,10 @@ public:
     /// nothing; it throws Error(file) for a damaged file and Error(unsupported) naming the kernels that this machine or
     /// library does not have.
     void save(const std::filesystem::path& path) const;
+    /// Writes what was chosen, each Problem with its kernel: with this file compile() chooses the same again
+    /// (Mode::replay), after its database is gone, and where the graph has changed elsewhere. Text, for version control.
+    /// Throws Error(file) when it cannot be written, Error(unsupported) for a graph that was loaded.
+    void write_lock(const std::filesystem::path& path) const;
     static CompiledGraph load(const std::filesystem::path& path, const Context& context);
 
     struct State;

@@ -1,11 +1,10 @@
 #include "runtime/compiled_graph.hpp"
+#include "runtime/lock.hpp"
 #include "runtime/verify_set.hpp"
+#include "runtime/write_file.hpp"
 
 #include <fmt/format.h>
 
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 
 // A saved file is text: a line that says what it is, the graph's symbols and inputs as a program of their own, then
@@ -127,16 +126,15 @@ runtime::ProgramSet runtime::parse_program_set(std::string_view text) {
 
 void CompiledGraph::save(const std::filesystem::path& path) const {
     const std::string text = program();
-    const std::filesystem::path partial = path.native() + std::filesystem::path(".partial").native();
-    std::ofstream file(partial, std::ios::binary);
-    file << text << "# digest " << to_string(digest(text)) << '\n';
-    file.close();
-    std::error_code failure;
-    if (file) std::filesystem::rename(partial, path, failure);
-    if (!file || failure) {
-        std::filesystem::remove(partial, failure);
-        throw Error(ErrorKind::file, "save", "cannot write " + path.string());
-    }
+    runtime::write_file(path, fmt::format("{}# digest {}\n", text, to_string(digest(text))), "save");
+}
+
+void CompiledGraph::write_lock(const std::filesystem::path& path) const {
+    const runtime::ProgramSet& set = valid().instance.core->set;
+    if (!set.reasons)
+        throw Error(ErrorKind::unsupported, "write_lock",
+                    "a loaded graph does not know what it was chosen for: compile it");
+    runtime::write_file(path, program::to_string(runtime::lock_of(set)), "write_lock");
 }
 
 }  // namespace cairn::inline v0

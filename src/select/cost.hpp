@@ -3,8 +3,10 @@
 #include "cairn/kernel.hpp"
 #include "cairn/timing_db.hpp"
 #include "cairn/tuning.hpp"
+#include "program/lock.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,6 +34,8 @@ struct CostSource {
     Isa isa = Isa::baseline;                ///< the level of instructions it is for
     bool optimistic = false;  ///< count unknown times at their lower bounds, so that nothing fast stays unmeasured
     double tolerance = 0;     ///< kernels with larger errors are refused; 0: those with any
+    /// Where there is one, only what it names is taken, at the cost it says.
+    std::shared_ptr<const program::Lock> lock = {};
 };
 
 /// Nominal rates of an instruction set level, for compiles that measure nothing: equal on every machine, so that such

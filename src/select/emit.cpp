@@ -173,14 +173,16 @@ private:
         instruction.kernel = candidate.kernel->id;
         instruction.problem = candidate.problem.shared();
         instruction.seconds = candidate.estimate.seconds;
+        instruction.error = candidate.estimate.error;
         instruction.choice = choice.number;
         for (std::size_t s = 0; s < candidate.sources.size(); ++s) {
             const auto copied = snapshot_of_.find({i, static_cast<int>(s)});
             instruction.inputs.push_back(copied == snapshot_of_.end() ? view_of(candidate.sources[s])
                                                                       : View{copied->second, 0});
-            if (copied != snapshot_of_.end())
-                instruction.problem = seen_densely(instruction.problem, s, graph_.node(candidate.sources[s].node).shape,
-                                                   *candidate.kernel);
+            if (copied == snapshot_of_.end()) continue;
+            instruction.asked = candidate.problem.shared();
+            instruction.problem = seen_densely(instruction.problem, s, graph_.node(candidate.sources[s].node).shape,
+                                               *candidate.kernel);
         }
         if (candidate.outputs.empty()) {
             instruction.outputs = {{packed_buffer(choice, candidate.problem->inputs[0]), 0}};
@@ -232,14 +234,19 @@ private:
             throw Error(ErrorKind::unsupported, "emit",
                         "no kernel can copy the old contents of state " +
                             state_of(graph_, candidates_.views()[node].base).name);
+        const Candidate& cheapest =
+            *std::min_element(copies.begin(), copies.end(), [](const Candidate& a, const Candidate& b) {
+                return a.estimate.seconds < b.estimate.seconds;
+            });
         Instruction copy;
-        copy.kernel = copies[0].kernel->id;
-        copy.problem = copies[0].problem.shared();
+        copy.kernel = cheapest.kernel->id;
+        copy.problem = cheapest.problem.shared();
+        copy.seconds = cheapest.estimate.seconds;
         copy.inputs = {view_of({node, Form::seen, {}, device})};
         const TensorDesc desc = TensorDesc::dense(graph_.node(node).dtype, graph_.node(node).shape);
         const int buffer = add_buffer({BufferKind::transient, "", desc, plain_bytes(desc), {}, -1, device});
         copy.outputs = {{buffer, 0}};
-        add_instruction(std::move(copy), *copies[0].kernel, false);
+        add_instruction(std::move(copy), *cheapest.kernel, false);
         return buffer;
     }
 

@@ -96,9 +96,20 @@ Refusal Judge::error(const Kernel& kernel, Question& question, Estimate& estimat
         });
         if (estimate.error_measured) estimate.error = worst;
     }
-    if (estimate.error <= costs_.tolerance) return {};
-    return fmt::format("its relative error is {:.4g}{}, the tolerance is {}", estimate.error,
-                       estimate.error_measured ? " (measured)" : "",
+    return estimate.error <= costs_.tolerance ? Refusal() : beyond_tolerance(estimate.error, estimate.error_measured);
+}
+
+/// What the lock says.
+Refusal Judge::look_up(const Kernel& kernel, const Question& question, Estimate& estimate) const {
+    const program::Lock::Call* call = costs_.lock->find(cairn::to_string(*question.problem_.whole()), kernel.id);
+    if (call == nullptr) return "the lock has no such call";
+    if (call->error > costs_.tolerance) return beyond_tolerance(call->error, true);
+    estimate = {call->seconds, call->seconds, call->seconds, true, call->error, true, {}};
+    return {};
+}
+
+Refusal Judge::beyond_tolerance(double error, bool is_measured) const {
+    return fmt::format("its relative error is {:.4g}{}, the tolerance is {}", error, is_measured ? " (measured)" : "",
                        costs_.tolerance == 0 ? "exact" : fmt::format("{:.4g}", costs_.tolerance));
 }
 
@@ -124,13 +135,17 @@ void Judge::ask(Question& question, Question::Answer& answer) const {
     refusal = accepts(kernel, question);
     answer.asked = Question::Asked::accepts;
     if (!refusal.empty()) return;
-    Estimate of_error;
-    if (kernel.error != nullptr) refusal = error(kernel, question, of_error);
-    answer.asked = Question::Asked::error;
-    if (!refusal.empty()) return;
-    ask_kernel("cost", refusal, [&] { answer.judged.estimate = mean_estimate(kernel, sized(question), costs_); });
-    answer.judged.estimate.error = of_error.error;
-    answer.judged.estimate.error_measured = of_error.error_measured;
+    if (costs_.lock != nullptr) {
+        refusal = look_up(kernel, question, answer.judged.estimate);
+    } else {
+        Estimate of_error;
+        if (kernel.error != nullptr) refusal = error(kernel, question, of_error);
+        answer.asked = Question::Asked::error;
+        if (!refusal.empty()) return;
+        ask_kernel("cost", refusal, [&] { answer.judged.estimate = mean_estimate(kernel, sized(question), costs_); });
+        answer.judged.estimate.error = of_error.error;
+        answer.judged.estimate.error_measured = of_error.error_measured;
+    }
     answer.asked = Question::Asked::cost;
     if (!refusal.empty()) return;
     if (kernel.workspace != nullptr) refusal = workspace(kernel, question);

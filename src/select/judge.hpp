@@ -75,6 +75,8 @@ private:
     void ask_again(Question& question, Question::Answer& answer) const;
     Refusal accepts(const Kernel& kernel, const Question& question) const;
     Refusal error(const Kernel& kernel, Question& question, Estimate& estimate) const;
+    Refusal look_up(const Kernel& kernel, const Question& question, Estimate& estimate) const;
+    Refusal beyond_tolerance(double error, bool is_measured) const;
     Refusal workspace(const Kernel& kernel, const Question& question) const;
     std::span<const Problem> sized(Question& question) const;
 

@@ -50,10 +50,12 @@ std::optional<int> Ways::find(const Goal& goal) const {
     return std::nullopt;
 }
 
+/// What no kernel makes alone still exists: it can come along.
 void Ways::add_way(const Goal& goal, Candidate candidate) {
-    Entry& entry = at(number_of(goal));
-    entry.exists = true;
-    entry.ways.push_back({std::move(candidate), {}});
+    const int number = number_of(goal);
+    at(number).exists = true;
+    at(number).ways.push_back({std::move(candidate), {}});
+    for (const int provided : provided_by(number, at(number).ways.back())) at(provided).exists = true;
 }
 
 /// All goals there is a way to, by goal. More may be made meanwhile.
@@ -195,8 +197,7 @@ Ways::List Ways::provided_by(int number, const Way& way) {
     return provided;
 }
 
-/// What a goal rests on or brings along, in the order of its ways. What no kernel makes alone still exists: it can come
-/// along.
+/// What a goal rests on or brings along, in the order of its ways.
 std::vector<int> Ways::below(int number) {
     std::vector<int> result;
     for (std::size_t w = 0; w < at(number).ways.size(); ++w) {
@@ -204,10 +205,7 @@ std::vector<int> Ways::below(int number) {
         result.insert(result.end(), needs.begin(), needs.end());
         Way& way = at(number).ways[w];
         way.needs = std::move(needs);
-        for (const int provided : provided_by(number, way)) {
-            at(provided).exists = true;
-            result.push_back(provided);
-        }
+        for (const int provided : provided_by(number, way)) result.push_back(provided);
     }
     return result;
 }

@@ -1,0 +1,24 @@
+#include "runtime/lock.hpp"
+
+#include <map>
+#include <set>
+#include <string>
+
+namespace cairn::inline v0::runtime {
+
+program::Lock lock_of(const ProgramSet& set) {
+    program::Lock lock;
+    std::map<std::string, std::set<std::int64_t>> ends;
+    for (const BucketProgram& bucket : set.buckets) {
+        lock.add(bucket.program);
+        if (bucket.exact) lock.add(*bucket.exact);
+        for (const Range& range : bucket.ranges) ends[range.symbol].insert(range.high);
+    }
+    for (auto& [symbol, highs] : ends) {
+        highs.erase(std::prev(highs.end()));
+        if (!highs.empty()) lock.ends[symbol].assign(highs.begin(), highs.end());
+    }
+    return lock;
+}
+
+}  // namespace cairn::inline v0::runtime

@@ -1,0 +1,177 @@
+#include "replay.hpp"
+
+#include "cairn/cairn.hpp"
+#include "cairn/models/gpt2.hpp"
+#include "device/context_parts.hpp"
+#include "select/cost.hpp"
+#include "tests/ir/random_graph.hpp"
+#include "tests/tune/inexact_product.hpp"
+#include "timing/fingerprint.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <set>
+#include <string>
+
+namespace cairn {
+namespace {
+
+std::filesystem::path lock_file(const std::string& name) {
+    return std::filesystem::path(CAIRN_BINARY_DIR) / ("replay_" + name + ".lock");
+}
+
+CompileOptions replaying(const std::filesystem::path& lock, CompileOptions options = {}) {
+    options.mode = Mode::replay;
+    options.lock = lock;
+    return options;
+}
+
+std::string error_of_replay(const Graph& graph, const CompileOptions& options, const Context& context = Context()) {
+    try {
+        compile(graph, context, options);
+        return {};
+    } catch (const Error& error) { return error.what(); }
+}
+
+/// Stores a time for every other kernel that could be chosen, any between a nanosecond and a millisecond.
+void measure_something(const Graph& graph, const Context& context, unsigned seed) {
+    std::mt19937 random(seed);
+    Context::Parts& parts = *context.parts();
+    const TimingPolicy policy{.threads = context.threads()};
+    const TimingEnvironment environment = timing::environment_of(parts);
+    std::set<std::pair<std::string, std::string>> known;
+    const auto store = [&](const KernelVerdict& verdict) {
+        if (!verdict.refusal.empty() || !known.emplace(verdict.kernel, verdict.problem).second || random() % 2 == 0)
+            return;
+        const std::shared_ptr<Symbols> symbols = Symbols::create();
+        const Problem problem = parse_problem(verdict.problem, *symbols);
+        Timing timing;
+        timing.samples = 5;
+        timing.min = timing.p10 = timing.median = timing.p90 =
+            std::pow(10, -9 + 6 * static_cast<double>(random()) / 4294967296.0);
+        for (const Problem& sized : symbols == nullptr
+                                        ? std::vector{problem}
+                                        : select::at_each(problem, select::representative_sizes(*symbols)))
+            parts.timings->record(sized, verdict.kernel, environment, policy, timing);
+    };
+    for (const ExplainedBucket& bucket : compile(graph, context).explain().buckets) {
+        for (const ExplainedInstruction& instruction : bucket.instructions) {
+            store(instruction.chosen);
+            for (const KernelVerdict& rival : instruction.rivals) store(rival);
+        }
+        for (const ExplainedValue& value : bucket.values)
+            for (const ExplainedWay& way : value.ways)
+                for (const KernelVerdict& kernel : way.kernels) store(kernel);
+    }
+}
+
+TEST(Replay, ChoosesAgainWhatAnyTimesHaveChosen) {
+    const std::filesystem::path lock = lock_file("random");
+    int changed = 0;
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        const Graph graph = test::random_graph(seed);
+        const Context measured;
+        measure_something(graph, measured, static_cast<unsigned>(seed));
+        const CompiledGraph chosen = compile(graph, measured, {.mode = Mode::cached});
+        chosen.write_lock(lock);
+        const CompiledGraph again = compile(graph, Context(), replaying(lock));
+        EXPECT_EQ(again.program(), chosen.program()) << "seed " << seed << '\n' << to_string(graph);
+        changed += chosen.program() != compile(graph, Context()).program();
+    }
+    EXPECT_GT(changed, 30) << "times have hardly changed anything";
+}
+
+Graph three_lines(bool with_tail) {
+    Graph g("lines");
+    const Dim n = g.symbol("N", 1, 64);
+    const Tensor x = g.input("x", DType::f32, {n, 32});
+    const Tensor y = linear(gelu(x), g.weight("w", DType::f32, {32, 16}));
+    g.output("y", y);
+    if (with_tail) g.output("z", softmax(y));
+    return g;
+}
+
+TEST(Replay, WhatIsAddedElsewhereIsNamed) {
+    const std::filesystem::path lock = lock_file("edited");
+    compile(three_lines(false), Context()).write_lock(lock);
+    EXPECT_EQ(error_of_replay(three_lines(false), replaying(lock)), "");
+    const std::string fault = error_of_replay(three_lines(true), replaying(lock));
+    EXPECT_NE(fault.find("softmax axis=(-1) | f32[N,16] -> f32[N,16] where N in 1..64"), std::string::npos) << fault;
+    EXPECT_EQ(fault.find("linear"), std::string::npos) << fault;
+    EXPECT_NE(fault.find(lock.string()), std::string::npos) << fault;
+
+    compile(three_lines(true), Context()).write_lock(lock);
+    EXPECT_EQ(error_of_replay(three_lines(false), replaying(lock)), "") << "the rest is as it was";
+    Graph other("other");
+    other.output("y", exp(other.input("x", DType::f32, {7})));
+    const std::string unlike = error_of_replay(other, replaying(lock));
+    EXPECT_NE(unlike.find("=exp(0):f32} | f32[7] -> f32[7]"), std::string::npos) << unlike;
+    EXPECT_NE(unlike.find("which are in it:"), std::string::npos) << unlike;
+    EXPECT_NE(unlike.find("softmax axis=(-1)"), std::string::npos) << unlike;
+}
+
+TEST(Replay, AutomaticSplitsAreThoseOfTheLock) {
+    models::Gpt2Config config;
+    config.layers = 2, config.width = 64, config.heads = 2, config.vocabulary = 100, config.positions = 64;
+    const Graph graph = models::gpt2_graph(config, models::gpt2_weights(config));
+    CompileOptions options;
+    options.splits = {Split::automatic("T")};
+    const CompiledGraph chosen = compile(graph, Context(), options);
+    const std::filesystem::path lock = lock_file("splits");
+    chosen.write_lock(lock);
+    EXPECT_EQ(compile(graph, Context(), replaying(lock, options)).program(), chosen.program());
+    options.splits = {{"T", {7}}};
+    EXPECT_NE(error_of_replay(graph, replaying(lock, options)), "") << "other ranges are other problems";
+}
+
+TEST(Replay, InexactKernelsAndNarrowStatesAreChosenAgain) {
+    const std::filesystem::path lock = lock_file("inexact");
+    ContextOptions with;
+    with.extra.kernels = {test::inexact_product()};
+    Graph product("product");
+    product.output("y", matmul(product.input("x", DType::f32, {4, 64}), product.weight("w", DType::f32, {64, 32})));
+    CompileOptions options;
+    options.tolerance = Tolerance::relative(1e-2);
+    const CompiledGraph chosen = compile(product, Context(with), options);
+    ASSERT_NE(chosen.program().find("test.bf16.matmul"), std::string::npos);
+    chosen.write_lock(lock);
+    EXPECT_EQ(compile(product, Context(with), replaying(lock, options)).program(), chosen.program());
+    options.tolerance = Tolerance::relative(1e-3);
+    const CompiledGraph stricter = compile(product, Context(with), replaying(lock, options));
+    EXPECT_EQ(stricter.program().find("test.bf16.matmul"), std::string::npos) << "the exact one beside it is left";
+
+    Graph cache("cache");
+    const Dim past = cache.symbol("P", 0, 2047), t = cache.symbol("T", 1, 8);
+    State keys = cache.state("keys", DType::f32, {1, 2, past, 64}, 2, 2048),
+          values = cache.state("values", DType::f32, {1, 2, past, 64}, 2, 2048);
+    const Tensor x = cache.input("x", DType::f32, {1, 2, t, 64});
+    cache.output("y", attention(x, keys.append(x), values.append(x + 1.0F), {.causal = true}));
+    options.tolerance = Tolerance::relative(2e-3);
+    const CompiledGraph narrow = compile(cache, Context(), options);
+    ASSERT_NE(narrow.program().find(" f16["), std::string::npos);
+    narrow.write_lock(lock);
+    EXPECT_EQ(compile(cache, Context(), replaying(lock, options)).program(), narrow.program());
+}
+
+TEST(Replay, AFileThatIsNoLockIsAnError) {
+    const std::filesystem::path lock = lock_file("damaged");
+    std::filesystem::remove(lock);
+    EXPECT_NE(error_of_replay(three_lines(false), replaying(lock)).find("cannot read the lock"), std::string::npos);
+    EXPECT_NE(error_of_replay(three_lines(false), replaying({})).find("cannot read the lock"), std::string::npos);
+    EXPECT_NE(error_of_replay(three_lines(false), replaying(CAIRN_BINARY_DIR)).find(CAIRN_BINARY_DIR),
+              std::string::npos);
+    compile(three_lines(false), Context()).write_lock(lock);
+    std::ofstream(lock, std::ios::app) << "call 0 0 k p\n";
+    EXPECT_NE(error_of_replay(three_lines(false), replaying(lock)).find("it was changed"), std::string::npos);
+    EXPECT_THROW(compile(three_lines(false), Context()).write_lock("/nowhere/at/all.lock"), Error);
+    const std::filesystem::path saved = lock_file("saved");
+    compile(three_lines(false), Context()).save(saved);
+    EXPECT_THROW(CompiledGraph::load(saved, Context()).write_lock(lock), Error);
+}
+
+}  // namespace
+}  // namespace cairn
