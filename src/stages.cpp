@@ -184,7 +184,8 @@ PreparedBucket Stages::prepare(const Cut& cut) const {
             [&] { return to_string(Graph(graph)) + expand::to_string(*graph, classes); });
     }
     driver.begin("fuse");
-    const fuse::Options fuse_options{driver.enabled("fuse"), driver.enabled("elementwise"), options_.stop};
+    const fuse::Options fuse_options{driver.enabled("fuse"), driver.enabled("elementwise"), options_.stop,
+                                     driver.enabled("fuse")};
     bucket.tiles = fuse::propose(*graph, classes, fuse_options.composites ? patterns(*graph) : nullptr, fuse_options);
     driver.end(
         "fuse", [&] { return fuse::verify(*graph, bucket.tiles, context_.kernels().definitions); },

@@ -140,12 +140,13 @@ private:
     void add_on(Device device, const fuse::Tile& tile, int index, bool cheapest, std::vector<Candidate>& found);
     void add_forms(Device device, const fuse::Tile& tile, int index, const Sources& seen,
                    const std::optional<Sources>& dense, bool cheapest, std::vector<Candidate>& found);
-    Asked ask(const fuse::Tile& tile, Sources sources);
+    std::optional<Asked> ask(const fuse::Tile& tile, Sources sources);
     void note_question(int tile, Question* question);
     const TensorDesc* describe(const Source& source);
     const TensorDesc* made(ir::NodeId node);
     const TensorDesc* expanded(const TensorDesc* input, const TensorDesc* output, const std::string& definition);
-    Question& question_of(const fuse::Tile& tile, const Sources& sources);
+    Question* question_of(const fuse::Tile& tile, const Sources& sources);
+    bool describe_appended(const fuse::Tile& tile);
     bool try_kernel(const Kernel& kernel, const fuse::Tile& tile, int index, const Asked& asked, bool cheapest,
                     std::vector<Candidate>& found);
 
