@@ -264,8 +264,7 @@ void Candidates::add_forms(Device device, const fuse::Tile& tile, int index, con
             if (packable) packed[i] = {seen[i].node, Form::packed, wanted.layout, seen[i].device};
         }
         if (packable && is_seen) try_with(kernel, packed);
-        if (const std::optional<Sources> narrow = as_stored(kernel, tile, seen);
-            narrow && !has(found, kernel, *narrow))
+        if (const std::optional<Sources> narrow = as_stored(kernel, tile, seen); narrow && !has(found, kernel, *narrow))
             try_with(kernel, *narrow);
         if ((is_seen && try_kernel(kernel, tile, index, *as_seen, cheapest, found)) || !dense) continue;
         if (!as_dense) as_dense = ask(tile, *dense);
@@ -313,8 +312,7 @@ std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index, bo
         return found;
     const auto may_run = [&](Device device) {
         if (bound_[tile.outputs[0]]) return device == Device::cpu;
-        return !ir::is(graph_->node(tile.outputs[0]), ir::OpClass::effect) ||
-               memory_for(device) == devices_.of_states;
+        return !ir::is(graph_->node(tile.outputs[0]), ir::OpClass::effect) || memory_for(device) == devices_.of_states;
     };
     for (const Device device : devices_.all)
         if (may_run(device)) add_on(device, tile, index, cheapest, found);

@@ -37,7 +37,8 @@ protected:
 };
 
 TEST_F(Appends, WhatComputesRowsAppendsThem) {
-    EXPECT_EQ(text(state.append(exp(x))), "elementwise {1=exp(0):f32} results (1) (%0) -> (%5) over (%4)\nexp (%0) -> (%5) over (%4)\n");
+    EXPECT_EQ(text(state.append(exp(x))),
+              "elementwise {1=exp(0):f32} results (1) (%0) -> (%5) over (%4)\nexp (%0) -> (%5) over (%4)\n");
 }
 
 TEST_F(Appends, EachTileOfTheRowsGivesOne) {
@@ -47,7 +48,8 @@ TEST_F(Appends, EachTileOfTheRowsGivesOne) {
 }
 
 TEST_F(Appends, RowsMayBeMovedToTheirPlace) {
-    EXPECT_EQ(text(heads.append(split(exp(x)))), "elementwise {1=exp(0):f32} results (1) (%0) -> (%7) over (%4, %5, %6)\n"
+    EXPECT_EQ(text(heads.append(split(exp(x)))),
+              "elementwise {1=exp(0):f32} results (1) (%0) -> (%7) over (%4, %5, %6)\n"
               "exp (%0) -> (%7) over (%4, %5, %6)\n");
 }
 
@@ -63,7 +65,9 @@ TEST_F(Appends, AVersionOfAnotherStateGivesNone) {
     EXPECT_EQ(text(state.append(other.append(x))), "");
 }
 
-TEST_F(Appends, AWriteIsNoAppend) { EXPECT_EQ(text(g.state("f", DType::f32, {1, 6}).assign(exp(sum(x, {0}, true)))), ""); }
+TEST_F(Appends, AWriteIsNoAppend) {
+    EXPECT_EQ(text(g.state("f", DType::f32, {1, 6}).assign(exp(sum(x, {0}, true)))), "");
+}
 
 TEST_F(Appends, WhatIsAppendedTwiceGivesTwo) {
     const Tensor rows = exp(x);
