@@ -264,8 +264,10 @@ void Candidates::add_forms(Device device, const fuse::Tile& tile, int index, con
             if (packable) packed[i] = {seen[i].node, Form::packed, wanted.layout, seen[i].device};
         }
         if (packable && is_seen) try_with(kernel, packed);
-        if (const std::optional<Sources> narrow = as_stored(kernel, tile, seen); narrow && !has(found, kernel, *narrow))
-            try_with(kernel, *narrow);
+        for (const bool rounded : {false, true})
+            if (const std::optional<Sources> narrow = as_stored(kernel, tile, seen, rounded);
+                narrow && !has(found, kernel, *narrow))
+                try_with(kernel, *narrow);
         if ((is_seen && try_kernel(kernel, tile, index, *as_seen, cheapest, found)) || !dense) continue;
         if (!as_dense) as_dense = ask(tile, *dense);
         if (as_dense) try_kernel(kernel, tile, index, *as_dense, cheapest, found);
@@ -318,6 +320,11 @@ std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index, bo
         if (may_run(device)) add_on(device, tile, index, cheapest, found);
     for (Candidate& candidate : found)
         for (NodeId& output : candidate.outputs) output = memory_of(output);
+    if (const double rounding = rounding_in(tile); rounding > judge_.tolerance()) {
+        found.clear();
+    } else if (rounding > 0) {
+        for (Candidate& candidate : found) candidate.rounding = rounding, candidate.estimate.error += rounding;
+    }
     return found;
 }
 
