@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <random>
 #include <ranges>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -161,6 +162,34 @@ TEST_F(RoundedOperands, MoreToleranceNeverCostsMore) {
         before = now;
     }
     EXPECT_LT(before, first / 2);
+}
+
+// A cast that rounds is none of a weight's: what is bound has one name, whoever else uses the kernel.
+TEST_F(RoundedOperands, BoundValuesAreSharedWithBucketsThatRoundNothing) {
+    Graph g;
+    const Dim n = g.symbol("N", 1, 1024);
+    const Tensor x = g.input("x", DType::f32, {1, heads, n, depth});
+    const Tensor w = cast(g.weight("w", DType::f16, {depth, depth}), DType::f32);
+    g.output("y", attention(matmul(x, w), x, x));
+    CompileOptions options;
+    options.tolerance = Tolerance::relative(2e-2);
+    options.splits = {{"N", {16}}};
+    const CompiledGraph model = compile(g, context, options);
+    EXPECT_TRUE(is_narrow(model));
+    const auto set = runtime::parse_program_set(model.program());
+    ASSERT_EQ(set.buckets.size(), 2U);
+    std::vector<std::set<std::string>> bound(2), kernels(2);
+    for (std::size_t b = 0; b < 2; ++b) {
+        const program::Program& program = set.buckets[b].program;
+        for (const program::Buffer& buffer : program.buffers)
+            if (buffer.kind == program::BufferKind::bound) bound[b].insert(buffer.name);
+        for (const auto* section : {&program.bind, &program.run})
+            for (const program::Instruction& each : *section)
+                if (each.problem->definition == "cast") kernels[b].insert(each.kernel);
+    }
+    EXPECT_FALSE(bound[0].empty());
+    EXPECT_EQ(bound[0], bound[1]);
+    EXPECT_EQ(kernels[0], kernels[1]) << "one kernel for both";
 }
 
 TEST_F(RoundedOperands, ASecondContextKnowsTheFileAgain) {
