@@ -78,9 +78,9 @@ TEST(RoundOperands, NotStatesNorWhatIsNarrowOrRoundedAnyway) {
         << "state_storage tells how states are stored";
     EXPECT_EQ(count([](Graph& g, const Dim& n) { return cast(g.input("y", DType::f16, {n, 64}), DType::f32); }), 0U);
     EXPECT_EQ(count([](Graph& g, const Dim& n) {
-                  const Tensor y = tanh(g.input("y", DType::f32, {n, 64}));
+                  const Tensor y = tanh(g.input("y", DType::f32, {64, n}));
                   g.output("kept", cast(y, DType::bf16));
-                  return y;
+                  return transpose(y, {1, 0});
               }),
               0U);
 }
