@@ -32,6 +32,12 @@ std::vector<Device> devices_of(const KernelSet& kernels) {
     return all;
 }
 
+/// Whether a kernel of these reads operands that are narrower than its definition's.
+bool any_widens(const KernelSet& kernels, Isa isa) {
+    return std::any_of(kernels.kernels.begin(), kernels.kernels.end(),
+                       [&](const Kernel& kernel) { return kernel.isa <= isa && !kernel.widens.empty(); });
+}
+
 void check_device(const ir::Node& copy, const KernelSet& kernels) {
     const auto device = static_cast<Device>(copy.attributes.integer("device"));
     if (!is_there(kernels.devices, device))
@@ -177,7 +183,8 @@ PreparedBucket Stages::prepare(const Cut& cut) const {
     expand::Classes classes(*graph);
     if (driver.enabled("expand")) {
         driver.begin("expand");
-        expand::Expansion expansion = expand::expand(*graph, {options_.stop, {}});
+        expand::Expansion expansion =
+            expand::expand(*graph, {options_.stop, {}, any_widens(context_.kernels(), context_.isa())});
         graph = std::move(expansion.graph);
         classes = std::move(expansion.classes);
         driver.end(
@@ -189,7 +196,8 @@ PreparedBucket Stages::prepare(const Cut& cut) const {
             [&] { return to_string(Graph(graph)) + expand::to_string(*graph, classes); });
     }
     driver.begin("fuse");
-    const fuse::Options fuse_options{driver.enabled("fuse"), driver.enabled("elementwise"), options_.stop};
+    const fuse::Options fuse_options{driver.enabled("fuse"), driver.enabled("elementwise"), options_.stop,
+                                     driver.enabled("fuse")};
     bucket.tiles = fuse::propose(*graph, classes, fuse_options.composites ? patterns(*graph) : nullptr, fuse_options);
     driver.end(
         "fuse", [&] { return fuse::verify(*graph, bucket.tiles, context_.kernels().definitions); },

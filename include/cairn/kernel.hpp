@@ -58,7 +58,7 @@ struct Kernel {
     std::string definition;  ///< an atomic op's name, a Definition's name, `elementwise`, or `pack`
     Device device = Device::cpu;
     Isa isa = Isa::baseline;  ///< the level its code needs
-    /// Whether it can do `problem`. Sizes may be symbols with bounds: yes means yes for all of them.
+    /// Whether it can do `problem`, whose outputs may be strided. Sizes may be symbols with bounds: yes holds for all.
     Refusal (*accepts)(const Problem& problem) = nullptr;
     void (*run)(const Args& args, Team& team) = nullptr;
     std::vector<InPlace> in_place;           ///< applies only where dtype, shape and strides of the two agree

@@ -1,6 +1,7 @@
 #include "expand/classes.hpp"
 
 #include "expand/judge.hpp"
+#include "ir/op_table.hpp"
 
 #include <fmt/format.h>
 
@@ -45,6 +46,22 @@ std::string fault_in_values(const ir::GraphData& graph, const Classes& classes) 
     return {};
 }
 
+std::string fault_in_roundings(const ir::GraphData& graph, const Classes& classes) {
+    for (const auto& [value, narrow] : classes.all_rounded()) {
+        const ir::Node &of = graph.node(value), &node = graph.node(narrow);
+        const auto fault = [&](std::string_view why) {
+            return fmt::format("%{} is not %{} rounded: {}", narrow, value, why);
+        };
+        if (classes.value_of(value) != value) return fault("that is not the first spelling");
+        if (node.shape != of.shape || !is_widening(node.dtype, of.dtype)) return fault("by its type");
+        if (node.op == ir::Op::cast && node.operands[0] == value) continue;
+        const bool is_view = node.op == of.op && node.attributes == of.attributes && node.operands.size() == 1 &&
+                             ir::is(node, ir::OpClass::movement) && classes.rounded(of.operands[0]) == node.operands[0];
+        if (!is_view) return fault("neither cast nor view");
+    }
+    return {};
+}
+
 }  // namespace
 
 Classes::Classes(const ir::GraphData& graph) : value_of_(graph.nodes().size()) {
@@ -62,6 +79,11 @@ Laws Classes::laws_of(NodeId node) const {
     return it == laws_.end() ? Laws() : it->second;
 }
 
+std::optional<NodeId> Classes::rounded(NodeId value) const {
+    const auto it = rounded_.find(value);
+    return it == rounded_.end() ? std::nullopt : std::optional(it->second);
+}
+
 void Classes::join(NodeId value, NodeId spelling, Laws laws) {
     std::vector<NodeId>& all = others_[value];
     if (all.empty()) all.push_back(value);
@@ -74,6 +96,7 @@ void Classes::join(NodeId value, NodeId spelling, Laws laws) {
 
 Classes proved(const ir::GraphData& graph, const Classes& classes, const std::stop_token& stop) {
     Classes result(graph);
+    for (const auto& [value, narrow] : classes.all_rounded()) result.round(value, narrow);
     if (classes.are_single()) return result;
     Judge judge(graph, classes, stop);
     for (NodeId id = 0; id < graph.nodes().size(); ++id) {
@@ -85,7 +108,7 @@ Classes proved(const ir::GraphData& graph, const Classes& classes, const std::st
 }
 
 std::string verify(const ir::GraphData& graph, const Classes& classes) {
-    for (const auto& check : {fault_in_types, fault_in_order, fault_in_values})
+    for (const auto& check : {fault_in_types, fault_in_order, fault_in_values, fault_in_roundings})
         if (std::string fault = check(graph, classes); !fault.empty()) return fault;
     return {};
 }
@@ -100,6 +123,7 @@ std::string to_string(const ir::GraphData& graph, const Classes& classes) {
             text += fmt::format("{} %{} {}", other == all[1] ? "" : ",", other, to_string(classes.laws_of(other)));
         text += "\n";
     }
+    for (const auto& [value, narrow] : classes.all_rounded()) text += fmt::format("%{} rounded: %{}\n", value, narrow);
     return text;
 }
 

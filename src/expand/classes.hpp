@@ -3,6 +3,8 @@
 #include "canon/laws.hpp"
 #include "ir/graph_data.hpp"
 
+#include <map>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -44,10 +46,19 @@ public:
     /// Adds a spelling that stood alone to a value.
     void join(ir::NodeId value, ir::NodeId spelling, Laws laws);
 
+    /// A value rounded to fewer bits, which may be read in its place by who widens it, at an error (ir::rounding_of):
+    /// a cast of it, or a view of such a cast. It is made of the value, and so no spelling.
+    ///
+    ///     %5 = cast %3 : bf16     rounded(%3) = %5
+    std::optional<ir::NodeId> rounded(ir::NodeId value) const;
+    const std::map<ir::NodeId, ir::NodeId>& all_rounded() const noexcept { return rounded_; }
+    void round(ir::NodeId value, ir::NodeId narrow) { rounded_[value] = narrow; }
+
 private:
     std::vector<ir::NodeId> value_of_;
     std::unordered_map<ir::NodeId, std::vector<ir::NodeId>> others_;  // of values with several spellings: all of them
     std::unordered_map<ir::NodeId, Laws> laws_;
+    std::map<ir::NodeId, ir::NodeId> rounded_;  // by value
     Laws all_laws_;
     std::size_t most_ = 1;
 };
@@ -57,10 +68,12 @@ private:
 Classes proved(const ir::GraphData& graph, const Classes& classes, const std::stop_token& stop = {});
 
 /// The first thing wrong with classes, in words; empty when all is well: each spelling has the dtype and shape of its
-/// value, comes before every user of any spelling, and has the value's normal form under the laws it names.
+/// value, comes before every user of any spelling, and has the value's normal form under the laws it names; what is a
+/// value rounded is a narrower cast of it, or the same view of what it is a view of, rounded.
 std::string verify(const ir::GraphData& graph, const Classes& classes);
 
-/// `%5 = %6 exact, %9 distributed`: a line for each value with several spellings, for dumps and tests.
+/// `%5 = %6 exact, %9 distributed`: a line for each value with several spellings, then `%5 rounded: %7` for each that
+/// may be read so; for dumps and tests.
 std::string to_string(const ir::GraphData& graph, const Classes& classes);
 
 }  // namespace cairn::inline v0::expand

@@ -13,9 +13,12 @@ namespace cairn::inline v0::expand {
 struct Options {
     std::stop_token stop = {};          ///< throws Cancelled
     std::vector<std::string> disabled;  ///< names of rows not to use
+    /// Whether there are kernels that widen operands themselves (Kernel::widens): what products read may then be read
+    /// rounded (Classes::rounded).
+    bool round_operands = false;
 };
 
-/// A graph with further spellings of its values, and which nodes are spellings of one.
+/// A graph with further spellings of its values, and which nodes are spellings of one or a value rounded.
 struct Expansion {
     std::shared_ptr<ir::GraphData> graph;
     Classes classes;

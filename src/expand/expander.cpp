@@ -80,9 +80,10 @@ bool Expander::join(NodeId value, NodeId spelling, Laws laws) {
     return true;
 }
 
-// The program's nodes, and those that joined spellings are made of.
+// The program's nodes, and those that joined spellings and rounded values are made of.
 std::vector<bool> Expander::kept() const {
     std::vector<bool> kept(size(), false);
+    for (const auto& [value, narrow] : classes_.all_rounded()) kept[narrow] = true;
     for (NodeId id = size(); id-- > 0;) {
         kept[id] = kept[id] || is_original(id) || is_joined(id);
         if (kept[id])
@@ -114,6 +115,7 @@ Expansion Expander::finish() const {
     result.classes = Classes(*result.graph);
     for (const NodeId id : order)
         if (is_joined(id)) result.classes.join(map[value_of(id)], map[id], laws_of(id));
+    for (const auto& [value, narrow] : classes_.all_rounded()) result.classes.round(map[value], map[narrow]);
     return result;
 }
 

@@ -51,6 +51,8 @@ public:
     /// Joins a node to a value of the program; false where it does not become a spelling of it: it is older, is read
     /// already, belongs to another value, or does not rank below it.
     bool join(ir::NodeId value, ir::NodeId spelling, Laws laws);
+    /// Says that a new node is a value of the program rounded to fewer bits.
+    void round(ir::NodeId value, ir::NodeId narrow) { classes_.round(value, narrow); }
 
     /// The graph in the order of ranks, without what has come to nothing, and its classes.
     Expansion finish() const;

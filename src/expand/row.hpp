@@ -45,5 +45,7 @@ void split_product(Expander& expander, ir::NodeId product, Laws laws);
 void widen_views(Expander& expander, ir::NodeId view, Laws laws);
 // move_spellings.cpp
 void move_spellings(Expander& expander);
+// round_operands.cpp
+void round_operands(Expander& expander);
 
 }  // namespace cairn::inline v0::expand

@@ -1,3 +1,4 @@
+#include "fuse/appends.hpp"
 #include "fuse/groups.hpp"
 #include "fuse/match_all.hpp"
 #include "fuse/pattern.hpp"
@@ -125,6 +126,8 @@ std::vector<Tile> propose(const ir::GraphData& graph, const Classes& classes, co
             add(single(graph, classes, id));
         }
     }
+    if (options.appends)
+        for (Tile& ending : ending_in_appends(graph, classes, tiles)) tiles.push_back(std::move(ending));
     return by_last_output(std::move(tiles));
 }
 

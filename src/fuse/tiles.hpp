@@ -31,12 +31,19 @@ struct Tile {
     Nodes inputs;                      ///< values read, in the definition's operand order: the first spelling of each
     Nodes outputs;                     ///< nodes provided: any spelling of a value provides it
     Nodes interior;                    ///< nodes computed inside and not provided, for explain() and dumps
+    /// Where the output is the version of a state that an append makes: what is computed, then the transposes and
+    /// reshapes that make it the rows appended, in their order (appends.hpp). They are written to the state's memory.
+    Nodes appended;
+
+    /// What the definition gives: the outputs, or what is appended.
+    Nodes computed() const { return appended.empty() ? outputs : Nodes{appended[0]}; }
 };
 
 struct Options {
     bool composites = true;     ///< match definitions
     bool elementwise = true;    ///< group connected elementwise ops
     std::stop_token stop = {};  ///< throws Cancelled
+    bool appends = true;        ///< let tiles end in appends to states
 };
 
 /// Definitions made ready to be looked for; read-only and fit for any number of threads and graphs. The definitions
@@ -50,7 +57,8 @@ std::size_t axes_in(const ir::GraphData& graph);
 Patterns patterns_of(std::span<const Definition> definitions, std::size_t axes, const std::stop_token& stop = {});
 
 /// Every tile of the graph: one for each node that is not a leaf (movement ops too: as kernels, where they cannot be
-/// views), a match of each definition wherever a spelling of it is found, and groups of connected elementwise ops.
+/// views), a match of each definition wherever a spelling of it is found, groups of connected elementwise ops, and each
+/// of these once more where what it makes is appended to a state.
 /// Ordered by their last output, larger tiles first. The graph should have been simplified; definitions are brought
 /// into the same form here. Where a value has several spellings, definitions are looked for once in each reading of the
 /// graph that follows one number of them everywhere; tiles that differ only in which spelling they provide are one.
@@ -62,7 +70,8 @@ std::vector<Tile> propose(const ir::GraphData& graph, std::span<const Definition
                           const Options& options = {});
 
 /// Rebuilds the definition of each tile on the tile's operands and compares its normal form, dtype and shape with those
-/// of the nodes that the tile provides; the first fault, or nothing. Versions of states are left out.
+/// of the nodes that the tile provides; the first fault, or nothing. Of versions of states only those are looked at
+/// that tiles of other definitions provide: the rows they append.
 std::string verify(const ir::GraphData& graph, const std::vector<Tile>& tiles, std::span<const Definition> definitions);
 
 /// `layer_norm eps=1e-05 (%3, %1, %2) -> (%12) over %4..`: one line a tile, for dumps and tests.

@@ -83,8 +83,11 @@ Influence::Influence(const ir::GraphData& graph, const expand::Classes& classes,
 void Influence::walk(ir::NodeId from, const std::function<bool(ir::NodeId)>& take) const {
     std::vector<ir::NodeId> open;
     const auto reach = [&](ir::NodeId id) {
-        for (const ir::NodeId spelling : classes_->spellings(classes_->value_of(id)))
+        const ir::NodeId value = classes_->value_of(id);
+        for (const ir::NodeId spelling : classes_->spellings(value))
             if (++visits_; take(spelling)) open.push_back(spelling);
+        // Read in its place.
+        if (const auto narrow = classes_->rounded(value); narrow && take(*narrow)) open.push_back(*narrow);
     };
     reach(from);
     while (!open.empty()) {

@@ -42,8 +42,8 @@ std::vector<Bound> without_rounding(const ir::GraphData& graph, std::vector<Boun
 /// What a run leaves in a state, with such a limit.
 Bound bound_of_state(const ir::GraphData& graph, int state, double limit);
 
-/// Which values show in which bounds: in any spelling, in this run or, by a state, in a later one. Found for a bound
-/// when it is first asked for: mostly no kernel states an error.
+/// Which values show in which bounds: in any spelling or rounded, in this run or, by a state, in a later one. Found for
+/// a bound when it is first asked for: mostly no kernel states an error.
 class Influence {
 public:
     /// All must outlive it.

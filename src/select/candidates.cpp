@@ -1,6 +1,7 @@
 #include "select/candidates.hpp"
 
 #include "ir/op_table.hpp"
+#include "select/appended.hpp"
 #include "select/origins.hpp"
 
 #include <fmt/format.h>
@@ -144,14 +145,35 @@ const TensorDesc* Candidates::expanded(const TensorDesc* input, const TensorDesc
     return known;
 }
 
-Question& Candidates::question_of(const fuse::Tile& tile, const Sources& sources) {
+/// What a tile computes goes where its rows belong in the state. False where strides cannot say that.
+bool Candidates::describe_appended(const fuse::Tile& tile) {
+    const auto rows = rows_in_state(*graph_, tile, views_, broadcasts_inputs(tile.definition));
+    if (!rows) return false;
+    const auto described = [&](TensorDesc desc, std::vector<Dim> strides) {
+        desc.shape = rows->shape;
+        desc.strides = std::move(strides);
+        return judge_.descs().of(desc);
+    };
+    if (rows->moves > 0)
+        for (const TensorDesc*& input : inputs_) {
+            auto strides = seen_through(*graph_, tile, rows->moves, input->strides);
+            if (!strides) return false;
+            input = described(*input, std::move(*strides));
+        }
+    outputs_[0] = described(*outputs_[0], rows->strides);
+    return true;
+}
+
+/// Null where strides cannot say how operands or rows lie.
+Question* Candidates::question_of(const fuse::Tile& tile, const Sources& sources) {
     static const Attributes none;
     inputs_.clear();
     outputs_.clear();
     for (const Source& source : sources) inputs_.push_back(describe(source));
-    for (const NodeId output : tile.outputs) outputs_.push_back(made(output));
+    for (const NodeId computed : tile.computed()) outputs_.push_back(made(computed));
     if (tile.definition == "matmul" || broadcasts_inputs(tile.definition))
         for (const TensorDesc*& input : inputs_) input = expanded(input, outputs_.at(0), tile.definition);
+    if (!tile.appended.empty() && !describe_appended(tile)) return nullptr;
     ShortProblem problem{tile.definition, &tile.attributes, &tile.body, tile.results, inputs_, outputs_};
     if (changes_state(tile, *graph_)) {
         // The new rows go where they belong in the state's memory; older ones stay where they are.
@@ -164,7 +186,7 @@ Question& Candidates::question_of(const fuse::Tile& tile, const Sources& sources
         problem.inputs = problem.inputs.subspan(1);
         problem.outputs = outputs_;
     }
-    return judge_.question(problem);
+    return &judge_.question(problem);
 }
 
 bool Candidates::can_prepare(const Candidate& candidate) {
@@ -172,9 +194,9 @@ bool Candidates::can_prepare(const Candidate& candidate) {
            judge_.can_prepare(judge_.question(candidate.problem.kept().words()), *candidate.kernel);
 }
 
-Candidates::Asked Candidates::ask(const fuse::Tile& tile, Sources sources) {
-    Question& question = question_of(tile, sources);
-    return {&question, std::move(sources)};
+std::optional<Candidates::Asked> Candidates::ask(const fuse::Tile& tile, Sources sources) {
+    Question* const question = question_of(tile, sources);
+    return question == nullptr ? std::nullopt : std::optional(Asked{question, std::move(sources)});
 }
 
 NodeId Candidates::memory_of(NodeId output) const {
@@ -219,10 +241,17 @@ void Candidates::add_forms(Device device, const fuse::Tile& tile, int index, con
                            const std::optional<Sources>& dense, bool cheapest, std::vector<Candidate>& found) {
     const bool is_seen = std::all_of(seen.begin(), seen.end(),
                                      [&](const Source& source) { return can_be_seen(source.node, source.device); });
-    const Asked as_seen = ask(tile, seen);
+    const std::optional<Asked> as_seen = ask(tile, seen);
+    if (!as_seen) return;
     std::optional<Asked> as_dense;
     std::vector<Question*> asked;
-    for (const Kernel* row : judge_.kernels_of(std::string(as_seen.question->problem().kept().words().definition))) {
+    const auto try_with = [&](const Kernel& kernel, const Sources& sources) {
+        const std::optional<Asked> as = ask(tile, sources);
+        if (!as) return;
+        asked.push_back(as->question);
+        try_kernel(kernel, tile, index, *as, cheapest, found);
+    };
+    for (const Kernel* row : judge_.kernels_of(std::string(as_seen->question->problem().kept().words().definition))) {
         const Kernel& kernel = *row;
         if (kernel.device != device) continue;
         Sources packed;
@@ -234,22 +263,16 @@ void Candidates::add_forms(Device device, const fuse::Tile& tile, int index, con
                 packable && i < seen.size() && bound_[seen[i].node] && graph_->node(seen[i].node).shape.size() == 2;
             if (packable) packed[i] = {seen[i].node, Form::packed, wanted.layout, seen[i].device};
         }
-        if (packable && is_seen) {
-            const Asked as_packed = ask(tile, packed);
-            asked.push_back(as_packed.question);
-            try_kernel(kernel, tile, index, as_packed, cheapest, found);
-        }
-        if (const std::optional<Sources> narrow = as_stored(kernel, tile, seen);
-            narrow && !has(found, kernel, *narrow)) {
-            const Asked as_narrow = ask(tile, *narrow);
-            asked.push_back(as_narrow.question);
-            try_kernel(kernel, tile, index, as_narrow, cheapest, found);
-        }
-        if ((is_seen && try_kernel(kernel, tile, index, as_seen, cheapest, found)) || !dense) continue;
+        if (packable && is_seen) try_with(kernel, packed);
+        for (const bool rounded : {false, true})
+            if (const std::optional<Sources> narrow = as_stored(kernel, tile, seen, rounded);
+                narrow && !has(found, kernel, *narrow))
+                try_with(kernel, *narrow);
+        if ((is_seen && try_kernel(kernel, tile, index, *as_seen, cheapest, found)) || !dense) continue;
         if (!as_dense) as_dense = ask(tile, *dense);
-        try_kernel(kernel, tile, index, *as_dense, cheapest, found);
+        if (as_dense) try_kernel(kernel, tile, index, *as_dense, cheapest, found);
     }
-    asked.insert(asked.begin(), as_seen.question);
+    asked.insert(asked.begin(), as_seen->question);
     if (as_dense) asked.push_back(as_dense->question);
     for (Question* question : asked) {
         Judge::put_away(*question);
@@ -286,14 +309,22 @@ std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index, bo
         for (Candidate& candidate : found) candidate.tile = index, candidate.outputs = tile.outputs;
         return found;
     }
+    // What is bound is made once, not in each run.
+    if (!tile.appended.empty() && (bound_[tile.appended[0]] || may_read_late(*graph_, classes_, views_, tile)))
+        return found;
     const auto may_run = [&](Device device) {
         if (bound_[tile.outputs[0]]) return device == Device::cpu;
-        return !changes_state(tile, *graph_) || memory_for(device) == devices_.of_states;
+        return !ir::is(graph_->node(tile.outputs[0]), ir::OpClass::effect) || memory_for(device) == devices_.of_states;
     };
     for (const Device device : devices_.all)
         if (may_run(device)) add_on(device, tile, index, cheapest, found);
     for (Candidate& candidate : found)
         for (NodeId& output : candidate.outputs) output = memory_of(output);
+    if (const double rounding = rounding_in(tile); rounding > judge_.tolerance()) {
+        found.clear();
+    } else if (rounding > 0) {
+        for (Candidate& candidate : found) candidate.rounding = rounding, candidate.estimate.error += rounding;
+    }
     return found;
 }
 
@@ -310,7 +341,7 @@ std::vector<Candidate> Candidates::of_copy(NodeId node, Device from, Device to) 
         tile.attributes = {{"device", std::vector<Dim>{Dim(static_cast<int>(to))}}};
         source.brought = false;  // what was copied there is copied from where it was made
     }
-    const Asked asked = ask(tile, {source});
+    const Asked asked = *ask(tile, {source});
     for (const Kernel* kernel : judge_.kernels_of(tile.definition))
         if (memory_for(kernel->device) == (to == Device::cpu ? from : to))
             try_kernel(*kernel, tile, -1, asked, false, found);

@@ -54,6 +54,7 @@ struct Candidate {
     fuse::Nodes outputs;   ///< values that it makes, dense, each by its first spelling
     Estimate estimate;
     Device device = Device::cpu;  ///< in the memory of which its outputs lie
+    double rounding = 0;          ///< the part of the error that is none of the kernel's
 };
 
 /// Which devices a program may use, and for what.
@@ -78,6 +79,8 @@ public:
         : Candidates(graph, expand::Classes(graph), kernels, isa, costs, use_packed, stop) {}
     /// From here on these costs count. Candidates found before keep theirs.
     void set_costs(const CostSource& costs) { judge_.set_costs(costs); }
+    /// What a tile rounds that the program does not (Classes::rounded): a part of its candidates' errors.
+    double rounding_in(const fuse::Tile& tile) const;
     /// Only the CPU, until others are told. What is given in a run lies on the CPU, and what is bound is made there but
     /// for packed forms; both are copied to other devices where they are wanted.
     void set_devices(Devices devices) { devices_ = std::move(devices); }
@@ -85,7 +88,7 @@ public:
 
     /// All candidates of a tile: for each kernel of its definition the first form of operands it accepts among as seen,
     /// and views copied dense; and its packed form beside that; and as seen in other spellings of its operands; and
-    /// with what it widens itself as that is stored.
+    /// with what it widens itself as that is stored, or rounded to be stored so.
     /// `cheapest`: of those with equal forms the cheapest only, in the place of the first; and less exact ones that are
     /// cheaper still.
     std::vector<Candidate> of_tile(const fuse::Tile& tile, int index, bool cheapest = false);
@@ -136,16 +139,18 @@ private:
     Device memory_for(Device device) const { return devices_.share_memory ? Device::cpu : device; }
     std::vector<Sources> seen_ways(const fuse::Tile& tile, Device device) const;
     std::optional<Sources> with_copies(Sources sources) const;
-    std::optional<Sources> as_stored(const Kernel& kernel, const fuse::Tile& tile, const Sources& seen) const;
+    std::optional<Sources> as_stored(const Kernel& kernel, const fuse::Tile& tile, const Sources& seen,
+                                     bool rounded) const;
     void add_on(Device device, const fuse::Tile& tile, int index, bool cheapest, std::vector<Candidate>& found);
     void add_forms(Device device, const fuse::Tile& tile, int index, const Sources& seen,
                    const std::optional<Sources>& dense, bool cheapest, std::vector<Candidate>& found);
-    Asked ask(const fuse::Tile& tile, Sources sources);
+    std::optional<Asked> ask(const fuse::Tile& tile, Sources sources);
     void note_question(int tile, Question* question);
     const TensorDesc* describe(const Source& source);
     const TensorDesc* made(ir::NodeId node);
     const TensorDesc* expanded(const TensorDesc* input, const TensorDesc* output, const std::string& definition);
-    Question& question_of(const fuse::Tile& tile, const Sources& sources);
+    Question* question_of(const fuse::Tile& tile, const Sources& sources);
+    bool describe_appended(const fuse::Tile& tile);
     bool try_kernel(const Kernel& kernel, const fuse::Tile& tile, int index, const Asked& asked, bool cheapest,
                     std::vector<Candidate>& found);
 

@@ -313,7 +313,8 @@ private:
     void name_bound_values() {
         std::set<std::string_view> inexact;
         for (const Choice& choice : selection_.chosen)
-            if (choice.candidate.estimate.error > 0) inexact.insert(choice.candidate.kernel->id);
+            if (choice.candidate.estimate.error > choice.candidate.rounding)
+                inexact.insert(choice.candidate.kernel->id);
         std::map<int, std::string> origin;
         const auto origin_of = [&](int buffer) -> std::string {
             const Buffer& b = program_.buffers[static_cast<std::size_t>(buffer)];

@@ -56,6 +56,8 @@ public:
 
     /// From here on these costs count, for what was asked already too.
     void set_costs(const CostSource& costs);
+    /// What errors may be, of those that count now.
+    double tolerance() const noexcept { return costs_.tolerance; }
     /// The question that a problem is, its descriptions being of descs(). It stays where it is.
     Question& question(const ShortProblem& problem);
     Question& question(const Problem& problem);

@@ -94,10 +94,12 @@ private:
 
     void add_tile(int t) {
         const fuse::Tile& tile = bucket_.tiles[static_cast<std::size_t>(t)];
-        auto& [questions, limit] = part_.tiles[static_cast<std::size_t>(t)];
+        auto& [questions, rounding, limit] = part_.tiles[static_cast<std::size_t>(t)];
         for (Question* question : candidates_.asked_for(t))
             questions.push_back(asked(question->problem().kept(), *question));
         if (questions.empty()) return;  // a view, which needs no kernel, or not looked at
+        rounding = candidates_.rounding_in(tile);
+        if (bucket_.bounds.empty() && rounding > 0) limit = 0;  // all is exact
         if (!bucket_.bounds.empty())
             for (const NodeId output : tile.outputs)
                 limit = std::min(limit, influence_.limit(candidates_.memory_of(output)));
@@ -211,21 +213,22 @@ private:
     }
 };
 
-KernelVerdict Reasons::verdict(const Part& part, const Asked& asked, const Answer& answer, double limit) const {
+KernelVerdict Reasons::verdict(const Part& part, const Asked& asked, const Answer& answer, const Tile& tile) const {
     KernelVerdict verdict;
     verdict.kernel = answer.kernel->id;
     verdict.problem = part.texts.substr(asked.text, asked.text_end - asked.text);
     verdict.is_reference = is_reference(verdict.kernel);
     verdict.refusal = *answer.refusal;
     const Estimate& estimate = answer.estimate;
-    if (verdict.refusal.empty() && estimate.error > limit)
-        verdict.refusal = fmt::format("its relative error is {:.4g}, on the way to an output there may be {}",
-                                      estimate.error, limit == 0 ? "none" : fmt::format("{:.4g}", limit));
+    const double error = estimate.error + tile.rounding;
+    if (verdict.refusal.empty() && error > tile.limit)
+        verdict.refusal = fmt::format("its relative error is {:.4g}, on the way to an output there may be {}", error,
+                                      tile.limit == 0 ? "none" : fmt::format("{:.4g}", tile.limit));
     if (!verdict.refusal.empty()) return verdict;
     verdict.seconds = estimate.seconds;
     verdict.measured = estimate.measured;
     verdict.note = estimate.note;
-    verdict.error = estimate.error;
+    verdict.error = error;
     verdict.error_measured = estimate.error_measured;
     return verdict;
 }
@@ -240,7 +243,7 @@ std::vector<KernelVerdict> Reasons::verdicts(const Part& part, const Tile& tile,
             const Answer& answer = part.answers[a];
             const bool is_first = first != nullptr && answer.kernel == first->kernel;
             if (is_first && number != first->asked) continue;
-            KernelVerdict fresh = verdict(part, one, answer, tile.limit);
+            KernelVerdict fresh = verdict(part, one, answer, tile);
             const auto [it, is_new] = best.try_emplace(answer.kernel, fresh);
             const bool is_better =
                 fresh.refusal.empty() && (!it->second.refusal.empty() || fresh.seconds < it->second.seconds);
@@ -350,7 +353,8 @@ void Reasons::explain(std::span<const int> path, std::span<const program::Progra
         explanation.is_exact = explanation.is_exact && found.exact;
         ExplainedBucket& bucket = explanation.buckets[b];
         bucket.sizes = part.sizes;
-        for (const Bound& bound : part.bounds) bucket.errors.push_back({bound.name, bound.rounding, bound.limit + bound.rounding});
+        for (const Bound& bound : part.bounds)
+            bucket.errors.push_back({bound.name, bound.rounding, bound.limit + bound.rounding});
         for (const Memo::Errors& errors : errors_)
             if (static_cast<std::size_t>(errors.bucket) == b)
                 bucket.errors[static_cast<std::size_t>(errors.bound)].error += errors_on(path, errors);

@@ -43,6 +43,7 @@ private:
     /// What the kernels for a tile were asked, and the most that they may be off.
     struct Tile {
         Numbers asked;
+        double rounding = 0;  ///< by which it is off besides
         double limit = std::numeric_limits<double>::infinity();
     };
     /// By a tile, or by a view of another value, unless that is given.
@@ -81,7 +82,7 @@ private:
     class Collector;
     struct Found;
 
-    KernelVerdict verdict(const Part& part, const Asked& asked, const Answer& answer, double limit) const;
+    KernelVerdict verdict(const Part& part, const Asked& asked, const Answer& answer, const Tile& tile) const;
     std::vector<KernelVerdict> verdicts(const Part& part, const Tile& tile, const Choice* first) const;
     ExplainedInstruction instruction(const Part& part, int choice) const;
     ExplainedWay way(const Part& part, const Way& way, const Found& found) const;

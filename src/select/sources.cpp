@@ -1,6 +1,7 @@
 #include "select/candidates.hpp"
 
 #include "ir/op_table.hpp"
+#include "ir/store_states.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -64,14 +65,19 @@ std::optional<Sources> Candidates::with_copies(Sources sources) const {
     return any ? std::optional(std::move(sources)) : std::nullopt;
 }
 
-/// The operands that a kernel widens itself as they are stored; nothing where there are none. They must lie on the
-/// device.
-std::optional<Sources> Candidates::as_stored(const Kernel& kernel, const fuse::Tile& tile, const Sources& seen) const {
+/// The operands that a kernel widens itself as they are stored, and where asked for others rounded; nothing where there
+/// are none. They must lie on the device.
+std::optional<Sources> Candidates::as_stored(const Kernel& kernel, const fuse::Tile& tile, const Sources& seen,
+                                             bool rounded) const {
     Sources stored = seen;
     bool any = false;
     for (const int input : kernel.widens) {
         const auto i = static_cast<std::size_t>(input);
         if (i >= tile.inputs.size()) continue;
+        if (const auto narrow = classes_.rounded(tile.inputs[i]); rounded && narrow) {
+            stored[i] = source_of(*narrow, Form::seen, seen[i].device);
+            any = true;
+        }
         for (const NodeId spelling : classes_.spellings(tile.inputs[i])) {
             const ir::Node& node = graph_->node(spelling);
             if (node.op != ir::Op::cast || !is_widening(graph_->node(node.operands[0]).dtype, node.dtype)) continue;
@@ -83,6 +89,18 @@ std::optional<Sources> Candidates::as_stored(const Kernel& kernel, const fuse::T
     const bool is_seen = std::all_of(stored.begin(), stored.end(),
                                      [&](const Source& source) { return can_be_seen(source.node, source.device); });
     return any && is_seen ? std::optional(std::move(stored)) : std::nullopt;
+}
+
+double Candidates::rounding_in(const fuse::Tile& tile) const {
+    double sum = 0;
+    if (classes_.all_rounded().empty()) return sum;
+    const auto add = [&](NodeId id) {
+        const ir::Node& node = graph_->node(id);
+        if (node.op == ir::Op::cast && classes_.rounded(node.operands[0]) == id) sum += ir::rounding_of(node.dtype);
+    };
+    for (const NodeId id : tile.computed()) add(id);
+    for (const NodeId id : tile.interior) add(id);
+    return sum;
 }
 
 }  // namespace cairn::inline v0::select

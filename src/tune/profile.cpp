@@ -32,8 +32,9 @@ Call unknown_of(const select::Candidate& candidate, Problem sized, const std::ve
     const Kernel& kernel = *candidate.kernel;
     Call call{std::move(sized), &kernel};
     call.time = !select::estimate(kernel, call.problem, costs).measured;
-    if (candidate.estimate.error == 0 || candidate.estimate.error_measured) return call;
-    call.promised = candidate.estimate.error;
+    const double own = candidate.estimate.error - candidate.rounding;
+    if (own == 0 || candidate.estimate.error_measured) return call;
+    call.promised = own;
     if (!costs.timings->find_error(call.problem, kernel.id, costs.environment))
         call.compared = comparable(kernel, *candidate.problem, sizes, definitions);
     return call;
@@ -48,7 +49,7 @@ std::vector<Call> unknown_calls(std::span<const select::Bucket> buckets, const s
         const auto all_sizes = select::representative_sizes(*buckets[b].graph.symbols());
         for (const auto& [goal, candidate, number] : selections.buckets[b].chosen) {
             const select::Estimate& known = candidate.estimate;
-            if (known.measured && (known.error == 0 || known.error_measured)) continue;
+            if (known.measured && (known.error == candidate.rounding || known.error_measured)) continue;
             for (const std::vector<std::int64_t>& sizes : all_sizes) {
                 Problem sized = at_sizes(*candidate.problem, sizes);
                 if (!seen.insert(candidate.kernel->id + ' ' + to_string(sized)).second) continue;

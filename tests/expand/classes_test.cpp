@@ -56,6 +56,31 @@ TEST(Classes, VerifyNamesTheFault) {
     EXPECT_EQ(fault(g.value, g.w, {}), "%1 is f32[4,5], and %5 is f32[3,5]");
 }
 
+TEST(Classes, VerifyNamesTheFaultOfARounding) {
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {3, 4}), view = transpose(x, {1, 0}), other = reshape(x, {4, 3});
+    const Tensor narrow = cast(x, DType::bf16), seen = transpose(narrow, {1, 0}), apart = cast(view, DType::bf16),
+                 wide = cast(x, DType::f64), twice = tanh(narrow);
+    const auto fault = [&](const Tensor& value, const Tensor& rounded) {
+        Classes classes(*g.data());
+        classes.round(x.id(), narrow.id());
+        classes.round(value.id(), rounded.id());
+        return verify(*g.data(), classes);
+    };
+    EXPECT_EQ(fault(x, narrow), "");
+    EXPECT_EQ(fault(view, seen), "");
+    EXPECT_EQ(fault(view, apart), "");
+    EXPECT_EQ(fault(x, wide), "%6 is not %0 rounded: by its type");
+    EXPECT_EQ(fault(x, seen), "%4 is not %0 rounded: by its type");
+    EXPECT_EQ(fault(other, seen), "%4 is not %2 rounded: neither cast nor view");
+    EXPECT_EQ(fault(x, twice), "%7 is not %0 rounded: neither cast nor view");
+    Classes classes(*g.data());
+    classes.round(x.id(), narrow.id());
+    EXPECT_EQ(classes.rounded(x.id()), narrow.id());
+    EXPECT_FALSE(classes.rounded(view.id()));
+    EXPECT_EQ(to_string(*g.data(), classes), "%0 rounded: %3\n");
+}
+
 TEST(Laws, AreSets) {
     EXPECT_EQ(to_string(Laws()), "exact");
     EXPECT_EQ(to_string(Laws::all()), "distributed masked reassociated");

@@ -43,14 +43,15 @@ std::string tile_fault(const Proposed& proposed, const fuse::Tile& tile, std::sp
         problem.inputs.push_back(TensorDesc::dense(value.dtype, Shape(value.shape.begin(), value.shape.end())));
         inputs.tensors["in" + std::to_string(i)] = value;
     }
-    for (const ir::NodeId output : tile.outputs) {
+    for (const ir::NodeId output : tile.computed()) {
         const meaning::Value& value = nodes[output];
         problem.outputs.push_back(TensorDesc::dense(value.dtype, Shape(value.shape.begin(), value.shape.end())));
     }
     const Graph graph = ir::graph_of(at_sizes(problem, sizes), definitions());
     const auto results = meaning::interpret(*graph.data(), inputs);
-    for (std::size_t i = 0; i < tile.outputs.size(); ++i) {
-        const meaning::Value& expected = nodes[tile.outputs[i]];
+    const fuse::Nodes computed = tile.computed();
+    for (std::size_t i = 0; i < computed.size(); ++i) {
+        const meaning::Value& expected = nodes[computed[i]];
         const std::string text =
             difference(results.outputs.at("out" + std::to_string(i)), expected, tolerance * size_of_values(expected));
         if (!text.empty()) return summary(proposed, tile) + " output " + std::to_string(i) + " " + text;

@@ -80,6 +80,7 @@ private:
     State state_with_values(const Shape& shape);
     Item change(State& memory, const std::vector<Item>& versions, int axis, bool grows);
     Item rows_for(const Shape& shape, const std::vector<Item>& versions, int axis);
+    Item computed_rows(const Shape& shape);
     void read_together(const std::vector<Item>& versions, int axis);
 
     // random_graph_composites.cpp

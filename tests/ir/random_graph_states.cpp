@@ -71,7 +71,8 @@ Item RandomGraphBuilder::change(State& memory, const std::vector<Item>& versions
     return {memory.assign(whole.tensor), whole.limit, whole.error, whole.quantum};
 }
 
-/// Rows of this shape: new ones, computed ones, or such as a version of the same state holds.
+/// Rows of this shape: new ones, computed ones, in their place or moved there, which others may read too, or such as a
+/// version of the same state holds.
 Item RandomGraphBuilder::rows_for(const Shape& shape, const std::vector<Item>& versions, int axis) {
     const Dim count = shape[static_cast<std::size_t>(axis)];
     const Item& from = random_.pick(versions);
@@ -79,8 +80,35 @@ Item RandomGraphBuilder::rows_for(const Shape& shape, const std::vector<Item>& v
     wanted[static_cast<std::size_t>(axis)] = count;
     if (wanted == shape && provably_le(count, from.tensor.dim(axis)) && random_.one_in(2))
         return {slice(from.tensor, axis, 0, count), from.limit, from.error, from.quantum};
+    if (random_.one_in(3)) {
+        const Item computed = computed_rows(shape);
+        if (random_.one_in(3)) keep(computed.tensor, computed.limit, computed.error, computed.quantum);
+        return computed;
+    }
     const Item added = leaf(shape);
     return random_.one_in(4) ? Item{tanh(added.tensor), 2, 8, -1} : added;
+}
+
+Item RandomGraphBuilder::computed_rows(const Shape& shape) {
+    const auto negated = [&](const Shape& made) {
+        Item item = leaf(made);
+        item.tensor = item.tensor * -1.0;
+        return item;
+    };
+    Item rows;
+    if (shape.size() < 2 || random_.one_in(3)) {
+        rows = negated({element_count(shape)});
+        rows.tensor = reshape(rows.tensor, shape);
+        return rows;
+    }
+    Shape swapped = shape;
+    std::swap(swapped[shape.size() - 1], swapped[shape.size() - 2]);
+    std::vector<int> axes;
+    for (std::size_t i = 0; i < shape.size(); ++i) axes.push_back(static_cast<int>(i));
+    std::swap(axes[shape.size() - 1], axes[shape.size() - 2]);
+    rows = negated(swapped);
+    rows.tensor = transpose(rows.tensor, axes);
+    return rows;
 }
 
 void RandomGraphBuilder::read_together(const std::vector<Item>& versions, int axis) {

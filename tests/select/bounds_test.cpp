@@ -42,6 +42,22 @@ TEST(BoundsTest, EachOutputHasItsOwnToleranceOrThatOfAll) {
     EXPECT_EQ(refusal(graph, {own[0], own[0]}), "[tolerance] output \"b\" has two");
 }
 
+TEST(BoundsTest, AValueRoundedShowsWhereTheValueDoes) {
+    Graph graph("g");
+    const Tensor x = graph.input("x", DType::f32, {4}), read = exp(x), beside = sin(x),
+                 narrow = cast(read, DType::bf16);
+    graph.output("y", abs(read));
+    graph.output("z", beside);
+    expand::Classes classes(*graph.data());
+    classes.round(read.id(), narrow.id());
+    const std::vector<OutputTolerance> own{{"y", Tolerance::relative(1e-2)}};
+    const std::vector<Bound> bounds = bounds_of(*graph.data(), Tolerance::relative(1e-3), own);
+    const Influence influence(*graph.data(), classes, bounds);
+    EXPECT_TRUE(influence.shows(narrow.id(), 0));
+    EXPECT_FALSE(influence.shows(narrow.id(), 1));
+    EXPECT_EQ(influence.limit(narrow.id()), 1e-2);
+}
+
 TEST(BoundsTest, AValueShowsInWhatIsMadeOfIt) {
     Graph graph("g");
     const Tensor x = graph.input("x", DType::f32, {4});

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 // How operands may be seen: spellings, copies, and what kernels widen themselves.
@@ -35,7 +36,9 @@ protected:
         tile.inputs = {a.id(), b.id()};
         tile.outputs = {matmul(a, b).id()};
         costs.machine = nominal_machine(Isa::baseline, 1);
-        Candidates candidates(*graph.data(), kernels, Isa::baseline, costs, true);
+        expand::Classes classes(*graph.data());
+        for (const auto& [value, narrow] : rounded) classes.round(value.id(), narrow.id());
+        Candidates candidates(*graph.data(), classes, kernels, Isa::baseline, costs, true);
         std::vector<std::string> texts;
         for (const Candidate& candidate : candidates.of_tile(tile, 0)) {
             const std::string problem = to_string(*candidate.problem);
@@ -48,6 +51,7 @@ protected:
     Graph graph{"g"};
     KernelSet kernels;
     CostSource costs;
+    std::vector<std::pair<Tensor, Tensor>> rounded;  // a value, and what may be read in its place
 };
 
 using Texts = std::vector<std::string>;
@@ -80,6 +84,45 @@ TEST_F(SourcesOf, ViewsOfWhatIsStoredAreSeenThroughStrides) {
     const Tensor view = cast(transpose(half, {1, 0}), DType::f32);
     EXPECT_EQ(products(cast(graph.input("x", DType::f16, {3, 4}), DType::f32), view),
               Texts{"widening@1 f16[3,4] bf16[4,5]:(1,4) -> f32[3,5]"});
+}
+
+TEST_F(SourcesOf, WhatMayBeReadRoundedIsOfferedSoBesideWhatIsStoredSo) {
+    kernels.kernels = {kernel_for("plain@1", {}), kernel_for("widening@1", {0, 1})};
+    const Tensor x = graph.input("x", DType::f32, {3, 4}), half = graph.input("h", DType::f16, {4, 5});
+    rounded = {{x, cast(x, DType::bf16)}};
+    EXPECT_EQ(products(x, cast(half, DType::f32)),
+              (Texts{"plain@1 f32[3,4] f32[4,5] -> f32[3,5]", "widening@1 f32[3,4] f16[4,5] -> f32[3,5]",
+                     "widening@1 bf16[3,4] f16[4,5] -> f32[3,5]", "widening@1 f32[3,4] f32[4,5] -> f32[3,5]"}));
+}
+
+TEST_F(SourcesOf, WhatRoundsHasTheErrorAndIsRefusedByExact) {
+    kernels.kernels = {kernel_for("cast@1", {})};
+    kernels.kernels[0].definition = "cast";
+    const Tensor x = graph.input("x", DType::f32, {3, 4}), narrow = cast(x, DType::bf16), own = cast(x, DType::f16);
+    expand::Classes classes(*graph.data());
+    classes.round(x.id(), narrow.id());
+    costs.machine = nominal_machine(Isa::baseline, 1);
+    const auto errors = [&](const Tensor& cast_of, double tolerance) {
+        costs.tolerance = tolerance;
+        Candidates candidates(*graph.data(), classes, kernels, Isa::baseline, costs, true);
+        fuse::Tile tile;
+        tile.definition = "cast";
+        tile.attributes = graph.data()->node(cast_of.id()).attributes;
+        tile.inputs = {x.id()};
+        tile.outputs = {cast_of.id()};
+        std::vector<double> found;
+        for (const Candidate& candidate : candidates.of_tile(tile, 0)) {
+            EXPECT_EQ(candidate.rounding, candidate.estimate.error);
+            found.push_back(candidate.estimate.error);
+        }
+        EXPECT_FALSE(candidates.asked_for(0).empty()) << "to tell why";
+        return found;
+    };
+    EXPECT_EQ(errors(narrow, 1e-2), std::vector<double>{0x1p-8});
+    EXPECT_EQ(errors(narrow, 0x1p-8), std::vector<double>{0x1p-8});
+    EXPECT_EQ(errors(narrow, 1e-3), std::vector<double>{});
+    EXPECT_EQ(errors(narrow, 0), std::vector<double>{});
+    EXPECT_EQ(errors(own, 0), std::vector<double>{0}) << "the program asks for that one";
 }
 
 // The ways to see another operand are as many as before, each once.

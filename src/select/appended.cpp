@@ -1,0 +1,74 @@
+#include "select/appended.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace cairn::inline v0::select {
+namespace {
+
+using ir::Node;
+using ir::NodeId;
+using ir::Op;
+using Strides = std::vector<Dim>;
+
+std::size_t from_front(const Dim& axis, std::size_t rank) {
+    return static_cast<std::size_t>(static_cast<std::int64_t>(rank) + axis.constant());
+}
+
+/// The strides of what is moved, where the result lies under `strides`.
+std::optional<Strides> before(const ir::GraphData& graph, const Node& move, const Strides& strides) {
+    const Shape& moved = graph.node(move.operands[0]).shape;
+    if (move.op == Op::reshape) return reshape_strides(move.shape, strides, moved);
+    const std::vector<Dim>& permutation = move.attributes.dims("permutation");
+    Strides result(moved.size(), Dim(0));
+    for (std::size_t i = 0; i < permutation.size(); ++i) result[from_front(permutation[i], moved.size())] = strides[i];
+    return result;
+}
+
+std::optional<Strides> after(const ir::GraphData& graph, const Node& move, const Strides& strides) {
+    if (move.op == Op::reshape) return reshape_strides(graph.node(move.operands[0]).shape, strides, move.shape);
+    Strides result;
+    for (const Dim& axis : move.attributes.dims("permutation"))
+        result.push_back(strides[from_front(axis, strides.size())]);
+    return result;
+}
+
+}  // namespace
+
+std::optional<RowsInState> rows_in_state(const ir::GraphData& graph, const fuse::Tile& tile,
+                                         const std::vector<ValueView>& views, bool by_element) {
+    std::optional<RowsInState> found;
+    std::optional<Strides> strides = views[tile.outputs[0]].strides;
+    for (std::size_t moves = tile.appended.size(); strides && moves-- > 0;) {
+        const Node& node = graph.node(tile.appended[moves]);
+        if (by_element || moves == 0) found = {node.shape, *strides, moves};
+        if (moves > 0) strides = before(graph, node, *strides);
+    }
+    return found;
+}
+
+std::optional<Strides> seen_through(const ir::GraphData& graph, const fuse::Tile& tile, std::size_t moves,
+                                    Strides strides) {
+    std::optional<Strides> seen = std::move(strides);
+    for (std::size_t i = 1; seen && i <= moves; ++i) seen = after(graph, graph.node(tile.appended[i]), *seen);
+    return seen;
+}
+
+bool may_read_late(const ir::GraphData& graph, const expand::Classes& classes, const std::vector<ValueView>& views,
+                   const fuse::Tile& tile) {
+    const auto is_written_over = [&](NodeId version) {
+        const ir::StateInfo& state = state_of(graph, version);
+        for (NodeId at = state.latest; at != state.read; at = graph.node(at).operands[0])
+            if (graph.node(at).op == Op::state_write) return true;
+        return false;
+    };
+    return std::any_of(tile.inputs.begin(), tile.inputs.end(), [&](NodeId input) {
+        const auto spellings = classes.spellings(classes.value_of(input));
+        return std::any_of(spellings.begin(), spellings.end(), [&](NodeId spelling) {
+            const NodeId base = views[spelling].base;
+            return is_state_version(graph.node(base)) && is_written_over(base);
+        });
+    });
+}
+
+}  // namespace cairn::inline v0::select

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "expand/classes.hpp"
+#include "fuse/tiles.hpp"
+#include "select/views.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+/// Tiles that end in an append (fuse/appends.hpp): how their kernels see the state that they write to.
+namespace cairn::inline v0::select {
+
+/// Rows in a state's memory, in the shape in which a kernel computes them. What goes element by element may be computed
+/// behind some of the movements as well, its operands seen through them.
+///
+///     %4 = mul %2, %3 : f32[T,768]   %5 = reshape %4 : f32[T,12,64]   %6 = transpose %5 : f32[12,T,64]
+///     appended to f32[12,P,64] of 1024 rows: f32[T,12,64]:(64,65536,1), operands seen through %5
+struct RowsInState {
+    Shape shape;
+    std::vector<Dim> strides;
+    std::size_t moves = 0;  ///< how many movements operands are seen through
+};
+
+/// With the fewest movements that do; `by_element`: there may be any. Nothing where strides cannot say it.
+std::optional<RowsInState> rows_in_state(const ir::GraphData& graph, const fuse::Tile& tile,
+                                         const std::vector<ValueView>& views, bool by_element);
+
+/// The strides of an operand, of the shape of what the tile computes, seen through its first movements.
+std::optional<std::vector<Dim>> seen_through(const ir::GraphData& graph, const fuse::Tile& tile, std::size_t moves,
+                                             std::vector<Dim> strides);
+
+/// True where an operand may lie in a state that is written over in a run: what appends may have to come after the
+/// write, what reads before it, and nobody counts what saving the old contents takes.
+bool may_read_late(const ir::GraphData& graph, const expand::Classes& classes, const std::vector<ValueView>& views,
+                   const fuse::Tile& tile);
+
+}  // namespace cairn::inline v0::select

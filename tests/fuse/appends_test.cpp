@@ -1,0 +1,116 @@
+#include "fuse/appends.hpp"
+
+#include "cairn/ops.hpp"
+#include "tests/fuse/tile_check.hpp"
+#include "tests/ir/random_graph.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+namespace cairn::test {
+namespace {
+
+std::vector<fuse::Tile> endings(const Proposed& proposed) {
+    std::vector<fuse::Tile> found;
+    for (const fuse::Tile& tile : proposed.tiles)
+        if (!tile.appended.empty()) found.push_back(tile);
+    return found;
+}
+
+class Appends : public testing::Test {
+protected:
+    Graph g{"g"};
+    const Dim t = g.symbol("T", 1, 4), past = g.symbol("P", 0, 8);
+    const Tensor x = g.input("x", DType::f32, {t, 6}), w = g.input("w", DType::f32, {6, 6});
+    State state = g.state("s", DType::f32, {past, 6}, 0, 16);
+    State heads = g.state("h", DType::f32, {2, past, 3}, 1, 16);
+
+    std::string text(const Tensor& read) {
+        g.output("y", read);
+        const Proposed made = proposed(g);
+        EXPECT_EQ(fuse::verify(*made.graph, made.tiles, definitions()), "");
+        return to_string(endings(made));
+    }
+    Tensor split(const Tensor& value) const { return transpose(reshape(value, {t, 2, 3}), {1, 0, 2}); }
+};
+
+TEST_F(Appends, WhatComputesRowsAppendsThem) {
+    EXPECT_EQ(text(state.append(exp(x))),
+              "elementwise {1=exp(0):f32} results (1) (%0) -> (%5) over (%4)\nexp (%0) -> (%5) over (%4)\n");
+}
+
+TEST_F(Appends, EachTileOfTheRowsGivesOne) {
+    EXPECT_EQ(text(state.append(sin(exp(x)))),
+              "elementwise {1=exp(0):f32 2=sin(1):f32} results (2) (%0) -> (%6) over (%4, %5)\n"
+              "sin (%4) -> (%6) over (%5)\n");
+}
+
+TEST_F(Appends, RowsMayBeMovedToTheirPlace) {
+    EXPECT_EQ(text(heads.append(split(exp(x)))),
+              "elementwise {1=exp(0):f32} results (1) (%0) -> (%7) over (%4, %5, %6)\n"
+              "exp (%0) -> (%7) over (%4, %5, %6)\n");
+}
+
+TEST_F(Appends, WhatOnlyMovesOrIsGivenGivesNone) {
+    state.append(x);
+    EXPECT_EQ(text(heads.append(split(x))), "");
+}
+
+TEST_F(Appends, APartOfAValueGivesNone) { EXPECT_EQ(text(state.append(slice(exp(x), 0, 0, 1))), ""); }
+
+TEST_F(Appends, AVersionOfAnotherStateGivesNone) {
+    State other = g.state("o", DType::f32, {past, 6}, 0, 16);
+    EXPECT_EQ(text(state.append(other.append(x))), "");
+}
+
+TEST_F(Appends, AWriteIsNoAppend) {
+    EXPECT_EQ(text(g.state("f", DType::f32, {1, 6}).assign(exp(sum(x, {0}, true)))), "");
+}
+
+TEST_F(Appends, WhatIsAppendedTwiceGivesTwo) {
+    const Tensor rows = exp(x);
+    state.append(rows);
+    const std::string of_each = text(state.append(rows));
+    EXPECT_NE(of_each.find("exp (%0) -> (%5) over (%4)\n"), std::string::npos) << of_each;
+    EXPECT_NE(of_each.find("exp (%0) -> (%6) over (%4)\n"), std::string::npos) << of_each;
+}
+
+TEST_F(Appends, FaultsAreFound) {
+    g.output("y", heads.append(split(exp(x))));
+    g.output("z", state.append(sin(x)));
+    struct Case {
+        std::function<void(fuse::Tile&)> spoil;
+        const char* fault;
+    };
+    const Case cases[] = {
+        {[](fuse::Tile& tile) { tile.appended[0] = 100000; }, "names node %100000"},
+        {[](fuse::Tile& tile) { tile.appended.pop_back(); }, "appends something else"},
+        {[](fuse::Tile& tile) { std::swap(tile.appended[1], tile.appended[2]); }, " moved"},
+        {[](fuse::Tile& tile) { tile.outputs = {tile.appended[0]}; }, "which is no append"},
+        {[](fuse::Tile& tile) { tile.definition = "cos"; }, "does not compute %"},
+    };
+    for (const Case& c : cases) {
+        Proposed made = proposed(g);
+        const auto tile = std::find_if(made.tiles.begin(), made.tiles.end(),
+                                       [](const fuse::Tile& each) { return each.appended.size() == 3; });
+        ASSERT_NE(tile, made.tiles.end());
+        c.spoil(*tile);
+        const std::string fault = fuse::verify(*made.graph, made.tiles, definitions());
+        EXPECT_NE(fault.find(c.fault), std::string::npos) << c.fault << ": " << fault;
+    }
+}
+
+TEST(AppendsOfRandomGraphs, ManyAreFoundAndAllAreProved) {
+    int found = 0;
+    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+        const Proposed made = proposed(random_graph(seed));
+        EXPECT_EQ(fuse::verify(*made.graph, endings(made), definitions()), "") << seed;
+        found += static_cast<int>(endings(made).size());
+    }
+    EXPECT_GT(found, 20);
+}
+
+}  // namespace
+}  // namespace cairn::test

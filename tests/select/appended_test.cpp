@@ -1,0 +1,105 @@
+#include "select/appended.hpp"
+
+#include "cairn/ops.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace cairn::select {
+namespace {
+
+class Appended : public testing::Test {
+protected:
+    Graph g{"g"};
+    const Dim t = g.symbol("T", 1, 4), past = g.symbol("P", 0, 8);
+    const Tensor x = g.input("x", DType::f32, {t, 6});
+    State rows = g.state("rows", DType::f32, {past, 6}, 0, 16);
+    State heads = g.state("heads", DType::f32, {2, past, 3}, 1, 16);
+    State fixed = g.state("fixed", DType::f32, {2, 6});
+
+    const ir::GraphData& graph() const { return *g.data(); }
+    /// The tile of that op that ends in an append.
+    fuse::Tile ending(std::string_view op) const {
+        for (const fuse::Tile& tile : fuse::propose(graph(), std::span<const Definition>()))
+            if (!tile.appended.empty() && tile.definition == op) return tile;
+        throw std::runtime_error("no such tile");
+    }
+    std::optional<RowsInState> lie(std::string_view op, bool by_element) const {
+        return rows_in_state(graph(), ending(op), views_of(graph()), by_element);
+    }
+    bool reads_late(std::string_view op) const {
+        return may_read_late(graph(), expand::Classes(graph()), views_of(graph()), ending(op));
+    }
+};
+
+using Strides = std::vector<Dim>;
+
+TEST_F(Appended, RowsLieAsTheStateDoes) {
+    rows.append(exp(x));
+    const auto lies = lie("exp", false);
+    ASSERT_TRUE(lies);
+    EXPECT_EQ(lies->shape, (Shape{t, 6}));
+    EXPECT_EQ(lies->strides, (Strides{6, 1}));
+    EXPECT_EQ(lies->moves, 0U);
+}
+
+TEST_F(Appended, WhatIsTransposedToBeRowsIsWrittenAcross) {
+    heads.append(transpose(exp(reshape(x, {t, 2, 3})), {1, 0, 2}));
+    const auto lies = lie("exp", false);
+    ASSERT_TRUE(lies);
+    EXPECT_EQ(lies->shape, (Shape{t, 2, 3}));
+    EXPECT_EQ(lies->strides, (Strides{3, 48, 1}));
+}
+
+TEST_F(Appended, AxesThatLieBehindOneAnotherMayBeMerged) {
+    State wide = g.state("wide", DType::f32, {past, 2, 3}, 0, 16);
+    wide.append(reshape(exp(x), {t, 2, 3}));
+    const auto lies = lie("exp", false);
+    ASSERT_TRUE(lies);
+    EXPECT_EQ(lies->shape, (Shape{t, 6}));
+    EXPECT_EQ(lies->strides, (Strides{6, 1}));
+}
+
+// In rows of six, three lie in one head's memory and three in the other's.
+TEST_F(Appended, WhatStridesCannotSayIsComputedInTheShapeOfTheRowsOrNotThere) {
+    heads.append(transpose(reshape(exp(x), {t, 2, 3}), {1, 0, 2}));
+    EXPECT_FALSE(lie("exp", false));
+    const auto lies = lie("exp", true);
+    ASSERT_TRUE(lies);
+    EXPECT_EQ(lies->shape, (Shape{t, 2, 3}));
+    EXPECT_EQ(lies->strides, (Strides{3, 48, 1}));
+    EXPECT_EQ(lies->moves, 1U);
+}
+
+TEST_F(Appended, OperandsAreSeenThroughTheMovements) {
+    heads.append(transpose(reshape(exp(x), {t, 2, 3}), {1, 0, 2}));
+    const fuse::Tile tile = ending("exp");
+    EXPECT_EQ(seen_through(graph(), tile, 0, {6, 1}), (Strides{6, 1}));
+    EXPECT_EQ(seen_through(graph(), tile, 1, {6, 1}), (Strides{6, 3, 1}));
+    EXPECT_EQ(seen_through(graph(), tile, 2, {6, 1}), (Strides{3, 6, 1}));
+    EXPECT_EQ(seen_through(graph(), tile, 2, {0, 1}), (Strides{3, 0, 1})) << "a row that is repeated";
+    EXPECT_EQ(seen_through(graph(), tile, 1, {1, 0}), (Strides{1, 0, 0})) << "a column that is";
+}
+
+TEST_F(Appended, OperandsThatCannotBeSeenSoAreTold) {
+    State flat = g.state("flat", DType::f32, {past}, 0, 99);
+    flat.append(reshape(exp(transpose(x, {1, 0})), {t * 6}));
+    EXPECT_FALSE(seen_through(graph(), ending("exp"), 1, {1, 6}));
+    EXPECT_EQ(seen_through(graph(), ending("exp"), 1, {t, 1}), (Strides{1}));
+}
+
+TEST_F(Appended, OnlyStatesThatAreWrittenOverAreReadLate) {
+    const Tensor before = rows.read();
+    rows.append(exp(slice(before, 0, 0, 0) + 1.0F));
+    rows.append(sin(slice(fixed.read(), 0, 0, 1)));
+    EXPECT_FALSE(reads_late("elementwise"));
+    EXPECT_FALSE(reads_late("sin"));
+    fixed.assign(fixed.read() * 2.0F);
+    EXPECT_TRUE(reads_late("sin")) << "the write may have to come first";
+    EXPECT_FALSE(reads_late("elementwise"));
+}
+
+}  // namespace
+}  // namespace cairn::select
