@@ -173,7 +173,7 @@ private:
         instruction.kernel = candidate.kernel->id;
         instruction.problem = candidate.problem.shared();
         instruction.seconds = candidate.estimate.seconds;
-        instruction.error = candidate.estimate.error;
+        instruction.error = candidate.estimate.error - candidate.rounding;
         instruction.choice = choice.number;
         for (std::size_t s = 0; s < candidate.sources.size(); ++s) {
             const auto copied = snapshot_of_.find({i, static_cast<int>(s)});
