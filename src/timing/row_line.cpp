@@ -55,7 +55,7 @@ Json tree_of(const TimeRow& row) {
     line["status"] = status_names[static_cast<std::size_t>(timing.status)];
     line["samples"] = timing.samples;
     line["inner"] = timing.inner;
-    line["min"] = timing.min;
+    line["least"] = timing.min;
     line["p10"] = timing.p10;
     line["median"] = timing.median;
     line["p90"] = timing.p90;
@@ -169,7 +169,7 @@ Timing timing_in(const Line& line) {
     timing.status = static_cast<TimingStatus>(at);
     timing.samples = line.count("samples");
     timing.inner = line.count("inner");
-    timing.min = line.number("min");
+    timing.min = line.number("least");
     timing.p10 = line.number("p10");
     timing.median = line.number("median");
     timing.p90 = line.number("p90");

@@ -2,6 +2,8 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <limits>
 #include <utility>
 
@@ -9,24 +11,18 @@ namespace cairn::inline v0::timing {
 namespace {
 
 FaultKind kind_of(int code) {
-    switch (code) {
-        case SQLITE_IOERR_WRITE:
-        case SQLITE_IOERR_FSYNC:
-        case SQLITE_IOERR_TRUNCATE:
-        case SQLITE_IOERR_SHMSIZE: return FaultKind::full;
-        default: break;
-    }
-    switch (code & 0xff) {
-        case SQLITE_BUSY:
-        case SQLITE_LOCKED:
-        case SQLITE_PROTOCOL: return FaultKind::busy;
-        case SQLITE_FULL: return FaultKind::full;
-        case SQLITE_CORRUPT:
-        case SQLITE_NOTADB: return FaultKind::corrupt;
-        case SQLITE_SCHEMA:
-        case SQLITE_ERROR: return FaultKind::foreign;  // no such table or column
-        default: return FaultKind::refused;
-    }
+    const auto is_one_of = [](int given, std::initializer_list<int> codes) {
+        return std::find(codes.begin(), codes.end(), given) != codes.end();
+    };
+    if (is_one_of(code, {SQLITE_IOERR_WRITE, SQLITE_IOERR_FSYNC, SQLITE_IOERR_TRUNCATE, SQLITE_IOERR_SHMSIZE}))
+        return FaultKind::full;
+    const int primary = code & 0xff;
+    if (is_one_of(primary, {SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL})) return FaultKind::busy;
+    if (primary == SQLITE_FULL) return FaultKind::full;
+    if (is_one_of(primary, {SQLITE_CORRUPT, SQLITE_NOTADB})) return FaultKind::corrupt;
+    // There is no such table or column.
+    if (is_one_of(primary, {SQLITE_SCHEMA, SQLITE_ERROR})) return FaultKind::foreign;
+    return FaultKind::refused;
 }
 
 [[noreturn]] void fail(sqlite3* database, int code) {

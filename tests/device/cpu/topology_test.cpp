@@ -76,9 +76,11 @@ TEST_F(Topology, KindsOfCoresDo) {
 TEST_F(Topology, WhatIsNotToldSharesNothing) {
     EXPECT_EQ(of({}), "unknown");
     EXPECT_EQ(of({30, 31}), "2x[(1)]");
-    write(0, "topology/thread_siblings_list", "x");
-    write(0, "cache/index2/shared_cpu_list", "0-");
-    write(0, "cache/index3/shared_cpu_list", "");
+    for (const int cpu : {0, 1}) {
+        write(cpu, "topology/thread_siblings_list", "x");
+        write(cpu, "cache/index2/shared_cpu_list", "-");
+        write(cpu, "cache/index3/shared_cpu_list", "");
+    }
     EXPECT_EQ(of({0, 1}), "2x[(1)]");
 }
 
