@@ -29,6 +29,14 @@ std::filesystem::path default_timing_db() {
     return {};
 }
 
+/// A folder that is not there is a slip of the pen, and not to be made.
+std::string check_folder(const std::string& file) {
+    const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+    std::error_code ignored;
+    const bool is_there = folder.empty() || std::filesystem::exists(folder, ignored);
+    return is_there ? std::string() : "the folder " + folder.string() + " does not exist";
+}
+
 std::string check_seconds(const std::string& text) {
     constexpr double most = 1e8;
     char* end = nullptr;
@@ -68,7 +76,8 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--tune-seconds", options.tune_seconds, "wall clock for measuring in mode normal")
         ->check(check_seconds);
     app.add_option("--timing-db", options.timing_db,
-                   "file of the timing database; the user's cache folder when not given");
+                   "file of the timing database; the user's cache folder when not given")
+        ->check(check_folder);
     app.add_option("--disable", options.disable, "stages of the compiler to leave out, by name")->default_str("");
     app.add_option("--dump-stages", options.dump_stages, "folder for the text form after each stage");
     app.add_flag("--explain", options.explain, "print what was chosen for each instruction, out of what, and stop");
@@ -80,8 +89,12 @@ void add_options(CLI::App& app, Options& options) {
 cairn::Context make_context(const Options& options) {
     cairn::ContextOptions context;
     context.threads = options.threads.value_or(cairn::usable_cpus());
-    if (options.mode != "off")
-        context.timing_db = options.timing_db.empty() ? default_timing_db() : std::filesystem::path(options.timing_db);
+    if (options.mode != "off") context.timing_db = options.timing_db;
+    if (options.mode != "off" && options.timing_db.empty()) {
+        context.timing_db = default_timing_db();
+        std::error_code ignored;
+        std::filesystem::create_directories(context.timing_db.parent_path(), ignored);
+    }
     context.log = [](cairn::LogLevel, std::string_view line) { std::cerr << line << '\n'; };
     return cairn::Context(context);
 }

@@ -23,6 +23,7 @@ void append(KernelSet& to, const KernelSet& from) {
     to.layouts.insert(to.layouts.end(), from.layouts.begin(), from.layouts.end());
     to.kernels.insert(to.kernels.end(), from.kernels.begin(), from.kernels.end());
     to.devices.insert(to.devices.end(), from.devices.begin(), from.devices.end());
+    if (!from.build.empty()) to.build += (to.build.empty() ? "" : "; ") + from.build;
 }
 
 /// What a Context with reference kernels only keeps.
@@ -46,10 +47,12 @@ Context::Context(ContextOptions options) {
     append(parts_->kernels, built_in);
     if (parts_->options.reference_only)
         std::erase_if(parts_->kernels.kernels, [](const Kernel& kernel) { return !stays_with_references(kernel); });
-    parts_->timings =
-        std::make_unique<TimingDb>(parts_->options.timing_db, [sink = parts_->options.log](std::string_view line) {
+    parts_->timings = std::make_unique<TimingDb>(
+        parts_->options.timing_db,
+        [sink = parts_->options.log](std::string_view line) {
             if (sink) sink(LogLevel::warning, line);
-        });
+        },
+        TimingDbOptions{parts_->options.timing_seeds, parts_->options.program});
     if (parts_->pool.oversubscribed())
         parts_->log(LogLevel::warning, "more threads than CPUs: barriers block instead of spin");
 }

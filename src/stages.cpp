@@ -138,10 +138,12 @@ void Stages::set_up_costs() {
     }
     costs_.environment = timing::environment_of(*context_.parts());
     costs_.timings = context_.parts()->timings.get();
+    costs_.rules = costs_.timings->rules();
 }
 
 std::vector<PreparedBucket> Stages::prepare() {
     using Clock = std::chrono::steady_clock;
+    const auto reading = costs_.timings != nullptr ? std::optional<TimingDb::Reading>(*costs_.timings) : std::nullopt;
     const bool specialize = StageDriver(options_, "").enabled("specialize");
     const std::vector<Cut> cuts = cuts_of(graph_, specialize ? std::span(options_.splits) : std::span<const Split>());
     const auto end = Clock::now() +

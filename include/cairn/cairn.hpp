@@ -16,6 +16,7 @@
 #include "cairn/paths.hpp"
 #include "cairn/problem.hpp"
 #include "cairn/timing_db.hpp"
+#include "cairn/timing_file.hpp"
 #include "cairn/tolerance.hpp"
 #include "cairn/tuning.hpp"
 #include "cairn/types.hpp"

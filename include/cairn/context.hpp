@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cairn::inline v0 {
 
@@ -23,9 +24,14 @@ CAIRN_API int usable_cpus();
 struct ContextOptions {
     /// Threads that run programs, the caller's included: exactly this many. More than usable_cpus() is legal and slow.
     int threads = 1;
-    /// The timing database, made if absent; empty: timings are kept in memory only. A database that cannot be used is
-    /// logged once and otherwise ignored.
+    /// The timing database, made if absent, in a folder that exists; empty: timings are kept in memory only. A database
+    /// that cannot be used is logged once and otherwise ignored.
     std::filesystem::path timing_db = {};
+    /// Databases that are read besides, and never written: shipped with the program, or a team's. Of all files the best
+    /// measurement of a kernel counts.
+    std::vector<std::filesystem::path> timing_seeds = {};
+    /// The program's name, as the database notes who measured.
+    std::string program = {};
     LogSink log = {};
     /// Kernels above this level are not used.
     Isa max_isa = Isa::avx512_vnni_bf16;

@@ -118,6 +118,9 @@ struct KernelSet {
     /// back to the CPU, and one that copies to it: which values are where is chosen with all else. Kernels see the
     /// host's memory (Args), whatever their device is.
     std::vector<DeviceRates> devices = {};
+    /// What their speed depends on besides their ids: compiler, flags, versions of libraries. Times measured with
+    /// another are not used.
+    std::string build = {};
 };
 
 }  // namespace cairn::inline v0

@@ -22,11 +22,11 @@ struct TimingPolicy {
     friend bool operator==(const TimingPolicy&, const TimingPolicy&) = default;
 };
 
-/// The machine and build a time belongs to, as text: CPU vendor, model, stepping, cache sizes, level in use, thread
-/// affinity, library version.
+/// The machine and build a time belongs to, as text: the device and the CPUs it may use, threads, library version, what
+/// its code was built with.
 struct TimingEnvironment {
     std::string hard;  ///< a row is used only where this is equal
-    std::string soft;  ///< kernel release, governor: kept for the record
+    std::string soft;  ///< kernel release, governor, microcode: kept for the record
 };
 
 /// What a measurement came to: times, nothing (`note` says why), or a lower bound.
@@ -54,24 +54,87 @@ struct ErrorFigures {
     double counted() const noexcept { return relative > largest / 10 ? relative : largest / 10; }
 };
 
+/// Which of several ways was found to be the faster, for a question that anybody can ask again: both are texts
+/// (digests, say) of the caller's own making.
+struct Choice {
+    std::string answer;        ///< what was chosen
+    double ratio = 1;          ///< its time by that of what it was compared with: 0.9 is a tenth less
+    double low = 1, high = 1;  ///< between which `ratio` lies
+    int samples = 0;           ///< pairs timed
+    friend bool operator==(const Choice&, const Choice&) = default;
+};
+
+/// What a rule says of the kernels it names.
+enum class Verdict : std::uint8_t {
+    ban,  ///< never use them on these problems
+    pin,  ///< where one of them can do such a problem, use none but them
+};
+/// `ban`, `pin`.
+CAIRN_API std::string_view to_string(Verdict verdict) noexcept;
+
+/// A rule of the user's about kernels: it stands above times, in every compile that reads the database. In patterns `*`
+/// is any text and `?` any character.
+///
+///     {"cpu.*.eigen.*", "matmul | f32[1,*", Verdict::ban, "slow on one row"}
+struct KernelRule {
+    std::string kernel = "*";        ///< pattern of Kernel::id
+    std::string problem = "*";       ///< pattern of the Problem's text form
+    Verdict verdict = Verdict::ban;  ///< what it says
+    std::string reason = {};         ///< as refusals repeat it
+    /// True of what both patterns cover.
+    CAIRN_API bool covers(std::string_view kernel_id, std::string_view problem_text) const noexcept;
+    friend bool operator==(const KernelRule&, const KernelRule&) = default;
+};
+
+/// What a TimingDb reads and writes besides its file.
+struct TimingDbOptions {
+    /// Databases that are read and never written: shipped with a program, of a team. What is known best counts,
+    /// whichever file it is in: by quality, then samples, then how late it was.
+    std::vector<std::filesystem::path> seeds = {};
+    std::string program = {};  ///< who measures, as sessions note it
+};
+
 /// Measurements kept in one SQLite file: problem x kernel x environment x policy, every one of them; what to choose is
-/// derived. Rows are only added. No function throws for a fault of the database (locked, corrupt, read-only, full, of a
-/// newer version): the fault is logged once, and from then on rows live in memory. Safe to use from several threads and
-/// processes.
+/// derived. Rows are only added. No function throws for a fault of the database, each kind of fault is logged once, and
+/// no row is given up while this object lives:
+///
+/// - A file that is locked, on a full disk, deleted or replaced takes the rows later: with the next one, on flush() or
+///   at the end, which waits up to ten seconds for a lock.
+/// - A file or folder that may only be read is read; what is recorded stays in memory.
+/// - A damaged file is renamed to `.corrupt` and begun anew with the rows that could be read.
+/// - A file of another program, or of a version too new to be read, is left alone.
+/// - Folders are not made. Permissions are those of the process, and of files that exist their own.
+/// - Rows that can be no measurement (a time below 0, a text for a number) count as none; TimingFile::check() lists
+/// them.
+///
+/// Safe to use from several threads and processes.
 class CAIRN_API TimingDb {
 public:
-    /// Opens or makes the file; an empty path keeps rows in memory only. A corrupt file is renamed aside and begun
-    /// anew.
-    explicit TimingDb(const std::filesystem::path& path, std::function<void(std::string_view)> log = {});
+    /// Opens or makes the file; an empty path keeps rows in memory only.
+    explicit TimingDb(const std::filesystem::path& path, std::function<void(std::string_view)> log = {},
+                      TimingDbOptions options = {});
     ~TimingDb();
     TimingDb(const TimingDb&) = delete;
     TimingDb& operator=(const TimingDb&) = delete;
+
+    /// While one lives, whatever is looked up is read from one state of the files (until something is recorded), and
+    /// what was asked before is not read again: each compile holds one. Must not outlive the database.
+    class CAIRN_API Reading {
+    public:
+        explicit Reading(const TimingDb& db);
+        Reading(Reading&& other) noexcept;
+        Reading& operator=(Reading&&) = delete;
+        ~Reading();
+
+    private:
+        const TimingDb* db_;
+    };
 
     /// The best known timing of `kernel` (Kernel::id) on a Problem of constant sizes: highest quality, then most
     /// samples, then latest.
     std::optional<Timing> find(const Problem& problem, std::string_view kernel, const TimingEnvironment& environment,
                                const TimingPolicy& policy) const;
-    /// Adds a measurement.
+    /// Adds a measurement. One that can be none (see above) is not taken, and that is logged.
     void record(const Problem& problem, std::string_view kernel, const TimingEnvironment& environment,
                 const TimingPolicy& policy, const Timing& timing);
     /// The largest error measured of `kernel` on a Problem of constant sizes.
@@ -84,13 +147,30 @@ public:
     /// Adds a measurement of an error.
     void record_error(const Problem& problem, std::string_view kernel, const TimingEnvironment& environment,
                       const ErrorFigures& figures);
-    /// Adds the rows of another database that are not here yet; the number added.
-    std::size_t merge(const std::filesystem::path& other);
-    /// Writes all rows to a new database file that is safe to copy.
-    void export_to(const std::filesystem::path& path) const;
-    /// Times known.
+    /// The latest answer to a question.
+    std::optional<Choice> find_choice(std::string_view question, const TimingEnvironment& environment,
+                                      const TimingPolicy& policy) const;
+    /// Adds an answer. One that can be none (a ratio outside of its interval, no samples) is not taken.
+    void record_choice(std::string_view question, const TimingEnvironment& environment, const TimingPolicy& policy,
+                       const Choice& choice);
+
+    /// The rules in force, those of seeds among them, in the order of their patterns. Of two for the same patterns the
+    /// later counts.
+    std::vector<KernelRule> rules() const;
+    /// Adds a rule, in place of the one for the same patterns.
+    void add_rule(const KernelRule& rule);
+    /// Lifts the rule for these patterns, here: those who share a seed keep theirs. False: there is none.
+    bool remove_rule(std::string_view kernel, std::string_view problem);
+
+    /// Writes what could not be written yet, without waiting for long; false while some of it cannot.
+    bool flush();
+    /// Rows recorded here that the file does not hold (yet).
+    std::size_t unwritten() const;
+    /// Rows met so far that can be no measurement.
+    std::size_t nonsense() const;
+    /// Times known, those of seeds apart.
     std::size_t size() const;
-    /// False when the file cannot be used and rows are kept in memory only.
+    /// Whether rows reach the file: it is open for writing now.
     bool persistent() const noexcept;
 
 private:

@@ -29,6 +29,7 @@ struct CostSource {
     const TimingDb* timings = nullptr;  ///< none: estimates only
     TimingEnvironment environment;
     TimingPolicy policy;
+    std::vector<KernelRule> rules = {};     ///< the user's, above all times
     Calibration machine;                    ///< the roofline
     std::vector<DeviceRates> devices = {};  ///< those of other devices
     Isa isa = Isa::baseline;                ///< the level of instructions it is for

@@ -61,6 +61,26 @@ std::span<const Problem> Judge::sized(Question& question) const {
     return question.sized_;
 }
 
+/// What the user's rules say. A pin stands where one of the kernels it names can do the problem.
+Refusal Judge::ruled_out(const Kernel& kernel, Question& question) const {
+    if (costs_.rules.empty()) return {};
+    const std::string problem = cairn::to_string(*question.problem_.whole());
+    const auto rule_for = [&](const Kernel& other, Verdict verdict) {
+        const auto it = std::find_if(costs_.rules.begin(), costs_.rules.end(), [&](const KernelRule& rule) {
+            return rule.verdict == verdict && rule.covers(other.id, problem);
+        });
+        return it == costs_.rules.end() ? nullptr : &*it;
+    };
+    const auto because = [](const KernelRule& rule) { return rule.reason.empty() ? "" : ": " + rule.reason; };
+    if (const KernelRule* ban = rule_for(kernel, Verdict::ban)) return "banned by a rule" + because(*ban);
+    if (rule_for(kernel, Verdict::pin) != nullptr) return {};
+    for (const Kernel* other : kernels_of(kernel.definition))
+        if (const KernelRule* pin = rule_for(*other, Verdict::pin))
+            if (answer(question, *other).judged.refusal.empty())
+                return fmt::format("a rule pins {}{}", other->id, because(*pin));
+    return {};
+}
+
 // A function that several kernels share, for several levels of instructions, is asked once.
 Refusal Judge::accepts(const Kernel& kernel, const Question& question) const {
     using Asked = Question::Asked;
@@ -132,6 +152,8 @@ Refusal Judge::workspace(const Kernel& kernel, const Question& question) const {
 void Judge::ask(Question& question, Question::Answer& answer) const {
     const Kernel& kernel = *answer.kernel;
     Refusal& refusal = answer.judged.refusal;
+    refusal = ruled_out(kernel, question);
+    if (!refusal.empty()) return;
     refusal = accepts(kernel, question);
     answer.asked = Question::Asked::accepts;
     if (!refusal.empty()) return;
@@ -179,7 +201,9 @@ void Judge::ask_again(Question& question, Question::Answer& answer) const {
 }
 
 void Judge::set_costs(const CostSource& costs) {
+    std::vector<KernelRule> rules = std::move(costs_.rules);
     costs_ = costs;
+    costs_.rules = std::move(rules);
     for (Question& question : questions_) {
         for (Question::Answer& answer : question.answers_) ask_again(question, answer);
         put_away(question);

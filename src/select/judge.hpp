@@ -54,7 +54,7 @@ class Judge {
 public:
     Judge(const KernelSet& kernels, Isa isa, const CostSource& costs, const Symbols& symbols);
 
-    /// From here on these costs count, for what was asked already too.
+    /// From here on these costs count, for what was asked already too; the rules stay.
     void set_costs(const CostSource& costs);
     /// What errors may be, of those that count now.
     double tolerance() const noexcept { return costs_.tolerance; }
@@ -75,6 +75,7 @@ private:
     Question::Answer& answer(Question& question, const Kernel& kernel) const;
     void ask(Question& question, Question::Answer& answer) const;
     void ask_again(Question& question, Question::Answer& answer) const;
+    Refusal ruled_out(const Kernel& kernel, Question& question) const;
     Refusal accepts(const Kernel& kernel, const Question& question) const;
     Refusal error(const Kernel& kernel, Question& question, Estimate& estimate) const;
     Refusal look_up(const Kernel& kernel, const Question& question, Estimate& estimate) const;

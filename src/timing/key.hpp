@@ -1,7 +1,6 @@
 #pragma once
 
-#include "cairn/problem.hpp"
-#include "timing/sqlite_file.hpp"
+#include "cairn/timing_db.hpp"
 
 #include <string>
 #include <string_view>
@@ -16,16 +15,14 @@ std::string id_of(std::string_view text);
 struct Key {
     std::string problem, kernel, hard, soft, policy;
     std::string id() const;
+    friend bool operator==(const Key&, const Key&) = default;
 };
+
+/// All that a policy says, as text.
+std::string policy_text(const TimingPolicy& policy);
 
 /// What a Problem has in common with those that are computed by the same code: its text without sizes, strides and
 /// numbers. `matmul | f32[4,8] f32[8,2]! -> f32[4,2]` is of the class `matmul | f32[] f32[] -> f32[]`.
 std::string class_of(const Problem& problem);
-
-/// Rows of the texts of a key, made where they are missing.
-struct ParentIds {
-    std::string problem, candidate, environment, policy;  ///< no policy where the key has none
-};
-ParentIds insert_parents(SqliteFile& file, const Key& key);
 
 }  // namespace cairn::inline v0::timing

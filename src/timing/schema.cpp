@@ -1,11 +1,13 @@
 #include "timing/schema.hpp"
 
+#include <string>
+
 namespace cairn::inline v0::timing {
 namespace {
 
 // Ids are 128-bit digests of the text beside them, so rows of two files can be told apart and merged without
 // renumbering.
-constexpr std::string_view tables = R"sql(
+constexpr std::string_view time_tables = R"sql(
 CREATE TABLE problem(id BLOB PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE candidate(id BLOB PRIMARY KEY, kernel TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE environment(id BLOB PRIMARY KEY, hard TEXT NOT NULL, soft TEXT NOT NULL) WITHOUT ROWID;
@@ -26,7 +28,7 @@ CREATE TABLE measurement(
 CREATE INDEX measurement_by_key ON measurement(key, quality DESC, samples DESC, time DESC);
 )sql";
 
-// Since version 2. `class` is the key of all problems that a broken promise tells of.
+// `class` is the key of all problems that a broken promise tells of.
 constexpr std::string_view accuracy_tables = R"sql(
 CREATE TABLE accuracy(
   id BLOB PRIMARY KEY,
@@ -42,30 +44,81 @@ CREATE INDEX accuracy_by_key ON accuracy(key, error DESC);
 CREATE INDEX accuracy_by_class ON accuracy(class, error DESC);
 )sql";
 
+// Rows made before there were sessions belong to none. `format` tells libraries older than the file whether they may
+// read it: those that know schema `reader` may.
+constexpr std::string_view session_tables = R"sql(
+CREATE TABLE session(
+  id BLOB PRIMARY KEY,
+  environment BLOB NOT NULL REFERENCES environment(id),
+  version TEXT NOT NULL, program TEXT NOT NULL,
+  time INTEGER NOT NULL
+) WITHOUT ROWID;
+ALTER TABLE measurement ADD COLUMN session BLOB NOT NULL DEFAULT x'';
+ALTER TABLE accuracy ADD COLUMN session BLOB NOT NULL DEFAULT x'';
+CREATE TABLE choice(
+  id BLOB PRIMARY KEY,
+  key BLOB NOT NULL,
+  question TEXT NOT NULL, answer TEXT NOT NULL,
+  environment BLOB NOT NULL REFERENCES environment(id),
+  policy BLOB NOT NULL REFERENCES policy(id),
+  ratio REAL NOT NULL, low REAL NOT NULL, high REAL NOT NULL, samples INTEGER NOT NULL,
+  time INTEGER NOT NULL, session BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX choice_by_key ON choice(key, time DESC);
+CREATE TABLE rule(
+  id BLOB PRIMARY KEY,
+  kernel TEXT NOT NULL, problem TEXT NOT NULL, verdict INTEGER NOT NULL, reason TEXT NOT NULL,
+  time INTEGER NOT NULL, session BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE format(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+INSERT INTO format VALUES('reader', 3);
+)sql";
+
+void check_owner(SqliteFile& file) {
+    if (file.ask("PRAGMA application_id") != application_id)
+        throw DatabaseFault{"it belongs to another program", FaultKind::foreign};
+}
+
 }  // namespace
 
-void prepare_schema(SqliteFile& file, bool& newer) {
-    const std::int64_t version = file.ask("PRAGMA user_version");
-    const std::int64_t application = file.ask("PRAGMA application_id");
-    newer = application == application_id && version > schema_version;
-    if (newer) throw DatabaseFault{"it was written by a newer version", false};
-    if (application == application_id && version == schema_version) return;
-    const bool is_empty = application == 0 && version == 0 && file.ask("SELECT count(*) FROM sqlite_schema") == 0;
-    if (application != application_id && !is_empty) throw DatabaseFault{"it belongs to another program", false};
-    file.execute("BEGIN IMMEDIATE");
+void prepare_schema(SqliteFile& file) {
+    const auto is_empty = [&] {
+        return file.ask("PRAGMA application_id") == 0 && file.ask("PRAGMA user_version") == 0 &&
+               file.ask("SELECT count(*) FROM sqlite_schema") == 0;
+    };
+    if (!is_empty()) {
+        check_owner(file);
+        if (file.ask("PRAGMA user_version") >= schema_version) return;
+    }
+    Transaction transaction(file);
     // Another process may have been quicker.
+    if (!is_empty()) check_owner(file);
     const std::int64_t present = file.ask("PRAGMA user_version");
-    if (present < 1) file.execute(std::string(tables));
+    if (present < 1) file.execute(std::string(time_tables));
     if (present < 2) file.execute(std::string(accuracy_tables));
+    if (present < 3) file.execute(std::string(session_tables));
     if (present < schema_version)
         file.execute("PRAGMA application_id=" + std::to_string(application_id) +
                      ";PRAGMA user_version=" + std::to_string(schema_version) + ";");
-    file.execute("COMMIT");
+    transaction.commit();
 }
 
-void check_pages(SqliteFile& file) {
-    Statement check = file.prepare("PRAGMA quick_check(1)");
-    if (check.step() && check.text(0) != "ok") throw DatabaseFault{check.text(0), true};
+std::int64_t readable_version(SqliteFile& file) {
+    check_owner(file);
+    const std::int64_t version = file.ask("PRAGMA user_version");
+    if (version >= 1 && version <= schema_version) return version;
+    if (version < 1) throw DatabaseFault{"its version is none", FaultKind::foreign};
+    std::int64_t reader = version;
+    try {
+        reader = file.ask("SELECT value FROM format WHERE name='reader'");
+    } catch (const DatabaseFault& fault) {
+        if (fault.kind != FaultKind::foreign) throw;
+    }
+    if (reader < 1 || reader > schema_version)
+        throw DatabaseFault{"it was written by a newer version", FaultKind::foreign};
+    return schema_version;
 }
+
+bool is_writable_version(SqliteFile& file) { return file.ask("PRAGMA user_version") == schema_version; }
 
 }  // namespace cairn::inline v0::timing

@@ -1,213 +1,172 @@
 #include "cairn/timing_db.hpp"
 
-#include "timing/accuracy.hpp"
-#include "timing/key.hpp"
-#include "timing/schema.hpp"
-#include "timing/sqlite_file.hpp"
+#include "timing/journal.hpp"
+#include "timing/layer.hpp"
+#include "timing/rules.hpp"
 
 #include <fmt/format.h>
 
-#include <chrono>
+#include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <map>
 #include <mutex>
-#include <system_error>
+#include <utility>
 
 namespace cairn::inline v0 {
 namespace {
 
-using timing::Access;
-using timing::DatabaseFault;
-using timing::id_of;
-using timing::Key;
-using timing::ParentIds;
-using timing::SqliteFile;
-using timing::Statement;
+using timing::Access, timing::ChoiceRow, timing::DatabaseFault, timing::ErrorRow, timing::Found, timing::Key,
+    timing::Layer, timing::RuleRow, timing::SqliteFile, timing::TimeRow;
 
-constexpr std::string_view columns = "status, samples, inner, min, p10, median, p90, mad, bound, quality, note";
+template <typename T>
+using Known = std::map<std::string, T>;
 
-std::string policy_text(const TimingPolicy& policy) {
-    return fmt::format("threads={} {} inputs={}", policy.threads, policy.cold ? "cold" : "hot", policy.inputs);
+/// The worse of two errors, either of which may be unknown.
+void take_worse(std::optional<ErrorFigures>& worst, const std::optional<ErrorFigures>& other) {
+    if (other && (!worst || other->counted() > worst->counted())) worst = other;
 }
 
-bool is_better(const Timing& a, const Timing& b) {
-    return a.quality != b.quality ? a.quality > b.quality : a.samples >= b.samples;
+template <typename T>
+std::optional<T> find_in(const Known<T>& known, const std::string& id) {
+    const auto it = known.find(id);
+    return it == known.end() ? std::nullopt : std::optional<T>(it->second);
 }
 
-Timing read_timing(const Statement& row) {
-    Timing timing;
-    timing.status = static_cast<TimingStatus>(row.integer(0));
-    timing.samples = static_cast<int>(row.integer(1));
-    timing.inner = static_cast<int>(row.integer(2));
-    timing.min = row.number(3);
-    timing.p10 = row.number(4);
-    timing.median = row.number(5);
-    timing.p90 = row.number(6);
-    timing.mad = row.number(7);
-    timing.bound = row.number(8);
-    timing.quality = static_cast<int>(row.integer(9));
-    timing.note = row.text(10);
-    return timing;
-}
-
-void insert(SqliteFile& file, const Key& key, const Timing& timing, std::int64_t time) {
-    const ParentIds parents = timing::insert_parents(file, key);
-    Statement row = file.prepare(
-        "INSERT OR IGNORE INTO measurement VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18)");
-    row.bind_blob(1, id_of(fmt::format("{}\n{}\n{}\n{}", key.id(), time, timing.median, timing.min)));
-    row.bind_blob(2, key.id()).bind_blob(3, parents.problem).bind_blob(4, parents.candidate);
-    row.bind_blob(5, parents.environment).bind_blob(6, parents.policy);
-    row.bind(7, static_cast<int>(timing.status)).bind(8, timing.samples).bind(9, timing.inner);
-    row.bind(10, timing.min).bind(11, timing.p10).bind(12, timing.median).bind(13, timing.p90).bind(14, timing.mad);
-    row.bind(15, timing.bound).bind(16, timing.quality).bind(17, timing.note).bind(18, time);
-    row.step();
-}
-
-std::int64_t now() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
-        .count();
+void keep_worse(Known<ErrorFigures>& known, const std::string& id, const ErrorFigures& figures) {
+    std::optional<ErrorFigures> worst = figures;
+    take_worse(worst, find_in(known, id));
+    known[id] = *worst;
 }
 
 }  // namespace
 
 struct TimingDb::State {
-    std::filesystem::path path;
+    State(const std::filesystem::path& path, std::function<void(std::string_view)> sink, TimingDbOptions options)
+        : log(std::move(sink)), journal(add_layer(path), std::move(options.program)) {
+        for (const std::filesystem::path& seed : options.seeds)
+            if (!seed.empty()) layers.emplace_back(seed, Access::read_only, log);
+    }
+    Layer* add_layer(const std::filesystem::path& path) {
+        return path.empty() ? nullptr : own = &layers.emplace_back(path, Access::read_write, log);
+    }
+    /// What each file answers, the best of all.
+    template <typename Ask, typename Take>
+    void ask_all(const Ask& ask, const Take& take) {
+        for (Layer& layer : layers) {
+            auto answer = ask(layer);
+            if (&layer == own && own->database().has_aside()) {
+                journal.flush();
+                answer = ask(layer);
+            }
+            take(answer);
+        }
+    }
+    /// False, and it is logged, for what can be no row.
+    template <typename T>
+    bool is_sane(const T& figures) {
+        const std::string fault = timing::fault_of(figures);
+        if (fault.empty()) return true;
+        ++nonsense;
+        if (log && !std::exchange(has_refused, true)) log("what was to be recorded is no measurement: " + fault);
+        return false;
+    }
+
     std::function<void(std::string_view)> log;
-    std::unique_ptr<SqliteFile> file;
-    std::unique_ptr<Statement> lookup;
-    bool writable = true, faulted = false;
-    std::map<std::string, Timing> memory;  // the best row of each key that was recorded or looked up
-    timing::Accuracy accuracy;
-    std::size_t recorded = 0;
+    std::deque<Layer> layers;  // the own file first, where there is one; they stay where they are
+    Layer* own = nullptr;
+    timing::Journal journal;
+    // The best of what was recorded here, by id: it holds whatever becomes of the file.
+    Known<Found<Timing>> times;
+    Known<ErrorFigures> errors, broken;
+    Known<Found<Choice>> choices;
+    std::size_t recorded = 0, nonsense = 0;
+    bool has_refused = false;
+    int readings = 0;
     mutable std::mutex mutex;
-
-    void open() {
-        file = std::make_unique<SqliteFile>(path, Access::read_write);
-        bool newer = false;
-        try {
-            timing::prepare_schema(*file, newer);
-        } catch (const DatabaseFault& fault) {
-            if (!newer) throw;
-            writable = false;
-            say("a newer version wrote it: it is read, and new rows stay in memory");
-        }
-        timing::check_pages(*file);
-        // A file system without shared memory refuses the write-ahead log; the rollback journal then stays.
-        if (writable) file->execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=OFF;");
-        lookup = std::make_unique<Statement>(file->prepare(fmt::format(
-            "SELECT {} FROM measurement WHERE key=?1 ORDER BY quality DESC, samples DESC, time DESC LIMIT 1",
-            columns)));
-        accuracy.open(*file);
-        std::error_code ignored;
-        std::filesystem::permissions(path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write,
-                                     ignored);
-    }
-
-    void close() {
-        lookup.reset();
-        accuracy.close();
-        file.reset();
-    }
-
-    void set_aside() {
-        close();
-        std::filesystem::path aside = path;
-        aside += ".corrupt";
-        std::error_code failure;
-        std::filesystem::rename(path, aside, failure);
-        for (const char* tail : {"-wal", "-shm"}) {
-            std::filesystem::path companion = path;
-            companion += tail;
-            std::error_code ignored;
-            std::filesystem::remove(companion, ignored);
-        }
-        if (failure) throw DatabaseFault{failure.message(), false};
-    }
-
-    void say(std::string_view text) {
-        if (log) log(fmt::format("timing database {}: {}", path.string(), text));
-    }
-
-    void give_up(const DatabaseFault& fault) {
-        close();
-        if (!std::exchange(faulted, true)) say(fault.reason + "; timings are kept in memory");
-    }
 };
 
-TimingDb::TimingDb(const std::filesystem::path& path, std::function<void(std::string_view)> log)
-    : state_(std::make_unique<State>()) {
-    state_->path = path;
-    state_->log = std::move(log);
-    if (path.empty()) return;
-    std::error_code ignored;
-    if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), ignored);
-    try {
-        try {
-            state_->open();
-        } catch (const DatabaseFault& fault) {
-            if (!fault.corrupt) throw;
-            state_->set_aside();
-            state_->say(fault.reason + "; it was set aside as .corrupt and begun anew");
-            state_->open();
-        }
-    } catch (const DatabaseFault& fault) { state_->give_up(fault); }
+TimingDb::TimingDb(const std::filesystem::path& path, std::function<void(std::string_view)> log,
+                   TimingDbOptions options)
+    : state_(std::make_unique<State>(path, std::move(log), std::move(options))) {
+    for (Layer& layer : state_->layers) layer.database().use();
+    state_->journal.flush();
 }
 
-TimingDb::~TimingDb() { state_->close(); }
+TimingDb::~TimingDb() {
+    try {
+        state_->journal.flush_at_last();
+    } catch (...) {  // what a log throws here has nowhere to go
+    }
+}
+
+TimingDb::Reading::Reading(const TimingDb& db) : db_(&db) {
+    const std::scoped_lock lock(db_->state_->mutex);
+    if (db_->state_->readings++ == 0)
+        for (Layer& layer : db_->state_->layers) layer.begin_reading();
+}
+
+TimingDb::Reading::Reading(Reading&& other) noexcept : db_(std::exchange(other.db_, nullptr)) {}
+
+TimingDb::Reading::~Reading() {
+    if (db_ == nullptr) return;
+    const std::scoped_lock lock(db_->state_->mutex);
+    if (--db_->state_->readings > 0) return;
+    try {
+        for (Layer& layer : db_->state_->layers) layer.end_reading();
+    } catch (...) {  // what a log throws here has nowhere to go
+    }
+}
 
 std::optional<Timing> TimingDb::find(const Problem& problem, std::string_view kernel,
                                      const TimingEnvironment& environment, const TimingPolicy& policy) const {
-    const std::string id = Key{to_string(problem), std::string(kernel), environment.hard, {}, policy_text(policy)}.id();
+    const std::string id =
+        Key{to_string(problem), std::string(kernel), environment.hard, {}, timing::policy_text(policy)}.id();
     const std::scoped_lock lock(state_->mutex);
-    if (const auto it = state_->memory.find(id); it != state_->memory.end()) return it->second;
-    if (state_->lookup == nullptr) return std::nullopt;
-    try {
-        std::optional<Timing> found;
-        state_->lookup->bind_blob(1, id);
-        if (state_->lookup->step()) found = read_timing(*state_->lookup);
-        state_->lookup->reset();
-        if (found) state_->memory.emplace(id, *found);
-        return found;
-    } catch (const DatabaseFault& fault) {
-        state_->give_up(fault);
-        return std::nullopt;
-    }
+    std::optional<Found<Timing>> best = find_in(state_->times, id);
+    state_->ask_all([&](Layer& layer) { return layer.best_time(id); },
+                    [&](std::optional<Found<Timing>>& found) {
+                        if (found && (!best || timing::is_better(found->value, found->time, best->value, best->time)))
+                            best = std::move(found);
+                    });
+    return best ? std::optional<Timing>(std::move(best->value)) : std::nullopt;
 }
 
 void TimingDb::record(const Problem& problem, std::string_view kernel, const TimingEnvironment& environment,
                       const TimingPolicy& policy, const Timing& timing) {
-    const Key key{to_string(problem), std::string(kernel), environment.hard, environment.soft, policy_text(policy)};
+    TimeRow row{
+        {to_string(problem), std::string(kernel), environment.hard, environment.soft, timing::policy_text(policy)},
+        timing,
+        timing::now()};
     const std::scoped_lock lock(state_->mutex);
-    const auto [it, fresh] = state_->memory.try_emplace(key.id(), timing);
-    if (!fresh && is_better(timing, it->second)) it->second = timing;
+    if (!state_->is_sane(timing)) return;
+    const auto [it, fresh] = state_->times.try_emplace(row.key.id(), Found<Timing>{timing, row.time});
+    if (!fresh && timing::is_better(timing, row.time, it->second.value, it->second.time))
+        it->second = {timing, row.time};
     ++state_->recorded;
-    if (state_->file == nullptr || !state_->writable) return;
-    try {
-        state_->file->execute("BEGIN IMMEDIATE");
-        insert(*state_->file, key, timing, now());
-        state_->file->execute("COMMIT");
-    } catch (const DatabaseFault& fault) { state_->give_up(fault); }
+    state_->journal.add(std::move(row), environment);
+    state_->journal.flush();
 }
 
 std::optional<ErrorFigures> TimingDb::find_error(const Problem& problem, std::string_view kernel,
                                                  const TimingEnvironment& environment) const {
-    const Key key{to_string(problem), std::string(kernel), environment.hard, {}, {}};
+    const std::string id = Key{to_string(problem), std::string(kernel), environment.hard, {}, {}}.id();
     const std::scoped_lock lock(state_->mutex);
-    try {
-        return state_->accuracy.worst(key);
-    } catch (const DatabaseFault& fault) { state_->give_up(fault); }
-    return state_->accuracy.worst(key);
+    std::optional<ErrorFigures> worst = find_in(state_->errors, id);
+    state_->ask_all([&](Layer& layer) { return layer.worst_error(id); },
+                    [&](const std::optional<ErrorFigures>& found) { take_worse(worst, found); });
+    return worst;
 }
 
 std::optional<ErrorFigures> TimingDb::broken_promise(const Problem& problem, std::string_view kernel,
                                                      const TimingEnvironment& environment) const {
-    const Key key{timing::class_of(problem), std::string(kernel), environment.hard, {}, {}};
+    const std::string id = Key{timing::class_of(problem), std::string(kernel), environment.hard, {}, {}}.id();
     const std::scoped_lock lock(state_->mutex);
-    try {
-        return state_->accuracy.worst_broken(key);
-    } catch (const DatabaseFault& fault) { state_->give_up(fault); }
-    return state_->accuracy.worst_broken(key);
+    std::optional<ErrorFigures> worst = find_in(state_->broken, id);
+    state_->ask_all([&](Layer& layer) { return layer.worst_broken(id); },
+                    [&](const std::optional<ErrorFigures>& found) { take_worse(worst, found); });
+    return worst;
 }
 
 void TimingDb::record_error(const Problem& problem, std::string_view kernel, const TimingEnvironment& environment,
@@ -216,76 +175,101 @@ void TimingDb::record_error(const Problem& problem, std::string_view kernel, con
     ErrorFigures figures = given;
     for (double* figure : {&figures.relative, &figures.largest})
         if (std::isnan(*figure)) *figure = std::numeric_limits<double>::infinity();
-    const Key key{to_string(problem), std::string(kernel), environment.hard, environment.soft, {}};
-    const std::string class_text = timing::class_of(problem);
+    ErrorRow row{{to_string(problem), std::string(kernel), environment.hard, environment.soft, {}},
+                 timing::class_of(problem),
+                 figures,
+                 timing::now()};
     const std::scoped_lock lock(state_->mutex);
-    state_->accuracy.remember(key, class_text, figures);
-    if (state_->file == nullptr || !state_->writable) return;
-    try {
-        state_->file->execute("BEGIN IMMEDIATE");
-        timing::insert_accuracy(*state_->file, key, class_text, figures, now());
-        state_->file->execute("COMMIT");
-    } catch (const DatabaseFault& fault) { state_->give_up(fault); }
+    if (!state_->is_sane(figures)) return;
+    keep_worse(state_->errors, row.key.id(), figures);
+    if (figures.counted() > figures.promised)
+        keep_worse(state_->broken, Key{row.class_text, row.key.kernel, environment.hard, {}, {}}.id(), figures);
+    state_->journal.add(std::move(row), environment);
+    state_->journal.flush();
 }
 
-std::size_t TimingDb::merge(const std::filesystem::path& other) {
+std::optional<Choice> TimingDb::find_choice(std::string_view question, const TimingEnvironment& environment,
+                                            const TimingPolicy& policy) const {
+    const std::string id =
+        ChoiceRow{std::string(question), environment.hard, {}, timing::policy_text(policy), {}}.key_id();
     const std::scoped_lock lock(state_->mutex);
-    if (state_->file == nullptr || !state_->writable) return 0;
-    std::size_t added = 0;
-    try {
-        SqliteFile source(other, Access::read_only);
-        const std::int64_t version = source.ask("PRAGMA user_version");
-        if (source.ask("PRAGMA application_id") != timing::application_id || version < 1 ||
-            version > timing::schema_version)
-            throw DatabaseFault{other.string() + " is no timing database of this version", false};
-        timing::check_pages(source);
-        Statement rows =
-            source.prepare(fmt::format("SELECT {}, m.time, p.text, c.kernel, e.hard, e.soft, y.text FROM measurement m "
-                                       "JOIN problem p ON p.id=m.problem "
-                                       "JOIN candidate c ON c.id=m.candidate JOIN environment e ON e.id=m.environment "
-                                       "JOIN policy y ON y.id=m.policy",
-                                       columns));
-        state_->file->execute("BEGIN IMMEDIATE");
-        while (rows.step()) {
-            const Key key{rows.text(12), rows.text(13), rows.text(14), rows.text(15), rows.text(16)};
-            insert(*state_->file, key, read_timing(rows), rows.integer(11));
-            added += static_cast<std::size_t>(state_->file->changes());
-        }
-        if (version >= 2) added += timing::merge_accuracy(*state_->file, source);
-        state_->file->execute("COMMIT");
-        state_->memory.clear();
-        state_->accuracy.forget();
-    } catch (const DatabaseFault& fault) {
-        state_->say(fault.reason);
-        try {
-            state_->file->execute("ROLLBACK");
-        } catch (const DatabaseFault&) { added = 0; }  // no transaction was open
-        return 0;
+    std::optional<Found<Choice>> latest = find_in(state_->choices, id);
+    state_->ask_all([&](Layer& layer) { return layer.latest_choice(id); },
+                    [&](std::optional<Found<Choice>>& found) {
+                        if (found && (!latest || found->time > latest->time)) latest = std::move(found);
+                    });
+    return latest ? std::optional<Choice>(std::move(latest->value)) : std::nullopt;
+}
+
+void TimingDb::record_choice(std::string_view question, const TimingEnvironment& environment,
+                             const TimingPolicy& policy, const Choice& choice) {
+    ChoiceRow row{std::string(question),       environment.hard, environment.soft,
+                  timing::policy_text(policy), choice,           timing::now()};
+    const std::scoped_lock lock(state_->mutex);
+    if (!state_->is_sane(choice)) return;
+    state_->choices[row.key_id()] = {choice, row.time};
+    state_->journal.add(std::move(row), environment);
+    state_->journal.flush();
+}
+
+std::vector<KernelRule> TimingDb::rules() const {
+    const std::scoped_lock lock(state_->mutex);
+    std::vector<RuleRow> rows;
+    state_->ask_all([](Layer& layer) { return layer.rules(); },
+                    [&](const std::vector<RuleRow>& found) { rows.insert(rows.end(), found.begin(), found.end()); });
+    for (const timing::Row& row : state_->journal.rows())
+        if (const auto* rule = std::get_if<RuleRow>(&row)) rows.push_back(*rule);
+    return timing::rules_in_force(rows);
+}
+
+void TimingDb::add_rule(const KernelRule& rule) {
+    const std::scoped_lock lock(state_->mutex);
+    state_->journal.add(RuleRow{rule, false, timing::now()}, {});
+    state_->journal.flush();
+}
+
+bool TimingDb::remove_rule(std::string_view kernel, std::string_view problem) {
+    for (const KernelRule& rule : rules()) {
+        if (rule.kernel != kernel || rule.problem != problem) continue;
+        const std::scoped_lock lock(state_->mutex);
+        state_->journal.add(RuleRow{rule, true, timing::now()}, {});
+        state_->journal.flush();
+        return true;
     }
-    return added;
+    return false;
 }
 
-void TimingDb::export_to(const std::filesystem::path& path) const {
+bool TimingDb::flush() {
     const std::scoped_lock lock(state_->mutex);
-    if (state_->file == nullptr) return state_->say("nothing to export: rows are in memory only");
-    try {
-        Statement vacuum = state_->file->prepare("VACUUM INTO ?1");
-        vacuum.bind(1, path.string()).step();
-    } catch (const DatabaseFault& fault) { state_->say("export failed: " + fault.reason); }
+    if (state_->own != nullptr) state_->own->database().try_again();
+    return state_->journal.flush();
+}
+
+std::size_t TimingDb::unwritten() const {
+    const std::scoped_lock lock(state_->mutex);
+    return state_->own == nullptr ? state_->journal.rows().size() : state_->journal.unwritten();
+}
+
+std::size_t TimingDb::nonsense() const {
+    const std::scoped_lock lock(state_->mutex);
+    std::size_t count = state_->nonsense;
+    for (const Layer& layer : state_->layers) count += static_cast<std::size_t>(layer.nonsense());
+    return count;
 }
 
 std::size_t TimingDb::size() const {
     const std::scoped_lock lock(state_->mutex);
-    if (state_->file == nullptr) return state_->recorded;
-    try {
-        return static_cast<std::size_t>(state_->file->ask("SELECT count(*) FROM measurement")) +
-               (state_->writable ? 0 : state_->recorded);
-    } catch (const DatabaseFault& fault) {
-        state_->give_up(fault);
-        return state_->recorded;
-    }
+    if (state_->own == nullptr) return state_->recorded;
+    const auto in_file = static_cast<std::size_t>(state_->own->size());
+    const std::vector<timing::Row>& rows = state_->journal.rows();
+    return in_file + static_cast<std::size_t>(std::count_if(
+                         rows.end() - static_cast<std::ptrdiff_t>(state_->journal.unwritten()), rows.end(),
+                         [](const timing::Row& row) { return std::holds_alternative<TimeRow>(row); }));
 }
 
-bool TimingDb::persistent() const noexcept { return state_->file != nullptr && state_->writable; }
+bool TimingDb::persistent() const noexcept {
+    const std::scoped_lock lock(state_->mutex);
+    return state_->own != nullptr && state_->own->database().is_writable();
+}
 
 }  // namespace cairn::inline v0

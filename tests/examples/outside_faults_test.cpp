@@ -34,7 +34,9 @@ protected:
         return parse_problem("exp | f32[4] -> f32[4]", *symbols);
     }
     static void record_one(const std::filesystem::path& database) {
-        TimingDb(database).record(problem(), "kernel@1", {}, {}, {});
+        Timing failed;
+        failed.status = TimingStatus::failed;
+        TimingDb(database).record(problem(), "kernel@1", {}, {}, failed);
     }
     static bool holds_it(const std::filesystem::path& database) {
         return TimingDb(database).find(problem(), "kernel@1", {}, {}).has_value();
@@ -103,6 +105,8 @@ TEST_F(OutsideFaults, TimingDatabasesThatCannotBeUsed) {
     temp.write("file", "kept");
     EXPECT_TRUE(warns(tuned(temp / "file/timings.db"), "file/timings.db"));
     EXPECT_EQ(read_file(temp / "file"), "kept");
+    EXPECT_TRUE(refuses(tuned(temp / "missing/timings.db"), {"--timing-db", "missing does not exist"}));
+    EXPECT_FALSE(std::filesystem::exists(temp / "missing"));
 
     const std::string damaged = read_file(temp / "good.db").substr(0, 5000);
     for (const std::string& bytes :

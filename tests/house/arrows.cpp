@@ -46,7 +46,7 @@ const Arrows& allowed_arrows() {
         {"plan", {}},
         {"search", {}},
         {"device", {"face", "types"}},
-        {"timing", {"face", "types", "ir", "device"}},
+        {"timing", {"face", "types", "ir", "device", "json_text"}},
         {"tune", {"face", "types", "check", "select", "timing", "runtime", "program", "ir", "device"}},
         {"runtime", {"face", "types", "program", "plan", "device"}},
         {"weights", {"face", "types", "ir", "json_text"}},

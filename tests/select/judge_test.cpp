@@ -183,5 +183,60 @@ TEST_F(JudgingErrors, WhoBrokeAPromiseIsNotBelievedAgain) {
     EXPECT_EQ(judged(judge, 1).refusal, "") << "where the database is not read";
 }
 
+/// The kernels are test.baseline@1, test.avx2@1, test.avx512@1.
+class JudgingRules : public Judging {
+protected:
+    std::vector<Refusal> refusals(std::vector<KernelRule> rules, Isa isa = Isa::avx512, int steps = 2) {
+        costs.rules = std::move(rules);
+        Judge judge = this->judge(isa);
+        std::vector<Refusal> all;
+        for (const Kernel& kernel : kernels.kernels)
+            all.push_back(judge.judged(judge.question(sum_of(steps)), kernel).refusal);
+        return all;
+    }
+    using Refusals = std::vector<Refusal>;
+};
+
+TEST_F(JudgingRules, ABanRefusesWhatItCovers) {
+    EXPECT_EQ(refusals({{"test.avx2@*", "elementwise *", Verdict::ban, "it is slow"}}),
+              (Refusals{"", "banned by a rule: it is slow", ""}));
+    EXPECT_EQ(refusals({{"*", "*f32[4]*", Verdict::ban, ""}}),
+              (Refusals{"banned by a rule", "banned by a rule", "banned by a rule"}));
+    EXPECT_EQ(refusals({{"*", "matmul *", Verdict::ban, ""}, {"test.avx2@2", "*", Verdict::ban, ""}}),
+              (Refusals{"", "", ""}));
+}
+
+TEST_F(JudgingRules, ABanIsNotTheRefusalOfThoseThatShareAFunction) {
+    EXPECT_EQ(refusals({{"test.baseline@1", "*", Verdict::ban, ""}}), (Refusals{"banned by a rule", "", ""}));
+    EXPECT_EQ(asked, 1);
+}
+
+TEST_F(JudgingRules, APinRefusesTheOthers) {
+    const Refusal others = "a rule pins test.avx2@1: it is mine";
+    EXPECT_EQ(refusals({{"test.avx2@1", "*", Verdict::pin, "it is mine"}}), (Refusals{others, "", others}));
+    EXPECT_EQ(refusals({{"test.avx*", "*", Verdict::pin, "it is mine"}}), (Refusals{others, "", ""}));
+}
+
+TEST_F(JudgingRules, APinStandsWhereItsKernelCan) {
+    EXPECT_EQ(refusals({{"test.avx512@1", "*", Verdict::pin, ""}}, Isa::avx2),
+              (Refusals{"", "", "needs avx512, in use is avx2"}));
+    EXPECT_EQ(refusals({{"test.avx2@1", "*", Verdict::pin, ""}}, Isa::avx512, 3),
+              (Refusals{"too long", "too long", "too long"}));
+    EXPECT_EQ(refusals({{"test.avx2@1", "matmul *", Verdict::pin, ""}}), (Refusals{"", "", ""}));
+    EXPECT_EQ(refusals({{"test.avx2@1", "*", Verdict::pin, ""}, {"test.avx2*", "*", Verdict::ban, "wrong"}}),
+              (Refusals{"", "banned by a rule: wrong", ""}))
+        << "a ban is above a pin";
+}
+
+TEST_F(JudgingRules, RulesStayWhenCostsChange) {
+    costs.rules = {{"test.avx2@1", "*", Verdict::ban, ""}};
+    Judge judge = this->judge(Isa::avx512);
+    Question& question = judge.question(sum_of(2));
+    EXPECT_EQ(judge.judged(question, kernels.kernels[1]).refusal, "banned by a rule");
+    judge.set_costs({});
+    EXPECT_EQ(judge.judged(question, kernels.kernels[1]).refusal, "banned by a rule");
+    EXPECT_EQ(judge.judged(judge.question(sum_of(1)), kernels.kernels[1]).refusal, "banned by a rule");
+}
+
 }  // namespace
 }  // namespace cairn::select

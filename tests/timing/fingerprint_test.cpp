@@ -2,9 +2,24 @@
 
 #include "device/cpu/affinity.hpp"
 #include "device/cpu/cpu_info.hpp"
+#include "device/cpu/topology.hpp"
+#include "kernels/cpu/build.hpp"
+#include "tests/timing/problem.hpp"
+#include "timing/key.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <sched.h>
+
+#include <thread>
+
+// kernels/cpu/build.cpp, as three other builds compile it.
+namespace cairn::kernels::cpu {
+std::string plain_build();
+std::string slower_build();
+std::string checked_build();
+}  // namespace cairn::kernels::cpu
 
 namespace cairn::timing {
 namespace {
@@ -24,7 +39,8 @@ TEST(Fingerprint, NamesWhatChangesTimes) {
     EXPECT_THAT(hard, HasSubstr("cairn " + std::string(version())));
     EXPECT_THAT(hard, HasSubstr("model " + std::to_string(cpu.model) + " stepping " + std::to_string(cpu.stepping)));
     EXPECT_THAT(hard, HasSubstr("L3 " + std::to_string(cpu.l3_bytes)));
-    EXPECT_THAT(hard, HasSubstr("threads 3 cpus " + std::to_string(device::affinity_cpus())));
+    EXPECT_THAT(hard, HasSubstr("threads 3 cpus " + device::topology_of(device::affinity_mask()) + " quota "));
+    EXPECT_THAT(hard, testing::EndsWith(kernels::cpu::build_text()));
     EXPECT_THAT(hard, testing::Not(HasSubstr("|  |"))) << "what is not known is written as unknown";
 }
 
@@ -34,8 +50,58 @@ TEST(Fingerprint, ThreadsAndTheLevelInUseTellContextsApart) {
     if (device::cpu_info().isa != Isa::baseline) { EXPECT_NE(of({.max_isa = Isa::baseline}).hard, of().hard); }
 }
 
+TEST(Fingerprint, BuildsTellApart) {
+    using namespace kernels::cpu;
+    EXPECT_THAT(plain_build(), testing::MatchesRegex("(gcc|clang) [0-9].*, ndebug,.* -O2.*, eigen 3[.].*"));
+    EXPECT_THAT(slower_build(), HasSubstr(" -O1"));
+    EXPECT_NE(slower_build(), plain_build());
+    EXPECT_THAT(checked_build(), HasSubstr(", assertions,"));
+    EXPECT_NE(checked_build(), plain_build());
+    EXPECT_EQ(plain_build().find("-W"), std::string::npos) << "warnings change no code";
+    EXPECT_EQ(plain_build().find("-g1"), std::string::npos);
+}
+
+TEST(Fingerprint, OwnKernelsTellOfTheirBuild) {
+    ContextOptions options;
+    options.extra.build = "mine 7";
+    EXPECT_THAT(of(options).hard, HasSubstr("| mine 7; " + kernels::cpu::build_text()));
+}
+
+// Two CPUs of a mask may share a core, a cache or nothing; one is another thing than two.
+TEST(Fingerprint, TheMaskCounts) {
+    const std::vector<int> cpus = device::affinity_mask();
+    if (cpus.size() < 2) GTEST_SKIP() << "there is one CPU only";
+    const std::string all = of().hard;
+    std::string one;
+    std::thread([&] {
+        cpu_set_t set;
+        CPU_ZERO(&set);
+        CPU_SET(static_cast<std::size_t>(cpus.front()), &set);
+        ASSERT_EQ(sched_setaffinity(0, sizeof set, &set), 0);
+        one = of().hard;
+    }).join();
+    EXPECT_NE(one, all);
+}
+
+// All that changes times is part of what rows are found by.
+TEST(Fingerprint, EveryPartIsInTheKey) {
+    const auto key = [](const ContextOptions& options, const std::string& kernel, const TimingPolicy& policy) {
+        return Key{to_string(test::problem()), kernel, of(options).hard, {}, policy_text(policy)}.id();
+    };
+    ContextOptions built;
+    built.extra.build = "-O1";
+    const std::string plain = key({}, "k@1", {});
+    EXPECT_EQ(key({}, "k@1", {}), plain);
+    EXPECT_NE(key(built, "k@1", {}), plain) << "flags";
+    EXPECT_NE(key({.threads = 2}, "k@1", {}), plain) << "threads";
+    EXPECT_NE(key({}, "k@2", {}), plain) << "the kernel's version";
+    EXPECT_NE(key({}, "k@1", {.threads = 2}), plain);
+    EXPECT_NE(key({}, "k@1", {.cold = false}), plain);
+    EXPECT_NE(key({}, "k@1", {.inputs = "ones"}), plain);
+}
+
 TEST(Fingerprint, TheRestIsForTheRecord) {
-    EXPECT_THAT(of().soft, testing::MatchesRegex(".+ .+ [|] governor .+"));
+    EXPECT_THAT(of().soft, testing::MatchesRegex(".+ .+ [|] governor .+ [|] microcode .+ [|] huge pages .+ [|] .+"));
     EXPECT_EQ(of({.threads = 2}).soft, of().soft);
 }
 

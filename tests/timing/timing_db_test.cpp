@@ -1,58 +1,17 @@
 #include "cairn/timing_db.hpp"
-#include "tests/timing/problem.hpp"
-#include "timing/sqlite_file.hpp"
 
-#include <gtest/gtest.h>
-
-#include <sys/wait.h>
-#include <unistd.h>
+#include "tests/timing/database_file.hpp"
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 
 namespace cairn {
 namespace {
 
 namespace fs = std::filesystem;
 
-using test::problem;
+using test::figures, test::machine, test::policy, test::problem, test::timing;
 
-const TimingEnvironment machine{"machine A", "kernel 1"};
-const TimingPolicy policy{2, true, "normal"};
-
-Timing timing(double median, int samples = 9, int quality = 2) {
-    Timing timing;
-    timing.samples = samples;
-    timing.inner = 3;
-    timing.min = median * 0.9;
-    timing.p10 = median * 0.95;
-    timing.median = median;
-    timing.p90 = median * 1.2;
-    timing.mad = median * 0.01;
-    timing.quality = quality;
-    timing.note = "note";
-    return timing;
-}
-
-/// Promised are 0.01.
-ErrorFigures figures(double relative) { return {relative, 3 * relative, 1e-2, "uniform", "smaller"}; }
-
-class TimingDbFile : public testing::Test {
-protected:
-    void SetUp() override {
-        folder = fs::path(CAIRN_BINARY_DIR) / "timing_db_test" /
-                 testing::UnitTest::GetInstance()->current_test_info()->name();
-        fs::remove_all(folder);
-        fs::create_directories(folder);
-        path = folder / "timings.db";
-    }
-    std::function<void(std::string_view)> log() {
-        return [this](std::string_view line) { lines.emplace_back(line); };
-    }
-    fs::path folder, path;
-    std::vector<std::string> lines;
-};
+class TimingDbFile : public test::DatabaseFile {};
 
 TEST_F(TimingDbFile, KeepsRowsForTheNextStart) {
     {
@@ -97,86 +56,6 @@ TEST_F(TimingDbFile, TheBestRowIsFoundAndAllAreKept) {
     const TimingDb db(path);
     EXPECT_EQ(db.find(problem(), "k@1", machine, policy)->median, 2);
     EXPECT_EQ(db.size(), 3U);
-}
-
-TEST_F(TimingDbFile, ACorruptFileIsSetAsideWithOneLine) {
-    std::ofstream(path) << std::string(8192, 'x');
-    TimingDb db(path, log());
-    db.record(problem(), "k@1", machine, policy, timing(1));
-    EXPECT_TRUE(db.persistent());
-    EXPECT_EQ(lines.size(), 1U);
-    EXPECT_TRUE(fs::exists(path.string() + ".corrupt"));
-    EXPECT_EQ(TimingDb(path).size(), 1U);
-}
-
-TEST_F(TimingDbFile, ADamagedPageIsNoticed) {
-    {
-        TimingDb db(path);
-        for (int i = 0; i < 2000; ++i) db.record(problem(), "kernel" + std::to_string(i), machine, policy, timing(1));
-    }
-    {
-        std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
-        file.seekp(static_cast<std::streamoff>(fs::file_size(path) / 2 / 4096 * 4096));
-        file << std::string(4096, '\x5a');
-    }
-    TimingDb db(path, log());
-    EXPECT_EQ(lines.size(), 1U);
-    db.record(problem(), "k@1", machine, policy, timing(1));
-    EXPECT_TRUE(db.find(problem(), "k@1", machine, policy));
-}
-
-TEST_F(TimingDbFile, WhatCannotBeUsedIsNotCachedAndSaidOnce) {
-    std::ofstream(folder / "file") << "";
-    for (const fs::path& bad : {folder / "file" / "timings.db", fs::path("/proc/nowhere/timings.db"), folder}) {
-        lines.clear();
-        TimingDb db(bad, log());
-        EXPECT_FALSE(db.persistent());
-        db.record(problem(), "k@1", machine, policy, timing(1));
-        db.record(problem(), "k@1", machine, policy, timing(1));
-        db.record_error(problem(), "k@1", machine, figures(2e-2));
-        EXPECT_EQ(db.find(problem(), "k@1", machine, policy)->median, 1);
-        EXPECT_EQ(db.find_error(problem(), "k@1", machine)->relative, 2e-2);
-        EXPECT_TRUE(db.broken_promise(problem(), "k@1", machine));
-        EXPECT_EQ(lines.size(), 1U) << bad;
-    }
-}
-
-TEST_F(TimingDbFile, AnotherProgramsFileAndANewerVersionAreLeftAlone) {
-    { const TimingDb db(path); }
-    for (const char* change : {"PRAGMA user_version=99", "PRAGMA application_id=7"}) {
-        timing::SqliteFile(path, timing::Access::read_write).execute(change);
-        lines.clear();
-        TimingDb db(path, log());
-        EXPECT_FALSE(db.persistent());
-        EXPECT_EQ(lines.size(), 1U);
-        db.record(problem(), "k@1", machine, policy, timing(1));
-        db.record_error(problem(), "k@1", machine, figures(1));
-        EXPECT_TRUE(db.find(problem(), "k@1", machine, policy));
-        EXPECT_TRUE(db.find_error(problem(), "k@1", machine));
-    }
-}
-
-TEST_F(TimingDbFile, AnOlderVersionIsBroughtUpAndKeepsItsRows) {
-    {
-        TimingDb db(path);
-        db.record(problem(), "k@1", machine, policy, timing(1));
-    }
-    const auto make_old = [](const fs::path& file) {
-        timing::SqliteFile(file, timing::Access::read_write)
-            .execute("DROP TABLE accuracy; PRAGMA user_version=1; PRAGMA journal_mode=DELETE;");
-    };
-    make_old(path);
-    fs::copy_file(path, folder / "old.db");
-    {
-        TimingDb db(path, log());
-        EXPECT_TRUE(db.persistent());
-        EXPECT_TRUE(db.find(problem(), "k@1", machine, policy));
-        db.record_error(problem(), "k@1", machine, figures(1e-3));
-    }
-    EXPECT_TRUE(TimingDb(path, log()).find_error(problem(), "k@1", machine));
-    TimingDb other(folder / "other.db", log());
-    EXPECT_EQ(other.merge(folder / "old.db"), 1U);
-    EXPECT_TRUE(lines.empty());
 }
 
 TEST_F(TimingDbFile, TheWorstErrorIsFoundAndAllAreKept) {
@@ -235,51 +114,149 @@ TEST_F(TimingDbFile, EitherFigureBreaksAPromise) {
     EXPECT_TRUE(std::isinf(db.broken_promise(problem(), "nan", machine)->counted()));
     TimingDb file(path, log());
     file.record_error(problem(), "nan", machine, nan);
+    ASSERT_TRUE(file.flush());
     EXPECT_TRUE(std::isinf(TimingDb(path).broken_promise(problem(), "nan", machine)->counted()));
 }
 
-TEST_F(TimingDbFile, SixteenProcessesWriteAtOnce) {
-    constexpr int processes = 16, rows = 20;
-    { const TimingDb db(path); }
-    std::vector<pid_t> children;
-    for (int p = 0; p < processes; ++p) {
-        const pid_t child = fork();
-        if (child == 0) {
-            TimingDb db(path);
-            for (int i = 0; i < rows; ++i)
-                db.record(problem(), "p" + std::to_string(p) + "i" + std::to_string(i), machine, policy, timing(1));
-            _exit(db.persistent() ? 0 : 1);
-        }
-        children.push_back(child);
+TEST_F(TimingDbFile, TheLatestChoiceIsFound) {
+    {
+        TimingDb db(path, log());
+        EXPECT_FALSE(db.find_choice("a or b", machine, policy));
+        db.record_choice("a or b", machine, policy, {"a", 0.9, 0.85, 0.95, 30});
+        db.record_choice("a or b", machine, policy, {"b", 0.97, 0.9, 0.99, 10});
+        EXPECT_EQ(db.find_choice("a or b", machine, policy)->answer, "b");
     }
-    for (const pid_t child : children) {
-        int status = 0;
-        waitpid(child, &status, 0);
-        EXPECT_EQ(status, 0);
-    }
-    EXPECT_EQ(TimingDb(path).size(), static_cast<std::size_t>(processes * rows));
+    const TimingDb db(path, log());
+    EXPECT_EQ(db.find_choice("a or b", machine, policy), (Choice{"b", 0.97, 0.9, 0.99, 10}));
+    EXPECT_EQ(db.find_choice("a or b", {"machine A", "kernel 2"}, policy)->answer, "b");
+    EXPECT_FALSE(db.find_choice("a or c", machine, policy));
+    EXPECT_FALSE(db.find_choice("a or b", {"machine B", "kernel 1"}, policy));
+    EXPECT_FALSE(db.find_choice("a or b", machine, {1, true, "normal"}));
+    EXPECT_EQ(db.size(), 0U) << "of times";
+    EXPECT_TRUE(lines.empty());
 }
 
-TEST_F(TimingDbFile, MergeIsAUnionAndExportIsWhole) {
-    const fs::path other = folder / "other.db", copy = folder / "copy.db";
+TEST_F(TimingDbFile, RulesAreAddedReplacedAndLifted) {
+    const KernelRule ban{"*.eigen.*", "matmul | *", Verdict::ban, "slow"},
+        pin{"*.eigen.*", "matmul | *", Verdict::pin, ""};
+    const KernelRule other{"*", "exp | *", Verdict::ban, "wrong"};
     {
-        TimingDb db(other);
-        db.record(problem(), "k@1", machine, policy, timing(1));
-        db.record(problem(), "k@2", machine, policy, timing(2));
-        db.record_error(problem(), "k@1", machine, figures(2e-2));
+        TimingDb db(path, log());
+        EXPECT_TRUE(db.rules().empty());
+        db.add_rule(ban);
+        db.add_rule(other);
+        EXPECT_EQ(db.rules(), (std::vector{other, ban}));
     }
     TimingDb db(path, log());
-    db.record(problem(), "k@3", machine, policy, timing(3));
-    EXPECT_EQ(db.merge(other), 3U);
-    EXPECT_EQ(db.find_error(problem(), "k@1", machine)->compared, "smaller");
-    EXPECT_TRUE(db.broken_promise(problem(), "k@1", machine));
-    EXPECT_EQ(db.merge(other), 0U);
-    EXPECT_EQ(db.size(), 3U);
-    EXPECT_EQ(db.find(problem(), "k@2", machine, policy)->median, 2);
-    db.export_to(copy);
-    EXPECT_EQ(TimingDb(copy).size(), 3U);
-    EXPECT_EQ(db.merge(folder / "missing.db"), 0U);
+    EXPECT_EQ(db.rules(), (std::vector{other, ban}));
+    db.add_rule(pin);
+    EXPECT_EQ(TimingDb(path).rules(), (std::vector{other, pin}));
+    EXPECT_TRUE(db.remove_rule("*", "exp | *"));
+    EXPECT_FALSE(db.remove_rule("*", "exp | *"));
+    EXPECT_EQ(TimingDb(path).rules(), std::vector{pin});
+    TimingDb memory({});
+    memory.add_rule(ban);
+    EXPECT_EQ(memory.rules(), std::vector{ban});
+    EXPECT_TRUE(memory.remove_rule(ban.kernel, ban.problem));
+    EXPECT_TRUE(memory.rules().empty());
+}
+
+/// What several files know of one thing is told by what is best, whichever file it is in.
+TEST_F(TimingDbFile, SeedsAreReadAndTheBestCounts) {
+    const fs::path weak = folder / "weak.db", strong = folder / "strong.db";
+    {
+        TimingDb seed(weak);
+        seed.record(problem(), "both", machine, policy, timing(1, 5));
+        seed.record(problem(), "weak", machine, policy, timing(2));
+        seed.record_error(problem(), "both", machine, figures(2e-2));
+        seed.record_choice("a or b", machine, policy, {"a", 0.9, 0.85, 0.95, 30});
+        seed.add_rule({"*.eigen.*", "*", Verdict::ban, "seeded"});
+    }
+    {
+        TimingDb seed(strong);
+        seed.record(problem(), "both", machine, policy, timing(3, 50));
+    }
+    TimingDb db(path, log(), {.seeds = {strong, weak, folder / "missing.db"}});
+    EXPECT_EQ(lines.size(), 1U) << "one is missing";
+    EXPECT_EQ(db.find(problem(), "weak", machine, policy)->median, 2);
+    EXPECT_EQ(db.find(problem(), "both", machine, policy)->median, 3);
+    EXPECT_TRUE(db.broken_promise(problem(), "both", machine));
+    EXPECT_EQ(db.find_choice("a or b", machine, policy)->answer, "a");
+    EXPECT_EQ(db.size(), 0U) << "seeds apart";
+    db.record(problem(), "both", machine, policy, timing(4, 60));
+    EXPECT_EQ(db.find(problem(), "both", machine, policy)->median, 4);
+    db.record(problem(), "both", machine, policy, timing(5, 90, 1));
+    EXPECT_EQ(db.find(problem(), "both", machine, policy)->median, 4) << "the machine was busy";
+    db.record_choice("a or b", machine, policy, {"b", 0.9, 0.85, 0.95, 3});
+    EXPECT_EQ(db.find_choice("a or b", machine, policy)->answer, "b");
+    EXPECT_EQ(db.rules().size(), 1U);
+    EXPECT_TRUE(db.remove_rule("*.eigen.*", "*"));
+    EXPECT_TRUE(db.rules().empty());
+    EXPECT_EQ(TimingDb(weak).rules().size(), 1U) << "it is for others too";
+    EXPECT_EQ(TimingDb(strong).size(), 1U);
+    EXPECT_EQ(times(), 2);
+}
+
+TEST_F(TimingDbFile, SeedsDoWithoutAFileOfOnesOwn) {
+    {
+        TimingDb seed(path);
+        add(seed, "k@1");
+    }
+    TimingDb db({}, log(), {.seeds = {path}});
+    EXPECT_TRUE(has(db, "k@1"));
+    EXPECT_FALSE(db.persistent());
+    add(db, "k@2");
+    EXPECT_TRUE(has(db, "k@2"));
+    EXPECT_EQ(times(), 1);
+    EXPECT_TRUE(lines.empty());
+}
+
+TEST_F(TimingDbFile, SessionsTellWhoMeasured) {
+    {
+        TimingDb db(path, log(), {.program = "test"});
+        add(db, "k@1");
+        add(db, "k@2");
+        db.record(problem(), "k@1", {"machine B", ""}, policy, timing(1));
+    }
+    { const TimingDb db(path); }
+    EXPECT_EQ(ask(path, "SELECT count(*) FROM session"), 2) << "one an environment, none for whoever added nothing";
+    EXPECT_EQ(ask(path, "SELECT count(*) FROM session WHERE program='test' AND version<>''"), 2);
+    EXPECT_EQ(ask(path,
+                  "SELECT count(*) FROM measurement m JOIN session s ON s.id=m.session JOIN environment e ON "
+                  "e.id=s.environment WHERE e.hard='machine A'"),
+              2);
+}
+
+// What is held beside is what the file said when it was asked; a state ends with the last reading, or a row of our own.
+TEST_F(TimingDbFile, AReadingSeesOneState) {
+    TimingDb db(path, log()), other(path, log());
+    {
+        const TimingDb::Reading reading(db);
+        EXPECT_FALSE(has(db, "late"));
+        add(other, "late");
+        add(other, "later");
+        EXPECT_FALSE(has(db, "late"));
+        EXPECT_FALSE(has(db, "later"));
+        add(db, "mine");
+        EXPECT_TRUE(has(db, "mine"));
+        EXPECT_TRUE(has(db, "late")) << "a new state";
+    }
+    EXPECT_TRUE(has(db, "later"));
+    add(other, "last");
+    EXPECT_TRUE(has(db, "last"));
+    EXPECT_TRUE(lines.empty());
+}
+
+TEST_F(TimingDbFile, WhatCanBeNoRowIsNotTaken) {
+    TimingDb db(path, log());
+    add(db, "k@1", -5);
+    add(db, "k@1", std::nan(""));
+    db.record_choice("a or b", machine, policy, {"a", 0.9, 0.95, 1, 30});
+    EXPECT_FALSE(has(db, "k@1"));
+    EXPECT_FALSE(db.find_choice("a or b", machine, policy));
+    EXPECT_EQ(db.nonsense(), 3U);
     EXPECT_EQ(lines.size(), 1U);
+    EXPECT_EQ(db.size(), 0U);
 }
 
 }  // namespace

@@ -41,17 +41,30 @@ std::optional<double> cgroup_quota(const std::string& root) {
     return least;
 }
 
-int affinity_cpus() noexcept {
+std::vector<int> affinity_mask() {
+    std::vector<int> cpus;
 #if defined(__linux__)
     for (int room = 1024; room <= (1 << 20); room *= 2) {
         const std::size_t bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(room));
         const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(CPU_ALLOC(static_cast<std::size_t>(room)),
                                                                    [](cpu_set_t* it) { CPU_FREE(it); });
         if (!set) break;
-        if (sched_getaffinity(0, bytes, set.get()) == 0) return std::max(1, CPU_COUNT_S(bytes, set.get()));
+        if (sched_getaffinity(0, bytes, set.get()) == 0) {
+            for (int cpu = 0; cpu < room; ++cpu)
+                if (CPU_ISSET_S(static_cast<std::size_t>(cpu), bytes, set.get())) cpus.push_back(cpu);
+            break;
+        }
         if (errno != EINVAL) break;  // EINVAL: the machine has more CPUs than there is room for
     }
 #endif
+    return cpus;
+}
+
+int affinity_cpus() noexcept {
+    try {
+        if (const std::vector<int> cpus = affinity_mask(); !cpus.empty()) return static_cast<int>(cpus.size());
+    } catch (...) {  // out of memory: go by what is on
+    }
     return static_cast<int>(std::clamp(sysconf(_SC_NPROCESSORS_ONLN), 1L, 1L << 20));
 }
 

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace cairn::device {
 
@@ -12,6 +13,9 @@ int usable_cpus() noexcept;
 
 /// The CPUs of the calling thread's affinity mask; at least 1.
 int affinity_cpus() noexcept;
+
+/// Their numbers, ascending; empty where the system does not say.
+std::vector<int> affinity_mask();
 
 /// The tightest CPU quota (in CPUs, 1.5 say) of this process's cgroup and those above it, of version 1 and 2; nothing
 /// if there is none. `root` stands before every path that is read: `/proc/self/cgroup`, `/proc/self/mountinfo` and the

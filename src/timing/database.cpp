@@ -1,0 +1,209 @@
+#include "timing/database.hpp"
+
+#include "timing/folder_lock.hpp"
+#include "timing/schema.hpp"
+
+#include <fmt/format.h>
+
+#include <system_error>
+#include <utility>
+
+namespace cairn::inline v0::timing {
+namespace {
+
+constexpr std::chrono::milliseconds pause_when_busy{50}, pause_when_refused{1000};
+
+bool is_there(const std::filesystem::path& path) {
+    std::error_code ignored;
+    return std::filesystem::exists(path, ignored);
+}
+
+/// Somebody is making it, or began to.
+bool is_unmade(const std::filesystem::path& path) {
+    std::error_code ignored;
+    return !is_there(path) ||
+           (std::filesystem::is_regular_file(path, ignored) && std::filesystem::file_size(path, ignored) == 0);
+}
+
+void remove(const std::filesystem::path& path) {
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);
+}
+
+std::filesystem::path folder_of(const std::filesystem::path& path) {
+    return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
+}  // namespace
+
+Database::Database(std::filesystem::path path, Access access, Log log)
+    : path_(std::move(path)), access_(access), log_(std::move(log)) {}
+
+void Database::say(const std::string& text) {
+    if (log_ && said_.insert(text).second) log_(fmt::format("timing database {}: {}", path_.string(), text));
+}
+
+Database::Stamp Database::stamp() const {
+    std::error_code ignored;
+    Stamp stamp;
+    stamp.written = std::filesystem::last_write_time(path_, ignored);
+    stamp.bytes = std::filesystem::file_size(path_, ignored);
+    return stamp;
+}
+
+// A file that is read without locks tells by its stamp alone that it was written.
+bool Database::is_another() const { return file_->has_moved() || (is_immutable_ && !(stamp() == stamp_)); }
+
+SqliteFile* Database::use() {
+    if (file_ != nullptr) {
+        if (!is_another()) return file_.get();
+        if (is_writable_) say("it was deleted or replaced; what was recorded here is written again");
+        close();
+        next_try_ = {};
+    }
+    if (Clock::now() < next_try_) return nullptr;
+    // Twice: a damaged file is out of the way after the first time.
+    for (int attempt = 0; attempt < 2 && Clock::now() >= next_try_; ++attempt) try {
+            open();
+            return file_.get();
+        } catch (const DatabaseFault& fault) {
+            this->fault(fault);
+            close();
+        }
+    return nullptr;
+}
+
+SqliteFile* Database::use_for_writing() {
+    // What could only be read may be written by now.
+    if (file_ != nullptr && !is_writable_ && access_ == Access::read_write && Clock::now() >= next_try_) close();
+    SqliteFile* const file = use();
+    return is_writable() ? file : nullptr;
+}
+
+void Database::wait_for_locks(int milliseconds) noexcept {
+    lock_wait_ = milliseconds;
+    if (file_ != nullptr) file_->wait_for_locks(milliseconds);
+}
+
+void Database::close() {
+    if (file_ == nullptr) return;
+    for (const auto& work : before_closing_) work();
+    file_.reset();
+}
+
+void Database::open() {
+    close();
+    if (access_ == Access::read_write)
+        open_for_writing();
+    else
+        open_for_reading();
+}
+
+void Database::open_for_writing() {
+    if (!is_there(folder_of(path_))) throw DatabaseFault{"there is no such folder"};
+    try {
+        if (!is_unmade(path_)) return open_and_set_up();
+        const FolderLock lock(folder_of(path_));
+        if (!is_there(path_)) {
+            // Those of a file that was deleted would be taken for the new one's.
+            remove(companion("-wal"));
+            remove(companion("-shm"));
+        }
+        open_and_set_up();
+    } catch (const DatabaseFault& fault) {
+        if (fault.kind != FaultKind::refused || !is_there(path_)) throw;
+        close();
+        open_for_reading();
+        next_try_ = Clock::now() + pause_when_refused;
+        say("it may only be read: new timings are kept in memory");
+    }
+}
+
+void Database::open_and_set_up() {
+    is_immutable_ = false;
+    is_writable_ = true;
+    file_ = std::make_unique<SqliteFile>(path_, Access::read_write);
+    file_->wait_for_locks(lock_wait_);
+    // A page whose cells lie outside of it is damaged, and is found to be so where it is read.
+    file_->execute("PRAGMA cell_size_check=ON; PRAGMA foreign_keys=OFF;");
+    prepare_schema(*file_);
+    version_ = readable_version(*file_);
+    is_writable_ = is_writable_version(*file_);
+    if (!is_writable_) {
+        next_try_ = Clock::now() + pause_when_refused;
+        return say("a newer version wrote it: it is read, and new timings are kept in memory");
+    }
+    try {
+        // A file system without shared memory refuses the write-ahead log; the rollback journal then stays. So it does
+        // while somebody else reads.
+        file_->execute("PRAGMA journal_mode=WAL;");
+    } catch (const DatabaseFault& fault) {
+        if (fault.kind == FaultKind::corrupt) throw;
+    }
+    file_->execute("PRAGMA synchronous=NORMAL;");
+}
+
+void Database::open_for_reading() {
+    is_writable_ = false;
+    if (!is_there(path_)) throw DatabaseFault{"there is no such file"};
+    for (const Access access : {Access::read_only, Access::immutable}) try {
+            is_immutable_ = access == Access::immutable;
+            stamp_ = stamp();
+            file_ = std::make_unique<SqliteFile>(path_, access);
+            file_->wait_for_locks(lock_wait_);
+            file_->execute("PRAGMA cell_size_check=ON;");
+            version_ = readable_version(*file_);
+            return;
+        } catch (const DatabaseFault& fault) {
+            close();
+            // Where its companions can neither be made nor read it is taken as it stands.
+            if (is_immutable_ || fault.kind != FaultKind::refused) throw;
+        }
+}
+
+void Database::fault(const DatabaseFault& fault) {
+    last_fault_ = fault.kind;
+    reason_ = fault.reason;
+    switch (fault.kind) {
+        case FaultKind::busy:
+        case FaultKind::full:
+            say(fault.reason + "; new timings wait in memory");
+            // Whoever waited once does not wait again for each row.
+            wait_for_locks(0);
+            next_try_ = Clock::now() + (fault.kind == FaultKind::busy ? pause_when_busy : pause_when_refused);
+            return;
+        case FaultKind::corrupt:
+            if (is_writable_) return set_aside(fault.reason);
+            [[fallthrough]];
+        case FaultKind::refused:
+        case FaultKind::foreign: break;
+    }
+    close();
+    next_try_ = Clock::now() + pause_when_refused;
+    say(fault.reason + (access_ == Access::read_write ? "; timings are kept in memory" : "; it is not read"));
+}
+
+void Database::set_aside(const std::string& reason) {
+    const FolderLock lock(folder_of(path_));
+    // Somebody else may have been quicker; theirs is a new file.
+    const bool is_gone = file_ != nullptr && file_->has_moved();
+    close();
+    if (is_gone) return;
+    std::filesystem::path aside = companion(".corrupt");
+    std::error_code failure, ignored;
+    remove(aside.string() + "-wal");
+    remove(aside.string() + "-shm");
+    std::filesystem::rename(path_, aside, failure);
+    if (failure) {
+        next_try_ = Clock::now() + pause_when_refused;
+        return say(
+            fmt::format("{}; it cannot be set aside: {}; timings are kept in memory", reason, failure.message()));
+    }
+    std::filesystem::rename(companion("-wal"), aside.string() + "-wal", ignored);
+    remove(companion("-shm"));
+    aside_ = {std::move(aside), reason};
+}
+
+std::optional<Database::Aside> Database::take_aside() { return std::exchange(aside_, std::nullopt); }
+
+}  // namespace cairn::inline v0::timing

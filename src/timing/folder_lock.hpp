@@ -1,0 +1,20 @@
+#pragma once
+
+#include <filesystem>
+
+namespace cairn::inline v0::timing {
+
+/// Held by whoever makes a file in a folder, or moves one out of the way, so that nobody else does so meanwhile. Held
+/// by nobody where the system knows no such locks, or after two seconds of waiting.
+class FolderLock {
+public:
+    explicit FolderLock(const std::filesystem::path& folder);
+    ~FolderLock();
+    FolderLock(const FolderLock&) = delete;
+    FolderLock& operator=(const FolderLock&) = delete;
+
+private:
+    int folder_ = -1;
+};
+
+}  // namespace cairn::inline v0::timing

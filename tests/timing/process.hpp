@@ -1,0 +1,67 @@
+#pragma once
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <exception>
+#include <string>
+
+namespace cairn::test {
+
+/// Work in a process of its own, which says what went wrong.
+class Process {
+public:
+    /// Starts it; `work` is given what sends text to the parent at once.
+    template <typename F>
+    explicit Process(const F& work) {
+        int ends[2];
+        if (pipe(ends) != 0) return;
+        id_ = fork();
+        if (id_ == 0) {
+            close(ends[0]);
+            const auto say = [&](const std::string& text) {
+                if (write(ends[1], text.data(), text.size()) < 0) _exit(2);
+            };
+            try {
+                work(say);
+            } catch (const std::exception& error) { say(std::string("threw ") + error.what()); } catch (...) {
+                say("threw");
+            }
+            _exit(0);
+        }
+        close(ends[1]);
+        heard_ = ends[0];
+    }
+    Process(Process&& other) noexcept : id_(other.id_), heard_(other.heard_) { other.id_ = -1; }
+    Process& operator=(Process&&) = delete;
+    ~Process() { finish(); }
+
+    void kill() const { ::kill(id_, SIGKILL); }
+    /// All that it said, once it has ended; a line more if it crashed.
+    std::string finish() {
+        std::string text;
+        if (id_ <= 0) return text;
+        char bytes[256];
+        for (ssize_t count = 0; (count = read(heard_, bytes, sizeof bytes)) > 0;)
+            text.append(bytes, static_cast<std::size_t>(count));
+        close(heard_);
+        int status = 0;
+        waitpid(id_, &status, 0);
+        id_ = -1;
+        if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL) text += "\nended by a signal";
+        return text;
+    }
+
+private:
+    pid_t id_ = -1;
+    int heard_ = -1;
+};
+
+/// Permissions mean nothing to root: from here on this process is nobody.
+inline void become_nobody() {
+    if (geteuid() != 0) return;
+    if (setgid(65534) != 0 || setuid(65534) != 0) _exit(3);
+}
+
+}  // namespace cairn::test
