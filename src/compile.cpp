@@ -6,6 +6,7 @@
 #include "split_points.hpp"
 #include "stages.hpp"
 #include "state_storage.hpp"
+#include "whole_programs.hpp"
 
 #include <algorithm>
 #include <array>
@@ -94,6 +95,10 @@ CompiledGraph compile_chosen(const Graph& graph, const Context& context, const C
     Compilation declared(graph, context, options);
     const std::unique_ptr<Compilation> narrower = with_states_narrower(graph, context, options, declared, begin);
     Compilation& best = narrower != nullptr ? *narrower : declared;
+    const auto end =
+        begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.tune_seconds));
+    std::vector<ExplainedDuel> duels =
+        run_beside_rivals(best.stages, best.buckets, best.covers, context, options, best.select_options, end);
     std::optional<select::Selections> exact =
         narrower != nullptr
             ? exact_covers(declared.buckets, declared.select_options)
@@ -112,7 +117,8 @@ CompiledGraph compile_chosen(const Graph& graph, const Context& context, const C
         add_exact(bucket, selection, {declared.stages, beside, exact->buckets[b]}, options, programs.back());
     }
     CompiledGraph compiled = best.stages.link(
-        std::move(programs), reasons_of(std::move(reasons), std::move(best.covers.path), most_gain(best.covers)));
+        std::move(programs),
+        reasons_of(std::move(reasons), std::move(best.covers.path), most_gain(best.covers), std::move(duels)));
     check_limit(compiled.memory(), options);
     return compiled;
 }

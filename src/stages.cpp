@@ -1,13 +1,13 @@
 #include "stages.hpp"
 
 #include "expand/expand.hpp"
-#include "replay.hpp"
 #include "ir/op_table.hpp"
 #include "ir/state_rules.hpp"
 #include "ir/verify.hpp"
 #include "plan/validate.hpp"
 #include "program/lifetimes.hpp"
 #include "program/peak.hpp"
+#include "replay.hpp"
 #include "runtime/compiled_graph.hpp"
 #include "select/emit.hpp"
 #include "select/narrow.hpp"
@@ -69,13 +69,15 @@ double expected_seconds(const std::vector<PreparedBucket>& buckets, const select
     return sum;
 }
 
-runtime::Reasons reasons_of(std::shared_ptr<const select::Reasons> all, std::vector<int> path, double most_gain) {
-    return [all = std::move(all), path = std::move(path), most_gain](
+runtime::Reasons reasons_of(std::shared_ptr<const select::Reasons> all, std::vector<int> path, double most_gain,
+                            std::vector<ExplainedDuel> duels) {
+    return [all = std::move(all), path = std::move(path), most_gain, duels = std::move(duels)](
                const runtime::ProgramSet& set, Explanation& explanation, const std::stop_token& stop) {
         std::vector<const program::Program*> programs;
         for (const runtime::BucketProgram& bucket : set.buckets) programs.push_back(&bucket.program);
         explanation.is_exact = most_gain == 0;
         explanation.most_gain = most_gain;
+        explanation.duels = duels;
         all->explain(path, programs, explanation, stop);
     };
 }

@@ -35,7 +35,8 @@ double expected_seconds(const std::vector<PreparedBucket>& buckets, const select
 
 /// For the programs that a path became, and what others can gain at most (Explanation::most_gain). They share what was
 /// kept of the choice.
-runtime::Reasons reasons_of(std::shared_ptr<const select::Reasons> all, std::vector<int> path, double most_gain);
+runtime::Reasons reasons_of(std::shared_ptr<const select::Reasons> all, std::vector<int> path, double most_gain,
+                            std::vector<ExplainedDuel> duels = {});
 
 class Stages {
 public:
@@ -43,6 +44,8 @@ public:
     /// options that are wrong, and for a graph that has no output or that this library cannot run.
     Stages(const Graph& graph, const Context& context, const CompileOptions& options, std::string variant = {});
 
+    /// Where costs come from.
+    const select::CostSource& costs() const noexcept { return costs_; }
     /// graph > simplify > expand > fuse > candidates > tune: the ways to run each bucket, and what they cost.
     std::vector<PreparedBucket> prepare();
     /// The program of a bucket by the ways chosen, its memory planned. `driver` is the bucket's, or a copy of it.

@@ -93,6 +93,20 @@ struct ExplainedBucket {
     friend bool operator==(const ExplainedBucket&, const ExplainedBucket&) = default;
 };
 
+/// Programs that were run whole beside the best so far, since a sum of kernel times is not the time of a program: those
+/// that cost least by sums without some kinds of calls.
+struct ExplainedDuel {
+    /// Of each kind its bucket, kernel, problem and the line that made the value, with bars between:
+    /// `0 | cpu.avx2.linear.f32@1 | linear | f32[T,64] f32[64,64]! -> f32[T,64] | model.cpp:31`
+    std::vector<std::string> without;
+    double expected = 0;       ///< how much longer they take by sums, as a part of what all buckets take
+    double ratio = 1;          ///< their time by that of the best so far, of the buckets in which they differ
+    double low = 1, high = 1;  ///< the interval that it lies in, with a confidence of 0.98
+    int samples = 0;           ///< times that each was measured
+    bool won = false;          ///< they were the best from then on
+    friend bool operator==(const ExplainedDuel&, const ExplainedDuel&) = default;
+};
+
 /// Why a compiled graph became what it is; made by CompiledGraph::explain().
 ///
 ///     const Explanation why = model.explain();
@@ -105,10 +119,13 @@ struct Explanation {
         friend bool operator==(const Known&, const Known&) = default;
     };
     std::vector<ExplainedBucket> buckets;
-    std::vector<Known> kernels;  ///< in the order of KernelSet
+    std::vector<Known> kernels;        ///< in the order of KernelSet
+    std::vector<ExplainedDuel> duels;  ///< of this compile, in their order
     /// False of what was loaded from a file: it keeps the instructions, their expected seconds and no more.
     bool has_rivals = false;
-    bool is_exact = true;  ///< false: a search was cut; some `slower` are missing, too large or below 0
+    /// False: a search was cut, or programs that cost more by sums were faster as a whole; some `slower` are missing,
+    /// too large or below 0.
+    bool is_exact = true;
     /// No other programs cost less by more than this part of what all of these cost together: 0 where the best were
     /// found, 1 where nothing is known.
     double most_gain = 0;

@@ -103,6 +103,8 @@ std::optional<Selections> cheapest_without(const Selections& chosen, std::span<c
     }
     if (!found || found->cost >= forbidden_seconds / 2) return std::nullopt;
     found->memo = chosen.memo;
+    found->at_least = chosen.exact ? chosen.cost : chosen.at_least;
+    found->exact = found->cost <= found->at_least;
     return found;
 }
 

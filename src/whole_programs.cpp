@@ -1,0 +1,83 @@
+#include "whole_programs.hpp"
+
+#include "device/context_parts.hpp"
+#include "tune/duels.hpp"
+#include "tune/sides.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace cairn::inline v0 {
+namespace {
+
+std::vector<std::string> told(const std::vector<select::Kind>& kinds) {
+    std::vector<std::string> lines;
+    for (const select::Kind& kind : kinds) lines.push_back(select::to_string(kind));
+    return lines;
+}
+
+/// What duels of an earlier compile came to, all together.
+ExplainedDuel remembered(const Choice& choice, const tune::Standing& standing) {
+    return {told(standing.without), 0, choice.ratio, choice.low, choice.high, choice.samples, true};
+}
+
+/// The answer that is kept: how much faster the best is than what sums would choose.
+Choice answer_of(const tune::Duels& duels, const std::optional<Choice>& known) {
+    Choice choice = known.value_or(Choice());
+    choice.answer = to_string(duels.standing);
+    for (const tune::Duel& duel : duels.fought) {
+        choice.samples += duel.samples;
+        if (!duel.won) continue;
+        choice.ratio *= duel.ratio;
+        choice.low *= duel.low;
+        choice.high *= duel.high;
+    }
+    return choice;
+}
+
+}  // namespace
+
+std::vector<ExplainedDuel> run_beside_rivals(const Stages& stages, std::vector<PreparedBucket>& buckets,
+                                             select::Selections& covers, const Context& context,
+                                             const CompileOptions& options, const select::Options& select_options,
+                                             std::chrono::steady_clock::time_point end) {
+    const select::CostSource& costs = stages.costs();
+    if (costs.timings == nullptr || !select_options.search || options.memory_limit) return {};
+    const std::vector<select::Bucket> seen = selectable(buckets);
+    const std::string question = "programs " + to_string(tune::name_of(seen, covers, select_options));
+    const std::optional<Choice> known = costs.timings->find_choice(question, costs.environment, costs.policy);
+    const std::optional<tune::Standing> standing = known ? tune::parse_standing(known->answer) : std::nullopt;
+    if (standing && (standing->complete || options.mode == Mode::cached)) {
+        std::optional<select::Selections> best = tune::best_of(*standing, covers, seen, select_options);
+        if (!best || standing->without.empty()) return {};
+        covers = *std::move(best);
+        return {remembered(*known, *standing)};
+    }
+    if (options.mode != Mode::normal) return {};
+
+    CompileOptions quiet = options;
+    quiet.dump_stages.clear();
+    quiet.verify = false;
+    quiet.progress = nullptr;
+    const auto make_program = [&](std::size_t bucket, const select::Selection& cover) {
+        StageDriver driver(quiet, "");
+        return stages.program_of(buckets[bucket], cover, driver);
+    };
+    const auto run_beside = [&](const select::Selections& best, const select::Selections& rival, double seconds,
+                                std::uint64_t seed) {
+        const tune::Sides sides(seen, best, rival, make_program, select_options);
+        return sides.fit_in_memory() ? sides.race(context, seconds, seed) : timing::RaceResult();
+    };
+    tune::Duels duels = tune::fight(std::move(covers), seen, run_beside, select_options,
+                                    {end, options.progress, options.stop}, standing);
+    covers = std::move(duels.covers);
+    if (!duels.fought.empty())
+        context.parts()->timings->record_choice(question, costs.environment, costs.policy, answer_of(duels, known));
+    std::vector<ExplainedDuel> all;
+    for (const tune::Duel& duel : duels.fought)
+        all.push_back({told(duel.without), duel.expected, duel.ratio, duel.low, duel.high, duel.samples, duel.won});
+    return all;
+}
+
+}  // namespace cairn::inline v0

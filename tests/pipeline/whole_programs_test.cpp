@@ -1,0 +1,139 @@
+#include "whole_programs.hpp"
+
+#include "cairn/cairn.hpp"
+#include "device/context_parts.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <thread>
+
+namespace cairn {
+namespace {
+
+int exponentials_run = 0;
+
+/// It takes two milliseconds in a program, whatever it takes alone.
+Kernel moody_exp() {
+    Kernel kernel;
+    kernel.id = "test.moody.exp@1";
+    kernel.definition = "exp";
+    kernel.accepts = [](const Problem&) -> Refusal { return {}; };
+    kernel.run = [](const Args&, Team& team) {
+        if (team.rank() != 0) return;
+        ++exponentials_run;
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    };
+    return kernel;
+}
+
+Graph moody() {
+    Graph g("moody");
+    g.output("y", exp(g.input("x", DType::f32, {64, 64})));
+    return g;
+}
+
+class WholePrograms : public testing::Test {
+protected:
+    WholePrograms() {
+        std::filesystem::remove(path());
+        exponentials_run = 0;
+    }
+    static std::filesystem::path path() {
+        return std::filesystem::path(CAIRN_BINARY_DIR) /
+               (std::string("whole_") + testing::UnitTest::GetInstance()->current_test_info()->name() + ".db");
+    }
+    static Context context() {
+        ContextOptions options;
+        options.timing_db = path();
+        options.extra.kernels = {moody_exp()};
+        return Context(options);
+    }
+    /// A time of the moody kernel as if it had been measured alone, and one of the others that is a little more.
+    static void measure(const Context& context) {
+        for (const ExplainedValue& value : compile(moody(), context).explain().buckets[0].values)
+            for (const ExplainedWay& way : value.ways)
+                for (const KernelVerdict& kernel : way.kernels) {
+                    if (!kernel.refusal.empty()) continue;
+                    Timing timing;
+                    timing.samples = 5;
+                    timing.min = timing.p10 = timing.median = timing.p90 =
+                        kernel.kernel == "test.moody.exp@1" ? 1e-3 : 1.02e-3;
+                    const auto symbols = Symbols::create();
+                    context.parts()->timings->record(parse_problem(kernel.problem, *symbols), kernel.kernel,
+                                                     environment(context), {.threads = 1}, timing);
+                }
+    }
+    static TimingEnvironment environment(const Context& context) {
+        CompileOptions options;
+        options.mode = Mode::cached;
+        const Graph graph = moody();
+        return Stages(graph, context, options).costs().environment;
+    }
+    static CompiledGraph compiled(const Context& context, Mode mode, double seconds = 30) {
+        CompileOptions options;
+        options.mode = mode;
+        options.tune_seconds = seconds;
+        return compile(moody(), context, options);
+    }
+    static bool is_moody(const CompiledGraph& graph) { return graph.program().find("test.moody") != std::string::npos; }
+};
+
+TEST_F(WholePrograms, WhoIsFasterAsAWholeIsTakenAndRemembered) {
+    {
+        const Context with = context();
+        measure(with);
+        EXPECT_TRUE(is_moody(compiled(with, Mode::cached))) << "by sums";
+        const CompiledGraph chosen = compiled(with, Mode::normal);
+        EXPECT_FALSE(is_moody(chosen));
+        const Explanation why = chosen.explain();
+        ASSERT_FALSE(why.duels.empty());
+        EXPECT_TRUE(why.duels[0].won);
+        EXPECT_LT(why.duels[0].high, 1);
+        EXPECT_NEAR(why.duels[0].expected, 0.02, 1e-3);
+        ASSERT_EQ(why.duels[0].without.size(), 1U);
+        EXPECT_NE(why.duels[0].without[0].find("test.moody.exp@1"), std::string::npos);
+        EXPECT_FALSE(why.is_exact);
+        EXPECT_NEAR(why.most_gain, 0.02, 1e-3);
+        EXPECT_NE(to_string(why).find("taken, without\n    0 | test.moody.exp@1 | exp | f32[64,64] -> f32[64,64] | "
+                                      "whole_programs_test.cpp:"),
+                  std::string::npos)
+            << to_string(why);
+    }
+    const Context later = context();
+    const int runs = exponentials_run;
+    for (const Mode mode : {Mode::cached, Mode::normal}) {
+        const CompiledGraph again = compiled(later, mode);
+        EXPECT_FALSE(is_moody(again));
+        const Explanation why = again.explain();
+        ASSERT_EQ(why.duels.size(), 1U);
+        EXPECT_TRUE(why.duels[0].won);
+        EXPECT_GT(why.duels[0].samples, 0);
+    }
+    EXPECT_EQ(exponentials_run, runs) << "nothing is run again";
+    EXPECT_TRUE(is_moody(compile(moody(), later))) << "Mode::off knows no times";
+}
+
+TEST_F(WholePrograms, NothingIsRunWithoutTime) {
+    const Context with = context();
+    measure(with);
+    EXPECT_TRUE(is_moody(compiled(with, Mode::normal, 0)));
+    EXPECT_EQ(exponentials_run, 0);
+}
+
+TEST_F(WholePrograms, AnAnswerStandsForItsQuestionAlone) {
+    const Context with = context();
+    measure(with);
+    EXPECT_FALSE(is_moody(compiled(with, Mode::normal)));
+    CompileOptions options;
+    options.mode = Mode::cached;
+    options.seconds_per_kept_byte = 1e-8;
+    EXPECT_TRUE(is_moody(compile(moody(), with, options))) << "with another price other programs may be better";
+    options.seconds_per_kept_byte = CompileOptions().seconds_per_kept_byte;
+    options.memory_limit = 1 << 20;
+    EXPECT_TRUE(is_moody(compile(moody(), with, options))) << "not beside a limit";
+}
+
+}  // namespace
+}  // namespace cairn
