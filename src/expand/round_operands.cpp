@@ -1,5 +1,5 @@
 #include "expand/row.hpp"
-#include "ir/op_table.hpp"
+#include "expand/views.hpp"
 #include "ir/state_rules.hpp"
 
 #include <algorithm>
@@ -13,12 +13,8 @@ using ir::Node;
 using ir::NodeId;
 using ir::Op;
 
-// Views of views at most.
-constexpr std::size_t most_views = 8;
 // Less is read from a cache as it is: 256 KiB.
 constexpr std::int64_t least_elements = 1 << 16;
-
-bool is_single_view(const Node& node) { return ir::is(node, ir::OpClass::movement) && node.operands.size() == 1; }
 
 /// A value of a run that is made in f32, and large at some sizes.
 bool is_worth_rounding(const Expander& e, NodeId id) {

@@ -1,5 +1,5 @@
 #include "expand/row.hpp"
-#include "ir/op_table.hpp"
+#include "expand/views.hpp"
 #include "ir/state_rules.hpp"
 
 #include <algorithm>
@@ -11,11 +11,6 @@ namespace {
 using ir::Node;
 using ir::NodeId;
 using ir::Op;
-
-// Views of views at most.
-constexpr std::size_t most_views = 8;
-
-bool is_single_view(const Node& node) { return ir::is(node, ir::OpClass::movement) && node.operands.size() == 1; }
 
 bool widens(const Expander& e, const Node& node) {
     return node.op == Op::cast && is_widening(e.node(node.operands[0]).dtype, node.dtype);

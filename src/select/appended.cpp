@@ -16,7 +16,7 @@ std::size_t from_front(const Dim& axis, std::size_t rank) {
 }
 
 /// The strides of what is moved, where the result lies under `strides`.
-std::optional<Strides> before(const ir::GraphData& graph, const Node& move, const Strides& strides) {
+std::optional<Strides> strides_before(const ir::GraphData& graph, const Node& move, const Strides& strides) {
     const Shape& moved = graph.node(move.operands[0]).shape;
     if (move.op == Op::reshape) return reshape_strides(move.shape, strides, moved);
     const std::vector<Dim>& permutation = move.attributes.dims("permutation");
@@ -25,7 +25,7 @@ std::optional<Strides> before(const ir::GraphData& graph, const Node& move, cons
     return result;
 }
 
-std::optional<Strides> after(const ir::GraphData& graph, const Node& move, const Strides& strides) {
+std::optional<Strides> strides_after(const ir::GraphData& graph, const Node& move, const Strides& strides) {
     if (move.op == Op::reshape) return reshape_strides(graph.node(move.operands[0]).shape, strides, move.shape);
     Strides result;
     for (const Dim& axis : move.attributes.dims("permutation"))
@@ -42,7 +42,7 @@ std::optional<RowsInState> rows_in_state(const ir::GraphData& graph, const fuse:
     for (std::size_t moves = tile.appended.size(); strides && moves-- > 0;) {
         const Node& node = graph.node(tile.appended[moves]);
         if (by_element || moves == 0) found = {node.shape, *strides, moves};
-        if (moves > 0) strides = before(graph, node, *strides);
+        if (moves > 0) strides = strides_before(graph, node, *strides);
     }
     return found;
 }
@@ -50,7 +50,7 @@ std::optional<RowsInState> rows_in_state(const ir::GraphData& graph, const fuse:
 std::optional<Strides> seen_through(const ir::GraphData& graph, const fuse::Tile& tile, std::size_t moves,
                                     Strides strides) {
     std::optional<Strides> seen = std::move(strides);
-    for (std::size_t i = 1; seen && i <= moves; ++i) seen = after(graph, graph.node(tile.appended[i]), *seen);
+    for (std::size_t i = 1; seen && i <= moves; ++i) seen = strides_after(graph, graph.node(tile.appended[i]), *seen);
     return seen;
 }
 
