@@ -46,7 +46,7 @@ private:
     };
 
     KeptProblem problem_;
-    std::vector<Problem> sized_;  // where its sizes are no constants
+    std::vector<SizedProblem> sized_;
     std::pmr::vector<Answer> answers_;
 };
 
@@ -76,7 +76,7 @@ private:
     Refusal accepts(const Kernel& kernel, const Question& question) const;
     Refusal error(const Kernel& kernel, Question& question, Estimate& estimate) const;
     Refusal workspace(const Kernel& kernel, const Question& question) const;
-    std::span<const Problem> sized(Question& question) const;
+    std::span<const SizedProblem> sized(Question& question) const;
 
     Isa isa_;
     CostSource costs_;

@@ -158,7 +158,13 @@ TimingDb::~TimingDb() { state_->close(); }
 
 std::optional<Timing> TimingDb::find(const Problem& problem, std::string_view kernel,
                                      const TimingEnvironment& environment, const TimingPolicy& policy) const {
-    const std::string id = Key{to_string(problem), std::string(kernel), environment.hard, {}, policy_text(policy)}.id();
+    return find(std::string_view(to_string(problem)), kernel, environment, policy);
+}
+
+std::optional<Timing> TimingDb::find(std::string_view problem, std::string_view kernel,
+                                     const TimingEnvironment& environment, const TimingPolicy& policy) const {
+    const std::string id =
+        Key{std::string(problem), std::string(kernel), environment.hard, {}, policy_text(policy)}.id();
     const std::scoped_lock lock(state_->mutex);
     if (const auto it = state_->memory.find(id); it != state_->memory.end()) return it->second;
     if (state_->lookup == nullptr) return std::nullopt;
