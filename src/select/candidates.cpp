@@ -53,6 +53,12 @@ void put_in_place(std::vector<Candidate>& found, Candidate fresh, const IsBeaten
     *place = std::move(fresh);
 }
 
+std::vector<bool> bound_by(const std::vector<std::string>& origins) {
+    std::vector<bool> bound;
+    for (const std::string& origin : origins) bound.push_back(!origin.empty());
+    return bound;
+}
+
 }  // namespace
 
 Candidates::Candidates(const ir::GraphData& graph, const expand::Classes& classes, const KernelSet& kernels, Isa isa,
@@ -64,10 +70,10 @@ Candidates::Candidates(const ir::GraphData& graph, const expand::Classes& classe
       judge_(kernels, isa, costs, *graph.symbols()),
       views_(views_of(graph)),
       origins_(origins_of(graph, stop)),
-      seen_(graph.nodes().size(), nullptr),
-      made_(graph.nodes().size(), nullptr) {
-    for (const std::string& origin : origins_) bound_.push_back(!origin.empty());
-}
+      bound_(bound_by(origins_)),
+      looks_(graph, classes_, views_, bound_, judge_.descs()),
+      known_tiles_(graph, classes_, looks_),
+      made_(graph.nodes().size(), nullptr) {}
 
 Goal Candidates::home(NodeId node, Device device) const {
     const NodeId value = classes_.value_of(node);
@@ -108,18 +114,12 @@ Goal Candidates::packed(NodeId node, std::string_view name, Device device) const
 }
 
 const TensorDesc* Candidates::describe(const Source& source) {
-    const TensorDesc*& known = seen_[source.node];
-    if (source.form == Form::seen && known != nullptr) return known;
+    if (source.form == Form::seen) return looks_.seen(source.node);
     const ir::Node& node = graph_->node(source.node);
-    TensorDesc desc;
-    desc.dtype = node.dtype;
-    desc.shape = node.shape;
-    desc.strides = source.form == Form::seen ? views_[source.node].strides : dense_strides(node.shape);
+    TensorDesc desc = TensorDesc::dense(node.dtype, node.shape);
     if (source.form == Form::packed) desc.layout = source.layout;
     desc.bound = bound_[source.node];
-    const TensorDesc* const result = judge_.descs().of(desc);
-    if (source.form == Form::seen) known = result;
-    return result;
+    return judge_.descs().of(desc);
 }
 
 const TensorDesc* Candidates::made(NodeId id) {
@@ -168,8 +168,10 @@ Question& Candidates::question_of(const fuse::Tile& tile, const Sources& sources
 }
 
 bool Candidates::can_prepare(const Candidate& candidate) {
-    return candidate.kernel->prepare == nullptr ||
-           judge_.can_prepare(judge_.question(candidate.problem.kept().words()), *candidate.kernel);
+    const bool can = candidate.kernel->prepare == nullptr ||
+                     judge_.can_prepare(judge_.question(candidate.problem.kept().words()), *candidate.kernel);
+    if (!can) known_tiles_.forget();
+    return can;
 }
 
 Candidates::Asked Candidates::ask(const fuse::Tile& tile, Sources sources) {
@@ -253,14 +255,16 @@ void Candidates::add_forms(Device device, const fuse::Tile& tile, int index, con
     if (as_dense) asked.push_back(as_dense->question);
     for (Question* question : asked) {
         Judge::put_away(*question);
-        note_question(index, question);
+        asked_.push_back(question);
     }
 }
 
-void Candidates::note_question(int tile, Question* question) {
+/// What was asked for the tile at hand, each question once.
+void Candidates::note_asked(int tile) {
     if (asked_for_.size() <= static_cast<std::size_t>(tile)) asked_for_.resize(static_cast<std::size_t>(tile) + 1);
     auto& asked = asked_for_[static_cast<std::size_t>(tile)];
-    if (std::find(asked.begin(), asked.end(), question) == asked.end()) asked.push_back(question);
+    for (Question* question : asked_)
+        if (std::find(asked.begin(), asked.end(), question) == asked.end()) asked.push_back(question);
 }
 
 std::span<Question* const> Candidates::asked_for(int tile) const {
@@ -286,6 +290,8 @@ std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index, bo
         for (Candidate& candidate : found) candidate.tile = index, candidate.outputs = tile.outputs;
         return found;
     }
+    if (const KnownTiles::Known* known = known_tiles_.find(tile, cheapest)) return of_known(*known, tile, index);
+    asked_.clear();
     const auto may_run = [&](Device device) {
         if (bound_[tile.outputs[0]]) return device == Device::cpu;
         return !changes_state(tile, *graph_) || memory_for(device) == devices_.of_states;
@@ -294,6 +300,30 @@ std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index, bo
         if (may_run(device)) add_on(device, tile, index, cheapest, found);
     for (Candidate& candidate : found)
         for (NodeId& output : candidate.outputs) output = memory_of(output);
+    note_asked(index);
+    known_tiles_.add(tile, cheapest, found, asked_);
+    return found;
+}
+
+/// What was found for a tile that looks like this one, of the nodes of this.
+std::vector<Candidate> Candidates::of_known(const KnownTiles::Known& known, const fuse::Tile& tile, int index) {
+    asked_ = known.asked;
+    note_asked(index);
+    std::vector<Candidate> found = known.found;
+    auto reading = known.readings.begin();
+    for (Candidate& candidate : found) {
+        candidate.tile = index;
+        const NodeId* input = tile.inputs.end() - candidate.sources.size();
+        for (Source& source : candidate.sources) {
+            const NodeId node = known_tiles_.node_of(*input++, *reading++);
+            if (source.form == Form::packed)
+                source.node = node;
+            else
+                source = source_of(node, source.form, source.device);
+        }
+        candidate.outputs = tile.outputs;
+        for (NodeId& output : candidate.outputs) output = memory_of(output);
+    }
     return found;
 }
 
