@@ -9,6 +9,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -55,7 +56,8 @@ private:
     struct Side {
         Excerpt own;
         SideChoices choices;
-        Exploration all;
+        std::shared_ptr<const Space> space;
+        Set all;
         Unfolded paths{Space(), Space::none};
         std::vector<int> kinds = {};     // of own choices, those of shared goals first
         std::vector<double> costs = {};  // of kinds, those of shared goals at its shares
@@ -99,7 +101,7 @@ private:
         costs_.clear();
         for (const SharedGoal& goal : shared_) costs_.push_back(goal.cost * goal.count);
         for (std::size_t s = 0; s < sides_.size(); ++s) {
-            sides_[s].paths = Unfolded(sides_[s].all.space, sides_[s].all.paths, ties.kinds[s]);
+            sides_[s].paths = Unfolded(sides_[s].space, sides_[s].all, ties.kinds[s]);
             sides_[s].kinds = std::move(ties.kinds[s]);
             sides_[s].costs = std::move(ties.costs[s]);
         }
@@ -140,14 +142,15 @@ private:
         Excerpt own = excerpt_of(problem_, is_its, [](int) { return true; });
         Exploration all = explored(own.problem, false, true);
         if (all.status != Status::found || !all.exact) return false;
-        Side& side = sides_.emplace_back(Side{std::move(own), {}, std::move(all)});
+        auto space = std::make_shared<const Space>(std::move(all.space));
+        Side& side = sides_.emplace_back(Side{std::move(own), {}, std::move(space), all.paths});
         int goal = 0;
         for (std::size_t c = 0; c < side.own.choices.size(); ++c) {
             while (problem_.first(goal + 1) <= side.own.choices[c]) ++goal;
             side.choices.costs.push_back(side.own.problem.cost(static_cast<int>(c)));
             side.choices.goals.push_back(is_shared(goal) ? goal : -1);
         }
-        side.choices.originals = originals_of(side.all.space, side.own.choices.size());
+        side.choices.originals = originals_of(*side.space, side.own.choices.size());
         return true;
     }
 
