@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -47,6 +48,9 @@ public:
     Exploration run() {
         if (add_sides()) find_path();
         if (options_.stop.stop_requested()) best_.status = Status::stopped;
+        std::vector<Set> sets;
+        for (const int choice : best_path_) sets.push_back(best_.space.choice(choice, problem_.cost(choice)));
+        if (!sets.empty()) best_.paths = best_.space.product(sets);
         best_.states = states_;
         best_.low = best_.exact ? upper_ : low_;
         return std::move(best_);
@@ -257,7 +261,7 @@ private:
             shared_[dearest].cost = cost;
             if (whole_cost(other) < whole_cost(now)) now = std::move(other);
         }
-        take(whole_path(now));
+        take_path(whole_path(now));
     }
 
     /// One side after the other takes what is cheapest where all that others take is there already, until nobody gains.
@@ -322,26 +326,37 @@ private:
         upper_ = found.space.cost(found.paths);
         best_ = std::move(found);
         best_.exact = false;
+        best_path_.clear();
+    }
+
+    /// The same of choices, which need no space of their own yet.
+    void take_path(std::vector<int> path) {
+        std::vector<double> costs;
+        for (const int choice : path) costs.push_back(problem_.cost(choice));
+        const double cost = Space::cost_of_product(costs);
+        if (cost >= upper_) return;
+        upper_ = cost;
+        best_ = {};
+        best_.exact = false;
+        best_.paths = Space::done;
+        best_path_ = std::move(path);
     }
 
     /// The path that those of the sides are together: they meet in goals that rest on nothing. Asks once more for what
     /// was cheapest at other shares.
-    Exploration whole_path(const Cheapests& all) {
-        std::vector<int> path;
+    std::vector<int> whole_path(const Cheapests& all) {
+        std::vector<int> path, own, both;
         for (std::size_t s = 0; s < sides_.size(); ++s) {
             Side& side = sides_[s];
             std::copy(all.shares[s].begin(), all.shares[s].end(), side.costs.begin());
             side.paths.cheapest(side.costs);
+            own.clear(), both.clear();
             for (const int choice : side.paths.path())
-                path.push_back(side.own.choices[static_cast<std::size_t>(choice)]);
+                own.push_back(side.own.choices[static_cast<std::size_t>(choice)]);
+            std::set_union(path.begin(), path.end(), own.begin(), own.end(), std::back_inserter(both));
+            path.swap(both);
         }
-        std::sort(path.begin(), path.end());
-        path.erase(std::unique(path.begin(), path.end()), path.end());
-        Exploration found;
-        std::vector<Set> sets;
-        for (const int choice : path) sets.push_back(found.space.choice(choice, problem_.cost(choice)));
-        found.paths = found.space.product(sets);
-        return found;
+        return path;
     }
 
     /// What the cheapest paths cost together, if of tied goals some take what others do.
@@ -373,6 +388,7 @@ private:
     double low_ = -endless, upper_ = endless, step_length_ = 1;
     std::size_t states_ = 0;
     Exploration best_;
+    std::vector<int> best_path_;  // its choices, where it has no space yet
 };
 
 }  // namespace

@@ -7,6 +7,13 @@
 
 namespace cairn::search {
 
+void Problem::reserve(std::size_t alternatives, std::size_t named) {
+    costs_.reserve(alternatives);
+    begins_.reserve(alternatives);
+    middles_.reserve(alternatives);
+    lists_.reserve(named);
+}
+
 int Problem::add_goal() {
     first_.push_back(alternatives());
     return goals() - 1;
