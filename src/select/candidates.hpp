@@ -78,6 +78,8 @@ public:
     Question& question(const Problem& problem) { return judge_.question(problem); }
     /// What was put to kernels when the candidates of a tile were last asked for; nothing where they never were.
     std::span<Question* const> asked_for(int tile) const;
+    /// Of how many tiles nothing was known, since costs or devices were told.
+    std::size_t tiles_asked() const noexcept { return known_tiles_.size(); }
     /// The value whose memory a tile output is written to: a reshape of all of a value is that value's memory.
     ir::NodeId memory_of(ir::NodeId output) const;
 

@@ -45,6 +45,8 @@ public:
     void add(const fuse::Tile& tile, bool cheapest, const std::vector<Candidate>& found, const Questions& asked);
     /// The node that an input is read as.
     ir::NodeId node_of(ir::NodeId input, const Reading& reading) const;
+    /// How many differ.
+    std::size_t size() const noexcept { return entries_.size(); }
     /// From here on something else may be found.
     void forget();
 
