@@ -33,7 +33,7 @@ struct FoundPaths {
     const select::Memo::Asked& asked(int choice) const {
         return memo.goals[static_cast<std::size_t>(memo.problem.goal_of(choice))];
     }
-    const select::Candidate& candidate(int choice) const { return memo.candidates[static_cast<std::size_t>(choice)]; }
+    const select::Candidate& candidate(int choice) const { return memo.candidate(choice); }
     const PreparedBucket& bucket_of(int choice) const {
         return buckets[static_cast<std::size_t>(asked(choice).bucket)];
     }

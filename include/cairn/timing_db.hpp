@@ -134,6 +134,9 @@ public:
     /// samples, then latest.
     std::optional<Timing> find(const Problem& problem, std::string_view kernel, const TimingEnvironment& environment,
                                const TimingPolicy& policy) const;
+    /// The same of a problem in its text form, as to_string() gives it: for those who ask about many kernels.
+    std::optional<Timing> find(std::string_view problem, std::string_view kernel, const TimingEnvironment& environment,
+                               const TimingPolicy& policy) const;
     /// Adds a measurement. One that can be none (see above) is not taken, and that is logged.
     void record(const Problem& problem, std::string_view kernel, const TimingEnvironment& environment,
                 const TimingPolicy& policy, const Timing& timing);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <iterator>
+#include <span>
 
 namespace cairn::inline v0::fuse {
 namespace {
@@ -14,6 +14,22 @@ using ir::NodeId;
 // How far to look for what a value is made of.
 constexpr std::size_t most_looked_at = 256;
 
+/// What is in either of two lists, newest first: as many of the first as are looked at.
+void merge(std::span<const NodeId> a, std::span<const NodeId> b, std::vector<NodeId>& merged) {
+    merged.resize(std::min(a.size() + b.size(), most_looked_at));
+    std::size_t i = 0, j = 0, count = 0;
+    while (i < a.size() && j < b.size() && count < merged.size()) {
+        const NodeId x = a[i], y = b[j], newest = std::max(x, y);
+        merged[count++] = newest;
+        i += x == newest ? 1 : 0;
+        j += y == newest ? 1 : 0;
+    }
+    const std::span<const NodeId> rest = i < a.size() ? a.subspan(i) : b.subspan(j);
+    const std::size_t more = std::min(rest.size(), merged.size() - count);
+    std::copy_n(rest.begin(), more, merged.begin() + static_cast<std::ptrdiff_t>(count));
+    merged.resize(count + more);
+}
+
 }  // namespace
 
 // A node's list is merged from those of its operands, so all of them take time as there are nodes.
@@ -21,11 +37,7 @@ void Ancestors::find() {
     start_.assign(1, 0);
     std::vector<NodeId> own, merged;
     const auto join = [&](NodeId read) {
-        merged.clear();
-        std::set_union(own.begin(), own.end(), nearest_.begin() + static_cast<std::ptrdiff_t>(start_[read]),
-                       nearest_.begin() + static_cast<std::ptrdiff_t>(start_[read + 1]), std::back_inserter(merged),
-                       std::greater<>());
-        if (merged.size() > most_looked_at) merged.resize(most_looked_at);
+        merge(own, std::span(nearest_).subspan(start_[read], start_[read + 1] - start_[read]), merged);
         own.swap(merged);
     };
     for (NodeId id = 0; id < graph_.nodes().size(); ++id) {

@@ -50,12 +50,14 @@ Matcher::Matcher(const ir::GraphData& graph, const Classes& classes, std::span<c
       known_terms_(forms_.canon().size()),
       seen_(graph.nodes().size(), 0),
       entered_(graph.nodes().size(), 0),
+      passed_(graph.nodes().size(), 0),
       instances_(graph.symbols()),
       types_(graph),
       calls_(patterns.size()),
       known_(patterns.size()),
       kept_(attempts_kept) {
     forms_.canon().keep_results();
+    for (const ir::Node& node : graph.nodes()) marks_.push_back(mark_of(node.op));
     read(0);
     for (CanonId id = 0; id < known_terms_; ++id) {
         if (stop.stop_requested()) throw Cancelled("fuse");
@@ -190,18 +192,17 @@ void Matcher::match_in_reading(NodeId node, std::vector<Tile>& tiles) {
 }
 
 // In any spelling of the values between.
-bool Matcher::depends_on(NodeId node, NodeId ancestor) const {
+bool Matcher::depends_on(NodeId node, NodeId ancestor) {
     const NodeId wanted = classes_.value_of(ancestor);
-    std::vector<NodeId> open{classes_.value_of(node)};
-    std::vector<bool> seen(graph_.nodes().size(), false);
-    while (!open.empty()) {
-        const NodeId at = open.back();
-        open.pop_back();
+    ++walk_;
+    open_.assign(1, classes_.value_of(node));
+    while (!open_.empty()) {
+        const NodeId at = open_.back();
+        open_.pop_back();
         if (at == wanted) return true;
-        if (at < wanted || seen[at]) continue;
-        seen[at] = true;
+        if (at < wanted || std::exchange(passed_[at], walk_) == walk_) continue;
         for (const NodeId spelling : classes_.spellings(at))
-            for (const NodeId operand : graph_.node(spelling).operands) open.push_back(classes_.value_of(operand));
+            for (const NodeId operand : graph_.node(spelling).operands) open_.push_back(classes_.value_of(operand));
     }
     return false;
 }
@@ -305,7 +306,7 @@ std::optional<Matcher::Verdict> Matcher::refusal(const Attempt& attempt) {
 }
 
 // True when an operand needs a product of the tile's interior: another tile would have to compute it too.
-bool Matcher::computes_twice(const Tile& tile) const {
+bool Matcher::computes_twice(const Tile& tile) {
     return std::any_of(tile.interior.begin(), tile.interior.end(), [&](NodeId id) {
         return graph_.node(id).op == ir::Op::matmul &&
                std::any_of(tile.inputs.begin(), tile.inputs.end(), [&](NodeId input) { return depends_on(input, id); });

@@ -10,11 +10,14 @@
 #include "types/index.hpp"
 #include "types/short_list.hpp"
 
+#include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace cairn::inline v0::fuse {
@@ -89,6 +92,10 @@ public:
     /// The attributes of the last few matches of a pattern, the newest first: layers are alike.
     const std::vector<Attributes>& known_attributes(const Pattern& pattern) const;
     void remember(const Pattern& pattern, const Attributes& attributes);
+    /// What numbers of a float, by their bits, were rounded to (numbers.hpp).
+    std::unordered_map<std::uint64_t, double>& rounded(DType dtype) { return rounded_[dtype]; }
+    /// mark_of() the op of a node.
+    std::uint64_t mark(ir::NodeId node) const { return marks_[node]; }
 
 private:
     /// What tells at first sight that a pattern is not at a node: there are many of them for each node.
@@ -120,8 +127,8 @@ private:
     std::optional<Verdict> refusal(const Attempt& attempt);
     std::optional<Tile> tile_of(const Attempt& attempt);
     std::vector<ir::NodeId> interior(const Tile& tile);
-    bool depends_on(ir::NodeId node, ir::NodeId ancestor) const;
-    bool computes_twice(const Tile& tile) const;
+    bool depends_on(ir::NodeId node, ir::NodeId ancestor);
+    bool computes_twice(const Tile& tile);
     void note(const Attempt& attempt, std::size_t progress, const std::string& reason);
 
     const ir::GraphData& graph_;
@@ -141,13 +148,18 @@ private:
     // The last look in which a node was looked at, and in which its region was.
     std::vector<std::uint32_t> seen_, entered_;
     std::uint32_t look_ = 0, entry_ = 0;
+    std::vector<std::uint32_t> passed_;  // the last walk down that came by a node
+    std::uint32_t walk_ = 0;
+    std::vector<ir::NodeId> open_;
     types::ShortList<ir::NodeId, 4> proved_;  // operands of the last tile
     Instances instances_;
     NodeTypes types_;
     std::vector<std::optional<Calls>> calls_;  // of each pattern
     std::vector<std::vector<Attributes>> known_;
-    std::vector<Scaled> made_;         // by the last attempt made
-    const Made* last_made_ = nullptr;  // where that is kept
+    std::map<DType, std::unordered_map<std::uint64_t, double>> rounded_;
+    std::vector<std::uint64_t> marks_;  // of each node
+    std::vector<Scaled> made_;          // by the last attempt made
+    const Made* last_made_ = nullptr;   // where that is kept
     static constexpr std::size_t attempts_kept = 4096;
     std::vector<Made> kept_;  // each where its hash says, until another comes there: nearby roots try the same
     bool notes_misses_ = false;

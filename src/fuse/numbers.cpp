@@ -1,8 +1,10 @@
 #include "fuse/numbers.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -20,9 +22,8 @@ double number_in(std::string_view text) {
     return result;
 }
 
-// The number of fewest digits that differs no more than two roundings do; integers are not rounded.
-double rounded(double value, DType dtype) {
-    if (!is_float(dtype)) return value;
+// The number of fewest digits that differs no more than two roundings do.
+double of_fewest_digits(double value, DType dtype) {
     const double grain = dtype == DType::f64 ? 0x1p-52 : 0x1p-23;
     char text[32];
     for (int digits = 0; digits < 16 && std::isfinite(value); ++digits) {
@@ -31,6 +32,14 @@ double rounded(double value, DType dtype) {
         if (std::fabs(shorter - value) <= grain * std::fabs(value)) return shorter;
     }
     return value;
+}
+
+// Integers are not rounded. Layers hold the same numbers, so each is looked for once.
+double rounded(Matcher& matcher, double value, DType dtype) {
+    if (!is_float(dtype)) return value;
+    const auto [known, is_new] = matcher.rounded(dtype).try_emplace(std::bit_cast<std::uint64_t>(value), 0);
+    if (is_new) known->second = of_fewest_digits(value, dtype);
+    return known->second;
 }
 
 void add_number(std::vector<double>& numbers, double value, DType dtype) {
@@ -64,7 +73,7 @@ void add_numbers_under(Matcher& matcher, NodeId entry, std::vector<double>& numb
     const auto add_rounded = [&](double value, DType type) {
         if (std::find(seen.begin(), seen.end(), std::pair(value, type)) != seen.end()) return;
         seen.emplace_back(value, type);
-        add_number(numbers, rounded(value, type), type);
+        add_number(numbers, rounded(matcher, value, type), type);
     };
     for (const NodeId id : nodes)
         if (const auto* values = scalar(id)) add_number(numbers, as_written(values->front(), dtype(id)), dtype(id));

@@ -51,9 +51,9 @@ private:
         if (next == nodes.size()) return lay(at + 1, 0);
 
         const ir::Node& mark = skeleton_.node(nodes[next]);
+        const std::uint64_t wanted = mark_of(mark.op);
         const auto is_partner = [&](NodeId id) {
-            const ir::Node& node = graph_.node(id);
-            return mark_of(node.op) == mark_of(mark.op) && node.operands.size() == mark.operands.size();
+            return matcher_.mark(id) == wanted && graph_.node(id).operands.size() == mark.operands.size();
         };
         std::span<const NodeId> there = matcher_.region_from(overlay.graph).nodes;
         // What does not vary along a summed axis may stand outside the sum.
@@ -67,7 +67,7 @@ private:
                            next);
             if (done()) break;
         }
-        if (!done() && (pattern_.vanishing & mark_of(mark.op)) != 0) lay(at, next + 1);
+        if (!done() && (pattern_.vanishing & wanted) != 0) lay(at, next + 1);
         marks_.pop_back();
     }
 
@@ -121,7 +121,7 @@ private:
     // of them. Where it stands alone in one, only what has the same stem, that without a factor in front, so that a
     // scale outside is not taken into the operand.
     std::vector<NodeId> candidates(std::size_t index) {
-        std::vector<std::span<const NodeId>> regions;
+        types::ShortList<std::span<const NodeId>, 8> regions;
         std::size_t narrowest = 0;
         std::optional<std::size_t> alone;
         const NodeId input = pattern_.skeleton.inputs[index];

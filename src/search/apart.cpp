@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -46,6 +48,9 @@ public:
     Exploration run() {
         if (add_sides()) find_path();
         if (options_.stop.stop_requested()) best_.status = Status::stopped;
+        std::vector<Set> sets;
+        for (const int choice : best_path_) sets.push_back(best_.space.choice(choice, problem_.cost(choice)));
+        if (!sets.empty()) best_.paths = best_.space.product(sets);
         best_.states = states_;
         best_.low = best_.exact ? upper_ : low_;
         return std::move(best_);
@@ -55,7 +60,8 @@ private:
     struct Side {
         Excerpt own;
         SideChoices choices;
-        Exploration all;
+        std::shared_ptr<const Space> space;
+        Set all;
         Unfolded paths{Space(), Space::none};
         std::vector<int> kinds = {};     // of own choices, those of shared goals first
         std::vector<double> costs = {};  // of kinds, those of shared goals at its shares
@@ -99,7 +105,7 @@ private:
         costs_.clear();
         for (const SharedGoal& goal : shared_) costs_.push_back(goal.cost * goal.count);
         for (std::size_t s = 0; s < sides_.size(); ++s) {
-            sides_[s].paths = Unfolded(sides_[s].all.space, sides_[s].all.paths, ties.kinds[s]);
+            sides_[s].paths = Unfolded(sides_[s].space, sides_[s].all, ties.kinds[s]);
             sides_[s].kinds = std::move(ties.kinds[s]);
             sides_[s].costs = std::move(ties.costs[s]);
         }
@@ -140,14 +146,15 @@ private:
         Excerpt own = excerpt_of(problem_, is_its, [](int) { return true; });
         Exploration all = explored(own.problem, false, true);
         if (all.status != Status::found || !all.exact) return false;
-        Side& side = sides_.emplace_back(Side{std::move(own), {}, std::move(all)});
+        auto space = std::make_shared<const Space>(std::move(all.space));
+        Side& side = sides_.emplace_back(Side{std::move(own), {}, std::move(space), all.paths});
         int goal = 0;
         for (std::size_t c = 0; c < side.own.choices.size(); ++c) {
             while (problem_.first(goal + 1) <= side.own.choices[c]) ++goal;
             side.choices.costs.push_back(side.own.problem.cost(static_cast<int>(c)));
             side.choices.goals.push_back(is_shared(goal) ? goal : -1);
         }
-        side.choices.originals = originals_of(side.all.space, side.own.choices.size());
+        side.choices.originals = originals_of(*side.space, side.own.choices.size());
         return true;
     }
 
@@ -254,7 +261,7 @@ private:
             shared_[dearest].cost = cost;
             if (whole_cost(other) < whole_cost(now)) now = std::move(other);
         }
-        take(whole_path(now));
+        take_path(whole_path(now));
     }
 
     /// One side after the other takes what is cheapest where all that others take is there already, until nobody gains.
@@ -319,26 +326,37 @@ private:
         upper_ = found.space.cost(found.paths);
         best_ = std::move(found);
         best_.exact = false;
+        best_path_.clear();
+    }
+
+    /// The same of choices, which need no space of their own yet.
+    void take_path(std::vector<int> path) {
+        std::vector<double> costs;
+        for (const int choice : path) costs.push_back(problem_.cost(choice));
+        const double cost = Space::cost_of_product(costs);
+        if (cost >= upper_) return;
+        upper_ = cost;
+        best_ = {};
+        best_.exact = false;
+        best_.paths = Space::done;
+        best_path_ = std::move(path);
     }
 
     /// The path that those of the sides are together: they meet in goals that rest on nothing. Asks once more for what
     /// was cheapest at other shares.
-    Exploration whole_path(const Cheapests& all) {
-        std::vector<int> path;
+    std::vector<int> whole_path(const Cheapests& all) {
+        std::vector<int> path, own, both;
         for (std::size_t s = 0; s < sides_.size(); ++s) {
             Side& side = sides_[s];
             std::copy(all.shares[s].begin(), all.shares[s].end(), side.costs.begin());
             side.paths.cheapest(side.costs);
+            own.clear(), both.clear();
             for (const int choice : side.paths.path())
-                path.push_back(side.own.choices[static_cast<std::size_t>(choice)]);
+                own.push_back(side.own.choices[static_cast<std::size_t>(choice)]);
+            std::set_union(path.begin(), path.end(), own.begin(), own.end(), std::back_inserter(both));
+            path.swap(both);
         }
-        std::sort(path.begin(), path.end());
-        path.erase(std::unique(path.begin(), path.end()), path.end());
-        Exploration found;
-        std::vector<Set> sets;
-        for (const int choice : path) sets.push_back(found.space.choice(choice, problem_.cost(choice)));
-        found.paths = found.space.product(sets);
-        return found;
+        return path;
     }
 
     /// What the cheapest paths cost together, if of tied goals some take what others do.
@@ -370,6 +388,7 @@ private:
     double low_ = -endless, upper_ = endless, step_length_ = 1;
     std::size_t states_ = 0;
     Exploration best_;
+    std::vector<int> best_path_;  // its choices, where it has no space yet
 };
 
 }  // namespace

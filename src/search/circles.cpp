@@ -5,13 +5,33 @@
 namespace cairn::search {
 namespace {
 
-/// What each goal may rest on next.
-std::vector<std::vector<int>> leads_of(const Problem& problem) {
+/// Which goals lie between one that comes along and a higher one that it then rests on. A circle leads down but for
+/// such steps, so all of it lies there.
+std::vector<bool> below_steps_up(const Problem& problem) {
+    std::vector<int> steps(static_cast<std::size_t>(problem.goals()) + 1, 0);  // begun less ended
+    for (int choice = 0; choice < problem.alternatives(); ++choice) {
+        const Alternative alternative = problem.alternative(choice);
+        if (alternative.provides.empty() || alternative.needs.empty()) continue;
+        const int low = alternative.provides.front(), high = alternative.needs.back();
+        if (low >= high) continue;
+        ++steps[static_cast<std::size_t>(low)];
+        --steps[static_cast<std::size_t>(high) + 1];
+    }
+    std::vector<bool> below;
+    int open = 0;
+    for (int goal = 0; goal < problem.goals(); ++goal)
+        below.push_back((open += steps[static_cast<std::size_t>(goal)]) > 0);
+    return below;
+}
+
+/// What each of these goals may rest on next.
+std::vector<std::vector<int>> leads_of(const Problem& problem, const std::vector<bool>& among) {
     std::vector<std::vector<int>> leads(static_cast<std::size_t>(problem.goals()));
     for (int goal = 0; goal < problem.goals(); ++goal)
         for (int choice = problem.first(goal); choice < problem.first(goal + 1); ++choice) {
             const Alternative alternative = problem.alternative(choice);
             const auto add = [&](int from) {
+                if (!among[static_cast<std::size_t>(from)]) return;
                 auto& list = leads[static_cast<std::size_t>(from)];
                 list.insert(list.end(), alternative.needs.begin(), alternative.needs.end());
             };
@@ -26,12 +46,10 @@ std::vector<std::vector<int>> leads_of(const Problem& problem) {
 std::vector<int> circles_of(const Problem& problem) {
     const auto count = static_cast<std::size_t>(problem.goals());
     std::vector<int> circles(count, -1);
-    bool is_possible = false;
-    for (int choice = 0; choice < problem.alternatives(); ++choice)
-        is_possible = is_possible || !problem.alternative(choice).provides.empty();
-    if (!is_possible) return circles;
+    const std::vector<bool> may_be = below_steps_up(problem);
+    if (std::find(may_be.begin(), may_be.end(), true) == may_be.end()) return circles;
 
-    const std::vector<std::vector<int>> leads = leads_of(problem);
+    const std::vector<std::vector<int>> leads = leads_of(problem, may_be);
     constexpr std::size_t unseen = 0;
     std::vector<std::size_t> seen(count, unseen), lowest(count, 0), next(count, 0);
     std::vector<bool> is_open(count, false);

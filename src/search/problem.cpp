@@ -2,9 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <sstream>
 
 namespace cairn::search {
+
+void Problem::reserve(std::size_t alternatives, std::size_t named) {
+    costs_.reserve(alternatives);
+    begins_.reserve(alternatives);
+    middles_.reserve(alternatives);
+    lists_.reserve(named);
+}
 
 int Problem::add_goal() {
     first_.push_back(alternatives());
@@ -17,6 +25,7 @@ int Problem::add_alternative(double cost, std::span<const int> needs, std::span<
         const std::size_t begin = lists_.size();
         begins.push_back(begin);
         lists_.insert(lists_.end(), list.begin(), list.end());
+        if (std::adjacent_find(list.begin(), list.end(), std::greater_equal<>()) == list.end()) return;
         const auto first = lists_.begin() + static_cast<std::ptrdiff_t>(begin);
         std::sort(first, lists_.end());
         lists_.erase(std::unique(first, lists_.end()), lists_.end());

@@ -40,6 +40,8 @@ struct Alternative {
 /// Alternatives are numbered through, in the order they were added: a *choice* is such a number.
 class Problem {
 public:
+    /// Makes room for so many alternatives that name so many goals in all.
+    void reserve(std::size_t alternatives, std::size_t named);
     /// The next goal; alternatives are added to the latest one.
     int add_goal();
     /// Lists may be in any order; what is named twice counts once. Returns its number.

@@ -266,13 +266,18 @@ private:
     void number() {
         // What can only come along has no option of its own.
         std::vector<bool> kept(options_.size(), false);
+        std::size_t alternatives = 0, named = 0;
         for (const int root : problem_.roots()) kept[static_cast<std::size_t>(root)] = true;
         for (std::size_t g = 0; g < options_.size(); ++g)
             for (const Option& option : options_[g]) {
                 kept[g] = true;
+                ++alternatives;
+                named += option.needs.size() + option.provides.size();
                 for (const auto* goals : {&option.needs, &option.provides})
                     for (const int goal : *goals) kept[static_cast<std::size_t>(goal)] = true;
             }
+        result_.problem.reserve(alternatives, named);
+        result_.sets.reserve(alternatives);
         std::vector<int> numbers(options_.size(), -1);
         for (std::size_t g = 0; g < options_.size(); ++g) {
             if (!kept[g]) continue;

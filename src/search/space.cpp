@@ -61,6 +61,12 @@ Set Space::product(std::span<const Set> sets) {
     return product(first, product(sets.subspan(half)));
 }
 
+double Space::cost_of_product(std::span<const double> costs) {
+    if (costs.size() < 2) return costs.empty() ? 0 : costs.front();
+    const std::size_t half = costs.size() / 2;
+    return cost_of_product(costs.first(half)) + cost_of_product(costs.subspan(half));
+}
+
 int Space::rename(std::vector<std::pair<int, int>> choices) {
     std::sort(choices.begin(), choices.end());
     renamings_.push_back(std::move(choices));
@@ -81,6 +87,11 @@ int Space::repeat(Extent begin, Extent end, int further) {
     const auto moved = [](int number, std::size_t first, int by) {
         return number >= static_cast<int>(first) ? number + by : number;
     };
+    const auto make_room = [](auto& list, std::size_t more) {
+        if (list.size() + more > list.capacity()) list.reserve(2 * (list.size() + more));
+    };
+    make_room(nodes_, end.sets - begin.sets);
+    make_room(products_, end.products - begin.products);
     for (std::size_t s = begin.sets; s < end.sets; ++s) {
         Node node = nodes_[s];
         if (node.choice >= 0) node.choice += further;

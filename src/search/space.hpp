@@ -59,6 +59,8 @@ public:
     Set product(Set first, Set second);
     /// All of them together, joined two by two: what they are made of is never deep below.
     Set product(std::span<const Set> sets);
+    /// What such a product costs, of sets that cost so much: to the bit.
+    static double cost_of_product(std::span<const double> costs);
     /// Pairs of a choice and what it stands for elsewhere, in the same order there. What a renamed set is made of must
     /// not be renamed in itself.
     int rename(std::vector<std::pair<int, int>> choices);

@@ -57,19 +57,20 @@ std::size_t Unfolded::Named::part_of(Set set) const {
     return parts[static_cast<std::size_t>(std::lower_bound(sets.begin(), sets.end(), set) - sets.begin())];
 }
 
-Unfolded::Unfolded(Space space, Set set, std::span<const int> kinds) : space_(std::move(space)), set_(set) {
+Unfolded::Unfolded(std::shared_ptr<const Space> space, Set set, std::span<const int> kinds)
+    : space_(std::move(space)), set_(set) {
     parts_.push_back({});
-    Below below(space_, set_);
+    Below below(*space_, set_);
     std::map<Renaming, std::vector<Set>> renamed;
     own_.sets = below({set_}, [&](Renaming renaming, Set part) { renamed[renaming].push_back(part); });
     // What a renamed set is made of is not renamed in itself.
     const auto none_renamed = [](Renaming, Set) {};
-    names_.resize(static_cast<std::size_t>(space_.renamings()), 0);
+    names_.resize(static_cast<std::size_t>(space_->renamings()), 0);
     // Where choices of the same kinds take the places of others, all that is made of them is alike.
     std::map<std::vector<std::pair<int, int>>, std::vector<Renaming>> alike;
     const auto kind_of = [&](int choice) { return kinds.empty() ? choice : kinds[static_cast<std::size_t>(choice)]; };
     for (const auto& [renaming, tops] : renamed) {
-        std::vector<std::pair<int, int>> names = space_.names_of(renaming);
+        std::vector<std::pair<int, int>> names = space_->names_of(renaming);
         for (auto& [choice, name] : names) name = kind_of(name);
         alike[std::move(names)].push_back(renaming);
     }
@@ -81,7 +82,7 @@ Unfolded::Unfolded(Space space, Set set, std::span<const int> kinds) : space_(st
         }
         Named& named = named_.emplace_back();
         named.sets = below(tops, none_renamed);
-        add_parts(named, [&](int choice) { return kind_of(space_.renamed(choice, renamings.front())); });
+        add_parts(named, [&](int choice) { return kind_of(space_->renamed(choice, renamings.front())); });
     }
     own_.places.resize(static_cast<std::size_t>(std::max(set_, Space::done)) + 1, 0);
     add_parts(own_, kind_of);
@@ -98,13 +99,13 @@ void Unfolded::add_parts(Named& named, const KindOf& kind_of) {
         if (!named.places.empty()) named.places[static_cast<std::size_t>(set)] = part;
     };
     for (const Set set : named.sets) {
-        if (const int choice = space_.choice_of(set); choice >= 0) {
+        if (const int choice = space_->choice_of(set); choice >= 0) {
             add(set, add_choice(kind_of(choice)));
             continue;
         }
         made_of.clear();
-        for (int p = space_.first_product(set); p >= 0; p = space_.product_at(p).next) {
-            const Space::Product& product = space_.product_at(p);
+        for (int p = space_->first_product(set); p >= 0; p = space_->product_at(p).next) {
+            const Space::Product& product = space_->product_at(p);
             made_of.push_back({named.part_of(product.first), named_as(product, named).part_of(product.second)});
         }
         add(set, add_sum(made_of));
@@ -164,14 +165,14 @@ std::vector<int> Unfolded::path() const {
         const auto [set, named, renaming] = open.back();
         open.pop_back();
         if (set <= Space::done) continue;
-        if (const int choice = space_.choice_of(set); choice >= 0) {
-            choices.push_back(space_.renamed(choice, renaming));
+        if (const int choice = space_->choice_of(set); choice >= 0) {
+            choices.push_back(space_->renamed(choice, renaming));
             continue;
         }
         const std::size_t part = named->part_of(set);
-        int number = space_.first_product(set);
-        for (std::size_t p = begin(part); p < best_[part]; ++p) number = space_.product_at(number).next;
-        const Space::Product& best = space_.product_at(number);
+        int number = space_->first_product(set);
+        for (std::size_t p = begin(part); p < best_[part]; ++p) number = space_->product_at(number).next;
+        const Space::Product& best = space_->product_at(number);
         open.push_back({best.first, named, renaming});
         open.push_back({best.second, &named_as(best, *named), best.renamed < 0 ? renaming : best.renamed});
     }

@@ -3,8 +3,10 @@
 #include "search/space.hpp"
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 /// The same paths at other costs.
@@ -22,7 +24,9 @@ class Unfolded {
 public:
     /// The set must be one of all paths, not of the cheapest alone. Of each choice its kind; none told: each is of its
     /// own, by its number.
-    Unfolded(Space space, Set set, std::span<const int> kinds = {});
+    Unfolded(std::shared_ptr<const Space> space, Set set, std::span<const int> kinds = {});
+    Unfolded(Space space, Set set, std::span<const int> kinds = {})
+        : Unfolded(std::make_shared<const Space>(std::move(space)), set, kinds) {}
 
     /// Of the cheapest path, each choice costing what stands at its kind; infinite where there is no path.
     double cheapest(std::span<const double> costs);
@@ -63,7 +67,7 @@ private:
     std::size_t begin(std::size_t part) const { return part == 0 ? 0 : parts_[part - 1].end; }
     double cost(const Product& product) const { return costs_[product.first] + costs_[product.second]; }
 
-    Space space_;
+    std::shared_ptr<const Space> space_;
     Set set_;
     std::vector<Part> parts_;  // those of a product come before the sum; the first: one path, without a choice
     std::vector<Product> products_;

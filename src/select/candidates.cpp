@@ -14,23 +14,11 @@ namespace {
 
 using ir::NodeId;
 
-/// True for the tile that makes a new version of a state (not for one that copies a version).
-bool changes_state(const fuse::Tile& tile, const ir::GraphData& graph) {
-    const ir::Node& node = graph.node(tile.outputs[0]);
-    return ir::is(node, ir::OpClass::effect) && tile.definition == ir::info(node.op).name;
-}
-
 /// Where the user says that a copy is; on the CPU as long as that is not among the devices.
 std::optional<Device> pinned_to(const fuse::Tile& tile, const std::vector<Device>& devices) {
     if (tile.definition != ir::info(ir::Op::copy_to).name) return std::nullopt;
     const auto device = static_cast<Device>(tile.attributes.integer("device"));
     return std::find(devices.begin(), devices.end(), device) == devices.end() ? Device::cpu : device;
-}
-
-bool broadcasts_inputs(const std::string& definition) {
-    if (definition == "elementwise") return true;
-    const auto op = ir::find_op(definition);
-    return op && ir::info(*op).kind == ir::OpClass::elementwise;
 }
 
 /// True where `a` is the better choice whatever the tolerance, or an equal one.
@@ -54,6 +42,12 @@ void put_in_place(std::vector<Candidate>& found, Candidate fresh, const IsBeaten
     *place = std::move(fresh);
 }
 
+std::vector<bool> bound_by(const std::vector<std::string>& origins) {
+    std::vector<bool> bound;
+    for (const std::string& origin : origins) bound.push_back(!origin.empty());
+    return bound;
+}
+
 }  // namespace
 
 Candidates::Candidates(const ir::GraphData& graph, const expand::Classes& classes, const KernelSet& kernels, Isa isa,
@@ -65,10 +59,10 @@ Candidates::Candidates(const ir::GraphData& graph, const expand::Classes& classe
       judge_(kernels, isa, costs, *graph.symbols()),
       views_(views_of(graph)),
       origins_(origins_of(graph, stop)),
-      seen_(graph.nodes().size(), nullptr),
-      made_(graph.nodes().size(), nullptr) {
-    for (const std::string& origin : origins_) bound_.push_back(!origin.empty());
-}
+      bound_(bound_by(origins_)),
+      looks_(graph, classes_, views_, bound_, judge_.descs()),
+      known_tiles_(graph, classes_, looks_),
+      made_(graph.nodes().size(), nullptr) {}
 
 Goal Candidates::home(NodeId node, Device device) const {
     const NodeId value = classes_.value_of(node);
@@ -108,90 +102,11 @@ Goal Candidates::packed(NodeId node, std::string_view name, Device device) const
     return {node, {false, name, device}};
 }
 
-const TensorDesc* Candidates::describe(const Source& source) {
-    const TensorDesc*& known = seen_[source.node];
-    if (source.form == Form::seen && known != nullptr) return known;
-    const ir::Node& node = graph_->node(source.node);
-    TensorDesc desc;
-    desc.dtype = node.dtype;
-    desc.shape = node.shape;
-    desc.strides = source.form == Form::seen ? views_[source.node].strides : dense_strides(node.shape);
-    if (source.form == Form::packed) desc.layout = source.layout;
-    desc.bound = bound_[source.node];
-    const TensorDesc* const result = judge_.descs().of(desc);
-    if (source.form == Form::seen) known = result;
-    return result;
-}
-
-const TensorDesc* Candidates::made(NodeId id) {
-    const ir::Node& node = graph_->node(id);
-    if (made_[id] == nullptr) made_[id] = judge_.descs().of(TensorDesc::dense(node.dtype, node.shape));
-    return made_[id];
-}
-
-/// The conventions of problem.hpp: broadcasting shows as stride 0.
-const TensorDesc* Candidates::expanded(const TensorDesc* input, const TensorDesc* output,
-                                       const std::string& definition) {
-    if (!input->layout.empty() || input->shape == output->shape) return input;
-    const bool is_product = definition == "matmul";
-    const TensorDesc*& known = expanded_[is_product ? 1 : 0][{input, output}];
-    if (known == nullptr) {
-        TensorDesc desc = *input;
-        desc.shape = output->shape;
-        if (is_product) std::copy(input->shape.end() - 2, input->shape.end(), desc.shape.end() - 2);
-        desc.strides = broadcast_strides(input->shape, input->strides, desc.shape);
-        known = judge_.descs().of(desc);
-    }
-    return known;
-}
-
-/// What a tile computes goes where its rows belong in the state. False where strides cannot say that.
-bool Candidates::describe_appended(const fuse::Tile& tile) {
-    const auto rows = rows_in_state(*graph_, tile, views_, broadcasts_inputs(tile.definition));
-    if (!rows) return false;
-    const auto described = [&](TensorDesc desc, std::vector<Dim> strides) {
-        desc.shape = rows->shape;
-        desc.strides = std::move(strides);
-        return judge_.descs().of(desc);
-    };
-    if (rows->moves > 0)
-        for (const TensorDesc*& input : inputs_) {
-            auto strides = seen_through(*graph_, tile, rows->moves, input->strides);
-            if (!strides) return false;
-            input = described(*input, std::move(*strides));
-        }
-    outputs_[0] = described(*outputs_[0], rows->strides);
-    return true;
-}
-
-/// Null where strides cannot say how operands or rows lie.
-Question* Candidates::question_of(const fuse::Tile& tile, const Sources& sources) {
-    static const Attributes none;
-    inputs_.clear();
-    outputs_.clear();
-    for (const Source& source : sources) inputs_.push_back(describe(source));
-    for (const NodeId computed : tile.computed()) outputs_.push_back(made(computed));
-    if (tile.definition == "matmul" || broadcasts_inputs(tile.definition))
-        for (const TensorDesc*& input : inputs_) input = expanded(input, outputs_.at(0), tile.definition);
-    if (!tile.appended.empty() && !describe_appended(tile)) return nullptr;
-    ShortProblem problem{tile.definition, &tile.attributes, &tile.body, tile.results, inputs_, outputs_};
-    if (changes_state(tile, *graph_)) {
-        // The new rows go where they belong in the state's memory; older ones stay where they are.
-        TensorDesc rows = *inputs_.back();
-        rows.strides = views_[tile.outputs[0]].strides;
-        rows.bound = false;
-        outputs_ = {judge_.descs().of(rows)};
-        problem.definition = "copy";
-        problem.attributes = &none;
-        problem.inputs = problem.inputs.subspan(1);
-        problem.outputs = outputs_;
-    }
-    return &judge_.question(problem);
-}
-
 bool Candidates::can_prepare(const Candidate& candidate) {
-    return candidate.kernel->prepare == nullptr ||
-           judge_.can_prepare(judge_.question(candidate.problem.kept().words()), *candidate.kernel);
+    const bool can = candidate.kernel->prepare == nullptr ||
+                     judge_.can_prepare(judge_.question(candidate.problem.kept().words()), *candidate.kernel);
+    if (!can) known_tiles_.forget();
+    return can;
 }
 
 std::optional<Candidates::Asked> Candidates::ask(const fuse::Tile& tile, Sources sources) {
@@ -212,7 +127,7 @@ bool Candidates::try_kernel(const Kernel& kernel, const fuse::Tile& tile, int in
                             std::vector<Candidate>& found) {
     const Judged& judged = judge_.judged(*asked.question, kernel);
     if (!judged.refusal.empty()) return false;
-    const auto first = asked.sources.begin() + (changes_state(tile, *graph_) ? 1 : 0);
+    const auto first = asked.sources.begin() + (changes_state(tile) ? 1 : 0);
     // Of those with equal forms those stay that none is faster than and at least as right.
     const auto is_rival = [&](const Candidate& other) {
         return cheapest && other.device == memory_for(kernel.device) &&
@@ -276,14 +191,16 @@ void Candidates::add_forms(Device device, const fuse::Tile& tile, int index, con
     if (as_dense) asked.push_back(as_dense->question);
     for (Question* question : asked) {
         Judge::put_away(*question);
-        note_question(index, question);
+        asked_.push_back(question);
     }
 }
 
-void Candidates::note_question(int tile, Question* question) {
+/// What was asked for the tile at hand, each question once.
+void Candidates::note_asked(int tile) {
     if (asked_for_.size() <= static_cast<std::size_t>(tile)) asked_for_.resize(static_cast<std::size_t>(tile) + 1);
     auto& asked = asked_for_[static_cast<std::size_t>(tile)];
-    if (std::find(asked.begin(), asked.end(), question) == asked.end()) asked.push_back(question);
+    for (Question* question : asked_)
+        if (std::find(asked.begin(), asked.end(), question) == asked.end()) asked.push_back(question);
 }
 
 std::span<Question* const> Candidates::asked_for(int tile) const {
@@ -309,9 +226,12 @@ std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index, bo
         for (Candidate& candidate : found) candidate.tile = index, candidate.outputs = tile.outputs;
         return found;
     }
+    const bool is_appended = !tile.appended.empty();
     // What is bound is made once, not in each run.
-    if (!tile.appended.empty() && (bound_[tile.appended[0]] || may_read_late(*graph_, classes_, views_, tile)))
-        return found;
+    if (is_appended && (bound_[tile.appended[0]] || may_read_late(*graph_, classes_, views_, tile))) return found;
+    if (const KnownTiles::Known* known = is_appended ? nullptr : known_tiles_.find(tile, cheapest))
+        return rounded(of_known(*known, tile, index), tile);
+    asked_.clear();
     const auto may_run = [&](Device device) {
         if (bound_[tile.outputs[0]]) return device == Device::cpu;
         return !ir::is(graph_->node(tile.outputs[0]), ir::OpClass::effect) || memory_for(device) == devices_.of_states;
@@ -320,10 +240,37 @@ std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index, bo
         if (may_run(device)) add_on(device, tile, index, cheapest, found);
     for (Candidate& candidate : found)
         for (NodeId& output : candidate.outputs) output = memory_of(output);
-    if (const double rounding = rounding_in(tile); rounding > judge_.tolerance()) {
-        found.clear();
-    } else if (rounding > 0) {
-        for (Candidate& candidate : found) candidate.rounding = rounding, candidate.estimate.error += rounding;
+    note_asked(index);
+    if (!is_appended) known_tiles_.add(tile, cheapest, found, asked_);
+    return rounded(std::move(found), tile);
+}
+
+/// With what the tile rounds among their errors.
+std::vector<Candidate> Candidates::rounded(std::vector<Candidate> found, const fuse::Tile& tile) const {
+    const double rounding = rounding_in(tile);
+    if (rounding > judge_.tolerance()) found.clear();
+    for (Candidate& candidate : found) candidate.rounding = rounding, candidate.estimate.error += rounding;
+    return found;
+}
+
+/// What was found for a tile that looks like this one, of the nodes of this.
+std::vector<Candidate> Candidates::of_known(const KnownTiles::Known& known, const fuse::Tile& tile, int index) {
+    asked_ = known.asked;
+    note_asked(index);
+    std::vector<Candidate> found = known.found;
+    auto reading = known.readings.begin();
+    for (Candidate& candidate : found) {
+        candidate.tile = index;
+        const NodeId* input = tile.inputs.end() - candidate.sources.size();
+        for (Source& source : candidate.sources) {
+            const NodeId node = known_tiles_.node_of(*input++, *reading++);
+            if (source.form == Form::packed)
+                source.node = node;
+            else
+                source = source_of(node, source.form, source.device);
+        }
+        candidate.outputs = tile.outputs;
+        for (NodeId& output : candidate.outputs) output = memory_of(output);
     }
     return found;
 }

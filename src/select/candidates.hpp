@@ -4,6 +4,8 @@
 #include "fuse/tiles.hpp"
 #include "select/goal.hpp"
 #include "select/judge.hpp"
+#include "select/known_tiles.hpp"
+#include "select/looks.hpp"
 #include "select/views.hpp"
 
 #include <map>
@@ -18,43 +20,11 @@
 /// Which kernels can compute which tile, from operands in which form, and at what cost.
 namespace cairn::inline v0::select {
 
-/// How an operand of a candidate is wanted.
-enum class Form : std::uint8_t {
-    seen,    ///< where it lies, through its view
-    dense,   ///< copied to memory of its own
-    packed,  ///< in a packed layout
-};
-
-/// One operand: what has to be there, and how the kernel sees it.
-struct Source {
-    ir::NodeId node = 0;  ///< a spelling of the tile's input
-    Form form = Form::seen;
-    std::string_view layout = {};  ///< of a packed operand, as the kernel names it
-    Device device = Device::cpu;   ///< in the memory of
-    bool brought = false;          ///< it may have been copied there
-    friend bool operator==(const Source&, const Source&) = default;
-};
-
-/// Those of a candidate: mostly few.
-using Sources = types::ShortList<Source, 3>;
-
 /// What a kernel said to a problem.
 struct Verdict {
     std::string kernel;
     Refusal refusal;  ///< empty: it accepts
     Estimate estimate;
-};
-
-/// A kernel for a tile.
-struct Candidate {
-    int tile = -1;  ///< index among the tiles; -1 for a copy or a packing
-    const Kernel* kernel = nullptr;
-    AskedProblem problem;  ///< valid as long as the Candidates it is of
-    Sources sources;       ///< of each problem input
-    fuse::Nodes outputs;   ///< values that it makes, dense, each by its first spelling
-    Estimate estimate;
-    Device device = Device::cpu;  ///< in the memory of which its outputs lie
-    double rounding = 0;          ///< the part of the error that is none of the kernel's
 };
 
 /// Which devices a program may use, and for what.
@@ -78,12 +48,18 @@ public:
                const std::stop_token& stop = {})
         : Candidates(graph, expand::Classes(graph), kernels, isa, costs, use_packed, stop) {}
     /// From here on these costs count. Candidates found before keep theirs.
-    void set_costs(const CostSource& costs) { judge_.set_costs(costs); }
+    void set_costs(const CostSource& costs) {
+        judge_.set_costs(costs);
+        known_tiles_.forget();
+    }
     /// What a tile rounds that the program does not (Classes::rounded): a part of its candidates' errors.
     double rounding_in(const fuse::Tile& tile) const;
     /// Only the CPU, until others are told. What is given in a run lies on the CPU, and what is bound is made there but
     /// for packed forms; both are copied to other devices where they are wanted.
-    void set_devices(Devices devices) { devices_ = std::move(devices); }
+    void set_devices(Devices devices) {
+        devices_ = std::move(devices);
+        known_tiles_.forget();
+    }
     const Devices& devices() const noexcept { return devices_; }
 
     /// All candidates of a tile: for each kernel of its definition the first form of operands it accepts among as seen,
@@ -104,6 +80,8 @@ public:
     Question& question(const Problem& problem) { return judge_.question(problem); }
     /// What was put to kernels when the candidates of a tile were last asked for; nothing where they never were.
     std::span<Question* const> asked_for(int tile) const;
+    /// Of how many tiles nothing was known, since costs or devices were told.
+    std::size_t tiles_asked() const noexcept { return known_tiles_.size(); }
     /// The value whose memory a tile output is written to: a reshape of all of a value is that value's memory.
     ir::NodeId memory_of(ir::NodeId output) const;
 
@@ -145,7 +123,11 @@ private:
     void add_forms(Device device, const fuse::Tile& tile, int index, const Sources& seen,
                    const std::optional<Sources>& dense, bool cheapest, std::vector<Candidate>& found);
     std::optional<Asked> ask(const fuse::Tile& tile, Sources sources);
-    void note_question(int tile, Question* question);
+    void note_asked(int tile);
+    std::vector<Candidate> rounded(std::vector<Candidate> found, const fuse::Tile& tile) const;
+    std::vector<Candidate> of_known(const KnownTiles::Known& known, const fuse::Tile& tile, int index);
+    /// True for the tile that makes a new version of a state (not for one that copies a version).
+    bool changes_state(const fuse::Tile& tile) const;
     const TensorDesc* describe(const Source& source);
     const TensorDesc* made(ir::NodeId node);
     const TensorDesc* expanded(const TensorDesc* input, const TensorDesc* output, const std::string& definition);
@@ -163,10 +145,13 @@ private:
     std::vector<ValueView> views_;
     std::vector<std::string> origins_;
     std::vector<bool> bound_;
-    std::vector<const TensorDesc*> seen_, made_;  // of each node, once it has been described: as operand, as output
+    Looks looks_;
+    KnownTiles known_tiles_;
+    std::vector<const TensorDesc*> made_;  // of each node, once it has been described as output
     std::map<std::pair<const TensorDesc*, const TensorDesc*>, const TensorDesc*> expanded_[2];  // of products: [1]
     std::vector<const TensorDesc*> inputs_, outputs_;                                           // scratch
-    std::vector<types::ShortList<Question*, 4>> asked_for_;                                     // of each tile
+    KnownTiles::Questions asked_;                                                               // for the tile at hand
+    std::vector<KnownTiles::Questions> asked_for_;                                              // of each tile
 };
 
 }  // namespace cairn::inline v0::select

@@ -91,15 +91,21 @@ std::vector<std::vector<std::int64_t>> representative_sizes(const Symbols& symbo
     return all;
 }
 
-std::vector<Problem> at_each(const Problem& problem, std::span<const std::vector<std::int64_t>> sizes) {
-    std::vector<Problem> all;
+const std::string& SizedProblem::text() const {
+    if (text_.empty()) text_ = to_string(problem_);
+    return text_;
+}
+
+std::vector<SizedProblem> at_each(const Problem& problem, std::span<const std::vector<std::int64_t>> sizes) {
+    std::vector<SizedProblem> all;
     for (const std::vector<std::int64_t>& values : sizes)
-        if (Problem sized = at_sizes(problem, values); all.empty() || !(sized == all.back()))
-            all.push_back(std::move(sized));
+        if (Problem sized = at_sizes(problem, values); all.empty() || !(sized == *all.back()))
+            all.emplace_back(std::move(sized));
     return all;
 }
 
-Estimate estimate(const Kernel& kernel, const Problem& sized, const CostSource& source) {
+Estimate estimate(const Kernel& kernel, const SizedProblem& problem, const CostSource& source) {
+    const Problem& sized = *problem;
     Estimate result;
     Cost cost = kernel.cost != nullptr ? kernel.cost(sized) : default_cost(sized);
     if (!is_usable(cost)) {
@@ -114,18 +120,18 @@ Estimate estimate(const Kernel& kernel, const Problem& sized, const CostSource& 
     result.high = uncertainty * result.seconds;
     if (source.optimistic) result.seconds = result.low;
     if (source.timings == nullptr) return result;
-    const auto timing = source.timings->find(sized, kernel.id, source.environment, source.policy);
+    const auto timing = source.timings->find(problem.text(), kernel.id, source.environment, source.policy);
     if (!timing) return result;
     if (timing->status == TimingStatus::ok) return {timing->median, timing->median, timing->median, true, 0, false, {}};
     const double bound = timing->status == TimingStatus::censored ? timing->bound : 1 + 10 * result.high;
     return {bound, bound, bound, true, 0, false, {}};
 }
 
-Estimate mean_estimate(const Kernel& kernel, std::span<const Problem> sized, const CostSource& source) {
+Estimate mean_estimate(const Kernel& kernel, std::span<const SizedProblem> sized, const CostSource& source) {
     Estimate mean;
     mean.measured = true;
     const auto count = static_cast<double>(sized.size());
-    for (const Problem& problem : sized) {
+    for (const SizedProblem& problem : sized) {
         Estimate one = estimate(kernel, problem, source);
         mean.seconds += one.seconds / count;
         mean.low += one.low / count;

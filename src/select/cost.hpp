@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 /// What a kernel is expected to cost on a problem: measured where a measurement exists, else a roofline estimate. Never
@@ -50,15 +51,27 @@ Calibration nominal_machine(Isa isa, int threads);
 ///     T in 1..64   ->   {2}, {8}, {32}
 std::vector<std::vector<std::int64_t>> representative_sizes(const Symbols& symbols);
 
+/// A problem at constant sizes, and its text, by which timings are found: made once, many kernels are asked.
+class SizedProblem {
+public:
+    SizedProblem(Problem problem = {}) : problem_(std::move(problem)) {}
+    const Problem& operator*() const noexcept { return problem_; }
+    const std::string& text() const;
+
+private:
+    Problem problem_;
+    mutable std::string text_;
+};
+
 /// A problem at each of these sizes, those that are equal once.
-std::vector<Problem> at_each(const Problem& problem, std::span<const std::vector<std::int64_t>> sizes);
+std::vector<SizedProblem> at_each(const Problem& problem, std::span<const std::vector<std::int64_t>> sizes);
 
 /// Cost of one call at constant sizes. Where the kernel's own cost is no cost (not a number, negative, endless, or at
 /// more than the machine's peak), that of a kernel without one is taken, and the note says so. A measurement that was
 /// censored counts as its bound, one that failed as more than a second: whatever runs is preferred.
-Estimate estimate(const Kernel& kernel, const Problem& sized, const CostSource& source);
+Estimate estimate(const Kernel& kernel, const SizedProblem& problem, const CostSource& source);
 
 /// The mean over a problem at several sizes: measured where all of them are.
-Estimate mean_estimate(const Kernel& kernel, std::span<const Problem> sized, const CostSource& source);
+Estimate mean_estimate(const Kernel& kernel, std::span<const SizedProblem> sized, const CostSource& source);
 
 }  // namespace cairn::inline v0::select

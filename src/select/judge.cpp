@@ -52,11 +52,11 @@ Question& Judge::question(const Problem& problem) {
 }
 
 /// The problem at the sizes that costs are told for: itself, where its sizes are constants.
-std::span<const Problem> Judge::sized(Question& question) const {
+std::span<const SizedProblem> Judge::sized(Question& question) const {
     if (question.sized_.empty()) {
         const Problem& problem = *question.problem_.whole();
-        if (symbols_of(problem) == nullptr) return {&problem, 1};
-        question.sized_ = at_each(problem, sizes_);
+        question.sized_ =
+            symbols_of(problem) == nullptr ? std::vector<SizedProblem>{problem} : at_each(problem, sizes_);
     }
     return question.sized_;
 }
@@ -104,13 +104,13 @@ Refusal Judge::error(const Kernel& kernel, Question& question, Estimate& estimat
     if (promised == 0) return {};
     if (costs_.timings != nullptr) {
         const TimingDb& timings = *costs_.timings;
-        const std::span<const Problem> all = sized(question);
-        if (const auto broken = timings.broken_promise(all.front(), kernel.id, costs_.environment))
+        const std::span<const SizedProblem> all = sized(question);
+        if (const auto broken = timings.broken_promise(*all.front(), kernel.id, costs_.environment))
             return fmt::format("it promised an error of {:.4g}, measured was {:.4g} on {}", broken->promised,
                                broken->counted(), broken->compared);
         double worst = 0;
-        estimate.error_measured = std::all_of(all.begin(), all.end(), [&](const Problem& one) {
-            const auto figures = timings.find_error(one, kernel.id, costs_.environment);
+        estimate.error_measured = std::all_of(all.begin(), all.end(), [&](const SizedProblem& one) {
+            const auto figures = timings.find_error(*one, kernel.id, costs_.environment);
             if (figures) worst = std::max(worst, figures->counted());
             return figures.has_value();
         });

@@ -46,7 +46,7 @@ private:
     };
 
     KeptProblem problem_;
-    std::vector<Problem> sized_;  // where its sizes are no constants
+    std::vector<SizedProblem> sized_;
     std::pmr::vector<Answer> answers_;
 };
 
@@ -81,7 +81,7 @@ private:
     Refusal look_up(const Kernel& kernel, const Question& question, Estimate& estimate) const;
     Refusal beyond_tolerance(double error, bool is_measured) const;
     Refusal workspace(const Kernel& kernel, const Question& question) const;
-    std::span<const Problem> sized(Question& question) const;
+    std::span<const SizedProblem> sized(Question& question) const;
 
     Isa isa_;
     CostSource costs_;

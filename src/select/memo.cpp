@@ -25,13 +25,17 @@ constexpr double bind_weight = 1e-3;
 // What stands in the place of a goal's number where it has none, and where it is reached in any case.
 constexpr int unnumbered = -1, always = -2;
 
+// Of keeping a value.
+const Candidate no_kernel;
+
 class MemoBuilder {
 public:
     MemoBuilder(std::span<const Bucket> buckets, Breadth breadth, const std::stop_token& stop, double price)
-        : stop_(stop), price_(price), ways_(ways_of(buckets, breadth, stop)), kept_(buckets, ways_) {
+        : stop_(stop), price_(price), ways_(ways_of(buckets, breadth, stop)), kept_(buckets, *ways_) {
+        memo_.ways = ways_;
         for (std::size_t b = 0; b < buckets.size(); ++b)
-            parts_.push_back({static_cast<int>(b), buckets[b], ways_[b], narrow_places(buckets[b], ways_[b]),
-                              std::vector<int>(ways_[b].size(), unnumbered)});
+            parts_.push_back({static_cast<int>(b), buckets[b], (*ways_)[b], narrow_places(buckets[b], (*ways_)[b]),
+                              std::vector<int>((*ways_)[b].size(), unnumbered)});
         for (Part& part : parts_)
             for (std::size_t i = 0; i < part.ways.order().size(); ++i)
                 if (const int form = form_at(part, i); form >= 0) part.places[form] = i;
@@ -58,9 +62,10 @@ private:
         std::unordered_map<int, std::size_t> places = {};  // of kept values, in the order
     };
 
-    static std::deque<Ways> ways_of(std::span<const Bucket> buckets, Breadth breadth, const std::stop_token& stop) {
-        std::deque<Ways> ways;
-        for (const Bucket& bucket : buckets) ways.emplace_back(bucket, breadth, stop);
+    static std::shared_ptr<std::deque<Ways>> ways_of(std::span<const Bucket> buckets, Breadth breadth,
+                                                     const std::stop_token& stop) {
+        auto ways = std::make_shared<std::deque<Ways>>();
+        for (const Bucket& bucket : buckets) ways->emplace_back(bucket, breadth, stop);
         return ways;
     }
 
@@ -114,7 +119,7 @@ private:
         const Goal& asked = part.ways.goal(goal);
         if (!asked.kept) {
             number = add_goal(part, asked);
-            for (Ways::Way& way : part.ways.ways(goal)) add_alternative(part, goal, way);
+            for (const Ways::Way* way : part.ways.ways(goal)) add_alternative(part, goal, *way);
             return;
         }
         const int form = kept_.form(static_cast<std::size_t>(part.index), goal);
@@ -126,7 +131,7 @@ private:
                 memo_.goals.back().bytes = bytes;
                 memo_.goals.back().held = is_read_in_place(part, asked) ? 0 : bytes;
                 memo_.problem.add_alternative(bytes * price_, {}, {});
-                memo_.candidates.emplace_back();
+                memo_.candidates.push_back(&no_kernel);
             } else {
                 shared = always;
                 memo_.always_kept_bytes += bytes;
@@ -141,7 +146,7 @@ private:
         return memo_.problem.add_goal();
     }
 
-    void add_alternative(Part& part, int goal, Ways::Way& way) {
+    void add_alternative(Part& part, int goal, const Ways::Way& way) {
         Ways::List needs, provides;
         const int own = part.numbers[static_cast<std::size_t>(goal)];
         for (const int need : way.needs) {
@@ -158,7 +163,7 @@ private:
                                       std::span(needs.data(), needs.size()),
                                       std::span(provides.data(), provides.size()));
         if (way.candidate.estimate.error > 0) add_errors(part, part.ways.goal(goal), way.candidate);
-        memo_.candidates.push_back(std::move(way.candidate));
+        memo_.candidates.push_back(&way.candidate);
     }
 
     void add_errors(const Part& part, const Goal& goal, const Candidate& candidate) {
@@ -235,7 +240,7 @@ private:
 
     std::stop_token stop_;
     double price_;
-    std::deque<Ways> ways_;
+    std::shared_ptr<std::deque<Ways>> ways_;
     KeptForms kept_;
     std::vector<Part> parts_;
     std::vector<int> numbers_of_kept_;

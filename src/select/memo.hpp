@@ -3,6 +3,8 @@
 #include "search/problem.hpp"
 #include "select/ways.hpp"
 
+#include <deque>
+#include <memory>
 #include <span>
 #include <stop_token>
 #include <utility>
@@ -32,11 +34,14 @@ struct Memo {
         std::vector<std::pair<int, double>> of_choices;  ///< alternatives that have one, ascending
     };
     search::Problem problem;
-    std::vector<Asked> goals;           ///< of each number
-    std::vector<int> sides;             ///< of each goal: its bucket, or search::shared for a kept one
-    std::vector<Candidate> candidates;  ///< of each alternative
-    std::vector<Errors> errors;         ///< by bucket and bound
-    double always_kept_bytes = 0;       ///< of what is kept whatever is chosen: it is no goal
+    std::vector<Asked> goals;                  ///< of each number
+    std::vector<int> sides;                    ///< of each goal: its bucket, or search::shared for a kept one
+    std::vector<const Candidate*> candidates;  ///< of each alternative
+    std::vector<Errors> errors;                ///< by bucket and bound
+    double always_kept_bytes = 0;              ///< of what is kept whatever is chosen: it is no goal
+    std::shared_ptr<const std::deque<Ways>> ways = nullptr;  ///< of each bucket: the candidates are theirs
+
+    const Candidate& candidate(int choice) const { return *candidates[static_cast<std::size_t>(choice)]; }
 };
 
 /// Builds the memo of all buckets. Throws Error(unsupported) where a needed value has no candidate, Cancelled on a

@@ -18,9 +18,9 @@ std::vector<std::size_t> last_users(Ways& ways) {
     for (std::size_t i = 0; i < order.size(); ++i) {
         places[static_cast<std::size_t>(order[i])] = i;
         const auto use = [&](int below) { last[places[static_cast<std::size_t>(below)]] = i; };
-        for (const Ways::Way& way : ways.ways(order[i])) {
-            for (const int need : way.needs) use(need);
-            for (const int provided : ways.provided_by(order[i], way)) use(provided);
+        for (const Ways::Way* way : ways.ways(order[i])) {
+            for (const int need : way->needs) use(need);
+            for (const int provided : ways.provided_by(order[i], *way)) use(provided);
         }
     }
     return last;

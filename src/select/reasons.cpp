@@ -180,7 +180,7 @@ Reasons::Reasons(const Memo& memo, std::span<const Bucket> buckets, const std::s
         const Memo::Asked& asked = memo.goals[static_cast<std::size_t>(goal)];
         if (asked.goal.kept) continue;
         for (int choice = problem_.first(goal); choice < problem_.first(goal + 1); ++choice) {
-            const Candidate& candidate = memo.candidates[static_cast<std::size_t>(choice)];
+            const Candidate& candidate = memo.candidate(choice);
             if (candidate.kernel == nullptr) continue;  // it is there
             choices_[static_cast<std::size_t>(choice)] =
                 collectors[static_cast<std::size_t>(asked.bucket)]->add(asked.goal, candidate, choice);

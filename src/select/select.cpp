@@ -20,7 +20,7 @@ double lower_bound_of(const Memo& memo, std::span<const Bucket> buckets, const s
     for (int choice = 0; choice < optimistic.alternatives(); ++choice) {
         const Memo::Asked& asked = memo.goals[static_cast<std::size_t>(optimistic.goal_of(choice))];
         const Bucket& bucket = buckets[static_cast<std::size_t>(asked.bucket)];
-        const Candidate& candidate = memo.candidates[static_cast<std::size_t>(choice)];
+        const Candidate& candidate = memo.candidate(choice);
         const bool once = bucket.candidates.bound()[asked.goal.value];
         optimistic.set_cost(choice, once ? 0 : candidate.estimate.low * bucket.weight);
     }
@@ -144,7 +144,7 @@ Selections covers_of(const Memo& memo, std::span<const Bucket> buckets, std::spa
             continue;
         }
         Selection& selection = selections.buckets[static_cast<std::size_t>(asked.bucket)];
-        const Candidate& candidate = memo.candidates[static_cast<std::size_t>(choice)];
+        const Candidate& candidate = memo.candidate(choice);
         const Candidates& all = buckets[static_cast<std::size_t>(asked.bucket)].candidates;
         if (!all.bound()[asked.goal.value]) selection.seconds += candidate.estimate.seconds;
         if (candidate.kernel != nullptr) selection.chosen.push_back({asked.goal, candidate, choice});

@@ -40,7 +40,7 @@ int Ways::number_of(const Goal& goal) {
     if (*link >= 0 && at(*link).goal == goal) return *link;
     const auto made = static_cast<int>(entries_.size());
     const int after = std::exchange(*link, made);
-    entries_.push_back({goal, after, false, false, std::pmr::vector<Way>(&pool_)});
+    entries_.push_back({goal, after, false, false, {}});
     return made;
 }
 
@@ -54,8 +54,9 @@ std::optional<int> Ways::find(const Goal& goal) const {
 void Ways::add_way(const Goal& goal, Candidate candidate) {
     const int number = number_of(goal);
     at(number).exists = true;
-    at(number).ways.push_back({std::move(candidate), {}});
-    for (const int provided : provided_by(number, at(number).ways.back())) at(provided).exists = true;
+    Way& way = ways_.emplace_back(std::move(candidate), List());
+    at(number).ways.push_back(&way);
+    for (const int provided : provided_by(number, way)) at(provided).exists = true;
 }
 
 /// All goals there is a way to, by goal. More may be made meanwhile.
@@ -116,8 +117,8 @@ void Ways::add_conversions() {
     for_each_goal([&](int number) {
         const Entry& entry = at(number);
         if (bucket_.candidates.classes().spellings(entry.goal.value).size() > 1) want(entry.goal);
-        for (const Way& way : entry.ways)
-            for (const Source& source : way.candidate.sources)
+        for (const Way* way : entry.ways)
+            for (const Source& source : way->candidate.sources)
                 if (const auto goal = goal_of(source, bucket_.candidates);
                     goal && (source.form != Form::seen || goal->brought || is_sent(*goal)))
                     want(*goal);
@@ -130,8 +131,8 @@ void Ways::add_conversions() {
             add_copies(goal);
     }
     for_each_goal([&](int number) {
-        for (const Way& way : at(number).ways)
-            for (const Source& source : way.candidate.sources)
+        for (const Way* way : at(number).ways)
+            for (const Source& source : way->candidate.sources)
                 if (const auto goal = kept_for(source, at(number).goal.value)) kept.insert(*goal);
     });
     for (const Goal& goal : kept) add_way(goal, {});
@@ -200,12 +201,10 @@ Ways::List Ways::provided_by(int number, const Way& way) {
 /// What a goal rests on or brings along, in the order of its ways.
 std::vector<int> Ways::below(int number) {
     std::vector<int> result;
-    for (std::size_t w = 0; w < at(number).ways.size(); ++w) {
-        List needs = needs_of(at(number).ways[w].candidate, at(number).goal.value);
-        result.insert(result.end(), needs.begin(), needs.end());
-        Way& way = at(number).ways[w];
-        way.needs = std::move(needs);
-        for (const int provided : provided_by(number, way)) result.push_back(provided);
+    for (Way* way : at(number).ways) {
+        way->needs = needs_of(way->candidate, at(number).goal.value);
+        result.insert(result.end(), way->needs.begin(), way->needs.end());
+        for (const int provided : provided_by(number, *way)) result.push_back(provided);
     }
     return result;
 }

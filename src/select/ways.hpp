@@ -65,7 +65,7 @@ public:
     std::span<const int> order() const noexcept { return order_; }
     std::size_t size() const noexcept { return entries_.size(); }
     const Goal& goal(int number) const { return at(number).goal; }
-    std::span<Way> ways(int number) { return at(number).ways; }
+    std::span<const Way* const> ways(int number) const { return {at(number).ways.data(), at(number).ways.size()}; }
     /// Further goals that a way of `number` reaches.
     List provided_by(int number, const Way& way);
     /// What has to be there after a run: outputs and the last versions of states, ascending.
@@ -81,7 +81,7 @@ private:
         int next;             ///< the next goal of the same value, by place
         bool exists = false;  ///< there is a way to it: a candidate, or another goal's that brings it along
         bool visited = false;
-        std::pmr::vector<Way> ways;
+        types::ShortList<Way*, 6> ways;
     };
 
     void go_on() const;
@@ -112,7 +112,8 @@ private:
     std::stop_token stop_;
     std::pmr::monotonic_buffer_resource pool_;
     std::pmr::deque<Entry> entries_{&pool_};
-    std::vector<int> first_;  // goal of each value, by place
+    std::pmr::deque<Way> ways_{&pool_};  // of all goals, in the order in which they were found
+    std::vector<int> first_;             // goal of each value, by place
     std::vector<int> order_;
     std::set<Goal> roots_;
 };

@@ -35,12 +35,13 @@ NodeId source_of(const Rewriter& r, NodeId id) { return r.is(id, Op::broadcast) 
 bool is_foldable(const Rewriter& r, NodeId id) {
     const ir::Node& node = r.node(id);
     if (node.op == Op::broadcast) return false;  // it costs nothing
+    const auto is_of_constant = [&](NodeId operand) { return r.is(source_of(r, operand), Op::constant); };
+    if (!std::all_of(node.operands.begin(), node.operands.end(), is_of_constant)) return false;
     const auto count = constant_count(node.shape);
     if (!count || *count == 0 || *count > r.options().fold_limit || !has_constant_attributes(node)) return false;
     return std::all_of(node.operands.begin(), node.operands.end(), [&](NodeId operand) {
         const auto size = constant_count(r.node(operand).shape);
-        return r.is(source_of(r, operand), Op::constant) && size &&
-               *size <= 16 * std::max<std::int64_t>(r.options().fold_limit, 1);
+        return size && *size <= 16 * std::max<std::int64_t>(r.options().fold_limit, 1);
     });
 }
 

@@ -24,12 +24,8 @@ bool is_constant(const Node& node) { return node.op == Op::constant; }
 
 }  // namespace
 
-Rewriter::Rewriter(const ir::GraphData& source, std::span<const Rule> rules, const Options& options)
-    : graph_(std::make_shared<ir::GraphData>(source.name(), source.symbols())),
-      rules_(ir::op_table().size()),
-      options_(options) {
-    for (const Rule& rule : rules) rules_[static_cast<std::size_t>(rule.root)].push_back(&rule);
-}
+Rewriter::Rewriter(const ir::GraphData& source, const RuleTable& rules, const Options& options)
+    : graph_(std::make_shared<ir::GraphData>(source.name(), source.symbols())), rules_(rules), options_(options) {}
 
 NodeId Rewriter::add(Node node) {
     where_ = node.where;
@@ -149,14 +145,14 @@ NodeId Rewriter::simplified(NodeId id) {
 }
 
 std::optional<NodeId> Rewriter::rewrite_once(NodeId id) {
-    for (const Rule* rule : rules_[static_cast<std::size_t>(node(id).op)]) {
-        const std::optional<NodeId> next = rule->apply(*this, id);
+    for (const Rule& rule : rules_.of(node(id).op)) {
+        const std::optional<NodeId> next = rule.apply(*this, id);
         if (!next || *next == id) continue;
         const Node& before = node(id);
         const Node& after = node(*next);
         if (before.dtype != after.dtype || before.shape != after.shape)
             throw InternalError("simplify",
-                                fmt::format("rule {} made {} of {}", rule->name, to_string(after.dtype, after.shape),
+                                fmt::format("rule {} made {} of {}", rule.name, to_string(after.dtype, after.shape),
                                             to_string(before.dtype, before.shape)));
         return next;
     }

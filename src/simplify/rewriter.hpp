@@ -21,7 +21,7 @@ namespace cairn::inline v0::simplify {
 class Rewriter {
 public:
     /// `rules` and `options` must outlive the Rewriter.
-    Rewriter(const ir::GraphData& source, std::span<const Rule> rules, const Options& options);
+    Rewriter(const ir::GraphData& source, const RuleTable& rules, const Options& options);
 
     /// The simplified form of a node whose operands are already nodes of the new graph.
     ir::NodeId add(ir::Node node);
@@ -67,7 +67,7 @@ private:
     bool is_nonnegative(ir::NodeId id, int depth) const;
 
     std::shared_ptr<ir::GraphData> graph_;
-    std::vector<std::vector<const Rule*>> rules_;        // of each op
+    const RuleTable& rules_;
     std::vector<std::optional<ir::NodeId>> simplified_;  // of each node of the new graph, where known
     const Options& options_;
     std::source_location where_;

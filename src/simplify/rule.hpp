@@ -10,10 +10,10 @@
 /// Always-good rewrites: each makes a graph smaller or plainer without changing any value beyond rounding. Rules are
 /// rows; simplify() applies them to a fixed point. What pays only sometimes is not here but a candidate in select.
 ///
-/// Floats are taken at their word (docs/numbers.md): a law that fails for NaN, an infinity or the sign of a zero is used
-/// only where those are proved absent (`x + 0`, `0 - x`, `x * 0`, `x - x` hold for integers, not for floats). The
-/// exceptions: `log(exp(x)) = x` gives the exact value where the detour overflows, and the sign of a zero that comes out
-/// of sums and maxima is not told.
+/// Floats are taken at their word (docs/numbers.md): a law that fails for NaN, an infinity or the sign of a zero is
+/// used only where those are proved absent (`x + 0`, `0 - x`, `x * 0`, `x - x` hold for integers, not for floats). The
+/// exceptions: `log(exp(x)) = x` gives the exact value where the detour overflows, and the sign of a zero that comes
+/// out of sums and maxima is not told.
 namespace cairn::inline v0::simplify {
 
 /// The graph under construction and helpers a rule builds its replacement with (rewriter.hpp).
@@ -44,5 +44,20 @@ std::span<const Rule> cast_rules();       ///< cast copy_to
 
 /// All families, in the order they are tried.
 std::vector<Rule> all_rules();
+
+/// Rules by the op that they look at, each op's in the order they are tried.
+class RuleTable {
+public:
+    explicit RuleTable(std::vector<Rule> rules);
+
+    std::span<const Rule> of(ir::Op op) const {
+        const auto at = static_cast<std::size_t>(op);
+        return {rules_.data() + begins_[at], rules_.data() + begins_[at + 1]};
+    }
+
+private:
+    std::vector<Rule> rules_;
+    std::vector<std::size_t> begins_;  // of each op
+};
 
 }  // namespace cairn::inline v0::simplify

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
+#include <utility>
 
 namespace cairn::inline v0::simplify {
 namespace {
@@ -55,7 +57,7 @@ Simplified without_dead(const std::shared_ptr<ir::GraphData>& whole, const std::
 }
 
 // One pass over all live nodes, then dead ones dropped.
-Simplified pass(const ir::GraphData& graph, std::span<const Rule> rules, const Options& options) {
+Simplified pass(const ir::GraphData& graph, const RuleTable& rules, const Options& options) {
     Rewriter rewriter(graph, rules, options);
     const std::vector<bool> live = ir::live_nodes(graph);
     std::vector<std::optional<NodeId>> map(graph.nodes().size());
@@ -78,7 +80,34 @@ Simplified pass(const ir::GraphData& graph, std::span<const Rule> rules, const O
     return result;
 }
 
+Simplified to_fixed_point(const ir::GraphData& graph, const RuleTable& rules, const Options& options) {
+    Simplified result = pass(graph, rules, options);
+    if (!result.changed) return result;
+    for (int i = 0; i < pass_limit; ++i) {
+        Simplified next = pass(*result.graph, rules, options);
+        if (!next.changed) return result;
+        for (auto& id : result.map)
+            if (id) id = next.map[*id];
+        result.graph = std::move(next.graph);
+    }
+    throw InternalError("simplify", "rules do not reach a fixed point");
+}
+
+RuleTable enabled_among(std::span<const Rule> rules, const Options& options) {
+    std::vector<Rule> enabled;
+    std::copy_if(rules.begin(), rules.end(), std::back_inserter(enabled), [&](const Rule& rule) {
+        return std::find(options.disabled.begin(), options.disabled.end(), rule.name) == options.disabled.end();
+    });
+    return RuleTable(std::move(enabled));
+}
+
 }  // namespace
+
+RuleTable::RuleTable(std::vector<Rule> rules) : rules_(std::move(rules)), begins_(ir::op_table().size() + 1, 0) {
+    std::stable_sort(rules_.begin(), rules_.end(), [](const Rule& a, const Rule& b) { return a.root < b.root; });
+    for (const Rule& rule : rules_) ++begins_[static_cast<std::size_t>(rule.root) + 1];
+    std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
+}
 
 std::vector<Rule> all_rules() {
     std::vector<Rule> rules;
@@ -89,24 +118,14 @@ std::vector<Rule> all_rules() {
 }
 
 Simplified simplify_by(const ir::GraphData& graph, std::span<const Rule> rules, const Options& options) {
-    std::vector<Rule> enabled;
-    std::copy_if(rules.begin(), rules.end(), std::back_inserter(enabled), [&](const Rule& rule) {
-        return std::find(options.disabled.begin(), options.disabled.end(), rule.name) == options.disabled.end();
-    });
-    Simplified result = pass(graph, enabled, options);
-    for (int i = 0; i < pass_limit; ++i) {
-        Simplified next = pass(*result.graph, enabled, options);
-        if (!next.changed) return result;
-        for (auto& id : result.map)
-            if (id) id = next.map[*id];
-        result.graph = std::move(next.graph);
-        result.changed = true;
-    }
-    throw InternalError("simplify", "rules do not reach a fixed point");
+    return to_fixed_point(graph, enabled_among(rules, options), options);
 }
 
+// Definitions are simplified by the hundred.
 Simplified simplify(const ir::GraphData& graph, const Options& options) {
-    return simplify_by(graph, all_rules(), options);
+    static const std::vector<Rule> rules = all_rules();
+    static const RuleTable all(rules);
+    return options.disabled.empty() ? to_fixed_point(graph, all, options) : simplify_by(graph, rules, options);
 }
 
 }  // namespace cairn::inline v0::simplify

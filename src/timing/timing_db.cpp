@@ -121,8 +121,13 @@ TimingDb::Reading::~Reading() {
 
 std::optional<Timing> TimingDb::find(const Problem& problem, std::string_view kernel,
                                      const TimingEnvironment& environment, const TimingPolicy& policy) const {
+    return find(std::string_view(to_string(problem)), kernel, environment, policy);
+}
+
+std::optional<Timing> TimingDb::find(std::string_view problem, std::string_view kernel,
+                                     const TimingEnvironment& environment, const TimingPolicy& policy) const {
     const std::string id =
-        Key{to_string(problem), std::string(kernel), environment.hard, {}, timing::policy_text(policy)}.id();
+        Key{std::string(problem), std::string(kernel), environment.hard, {}, timing::policy_text(policy)}.id();
     const std::scoped_lock lock(state_->mutex);
     std::optional<Found<Timing>> best = find_in(state_->times, id);
     state_->ask_all([&](Layer& layer) { return layer.best_time(id); },

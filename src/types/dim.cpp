@@ -133,6 +133,9 @@ Dim operator-(const Dim& a, const Dim& b) {
 Dim operator*(const Dim& a, const Dim& b) {
     if (detail::is_number(a, 1)) return b;
     if (detail::is_number(b, 1)) return a;
+    std::int64_t product = 0;
+    const bool are_constant = a.is_constant() && b.is_constant();
+    if (are_constant && !__builtin_mul_overflow(a.value_, b.value_, &product)) return product;
     return detail::without_overflow("*", a, b, [&]() -> Dim {
         if (a.is_constant() && b.is_constant()) return detail::checked_multiply(a.value_, b.value_);
         const auto table = DimTable::shared(a, b);

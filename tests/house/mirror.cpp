@@ -54,6 +54,8 @@ constexpr CoveredElsewhere exceptions[] = {
     {"src/text/tokenizer_json.cpp", "tests/text/load_tokenizer_test.cpp", "malformed files, by message"},
     {"src/text/vocabulary_files.cpp", "tests/text/load_tokenizer_test.cpp", "bad merges and vocabularies, by message"},
     {"src/select/reasons.cpp", "tests/pipeline/explanation_test.cpp", "what a user reads of every choice"},
+    {"src/select/tile_problems.cpp", "tests/select/candidates_test.cpp",
+     "what kernels are asked for tiles of every kind"},
     {"src/search/keep.cpp", "tests/search/reduce_test.cpp", "which alternatives stay, and which become one"},
     {"src/timing/check_file.cpp", "tests/timing/timing_file_test.cpp", "rows that are none, and those that go"},
     {"src/timing/exchange.cpp", "tests/timing/timing_file_test.cpp", "text, copies, unions, differences"},

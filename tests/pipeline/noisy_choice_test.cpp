@@ -20,7 +20,7 @@ namespace {
 /// another one.
 void make_noisy(select::Memo& memo, unsigned seed, bool in_each_layer) {
     for (int choice = 0; choice < memo.problem.alternatives(); ++choice) {
-        const select::Candidate& candidate = memo.candidates[static_cast<std::size_t>(choice)];
+        const select::Candidate& candidate = memo.candidate(choice);
         if (candidate.kernel == nullptr) continue;
         const int bucket = memo.goals[static_cast<std::size_t>(memo.problem.goal_of(choice))].bucket;
         const std::string name = candidate.kernel->id + to_string(*candidate.problem) + std::to_string(bucket) +

@@ -1,9 +1,14 @@
 #include "search/circles.hpp"
 
 #include "search/explore.hpp"
+#include "tests/search/random_problem.hpp"
 #include "tests/search/written_problem.hpp"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
 
 namespace cairn::search::test {
 namespace {
@@ -35,6 +40,54 @@ TEST(Circles, AreTheGoalsThatMayComeIntoThem) {
     EXPECT_TRUE(circles[4] >= 0 && circles[5] == circles[4] && circles[6] == circles[4]);
     EXPECT_NE(circles[0], circles[4]);
     for (const std::size_t alone : {1, 3, 7}) EXPECT_EQ(circles[alone], -1);
+}
+
+/// By following every lead from every goal.
+std::vector<std::vector<bool>> reached_from(const Problem& problem) {
+    const auto count = static_cast<std::size_t>(problem.goals());
+    std::vector<std::vector<bool>> reached(count, std::vector<bool>(count, false));
+    const auto lead = [&](int from, int to) {
+        reached[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)] = true;
+    };
+    for (int choice = 0; choice < problem.alternatives(); ++choice) {
+        const Alternative alternative = problem.alternative(choice);
+        for (const int need : alternative.needs) {
+            lead(problem.goal_of(choice), need);
+            for (const int provided : alternative.provides) lead(provided, need);
+        }
+    }
+    for (std::size_t over = 0; over < count; ++over)
+        for (std::size_t from = 0; from < count; ++from)
+            for (std::size_t to = 0; reached[from][over] && to < count; ++to)
+                if (reached[over][to]) reached[from][to] = true;
+    return reached;
+}
+
+TEST(Circles, AreWhatIsReachedThereAndBack) {
+    int in_circles = 0, several = 0;
+    for (std::uint64_t seed = 0; seed < 400; ++seed) {
+        Make make;
+        make.goals = 8 + static_cast<int>(seed % 5);
+        make.alternatives = 2 * make.goals;
+        make.layers = 1 + static_cast<int>(seed % 3);
+        const Problem problem = random_problem(seed, make);
+        const std::vector<std::vector<bool>> reached = reached_from(problem);
+        const std::vector<int> circles = circles_of(problem);
+        for (std::size_t a = 0; a < circles.size(); ++a) {
+            bool is_in_one = false;
+            for (std::size_t b = 0; b < circles.size(); ++b) {
+                const bool together = a != b && reached[a][b] && reached[b][a];
+                is_in_one = is_in_one || together;
+                EXPECT_EQ(a != b && circles[a] >= 0 && circles[a] == circles[b], together)
+                    << seed << ": " << a << ", " << b;
+            }
+            EXPECT_EQ(circles[a] >= 0, is_in_one) << seed << ": " << a;
+            in_circles += is_in_one ? 1 : 0;
+        }
+        several += !circles.empty() && *std::max_element(circles.begin(), circles.end()) > 0 ? 1 : 0;
+    }
+    EXPECT_GT(in_circles, 100);
+    EXPECT_GT(several, 5);
 }
 
 TEST(Circles, DoNotCountAsPaths) {

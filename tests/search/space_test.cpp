@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 namespace cairn::search {
@@ -55,6 +56,23 @@ TEST(Space, NothingAndTheEmptyPath) {
     EXPECT_EQ(space.product(a, Space::done), a);
     EXPECT_EQ(space.product(Space::done, a), a);
     EXPECT_EQ(space.product(a, Space::none), Space::none);
+}
+
+// Not what they cost one after the other: sums of doubles hang on their order.
+TEST(Space, AProductCostsWhatIsToldOfItBeforehand) {
+    int in_order = 0;
+    for (int count = 0; count < 40; ++count) {
+        Space space;
+        std::vector<Set> sets;
+        std::vector<double> costs;
+        for (int i = 0; i < count; ++i) {
+            costs.push_back(1.0 / (3 * i + 7));
+            sets.push_back(space.choice(i, costs.back()));
+        }
+        EXPECT_EQ(Space::cost_of_product(costs), space.cost(space.product(sets)));
+        in_order += Space::cost_of_product(costs) == std::accumulate(costs.begin(), costs.end(), 0.0) ? 1 : 0;
+    }
+    EXPECT_LT(in_order, 30);
 }
 
 TEST(Space, OneProductIsKeptWhereTheCheapestIsEnough) {

@@ -59,7 +59,7 @@ TEST(Cost, AProblemHasTheMeanOfItsSizes) {
     auto symbols = Symbols::create();
     symbols->add("N", 1, 64);
     const Problem symbolic = parse_problem("exp | f32[N,250] -> f32[N,250]", *symbols);
-    const std::vector<Problem> sized = at_each(symbolic, representative_sizes(*symbols));
+    const std::vector<SizedProblem> sized = at_each(symbolic, representative_sizes(*symbols));
     ASSERT_EQ(sized.size(), 3U);
     const Estimate mean = mean_estimate(kernel(nullptr), sized, source());
     EXPECT_DOUBLE_EQ(mean.seconds, (2 + 8 + 32) * 2e-6 / 3 + overhead);

@@ -49,7 +49,7 @@ protected:
     static std::vector<std::string> kernels_at(const Memo& memo, int goal) {
         std::vector<std::string> ids;
         for (int choice = memo.problem.first(goal); choice < memo.problem.first(goal + 1); ++choice) {
-            const Kernel* const kernel = memo.candidates[static_cast<std::size_t>(choice)].kernel;
+            const Kernel* const kernel = memo.candidate(choice).kernel;
             ids.push_back(kernel == nullptr ? "none" : kernel->id);
         }
         return ids;
@@ -97,7 +97,7 @@ TEST_F(Memos, WithoutASearchNothingIsFusedOrPacked) {
         const int choice = m.problem.first(static_cast<int>(g));
         EXPECT_EQ(m.problem.first(static_cast<int>(g) + 1), choice + 1);
         EXPECT_EQ(m.goals[g].goal.place, Place{}) << to_string(m.goals[g].goal);
-        EXPECT_EQ(m.candidates[static_cast<std::size_t>(choice)].outputs.size(), m.goals[g].goal.kept ? 0U : 1U);
+        EXPECT_EQ(m.candidate(choice).outputs.size(), m.goals[g].goal.kept ? 0U : 1U);
     }
     EXPECT_GT(memo(Breadth::cheapest, kernels.definitions, true).goals.size(), m.goals.size());
 }
@@ -226,8 +226,7 @@ TEST_F(TwoBuckets, ARunCountsAsOftenAsItIs) {
         const Memo::Asked& asked = m.goals[static_cast<std::size_t>(m.problem.goal_of(choice))];
         const Bucket& bucket = buckets()[static_cast<std::size_t>(asked.bucket)];
         if (bucket.candidates.bound()[asked.goal.value]) continue;
-        EXPECT_DOUBLE_EQ(m.problem.cost(choice),
-                         m.candidates[static_cast<std::size_t>(choice)].estimate.seconds * bucket.weight);
+        EXPECT_DOUBLE_EQ(m.problem.cost(choice), m.candidate(choice).estimate.seconds * bucket.weight);
     }
 }
 

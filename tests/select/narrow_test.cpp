@@ -70,8 +70,8 @@ TEST_F(Narrow, APlaceLiesBetweenTheWeightsOfTwoBlocks) {
     // No weight is kept for readers on both sides of a place.
     for (const std::size_t place : places)
         for (std::size_t i = place; i < ways.order().size(); ++i)
-            for (const Ways::Way& way : ways.ways(ways.order()[i]))
-                for (const int need : way.needs) {
+            for (const Ways::Way* way : ways.ways(ways.order()[i]))
+                for (const int need : way->needs) {
                     const auto order = ways.order();
                     const auto at =
                         static_cast<std::size_t>(std::find(order.begin(), order.end(), need) - order.begin());

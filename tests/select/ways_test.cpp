@@ -60,8 +60,8 @@ TEST_F(AllWays, NeedsStandBeforeUsers) {
         std::map<int, std::size_t> place;
         for (const int number : all.order()) ASSERT_TRUE(place.try_emplace(number, place.size()).second);
         for (const int number : all.order())
-            for (const Ways::Way& way : all.ways(number))
-                for (const int need : way.needs)
+            for (const Ways::Way* way : all.ways(number))
+                for (const int need : way->needs)
                     if (place.contains(need)) { ASSERT_LT(place[need], place[number]) << "seed " << seed; }
         for (const Goal& root : all.roots()) ASSERT_TRUE(place.contains(all.find(root).value())) << to_string(root);
     }

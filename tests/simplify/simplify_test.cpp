@@ -155,6 +155,25 @@ TEST(Simplify, KeepsSourceLinesAndComposites) {
     }
 }
 
+TEST(Simplify, WhatNoRuleChangesIsGoneThroughOnce) {
+    static int looks;
+    const simplify::Rule counting{"counting", "tanh(x) = tanh(x)", Op::tanh,
+                                  [](simplify::Rewriter&, ir::NodeId) -> std::optional<ir::NodeId> {
+                                      ++looks;
+                                      return std::nullopt;
+                                  }};
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {4});
+    g.output("y", tanh(x));
+    looks = 0;
+    EXPECT_FALSE(simplify::simplify_by(*g.data(), {&counting, 1}).changed);
+    EXPECT_EQ(looks, 1);
+    tanh(sin(x));  // dead
+    looks = 0;
+    EXPECT_TRUE(simplify::simplify_by(*g.data(), {&counting, 1}).changed);
+    EXPECT_EQ(looks, 2) << "once more for what is left";
+}
+
 // What simplify promises for any graph, checked on one; the first fault found, or nothing.
 std::string fault_in(const Graph& graph, std::uint64_t seed, std::span<const simplify::Rule> rules) {
     const auto result = simplify::simplify_by(*graph.data(), rules);

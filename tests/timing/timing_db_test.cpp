@@ -22,6 +22,8 @@ TEST_F(TimingDbFile, KeepsRowsForTheNextStart) {
     }
     const TimingDb db(path, log());
     const auto found = db.find(problem(), "k@1", machine, policy);
+    EXPECT_EQ(db.find(to_string(problem()), "k@1", machine, policy)->median, found->median) << "by its text";
+    EXPECT_FALSE(db.find(to_string(problem()) + " ", "k@1", machine, policy));
     ASSERT_TRUE(found);
     EXPECT_EQ(found->median, 1e-5);
     EXPECT_EQ(found->p90, 1e-5 * 1.2);

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "expand/classes.hpp"
+#include "select/asked.hpp"
+#include "select/views.hpp"
+#include "types/index.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+/// Which values look alike to kernels.
+namespace cairn::inline v0::select {
+
+/// What can be told of nodes and values, as a number: equal where nothing but the numbers of nodes differs. Problems
+/// that are made of nodes with the same looks are the same.
+///
+///     %4 = tanh %3 : f32[T,768]    %9 = tanh %8 : f32[T,768]    of_node(%4) = of_node(%9)
+class Looks {
+public:
+    /// All must outlive it.
+    Looks(const ir::GraphData& graph, const expand::Classes& classes, const std::vector<ValueView>& views,
+          const std::vector<bool>& bound, Descs& descs);
+
+    /// How a node is seen where it lies, in whose memory, and of what it is a wider copy.
+    std::uint32_t of_node(ir::NodeId node);
+    /// How each spelling of a value, known by its first, is seen, and what may be read in its place rounded.
+    std::uint32_t of_value(ir::NodeId value);
+    /// A node as an operand that is seen where it lies.
+    const TensorDesc* seen(ir::NodeId node) { return looks_[of_node(node)].seen; }
+
+private:
+    static constexpr std::uint32_t unknown = 0;
+    /// Of a node: how it is seen, what it is, and the look of what it widens. Of a value with several spellings: the
+    /// looks of all but the last, and of that; where it may be rounded, the same once more and then none.
+    struct Look {
+        const TensorDesc* seen = nullptr;
+        std::uint32_t first = 0, second = 0;
+        friend bool operator==(const Look&, const Look&) = default;
+    };
+
+    std::uint32_t number_of(const Look& look);
+
+    const ir::GraphData& graph_;
+    const expand::Classes& classes_;
+    const std::vector<ValueView>& views_;
+    const std::vector<bool>& bound_;
+    Descs& descs_;
+    std::vector<std::uint32_t> of_nodes_;
+    std::vector<Look> looks_{1};
+    types::Index index_;  // of `looks_`
+};
+
+}  // namespace cairn::inline v0::select
