@@ -3,6 +3,7 @@
 #include "cairn/context.hpp"
 #include "cairn/timing_db.hpp"
 
+#include <array>
 #include <stop_token>
 
 namespace cairn::inline v0 {
@@ -25,15 +26,19 @@ struct MeasureOptions {
 CAIRN_API Timing measure(const Problem& problem, std::string_view kernel, const Context& context,
                          const MeasureOptions& options = {});
 
-/// What this machine can do, measured now in about a quarter of a second: the roofline that estimates stand on.
+/// What this machine can do: the roofline that estimates stand on.
 struct Calibration {
-    double flops = 0;            ///< f32 multiply-adds count two, all threads of the context
-    double bandwidth = 0;        ///< bytes read a second from memory, all threads
-    double barrier_seconds = 0;  ///< one barrier of the context's threads
-    double timer_seconds = 0;    ///< the smallest step of the clock
-    double cache_bytes = 0;      ///< that are read markedly faster again and again than from memory
+    double flops = 0;                     ///< f32, multiply-adds count two, all threads of the context, at its level
+    double bandwidth = 0;                 ///< bytes read a second from memory, all threads
+    double barrier_seconds = 0;           ///< one barrier of the context's threads
+    double timer_seconds = 0;             ///< the smallest step of the clock
+    double cache_bandwidth = 0;           ///< bytes read a second of what was touched just before; 0: not known
+    double cache_bytes = 0;               ///< read again and again, so many are read markedly faster than from memory
+    double noise = 0;                     ///< relative, of blocks of equal work: their standard deviation
+    std::array<double, 4> level_flops{};  ///< `flops` at each level of Isa up to the context's; 0: not known
 };
-/// Measures the machine with the context's threads.
+/// Measures the machine with the context's threads, in about half a second; the most of that makes the memory that
+/// measure() uses too.
 CAIRN_API Calibration calibrate(const Context& context);
 
 }  // namespace cairn::inline v0

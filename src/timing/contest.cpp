@@ -32,25 +32,9 @@ long involuntary_switches() {
     return usage.ru_nivcsw;
 }
 
-/// More than the last-level cache holds, and at most an eighth of the machine's memory.
-std::size_t rotation_of(const Context::Parts& parts) {
-    const auto cache = static_cast<std::size_t>(parts.machine ? parts.machine->cache_bytes
-                                                              : static_cast<double>(device::cpu_info().l3_bytes));
-    const auto memory =
-        static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    return std::min(std::clamp(2 * cache, least_rotation, most_rotation), memory / 8);
-}
-
-std::shared_ptr<OperandMemory> memory_of(Context::Parts& parts) {
-    if (parts.operand_memory == nullptr) {
-        const auto own = static_cast<std::size_t>(device::cpu_info().l2_bytes);
-        parts.operand_memory = std::make_shared<OperandMemory>(rotation_of(parts), own > 0 ? own : usual_private_cache);
-    }
-    return std::static_pointer_cast<OperandMemory>(parts.operand_memory);
-}
-
 void check(const Contestant& contestant, const Context::Parts& parts) {
-    const auto& [problem, kernel] = contestant;
+    const Problem* problem = contestant.problem;
+    const Kernel* kernel = contestant.kernel;
     if (symbols_of(*problem) != nullptr)
         throw Error(ErrorKind::argument, "measure", "the problem has symbols: " + to_string(*problem));
     if (kernel->isa > parts.isa)
@@ -96,7 +80,8 @@ Timing censored(double bound) {
 
 /// Disturbed where the system took the CPU away more often than blocks were timed, and it shows.
 void judge(Timing& timing, long switches, int blocks) {
-    if (switches > blocks && timing.mad > 0.05 * timing.median) timing.quality = 1;
+    const bool is_uneven = switches > blocks && timing.mad > 0.05 * timing.median;
+    if (is_uneven && timing.samples < steady_blocks) timing.quality = 1;
 }
 
 /// Contestants that race, by their numbers.
@@ -157,7 +142,7 @@ private:
     /// Its first run, where there is time for one.
     void enter(std::size_t number) {
         check_stop();
-        if (left() <= 0) {
+        if (left() <= 0 || contestants_[number].at_least > best_) {
             result_.timings[number] = censored(0);
             return;
         }
@@ -212,8 +197,31 @@ private:
 
 }  // namespace
 
+std::size_t rotation_of(const Context::Parts& parts) {
+    const auto cache = static_cast<std::size_t>(parts.machine ? parts.machine->cache_bytes
+                                                              : static_cast<double>(device::cpu_info().l3_bytes));
+    const auto memory =
+        static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    return std::min(std::clamp(2 * cache, least_rotation, most_rotation), memory / 8);
+}
+
+std::shared_ptr<OperandMemory> memory_of(Context::Parts& parts) {
+    if (parts.operand_memory == nullptr) {
+        const auto own = static_cast<std::size_t>(device::cpu_info().l2_bytes);
+        parts.operand_memory = std::make_shared<OperandMemory>(rotation_of(parts), own > 0 ? own : usual_private_cache);
+    }
+    return std::static_pointer_cast<OperandMemory>(parts.operand_memory);
+}
+
+void release_memory(Context::Parts& parts) {
+    const std::scoped_lock alone(parts.measuring);
+    parts.operand_memory.reset();
+}
+
 bool is_noisy(const Timing& timing) {
-    return timing.status == TimingStatus::ok && (timing.quality < 2 || timing.median > 3 * timing.min);
+    if (timing.status != TimingStatus::ok || timing.samples >= steady_blocks) return false;
+    const double timed = timing.median * timing.samples * timing.inner;
+    return timed < steady_seconds && (timing.quality < 2 || timing.median > 3 * timing.min);
 }
 
 Timing sample(const Contestant& contestant, Context::Parts& parts, const MeasureOptions& options) {

@@ -84,7 +84,7 @@ public:
             if (!whole) break;
             // One block each may be disturbed: it shows gross differences only.
             round == 0 ? drop_gross() : drop_beaten();
-            if (racing_.size() < 2 && round > 0) break;
+            if (racing_.size() < 2 && (2 << round) > options_.least_blocks) break;
         }
         return result();
     }

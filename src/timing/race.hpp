@@ -18,6 +18,7 @@ struct RaceOptions {
     double noise = 0.02;          ///< relative, of one block: what the spread of few blocks is taken for
     double block_seconds = 4e-5;  ///< a block has as many runs as last this long
     int max_rounds = 6;           ///< of 1, 2, 4, ... blocks each
+    int least_blocks = 3;         ///< of the winner
     double to_beat = std::numeric_limits<double>::infinity();  ///< seconds of a run that are reached already
     std::uint64_t seed = 1;                                    ///< of the order within a round
 };
@@ -53,7 +54,7 @@ struct RaceResult {
 /// for one block, in random order, so that whatever drifts or disturbs hits all alike: entrants are compared by the
 /// ratios of such blocks, whose median a few disturbed blocks do not move. After each round the clearly slower ones
 /// leave, and those that could gain too little to matter; the rest ends as a paired final. A winner without rivals is
-/// timed for three blocks. Any time the budget ends, the winner is the best so far. The median time ranks, never the
+/// timed on for as many blocks as are asked for. Any time the budget ends, the winner is the best so far. The median time ranks, never the
 /// mean. What `time` throws passes through.
 ///
 ///     race(2, [&](int e, std::int64_t n) { return n * (e == 0 ? 2e-3 : 1e-3); }, {})  ->  winner 1, decided

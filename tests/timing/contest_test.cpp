@@ -118,16 +118,23 @@ TEST_F(Contest, AMeasurementThatWouldTakeTooLongIsOneRun) {
     EXPECT_GE(timing.bound, 0.06);
 }
 
-TEST(Noise, IsWhatWasDisturbedOrFarFromItsLeast) {
+TEST(Noise, IsWhatWasDisturbedOrFarFromItsLeastAndTimedShortly) {
     Timing timing;
-    timing.min = 1;
-    timing.median = 2.9;
+    timing.samples = 3;
+    timing.min = 1e-3;
+    timing.median = 2.9e-3;
     EXPECT_FALSE(is_noisy(timing));
-    timing.median = 3.1;
+    timing.median = 3.1e-3;
     EXPECT_TRUE(is_noisy(timing));
-    timing.median = 1;
+    timing.median = 1e-3;
     timing.quality = 1;
     EXPECT_TRUE(is_noisy(timing));
+    timing.samples = steady_blocks;
+    EXPECT_FALSE(is_noisy(timing)) << "so many stand";
+    timing.samples = 3;
+    timing.inner = 200;
+    EXPECT_FALSE(is_noisy(timing)) << "timed for 0.6 s";
+    timing.inner = 1;
     timing.status = TimingStatus::failed;
     EXPECT_FALSE(is_noisy(timing)) << "it has no times";
 }
