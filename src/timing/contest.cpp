@@ -84,6 +84,22 @@ void judge(Timing& timing, long switches, int blocks) {
     if (is_uneven && timing.samples < steady_blocks) timing.quality = 1;
 }
 
+/// Tells who runs while it does.
+class Running {
+public:
+    Running(const std::function<void(const Contestant*)>& told, const Contestant& contestant) : told_(told) {
+        if (told_) told_(&contestant);
+    }
+    ~Running() {
+        if (told_) told_(nullptr);
+    }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+
+private:
+    const std::function<void(const Contestant*)>& told_;
+};
+
 /// Contestants that race, by their numbers.
 class Heat {
 public:
@@ -132,8 +148,9 @@ private:
         if (options_.stop.stop_requested()) throw Cancelled("measure");
     }
 
-    double timed(Subject& subject, std::int64_t calls) {
+    double timed(std::size_t number, Subject& subject, std::int64_t calls) {
         check_stop();
+        const Running running(options_.running, contestants_[number]);
         const double seconds = subject.time(calls);
         result_.seconds += seconds;
         return seconds;
@@ -148,7 +165,7 @@ private:
         }
         check(contestants_[number], parts_);
         auto subject = std::make_unique<Subject>(contestants_[number], parts_, options_.cold);
-        const double first = timed(*subject, 1);
+        const double first = timed(number, *subject, 1);
         best_ = std::min(best_, first);
         runners_.push_back({number, std::move(subject), first});
     }
@@ -163,7 +180,7 @@ private:
             Runner& runner = runners_[static_cast<std::size_t>(entrant)];
             if (!std::exchange(runner.started, true) && inner == 1) return runner.first;
             double seconds = 0;
-            if (!attempt(runner.number, [&] { seconds = timed(*runner.subject, inner); })) {
+            if (!attempt(runner.number, [&] { seconds = timed(runner.number, *runner.subject, inner); })) {
                 failed = static_cast<std::size_t>(entrant);
                 throw Failed{};
             }

@@ -6,6 +6,7 @@
 #include "timing/race.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <stop_token>
@@ -28,6 +29,7 @@ struct ContestOptions {
     RaceOptions race;
     bool cold = true;
     std::stop_token stop = {};
+    std::function<void(const Contestant*)> running = {};  ///< told who runs, and null when it has returned
 };
 
 struct ContestResult {

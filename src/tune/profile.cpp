@@ -3,6 +3,9 @@
 #include "device/context_parts.hpp"
 #include "tune/error.hpp"
 #include "tune/rivals.hpp"
+#include "tune/watchdog.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
@@ -18,7 +21,7 @@ namespace {
 // A race of rivals may take so long; a program gains little from telling apart what is closer than the indifference.
 constexpr double most_seconds = 1, indifference = 0.01;
 constexpr double least_noise = 0.01, most_noise = 0.05;
-constexpr double endless = std::numeric_limits<double>::infinity();
+constexpr double unbeaten = std::numeric_limits<double>::infinity();
 constexpr int most_rounds = 3, few_blocks = 3;
 
 void count_with(std::span<const select::Bucket> buckets, const select::CostSource& costs) {
@@ -50,7 +53,8 @@ public:
           options_(options),
           budget_(budget),
           bench_(bench),
-          begin_(bench.now()) {
+          begin_(bench.now()),
+          dog_(budget.hang_seconds) {
         optimistic_.optimistic = true;
     }
 
@@ -108,9 +112,10 @@ private:
         }
     }
 
-    timing::ContestOptions contest_options(double to_beat, int blocks) const {
+    timing::ContestOptions contest_options(double to_beat, int blocks) {
         timing::ContestOptions options;
         options.stop = budget_.stop;
+        options.running = [this](const timing::Contestant* who) { watch(who); };
         options.race.seconds = std::min(left(), most_seconds);
         options.race.indifference = indifference;
         options.race.max_rounds = blocks > few_blocks ? 2 * most_rounds : most_rounds;
@@ -119,6 +124,20 @@ private:
         if (const double noise = optimistic_.machine.noise; noise > 0)
             options.race.noise = std::clamp(noise, least_noise, most_noise);
         return options;
+    }
+
+    void watch(const timing::Contestant* who) {
+        if (who == nullptr) return dog_.end();
+        dog_.begin([this, who] {
+            const std::string reason = fmt::format("did not return within {} s", budget_.hang_seconds);
+            Timing timing;
+            timing.status = TimingStatus::failed;
+            timing.note = reason;
+            const Context::Parts& parts = *context_.parts();
+            parts.timings->record(*who->problem, who->kernel->id, optimistic_.environment, optimistic_.policy, timing);
+            parts.log(LogLevel::warning,
+                      fmt::format("tune: {} {} on {}", who->kernel->id, reason, to_string(*who->problem)));
+        });
     }
 
     void record(std::span<const timing::Contestant> contestants, const timing::ContestResult& times) {
@@ -161,7 +180,7 @@ private:
                     if (!timing || !timing::is_noisy(*timing)) continue;
                     const timing::Contestant alone{&problem, &kernel};
                     report(kernel, 1);
-                    record({&alone, 1}, bench_.contest({&alone, 1}, contest_options(endless, timing::steady_blocks)));
+                    record({&alone, 1}, bench_.contest({&alone, 1}, contest_options(unbeaten, timing::steady_blocks)));
                     any = true;
                 }
         return any;
@@ -179,6 +198,7 @@ private:
     std::set<std::string> repeated_;
     std::int64_t done_ = 0;
     Profiled result_;
+    Watchdog dog_;
 };
 
 bool is_measured(const select::Selections& selections) {

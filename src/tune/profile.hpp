@@ -14,6 +14,7 @@ struct Budget {
     double seconds = 0;  ///< of the bench's clock
     ProgressSink progress;
     std::stop_token stop;
+    double hang_seconds = 10;  ///< a kernel that has not returned for so long is told of and recorded as failed
 };
 
 struct Profiled {
@@ -29,7 +30,8 @@ struct Profiled {
 /// repeats until all of them is measured or the budget is spent. What measured kernels show moves what is expected of
 /// them at other sizes. The errors of kernels that state one are measured with their times: whoever is further off than
 /// it said is refused from then on. Each measurement is stored as soon as it is made, and times that were disturbed are
-/// taken once more. Afterwards the buckets' candidates count as settle() tells.
+/// taken once more. A kernel that hangs cannot be ended: a thread that lives as long as this says so in the log and
+/// records it, so that the next start does without. Afterwards the buckets' candidates count as settle() tells.
 Profiled profile(std::span<const select::Bucket> buckets, const Context& context, const select::CostSource& costs,
                  const select::Options& options, const Budget& budget, const Bench& bench);
 

@@ -5,7 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdio>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
 #include <vector>
 
 namespace cairn::tune {
@@ -71,6 +76,45 @@ TEST(Cut, ATuneThatIsCutAnywhereIsNeverWorseThanNone) {
                     whole.untuned, whole.tuned, whole.rows, whole.profiled.measured);
     }
     EXPECT_GE(gained, cuts / 2) << "what was measured is used";
+}
+
+TEST(Hanging, AKernelThatDoesNotReturnIsToldOfAndCountsAsFailed) {
+    std::mutex mutex;
+    std::string said;
+    ContextOptions options;
+    options.log = [&](LogLevel, std::string_view line) {
+        const std::scoped_lock lock(mutex);
+        said += line;
+    };
+    Kernel sleepy;
+    sleepy.id = "my.exp@1";
+    sleepy.definition = "exp";
+    sleepy.accepts = [](const Problem&) -> Refusal { return {}; };
+    sleepy.cost = [](const Problem&) { return Cost{0, 1, 1}; };
+    sleepy.run = [](const Args&, Team&) { std::this_thread::sleep_for(std::chrono::milliseconds(300)); };
+    options.extra.kernels = {sleepy};
+    const Context context(options);
+    Graph g("exp");
+    g.output("y", exp(g.input("x", DType::f32, {4})));
+    FakeTuning tuning(g, context, {});
+    const Bench bench = bench_of(context);
+    Budget budget{100, {}, {}, 0.05};
+    std::optional<TimingStatus> meanwhile;
+    const Bench looking{[&](std::span<const timing::Contestant> contestants, const timing::ContestOptions& given) {
+                            auto result = bench.contest(contestants, given);
+                            for (const timing::Contestant& each : contestants)
+                                if (each.kernel->id == sleepy.id)
+                                    if (const auto row = context.parts()->timings->find(
+                                            *each.problem, sleepy.id, tuning.costs.environment, tuning.costs.policy))
+                                        meanwhile = row->status;
+                            return result;
+                        },
+                        bench.now};
+    profile(tuning.selected, context, tuning.costs, tuning.options, budget, looking);
+    const std::scoped_lock lock(mutex);
+    EXPECT_NE(said.find("tune: my.exp@1 did not return within 0.05 s on exp | f32[4] -> f32[4]"), std::string::npos)
+        << said;
+    EXPECT_EQ(meanwhile, TimingStatus::failed) << "were the process ended now, the next would know";
 }
 
 }  // namespace
