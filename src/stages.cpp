@@ -12,7 +12,9 @@
 #include "select/emit.hpp"
 #include "select/narrow.hpp"
 #include "simplify/simplify.hpp"
+#include "timing/contest.hpp"
 #include "timing/fingerprint.hpp"
+#include "timing/machine.hpp"
 #include "tune/profile.hpp"
 
 #include <fmt/format.h>
@@ -44,6 +46,9 @@ void check_device(const ir::Node& copy, const KernelSet& kernels) {
         throw Error(ErrorKind::unsupported, "copy_to",
                     fmt::format("device {} is not available in this library", to_string(device)), copy.where);
 }
+
+// A calibration takes about half a second: too much of a shorter budget.
+constexpr double least_seconds_to_calibrate = 2;
 
 /// Asks the independent validator, at the sizes the plan was made at and where it is largest.
 std::string judge_plan(const program::Program& program) {
@@ -141,6 +146,9 @@ void Stages::set_up_costs() {
     costs_.environment = timing::environment_of(*context_.parts());
     costs_.timings = context_.parts()->timings.get();
     costs_.rules = costs_.timings->rules();
+    const bool may_measure = options_.mode == Mode::normal && options_.tune_seconds >= least_seconds_to_calibrate;
+    if (auto machine = timing::machine_of(context_, costs_.environment, costs_.policy, may_measure))
+        costs_.machine = *machine;
 }
 
 std::vector<PreparedBucket> Stages::prepare() {
@@ -152,7 +160,7 @@ std::vector<PreparedBucket> Stages::prepare() {
                      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.tune_seconds));
     std::vector<PreparedBucket> prepared;
     for (const Cut& cut : cuts) prepared.push_back(prepare(cut));
-    if (options_.mode == Mode::normal && prepared[0].driver.enabled("search")) tune(prepared, end);
+    if (options_.mode != Mode::off && prepared[0].driver.enabled("search")) tune(prepared, end);
     return prepared;
 }
 
@@ -220,11 +228,18 @@ PreparedBucket Stages::prepare(const Cut& cut) const {
 }
 
 void Stages::tune(std::vector<PreparedBucket>& buckets, std::chrono::steady_clock::time_point end) const {
-    for (PreparedBucket& bucket : buckets) bucket.driver.begin("tune");
     select::Options select_options;
     select_options.stop = options_.stop;
     select_options.seconds_per_kept_byte = options_.seconds_per_kept_byte;
-    tune::profile(selectable(buckets), context_, costs_, select_options, {end, options_.progress, options_.stop});
+    if (options_.mode == Mode::cached) return tune::settle(selectable(buckets), costs_, select_options);
+    for (PreparedBucket& bucket : buckets) bucket.driver.begin("tune");
+    struct Release {
+        Context::Parts& parts;
+        ~Release() { timing::release_memory(parts); }
+    } const release{*context_.parts()};
+    const std::chrono::duration<double> left = end - std::chrono::steady_clock::now();
+    tune::profile(selectable(buckets), context_, costs_, select_options,
+                  {left.count(), options_.progress, options_.stop}, tune::bench_of(context_));
 }
 
 program::Program Stages::program_of(PreparedBucket& bucket, const select::Selection& selection,

@@ -3,6 +3,7 @@
 #include "cairn/context.hpp"
 #include "cairn/timing_db.hpp"
 
+#include <array>
 #include <stop_token>
 
 namespace cairn::inline v0 {
@@ -10,26 +11,34 @@ namespace cairn::inline v0 {
 /// Limits of one measurement.
 struct MeasureOptions {
     int blocks = 9;             ///< blocks timed, of which the median counts
-    double max_seconds = 0.25;  ///< wall clock for one measurement, warm-up included
-    bool cold = true;
-    std::stop_token stop = {};
+    double max_seconds = 0.25;  ///< that the timed runs may take together, warm-up included
+    bool cold = true;           ///< weights come from memory, not from a cache
+    std::stop_token stop = {};  ///< heeded between blocks
 };
 
-/// Times one kernel on a Problem of constant sizes with the Context's threads, the way a program would run it: operands
-/// filled with seeded normal data (indices legal), rotated through memory when cold, one untimed run first, then blocks
-/// grown until the clock is fine enough. Throws Error(argument) when the kernel is unknown or refuses the problem,
-/// and an Error that names the kernel for whatever it throws; Cancelled on stop. Stores nothing.
+/// Times one kernel on a Problem of constant sizes with the Context's threads, the way a program would run it: one
+/// untimed run first, then blocks grown until the clock is fine enough. Operands hold seeded normal numbers and legal
+/// indices. Where `cold`, successive calls read weights, and large parts of states, from further and further on in a
+/// memory larger than the last-level cache, up to 256 MB, which the Context keeps for the next measurement; other
+/// operands lie where the call before left them. A kernel whose first run takes all of the time is not run again: the
+/// Timing is `censored` at that. Throws Error(argument) when the kernel is unknown or refuses the problem, and an Error
+/// that names the kernel for whatever it throws; Cancelled on stop. Stores nothing.
 CAIRN_API Timing measure(const Problem& problem, std::string_view kernel, const Context& context,
                          const MeasureOptions& options = {});
 
-/// What this machine can do, measured now in about a tenth of a second: the roofline that estimates stand on.
+/// What this machine can do: the roofline that estimates stand on.
 struct Calibration {
-    double flops = 0;            ///< f32 multiply-adds count two, all threads of the context
-    double bandwidth = 0;        ///< bytes read a second from memory, all threads
-    double barrier_seconds = 0;  ///< one barrier of the context's threads
-    double timer_seconds = 0;    ///< the smallest step of the clock
+    double flops = 0;                     ///< f32, multiply-adds count two, all threads of the context, at its level
+    double bandwidth = 0;                 ///< bytes read a second from memory, all threads
+    double barrier_seconds = 0;           ///< one barrier of the context's threads
+    double timer_seconds = 0;             ///< the smallest step of the clock
+    double cache_bandwidth = 0;           ///< bytes read a second of what was touched just before; 0: not known
+    double cache_bytes = 0;               ///< read again and again, so many are read markedly faster than from memory
+    double noise = 0;                     ///< relative, of blocks of equal work: their standard deviation
+    std::array<double, 4> level_flops{};  ///< `flops` at each level of Isa up to the context's; 0: not known
 };
-/// Measures the machine with the context's threads.
+/// Measures the machine with the context's threads, in about half a second; the most of that makes the memory that
+/// measure() uses too.
 CAIRN_API Calibration calibrate(const Context& context);
 
 }  // namespace cairn::inline v0

@@ -2,11 +2,13 @@
 
 #include "cairn/context.hpp"
 #include "cairn/timing_db.hpp"
+#include "cairn/tuning.hpp"
 #include "device/cpu/thread_pool.hpp"
 
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -33,6 +35,9 @@ struct Context::Parts {
     std::mutex patterns_mutex;
     std::shared_ptr<const void> patterns;  ///< of the definitions, once compile has made them
     std::size_t pattern_axes = 0;          ///< of the values in graphs that they are made for
+    std::optional<Calibration> machine;    ///< what it can do, once it has been measured
+    std::mutex measuring;                  ///< held by who measures: others would disturb it
+    std::shared_ptr<void> operand_memory;  ///< what measured kernels read and write; kept while somebody measures
 
     void log(LogLevel level, std::string_view line) const {
         if (options.log) options.log(level, line);

@@ -8,8 +8,8 @@
 namespace cairn::inline v0::select {
 namespace {
 
-// Estimates may be wrong by this factor either way, in a typical case.
-constexpr double uncertainty = 4;
+// What a kernel for a level below the one in use takes more, for each level.
+constexpr double lower_level = 1.02;
 
 double flops_per_cycle(Isa isa) { return isa == Isa::baseline ? 8 : isa == Isa::avx2 ? 32 : 64; }
 
@@ -41,24 +41,64 @@ bool is_usable(const Cost& cost) {
     return is_amount(cost.flops) && is_amount(cost.bytes) && cost.efficiency > 0 && cost.efficiency <= 1;
 }
 
+/// Of an Isa level below the context's; a higher one has no more than that.
+double peak_of(Isa level, const CostSource& source) {
+    const double measured = source.machine.level_flops[static_cast<std::size_t>(std::min(level, source.isa))];
+    if (measured > 0) return measured;
+    return source.machine.flops * std::min(1.0, flops_per_cycle(level) / flops_per_cycle(source.isa));
+}
+
+/// Bytes of `cost` that come from memory in any case: those of weights.
+double bound_bytes(const Problem& problem, const Cost& cost) {
+    double bytes = 0;
+    for (const TensorDesc& tensor : problem.inputs)
+        if (tensor.bound) bytes += bytes_touched(tensor);
+    return std::min(bytes, cost.bytes);
+}
+
+/// A call in seconds: what bounds it on its device.
 struct Roofline {
-    double flops, bandwidth, overhead;
+    double arithmetic = 0;  ///< at the peak
+    double work = 0;        ///< with what the kernel reaches of that, and memory
+    double overhead = 0;
 };
 
-/// What bounds a kernel on its device.
-Roofline roofline_of(const Kernel& kernel, const CostSource& source) {
+Roofline roofline_of(const Kernel& kernel, const Problem& problem, const Cost& cost, const CostSource& source) {
     constexpr double call_seconds = 3e-8;
     const auto device = std::find_if(source.devices.begin(), source.devices.end(),
                                      [&](const DeviceRates& rates) { return rates.device == kernel.device; });
     if (device != source.devices.end()) {
         // A copy reads on one side what it writes on the other: half of its bytes go over the link.
         const bool is_link = kernel.definition == "copy_to";
-        return {device->flops, is_link ? 2 * device->link_bandwidth : device->bandwidth,
+        const double arithmetic = cost.flops / device->flops;
+        const double memory = cost.bytes / (is_link ? 2 * device->link_bandwidth : device->bandwidth);
+        return {arithmetic, std::max(arithmetic / cost.efficiency, memory),
                 is_link ? device->link_seconds : device->launch_seconds};
     }
-    // A kernel for a lower level of instructions has the peak of that level.
-    const double share = std::min(1.0, flops_per_cycle(kernel.isa) / flops_per_cycle(source.isa));
-    return {source.machine.flops * share, source.machine.bandwidth, call_seconds + source.machine.barrier_seconds};
+    const Calibration& machine = source.machine;
+    const double arithmetic = cost.flops / peak_of(kernel.isa, source);
+    const double streamed = machine.cache_bandwidth > 0 ? bound_bytes(problem, cost) : cost.bytes;
+    double memory = streamed / machine.bandwidth;
+    if (streamed < cost.bytes) memory += (cost.bytes - streamed) / machine.cache_bandwidth;
+    const int levels = static_cast<int>(source.isa) - static_cast<int>(kernel.isa);
+    const double more = std::pow(lower_level, std::max(levels, 0));
+    return {arithmetic, more * std::max(arithmetic / cost.efficiency, memory), call_seconds + machine.barrier_seconds};
+}
+
+/// What a kernel says of its cost, or its operands do: then `note` tells why.
+Cost cost_of(const Kernel& kernel, const Problem& sized, std::string& note) {
+    const Cost cost = kernel.cost != nullptr ? kernel.cost(sized) : default_cost(sized);
+    if (is_usable(cost)) return cost;
+    note = fmt::format("by its operands: its cost is no cost ({} operations, {} bytes, efficiency {})", cost.flops,
+                       cost.bytes, cost.efficiency);
+    return default_cost(sized);
+}
+
+/// A time that comes after all that were measured.
+Estimate last(Estimate estimate) {
+    estimate.seconds = estimate.low = estimate.high = 1 + 10 * estimate.high;
+    estimate.note = "not measured while there was time: it counts last";
+    return estimate;
 }
 
 }  // namespace
@@ -104,27 +144,35 @@ std::vector<SizedProblem> at_each(const Problem& problem, std::span<const std::v
     return all;
 }
 
+std::string name_of_call(const Kernel& kernel, const SizedProblem& sized) { return kernel.id + ' ' + sized.text(); }
+
+double roofline_seconds(const Kernel& kernel, const Problem& sized, const CostSource& source) {
+    std::string note;
+    const Roofline roofline = roofline_of(kernel, sized, cost_of(kernel, sized, note), source);
+    return roofline.work + roofline.overhead;
+}
+
 Estimate estimate(const Kernel& kernel, const SizedProblem& problem, const CostSource& source) {
     const Problem& sized = *problem;
     Estimate result;
-    Cost cost = kernel.cost != nullptr ? kernel.cost(sized) : default_cost(sized);
-    if (!is_usable(cost)) {
-        result.note = fmt::format("by its operands: its cost is no cost ({} operations, {} bytes, efficiency {})",
-                                  cost.flops, cost.bytes, cost.efficiency);
-        cost = default_cost(sized);
-    }
-    const auto [peak, bandwidth, overhead] = roofline_of(kernel, source);
-    const double work = std::max(cost.flops / (peak * cost.efficiency), cost.bytes / bandwidth);
-    result.low = std::max(cost.flops / peak, work / uncertainty) + overhead;
-    result.seconds = work + overhead;
-    result.high = uncertainty * result.seconds;
+    const Roofline roofline = roofline_of(kernel, sized, cost_of(kernel, sized, result.note), source);
+    const Fit fit = source.siblings == nullptr ? Fit{} : source.siblings->of(kernel);
+    const double fitted = fit.factor * (roofline.work + roofline.overhead);
+    result.low = std::max(roofline.arithmetic, roofline.work * fit.factor / fit.uncertainty) + roofline.overhead;
+    result.seconds = std::max(fitted, result.low);
+    result.high = fit.uncertainty * result.seconds;
+    if (source.timings != nullptr)
+        if (const auto timing = source.timings->find(problem.text(), kernel.id, source.environment, source.policy)) {
+            const double seconds = timing->status == TimingStatus::ok         ? timing->median
+                                   : timing->status == TimingStatus::censored ? timing->bound
+                                                                              : 1 + 10 * result.high;
+            return {seconds, seconds, seconds, true, 0, false, {}};
+        }
     if (source.optimistic) result.seconds = result.low;
-    if (source.timings == nullptr) return result;
-    const auto timing = source.timings->find(problem.text(), kernel.id, source.environment, source.policy);
-    if (!timing) return result;
-    if (timing->status == TimingStatus::ok) return {timing->median, timing->median, timing->median, true, 0, false, {}};
-    const double bound = timing->status == TimingStatus::censored ? timing->bound : 1 + 10 * result.high;
-    return {bound, bound, bound, true, 0, false, {}};
+    if (source.in_hand == nullptr) return result;
+    if (!source.in_hand->contains(name_of_call(kernel, problem))) return last(std::move(result));
+    result.seconds = result.low;
+    return result;
 }
 
 Estimate mean_estimate(const Kernel& kernel, std::span<const SizedProblem> sized, const CostSource& source) {

@@ -4,9 +4,11 @@
 #include "cairn/timing_db.hpp"
 #include "cairn/tuning.hpp"
 #include "program/lock.hpp"
+#include "select/siblings.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -35,7 +37,12 @@ struct CostSource {
     std::vector<DeviceRates> devices = {};  ///< those of other devices
     Isa isa = Isa::baseline;                ///< the level of instructions it is for
     bool optimistic = false;  ///< count unknown times at their lower bounds, so that nothing fast stays unmeasured
-    double tolerance = 0;     ///< kernels with larger errors are refused; 0: those with any
+    std::shared_ptr<const Siblings> siblings = {};  ///< of times measured; none: estimates are the roofline's alone
+    /// Where there are any: calls of a plan in hand. Then what was measured competes with what was measured: of unknown
+    /// times these count at their lower bounds, so that only what is surely faster takes their place, and all others
+    /// last.
+    std::shared_ptr<const std::set<std::string>> in_hand = {};
+    double tolerance = 0;  ///< kernels with larger errors are refused; 0: those with any
     /// Where there is one, only what it names is taken, at the cost it says.
     std::shared_ptr<const program::Lock> lock = {};
 };
@@ -63,12 +70,21 @@ private:
     mutable std::string text_;
 };
 
+/// What a time was or would be measured of, as text.
+std::string name_of_call(const Kernel& kernel, const SizedProblem& sized);
+
 /// A problem at each of these sizes, those that are equal once.
 std::vector<SizedProblem> at_each(const Problem& problem, std::span<const std::vector<std::int64_t>> sizes);
 
-/// Cost of one call at constant sizes. Where the kernel's own cost is no cost (not a number, negative, endless, or at
-/// more than the machine's peak), that of a kernel without one is taken, and the note says so. A measurement that was
-/// censored counts as its bound, one that failed as more than a second: whatever runs is preferred.
+/// What the roofline says to a call: arithmetic at the peak of the kernel's level by its efficiency, or bytes moved,
+/// weights from memory and the rest from where the machine reads fastest, whichever is longer. A level below the one in
+/// use takes a little more, so that of twins that memory bounds the higher one is tried.
+double roofline_seconds(const Kernel& kernel, const Problem& sized, const CostSource& source);
+
+/// Cost of one call at constant sizes: measured, or the roofline's by what siblings have shown. Where the kernel's own
+/// cost is no cost (not a number, negative, endless, or at more than the machine's peak), that of a kernel without one
+/// is taken, and the note says so. A measurement that was censored counts as its bound, one that failed as more than a
+/// second: whatever runs is preferred.
 Estimate estimate(const Kernel& kernel, const SizedProblem& problem, const CostSource& source);
 
 /// The mean over a problem at several sizes: measured where all of them are.

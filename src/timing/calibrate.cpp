@@ -1,11 +1,18 @@
 #include "cairn/tuning.hpp"
 #include "device/context_parts.hpp"
-#include "device/cpu/arena.hpp"
+#include "device/cpu/cpu_info.hpp"
 #include "device/cpu/team.hpp"
+#include "timing/contest.hpp"
+#include "timing/levelling.hpp"
+#include "timing/operand_memory.hpp"
+#include "timing/peak.hpp"
+#include "timing/summary.hpp"
 #include "timing/team_clock.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <functional>
 #include <numeric>
 #include <vector>
 
@@ -14,8 +21,9 @@ namespace {
 
 using timing::Clock, timing::seconds_since;
 
-constexpr std::size_t read_bytes = 64 << 20;
-constexpr int barriers = 2000;
+constexpr int barriers = 20, barrier_blocks = 100, peak_blocks = 9, streams = 4;
+constexpr std::size_t private_stretch = 1 << 20, many_times = 32 << 20;
+constexpr double block_seconds = 1e-3;
 
 double clock_step() {
     double step = 1;
@@ -28,95 +36,123 @@ double clock_step() {
     return step;
 }
 
-struct Probe {
-    device::TeamState* team;
-    timing::TeamClock* clock;
-    const std::byte* memory;
-    double read_seconds = 0, barrier_seconds = 0;
-    alignas(64) std::uint64_t sums[64] = {};
+/// Work that all members do at once, timed as kernels are.
+class Probe {
+public:
+    using Work = std::function<void(int rank, int size)>;
 
-    static void run(void* probe_pointer, int rank, int size) {
-        Probe& probe = *static_cast<Probe*>(probe_pointer);
-        const std::size_t share = read_bytes / static_cast<std::size_t>(size) / 64 * 64;
-        const std::byte* first = probe.memory + static_cast<std::size_t>(rank) * share;
-        for (int pass = 0; pass < 3; ++pass) {
-            probe.team->next_instruction();
-            probe.clock->start(rank);
-            std::uint64_t lanes[8] = {};
-            for (std::size_t at = 0; at + 64 <= share; at += 64) {
-                std::uint64_t line[8];
-                std::memcpy(line, first + at, sizeof line);
-                for (int i = 0; i < 8; ++i) lanes[i] += line[i];
-            }
-            // The sums are kept so that the reads cannot be left out.
-            probe.sums[static_cast<std::size_t>(rank) % 64] += std::accumulate(lanes, lanes + 8, std::uint64_t{0});
-            probe.clock->stop(rank);
-            probe.team->next_instruction();
-            if (rank == 0)
-                probe.read_seconds =
-                    pass == 0 ? probe.clock->seconds() : std::min(probe.read_seconds, probe.clock->seconds());
-        }
-        const Clock::time_point start = Clock::now();
-        for (int i = 0; i < barriers; ++i) probe.team->next_instruction();
-        if (rank == 0) probe.barrier_seconds = seconds_since(start) / barriers;
+    explicit Probe(device::ThreadPool& pool) : pool_(pool), team_(pool.size(), pool.spin()), clock_(pool.size()) {}
+
+    double time(Work work) {
+        work_ = std::move(work);
+        team_.begin();
+        pool_.run(&Probe::run, this, &team_.barrier);
+        return clock_.seconds();
     }
+    double least(int times, const Work& work) {
+        double seconds = time(work);
+        for (int i = 1; i < times; ++i) seconds = std::min(seconds, time(work));
+        return seconds;
+    }
+    device::TeamState& team() { return team_; }
+
+private:
+    static void run(void* probe, int rank, int size) {
+        Probe& self = *static_cast<Probe*>(probe);
+        self.team_.next_instruction();
+        self.clock_.start(rank);
+        self.work_(rank, size);
+        self.clock_.stop(rank);
+        self.team_.next_instruction();
+    }
+
+    device::ThreadPool& pool_;
+    device::TeamState team_;
+    timing::TeamClock clock_;
+    Work work_;
 };
 
-/// The matrix products that may run here, those of the highest level first: a CPU may have a level (VNNI) that no
-/// product is written for.
-std::vector<const Kernel*> products_of(const Context& context) {
-    std::vector<const Kernel*> products;
-    for (const Kernel& kernel : context.kernels().kernels)
-        if (kernel.definition == "matmul" && kernel.isa <= context.isa() && kernel.cost != nullptr)
-            products.push_back(&kernel);
-    std::stable_sort(products.begin(), products.end(),
-                     [](const Kernel* a, const Kernel* b) { return a->isa > b->isa; });
-    return products;
+/// Reads all of a stretch in several streams, as products read the columns of a weight; returns a sum, so that the
+/// reads cannot be left out.
+std::uint64_t read(const std::byte* first, std::size_t bytes) {
+    const std::size_t stretch = bytes / streams / 64 * 64;
+    std::uint64_t sums[8] = {};
+    for (std::size_t at = 0; at < stretch; at += 64)
+        for (std::size_t stream = 0; stream < streams; ++stream) {
+            std::uint64_t line[8];
+            std::memcpy(line, first + stream * stretch + at, sizeof line);
+            for (int i = 0; i < 8; ++i) sums[i] += line[i];
+        }
+    return std::accumulate(sums, sums + 8, std::uint64_t{0});
 }
 
-/// What a product shows of the machine: its speed, scaled by the share of the peak it is said to reach. 0 where it
-/// cannot do `problem` well, or fails.
-double shown_flops(const Context& context, const Kernel& kernel, const Problem& problem) try {
-    if (!kernel.accepts(problem).empty()) return 0;
-    const Cost cost = kernel.cost(problem);
-    if (!(cost.efficiency >= 0.1)) return 0;
-    MeasureOptions options;
-    options.blocks = 5;
-    options.max_seconds = 0.03;
-    options.cold = false;
-    return cost.flops / measure(problem, kernel.id, context, options).min / cost.efficiency;
-} catch (...) { return 0; }
+/// Bytes a second of all members together, each reading its part of a stretch again and again.
+double read_rate(Probe& probe, const std::byte* memory, std::size_t bytes) {
+    std::atomic<std::uint64_t> kept = 0;
+    const int times = bytes <= many_times ? 9 : 3;
+    const double seconds = probe.least(times, [&](int rank, int size) {
+        const std::size_t part = bytes / static_cast<std::size_t>(size) / 64 * 64;
+        kept += read(memory + static_cast<std::size_t>(rank) * part, part);
+    });
+    return static_cast<double>(bytes) / seconds;
+}
 
-/// By the fastest matrix product at hand, of the highest level that has one.
-double peak_flops(const Context& context) {
-    auto symbols = Symbols::create();
-    const Problem problem = parse_problem("matmul | f32[240,256] f32[256,256] -> f32[240,256]", *symbols);
-    double best = 0;
-    Isa level = Isa::baseline;
-    for (const Kernel* kernel : products_of(context)) {
-        if (best > 0 && kernel->isa < level) break;
-        level = kernel->isa;
-        best = std::max(best, shown_flops(context, *kernel, problem));
+void measure_memory(Probe& probe, Context::Parts& parts, Calibration& machine) {
+    const auto memory = timing::memory_of(parts);
+    memory->reserve(1, 0, 0);
+    const std::size_t all = memory->streamed().capacity();
+    std::vector<timing::ReadRate> rates;
+    for (std::size_t bytes = private_stretch; bytes < all; bytes *= 2)
+        rates.push_back({static_cast<double>(bytes), read_rate(probe, memory->streamed().data(), bytes)});
+    rates.push_back({static_cast<double>(all), read_rate(probe, memory->streamed().data(), all)});
+    machine.bandwidth = rates.back().rate;
+    machine.cache_bandwidth = std::max(rates.front().rate, machine.bandwidth);
+    machine.cache_bytes = timing::cached_bytes(rates, static_cast<double>(device::cpu_info().l3_bytes));
+}
+
+/// Operations a second of all members at a level, and how even blocks of equal work are.
+Timing peak_block(Probe& probe, Isa level, std::int64_t& rounds) {
+    const auto block = [&] { return probe.time([&](int, int) { timing::multiply_add(level, rounds); }); };
+    rounds = 1024;
+    while (block() < block_seconds) rounds *= 2;
+    std::vector<double> times;
+    for (int i = 0; i < peak_blocks; ++i) times.push_back(block());
+    return timing::summary(std::move(times), rounds);
+}
+
+void measure_peaks(Probe& probe, const Context::Parts& parts, Calibration& machine) {
+    for (int level = 0; level <= static_cast<int>(parts.isa); ++level) {
+        std::int64_t rounds = 0;
+        const Timing block = peak_block(probe, static_cast<Isa>(level), rounds);
+        const double operations = timing::operations_of_round(static_cast<Isa>(level)) * static_cast<double>(rounds);
+        // A higher level has all that a lower one has.
+        machine.flops = std::max(machine.flops, operations * parts.pool.size() / block.min);
+        machine.level_flops[static_cast<std::size_t>(level)] = machine.flops;
+        machine.noise = 1.4826 * block.mad / block.median;
     }
-    return best;
+}
+
+/// In blocks so short that the system takes no CPU away in some of them.
+double barrier_seconds(Probe& probe) {
+    const auto meet = [&](int, int) {
+        for (int i = 0; i < barriers; ++i) probe.team().next_instruction();
+    };
+    return probe.least(barrier_blocks, meet) / barriers;
 }
 
 }  // namespace
 
 Calibration calibrate(const Context& context) {
     Context::Parts& parts = *context.parts();
-    device::Arena memory = device::Arena::reserve(read_bytes);
-    memory.touch(read_bytes);
-    device::TeamState team(context.threads(), parts.pool.spin());
-    timing::TeamClock clock(context.threads());
-    Probe probe{&team, &clock, memory.data()};
-    team.begin();
-    parts.pool.run(&Probe::run, &probe, &team.barrier);
+    const std::scoped_lock alone(parts.measuring);
     Calibration machine;
     machine.timer_seconds = clock_step();
-    machine.bandwidth = static_cast<double>(read_bytes) / probe.read_seconds;
-    machine.barrier_seconds = context.threads() == 1 ? 0 : probe.barrier_seconds;
-    machine.flops = peak_flops(context);
+    Probe probe(parts.pool);
+    measure_peaks(probe, parts, machine);
+    measure_memory(probe, parts, machine);
+    if (parts.pool.size() > 1) machine.barrier_seconds = barrier_seconds(probe);
+    parts.machine = machine;
+    timing::memory_of(parts)->rotation = timing::rotation_of(parts);
     return machine;
 }
 

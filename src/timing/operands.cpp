@@ -1,34 +1,16 @@
 #include "timing/operands.hpp"
 
 #include "timing/splitmix.hpp"
-#include "types/half.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
-#include <numbers>
+#include <utility>
 
 namespace cairn::inline v0::timing {
 namespace {
 
-constexpr std::size_t max_copies = 16;
-
 std::size_t round_up(std::size_t bytes) { return (bytes + 63) / 64 * 64 + 64; }
-
-/// A table of normal numbers by Box and Muller; large operands repeat it.
-std::array<double, 4096> normal_table() {
-    std::array<double, 4096> table{};
-    std::uint64_t state = 1;
-    for (std::size_t i = 0; i < table.size(); i += 2) {
-        const double u = (static_cast<double>(mix(state) >> 11) + 1) * 0x1p-53,
-                     v = static_cast<double>(mix(state) >> 11) * 0x1p-53;
-        const double radius = std::sqrt(-2 * std::log(u));
-        table[i] = radius * std::cos(2 * std::numbers::pi * v);
-        table[i + 1] = radius * std::sin(2 * std::numbers::pi * v);
-    }
-    return table;
-}
 
 template <typename T, typename F>
 void fill(std::byte* data, std::size_t count, const F& value) {
@@ -50,22 +32,14 @@ std::int64_t index_limit(const Problem& problem) {
         table[static_cast<std::size_t>(static_cast<std::int64_t>(table.size()) + axis)].constant(), 1);
 }
 
+/// Legal indices, true booleans, and the pattern for numbers.
 void fill_operand(std::byte* data, std::size_t bytes, DType dtype, std::int64_t limit, std::uint64_t seed) {
-    static_assert(sizeof(float) == 4);
     const std::size_t count = bytes / size_of(dtype);
-    const std::array<double, 4096> normal = normal_table();
-    const auto number = [&](std::size_t i) { return normal[(i + seed * 977) % normal.size()]; };
     const auto index = [&](std::size_t i) {
         std::uint64_t state = seed + i;
         return static_cast<std::int64_t>(mix(state) % static_cast<std::uint64_t>(limit));
     };
     switch (dtype) {
-        case DType::f64: return fill<double>(data, count, number);
-        case DType::f32: return fill<float>(data, count, [&](std::size_t i) { return static_cast<float>(number(i)); });
-        case DType::f16:
-            return fill<std::uint16_t>(data, count, [&](std::size_t i) { return types::f64_to_f16(number(i)); });
-        case DType::bf16:
-            return fill<std::uint16_t>(data, count, [&](std::size_t i) { return types::f64_to_bf16(number(i)); });
         case DType::i64: return fill<std::int64_t>(data, count, index);
         case DType::i32:
             return fill<std::int32_t>(data, count, [&](std::size_t i) { return static_cast<std::int32_t>(index(i)); });
@@ -76,6 +50,7 @@ void fill_operand(std::byte* data, std::size_t bytes, DType dtype, std::int64_t 
             return fill<std::uint8_t>(data, count,
                                       [&](std::size_t i) { return static_cast<std::uint8_t>(index(i) % 8); });
         case DType::boolean: return fill<std::uint8_t>(data, count, [](std::size_t) { return std::uint8_t{1}; });
+        default: return fill_with_pattern(data, bytes);
     }
 }
 
@@ -98,58 +73,95 @@ std::size_t bytes_of(const TensorDesc& tensor, const std::vector<Layout>& layout
 
 }  // namespace
 
-std::byte* Operands::place(std::size_t bytes) {
-    std::byte* at = memory_.data() + used_;
-    used_ += round_up(bytes);
-    return at;
+std::byte* Operands::base(Where where) const noexcept {
+    switch (where) {
+        case Where::streamed: return memory_->streamed().data();
+        case Where::kept: return memory_->kept().data();
+        case Where::written: return memory_->written().data();
+        case Where::own: break;
+    }
+    return own_.data();
+}
+
+/// Any bytes will do for weights of 8 bits; other integers may be indices.
+Operands::Where Operands::where(const TensorDesc& input, std::size_t bytes) const {
+    if (!is_float(input.dtype) && !(input.bound && size_of(input.dtype) == 1 && input.dtype != DType::boolean))
+        return Where::own;
+    const auto elements = static_cast<std::size_t>(element_count(input.shape).constant());
+    const bool has_gaps = bytes > elements * size_of(input.dtype);
+    return input.bound || (has_gaps && bytes > memory_->private_cache) ? Where::streamed : Where::kept;
 }
 
 Operands::Operands(const Problem& problem, const Kernel& kernel, const std::vector<Layout>& layouts, int threads,
-                   std::size_t rotation) {
-    std::vector<const TensorDesc*> descs;
-    for (const TensorDesc& input : problem.inputs) descs.push_back(&input);
-    for (const TensorDesc& output : problem.outputs) descs.push_back(&output);
-    std::size_t bound_bytes = 0, other_bytes = 0;
+                   std::shared_ptr<OperandMemory> memory, bool cold)
+    : memory_(std::move(memory)), cold_(cold), inputs_(problem.inputs.size()) {
+    std::size_t used[4] = {};
+    const auto place = [&](Where where, std::size_t bytes) {
+        std::size_t& end = used[static_cast<std::size_t>(where)];
+        return std::exchange(end, end + round_up(bytes));
+    };
+    const auto add = [&](const TensorDesc& desc, Where where, std::size_t bytes) {
+        Operand& operand = operands_.emplace_back(Operand{where, place(where, bytes), {}, {}});
+        for (const Dim& size : desc.shape) operand.shape.push_back(size.constant());
+        for (const Dim& stride : desc.strides) operand.strides.push_back(stride.constant());
+    };
     std::vector<std::size_t> bytes;
-    for (const TensorDesc* desc : descs) {
-        bytes.push_back(bytes_of(*desc, layouts));
-        (desc->bound ? bound_bytes : other_bytes) += round_up(bytes.back());
-        Sizes& sizes = sizes_.emplace_back();
-        for (const Dim& size : desc->shape) sizes.shape.push_back(size.constant());
-        for (const Dim& stride : desc->strides) sizes.strides.push_back(stride.constant());
+    for (const TensorDesc& input : problem.inputs) {
+        bytes.push_back(bytes_of(input, layouts));
+        add(input, where(input, bytes.back()), bytes.back());
     }
-    const std::size_t copies = bound_bytes == 0 ? 1 : std::clamp<std::size_t>(rotation / bound_bytes, 1, max_copies);
-    const std::size_t workspace =
-        kernel.workspace == nullptr ? 0 : static_cast<std::size_t>(kernel.workspace(problem, threads).constant());
-    memory_ = device::Arena::reserve(copies * bound_bytes + other_bytes + round_up(workspace));
-    memory_.touch(memory_.capacity());
+    for (const TensorDesc& output : problem.outputs) add(output, Where::written, bytes_of(output, layouts));
+    workspace_ = place(Where::written, kernel.workspace == nullptr
+                                           ? 0
+                                           : static_cast<std::size_t>(kernel.workspace(problem, threads).constant()));
     for (const Attribute& attribute : problem.attributes)
         if (const auto* list = std::get_if<std::vector<Dim>>(&attribute.value))
             for (const Dim& dim : *list) dims_.push_back(dim.constant());
     if (kernel.prepare != nullptr) prepared_ = kernel.prepare(problem, threads);
 
-    std::byte* scratch = place(workspace);
-    const std::int64_t limit = index_limit(problem);
-    for (std::size_t copy = 0; copy < copies; ++copy) {
-        auto& tensors = tensors_.emplace_back();
-        for (std::size_t i = 0; i < descs.size(); ++i) {
-            std::byte* data = nullptr;
-            if (copy > 0 && !descs[i]->bound) {
-                data = tensors_[0][i].data;
-            } else {
-                data = place(bytes[i]);
-                if (copy == 0)
-                    fill_operand(data, bytes[i], descs[i]->dtype, limit, i + 1);
-                else
-                    std::memcpy(data, tensors_[0][i].data, bytes[i]);
-            }
-            tensors.push_back(
-                {data, sizes_[i].shape.data(), sizes_[i].strides.data(), static_cast<int>(descs[i]->shape.size())});
-        }
+    streamed_bytes_ = used[0];
+    memory_->reserve(used[0], used[1], used[2]);
+    own_ = device::Arena::reserve(used[3]);
+    own_.touch(used[3]);
+    for (std::size_t i = 0; i < problem.inputs.size(); ++i)
+        if (operands_[i].where == Where::own)
+            fill_operand(own_.data() + operands_[i].offset, bytes[i], problem.inputs[i].dtype, index_limit(problem),
+                         i + 1);
+}
+
+std::int64_t Operands::places() const noexcept {
+    if (!cold_ || streamed_bytes_ == 0) return 1;
+    return std::max<std::int64_t>(static_cast<std::int64_t>(memory_->streamed().capacity() / streamed_bytes_), 1);
+}
+
+std::int64_t Operands::place() const noexcept {
+    if (streamed_bytes_ == 0) return 0;
+    const std::size_t first = (memory_->cursor + streamed_bytes_ - 1) / streamed_bytes_;
+    return static_cast<std::int64_t>(first) % places();
+}
+
+void Operands::go_on(std::int64_t calls) const noexcept {
+    if (streamed_bytes_ > 0 && cold_)
+        memory_->cursor = static_cast<std::size_t>((place() + calls) % places()) * streamed_bytes_;
+}
+
+Calls::Calls(const Operands& operands)
+    : bytes_(operands.streamed_bytes_), place_(operands.place()), places_(operands.places()) {
+    for (const Operands::Operand& operand : operands.operands_) {
+        std::byte* data = operands.base(operand.where) + operand.offset;
+        if (operand.where == Operands::Where::streamed) streamed_.push_back({data, tensors_.size()});
+        tensors_.push_back(
+            {data, operand.shape.data(), operand.strides.data(), static_cast<int>(operand.shape.size())});
     }
-    for (const auto& tensors : tensors_)
-        args_.push_back(
-            {tensors.data(), tensors.data() + problem.inputs.size(), dims_.data(), scratch, prepared_.get()});
+    args_ = {tensors_.data(), tensors_.data() + operands.inputs_, operands.dims_.data(),
+             operands.base(Operands::Where::written) + operands.workspace_, operands.prepared_.get()};
+}
+
+const Args& Calls::next() noexcept {
+    for (const Streamed& streamed : streamed_)
+        tensors_[streamed.tensor].data = streamed.base + static_cast<std::size_t>(place_) * bytes_;
+    if (++place_ >= places_) place_ = 0;
+    return args_;
 }
 
 }  // namespace cairn::inline v0::timing

@@ -1,39 +1,70 @@
 #pragma once
 
 #include "cairn/kernel.hpp"
-#include "device/cpu/arena.hpp"
+#include "timing/operand_memory.hpp"
 
+#include <memory>
 #include <vector>
 
 /// Memory and data for one kernel call that is measured.
 namespace cairn::inline v0::timing {
 
-/// Operands of a Problem of constant sizes, filled with seeded data: normal floats, legal indices, true booleans. Bound
-/// inputs come in several copies, so that successive calls find them outside the caches, as a model's weights are.
+/// Where the operands of a Problem of constant sizes lie in an OperandMemory, as a program would leave them: what is
+/// bound is streamed, and so is a large operand with gaps, a part of a state; others are where the kernel before has
+/// just written them. Integers are legal indices and booleans true, in memory of their own.
 class Operands {
 public:
-    /// `rotation` is how many bytes the copies of bound inputs should take together; 0 for one copy. Throws
-    /// Error(memory).
+    /// `cold`: else nothing is streamed on, each call reads the same. Throws Error(memory).
     Operands(const Problem& problem, const Kernel& kernel, const std::vector<Layout>& layouts, int threads,
-             std::size_t rotation);
+             std::shared_ptr<OperandMemory> memory, bool cold);
 
-    int copies() const noexcept { return static_cast<int>(args_.size()); }
-    /// The arguments of call number `call`.
-    const Args& args(std::int64_t call) const noexcept { return args_[static_cast<std::size_t>(call) % args_.size()]; }
+    /// Bytes of the streamed stretch for one call; 0 for none.
+    std::size_t streamed_bytes() const noexcept { return streamed_bytes_; }
+    /// How many calls read different memory; 1 where nothing is streamed.
+    std::int64_t places() const noexcept;
+    /// The place that the next call finds its streamed operands at, and the one after `calls` calls.
+    std::int64_t place() const noexcept;
+    void go_on(std::int64_t calls) const noexcept;
 
 private:
-    struct Sizes {
+    friend class Calls;
+    enum class Where : std::uint8_t { streamed, kept, written, own };
+    struct Operand {
+        Where where;
+        std::size_t offset;
         std::vector<std::int64_t> shape, strides;
     };
-    std::byte* place(std::size_t bytes);
 
-    device::Arena memory_;
-    std::size_t used_ = 0;
-    std::vector<Sizes> sizes_;
+    Where where(const TensorDesc& input, std::size_t bytes) const;
+    std::byte* base(Where where) const noexcept;
+
+    std::shared_ptr<OperandMemory> memory_;
+    bool cold_;
+    std::size_t inputs_, streamed_bytes_ = 0;
+    std::vector<Operand> operands_;  // inputs, then outputs
+    device::Arena own_;
+    std::size_t workspace_ = 0;  // offset in what is written
     std::vector<std::int64_t> dims_;
-    std::vector<std::vector<TensorArg>> tensors_;  // of each copy: inputs, then outputs
     std::shared_ptr<const void> prepared_;
-    std::vector<Args> args_;
+};
+
+/// The arguments of one call after another, as one member of a team sees them; valid until an OperandMemory grows.
+class Calls {
+public:
+    explicit Calls(const Operands& operands);
+    /// Those of the next call.
+    const Args& next() noexcept;
+
+private:
+    struct Streamed {
+        std::byte* base;
+        std::size_t tensor;
+    };
+    std::size_t bytes_;
+    std::int64_t place_, places_;
+    std::vector<TensorArg> tensors_;
+    std::vector<Streamed> streamed_;
+    Args args_;
 };
 
 }  // namespace cairn::inline v0::timing

@@ -84,7 +84,7 @@ public:
             if (!whole) break;
             // One block each may be disturbed: it shows gross differences only.
             round == 0 ? drop_gross() : drop_beaten();
-            if (racing_.size() < 2) break;
+            if (racing_.size() < 2 && (2 << round) > options_.least_blocks) break;
         }
         return result();
     }
@@ -151,7 +151,7 @@ private:
 
     /// Whoever was far slower than the best before its first block and in it leaves.
     void drop_gross() {
-        double best = at(racing_.front()).times.front();
+        double best = options_.to_beat;
         for (const int entrant : racing_) best = std::min(best, at(entrant).times.front());
         std::erase_if(racing_, [&](int entrant) {
             Runner& runner = at(entrant);
@@ -206,7 +206,7 @@ private:
                 entrant.timing = summary(runner.times, runner.inner);
             }
             const auto number = static_cast<int>(e);
-            if (number == result.winner || runner.times.empty()) continue;
+            if (result.winner < 0 || number == result.winner || runner.times.empty()) continue;
             const LogRatio ratio = against(number, result.winner);
             entrant.ratio = std::exp(ratio.value);
             entrant.low = std::exp(ratio.value - z * ratio.deviation);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <vector>
 
 /// Which of several things that can be timed is fastest, in as little time as that takes to tell. Knows no kernel, no
@@ -17,7 +18,9 @@ struct RaceOptions {
     double noise = 0.02;          ///< relative, of one block: what the spread of few blocks is taken for
     double block_seconds = 4e-5;  ///< a block has as many runs as last this long
     int max_rounds = 6;           ///< of 1, 2, 4, ... blocks each
-    std::uint64_t seed = 1;       ///< of the order within a round
+    int least_blocks = 3;         ///< of the winner
+    double to_beat = std::numeric_limits<double>::infinity();  ///< seconds of a run that are reached already
+    std::uint64_t seed = 1;                                    ///< of the order within a round
 };
 
 /// Seconds that `inner` runs of an entrant take, one right after another.
@@ -50,8 +53,9 @@ struct RaceResult {
 /// Each entrant runs once untimed, then rounds double their blocks. In a repetition each of those still racing is timed
 /// for one block, in random order, so that whatever drifts or disturbs hits all alike: entrants are compared by the
 /// ratios of such blocks, whose median a few disturbed blocks do not move. After each round the clearly slower ones
-/// leave, and those that could gain too little to matter; the rest ends as a paired final. Any time the budget ends,
-/// the winner is the best so far. The median time ranks, never the mean. What `time` throws passes through.
+/// leave, and those that could gain too little to matter; the rest ends as a paired final. A winner without rivals is
+/// timed on for as many blocks as are asked for. Any time the budget ends, the winner is the best so far. The median
+/// time ranks, never the mean. What `time` throws passes through.
 ///
 ///     race(2, [&](int e, std::int64_t n) { return n * (e == 0 ? 2e-3 : 1e-3); }, {})  ->  winner 1, decided
 RaceResult race(int entrants, const TimeBlock& time, const RaceOptions& options);

@@ -1,11 +1,15 @@
 #include "tune/profile.hpp"
 
-#include "cairn/tuning.hpp"
 #include "device/context_parts.hpp"
 #include "tune/error.hpp"
+#include "tune/rivals.hpp"
+#include "tune/watchdog.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+#include <limits>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -14,133 +18,221 @@
 namespace cairn::inline v0::tune {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_until(Clock::time_point end) { return std::chrono::duration<double>(end - Clock::now()).count(); }
-
-struct Call {
-    Problem problem;  ///< at constant sizes
-    const Kernel* kernel;
-    bool time = false;                     ///< is unknown
-    std::optional<Problem> compared = {};  ///< where its error is unknown: what is to be run for it
-    double promised = 0;
-};
-
-/// What is unknown of a candidate at some sizes.
-Call unknown_of(const select::Candidate& candidate, Problem sized, const std::vector<std::int64_t>& sizes,
-                const select::CostSource& costs, std::span<const Definition> definitions) {
-    const Kernel& kernel = *candidate.kernel;
-    Call call{std::move(sized), &kernel};
-    call.time = !select::estimate(kernel, call.problem, costs).measured;
-    const double own = candidate.estimate.error - candidate.rounding;
-    if (own == 0 || candidate.estimate.error_measured) return call;
-    call.promised = own;
-    if (!costs.timings->find_error(call.problem, kernel.id, costs.environment))
-        call.compared = comparable(kernel, *candidate.problem, sizes, definitions);
-    return call;
-}
-
-/// The unmeasured calls of what was chosen, dearest first, each once.
-std::vector<Call> unknown_calls(std::span<const select::Bucket> buckets, const select::Selections& selections,
-                                const select::CostSource& costs, std::span<const Definition> definitions,
-                                std::set<std::string>& seen) {
-    std::vector<std::pair<double, Call>> unknown;
-    for (std::size_t b = 0; b < buckets.size(); ++b) {
-        const auto all_sizes = select::representative_sizes(*buckets[b].graph.symbols());
-        for (const auto& [goal, candidate, number] : selections.buckets[b].chosen) {
-            const select::Estimate& known = candidate.estimate;
-            if (known.measured && (known.error == candidate.rounding || known.error_measured)) continue;
-            for (const std::vector<std::int64_t>& sizes : all_sizes) {
-                Problem sized = at_sizes(*candidate.problem, sizes);
-                if (!seen.insert(candidate.kernel->id + ' ' + to_string(sized)).second) continue;
-                Call call = unknown_of(candidate, std::move(sized), sizes, costs, definitions);
-                if (!call.time && !call.compared) continue;
-                const double most = select::estimate(*candidate.kernel, call.problem, costs).high;
-                unknown.emplace_back(most * buckets[b].weight, std::move(call));
-            }
-        }
-    }
-    std::stable_sort(unknown.begin(), unknown.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-    std::vector<Call> calls;
-    for (auto& [most, call] : unknown) calls.push_back(std::move(call));
-    return calls;
-}
-
-Timing failure(std::string note) {
-    Timing timing;
-    timing.status = TimingStatus::failed;
-    timing.note = std::move(note);
-    return timing;
-}
+// A race of rivals may take so long; a program gains little from telling apart what is closer than the indifference.
+constexpr double most_seconds = 1, indifference = 0.01;
+constexpr double least_noise = 0.01, most_noise = 0.05;
+constexpr double unbeaten = std::numeric_limits<double>::infinity();
+constexpr int most_rounds = 3, few_blocks = 3;
 
 void count_with(std::span<const select::Bucket> buckets, const select::CostSource& costs) {
     for (const select::Bucket& bucket : buckets) bucket.candidates.set_costs(costs);
 }
 
-Timing timed(const Call& call, const Context& context, double seconds, const Budget& budget) {
-    try {
-        MeasureOptions options;
-        options.max_seconds = std::min(options.max_seconds, seconds);
-        options.stop = budget.stop;
-        return measure(call.problem, call.kernel->id, context, options);
-    } catch (const Cancelled&) { throw; } catch (const std::exception& error) {
-        return failure(error.what());
-    } catch (...) { return failure("it threw what is no std::exception"); }
+/// What a compile that measures nothing counts with.
+select::CostSource nominal(const select::CostSource& costs) {
+    select::CostSource all = costs;
+    all.machine = select::nominal_machine(costs.isa, costs.policy.threads);
+    all.timings = nullptr;
+    all.siblings = nullptr;
+    return all;
 }
 
-/// Measures what is unknown of a call, and stores it.
-void measure_call(const Call& call, const Context& context, const select::CostSource& costs, double seconds,
-                  const Budget& budget, Profiled& result) {
-    Context::Parts& parts = *context.parts();
-    if (call.time) {
-        const Timing timing = timed(call, context, seconds, budget);
-        parts.timings->record(call.problem, call.kernel->id, costs.environment, costs.policy, timing);
-        const bool is_ok = timing.status == TimingStatus::ok;
-        ++(is_ok ? result.measured : result.failed);
-        if (!is_ok) return;
-    }
-    if (!call.compared) return;
-    const ErrorFigures figures =
-        measure_error(*call.kernel, *call.compared, call.promised, parts.kernels.definitions, parts.pool);
-    parts.timings->record_error(call.problem, call.kernel->id, costs.environment, figures);
-    ++result.compared;
+select::Selections chosen_with(std::span<const select::Bucket> buckets, const select::CostSource& costs,
+                               const select::Options& options) {
+    count_with(buckets, costs);
+    return select::select(buckets, options);
 }
 
-/// Measures until the budget is spent or nothing is unknown.
-Profiled measure_unknown(std::span<const select::Bucket> buckets, const Context& context,
-                         const select::CostSource& optimistic, const select::Options& options, const Budget& budget) {
-    Profiled result;
-    std::set<std::string> seen;
-    while (Clock::now() < budget.end) {
-        count_with(buckets, optimistic);
-        const std::vector<Call> calls =
-            unknown_calls(buckets, select::select(buckets, options), optimistic, context.kernels().definitions, seen);
-        if (calls.empty()) {
-            result.complete = true;
-            break;
+class Tune {
+public:
+    Tune(std::span<const select::Bucket> buckets, const Context& context, const select::CostSource& costs,
+         const select::Options& options, const Budget& budget, const Bench& bench)
+        : buckets_(buckets),
+          context_(context),
+          optimistic_(costs),
+          options_(options),
+          budget_(budget),
+          bench_(bench),
+          begin_(bench.now()),
+          dog_(budget.hang_seconds) {
+        optimistic_.optimistic = true;
+    }
+
+    Profiled run() {
+        select::Selections chosen = chosen_with(buckets_, nominal(optimistic_), options_);
+        learn();
+        measure_all(chosen);
+        while (left() > 0 && !result_.complete) {
+            learn();
+            chosen = chosen_with(buckets_, optimistic_, options_);
+            result_.complete = !measure_all(chosen) && !repeat_noisy(chosen);
         }
-        std::int64_t done = 0;
-        for (const Call& call : calls) {
-            if (budget.stop.stop_requested()) throw Cancelled("tune");
-            const double left = seconds_until(budget.end);
-            if (left <= 0) return result;
-            if (budget.progress)
-                budget.progress({"tune", done++, static_cast<std::int64_t>(calls.size()), call.kernel->id, left});
-            measure_call(call, context, optimistic, left, budget, result);
+        return result_;
+    }
+
+private:
+    double left() const { return budget_.seconds - (bench_.now() - begin_); }
+
+    /// From the times known now.
+    void learn() {
+        count_with(buckets_, optimistic_);
+        shown_ = std::make_shared<select::Siblings>(siblings_of(buckets_, optimistic_));
+        optimistic_.siblings = shown_;
+    }
+
+    /// Measures what is unknown of a choice; false where nothing is.
+    bool measure_all(const select::Selections& chosen) {
+        const std::vector<Rivals> all =
+            unknown_rivals(buckets_, chosen, optimistic_, context_.kernels().definitions, tried_);
+        for (std::size_t i = 0; i < all.size() && left() > 0; ++i) {
+            report(*all[i].calls.front().kernel, all.size() - i);
+            measure(all[i]);
+        }
+        return !all.empty();
+    }
+
+    void report(const Kernel& kernel, std::size_t waiting) {
+        if (budget_.stop.stop_requested()) throw Cancelled("tune");
+        if (!budget_.progress) return;
+        // At the pace so far; what later rounds find comes on top.
+        const double pace = done_ == 0 ? left() : (bench_.now() - begin_) / static_cast<double>(done_);
+        const double expected = std::min(left(), pace * static_cast<double>(waiting));
+        budget_.progress({"tune", done_, done_ + static_cast<std::int64_t>(waiting), kernel.id, expected});
+    }
+
+    void measure(const Rivals& rivals) {
+        ++done_;
+        const Field field = field_of(rivals, optimistic_);
+        if (!field.contestants.empty())
+            record(field.contestants, bench_.contest(field.contestants, contest_options(field.to_beat, few_blocks)));
+        for (const Call& call : rivals.calls) {
+            if (!call.compared) continue;
+            compare(call);
+            tried_.insert(select::name_of_call(*call.kernel, call.problem));
         }
     }
-    return result;
+
+    timing::ContestOptions contest_options(double to_beat, int blocks) {
+        timing::ContestOptions options;
+        options.stop = budget_.stop;
+        options.running = [this](const timing::Contestant* who) { watch(who); };
+        options.race.seconds = std::min(left(), most_seconds);
+        options.race.indifference = indifference;
+        options.race.max_rounds = blocks > few_blocks ? 2 * most_rounds : most_rounds;
+        options.race.least_blocks = blocks;
+        options.race.to_beat = to_beat;
+        if (const double noise = optimistic_.machine.noise; noise > 0)
+            options.race.noise = std::clamp(noise, least_noise, most_noise);
+        return options;
+    }
+
+    void watch(const timing::Contestant* who) {
+        if (who == nullptr) return dog_.end();
+        dog_.begin([this, who] {
+            const std::string reason = fmt::format("did not return within {} s", budget_.hang_seconds);
+            Timing timing;
+            timing.status = TimingStatus::failed;
+            timing.note = reason;
+            const Context::Parts& parts = *context_.parts();
+            parts.timings->record(*who->problem, who->kernel->id, optimistic_.environment, optimistic_.policy, timing);
+            parts.log(LogLevel::warning,
+                      fmt::format("tune: {} {} on {}", who->kernel->id, reason, to_string(*who->problem)));
+        });
+    }
+
+    void record(std::span<const timing::Contestant> contestants, const timing::ContestResult& times) {
+        result_.timed += times.seconds;
+        for (std::size_t c = 0; c < contestants.size(); ++c) {
+            const Timing& timing = times.timings[c];
+            const bool was_run = timing.status != TimingStatus::censored || timing.bound > 0;
+            if (!was_run) continue;
+            context_.parts()->timings->record(*contestants[c].problem, contestants[c].kernel->id,
+                                              optimistic_.environment, optimistic_.policy, timing);
+            ++(timing.status == TimingStatus::failed ? result_.failed : result_.measured);
+            if (timing.status == TimingStatus::ok && timing.median > 0)
+                shown_->add(*contestants[c].kernel, timing.median,
+                            select::roofline_seconds(*contestants[c].kernel, *contestants[c].problem, optimistic_));
+        }
+    }
+
+    void compare(const Call& call) {
+        Context::Parts& parts = *context_.parts();
+        const auto timing =
+            parts.timings->find(call.problem, call.kernel->id, optimistic_.environment, optimistic_.policy);
+        if (timing && timing->status == TimingStatus::failed) return;
+        const ErrorFigures figures =
+            measure_error(*call.kernel, *call.compared, call.promised, parts.kernels.definitions, parts.pool);
+        parts.timings->record_error(call.problem, call.kernel->id, optimistic_.environment, figures);
+        ++result_.compared;
+    }
+
+    /// Times of what was chosen that were disturbed are taken again, once, in more blocks; false where none is.
+    bool repeat_noisy(const select::Selections& chosen) {
+        bool any = false;
+        for (std::size_t b = 0; b < buckets_.size(); ++b)
+            for (const auto& sizes : select::representative_sizes(*buckets_[b].graph.symbols()))
+                for (const select::Choice& choice : chosen.buckets[b].chosen) {
+                    const Problem problem = at_sizes(*choice.candidate.problem, sizes);
+                    const Kernel& kernel = *choice.candidate.kernel;
+                    if (!repeated_.insert(select::name_of_call(kernel, problem)).second || left() <= 0) continue;
+                    const auto timing =
+                        optimistic_.timings->find(problem, kernel.id, optimistic_.environment, optimistic_.policy);
+                    if (!timing || !timing::is_noisy(*timing)) continue;
+                    const timing::Contestant alone{&problem, &kernel};
+                    report(kernel, 1);
+                    record({&alone, 1}, bench_.contest({&alone, 1}, contest_options(unbeaten, timing::steady_blocks)));
+                    any = true;
+                }
+        return any;
+    }
+
+    std::span<const select::Bucket> buckets_;
+    const Context& context_;
+    select::CostSource optimistic_;
+    const select::Options& options_;
+    const Budget& budget_;
+    const Bench& bench_;
+    const double begin_;
+    std::shared_ptr<select::Siblings> shown_;  // what optimistic_ counts with, grown with each time
+    std::set<std::string> tried_;              // whose errors were measured in this tune
+    std::set<std::string> repeated_;
+    std::int64_t done_ = 0;
+    Profiled result_;
+    Watchdog dog_;
+};
+
+bool is_measured(const select::Selections& selections) {
+    for (const select::Selection& bucket : selections.buckets)
+        for (const select::Choice& choice : bucket.chosen)
+            if (!choice.candidate.estimate.measured) return false;
+    return true;
 }
 
 }  // namespace
 
 Profiled profile(std::span<const select::Bucket> buckets, const Context& context, const select::CostSource& costs,
-                 const select::Options& options, const Budget& budget) {
-    select::CostSource optimistic = costs;
-    optimistic.optimistic = true;
-    const Profiled result = measure_unknown(buckets, context, optimistic, options, budget);
-    count_with(buckets, costs);
+                 const select::Options& options, const Budget& budget, const Bench& bench) {
+    const Profiled result = Tune(buckets, context, costs, options, budget, bench).run();
+    settle(buckets, costs, options);
     return result;
+}
+
+void settle(std::span<const select::Bucket> buckets, const select::CostSource& costs, const select::Options& options) {
+    count_with(buckets, costs);
+    if (costs.timings == nullptr || costs.timings->size() == 0) return;
+    select::CostSource known = costs;
+    select::Siblings shown = siblings_of(buckets, costs);
+    if (shown.empty()) {
+        // Kernels are asked once something is chosen.
+        select::select(buckets, options);
+        shown = siblings_of(buckets, costs);
+    }
+    if (shown.empty()) return;
+    known.siblings = std::make_shared<const select::Siblings>(std::move(shown));
+    if (is_measured(chosen_with(buckets, known, options))) return;
+    const select::Selections plan = chosen_with(buckets, nominal(costs), options);
+    known.in_hand = std::make_shared<const std::set<std::string>>(calls_of(buckets, plan));
+    count_with(buckets, known);
 }
 
 }  // namespace cairn::inline v0::tune

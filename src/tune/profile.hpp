@@ -2,8 +2,8 @@
 
 #include "cairn/compiled_graph.hpp"
 #include "select/select.hpp"
+#include "tune/bench.hpp"
 
-#include <chrono>
 #include <span>
 #include <stop_token>
 
@@ -11,9 +11,10 @@
 namespace cairn::inline v0::tune {
 
 struct Budget {
-    std::chrono::steady_clock::time_point end;
+    double seconds = 0;  ///< of the bench's clock
     ProgressSink progress;
     std::stop_token stop;
+    double hang_seconds = 10;  ///< a kernel that has not returned for so long is told of and recorded as failed
 };
 
 struct Profiled {
@@ -21,13 +22,23 @@ struct Profiled {
     int compared = 0;       ///< errors measured
     int failed = 0;         ///< kernels that could not be measured; recorded, so that they are not tried again
     bool complete = false;  ///< every time on the best paths is known
+    double timed = 0;       ///< seconds that kernels ran for their times
 };
 
-/// Chooses with unknown times at their lower bounds, measures what is unknown on the paths found, stores it, and
-/// repeats until all of them is measured or the budget is spent. The errors of kernels that state one are measured with
-/// their times: whoever is further off than it said is refused from then on. Each measurement is stored as soon as it
-/// is made. Afterwards the buckets' candidates count with `costs` and what was measured.
+/// First measures what the plan without any measurement lacks, and what competes with that; then chooses with unknown
+/// times at their lower bounds, measures what is unknown on the paths found, each in a race with its rivals, and
+/// repeats until all of them is measured or the budget is spent. What measured kernels show moves what is expected of
+/// them at other sizes. The errors of kernels that state one are measured with their times: whoever is further off than
+/// it said is refused from then on. Each measurement is stored as soon as it is made, and times that were disturbed are
+/// taken once more. A kernel that hangs cannot be ended: a thread that lives as long as this says so in the log and
+/// records it, so that the next start does without. Afterwards the buckets' candidates count as settle() tells.
 Profiled profile(std::span<const select::Bucket> buckets, const Context& context, const select::CostSource& costs,
-                 const select::Options& options, const Budget& budget);
+                 const select::Options& options, const Budget& budget, const Bench& bench);
+
+/// Lets the candidates count with what is known. Where that does not cover all of what is chosen, measured times
+/// compete with measured times alone: what is chosen then is the plan of a compile that measures nothing, but where
+/// measured times are less than what that has measured, or can reach. By the times stored it is never slower than that
+/// plan.
+void settle(std::span<const select::Bucket> buckets, const select::CostSource& costs, const select::Options& options);
 
 }  // namespace cairn::inline v0::tune

@@ -4,6 +4,9 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <set>
+#include <string>
 
 namespace cairn::select {
 namespace {
@@ -96,9 +99,64 @@ TEST(Cost, AKernelOfALowerLevelHasThePeakOfThatLevel) {
     const auto work = [](const Problem&) { return Cost{1e6, 0, 1}; };
     CostSource wide = source();
     wide.isa = Isa::avx2;
-    EXPECT_DOUBLE_EQ(estimate(kernel(work, Isa::baseline), {}, wide).seconds, 4e-3 + overhead);
+    EXPECT_DOUBLE_EQ(estimate(kernel(work, Isa::baseline), {}, wide).seconds, 1.02 * 4e-3 + overhead)
+        << "and a little more, so that the higher of twins is tried where memory bounds both";
     EXPECT_DOUBLE_EQ(estimate(kernel(work, Isa::avx2), {}, wide).seconds, 1e-3 + overhead);
     EXPECT_DOUBLE_EQ(estimate(kernel(work, Isa::avx512), {}, wide).seconds, 1e-3 + overhead) << "never above the peak";
+}
+
+TEST(Cost, AMachineThatWasMeasuredHasAPeakForEachLevelAndReadsOnlyWeightsFromMemory) {
+    CostSource measured = source();
+    measured.isa = Isa::avx2;
+    measured.machine.level_flops = {5e8, 1e9, 0, 0};
+    measured.machine.cache_bandwidth = 1e10;
+    const auto work = [](const Problem&) { return Cost{1e6, 0, 1}; };
+    EXPECT_DOUBLE_EQ(estimate(kernel(work, Isa::baseline), {}, measured).low, 2e-3 + overhead);
+    EXPECT_DOUBLE_EQ(estimate(kernel(work, Isa::avx512), {}, measured).low, 1e-3 + overhead);
+    const Problem p = problem("add | f32[1000]! f32[1000] -> f32[1000]");
+    EXPECT_DOUBLE_EQ(roofline_seconds(kernel(
+                                          [](const Problem&) {
+                                              return Cost{0, 12000, 1};
+                                          },
+                                          Isa::avx2),
+                                      p, measured),
+                     4e-6 + 8e-7 + overhead);
+}
+
+TEST(Cost, SiblingsMoveEstimatesAndMakeThemSurer) {
+    const Kernel k = kernel([](const Problem&) { return Cost{0, 1e6, 1}; });
+    CostSource fitted = source();
+    auto siblings = std::make_shared<Siblings>();
+    for (int i = 0; i < 9; ++i) siblings->add(k, 3, 1);
+    const Fit fit = siblings->of(k);
+    fitted.siblings = siblings;
+    const Estimate plain = estimate(k, {}, source()), moved = estimate(k, {}, fitted);
+    EXPECT_DOUBLE_EQ(moved.seconds, fit.factor * plain.seconds);
+    EXPECT_DOUBLE_EQ(moved.high, fit.uncertainty * moved.seconds);
+    EXPECT_GT(moved.low, plain.seconds) << "three times as long, and known within less than that";
+    EXPECT_DOUBLE_EQ(roofline_seconds(k, {}, fitted), plain.seconds);
+}
+
+TEST(Cost, BesideAPlanInHandWhatWasNotMeasuredCountsLast) {
+    const Problem p = problem("exp | f32[1000] -> f32[1000]");
+    TimingDb timings{""};
+    CostSource costs = source();
+    costs.timings = &timings;
+    Kernel held = kernel(nullptr), other = kernel(nullptr), measured = kernel(nullptr);
+    other.id = "other@1";
+    measured.id = "measured@1";
+    Timing timing;
+    timing.median = 0.5;
+    timings.record(p, measured.id, {}, {}, timing);
+    costs.in_hand = std::make_shared<const std::set<std::string>>(std::set<std::string>{name_of_call(held, p)});
+    EXPECT_EQ(estimate(held, p, costs).seconds, estimate(held, p, costs).low);
+    EXPECT_EQ(estimate(held, p, costs).low, estimate(held, p, source()).low);
+    EXPECT_EQ(estimate(measured, p, costs).seconds, 0.5);
+    EXPECT_GT(estimate(other, p, costs).seconds, 1);
+    EXPECT_EQ(estimate(other, p, costs).note, "not measured while there was time: it counts last");
+    EXPECT_LT(estimate(other, p, costs).seconds,
+              estimate(other, problem("exp | f32[100000000] -> f32[100000000]"), costs).seconds)
+        << "the quicker still before the slower";
 }
 
 TEST(Cost, WithoutACostTheOperandsTell) {

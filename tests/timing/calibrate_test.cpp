@@ -1,8 +1,10 @@
 #include "cairn/tuning.hpp"
+#include "device/context_parts.hpp"
+#include "timing/contest.hpp"
 
 #include <gtest/gtest.h>
 
-#include <stdexcept>
+#include <algorithm>
 
 namespace cairn {
 namespace {
@@ -16,26 +18,34 @@ TEST(Calibrate, MeasuresAMachine) {
     EXPECT_EQ(calibrate(Context()).barrier_seconds, 0);
 }
 
-TEST(Calibrate, EveryLevelHasAPeak) {
+TEST(Calibrate, EveryLevelHasAPeakNoLowerThanThoseBelow) {
     for (const Isa level : {Isa::baseline, Isa::avx2, Isa::avx512, Isa::avx512_vnni_bf16}) {
         const Context context({.max_isa = level});
-        EXPECT_GT(calibrate(context).flops, 1e8) << to_string(context.isa());
+        const Calibration machine = calibrate(context);
+        const auto top = static_cast<std::size_t>(context.isa());
+        EXPECT_GT(machine.level_flops[0], 1e8);
+        for (std::size_t below = 1; below <= top; ++below)
+            EXPECT_GE(machine.level_flops[below], machine.level_flops[below - 1]);
+        for (std::size_t above = top + 1; above < 4; ++above) EXPECT_EQ(machine.level_flops[above], 0);
+        EXPECT_EQ(machine.flops, machine.level_flops[top]);
     }
 }
 
-TEST(Calibrate, AProductThatFailsIsPassedOver) {
-    Kernel kernel;
-    kernel.id = "my.matmul@1";
-    kernel.definition = "matmul";
-    kernel.isa = Context().isa();
-    kernel.accepts = [](const Problem&) -> Refusal { return {}; };
-    kernel.cost = [](const Problem&) { return Cost{1e6, 1e6, 1}; };
-    kernel.run = [](const Args&, Team&) { throw std::runtime_error("boom"); };
+TEST(Calibrate, ItsKernelsDoNotMatter) {
     ContextOptions options;
-    options.extra.kernels = {kernel};
+    options.reference_only = true;
     EXPECT_GT(calibrate(Context(options)).flops, 1e8);
-    options.extra.kernels[0].accepts = [](const Problem&) -> Refusal { throw std::runtime_error("boom"); };
-    EXPECT_GT(calibrate(Context(options)).flops, 1e8);
+}
+
+TEST(Calibrate, WhatIsMeasuredAfterwardsReadsTwiceWhatCachesHold) {
+    const Context context;
+    const Calibration machine = calibrate(context);
+    EXPECT_GT(machine.cache_bytes, 0);
+    EXPECT_GE(machine.noise, 0);
+    const std::size_t rotation = timing::rotation_of(*context.parts());
+    EXPECT_GE(static_cast<double>(rotation), std::min(2 * machine.cache_bytes, 32e6));
+    EXPECT_LE(rotation, std::size_t{256} << 20);
+    EXPECT_EQ(timing::memory_of(*context.parts())->rotation, rotation);
 }
 
 }  // namespace

@@ -7,17 +7,31 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace cairn::timing {
 namespace {
 
 using test::problem;
 
-Operands operands(const std::string& text, std::size_t rotation = 0, const Kernel& kernel = {},
-                  const std::vector<Layout>& layouts = {}) {
-    return {problem(text), kernel, layouts, 1, rotation};
-}
+/// Operands and the memory they lie in, as the first call sees them.
+struct Made {
+    explicit Made(const std::string& text, std::size_t rotation = 0, const Kernel& kernel = {},
+                  const std::vector<Layout>& layouts = {}, int threads = 1, bool cold = true)
+        : memory(std::make_shared<OperandMemory>(rotation, 8192)),
+          operands(problem(text), kernel, layouts, threads, memory, cold),
+          calls(operands),
+          args(calls.next()) {}
+
+    std::shared_ptr<OperandMemory> memory;
+    Operands operands;
+    Calls calls;
+    const Args& args;
+};
 
 template <typename T>
 std::vector<T> elements(const TensorArg& arg, std::size_t count) {
@@ -25,36 +39,50 @@ std::vector<T> elements(const TensorArg& arg, std::size_t count) {
     return {data, data + count};
 }
 
-TEST(Operands, FloatsAreNormalAndTheSameEachTime) {
-    const Operands first = operands("exp | f32[4096] -> f32[4096]"), second = operands("exp | f32[4096] -> f32[4096]");
-    const auto values = elements<float>(first.args(0).inputs[0], 4096);
-    EXPECT_EQ(values, elements<float>(second.args(0).inputs[0], 4096));
+/// Sum and sum of squares, by their number.
+std::pair<double, double> moments(const std::vector<float>& values) {
     double sum = 0, squares = 0;
     for (const float value : values) sum += value, squares += value * value;
-    EXPECT_NEAR(sum / 4096, 0, 0.05);
-    EXPECT_NEAR(squares / 4096, 1, 0.1);
+    return {sum / static_cast<double>(values.size()), squares / static_cast<double>(values.size())};
+}
+
+TEST(Operands, FloatsAreNormalAndTheSameEachTime) {
+    for (const char* text : {"exp | f32[4000] -> f32[4000]", "exp | f32[4000]! -> f32[4000]"}) {
+        const Made first(text), second(text);
+        const auto values = elements<float>(first.args.inputs[0], 4000);
+        EXPECT_EQ(values, elements<float>(second.args.inputs[0], 4000));
+        const auto [mean, square] = moments(values);
+        EXPECT_NEAR(mean, 0, 0.05);
+        EXPECT_NEAR(square, 1, 0.1);
+    }
 }
 
 TEST(Operands, OperandsDiffer) {
-    const Operands made = operands("add | f32[64] f32[64] -> f32[64]");
-    EXPECT_NE(elements<float>(made.args(0).inputs[0], 64), elements<float>(made.args(0).inputs[1], 64));
+    const Made made("add | f32[4096] f32[4096] -> f32[4096]");
+    EXPECT_NE(elements<float>(made.args.inputs[0], 4096), elements<float>(made.args.inputs[1], 4096));
 }
 
-TEST(Operands, HalvesAreTheSameNumbersRounded) {
-    const Operands wide = operands("exp | f64[64] -> f64[64]"), f16 = operands("exp | f16[64] -> f16[64]"),
-                   bf16 = operands("exp | bf16[64] -> bf16[64]");
-    for (std::size_t i = 0; i < 64; ++i) {
-        const double value = elements<double>(wide.args(0).inputs[0], 64)[i];
-        EXPECT_EQ(elements<std::uint16_t>(f16.args(0).inputs[0], 64)[i], types::f64_to_f16(value));
-        EXPECT_EQ(elements<std::uint16_t>(bf16.args(0).inputs[0], 64)[i], types::f64_to_bf16(value));
+TEST(Operands, NumbersOfEveryDtypeAreFiniteAndNotSubnormal) {
+    const Made f64("exp | f64[4000] -> f64[4000]"), f16("exp | f16[4000] -> f16[4000]"),
+        bf16("exp | bf16[4000] -> bf16[4000]");
+    for (const double value : elements<double>(f64.args.inputs[0], 4000)) EXPECT_TRUE(std::isnormal(value));
+    std::vector<float> wide;
+    for (std::size_t i = 0; i < 4000; ++i) {
+        wide.push_back(types::bf16_to_f32(elements<std::uint16_t>(bf16.args.inputs[0], 4000)[i]));
+        const auto half = elements<std::uint16_t>(f16.args.inputs[0], 4000)[i];
+        EXPECT_TRUE(std::isfinite(types::f16_to_f32(half)));
+        EXPECT_GT(std::abs(types::f16_to_f32(half)), 6.2e-5) << "the least normal one";
     }
+    const auto [mean, square] = moments(wide);
+    EXPECT_NEAR(mean, 0, 0.05);
+    EXPECT_NEAR(square, 1, 0.1);
 }
 
 /// The largest and the smallest of the indices that operand `input` holds.
 template <typename T>
 std::pair<T, T> range(const std::string& text, int input, std::size_t count) {
-    const Operands made = operands(text);
-    const auto values = elements<T>(made.args(0).inputs[input], count);
+    const Made made(text);
+    const auto values = elements<T>(made.args.inputs[input], count);
     return {*std::min_element(values.begin(), values.end()), *std::max_element(values.begin(), values.end())};
 }
 
@@ -78,31 +106,62 @@ TEST(Operands, OtherIntegersAreSmallAndBooleansTrue) {
               (std::pair<std::uint8_t, std::uint8_t>(1, 1)));
 }
 
-TEST(Operands, OnlyBoundOnesAreCopied) {
+TEST(Operands, WhatIsBoundIsStreamedAndTheRestStaysWhereItIs) {
     const char* text = "matmul | f32[4,16] f32[16,16]! -> f32[4,16]";  // 1024 bytes bound, and a line between
-    EXPECT_EQ(operands(text).copies(), 1);
-    EXPECT_EQ(operands("exp | f32[4] -> f32[4]", 1 << 20).copies(), 1) << "nothing is bound";
-    EXPECT_EQ(operands(text, 1 << 20).copies(), 16) << "at most";
-    const Operands made = operands(text, 3 * 1088);
-    ASSERT_EQ(made.copies(), 3);
+    EXPECT_EQ(Made("exp | f32[4] -> f32[4]", 1 << 20).operands.places(), 1) << "nothing is bound";
+    EXPECT_EQ(Made("exp | f32[4] -> f32[4]", 1 << 20).memory->streamed().capacity(), 0U) << "so none is made";
+    EXPECT_EQ(Made(text, 1 << 20, {}, {}, 1, false).operands.places(), 1) << "hot";
+    Made made(text, 1 << 20);
+    EXPECT_EQ(made.operands.streamed_bytes(), 1088U);
+    EXPECT_EQ(made.operands.places(), (1 << 20) / 1088);
     std::set<const std::byte*> free, bound, results;
-    for (std::int64_t call = 0; call < 7; ++call) {
-        const Args& args = made.args(call);
-        free.insert(args.inputs[0].data);
-        bound.insert(args.inputs[1].data);
-        results.insert(args.outputs[0].data);
-        EXPECT_EQ(elements<float>(args.inputs[1], 256), elements<float>(made.args(0).inputs[1], 256));
+    for (std::int64_t call = 1; call < 2 * made.operands.places(); ++call) {
+        free.insert(made.args.inputs[0].data);
+        bound.insert(made.args.inputs[1].data);
+        results.insert(made.args.outputs[0].data);
+        made.calls.next();
     }
     EXPECT_EQ(free.size(), 1U);
-    EXPECT_EQ(bound.size(), 3U);
     EXPECT_EQ(results.size(), 1U);
-    EXPECT_EQ(&made.args(3), &made.args(0)) << "around and around";
+    ASSERT_EQ(bound.size(), static_cast<std::size_t>(made.operands.places())) << "all of it, however small the operand";
+    EXPECT_EQ(*bound.begin(), made.memory->streamed().data());
+    EXPECT_LE(*bound.rbegin() + 1024, made.memory->streamed().data() + made.memory->streamed().capacity());
+    for (const std::byte* each : {*bound.begin(), *bound.rbegin()})
+        EXPECT_NEAR(moments(elements<float>({const_cast<std::byte*>(each), nullptr, nullptr, 0}, 256)).second, 1, 0.4);
+}
+
+TEST(Operands, TheNextKernelReadsOnWhereTheLastOneLeftOff) {
+    const Made first("matmul | f32[4,16] f32[16,16]! -> f32[4,16]", 1 << 20);
+    first.operands.go_on(10);
+    const Operands second(problem("exp | f32[100]! -> f32[100]"), {}, {}, 1, first.memory, true);
+    Calls calls(second);
+    const std::byte* at = calls.next().inputs[0].data;
+    EXPECT_GE(at, first.memory->streamed().data() + 10 * 1088);
+    EXPECT_LT(at, first.memory->streamed().data() + 10 * 1088 + second.streamed_bytes());
+    second.go_on(second.places() - second.place());
+    EXPECT_EQ(second.place(), 0) << "around and around";
+}
+
+TEST(Operands, LargeOnesWithGapsArePartsOfStatesAndStreamed) {
+    const auto bytes = [](const char* operand) {
+        return Made(std::string("neg | ") + operand + " -> f32[2,8,64]", 1 << 20).operands.streamed_bytes();
+    };
+    EXPECT_GT(bytes("f32[2,8,64]:(8192,64,1)"), 32768U);
+    EXPECT_EQ(bytes("f32[2,8,64]:(600,64,1)"), 0U) << "a private cache holds it";
+    EXPECT_EQ(bytes("f32[2,80,64]"), 0U) << "it was made just now";
+    EXPECT_EQ(bytes("f32[200,80,64]:(0,64,1)"), 0U) << "read again and again";
+}
+
+TEST(Operands, WhatIsLargerThanTheRotationIsThereWhole) {
+    const Made made("exp | f32[100000]! -> f32[100000]", 1 << 16);
+    EXPECT_EQ(made.operands.places(), 1);
+    EXPECT_GE(made.memory->streamed().capacity(), 400000U);
 }
 
 /// Bytes between the first and the second operand.
 std::ptrdiff_t room_for(const std::string& desc) {
-    const Operands made = operands("copy | " + desc + " -> f32[4]");
-    return made.args(0).outputs[0].data - made.args(0).inputs[0].data;
+    const Made made("add | " + desc + " f32[1] -> f32[4]");
+    return made.args.inputs[1].data - made.args.inputs[0].data;
 }
 
 TEST(Operands, MemoryReachesToTheLastElementThatStridesReach) {
@@ -114,8 +173,8 @@ TEST(Operands, MemoryReachesToTheLastElementThatStridesReach) {
 }
 
 TEST(Operands, ShapesStridesAndAttributesAreHandedOver) {
-    const Operands made = operands("slice start=(1,0) size=(2,3) step=(1,2) | f32[3,6] -> f32[2,3]");
-    const Args& args = made.args(0);
+    const Made made("slice start=(1,0) size=(2,3) step=(1,2) | f32[3,6] -> f32[2,3]");
+    const Args& args = made.args;
     EXPECT_EQ(args.inputs[0].rank, 2);
     EXPECT_EQ(std::vector<std::int64_t>(args.inputs[0].shape, args.inputs[0].shape + 2),
               (std::vector<std::int64_t>{3, 6}));
@@ -128,8 +187,7 @@ TEST(Operands, PackedOperandsHaveTheBytesOfTheirLayout) {
     const std::vector<Layout> layouts = {
         {"panel", [](const TensorDesc& plain) { return plain.shape[0] * 1000; }, "panel_t"}};
     const auto bytes = [&](const char* text) {
-        const Operands made = operands(text, 0, {}, layouts);
-        return made.args(0).outputs[0].data - made.args(0).inputs[0].data;
+        return static_cast<std::ptrdiff_t>(Made(text, 0, {}, layouts).operands.streamed_bytes());
     };
     EXPECT_EQ(bytes("copy | f32[3,7]@panel! -> f32[4]"), 3008 + 64);
     EXPECT_EQ(bytes("copy | f32[3,7]@panel_t! -> f32[4]"), 7040 + 64) << "of the transposed matrix";
@@ -139,11 +197,11 @@ TEST(Operands, AKernelFindsItsWorkspaceAndWhatItPrepared) {
     Kernel kernel;
     kernel.workspace = [](const Problem&, int threads) { return Dim(1000 * threads); };
     kernel.prepare = [](const Problem&, int) -> std::shared_ptr<const void> { return std::make_shared<int>(7); };
-    const Operands made(problem("exp | f32[4] -> f32[4]"), kernel, {}, 3, 0);
-    EXPECT_GE(made.args(0).inputs[0].data - made.args(0).workspace, 3000);
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(made.args(0).workspace) % 64, 0U);
-    EXPECT_EQ(*static_cast<const int*>(made.args(0).prepared), 7);
-    EXPECT_EQ(operands("exp | f32[4] -> f32[4]").args(0).prepared, nullptr);
+    const Made made("exp | f32[4] -> f32[4]", 0, kernel, {}, 3);
+    EXPECT_GE(made.memory->written().data() + made.memory->written().capacity() - made.args.workspace, 3000);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(made.args.workspace) % 64, 0U);
+    EXPECT_EQ(*static_cast<const int*>(made.args.prepared), 7);
+    EXPECT_EQ(Made("exp | f32[4] -> f32[4]").args.prepared, nullptr);
 }
 
 }  // namespace

@@ -152,6 +152,19 @@ TEST(Race, ADisturbedFirstBlockEndsNoRace) {
     EXPECT_TRUE(result.decided);
 }
 
+TEST(Race, AWinnerWithoutRivalsIsTimedThreeTimesAndWhoIsBeatenAlreadyOnce) {
+    const auto time = [](int e, std::int64_t) { return e == 0 ? 1e-3 : 4e-3; };
+    EXPECT_EQ(race(1, time, {}).entrants[0].timing.samples, 3);
+    const RaceResult both = race(2, time, {});
+    EXPECT_EQ(both.entrants[0].timing.samples, 3);
+    EXPECT_EQ(both.entrants[1].timing.samples, 1);
+    const RaceResult beaten = race(2, time, {.to_beat = 5e-4});
+    EXPECT_EQ(beaten.winner, -1) << "neither";
+    EXPECT_EQ(beaten.entrants[0].finish, Finish::lost);
+    EXPECT_EQ(beaten.entrants[0].timing.samples, 1);
+    EXPECT_EQ(race(1, time, {.to_beat = 8e-4}).entrants[0].timing.samples, 3) << "not grossly slower";
+}
+
 TEST(Race, WhatIsTooCloseIsGivenUp) {
     const auto time = [](int e, std::int64_t) { return e == 0 ? 1e-3 : 1.001e-3; };
     const RaceResult result = race(2, time, {.seconds = 10});

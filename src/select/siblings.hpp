@@ -1,0 +1,44 @@
+#pragma once
+
+#include "cairn/kernel.hpp"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What is known of a kernel from its times at other sizes.
+namespace cairn::inline v0::select {
+
+/// How a kernel's times lie to what the roofline says.
+struct Fit {
+    double factor = 1;       ///< times are the roofline's by this
+    double uncertainty = 4;  ///< and that wrong by this either way, in a typical case
+};
+
+/// The same kernel on other sizes is mostly off by a like factor: the geometric mean of those seen, drawn towards 1
+/// while there are few. Kernels whose ids differ in the instruction set alone are twins. What a lower one has shown a
+/// higher one can do too, until it has shown something itself; and a lower one never counts as faster than a higher
+/// one.
+///
+///     cpu.panel_avx2.matmul.f32@1, cpu.panel_avx512.matmul.f32@1
+class Siblings {
+public:
+    /// A measured time of a kernel and the roofline's, both above 0.
+    void add(const Kernel& kernel, double measured, double roofline);
+    Fit of(const Kernel& kernel) const;
+    bool empty() const noexcept { return families_.empty(); }
+
+private:
+    struct Shown {
+        std::string id;
+        Isa isa;
+        std::vector<double> logs;
+    };
+    std::map<std::string, std::vector<Shown>> families_;  // by what twins have in common
+};
+
+/// A kernel's id without the instruction set. `cpu.panel_avx2.linear@1` -> `cpu.panel_*.linear@1`
+std::string family_of(const Kernel& kernel);
+
+}  // namespace cairn::inline v0::select

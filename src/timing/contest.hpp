@@ -1,0 +1,62 @@
+#pragma once
+
+#include "cairn/tuning.hpp"
+#include "device/context_parts.hpp"
+#include "timing/operand_memory.hpp"
+#include "timing/race.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <vector>
+
+/// Times kernels on Problems of constant sizes with a Context's threads, the way a program would run them.
+namespace cairn::inline v0::timing {
+
+/// A kernel and what it is to do.
+struct Contestant {
+    const Problem* problem;
+    const Kernel* kernel;
+    double at_least = 0;  ///< seconds: it is not run where a first run of another took less
+};
+
+/// As measure(): blocks of one contestant.
+Timing sample(const Contestant& contestant, Context::Parts& parts, const MeasureOptions& options);
+
+struct ContestOptions {
+    RaceOptions race;
+    bool cold = true;
+    std::stop_token stop = {};
+    std::function<void(const Contestant*)> running = {};  ///< told who runs, and null when it has returned
+};
+
+struct ContestResult {
+    std::vector<Timing> timings;  ///< of each contestant
+    double seconds = 0;           ///< that timed runs took
+};
+
+/// A race of kernels that do the same, or parts of it. Whoever refuses, or throws, has failed, and `note` says why; it
+/// stops no one else. Whoever takes so long in its first run that the budget bears no second one, or is that far behind
+/// the best, is `censored` at the time of that run; whoever is not run at all, at 0. Throws Cancelled within one run
+/// after a stop.
+ContestResult contest(std::span<const Contestant> contestants, Context::Parts& parts, const ContestOptions& options);
+
+/// How many bytes are to be read before the first of them is read again: twice what caches hold, measured where the
+/// machine is calibrated, and at most 256 MB and an eighth of all memory.
+std::size_t rotation_of(const Context::Parts& parts);
+/// What a Context measures in, made when it is first asked for. Whoever asks holds Parts::measuring.
+std::shared_ptr<OperandMemory> memory_of(Context::Parts& parts);
+
+/// Gives that memory back.
+void release_memory(Context::Parts& parts);
+
+/// The median of so many blocks stands, however uneven they are, and that of blocks that took so long.
+constexpr int steady_blocks = 15;
+constexpr double steady_seconds = 0.5;
+
+/// True of times so uneven that they should be taken again, in more blocks.
+bool is_noisy(const Timing& timing);
+
+}  // namespace cairn::inline v0::timing

@@ -1,0 +1,69 @@
+#include "select/siblings.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace cairn::select {
+namespace {
+
+Kernel kernel(const char* id, Isa isa = Isa::baseline) {
+    Kernel made;
+    made.id = id;
+    made.isa = isa;
+    return made;
+}
+
+const Kernel low = kernel("cpu.panel_avx2.matmul.f32@1", Isa::avx2),
+             high = kernel("cpu.panel_avx512.matmul.f32@1", Isa::avx512);
+
+TEST(Siblings, AFamilyIsAnIdWithoutItsLevel) {
+    EXPECT_EQ(family_of(low), "cpu.panel_*.matmul.f32@1");
+    EXPECT_EQ(family_of(low), family_of(high));
+    EXPECT_EQ(family_of(kernel("cpu.avx512.add@1", Isa::avx512)), "cpu.*.add@1");
+    EXPECT_EQ(family_of(kernel("cpu.baseline.add@1")), "cpu.*.add@1");
+    EXPECT_EQ(family_of(kernel("cpu.eigen_baseline.add@1")), "cpu.eigen_*.add@1");
+    EXPECT_EQ(family_of(kernel("cpu.reference.add@1")), "cpu.reference.add@1");
+}
+
+TEST(Siblings, TheMeanOfTheRatiosIsDrawnTowardsOneAndSureWhereThereAreMany) {
+    Siblings siblings;
+    EXPECT_TRUE(siblings.empty());
+    EXPECT_EQ(siblings.of(high).factor, 1);
+    EXPECT_EQ(siblings.of(high).uncertainty, 4);
+    siblings.add(high, 8, 2);
+    EXPECT_FALSE(siblings.empty());
+    EXPECT_DOUBLE_EQ(siblings.of(high).factor, 2) << "half of a logarithm of 4";
+    EXPECT_DOUBLE_EQ(siblings.of(high).uncertainty, 4);
+    for (int i = 0; i < 30; ++i) siblings.add(high, 4, 1);
+    EXPECT_NEAR(siblings.of(high).factor, 4, 0.2);
+    EXPECT_DOUBLE_EQ(siblings.of(high).uncertainty, 1.3) << "never surer";
+    EXPECT_EQ(siblings.of(kernel("cpu.other.matmul@1")).factor, 1);
+}
+
+TEST(Siblings, RatiosThatDifferMakeUnsure) {
+    Siblings even, uneven;
+    for (int i = 0; i < 4; ++i) {
+        even.add(high, 2, 1);
+        uneven.add(high, i % 2 == 0 ? 0.5 : 8, 1);
+    }
+    EXPECT_LT(even.of(high).uncertainty, 2.1);
+    EXPECT_GT(uneven.of(high).uncertainty, 4);
+    EXPECT_LE(uneven.of(high).uncertainty, 8);
+}
+
+TEST(Siblings, ALowerTwinNeverCountsAsFasterThanAHigherOne) {
+    Siblings siblings;
+    siblings.add(low, 1, 4);
+    EXPECT_DOUBLE_EQ(siblings.of(low).factor, 0.5);
+    EXPECT_DOUBLE_EQ(siblings.of(high).factor, 0.5) << "what the lower one can do";
+    siblings.add(high, 1, 1);
+    EXPECT_DOUBLE_EQ(siblings.of(high).factor, 1) << "it has shown something itself";
+    EXPECT_DOUBLE_EQ(siblings.of(low).factor, 1);
+    Siblings slow;
+    slow.add(low, 9, 1);
+    EXPECT_DOUBLE_EQ(slow.of(high).factor, 1) << "a slow lower one says nothing of a higher one";
+}
+
+}  // namespace
+}  // namespace cairn::select

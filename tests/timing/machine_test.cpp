@@ -1,0 +1,77 @@
+#include "timing/machine.hpp"
+
+#include "device/context_parts.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cairn::timing {
+namespace {
+
+const TimingEnvironment here{"here", ""};
+
+Calibration machine() {
+    Calibration made;
+    made.level_flops = {1e9, 4e9, 8e9, 0};
+    made.flops = 8e9;
+    made.bandwidth = 2e10;
+    made.cache_bandwidth = 1e11;
+    made.cache_bytes = 3e7;
+    made.timer_seconds = 2e-8;
+    made.barrier_seconds = 1e-6;
+    made.noise = 0.01;
+    return made;
+}
+
+TEST(Machine, WhatIsStoredIsFoundAgainInItsEnvironmentAlone) {
+    TimingDb timings{""};
+    EXPECT_FALSE(known_machine(timings, here, {}));
+    record_machine(timings, here, {}, machine());
+    const auto found = known_machine(timings, here, {});
+    ASSERT_TRUE(found);
+    for (std::size_t level = 0; level < 4; ++level)
+        EXPECT_DOUBLE_EQ(found->level_flops[level], machine().level_flops[level]);
+    EXPECT_DOUBLE_EQ(found->flops, 8e9);
+    EXPECT_DOUBLE_EQ(found->bandwidth, 2e10);
+    EXPECT_DOUBLE_EQ(found->cache_bandwidth, 1e11);
+    EXPECT_DOUBLE_EQ(found->cache_bytes, 3e7);
+    EXPECT_DOUBLE_EQ(found->timer_seconds, 2e-8);
+    EXPECT_DOUBLE_EQ(found->barrier_seconds, 1e-6);
+    EXPECT_DOUBLE_EQ(found->noise, 0.01);
+    EXPECT_FALSE(known_machine(timings, {"there", ""}, {}));
+    EXPECT_FALSE(known_machine(timings, here, {.threads = 2}));
+}
+
+TEST(Machine, ImpossibleFiguresAreNone) {
+    for (double Calibration::*const figure : {&Calibration::bandwidth, &Calibration::cache_bandwidth}) {
+        TimingDb timings{""};
+        Calibration impossible = machine();
+        impossible.*figure = 0;
+        record_machine(timings, here, {}, impossible);
+        EXPECT_FALSE(known_machine(timings, here, {}));
+    }
+    TimingDb timings{""};
+    Calibration without_levels = machine();
+    without_levels.level_flops = {};
+    record_machine(timings, here, {}, without_levels);
+    EXPECT_FALSE(known_machine(timings, here, {}));
+}
+
+TEST(Machine, IsMeasuredOnceAndFoundAgain) {
+    const Context context;
+    EXPECT_FALSE(machine_of(context, here, {}, false));
+    EXPECT_EQ(context.parts()->timings->size(), 0U);
+    const auto measured = machine_of(context, here, {}, true);
+    ASSERT_TRUE(measured);
+    const std::size_t rows = context.parts()->timings->size();
+    EXPECT_EQ(rows, 6 + static_cast<std::size_t>(context.isa()));
+    for (const bool may_measure : {true, false}) {
+        const auto again = machine_of(context, here, {}, may_measure);
+        ASSERT_TRUE(again);
+        EXPECT_EQ(again->bandwidth, measured->bandwidth) << "to the bit, so that choices are the same";
+        EXPECT_EQ(again->level_flops, measured->level_flops);
+    }
+    EXPECT_EQ(context.parts()->timings->size(), rows);
+}
+
+}  // namespace
+}  // namespace cairn::timing

@@ -1,0 +1,84 @@
+#include "tests/tune/fake_bench.hpp"
+
+#include "device/context_parts.hpp"
+#include "timing/splitmix.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cairn::test {
+
+FakeBench::FakeBench(select::CostSource nominal, std::uint64_t seed) : nominal_(std::move(nominal)), seed_(seed) {
+    nominal_.timings = nullptr;
+}
+
+double FakeBench::time_of(const Kernel& kernel, const Problem& problem) {
+    const std::string name = select::name_of_call(kernel, problem);
+    const auto [known, fresh] = times_.try_emplace(name, 0);
+    if (!fresh) return known->second;
+    std::uint64_t state = seed_;
+    for (const char c : name) state = state * 1099511628211U + static_cast<unsigned char>(c);
+    const select::Estimate estimate = select::estimate(kernel, problem, nominal_);
+    const double share = static_cast<double>(timing::mix(state) >> 11) * 0x1p-53;
+    return known->second = estimate.low * std::pow(8 * estimate.seconds / estimate.low, share);
+}
+
+timing::ContestResult FakeBench::contest(std::span<const timing::Contestant> contestants,
+                                         const timing::ContestOptions& options) {
+    ++contests_;
+    const auto time = [&](int c, std::int64_t inner) {
+        const timing::Contestant& contestant = contestants[static_cast<std::size_t>(c)];
+        return static_cast<double>(inner) * time_of(*contestant.kernel, *contestant.problem);
+    };
+    const timing::RaceResult race = timing::race(static_cast<int>(contestants.size()), time, options.race);
+    timing::ContestResult result;
+    result.seconds = race.seconds;
+    for (const timing::Entrant& entrant : race.entrants) result.timings.push_back(entrant.timing);
+    now_ += race.seconds + 1e-4;
+    return result;
+}
+
+tune::Bench FakeBench::bench() {
+    return {[this](std::span<const timing::Contestant> contestants, const timing::ContestOptions& options) {
+                return contest(contestants, options);
+            },
+            [this] { return now_; }};
+}
+
+FakeTuning::FakeTuning(const Graph& graph, const Context& context, std::vector<Split> splits) {
+    compile_options.mode = Mode::off;
+    compile_options.splits = std::move(splits);
+    stages = std::make_unique<Stages>(graph, context, compile_options);
+    prepared = stages->prepare();
+    selected = selectable(prepared);
+    costs.machine = select::nominal_machine(context.isa(), context.threads());
+    costs.isa = context.isa();
+    costs.policy.threads = context.threads();
+    costs.environment = {"invented", ""};
+    costs.timings = context.parts()->timings.get();
+    options.seconds_per_kept_byte = 0;
+}
+
+double FakeTuning::seconds(const select::Selections& selections, FakeBench& bench) {
+    double sum = 0;
+    for (std::size_t b = 0; b < selected.size(); ++b) {
+        const auto sizes = select::representative_sizes(*selected[b].graph.symbols());
+        for (const select::Choice& choice : selections.buckets[b].chosen) {
+            if (selected[b].candidates.bound()[choice.goal.value]) continue;  // not a part of runs
+            const auto sized = select::at_each(*choice.candidate.problem, sizes);
+            for (const Problem& problem : sized)
+                sum += selected[b].weight * bench.time_of(*choice.candidate.kernel, problem) /
+                       static_cast<double>(sized.size());
+        }
+    }
+    return sum;
+}
+
+select::Selections FakeTuning::untuned() {
+    select::CostSource nominal = costs;
+    nominal.timings = nullptr;
+    for (const select::Bucket& bucket : selected) bucket.candidates.set_costs(nominal);
+    return choose();
+}
+
+}  // namespace cairn::test
