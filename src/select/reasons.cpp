@@ -350,7 +350,8 @@ void Reasons::explain(std::span<const int> path, std::span<const program::Progra
         explanation.is_exact = explanation.is_exact && found.exact;
         ExplainedBucket& bucket = explanation.buckets[b];
         bucket.sizes = part.sizes;
-        for (const Bound& bound : part.bounds) bucket.errors.push_back({bound.name, bound.rounding, bound.limit + bound.rounding});
+        for (const Bound& bound : part.bounds)
+            bucket.errors.push_back({bound.name, bound.rounding, bound.limit + bound.rounding});
         for (const Memo::Errors& errors : errors_)
             if (static_cast<std::size_t>(errors.bucket) == b)
                 bucket.errors[static_cast<std::size_t>(errors.bound)].error += errors_on(path, errors);
@@ -360,9 +361,11 @@ void Reasons::explain(std::span<const int> path, std::span<const program::Progra
                 end_on(stop);
                 ExplainedInstruction& told = bucket.instructions[i++];
                 if (each.choice < 0) continue;
-                const bool once = told.once;
-                told = instruction(part, each.choice);
-                told.once = once;
+                ExplainedInstruction known = instruction(part, each.choice);
+                known.once = told.once;
+                known.reads = std::move(told.reads);
+                known.writes = std::move(told.writes);
+                told = std::move(known);
             }
         for (const Value& each : part.values) {
             end_on(stop);

@@ -112,19 +112,22 @@ Profiled measure_unknown(std::span<const select::Bucket> buckets, const Context&
     std::set<std::string> seen;
     while (Clock::now() < budget.end) {
         count_with(buckets, optimistic);
+        const select::Selections selections = select::select(buckets, options);
         const std::vector<Call> calls =
-            unknown_calls(buckets, select::select(buckets, options), optimistic, context.kernels().definitions, seen);
+            unknown_calls(buckets, selections, optimistic, context.kernels().definitions, seen);
         if (calls.empty()) {
             result.complete = true;
             break;
         }
+        double best = 0;
+        for (std::size_t b = 0; b < buckets.size(); ++b) best += buckets[b].weight * selections.buckets[b].seconds;
         std::int64_t done = 0;
         for (const Call& call : calls) {
             if (budget.stop.stop_requested()) throw Cancelled("tune");
             const double left = seconds_until(budget.end);
             if (left <= 0) return result;
             if (budget.progress)
-                budget.progress({"tune", done++, static_cast<std::int64_t>(calls.size()), call.kernel->id, left});
+                budget.progress({"tune", done++, static_cast<std::int64_t>(calls.size()), call.kernel->id, left, best});
             measure_call(call, context, optimistic, left, budget, result);
         }
     }

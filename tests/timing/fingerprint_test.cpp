@@ -1,5 +1,6 @@
 #include "timing/fingerprint.hpp"
 
+#include "cairn/tuning.hpp"
 #include "device/cpu/affinity.hpp"
 #include "device/cpu/cpu_info.hpp"
 
@@ -32,6 +33,13 @@ TEST(Fingerprint, ThreadsAndTheLevelInUseTellContextsApart) {
     EXPECT_NE(of({.threads = 2}).hard, of().hard);
     EXPECT_THAT(of({.max_isa = Isa::baseline}).hard, HasSubstr("baseline of "));
     if (device::cpu_info().isa != Isa::baseline) { EXPECT_NE(of({.max_isa = Isa::baseline}).hard, of().hard); }
+}
+
+TEST(Fingerprint, IsWhatProgramsAskFor) {
+    const Context context({.threads = 2});
+    const TimingEnvironment asked = timing_environment(context), own = environment_of(*context.parts());
+    EXPECT_EQ(asked.hard, own.hard);
+    EXPECT_EQ(asked.soft, own.soft);
 }
 
 TEST(Fingerprint, TheRestIsForTheRecord) {
