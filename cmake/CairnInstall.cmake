@@ -1,5 +1,6 @@
 # Install rules: headers, libraries, CMake package, pkg-config files. The whole tree may be moved after installing.
-# Install components: cairn_dev (headers, package files), cairn_static, cairn_shared (libraries).
+# Install components: cairn_dev (headers, package files), cairn_static, cairn_shared (libraries),
+# cairn_command (the command, with the library it was linked with inside it or beside it).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -21,6 +22,12 @@ foreach(linkage IN LISTS CAIRN_LINKAGES)
             FILE cairn-${linkage}.cmake COMPONENT cairn_${linkage})
     endif()
 endforeach()
+
+if(CAIRN_BUILD_COMMAND)
+    file(RELATIVE_PATH lib_from_bin "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
+    set_target_properties(cairn_command PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
+    install(TARGETS cairn_command RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT cairn_command)
+endif()
 
 # From lib/pkgconfig back to the prefix.
 file(RELATIVE_PATH PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")

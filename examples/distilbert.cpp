@@ -53,6 +53,14 @@ cairn::models::DistilBertConfig config_of(const Options& options) {
     return cairn::models::DistilBertConfig::read(std::filesystem::path(options.model) / "config.json");
 }
 
+/// The graph as its weights are stored.
+cairn::Graph graph_of(const Options& options, const cairn::models::DistilBertConfig& config) {
+    std::vector<cairn::models::WeightSpec> weights = cairn::models::distilbert_weights(config);
+    if (!options.synthetic)
+        cairn::models::find_weights(weights, cairn::Safetensors::open(options.model), "distilbert.", options.model);
+    return cairn::models::distilbert_graph(config, weights, options.batch);
+}
+
 DistilBert load(const Options& options) {
     const cairn::Context context = host::make_context(options.host);
     host::ProgressDisplay display(options.host.no_progress);
@@ -124,11 +132,11 @@ void run_ids(const Options& options) {
 }
 
 void run(const Options& options) {
+    if (!options.host.save_graph.empty())
+        return host::save_graph(options.host.save_graph, graph_of(options, config_of(options)));
     if (host::asks_for_choice(options.host)) {
         DistilBert model = load(options);
-        const auto& config = model.config();
-        return host::print_choice(options.host, model.compiled(),
-                                  cairn::models::distilbert_graph(config, cairn::models::distilbert_weights(config)));
+        return host::print_choice(options.host, model.compiled(), graph_of(options, model.config()));
     }
     const int sources =
         (options.text_given ? 1 : 0) + (options.input.empty() ? 0 : 1) + (options.input_ids.empty() ? 0 : 1);

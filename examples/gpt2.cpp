@@ -6,6 +6,7 @@
 //     gpt2 --synthetic --prompt-ids FILE --print-logits --tokens 16 --greedy --print-ids
 //     gpt2 --report
 //     gpt2 --explain --why-not layer_norm
+//     gpt2 --synthetic --save-graph gpt2.cairn
 
 #include "cairn/models/gpt2.hpp"
 #include "cairn/text/sampler.hpp"
@@ -84,6 +85,14 @@ Known look_at(const Options& options) {
     TokenizerPointer tokenizer;
     if (needed || has_tokenizer_files(options.model)) tokenizer = cairn::text::load_tokenizer(options.model);
     return {Gpt2Config::read(std::filesystem::path(options.model) / "config.json"), std::move(tokenizer)};
+}
+
+/// The graph as its weights are stored.
+cairn::Graph graph_of(const Options& options, const Gpt2Config& config) {
+    std::vector<cairn::models::WeightSpec> weights = cairn::models::gpt2_weights(config);
+    if (!options.synthetic)
+        cairn::models::find_weights(weights, cairn::Safetensors::open(options.model), "transformer.", options.model);
+    return cairn::models::gpt2_graph(config, weights);
 }
 
 struct Loaded {
@@ -177,7 +186,7 @@ void run(const Options& options) {
     if (!options.score.empty()) return score(options);
     if (!options.prompt_ids.empty() && !options.prompt.empty())
         throw cairn::Error(cairn::ErrorKind::argument, "gpt2", "give --prompt or --prompt-ids, not both");
-    const bool only_tells = options.report || host::asks_for_choice(options.host);
+    const bool only_tells = options.report || host::asks_for_choice(options.host) || !options.host.save_graph.empty();
     if (!only_tells && options.prompt_ids.empty() && options.prompt.empty())
         throw cairn::Error(cairn::ErrorKind::argument, "gpt2", "the prompt is empty: give --prompt or --prompt-ids");
     if (options.synthetic && !options.prompt.empty())
@@ -186,6 +195,8 @@ void run(const Options& options) {
     if (options.greedy) sampling.temperature = 0;
     const cairn::text::Sampler sampler(sampling);
     Known known = look_at(options);
+    if (!options.host.save_graph.empty())
+        return host::save_graph(options.host.save_graph, graph_of(options, known.config));
     std::vector<id_lines::Line> prompts;
     if (!options.prompt_ids.empty())
         prompts = id_lines::read(options.prompt_ids, {known.config.vocabulary, known.config.positions});
@@ -195,11 +206,8 @@ void run(const Options& options) {
     for (const id_lines::Line& prompt : prompts) check_length(known.config, prompt.ids, tokens);
     Loaded loaded = load(options, std::move(known), {});
     if (options.report) return report::print(loaded.model, loaded.phases);
-    if (host::asks_for_choice(options.host)) {
-        const Gpt2Config& config = loaded.model.config();
-        return host::print_choice(options.host, loaded.model.compiled(),
-                                  cairn::models::gpt2_graph(config, cairn::models::gpt2_weights(config)));
-    }
+    if (host::asks_for_choice(options.host))
+        return host::print_choice(options.host, loaded.model.compiled(), graph_of(options, loaded.model.config()));
     for (const id_lines::Line& prompt : prompts) write(loaded, options, sampler, prompt.ids, tokens);
 }
 

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <memory>
 #include <sstream>
@@ -83,6 +84,7 @@ void add_options(CLI::App& app, Options& options) {
     app.add_flag("--explain", options.explain, "print what was chosen for each instruction, out of what, and stop");
     app.add_option("--why-not", options.why_not,
                    "print what came of a kernel, or of all kernels of a definition, and stop");
+    app.add_option("--save-graph", options.save_graph, "write the graph in text form, for the command cairn, and stop");
     app.add_flag("--no-progress", options.no_progress, "show no progress");
 }
 
@@ -128,6 +130,11 @@ void print_choice(const Options& options, const cairn::CompiledGraph& compiled, 
         if (!missing.empty()) std::cout << "the nearest to it: " << missing << '\n';
         break;
     }
+}
+
+void save_graph(const std::string& path, const cairn::Graph& graph) {
+    std::ofstream file(path, std::ios::binary);
+    if (!(file << graph).flush()) throw cairn::Error(cairn::ErrorKind::file, "output", "cannot write " + path);
 }
 
 double Phases::of(const std::string& name) const {

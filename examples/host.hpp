@@ -21,7 +21,7 @@ struct Options {
     double tune_seconds = 5;
     std::string timing_db;  ///< empty: in the user's cache folder
     std::vector<std::string> disable;
-    std::string dump_stages, why_not;
+    std::string dump_stages, why_not, save_graph;
     bool explain = false;
     bool no_progress = false;
 };
@@ -70,6 +70,9 @@ cairn::CompileOptions compile_options(const Options& options, ProgressDisplay& d
 bool asks_for_choice(const Options& options);
 /// Tells it, of a graph and what it was compiled to.
 void print_choice(const Options& options, const cairn::CompiledGraph& compiled, const cairn::Graph& graph);
+
+/// Writes a graph in text form, as the command `cairn` reads it. Throws cairn::Error(file).
+void save_graph(const std::string& path, const cairn::Graph& graph);
 
 /// For CLI::Option::check: a whole number of at least `least`.
 CLI::Validator at_least(std::int64_t least);

@@ -95,10 +95,9 @@ CompiledGraph compile_chosen(const Graph& graph, const Context& context, const C
     Compilation declared(graph, context, options);
     const std::unique_ptr<Compilation> narrower = with_states_narrower(graph, context, options, declared, begin);
     Compilation& best = narrower != nullptr ? *narrower : declared;
-    const auto end =
-        begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.tune_seconds));
-    std::vector<ExplainedDuel> duels =
-        run_beside_rivals(best.stages, best.buckets, best.covers, context, options, best.select_options, end);
+    const std::chrono::duration<double> spent = Clock::now() - begin;
+    std::vector<ExplainedDuel> duels = run_beside_rivals(best.stages, best.buckets, best.covers, context, options,
+                                                         best.select_options, options.tune_seconds - spent.count());
     std::optional<select::Selections> exact =
         narrower != nullptr
             ? exact_covers(declared.buckets, declared.select_options)

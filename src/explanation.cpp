@@ -88,7 +88,7 @@ std::string value_text(const ExplainedValue& value) {
 std::string instructions_text(const ExplainedBucket& bucket, bool is_loaded) {
     std::string text;
     std::set<std::string> told;
-    for (const auto& [chosen, rivals, once, op, where] : bucket.instructions) {
+    for (const auto& [chosen, rivals, once, op, where, reads, writes] : bucket.instructions) {
         text += fmt::format("  {} {}{} | {}{}\n", chosen.kernel, cost_of(chosen, is_loaded), once ? " once" : "",
                             chosen.problem, place_text(op, where));
         if (!told.insert(chosen.kernel + ' ' + chosen.problem).second) continue;
@@ -207,7 +207,7 @@ void add_outcomes(const ExplainedBucket& bucket, bool is_loaded, const std::set<
             }
     if (any) return;
     // Copies and packings are of no value's ways.
-    for (const auto& [chosen, rivals, once, op, where] : bucket.instructions) {
+    for (const auto& [chosen, rivals, once, op, where, reads, writes] : bucket.instructions) {
         if (kernels.contains(chosen.kernel))
             lines.add(fmt::format("{}{} for {}: taken, {}\n", prefix, chosen.kernel, chosen.problem,
                                   cost_of(chosen, is_loaded)));

@@ -41,7 +41,7 @@ Choice answer_of(const tune::Duels& duels, const std::optional<Choice>& known) {
 std::vector<ExplainedDuel> run_beside_rivals(const Stages& stages, std::vector<PreparedBucket>& buckets,
                                              select::Selections& covers, const Context& context,
                                              const CompileOptions& options, const select::Options& select_options,
-                                             std::chrono::steady_clock::time_point end) {
+                                             double seconds) {
     const select::CostSource& costs = stages.costs();
     if (costs.timings == nullptr || !select_options.search || options.memory_limit) return {};
     const std::vector<select::Bucket> seen = selectable(buckets);
@@ -64,13 +64,13 @@ std::vector<ExplainedDuel> run_beside_rivals(const Stages& stages, std::vector<P
         StageDriver driver(quiet, "");
         return stages.program_of(buckets[bucket], cover, driver);
     };
-    const auto run_beside = [&](const select::Selections& best, const select::Selections& rival, double seconds,
+    const auto run_beside = [&](const select::Selections& best, const select::Selections& rival, double most,
                                 std::uint64_t seed) {
         const tune::Sides sides(seen, best, rival, make_program, select_options);
-        return sides.fit_in_memory() ? sides.race(context, seconds, seed) : timing::RaceResult();
+        return sides.fit_in_memory() ? sides.race(context, most, seed) : timing::RaceResult();
     };
     tune::Duels duels = tune::fight(std::move(covers), seen, run_beside, select_options,
-                                    {end, options.progress, options.stop}, standing);
+                                    {seconds, options.progress, options.stop}, standing);
     covers = std::move(duels.covers);
     if (!duels.fought.empty())
         context.parts()->timings->record_choice(question, costs.environment, costs.policy, answer_of(duels, known));

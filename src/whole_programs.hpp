@@ -2,18 +2,17 @@
 
 #include "stages.hpp"
 
-#include <chrono>
 #include <vector>
 
 /// What is chosen by sums of kernel times, run whole beside its rivals (tune/duels.hpp).
 namespace cairn::inline v0 {
 
-/// Puts whoever is the fastest as a whole in the place of the covers chosen, as far as the database knows it or, where a
-/// compile may measure, until `end`. Returns the duels; one of what the database knows. Not beside a memory limit: what
-/// rivals need is not looked at.
+/// Puts whoever is the fastest as a whole in the place of the covers chosen, as far as the database knows it or, where
+/// a compile may measure, within so many seconds. Returns the duels; one of what the database knows. Not beside a
+/// memory limit: what rivals need is not looked at.
 std::vector<ExplainedDuel> run_beside_rivals(const Stages& stages, std::vector<PreparedBucket>& buckets,
                                              select::Selections& covers, const Context& context,
                                              const CompileOptions& options, const select::Options& select_options,
-                                             std::chrono::steady_clock::time_point end);
+                                             double seconds);
 
 }  // namespace cairn::inline v0

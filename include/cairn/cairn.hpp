@@ -14,6 +14,7 @@
 #include "cairn/kernels.hpp"
 #include "cairn/ops.hpp"
 #include "cairn/paths.hpp"
+#include "cairn/ports.hpp"
 #include "cairn/problem.hpp"
 #include "cairn/timing_db.hpp"
 #include "cairn/timing_file.hpp"

@@ -48,4 +48,10 @@ CAIRN_API KernelReport check_kernel(const Context& context, std::string_view id,
 CAIRN_API KernelReport check_kernel(const Kernel& kernel, std::span<const Definition> definitions,
                                     const CheckOptions& options = {});
 
+/// What a Problem means: a graph of atomic ops with an input `in0`, `in1`, ... for each of its inputs and an output
+/// `out0`, ... for each of its outputs; strides and layouts mean nothing. Throws Error(argument) where its name is that
+/// of no op and no definition, where axes do not count from the end as in all Problems, and where its outputs are not
+/// what it makes of its inputs; Error(graph) for inputs that it does not take.
+CAIRN_API Graph meaning_of(const Problem& problem, const Context& context);
+
 }  // namespace cairn::inline v0

@@ -22,12 +22,15 @@
 
 namespace cairn::inline v0 {
 
-/// How far a long piece of work has come. `total` may grow; `best` and `detail` say what there is to say.
+/// How far a long piece of work has come. `total` may grow.
 struct Progress {
     std::string_view phase;  ///< `simplify`, `select`, `tune`, `bind`, `run`, ...
     std::int64_t done = 0, total = 0;
     std::string_view detail;  ///< a kernel id, a weight's name; empty when there is none
     double seconds_left = 0;  ///< of a budget; 0 when unknown
+    /// While tuning: seconds of one run of each bucket, times its weight, by the best way as far as is known. What is
+    /// not measured yet counts at its lower bound, so this mostly rises, to what that way takes. 0 when unknown.
+    double best = 0;
 };
 /// Called on the thread that asked for the work. What it throws ends the work as a failure does, and reaches the caller
 /// unchanged.
@@ -93,12 +96,12 @@ struct InstructionProfile {
 ///     for (const VerifiedError& row : model.verified_errors())
 ///         if (row.fell_back) std::cerr << row.value << " was off by " << row.error << '\n';
 struct VerifiedError {
-    std::string bucket;      ///< the sizes it is for, `T in 1..12`; empty where one program is for all
-    std::string value;       ///< `output "y"`, `state "keys"`
-    double allowed = 0;      ///< by the tolerance
-    double expected = 0;     ///< what the errors that the kernels state add up to
-    bool verified = false;   ///< a run of the bucket has been compared
-    double error = 0;        ///< the largest found; infinite where an integer differs, or one of two is NaN or infinite
+    std::string bucket;     ///< the sizes it is for, `T in 1..12`; empty where one program is for all
+    std::string value;      ///< `output "y"`, `state "keys"`
+    double allowed = 0;     ///< by the tolerance
+    double expected = 0;    ///< what the errors that the kernels state add up to
+    bool verified = false;  ///< a run of the bucket has been compared
+    double error = 0;       ///< the largest found; infinite where an integer differs, or one of two is NaN or infinite
     /// A value of the bucket was beyond what is allowed: it runs its exact program for good. Where states are stored
     /// narrower, so do all buckets; and where a state was given a number that its storage cannot hold.
     bool fell_back = false;
@@ -279,6 +282,7 @@ public:
     MemoryReport memory() const;
     /// The same at these sizes (symbols not named: their largest value), for the one bucket they fall into: what a run
     /// there needs.
+    MemoryReport memory(std::span<const std::pair<std::string_view, std::int64_t>> sizes) const;
     MemoryReport memory(std::initializer_list<std::pair<std::string_view, std::int64_t>> sizes) const;
     /// Touches the arena and states for these sizes now, so that no later run within them has to; outputs are gone.
     /// What verifies the first run of an inexact program is not among it.
@@ -302,8 +306,8 @@ public:
     /// library does not have.
     void save(const std::filesystem::path& path) const;
     /// Writes what was chosen, each Problem with its kernel: with this file compile() chooses the same again
-    /// (Mode::replay), after its database is gone, and where the graph has changed elsewhere. Text, for version control.
-    /// Throws Error(file) when it cannot be written, Error(unsupported) for a graph that was loaded.
+    /// (Mode::replay), after its database is gone, and where the graph has changed elsewhere. Text, for version
+    /// control. Throws Error(file) when it cannot be written, Error(unsupported) for a graph that was loaded.
     void write_lock(const std::filesystem::path& path) const;
     static CompiledGraph load(const std::filesystem::path& path, const Context& context);
 

@@ -34,7 +34,15 @@ struct ExplainedInstruction {
     bool once = false;                  ///< done once when weights are bound, not in each run
     std::string op;                     ///< what the program calls the value: `layer_norm`, `matmul`
     std::string where;                  ///< the line that made the value (`model.cpp:17`); empty where it is not known
+    std::vector<int> reads, writes;     ///< numbers in ExplainedBucket::buffers, one each of the problem's operands
     friend bool operator==(const ExplainedInstruction&, const ExplainedInstruction&) = default;
+};
+
+/// What instructions of a bucket hand to one another.
+struct ExplainedBuffer {
+    std::string kind;  ///< as of BufferMemory, or `input`
+    std::string name;  ///< of a weight, state, input or output; else empty
+    friend bool operator==(const ExplainedBuffer&, const ExplainedBuffer&) = default;
 };
 
 /// One way to come by a value: by a match of a definition, fused or not, in one spelling of the value.
@@ -89,6 +97,7 @@ struct ExplainedBucket {
     std::vector<ExplainedError> errors;  ///< where a tolerance is not exact
     bool fell_back = false;  ///< an error found was beyond what is allowed: an exact program, told nothing of, runs
     std::vector<ExplainedInstruction> instructions;  ///< what is done once in front, then the run, each in its order
+    std::vector<ExplainedBuffer> buffers;            ///< what those read and write, by number
     std::vector<ExplainedValue> values;              ///< mostly operands before their users
     friend bool operator==(const ExplainedBucket&, const ExplainedBucket&) = default;
 };

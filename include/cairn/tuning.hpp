@@ -26,6 +26,9 @@ struct MeasureOptions {
 CAIRN_API Timing measure(const Problem& problem, std::string_view kernel, const Context& context,
                          const MeasureOptions& options = {});
 
+/// What a time measured now with the context belongs to: what the timing database keeps beside it, and asks for.
+CAIRN_API TimingEnvironment timing_environment(const Context& context);
+
 /// What this machine can do: the roofline that estimates stand on.
 struct Calibration {
     double flops = 0;                     ///< f32, multiply-adds count two, all threads of the context, at its level

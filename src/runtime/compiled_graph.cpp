@@ -118,6 +118,10 @@ CompiledGraph CompiledGraph::instance() const { return CompiledGraph(std::make_u
 MemoryReport CompiledGraph::memory() const { return runtime::memory_report(*valid().instance.core); }
 
 MemoryReport CompiledGraph::memory(std::initializer_list<std::pair<std::string_view, std::int64_t>> sizes) const {
+    return memory(std::span(sizes.begin(), sizes.size()));
+}
+
+MemoryReport CompiledGraph::memory(std::span<const std::pair<std::string_view, std::int64_t>> sizes) const {
     runtime::Instance& instance = valid().instance.idle("memory");
     const SizeOverride scope(instance);
     for (runtime::SizeSlot& slot : instance.sizes) slot.value = slot.high;

@@ -16,8 +16,13 @@ ExplainedBucket bucket_of(const runtime::BucketProgram& program) {
         told.chosen.seconds = instruction.seconds;
         told.chosen.is_reference = is_reference(instruction.kernel);
         told.once = once;
+        for (const program::View& view : instruction.inputs) told.reads.push_back(view.buffer);
+        for (const program::View& view : instruction.outputs) told.writes.push_back(view.buffer);
         if (!once) bucket.seconds += instruction.seconds;
     };
+    for (const program::Buffer& buffer : program.program.buffers)
+        bucket.buffers.push_back({std::string(program::to_string(buffer.kind)),
+                                  buffer.kind == program::BufferKind::bound ? std::string() : buffer.name});
     for (const program::Instruction& instruction : program.program.bind) add(instruction, true);
     for (const program::Instruction& instruction : program.program.run) add(instruction, false);
     return bucket;

@@ -364,9 +364,11 @@ void Reasons::explain(std::span<const int> path, std::span<const program::Progra
                 end_on(stop);
                 ExplainedInstruction& told = bucket.instructions[i++];
                 if (each.choice < 0) continue;
-                const bool once = told.once;
-                told = instruction(part, each.choice);
-                told.once = once;
+                ExplainedInstruction known = instruction(part, each.choice);
+                known.once = told.once;
+                known.reads = std::move(told.reads);
+                known.writes = std::move(told.writes);
+                told = std::move(known);
             }
         for (const Value& each : part.values) {
             end_on(stop);

@@ -1,5 +1,6 @@
 #include "timing/fingerprint.hpp"
 
+#include "cairn/tuning.hpp"
 #include "device/cpu/affinity.hpp"
 #include "device/cpu/cpu_info.hpp"
 #include "device/cpu/topology.hpp"
@@ -74,3 +75,9 @@ TimingEnvironment environment_of(const Context::Parts& context) {
 }
 
 }  // namespace cairn::inline v0::timing
+
+namespace cairn::inline v0 {
+
+TimingEnvironment timing_environment(const Context& context) { return timing::environment_of(*context.parts()); }
+
+}  // namespace cairn::inline v0

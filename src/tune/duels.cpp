@@ -3,6 +3,7 @@
 #include "cairn/error.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <set>
 #include <utility>
@@ -58,17 +59,19 @@ public:
     }
 
 private:
+    double left() const { return budget_.seconds - std::chrono::duration<double>(Clock::now() - begin_).count(); }
+
     /// Runs the best beside its rivals until one of them wins. False where time ran out.
     bool pass() {
         std::vector<Rival> all = rivals();
         for (std::size_t r = 0; r < all.size(); ++r) {
-            if (seconds_left(budget_) <= 0) return false;
+            if (left() <= 0) return false;
             if (budget_.progress)
                 budget_.progress({"tune", static_cast<std::int64_t>(r), static_cast<std::int64_t>(all.size()),
-                                  "whole programs", seconds_left(budget_)});
+                                  "whole programs", left(), seconds_of(buckets_, result_.covers)});
             if (meet(all[r])) return true;
         }
-        if (seconds_left(budget_) <= 0) return false;
+        if (left() <= 0) return false;
         return result_.standing.complete = true;
     }
 
@@ -78,7 +81,7 @@ private:
         std::vector<Rival> found;
         std::set<Digest> seen = known_;
         for (const auto& [kind, seconds] : select::kinds_of(buckets_, result_.covers)) {
-            if (seconds < least_share * all || seconds_left(budget_) <= 0) break;
+            if (seconds < least_share * all || left() <= 0) break;
             std::vector<select::Kind> without = result_.standing.without;
             without.push_back(kind);
             std::optional<select::Selections> covers = select::cheapest_without(by_sums_, buckets_, without, options_);
@@ -105,7 +108,7 @@ private:
         } catch (const Cancelled&) { throw; } catch (const std::exception&) {
         }
         if (is_run) result_.fought.push_back(duel);
-        if (!duel.won && seconds_left(budget_) <= 0) return false;  // the race was cut
+        if (!duel.won && left() <= 0) return false;  // the race was cut
         known_.insert(rival.name);
         result_.standing.beaten.push_back(duel.won ? result_.standing.best : rival.name);
         if (!duel.won) return false;
@@ -118,7 +121,7 @@ private:
     /// False where the two could not be run.
     bool run(const Rival& rival, Duel& duel) {
         for (std::uint64_t race = 1; race <= races; ++race) {
-            const double seconds = std::min(most_seconds, std::max(seconds_left(budget_), 0.0));
+            const double seconds = std::min(most_seconds, std::max(left(), 0.0));
             const timing::RaceResult outcome = run_beside_(result_.covers, rival.covers, seconds, race);
             if (outcome.winner < 0) return duel.samples > 0;
             note(outcome, duel);
@@ -142,6 +145,7 @@ private:
     const RunBeside& run_beside_;
     const select::Options& options_;
     const Budget& budget_;
+    const Clock::time_point begin_ = Clock::now();
     std::set<Digest> known_;  // names of covers that are not to be run any more
     Duels result_;
 };

@@ -82,6 +82,8 @@ private:
 
     /// Measures what is unknown of a choice; false where nothing is.
     bool measure_all(const select::Selections& chosen) {
+        best_ = 0;
+        for (std::size_t b = 0; b < buckets_.size(); ++b) best_ += buckets_[b].weight * chosen.buckets[b].seconds;
         const std::vector<Rivals> all =
             unknown_rivals(buckets_, chosen, optimistic_, context_.kernels().definitions, tried_);
         for (std::size_t i = 0; i < all.size() && left() > 0; ++i) {
@@ -97,7 +99,7 @@ private:
         // At the pace so far; what later rounds find comes on top.
         const double pace = done_ == 0 ? left() : (bench_.now() - begin_) / static_cast<double>(done_);
         const double expected = std::min(left(), pace * static_cast<double>(waiting));
-        budget_.progress({"tune", done_, done_ + static_cast<std::int64_t>(waiting), kernel.id, expected});
+        budget_.progress({"tune", done_, done_ + static_cast<std::int64_t>(waiting), kernel.id, expected, best_});
     }
 
     void measure(const Rivals& rivals) {
@@ -197,6 +199,7 @@ private:
     std::set<std::string> tried_;              // whose errors were measured in this tune
     std::set<std::string> repeated_;
     std::int64_t done_ = 0;
+    double best_ = 0;  // what is chosen as far as is known
     Profiled result_;
     Watchdog dog_;
 };

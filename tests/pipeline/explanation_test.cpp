@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <sstream>
 #include <thread>
@@ -130,6 +131,35 @@ TEST(Explanation, TellsByHowMuchAFusedWayLoses) {
     EXPECT_THAT(why_not(told, "my.fused@1"), AllOf(HasSubstr("for f32[256,256] of floor (explanation_test.cpp:"),
                                                    HasSubstr("): 0.0009 s estimated, but the value is made by floor; a "
                                                              "program with floor_exp here costs +0.0008")));
+}
+
+TEST(Explanation, InstructionsTellWhatTheyHandToOneAnother) {
+    Graph g;
+    const Dim n = g.symbol("N", 1, 8);
+    const Tensor x = g.input("x", DType::f32, {n, 16}), w = g.weight("w", DType::f32, {16, 16});
+    g.output("y", softmax(matmul(softmax(x, -1), w), -1));
+    const Explanation told = compile(g, Context()).explain();
+    const ExplainedBucket& bucket = told.buckets.at(0);
+    std::map<int, std::size_t> maker;
+    std::set<std::string> read, written;
+    for (std::size_t i = 0; i < bucket.instructions.size(); ++i) {
+        const ExplainedInstruction& each = bucket.instructions[i];
+        const std::string& problem = each.chosen.problem;
+        const auto operands = static_cast<std::size_t>(std::count(problem.begin(), problem.end(), '['));
+        EXPECT_EQ(each.reads.size() + each.writes.size(), operands) << problem;
+        for (const int buffer : each.reads) {
+            const ExplainedBuffer& memory = bucket.buffers.at(static_cast<std::size_t>(buffer));
+            if (memory.kind == "transient" || memory.kind == "bound") EXPECT_LT(maker.at(buffer), i);
+            if (!memory.name.empty()) read.insert(memory.kind + ' ' + memory.name);
+        }
+        for (const int buffer : each.writes) {
+            maker[buffer] = i;
+            const ExplainedBuffer& memory = bucket.buffers.at(static_cast<std::size_t>(buffer));
+            if (!memory.name.empty()) written.insert(memory.kind + ' ' + memory.name);
+        }
+    }
+    EXPECT_THAT(read, testing::ElementsAre("input x", "weight w"));
+    EXPECT_THAT(written, testing::ElementsAre("output y"));
 }
 
 TEST(Explanation, WhyNotTellsWhatCameOfAKernel) {

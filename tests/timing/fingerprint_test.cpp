@@ -1,5 +1,6 @@
 #include "timing/fingerprint.hpp"
 
+#include "cairn/tuning.hpp"
 #include "device/cpu/affinity.hpp"
 #include "device/cpu/cpu_info.hpp"
 #include "device/cpu/topology.hpp"
@@ -98,6 +99,13 @@ TEST(Fingerprint, EveryPartIsInTheKey) {
     EXPECT_NE(key({}, "k@1", {.threads = 2}), plain);
     EXPECT_NE(key({}, "k@1", {.cold = false}), plain);
     EXPECT_NE(key({}, "k@1", {.inputs = "ones"}), plain);
+}
+
+TEST(Fingerprint, IsWhatProgramsAskFor) {
+    const Context context({.threads = 2});
+    const TimingEnvironment asked = timing_environment(context), own = environment_of(*context.parts());
+    EXPECT_EQ(asked.hard, own.hard);
+    EXPECT_EQ(asked.soft, own.soft);
 }
 
 TEST(Fingerprint, TheRestIsForTheRecord) {

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace cairn {
 namespace {
@@ -44,6 +45,20 @@ TEST(Profile, ASecondStartMeasuresNothing) {
     EXPECT_NE(text.find(" s measured"), std::string::npos);
     const CompiledGraph estimated = compile(layer(), Context(options), {.mode = Mode::off});
     EXPECT_EQ(to_string(estimated.explain()).find(" s measured"), std::string::npos);
+}
+
+TEST(Profile, TellsTheBestAsFarAsIsKnown) {
+    std::vector<double> best;
+    CompileOptions options;
+    options.mode = Mode::normal;
+    options.progress = [&](const Progress& progress) {
+        const bool measures = progress.phase == "tune" && !progress.detail.empty();
+        EXPECT_EQ(progress.best > 0, measures) << progress.phase;
+        if (measures) best.push_back(progress.best);
+    };
+    compile(layer(), Context(), options);
+    ASSERT_FALSE(best.empty());
+    EXPECT_LT(best.back(), 1);
 }
 
 TEST(Profile, NoBudgetMeansNoMeasurement) { EXPECT_EQ(tune_steps(Context(), Mode::normal, 0), 0); }

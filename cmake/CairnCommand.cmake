@@ -1,0 +1,17 @@
+# cairn_command(<program> MAIN file ROOM room)
+#
+# Makes build/<preset>/bin/<program> of a main file and the objects of a room that sees the face of the library alone.
+function(cairn_command program)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "MAIN;ROOM" "")
+    set(target ${program}_command)
+    add_executable(${target} ${arg_MAIN})
+    cairn_object_settings(${target})
+    cairn_add_rooms(${target} ${arg_ROOM})
+    cairn_links_of(uses ${arg_ROOM})
+    foreach(use IN LISTS uses)
+        target_link_libraries(${target} PRIVATE ${CAIRN_TARGET_${use}})
+    endforeach()
+    target_link_libraries(${target} PRIVATE cairn::cairn)
+    set_target_properties(${target} PROPERTIES
+        OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+endfunction()

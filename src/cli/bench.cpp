@@ -1,0 +1,155 @@
+#include "cairn/check.hpp"
+#include "cairn/tuning.hpp"
+#include "cli/command.hpp"
+#include "cli/host.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <memory>
+
+namespace cairn::cli {
+namespace {
+
+struct BenchOptions {
+    Options all;
+    std::string problem, kernel;
+    std::string budget = "250ms";
+    bool hot = false;
+};
+
+/// A Problem whose symbols have the values of `--size`.
+Problem sized_problem(const BenchOptions& options) {
+    const auto symbols = Symbols::create();
+    const Problem problem = parse_problem(options.problem, *symbols);
+    std::vector<std::int64_t> values;
+    for (const Symbols::Symbol& symbol : symbols->list()) {
+        std::optional<std::int64_t> value;
+        if (symbol.low == symbol.high) value = symbol.low;
+        for (const std::string& text : options.all.sizes)
+            if (const auto size = size_of_text(text); size->first == symbol.name) value = size->second;
+        if (!value || *value < symbol.low || *value > symbol.high)
+            throw Error(ErrorKind::argument, "bench",
+                        fmt::format("{} must have a value in {}..{}: --size {}=...", symbol.name, symbol.low,
+                                    symbol.high, symbol.name));
+        values.push_back(*value);
+    }
+    return values.empty() ? problem : at_sizes(problem, values);
+}
+
+/// The problem with the packed forms that the kernel asks for, as a program would give it weights.
+Problem packed_for(const Kernel& kernel, Problem problem) {
+    for (const PackedInput& packed : kernel.packed_inputs) {
+        const auto input = static_cast<std::size_t>(packed.input);
+        if (input < problem.inputs.size() && problem.inputs[input].bound && problem.inputs[input].layout.empty())
+            problem.inputs[input].layout = packed.layout;
+    }
+    return problem;
+}
+
+/// What came of one kernel.
+struct Benched {
+    const Kernel* kernel;
+    Problem problem;
+    std::string reason;
+    Timing timing;
+};
+
+Benched bench_kernel(const Kernel& kernel, const Problem& problem, const Context& context,
+                     const MeasureOptions& measure_with) {
+    Benched benched{&kernel, problem, {}, {}};
+    if (kernel.isa > context.isa()) {
+        benched.reason =
+            fmt::format("it needs {}, this machine has {}", to_string(kernel.isa), to_string(context.isa()));
+        return benched;
+    }
+    try {
+        benched.reason = kernel.accepts(problem);
+        if (!benched.reason.empty()) {
+            benched.problem = packed_for(kernel, problem);
+            if (benched.problem == problem || !kernel.accepts(benched.problem).empty()) return benched;
+            benched.reason.clear();
+        }
+        benched.timing = measure(benched.problem, kernel.id, context, measure_with);
+    } catch (const Cancelled&) { throw; } catch (const Error& error) {
+        benched.reason = error.what();
+    }
+    return benched;
+}
+
+void put_benched(const Benched& benched, Output& output) {
+    const Timing& timing = benched.timing;
+    Row row{{"kind", "kernel"}, {"kernel", benched.kernel->id}, {"problem", to_string(benched.problem)}};
+    if (!benched.reason.empty()) {
+        row["reason"] = benched.reason;
+        return output.line(row, fmt::format("{:>8}  {:<44} {}", "no", benched.kernel->id, benched.reason));
+    }
+    row["cost_ns"] = nanoseconds(timing.median);
+    row["min_ns"] = nanoseconds(timing.min);
+    row["p90_ns"] = nanoseconds(timing.p90);
+    row["samples"] = std::to_string(timing.samples);
+    output.line(row, fmt::format("{:>8}  {:<44} {} to {} in {} blocks of {}{}", time_text(timing.median),
+                                 benched.kernel->id, time_text(timing.min), time_text(timing.p90), timing.samples,
+                                 timing.inner, timing.quality == 1 ? ", the machine was busy" : ""));
+}
+
+int bench_problem(const BenchOptions& options, Output& output, const std::stop_token& stop) {
+    const Context context = make_context(options.all, {});
+    const Problem problem = sized_problem(options);
+    meaning_of(problem, context);  // no kernel is asked about what is no problem
+    MeasureOptions measure_with;
+    measure_with.max_seconds = duration_of(options.budget).value();
+    measure_with.cold = !options.hot;
+    measure_with.stop = stop;
+    std::vector<Benched> all;
+    for (const Kernel& kernel : context.kernels().kernels) {
+        const bool is_named = options.kernel.empty() || kernel.id == options.kernel;
+        if (!is_named || (options.kernel.empty() && kernel.definition != problem.definition)) continue;
+        if (kernel.definition != problem.definition)
+            throw Error(ErrorKind::argument, "bench",
+                        fmt::format("{} is for {}, not for {}", kernel.id, kernel.definition, problem.definition));
+        all.push_back(bench_kernel(kernel, problem, context, measure_with));
+    }
+    if (all.empty())
+        throw Error(ErrorKind::argument, "bench",
+                    options.kernel.empty() ? fmt::format("there is no kernel for {}", problem.definition)
+                                           : fmt::format("there is no kernel {}", options.kernel));
+    std::stable_sort(all.begin(), all.end(), [](const Benched& a, const Benched& b) {
+        return a.reason.empty() != b.reason.empty() ? a.reason.empty() : a.timing.median < b.timing.median;
+    });
+    for (const Benched& each : all) put_benched(each, output);
+    return 0;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, Work& chosen) {
+    auto options = std::make_shared<BenchOptions>();
+    CLI::App& command = *app.add_subcommand("bench", "time every kernel that accepts a problem; why others do not");
+    command.add_option("problem", options->problem, "in text form, as explain prints it: 'exp | f32[64] -> f32[64]'")
+        ->required()
+        ->option_text("PROBLEM");
+    command.add_option("--kernel", options->kernel, "only this one, by its id")->option_text("ID");
+    command.add_option("--size", options->all.sizes, "the value of a symbol in it: N=12")
+        ->check(
+            [](const std::string& text) { return size_of_text(text) ? "" : "expected a size, as N=12, got " + text; })
+        ->option_text("N=V")
+        ->allow_extra_args(false);
+    command.add_option("--budget", options->budget, "for each kernel")
+        ->check([](const std::string& text) {
+            return duration_of(text) ? "" : "expected a time of at least 0, as 10s, got " + text;
+        })
+        ->option_text("TIME")
+        ->capture_default_str();
+    command.add_flag("--hot", options->hot, "operands stay in the caches; as in a program they do not");
+    add_machine_options(command, options->all);
+    command.callback([options, &chosen] {
+        chosen = [options](Output& output, const std::stop_token& stop) {
+            output.json = options->all.json;
+            return bench_problem(*options, output, stop);
+        };
+    });
+}
+
+}  // namespace cairn::cli

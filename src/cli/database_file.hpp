@@ -1,0 +1,20 @@
+#pragma once
+
+#include <filesystem>
+
+namespace cairn::cli {
+
+/// Where timings are kept when nobody says: `cairn/timings.db` in $XDG_CACHE_HOME, else in ~/.cache. Empty where there
+/// is no such place.
+std::filesystem::path default_database();
+
+/// What lies at a path, read and not opened as a database: nothing is changed or made.
+struct DatabaseFile {
+    bool exists = false;
+    bool has_log = false;  ///< writers append to a log (WAL) and readers go on meanwhile
+    std::uintmax_t bytes = 0;
+};
+/// Throws Error(file) where something other than a database is there, or where the folder it would be made in is not.
+DatabaseFile look_at_database(const std::filesystem::path& path);
+
+}  // namespace cairn::cli

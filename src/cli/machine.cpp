@@ -1,0 +1,79 @@
+#include "cli/machine.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace cairn::cli {
+namespace {
+
+constexpr const char* unknown = "unknown";
+
+/// The first line of a file; empty where there is none.
+std::string line_of(const std::filesystem::path& path) {
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    return line;
+}
+
+MachineFact governor_fact(const std::filesystem::path& root) {
+    MachineFact fact{"governor", line_of(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"), {}};
+    if (fact.value.empty())
+        fact.value = unknown;
+    else if (fact.value != "performance")
+        fact.advice = "clocks rise late, so short runs are slow and times vary: cpupower frequency-set -g performance";
+    return fact;
+}
+
+MachineFact turbo_fact(const std::filesystem::path& root) {
+    const std::string intel = line_of(root / "sys/devices/system/cpu/intel_pstate/no_turbo"),
+                      other = line_of(root / "sys/devices/system/cpu/cpufreq/boost");
+    MachineFact fact{"turbo", unknown, {}};
+    if (intel.empty() && other.empty()) return fact;
+    const bool is_on = intel.empty() ? other != "0" : intel != "1";
+    fact.value = is_on ? "on" : "off";
+    if (is_on) fact.advice = "clocks depend on heat and on what other cores do: measure where nothing else runs";
+    return fact;
+}
+
+/// The word in brackets: `always [madvise] never`.
+MachineFact huge_pages_fact(const std::filesystem::path& root) {
+    const std::string choices = line_of(root / "sys/kernel/mm/transparent_hugepage/enabled");
+    const std::size_t open = choices.find('['), close = choices.find(']');
+    MachineFact fact{"huge pages", unknown, {}};
+    if (open == std::string::npos || close == std::string::npos || close < open) return fact;
+    fact.value = choices.substr(open + 1, close - open - 1);
+    if (fact.value == "never")
+        fact.advice = "large weights miss the TLB: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled";
+    return fact;
+}
+
+/// `0::/user.slice` of /proc/self/cgroup: the folder of this process's control group.
+std::filesystem::path control_group(const std::filesystem::path& root) {
+    std::ifstream file(root / "proc/self/cgroup");
+    for (std::string line; std::getline(file, line);)
+        if (line.starts_with("0::/")) return root / "sys/fs/cgroup" / line.substr(4);
+    return root / "sys/fs/cgroup";
+}
+
+MachineFact quota_fact(const std::filesystem::path& root) {
+    std::string text = line_of(control_group(root) / "cpu.max");
+    if (text.empty()) text = line_of(root / "sys/fs/cgroup/cpu.max");
+    MachineFact fact{"CPU quota", "none", {}};
+    std::istringstream words(text);
+    double quota = 0, period = 0;
+    if (!(words >> quota >> period) || period <= 0) return fact;  // a word stands for no quota
+    fact.value = fmt::format("{:.3g} CPUs", quota / period);
+    fact.advice = "threads are stopped when the quota of a period is spent: use no more threads than it has CPUs";
+    return fact;
+}
+
+}  // namespace
+
+std::vector<MachineFact> machine_facts(const std::filesystem::path& root) {
+    return {governor_fact(root), turbo_fact(root), huge_pages_fact(root), quota_fact(root)};
+}
+
+}  // namespace cairn::cli

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace cairn::cli {
+
+/// A fact about the machine, and what it means for times.
+struct MachineFact {
+    std::string name, value;
+    std::string advice;  ///< why runs, or measurements of them, suffer, and what helps; empty: all is well
+};
+
+/// What the system's files tell of CPUs and memory: governor, turbo, huge pages, quota. What they do not tell is said
+/// to be unknown. `root` is where `sys` and `proc` are.
+std::vector<MachineFact> machine_facts(const std::filesystem::path& root = "/");
+
+}  // namespace cairn::cli

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "cairn/compile.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace cairn::cli {
+
+/// What the command line says, as it was written; what cannot be read is refused while the line is parsed.
+struct Options {
+    std::string graph;           ///< a file, or `-`
+    std::optional<int> threads;  ///< none: all usable CPUs
+    std::string database;        ///< empty: in the user's cache folder
+    bool json = false;
+
+    std::string tolerance = "exact", mode = "cached", budget = "5s";
+    std::vector<std::string> splits, disable;
+
+    std::string weights;             ///< a file; empty: made from the seed
+    std::vector<std::string> sizes;  ///< `T=12`
+    std::uint64_t seed = 0;
+};
+
+/// `--db`, `--threads`, `--json`.
+void add_machine_options(CLI::App& app, Options& options);
+/// The graph, and how it is compiled: `--tolerance`, `--mode` (unless the command has its own), `--budget`, `--split`,
+/// `--disable`.
+void add_compile_options(CLI::App& app, Options& options, bool with_mode = true);
+/// What it is run on: `--weights`, `--size`, `--seed`.
+void add_run_options(CLI::App& app, Options& options);
+
+/// Of `10s`, `500ms`, `2m`, or a number of seconds; nothing of other texts.
+std::optional<double> duration_of(const std::string& text);
+/// Of `exact` or a number above 0; nothing of other texts.
+std::optional<Tolerance> tolerance_of(const std::string& text);
+/// Of `off`, `cached`, `normal`.
+Mode mode_of(const std::string& text);
+/// Of `T=1,12` or `T=auto`; nothing of other texts.
+std::optional<Split> split_of(const std::string& text);
+/// Of `T=12`; nothing of other texts.
+std::optional<std::pair<std::string, std::int64_t>> size_of_text(const std::string& text);
+
+/// What the library is asked for.
+CompileOptions compile_options(const Options& options);
+
+}  // namespace cairn::cli

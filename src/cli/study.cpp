@@ -1,0 +1,128 @@
+#include "cli/study.hpp"
+
+#include "cli/feed.hpp"
+#include "cli/group_members.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace cairn::cli {
+namespace {
+
+using Calls = std::map<std::pair<std::string, std::string>, int>;
+
+/// The bucket whose ranges hold these sizes.
+std::size_t bucket_at(const Explanation& why, const std::vector<std::pair<std::string, std::int64_t>>& sizes) {
+    const auto holds = [&](const ExplainedBucket& bucket) {
+        return std::all_of(bucket.ranges.begin(), bucket.ranges.end(), [&](const ExplainedBucket::Range& range) {
+            return std::any_of(sizes.begin(), sizes.end(), [&](const auto& size) {
+                return size.first == range.symbol && range.low <= size.second && size.second <= range.high;
+            });
+        });
+    };
+    const auto found = std::find_if(why.buckets.begin(), why.buckets.end(), holds);
+    return found == why.buckets.end() ? 0 : static_cast<std::size_t>(found - why.buckets.begin());
+}
+
+Calls calls_of(const ExplainedBucket& bucket) {
+    Calls calls;
+    for (const ExplainedInstruction& each : bucket.instructions) ++calls[{each.chosen.kernel, each.chosen.problem}];
+    return calls;
+}
+
+Calls calls_of(const std::vector<PathStep>& steps) {
+    Calls calls;
+    for (const PathStep& step : steps) ++calls[{step.kernel, step.problem}];
+    return calls;
+}
+
+/// True where each call of `some` is among `all`: a program has copies that are no steps of its path.
+bool among(const Calls& some, const Calls& all) {
+    return std::all_of(some.begin(), some.end(), [&](const auto& call) {
+        const auto found = all.find(call.first);
+        return found != all.end() && found->second >= call.second;
+    });
+}
+
+/// The steps of the n-th bucket, in the order in which paths name them.
+std::vector<PathStep> steps_of_bucket(const Path& way, std::size_t number) {
+    std::vector<PathStep> found;
+    std::vector<std::string> seen;
+    for (PathStep& step : way.steps()) {
+        if (std::find(seen.begin(), seen.end(), step.bucket) == seen.end()) seen.push_back(step.bucket);
+        if (seen.size() == number + 1 && seen[number] == step.bucket) found.push_back(std::move(step));
+    }
+    return found;
+}
+
+std::optional<OtherWay> runner_up_of(const Paths& ways, const Study& study, const std::stop_token& stop) {
+    constexpr int most_looked_at = 256;
+    const Calls chosen = calls_of(study.run_bucket());
+    int looked_at = 0;
+    PathRange range = ways.cheapest_first();
+    for (auto way = range.begin(); way != range.end() && looked_at++ < most_looked_at; ++way) {
+        if (stop.stop_requested()) throw Cancelled("explain");
+        OtherWay other{steps_of_bucket(*way, study.bucket)};
+        if (among(calls_of(other.steps), chosen)) continue;
+        for (const PathStep& step : other.steps) other.seconds += step.once ? 0 : step.seconds;
+        return other;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<const ExplainedInstruction*> Study::instructions() const {
+    std::vector<const ExplainedInstruction*> all;
+    for (const ExplainedInstruction& each : run_bucket().instructions)
+        if (!each.once) all.push_back(&each);
+    return all;
+}
+
+std::vector<double> Study::seconds() const {
+    std::vector<double> all(instructions().size(), 0);
+    if (profile.size() == all.size())
+        for (std::size_t i = 0; i < all.size(); ++i) all[i] = profile[i].seconds;
+    return all;
+}
+
+double Study::expected_scale() const {
+    double expected = 0, took = 0;
+    for (const InstructionProfile& each : profile) expected += each.expected_seconds, took += each.seconds;
+    return expected > 0 && took > 0 ? took / expected : 1;
+}
+
+Study study_of(const Graph& graph, const Context& context, const Options& options, CompiledGraph& compiled,
+               Explanation why, std::vector<TunePoint> tuning, const std::stop_token& stop) {
+    Study study;
+    study.graph = graph.name();
+    study.how = {{"threads", std::to_string(context.threads())},
+                 {"instructions", std::string(to_string(context.isa()))},
+                 {"times", options.mode},
+                 {"tolerance", options.tolerance},
+                 {"version", std::string(version())}};
+    study.why = std::move(why);
+    for (const ExplainedBucket& bucket : study.why.buckets)
+        for (const ExplainedInstruction& each : bucket.instructions)
+            if (!study.groups.contains(each.chosen.problem))
+                study.groups[each.chosen.problem] = group_members(each.chosen.problem, context);
+    study.tuning = std::move(tuning);
+    const Feed feed(graph, options);
+    feed.give(compiled, {}, stop);
+    study.sizes = feed.sizes_text();
+    study.bucket = bucket_at(study.why, feed.sizes());
+    study.run_seconds = feed.time(compiled, stop);
+    feed.run(compiled, stop, true);
+    study.profile = compiled.profile();
+    std::vector<std::pair<std::string_view, std::int64_t>> sizes(feed.sizes().begin(), feed.sizes().end());
+    study.memory = compiled.memory(sizes);
+    CompileOptions compile_with = compile_options(options);
+    if (compile_with.mode == Mode::normal) compile_with.mode = Mode::cached;  // it has been measured
+    compile_with.stop = stop;
+    study.runner_up = runner_up_of(paths(graph, context, compile_with), study, stop);
+    return study;
+}
+
+}  // namespace cairn::cli

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "cairn/compile.hpp"
+#include "cairn/paths.hpp"
+#include "cli/options.hpp"
+#include "cli/progress.hpp"
+
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cairn::cli {
+
+/// A way that was not taken.
+struct OtherWay {
+    std::vector<PathStep> steps;  ///< of one bucket
+    double seconds = 0;           ///< of a run there
+};
+
+/// All that is told of one compiled graph and a run of it: what reports are made of.
+struct Study {
+    std::string graph;                                     ///< its name
+    std::vector<std::pair<std::string, std::string>> how;  ///< what it was compiled with: `threads`, `2`
+    Explanation why;
+    std::size_t bucket = 0;                     ///< of `why`, in which the run was
+    std::string sizes;                          ///< at which it was run: `T = 32, past = 0`
+    MemoryReport memory;                        ///< at these
+    double run_seconds = 0;                     ///< the median of some runs
+    std::vector<InstructionProfile> profile;    ///< of another one
+    std::map<std::string, std::string> groups;  ///< of each problem of `why` the atomic ops in it, as group_members()
+    std::optional<OtherWay>
+        runner_up;  ///< the cheapest way that has other steps in that bucket; none where all have them
+    std::vector<TunePoint> tuning;
+
+    const ExplainedBucket& run_bucket() const { return why.buckets[bucket]; }
+    /// The instructions of a run, those that are done once left out.
+    std::vector<const ExplainedInstruction*> instructions() const;
+    /// Of each, as it was profiled; 0 where another program ran.
+    std::vector<double> seconds() const;
+    /// What makes of expected times those of this run: they are means over the sizes that the bucket is judged at, so
+    /// only their shares of the whole can be compared. 1 where nothing is known.
+    double expected_scale() const;
+};
+
+/// Runs what was compiled as `options` say, and looks for the runner-up.
+Study study_of(const Graph& graph, const Context& context, const Options& options, CompiledGraph& compiled,
+               Explanation why, std::vector<TunePoint> tuning, const std::stop_token& stop);
+
+}  // namespace cairn::cli

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "cli/study.hpp"
+
+#include <string>
+#include <vector>
+
+namespace cairn::cli {
+
+/// What the calls of one kernel for one definition took together in the profiled run, beside what was expected times
+/// Study::expected_scale(); the largest first.
+struct KernelTime {
+    std::string kernel, definition;
+    int calls = 0;
+    double seconds = 0, expected = 0;
+};
+std::vector<KernelTime> kernel_times(const Study& study);
+
+/// They as bars, the first dozen and the rest as one.
+std::string time_chart(const Study& study);
+
+}  // namespace cairn::cli

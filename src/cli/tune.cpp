@@ -1,0 +1,58 @@
+#include "cli/bucket_rows.hpp"
+#include "cli/command.hpp"
+#include "cli/host.hpp"
+#include "cli/progress.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+namespace cairn::cli {
+namespace {
+
+struct TuneOptions {
+    Options all;
+    std::string save;
+};
+
+int tune_graph(const TuneOptions& options, Output& output, const std::stop_token& stop) {
+    check_can_write(options.save);
+    const Graph graph = read_graph(options.all.graph);
+    const std::filesystem::path database = database_of(options.all);
+    const Context context = make_context(options.all, database);
+    ProgressLine progress;
+    CompileOptions compile_with = compile_options(options.all);
+    compile_with.mode = Mode::normal;
+    compile_with.progress = progress.sink();
+    compile_with.stop = stop;
+    const CompiledGraph compiled = compile(graph, context, compile_with);
+    const Explanation why = compiled.explain(stop);
+    if (!options.save.empty()) compiled.save(options.save);
+    progress.clear();
+    for (const ExplainedBucket& bucket : why.buckets) put_bucket(output, bucket);
+    const std::size_t measured = progress.tuning().size();
+    output.line({{"kind", "tune"}, {"measured", std::to_string(measured)}, {"db", database.string()}},
+                fmt::format("{} measured now, kept in {}", measured, database.empty() ? "memory" : database.string()));
+    return 0;
+}
+
+}  // namespace
+
+void add_tune(CLI::App& app, Work& chosen) {
+    auto options = std::make_shared<TuneOptions>();
+    options->all.budget = "10s";
+    CLI::App& command = *app.add_subcommand("tune", "measure what the best ways to run a graph lack, and keep it");
+    add_compile_options(command, options->all, false);
+    command.add_option("--save", options->save, "write the compiled program, for CompiledGraph::load")
+        ->option_text("FILE");
+    add_machine_options(command, options->all);
+    command.callback([options, &chosen] {
+        chosen = [options](Output& output, const std::stop_token& stop) {
+            output.json = options->all.json;
+            return tune_graph(*options, output, stop);
+        };
+    });
+}
+
+}  // namespace cairn::cli

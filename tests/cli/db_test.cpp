@@ -1,0 +1,101 @@
+#include "cairn/timing_db.hpp"
+#include "tests/cli/cairn_command.hpp"
+#include "tests/weights/file_maker.hpp"
+
+#include <gmock/gmock.h>
+
+/// `cairn db`, and `cairn tune`, which fills what it looks into.
+namespace cairn::test {
+namespace {
+
+using testing::HasSubstr;
+
+class DbCommand : public testing::Test {
+protected:
+    Outcome tuned(std::vector<std::string> more = {}) const {
+        more.insert(more.begin(), {"tune", graph, "--db", database, "--json"});
+        return cairn_command(more);
+    }
+    TempFolder temp;
+    std::string graph = temp.write("g.cairn", layer_text()).string(), database = (temp / "times.db").string();
+};
+
+TEST_F(DbCommand, HoldsWhatTuningMeasured) {
+    const Outcome first = tuned();
+    EXPECT_TRUE(succeeds(first));
+    const auto told = rows_of(first, "tune");
+    ASSERT_EQ(told.size(), 1u);
+    EXPECT_EQ(told[0]["db"], database);
+    const auto buckets = rows_of(first, "bucket");
+    ASSERT_EQ(buckets.size(), 1u);
+    EXPECT_EQ(buckets[0]["measured"], buckets[0]["instructions"]);
+    EXPECT_GT(buckets[0]["cost_ns"].get<double>(), 0);
+    const std::string measured = told[0]["measured"].get<std::string>();
+    EXPECT_GT(std::stoi(measured), 0);
+
+    const auto info = rows_of(cairn_command({"db", "info", "--db", database, "--json"}));
+    ASSERT_EQ(info.size(), 1u);
+    EXPECT_EQ(info[0]["times"], measured);
+    EXPECT_EQ(info[0]["wal"], true);
+    EXPECT_THAT(cairn_command({"db", "info", "--db", database}).out, HasSubstr(measured + " times"));
+
+    const Outcome second = tuned();
+    EXPECT_EQ(rows_of(second, "tune")[0]["measured"], "0") << "all is known";
+    EXPECT_EQ(rows_of(second, "bucket"), buckets);
+}
+
+TEST_F(DbCommand, TellsTheTimesOfAProblem) {
+    tuned();
+    const Outcome cached = cairn_command({"explain", graph, "--mode", "cached", "--db", database, "--json"});
+    std::string kernel, problem;
+    for (const auto& row : rows_of(cached, "instruction"))
+        if (row["once"] == false && row["measured"] == true) kernel = row["kernel"], problem = row["problem"];
+    ASSERT_NE(kernel, "");
+    const std::string symbolic = problem.substr(0, problem.find(" where "));
+    const auto query = [&](char size, std::vector<std::string> more) {
+        std::string sized = symbolic;
+        for (std::size_t at = 0; (at = sized.find("[N,", at)) != std::string::npos;) sized[at + 1] = size;
+        more.insert(more.begin(), {"db", "query", sized, "--db", database, "--json"});
+        const Outcome found = cairn_command(more);
+        EXPECT_TRUE(succeeds(found));
+        return rows_of(found, "time");
+    };
+    int measured = 0;
+    for (char size = '1'; size <= '8'; ++size) {
+        for (const auto& row : query(size, {"--kernel", kernel, "--threads", "1"})) {
+            ++measured;
+            EXPECT_EQ(row["kernel"], kernel);
+            EXPECT_GT(row["cost_ns"].get<double>(), 0);
+            EXPECT_GE(query(size, {"--threads", "1"}).size(), 1u);
+        }
+        EXPECT_EQ(query(size, {"--threads", "2"}).size(), 0u) << "times of other threads are other times";
+    }
+    EXPECT_GE(measured, 1) << problem;
+}
+
+TEST_F(DbCommand, RefusesWhatItCannotAnswer) {
+    tuned();
+    const auto query = [&](const std::string& problem, std::vector<std::string> more = {}) {
+        more.insert(more.begin(), {"db", "query", problem, "--db", database});
+        return cairn_command(more);
+    };
+    EXPECT_TRUE(refuses(query("exp | f32[N] -> f32[N]"), {"constant sizes"}));
+    EXPECT_TRUE(refuses(query("nothing | f32[4] -> f32[4]"), {"no kernel for nothing"}));
+    EXPECT_TRUE(refuses(query("exp | f32[4] -> f32[4]", {"--kernel", "x@1"}), {"no kernel x@1"}));
+    EXPECT_TRUE(refuses(query("exp | f32["), {"column"}));
+    EXPECT_TRUE(refuses(cairn_command({"db", "info", "--db", graph}), {"is not a database"}));
+    EXPECT_EQ(read_file(graph), layer_text());
+}
+
+TEST_F(DbCommand, TheUsersOwnIsMadeWhereNobodyNamesOne) {
+    const Outcome outcome = cairn_command({"tune", graph, "--json"});
+    EXPECT_TRUE(succeeds(outcome));
+    EXPECT_THAT(rows_of(outcome, "tune")[0]["db"].get<std::string>(), HasSubstr("/cache/cairn/timings.db"));
+}
+
+TEST_F(DbCommand, WithoutABudgetNothingIsMeasured) {
+    EXPECT_EQ(rows_of(tuned({"--budget", "0s"}), "tune")[0]["measured"], "0");
+}
+
+}  // namespace
+}  // namespace cairn::test

@@ -1,0 +1,44 @@
+#include "cairn/context.hpp"
+#include "tests/cli/cairn_command.hpp"
+#include "tests/weights/file_maker.hpp"
+
+#include <gmock/gmock.h>
+
+#include <map>
+
+/// `cairn doctor`.
+namespace cairn::test {
+namespace {
+
+TEST(DoctorCommand, TellsEachFactOnce) {
+    const Outcome outcome = cairn_command({"doctor", "--json"});
+    EXPECT_TRUE(succeeds(outcome));
+    std::map<std::string, nlohmann::json> facts;
+    for (const auto& row : rows_of(outcome, "doctor")) {
+        EXPECT_TRUE(facts.emplace(row["name"], row).second) << row;
+        EXPECT_NE(row["value"], "");
+        EXPECT_EQ(row["ok"].get<bool>(), !row.contains("reason")) << "what is not well has a reason";
+    }
+    for (const char* name : {"version", "CPUs", "governor", "turbo", "huge pages", "CPU quota", "noise",
+                             "read bandwidth", "arithmetic", "barrier", "clock step", "database"})
+        EXPECT_TRUE(facts.contains(name)) << name;
+    EXPECT_THAT(facts["CPUs"]["value"].get<std::string>(), testing::HasSubstr("1 threads"));
+    EXPECT_THAT(facts["database"]["value"].get<std::string>(), testing::HasSubstr("not made yet"));
+}
+
+TEST(DoctorCommand, MoreThreadsThanCpusAreTold) {
+    const std::string threads = std::to_string(usable_cpus() + 2);
+    const Outcome outcome = cairn_command({"doctor", "--threads", threads});
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_THAT(outcome.out, testing::ContainsRegex("look +CPUs .* " + threads + " threads\n +more threads than CPUs"));
+}
+
+TEST(DoctorCommand, MakesNoDatabase) {
+    const TempFolder temp;
+    const std::string path = (temp / "times.db").string();
+    EXPECT_TRUE(succeeds(cairn_command({"doctor", "--db", path})));
+    EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+}  // namespace
+}  // namespace cairn::test

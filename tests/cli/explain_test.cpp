@@ -1,0 +1,103 @@
+#include "cairn/compile.hpp"
+#include "tests/cli/cairn_command.hpp"
+#include "tests/weights/file_maker.hpp"
+
+#include <gmock/gmock.h>
+
+/// `cairn explain` but for its page, which report_test reads.
+namespace cairn::test {
+namespace {
+
+using testing::HasSubstr;
+
+class ExplainCommand : public testing::Test {
+protected:
+    Outcome explained(std::vector<std::string> more = {}) const {
+        more.insert(more.begin(), {"explain", graph});
+        return cairn_command(more);
+    }
+    TempFolder temp;
+    std::string graph = temp.write("g.cairn", layer_text()).string();
+    Explanation why = compile(parse_graph(layer_text()), Context()).explain();
+};
+
+TEST_F(ExplainCommand, SaysWhatTheLibrarySays) {
+    const Outcome outcome = explained();
+    EXPECT_TRUE(succeeds(outcome));
+    EXPECT_EQ(outcome.out, to_string(why));
+}
+
+TEST_F(ExplainCommand, AsRows) {
+    const Outcome outcome = explained({"--json"});
+    EXPECT_TRUE(succeeds(outcome));
+    const auto rows = rows_of(outcome, "instruction"), rivals = rows_of(outcome, "rival");
+    const auto& instructions = why.buckets[0].instructions;
+    ASSERT_EQ(rows.size(), instructions.size());
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        EXPECT_EQ(rows[i]["kernel"], instructions[i].chosen.kernel);
+        EXPECT_EQ(rows[i]["problem"], instructions[i].chosen.problem);
+        EXPECT_NEAR(rows[i]["cost_ns"].get<double>(), instructions[i].chosen.seconds * 1e9, 1e-3);
+        for (const KernelVerdict& rival : instructions[i].rivals) {
+            const auto& row = rivals.at(count++);
+            EXPECT_EQ(row["kernel"], rival.kernel);
+            if (rival.refusal.empty())
+                EXPECT_TRUE(row.contains("cost_ns"));
+            else
+                EXPECT_EQ(row["reason"], rival.refusal);
+        }
+    }
+    EXPECT_EQ(rivals.size(), count);
+}
+
+TEST_F(ExplainCommand, WhyNotTellsOfAKernelAndOfWhatIsMissing) {
+    EXPECT_EQ(explained({"--why-not", "softmax"}).out, why_not(why, "softmax"));
+    EXPECT_THAT(explained({"--why-not", "rms_norm"}).out, HasSubstr("the nearest to it: rms_norm"));
+    const auto rows = rows_of(explained({"--why-not", "softmax", "--json"}));
+    ASSERT_EQ(rows.size(), 1u);
+    EXPECT_EQ(rows[0]["reason"], why_not(why, "softmax"));
+}
+
+TEST_F(ExplainCommand, DrawsAGraphForGraphviz) {
+    const Outcome outcome = explained({"--dot", (temp / "g.dot").string()});
+    EXPECT_TRUE(succeeds(outcome));
+    EXPECT_EQ(outcome.out, "");
+    const std::string dot = read_file(temp / "g.dot");
+    EXPECT_THAT(dot, testing::StartsWith("digraph \"layer\" {"));
+    EXPECT_EQ(std::count(dot.begin(), dot.end(), '{'), std::count(dot.begin(), dot.end(), '}'));
+    for (std::size_t i = 0; i < why.buckets[0].instructions.size(); ++i)
+        EXPECT_THAT(dot, HasSubstr("b0i" + std::to_string(i) + " [label="));
+    EXPECT_THAT(dot, HasSubstr("max_reduce sub exp sum div")) << "what is in a softmax";
+    EXPECT_THAT(dot, testing::ContainsRegex("\"b0 input x\" -> b0i[0-9]+;"));
+    EXPECT_THAT(dot, testing::ContainsRegex("b0i[0-9]+ -> \"b0 output y\";"));
+}
+
+TEST_F(ExplainCommand, TracesARun) {
+    const Outcome outcome = explained({"--trace", (temp / "t.json").string(), "--size", "N=2"});
+    EXPECT_TRUE(succeeds(outcome, seeded_weights_line));
+    const nlohmann::json trace = nlohmann::json::parse(read_file(temp / "t.json"));
+    std::vector<std::string> kernels, expected;
+    double end = 0;
+    for (const auto& event : trace["traceEvents"]) {
+        if (event["ph"] != "X") continue;
+        kernels.push_back(event["args"]["kernel"]);
+        EXPECT_NEAR(event["ts"].get<double>(), end, 1e-2) << "one behind the other";
+        end = event["ts"].get<double>() + event["dur"].get<double>();
+    }
+    for (const ExplainedInstruction& each : why.buckets[0].instructions)
+        if (!each.once) expected.push_back(each.chosen.kernel);
+    EXPECT_EQ(kernels, expected);
+    EXPECT_THAT(trace["traceEvents"][0]["args"]["name"].get<std::string>(), HasSubstr("N = 2"));
+}
+
+TEST_F(ExplainCommand, OptionsReachTheCompiler) {
+    EXPECT_THAT(explained({"--split", "N=2"}).out,
+                testing::AllOf(HasSubstr("bucket N in 1..2"), HasSubstr("bucket N in 3..8")));
+    EXPECT_THAT(explained({"--disable", "fuse"}).out, testing::Not(HasSubstr("| softmax ")));
+    EXPECT_THAT(explained({"--tolerance", "1e-2"}).out, HasSubstr("allowed is"));
+    EXPECT_THAT(explained({"--mode", "normal", "--budget", "5s", "--db", (temp / "t.db").string()}).out,
+                HasSubstr(" s measured"));
+}
+
+}  // namespace
+}  // namespace cairn::test

@@ -1,0 +1,51 @@
+#include "cli/host.hpp"
+
+#include "cairn/timing_db.hpp"
+#include "cli/database_file.hpp"
+#include "tests/cli/cairn_command.hpp"
+#include "tests/errors/message.hpp"
+#include "tests/weights/file_maker.hpp"
+
+#include <gmock/gmock.h>
+
+namespace cairn::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+TEST(Host, GraphsAreReadWithTheirPlacesInFaults) {
+    const test::TempFolder temp;
+    const std::string path = temp.write("g.cairn", test::layer_text()).string();
+    EXPECT_EQ(to_string(read_graph(path)), test::layer_text());
+    const std::string bad = temp.write("bad.cairn", "graph g\n%0 = input \"x\" : f33[2]\n").string();
+    EXPECT_THAT(test::message([&] { read_graph(bad); }), StartsWith("[graph] " + bad + ": line 2, column "));
+    EXPECT_THAT(test::message([&] { graph_of_text("graph g\n", "-"); }), StartsWith("[graph] standard input: "));
+    EXPECT_THAT(test::message([&] { read_graph((temp / "none").string()); }), StartsWith("[read] "));
+    EXPECT_THAT(test::message([&] { read_text(temp.path().string()); }), StartsWith("[read] "));
+    EXPECT_THAT(test::message([&] { write_text((temp / "no/file").string(), "x"); }), StartsWith("[write] "));
+    for (const std::string& wrong : {(temp / "no/file").string(), temp.path().string()})
+        EXPECT_THAT(test::message([&] { check_can_write(wrong); }), StartsWith("[write] " + wrong));
+    EXPECT_NO_THROW(check_can_write(""));
+    EXPECT_NO_THROW(check_can_write((temp / "fresh").string()));
+    EXPECT_FALSE(std::filesystem::exists(temp / "fresh"));
+}
+
+TEST(Host, DatabasesAreLookedAtWithoutOpeningThem) {
+    const test::TempFolder temp;
+    EXPECT_FALSE(look_at_database(temp / "none.db").exists);
+    EXPECT_FALSE(std::filesystem::exists(temp / "none.db"));
+    { TimingDb made(temp / "times.db"); }
+    const DatabaseFile file = look_at_database(temp / "times.db");
+    EXPECT_TRUE(file.exists);
+    EXPECT_TRUE(file.has_log);
+    EXPECT_EQ(file.bytes, std::filesystem::file_size(temp / "times.db"));
+    EXPECT_TRUE(look_at_database(temp.write("empty.db", "")).exists);
+    for (const std::filesystem::path& wrong :
+         {temp.write("text", "SQLite format 4"), temp.write("graph", test::layer_text()), temp.path()})
+        EXPECT_THAT(test::message([&] { look_at_database(wrong); }), HasSubstr("is not a database"));
+    EXPECT_THAT(test::message([&] { look_at_database(temp / "no/times.db"); }), HasSubstr("folder"));
+}
+
+}  // namespace
+}  // namespace cairn::cli

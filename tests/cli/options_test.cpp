@@ -1,0 +1,60 @@
+#include "cli/options.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cairn::cli {
+namespace {
+
+TEST(Options, Durations) {
+    EXPECT_EQ(duration_of("10s"), 10);
+    EXPECT_EQ(duration_of("500ms"), 0.5);
+    EXPECT_EQ(duration_of("2m"), 120);
+    EXPECT_EQ(duration_of("1h"), 3600);
+    EXPECT_EQ(duration_of("0.25"), 0.25);
+    EXPECT_EQ(duration_of("0"), 0);
+    for (const char* wrong : {"", "s", "-1s", "10 s", "s10", "nan", "inf", "1e9", "10x", "1e99s", "--"})
+        EXPECT_EQ(duration_of(wrong), std::nullopt) << wrong;
+}
+
+TEST(Options, Tolerances) {
+    EXPECT_EQ(tolerance_of("exact"), Tolerance::exact());
+    EXPECT_EQ(tolerance_of("1e-2"), Tolerance::relative(1e-2));
+    for (const char* wrong : {"", "0", "-1", "nan", "inf", "1e-2x", "Exact"})
+        EXPECT_EQ(tolerance_of(wrong), std::nullopt) << wrong;
+}
+
+TEST(Options, Splits) {
+    const std::optional<Split> split = split_of("T=1,12");
+    ASSERT_TRUE(split);
+    EXPECT_EQ(split->symbol, "T");
+    EXPECT_EQ(split->upper_bounds, (std::vector<std::int64_t>{1, 12}));
+    EXPECT_TRUE(split_of("T=auto")->is_automatic);
+    for (const char* wrong : {"", "T", "T=", "=1", "T=1,", "T=,1", "T=x", "T=1;2"})
+        EXPECT_EQ(split_of(wrong).has_value(), false) << wrong;
+}
+
+TEST(Options, Sizes) {
+    EXPECT_EQ(size_of_text("T=12"), std::pair(std::string("T"), std::int64_t{12}));
+    for (const char* wrong : {"", "T", "T=", "=1", "T=1.5", "T=99999999999999999999"})
+        EXPECT_EQ(size_of_text(wrong), std::nullopt) << wrong;
+}
+
+TEST(Options, BecomeWhatTheLibraryIsAskedFor) {
+    Options options;
+    options.tolerance = "0.5";
+    options.mode = "normal";
+    options.budget = "3s";
+    options.splits = {"T=4"};
+    options.disable = {"fuse"};
+    const CompileOptions compile = compile_options(options);
+    EXPECT_EQ(compile.tolerance, Tolerance::relative(0.5));
+    EXPECT_EQ(compile.mode, Mode::normal);
+    EXPECT_EQ(compile.tune_seconds, 3);
+    ASSERT_EQ(compile.splits.size(), 1u);
+    EXPECT_EQ(compile.disable, std::vector<std::string>{"fuse"});
+    EXPECT_EQ(mode_of("off"), Mode::off);
+    EXPECT_EQ(mode_of("cached"), Mode::cached);
+}
+
+}  // namespace
+}  // namespace cairn::cli
