@@ -8,7 +8,7 @@
 namespace cairn::inline v0::select {
 namespace {
 
-// What a kernel for a level below the one in use takes more, for each level.
+// What a kernel that has twins and that memory bounds takes more at each level below the one in use.
 constexpr double lower_level = 1.02;
 
 double flops_per_cycle(Isa isa) { return isa == Isa::baseline ? 8 : isa == Isa::avx2 ? 32 : 64; }
@@ -80,9 +80,9 @@ Roofline roofline_of(const Kernel& kernel, const Problem& problem, const Cost& c
     const double streamed = machine.cache_bandwidth > 0 ? bound_bytes(problem, cost) : cost.bytes;
     double memory = streamed / machine.bandwidth;
     if (streamed < cost.bytes) memory += (cost.bytes - streamed) / machine.cache_bandwidth;
-    const int levels = static_cast<int>(source.isa) - static_cast<int>(kernel.isa);
-    const double more = std::pow(lower_level, std::max(levels, 0));
-    return {arithmetic, more * std::max(arithmetic / cost.efficiency, memory), call_seconds + machine.barrier_seconds};
+    if (family_of(kernel) != kernel.id)
+        memory *= std::pow(lower_level, std::max(static_cast<int>(source.isa) - static_cast<int>(kernel.isa), 0));
+    return {arithmetic, std::max(arithmetic / cost.efficiency, memory), call_seconds + machine.barrier_seconds};
 }
 
 /// What a kernel says of its cost, or its operands do: then `note` tells why.

@@ -77,8 +77,8 @@ std::string name_of_call(const Kernel& kernel, const SizedProblem& sized);
 std::vector<SizedProblem> at_each(const Problem& problem, std::span<const std::vector<std::int64_t>> sizes);
 
 /// What the roofline says to a call: arithmetic at the peak of the kernel's level by its efficiency, or bytes moved,
-/// weights from memory and the rest from where the machine reads fastest, whichever is longer. A level below the one in
-/// use takes a little more, so that of twins that memory bounds the higher one is tried.
+/// weights from memory and the rest from where the machine reads fastest, whichever is longer. Memory takes a little
+/// more for a twin of a level below the one in use, so that the higher one is tried where it bounds both.
 double roofline_seconds(const Kernel& kernel, const Problem& sized, const CostSource& source);
 
 /// Cost of one call at constant sizes: measured, or the roofline's by what siblings have shown. Where the kernel's own

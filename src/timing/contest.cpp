@@ -111,8 +111,7 @@ public:
     ContestResult run() {
         for (std::size_t c = 0; c < contestants_.size(); ++c) attempt(c, [&] { enter(c); });
         std::erase_if(runners_, [&](const Runner& runner) {
-            const bool is_late =
-                runner.first >= left() || (runner.first > long_run && runner.first > far_behind * best_);
+            const bool is_late = runner.first > long_run && runner.first > far_behind * best_;
             if (is_late) result_.timings[runner.number] = censored(runner.first);
             return is_late;
         });

@@ -74,6 +74,27 @@ double FakeTuning::seconds(const select::Selections& selections, FakeBench& benc
     return sum;
 }
 
+select::Selections FakeTuning::best(FakeBench& bench) {
+    TimingDb all{""};
+    for (const select::Bucket& bucket : selected) {
+        const auto sizes = select::representative_sizes(*bucket.graph.symbols());
+        for (std::size_t tile = 0; tile < bucket.tiles.size(); ++tile)
+            for (const select::Question* question : bucket.candidates.asked_for(static_cast<int>(tile)))
+                question->for_each_answer([&](const Kernel& kernel, const select::Judged& judged) {
+                    if (!judged.refusal.empty()) return;
+                    for (const Problem& problem : select::at_each(*question->problem(), sizes)) {
+                        Timing timing;
+                        timing.median = bench.time_of(kernel, problem);
+                        all.record(problem, kernel.id, costs.environment, costs.policy, timing);
+                    }
+                });
+    }
+    select::CostSource known = costs;
+    known.timings = &all;
+    for (const select::Bucket& bucket : selected) bucket.candidates.set_costs(known);
+    return choose();
+}
+
 select::Selections FakeTuning::untuned() {
     select::CostSource nominal = costs;
     nominal.timings = nullptr;

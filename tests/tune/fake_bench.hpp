@@ -37,6 +37,8 @@ struct FakeTuning {
     /// The weighted seconds that runs of what was chosen take, by the bench's times.
     double seconds(const select::Selections& selections, FakeBench& bench);
     select::Selections choose() { return select::select(selected, options); }
+    /// The best of all, by the bench's times of everything that kernels were asked.
+    select::Selections best(FakeBench& bench);
     /// That of a compile that measures nothing.
     select::Selections untuned();
 
