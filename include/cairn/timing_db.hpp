@@ -78,7 +78,7 @@ CAIRN_API std::string_view to_string(Verdict verdict) noexcept;
 ///     {"cpu.*.eigen.*", "matmul | f32[1,*", Verdict::ban, "slow on one row"}
 struct KernelRule {
     std::string kernel = "*";        ///< pattern of Kernel::id
-    std::string problem = "*";       ///< pattern of the Problem's text form
+    std::string problem = "*";       ///< pattern of the text form, that with plain operands or that with packed ones
     Verdict verdict = Verdict::ban;  ///< what it says
     std::string reason = {};         ///< as refusals repeat it
     /// True of what both patterns cover.

@@ -61,24 +61,40 @@ std::span<const SizedProblem> Judge::sized(Question& question) const {
     return question.sized_;
 }
 
-/// What the user's rules say. A pin stands where one of the kernels it names can do the problem.
-Refusal Judge::ruled_out(const Kernel& kernel, Question& question) const {
+/// What the user's rules say. They are about what is computed: a problem with packed operands is meant by a pattern
+/// that covers the plain one, and a pin stands where a kernel it names can do that.
+Refusal Judge::ruled_out(const Kernel& kernel, const Question& question) const {
     if (costs_.rules.empty()) return {};
-    const std::string problem = cairn::to_string(*question.problem_.whole());
+    Problem plain = *question.problem_.whole();
+    const std::string text = cairn::to_string(plain);
+    for (TensorDesc& input : plain.inputs) input.layout.clear();
+    const std::string plain_text = cairn::to_string(plain);
     const auto rule_for = [&](const Kernel& other, Verdict verdict) {
         const auto it = std::find_if(costs_.rules.begin(), costs_.rules.end(), [&](const KernelRule& rule) {
-            return rule.verdict == verdict && rule.covers(other.id, problem);
+            return rule.verdict == verdict && (rule.covers(other.id, text) || rule.covers(other.id, plain_text));
         });
         return it == costs_.rules.end() ? nullptr : &*it;
     };
     const auto because = [](const KernelRule& rule) { return rule.reason.empty() ? "" : ": " + rule.reason; };
     if (const KernelRule* ban = rule_for(kernel, Verdict::ban)) return "banned by a rule" + because(*ban);
     if (rule_for(kernel, Verdict::pin) != nullptr) return {};
-    for (const Kernel* other : kernels_of(kernel.definition))
-        if (const KernelRule* pin = rule_for(*other, Verdict::pin))
-            if (answer(question, *other).judged.refusal.empty())
-                return fmt::format("a rule pins {}{}", other->id, because(*pin));
+    for (const Kernel* other : kernels_of(kernel.definition)) {
+        const KernelRule* pin = rule_for(*other, Verdict::pin);
+        if (pin != nullptr && rule_for(*other, Verdict::ban) == nullptr && can_do(*other, plain))
+            return fmt::format("a rule pins {}{}", other->id, because(*pin));
+    }
     return {};
+}
+
+/// By what it says itself.
+bool Judge::can_do(const Kernel& kernel, const Problem& problem) const {
+    if (kernel.isa > isa_ || !is_there(costs_.devices, kernel.device)) return false;
+    Refusal refusal;
+    ask_kernel("accepts", refusal, [&] { refusal = kernel.accepts(problem); });
+    if (!refusal.empty() || kernel.error == nullptr) return refusal.empty();
+    double promised = 0;
+    ask_kernel("error", refusal, [&] { promised = kernel.error(problem); });
+    return refusal.empty() && promised >= 0 && promised <= costs_.tolerance;
 }
 
 // A function that several kernels share, for several levels of instructions, is asked once.

@@ -75,7 +75,8 @@ private:
     Question::Answer& answer(Question& question, const Kernel& kernel) const;
     void ask(Question& question, Question::Answer& answer) const;
     void ask_again(Question& question, Question::Answer& answer) const;
-    Refusal ruled_out(const Kernel& kernel, Question& question) const;
+    Refusal ruled_out(const Kernel& kernel, const Question& question) const;
+    bool can_do(const Kernel& kernel, const Problem& problem) const;
     Refusal accepts(const Kernel& kernel, const Question& question) const;
     Refusal error(const Kernel& kernel, Question& question, Estimate& estimate) const;
     Refusal look_up(const Kernel& kernel, const Question& question, Estimate& estimate) const;

@@ -90,7 +90,7 @@ std::optional<Selections> cheapest_without(const Selections& chosen, std::span<c
     KindFinder finder(kinds);
     for (int choice = 0; choice < memo.problem.alternatives(); ++choice) {
         const Memo::Asked& asked = memo.goals[static_cast<std::size_t>(memo.problem.goal_of(choice))];
-        const Candidate& candidate = memo.candidates[static_cast<std::size_t>(choice)];
+        const Candidate& candidate = memo.candidate(choice);
         const Bucket& bucket = buckets[static_cast<std::size_t>(asked.bucket)];
         if (is_in_runs(bucket, asked.goal, candidate) && finder.has(asked.bucket, bucket, asked.goal.value, candidate))
             memo.problem.set_cost(choice, forbidden_seconds);

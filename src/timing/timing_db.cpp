@@ -17,8 +17,8 @@
 namespace cairn::inline v0 {
 namespace {
 
-using timing::Access, timing::ChoiceRow, timing::DatabaseFault, timing::ErrorRow, timing::Found, timing::Key,
-    timing::Layer, timing::RuleRow, timing::SqliteFile, timing::TimeRow;
+using timing::Access, timing::ChoiceRow, timing::ErrorRow, timing::Found, timing::Key, timing::Layer, timing::RuleRow,
+    timing::TimeRow;
 
 template <typename T>
 using Known = std::map<std::string, T>;

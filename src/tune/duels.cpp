@@ -27,8 +27,6 @@ struct Rival {
     double more = 0;
 };
 
-double seconds_left(const Budget& budget) { return std::chrono::duration<double>(budget.end - Clock::now()).count(); }
-
 double seconds_of(std::span<const select::Bucket> buckets, const select::Selections& covers) {
     double sum = 0;
     for (std::size_t b = 0; b < buckets.size(); ++b) sum += buckets[b].weight * covers.buckets[b].seconds;

@@ -1,5 +1,7 @@
 #include "select/cost.hpp"
 
+#include "tests/timing/took.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -215,8 +217,8 @@ TEST(Cost, AMeasurementCountsAsWhatItSays) {
     const auto record = [&](const Timing& timing, const std::string& kernel, const std::string& machine = "here") {
         timings.record(p, kernel, {machine, ""}, measured.policy, timing);
     };
-    Timing ok, censored, failed;
-    ok.median = 0.5;
+    const Timing ok = test::took(0.5);
+    Timing censored, failed;
     censored.status = TimingStatus::censored;
     censored.bound = 0.25;
     failed.status = TimingStatus::failed;

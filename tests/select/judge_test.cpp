@@ -23,6 +23,9 @@ Dim some_bytes(const Problem&, int) {
     return 64;
 }
 
+double promised = 0;
+double promise(const Problem&) { return promised; }
+
 Problem sum_of(int steps) {
     Problem problem;
     problem.definition = "elementwise";
@@ -93,8 +96,6 @@ TEST_F(Judging, WhatWasPutAwayIsWholeForWhoLooks) {
     EXPECT_EQ(*problem, sum_of(2));
 }
 
-double promised = 0;
-double promise(const Problem&) { return promised; }
 double no_promise(const Problem&) { throw std::runtime_error("no idea"); }
 
 /// One of the kernels states an error, the others do not.
@@ -222,10 +223,34 @@ TEST_F(JudgingRules, APinStandsWhereItsKernelCan) {
               (Refusals{"", "", "needs avx512, in use is avx2"}));
     EXPECT_EQ(refusals({{"test.avx2@1", "*", Verdict::pin, ""}}, Isa::avx512, 3),
               (Refusals{"too long", "too long", "too long"}));
+    kernels.kernels[1].error = promise;
+    promised = 1e-3;
+    EXPECT_EQ(refusals({{"test.avx2@1", "*", Verdict::pin, ""}}),
+              (Refusals{"", "its relative error is 0.001, the tolerance is exact", ""}));
+    kernels.kernels[1].error = nullptr;
     EXPECT_EQ(refusals({{"test.avx2@1", "matmul *", Verdict::pin, ""}}), (Refusals{"", "", ""}));
     EXPECT_EQ(refusals({{"test.avx2@1", "*", Verdict::pin, ""}, {"test.avx2*", "*", Verdict::ban, "wrong"}}),
               (Refusals{"", "banned by a rule: wrong", ""}))
         << "a ban is above a pin";
+}
+
+// What is asked of packed operands is the same work.
+TEST_F(JudgingRules, RulesMeanPackedOperandsToo) {
+    Problem packed = sum_of(2);
+    packed.inputs[0].layout = "panel32";
+    const std::string plain = to_string(sum_of(2));
+    const auto refusal = [&](const KernelRule& rule, std::size_t kernel) {
+        costs.rules = {rule};
+        Judge judge = this->judge(Isa::avx512);
+        return judge.judged(judge.question(packed), kernels.kernels[kernel]).refusal;
+    };
+    EXPECT_EQ(refusal({"*", plain, Verdict::ban, ""}, 0), "banned by a rule");
+    EXPECT_EQ(refusal({"*", "*@panel32*", Verdict::ban, ""}, 0), "banned by a rule");
+    kernels.kernels[1].accepts = [](const Problem& problem) {
+        return problem.inputs[0].layout.empty() ? Refusal() : Refusal("is packed");
+    };
+    EXPECT_EQ(refusal({"test.avx2@1", plain, Verdict::pin, ""}, 0), "a rule pins test.avx2@1");
+    EXPECT_EQ(refusal({"test.avx2@1", plain, Verdict::pin, ""}, 1), "is packed");
 }
 
 TEST_F(JudgingRules, RulesStayWhenCostsChange) {

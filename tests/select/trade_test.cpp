@@ -2,6 +2,7 @@
 
 #include "cairn/cairn.hpp"
 #include "tests/select/programs.hpp"
+#include "tests/timing/took.hpp"
 
 #include <gtest/gtest.h>
 
@@ -135,8 +136,7 @@ private:
         }
         problem.outputs.push_back(TensorDesc::dense(node.dtype, node.shape));
         for (const bool is_fast : {true, false}) {
-            Timing timing;
-            timing.median = is_fast ? product.fast : product.exact;
+            const Timing timing = test::took(is_fast ? product.fast : product.exact);
             timings.record(problem, is_fast ? "test.fast@1" : "test.exact@1", costs.environment, costs.policy, timing);
         }
     }

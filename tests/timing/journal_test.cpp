@@ -106,7 +106,9 @@ TEST_F(Processes, TwoHundredAreKilled) {
                 if (db.unwritten() == 0) say("+");
             }
         });
-        std::this_thread::sleep_for(std::chrono::microseconds(1000 + random() % 12000));
+        // In one case of four while it opens the file, else while it writes.
+        EXPECT_TRUE(child.hear(p % 4 == 0 ? 0 : 1 + random() % 20));
+        std::this_thread::sleep_for(std::chrono::microseconds(random() % (p % 4 == 0 ? 5000 : 500)));
         child.kill();
         const std::string said = child.finish();
         EXPECT_EQ(said.find_first_not_of('+'), said.npos) << said;

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <exception>
 #include <string>
+#include <utility>
 
 namespace cairn::test {
 
@@ -33,14 +34,25 @@ public:
         close(ends[1]);
         heard_ = ends[0];
     }
-    Process(Process&& other) noexcept : id_(other.id_), heard_(other.heard_) { other.id_ = -1; }
+    Process(Process&& other) noexcept : id_(other.id_), heard_(other.heard_), text_(std::move(other.text_)) {
+        other.id_ = -1;
+    }
     Process& operator=(Process&&) = delete;
     ~Process() { finish(); }
 
+    /// Waits until it has said so many bytes more; false if it ends before.
+    bool hear(std::size_t count) {
+        char byte = 0;
+        for (; count > 0; --count) {
+            if (read(heard_, &byte, 1) != 1) return false;
+            text_ += byte;
+        }
+        return true;
+    }
     void kill() const { ::kill(id_, SIGKILL); }
     /// All that it said, once it has ended; a line more if it crashed.
     std::string finish() {
-        std::string text;
+        std::string text = text_;
         if (id_ <= 0) return text;
         char bytes[256];
         for (ssize_t count = 0; (count = read(heard_, bytes, sizeof bytes)) > 0;)
@@ -56,6 +68,7 @@ public:
 private:
     pid_t id_ = -1;
     int heard_ = -1;
+    std::string text_;
 };
 
 /// Permissions mean nothing to root: from here on this process is nobody.

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "cairn/timing_db.hpp"
+
+namespace cairn::test {
+
+/// The timing of one sample that took so long.
+inline Timing took(double seconds) {
+    Timing timing;
+    timing.samples = 1;
+    timing.min = timing.p10 = timing.median = timing.p90 = seconds;
+    return timing;
+}
+
+}  // namespace cairn::test
