@@ -199,38 +199,39 @@ protected:
 };
 
 TEST_F(JudgingRules, ABanRefusesWhatItCovers) {
-    EXPECT_EQ(refusals({{"test.avx2@*", "elementwise *", Verdict::ban, "it is slow"}}),
+    EXPECT_EQ(refusals({{"test.avx2@*", "elementwise *", cairn::Verdict::ban, "it is slow"}}),
               (Refusals{"", "banned by a rule: it is slow", ""}));
-    EXPECT_EQ(refusals({{"*", "*f32[4]*", Verdict::ban, ""}}),
+    EXPECT_EQ(refusals({{"*", "*f32[4]*", cairn::Verdict::ban, ""}}),
               (Refusals{"banned by a rule", "banned by a rule", "banned by a rule"}));
-    EXPECT_EQ(refusals({{"*", "matmul *", Verdict::ban, ""}, {"test.avx2@2", "*", Verdict::ban, ""}}),
+    EXPECT_EQ(refusals({{"*", "matmul *", cairn::Verdict::ban, ""}, {"test.avx2@2", "*", cairn::Verdict::ban, ""}}),
               (Refusals{"", "", ""}));
 }
 
 TEST_F(JudgingRules, ABanIsNotTheRefusalOfThoseThatShareAFunction) {
-    EXPECT_EQ(refusals({{"test.baseline@1", "*", Verdict::ban, ""}}), (Refusals{"banned by a rule", "", ""}));
+    EXPECT_EQ(refusals({{"test.baseline@1", "*", cairn::Verdict::ban, ""}}), (Refusals{"banned by a rule", "", ""}));
     EXPECT_EQ(asked, 1);
 }
 
 TEST_F(JudgingRules, APinRefusesTheOthers) {
     const Refusal others = "a rule pins test.avx2@1: it is mine";
-    EXPECT_EQ(refusals({{"test.avx2@1", "*", Verdict::pin, "it is mine"}}), (Refusals{others, "", others}));
-    EXPECT_EQ(refusals({{"test.avx*", "*", Verdict::pin, "it is mine"}}), (Refusals{others, "", ""}));
+    EXPECT_EQ(refusals({{"test.avx2@1", "*", cairn::Verdict::pin, "it is mine"}}), (Refusals{others, "", others}));
+    EXPECT_EQ(refusals({{"test.avx*", "*", cairn::Verdict::pin, "it is mine"}}), (Refusals{others, "", ""}));
 }
 
 TEST_F(JudgingRules, APinStandsWhereItsKernelCan) {
-    EXPECT_EQ(refusals({{"test.avx512@1", "*", Verdict::pin, ""}}, Isa::avx2),
+    EXPECT_EQ(refusals({{"test.avx512@1", "*", cairn::Verdict::pin, ""}}, Isa::avx2),
               (Refusals{"", "", "needs avx512, in use is avx2"}));
-    EXPECT_EQ(refusals({{"test.avx2@1", "*", Verdict::pin, ""}}, Isa::avx512, 3),
+    EXPECT_EQ(refusals({{"test.avx2@1", "*", cairn::Verdict::pin, ""}}, Isa::avx512, 3),
               (Refusals{"too long", "too long", "too long"}));
     kernels.kernels[1].error = promise;
     promised = 1e-3;
-    EXPECT_EQ(refusals({{"test.avx2@1", "*", Verdict::pin, ""}}),
+    EXPECT_EQ(refusals({{"test.avx2@1", "*", cairn::Verdict::pin, ""}}),
               (Refusals{"", "its relative error is 0.001, the tolerance is exact", ""}));
     kernels.kernels[1].error = nullptr;
-    EXPECT_EQ(refusals({{"test.avx2@1", "matmul *", Verdict::pin, ""}}), (Refusals{"", "", ""}));
-    EXPECT_EQ(refusals({{"test.avx2@1", "*", Verdict::pin, ""}, {"test.avx2*", "*", Verdict::ban, "wrong"}}),
-              (Refusals{"", "banned by a rule: wrong", ""}))
+    EXPECT_EQ(refusals({{"test.avx2@1", "matmul *", cairn::Verdict::pin, ""}}), (Refusals{"", "", ""}));
+    EXPECT_EQ(
+        refusals({{"test.avx2@1", "*", cairn::Verdict::pin, ""}, {"test.avx2*", "*", cairn::Verdict::ban, "wrong"}}),
+        (Refusals{"", "banned by a rule: wrong", ""}))
         << "a ban is above a pin";
 }
 
@@ -244,17 +245,17 @@ TEST_F(JudgingRules, RulesMeanPackedOperandsToo) {
         Judge judge = this->judge(Isa::avx512);
         return judge.judged(judge.question(packed), kernels.kernels[kernel]).refusal;
     };
-    EXPECT_EQ(refusal({"*", plain, Verdict::ban, ""}, 0), "banned by a rule");
-    EXPECT_EQ(refusal({"*", "*@panel32*", Verdict::ban, ""}, 0), "banned by a rule");
+    EXPECT_EQ(refusal({"*", plain, cairn::Verdict::ban, ""}, 0), "banned by a rule");
+    EXPECT_EQ(refusal({"*", "*@panel32*", cairn::Verdict::ban, ""}, 0), "banned by a rule");
     kernels.kernels[1].accepts = [](const Problem& problem) {
         return problem.inputs[0].layout.empty() ? Refusal() : Refusal("is packed");
     };
-    EXPECT_EQ(refusal({"test.avx2@1", plain, Verdict::pin, ""}, 0), "a rule pins test.avx2@1");
-    EXPECT_EQ(refusal({"test.avx2@1", plain, Verdict::pin, ""}, 1), "is packed");
+    EXPECT_EQ(refusal({"test.avx2@1", plain, cairn::Verdict::pin, ""}, 0), "a rule pins test.avx2@1");
+    EXPECT_EQ(refusal({"test.avx2@1", plain, cairn::Verdict::pin, ""}, 1), "is packed");
 }
 
 TEST_F(JudgingRules, RulesStayWhenCostsChange) {
-    costs.rules = {{"test.avx2@1", "*", Verdict::ban, ""}};
+    costs.rules = {{"test.avx2@1", "*", cairn::Verdict::ban, ""}};
     Judge judge = this->judge(Isa::avx512);
     Question& question = judge.question(sum_of(2));
     EXPECT_EQ(judge.judged(question, kernels.kernels[1]).refusal, "banned by a rule");

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 /// A machine of our own: two dies of four cores, two threads a core (CPU c and c + 8), two cores to a second-level
 /// cache.
-class Topology : public testing::Test {
+class Topology : public ::testing::Test {
 protected:
     Topology() : root_(fs::path(CAIRN_BINARY_DIR) / "topology_test") {
         fs::remove_all(root_);
