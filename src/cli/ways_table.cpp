@@ -14,25 +14,25 @@ namespace cairn::cli {
 namespace {
 
 /// Equal calls, as one.
-struct Call {
+struct CountedCall {
     std::string text;
     double seconds = 0;
     int count = 0;
 };
 
 /// By their texts: the two ways name steps in orders of their own.
-using Calls = std::map<std::string, Call>;
+using CallCounts = std::map<std::string, CountedCall>;
 
-void add_call(Calls& calls, bool once, const std::string& kernel, const std::string& problem, double seconds) {
+void count_call(CallCounts& calls, bool once, const std::string& kernel, const std::string& problem, double seconds) {
     const std::string text = fmt::format("{}{} | {}", once ? "once " : "", kernel, problem);
-    Call& call = calls.try_emplace(text, Call{text}).first->second;
+    CountedCall& call = calls.try_emplace(text, CountedCall{text}).first->second;
     call.seconds += seconds;
     ++call.count;
 }
 
 /// Those of `all` beyond what `other` has of them.
-std::vector<Call> beyond(const Calls& all, const Calls& other) {
-    std::vector<Call> rest;
+std::vector<CountedCall> beyond(const CallCounts& all, const CallCounts& other) {
+    std::vector<CountedCall> rest;
     for (const auto& [text, call] : all) {
         const auto found = other.find(text);
         const int more = call.count - (found == other.end() ? 0 : found->second.count);
@@ -41,9 +41,9 @@ std::vector<Call> beyond(const Calls& all, const Calls& other) {
     return rest;
 }
 
-std::string cell(const std::vector<Call>& calls, std::size_t i, std::string_view style) {
+std::string cell(const std::vector<CountedCall>& calls, std::size_t i, std::string_view style) {
     if (i >= calls.size()) return "<td class=\"half\"></td><td></td>";
-    const Call& call = calls[i];
+    const CountedCall& call = calls[i];
     return fmt::format("<td class=\"call half {}\">{}{}</td><td class=\"number\">{}</td>", style,
                        call.count > 1 ? fmt::format("{} x ", call.count) : "", escaped(call.text),
                        time_text(call.seconds));
@@ -52,15 +52,15 @@ std::string cell(const std::vector<Call>& calls, std::size_t i, std::string_view
 }  // namespace
 
 std::string ways_table(const Study& study) {
-    Calls left, right;
+    CallCounts left, right;
     double left_seconds = 0;
     for (const ExplainedInstruction& each : study.run_bucket().instructions) {
-        add_call(left, each.once, each.chosen.kernel, each.chosen.problem, each.chosen.seconds);
+        count_call(left, each.once, each.chosen.kernel, each.chosen.problem, each.chosen.seconds);
         left_seconds += each.once ? 0 : each.chosen.seconds;
     }
     for (const PathStep& step : study.runner_up->steps)
-        add_call(right, step.once, step.kernel, step.problem, step.seconds);
-    const std::vector<Call> gone = beyond(left, right), come = beyond(right, left);
+        count_call(right, step.once, step.kernel, step.problem, step.seconds);
+    const std::vector<CountedCall> gone = beyond(left, right), come = beyond(right, left);
     std::string table =
         "<table>\n<tr><th>chosen</th><th class=\"number\">time</th><th>runner-up</th><th "
         "class=\"number\">time</th></tr>\n";

@@ -49,7 +49,7 @@ std::string layer_text() {
 std::string chosen_rows_text() {
     Graph g("chosen");
     const Dim t = g.symbol("T", 1, 4), past = g.symbol("past", 0, 12);
-    const Tensor table = g.weight("table", DType::f32, {50, 8}), ids = g.input("ids", DType::i64, {t});
+    const Tensor table = g.weight("table", DType::f32, {5, 8}), ids = g.input("ids", DType::i64, {t});
     State seen = g.state("seen", DType::f32, {past, 8}, 0, 16);
     g.output("sum", sum(seen.append(gather(table, ids, 0)), {0}));
     return to_string(g);

@@ -156,6 +156,7 @@ TEST(FlowChart, HasARowAndABarForEachInstruction) {
         longest_seconds = std::max(longest_seconds, study.seconds()[i]);
         longest_bar = std::max(longest_bar, bars[i]);
     }
+    EXPECT_GT(longest_bar, 200) << "of the width that there is";
     for (std::size_t i = 0; i < bars.size(); ++i)
         EXPECT_NEAR(bars[i], std::max(1.0, study.seconds()[i] / longest_seconds * longest_bar), 0.11) << i;
     EXPECT_THAT(chart, HasSubstr("transformer.wte.weight"));

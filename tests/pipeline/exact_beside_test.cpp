@@ -106,6 +106,8 @@ TEST_F(AnExactProgram, StandsBesideEachBucketThatIsInexact) {
         EXPECT_GT(model.memory().verification, 0);
         run(model, false, n);
         const MemoryReport there = model.memory({{"N", n}});
+        const std::vector<std::pair<std::string_view, std::int64_t>> sizes{{"N", n}};
+        EXPECT_EQ(model.memory(sizes).arena, there.arena) << "sizes in a list made at run time";
         EXPECT_EQ(there.verification, 0);
     }
     EXPECT_EQ(model.memory().verification, 0);

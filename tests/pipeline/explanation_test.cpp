@@ -149,7 +149,9 @@ TEST(Explanation, InstructionsTellWhatTheyHandToOneAnother) {
         EXPECT_EQ(each.reads.size() + each.writes.size(), operands) << problem;
         for (const int buffer : each.reads) {
             const ExplainedBuffer& memory = bucket.buffers.at(static_cast<std::size_t>(buffer));
-            if (memory.kind == "transient" || memory.kind == "bound") EXPECT_LT(maker.at(buffer), i);
+            if (memory.kind == "transient" || memory.kind == "bound") {
+                EXPECT_LT(maker.at(buffer), i);
+            }
             if (!memory.name.empty()) read.insert(memory.kind + ' ' + memory.name);
         }
         for (const int buffer : each.writes) {
