@@ -2,6 +2,7 @@
 
 #include "device/context_parts.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
@@ -43,9 +44,10 @@ struct Rows {
 };
 
 Timing of_seconds(double seconds, double deviation = 0) {
+    constexpr double least = 1e-15;  // nothing is no time
     Timing timing;
     timing.samples = 1;
-    timing.min = timing.p10 = timing.median = timing.p90 = seconds;
+    timing.min = timing.p10 = timing.median = timing.p90 = std::max(seconds, least);
     timing.mad = deviation;
     return timing;
 }

@@ -53,10 +53,8 @@ void measure_something(const Graph& graph, const Context& context, unsigned seed
         timing.samples = 5;
         timing.min = timing.p10 = timing.median = timing.p90 =
             std::pow(10, -9 + 6 * static_cast<double>(random()) / 4294967296.0);
-        for (const Problem& sized : symbols == nullptr
-                                        ? std::vector{problem}
-                                        : select::at_each(problem, select::representative_sizes(*symbols)))
-            parts.timings->record(sized, verdict.kernel, environment, policy, timing);
+        for (const select::SizedProblem& sized : select::at_each(problem, select::representative_sizes(*symbols)))
+            parts.timings->record(*sized, verdict.kernel, environment, policy, timing);
     };
     for (const ExplainedBucket& bucket : compile(graph, context).explain().buckets) {
         for (const ExplainedInstruction& instruction : bucket.instructions) {

@@ -154,9 +154,7 @@ TEST(Cost, BesideAPlanInHandWhatWasNotMeasuredCountsLast) {
     Kernel held = kernel(nullptr), other = kernel(nullptr), measured = kernel(nullptr);
     other.id = "other@1";
     measured.id = "measured@1";
-    Timing timing;
-    timing.median = 0.5;
-    timings.record(p, measured.id, {}, {}, timing);
+    timings.record(p, measured.id, {}, {}, test::took(0.5));
     costs.in_hand = std::make_shared<const std::set<std::string>>(std::set<std::string>{name_of_call(held, p)});
     EXPECT_EQ(estimate(held, p, costs).seconds, estimate(held, p, costs).low);
     EXPECT_EQ(estimate(held, p, costs).low, estimate(held, p, source()).low);

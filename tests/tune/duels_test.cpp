@@ -61,11 +61,7 @@ protected:
         };
     }
     Duels duels(const std::optional<Standing>& so_far = std::nullopt, double seconds = 100) {
-        const Budget budget{
-            std::chrono::steady_clock::now() +
-                std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds)),
-            {},
-            stop};
+        const Budget budget{seconds, {}, stop};
         return fight(chosen, programs.buckets(), run_beside(), options, budget, so_far);
     }
 

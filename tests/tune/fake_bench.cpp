@@ -1,6 +1,7 @@
 #include "tests/tune/fake_bench.hpp"
 
 #include "device/context_parts.hpp"
+#include "tests/timing/took.hpp"
 #include "timing/splitmix.hpp"
 
 #include <algorithm>
@@ -66,8 +67,8 @@ double FakeTuning::seconds(const select::Selections& selections, FakeBench& benc
         for (const select::Choice& choice : selections.buckets[b].chosen) {
             if (selected[b].candidates.bound()[choice.goal.value]) continue;  // not a part of runs
             const auto sized = select::at_each(*choice.candidate.problem, sizes);
-            for (const Problem& problem : sized)
-                sum += selected[b].weight * bench.time_of(*choice.candidate.kernel, problem) /
+            for (const select::SizedProblem& problem : sized)
+                sum += selected[b].weight * bench.time_of(*choice.candidate.kernel, *problem) /
                        static_cast<double>(sized.size());
         }
     }
@@ -82,11 +83,9 @@ select::Selections FakeTuning::best(FakeBench& bench) {
             for (const select::Question* question : bucket.candidates.asked_for(static_cast<int>(tile)))
                 question->for_each_answer([&](const Kernel& kernel, const select::Judged& judged) {
                     if (!judged.refusal.empty()) return;
-                    for (const Problem& problem : select::at_each(*question->problem(), sizes)) {
-                        Timing timing;
-                        timing.median = bench.time_of(kernel, problem);
-                        all.record(problem, kernel.id, costs.environment, costs.policy, timing);
-                    }
+                    for (const select::SizedProblem& problem : select::at_each(*question->problem(), sizes))
+                        all.record(*problem, kernel.id, costs.environment, costs.policy,
+                                   took(bench.time_of(kernel, *problem)));
                 });
     }
     select::CostSource known = costs;

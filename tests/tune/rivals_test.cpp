@@ -2,6 +2,7 @@
 
 #include "cairn/cairn.hpp"
 #include "device/context_parts.hpp"
+#include "tests/timing/took.hpp"
 #include "tests/tune/fake_bench.hpp"
 
 #include <gtest/gtest.h>
@@ -32,11 +33,8 @@ protected:
         return unknown_rivals(tuning->selected, chosen, tuning->costs, context.kernels().definitions, {});
     }
     void store(const Call& call, double seconds) {
-        Timing timing;
-        timing.samples = 1;
-        timing.min = timing.median = seconds;
         context.parts()->timings->record(call.problem, call.kernel->id, tuning->costs.environment, tuning->costs.policy,
-                                         timing);
+                                         test::took(seconds));
     }
     select::Estimate estimate(const timing::Contestant& contestant) const {
         return select::estimate(*contestant.kernel, *contestant.problem, tuning->costs);
@@ -88,13 +86,10 @@ TEST_F(RivalsOfAChoice, WhatIsKnownIsNotMeasuredAgainButIsToBeBeaten) {
     Field field = field_of(*most, tuning->costs);
     EXPECT_EQ(field.to_beat, 5);
     EXPECT_LE(field.contestants.size(), before);
+    Timing better = test::took(1e-12);
+    better.samples = 9;
     context.parts()->timings->record(most->calls.back().problem, most->calls.back().kernel->id,
-                                     tuning->costs.environment, tuning->costs.policy, [] {
-                                         Timing better;
-                                         better.samples = 9;
-                                         better.median = 1e-12;
-                                         return better;
-                                     }());
+                                     tuning->costs.environment, tuning->costs.policy, better);
     field = field_of(*most, tuning->costs);
     ASSERT_EQ(field.contestants.size(), 1U) << "none can be faster; the chosen one is on a path";
     EXPECT_EQ(field.contestants[0].kernel, most->calls.front().kernel);
