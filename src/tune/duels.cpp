@@ -18,7 +18,7 @@ constexpr double least_share = 0.01, most_more = 0.05;
 // Rivals that one program is run beside, the races that one of them has to win, and the seconds that a race may take.
 constexpr std::size_t most_rivals = 8;
 constexpr std::uint64_t races = 2;
-constexpr double most_seconds = 3;
+constexpr double longest_race = 3;
 
 struct Rival {
     std::vector<select::Kind> without;
@@ -119,7 +119,7 @@ private:
     /// False where the two could not be run.
     bool run(const Rival& rival, Duel& duel) {
         for (std::uint64_t race = 1; race <= races; ++race) {
-            const double seconds = std::min(most_seconds, std::max(left(), 0.0));
+            const double seconds = std::min(longest_race, std::max(left(), 0.0));
             const timing::RaceResult outcome = run_beside_(result_.covers, rival.covers, seconds, race);
             if (outcome.winner < 0) return duel.samples > 0;
             note(outcome, duel);
