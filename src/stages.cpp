@@ -160,7 +160,8 @@ std::vector<PreparedBucket> Stages::prepare() {
                      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.tune_seconds));
     std::vector<PreparedBucket> prepared;
     for (const Cut& cut : cuts) prepared.push_back(prepare(cut));
-    if (options_.mode != Mode::off && prepared[0].driver.enabled("search")) tune(prepared, end);
+    const bool has_times = options_.mode == Mode::cached || options_.mode == Mode::normal;
+    if (has_times && prepared[0].driver.enabled("search")) tune(prepared, end);
     return prepared;
 }
 

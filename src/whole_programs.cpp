@@ -54,7 +54,7 @@ std::vector<ExplainedDuel> run_beside_rivals(const Stages& stages, std::vector<P
         covers = *std::move(best);
         return {remembered(*known, *standing)};
     }
-    if (options.mode != Mode::normal) return {};
+    if (options.mode != Mode::normal || !options.run_rivals) return {};
 
     CompileOptions quiet = options;
     quiet.dump_stages.clear();

@@ -72,8 +72,15 @@ TEST(Objects, IsaObjectsRunNothingAtStart) {
     expect_kept(is_isa, 1, [](const Built& item) { return initialisers(item.path, sections(item.path)); });
 }
 
+/// The loops that measure the peak of each level are written in assembler: nothing of them can end up elsewhere.
+Faults without_peak_loops(Faults faults) {
+    std::erase_if(faults, [](const std::string& fault) { return fault.ends_with("timing12multiply_addENS0_3IsaEl"); });
+    return faults;
+}
+
 TEST(Objects, OnlyIsaObjectsHoldVectorCode) {
-    expect_kept(is_object, 1, [](const Built& item) { return vex_code(item.path, code(item.path)); });
+    expect_kept(is_object, 1,
+                [](const Built& item) { return without_peak_loops(vex_code(item.path, code(item.path))); });
     expect_kept([](const Built& item) { return item.kind == "cairn_table_baseline"; }, 1,
                 [](const Built& item) { return vex_code(item.path, code(item.path)); });
 }

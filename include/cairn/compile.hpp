@@ -42,6 +42,9 @@ struct Split {
 struct CompileOptions {
     Mode mode = Mode::off;    ///< where times come from
     double tune_seconds = 5;  ///< wall clock, of Mode::normal
+    /// Of Mode::normal: in the time that is left, programs that sums of kernel times can hardly tell apart are run whole,
+    /// on made-up data. That takes memory for the weights of two of them, at most half of what is free.
+    bool run_rivals = true;
     /// Of Mode::replay: what CompiledGraph::write_lock() wrote. Problems that are not in it are solved by no kernel:
     /// compile() throws Error(unsupported) that names them and what in the file has no use any more; Error(file) where
     /// there is no such file, or where it was changed. Automatic splits become those it was written for.

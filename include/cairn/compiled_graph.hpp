@@ -306,8 +306,9 @@ public:
     /// library does not have.
     void save(const std::filesystem::path& path) const;
     /// Writes what was chosen, each Problem with its kernel: with this file compile() chooses the same again
-    /// (Mode::replay), after its database is gone, and where the graph has changed elsewhere. Text, for version
-    /// control. Throws Error(file) when it cannot be written, Error(unsupported) for a graph that was loaded.
+    /// (Mode::replay), after its database is gone, and where the graph has changed elsewhere; only ways that cost the
+    /// same to the last digit may change places. Text, for version control. Throws Error(file) when it cannot be
+    /// written, Error(unsupported) for a graph that was loaded.
     void write_lock(const std::filesystem::path& path) const;
     static CompiledGraph load(const std::filesystem::path& path, const Context& context);
 

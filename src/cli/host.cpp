@@ -28,6 +28,10 @@ std::filesystem::path database_of(const Options& options) {
 }
 
 Context make_context(const Options& options, const std::filesystem::path& database) {
+    // The command's own folder; where it cannot be made, the Context says so.
+    std::error_code fault;
+    if (options.database.empty() && !database.empty())
+        std::filesystem::create_directories(database.parent_path(), fault);
     ContextOptions context;
     context.threads = options.threads.value_or(usable_cpus());
     context.timing_db = database;

@@ -1,3 +1,4 @@
+#include "cairn/timing_file.hpp"
 #include "cli/bucket_rows.hpp"
 #include "cli/command.hpp"
 #include "cli/host.hpp"
@@ -6,7 +7,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 namespace cairn::cli {
 namespace {
@@ -16,10 +20,17 @@ struct TuneOptions {
     std::string save;
 };
 
+std::int64_t times_in(const std::filesystem::path& database) {
+    std::error_code fault;
+    if (database.empty() || !std::filesystem::exists(database, fault)) return 0;
+    return TimingFile(database, TimingFile::Use::read).info().times;
+}
+
 int tune_graph(const TuneOptions& options, Output& output, const std::stop_token& stop) {
     check_can_write(options.save);
     const Graph graph = read_graph(options.all.graph);
     const std::filesystem::path database = database_of(options.all);
+    const std::int64_t before = times_in(database);
     const Context context = make_context(options.all, database);
     ProgressLine progress;
     CompileOptions compile_with = compile_options(options.all);
@@ -31,7 +42,8 @@ int tune_graph(const TuneOptions& options, Output& output, const std::stop_token
     if (!options.save.empty()) compiled.save(options.save);
     progress.clear();
     for (const ExplainedBucket& bucket : why.buckets) put_bucket(output, bucket);
-    const std::size_t measured = progress.tuning().size();
+    const std::int64_t measured =
+        database.empty() ? static_cast<std::int64_t>(progress.tuning().size()) : times_in(database) - before;
     output.line({{"kind", "tune"}, {"measured", std::to_string(measured)}, {"db", database.string()}},
                 fmt::format("{} measured now, kept in {}", measured, database.empty() ? "memory" : database.string()));
     return 0;

@@ -126,7 +126,7 @@ NodeId Candidates::memory_of(NodeId output) const {
 bool Candidates::try_kernel(const Kernel& kernel, const fuse::Tile& tile, int index, const Asked& asked, bool cheapest,
                             std::vector<Candidate>& found) {
     const Judged& judged = judge_.judged(*asked.question, kernel);
-    if (!judged.refusal.empty()) return false;
+    if (!judged.refusal.empty()) return judged.locked_out;
     const auto first = asked.sources.begin() + (changes_state(tile) ? 1 : 0);
     // Of those with equal forms those stay that none is faster than and at least as right.
     const auto is_rival = [&](const Candidate& other) {

@@ -175,6 +175,7 @@ void Judge::ask(Question& question, Question::Answer& answer) const {
     if (!refusal.empty()) return;
     if (costs_.lock != nullptr) {
         refusal = look_up(kernel, question, answer.judged.estimate);
+        answer.judged.locked_out = !refusal.empty();
     } else {
         Estimate of_error;
         if (kernel.error != nullptr) refusal = error(kernel, question, of_error);

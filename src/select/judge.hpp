@@ -22,6 +22,7 @@ struct Judged {
     Refusal refusal;    ///< empty: it accepts
     Estimate estimate;  ///< of one that accepts
     bool prepared = false;
+    bool locked_out = false;  ///< it would accept, but the lock names others
 };
 
 /// A problem, and what the kernels asked so far have said to it.

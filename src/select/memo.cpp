@@ -25,9 +25,6 @@ constexpr double bind_weight = 1e-3;
 // What stands in the place of a goal's number where it has none, and where it is reached in any case.
 constexpr int unnumbered = -1, always = -2;
 
-// Of keeping a value.
-const Candidate no_kernel;
-
 class MemoBuilder {
 public:
     MemoBuilder(std::span<const Bucket> buckets, Breadth breadth, const std::stop_token& stop, double price)
@@ -131,7 +128,7 @@ private:
                 memo_.goals.back().bytes = bytes;
                 memo_.goals.back().held = is_read_in_place(part, asked) ? 0 : bytes;
                 memo_.problem.add_alternative(bytes * price_, {}, {});
-                memo_.candidates.push_back(&no_kernel);
+                memo_.candidates.push_back(memo_.none.get());
             } else {
                 shared = always;
                 memo_.always_kept_bytes += bytes;

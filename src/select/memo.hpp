@@ -40,6 +40,7 @@ struct Memo {
     std::vector<Errors> errors;                ///< by bucket and bound
     double always_kept_bytes = 0;              ///< of what is kept whatever is chosen: it is no goal
     std::shared_ptr<const std::deque<Ways>> ways = nullptr;  ///< of each bucket: the candidates are theirs
+    std::shared_ptr<const Candidate> none = std::make_shared<const Candidate>();  ///< of what is kept: no kernel
 
     const Candidate& candidate(int choice) const { return *candidates[static_cast<std::size_t>(choice)]; }
 };

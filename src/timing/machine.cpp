@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <string>
+#include <string_view>
 
 namespace cairn::inline v0::timing {
 namespace {
@@ -19,7 +19,7 @@ const Problem& whole_machine() {
     return problem;
 }
 
-const std::array<std::string, 4> level_rows = {
+constexpr std::array<std::string_view, 4> level_rows = {
     "machine.multiply_add.baseline@1",
     "machine.multiply_add.avx2@1",
     "machine.multiply_add.avx512@1",
@@ -31,13 +31,13 @@ struct Rows {
     const TimingEnvironment& environment;
     const TimingPolicy& policy;
 
-    std::optional<Timing> find(const std::string& row) const {
+    std::optional<Timing> find(std::string_view row) const {
         const auto timing = timings.find(whole_machine(), row, environment, policy);
         const bool is_possible =
             timing && timing->status == TimingStatus::ok && timing->median >= 0 && std::isfinite(timing->median);
         return is_possible ? timing : std::nullopt;
     }
-    double seconds(const std::string& row) const {
+    double seconds(std::string_view row) const {
         const auto timing = find(row);
         return timing ? timing->median : -1;
     }
@@ -56,7 +56,7 @@ Timing of_seconds(double seconds, double deviation = 0) {
 
 void record_machine(TimingDb& timings, const TimingEnvironment& environment, const TimingPolicy& policy,
                     const Calibration& machine) {
-    const auto record = [&](const std::string& row, const Timing& timing) {
+    const auto record = [&](std::string_view row, const Timing& timing) {
         timings.record(whole_machine(), row, environment, policy, timing);
     };
     for (std::size_t level = 0; level < level_rows.size(); ++level)

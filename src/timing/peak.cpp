@@ -21,7 +21,7 @@ int lanes_of(Isa level) { return level == Isa::baseline ? 4 : level == Isa::avx2
                  : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", \
                    "xmm11", "xmm12", "xmm13", "xmm14", "xmm15")
 
-void run(Isa level, std::int64_t rounds) noexcept {
+[[gnu::always_inline]] inline void run(Isa level, std::int64_t rounds) noexcept {
     if (level == Isa::baseline)
         CAIRN_ROUNDS("xorps %%xmm\\r, %%xmm\\r", "mulps %%xmm14, %%xmm\\r\naddps %%xmm15, %%xmm\\r", "");
     else if (level == Isa::avx2)
@@ -36,7 +36,7 @@ void run(Isa level, std::int64_t rounds) noexcept {
 
 #else
 
-void run(Isa level, std::int64_t rounds) noexcept {
+[[gnu::always_inline]] inline void run(Isa level, std::int64_t rounds) noexcept {
     static_assert(chains > 0);
     std::array<float, chains * 16> sums{};
     volatile float factor = 0;

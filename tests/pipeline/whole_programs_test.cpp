@@ -52,7 +52,8 @@ protected:
     }
     /// A time of the moody kernel as if it had been measured alone, and one of the others that is a little more.
     static void measure(const Context& context) {
-        for (const ExplainedValue& value : compile(moody(), context).explain().buckets[0].values)
+        const Explanation why = compile(moody(), context).explain();
+        for (const ExplainedValue& value : why.buckets[0].values)
             for (const ExplainedWay& way : value.ways)
                 for (const KernelVerdict& kernel : way.kernels) {
                     if (!kernel.refusal.empty()) continue;
@@ -115,10 +116,11 @@ TEST_F(WholePrograms, WhoIsFasterAsAWholeIsTakenAndRemembered) {
     EXPECT_TRUE(is_moody(compile(moody(), later))) << "Mode::off knows no times";
 }
 
-TEST_F(WholePrograms, NothingIsRunWithoutTime) {
+TEST_F(WholePrograms, NothingIsRunWithoutTimeOrLeave) {
     const Context with = context();
     measure(with);
     EXPECT_TRUE(is_moody(compiled(with, Mode::normal, 0)));
+    EXPECT_TRUE(is_moody(compile(moody(), with, {.mode = Mode::normal, .run_rivals = false})));
     EXPECT_EQ(exponentials_run, 0);
 }
 

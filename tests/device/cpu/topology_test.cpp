@@ -18,7 +18,9 @@ namespace fs = std::filesystem;
 /// cache.
 class Topology : public ::testing::Test {
 protected:
-    Topology() : root_(fs::path(CAIRN_BINARY_DIR) / "topology_test") {
+    Topology()
+        : root_(fs::path(CAIRN_BINARY_DIR) / "topology_test" /
+                ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
         fs::remove_all(root_);
         for (int cpu = 0; cpu < 16; ++cpu) {
             const int core = cpu % 8, pair = core / 2 * 2, die = core / 4 * 4;
