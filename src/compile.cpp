@@ -126,12 +126,12 @@ CompiledGraph compile_chosen(const Graph& graph, const Context& context, const C
 
 CompiledGraph compile(const Graph& graph, const Context& context, const CompileOptions& options) {
     if (options.mode != Mode::replay) return compile_chosen(graph, context, options);
-    const std::shared_ptr<const program::Lock> lock = read_lock(options.lock);
     try {
         return compile_chosen(graph, context, options);
     } catch (const Error& error) {
         if (error.kind() != ErrorKind::unsupported) throw;
-        throw Error(ErrorKind::unsupported, "compile", lock_difference(*lock, graph, context, options));
+        throw Error(ErrorKind::unsupported, "compile",
+                    lock_difference(*read_lock(options.lock), graph, context, options));
     }
 }
 

@@ -32,11 +32,7 @@ std::string verification_of(const MemoryReport& memory) {
 class LimitedMemory {
 public:
     LimitedMemory(const Stages& stages, std::vector<PreparedBucket>& buckets, const CompileOptions& options)
-        : stages_(stages), buckets_(buckets), quiet_(options) {
-        quiet_.dump_stages.clear();
-        quiet_.verify = false;
-        quiet_.progress = nullptr;
-    }
+        : stages_(stages), buckets_(buckets), quiet_(quiet(options)) {}
 
     std::int64_t bytes_of(const select::Selections& selections, const select::Selections* inexact) {
         MemoryReport report = report_of(selections, inexact);

@@ -32,4 +32,11 @@ void StageDriver::dump(std::string_view stage, std::string text) {
     last_ = std::move(text);
 }
 
+CompileOptions quiet(CompileOptions options) {
+    options.dump_stages.clear();
+    options.verify = false;
+    options.progress = nullptr;
+    return options;
+}
+
 }  // namespace cairn::inline v0

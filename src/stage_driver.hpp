@@ -35,4 +35,7 @@ private:
     int number_ = 0;
 };
 
+/// The same without dumps, checks and progress: for programs that are made to be looked at only.
+CompileOptions quiet(CompileOptions options);
+
 }  // namespace cairn::inline v0

@@ -69,9 +69,7 @@ std::vector<select::Bucket> selectable(const std::vector<PreparedBucket>& bucket
 }
 
 double expected_seconds(const std::vector<PreparedBucket>& buckets, const select::Selections& selections) {
-    double sum = 0;
-    for (std::size_t b = 0; b < buckets.size(); ++b) sum += buckets[b].cut.weight * selections.buckets[b].seconds;
-    return sum;
+    return select::seconds_of(selectable(buckets), selections);
 }
 
 runtime::Reasons reasons_of(std::shared_ptr<const select::Reasons> all, std::vector<int> path, double most_gain,

@@ -56,12 +56,9 @@ std::vector<ExplainedDuel> run_beside_rivals(const Stages& stages, std::vector<P
     }
     if (options.mode != Mode::normal || !options.run_rivals) return {};
 
-    CompileOptions quiet = options;
-    quiet.dump_stages.clear();
-    quiet.verify = false;
-    quiet.progress = nullptr;
+    const CompileOptions unseen = quiet(options);
     const auto make_program = [&](std::size_t bucket, const select::Selection& cover) {
-        StageDriver driver(quiet, "");
+        StageDriver driver(unseen, "");
         return stages.program_of(buckets[bucket], cover, driver);
     };
     const auto run_beside = [&](const select::Selections& best, const select::Selections& rival, double most,

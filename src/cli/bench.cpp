@@ -1,7 +1,7 @@
 #include "cairn/check.hpp"
 #include "cairn/tuning.hpp"
-#include "cli/command.hpp"
 #include "cli/host.hpp"
+#include "cli/subcommand.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -144,12 +144,7 @@ void add_bench(CLI::App& app, Work& chosen) {
         ->capture_default_str();
     command.add_flag("--hot", options->hot, "operands stay in the caches; as in a program they do not");
     add_machine_options(command, options->all);
-    command.callback([options, &chosen] {
-        chosen = [options](Output& output, const std::stop_token& stop) {
-            output.json = options->all.json;
-            return bench_problem(*options, output, stop);
-        };
-    });
+    choose(command, options, chosen, bench_problem);
 }
 
 }  // namespace cairn::cli

@@ -1,8 +1,8 @@
 #include "cli/bucket_rows.hpp"
-#include "cli/command.hpp"
 #include "cli/host.hpp"
 #include "cli/progress.hpp"
 #include "cli/step_diff.hpp"
+#include "cli/subcommand.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -128,12 +128,7 @@ void add_diff(CLI::App& app, Work& chosen) {
         ->allow_extra_args(false);
     add_machine_options(command, options->all);
     command.footer("The exit code is 1 where they differ.");
-    command.callback([options, &chosen] {
-        chosen = [options](Output& output, const std::stop_token& stop) {
-            output.json = options->all.json;
-            return diff_plans(*options, output, stop);
-        };
-    });
+    choose(command, options, chosen, diff_plans);
 }
 
 }  // namespace cairn::cli

@@ -1,9 +1,9 @@
 #include "cli/bucket_rows.hpp"
-#include "cli/command.hpp"
 #include "cli/flow_dot.hpp"
 #include "cli/host.hpp"
 #include "cli/report.hpp"
 #include "cli/study.hpp"
+#include "cli/subcommand.hpp"
 #include "cli/trace.hpp"
 
 #include <fmt/format.h>
@@ -110,12 +110,7 @@ void add_explain(CLI::App& app, Work& chosen) {
     add_compile_options(command, options->all);
     add_run_options(command, options->all);
     add_machine_options(command, options->all);
-    command.callback([options, &chosen] {
-        chosen = [options](Output& output, const std::stop_token& stop) {
-            output.json = options->all.json;
-            return explain_graph(*options, output, stop);
-        };
-    });
+    choose(command, options, chosen, explain_graph);
 }
 
 }  // namespace cairn::cli

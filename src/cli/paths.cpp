@@ -1,8 +1,8 @@
 #include "cairn/paths.hpp"
-#include "cli/command.hpp"
 #include "cli/feed.hpp"
 #include "cli/host.hpp"
 #include "cli/progress.hpp"
+#include "cli/subcommand.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -155,12 +155,7 @@ void add_paths(CLI::App& app, Work& chosen) {
     add_compile_options(command, options->all);
     add_run_options(command, options->all);
     add_machine_options(command, options->all);
-    command.callback([options, &chosen] {
-        chosen = [options](Output& output, const std::stop_token& stop) {
-            output.json = options->all.json;
-            return show_paths(*options, output, stop);
-        };
-    });
+    choose(command, options, chosen, show_paths);
 }
 
 }  // namespace cairn::cli

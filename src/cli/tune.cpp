@@ -1,8 +1,8 @@
 #include "cairn/timing_file.hpp"
 #include "cli/bucket_rows.hpp"
-#include "cli/command.hpp"
 #include "cli/host.hpp"
 #include "cli/progress.hpp"
+#include "cli/subcommand.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -59,12 +59,7 @@ void add_tune(CLI::App& app, Work& chosen) {
     command.add_option("--save", options->save, "write the compiled program, for CompiledGraph::load")
         ->option_text("FILE");
     add_machine_options(command, options->all);
-    command.callback([options, &chosen] {
-        chosen = [options](Output& output, const std::stop_token& stop) {
-            output.json = options->all.json;
-            return tune_graph(*options, output, stop);
-        };
-    });
+    choose(command, options, chosen, tune_graph);
 }
 
 }  // namespace cairn::cli

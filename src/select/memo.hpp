@@ -17,6 +17,9 @@ namespace cairn::inline v0::select {
 /// So noise in measured times does not fill the memory.
 inline constexpr double seconds_per_kept_byte = 1e-9;
 
+/// Seconds that no path takes: what forbids an alternative.
+inline constexpr double forbidden = 1e9;
+
 /// A search problem for all programs at once, and what its numbers mean. The programs meet in the bound values they
 /// keep: each is one goal, whoever reads it, and is paid for once. (A weight that can be kept in one form only is no
 /// goal.)

@@ -13,9 +13,6 @@
 namespace cairn::inline v0::select {
 namespace {
 
-// Seconds that no path takes.
-constexpr double forbidden_seconds = 1e9;
-
 constexpr std::string_view bar = " | ";
 
 std::string line_of(const Bucket& bucket, ir::NodeId value) {
@@ -93,7 +90,7 @@ std::optional<Selections> cheapest_without(const Selections& chosen, std::span<c
         const Candidate& candidate = memo.candidate(choice);
         const Bucket& bucket = buckets[static_cast<std::size_t>(asked.bucket)];
         if (is_in_runs(bucket, asked.goal, candidate) && finder.has(asked.bucket, bucket, asked.goal.value, candidate))
-            memo.problem.set_cost(choice, forbidden_seconds);
+            memo.problem.set_cost(choice, forbidden);
     }
     std::optional<Selections> found;
     try {
@@ -101,7 +98,7 @@ std::optional<Selections> cheapest_without(const Selections& chosen, std::span<c
     } catch (const Cancelled&) { throw; } catch (const Error& error) {
         if (error.kind() != ErrorKind::unsupported) throw;
     }
-    if (!found || found->cost >= forbidden_seconds / 2) return std::nullopt;
+    if (!found || found->cost >= forbidden / 2) return std::nullopt;
     found->memo = chosen.memo;
     found->at_least = chosen.exact ? chosen.cost : chosen.at_least;
     found->exact = found->cost <= found->at_least;

@@ -109,6 +109,12 @@ search::Exploration explored(const search::Problem& problem, std::span<const int
     return options.only_cheapest ? checked(search::explore_sides(problem, sides, options)) : explored(problem, options);
 }
 
+double seconds_of(std::span<const Bucket> buckets, const Selections& covers) {
+    double sum = 0;
+    for (std::size_t b = 0; b < buckets.size(); ++b) sum += buckets[b].weight * covers.buckets[b].seconds;
+    return sum;
+}
+
 std::optional<Selections> cheapest_in(Memo memo, std::span<const Bucket> buckets, const Options& options) {
     if (memo.errors.empty()) {
         Selections selections = cheapest_of(memo, buckets, options);

@@ -59,6 +59,9 @@ struct Selections {
     double at_least = 0;  ///< where it is not exact: no covers cost less; 0 where that is not known
 };
 
+/// Expected of one run of each bucket, as often as it runs beside the others.
+double seconds_of(std::span<const Bucket> buckets, const Selections& covers);
+
 /// Picks covers of all buckets by their tiles and kernels, such that errors keep within the bounds of each bucket, and
 /// the sum over buckets of weight times seconds, and what is kept for all of them, costs least (memo.hpp). An interior
 /// value that something outside a tile reads is demanded like any other: made again, or provided by a tile that has it

@@ -15,9 +15,6 @@ namespace {
 // A byte costs at most a millisecond: no form of a weight gains as much. Nor does the least of errors gain so long.
 constexpr double highest_byte_price = 1e-3, highest_error_price = 1e3;
 
-// Seconds that no path takes.
-constexpr double forbidden = 1e9;
-
 // How many lines are drawn, paths pulled and memories planned before it is content with what it has.
 constexpr int most_rounds = 3, most_lines = 64, most_plans = 64;
 constexpr std::size_t most_paths = 50'000;

@@ -27,12 +27,6 @@ struct Rival {
     double more = 0;
 };
 
-double seconds_of(std::span<const select::Bucket> buckets, const select::Selections& covers) {
-    double sum = 0;
-    for (std::size_t b = 0; b < buckets.size(); ++b) sum += buckets[b].weight * covers.buckets[b].seconds;
-    return sum;
-}
-
 class Tournament {
 public:
     Tournament(select::Selections chosen, std::span<const select::Bucket> buckets, const RunBeside& run_beside,
@@ -66,7 +60,7 @@ private:
             if (left() <= 0) return false;
             if (budget_.progress)
                 budget_.progress({"tune", static_cast<std::int64_t>(r), static_cast<std::int64_t>(all.size()),
-                                  "whole programs", left(), seconds_of(buckets_, result_.covers)});
+                                  "whole programs", left(), select::seconds_of(buckets_, result_.covers)});
             if (meet(all[r])) return true;
         }
         if (left() <= 0) return false;
@@ -75,7 +69,7 @@ private:
 
     /// Those that cost least more first.
     std::vector<Rival> rivals() {
-        const double all = seconds_of(buckets_, result_.covers);
+        const double all = select::seconds_of(buckets_, result_.covers);
         std::vector<Rival> found;
         std::set<Digest> seen = known_;
         for (const auto& [kind, seconds] : select::kinds_of(buckets_, result_.covers)) {

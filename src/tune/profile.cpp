@@ -82,8 +82,7 @@ private:
 
     /// Measures what is unknown of a choice; false where nothing is.
     bool measure_all(const select::Selections& chosen) {
-        best_ = 0;
-        for (std::size_t b = 0; b < buckets_.size(); ++b) best_ += buckets_[b].weight * chosen.buckets[b].seconds;
+        best_ = select::seconds_of(buckets_, chosen);
         const std::vector<Rivals> all =
             unknown_rivals(buckets_, chosen, optimistic_, context_.kernels().definitions, tried_);
         for (std::size_t i = 0; i < all.size() && left() > 0; ++i) {

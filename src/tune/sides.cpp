@@ -52,16 +52,18 @@ timing::RaceResult Sides::race(const Context& context, double seconds, std::uint
     std::vector<const program::Program*> all;
     for (const program::Program& program : programs_) all.push_back(&program);
     Trial trial(all, context, stop_);
+    std::vector<std::vector<std::vector<std::int64_t>>> sizes;  // of each bucket, the same on both sides
+    for (std::size_t i = 0; i < differing_.size(); ++i)
+        if (sizes.push_back(trial.sizes_of(i)); sizes.back().empty())
+            throw Error(ErrorKind::argument, "tune", "the states have no room for a run");
     const auto time = [&](int side, std::int64_t runs) {
         double sum = static_cast<double>(runs) * dues_[side];
         for (std::size_t i = 0; i < differing_.size(); ++i) {
             if (stop_.stop_requested()) throw Cancelled("tune");
-            const auto sizes = trial.sizes_of(i);  // the same on both sides
-            if (sizes.empty()) throw Error(ErrorKind::argument, "tune", "the states have no room for a run");
             double bucket = 0;
-            for (const std::vector<std::int64_t>& values : sizes)
+            for (const std::vector<std::int64_t>& values : sizes[i])
                 bucket += trial.seconds(static_cast<std::size_t>(side) * differing_.size() + i, values, runs);
-            sum += buckets_[differing_[i]].weight * bucket / static_cast<double>(sizes.size());
+            sum += buckets_[differing_[i]].weight * bucket / static_cast<double>(sizes[i].size());
         }
         return sum;
     };

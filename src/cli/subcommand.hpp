@@ -1,0 +1,23 @@
+#pragma once
+
+#include "cli/command.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+#include <stop_token>
+
+namespace cairn::cli {
+
+/// Where `command` is named on the command line, `chosen` becomes `run(options, output, stop)`.
+template <typename Options, typename Run>
+void choose(CLI::App& command, const std::shared_ptr<Options>& options, Work& chosen, Run run) {
+    command.callback([options, &chosen, run] {
+        chosen = [options, run](Output& output, const std::stop_token& stop) {
+            output.json = options->all.json;
+            return run(*options, output, stop);
+        };
+    });
+}
+
+}  // namespace cairn::cli
