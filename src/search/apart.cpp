@@ -336,7 +336,7 @@ private:
         const double cost = Space::cost_of_product(costs);
         if (cost >= upper_) return;
         upper_ = cost;
-        best_ = {};
+        best_ = Exploration();
         best_.exact = false;
         best_.paths = Space::done;
         best_path_ = std::move(path);
