@@ -6,6 +6,7 @@
 #include "split_points.hpp"
 #include "stages.hpp"
 #include "state_storage.hpp"
+#include "tune/effort.hpp"
 #include "whole_programs.hpp"
 
 #include <algorithm>
@@ -65,7 +66,7 @@ std::unique_ptr<Compilation> with_states_narrower(const Graph& graph, const Cont
     for (StoredStates& stored : narrower_states(graph, options)) {
         CompileOptions rest = options;
         const std::chrono::duration<double> spent = Clock::now() - begin;
-        rest.tune_seconds = std::max(0.0, options.tune_seconds - spent.count());
+        rest.tune_seconds = std::max(0.0, tune::seconds_of(options) - spent.count());
         std::unique_ptr<Compilation> compilation;
         try {
             compilation = std::make_unique<Compilation>(std::move(stored.graph), context, std::move(rest),
@@ -97,7 +98,7 @@ CompiledGraph compile_chosen(const Graph& graph, const Context& context, const C
     Compilation& best = narrower != nullptr ? *narrower : declared;
     const std::chrono::duration<double> spent = Clock::now() - begin;
     std::vector<ExplainedDuel> duels = run_beside_rivals(best.stages, best.buckets, best.covers, context, options,
-                                                         best.select_options, options.tune_seconds - spent.count());
+                                                         best.select_options, tune::seconds_of(options) - spent.count());
     std::optional<select::Selections> exact =
         narrower != nullptr
             ? exact_covers(declared.buckets, declared.select_options)

@@ -2,6 +2,7 @@
 
 #include "replay.hpp"
 #include "stages.hpp"
+#include "tune/effort.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -149,7 +150,7 @@ CompileOptions with_split_points(const Graph& graph, const Context& context, con
     if (options.mode == Mode::replay) return with_locked_splits(options);
     CompileOptions fine = options;
     fine.splits = cut_finely(*graph.data(), options.splits);
-    fine.tune_seconds = options.tune_seconds / 2;
+    fine.tune_seconds = tune::seconds_of(options) / 2;
     fine.dump_stages.clear();
     CompileOptions result = options;
     result.splits = fine.splits;

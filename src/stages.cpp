@@ -15,6 +15,7 @@
 #include "timing/contest.hpp"
 #include "timing/fingerprint.hpp"
 #include "timing/machine.hpp"
+#include "tune/effort.hpp"
 #include "tune/profile.hpp"
 
 #include <fmt/format.h>
@@ -110,10 +111,9 @@ void Stages::check_options() const {
     for (const std::string& name : options_.disable)
         if (std::find(known.begin(), known.end(), name) == known.end())
             throw Error(ErrorKind::argument, "compile", fmt::format("there is no stage called \"{}\"", name));
-    constexpr double most_seconds = 1e8;  // what a clock can add
-    if (!(options_.tune_seconds >= 0 && options_.tune_seconds <= most_seconds))
+    if (const double seconds = tune::seconds_of(options_); !(seconds >= 0 && seconds <= tune::most_seconds))
         throw Error(ErrorKind::argument, "compile",
-                    fmt::format("tune_seconds must be in 0..{}, got {}", most_seconds, options_.tune_seconds));
+                    fmt::format("tune_seconds must be in 0..{}, got {}", tune::most_seconds, seconds));
     if (!(options_.seconds_per_kept_byte >= 0 && std::isfinite(options_.seconds_per_kept_byte)))
         throw Error(ErrorKind::argument, "compile",
                     fmt::format("seconds_per_kept_byte must be finite and not below 0, got {}",
@@ -144,7 +144,7 @@ void Stages::set_up_costs() {
     costs_.environment = timing::environment_of(*context_.parts());
     costs_.timings = context_.parts()->timings.get();
     costs_.rules = costs_.timings->rules();
-    const bool may_measure = options_.mode == Mode::normal && options_.tune_seconds >= least_seconds_to_calibrate;
+    const bool may_measure = tune::measures(options_.mode) && tune::seconds_of(options_) >= least_seconds_to_calibrate;
     if (auto machine = timing::machine_of(context_, costs_.environment, costs_.policy, may_measure))
         costs_.machine = *machine;
 }
@@ -155,10 +155,10 @@ std::vector<PreparedBucket> Stages::prepare() {
     const bool specialize = StageDriver(options_, "").enabled("specialize");
     const std::vector<Cut> cuts = cuts_of(graph_, specialize ? std::span(options_.splits) : std::span<const Split>());
     const auto end = Clock::now() +
-                     std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.tune_seconds));
+                     std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(tune::seconds_of(options_)));
     std::vector<PreparedBucket> prepared;
     for (const Cut& cut : cuts) prepared.push_back(prepare(cut));
-    const bool has_times = options_.mode == Mode::cached || options_.mode == Mode::normal;
+    const bool has_times = options_.mode == Mode::cached || tune::measures(options_.mode);
     if (has_times && prepared[0].driver.enabled("search")) tune(prepared, end);
     return prepared;
 }

@@ -2,6 +2,7 @@
 
 #include "device/context_parts.hpp"
 #include "tune/duels.hpp"
+#include "tune/effort.hpp"
 #include "tune/sides.hpp"
 
 #include <optional>
@@ -48,13 +49,13 @@ std::vector<ExplainedDuel> run_beside_rivals(const Stages& stages, std::vector<P
     const std::string question = "programs " + to_string(tune::name_of(seen, covers, select_options));
     const std::optional<Choice> known = costs.timings->find_choice(question, costs.environment, costs.policy);
     const std::optional<tune::Standing> standing = known ? tune::parse_standing(known->answer) : std::nullopt;
-    if (standing && (standing->complete || options.mode == Mode::cached)) {
+    if (standing && (standing->complete || !tune::runs_programs(options.mode))) {
         std::optional<select::Selections> best = tune::best_of(*standing, covers, seen, select_options);
         if (!best || standing->without.empty()) return {};
         covers = *std::move(best);
         return {remembered(*known, *standing)};
     }
-    if (options.mode != Mode::normal || !options.run_rivals) return {};
+    if (!tune::runs_programs(options.mode) || !options.run_rivals) return {};
 
     const CompileOptions unseen = quiet(options);
     const auto make_program = [&](std::size_t bucket, const select::Selection& cover) {

@@ -16,8 +16,10 @@ namespace cairn::inline v0 {
 enum class Mode {
     off,     ///< estimates only: nothing is measured, the timing database is not read
     cached,  ///< rows of the timing database, else estimates; nothing is measured
+    quick,   ///< as cached, and the most costly calls in doubt are measured coarsely: a first start that costs little
     normal,  ///< as cached, and what the best paths need is measured within CompileOptions::tune_seconds and stored
-    replay,  ///< as CompileOptions::lock says: nothing is measured, and no database is read
+    exhaustive,  ///< as normal, and every kernel that could do any part of the graph is measured: as long as it takes
+    replay,      ///< as CompileOptions::lock says: nothing is measured, and no database is read
 };
 
 /// Cuts the range of a symbol into buckets, each with its own program: `{"T", {1, 12}}` gives T = 1, 2..12 and 13.. .
@@ -40,9 +42,11 @@ struct Split {
 
 /// What compile() may do, and what it is to leave out.
 struct CompileOptions {
-    Mode mode = Mode::off;    ///< where times come from
-    double tune_seconds = 5;  ///< wall clock, of Mode::normal
-    /// Of Mode::normal: in the time that is left, programs that sums of kernel times can hardly tell apart are run whole,
+    Mode mode = Mode::off;  ///< where times come from
+    /// Wall clock that measuring may take. By default 1 s of Mode::quick, 5 s of Mode::normal, and of Mode::exhaustive as
+    /// long as it takes.
+    std::optional<double> tune_seconds = {};
+    /// Of Mode::normal and Mode::exhaustive: in the time that is left, programs that sums of kernel times can hardly tell apart are run whole,
     /// on made-up data. That takes memory for the weights of two of them, at most half of what is free.
     bool run_rivals = true;
     /// Of Mode::replay: what CompiledGraph::write_lock() wrote. Problems that are not in it are solved by no kernel:

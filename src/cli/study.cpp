@@ -119,7 +119,8 @@ Study study_of(const Graph& graph, const Context& context, const Options& option
     std::vector<std::pair<std::string_view, std::int64_t>> sizes(feed.sizes().begin(), feed.sizes().end());
     study.memory = compiled.memory(sizes);
     CompileOptions compile_with = compile_options(options);
-    if (compile_with.mode == Mode::normal) compile_with.mode = Mode::cached;  // it has been measured
+    if (compile_with.mode != Mode::off && compile_with.mode != Mode::replay)
+        compile_with.mode = Mode::cached;  // it has been measured
     compile_with.stop = stop;
     study.runner_up = runner_up_of(paths(graph, context, compile_with), study, stop);
     return study;
