@@ -32,6 +32,7 @@ bool stays_with_references(const Kernel& kernel) { return is_reference(kernel.id
 }  // namespace
 
 int usable_cpus() { return device::usable_cpus(); }
+std::optional<double> cpu_quota() { return device::cgroup_quota(); }
 
 std::string_view version() noexcept { return version_text; }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,9 @@ using LogSink = std::function<void(LogLevel, std::string_view)>;
 
 /// The CPUs this process may use: its affinity mask within the control group's quota, at least 1.
 CAIRN_API int usable_cpus();
+/// The tightest CPU quota of this process's control group and those above it, of version 1 and 2, in CPUs (1.5, say);
+/// nothing where there is none. Who uses more is stopped until the next period.
+CAIRN_API std::optional<double> cpu_quota();
 
 /// What a Context is made with. The defaults touch nothing outside the process: one thread, no file, no output.
 struct ContextOptions {

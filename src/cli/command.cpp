@@ -43,6 +43,7 @@ constexpr const char* footer =
     "  cairn bench 'matmul | f32[8,64] f32[64,64] -> f32[8,64]'\n"
     "                                                   every kernel that accepts it, and why others do not\n"
     "  cairn diff a.cairn b.cairn                       what two graphs, or two saved programs, do otherwise\n"
+    "  cairn db lock gpt2.cairn --output gpt2.lock      which kernel for which problem, for --mode replay\n"
     "\n"
     "cairn COMMAND --help tells the options of a command. Results go to standard output, all else to standard\n"
     "error. A fault is one sentence and exit code 2; Ctrl-C keeps what was measured and exits with 130.";

@@ -17,7 +17,7 @@ struct DiffOptions {
     Options all;
     std::string other;
     /// What B is compiled with instead; none: as A.
-    std::optional<std::string> tolerance, mode;
+    std::optional<std::string> tolerance, mode, lock;
     std::optional<std::vector<std::string>> splits, disable;
 };
 
@@ -37,6 +37,7 @@ Options options_of_other(const DiffOptions& options) {
     Options other = options.all;
     other.tolerance = options.tolerance.value_or(other.tolerance);
     other.mode = options.mode.value_or(other.mode);
+    other.lock = options.lock.value_or(other.mode == "replay" ? other.lock : "");
     other.splits = options.splits.value_or(other.splits);
     other.disable = options.disable.value_or(other.disable);
     return other;
@@ -84,8 +85,10 @@ int put_difference(const std::string& name, const ExplainedBucket& left, const E
 
 int diff_plans(const DiffOptions& options, Output& output, const std::stop_token& stop) {
     const bool same_file = options.other.empty();
+    const Options with = options_of_other(options);
+    check_options(with);
     const Explanation left = plan_of(options.all.graph, options.all, stop),
-                      right = plan_of(same_file ? options.all.graph : options.other, options_of_other(options), stop);
+                      right = plan_of(same_file ? options.all.graph : options.other, with, stop);
     const auto find = [](const Explanation& why, const std::string& name) -> const ExplainedBucket& {
         static const ExplainedBucket nothing;
         const auto found = std::find_if(why.buckets.begin(), why.buckets.end(),
@@ -121,8 +124,9 @@ void add_diff(CLI::App& app, Work& chosen) {
     checked("--tolerance-b", options->tolerance, "for the second one only", tolerance_of);
     checked("--split-b", options->splits, "for the second one only", split_of);
     command.add_option("--mode-b", options->mode, "for the second one only")
-        ->check(CLI::IsMember({"off", "cached", "normal"}))
+        ->check(CLI::IsMember(mode_names()))
         ->option_text("...");
+    command.add_option("--lock-b", options->lock, "for the second one only")->option_text("...");
     command.add_option("--disable-b", options->disable, "for the second one only")
         ->option_text("...")
         ->allow_extra_args(false);

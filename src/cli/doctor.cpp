@@ -72,6 +72,7 @@ int examine(const Options& options, Output& output, const std::stop_token& stop)
     put({"version", fmt::format("{}, {}", version(), to_string(context.isa())), {}});
     put(threads_fact(options));
     for (const MachineFact& fact : machine_facts()) put(fact);
+    put(quota_fact(cpu_quota()));
     put(noise_fact(context, stop));
     const Calibration machine = calibrate(context);
     put({"read bandwidth", fmt::format("{:.3g} GB/s", machine.bandwidth / 1e9), {}});

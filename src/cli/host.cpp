@@ -41,7 +41,8 @@ Context make_context(const Options& options, const std::filesystem::path& databa
 
 Context make_context(const Options& options) {
     const std::filesystem::path database = database_of(options);
-    return make_context(options, options.mode == "off" ? std::filesystem::path() : database);
+    return make_context(options,
+                        options.mode == "off" || options.mode == "replay" ? std::filesystem::path() : database);
 }
 
 std::string read_text(const std::string& path) {

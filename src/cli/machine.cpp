@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <fstream>
-#include <sstream>
 
 namespace cairn::cli {
 namespace {
@@ -50,30 +49,16 @@ MachineFact huge_pages_fact(const std::filesystem::path& root) {
     return fact;
 }
 
-/// `0::/user.slice` of /proc/self/cgroup: the folder of this process's control group.
-std::filesystem::path control_group(const std::filesystem::path& root) {
-    std::ifstream file(root / "proc/self/cgroup");
-    for (std::string line; std::getline(file, line);)
-        if (line.starts_with("0::/")) return root / "sys/fs/cgroup" / line.substr(4);
-    return root / "sys/fs/cgroup";
-}
-
-MachineFact quota_fact(const std::filesystem::path& root) {
-    std::string text = line_of(control_group(root) / "cpu.max");
-    if (text.empty()) text = line_of(root / "sys/fs/cgroup/cpu.max");
-    MachineFact fact{"CPU quota", "none", {}};
-    std::istringstream words(text);
-    double quota = 0, period = 0;
-    if (!(words >> quota >> period) || period <= 0) return fact;  // a word stands for no quota
-    fact.value = fmt::format("{:.3g} CPUs", quota / period);
-    fact.advice = "threads are stopped when the quota of a period is spent: use no more threads than it has CPUs";
-    return fact;
-}
-
 }  // namespace
 
 std::vector<MachineFact> machine_facts(const std::filesystem::path& root) {
-    return {governor_fact(root), turbo_fact(root), huge_pages_fact(root), quota_fact(root)};
+    return {governor_fact(root), turbo_fact(root), huge_pages_fact(root)};
+}
+
+MachineFact quota_fact(std::optional<double> quota) {
+    if (!quota) return {"CPU quota", "none", {}};
+    return {"CPU quota", fmt::format("{:.3g} CPUs", *quota),
+            "threads are stopped when the quota of a period is spent: use no more threads than it has CPUs"};
 }
 
 }  // namespace cairn::cli

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,11 @@ struct MachineFact {
     std::string advice;  ///< why runs, or measurements of them, suffer, and what helps; empty: all is well
 };
 
-/// What the system's files tell of CPUs and memory: governor, turbo, huge pages, quota. What they do not tell is said
+/// What the system's files tell of CPUs and memory: governor, turbo, huge pages. What they do not tell is said
 /// to be unknown. `root` is where `sys` and `proc` are.
 std::vector<MachineFact> machine_facts(const std::filesystem::path& root = "/");
+
+/// What cpu_quota() tells.
+MachineFact quota_fact(std::optional<double> quota);
 
 }  // namespace cairn::cli

@@ -1,5 +1,6 @@
 #include "cli/options.hpp"
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <charconv>
@@ -11,6 +12,10 @@ namespace cairn::cli {
 namespace {
 
 constexpr double most_seconds = 1e8;
+
+constexpr std::pair<std::string_view, Mode> modes[] = {
+    {"off", Mode::off},       {"cached", Mode::cached},         {"quick", Mode::quick},
+    {"normal", Mode::normal}, {"exhaustive", Mode::exhaustive}, {"replay", Mode::replay}};
 
 template <typename Number>
 std::optional<Number> number_of(std::string_view text) {
@@ -63,7 +68,24 @@ std::optional<Tolerance> tolerance_of(const std::string& text) {
 }
 
 Mode mode_of(const std::string& text) {
-    return text == "off" ? Mode::off : text == "normal" ? Mode::normal : Mode::cached;
+    for (const auto& [name, mode] : modes)
+        if (text == name) return mode;
+    throw Error(ErrorKind::argument, "command line", "there is no mode " + text);
+}
+
+std::vector<std::string> mode_names() {
+    std::vector<std::string> names;
+    for (const auto& [name, mode] : modes) names.emplace_back(name);
+    return names;
+}
+
+void check_options(const Options& options) {
+    const bool replays = options.mode == "replay";
+    if (replays && options.lock.empty())
+        throw Error(ErrorKind::argument, "command line", "--mode replay needs the lock that is replayed: --lock FILE");
+    if (!replays && !options.lock.empty())
+        throw Error(ErrorKind::argument, "command line",
+                    "--lock is for --mode replay alone, the mode is " + options.mode);
 }
 
 std::optional<Split> split_of(const std::string& text) {
@@ -88,18 +110,23 @@ std::optional<std::pair<std::string, std::int64_t>> size_of_text(const std::stri
     return value ? std::optional(std::pair(halves->first, *value)) : std::nullopt;
 }
 
-void add_machine_options(CLI::App& app, Options& options) {
+void add_database_options(CLI::App& app, Options& options) {
     app.option_defaults()->group("The machine");
-    app.add_option("--threads", options.threads, "threads that run kernels; all usable CPUs when not given")
-        ->check(readable(positive_of, "a whole number of at least 1"))
-        ->option_text("K");
     app.add_option("--db", options.database, "the timing database; one in your cache folder when not given")
         ->option_text("FILE");
     app.add_flag("--json", options.json, "one JSON object a line, counts and ranks as strings of digits");
     app.option_defaults()->group("Options");
 }
 
-void add_compile_options(CLI::App& app, Options& options, bool with_mode) {
+void add_machine_options(CLI::App& app, Options& options) {
+    app.option_defaults()->group("The machine");
+    app.add_option("--threads", options.threads, "threads that run kernels; all usable CPUs when not given")
+        ->check(readable(positive_of, "a whole number of at least 1"))
+        ->option_text("K");
+    add_database_options(app, options);
+}
+
+void add_compile_options(CLI::App& app, Options& options, Modes modes_of_it) {
     app.option_defaults()->group("How it is compiled");
     app.add_option("graph", options.graph, "a graph in text form (.cairn), - for standard input")
         ->required()
@@ -109,16 +136,24 @@ void add_compile_options(CLI::App& app, Options& options, bool with_mode) {
         ->check(readable(tolerance_of, "exact or a number above 0"))
         ->option_text("exact|E")
         ->capture_default_str();
-    if (with_mode)
-        app.add_option("--mode", options.mode,
-                       "where times come from: off (estimates), cached (the database), normal (measured where missing)")
-            ->check(CLI::IsMember({"off", "cached", "normal"}))
-            ->option_text("MODE")
-            ->capture_default_str();
-    app.add_option("--budget", options.budget, "for measuring: 500ms, 10s, 2m")
-        ->check(readable(duration_of, "a time of at least 0, as 10s"))
-        ->option_text("TIME")
+    const bool has_all = modes_of_it == Modes::all;
+    const std::string measuring = "quick, normal or exhaustive (what is missing is measured: little, or all there is)";
+    app.add_option(
+           "--mode", options.mode,
+           has_all ? "where times come from: off (estimates), cached (the database), " + measuring + ", replay (a lock)"
+                   : "how much is measured: " + measuring)
+        ->check(CLI::IsMember(has_all ? mode_names() : std::vector<std::string>{"quick", "normal", "exhaustive"}))
+        ->option_text("MODE")
         ->capture_default_str();
+    if (has_all)
+        app.add_option("--lock", options.lock, "for --mode replay: what cairn db lock wrote")->option_text("FILE");
+    app.add_option(
+           "--budget", options.budget,
+           fmt::format("for measuring: 500ms, 10s, 2m; when not given 1s of quick, {} of normal, and as long as "
+                       "it takes of exhaustive",
+                       options.normal_budget))
+        ->check(readable(duration_of, "a time of at least 0, as 10s"))
+        ->option_text("TIME");
     app.add_option("--split", options.splits,
                    "programs for ranges of a size: T=1,12 is T = 1, 2..12 and above; T=auto finds where to cut")
         ->check(readable(split_of, "a split, as T=1,12 or T=auto"))
@@ -151,10 +186,13 @@ void add_run_options(CLI::App& app, Options& options) {
 CompileOptions compile_options(const Options& options) {
     CompileOptions compile;
     compile.mode = mode_of(options.mode);
-    compile.tune_seconds = duration_of(options.budget).value();
+    const std::string& budget =
+        options.budget.empty() && options.mode == "normal" ? options.normal_budget : options.budget;
+    if (!budget.empty()) compile.tune_seconds = duration_of(budget).value();
     compile.tolerance = tolerance_of(options.tolerance).value();
     for (const std::string& split : options.splits) compile.splits.push_back(split_of(split).value());
     compile.disable = options.disable;
+    compile.lock = options.lock;
     return compile;
 }
 

@@ -21,7 +21,10 @@ struct Options {
     std::string database;        ///< empty: in the user's cache folder
     bool json = false;
 
-    std::string tolerance = "exact", mode = "cached", budget = "5s";
+    std::string tolerance = "exact", mode = "cached";
+    std::string budget;                ///< empty: what the mode takes by itself
+    std::string normal_budget = "5s";  ///< that of mode normal
+    std::string lock;                  ///< a file; empty: none
     std::vector<std::string> splits, disable;
 
     std::string weights;             ///< a file; empty: made from the seed
@@ -29,11 +32,17 @@ struct Options {
     std::uint64_t seed = 0;
 };
 
-/// `--db`, `--threads`, `--json`.
+/// `--db`, `--json`.
+void add_database_options(CLI::App& app, Options& options);
+/// These and `--threads`.
 void add_machine_options(CLI::App& app, Options& options);
-/// The graph, and how it is compiled: `--tolerance`, `--mode` (unless the command has its own), `--budget`, `--split`,
-/// `--disable`.
-void add_compile_options(CLI::App& app, Options& options, bool with_mode = true);
+/// Which modes a command has.
+enum class Modes {
+    all,       ///< and a lock
+    measuring  ///< those that measure
+};
+/// The graph, and how it is compiled: `--tolerance`, `--mode`, `--lock`, `--budget`, `--split`, `--disable`.
+void add_compile_options(CLI::App& app, Options& options, Modes modes = Modes::all);
 /// What it is run on: `--weights`, `--size`, `--seed`.
 void add_run_options(CLI::App& app, Options& options);
 
@@ -41,12 +50,17 @@ void add_run_options(CLI::App& app, Options& options);
 std::optional<double> duration_of(const std::string& text);
 /// Of `exact` or a number above 0; nothing of other texts.
 std::optional<Tolerance> tolerance_of(const std::string& text);
-/// Of `off`, `cached`, `normal`.
+/// Of one of mode_names().
 Mode mode_of(const std::string& text);
+/// `off`, `cached`, `quick`, `normal`, `exhaustive`, `replay`.
+std::vector<std::string> mode_names();
 /// Of `T=1,12` or `T=auto`; nothing of other texts.
 std::optional<Split> split_of(const std::string& text);
 /// Of `T=12`; nothing of other texts.
 std::optional<std::pair<std::string, std::int64_t>> size_of_text(const std::string& text);
+
+/// Throws Error(argument) for options that contradict one another.
+void check_options(const Options& options);
 
 /// What the library is asked for.
 CompileOptions compile_options(const Options& options);

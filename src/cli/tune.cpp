@@ -34,7 +34,6 @@ int tune_graph(const TuneOptions& options, Output& output, const std::stop_token
     const Context context = make_context(options.all, database);
     ProgressLine progress;
     CompileOptions compile_with = compile_options(options.all);
-    compile_with.mode = Mode::normal;
     compile_with.progress = progress.sink();
     compile_with.stop = stop;
     const CompiledGraph compiled = compile(graph, context, compile_with);
@@ -53,9 +52,10 @@ int tune_graph(const TuneOptions& options, Output& output, const std::stop_token
 
 void add_tune(CLI::App& app, Work& chosen) {
     auto options = std::make_shared<TuneOptions>();
-    options->all.budget = "10s";
+    options->all.mode = "normal";
+    options->all.normal_budget = "10s";
     CLI::App& command = *app.add_subcommand("tune", "measure what the best ways to run a graph lack, and keep it");
-    add_compile_options(command, options->all, false);
+    add_compile_options(command, options->all, Modes::measuring);
     command.add_option("--save", options->save, "write the compiled program, for CompiledGraph::load")
         ->option_text("FILE");
     add_machine_options(command, options->all);

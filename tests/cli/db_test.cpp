@@ -1,5 +1,4 @@
-#include "cairn/timing_db.hpp"
-#include "tests/cli/cairn_command.hpp"
+#include "tests/cli/two_machines.hpp"
 #include "tests/weights/file_maker.hpp"
 
 #include <gmock/gmock.h>
@@ -95,6 +94,94 @@ TEST_F(DbCommand, TheUsersOwnIsMadeWhereNobodyNamesOne) {
 
 TEST_F(DbCommand, WithoutABudgetNothingIsMeasured) {
     EXPECT_EQ(rows_of(tuned({"--budget", "0s"}), "tune")[0]["measured"], "0");
+}
+
+/// What all parts of `cairn db` have in common.
+class DbCommands : public TwoMachines {
+protected:
+    /// A line of each, but for the database.
+    std::vector<std::vector<std::string>> readers() {
+        TimingFile(path, TimingFile::Use::read).copy_to(other);
+        return {{"db", "info"},          {"db", "query"},
+                {"db", "query", exp_64}, {"db", "export"},
+                {"db", "diff", other},   {"db", "check"},
+                {"db", "rules"},         {"db", "seed", (folder / "seed.db").string()}};
+    }
+    std::vector<std::vector<std::string>> changers() {
+        return {{"db", "gc"}, {"db", "unpin", "k@9"}, {"db", "unban", "k@9", "--problem", "matmul *"}};
+    }
+    std::vector<std::vector<std::string>> makers() {
+        return {{"db", "import", write("rows", text_of(path))},
+                {"db", "merge", other},
+                {"db", "pin", "cpu.reference.*"},
+                {"db", "ban", "cpu.reference.*"}};
+    }
+    static std::string only_name(const std::vector<std::string>& words) { return testing::PrintToString(words); }
+    static Outcome on(std::vector<std::string> words, const std::filesystem::path& database) {
+        words.insert(words.end(), {"--db", database.string()});
+        return run(CAIRN_COMMAND, words);
+    }
+};
+
+TEST_F(DbCommands, RefuseADatabaseThatIsNone) {
+    std::vector<std::vector<std::string>> all = readers();
+    for (const auto& more : {changers(), makers()}) all.insert(all.end(), more.begin(), more.end());
+    const std::string text = write("text", std::string(1000, 'x'));
+    change(folder / "foreign.db", "CREATE TABLE t(a)");
+    const std::vector<std::string> before = files();
+    for (const std::vector<std::string>& words : all) {
+        EXPECT_TRUE(refuses(on(words, text), {"text", "is not a database"})) << only_name(words);
+        EXPECT_TRUE(refuses(on(words, folder), {"is not a database"})) << only_name(words);
+        EXPECT_TRUE(refuses(on(words, folder / "foreign.db"), {"foreign.db", "belongs to another program"}))
+            << only_name(words);
+        EXPECT_TRUE(refuses(on(words, folder / "no/times.db"), {"times.db", "folder"})) << only_name(words);
+    }
+    EXPECT_EQ(read_file(text), std::string(1000, 'x'));
+    EXPECT_EQ(files(), before);
+}
+
+TEST_F(DbCommands, NeedOneThatIsThereButForThoseThatAdd) {
+    std::vector<std::vector<std::string>> all = readers();
+    for (const auto& words : changers()) all.push_back(words);
+    const std::vector<std::string> before = files();
+    for (const std::vector<std::string>& words : all) {
+        EXPECT_TRUE(refuses(on(words, folder / "none.db"), {"there is no database", "none.db"})) << only_name(words);
+        EXPECT_TRUE(refuses(run(CAIRN_COMMAND, words), {"there is no database", "cache/cairn/timings.db"}))
+            << "the user's own, whose folder is not there either; " << only_name(words);
+    }
+    EXPECT_EQ(files(), before);
+    int made = 0;
+    for (const std::vector<std::string>& words : makers()) {
+        const std::filesystem::path fresh = folder / ("made" + std::to_string(made++));
+        EXPECT_TRUE(succeeds(on(words, fresh))) << only_name(words);
+        EXPECT_TRUE(succeeds(on({"db", "check"}, fresh)));
+        EXPECT_TRUE(succeeds(run(CAIRN_COMMAND, words))) << "and the folder of the user's own; " << only_name(words);
+    }
+}
+
+TEST_F(DbCommands, OnlyReadWhatMayOnlyBeRead) {
+    const std::vector<std::vector<std::string>> reading = readers();
+    change(path, "PRAGMA user_version=99");  // of a newer library, which older ones may read
+    for (const std::vector<std::string>& words : reading) EXPECT_EQ(on(words, path).exit_code, 0) << only_name(words);
+    std::vector<std::vector<std::string>> writing = changers();
+    for (const auto& words : makers()) writing.push_back(words);
+    const std::string before = text_of(path);
+    for (const std::vector<std::string>& words : writing)
+        EXPECT_TRUE(refuses(on(words, path), {"timings.db", "may only be read"})) << only_name(words);
+    EXPECT_EQ(text_of(path), before);
+}
+
+TEST_F(DbCommands, HaveHelp) {
+    const std::string all = run(CAIRN_COMMAND, {"db", "--help"}).out;
+    for (const char* part : {"info", "query", "export", "import", "merge", "diff", "check", "gc", "rules", "pin", "ban",
+                             "unpin", "unban", "seed", "lock"}) {
+        EXPECT_THAT(all, HasSubstr("\n  " + std::string(part) + " "));
+        const Outcome own = run(CAIRN_COMMAND, {"db", part, "--help"});
+        EXPECT_TRUE(succeeds(own));
+        EXPECT_THAT(own.out, HasSubstr("Usage: cairn db " + std::string(part)));
+        for (const std::string& line : lines_of(own.out)) EXPECT_LE(line.size(), 110u) << line;
+    }
+    EXPECT_TRUE(refuses(run(CAIRN_COMMAND, {"db", "nonsense"}), {"nonsense"}));
 }
 
 }  // namespace

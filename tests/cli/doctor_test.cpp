@@ -23,6 +23,9 @@ TEST(DoctorCommand, TellsEachFactOnce) {
                              "read bandwidth", "arithmetic", "barrier", "clock step", "database"})
         EXPECT_TRUE(facts.contains(name)) << name;
     EXPECT_THAT(facts["CPUs"]["value"].get<std::string>(), testing::HasSubstr("1 threads"));
+    const std::optional<double> quota = cpu_quota();
+    EXPECT_EQ(facts["CPU quota"]["ok"], !quota.has_value());
+    EXPECT_EQ(facts["CPU quota"]["value"] == "none", !quota.has_value());
     EXPECT_THAT(facts["database"]["value"].get<std::string>(), testing::HasSubstr("not made yet"));
 }
 

@@ -1,5 +1,7 @@
 #include "cli/options.hpp"
 
+#include "cairn/error.hpp"
+
 #include <gtest/gtest.h>
 
 namespace cairn::cli {
@@ -52,8 +54,45 @@ TEST(Options, BecomeWhatTheLibraryIsAskedFor) {
     EXPECT_EQ(compile.tune_seconds, 3);
     ASSERT_EQ(compile.splits.size(), 1u);
     EXPECT_EQ(compile.disable, std::vector<std::string>{"fuse"});
-    EXPECT_EQ(mode_of("off"), Mode::off);
-    EXPECT_EQ(mode_of("cached"), Mode::cached);
+    EXPECT_EQ(compile.lock, "");
+}
+
+TEST(Options, Modes) {
+    const std::vector<std::pair<std::string, Mode>> modes = {
+        {"off", Mode::off},       {"cached", Mode::cached},         {"quick", Mode::quick},
+        {"normal", Mode::normal}, {"exhaustive", Mode::exhaustive}, {"replay", Mode::replay}};
+    std::vector<std::string> names;
+    for (const auto& [name, mode] : modes) {
+        EXPECT_EQ(mode_of(name), mode);
+        names.push_back(name);
+    }
+    EXPECT_EQ(mode_names(), names);
+    EXPECT_THROW(mode_of("fast"), Error);
+}
+
+TEST(Options, EachModeHasABudgetOfItsOwn) {
+    const auto seconds = [](const char* mode, const char* budget) {
+        Options options;
+        options.mode = mode;
+        options.budget = budget;
+        return compile_options(options).tune_seconds;
+    };
+    EXPECT_EQ(seconds("normal", ""), 5);
+    EXPECT_EQ(seconds("quick", ""), std::nullopt) << "as the library has it";
+    EXPECT_EQ(seconds("exhaustive", ""), std::nullopt);
+    for (const char* mode : {"quick", "normal", "exhaustive"}) EXPECT_EQ(seconds(mode, "3s"), 3);
+}
+
+TEST(Options, ALockIsWhatAReplayNeeds) {
+    Options options;
+    EXPECT_NO_THROW(check_options(options));
+    options.lock = "a.lock";
+    EXPECT_THROW(check_options(options), Error);
+    options.mode = "replay";
+    EXPECT_NO_THROW(check_options(options));
+    EXPECT_EQ(compile_options(options).lock, "a.lock");
+    options.lock.clear();
+    EXPECT_THROW(check_options(options), Error);
 }
 
 }  // namespace

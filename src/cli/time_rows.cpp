@@ -1,0 +1,49 @@
+#include "cli/time_rows.hpp"
+
+#include "cli/moment.hpp"
+
+#include <fmt/format.h>
+
+namespace cairn::cli {
+
+std::string outcome_text(const Timing& timing) {
+    switch (timing.status) {
+        case TimingStatus::ok: return time_text(timing.median);
+        case TimingStatus::censored: return "> " + time_text(timing.bound);
+        case TimingStatus::failed: break;
+    }
+    return "failed";
+}
+
+void add_outcome(Row& row, const std::string& prefix, const Timing& timing) {
+    switch (timing.status) {
+        case TimingStatus::ok: row[prefix + "cost_ns"] = nanoseconds(timing.median); return;
+        case TimingStatus::censored: row[prefix + "at_least_ns"] = nanoseconds(timing.bound); return;
+        case TimingStatus::failed: row[prefix + "reason"] = timing.note; return;
+    }
+}
+
+void put_time(Output& output, const TimingRecord& record, bool is_here) {
+    const Timing& timing = record.timing;
+    Row row{{"kind", "time"}, {"kernel", record.kernel}, {"problem", record.problem}};
+    add_outcome(row, {}, timing);
+    std::string how;
+    if (timing.status == TimingStatus::ok) {
+        row["min_ns"] = nanoseconds(timing.min);
+        row["p90_ns"] = nanoseconds(timing.p90);
+        row["samples"] = std::to_string(timing.samples);
+        how = fmt::format("{} blocks of {}{}, ", timing.samples, timing.inner,
+                          timing.quality < 2 ? ", the machine was busy" : "");
+    } else if (timing.status == TimingStatus::failed) {
+        how = timing.note + ", ";
+    }
+    row["quality"] = timing.quality;
+    row["policy"] = record.policy;
+    row["time"] = std::to_string(record.time);
+    row["environment"] = record.hard;
+    row["here"] = is_here;
+    output.line(row, fmt::format("{:>8}  {} | {}  ({}{}, {}, {})", outcome_text(timing), record.kernel, record.problem,
+                                 how, record.policy, moment_text(record.time), is_here ? "here" : "elsewhere"));
+}
+
+}  // namespace cairn::cli

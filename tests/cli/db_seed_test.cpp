@@ -1,0 +1,57 @@
+#include "tests/cli/two_machines.hpp"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+/// `cairn db seed`.
+namespace cairn::test {
+namespace {
+
+using testing::ElementsAre;
+
+class DbSeed : public TwoMachines {
+protected:
+    std::string seed() const { return (folder / "seed.db").string(); }
+};
+
+TEST_F(DbSeed, HoldsWhatCounts) {
+    const auto told = rows({"seed", seed()}, "seed");
+    ASSERT_EQ(told.size(), 1u);
+    EXPECT_EQ(told[0]["file"], seed());
+    EXPECT_EQ(told[0]["environments"], "2");
+    const TimingFile file(seed(), TimingFile::Use::read);
+    const std::vector<TimingRecord> times = file.query({.kernel = "k@1"});
+    ASSERT_EQ(times.size(), 1u);
+    EXPECT_EQ(times[0].timing.median, 2e-6) << "not the one with fewer samples";
+    EXPECT_EQ(told[0]["times"], std::to_string(file.info().times));
+    EXPECT_EQ(read_file(seed())[18], 1) << "read without a log, so without a folder that can be written";
+    EXPECT_THAT(files(), ElementsAre("seed.db", "timings.db"));
+}
+
+TEST_F(DbSeed, OfSomeMachines) {
+    EXPECT_EQ(rows({"seed", seed(), "--environment", "* B"}, "seed")[0]["times"], "1");
+    EXPECT_EQ(TimingFile(seed(), TimingFile::Use::read).query()[0].kernel, "k@2");
+    add_time(path, "mine@1", 1e-6, here(1));
+    EXPECT_TRUE(succeeds(db({"seed", seed(), "--environment", "here", "--threads", "1", "--force"})));
+    EXPECT_EQ(TimingFile(seed(), TimingFile::Use::read).query()[0].kernel, "mine@1");
+}
+
+TEST_F(DbSeed, IsReadBesideADatabase) {
+    EXPECT_TRUE(succeeds(db({"seed", seed()})));
+    const TimingDb beside(other, {}, {.seeds = {seed()}});
+    EXPECT_EQ(beside.find(exp_64, "k@1", machine, policy)->median, 2e-6);
+}
+
+TEST_F(DbSeed, RefusesWhatItCannotWrite) {
+    const std::string before = text_of(path);
+    EXPECT_TRUE(refuses(db({"seed"}), {"file", "required"}));
+    EXPECT_TRUE(refuses(db({"seed", seed(), "--environment", "no*"}), {"no time here is of an environment no*"}));
+    EXPECT_TRUE(refuses(db({"seed", path.string()}), {"is there already"}));
+    EXPECT_TRUE(refuses(db({"seed", (folder / "no/seed.db").string()}), {"No such file"}));
+    EXPECT_EQ(text_of(path), before);
+    EXPECT_THAT(files(), ElementsAre("timings.db"));
+}
+
+}  // namespace
+}  // namespace cairn::test
