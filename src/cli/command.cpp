@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <memory>
 #include <new>
 #include <string>
@@ -20,13 +19,17 @@ namespace {
 
 constexpr int fault = 2;
 
-/// A word where a command is expected, or nothing at all.
-std::string missing_command(const CLI::App& app, int argc, char** argv) {
+/// Of the words behind those that name `app`: what is wrong where a command of it is expected.
+std::string missing_command(const CLI::App& app, int argc, char** argv, int at = 1) {
     std::vector<std::string> known;
-    for (const CLI::App* each : app.get_subcommands({})) known.push_back(each->get_name());
-    const std::string word = argc > 1 ? argv[1] : "";
-    if (word.starts_with('-') || std::find(known.begin(), known.end(), word) != known.end()) return {};
-    const std::string fault = word.empty() ? "name a command" : "there is no command " + word;
+    const std::string word = at < argc ? argv[at] : "";
+    for (const CLI::App* each : app.get_subcommands({})) {
+        if (each->get_name() == word) return missing_command(*each, argc, argv, at + 1);
+        known.push_back(each->get_name());
+    }
+    if (known.empty() || word.starts_with('-')) return {};
+    const std::string of = at > 1 ? " of " + app.get_name() : "";
+    const std::string fault = word.empty() ? "name a command" + of : fmt::format("there is no command {}{}", word, of);
     return fmt::format("[command line] {}: there are {}", fault, fmt::join(known, ", "));
 }
 

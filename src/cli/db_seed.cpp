@@ -21,9 +21,8 @@ struct ShippedOptions {
 /// Writes what counts to an empty file.
 void write_seed(const TimingFile& from, const std::string& environment, const std::filesystem::path& path) {
     const ScratchFolder scratch;
-    const std::filesystem::path copy = scratch.path() / "seed.db";
-    from.copy_to(copy);
-    TimingFile seed(copy, TimingFile::Use::write);
+    TimingFile seed(scratch.path() / "seed.db", TimingFile::Use::write);
+    seed.merge(from);
     seed.collect({std::numeric_limits<std::int64_t>::max(), environment});
     seed.copy_to(path);
 }

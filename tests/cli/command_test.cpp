@@ -61,7 +61,8 @@ TEST(Command, WrongLinesAreRefused) {
     const std::vector<Case> cases = {
         {{}, {"name a command", "tune"}},
         {{"tun"}, {"no command tun"}},
-        {{"db"}, {"subcommand is required"}},
+        {{"db"}, {"name a command of db", "query"}},
+        {{"db", "quer"}, {"no command quer of db", "query"}},
         {{"explain"}, {"graph is required"}},
         {{"explain", graph, "--nonsense"}, {"--nonsense"}},
         {{"explain", graph, "--budget", "-1s"}, {"--budget", "got -1s"}},

@@ -94,7 +94,7 @@ TEST_F(DbLock, RefusesWhatItCannotWrite) {
     temp.write("g.lock", "mine");
     EXPECT_TRUE(refuses(locks({"--output", lock}), {"is there already"}));
     EXPECT_EQ(read_file(lock), "mine");
-    EXPECT_TRUE(refuses(locks({"--check", lock}), {"g.lock", "line 1"}));
+    EXPECT_TRUE(refuses(locks({"--check", lock}), {"g.lock", "does not begin as a lock"}));
     EXPECT_TRUE(succeeds(locks({"--output", lock, "--force"})));
     EXPECT_THAT(read_file(lock), testing::StartsWith("cairn lock 1\n"));
 }
@@ -117,7 +117,7 @@ TEST_F(DbLock, ModesAndLocksGoTogether) {
     for (const char* mode : {"off", "cached", "replay"}) refused({"tune", "--mode", mode}, {"--mode", mode, "quick"});
     refused({"tune", "--lock", lock}, {"--lock"});
     refused({"explain", "--mode", "replay", "--lock", (temp / "none.lock").string()}, {"none.lock"});
-    refused({"explain", "--mode", "replay", "--lock", lock}, {"g.lock", "line 1"});
+    refused({"explain", "--mode", "replay", "--lock", lock}, {"g.lock", "does not begin as a lock"});
 }
 
 }  // namespace

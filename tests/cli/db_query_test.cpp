@@ -87,7 +87,7 @@ TEST_F(DbQuery, RefusesWhatFitsNothing) {
     EXPECT_TRUE(refuses(db({"query", "--problem", "a\nb"}), {"--problem", "one line"}));
     EXPECT_TRUE(refuses(db({"query", "--since", "soon"}), {"--since", "got soon"}));
     EXPECT_TRUE(refuses(db({"query", "--since", "2026-02-30"}), {"--since", "got 2026-02-30"}));
-    EXPECT_TRUE(refuses(db({"query", exp_64, "--best"}), {"PROBLEM", "--best"}));
+    EXPECT_TRUE(refuses(db({"query", exp_64, "--best"}), {"problem excludes --best"}));
     EXPECT_EQ(text_of(path), before);
 }
 

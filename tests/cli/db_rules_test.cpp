@@ -53,7 +53,7 @@ TEST_F(DbRules, ReachACompile) {
         return cairn_command({"explain", graph, "--mode", "cached", "--db", path.string(), "--why-not", "softmax"}).out;
     };
     EXPECT_THAT(explained(), testing::Not(HasSubstr("never again")));
-    EXPECT_TRUE(succeeds(db({"ban", "*.softmax.*", "--reason", "never again"})));
+    EXPECT_TRUE(succeeds(db({"ban", "*.softmax*", "--reason", "never again"})));
     EXPECT_THAT(explained(), HasSubstr("never again"));
 }
 

@@ -32,7 +32,7 @@ TEST_F(DbCommand, HoldsWhatTuningMeasured) {
     const std::string measured = told[0]["measured"].get<std::string>();
     EXPECT_GT(std::stoi(measured), 0);
 
-    const auto info = rows_of(cairn_command({"db", "info", "--db", database, "--json"}));
+    const auto info = rows_of(cairn_command({"db", "info", "--db", database, "--json"}), "db");
     ASSERT_EQ(info.size(), 1u);
     EXPECT_EQ(info[0]["times"], measured);
     EXPECT_EQ(info[0]["wal"], true);
@@ -181,7 +181,7 @@ TEST_F(DbCommands, HaveHelp) {
         EXPECT_THAT(own.out, HasSubstr("Usage: cairn db " + std::string(part)));
         for (const std::string& line : lines_of(own.out)) EXPECT_LE(line.size(), 110u) << line;
     }
-    EXPECT_TRUE(refuses(run(CAIRN_COMMAND, {"db", "nonsense"}), {"nonsense"}));
+    EXPECT_TRUE(refuses(run(CAIRN_COMMAND, {"db", "nonsense"}), {"no command nonsense of db"}));
 }
 
 }  // namespace

@@ -30,8 +30,8 @@ TEST(GuideLines, Run) {
         EXPECT_EQ(outcome.out.empty(), writes_files) << line;
     }
     EXPECT_EQ(run_lines, 24);
-    for (const char* name : {"layer.saved", "layer.html", "layer.json", "layer.dot", "cache/cairn/timings.db", "times.jsonl",
-                             "team.db", "layer.seed", "layer.lock"})
+    for (const char* name : {"layer.saved", "layer.html", "layer.json", "layer.dot", "cache/cairn/timings.db",
+                             "times.jsonl", "team.db", "layer.seed", "layer.lock"})
         EXPECT_TRUE(std::filesystem::exists(temp / name)) << name;
 }
 

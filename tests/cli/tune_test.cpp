@@ -40,6 +40,14 @@ TEST_F(TuneCommand, TellsHowManyTimesItAdded) {
     EXPECT_EQ(known(database), first + more);
 }
 
+TEST_F(TuneCommand, HasTheModesThatMeasure) {
+    for (const char* mode : {"quick", "normal", "exhaustive"}) {
+        const std::string database = (temp / (std::string(mode) + ".db")).string();
+        EXPECT_EQ(added(database, {"--mode", mode, "--budget", "0s"}), 0) << mode;
+        EXPECT_GT(added(database, {"--mode", mode, "--budget", "2s"}), 0) << mode;
+    }
+}
+
 TEST_F(TuneCommand, WritesWhatItCompiled) {
     const std::string saved = (temp / "g.compiled").string();
     added((temp / "t.db").string(), {"--save", saved});
