@@ -75,7 +75,7 @@ CAIRN_API std::string_view to_string(Verdict verdict) noexcept;
 /// A rule of the user's about kernels: it stands above times, in every compile that reads the database. In patterns `*`
 /// is any text and `?` any character.
 ///
-///     {"cpu.*.eigen.*", "matmul | f32[1,*", Verdict::ban, "slow on one row"}
+///     {"cpu.eigen_*", "matmul | f32[1,*", Verdict::ban, "slow on one row"}
 struct KernelRule {
     std::string kernel = "*";        ///< pattern of Kernel::id
     std::string problem = "*";       ///< pattern of the text form, that with plain operands or that with packed ones

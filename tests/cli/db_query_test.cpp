@@ -1,7 +1,5 @@
 #include "tests/cli/two_machines.hpp"
 
-#include "cairn/kernels.hpp"
-
 #include <gmock/gmock.h>
 
 /// `cairn db query` by patterns; of a problem on this machine see the tests of tuning.
@@ -66,7 +64,6 @@ TEST_F(DbQuery, SinceAMoment) {
 }
 
 TEST_F(DbQuery, OfAProblemWhatThisMachineGoesBy) {
-    const std::string kernel = cpu_kernels().kernels.front().id;
     TimingPolicy as_compiled;
     TimingDb(path).record(problem(exp_64), "k@4", here(1), as_compiled, timing(4e-6));
     TimingDb(path).record(problem(exp_64), "k@4", here(1), as_compiled, timing(5e-6, 90));

@@ -1,7 +1,5 @@
 #include "tests/cli/two_machines.hpp"
 
-#include "cairn/kernels.hpp"
-
 #include <gmock/gmock.h>
 
 /// `cairn db rules`, `pin`, `ban`, `unpin` and `unban`.
