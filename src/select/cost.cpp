@@ -8,6 +8,8 @@ namespace {
 
 // What a time of another machine weighs beside times of the same kernel at other sizes on this one.
 constexpr double weight_of_same_call = 4;
+// How far off it is, either way, in a typical case.
+constexpr double most_off_elsewhere = 2;
 // A twin of a lower level counts as slower by so much, where only one of the two is known.
 constexpr double lower_twin = 1.02;
 
@@ -171,7 +173,8 @@ Estimate estimate(const Kernel& kernel, const SizedProblem& problem, const CostS
     if (source.optimistic) result.seconds = result.low;
     if (source.in_hand == nullptr) return result;
     if (!source.in_hand->contains(name_of_call(kernel, problem))) return last(std::move(result));
-    result.seconds = result.low;
+    // Those that are fast elsewhere were chosen, so these are the ones that may be faster here than any fit says.
+    result.seconds = result.from == nullptr ? result.low : std::min(result.low, result.seconds / most_off_elsewhere);
     return result;
 }
 

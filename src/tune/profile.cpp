@@ -32,7 +32,7 @@ void count_with(std::span<const select::Bucket> buckets, const select::CostSourc
 select::CostSource nominal(const select::CostSource& costs) {
     select::CostSource all = costs;
     all.machine = select::nominal_machine(costs.isa, costs.policy.threads);
-    all.is_calibrated = false;
+    all.is_calibrated = all.optimistic = false;
     all.timings = nullptr;
     all.siblings = all.expected = nullptr;
     all.pace = 1;

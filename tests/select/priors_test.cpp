@@ -29,8 +29,10 @@ Kernel one_kernel(const char* id, Isa isa = Isa::baseline, bool by_memory = fals
     made.id = id;
     made.definition = "matmul";
     made.isa = isa;
-    made.cost = by_memory ? Cost (*)(const Problem&)([](const Problem&) { return Cost{1, 4096 * 4, 1}; })
-                          : Cost (*)(const Problem&)([](const Problem&) { return Cost{2e6, 1, 0.8}; });
+    if (by_memory)
+        made.cost = [](const Problem&) { return Cost{1, 4096 * 4, 1}; };
+    else
+        made.cost = [](const Problem&) { return Cost{2e6, 1, 0.8}; };
     return made;
 }
 

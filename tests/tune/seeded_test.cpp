@@ -118,6 +118,7 @@ TEST(Seeded, AFirstStartChoosesNearlyAsAfterATune) {
             std::size_t told = 0, all = 0;
             for (const select::Selection& bucket : chosen.buckets)
                 for (const select::Choice& choice : bucket.chosen) {
+                    if (choice.candidate.tile < 0) continue;  // a copy, which no tile was asked about
                     EXPECT_FALSE(choice.candidate.estimate.measured);
                     told += choice.candidate.estimate.from != nullptr;
                     ++all;
@@ -125,7 +126,8 @@ TEST(Seeded, AFirstStartChoosesNearlyAsAfterATune) {
             EXPECT_EQ(told, all) << "each is expected from the other machine";
             EXPECT_EQ(seeded.context.parts()->timings->size(), 0U);
             const double with = seeded.seconds(chosen);
-            EXPECT_LE(with, 1.2 * seeded.best) << "machine " << number << ", calibrated " << is_calibrated;
+            // What binds a call there may not bind it here, and only a machine that is known tells.
+            EXPECT_LE(with, (is_calibrated ? 1.15 : 1.35) * seeded.best) << "machine " << number;
             regret_without += seeded.without / seeded.best - 1;
             regret_with += with / seeded.best - 1;
         }
