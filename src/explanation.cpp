@@ -27,13 +27,18 @@ std::string sizes_of(const ExplainedBucket& bucket) {
     return points.empty() ? "" : ", judged at " + joined(points, " and ");
 }
 
-/// `1.2e-05 s measured, error 0.005 promised, reference`; of a loaded program it is not known how it was found.
+/// How a verdict's seconds were found: `measured`, `expected from AMD EPYC, avx512, 2 threads`; of a loaded program that
+/// is not known.
+std::string origin_of(const KernelVerdict& verdict, bool is_loaded) {
+    if (is_loaded) return "expected";
+    if (verdict.measured) return "measured";
+    return verdict.expected_from.empty() ? "estimated" : "expected from " + verdict.expected_from;
+}
+
+/// `1.2e-05 s measured, error 0.005 promised, reference`
 std::string cost_of(const KernelVerdict& verdict, bool is_loaded = false) {
     if (!verdict.refusal.empty()) return "no, because: " + verdict.refusal;
-    std::string text = fmt::format("{:.4g} s {}", verdict.seconds,
-                                   is_loaded          ? "expected"
-                                   : verdict.measured ? "measured"
-                                                      : "estimated");
+    std::string text = fmt::format("{:.4g} s {}", verdict.seconds, origin_of(verdict, is_loaded));
     if (verdict.error > 0)
         text += fmt::format(", error {:.4g} {}", verdict.error, verdict.error_measured ? "measured" : "promised");
     if (verdict.is_reference) text += ", reference";

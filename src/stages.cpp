@@ -142,11 +142,27 @@ void Stages::set_up_costs() {
         return;
     }
     costs_.environment = timing::environment_of(*context_.parts());
+    for (const DeviceRates& device : costs_.devices)
+        costs_.others[device.device] = timing::environment_of(*context_.parts(), device.device);
     costs_.timings = context_.parts()->timings.get();
     costs_.rules = costs_.timings->rules();
     const bool may_measure = tune::measures(options_.mode) && tune::seconds_of(options_) >= least_seconds_to_calibrate;
-    if (auto machine = timing::machine_of(context_, costs_.environment, costs_.policy, may_measure))
+    if (auto machine = timing::machine_of(context_, costs_.environment, costs_.policy, may_measure)) {
         costs_.machine = *machine;
+        costs_.is_calibrated = true;
+    }
+    if (!context_.parts()->options.timing_seeds.empty()) costs_.priors = priors();
+}
+
+/// Read once in a context; null where seeds tell of no other machine.
+std::shared_ptr<const select::Priors> Stages::priors() const {
+    Context::Parts& parts = *context_.parts();
+    const std::lock_guard lock(parts.priors_mutex);
+    if (parts.priors == nullptr)
+        parts.priors = std::make_shared<const select::Priors>(*parts.timings, costs_.environment, costs_.policy,
+                                                              parts.kernels, context_.isa());
+    const auto priors = std::static_pointer_cast<const select::Priors>(parts.priors);
+    return priors->empty() ? nullptr : priors;
 }
 
 std::vector<PreparedBucket> Stages::prepare() {

@@ -60,6 +60,7 @@ private:
     void check_options() const;
     void check_graph() const;
     void set_up_costs();
+    std::shared_ptr<const select::Priors> priors() const;
     fuse::Patterns patterns(const ir::GraphData& graph) const;
     PreparedBucket prepare(const Cut& cut) const;
     void tune(std::vector<PreparedBucket>& buckets, std::chrono::steady_clock::time_point end) const;

@@ -19,6 +19,7 @@ struct KernelVerdict {
     std::string refusal;          ///< why it is not taken, whatever it costs; empty: it may be
     double seconds = 0;           ///< of one call, as a mean over ExplainedBucket::sizes; 0 where it is not taken
     bool measured = false;        ///< false: `seconds` is an estimate
+    std::string expected_from;    ///< the machine, told of by a seed, that the estimate is carried over from; mostly empty
     std::string note;             ///< why the estimate is not by the kernel's own cost; mostly empty
     double error = 0;             ///< relative, as Kernel::error counts it; 0: exact
     bool error_measured = false;  ///< false: `error` is what the kernel promises

@@ -86,6 +86,13 @@ struct KernelRule {
     friend bool operator==(const KernelRule&, const KernelRule&) = default;
 };
 
+/// A time that a seed holds.
+struct SeedTime {
+    std::string problem;  ///< its text form
+    std::string kernel;   ///< its id
+    Timing timing;        ///< the best of those it has
+};
+
 /// What a TimingDb reads and writes besides its file.
 struct TimingDbOptions {
     /// Databases that are read and never written: shipped with a program, of a team. What is known best counts,
@@ -156,6 +163,11 @@ public:
     /// Adds an answer. One that can be none (a ratio outside of its interval, no samples) is not taken.
     void record_choice(std::string_view question, const TimingEnvironment& environment, const TimingPolicy& policy,
                        const Choice& choice);
+
+    /// The environments that seeds tell of, by their hard parts.
+    std::vector<TimingEnvironment> seed_environments() const;
+    /// All times that seeds hold of an environment and policy, in the order of problem and kernel.
+    std::vector<SeedTime> seed_times(const TimingEnvironment& environment, const TimingPolicy& policy) const;
 
     /// The rules in force, those of seeds among them, in the order of their patterns. Of two for the same patterns the
     /// later counts.

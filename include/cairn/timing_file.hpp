@@ -54,6 +54,16 @@ struct TimingSession {
     std::int64_t times = 0, errors = 0, choices = 0;  ///< rows it added
 };
 
+/// What goes into a seed. The defaults let in what was measured on a quiet machine.
+struct SeedOptions {
+    TimingFilter times = {};        ///< of these; `best_only` is implied
+    int least_quality = 2;          ///< see Timing::quality
+    double most_spread = 0.5;       ///< of its blocks: (p90 - p10) / median
+    bool errors = true;             ///< and the largest error measured of each problem, kernel and environment
+    bool rules = false;             ///< and the rules in force
+    std::uintmax_t most_bytes = 4 << 20;  ///< a file that would be larger is not written
+};
+
 /// What two databases know differently: the best time that each has, of one problem, kernel, environment and policy.
 struct TimingDifference {
     std::optional<TimingRecord> here;   ///< of this one, if it has any
@@ -100,6 +110,12 @@ public:
     std::vector<TimingDifference> differences(const TimingFile& other) const;
     /// Writes all rows to a new file that is safe to copy, and to be read by who may write neither it nor its folder.
     void copy_to(const std::filesystem::path& path) const;
+
+    /// Writes a new file to be shipped and read as ContextOptions::timing_seeds: of each problem, kernel, environment
+    /// and policy the best time that can be trusted, with what calibrations found of the machines. It is read also
+    /// where neither it nor its folder may be written. Throws Error(file) too where there is such a file, and for one
+    /// that would have too many bytes. What it holds, its size among it.
+    TimingFileInfo write_seed(const std::filesystem::path& path, const SeedOptions& options = {}) const;
 
     /// Removes rows and gives the space back; the number of times, errors and choices removed.
     std::size_t collect(const TimingCollection& which);

@@ -25,6 +25,14 @@ std::filesystem::path default_database() {
     return {};
 }
 
+std::filesystem::path shipped_seed() {
+    std::error_code fault;
+    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", fault);
+    if (fault) return {};
+    std::filesystem::path seed = program.parent_path().parent_path() / "share" / "cairn" / "seed.db";
+    return std::filesystem::exists(seed, fault) ? seed : std::filesystem::path();
+}
+
 DatabaseFile look_at_database(const std::filesystem::path& path) {
     // https://www.sqlite.org/fileformat.html: the first 16 bytes, and the versions of writers and readers behind them.
     constexpr std::string_view magic{"SQLite format 3\0", 16};

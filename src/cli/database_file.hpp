@@ -8,6 +8,10 @@ namespace cairn::cli {
 /// is no such place.
 std::filesystem::path default_database();
 
+/// Times of other machines that come with the command: share/cairn/seed.db beside its folder. Empty where there are
+/// none.
+std::filesystem::path shipped_seed();
+
 /// What lies at a path, read and not opened as a database: nothing is changed or made.
 struct DatabaseFile {
     bool exists = false;

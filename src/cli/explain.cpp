@@ -28,6 +28,7 @@ Row row_of(const KernelVerdict& verdict, std::string_view kind, const std::strin
     }
     row["cost_ns"] = nanoseconds(verdict.seconds);
     row["measured"] = verdict.measured;
+    if (!verdict.expected_from.empty()) row["expected_from"] = verdict.expected_from;
     if (verdict.error > 0) row["error"] = verdict.error;
     return row;
 }

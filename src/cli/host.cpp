@@ -35,6 +35,8 @@ Context make_context(const Options& options, const std::filesystem::path& databa
     ContextOptions context;
     context.threads = options.threads.value_or(usable_cpus());
     context.timing_db = database;
+    if (const std::filesystem::path seed = shipped_seed(); options.mode != "off" && !seed.empty())
+        context.timing_seeds = {seed};
     context.log = [](LogLevel, std::string_view line) { say(line); };
     return Context(context);
 }

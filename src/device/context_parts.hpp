@@ -32,6 +32,8 @@ struct Context::Parts {
     KernelSet kernels;
     device::ThreadPool pool;
     std::unique_ptr<TimingDb> timings;
+    std::mutex priors_mutex;
+    std::shared_ptr<const void> priors;  ///< what seeds tell of other machines, once a compile has read them
     std::mutex patterns_mutex;
     std::shared_ptr<const void> patterns;  ///< of the definitions, once compile has made them
     std::size_t pattern_axes = 0;          ///< of the values in graphs that they are made for

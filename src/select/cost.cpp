@@ -1,115 +1,78 @@
 #include "select/cost.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
 namespace cairn::inline v0::select {
 namespace {
 
-// What a kernel that has twins and that memory bounds takes more at each level below the one in use.
-constexpr double lower_level = 1.02;
+// What a time of another machine weighs beside times of the same kernel at other sizes on this one.
+constexpr double weight_of_same_call = 4;
+// How far off it is, either way, in a typical case.
+constexpr double most_off_elsewhere = 2;
+// A twin of a lower level counts as slower by so much, where only one of the two is known.
+constexpr double lower_twin = 1.02;
 
-double flops_per_cycle(Isa isa) { return isa == Isa::baseline ? 8 : isa == Isa::avx2 ? 32 : 64; }
+Limits limits_of(const CostSource& source) { return {source.machine, source.isa, source.devices}; }
 
-double bytes_touched(const TensorDesc& tensor) {
-    double elements = 1;
-    for (std::size_t i = 0; i < tensor.shape.size(); ++i)
-        if (i >= tensor.strides.size() || !(tensor.strides[i] == Dim(0)))
-            elements *= static_cast<double>(tensor.shape[i].constant());
-    return elements * static_cast<double>(size_of(tensor.dtype));
+/// What expectations stand on: this machine's limits where they are known, else the nearest machine's that is told of.
+Calibration expected_machine(const CostSource& source) {
+    if (source.is_calibrated || source.priors == nullptr) return source.machine;
+    return slowed(source.priors->machine(), source.pace);
 }
 
-/// Each operand read or written once, one operation an output element and step.
-Cost default_cost(const Problem& problem) {
-    Cost cost;
-    double elements = 0;
-    for (const auto* tensors : {&problem.inputs, &problem.outputs})
-        for (const TensorDesc& tensor : *tensors) cost.bytes += bytes_touched(tensor);
-    for (const TensorDesc& tensor : problem.inputs)
-        elements = std::max(elements, static_cast<double>(element_count(tensor.shape).constant()));
-    for (const TensorDesc& tensor : problem.outputs)
-        elements = std::max(elements, static_cast<double>(element_count(tensor.shape).constant()));
-    cost.flops = elements * static_cast<double>(std::max<std::size_t>(problem.body.size(), 1));
-    return cost;
-}
-
-/// Negative, endless and what is no number cannot be counted with.
-bool is_usable(const Cost& cost) {
-    const auto is_amount = [](double amount) { return amount >= 0 && std::isfinite(amount); };
-    return is_amount(cost.flops) && is_amount(cost.bytes) && cost.efficiency > 0 && cost.efficiency <= 1;
-}
-
-/// Of an Isa level below the context's; a higher one has no more than that.
-double peak_of(Isa level, const CostSource& source) {
-    const double measured = source.machine.level_flops[static_cast<std::size_t>(std::min(level, source.isa))];
-    if (measured > 0) return measured;
-    return source.machine.flops * std::min(1.0, flops_per_cycle(level) / flops_per_cycle(source.isa));
-}
-
-/// Bytes of `cost` that come from memory in any case: those of weights.
-double bound_bytes(const Problem& problem, const Cost& cost) {
-    double bytes = 0;
-    for (const TensorDesc& tensor : problem.inputs)
-        if (tensor.bound) bytes += bytes_touched(tensor);
-    return std::min(bytes, cost.bytes);
-}
-
-/// A call in seconds: what bounds it on its device.
-struct Roofline {
-    double arithmetic = 0;  ///< at the peak
-    double work = 0;        ///< with what the kernel reaches of that, and memory
-    double overhead = 0;
-};
-
-Roofline roofline_of(const Kernel& kernel, const Problem& problem, const Cost& cost, const CostSource& source) {
-    constexpr double call_seconds = 3e-8;
-    const auto device = std::find_if(source.devices.begin(), source.devices.end(),
-                                     [&](const DeviceRates& rates) { return rates.device == kernel.device; });
-    if (device != source.devices.end()) {
-        // A copy reads on one side what it writes on the other: half of its bytes go over the link.
-        const bool is_link = kernel.definition == "copy_to";
-        const double arithmetic = cost.flops / device->flops;
-        const double memory = cost.bytes / (is_link ? 2 * device->link_bandwidth : device->bandwidth);
-        return {arithmetic, std::max(arithmetic / cost.efficiency, memory),
-                is_link ? device->link_seconds : device->launch_seconds};
+/// What the twins of a kernel let expect of it: as much as a lower one at most, as a higher one at least.
+void compare_twins(Estimate& result, const Kernel& kernel, const SizedProblem& problem, const Cost& cost,
+                   const CostSource& source, const Limits& here) {
+    for (const Isa level : {Isa::baseline, Isa::avx2, Isa::avx512, Isa::avx512_vnni_bf16}) {
+        if (level == kernel.isa || level > source.isa) continue;
+        const auto twin = source.priors->find(kernel, level, problem.text(), *problem, cost, here);
+        if (!twin || (twin->at_least && level < kernel.isa)) continue;
+        const bool is_bound =
+            level < kernel.isa ? result.seconds * lower_twin > twin->seconds : result.seconds < twin->seconds * lower_twin;
+        if (!is_bound) continue;
+        result.seconds = level < kernel.isa ? twin->seconds / lower_twin : twin->seconds * lower_twin;
+        result.from = twin->from;
     }
-    const Calibration& machine = source.machine;
-    const double arithmetic = cost.flops / peak_of(kernel.isa, source);
-    const double streamed = machine.cache_bandwidth > 0 ? bound_bytes(problem, cost) : cost.bytes;
-    double memory = streamed / machine.bandwidth;
-    if (streamed < cost.bytes) memory += (cost.bytes - streamed) / machine.cache_bandwidth;
-    if (family_of(kernel) != kernel.id)
-        memory *= std::pow(lower_level, std::max(static_cast<int>(source.isa) - static_cast<int>(kernel.isa), 0));
-    return {arithmetic, std::max(arithmetic / cost.efficiency, memory), call_seconds + machine.barrier_seconds};
 }
 
-/// What a kernel says of its cost, or its operands do: then `note` tells why.
-Cost cost_of(const Kernel& kernel, const Problem& sized, std::string& note) {
-    const Cost cost = kernel.cost != nullptr ? kernel.cost(sized) : default_cost(sized);
-    if (is_usable(cost)) return cost;
-    note = fmt::format("by its operands: its cost is no cost ({} operations, {} bytes, efficiency {})", cost.flops,
-                       cost.bytes, cost.efficiency);
-    return default_cost(sized);
+/// What is expected of a call with what seeds tell of other machines. What it may take at least and at most is as
+/// without them, or wider: a seed alone keeps nothing from being measured.
+void expect(Estimate& result, const Kernel& kernel, const SizedProblem& problem, const Cost& cost,
+            const CostSource& source) {
+    const Calibration machine = expected_machine(source);
+    const Limits here{machine, source.isa, source.devices};
+    const Roofline roofline = roofline_of(kernel, kernel.isa, *problem, cost, here);
+    const Siblings& shown = source.expected != nullptr ? *source.expected : source.priors->siblings();
+    const double fitted = shown.of(kernel).factor * roofline.seconds();
+    result.seconds = fitted;
+    result.from = source.priors->other_sizes(kernel);
+    const auto carried = source.priors->find(kernel, kernel.isa, problem.text(), *problem, cost, here);
+    if (carried && (!carried->at_least || carried->seconds > fitted)) {
+        const double own = source.siblings == nullptr || carried->at_least ? 0 : source.siblings->weight_of(kernel);
+        result.seconds = std::exp((own * std::log(fitted) + weight_of_same_call * std::log(carried->seconds)) /
+                                  (own + weight_of_same_call));
+        result.from = carried->from;
+    }
+    if (!carried) compare_twins(result, kernel, problem, cost, source, here);
+    if (source.is_calibrated) result.seconds = std::max(result.seconds, roofline.arithmetic + roofline.overhead);
+    result.low = std::min(result.low, result.seconds);
+    result.high = std::max(result.high, result.seconds);
 }
 
 /// A time that comes after all that were measured.
 Estimate last(Estimate estimate) {
     estimate.seconds = estimate.low = estimate.high = 1 + 10 * estimate.high;
     estimate.note = "not measured while there was time: it counts last";
+    estimate.from = nullptr;
     return estimate;
 }
 
 }  // namespace
 
-Calibration nominal_machine(Isa isa, int threads) {
-    Calibration machine;
-    machine.flops = 3e9 * flops_per_cycle(isa) * threads;
-    machine.bandwidth = 20e9 * std::min(2.0, 1 + 0.25 * (threads - 1));
-    machine.barrier_seconds = threads == 1 ? 0 : 2e-7 * threads;
-    machine.timer_seconds = 5e-8;
-    return machine;
+const TimingEnvironment& environment_of(const Kernel& kernel, const CostSource& source) {
+    const auto other = source.others.find(kernel.device);
+    return other == source.others.end() ? source.environment : other->second;
 }
 
 std::vector<std::vector<std::int64_t>> representative_sizes(const Symbols& symbols) {
@@ -148,30 +111,70 @@ std::string name_of_call(const Kernel& kernel, const SizedProblem& sized) { retu
 
 double roofline_seconds(const Kernel& kernel, const Problem& sized, const CostSource& source) {
     std::string note;
-    const Roofline roofline = roofline_of(kernel, sized, cost_of(kernel, sized, note), source);
-    return roofline.work + roofline.overhead;
+    return roofline_of(kernel, kernel.isa, sized, counted_cost(kernel, sized, note), limits_of(source)).seconds();
+}
+
+double expected_roofline_seconds(const Kernel& kernel, const Problem& sized, const CostSource& source) {
+    std::string note;
+    const Calibration machine = expected_machine(source);
+    return roofline_of(kernel, kernel.isa, sized, counted_cost(kernel, sized, note),
+                       {machine, source.isa, source.devices})
+        .seconds();
+}
+
+std::optional<double> carried_seconds(const Kernel& kernel, const SizedProblem& problem, const CostSource& source) {
+    if (source.priors == nullptr) return std::nullopt;
+    std::string note;
+    const Cost cost = counted_cost(kernel, *problem, note);
+    const Calibration machine = expected_machine(source);
+    const auto carried = source.priors->find(kernel, kernel.isa, problem.text(), *problem, cost,
+                                             {machine, source.isa, source.devices});
+    return carried && !carried->at_least ? std::optional(carried->seconds) : std::nullopt;
+}
+
+std::optional<ErrorFigures> known_error(const Problem& sized, const Kernel& kernel, const CostSource& source) {
+    if (source.timings == nullptr) return std::nullopt;
+    auto worst = source.timings->find_error(sized, kernel.id, environment_of(kernel, source));
+    if (worst || source.priors == nullptr) return worst;
+    for (const TimingEnvironment& other : source.priors->environments())
+        if (auto figures = source.timings->find_error(sized, kernel.id, other);
+            figures && (!worst || figures->counted() > worst->counted()))
+            worst = std::move(figures);
+    return worst;
+}
+
+std::optional<ErrorFigures> broken_promise(const Problem& sized, const Kernel& kernel, const CostSource& source) {
+    if (source.timings == nullptr) return std::nullopt;
+    auto broken = source.timings->broken_promise(sized, kernel.id, environment_of(kernel, source));
+    if (source.priors == nullptr) return broken;
+    for (const TimingEnvironment& other : source.priors->environments())
+        if (!broken) broken = source.timings->broken_promise(sized, kernel.id, other);
+    return broken;
 }
 
 Estimate estimate(const Kernel& kernel, const SizedProblem& problem, const CostSource& source) {
     const Problem& sized = *problem;
     Estimate result;
-    const Roofline roofline = roofline_of(kernel, sized, cost_of(kernel, sized, result.note), source);
+    const Cost cost = counted_cost(kernel, sized, result.note);
+    const Roofline roofline = roofline_of(kernel, kernel.isa, sized, cost, limits_of(source));
     const Fit fit = source.siblings == nullptr ? Fit{} : source.siblings->of(kernel);
-    const double fitted = fit.factor * (roofline.work + roofline.overhead);
+    const double fitted = fit.factor * roofline.seconds();
     result.low = std::max(roofline.arithmetic, roofline.work * fit.factor / fit.uncertainty) + roofline.overhead;
     result.seconds = std::max(fitted, result.low);
     result.high = fit.uncertainty * result.seconds;
     if (source.timings != nullptr)
-        if (const auto timing = source.timings->find(problem.text(), kernel.id, source.environment, source.policy)) {
+        if (const auto timing = source.timings->find(problem.text(), kernel.id, environment_of(kernel, source), source.policy)) {
             const double seconds = timing->status == TimingStatus::ok         ? timing->median
                                    : timing->status == TimingStatus::censored ? timing->bound
                                                                               : 1 + 10 * result.high;
             return {seconds, seconds, seconds, true, 0, false, {}};
         }
+    if (source.priors != nullptr && kernel.device == Device::cpu) expect(result, kernel, problem, cost, source);
     if (source.optimistic) result.seconds = result.low;
     if (source.in_hand == nullptr) return result;
     if (!source.in_hand->contains(name_of_call(kernel, problem))) return last(std::move(result));
-    result.seconds = result.low;
+    // Those that are fast elsewhere were chosen, so these are the ones that may be faster here than any fit says.
+    result.seconds = result.from == nullptr ? result.low : std::min(result.low, result.seconds / most_off_elsewhere);
     return result;
 }
 
@@ -186,6 +189,7 @@ Estimate mean_estimate(const Kernel& kernel, std::span<const SizedProblem> sized
         mean.high += one.high / count;
         mean.measured = mean.measured && one.measured;
         if (mean.note.empty()) mean.note = std::move(one.note);
+        if (mean.from == nullptr) mean.from = std::move(one.from);
     }
     return mean;
 }

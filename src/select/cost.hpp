@@ -4,10 +4,14 @@
 #include "cairn/timing_db.hpp"
 #include "cairn/tuning.hpp"
 #include "program/lock.hpp"
+#include "select/priors.hpp"
+#include "select/roofline.hpp"
 #include "select/siblings.hpp"
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -25,19 +29,25 @@ struct Estimate {
     double error = 0;             ///< relative, as Kernel::error counts; 0: exact
     bool error_measured = false;  ///< else it is what the kernel promises
     std::string note = {};        ///< why the kernel's own cost was not used, for explain()
+    std::shared_ptr<const std::string> from = {};  ///< another machine that `seconds` are expected from, if one is
 };
 
 /// Where costs and errors come from; one for a compile.
 struct CostSource {
     const TimingDb* timings = nullptr;  ///< none: estimates only
-    TimingEnvironment environment;
+    TimingEnvironment environment;  ///< of the CPU
+    std::map<Device, TimingEnvironment> others = {};  ///< of other devices; of one that is missing the CPU's counts
     TimingPolicy policy;
     std::vector<KernelRule> rules = {};     ///< the user's, above all times
     Calibration machine;                    ///< the roofline
+    bool is_calibrated = false;             ///< `machine` was measured
     std::vector<DeviceRates> devices = {};  ///< those of other devices
     Isa isa = Isa::baseline;                ///< the level of instructions it is for
     bool optimistic = false;  ///< count unknown times at their lower bounds, so that nothing fast stays unmeasured
     std::shared_ptr<const Siblings> siblings = {};  ///< of times measured; none: estimates are the roofline's alone
+    std::shared_ptr<const Priors> priors = {};      ///< of other machines; none: what is expected is the roofline's
+    std::shared_ptr<const Siblings> expected = {};  ///< of times of this machine and of others
+    double pace = 1;  ///< times here by those expected of the nearest machine, where this one's limits are not known
     /// Where there are any: calls of a plan in hand. Then what was measured competes with what was measured: of unknown
     /// times these count at their lower bounds, so that only what is surely faster takes their place, and all others
     /// last.
@@ -47,9 +57,8 @@ struct CostSource {
     std::shared_ptr<const program::Lock> lock = {};
 };
 
-/// Nominal rates of an instruction set level, for compiles that measure nothing: equal on every machine, so that such
-/// compiles are repeatable.
-Calibration nominal_machine(Isa isa, int threads);
+/// What a time of the kernel measured now belongs to.
+const TimingEnvironment& environment_of(const Kernel& kernel, const CostSource& source);
 
 /// The sizes at which the programs of a bucket are judged, each a value for every symbol: the geometric middles of the
 /// lower, the middle and the upper third of their ranges, all symbols moving together; where no range more than
@@ -76,12 +85,21 @@ std::string name_of_call(const Kernel& kernel, const SizedProblem& sized);
 /// A problem at each of these sizes, those that are equal once.
 std::vector<SizedProblem> at_each(const Problem& problem, std::span<const std::vector<std::int64_t>> sizes);
 
-/// What the roofline says to a call: arithmetic at the peak of the kernel's level by its efficiency, or bytes moved,
-/// weights from memory and the rest from where the machine reads fastest, whichever is longer. Memory takes a little
-/// more for a twin of a level below the one in use, so that the higher one is tried where it bounds both.
+/// What the roofline says to a call by the machine's limits; the second by those that expectations stand on: where
+/// this machine's are not known, the nearest machine's that seeds tell of.
 double roofline_seconds(const Kernel& kernel, const Problem& sized, const CostSource& source);
+double expected_roofline_seconds(const Kernel& kernel, const Problem& sized, const CostSource& source);
 
-/// Cost of one call at constant sizes: measured, or the roofline's by what siblings have shown. Where the kernel's own
+/// What a time of the same call on another machine lets expect here, if there is one.
+std::optional<double> carried_seconds(const Kernel& kernel, const SizedProblem& problem, const CostSource& source);
+
+/// The largest error measured of a call: here or, since it is the same wherever the same kernel runs, elsewhere.
+std::optional<ErrorFigures> known_error(const Problem& sized, const Kernel& kernel, const CostSource& source);
+/// See TimingDb::broken_promise: here or elsewhere.
+std::optional<ErrorFigures> broken_promise(const Problem& sized, const Kernel& kernel, const CostSource& source);
+
+/// Cost of one call at constant sizes: measured, or expected from what seeds tell of other machines, or the roofline's
+/// by what siblings have shown. Where the kernel's own
 /// cost is no cost (not a number, negative, endless, or at more than the machine's peak), that of a kernel without one
 /// is taken, and the note says so. A measurement that was censored counts as its bound, one that failed as more than a
 /// second: whatever runs is preferred.

@@ -119,14 +119,13 @@ Refusal Judge::error(const Kernel& kernel, Question& question, Estimate& estimat
     estimate.error = promised;
     if (promised == 0) return {};
     if (costs_.timings != nullptr) {
-        const TimingDb& timings = *costs_.timings;
         const std::span<const SizedProblem> all = sized(question);
-        if (const auto broken = timings.broken_promise(*all.front(), kernel.id, costs_.environment))
+        if (const auto broken = broken_promise(*all.front(), kernel, costs_))
             return fmt::format("it promised an error of {:.4g}, measured was {:.4g} on {}", broken->promised,
                                broken->counted(), broken->compared);
         double worst = 0;
         estimate.error_measured = std::all_of(all.begin(), all.end(), [&](const SizedProblem& one) {
-            const auto figures = timings.find_error(*one, kernel.id, costs_.environment);
+            const auto figures = known_error(*one, kernel, costs_);
             if (figures) worst = std::max(worst, figures->counted());
             return figures.has_value();
         });

@@ -227,6 +227,7 @@ KernelVerdict Reasons::verdict(const Part& part, const Asked& asked, const Answe
     if (!verdict.refusal.empty()) return verdict;
     verdict.seconds = estimate.seconds;
     verdict.measured = estimate.measured;
+    if (estimate.from != nullptr) verdict.expected_from = *estimate.from;
     verdict.note = estimate.note;
     verdict.error = error;
     verdict.error_measured = estimate.error_measured;

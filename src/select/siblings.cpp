@@ -10,23 +10,6 @@ namespace {
 const double foretold_deviation = std::log(4.0) / 2;
 constexpr double least_uncertainty = 1.3, most_uncertainty = 8;
 
-/// Seen often, the mean of what was seen; seen once, half of that.
-double shrunk_mean(const std::vector<double>& logs) {
-    double sum = 0;
-    for (const double log : logs) sum += log;
-    return sum / (static_cast<double>(logs.size()) + 1);
-}
-
-Fit fit_of(const std::vector<double>& logs) {
-    if (logs.empty()) return {};
-    const auto count = static_cast<double>(logs.size());
-    double mean = 0, squares = foretold_deviation * foretold_deviation;
-    for (const double log : logs) mean += log / count;
-    for (const double log : logs) squares += (log - mean) * (log - mean);
-    return {std::exp(shrunk_mean(logs)),
-            std::clamp(std::exp(2 * std::sqrt(squares / count)), least_uncertainty, most_uncertainty)};
-}
-
 }  // namespace
 
 std::string family_of(const Kernel& kernel) {
@@ -38,22 +21,51 @@ std::string family_of(const Kernel& kernel) {
     return family;
 }
 
-void Siblings::add(const Kernel& kernel, double measured, double roofline) {
+std::string twin_of(const Kernel& kernel, Isa level) {
+    std::string family = family_of(kernel);
+    const std::size_t at = family.find('*');
+    return family == kernel.id || at == std::string::npos ? std::string()
+                                                          : family.replace(at, 1, to_string(level));
+}
+
+/// Seen often, the mean of what was seen; seen once, half of that.
+Fit Siblings::Shown::fit() const {
+    if (weight == 0) return {};
+    const double spread = std::max(squares - sum * sum / weight, 0.0) + foretold_deviation * foretold_deviation;
+    return {std::exp(sum / (weight + 1)),
+            std::clamp(std::exp(2 * std::sqrt(spread / weight)), least_uncertainty, most_uncertainty)};
+}
+
+void Siblings::add(const Kernel& kernel, double measured, double roofline, double weight) {
     std::vector<Shown>& twins = families_[family_of(kernel)];
     auto shown = std::find_if(twins.begin(), twins.end(), [&](const Shown& twin) { return twin.id == kernel.id; });
-    if (shown == twins.end()) shown = twins.insert(shown, Shown{kernel.id, kernel.isa, {}});
-    shown->logs.push_back(std::log(measured / roofline));
+    if (shown == twins.end()) shown = twins.insert(shown, Shown{kernel.id, kernel.isa});
+    const double log = std::log(measured / roofline);
+    shown->weight += weight;
+    shown->sum += weight * log;
+    shown->squares += weight * log * log;
+}
+
+const Siblings::Shown* Siblings::find(const Kernel& kernel, const std::vector<Shown>& twins) const {
+    for (const Shown& twin : twins)
+        if (twin.id == kernel.id) return &twin;
+    return nullptr;
+}
+
+double Siblings::weight_of(const Kernel& kernel) const {
+    const auto family = families_.find(family_of(kernel));
+    const Shown* const own = family == families_.end() ? nullptr : find(kernel, family->second);
+    return own == nullptr ? 0 : own->weight;
 }
 
 Fit Siblings::of(const Kernel& kernel) const {
     const auto family = families_.find(family_of(kernel));
     if (family == families_.end()) return {};
-    const std::vector<Shown>& twins = family->second;
-    const auto own = std::find_if(twins.begin(), twins.end(), [&](const Shown& twin) { return twin.id == kernel.id; });
-    Fit fit = own == twins.end() ? Fit{} : fit_of(own->logs);
-    for (const Shown& twin : twins) {
-        const double factor = fit_of(twin.logs).factor;
-        if (own == twins.end() && twin.isa < kernel.isa) fit.factor = std::min(fit.factor, factor);
+    const Shown* const own = find(kernel, family->second);
+    Fit fit = own == nullptr ? Fit{} : own->fit();
+    for (const Shown& twin : family->second) {
+        const double factor = twin.fit().factor;
+        if (own == nullptr && twin.isa < kernel.isa) fit.factor = std::min(fit.factor, factor);
         if (twin.isa > kernel.isa) fit.factor = std::max(fit.factor, factor);
     }
     return fit;

@@ -4,7 +4,6 @@
 
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 /// What is known of a kernel from its times at other sizes.
@@ -24,21 +23,28 @@ struct Fit {
 ///     cpu.panel_avx2.matmul.f32@1, cpu.panel_avx512.matmul.f32@1
 class Siblings {
 public:
-    /// A measured time of a kernel and the roofline's, both above 0.
-    void add(const Kernel& kernel, double measured, double roofline);
+    /// A time of a kernel and the roofline's, both above 0. One of another machine has less weight than 1.
+    void add(const Kernel& kernel, double measured, double roofline, double weight = 1);
     Fit of(const Kernel& kernel) const;
+    /// Of all that was added of the kernel itself.
+    double weight_of(const Kernel& kernel) const;
     bool empty() const noexcept { return families_.empty(); }
 
 private:
     struct Shown {
         std::string id;
         Isa isa;
-        std::vector<double> logs;
+        double weight = 0, sum = 0, squares = 0;  // of the logarithms
+        Fit fit() const;
     };
+    const Shown* find(const Kernel& kernel, const std::vector<Shown>& twins) const;
     std::map<std::string, std::vector<Shown>> families_;  // by what twins have in common
 };
 
 /// A kernel's id without the instruction set. `cpu.panel_avx2.linear@1` -> `cpu.panel_*.linear@1`
 std::string family_of(const Kernel& kernel);
+
+/// The id of a kernel's twin at a level, whether there is such a kernel or not; empty for a kernel that has none.
+std::string twin_of(const Kernel& kernel, Isa level);
 
 }  // namespace cairn::inline v0::select

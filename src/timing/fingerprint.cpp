@@ -74,6 +74,12 @@ TimingEnvironment environment_of(const Context::Parts& context) {
     return environment;
 }
 
+TimingEnvironment environment_of(const Context::Parts& context, Device device) {
+    TimingEnvironment environment = environment_of(context);
+    if (device != Device::cpu) environment.hard = fmt::format("{} beside {}", to_string(device), environment.hard);
+    return environment;
+}
+
 }  // namespace cairn::inline v0::timing
 
 namespace cairn::inline v0 {

@@ -11,4 +11,7 @@ namespace cairn::inline v0::timing {
 /// written as unknown. `soft` is kept for the record.
 TimingEnvironment environment_of(const Context::Parts& context);
 
+/// The same of a time of another device's kernel: that device beside this CPU.
+TimingEnvironment environment_of(const Context::Parts& context, Device device);
+
 }  // namespace cairn::inline v0::timing

@@ -150,6 +150,36 @@ std::vector<RuleRow> Layer::rules() {
     });
 }
 
+std::vector<TimingEnvironment> Layer::environments() {
+    return reading([](SqliteFile& file) {
+        std::vector<TimingEnvironment> environments;
+        Statement rows = file.prepare("SELECT hard, soft FROM environment ORDER BY hard");
+        while (rows.step()) environments.push_back({rows.text(0), rows.text(1)});
+        return environments;
+    });
+}
+
+std::vector<TimeRow> Layer::times(const std::string& hard, const std::string& policy) {
+    return reading([&](SqliteFile& file) {
+        std::vector<TimeRow> times;
+        Statement rows = file.prepare(fmt::format(
+            "SELECT {}, time, p.text, c.kernel FROM measurement m JOIN problem p ON p.id=m.problem JOIN candidate c ON "
+            "c.id=m.candidate WHERE m.environment IN (SELECT id FROM environment WHERE hard=?1) AND m.policy IN "
+            "(SELECT id FROM policy WHERE text=?2)",
+            timing_columns));
+        rows.bind(1, hard).bind(2, policy);
+        constexpr int at = timing_column_count;
+        while (rows.step()) {
+            TimeRow row{{rows.text(at + 1), rows.text(at + 2), hard, {}, policy}, timing_of(rows), rows.integer(at)};
+            if (fault_of(Row(row)).empty())
+                times.push_back(std::move(row));
+            else
+                ++nonsense_;
+        }
+        return times;
+    });
+}
+
 std::int64_t Layer::size() {
     return reading([](SqliteFile& file) { return file.ask("SELECT count(*) FROM measurement"); });
 }

@@ -39,6 +39,9 @@ public:
     std::optional<ErrorFigures> worst_broken(const std::string& class_id);
     std::optional<Found<Choice>> latest_choice(const std::string& key);
     std::vector<RuleRow> rules();
+    std::vector<TimingEnvironment> environments();
+    /// All times of an environment (its hard part) and a policy, without their sessions.
+    std::vector<TimeRow> times(const std::string& hard, const std::string& policy);
     /// Times in the file.
     std::int64_t size();
 

@@ -12,6 +12,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <tuple>
 #include <utility>
 
 namespace cairn::inline v0 {
@@ -215,6 +216,37 @@ void TimingDb::record_choice(std::string_view question, const TimingEnvironment&
     state_->choices[row.key_id()] = {choice, row.time};
     state_->journal.add(std::move(row), environment);
     state_->journal.flush();
+}
+
+std::vector<TimingEnvironment> TimingDb::seed_environments() const {
+    const std::scoped_lock lock(state_->mutex);
+    std::map<std::string, TimingEnvironment> by_hard;
+    for (Layer& layer : state_->layers)
+        if (&layer != state_->own)
+            for (TimingEnvironment& each : layer.environments()) by_hard.try_emplace(each.hard, each);
+    std::vector<TimingEnvironment> environments;
+    for (auto& [hard, environment] : by_hard) environments.push_back(std::move(environment));
+    return environments;
+}
+
+std::vector<SeedTime> TimingDb::seed_times(const TimingEnvironment& environment, const TimingPolicy& policy) const {
+    const std::scoped_lock lock(state_->mutex);
+    std::vector<TimeRow> rows;
+    for (Layer& layer : state_->layers)
+        if (&layer != state_->own)
+            for (TimeRow& row : layer.times(environment.hard, timing::policy_text(policy)))
+                rows.push_back(std::move(row));
+    std::sort(rows.begin(), rows.end(), [](const TimeRow& a, const TimeRow& b) {
+        if (const auto order = std::tie(a.key.problem, a.key.kernel) <=> std::tie(b.key.problem, b.key.kernel);
+            order != 0)
+            return order < 0;
+        return timing::is_better(a.timing, a.time, b.timing, b.time);
+    });
+    std::vector<SeedTime> times;
+    for (TimeRow& row : rows)
+        if (times.empty() || times.back().problem != row.key.problem || times.back().kernel != row.key.kernel)
+            times.push_back({std::move(row.key.problem), std::move(row.key.kernel), std::move(row.timing)});
+    return times;
 }
 
 std::vector<KernelRule> TimingDb::rules() const {

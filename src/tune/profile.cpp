@@ -28,12 +28,14 @@ void count_with(std::span<const select::Bucket> buckets, const select::CostSourc
     for (const select::Bucket& bucket : buckets) bucket.candidates.set_costs(costs);
 }
 
-/// What a compile that measures nothing counts with.
+/// What a compile on a machine that nothing is known of counts with: estimates, or what seeds tell of others.
 select::CostSource nominal(const select::CostSource& costs) {
     select::CostSource all = costs;
     all.machine = select::nominal_machine(costs.isa, costs.policy.threads);
+    all.is_calibrated = all.optimistic = false;
     all.timings = nullptr;
-    all.siblings = nullptr;
+    all.siblings = all.expected = nullptr;
+    all.pace = 1;
     return all;
 }
 
@@ -73,11 +75,18 @@ public:
 private:
     double left() const { return budget_.seconds - (bench_.now() - begin_); }
 
+    const TimingEnvironment& environment_of(const Kernel& kernel) const {
+        return select::environment_of(kernel, optimistic_);
+    }
+
     /// From the times known now.
     void learn() {
         count_with(buckets_, optimistic_);
-        shown_ = std::make_shared<select::Siblings>(siblings_of(buckets_, optimistic_));
-        optimistic_.siblings = shown_;
+        Shown shown = shown_by(buckets_, optimistic_);
+        optimistic_.pace = shown.pace;
+        optimistic_.siblings = shown_ = std::make_shared<select::Siblings>(std::move(shown.own));
+        if (optimistic_.priors != nullptr)
+            optimistic_.expected = expected_ = std::make_shared<select::Siblings>(std::move(shown.all));
     }
 
     /// Measures what is unknown of a choice; false where nothing is.
@@ -135,7 +144,8 @@ private:
             timing.status = TimingStatus::failed;
             timing.note = reason;
             const Context::Parts& parts = *context_.parts();
-            parts.timings->record(*who->problem, who->kernel->id, optimistic_.environment, optimistic_.policy, timing);
+            parts.timings->record(*who->problem, who->kernel->id, environment_of(*who->kernel), optimistic_.policy,
+                                  timing);
             parts.log(LogLevel::warning,
                       fmt::format("tune: {} {} on {}", who->kernel->id, reason, to_string(*who->problem)));
         });
@@ -148,22 +158,27 @@ private:
             const bool was_run = timing.status != TimingStatus::censored || timing.bound > 0;
             if (!was_run) continue;
             context_.parts()->timings->record(*contestants[c].problem, contestants[c].kernel->id,
-                                              optimistic_.environment, optimistic_.policy, timing);
+                                              environment_of(*contestants[c].kernel), optimistic_.policy, timing);
             ++(timing.status == TimingStatus::failed ? result_.failed : result_.measured);
-            if (timing.status == TimingStatus::ok && timing.median > 0)
-                shown_->add(*contestants[c].kernel, timing.median,
-                            select::roofline_seconds(*contestants[c].kernel, *contestants[c].problem, optimistic_));
+            if (timing.status == TimingStatus::ok && timing.median > 0) learn(contestants[c], timing.median);
         }
+    }
+
+    void learn(const timing::Contestant& one, double seconds) {
+        shown_->add(*one.kernel, seconds, select::roofline_seconds(*one.kernel, *one.problem, optimistic_));
+        if (expected_ != nullptr)
+            expected_->add(*one.kernel, seconds,
+                           select::expected_roofline_seconds(*one.kernel, *one.problem, optimistic_));
     }
 
     void compare(const Call& call) {
         Context::Parts& parts = *context_.parts();
         const auto timing =
-            parts.timings->find(call.problem, call.kernel->id, optimistic_.environment, optimistic_.policy);
+            parts.timings->find(call.problem, call.kernel->id, environment_of(*call.kernel), optimistic_.policy);
         if (timing && timing->status == TimingStatus::failed) return;
         const ErrorFigures figures =
             measure_error(*call.kernel, *call.compared, call.promised, parts.kernels.definitions, parts.pool);
-        parts.timings->record_error(call.problem, call.kernel->id, optimistic_.environment, figures);
+        parts.timings->record_error(call.problem, call.kernel->id, environment_of(*call.kernel), figures);
         ++result_.compared;
     }
 
@@ -177,7 +192,7 @@ private:
                     const Kernel& kernel = *choice.candidate.kernel;
                     if (!repeated_.insert(select::name_of_call(kernel, problem)).second || left() <= 0) continue;
                     const auto timing =
-                        optimistic_.timings->find(problem, kernel.id, optimistic_.environment, optimistic_.policy);
+                        optimistic_.timings->find(problem, kernel.id, environment_of(kernel), optimistic_.policy);
                     if (!timing || !timing::is_noisy(*timing)) continue;
                     const timing::Contestant alone{&problem, &kernel};
                     report(kernel, 1);
@@ -194,7 +209,8 @@ private:
     const Budget& budget_;
     const Bench& bench_;
     const double begin_;
-    std::shared_ptr<select::Siblings> shown_;  // what optimistic_ counts with, grown with each time
+    // What optimistic_ counts with, grown with each time: of this machine, and with what seeds tell of others.
+    std::shared_ptr<select::Siblings> shown_, expected_;
     std::set<std::string> tried_;              // whose errors were measured in this tune
     std::set<std::string> repeated_;
     std::int64_t done_ = 0;
@@ -202,6 +218,14 @@ private:
     Profiled result_;
     Watchdog dog_;
 };
+
+/// Of this machine.
+bool may_have_times(const select::CostSource& costs) {
+    const std::vector<TimingEnvironment> seeds = costs.timings->seed_environments();
+    return costs.timings->size() > 0 || std::any_of(seeds.begin(), seeds.end(), [&](const TimingEnvironment& each) {
+               return each.hard == costs.environment.hard;
+           });
+}
 
 bool is_measured(const select::Selections& selections) {
     for (const select::Selection& bucket : selections.buckets)
@@ -221,16 +245,15 @@ Profiled profile(std::span<const select::Bucket> buckets, const Context& context
 
 void settle(std::span<const select::Bucket> buckets, const select::CostSource& costs, const select::Options& options) {
     count_with(buckets, costs);
-    if (costs.timings == nullptr || costs.timings->size() == 0) return;
-    select::CostSource known = costs;
-    select::Siblings shown = siblings_of(buckets, costs);
-    if (shown.empty()) {
+    if (costs.timings == nullptr || !may_have_times(costs)) return;
+    Shown shown = shown_by(buckets, costs);
+    if (shown.own.empty()) {
         // Kernels are asked once something is chosen.
         select::select(buckets, options);
-        shown = siblings_of(buckets, costs);
+        shown = shown_by(buckets, costs);
     }
-    if (shown.empty()) return;
-    known.siblings = std::make_shared<const select::Siblings>(std::move(shown));
+    if (shown.own.empty()) return;
+    select::CostSource known = with(costs, std::move(shown));
     if (is_measured(chosen_with(buckets, known, options))) return;
     const select::Selections plan = chosen_with(buckets, nominal(costs), options);
     known.in_hand = std::make_shared<const std::set<std::string>>(calls_of(buckets, plan));

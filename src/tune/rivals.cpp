@@ -4,7 +4,10 @@
 #include "tune/error.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <memory>
+#include <set>
 #include <unordered_set>
 #include <utility>
 
@@ -31,7 +34,7 @@ std::optional<Problem> compared(const select::Candidate& candidate, const std::v
                                 const select::CostSource& costs, std::span<const Definition> definitions) {
     if (candidate.estimate.error == candidate.rounding || candidate.estimate.error_measured) return std::nullopt;
     const Problem sized = at_sizes(*candidate.problem, sizes);
-    if (costs.timings->find_error(sized, candidate.kernel->id, costs.environment)) return std::nullopt;
+    if (select::known_error(sized, *candidate.kernel, costs)) return std::nullopt;
     return comparable(*candidate.kernel, *candidate.problem, sizes, definitions);
 }
 
@@ -133,8 +136,11 @@ std::set<std::string> calls_of(std::span<const select::Bucket> buckets, const se
     return calls;
 }
 
-select::Siblings siblings_of(std::span<const select::Bucket> buckets, const select::CostSource& costs) {
-    select::Siblings siblings;
+namespace {
+
+/// Calls `take` with each call that kernels were asked about and whose time is known, once.
+template <typename F>
+void for_each_time(std::span<const select::Bucket> buckets, const select::CostSource& costs, const F& take) {
     std::set<std::string> seen;
     for (const select::Bucket& bucket : buckets) {
         std::unordered_set<const select::Question*> asked;
@@ -147,14 +153,54 @@ select::Siblings siblings_of(std::span<const select::Bucket> buckets, const sele
                     for (const select::SizedProblem& sized : select::at_each(*question->problem(), all_sizes)) {
                         if (!seen.insert(select::name_of_call(kernel, sized)).second) continue;
                         const auto timing =
-                            costs.timings->find(sized.text(), kernel.id, costs.environment, costs.policy);
+                            costs.timings->find(sized.text(), kernel.id, select::environment_of(kernel, costs), costs.policy);
                         if (timing && timing->status == TimingStatus::ok && timing->median > 0)
-                            siblings.add(kernel, timing->median, select::roofline_seconds(kernel, *sized, costs));
+                            take(kernel, sized, timing->median);
                     }
                 });
             }
     }
-    return siblings;
+}
+
+}  // namespace
+
+Shown shown_by(std::span<const select::Bucket> buckets, const select::CostSource& costs) {
+    struct Time {
+        const Kernel* kernel;
+        select::SizedProblem problem;
+        double seconds;
+    };
+    std::vector<Time> times;
+    Shown shown;
+    for_each_time(buckets, costs, [&](const Kernel& kernel, const select::SizedProblem& sized, double seconds) {
+        shown.own.add(kernel, seconds, select::roofline_seconds(kernel, *sized, costs));
+        if (costs.priors != nullptr) times.push_back({&kernel, sized, seconds});
+    });
+    if (costs.priors == nullptr) return shown;
+    select::CostSource at_pace = costs;
+    if (!costs.is_calibrated) {
+        at_pace.pace = 1;
+        double logs = 0, count = 1;  // drawn towards 1 while there are few
+        for (const Time& time : times)
+            if (const auto carried = select::carried_seconds(*time.kernel, time.problem, at_pace)) {
+                logs += std::log(time.seconds / *carried);
+                ++count;
+            }
+        shown.pace = at_pace.pace = std::exp(logs / count);
+    }
+    shown.all = costs.priors->siblings();
+    for (const Time& time : times)
+        shown.all.add(*time.kernel, time.seconds,
+                      select::expected_roofline_seconds(*time.kernel, *time.problem, at_pace));
+    return shown;
+}
+
+select::CostSource with(select::CostSource costs, Shown shown) {
+    costs.siblings = std::make_shared<const select::Siblings>(std::move(shown.own));
+    if (costs.priors == nullptr) return costs;
+    costs.expected = std::make_shared<const select::Siblings>(std::move(shown.all));
+    costs.pace = shown.pace;
+    return costs;
 }
 
 }  // namespace cairn::inline v0::tune

@@ -49,6 +49,13 @@ Field field_of(const Rivals& rivals, const select::CostSource& costs);
 std::set<std::string> calls_of(std::span<const select::Bucket> buckets, const select::Selections& selections);
 
 /// What the measured times among those that kernels were asked about show of their siblings.
-select::Siblings siblings_of(std::span<const select::Bucket> buckets, const select::CostSource& costs);
+struct Shown {
+    select::Siblings own;  ///< of times of this machine
+    select::Siblings all;  ///< and of others'; empty where there are none
+    double pace = 1;       ///< see select::CostSource
+};
+Shown shown_by(std::span<const select::Bucket> buckets, const select::CostSource& costs);
+/// Counting with it.
+select::CostSource with(select::CostSource costs, Shown shown);
 
 }  // namespace cairn::inline v0::tune

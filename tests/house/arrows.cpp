@@ -60,19 +60,21 @@ const Arrows& allowed_arrows() {
         {"examples", {"face", "face/text", "face/models"}},
         {"tests", {"all"}},
         {"bench", {"all"}},
+        {"seeds", {"face", "face/models"}},
     };
     return arrows;
 }
 
 std::string room_of(std::string_view path) {
     if (path == "include/cairn/error.hpp" || path == "include/cairn/version.hpp") return "error";
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 7> places = {{
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 8> places = {{
         {"include/cairn/text", "face/text"},
         {"include/cairn/models", "face/models"},
         {"include/cairn", "face"},
         {"kernels", "kernels"},
         {"tests", "tests"},
         {"bench", "bench"},
+        {"seeds", "seeds"},
         {"examples", "examples"},
     }};
     for (const auto& [folder, room] : places)

@@ -250,5 +250,23 @@ TEST(Cost, NominalMachinesGrowWithLevelAndThreads) {
     EXPECT_GT(nominal_machine(Isa::avx512, 1).flops, nominal_machine(Isa::avx2, 1).flops);
 }
 
+TEST(Cost, ATimeOfADevicesKernelBelongsToTheDevice) {
+    TimingDb timings{""};
+    CostSource known = source();
+    known.timings = &timings;
+    known.environment.hard = "here";
+    known.others[Device::cuda].hard = "cuda beside here";
+    known.devices = {{Device::cuda, 1e9, 1e9, 0, 1e9, 0}};
+    Kernel on_device = kernel(nullptr);
+    on_device.device = Device::cuda;
+    const Problem one = problem("exp | f32[4] -> f32[4]");
+    timings.record(one, on_device.id, {"here", ""}, known.policy, test::took(1));
+    EXPECT_FALSE(estimate(on_device, one, known).measured) << "a row of the CPU's kernel of that id";
+    EXPECT_TRUE(estimate(kernel(nullptr), one, known).measured);
+    timings.record(one, on_device.id, {"cuda beside here", ""}, known.policy, test::took(2));
+    EXPECT_EQ(estimate(on_device, one, known).seconds, 2);
+    EXPECT_EQ(estimate(kernel(nullptr), one, known).seconds, 1);
+}
+
 }  // namespace
 }  // namespace cairn::select

@@ -52,6 +52,22 @@ TEST(Siblings, RatiosThatDifferMakeUnsure) {
     EXPECT_LE(uneven.of(high).uncertainty, 8);
 }
 
+TEST(Siblings, TimesOfOtherMachinesWeighLess) {
+    Siblings siblings;
+    siblings.add(high, 16, 1, 0.5);
+    EXPECT_DOUBLE_EQ(siblings.weight_of(high), 0.5);
+    EXPECT_DOUBLE_EQ(siblings.weight_of(low), 0) << "its twin's are not its own";
+    EXPECT_NEAR(siblings.of(high).factor, std::pow(16, 0.5 / 1.5), 1e-12);
+    siblings.add(high, 1, 1);
+    EXPECT_NEAR(siblings.of(high).factor, std::pow(16, 0.5 / 2.5), 1e-12);
+}
+
+TEST(Siblings, ATwinIsNamedByItsLevel) {
+    EXPECT_EQ(twin_of(low, Isa::avx512), high.id);
+    EXPECT_EQ(twin_of(low, Isa::baseline), "cpu.panel_baseline.matmul.f32@1");
+    EXPECT_EQ(twin_of(kernel("cpu.reference.add@1"), Isa::avx2), "");
+}
+
 TEST(Siblings, ALowerTwinNeverCountsAsFasterThanAHigherOne) {
     Siblings siblings;
     siblings.add(low, 1, 4);

@@ -51,6 +51,13 @@ TEST(Fingerprint, ThreadsAndTheLevelInUseTellContextsApart) {
     if (device::cpu_info().isa != Isa::baseline) { EXPECT_NE(of({.max_isa = Isa::baseline}).hard, of().hard); }
 }
 
+TEST(Fingerprint, DevicesTellApart) {
+    const Context context;
+    const Context::Parts& parts = *context.parts();
+    EXPECT_EQ(environment_of(parts, Device::cpu).hard, environment_of(parts).hard);
+    EXPECT_EQ(environment_of(parts, Device::cuda).hard, "cuda beside " + environment_of(parts).hard);
+}
+
 TEST(Fingerprint, BuildsTellApart) {
     using namespace kernels::cpu;
     EXPECT_THAT(plain_build(), testing::MatchesRegex("(gcc|clang) [0-9].*, ndebug,.* -O2.*, eigen 3[.].*"));

@@ -116,7 +116,7 @@ TEST_F(RivalsOfAChoice, TheLikeliestRunFirstAndNoneThatCannotWin) {
 }
 
 TEST_F(RivalsOfAChoice, WhatWasMeasuredShowsOfItsSiblings) {
-    EXPECT_TRUE(siblings_of(tuning->selected, tuning->costs).empty());
+    EXPECT_TRUE(shown_by(tuning->selected, tuning->costs).own.empty());
     const std::vector<Rivals> all = rivals();
     const Call& call = all.front().calls.front();
     const double roofline = select::roofline_seconds(*call.kernel, call.problem, tuning->costs);
@@ -126,7 +126,7 @@ TEST_F(RivalsOfAChoice, WhatWasMeasuredShowsOfItsSiblings) {
                   3 * select::roofline_seconds(*call.kernel, each.calls.front().problem, tuning->costs));
     EXPECT_GT(roofline, 0);
     count_with_times();
-    const select::Siblings shown = siblings_of(tuning->selected, tuning->costs);
+    const select::Siblings shown = shown_by(tuning->selected, tuning->costs).own;
     EXPECT_GT(shown.of(*call.kernel).factor, 1.5);
     EXPECT_LT(shown.of(*call.kernel).factor, 3);
 }

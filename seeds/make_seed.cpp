@@ -1,0 +1,102 @@
+// Makes the timing seed that comes with Cairn of what measure_seed found.
+//
+//     make_seed text DB seed.jsonl                                 # of a database what can be trusted, as text
+//     make_seed file seed.jsonl cairn-seed.db                      # that text as the database that programs read
+
+#include "cairn/error.hpp"
+#include "cairn/timing_file.hpp"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <system_error>
+
+namespace {
+
+struct Options {
+    std::string database, text, file;
+};
+
+/// A file beside `path` that is gone afterwards.
+class Passing {
+public:
+    explicit Passing(const std::filesystem::path& path) : path_(path.string() + ".passing") { remove(); }
+    ~Passing() { remove(); }
+    Passing(const Passing&) = delete;
+    Passing& operator=(const Passing&) = delete;
+    const std::filesystem::path& path() const { return path_; }
+
+private:
+    void remove() const {
+        std::error_code ignored;
+        for (const char* tail : {"", "-wal", "-shm"}) std::filesystem::remove(path_.string() + tail, ignored);
+    }
+    std::filesystem::path path_;
+};
+
+/// Rows of the text that is there already, those of environments that were measured anew left out.
+std::string rows_kept(const std::string& path, const cairn::TimingFileInfo& fresh) {
+    std::ifstream in(path, std::ios::binary);
+    std::string rows;
+    for (std::string line; std::getline(in, line);) {
+        const std::string hard = nlohmann::json::parse(line).value("hard", "");
+        const bool is_old = std::any_of(fresh.environments.begin(), fresh.environments.end(),
+                                        [&](const auto& each) { return each.first.hard == hard; });
+        if (!is_old) rows += line + '\n';
+    }
+    return rows;
+}
+
+void text(const Options& options) {
+    const cairn::TimingFile fresh(options.database, cairn::TimingFile::Use::read);
+    std::istringstream kept(rows_kept(options.text, fresh.info()));
+    const Passing all(options.text + ".all"), seed(options.text);
+    {
+        cairn::TimingFile rows(all.path(), cairn::TimingFile::Use::write);
+        rows.merge(fresh);
+        rows.import_rows(kept);
+        rows.write_seed(seed.path());
+    }
+    std::ofstream out(options.text, std::ios::binary);
+    std::cout << cairn::TimingFile(seed.path(), cairn::TimingFile::Use::read).export_rows(out) << " rows\n";
+}
+
+void file(const Options& options) {
+    const Passing all(options.file);
+    cairn::TimingFile rows(all.path(), cairn::TimingFile::Use::write);
+    std::ifstream in(options.text, std::ios::binary);
+    if (!in) throw cairn::Error(cairn::ErrorKind::file, "make_seed", "cannot read " + options.text);
+    rows.import_rows(in);
+    std::filesystem::remove(options.file);
+    const cairn::TimingFileInfo info = rows.write_seed(options.file);
+    std::cout << info.times << " times in " << info.bytes << " bytes\n";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Options options;
+    CLI::App app("Makes the timing seed that comes with Cairn");
+    app.require_subcommand(1);
+    CLI::App* const telling = app.add_subcommand("text", "of a database what can be trusted, as text");
+    telling->add_option("db", options.database)->required();
+    telling->add_option("text", options.text)->required();
+    CLI::App* const making = app.add_subcommand("file", "that text as the database that programs read");
+    making->add_option("text", options.text)->required();
+    making->add_option("file", options.file)->required();
+    try {
+        app.parse(argc, argv);
+        if (telling->parsed()) text(options);
+        if (making->parsed()) file(options);
+        return 0;
+    } catch (const CLI::Error& error) { return app.exit(error); } catch (const std::exception& error) {
+        std::cerr << error.what() << '\n';
+        return 2;
+    }
+}

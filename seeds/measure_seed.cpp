@@ -1,0 +1,78 @@
+// Measures what the timing seed that comes with Cairn is made of, into a database: times of the kernels of GPT-2 124M
+// and DistilBERT, at the sizes and ranges that the examples compile them for.
+//
+//     measure_seed DB --seconds 60 --threads 2 --level avx2
+
+#include "cairn/compile.hpp"
+#include "cairn/models/distilbert.hpp"
+#include "cairn/models/gpt2.hpp"
+#include "cairn/timing_file.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <array>
+#include <iostream>
+#include <string>
+#include <string_view>
+
+namespace {
+
+struct Options {
+    std::string database;
+    double seconds = 60;
+    int threads = 1;
+    std::string level = "avx512_vnni_bf16";
+};
+
+constexpr std::array levels{cairn::Isa::baseline, cairn::Isa::avx2, cairn::Isa::avx512, cairn::Isa::avx512_vnni_bf16};
+
+cairn::Isa level_of(const std::string& name) {
+    for (const cairn::Isa level : levels)
+        if (to_string(level) == name) return level;
+    throw cairn::Error(cairn::ErrorKind::argument, "measure_seed", "there is no level " + name);
+}
+
+/// Compiles as examples/gpt2 and examples/distilbert do; what counts is what the database holds then.
+void measure(const Options& options) {
+    cairn::ContextOptions with;
+    with.threads = options.threads;
+    with.timing_db = options.database;
+    with.max_isa = level_of(options.level);
+    with.program = "measure_seed";
+    with.log = [](cairn::LogLevel, std::string_view line) { std::cerr << line << '\n'; };
+    const cairn::Context context(with);
+    if (context.isa() != with.max_isa) {
+        std::cout << options.level << ": not on this machine\n";
+        return;
+    }
+    cairn::CompileOptions how;
+    how.mode = cairn::Mode::normal;
+    how.tune_seconds = options.seconds;
+    const cairn::models::DistilBertConfig bert;
+    compile(cairn::models::distilbert_graph(bert, cairn::models::distilbert_weights(bert)), context, how);
+    how.splits = {{"T", {1, 12}}};
+    const cairn::models::Gpt2Config gpt2;
+    compile(cairn::models::gpt2_graph(gpt2, cairn::models::gpt2_weights(gpt2)), context, how);
+    std::cout << options.level << ", " << options.threads
+              << " threads: " << cairn::TimingFile(options.database, cairn::TimingFile::Use::read).info().times
+              << " times\n";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Options options;
+    CLI::App app("Measures what the timing seed that comes with Cairn is made of");
+    app.add_option("db", options.database)->required();
+    app.add_option("--seconds", options.seconds, "for each model");
+    app.add_option("--threads", options.threads);
+    app.add_option("--level", options.level, "of instructions");
+    try {
+        app.parse(argc, argv);
+        measure(options);
+        return 0;
+    } catch (const CLI::Error& error) { return app.exit(error); } catch (const std::exception& error) {
+        std::cerr << error.what() << '\n';
+        return 2;
+    }
+}

@@ -1,0 +1,73 @@
+#pragma once
+
+#include "cairn/timing_db.hpp"
+#include "select/roofline.hpp"
+#include "select/siblings.hpp"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace cairn::inline v0::select {
+
+/// What seeds tell of other machines: what kernels are expected to take on this one. They are never what was measured
+/// here.
+///
+/// A time there is carried over by what bounds the call, here and there (select/roofline): of two kernels that the same
+/// thing bounds, the faster there is the faster here. Where this machine's limits are not known they are taken to be
+/// those of the nearest environment (timing::farness), so that a kernel with a time there and one without are
+/// still counted alike.
+class Priors {
+public:
+    /// Reads all times that `timings` has in seeds of environments near to this one, for its policy at their numbers of
+    /// threads.
+    Priors(const TimingDb& timings, const TimingEnvironment& here, const TimingPolicy& policy, const KernelSet& kernels,
+           Isa isa);
+
+    /// False where seeds tell of this environment alone, or of none like it.
+    bool empty() const noexcept { return origins_.empty(); }
+    /// The nearest environment's limits, at the level in use here.
+    const Calibration& machine() const noexcept { return machine_; }
+    /// What times there show of kernels at other sizes.
+    const Siblings& siblings() const noexcept { return siblings_; }
+    /// Every environment that seeds tell of, but this one: errors of kernels are the same in all.
+    std::span<const TimingEnvironment> environments() const noexcept { return environments_; }
+
+    /// A time of another machine, as it would be here.
+    struct Carried {
+        double seconds = 0;
+        bool at_least = false;                   ///< it was slower than others before it was done
+        std::shared_ptr<const std::string> from; ///< the environment, as people call it
+    };
+    /// What the nearest environment that has a time of the call, by the kernel's twin of that level, lets expect.
+    std::optional<Carried> find(const Kernel& kernel, Isa level, std::string_view problem_text, const Problem& sized,
+                                const Cost& cost, const Limits& here) const;
+    /// Which environment tells of the kernel at other sizes; null where none does.
+    std::shared_ptr<const std::string> other_sizes(const Kernel& kernel) const;
+
+private:
+    struct Time {
+        double seconds = 0;
+        bool at_least = false;
+    };
+    /// An environment, and its times by kernel and problem.
+    struct Origin {
+        std::shared_ptr<const std::string> name;
+        Isa isa = Isa::baseline;
+        Calibration machine;
+        std::unordered_map<std::string, Time> times;
+    };
+    void learn(const Origin& origin, const std::vector<SeedTime>& times, const KernelSet& kernels);
+
+    std::vector<Origin> origins_;  // the nearest first
+    std::vector<TimingEnvironment> environments_;
+    Calibration machine_;
+    Siblings siblings_;
+    std::unordered_map<std::string, std::shared_ptr<const std::string>> told_;  // by kernel, who told of it
+};
+
+}  // namespace cairn::inline v0::select

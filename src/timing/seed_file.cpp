@@ -1,0 +1,140 @@
+#include "timing/row_writer.hpp"
+#include "timing/rules.hpp"
+#include "timing/schema.hpp"
+#include "timing/timing_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <string>
+#include <system_error>
+
+// A database to be shipped: of many rows those that tell others something.
+namespace cairn::inline v0 {
+namespace {
+
+using timing::ErrorRow, timing::Row, timing::RuleRow, timing::SessionRow, timing::SqliteFile, timing::TimeRow;
+
+/// A figure of the machine and no kernel's time: one sample each, of which the calibration has seen to the rest.
+bool is_of_machine(const timing::Key& key) { return key.kernel.starts_with("machine."); }
+
+bool is_asked_for(const timing::Key& key, std::int64_t time, const TimingFilter& filter) {
+    return time >= filter.since && timing::matches(filter.kernel, key.kernel) &&
+           timing::matches(filter.problem, key.problem) && timing::matches(filter.environment, key.hard) &&
+           (key.policy.empty() || timing::matches(filter.policy, key.policy));
+}
+
+bool can_be_trusted(const Timing& timing, const SeedOptions& options) {
+    if (timing.status == TimingStatus::failed || timing.quality < options.least_quality) return false;
+    return timing.status == TimingStatus::censored || timing.p90 - timing.p10 <= options.most_spread * timing.median;
+}
+
+/// The rows that count, of those it is told of.
+class Picked {
+public:
+    explicit Picked(const SeedOptions& options) : options_(options) {}
+
+    void operator()(const Row& row) {
+        if (const auto* session = std::get_if<SessionRow>(&row)) sessions_.emplace(session->id, *session);
+        if (const auto* time = std::get_if<TimeRow>(&row)) add(*time);
+        if (const auto* error = std::get_if<ErrorRow>(&row)) add(*error);
+        if (const auto* rule = std::get_if<RuleRow>(&row); rule != nullptr && options_.rules) rules_.push_back(*rule);
+    }
+
+    void write(timing::RowWriter& writer) const {
+        std::set<std::string> environments, sessions;
+        for (const auto& [key, row] : times_) environments.insert(row.key.hard);
+        const auto put = [&](const auto& row) {
+            const auto session = sessions_.find(row.session);
+            if (session != sessions_.end() && sessions.insert(row.session).second) writer.insert(session->second);
+            writer.insert(row);
+        };
+        for (const auto& [key, row] : times_) put(row);
+        for (const auto& [key, row] : machines_)
+            if (environments.contains(row.key.hard)) put(row);
+        for (const auto& [key, row] : errors_) put(row);
+        const std::vector<KernelRule> in_force = timing::rules_in_force(rules_);
+        for (const RuleRow& row : rules_)
+            if (!row.is_lifted && std::find(in_force.begin(), in_force.end(), row.rule) != in_force.end()) put(row);
+    }
+
+private:
+    void add(const TimeRow& row) {
+        const bool is_machine = is_of_machine(row.key);
+        if (!is_machine &&
+            (!is_asked_for(row.key, row.time, options_.times) || !can_be_trusted(row.timing, options_)))
+            return;
+        const auto [best, fresh] = (is_machine ? machines_ : times_).try_emplace(row.key.id(), row);
+        if (!fresh && timing::is_better(row.timing, row.time, best->second.timing, best->second.time))
+            best->second = row;
+    }
+    void add(const ErrorRow& row) {
+        if (!options_.errors || !is_asked_for(row.key, row.time, options_.times)) return;
+        const auto [worst, fresh] = errors_.try_emplace(row.key.id(), row);
+        if (!fresh && row.figures.counted() > worst->second.figures.counted()) worst->second = row;
+    }
+
+    const SeedOptions& options_;
+    std::map<std::string, SessionRow> sessions_;
+    std::map<std::string, TimeRow> times_, machines_;
+    std::map<std::string, ErrorRow> errors_;
+    std::vector<RuleRow> rules_;
+};
+
+/// A file that is begun here, and gone again unless it is kept.
+class NewFile {
+public:
+    explicit NewFile(const std::filesystem::path& path) : path_(path) {
+        std::FILE* const file = std::fopen(path.c_str(), "wbx");
+        if (file == nullptr)
+            throw Error(ErrorKind::file, "timings",
+                        fmt::format("{}: {}", path.string(), std::generic_category().message(errno)));
+        std::fclose(file);
+    }
+    ~NewFile() {
+        std::error_code ignored;
+        if (!is_kept_) std::filesystem::remove(path_, ignored);
+    }
+    NewFile(const NewFile&) = delete;
+    NewFile& operator=(const NewFile&) = delete;
+    void keep() noexcept { is_kept_ = true; }
+
+private:
+    const std::filesystem::path& path_;
+    bool is_kept_ = false;
+};
+
+}  // namespace
+
+TimingFileInfo TimingFile::write_seed(const std::filesystem::path& path, const SeedOptions& options) const {
+    Picked picked(options);
+    state_->each_row({[&](const Row& row) { picked(row); }});
+    NewFile made(path);
+    try {
+        // With the rollback journal, which is gone when the file is closed.
+        SqliteFile file(path, timing::Access::read_write);
+        prepare_schema(file);
+        {
+            timing::RowWriter writer(file);
+            timing::Transaction transaction(file);
+            picked.write(writer);
+            transaction.commit();
+        }
+        file.execute("VACUUM");
+    } catch (const timing::DatabaseFault& fault) {
+        throw Error(ErrorKind::file, "timings", fmt::format("{}: {}", path.string(), fault.reason));
+    }
+    const TimingFileInfo info = TimingFile(path, Use::read).info();
+    if (info.bytes > options.most_bytes)
+        throw Error(ErrorKind::file, "timings",
+                    fmt::format("{}: it would have {} bytes, and may have {}: ask for fewer times", path.string(),
+                                info.bytes, options.most_bytes));
+    made.keep();
+    return info;
+}
+
+}  // namespace cairn::inline v0

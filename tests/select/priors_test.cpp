@@ -1,0 +1,251 @@
+#include "select/priors.hpp"
+
+#include "select/cost.hpp"
+#include "tests/timing/environments.hpp"
+#include "tests/timing/problem.hpp"
+#include "tests/timing/took.hpp"
+#include "timing/machine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cairn::select {
+namespace {
+
+namespace fs = std::filesystem;
+
+using test::environment, test::EnvironmentParts, test::took;
+
+constexpr const char* shape = "matmul | f32[64,64] f32[64,64]! -> f32[64,64]";
+constexpr const char* other_shape = "matmul | f32[64,96] f32[96,64]! -> f32[64,64]";
+
+Kernel one_kernel(const char* id, Isa isa = Isa::baseline, bool by_memory = false) {
+    Kernel made;
+    made.id = id;
+    made.definition = "matmul";
+    made.isa = isa;
+    if (by_memory)
+        made.cost = [](const Problem&) { return Cost{1, 4096 * 4, 1}; };
+    else
+        made.cost = [](const Problem&) { return Cost{2e6, 1, 0.8}; };
+    return made;
+}
+
+const Kernel a = one_kernel("a@1"), b = one_kernel("b@1"), c = one_kernel("c@1", Isa::baseline, true),
+             low_twin = one_kernel("cpu.avx2.mm@1", Isa::avx2), high_twin = one_kernel("cpu.avx512.mm@1", Isa::avx512);
+
+Calibration figures(double flops, double bandwidth) {
+    Calibration made;
+    made.level_flops = {flops, 2 * flops, 4 * flops, 0};
+    made.flops = 4 * flops;
+    made.bandwidth = bandwidth;
+    made.cache_bandwidth = 2 * bandwidth;
+    made.timer_seconds = 1e-8;
+    made.barrier_seconds = 1e-7;
+    return made;
+}
+
+const Calibration there = figures(1e10, 2e10), here = figures(4e10, 1e10);
+
+/// Seeds with times of invented machines, and what is counted with on this one.
+class OtherMachines : public testing::Test {
+protected:
+    OtherMachines() {
+        const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+        folder = fs::path(CAIRN_BINARY_DIR) / "priors_test" / test->name();
+        fs::remove_all(folder);
+        fs::create_directories(folder);
+        kernels.kernels = {a, b, c, low_twin, high_twin};
+        source.environment = {environment({.name = "Here", .level = "avx512"}), ""};
+        source.policy.threads = 2;
+        source.isa = Isa::avx512;
+        source.machine = nominal_machine(source.isa, 2);
+    }
+    /// Adds times of a machine to a seed of its own: kernel, problem, seconds.
+    struct Row {
+        const Kernel& kernel;
+        const char* problem;
+        double seconds;
+    };
+    void add(const EnvironmentParts& parts, const std::vector<Row>& rows, const Calibration* machine = &there) {
+        TimingDb db(folder / (parts.name + parts.level + ".db"));
+        const TimingEnvironment theirs{environment(parts), ""};
+        TimingPolicy policy = source.policy;
+        policy.threads = parts.threads;
+        if (machine != nullptr) timing::record_machine(db, theirs, policy, *machine);
+        for (const Row& row : rows)
+            db.record(test::problem(row.problem), row.kernel.id, theirs, policy, took(row.seconds));
+    }
+    void read() {
+        TimingDbOptions options;
+        for (const auto& entry : fs::directory_iterator(folder)) options.seeds.push_back(entry.path());
+        timings = std::make_unique<TimingDb>("", nullptr, std::move(options));
+        source.timings = timings.get();
+        source.priors = std::make_shared<const Priors>(*timings, source.environment, source.policy, kernels, source.isa);
+    }
+    Estimate expected(const Kernel& kernel, const char* problem = shape) const {
+        return estimate(kernel, test::problem(problem), source);
+    }
+    double seconds(const Kernel& kernel, const char* problem = shape) const { return expected(kernel, problem).seconds; }
+
+    fs::path folder;
+    KernelSet kernels;
+    std::unique_ptr<TimingDb> timings;
+    CostSource source;
+};
+
+const EnvironmentParts theirs{.name = "There", .level = "avx512"};
+
+TEST_F(OtherMachines, WhereThisOneIsNotKnownTheirTimesAreExpected) {
+    add(theirs, {{a, shape, 3e-3}, {b, shape, 1e-3}, {c, shape, 2e-3}});
+    read();
+    EXPECT_DOUBLE_EQ(seconds(a), 3e-3);
+    EXPECT_DOUBLE_EQ(seconds(b), 1e-3);
+    EXPECT_DOUBLE_EQ(seconds(c), 2e-3);
+    EXPECT_EQ(*expected(a).from, "There, avx512, 2 threads");
+    EXPECT_FALSE(expected(a).measured);
+    EXPECT_FALSE(source.timings->find(test::problem(shape), a.id, source.environment, source.policy));
+    EXPECT_EQ(timings->size(), 0U) << "nothing is stored as if it were of this machine";
+}
+
+TEST_F(OtherMachines, ATimeIsCarriedOverByWhatBoundsTheCall) {
+    add(theirs, {{a, shape, 3e-3}, {b, shape, 1e-3}, {c, shape, 2e-3}});
+    read();
+    source.machine = here;
+    source.is_calibrated = true;
+    EXPECT_NEAR(seconds(a), 3e-3 / 4, 1e-5);
+    EXPECT_NEAR(seconds(b), 1e-3 / 4, 1e-5);
+    EXPECT_NEAR(seconds(a) / seconds(b), 3, 1e-9) << "the same binds both: the ranking is theirs";
+    EXPECT_NEAR(seconds(c), 2e-3 * 2, 4e-4);
+}
+
+TEST_F(OtherMachines, WhatIsUnknownIsCountedByTheSameMachine) {
+    add(theirs, {{a, shape, 2e6 / 1e10 / 0.8}});
+    read();
+    const double unknown = seconds(b);
+    EXPECT_NEAR(unknown, 2e6 / 1e10 / 0.8, 1e-6) << "the limits are those that the time of the other lies under";
+    EXPECT_EQ(expected(b).from, nullptr) << "nobody told of it";
+    source.pace = 5;
+    EXPECT_NEAR(seconds(a), 5 * 2e6 / 1e10 / 0.8, 1e-5);
+    EXPECT_NEAR(seconds(b) / seconds(a), 1, 1e-2) << "whatever is fitted is fitted to both";
+}
+
+TEST_F(OtherMachines, TimesAtOtherSizesTellLess) {
+    add(theirs, {{a, other_shape, 4 * 2e6 / 1e10 / 0.8}});
+    read();
+    const double alone = seconds(b);
+    EXPECT_GT(seconds(a), 1.1 * alone);
+    EXPECT_LT(seconds(a), 2 * alone);
+    EXPECT_EQ(*expected(a).from, "There, avx512, 2 threads, at other sizes");
+}
+
+TEST_F(OtherMachines, OwnTimesAtOtherSizesWeighMoreTheMoreThereAre) {
+    add(theirs, {{a, shape, 1e-3}});
+    read();
+    auto own = std::make_shared<Siblings>(), all = std::make_shared<Siblings>();
+    source.siblings = own;
+    source.expected = all;
+    const double before = seconds(a), roofline = expected_roofline_seconds(a, test::problem(shape), source);
+    double last = before;
+    for (int i = 0; i < 3; ++i) {
+        own->add(a, 20e-3, roofline);
+        all->add(a, 20e-3, roofline);
+        EXPECT_GT(seconds(a), last);
+        last = seconds(a);
+    }
+    EXPECT_DOUBLE_EQ(before, 1e-3);
+    EXPECT_LT(last, 20e-3);
+}
+
+TEST_F(OtherMachines, TheIntervalHoldsWhatItHeldWithoutThem) {
+    const Estimate alone = expected(a);
+    for (const double told : {1e-9, 1e-4, 10.}) {
+        fs::remove(folder / "Thereavx512.db");
+        add(theirs, {{a, shape, told}});
+        read();
+        const Estimate with = expected(a);
+        EXPECT_LE(with.low, alone.low);
+        EXPECT_GE(with.high, alone.high);
+        EXPECT_LE(with.low, with.seconds);
+        EXPECT_GE(with.high, with.seconds);
+        source.priors = nullptr;
+    }
+}
+
+TEST_F(OtherMachines, OfSeveralTheNearestThatHasTheCallCounts) {
+    add({.name = "Far", .level = "avx512", .threads = 16}, {{a, shape, 9e-3}, {b, shape, 8e-3}});
+    add({.vendor = "Other", .name = "Nearer", .level = "avx512"}, {{a, shape, 2e-3}});
+    read();
+    EXPECT_EQ(*expected(a).from, "Nearer, avx512, 2 threads");
+    EXPECT_EQ(*expected(b).from, "Far, avx512, 16 threads");
+    EXPECT_DOUBLE_EQ(seconds(a), 2e-3);
+    EXPECT_EQ(source.priors->environments().size(), 2U);
+}
+
+TEST_F(OtherMachines, ALowerTwinIsNotFasterThanAHigherOneThatNobodyTimed) {
+    add({.name = "Old", .level = "avx2"}, {{low_twin, shape, 2e-5}});
+    read();
+    EXPECT_DOUBLE_EQ(seconds(low_twin), 2e-5) << "far below what its limits say";
+    EXPECT_LT(seconds(high_twin), 2e-5);
+    ASSERT_NE(expected(high_twin).from, nullptr);
+    EXPECT_EQ(*expected(high_twin).from, "Old, avx2, 2 threads");
+    add(theirs, {{low_twin, shape, 1e-3}, {high_twin, shape, 2e-3}});
+    read();
+    EXPECT_LT(seconds(low_twin), seconds(high_twin)) << "unless times of that level say so";
+}
+
+TEST_F(OtherMachines, ALowerTwinIsNotFasterThanAHigherOneThatWasSlow) {
+    add(theirs, {{high_twin, shape, 5e-3}});
+    read();
+    EXPECT_GT(seconds(low_twin), 5e-3);
+}
+
+TEST_F(OtherMachines, WhatWasSlowerThanOthersIsExpectedToBe) {
+    TimingDb db(folder / "slow.db");
+    Timing slow;
+    slow.status = TimingStatus::censored;
+    slow.bound = 7e-3;
+    const TimingEnvironment environment{test::environment(theirs), ""};
+    timing::record_machine(db, environment, source.policy, there);
+    db.record(test::problem(shape), a.id, environment, source.policy, slow);
+    slow.bound = 1e-9;
+    db.record(test::problem(shape), b.id, environment, source.policy, slow);
+    slow.status = TimingStatus::failed;
+    db.record(test::problem(other_shape), a.id, environment, source.policy, slow);
+    read();
+    EXPECT_DOUBLE_EQ(seconds(a), 7e-3);
+    EXPECT_NEAR(seconds(b), 2e6 / 1e10 / 0.8, 1e-6) << "slower than next to nothing";
+    EXPECT_EQ(expected(a, other_shape).from, nullptr) << "that it failed there says nothing";
+}
+
+TEST_F(OtherMachines, ThoseThatCannotBeComparedTellNothing) {
+    TimingDb db(folder / "invented.db");
+    db.record(test::problem(shape), a.id, {"invented", ""}, source.policy, took(1));
+    db.record(test::problem(shape), b.id, source.environment, source.policy, took(2));
+    read();
+    EXPECT_TRUE(source.priors->empty());
+    EXPECT_TRUE(expected(b).measured) << "a seed may be of this machine too";
+    EXPECT_EQ(expected(b).from, nullptr);
+}
+
+TEST_F(OtherMachines, ErrorsAreTheSameEverywhere) {
+    const TimingEnvironment environment{test::environment(theirs), ""};
+    add(theirs, {{b, shape, 1e-3}});
+    TimingDb(folder / "Thereavx512.db").record_error(test::problem(shape), a.id, environment, {2e-3, 0, 1e-3, "", ""});
+    TimingDb own(folder / "own.db");
+    own.record_error(test::problem(other_shape), a.id, source.environment, {5e-4, 0, 1e-3, "", ""});
+    read();
+    EXPECT_DOUBLE_EQ(known_error(test::problem(shape), a, source)->relative, 2e-3);
+    EXPECT_DOUBLE_EQ(known_error(test::problem(other_shape), a, source)->relative, 5e-4);
+    EXPECT_FALSE(known_error(test::problem(shape), b, source));
+    EXPECT_TRUE(broken_promise(test::problem(other_shape), a, source)) << "there it broke what it promised here";
+    EXPECT_FALSE(broken_promise(test::problem(shape), b, source));
+}
+
+}  // namespace
+}  // namespace cairn::select

@@ -1,0 +1,188 @@
+#include "cairn/cairn.hpp"
+#include "device/context_parts.hpp"
+#include "tests/timing/environments.hpp"
+#include "tests/timing/took.hpp"
+#include "tests/tune/fake_bench.hpp"
+#include "timing/machine.hpp"
+#include "timing/splitmix.hpp"
+#include "tune/profile.hpp"
+#include "tune/rivals.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace cairn::tune {
+namespace {
+
+using test::FakeBench, test::FakeTuning;
+
+Graph block() {
+    Graph g("block");
+    const Dim n = g.symbol("N", 1, 64);
+    const Tensor x = g.input("x", DType::f32, {n, 64});
+    const Tensor wide = gelu(linear(layer_norm(x, g.weight("g", DType::f32, {64}), g.weight("b", DType::f32, {64})),
+                                    g.weight("w", DType::f32, {64, 96}), g.weight("v", DType::f32, {96})));
+    g.output("y", softmax(x + linear(wide, g.weight("u", DType::f32, {96, 64}))));
+    return g;
+}
+
+using TimeOf = std::function<double(const Kernel& kernel, const Problem& problem)>;
+
+/// This machine, whose kernels take invented times, and a seed of another one.
+class Seeded {
+public:
+    Seeded(std::uint64_t number, const Graph& graph)
+        : tuning(graph, context, {{"N", {1}}}), bench(tuning.costs, number) {
+        tuning.costs.environment.hard = environment("Here");
+        without = seconds(tuning.untuned());
+        best = seconds(tuning.best(bench));
+        there = tuning.costs.machine;
+        there.flops *= 3;
+        there.level_flops[static_cast<std::size_t>(context.isa())] = there.flops;
+        there.bandwidth *= 0.5;
+        there.cache_bandwidth = 3 * there.bandwidth;
+        there.cache_bytes = 1e6;
+        folder = std::filesystem::path(CAIRN_BINARY_DIR) / "seeded_test" /
+                 testing::UnitTest::GetInstance()->current_test_info()->name();
+        std::filesystem::remove_all(folder);
+        std::filesystem::create_directories(folder);
+    }
+    std::string environment(const char* name) const {
+        return test::environment({.name = name, .level = std::string(to_string(context.isa())), .threads = 1});
+    }
+    double seconds(const select::Selections& chosen) { return tuning.seconds(chosen, bench); }
+
+    /// What a kernel takes there whose time here is that of the bench: by what bounds it, and a tenth either way.
+    double like_here(const Kernel& kernel, const Problem& problem) {
+        std::uint64_t state = kernel.id.size() * 977 + digest(to_string(problem)).low;
+        const double chance = static_cast<double>(timing::mix(state) >> 11) * 0x1p-53;
+        select::CostSource theirs = tuning.costs;
+        theirs.machine = there;
+        return bench.time_of(kernel, problem) * std::pow(1.1, 2 * chance - 1) *
+               select::roofline_seconds(kernel, problem, theirs) /
+               select::roofline_seconds(kernel, problem, tuning.costs);
+    }
+    /// The seed, of all that kernels were asked so far.
+    void seed_with(const TimeOf& time_of) {
+        const TimingEnvironment theirs{environment("There"), ""};
+        {
+            TimingDb seed(folder / "seed.db");
+            timing::record_machine(seed, theirs, tuning.costs.policy, there);
+            for (const select::Bucket& bucket : tuning.selected)
+                for (std::size_t tile = 0; tile < bucket.tiles.size(); ++tile)
+                    for (const select::Question* question : bucket.candidates.asked_for(static_cast<int>(tile)))
+                        question->for_each_answer([&](const Kernel& kernel, const select::Judged& judged) {
+                            if (!judged.refusal.empty()) return;
+                            const auto sizes = select::representative_sizes(*bucket.graph.symbols());
+                            for (const select::SizedProblem& sized : select::at_each(*question->problem(), sizes))
+                                seed.record(*sized, kernel.id, theirs, tuning.costs.policy,
+                                            test::took(time_of(kernel, *sized)));
+                        });
+        }
+        const TimingDb seeds("", nullptr, {.seeds = {folder / "seed.db"}});
+        tuning.costs.priors = std::make_shared<const select::Priors>(
+            seeds, tuning.costs.environment, tuning.costs.policy, context.kernels(), context.isa());
+    }
+    /// What a compile that measures nothing chooses.
+    select::Selections first_start() {
+        settle(tuning.selected, tuning.costs, tuning.options);
+        return tuning.choose();
+    }
+    Profiled tune(double budget = 1e6) {
+        return profile(tuning.selected, context, tuning.costs, tuning.options, {budget, {}, {}}, bench.bench());
+    }
+
+    const Context context;
+    FakeTuning tuning;
+    FakeBench bench;
+    Calibration there;
+    std::filesystem::path folder;
+    double without = 0, best = 0;  // seconds of runs
+};
+
+TEST(Seeded, AFirstStartChoosesNearlyAsAfterATune) {
+    const Graph graph = block();
+    double regret_without = 0, regret_with = 0;
+    for (std::uint64_t number = 1; number <= 3; ++number)
+        for (const bool is_calibrated : {false, true}) {
+            Seeded seeded(number, graph);
+            seeded.tuning.costs.is_calibrated = is_calibrated;
+            seeded.seed_with([&](const Kernel& k, const Problem& p) { return seeded.like_here(k, p); });
+            const select::Selections chosen = seeded.first_start();
+            std::size_t told = 0, all = 0;
+            for (const select::Selection& bucket : chosen.buckets)
+                for (const select::Choice& choice : bucket.chosen) {
+                    if (choice.candidate.tile < 0) continue;  // a copy, which no tile was asked about
+                    EXPECT_FALSE(choice.candidate.estimate.measured);
+                    told += choice.candidate.estimate.from != nullptr;
+                    ++all;
+                }
+            EXPECT_EQ(told, all) << "each is expected from the other machine";
+            EXPECT_EQ(seeded.context.parts()->timings->size(), 0U);
+            const double with = seeded.seconds(chosen);
+            // What binds a call there may not bind it here, and only a machine that is known tells.
+            EXPECT_LE(with, (is_calibrated ? 1.15 : 1.35) * seeded.best) << "machine " << number;
+            regret_without += seeded.without / seeded.best - 1;
+            regret_with += with / seeded.best - 1;
+        }
+    std::printf("mean regret of a first start: %.3f without a seed, %.3f with one\n", regret_without / 6,
+                regret_with / 6);
+    EXPECT_GT(regret_without, 5 * regret_with);
+}
+
+TEST(Seeded, ATuneThatIsCutIsNeverWorseThanTheFirstStart) {
+    const Graph graph = block();
+    double spent = 0;
+    for (int part = 10; part >= 0; --part) {
+        Seeded seeded(1, graph);
+        seeded.seed_with([&](const Kernel& k, const Problem& p) { return seeded.like_here(k, p); });
+        const double first = seeded.seconds(seeded.first_start());
+        const Profiled profiled = seeded.tune(part == 10 ? 1e6 : spent * part / 10);
+        if (part == 10) {
+            EXPECT_TRUE(profiled.complete);
+            spent = seeded.bench.now();
+        }
+        EXPECT_LE(seeded.seconds(seeded.tuning.choose()), first * (1 + 1e-9)) << "cut at " << part << " of 10";
+        const double again = seeded.seconds(seeded.first_start());
+        EXPECT_EQ(again, seeded.seconds(seeded.first_start())) << "the next start chooses the same";
+    }
+}
+
+TEST(Seeded, AWhollyWrongSeedChangesNoTune) {
+    const Graph graph = block();
+    for (std::uint64_t number = 1; number <= 2; ++number) {
+        Seeded alone(number, graph);
+        EXPECT_TRUE(alone.tune().complete);
+        const double right = alone.seconds(alone.tuning.choose());
+        EXPECT_LE(right, 1.03 * alone.best);
+        Seeded seeded(number, graph);
+        // The slower a kernel is here, the faster it is said to be there.
+        seeded.seed_with([&](const Kernel& k, const Problem& p) { return 1e-10 / seeded.bench.time_of(k, p); });
+        EXPECT_GT(seeded.seconds(seeded.first_start()), 1.2 * seeded.best) << "it is believed where nothing is known";
+        EXPECT_TRUE(seeded.tune().complete);
+        EXPECT_NEAR(seeded.seconds(seeded.tuning.choose()), right, 0.01 * right);
+    }
+}
+
+TEST(Seeded, WhatIsMeasuredHereCountsForAllThatIsExpected) {
+    Seeded seeded(1, block());
+    seeded.seed_with([&](const Kernel& k, const Problem& p) { return seeded.like_here(k, p) / 100; });
+    seeded.first_start();
+    EXPECT_NEAR(shown_by(seeded.tuning.selected, seeded.tuning.costs).pace, 1, 1e-9) << "nothing is known";
+    seeded.tune(seeded.bench.now() + 0.05);
+    seeded.tuning.costs.siblings = nullptr;
+    for (const select::Bucket& bucket : seeded.tuning.selected) bucket.candidates.set_costs(seeded.tuning.costs);
+    seeded.tuning.choose();
+    const Shown shown = shown_by(seeded.tuning.selected, seeded.tuning.costs);
+    EXPECT_GT(shown.pace, 10);
+    EXPECT_FALSE(shown.own.empty());
+}
+
+}  // namespace
+}  // namespace cairn::tune
