@@ -5,6 +5,7 @@
 #include "search/parts.hpp"
 #include "search/reduce.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace cairn::search {
@@ -14,8 +15,9 @@ namespace {
 Exploration explore(const Problem& problem, const std::vector<int>& circles, const Options& options) {
     Exploration result;
     result.space = Space(options.only_cheapest);
-    const std::optional<Reduced> reduced =
-        reduce(problem, circles, result.space, options.only_cheapest, options.stop, options.share_regions);
+    result.space.move_from(options.repeat.first);
+    const std::optional<Reduced> reduced = reduce(problem, circles, result.space, options.only_cheapest, options.stop,
+                                                  options.share_regions, options.repeat);
     if (!reduced) {
         result.status = Status::stopped;
         return result;
@@ -26,15 +28,20 @@ Exploration explore(const Problem& problem, const std::vector<int>& circles, con
         result.unreachable = reduced->unreachable;
         return result;
     }
-    const std::vector<int> cuts = cuts_of(reduced->problem, reduced->circles, options.share_regions);
+    // Where blocks come again there is a cut in the same place of each.
+    const std::vector<int> cuts = options.repeat.any()
+                                      ? cuts_of(reduced->problem, reduced->circles, options.share_regions, 1)
+                                      : cuts_of(reduced->problem, reduced->circles, options.share_regions);
     Limits limits{0, options.state_limit, true, options.stop, options.only_exact};
     std::optional<Set> paths;
     result.regions = cuts.size() - 1;
-    if (result.regions == 1) paths = paths_by_parts(*reduced, result.space, limits);
+    if (result.regions == 1 && !options.repeat.any()) paths = paths_by_parts(*reduced, result.space, limits);
     result.regions_solved = 1;
     if (!paths) {
-        const Chained chained = paths_of_chain(*reduced, result.space, limits, cuts, options.only_cheapest);
+        const Chained chained =
+            paths_of_chain(*reduced, result.space, limits, cuts, options.only_cheapest, options.repeat);
         paths = chained.paths;
+        result.repeated = chained.repeated;
         result.regions_solved = chained.solved;
         result.border_work = chained.work;
     }
@@ -43,7 +50,7 @@ Exploration explore(const Problem& problem, const std::vector<int>& circles, con
     result.states = limits.states;
     if (options.stop.stop_requested())
         result.status = Status::stopped;
-    else if (limits.ends())
+    else if (limits.ends() || !result.repeated)
         result.status = Status::cut;
     else if (result.paths == Space::none)
         result.status = Status::impossible;
@@ -62,11 +69,22 @@ Exploration explore_plainly(const Problem& problem, const Options& options) {
     return result;
 }
 
+/// Explores a problem that has not all of its blocks. A circle might lead through some of them.
+Exploration explore_repeated(const Problem& problem, const std::vector<int>& circles, const Options& options) {
+    if (std::none_of(circles.begin(), circles.end(), [](int circle) { return circle >= 0; }))
+        return explore(problem, circles, options);
+    Exploration result;
+    result.status = Status::cut;
+    result.exact = result.repeated = false;
+    return result;
+}
+
 }  // namespace
 
 Exploration explore(const Problem& problem, const Options& options) {
     std::vector<int> all, watched(static_cast<std::size_t>(problem.goals()), -1);
-    if (!options.only_cheapest) watched = circles_of(problem);
+    if (!options.only_cheapest || options.repeat.any()) watched = circles_of(problem);
+    if (options.repeat.any()) return explore_repeated(problem, watched, options);
     while (true) {
         Exploration result = explore(problem, watched, options);
         // The cheapest path of all is mostly free of circles though nobody has seen to it.
