@@ -62,7 +62,7 @@ public:
             if (r > 0 && states.size() > few_states_across) continue;
             stretches_.push_back(end(borders, states));
             if (r > 0 && to_repeat())
-                if (const auto again = recurrence_.at(cuts[r], states, stretches_.size())) repeat(*again);
+                if (const auto from = recurrence_.at(cuts[r], states, stretches_.size())) repeat(*from);
             borders = begin(states);
         }
         // Without goals there is no region. At the end nothing is pending.
@@ -133,12 +133,10 @@ private:
 
     bool to_repeat() const { return repeat_.any() && above_.empty(); }
 
-    /// Crosses the latest block as often again as blocks are not there. Each lies a block lower than the one before.
-    void repeat(const Recurrence::Again& again) {
-        // Rows are in the order of the columns: what was left by a state is gone on with.
-        const Ways there = joined(again.stretches, stretches_.size());
-        Ways block;
-        for (const std::size_t place : again.places) block.push_back(there[place]);
+    /// Crosses the latest block, whose stretches begin at one, as often again as blocks are not there. Each lies a
+    /// block lower than the one before.
+    void repeat(std::size_t from) {
+        Ways block = joined(from, stretches_.size());
         above_ = joined(0, stretches_.size());
         int below = -repeat_.choices;
         for (int left = repeat_.more, blocks = 1; left > 0; left /= 2, blocks *= 2) {

@@ -5,7 +5,6 @@
 #include "search/parts.hpp"
 #include "search/reduce.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace cairn::search {
@@ -69,22 +68,12 @@ Exploration explore_plainly(const Problem& problem, const Options& options) {
     return result;
 }
 
-/// Explores a problem that has not all of its blocks. A circle might lead through some of them.
-Exploration explore_repeated(const Problem& problem, const std::vector<int>& circles, const Options& options) {
-    if (std::none_of(circles.begin(), circles.end(), [](int circle) { return circle >= 0; }))
-        return explore(problem, circles, options);
-    Exploration result;
-    result.status = Status::cut;
-    result.exact = result.repeated = false;
-    return result;
-}
-
 }  // namespace
 
 Exploration explore(const Problem& problem, const Options& options) {
     std::vector<int> all, watched(static_cast<std::size_t>(problem.goals()), -1);
-    if (!options.only_cheapest || options.repeat.any()) watched = circles_of(problem);
-    if (options.repeat.any()) return explore_repeated(problem, watched, options);
+    if (options.repeat.any()) return explore(problem, circles_of(problem), options);
+    if (!options.only_cheapest) watched = circles_of(problem);
     while (true) {
         Exploration result = explore(problem, watched, options);
         // The cheapest path of all is mostly free of circles though nobody has seen to it.

@@ -1,8 +1,6 @@
 #include "search/recurrence.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <utility>
 
 namespace cairn::search {
 
@@ -16,7 +14,7 @@ void Recurrence::pass(const RegionForm& form, const RegionForm& solved) {
     passed_.push_back({&solved, form.ports, form.choices});
 }
 
-std::optional<Recurrence::Again> Recurrence::at(int border, const std::vector<State>& states, std::size_t stretches) {
+std::optional<std::size_t> Recurrence::at(int border, const std::vector<State>& states, std::size_t stretches) {
     const int goal = reduced_.goals[static_cast<std::size_t>(border)];
     edges_.insert_or_assign(goal, Edge{passed_.size(), stretches, states});
     if (goal < repeat_.low_of(1) || goal + 2 * repeat_.goals > repeat_.low_of(repeat_.blocks)) return std::nullopt;
@@ -26,9 +24,8 @@ std::optional<Recurrence::Again> Recurrence::at(int border, const std::vector<St
     if (above->second.regions - highest->second.regions != regions) return std::nullopt;
     for (std::size_t r = above->second.regions; r < passed_.size(); ++r)
         if (!is_above(passed_[r - regions], passed_[r])) return std::nullopt;
-    std::optional<std::vector<std::size_t>> places = places_of(states, above->second.states);
-    if (!places) return std::nullopt;
-    return Again{above->second.stretches, *std::move(places)};
+    if (!are_above(above->second.states, states)) return std::nullopt;
+    return above->second.stretches;
 }
 
 /// Whether a region is the same as one a block below it.
@@ -57,24 +54,14 @@ int Recurrence::fellow_above(int goal) const {
                : -1;
 }
 
-std::optional<std::vector<std::size_t>> Recurrence::places_of(const std::vector<State>& states,
-                                                              const std::vector<State>& above) const {
-    if (states.size() != above.size()) return std::nullopt;
-    std::vector<std::size_t> places;
-    State fellow;
-    for (const State& state : states) {
-        fellow.clear();
-        for (const char32_t code : state) {
-            const int goal = fellow_above(goal_of(code));
-            if (goal < 0) return std::nullopt;
-            fellow.push_back(pending(goal) | (code & 1U));
-        }
-        std::sort(fellow.begin(), fellow.end(), std::greater<>());
-        const auto found = std::lower_bound(above.begin(), above.end(), fellow);
-        if (found == above.end() || *found != fellow) return std::nullopt;
-        places.push_back(static_cast<std::size_t>(found - above.begin()));
-    }
-    return places;
+/// Whether states are those of the border a block below. Their order is the same: goals of blocks lie above all others
+/// that are pending.
+bool Recurrence::are_above(const std::vector<State>& above, const std::vector<State>& states) const {
+    return std::equal(above.begin(), above.end(), states.begin(), states.end(), [&](const State& a, const State& b) {
+        return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char32_t there, char32_t here) {
+            return goal_of(there) == fellow_above(goal_of(here)) && ((there ^ here) & 1U) == 0;
+        });
+    });
 }
 
 }  // namespace cairn::search

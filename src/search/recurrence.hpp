@@ -21,15 +21,11 @@ public:
     /// A region of a form, which was solved as that of another one, or as its own.
     void pass(const RegionForm& form, const RegionForm& solved);
 
-    struct Again {
-        std::size_t stretches;            ///< above the border a block higher
-        std::vector<std::size_t> places;  ///< of each state: that of its fellow among the states at that border
-    };
-    /// At the border below the region passed last, with these states, below so many stretches. What is crossed between
-    /// it and the border a block above is a block that may be crossed any number of times more: all blocks below it are
-    /// to follow, the one above it has been crossed in equal regions, from the same states to the same states. Else
-    /// nothing.
-    std::optional<Again> at(int border, const std::vector<State>& states, std::size_t stretches);
+    /// At the border below the region passed last, with these states, ascending, below so many stretches. What is
+    /// crossed between it and the border a block above is a block that may be crossed any number of times more: all
+    /// blocks below it are to follow, the one above it has been crossed in equal regions, from the same states to the
+    /// same states. Then how many stretches lie above the border a block above; else nothing.
+    std::optional<std::size_t> at(int border, const std::vector<State>& states, std::size_t stretches);
 
 private:
     struct Passed {
@@ -43,8 +39,7 @@ private:
 
     bool is_above(const Passed& above, const Passed& below) const;
     bool has_same_roots(int low) const;
-    std::optional<std::vector<std::size_t>> places_of(const std::vector<State>& states,
-                                                      const std::vector<State>& above) const;
+    bool are_above(const std::vector<State>& above, const std::vector<State>& states) const;
     int fellow_above(int goal) const;
 
     const Reduced& reduced_;

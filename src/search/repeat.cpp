@@ -48,13 +48,10 @@ public:
         if ((!side_of_.empty() && side_of_[at(goal)] != side_of_[at(below)]) ||
             is_root_[at(goal)] != is_root_[at(below)] || problem_.first(below + 1) - problem_.first(below) != count)
             return false;
-        const int lowest = repeat.low_of((goal - repeat.low) / repeat.goals - 1);
         const auto is_same = [&](std::span<const int> here, std::span<const int> there) {
             if (here.size() != there.size()) return false;
-            for (std::size_t i = 0; i < here.size(); ++i) {
-                if (here[i] >= repeat.low && here[i] < lowest) return false;
+            for (std::size_t i = 0; i < here.size(); ++i)
                 if (here[i] - there[i] != (here[i] >= repeat.low ? repeat.goals : 0)) return false;
-            }
             return true;
         };
         for (int i = 0; i < count; ++i) {

@@ -135,6 +135,24 @@ TEST(Repeat, WhatIsLeftOfBlocksIsTold) {
     EXPECT_EQ(of_lowest->blocks, few.repeat.blocks - 1);
     EXPECT_EQ(of_lowest->low, few.repeat.low_of(1));
     EXPECT_FALSE(left(all, [&](int choice) { return !is_first(choice) || in_block(choice) != 2 || choice >= end; }));
+    // Of two equal alternatives another one in one block than in the others.
+    Problem twins;
+    for (int goal = 0; goal < 8; ++goal) {
+        const std::vector<int> needs = goal == 0 ? std::vector<int>() : std::vector<int>{goal - 1};
+        twins.add_goal();
+        for (int i = 0; i < 2; ++i) twins.add_alternative(1, needs, {});
+    }
+    Repeat of_twins = repeat_in(twins, one_side(twins));
+    ASSERT_GE(of_twins.blocks, 6);
+    of_twins.more = 1;
+    const auto without = [&](int left_out) {
+        const auto is_kept = [&](int choice) { return choice % 2 == 0 ? choice != left_out : choice == left_out + 1; };
+        return repeat_left(excerpt_of(twins, all, is_kept), of_twins);
+    };
+    ASSERT_TRUE(without(-2));
+    ASSERT_TRUE(without(8));
+    EXPECT_EQ(without(8)->blocks, 3);
+    EXPECT_EQ(without(-2)->blocks, of_twins.blocks);
     // Nothing of any block.
     const auto none = left([&](int goal) { return goal < few.repeat.low; }, all);
     ASSERT_TRUE(none);
