@@ -1,17 +1,14 @@
 #include "search/apart.hpp"
 
+#include "search/asked_sides.hpp"
+#include "search/repeat.hpp"
 #include "search/shares.hpp"
-#include "search/sides.hpp"
-#include "search/ties.hpp"
-#include "search/unfolded.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <iterator>
 #include <limits>
-#include <memory>
-#include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -37,10 +34,7 @@ constexpr double rounding = 1e-12;
 class Apart {
 public:
     Apart(const Problem& problem, std::span<const int> side_of, const Options& options)
-        : problem_(problem),
-          side_of_(side_of),
-          options_(options),
-          above_(static_cast<std::size_t>(problem.alternatives()), 0) {
+        : problem_(problem), options_(options), sides_(problem, side_of, options.repeat) {
         best_.status = Status::cut;
         best_.exact = false;
     }
@@ -49,117 +43,44 @@ public:
         if (add_sides()) find_path();
         if (options_.stop.stop_requested()) best_.status = Status::stopped;
         std::vector<Set> sets;
-        for (const int choice : best_path_) sets.push_back(best_.space.choice(choice, problem_.cost(choice)));
-        if (!sets.empty()) best_.paths = best_.space.product(sets);
+        for (const int choice : best_path_) sets.push_back(best_.space.choice(choice, cost_of(choice)));
+        if (upper_ < endless) best_.paths = best_.space.product(sets);
         best_.states = states_;
         best_.low = best_.exact ? upper_ : low_;
         return std::move(best_);
     }
 
 private:
-    struct Side {
-        Excerpt own;
-        SideChoices choices;
-        std::shared_ptr<const Space> space;
-        Set all;
-        Unfolded paths{Space(), Space::none};
-        std::vector<int> kinds = {};     // of own choices, those of shared goals first
-        std::vector<double> costs = {};  // of kinds, those of shared goals at its shares
-        std::vector<int> counts = {};    // of those: how many goals are tied
-    };
-
-    /// The cheapest path of each side: what it costs with its shares, and without shared goals, and which part of its
-    /// shared goals it takes.
-    struct Cheapests {
-        explicit Cheapests(std::size_t sides) : costs(sides, 0), own_costs(sides, 0), shares(sides), takes(sides) {}
-        double cost() const { return std::accumulate(costs.begin(), costs.end(), 0.0); }
-
-        std::vector<double> costs, own_costs;
-        std::vector<std::vector<double>> shares;
-        Takes takes;
-    };
-
-    bool is_shared(int goal) const { return side_of_[static_cast<std::size_t>(goal)] == shared; }
-
-    /// False where one of them has no path, or cannot be searched exactly.
     bool add_sides() {
-        const int count = side_of_.empty() ? 0 : *std::max_element(side_of_.begin(), side_of_.end()) + 1;
-        for (int side = 0; side < count; ++side)
-            if (!add_side(side)) return false;
-        set_kinds(true);
+        const auto all_paths = [&](const Problem& problem, const Repeat& repeat) {
+            return explored(problem, repeat, false, true);
+        };
+        if (!sides_.add_all(all_paths) || !sides_.tie(true)) return false;
+        take_shared();
         shares_ = best_shares_ = Shares(shared_, sides_.size());
         cheapests_ = Cheapests(sides_.size());
         return true;
     }
 
-    /// What always costs the same is of one kind, with tied shares or without.
-    void set_kinds(bool tied) {
-        std::vector<SideChoices> choices;
-        for (Side& side : sides_) {
-            if (!tied) std::iota(side.choices.originals.begin(), side.choices.originals.end(), 0);
-            choices.push_back(side.choices);
-        }
-        Ties ties = ties_of(choices);
-        is_tied_ = ties.any();
-        shared_ = std::move(ties.goals);
+    void take_shared() {
+        shared_ = sides_.shared_goals();
         costs_.clear();
         for (const SharedGoal& goal : shared_) costs_.push_back(goal.cost * goal.count);
-        for (std::size_t s = 0; s < sides_.size(); ++s) {
-            sides_[s].paths = Unfolded(sides_[s].space, sides_[s].all, ties.kinds[s]);
-            sides_[s].kinds = std::move(ties.kinds[s]);
-            sides_[s].costs = std::move(ties.costs[s]);
-        }
-        for (Side& side : sides_) side.counts.clear();
-        for (const SharedGoal& goal : shared_)
-            for (const auto& [side, place] : goal.at) {
-                sides_[side].counts.resize(std::max(sides_[side].counts.size(), place + 1));
-                sides_[side].counts[place] = goal.count;
-            }
     }
 
     /// Each goal has shares of its own from now on, which begin as those that it was tied to.
     void untie() {
-        std::vector<std::vector<int>> tied;
-        for (const Side& side : sides_) tied.push_back(side.kinds);
-        set_kinds(false);
-        Shares shares(shared_, sides_.size());
-        for (std::size_t s = 0; s < sides_.size(); ++s)
-            for (std::size_t c = 0; c < tied[s].size(); ++c)
-                if (sides_[s].choices.goals[c] >= 0)
-                    shares.set(s, static_cast<std::size_t>(sides_[s].kinds[c]),
-                               best_shares_.of(s, static_cast<std::size_t>(tied[s][c])));
-        shares_ = best_shares_ = std::move(shares);
+        shares_ = best_shares_ = sides_.untied(best_shares_);
+        take_shared();
         find_all_cheapest(cheapests_);
     }
 
-    bool add_side(int number) {
-        std::vector<bool> needed(side_of_.size(), false);
-        for (int goal = 0; goal < problem_.goals(); ++goal)
-            if (side_of_[static_cast<std::size_t>(goal)] == number)
-                for (int choice = problem_.first(goal); choice < problem_.first(goal + 1); ++choice)
-                    for (const int need : problem_.alternative(choice).needs)
-                        needed[static_cast<std::size_t>(need)] = true;
-        const auto is_its = [&](int goal) {
-            return is_shared(goal) ? needed[static_cast<std::size_t>(goal)]
-                                   : side_of_[static_cast<std::size_t>(goal)] == number;
-        };
-        Excerpt own = excerpt_of(problem_, is_its, [](int) { return true; });
-        Exploration all = explored(own.problem, false, true);
-        if (all.status != Status::found || !all.exact) return false;
-        auto space = std::make_shared<const Space>(std::move(all.space));
-        Side& side = sides_.emplace_back(Side{std::move(own), {}, std::move(space), all.paths});
-        int goal = 0;
-        for (std::size_t c = 0; c < side.own.choices.size(); ++c) {
-            while (problem_.first(goal + 1) <= side.own.choices[c]) ++goal;
-            side.choices.costs.push_back(side.own.problem.cost(static_cast<int>(c)));
-            side.choices.goals.push_back(is_shared(goal) ? goal : -1);
-        }
-        side.choices.originals = originals_of(*side.space, side.own.choices.size());
-        return true;
-    }
+    /// Of a choice numbered in full.
+    double cost_of(int choice) const { return problem_.cost(options_.repeat.written(choice).first); }
 
-    Exploration explored(const Problem& problem, bool only_cheapest, bool only_exact) {
+    Exploration explored(const Problem& problem, const Repeat& repeat, bool only_cheapest, bool only_exact) {
         Options options = options_;
+        options.repeat = repeat;
         options.only_cheapest = only_cheapest;
         options.only_exact = only_exact;
         Exploration found = explore(problem, options);
@@ -177,7 +98,7 @@ private:
             descend();
             const bool is_near = is_as_good(upper_, low_);
             if (is_proved() || prove(round == 0 ? 0 : (upper_ - low_) * near, round == 0)) return;
-            if (is_tied_)
+            if (sides_.is_tied() && !options_.repeat.any())
                 untie();
             else if (is_near)
                 return;  // many paths cost nearly the same
@@ -189,36 +110,15 @@ private:
         return best_.exact;
     }
 
-    /// At the shares as they are.
-    void find_cheapest(std::size_t s, Cheapests& all) {
-        Side& side = sides_[s];
-        const std::size_t places = side.counts.size();
-        for (std::size_t place = 0; place < places; ++place) side.costs[place] = shares_.of(s, place);
-        all.shares[s].assign(side.costs.begin(), side.costs.begin() + static_cast<std::ptrdiff_t>(places));
-        all.costs[s] = side.paths.cheapest(side.costs);
-        const std::vector<int> taken = side.paths.taken(side.costs.size());
-        all.own_costs[s] = 0;
-        for (std::size_t kind = places; kind < taken.size(); ++kind)
-            if (taken[kind] > 0) all.own_costs[s] += taken[kind] * side.costs[kind];
-        all.takes[s].assign(taken.begin(), taken.begin() + static_cast<std::ptrdiff_t>(places));
-        for (std::size_t place = 0; place < places; ++place) all.takes[s][place] /= side.counts[place];
-    }
-
     void find_all_cheapest(Cheapests& all) {
-        for (std::size_t s = 0; s < sides_.size(); ++s) find_cheapest(s, all);
+        for (std::size_t s = 0; s < sides_.size(); ++s) sides_.find_cheapest(s, shares_, all);
     }
 
     /// How much more the whole costs at least with each alternative, at the best shares known.
     void find_above() {
         shares_ = best_shares_;
         find_all_cheapest(cheapests_);
-        for (const Side& side : sides_) {
-            const std::vector<double> above = side.paths.above(side.costs.size());
-            for (std::size_t c = 0; c < side.kinds.size(); ++c)
-                if (side.choices.goals[c] < 0)
-                    above_[static_cast<std::size_t>(side.own.choices[c])] =
-                        above[static_cast<std::size_t>(side.kinds[c])];
-        }
+        above_ = sides_.above();
     }
 
     /// Takes steps to shares at which the bound is higher, shorter ones from the best shares again where some in
@@ -261,7 +161,7 @@ private:
             shared_[dearest].cost = cost;
             if (whole_cost(other) < whole_cost(now)) now = std::move(other);
         }
-        take_path(whole_path(now));
+        take_path(sides_.whole_path(now));
     }
 
     /// One side after the other takes what is cheapest where all that others take is there already, until nobody gains.
@@ -270,7 +170,7 @@ private:
             Cheapests next = now;
             for (std::size_t s = 0; s < sides_.size(); ++s) {
                 shares_.set_whole(shared_, s, next.takes, avoided);
-                find_cheapest(s, next);
+                sides_.find_cheapest(s, shares_, next);
             }
             const double whole = whole_cost(next);
             if (whole >= cost * (1 - rounding)) return;
@@ -295,7 +195,6 @@ private:
             if (found.status == Status::found) {
                 const double cost = found.space.cost(found.paths);
                 const bool is_proved = found.exact && cost <= low_ + gap + slack;
-                take(std::move(found));
                 if (is_proved) return best_.exact = true;
             }
             if (was_cut && (was_whole || gap <= least)) return false;
@@ -314,49 +213,33 @@ private:
     Exploration explored_among(const std::function<bool(int)>& keep) {
         const Excerpt few = excerpt_of(
             problem_, [](int) { return true; }, keep);
+        Exploration found;
+        found.status = Status::cut;
+        found.exact = false;
+        const std::optional<Repeat> repeat = repeat_left(few, options_.repeat);
+        if (!repeat) return found;
         // Where none is known yet, any path is worth having.
-        Exploration found = explored(few.problem, options_.only_cheapest, best_.status == Status::found);
-        if (found.status == Status::found) found.space.rename_all(few.choices);
+        found = explored(few.problem, *repeat, options_.only_cheapest, best_.status == Status::found);
+        if (found.status != Status::found) return found;
+        std::vector<int> path;
+        for (const int in_full : found.space.cheapest(found.paths).choices) {
+            const auto [choice, up] = repeat->written(in_full);
+            path.push_back(options_.repeat.in_full(few.choices[static_cast<std::size_t>(choice)], up));
+        }
+        take_path(std::move(path));
+        best_.regions = found.regions, best_.regions_solved = found.regions_solved;
         return found;
     }
 
     /// Takes a path as the best known, if it is.
-    void take(Exploration found) {
-        if (found.status != Status::found || found.space.cost(found.paths) >= upper_) return;
-        upper_ = found.space.cost(found.paths);
-        best_ = std::move(found);
-        best_.exact = false;
-        best_path_.clear();
-    }
-
-    /// The same of choices, which need no space of their own yet.
     void take_path(std::vector<int> path) {
         std::vector<double> costs;
-        for (const int choice : path) costs.push_back(problem_.cost(choice));
+        for (const int choice : path) costs.push_back(cost_of(choice));
         const double cost = Space::cost_of_product(costs);
         if (cost >= upper_) return;
         upper_ = cost;
-        best_ = Exploration();
-        best_.exact = false;
-        best_.paths = Space::done;
+        best_.status = Status::found;
         best_path_ = std::move(path);
-    }
-
-    /// The path that those of the sides are together: they meet in goals that rest on nothing. Asks once more for what
-    /// was cheapest at other shares.
-    std::vector<int> whole_path(const Cheapests& all) {
-        std::vector<int> path, own, both;
-        for (std::size_t s = 0; s < sides_.size(); ++s) {
-            Side& side = sides_[s];
-            std::copy(all.shares[s].begin(), all.shares[s].end(), side.costs.begin());
-            side.paths.cheapest(side.costs);
-            own.clear(), both.clear();
-            for (const int choice : side.paths.path())
-                own.push_back(side.own.choices[static_cast<std::size_t>(choice)]);
-            std::set_union(path.begin(), path.end(), own.begin(), own.end(), std::back_inserter(both));
-            path.swap(both);
-        }
-        return path;
     }
 
     /// What the cheapest paths cost together, if of tied goals some take what others do.
@@ -376,19 +259,17 @@ private:
     }
 
     const Problem& problem_;
-    std::span<const int> side_of_;
     const Options& options_;
-    std::vector<Side> sides_;
+    AskedSides sides_;
     std::vector<SharedGoal> shared_;
     std::vector<double> costs_;  // of these, in all
-    bool is_tied_ = false;
     Shares shares_{{}, 0}, best_shares_{{}, 0};
     std::vector<double> above_;  // of each alternative of the whole
     Cheapests cheapests_{0};     // at the best shares
     double low_ = -endless, upper_ = endless, step_length_ = 1;
     std::size_t states_ = 0;
     Exploration best_;
-    std::vector<int> best_path_;  // its choices, where it has no space yet
+    std::vector<int> best_path_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "search/beam.hpp"
 #include "search/borders.hpp"
 #include "search/reached.hpp"
+#include "search/recurrence.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -14,8 +15,8 @@ namespace cairn::search {
 namespace {
 
 // Regions are cut where at most this many goals are needed across the cut: of each program the residual stream, a mask
-// and positions; the forms of a weight that the first and the last layer share. A region has at least this many goals.
-constexpr int max_crossing = 64, min_region = 4;
+// and positions; the forms of a weight that the first and the last layer share.
+constexpr int max_crossing = 64;
 
 // A border that is passed in no more states than this ends a stretch.
 constexpr std::size_t few_states_across = 8;
@@ -32,11 +33,13 @@ using Ways = std::vector<std::vector<Set>>;
 
 class Chain {
 public:
-    Chain(const Reduced& reduced, Space& space, Limits& limits, bool only_cheapest)
+    Chain(const Reduced& reduced, Space& space, Limits& limits, bool only_cheapest, const Repeat& repeat)
         : reduced_(reduced),
           space_(space),
           limits_(limits),
           only_cheapest_(only_cheapest),
+          repeat_(repeat),
+          recurrence_(reduced, repeat),
           forms_(reduced, space),
           roots_(reduced.problem.roots().begin(), reduced.problem.roots().end()) {
         std::sort(roots_.begin(), roots_.end(), std::greater<>());
@@ -52,16 +55,24 @@ public:
             const int renamed = fresh ? -1 : rename(it->second.form(), form);
             allowed_ += goal_border_work * static_cast<std::size_t>(form.high - form.low);
             for (Border& border : borders) border = cross(border, form, it->second, renamed);
-            if (r > 0 && only_cheapest_) continue;
+            if (to_repeat()) recurrence_.pass(form, it->second.form());
+            if (r > 0 && only_cheapest_ && !to_repeat()) continue;
             const std::vector<State> states = states_of(borders);
             if (states.empty()) return Space::none;
             if (r > 0 && states.size() > few_states_across) continue;
             stretches_.push_back(end(borders, states));
+            if (r > 0 && to_repeat())
+                if (const auto from = recurrence_.at(cuts[r], states, stretches_.size())) repeat(*from);
             borders = begin(states);
         }
         // Without goals there is no region. At the end nothing is pending.
-        return stretches_.empty() ? Space::done : joined(0, stretches_.size())[0][0];
+        if (stretches_.empty()) return Space::done;
+        const Ways below = joined(0, stretches_.size());
+        // What lies above the blocks that are not there lies so much further on, and what lies below does not.
+        return above_.empty() ? below[0][0]
+                              : through(Ways{{Space::done}}, through(above_, below, -moved_), moved_)[0][0];
     }
+    bool repeated() const noexcept { return !to_repeat(); }
     std::size_t solved() const noexcept { return solvers_.size(); }
     std::size_t work() const noexcept { return work_; }
 
@@ -99,19 +110,44 @@ private:
         return ways;
     }
 
-    /// The ways through stretches [first, last).
-    Ways joined(std::size_t first, std::size_t last) {
-        if (last - first == 1) return std::move(stretches_[first]);
-        const std::size_t middle = first + (last - first) / 2;
-        const Ways above = joined(first, middle), below = joined(middle, last);
+    /// The ways through what lies above and then through what lies below, whose choices stand for others so much
+    /// further on.
+    Ways through(const Ways& above, const Ways& below, int further = 0) {
         Ways ways(above.size(), std::vector<Set>(below[0].size(), Space::none));
         for (std::size_t row = 0; row < ways.size(); ++row)
             for (std::size_t column = 0; column < ways[row].size(); ++column) {
                 Space::Sum sum;
-                for (std::size_t s = 0; s < below.size(); ++s) space_.add(sum, above[row][s], below[s][column]);
+                for (std::size_t s = 0; s < below.size(); ++s)
+                    space_.add(sum, above[row][s], below[s][column], -1, further);
                 ways[row][column] = space_.set_of(sum);
             }
         return ways;
+    }
+
+    /// The ways through stretches [first, last).
+    Ways joined(std::size_t first, std::size_t last) {
+        if (last - first == 1) return stretches_[first];
+        const std::size_t middle = first + (last - first) / 2;
+        return through(joined(first, middle), joined(middle, last));
+    }
+
+    bool to_repeat() const { return repeat_.any() && above_.empty(); }
+
+    /// Crosses the latest block, whose stretches begin at one, as often again as blocks are not there. Each lies a
+    /// block lower than the one before.
+    void repeat(std::size_t from) {
+        Ways block = joined(from, stretches_.size());
+        above_ = joined(0, stretches_.size());
+        int below = -repeat_.choices;
+        for (int left = repeat_.more, blocks = 1; left > 0; left /= 2, blocks *= 2) {
+            if (left % 2 != 0) {
+                above_ = through(above_, block, below);
+                below -= blocks * repeat_.choices;
+            }
+            if (left > 1) block = through(block, block, -blocks * repeat_.choices);
+        }
+        moved_ = repeat_.more * repeat_.choices;
+        stretches_.clear();
     }
 
     /// Follows every state at the upper border of a region through it.
@@ -181,16 +217,20 @@ private:
     Space& space_;
     Limits& limits_;
     bool only_cheapest_;
+    const Repeat& repeat_;
+    Recurrence recurrence_;
     Forms forms_;
     std::vector<int> roots_;  // descending
     std::map<std::u32string, RegionSolver> solvers_;
     std::vector<Ways> stretches_;
+    Ways above_;     // through all above the blocks that are not there, and through these
+    int moved_ = 0;  // by so much the choices above them
     std::size_t work_ = 0, allowed_ = small_border_work;  // in pending goals of states at borders
 };
 
 }  // namespace
 
-std::vector<int> cuts_of(const Problem& problem, const std::vector<int>& circles, bool share) {
+std::vector<int> cuts_of(const Problem& problem, const std::vector<int>& circles, bool share, int closest) {
     const int count = problem.goals();
     std::vector<int> cuts{0};
     if (share) {
@@ -220,7 +260,7 @@ std::vector<int> cuts_of(const Problem& problem, const std::vector<int>& circles
         const Borders::Narrow narrow = borders.narrow();
         for (const std::size_t border : narrow.borders)
             if (const int cut = static_cast<int>(border);
-                narrow.passing <= max_crossing && cut - cuts.back() >= min_region)
+                narrow.passing <= max_crossing && cut - cuts.back() >= closest)
                 cuts.push_back(cut);
     }
     cuts.push_back(count);
@@ -228,10 +268,10 @@ std::vector<int> cuts_of(const Problem& problem, const std::vector<int>& circles
 }
 
 Chained paths_of_chain(const Reduced& reduced, Space& space, Limits& limits, const std::vector<int>& cuts,
-                       bool only_cheapest) {
-    Chain chain(reduced, space, limits, only_cheapest);
+                       bool only_cheapest, const Repeat& repeat) {
+    Chain chain(reduced, space, limits, only_cheapest, repeat);
     const Set paths = chain.paths(cuts);
-    return {paths, chain.solved(), chain.work()};
+    return {paths, chain.solved(), chain.work(), chain.repeated()};
 }
 
 }  // namespace cairn::search

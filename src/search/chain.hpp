@@ -2,6 +2,7 @@
 
 #include "search/reduce.hpp"
 #include "search/region.hpp"
+#include "search/repeat.hpp"
 #include "search/space.hpp"
 
 #include <cstddef>
@@ -12,20 +13,25 @@
 namespace cairn::search {
 
 /// Where to cut the order of goals: at the places that fewest goals are needed across, of those in the middle half, and
-/// never through a circle. First comes 0, last the number of goals; without `share` nothing else.
-std::vector<int> cuts_of(const Problem& problem, const std::vector<int>& circles, bool share);
+/// never through a circle; but no closer than so many goals. First comes 0, last the number of goals; without `share`
+/// nothing else.
+std::vector<int> cuts_of(const Problem& problem, const std::vector<int>& circles, bool share, int closest = 4);
 
 struct Chained {
     Set paths = Space::none;
     std::size_t solved = 0;  ///< regions that differ
     std::size_t work = 0;    ///< goals pending in all states put together at borders, and some for each state
+    bool repeated = true;    ///< false: no block was found that may be crossed more often than it is there
 };
 
 /// All paths through the regions between the cuts, from the highest to the lowest. With `only_cheapest` they are
 /// followed from border to border. Otherwise stretches of the chain between borders with few states are joined two by
 /// two, and what comes of it likewise: so a path is put together in as many steps as the logarithm of their number.
 /// Incomplete on a stop.
+///
+/// Where `repeat` has blocks that the problem given to reduce() has not, they are crossed as the one they are equal to:
+/// 2^n blocks by n products of the ways through it. Paths then have choices numbered in full.
 Chained paths_of_chain(const Reduced& reduced, Space& space, Limits& limits, const std::vector<int>& cuts,
-                       bool only_cheapest);
+                       bool only_cheapest, const Repeat& repeat);
 
 }  // namespace cairn::search

@@ -14,8 +14,9 @@ namespace {
 Exploration explore(const Problem& problem, const std::vector<int>& circles, const Options& options) {
     Exploration result;
     result.space = Space(options.only_cheapest);
-    const std::optional<Reduced> reduced =
-        reduce(problem, circles, result.space, options.only_cheapest, options.stop, options.share_regions);
+    result.space.move_from(options.repeat.first);
+    const std::optional<Reduced> reduced = reduce(problem, circles, result.space, options.only_cheapest, options.stop,
+                                                  options.share_regions, options.repeat);
     if (!reduced) {
         result.status = Status::stopped;
         return result;
@@ -26,15 +27,20 @@ Exploration explore(const Problem& problem, const std::vector<int>& circles, con
         result.unreachable = reduced->unreachable;
         return result;
     }
-    const std::vector<int> cuts = cuts_of(reduced->problem, reduced->circles, options.share_regions);
+    // Where blocks come again there is a cut in the same place of each.
+    const std::vector<int> cuts = options.repeat.any()
+                                      ? cuts_of(reduced->problem, reduced->circles, options.share_regions, 1)
+                                      : cuts_of(reduced->problem, reduced->circles, options.share_regions);
     Limits limits{0, options.state_limit, true, options.stop, options.only_exact};
     std::optional<Set> paths;
     result.regions = cuts.size() - 1;
-    if (result.regions == 1) paths = paths_by_parts(*reduced, result.space, limits);
+    if (result.regions == 1 && !options.repeat.any()) paths = paths_by_parts(*reduced, result.space, limits);
     result.regions_solved = 1;
     if (!paths) {
-        const Chained chained = paths_of_chain(*reduced, result.space, limits, cuts, options.only_cheapest);
+        const Chained chained =
+            paths_of_chain(*reduced, result.space, limits, cuts, options.only_cheapest, options.repeat);
         paths = chained.paths;
+        result.repeated = chained.repeated;
         result.regions_solved = chained.solved;
         result.border_work = chained.work;
     }
@@ -43,7 +49,7 @@ Exploration explore(const Problem& problem, const std::vector<int>& circles, con
     result.states = limits.states;
     if (options.stop.stop_requested())
         result.status = Status::stopped;
-    else if (limits.ends())
+    else if (limits.ends() || !result.repeated)
         result.status = Status::cut;
     else if (result.paths == Space::none)
         result.status = Status::impossible;
@@ -66,6 +72,7 @@ Exploration explore_plainly(const Problem& problem, const Options& options) {
 
 Exploration explore(const Problem& problem, const Options& options) {
     std::vector<int> all, watched(static_cast<std::size_t>(problem.goals()), -1);
+    if (options.repeat.any()) return explore(problem, circles_of(problem), options);
     if (!options.only_cheapest) watched = circles_of(problem);
     while (true) {
         Exploration result = explore(problem, watched, options);

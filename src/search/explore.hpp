@@ -1,6 +1,7 @@
 #pragma once
 
 #include "search/problem.hpp"
+#include "search/repeat.hpp"
 #include "search/space.hpp"
 
 #include <cstddef>
@@ -14,6 +15,7 @@ struct Options {
     std::size_t state_limit = 2'000'000;  ///< states looked at before it gives up exactness
     bool share_regions = true;            ///< make equal regions smaller, and solve them, once
     bool only_exact = false;              ///< end where it can not be exact
+    Repeat repeat = {};                   ///< blocks that the problem has not; choices are then numbered in full
     std::stop_token stop = {};
 };
 
@@ -31,6 +33,7 @@ struct Exploration {
     Space space;
     Set paths = Space::none;  ///< in it
     bool exact = true;        ///< false: the limit was reached; paths are missing, and the cheapest may be among them
+    bool repeated = true;     ///< false: it was not found out how to cross the blocks that the problem has not
     double low =
         -std::numeric_limits<double>::infinity();  ///< no path costs less, where that is known though not exact
     std::size_t states = 0;                        ///< looked at

@@ -51,6 +51,7 @@ Excerpt excerpt_of(const Problem& whole, const std::function<bool(int)>& has_goa
     for (int goal = 0; goal < whole.goals(); ++goal) {
         if (!has_goal(goal)) continue;
         numbers[static_cast<std::size_t>(goal)] = excerpt.problem.add_goal();
+        excerpt.goals.push_back(goal);
         for (int choice = whole.first(goal); choice < whole.first(goal + 1); ++choice) {
             if (!has_choice(choice)) continue;
             const Alternative all = whole.alternative(choice);

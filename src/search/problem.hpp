@@ -81,6 +81,7 @@ private:
 struct Excerpt {
     Problem problem;           ///< its roots are those of the whole that it has
     std::vector<int> choices;  ///< in the whole, of each alternative
+    std::vector<int> goals;    ///< in the whole, of each goal
 };
 
 /// Asks of each goal whether it is kept and, where it is, of each of its alternatives. What a kept alternative needs or

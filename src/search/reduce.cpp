@@ -24,12 +24,13 @@ bool overlap(const Goals& a, const Goals& b) {
 class Reducer {
 public:
     Reducer(const Problem& problem, const std::vector<int>& circles, Space& space, bool only_cheapest,
-            const std::stop_token& stop, bool share)
+            const std::stop_token& stop, bool share, const Repeat& repeat)
         : problem_(problem),
           circles_(circles),
           space_(space),
           stop_(stop),
           share_(share),
+          repeat_(repeat),
           options_(static_cast<std::size_t>(problem.goals())),
           brings_(options_.size(), false),
           user_(options_.size(), none),
@@ -107,7 +108,9 @@ private:
             }
         Marks marks;
         for (std::size_t g = 0; g < options_.size(); ++g) {
-            marks.anywhere.push_back((reachable[g] ? 1 : 0) | (brings_[g] ? 2 : 0) | (circles_[g] >= 0 ? 4 : 0));
+            const bool begins_block = g > 0 && block_of(static_cast<int>(g)) != block_of(static_cast<int>(g) - 1);
+            marks.anywhere.push_back((reachable[g] ? 1 : 0) | (brings_[g] ? 2 : 0) | (circles_[g] >= 0 ? 4 : 0) |
+                                     (begins_block ? 8 : 0));
             marks.inside.push_back(is_used_[g] ? 1 : 0);
         }
         std::vector<Stretch> stretches = stretches_between(problem_, cuts, marks);
@@ -213,13 +216,21 @@ private:
         for (int goal = stretch.high - 1; goal >= stretch.low; --goal) {
             if (stop_.stop_requested()) return false;
             const int by = user_[static_cast<std::size_t>(goal)];
-            if (by >= 0 && absorb_into(goal, by))
+            if (by >= 0 && may_go_into(goal, by) && absorb_into(goal, by))
                 changed = true;
             else
                 for (const Option& option : options(goal)) note(option, goal);
         }
         return changed;
     }
+
+    /// The block of `repeat` that a goal lies in; -1: in none.
+    int block_of(int goal) const {
+        if (!repeat_.any() || goal < repeat_.low || goal >= repeat_.low_of(repeat_.blocks)) return -1;
+        return (goal - repeat_.low) / repeat_.goals;
+    }
+
+    bool may_go_into(int goal, int by) const { return block_of(goal) < 0 || block_of(goal) == block_of(by); }
 
     bool absorb_into(int goal, int by) {
         const std::vector<Option>& lowers = options(goal);
@@ -299,6 +310,7 @@ private:
     Space& space_;
     const std::stop_token& stop_;
     bool share_;
+    const Repeat& repeat_;
     std::pmr::monotonic_buffer_resource pool_;
     std::vector<std::vector<Option>> options_;
     std::vector<bool> brings_;  // whether it, or something below it, may provide further goals
@@ -366,8 +378,8 @@ std::vector<bool> reachable_goals(const Problem& problem) {
 }
 
 std::optional<Reduced> reduce(const Problem& problem, const std::vector<int>& circles, Space& space, bool only_cheapest,
-                              const std::stop_token& stop, bool share) {
-    return Reducer(problem, circles, space, only_cheapest, stop, share).run();
+                              const std::stop_token& stop, bool share, const Repeat& repeat) {
+    return Reducer(problem, circles, space, only_cheapest, stop, share, repeat).run();
 }
 
 }  // namespace cairn::search

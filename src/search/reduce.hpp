@@ -1,6 +1,7 @@
 #pragma once
 
 #include "search/problem.hpp"
+#include "search/repeat.hpp"
 #include "search/space.hpp"
 
 #include <cstddef>
@@ -35,8 +36,9 @@ std::vector<bool> reachable_goals(const Problem& problem);
 /// other goals and provides the same. (Not so where a goal it alone needs could bring others with it.) Alternatives
 /// that rest on something out of reach are left out, and goals nothing rests on. Nothing on a stop.
 /// `circles` tells for each goal the circle to beware of, or -1 (circles_of). With `share` stretches of goals that are
-/// equal (alike.hpp) are first made smaller by themselves, and once.
+/// equal (alike.hpp) are first made smaller by themselves, and once. A goal of one of the blocks of `repeat` is taken
+/// into goals of the same block only: so what is made of a block does not depend on how many there are.
 std::optional<Reduced> reduce(const Problem& problem, const std::vector<int>& circles, Space& space, bool only_cheapest,
-                              const std::stop_token& stop = {}, bool share = true);
+                              const std::stop_token& stop = {}, bool share = true, const Repeat& repeat = {});
 
 }  // namespace cairn::search

@@ -2,6 +2,7 @@
 
 #include "search/apart.hpp"
 #include "search/reduce.hpp"
+#include "search/repeat.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -11,6 +12,9 @@
 
 namespace cairn::search {
 namespace {
+
+// Of equal blocks so many are searched: what lies above and below them makes no difference to the middle ones.
+constexpr int most_blocks = 6;
 
 Exploration without_paths(Status status) {
     Exploration found;
@@ -35,45 +39,82 @@ std::vector<int> provided_goals(const Problem& problem) {
     return provided;
 }
 
+bool is_good(const Exploration& found) {
+    return found.status == Status::found && (found.exact || is_as_good(found.space.cost(found.paths), found.low));
+}
+
 /// Apart, and together where that shows no path to be as good as the cheapest.
 Exploration explored(const Problem& problem, std::span<const int> side_of, const Options& options) {
     Exploration apart = explore_apart(problem, side_of, options);
+    if (apart.status == Status::stopped || is_good(apart) || options.repeat.any()) return apart;
     const bool was_found = apart.status == Status::found;
-    const double cost = was_found ? apart.space.cost(apart.paths) : 0;
-    if (apart.status == Status::stopped || (was_found && (apart.exact || is_as_good(cost, apart.low)))) return apart;
     Exploration together = explore(problem, options);
     together.states += apart.states;
     if (!was_found || together.status == Status::stopped || together.exact) return together;
     together.low = apart.low;
-    const bool is_cheaper = together.status == Status::found && together.space.cost(together.paths) < cost;
+    const bool is_cheaper =
+        together.status == Status::found && together.space.cost(together.paths) < apart.space.cost(apart.paths);
     return is_cheaper ? std::move(together) : std::move(apart);
 }
 
-}  // namespace
+/// What each alternative that is left is made of.
+MadeOf made_of(const Reduced& reduced, const Space& space) {
+    MadeOf made_of;
+    for (const Set set : reduced.sets) {
+        const Path path = space.cheapest(set);
+        made_of.choices.insert(made_of.choices.end(), path.choices.begin(), path.choices.end());
+        made_of.ends.push_back(static_cast<int>(made_of.choices.size()));
+    }
+    return made_of;
+}
 
-Exploration explore_sides(const Problem& problem, std::span<const int> side_of, const Options& options) {
-    if (std::none_of(side_of.begin(), side_of.end(), [](int side) { return side > 0; }))
-        return explore(problem, options);
-    // What is left is searched again and again.
+/// Makes the problem smaller first: what is left is searched again and again.
+Exploration explored_smaller(const Problem& problem, std::span<const int> side_of, const Options& options) {
     Space space(true);
-    const std::optional<Reduced> reduced = reduce(problem, provided_goals(problem), space, true, options.stop);
+    const std::optional<Reduced> reduced =
+        reduce(problem, provided_goals(problem), space, true, options.stop, true, options.repeat);
     if (!reduced) return without_paths(Status::stopped);
     if (reduced->unreachable >= 0) {
         Exploration found = without_paths(Status::unreachable);
         found.unreachable = reduced->unreachable;
         return found;
     }
-    Exploration found = explored(reduced->problem, sides_of(*reduced, side_of), options);
+    const MadeOf parts = made_of(*reduced, space);
+    const std::optional<Repeat> repeat = repeat_left(reduced->problem, reduced->goals, parts, options.repeat);
+    if (!repeat) return without_paths(Status::cut);
+    Options of_smaller = options;
+    of_smaller.repeat = *repeat;
+    Exploration found = explored(reduced->problem, sides_of(*reduced, side_of), of_smaller);
     found.work += reduced->work;
     if (found.status != Status::found) return found;
     Space whole(true);
     std::vector<Set> sets;
-    for (const int choice : found.space.cheapest(found.paths).choices)
-        for (const int made_of : space.cheapest(reduced->sets[static_cast<std::size_t>(choice)]).choices)
-            sets.push_back(whole.choice(made_of, problem.cost(made_of)));
+    for (const int in_full : found.space.cheapest(found.paths).choices) {
+        const auto [choice, up] = repeat->written(in_full);
+        for (const int part : parts.of(choice))
+            sets.push_back(whole.choice(options.repeat.in_full(part, up), problem.cost(part)));
+    }
     found.paths = whole.product(sets);
     found.space = std::move(whole);
     return found;
+}
+
+}  // namespace
+
+Exploration explore_sides(const Problem& problem, std::span<const int> side_of, const Options& options) {
+    const bool is_alone = std::none_of(side_of.begin(), side_of.end(), [](int side) { return side > 0; });
+    const auto search = [&](const Problem& part, std::span<const int> sides, const Options& with) {
+        return is_alone ? explore(part, with) : explored_smaller(part, sides, with);
+    };
+    const Repeat repeat = options.share_regions ? repeat_in(problem, side_of) : Repeat();
+    if (repeat.blocks > most_blocks) {
+        const Folded few = folded(problem, side_of, repeat, most_blocks);
+        Options of_few = options;
+        of_few.repeat = few.repeat;
+        Exploration found = search(few.problem, few.side_of, of_few);
+        if (is_good(found) || found.status == Status::stopped) return found;
+    }
+    return search(problem, side_of, options);
 }
 
 std::string fault_of_sides(const Problem& problem, std::span<const int> side_of) {

@@ -20,15 +20,15 @@ Set Space::choice(int choice, double cost) {
     return static_cast<Set>(nodes_.size()) - 1;
 }
 
-void Space::add(Sum& sum, Set first, Set second, int renamed) {
+void Space::add(Sum& sum, Set first, Set second, int renamed, int further) {
     if (first == none || second == none) return;
     const double cost = at(first).cost + at(second).cost;
     const bool better = sum.best < 0 || cost < sum.cost;
     if (only_cheapest_ && sum.first >= 0) {
-        if (better) products_[static_cast<std::size_t>(sum.first)] = {first, second, renamed, -1};
+        if (better) products_[static_cast<std::size_t>(sum.first)] = {first, second, renamed, -1, further};
     } else {
         const auto made = static_cast<int>(products_.size());
-        products_.push_back({first, second, renamed, -1});
+        products_.push_back({first, second, renamed, -1, further});
         (sum.first < 0 ? sum.first : products_[static_cast<std::size_t>(sum.last)].next) = made;
         sum.last = made;
         if (better) sum.best = made;
@@ -40,7 +40,7 @@ Set Space::set_of(const Sum& sum) {
     if (sum.first < 0) return none;
     if (const Product& only = product_at(sum.first); only.next < 0 && only.renamed < 0) {
         if (only.second == done) return only.first;
-        if (only.first == done) return only.second;
+        if (only.first == done && only.further == 0) return only.second;
     }
     nodes_.push_back({sum.cost, -1, sum.first, sum.best});
     return static_cast<Set>(nodes_.size()) - 1;
@@ -134,14 +134,18 @@ int Space::renamed(int choice, int renaming) const {
 
 Path Space::cheapest(Set set) const {
     Path path{cost(set), {}};
-    for (std::vector<std::pair<Set, int>> open{{set, -1}}; !open.empty();) {
-        const auto [top, renaming] = open.back();
+    struct Open {
+        Set set;
+        int renaming, further;
+    };
+    for (std::vector<Open> open{{set, -1, 0}}; !open.empty();) {
+        const auto [top, renaming, further] = open.back();
         open.pop_back();
-        if (choice_of(top) >= 0) path.choices.push_back(renamed(choice_of(top), renaming));
+        if (choice_of(top) >= 0) path.choices.push_back(moved(renamed(choice_of(top), renaming), further));
         if (best_product(top) < 0) continue;
         const Product& best = product_at(best_product(top));
-        open.emplace_back(best.first, renaming);
-        open.emplace_back(best.second, best.renamed >= 0 ? best.renamed : renaming);
+        open.push_back({best.first, renaming, further});
+        open.push_back({best.second, best.renamed >= 0 ? best.renamed : renaming, further + best.further});
     }
     std::sort(path.choices.begin(), path.choices.end());
     return path;
@@ -160,18 +164,24 @@ std::string fault(const Space& space, Set set) {
                 is_part[static_cast<std::size_t>(part)] = true;
             }
     }
-    std::vector<std::set<int>> choices(count);
+    // Those that may move apart from the others: where all are moved once more, only they are.
+    std::vector<std::set<std::pair<bool, int>>> choices(count);
     for (std::size_t s = 0; s < count; ++s) {
         if (!is_part[s]) continue;
-        if (space.choice_of(static_cast<Set>(s)) >= 0) choices[s].insert(space.choice_of(static_cast<Set>(s)));
+        if (const int choice = space.choice_of(static_cast<Set>(s)); choice >= 0)
+            choices[s].emplace(space.may_move(choice), choice);
         for (int p = space.first_product(static_cast<Set>(s)); p >= 0; p = space.product_at(p).next) {
             const Space::Product& product = space.product_at(p);
-            std::set<int> named;
-            for (const int choice : choices[static_cast<std::size_t>(product.second)])
-                named.insert(space.renamed(choice, product.renamed));
-            for (const int choice : choices[static_cast<std::size_t>(product.first)])
+            std::set<std::pair<bool, int>> named;
+            for (auto [may_move, choice] : choices[static_cast<std::size_t>(product.second)]) {
+                if (product.renamed >= 0) choice = space.renamed(choice, product.renamed);
+                if (product.renamed >= 0) may_move = space.may_move(choice);
+                named.emplace(may_move, choice + (may_move ? product.further : 0));
+            }
+            for (const auto& choice : choices[static_cast<std::size_t>(product.first)])
                 if (named.contains(choice))
-                    return "set " + std::to_string(s) + ": choice " + std::to_string(choice) + " twice in a product";
+                    return "set " + std::to_string(s) + ": choice " + std::to_string(choice.second) +
+                           " twice in a product";
             choices[s].insert(named.begin(), named.end());
             choices[s].insert(choices[static_cast<std::size_t>(product.first)].begin(),
                               choices[static_cast<std::size_t>(product.first)].end());

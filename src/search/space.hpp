@@ -45,16 +45,17 @@ public:
         double cost = std::numeric_limits<double>::infinity();
     };
     /// One product. `renamed` says which choices those of `second` stand for: a number of rename(), or -1 for
-    /// themselves.
+    /// themselves; and then, where they may move, for those so much `further` on.
     struct Product {
         Set first = done, second = done;
         int renamed = -1;
         int next = -1;
+        int further = 0;
     };
 
     Set choice(int choice, double cost);
     /// Adds a product, unless one of its sets is empty.
-    void add(Sum& sum, Set first, Set second = done, int renamed = -1);
+    void add(Sum& sum, Set first, Set second = done, int renamed = -1, int further = 0);
     Set set_of(const Sum& sum);
     Set product(Set first, Set second);
     /// All of them together, joined two by two: what they are made of is never deep below.
@@ -66,6 +67,9 @@ public:
     int rename(std::vector<std::pair<int, int>> choices);
     /// Calls every choice c names[c] instead, wherever it stands; the names ascend.
     void rename_all(const std::vector<int>& names);
+
+    /// Choices from this one on may stand for others further on. Sets in which some do are for cheapest() and Unfolded.
+    void move_from(int choice) { first_moved_ = choice; }
 
     /// How many sets and products there are so far.
     struct Extent {
@@ -95,6 +99,9 @@ public:
         return renamings_[static_cast<std::size_t>(renaming)];
     }
     int renamings() const noexcept { return static_cast<int>(renamings_.size()); }
+    /// What a choice is called so much further on.
+    int moved(int choice, int further) const { return may_move(choice) ? choice + further : choice; }
+    bool may_move(int choice) const { return choice >= first_moved_; }
 
     /// One of its cheapest paths. The set must not be empty.
     Path cheapest(Set set) const;
@@ -107,6 +114,7 @@ private:
     const Node& at(Set set) const { return nodes_[static_cast<std::size_t>(set)]; }
 
     bool only_cheapest_;
+    int first_moved_ = std::numeric_limits<int>::max();
     std::vector<Node> nodes_{{std::numeric_limits<double>::infinity(), -1, -1, -1}, {0, -1, -1, -1}};
     std::vector<Product> products_;
     std::vector<std::vector<std::pair<int, int>>> renamings_;

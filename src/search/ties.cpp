@@ -31,12 +31,12 @@ std::map<int, Standing> standings_of(std::span<const SideChoices> sides) {
 
 class Kinds {
 public:
-    explicit Kinds(std::span<const SideChoices> sides) : sides_(sides) {
+    Kinds(std::span<const SideChoices> sides, const Repeat& repeat) : sides_(sides) {
         std::map<Standing, std::size_t> numbers;
         for (auto& [goal, standing] : standings_of(sides)) {
             const auto [it, fresh] = numbers.try_emplace(std::move(standing), ties_.goals.size());
             if (fresh) ties_.goals.push_back({it->first.cost, {}, 0});
-            ++ties_.goals[it->second].count;
+            ties_.goals[it->second].count += repeat.times(goal);
             tied_[goal] = it->second;
         }
         for (std::size_t s = 0; s < sides.size(); ++s) add_side(s);
@@ -96,6 +96,6 @@ bool Ties::any() const {
     return std::any_of(goals.begin(), goals.end(), [](const SharedGoal& goal) { return goal.count > 1; });
 }
 
-Ties ties_of(std::span<const SideChoices> sides) { return Kinds(sides).ties(); }
+Ties ties_of(std::span<const SideChoices> sides, const Repeat& repeat) { return Kinds(sides, repeat).ties(); }
 
 }  // namespace cairn::search

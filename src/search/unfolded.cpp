@@ -159,22 +159,24 @@ std::vector<int> Unfolded::path() const {
         Set set;
         const Named* named;
         Renaming renaming;
+        int further;
     };
     std::vector<int> choices;
-    for (std::vector<Open> open{{set_, &own_, -1}}; !open.empty();) {
-        const auto [set, named, renaming] = open.back();
+    for (std::vector<Open> open{{set_, &own_, -1, 0}}; !open.empty();) {
+        const auto [set, named, renaming, further] = open.back();
         open.pop_back();
         if (set <= Space::done) continue;
         if (const int choice = space_->choice_of(set); choice >= 0) {
-            choices.push_back(space_->renamed(choice, renaming));
+            choices.push_back(space_->moved(space_->renamed(choice, renaming), further));
             continue;
         }
         const std::size_t part = named->part_of(set);
         int number = space_->first_product(set);
         for (std::size_t p = begin(part); p < best_[part]; ++p) number = space_->product_at(number).next;
         const Space::Product& best = space_->product_at(number);
-        open.push_back({best.first, named, renaming});
-        open.push_back({best.second, &named_as(best, *named), best.renamed < 0 ? renaming : best.renamed});
+        open.push_back({best.first, named, renaming, further});
+        open.push_back(
+            {best.second, &named_as(best, *named), best.renamed < 0 ? renaming : best.renamed, further + best.further});
     }
     std::sort(choices.begin(), choices.end());
     return choices;

@@ -326,7 +326,9 @@ Reasons::Found Reasons::search(int bucket, std::span<const int> path, const std:
         const int owner = bucket_of_[static_cast<std::size_t>(goal)];
         return owner == search::shared || owner == bucket;
     };
-    auto [own, names] = search::excerpt_of(problem_, is_of_it, [](int) { return true; });
+    search::Excerpt excerpt = search::excerpt_of(problem_, is_of_it, [](int) { return true; });
+    search::Problem& own = excerpt.problem;
+    const std::vector<int>& names = excerpt.choices;
     std::vector<int> own_path;
     for (std::size_t i = 0; i < names.size(); ++i) {
         if (is_there[static_cast<std::size_t>(problem_.goal_of(names[i]))]) own.set_cost(static_cast<int>(i), 0);

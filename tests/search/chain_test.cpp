@@ -95,7 +95,7 @@ TEST(Chain, RootsBelongToTheirRegion) {
         reduced.sets.push_back(space.choice(choice, problem.cost(choice)));
     for (const bool only_cheapest : {true, false}) {
         Limits limits{0, 1000, true, {}};
-        const Chained chained = paths_of_chain(reduced, space, limits, {0, 4, 8, 12, 16}, only_cheapest);
+        const Chained chained = paths_of_chain(reduced, space, limits, {0, 4, 8, 12, 16}, only_cheapest, {});
         EXPECT_EQ(space.cheapest(chained.paths), (Path{6, {0, 6, 8, 14, 16, 30}}));
     }
 }
@@ -104,8 +104,8 @@ TEST(Chain, WithoutGoalsThereIsOnePath) {
     Space space;
     const Reduced reduced;
     Limits limits{0, 1000, true, {}};
-    EXPECT_EQ(space.cheapest(paths_of_chain(reduced, space, limits, {0, 0}, false).paths), (Path{0, {}}));
-    EXPECT_EQ(space.cheapest(paths_of_chain(reduced, space, limits, {0}, false).paths), (Path{0, {}}));
+    EXPECT_EQ(space.cheapest(paths_of_chain(reduced, space, limits, {0, 0}, false, {}).paths), (Path{0, {}}));
+    EXPECT_EQ(space.cheapest(paths_of_chain(reduced, space, limits, {0}, false, {}).paths), (Path{0, {}}));
 }
 
 // Any of fifteen goals may be provided across each border: so many states that only the cheapest are followed. With all

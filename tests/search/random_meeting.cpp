@@ -71,6 +71,16 @@ Meeting layered_meeting(std::uint64_t seed, int layers) {
     for (int side = 0; side < sides; ++side)
         parts.push_back(random_problem(seed * 8 + static_cast<std::uint64_t>(side), make));
     Meeting meeting;
+    // What all layers may rest on.
+    std::vector<std::vector<int>> ground(parts.size());
+    if (seed % 7 < 2)
+        for (std::size_t side = 0; side < parts.size(); ++side)
+            for (int i = 0; i < 1; ++i) {
+                ground[side].push_back(meeting.problem.add_goal());
+                meeting.problem.add_alternative(static_cast<double>(random() % 5), {}, {});
+                meeting.problem.add_alternative(static_cast<double>(random() % 5), {}, {});
+                meeting.side_of.push_back(static_cast<int>(side));
+            }
     std::vector<std::vector<int>> roots(parts.size());  // of the layer before
     int shared_before = -1;
     for (int layer = 0; layer < layers; ++layer) {
@@ -96,6 +106,8 @@ Meeting layered_meeting(std::uint64_t seed, int layers) {
                         if (drawn() % 3 == 0) needs.push_back(first_shared + i);
                         if (drawn() % 9 == 0 && shared_before >= 0) needs.push_back(shared_before + i);
                     }
+                    for (const int below : ground[side])
+                        if (drawn() % 6 == 0) needs.push_back(below);
                     if (alternative.needs.empty()) needs.insert(needs.end(), roots[side].begin(), roots[side].end());
                     const bool is_odd = layer == odd && seed % 2 == 1 && choice == 0 && side == 0;
                     meeting.problem.add_alternative(alternative.cost + (is_odd ? 1 : 0), needs,
@@ -106,8 +118,17 @@ Meeting layered_meeting(std::uint64_t seed, int layers) {
         }
         shared_before = first_shared;
     }
-    for (const std::vector<int>& last : roots)
-        for (const int root : last) meeting.problem.add_root(root);
+    for (std::size_t side = 0; side < parts.size(); ++side)
+        if (ground[side].empty()) {
+            for (const int root : roots[side]) meeting.problem.add_root(root);
+        } else {
+            std::vector<int> needs = roots[side];
+            meeting.problem.add_root(meeting.problem.add_goal());
+            meeting.problem.add_alternative(2, needs, {});
+            needs.push_back(ground[side][0]);
+            meeting.problem.add_alternative(1, needs, {});
+            meeting.side_of.push_back(static_cast<int>(side));
+        }
     return meeting;
 }
 

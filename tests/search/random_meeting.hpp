@@ -20,7 +20,8 @@ struct Meeting {
 Meeting random_meeting(std::uint64_t seed);
 
 /// The same in layers that rest on each other: equal ones, or such of which one differs in what something costs. Shared
-/// goals belong to a layer, and some are needed by the next one too. Of 0 layers: some.
+/// goals belong to a layer, and some are needed by the next one too. Some have goals below that all layers may rest on,
+/// and goals above. Of 0 layers: some.
 Meeting layered_meeting(std::uint64_t seed, int layers = 0);
 
 /// Sides in layers, each of which may read one of several forms of a weight of the layer: more states than may be

@@ -211,5 +211,36 @@ TEST(Reduce, EqualStretchesLoseNoPath) {
     EXPECT_GT(less_work, 100);
 }
 
+// What is made of a block is made of it alone.
+TEST(Reduce, BlocksAreNotMixed) {
+    int blocks = 0;
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        const auto [problem, side_of] = layered_meeting(seed, 12);
+        const Folded few = folded(problem, side_of, repeat_in(problem, side_of), 5);
+        const Repeat& repeat = few.repeat;
+        if (!repeat.any()) continue;
+        ++blocks;
+        const auto block_of = [&](int choice) {
+            const int past = choice - repeat.first;
+            return past < 0 || past >= repeat.blocks * repeat.choices ? -1 : past / repeat.choices;
+        };
+        Space space(true);
+        const std::vector<int> no_circles(static_cast<std::size_t>(few.problem.goals()), -1);
+        const auto reduced = reduce(few.problem, no_circles, space, true, {}, true, repeat);
+        ASSERT_TRUE(reduced);
+        if (reduced->unreachable >= 0) continue;
+        for (const Set set : reduced->sets) {
+            const Path path = space.cheapest(set);
+            int block = -1;
+            for (const int choice : path.choices) {
+                const int its = block_of(choice);
+                EXPECT_TRUE(its < 0 || block < 0 || its == block) << seed;
+                if (its >= 0) block = its;
+            }
+        }
+    }
+    EXPECT_GT(blocks, 100);
+}
+
 }  // namespace
 }  // namespace cairn::search::test

@@ -1,5 +1,7 @@
 #include "search/space.hpp"
 
+#include "search/unfolded.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -141,6 +143,28 @@ TEST(Space, ManySetsAreJoinedTwoByTwo) {
     EXPECT_EQ(depth[static_cast<std::size_t>(all)], 10);
     sets.push_back(Space::none);
     EXPECT_EQ(space.product(sets), Space::none);
+}
+
+TEST(Space, WhatIsMovedStandsFurtherOn) {
+    Space space;
+    space.move_from(2);
+    const Set block = space.product(space.choice(1, 8), space.choice(2, 4));
+    Space::Sum two, four;
+    space.add(two, space.choice(3, 1), block, -1, 10);
+    const Set both = space.set_of(two);
+    space.add(four, space.choice(4, 2), both, -1, 100);
+    const Set all = space.set_of(four);
+    EXPECT_EQ(fault(space, all), "");
+    // Moves add up; a choice that may not move stays where it is.
+    EXPECT_EQ(space.cheapest(all), (Path{15, {1, 4, 103, 112}}));
+    Unfolded asked(space, all);
+    EXPECT_EQ(asked.cheapest(std::vector<double>{0, 8, 4, 1, 2}), 15);
+    EXPECT_EQ(asked.path(), (std::vector<int>{1, 4, 103, 112}));
+    Space::Sum alone, clash;
+    space.add(alone, Space::done, block, -1, 5);
+    EXPECT_EQ(space.cheapest(space.set_of(alone)), (Path{12, {1, 7}}));
+    space.add(clash, space.choice(12, 1), block, -1, 10);
+    EXPECT_NE(fault(space, space.set_of(clash)), "");
 }
 
 }  // namespace
