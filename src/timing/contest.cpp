@@ -1,6 +1,7 @@
 #include "timing/contest.hpp"
 
 #include "device/cpu/cpu_info.hpp"
+#include "device/cpu/free_memory.hpp"
 #include "timing/calling.hpp"
 #include "timing/operands.hpp"
 #include "timing/stopwatch.hpp"
@@ -9,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
@@ -24,6 +24,7 @@ constexpr double shortest_block = 4e-5;
 // A first run longer than this, and this many times the best, needs no second look.
 constexpr double long_run = 0.02, far_behind = 3;
 constexpr std::size_t least_rotation = 32 << 20, most_rotation = 256 << 20;
+constexpr std::size_t rotation_where_little_is_free = 8 << 20;
 constexpr std::size_t usual_private_cache = 1 << 20;
 
 long involuntary_switches() {
@@ -213,12 +214,16 @@ private:
 
 }  // namespace
 
+std::size_t rotation_of(double cache_bytes, std::optional<std::int64_t> free_bytes) {
+    const std::size_t wanted = std::clamp(2 * static_cast<std::size_t>(cache_bytes), least_rotation, most_rotation);
+    if (!free_bytes) return wanted;
+    return std::min(wanted, std::max(static_cast<std::size_t>(*free_bytes) / 8, rotation_where_little_is_free));
+}
+
 std::size_t rotation_of(const Context::Parts& parts) {
-    const auto cache = static_cast<std::size_t>(parts.machine ? parts.machine->cache_bytes
-                                                              : static_cast<double>(device::cpu_info().l3_bytes));
-    const auto memory =
-        static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    return std::min(std::clamp(2 * cache, least_rotation, most_rotation), memory / 8);
+    const double cache =
+        parts.machine ? parts.machine->cache_bytes : static_cast<double>(device::cpu_info().l3_bytes);
+    return rotation_of(cache, device::free_memory());
 }
 
 std::shared_ptr<OperandMemory> memory_of(Context::Parts& parts) {

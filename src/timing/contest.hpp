@@ -6,8 +6,10 @@
 #include "timing/race.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <vector>
@@ -43,8 +45,10 @@ struct ContestResult {
 /// after a stop.
 ContestResult contest(std::span<const Contestant> contestants, Context::Parts& parts, const ContestOptions& options);
 
-/// How many bytes are to be read before the first of them is read again: twice what caches hold, measured where the
-/// machine is calibrated, and at most 256 MB and an eighth of all memory.
+/// How many bytes are to be read before the first of them is read again: twice what caches hold, at most 256 MB and an
+/// eighth of the memory that is free (nothing: not known). Where little is free 8 MB all the same.
+std::size_t rotation_of(double cache_bytes, std::optional<std::int64_t> free_bytes);
+/// The same by the caches of a Context's machine, measured where it is calibrated, and what is free now.
 std::size_t rotation_of(const Context::Parts& parts);
 /// What a Context measures in, made when it is first asked for. Whoever asks holds Parts::measuring.
 std::shared_ptr<OperandMemory> memory_of(Context::Parts& parts);
