@@ -36,6 +36,8 @@ struct CostSource {
     Calibration machine;                    ///< the roofline
     std::vector<DeviceRates> devices = {};  ///< those of other devices
     Isa isa = Isa::baseline;                ///< the level of instructions it is for
+    /// Times of a lower quality say roughly what a call takes, no more: it counts as not measured.
+    int least_quality = 0;
     bool optimistic = false;  ///< count unknown times at their lower bounds, so that nothing fast stays unmeasured
     std::shared_ptr<const Siblings> siblings = {};  ///< of times measured; none: estimates are the roofline's alone
     /// Where there are any: calls of a plan in hand. Then what was measured competes with what was measured: of unknown
