@@ -118,10 +118,9 @@ CompiledGraph compile_chosen(const Graph& graph, const Context& context, const C
         PreparedBucket& beside = narrower != nullptr ? declared.buckets[b] : bucket;
         add_exact(bucket, selection, {declared.stages, beside, exact->buckets[b]}, options, programs.back());
     }
-    CompiledGraph compiled = best.stages.link(
-        std::move(programs),
-        reasons_of(std::move(reasons), std::move(best.covers.path), most_gain(best.covers), std::move(duels),
-                   std::move(tuning)));
+    CompiledGraph compiled =
+        best.stages.link(std::move(programs), reasons_of(std::move(reasons), std::move(best.covers.path),
+                                                         most_gain(best.covers), std::move(duels), std::move(tuning)));
     check_limit(compiled.memory(), options);
     return compiled;
 }

@@ -91,17 +91,17 @@ double expected_seconds(const std::vector<PreparedBucket>& buckets, const select
 
 runtime::Reasons reasons_of(std::shared_ptr<const select::Reasons> all, std::vector<int> path, double most_gain,
                             std::vector<ExplainedDuel> duels, std::vector<TuningPoint> tuning) {
-    return [all = std::move(all), path = std::move(path), most_gain, duels = std::move(duels),
-            tuning = std::move(tuning)](
-               const runtime::ProgramSet& set, Explanation& explanation, const std::stop_token& stop) {
-        std::vector<const program::Program*> programs;
-        for (const runtime::BucketProgram& bucket : set.buckets) programs.push_back(&bucket.program);
-        explanation.is_exact = most_gain == 0;
-        explanation.most_gain = most_gain;
-        explanation.duels = duels;
-        explanation.tuning = tuning;
-        all->explain(path, programs, explanation, stop);
-    };
+    return
+        [all = std::move(all), path = std::move(path), most_gain, duels = std::move(duels), tuning = std::move(tuning)](
+            const runtime::ProgramSet& set, Explanation& explanation, const std::stop_token& stop) {
+            std::vector<const program::Program*> programs;
+            for (const runtime::BucketProgram& bucket : set.buckets) programs.push_back(&bucket.program);
+            explanation.is_exact = most_gain == 0;
+            explanation.most_gain = most_gain;
+            explanation.duels = duels;
+            explanation.tuning = tuning;
+            all->explain(path, programs, explanation, stop);
+        };
 }
 
 Stages::Stages(const Graph& graph, const Context& context, const CompileOptions& options, std::string variant)
@@ -165,9 +165,13 @@ void Stages::set_up_costs() {
     const Measuring measuring(measuring_);
     const double budget = tune::measures(options_.mode) ? tune::seconds_of(options_) : 0;
     const double seconds = budget < least_seconds_to_calibrate ? 0 : calibrating_share * budget;
-    if (auto machine =
-            timing::machine_of(context_, costs_.environment, costs_.policy, seconds, options_.stop))
-        costs_.machine = *machine;
+    try {
+        if (auto machine = timing::machine_of(context_, costs_.environment, costs_.policy, seconds, options_.stop))
+            costs_.machine = *machine;
+    } catch (...) {
+        timing::release_memory(*context_.parts());
+        throw;
+    }
 }
 
 std::vector<PreparedBucket> Stages::prepare() {

@@ -78,8 +78,9 @@ std::vector<ExplainedDuel> run_beside_rivals(const Stages& stages, std::vector<P
         const tune::Sides sides(seen, best, rival, make_program, select_options);
         return sides.fit_in_memory() ? sides.race(context, most, seed, end) : timing::RaceResult();
     };
-    tune::Duels duels = tune::fight(std::move(covers), seen, run_beside, select_options,
-                                    {seconds, options.progress, options.stop, tune::usual_hang_seconds, effort}, standing);
+    tune::Duels duels =
+        tune::fight(std::move(covers), seen, run_beside, select_options,
+                    {seconds, options.progress, options.stop, tune::usual_hang_seconds, effort}, standing);
     covers = std::move(duels.covers);
     if (!duels.fought.empty())
         context.parts()->timings->record_choice(question, costs.environment, costs.policy, answer_of(duels, known));

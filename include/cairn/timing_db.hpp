@@ -42,7 +42,7 @@ struct Timing {
     /// 2: as it should be; 1: the machine was busy meanwhile; 0: coarse, of Mode::quick or a very short budget. Where a
     /// better one is known, it does not count.
     int quality = 2;
-    std::string note;                                       ///< why it failed
+    std::string note;  ///< why it failed
 };
 
 /// How far the results of a kernel that states an error lay from its definition in float64, on one Problem.

@@ -24,6 +24,8 @@ namespace {
 constexpr double shortest_block = 4e-5;
 // A median absolute deviation by the median.
 constexpr double large_spread = 0.05;
+// Between the tenth and the ninetieth percentile, by the median.
+constexpr double wide_spread = 0.15;
 // A first run longer than this, and this many times the best, needs no second look.
 constexpr double long_run = 0.02, far_behind = 3;
 constexpr std::size_t least_rotation = 32 << 20, most_rotation = 256 << 20;
@@ -232,8 +234,7 @@ std::size_t rotation_of(double cache_bytes, std::optional<std::int64_t> free_byt
 }
 
 std::size_t rotation_of(const Context::Parts& parts) {
-    const double cache =
-        parts.machine ? parts.machine->cache_bytes : static_cast<double>(device::cpu_info().l3_bytes);
+    const double cache = parts.machine ? parts.machine->cache_bytes : static_cast<double>(device::cpu_info().l3_bytes);
     return rotation_of(cache, device::free_memory());
 }
 
@@ -265,7 +266,9 @@ bool is_noisy(const Timing& timing) {
 }
 
 bool is_uneven(const Timing& timing) {
-    return is_noisy(timing) || (!is_steady(timing) && timing.mad > large_spread * timing.median);
+    // Of few blocks the median deviation misses the one that is far off.
+    const bool is_wide = timing.p90 - timing.p10 > wide_spread * timing.median;
+    return is_noisy(timing) || (!is_steady(timing) && (is_wide || timing.mad > large_spread * timing.median));
 }
 
 Timing sample(const Contestant& contestant, Context::Parts& parts, const MeasureOptions& options) {

@@ -72,7 +72,7 @@ void record_machine(TimingDb& timings, const TimingEnvironment& environment, con
 }
 
 std::optional<Calibrated> known_machine(const TimingDb& timings, const TimingEnvironment& environment,
-                                         const TimingPolicy& policy) {
+                                        const TimingPolicy& policy) {
     const Rows rows{timings, environment, policy};
     Calibration machine;
     for (std::size_t level = 0; level < level_rows.size(); ++level)

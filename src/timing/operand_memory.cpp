@@ -54,15 +54,12 @@ device::Arena reserved(std::size_t bytes) { return device::Arena::reserve(bytes,
 
 }  // namespace
 
-void fill_with_pattern(std::byte* data, std::size_t bytes) {
-    repeat(normal_numbers(), data, bytes);
-}
+void fill_with_pattern(std::byte* data, std::size_t bytes) { repeat(normal_numbers(), data, bytes); }
 
 void OperandMemory::fill_round(std::size_t least, const Filling& filling) {
     if (!is_short()) return;
     const Pattern table = normal_numbers();
-    while (filled_ < streamed_.capacity() &&
-           (filled_ < least || std::chrono::steady_clock::now() < filling.until)) {
+    while (filled_ < streamed_.capacity() && (filled_ < least || std::chrono::steady_clock::now() < filling.until)) {
         const std::size_t end = std::min(filled_ + step, streamed_.capacity());
         fill_on(streamed_, filled_, end, table, filling.stop);
         filled_ = end;

@@ -22,8 +22,7 @@ bool take_number(std::string_view& text, char end, T& number) {
 
 }  // namespace
 
-Curve::Curve(std::span<const select::Bucket> buckets, const select::Selections& plan,
-             const select::CostSource& costs) {
+Curve::Curve(std::span<const select::Bucket> buckets, const select::Selections& plan, const select::CostSource& costs) {
     for (std::size_t b = 0; b < buckets.size(); ++b)
         for (const auto& sizes : select::representative_sizes(*buckets[b].graph.symbols()))
             for (const select::Choice& choice : plan.buckets[b].chosen) {

@@ -21,10 +21,10 @@ double seconds_of_plan(std::span<const select::Bucket> buckets, const select::Se
         const auto sizes = select::representative_sizes(*buckets[b].graph.symbols());
         for (const select::Choice& choice : plan.buckets[b].chosen)
             for (const std::vector<std::int64_t>& values : sizes)
-                sum += runs_of(buckets[b], choice) * select::estimate(*choice.candidate.kernel,
-                                                                      at_sizes(*choice.candidate.problem, values),
-                                                                      estimates)
-                                                         .seconds;
+                sum +=
+                    runs_of(buckets[b], choice) *
+                    select::estimate(*choice.candidate.kernel, at_sizes(*choice.candidate.problem, values), estimates)
+                        .seconds;
     }
     return sum;
 }

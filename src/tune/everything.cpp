@@ -34,8 +34,7 @@ std::vector<Rivals> all_rivals(std::span<const select::Bucket> buckets, const se
                                const std::stop_token& stop) {
     const select::Memo memo = select::memo_of(buckets, select::Breadth::all, stop);
     std::vector<std::vector<std::vector<std::int64_t>>> sizes;
-    for (const select::Bucket& bucket : buckets)
-        sizes.push_back(select::representative_sizes(*bucket.graph.symbols()));
+    for (const select::Bucket& bucket : buckets) sizes.push_back(select::representative_sizes(*bucket.graph.symbols()));
     std::vector<std::vector<Rivals>> found(buckets.size());
     std::set<std::string> seen;
     for (int goal = 0; goal < memo.problem.goals(); ++goal) {

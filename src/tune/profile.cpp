@@ -154,6 +154,8 @@ private:
             if (left() <= 0) return false;
             report(*all[i].calls.front().kernel, all.size() - i);
             measure(all[i], field_of(all[i], optimistic_));
+            curve_->learn(all[i], optimistic_);
+            curve_->note(spent(), result_.measured);
         }
         return true;
     }
@@ -218,8 +220,6 @@ private:
             compare(call);
             tried_.insert(select::name_of_call(*call.kernel, call.problem));
         }
-        curve_->learn(rivals, optimistic_);
-        curve_->note(spent(), result_.measured);
     }
 
     /// A time on its own, in as many blocks as make it steady.

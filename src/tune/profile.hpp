@@ -18,16 +18,17 @@ struct Budget {
     double seconds = 0;  ///< of the bench's clock
     ProgressSink progress;
     std::stop_token stop;
-    double hang_seconds = usual_hang_seconds;  ///< a kernel that has not returned for so long is told of and recorded as failed
+    double hang_seconds =
+        usual_hang_seconds;  ///< a kernel that has not returned for so long is told of and recorded as failed
     Effort effort = {};
 };
 
 struct Profiled {
-    int measured = 0;       ///< measurements made
-    int compared = 0;       ///< errors measured
-    int failed = 0;         ///< kernels that could not be measured; recorded, so that they are not tried again
-    bool complete = false;  ///< all that the effort asks for is known
-    double timed = 0;       ///< seconds that kernels ran for their times
+    int measured = 0;                ///< measurements made
+    int compared = 0;                ///< errors measured
+    int failed = 0;                  ///< kernels that could not be measured; recorded, so that they are not tried again
+    bool complete = false;           ///< all that the effort asks for is known
+    double timed = 0;                ///< seconds that kernels ran for their times
     std::vector<TuningPoint> curve;  ///< what the plan in hand was expected to take meanwhile
 };
 

@@ -78,17 +78,14 @@ TEST(Cut, OfAnyModeAnywhereIsNeverWorseThanNone) {
             EXPECT_TRUE(whole.profiled.complete);
             EXPECT_LE(whole.tuned, whole.untuned * (1 + 1e-9));
             for (int cut = 0; cut < 6; ++cut) {
-                const double seconds =
-                    whole.spent * static_cast<double>(timing::mix(random) >> 11) * 0x1p-53;
+                const double seconds = whole.spent * static_cast<double>(timing::mix(random) >> 11) * 0x1p-53;
                 const Tuned part = tuned(graph, seed, seconds, mode);
                 EXPECT_LE(part.tuned, part.untuned * (1 + 1e-9)) << "seed " << seed << ", " << seconds << " s";
                 EXPECT_GE(part.tuned, whole.best * (1 - 1e-9));
                 gained += part.tuned < part.untuned;
                 incomplete += !part.profiled.complete;
             }
-            if (mode == Mode::exhaustive) {
-                EXPECT_LE(whole.tuned, whole.best * 1.03);
-            }
+            if (mode == Mode::exhaustive) { EXPECT_LE(whole.tuned, whole.best * 1.03); }
         }
         EXPECT_GE(gained, 3);
         EXPECT_GE(incomplete, 8);

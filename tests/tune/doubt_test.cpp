@@ -15,8 +15,7 @@ TEST(Doubt, PutsCallsThatCostMuchAndMayBeBeatenFirst) {
     const Context context;
     test::FakeTuning tuning(graph, context, {{"N", {1}}});
     const select::Selections plan = tuning.untuned();
-    std::vector<Rivals> all =
-        unknown_rivals(tuning.selected, plan, tuning.costs, context.kernels().definitions, {});
+    std::vector<Rivals> all = unknown_rivals(tuning.selected, plan, tuning.costs, context.kernels().definitions, {});
     const std::size_t total = all.size();
     const std::vector<Rivals> before = all;
     const std::size_t first = costly_in_doubt_first(all, tuning.selected, plan, tuning.costs);
@@ -31,9 +30,9 @@ TEST(Doubt, PutsCallsThatCostMuchAndMayBeBeatenFirst) {
             select::estimate(*all[i].calls[0].kernel, all[i].calls[0].problem, tuning.costs);
         bool is_beatable = false;
         for (std::size_t c = 1; c < all[i].calls.size(); ++c)
-            is_beatable = is_beatable ||
-                          select::estimate(*all[i].calls[c].kernel, all[i].calls[c].problem, tuning.costs).low <
-                              chosen.high;
+            is_beatable =
+                is_beatable ||
+                select::estimate(*all[i].calls[c].kernel, all[i].calls[c].problem, tuning.costs).low < chosen.high;
         const bool is_costly = all[i].runs * chosen.seconds >= 0.01 * sum * (1 - 1e-12);
         EXPECT_EQ(is_beatable && is_costly, i < first) << to_string(all[i].calls[0].problem);
     }

@@ -32,8 +32,7 @@ timing::ContestResult FakeBench::contest(std::span<const timing::Contestant> con
     const auto time = [&](int c, std::int64_t inner) {
         const timing::Contestant& contestant = contestants[static_cast<std::size_t>(c)];
         const double even = static_cast<double>(inner) * time_of(*contestant.kernel, *contestant.problem);
-        const bool is_uneven =
-            is_uneven_ && is_uneven_(select::name_of_call(*contestant.kernel, *contestant.problem));
+        const bool is_uneven = is_uneven_ && is_uneven_(select::name_of_call(*contestant.kernel, *contestant.problem));
         return is_uneven && ++blocks_ % 2 == 0 ? longer_ * even : even;
     };
     const timing::RaceResult race = timing::race(static_cast<int>(contestants.size()), time, options.race);

@@ -41,8 +41,7 @@ TEST(HangingKernel, IsInTheFileBeforeTheProcessEndsSoTheNextStartDoesWithoutIt) 
     const auto tune_once = [&](double hang_seconds) {
         const Context context(with_a_hanging_kernel(path));
         test::FakeTuning tuning(g, context, {});
-        profile(tuning.selected, context, tuning.costs, tuning.options, {100, {}, {}, hang_seconds},
-                bench_of(context));
+        profile(tuning.selected, context, tuning.costs, tuning.options, {100, {}, {}, hang_seconds}, bench_of(context));
     };
     const auto recorded = [&] {
         std::error_code ignored;
