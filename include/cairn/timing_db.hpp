@@ -173,7 +173,7 @@ public:
     std::size_t unwritten() const;
     /// Rows met so far that can be no measurement.
     std::size_t nonsense() const;
-    /// Times known, figures of calibrations among them and those of seeds apart.
+    /// Times known, those of seeds apart; figures of calibrations are none.
     std::size_t size() const;
     /// Whether rows reach the file: it is open for writing now.
     bool persistent() const noexcept;

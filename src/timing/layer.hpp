@@ -39,7 +39,7 @@ public:
     std::optional<ErrorFigures> worst_broken(const std::string& class_id);
     std::optional<Found<Choice>> latest_choice(const std::string& key);
     std::vector<RuleRow> rules();
-    /// Times in the file.
+    /// Times in the file, figures of machines not among them.
     std::int64_t size();
 
     /// Rows met that can be none.
