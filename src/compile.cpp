@@ -6,12 +6,13 @@
 #include "split_points.hpp"
 #include "stages.hpp"
 #include "state_storage.hpp"
+#include "timing/team_clock.hpp"
 #include "tune/effort.hpp"
+#include "tuning_curve.hpp"
 #include "whole_programs.hpp"
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -21,8 +22,6 @@ namespace {
 
 constexpr std::array<std::string_view, 9> stages{"simplify", "expand",   "fuse",  "elementwise", "search",
                                                  "pack",     "in_place", "reuse", "specialize"};
-
-using Clock = std::chrono::steady_clock;
 
 /// A graph, the ways to run it, and those that were chosen.
 struct Compilation {
@@ -59,14 +58,13 @@ struct Compilation {
 /// Of all ways to store states narrower the one that costs least, where it gains enough.
 std::unique_ptr<Compilation> with_states_narrower(const Graph& graph, const Context& context,
                                                   const CompileOptions& options, const Compilation& declared,
-                                                  Clock::time_point begin) {
+                                                  double& measuring) {
     std::unique_ptr<Compilation> best;
     double least = declared.covers.cost - least_gain_of_storage * expected_seconds(declared.buckets, declared.covers);
     if (!declared.select_options.search) return best;
     for (StoredStates& stored : narrower_states(graph, options)) {
         CompileOptions rest = options;
-        const std::chrono::duration<double> spent = Clock::now() - begin;
-        rest.tune_seconds = std::max(0.0, tune::seconds_of(options) - spent.count());
+        rest.tune_seconds = std::max(0.0, tune::seconds_of(options) - measuring);
         std::unique_ptr<Compilation> compilation;
         try {
             compilation = std::make_unique<Compilation>(std::move(stored.graph), context, std::move(rest),
@@ -76,6 +74,7 @@ std::unique_ptr<Compilation> with_states_narrower(const Graph& graph, const Cont
             if (options.mode != Mode::replay || error.kind() != ErrorKind::unsupported) throw;
             continue;
         }
+        measuring += compilation->stages.measuring_seconds();
         compilation->end_choosing();
         if (compilation->covers.cost >= least) continue;
         least = compilation->covers.cost;
@@ -92,13 +91,16 @@ double most_gain(const select::Selections& covers) {
 
 CompiledGraph compile_chosen(const Graph& graph, const Context& context, const CompileOptions& given) {
     const CompileOptions options = with_split_points(graph, context, given);
-    const Clock::time_point begin = Clock::now();
     Compilation declared(graph, context, options);
-    const std::unique_ptr<Compilation> narrower = with_states_narrower(graph, context, options, declared, begin);
+    double measuring = declared.stages.measuring_seconds();
+    const std::unique_ptr<Compilation> narrower = with_states_narrower(graph, context, options, declared, measuring);
     Compilation& best = narrower != nullptr ? *narrower : declared;
-    const std::chrono::duration<double> spent = Clock::now() - begin;
+    const timing::Clock::time_point begin = timing::Clock::now();
     std::vector<ExplainedDuel> duels = run_beside_rivals(best.stages, best.buckets, best.covers, context, options,
-                                                         best.select_options, tune::seconds_of(options) - spent.count());
+                                                         best.select_options, tune::seconds_of(options) - measuring);
+    measuring += timing::seconds_since(begin);
+    std::vector<TuningPoint> tuning =
+        tuning_of(best.stages, best.buckets, best.covers, context, best.select_options, measuring);
     std::optional<select::Selections> exact =
         narrower != nullptr
             ? exact_covers(declared.buckets, declared.select_options)
@@ -116,9 +118,9 @@ CompiledGraph compile_chosen(const Graph& graph, const Context& context, const C
         PreparedBucket& beside = narrower != nullptr ? declared.buckets[b] : bucket;
         add_exact(bucket, selection, {declared.stages, beside, exact->buckets[b]}, options, programs.back());
     }
-    CompiledGraph compiled = best.stages.link(
-        std::move(programs),
-        reasons_of(std::move(reasons), std::move(best.covers.path), most_gain(best.covers), std::move(duels)));
+    CompiledGraph compiled =
+        best.stages.link(std::move(programs), reasons_of(std::move(reasons), std::move(best.covers.path),
+                                                         most_gain(best.covers), std::move(duels), std::move(tuning)));
     check_limit(compiled.memory(), options);
     return compiled;
 }

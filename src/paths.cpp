@@ -118,8 +118,8 @@ void prepare(const select::Selection& selection, select::Candidates& candidates)
     for (const auto& [goal, candidate, number] : selection.chosen) {
         if (candidates.can_prepare(candidate)) continue;
         std::string reason;
-        for (const select::Verdict& verdict : candidates.verdicts(*candidate.problem))
-            if (verdict.kernel == candidate.kernel->id) reason = verdict.refusal;
+        for (const select::KernelAnswer& answer : candidates.answers(*candidate.problem))
+            if (answer.kernel == candidate.kernel->id) reason = answer.refusal;
         throw Error(
             ErrorKind::unsupported, "paths",
             fmt::format("{} cannot prepare {}: {}", candidate.kernel->id, to_string(*candidate.problem), reason));

@@ -15,6 +15,7 @@
 #include "timing/contest.hpp"
 #include "timing/fingerprint.hpp"
 #include "timing/machine.hpp"
+#include "timing/team_clock.hpp"
 #include "tune/effort.hpp"
 #include "tune/profile.hpp"
 
@@ -48,8 +49,23 @@ void check_device(const ir::Node& copy, const KernelSet& kernels) {
                     fmt::format("device {} is not available in this library", to_string(device)), copy.where);
 }
 
-// A calibration takes about half a second: too much of a shorter budget.
-constexpr double least_seconds_to_calibrate = 2;
+// Of a budget, what a calibration may take: a thorough one is worth half a second of two.
+constexpr double calibrating_share = 0.25;
+// Of a shorter one nothing: memory alone takes longer.
+constexpr double least_seconds_to_calibrate = 0.1;
+
+/// Adds what passes while it lives.
+class Measuring {
+public:
+    explicit Measuring(double& seconds) : seconds_(seconds) {}
+    ~Measuring() { seconds_ += timing::seconds_since(begin_); }
+    Measuring(const Measuring&) = delete;
+    Measuring& operator=(const Measuring&) = delete;
+
+private:
+    double& seconds_;
+    const timing::Clock::time_point begin_ = timing::Clock::now();
+};
 
 /// Asks the independent validator, at the sizes the plan was made at and where it is largest.
 std::string judge_plan(const program::Program& program) {
@@ -74,16 +90,18 @@ double expected_seconds(const std::vector<PreparedBucket>& buckets, const select
 }
 
 runtime::Reasons reasons_of(std::shared_ptr<const select::Reasons> all, std::vector<int> path, double most_gain,
-                            std::vector<ExplainedDuel> duels) {
-    return [all = std::move(all), path = std::move(path), most_gain, duels = std::move(duels)](
-               const runtime::ProgramSet& set, Explanation& explanation, const std::stop_token& stop) {
-        std::vector<const program::Program*> programs;
-        for (const runtime::BucketProgram& bucket : set.buckets) programs.push_back(&bucket.program);
-        explanation.is_exact = most_gain == 0;
-        explanation.most_gain = most_gain;
-        explanation.duels = duels;
-        all->explain(path, programs, explanation, stop);
-    };
+                            std::vector<ExplainedDuel> duels, std::vector<TuningPoint> tuning) {
+    return
+        [all = std::move(all), path = std::move(path), most_gain, duels = std::move(duels), tuning = std::move(tuning)](
+            const runtime::ProgramSet& set, Explanation& explanation, const std::stop_token& stop) {
+            std::vector<const program::Program*> programs;
+            for (const runtime::BucketProgram& bucket : set.buckets) programs.push_back(&bucket.program);
+            explanation.is_exact = most_gain == 0;
+            explanation.most_gain = most_gain;
+            explanation.duels = duels;
+            explanation.tuning = tuning;
+            all->explain(path, programs, explanation, stop);
+        };
 }
 
 Stages::Stages(const Graph& graph, const Context& context, const CompileOptions& options, std::string variant)
@@ -146,10 +164,17 @@ void Stages::set_up_costs() {
         costs_.others[device.device] = timing::environment_of(*context_.parts(), device.device);
     costs_.timings = context_.parts()->timings.get();
     costs_.rules = costs_.timings->rules();
-    const bool may_measure = tune::measures(options_.mode) && tune::seconds_of(options_) >= least_seconds_to_calibrate;
-    if (auto machine = timing::machine_of(context_, costs_.environment, costs_.policy, may_measure)) {
-        costs_.machine = *machine;
-        costs_.is_calibrated = true;
+    const Measuring measuring(measuring_);
+    const double budget = tune::measures(options_.mode) ? tune::seconds_of(options_) : 0;
+    const double seconds = budget < least_seconds_to_calibrate ? 0 : calibrating_share * budget;
+    try {
+        if (auto machine = timing::machine_of(context_, costs_.environment, costs_.policy, seconds, options_.stop)) {
+            costs_.machine = *machine;
+            costs_.is_calibrated = true;
+        }
+    } catch (...) {
+        timing::release_memory(*context_.parts());
+        throw;
     }
     if (!context_.parts()->options.timing_seeds.empty()) costs_.priors = priors();
 }
@@ -166,16 +191,13 @@ std::shared_ptr<const select::Priors> Stages::priors() const {
 }
 
 std::vector<PreparedBucket> Stages::prepare() {
-    using Clock = std::chrono::steady_clock;
     const auto reading = costs_.timings != nullptr ? std::optional<TimingDb::Reading>(*costs_.timings) : std::nullopt;
     const bool specialize = StageDriver(options_, "").enabled("specialize");
     const std::vector<Cut> cuts = cuts_of(graph_, specialize ? std::span(options_.splits) : std::span<const Split>());
-    const auto end = Clock::now() +
-                     std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(tune::seconds_of(options_)));
     std::vector<PreparedBucket> prepared;
     for (const Cut& cut : cuts) prepared.push_back(prepare(cut));
     const bool has_times = options_.mode == Mode::cached || tune::measures(options_.mode);
-    if (has_times && prepared[0].driver.enabled("search")) tune(prepared, end);
+    if (has_times && prepared[0].driver.enabled("search")) tune(prepared);
     return prepared;
 }
 
@@ -242,7 +264,7 @@ PreparedBucket Stages::prepare(const Cut& cut) const {
     return bucket;
 }
 
-void Stages::tune(std::vector<PreparedBucket>& buckets, std::chrono::steady_clock::time_point end) const {
+void Stages::tune(std::vector<PreparedBucket>& buckets) {
     select::Options select_options;
     select_options.stop = options_.stop;
     select_options.seconds_per_kept_byte = options_.seconds_per_kept_byte;
@@ -252,9 +274,12 @@ void Stages::tune(std::vector<PreparedBucket>& buckets, std::chrono::steady_cloc
         Context::Parts& parts;
         ~Release() { timing::release_memory(parts); }
     } const release{*context_.parts()};
-    const std::chrono::duration<double> left = end - std::chrono::steady_clock::now();
-    tune::profile(selectable(buckets), context_, costs_, select_options,
-                  {left.count(), options_.progress, options_.stop}, tune::bench_of(context_));
+    const Measuring measuring(measuring_);
+    const tune::Budget budget{tune::seconds_of(options_) - measuring_, options_.progress, options_.stop,
+                              tune::usual_hang_seconds, tune::effort_of(options_.mode)};
+    tune::Profiled profiled =
+        tune::profile(selectable(buckets), context_, costs_, select_options, budget, tune::bench_of(context_));
+    curve_ = std::move(profiled.curve);
 }
 
 program::Program Stages::program_of(PreparedBucket& bucket, const select::Selection& selection,

@@ -8,7 +8,6 @@
 #include "select/select.hpp"
 #include "stage_driver.hpp"
 
-#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,7 +35,7 @@ double expected_seconds(const std::vector<PreparedBucket>& buckets, const select
 /// For the programs that a path became, and what others can gain at most (Explanation::most_gain). They share what was
 /// kept of the choice.
 runtime::Reasons reasons_of(std::shared_ptr<const select::Reasons> all, std::vector<int> path, double most_gain,
-                            std::vector<ExplainedDuel> duels = {});
+                            std::vector<ExplainedDuel> duels = {}, std::vector<TuningPoint> tuning = {});
 
 class Stages {
 public:
@@ -48,6 +47,10 @@ public:
     const select::CostSource& costs() const noexcept { return costs_; }
     /// graph > simplify > expand > fuse > candidates > tune: the ways to run each bucket, and what they cost.
     std::vector<PreparedBucket> prepare();
+    /// Wall clock that measuring took so far: calibrating and tuning.
+    double measuring_seconds() const noexcept { return measuring_; }
+    /// What the plan in hand was expected to take meanwhile (tune/curve.hpp).
+    const std::vector<TuningPoint>& curve() const noexcept { return curve_; }
     /// The program of a bucket by the ways chosen, its memory planned. `driver` is the bucket's, or a copy of it.
     program::Program program_of(PreparedBucket& bucket, const select::Selection& selection, StageDriver& driver) const;
     /// The same, with the sizes that it is for.
@@ -63,13 +66,15 @@ private:
     std::shared_ptr<const select::Priors> priors() const;
     fuse::Patterns patterns(const ir::GraphData& graph) const;
     PreparedBucket prepare(const Cut& cut) const;
-    void tune(std::vector<PreparedBucket>& buckets, std::chrono::steady_clock::time_point end) const;
+    void tune(std::vector<PreparedBucket>& buckets);
     void plan(program::Program& program, StageDriver& driver) const;
 
     const ir::GraphData& graph_;
     const Context& context_;
     const CompileOptions& options_;
     std::string variant_;
+    double measuring_ = 0;
+    std::vector<TuningPoint> curve_;
     select::CostSource costs_;
     runtime::ProgramSet frame_;  // all of the result but its programs: the graph may grow meanwhile
 };

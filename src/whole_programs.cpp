@@ -5,6 +5,8 @@
 #include "tune/effort.hpp"
 #include "tune/sides.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -37,6 +39,11 @@ Choice answer_of(const tune::Duels& duels, const std::optional<Choice>& known) {
     return choice;
 }
 
+timing::Clock::time_point after(double seconds) {
+    const std::chrono::duration<double> duration(std::clamp(seconds, 0.0, tune::most_seconds));
+    return timing::Clock::now() + std::chrono::duration_cast<timing::Clock::duration>(duration);
+}
+
 }  // namespace
 
 std::vector<ExplainedDuel> run_beside_rivals(const Stages& stages, std::vector<PreparedBucket>& buckets,
@@ -49,26 +56,31 @@ std::vector<ExplainedDuel> run_beside_rivals(const Stages& stages, std::vector<P
     const std::string question = "programs " + to_string(tune::name_of(seen, covers, select_options));
     const std::optional<Choice> known = costs.timings->find_choice(question, costs.environment, costs.policy);
     const std::optional<tune::Standing> standing = known ? tune::parse_standing(known->answer) : std::nullopt;
-    if (standing && (standing->complete || !tune::runs_programs(options.mode))) {
+    const tune::Effort effort = tune::effort_of(options.mode);
+    const bool may_run = tune::measures(options.mode) && effort.runs_programs && options.run_rivals;
+    const bool is_complete = standing && standing->complete && (standing->is_thorough || !effort.everything);
+    if (standing && (is_complete || !may_run)) {
         std::optional<select::Selections> best = tune::best_of(*standing, covers, seen, select_options);
         if (!best || standing->without.empty()) return {};
         covers = *std::move(best);
         return {remembered(*known, *standing)};
     }
-    if (!tune::runs_programs(options.mode) || !options.run_rivals) return {};
+    if (!may_run) return {};
 
     const CompileOptions unseen = quiet(options);
     const auto make_program = [&](std::size_t bucket, const select::Selection& cover) {
         StageDriver driver(unseen, "");
         return stages.program_of(buckets[bucket], cover, driver);
     };
+    const timing::Clock::time_point end = after(seconds);
     const auto run_beside = [&](const select::Selections& best, const select::Selections& rival, double most,
                                 std::uint64_t seed) {
         const tune::Sides sides(seen, best, rival, make_program, select_options);
-        return sides.fit_in_memory() ? sides.race(context, most, seed) : timing::RaceResult();
+        return sides.fit_in_memory() ? sides.race(context, most, seed, end) : timing::RaceResult();
     };
-    tune::Duels duels = tune::fight(std::move(covers), seen, run_beside, select_options,
-                                    {seconds, options.progress, options.stop}, standing);
+    tune::Duels duels =
+        tune::fight(std::move(covers), seen, run_beside, select_options,
+                    {seconds, options.progress, options.stop, tune::usual_hang_seconds, effort}, standing);
     covers = std::move(duels.covers);
     if (!duels.fought.empty())
         context.parts()->timings->record_choice(question, costs.environment, costs.policy, answer_of(duels, known));

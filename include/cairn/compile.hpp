@@ -12,14 +12,26 @@
 
 namespace cairn::inline v0 {
 
-/// Where times come from when kernels are chosen.
+/// Where times come from when kernels are chosen. What `quick` measures `normal` measures too, and what that does
+/// `exhaustive`; each stores its times as they come, so that one that was cut goes on the next time, and one that has
+/// ended measures nothing more. Wherever a tune ends, by the times stored the programs are never slower than without
+/// it.
 enum class Mode {
     off,     ///< estimates only: nothing is measured, the timing database is not read
     cached,  ///< rows of the timing database, else estimates; nothing is measured
-    quick,   ///< as cached, and the most costly calls in doubt are measured coarsely: a first start that costs little
-    normal,  ///< as cached, and what the best paths need is measured within CompileOptions::tune_seconds and stored
-    exhaustive,  ///< as normal, and every kernel that could do any part of the graph is measured: as long as it takes
-    replay,      ///< as CompileOptions::lock says: nothing is measured, and no database is read
+    /// As cached, for a first start that costs little: of what estimates choose, calls that take a hundredth of the
+    /// time or more are raced with what may be faster, in one block each. Their times are of Timing::quality 0: a later
+    /// tune takes those again that may change the choice. Where all that is chosen is measured already, nothing is.
+    quick,
+    /// As cached, and whatever the best ways to run may need is measured: all that estimates choose, then what may be
+    /// faster than the best that is measured, until nothing unknown may be. Then programs run whole
+    /// (CompileOptions::run_rivals).
+    normal,
+    /// As normal, and every kernel that accepts any part of the graph is measured in every form of its operands,
+    /// whether that can change the choice or not; times that are far apart are taken again, more rivals run whole.
+    /// Minutes to hours.
+    exhaustive,
+    replay,  ///< as CompileOptions::lock says: nothing is measured, and no database is read
 };
 
 /// Cuts the range of a symbol into buckets, each with its own program: `{"T", {1, 12}}` gives T = 1, 2..12 and 13.. .
@@ -43,11 +55,13 @@ struct Split {
 /// What compile() may do, and what it is to leave out.
 struct CompileOptions {
     Mode mode = Mode::off;  ///< where times come from
-    /// Wall clock that measuring may take. By default 1 s of Mode::quick, 5 s of Mode::normal, and of Mode::exhaustive as
-    /// long as it takes.
+    /// Wall clock that measuring may take, beside what a compile takes in Mode::cached: it ends within one run of a
+    /// kernel, or of a program, after that. By default 1 s of Mode::quick, 5 s of Mode::normal, and of Mode::exhaustive
+    /// as long as it takes.
     std::optional<double> tune_seconds = {};
-    /// Of Mode::normal and Mode::exhaustive: in the time that is left, programs that sums of kernel times can hardly tell apart are run whole,
-    /// on made-up data. That takes memory for the weights of two of them, at most half of what is free.
+    /// Of Mode::normal and Mode::exhaustive: once all times are known, in the time that is left, programs that sums of
+    /// kernel times can hardly tell apart are run whole, on made-up data. That takes memory for the weights of two of
+    /// them, at most half of what is free.
     bool run_rivals = true;
     /// Of Mode::replay: what CompiledGraph::write_lock() wrote. Problems that are not in it are solved by no kernel:
     /// compile() throws Error(unsupported) that names them and what in the file has no use any more; Error(file) where
@@ -76,7 +90,10 @@ struct CompileOptions {
     /// fewest bytes.
     std::optional<std::int64_t> memory_limit = {};
     ProgressSink progress = {};
-    std::stop_token stop = {};  ///< throws Cancelled; measurements made so far are kept
+    /// Throws Cancelled, while measuring as soon as the kernel that runs returns; measurements made so far are kept.
+    /// One that does not return holds the compile: after ten seconds the log and the database say so, so that the next
+    /// start does without it.
+    std::stop_token stop = {};
 };
 
 /// Graph > simplify > expand > fuse > select > emit > plan: everything is decided here, and run() only runs. Throws

@@ -117,6 +117,15 @@ struct ExplainedDuel {
     friend bool operator==(const ExplainedDuel&, const ExplainedDuel&) = default;
 };
 
+/// How far a tune had come at some time.
+struct TuningPoint {
+    double seconds = 0;  ///< since it began
+    /// Of one run of each bucket, times its weight, by the plan in hand: as measured, else as estimated.
+    double expected = 0;
+    std::int64_t measured = 0;  ///< times taken so far
+    friend bool operator==(const TuningPoint&, const TuningPoint&) = default;
+};
+
 /// Why a compiled graph became what it is; made by CompiledGraph::explain().
 ///
 ///     const Explanation why = model.explain();
@@ -131,6 +140,9 @@ struct Explanation {
     std::vector<ExplainedBucket> buckets;
     std::vector<Known> kernels;        ///< in the order of KernelSet
     std::vector<ExplainedDuel> duels;  ///< of this compile, in their order
+    /// How the tune that led to these programs went, in this compile or an earlier one that the timing database tells
+    /// of: where the plan in hand changed. The last point is the plan that was taken. Empty where none did.
+    std::vector<TuningPoint> tuning;
     /// False of what was loaded from a file: it keeps the instructions, their expected seconds and no more.
     bool has_rivals = false;
     /// False: a search was cut, or programs that cost more by sums were faster as a whole; some `slower` are missing,

@@ -179,7 +179,7 @@ private:
 };
 
 /// Finds every way to run the graph, and what each costs as compile() with these options sees it: by estimates with
-/// Mode::off; by the timing database where the mode reads it; Mode::normal measures first what the best ways lack. With
+/// Mode::off; by the timing database where the mode reads it; modes that measure do so first. With
 /// the stage `search` disabled each value is made by the first kernel that accepts it alone. A kernel that states an
 /// error is among them where the tolerance of each output it leads to is as large; ways in which such errors add up to
 /// more are counted, and refused when they are compiled. Throws what compile() throws before it makes programs.

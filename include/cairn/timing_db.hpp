@@ -39,8 +39,10 @@ struct Timing {
     int inner = 1;                                          ///< runs in a block
     double min = 0, p10 = 0, median = 0, p90 = 0, mad = 0;  ///< of the blocks; mad: median absolute deviation
     double bound = 0;                                       ///< censored: it takes at least this long
-    int quality = 2;                                        ///< 1: the machine was busy meanwhile
-    std::string note;                                       ///< why it failed
+    /// 2: as it should be; 1: the machine was busy meanwhile; 0: coarse, of Mode::quick or a very short budget. Where a
+    /// better one is known, it does not count.
+    int quality = 2;
+    std::string note;  ///< why it failed
 };
 
 /// How far the results of a kernel that states an error lay from its definition in float64, on one Problem.
@@ -183,7 +185,7 @@ public:
     std::size_t unwritten() const;
     /// Rows met so far that can be no measurement.
     std::size_t nonsense() const;
-    /// Times known, those of seeds apart.
+    /// Times known, those of seeds apart; figures of calibrations are none.
     std::size_t size() const;
     /// Whether rows reach the file: it is open for writing now.
     bool persistent() const noexcept;

@@ -33,6 +33,8 @@ struct TimingFilter {
     std::string policy = "*";       ///< pattern of the policy's text
     std::int64_t since = 0;         ///< nanoseconds since 1970
     bool best_only = false;         ///< of each problem, kernel, environment and policy the one that counts
+    /// Also what calibrations found, as the time that something takes: rows whose problem is `machine |`.
+    bool with_figures = false;
 };
 
 /// What a database holds, in numbers.
@@ -40,6 +42,7 @@ struct TimingFileInfo {
     std::int64_t version = 0;                                    ///< of its schema
     std::uintmax_t bytes = 0;                                    ///< on the disk
     std::int64_t times = 0, errors = 0, choices = 0, rules = 0;  ///< rows
+    std::int64_t figures = 0;                                    ///< rows of calibrations, not among the times
     std::int64_t sessions = 0, problems = 0, kernels = 0;        ///< rows of these
     std::int64_t oldest = 0, newest = 0;                         ///< when times were measured; 0: there is none
     std::vector<std::pair<TimingEnvironment, std::int64_t>> environments;  ///< and how many times are of each

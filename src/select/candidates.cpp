@@ -324,14 +324,14 @@ std::vector<Candidate> Candidates::of_packing(NodeId node, std::string_view name
     return found;
 }
 
-std::vector<Verdict> Candidates::verdicts(const Problem& problem) {
-    std::vector<Verdict> verdicts;
+std::vector<KernelAnswer> Candidates::answers(const Problem& problem) {
+    std::vector<KernelAnswer> answers;
     Question& question = judge_.question(problem);
     for (const Kernel* kernel : judge_.kernels_of(problem.definition)) {
         const Judged& judged = judge_.judged(question, *kernel);
-        verdicts.push_back({kernel->id, judged.refusal, judged.estimate});
+        answers.push_back({kernel->id, judged.refusal, judged.estimate});
     }
-    return verdicts;
+    return answers;
 }
 
 }  // namespace cairn::inline v0::select

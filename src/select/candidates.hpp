@@ -21,7 +21,7 @@
 namespace cairn::inline v0::select {
 
 /// What a kernel said to a problem.
-struct Verdict {
+struct KernelAnswer {
     std::string kernel;
     Refusal refusal;  ///< empty: it accepts
     Estimate estimate;
@@ -75,7 +75,7 @@ public:
     /// Lets the kernel of a chosen candidate prepare its problem. False: it could not and refuses it from then on.
     bool can_prepare(const Candidate& candidate);
     /// What every kernel said to a problem of that definition.
-    std::vector<Verdict> verdicts(const Problem& problem);
+    std::vector<KernelAnswer> answers(const Problem& problem);
     /// The question that a problem is.
     Question& question(const Problem& problem) { return judge_.question(problem); }
     /// What was put to kernels when the candidates of a tile were last asked for; nothing where they never were.

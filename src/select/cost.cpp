@@ -60,6 +60,21 @@ void expect(Estimate& result, const Kernel& kernel, const SizedProblem& problem,
     result.high = std::max(result.high, result.seconds);
 }
 
+/// What a coarse measurement shows.
+void take_rough(Estimate& estimate, const Timing& timing) {
+    // Few blocks are off by no more than this, either way.
+    constexpr double rough = 1.5;
+    if (timing.status == TimingStatus::ok) {
+        estimate.seconds = timing.median;
+        estimate.low = timing.median / rough;
+        estimate.high = timing.median * rough;
+        return;
+    }
+    estimate.low = std::max(estimate.low, timing.bound / rough);
+    estimate.seconds = std::max(estimate.seconds, estimate.low);
+    estimate.high = std::max(estimate.high, estimate.seconds);
+}
+
 /// A time that comes after all that were measured.
 Estimate last(Estimate estimate) {
     estimate.seconds = estimate.low = estimate.high = 1 + 10 * estimate.high;
@@ -167,7 +182,9 @@ Estimate estimate(const Kernel& kernel, const SizedProblem& problem, const CostS
             const double seconds = timing->status == TimingStatus::ok         ? timing->median
                                    : timing->status == TimingStatus::censored ? timing->bound
                                                                               : 1 + 10 * result.high;
-            return {seconds, seconds, seconds, true, 0, false, {}};
+            if (timing->quality >= source.least_quality || timing->status == TimingStatus::failed)
+                return {seconds, seconds, seconds, true, 0, false, {}};
+            take_rough(result, *timing);
         }
     if (source.priors != nullptr && kernel.device == Device::cpu) expect(result, kernel, problem, cost, source);
     if (source.optimistic) result.seconds = result.low;

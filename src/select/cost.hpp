@@ -43,6 +43,8 @@ struct CostSource {
     bool is_calibrated = false;             ///< `machine` was measured
     std::vector<DeviceRates> devices = {};  ///< those of other devices
     Isa isa = Isa::baseline;                ///< the level of instructions it is for
+    /// Times of a lower quality say roughly what a call takes, no more: it counts as not measured.
+    int least_quality = 0;
     bool optimistic = false;  ///< count unknown times at their lower bounds, so that nothing fast stays unmeasured
     std::shared_ptr<const Siblings> siblings = {};  ///< of times measured; none: estimates are the roofline's alone
     std::shared_ptr<const Priors> priors = {};      ///< of other machines; none: what is expected is the roofline's

@@ -69,18 +69,18 @@ Refusal Judge::ruled_out(const Kernel& kernel, const Question& question) const {
     const std::string text = cairn::to_string(plain);
     for (TensorDesc& input : plain.inputs) input.layout.clear();
     const std::string plain_text = cairn::to_string(plain);
-    const auto rule_for = [&](const Kernel& other, cairn::Verdict verdict) {
+    const auto rule_for = [&](const Kernel& other, Verdict verdict) {
         const auto it = std::find_if(costs_.rules.begin(), costs_.rules.end(), [&](const KernelRule& rule) {
             return rule.verdict == verdict && (rule.covers(other.id, text) || rule.covers(other.id, plain_text));
         });
         return it == costs_.rules.end() ? nullptr : &*it;
     };
     const auto because = [](const KernelRule& rule) { return rule.reason.empty() ? "" : ": " + rule.reason; };
-    if (const KernelRule* ban = rule_for(kernel, cairn::Verdict::ban)) return "banned by a rule" + because(*ban);
-    if (rule_for(kernel, cairn::Verdict::pin) != nullptr) return {};
+    if (const KernelRule* ban = rule_for(kernel, Verdict::ban)) return "banned by a rule" + because(*ban);
+    if (rule_for(kernel, Verdict::pin) != nullptr) return {};
     for (const Kernel* other : kernels_of(kernel.definition)) {
-        const KernelRule* pin = rule_for(*other, cairn::Verdict::pin);
-        if (pin != nullptr && rule_for(*other, cairn::Verdict::ban) == nullptr && can_do(*other, plain))
+        const KernelRule* pin = rule_for(*other, Verdict::pin);
+        if (pin != nullptr && rule_for(*other, Verdict::ban) == nullptr && can_do(*other, plain))
             return fmt::format("a rule pins {}{}", other->id, because(*pin));
     }
     return {};

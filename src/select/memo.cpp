@@ -227,9 +227,9 @@ private:
             for (const NodeId input : tile.inputs)
                 problem.inputs.push_back(TensorDesc::dense(graph.node(input).dtype, graph.node(input).shape));
             problem.outputs.push_back(TensorDesc::dense(bad.dtype, bad.shape));
-            for (const Verdict& verdict : part.bucket.candidates.verdicts(problem))
-                reasons += fmt::format("; {}: {}", verdict.kernel,
-                                       verdict.refusal.empty() ? "refused its operands' layout" : verdict.refusal);
+            for (const KernelAnswer& answer : part.bucket.candidates.answers(problem))
+                reasons += fmt::format("; {}: {}", answer.kernel,
+                                       answer.refusal.empty() ? "refused its operands' layout" : answer.refusal);
         }
         throw Error(ErrorKind::unsupported, ir::info(bad.op).name,
                     fmt::format("no kernel can make {}{}", cairn::to_string(bad.dtype, bad.shape), reasons), bad.where);

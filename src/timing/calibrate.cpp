@@ -1,3 +1,4 @@
+#include "timing/calibrate.hpp"
 #include "cairn/tuning.hpp"
 #include "device/context_parts.hpp"
 #include "device/cpu/cpu_info.hpp"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <functional>
 #include <numeric>
@@ -21,9 +23,17 @@ namespace {
 
 using timing::Clock, timing::seconds_since;
 
-constexpr int barriers = 20, barrier_blocks = 100, peak_blocks = 9, streams = 4;
+constexpr int barriers = 20, streams = 4;
 constexpr std::size_t private_stretch = 1 << 20, many_times = 32 << 20;
 constexpr double block_seconds = 1e-3;
+
+/// How often things are timed.
+struct Repetitions {
+    int peak_blocks, barrier_blocks, reads, short_reads;
+};
+constexpr Repetitions thorough{9, 100, 3, 9}, brief{3, 20, 1, 2};
+// What is read where a brief one has no time to fill more: longer than most caches.
+constexpr std::size_t least_stretch = 32 << 20;
 
 double clock_step() {
     double step = 1;
@@ -41,9 +51,11 @@ class Probe {
 public:
     using Work = std::function<void(int rank, int size)>;
 
-    explicit Probe(device::ThreadPool& pool) : pool_(pool), team_(pool.size(), pool.spin()), clock_(pool.size()) {}
+    Probe(device::ThreadPool& pool, const std::stop_token& stop)
+        : pool_(pool), stop_(stop), team_(pool.size(), pool.spin()), clock_(pool.size()) {}
 
     double time(Work work) {
+        if (stop_.stop_requested()) throw Cancelled("calibrate");
         work_ = std::move(work);
         team_.begin();
         pool_.run(&Probe::run, this, &team_.barrier);
@@ -67,6 +79,7 @@ private:
     }
 
     device::ThreadPool& pool_;
+    const std::stop_token& stop_;
     device::TeamState team_;
     timing::TeamClock clock_;
     Work work_;
@@ -87,9 +100,9 @@ std::uint64_t read(const std::byte* first, std::size_t bytes) {
 }
 
 /// Bytes a second of all members together, each reading its part of a stretch again and again.
-double read_rate(Probe& probe, const std::byte* memory, std::size_t bytes) {
+double read_rate(Probe& probe, const std::byte* memory, std::size_t bytes, const Repetitions& often) {
     std::atomic<std::uint64_t> kept = 0;
-    const int times = bytes <= many_times ? 9 : 3;
+    const int times = bytes <= many_times ? often.short_reads : often.reads;
     const double seconds = probe.least(times, [&](int rank, int size) {
         const std::size_t part = bytes / static_cast<std::size_t>(size) / 64 * 64;
         kept += read(memory + static_cast<std::size_t>(rank) * part, part);
@@ -97,33 +110,39 @@ double read_rate(Probe& probe, const std::byte* memory, std::size_t bytes) {
     return static_cast<double>(bytes) / seconds;
 }
 
-void measure_memory(Probe& probe, Context::Parts& parts, Calibration& machine) {
+/// True where the whole of a round was read: what caches hold was seen.
+bool measure_memory(Probe& probe, Context::Parts& parts, Calibration& machine, const timing::Filling& filling,
+                    const Repetitions& often) {
     const auto memory = timing::memory_of(parts);
-    memory->reserve(1, 0, 0);
-    const std::size_t all = memory->streamed().capacity();
+    memory->reserve(std::min(least_stretch, memory->rotation), 0, 0, filling);
+    const std::size_t all = memory->round();
+    const std::byte* const data = memory->streamed().data();
     std::vector<timing::ReadRate> rates;
     for (std::size_t bytes = private_stretch; bytes < all; bytes *= 2)
-        rates.push_back({static_cast<double>(bytes), read_rate(probe, memory->streamed().data(), bytes)});
-    rates.push_back({static_cast<double>(all), read_rate(probe, memory->streamed().data(), all)});
+        if (!memory->is_short() || rates.empty())
+            rates.push_back({static_cast<double>(bytes), read_rate(probe, data, bytes, often)});
+    rates.push_back({static_cast<double>(all), read_rate(probe, data, all, often)});
     machine.bandwidth = rates.back().rate;
     machine.cache_bandwidth = std::max(rates.front().rate, machine.bandwidth);
-    machine.cache_bytes = timing::cached_bytes(rates, static_cast<double>(device::cpu_info().l3_bytes));
+    const auto told = static_cast<double>(device::cpu_info().l3_bytes);
+    machine.cache_bytes = memory->is_short() ? told : timing::cached_bytes(rates, told);
+    return !memory->is_short();
 }
 
 /// Operations a second of all members at a level, and how even blocks of equal work are.
-Timing peak_block(Probe& probe, Isa level, std::int64_t& rounds) {
+Timing peak_block(Probe& probe, Isa level, std::int64_t& rounds, int blocks) {
     const auto block = [&] { return probe.time([&](int, int) { timing::multiply_add(level, rounds); }); };
     rounds = 1024;
     while (block() < block_seconds) rounds *= 2;
     std::vector<double> times;
-    for (int i = 0; i < peak_blocks; ++i) times.push_back(block());
+    for (int i = 0; i < blocks; ++i) times.push_back(block());
     return timing::summary(std::move(times), rounds);
 }
 
-void measure_peaks(Probe& probe, const Context::Parts& parts, Calibration& machine) {
+void measure_peaks(Probe& probe, const Context::Parts& parts, Calibration& machine, const Repetitions& often) {
     for (int level = 0; level <= static_cast<int>(parts.isa); ++level) {
         std::int64_t rounds = 0;
-        const Timing block = peak_block(probe, static_cast<Isa>(level), rounds);
+        const Timing block = peak_block(probe, static_cast<Isa>(level), rounds, often.peak_blocks);
         const double operations = timing::operations_of_round(static_cast<Isa>(level)) * static_cast<double>(rounds);
         // A higher level has all that a lower one has.
         machine.flops = std::max(machine.flops, operations * parts.pool.size() / block.min);
@@ -133,27 +152,36 @@ void measure_peaks(Probe& probe, const Context::Parts& parts, Calibration& machi
 }
 
 /// In blocks so short that the system takes no CPU away in some of them.
-double barrier_seconds(Probe& probe) {
+double barrier_seconds(Probe& probe, const Repetitions& often) {
     const auto meet = [&](int, int) {
         for (int i = 0; i < barriers; ++i) probe.team().next_instruction();
     };
-    return probe.least(barrier_blocks, meet) / barriers;
+    return probe.least(often.barrier_blocks, meet) / barriers;
 }
 
 }  // namespace
 
-Calibration calibrate(const Context& context) {
-    Context::Parts& parts = *context.parts();
+timing::Calibrated timing::calibrate_within(Context::Parts& parts, double seconds, const std::stop_token& stop) {
     const std::scoped_lock alone(parts.measuring);
+    const bool is_brief = seconds < timing::thorough_seconds;
+    const Repetitions& often = is_brief ? brief : thorough;
+    timing::Filling filling{stop};
+    if (is_brief)
+        filling.until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                           std::chrono::duration<double>(std::max(seconds, 0.0) / 2));
     Calibration machine;
     machine.timer_seconds = clock_step();
-    Probe probe(parts.pool);
-    measure_peaks(probe, parts, machine);
-    measure_memory(probe, parts, machine);
-    if (parts.pool.size() > 1) machine.barrier_seconds = barrier_seconds(probe);
+    Probe probe(parts.pool, stop);
+    measure_peaks(probe, parts, machine, often);
+    const bool is_whole = measure_memory(probe, parts, machine, filling, often);
+    if (parts.pool.size() > 1) machine.barrier_seconds = barrier_seconds(probe, often);
     parts.machine = machine;
     timing::memory_of(parts)->rotation = timing::rotation_of(parts);
-    return machine;
+    return {machine, !is_brief && is_whole};
+}
+
+Calibration calibrate(const Context& context) {
+    return timing::calibrate_within(*context.parts(), timing::thorough_seconds, {}).machine;
 }
 
 }  // namespace cairn::inline v0

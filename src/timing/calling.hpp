@@ -8,13 +8,13 @@
 
 namespace cairn::inline v0::timing {
 
-/// Runs code of a kernel: what it throws becomes an Error that names it.
+/// Runs code of a kernel: what it throws becomes an Error that names it. Cancelled stays what it is.
 template <typename F>
 auto calling(const Kernel& kernel, const F& work) {
     const std::string prefix = kernel.id + ": ";
     try {
         return work();
-    } catch (const Error& error) {
+    } catch (const Cancelled&) { throw; } catch (const Error& error) {
         throw Error(error.kind(), "measure", prefix + error.what());
     } catch (const std::bad_alloc&) {
         throw Error(ErrorKind::memory, "measure", prefix + "out of memory");

@@ -1,6 +1,7 @@
 #include "timing/contest.hpp"
 
 #include "device/cpu/cpu_info.hpp"
+#include "device/cpu/free_memory.hpp"
 #include "timing/calling.hpp"
 #include "timing/operands.hpp"
 #include "timing/stopwatch.hpp"
@@ -9,9 +10,9 @@
 #include <fmt/format.h>
 
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -21,9 +22,14 @@ namespace {
 
 // A block lasts at least this long: hundreds of steps of the clock, so that reading it costs nothing that shows.
 constexpr double shortest_block = 4e-5;
+// A median absolute deviation by the median.
+constexpr double large_spread = 0.05;
+// Between the tenth and the ninetieth percentile, by the median.
+constexpr double wide_spread = 0.15;
 // A first run longer than this, and this many times the best, needs no second look.
 constexpr double long_run = 0.02, far_behind = 3;
 constexpr std::size_t least_rotation = 32 << 20, most_rotation = 256 << 20;
+constexpr std::size_t rotation_where_little_is_free = 8 << 20;
 constexpr std::size_t usual_private_cache = 1 << 20;
 
 long involuntary_switches() {
@@ -47,17 +53,18 @@ void check(const Contestant& contestant, const Context::Parts& parts) {
 /// A contestant with all it needs to run.
 class Subject {
 public:
-    Subject(const Contestant& contestant, Context::Parts& parts, bool cold)
+    Subject(const Contestant& contestant, Context::Parts& parts, bool cold, const Filling& filling)
         : operands_(calling(*contestant.kernel,
                             [&] {
                                 return Operands(*contestant.problem, *contestant.kernel, parts.kernels.layouts,
-                                                parts.pool.size(), memory_of(parts), cold);
+                                                parts.pool.size(), memory_of(parts), cold, filling);
                             })),
           watch_(*contestant.kernel, operands_, parts.pool) {}
     Subject(const Subject&) = delete;
     Subject& operator=(const Subject&) = delete;
 
     double time(std::int64_t calls) { return watch_.time(calls); }
+    bool is_warm() const { return operands_.is_warm(); }
 
 private:
     Operands operands_;
@@ -80,8 +87,8 @@ Timing censored(double bound) {
 
 /// Disturbed where the system took the CPU away more often than blocks were timed, and it shows.
 void judge(Timing& timing, long switches, int blocks) {
-    const bool is_uneven = switches > blocks && timing.mad > 0.05 * timing.median;
-    if (is_uneven && timing.samples < steady_blocks) timing.quality = 1;
+    const bool is_disturbed = switches > blocks && timing.mad > large_spread * timing.median;
+    if (is_disturbed && timing.samples < steady_blocks) timing.quality = 1;
 }
 
 /// Tells who runs while it does.
@@ -116,6 +123,8 @@ public:
             return is_late;
         });
         while (!runners_.empty() && !is_over()) {}
+        for (Timing& timing : result_.timings)
+            if (options_.is_coarse && timing.status != TimingStatus::failed) timing.quality = coarse_quality;
         return std::move(result_);
     }
 
@@ -127,7 +136,10 @@ private:
         bool started = false;
     };
 
-    double left() const { return options_.race.seconds - result_.seconds; }
+    double left() const {
+        const std::chrono::duration<double> left = options_.until - std::chrono::steady_clock::now();
+        return std::min(options_.race.seconds - result_.seconds, left.count());
+    }
 
     /// False where a contestant fails in what is tried.
     template <typename F>
@@ -163,7 +175,8 @@ private:
             return;
         }
         check(contestants_[number], parts_);
-        auto subject = std::make_unique<Subject>(contestants_[number], parts_, options_.cold);
+        auto subject = std::make_unique<Subject>(contestants_[number], parts_, options_.cold,
+                                                 Filling{options_.stop, options_.fill_until});
         const double first = timed(number, *subject, 1);
         best_ = std::min(best_, first);
         runners_.push_back({number, std::move(subject), first});
@@ -193,6 +206,7 @@ private:
             for (std::size_t r = 0; r < runners_.size(); ++r) {
                 Timing& timing = result_.timings[runners_[r].number] = result.entrants[r].timing;
                 judge(timing, involuntary_switches() - switches, blocks);
+                if (runners_[r].subject->is_warm()) timing.quality = coarse_quality;
             }
             return true;
         } catch (const Failed&) {
@@ -213,12 +227,15 @@ private:
 
 }  // namespace
 
+std::size_t rotation_of(double cache_bytes, std::optional<std::int64_t> free_bytes) {
+    const std::size_t wanted = std::clamp(2 * static_cast<std::size_t>(cache_bytes), least_rotation, most_rotation);
+    if (!free_bytes) return wanted;
+    return std::min(wanted, std::max(static_cast<std::size_t>(*free_bytes) / 8, rotation_where_little_is_free));
+}
+
 std::size_t rotation_of(const Context::Parts& parts) {
-    const auto cache = static_cast<std::size_t>(parts.machine ? parts.machine->cache_bytes
-                                                              : static_cast<double>(device::cpu_info().l3_bytes));
-    const auto memory =
-        static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    return std::min(std::clamp(2 * cache, least_rotation, most_rotation), memory / 8);
+    const double cache = parts.machine ? parts.machine->cache_bytes : static_cast<double>(device::cpu_info().l3_bytes);
+    return rotation_of(cache, device::free_memory());
 }
 
 std::shared_ptr<OperandMemory> memory_of(Context::Parts& parts) {
@@ -234,16 +251,30 @@ void release_memory(Context::Parts& parts) {
     parts.operand_memory.reset();
 }
 
+namespace {
+
+/// Times that can be no better.
+bool is_steady(const Timing& timing) {
+    return timing.status != TimingStatus::ok || timing.samples >= steady_blocks ||
+           timing.median * timing.samples * timing.inner >= steady_seconds;
+}
+
+}  // namespace
+
 bool is_noisy(const Timing& timing) {
-    if (timing.status != TimingStatus::ok || timing.samples >= steady_blocks) return false;
-    const double timed = timing.median * timing.samples * timing.inner;
-    return timed < steady_seconds && (timing.quality < 2 || timing.median > 3 * timing.min);
+    return !is_steady(timing) && (timing.quality < 2 || timing.median > 3 * timing.min);
+}
+
+bool is_uneven(const Timing& timing) {
+    // Of few blocks the median deviation misses the one that is far off.
+    const bool is_wide = timing.p90 - timing.p10 > wide_spread * timing.median;
+    return is_noisy(timing) || (!is_steady(timing) && (is_wide || timing.mad > large_spread * timing.median));
 }
 
 Timing sample(const Contestant& contestant, Context::Parts& parts, const MeasureOptions& options) {
     check(contestant, parts);
     const std::scoped_lock alone(parts.measuring);
-    Subject subject(contestant, parts, options.cold);
+    Subject subject(contestant, parts, options.cold, Filling{options.stop});
     const long switches = involuntary_switches();
     double spent = 0;
     const auto time = [&](std::int64_t calls) {

@@ -5,15 +5,22 @@
 #include "timing/operand_memory.hpp"
 #include "timing/race.hpp"
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <vector>
 
 /// Times kernels on Problems of constant sizes with a Context's threads, the way a program would run them.
 namespace cairn::inline v0::timing {
+
+/// Timing::quality of times that say little more than the order of kernels: of few blocks, or with weights that a cache
+/// may have held.
+constexpr int coarse_quality = 0;
 
 /// A kernel and what it is to do.
 struct Contestant {
@@ -28,7 +35,12 @@ Timing sample(const Contestant& contestant, Context::Parts& parts, const Measure
 struct ContestOptions {
     RaceOptions race;
     bool cold = true;
+    bool is_coarse = false;  ///< times are of coarse_quality
     std::stop_token stop = {};
+    /// No run begins later, what has begun ends.
+    std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
+    /// A round of operands (operand_memory.hpp) is filled until then, as far as that goes.
+    std::chrono::steady_clock::time_point fill_until = std::chrono::steady_clock::time_point::max();
     std::function<void(const Contestant*)> running = {};  ///< told who runs, and null when it has returned
 };
 
@@ -43,8 +55,10 @@ struct ContestResult {
 /// after a stop.
 ContestResult contest(std::span<const Contestant> contestants, Context::Parts& parts, const ContestOptions& options);
 
-/// How many bytes are to be read before the first of them is read again: twice what caches hold, measured where the
-/// machine is calibrated, and at most 256 MB and an eighth of all memory.
+/// How many bytes are to be read before the first of them is read again: twice what caches hold, at most 256 MB and an
+/// eighth of the memory that is free (nothing: not known). Where little is free 8 MB all the same.
+std::size_t rotation_of(double cache_bytes, std::optional<std::int64_t> free_bytes);
+/// The same by the caches of a Context's machine, measured where it is calibrated, and what is free now.
 std::size_t rotation_of(const Context::Parts& parts);
 /// What a Context measures in, made when it is first asked for. Whoever asks holds Parts::measuring.
 std::shared_ptr<OperandMemory> memory_of(Context::Parts& parts);
@@ -58,5 +72,7 @@ constexpr double steady_seconds = 0.5;
 
 /// True of times so uneven that they should be taken again, in more blocks.
 bool is_noisy(const Timing& timing);
+/// True of those too, and of times whose spread is large.
+bool is_uneven(const Timing& timing);
 
 }  // namespace cairn::inline v0::timing

@@ -8,6 +8,10 @@
 /// What rows are found by.
 namespace cairn::inline v0::timing {
 
+/// The Problem, in its text form, of rows that are figures of a machine (machine.hpp): no kernel has one without
+/// operands.
+inline constexpr std::string_view machine_problem = "machine |";
+
 /// The 128-bit digest of a text, as a blob.
 std::string id_of(std::string_view text);
 

@@ -181,7 +181,11 @@ std::vector<TimeRow> Layer::times(const std::string& hard, const std::string& po
 }
 
 std::int64_t Layer::size() {
-    return reading([](SqliteFile& file) { return file.ask("SELECT count(*) FROM measurement"); });
+    return reading([](SqliteFile& file) {
+        const std::string machine = id_of(machine_problem);
+        Statement row = file.prepare("SELECT count(*) FROM measurement WHERE problem != ?1");
+        return row.bind_blob(1, machine).step() ? row.integer(0) : 0;
+    });
 }
 
 }  // namespace cairn::inline v0::timing

@@ -42,7 +42,7 @@ public:
     std::vector<TimingEnvironment> environments();
     /// All times of an environment (its hard part) and a policy, without their sessions.
     std::vector<TimeRow> times(const std::string& hard, const std::string& policy);
-    /// Times in the file.
+    /// Times in the file, figures of machines not among them.
     std::int64_t size();
 
     /// Rows met that can be none.

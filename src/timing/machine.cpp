@@ -1,6 +1,8 @@
 #include "timing/machine.hpp"
 
 #include "device/context_parts.hpp"
+#include "timing/contest.hpp"
+#include "timing/key.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,13 +12,10 @@
 namespace cairn::inline v0::timing {
 namespace {
 
-const Problem& whole_machine() {
-    static const Problem problem = [] {
-        Problem made;
-        made.definition = "machine";
-        return made;
-    }();
-    return problem;
+Problem whole_machine() {
+    Problem made;
+    made.definition = machine_problem.substr(0, machine_problem.find(' '));
+    return made;
 }
 
 constexpr std::array<std::string_view, 4> level_rows = {
@@ -32,7 +31,7 @@ struct Rows {
     const TimingPolicy& policy;
 
     std::optional<Timing> find(std::string_view row) const {
-        const auto timing = timings.find(whole_machine(), row, environment, policy);
+        const auto timing = timings.find(machine_problem, row, environment, policy);
         const bool is_possible =
             timing && timing->status == TimingStatus::ok && timing->median >= 0 && std::isfinite(timing->median);
         return is_possible ? timing : std::nullopt;
@@ -43,34 +42,37 @@ struct Rows {
     }
 };
 
-Timing of_seconds(double seconds, double deviation = 0) {
+Timing of_seconds(double seconds, bool is_thorough, double deviation = 0) {
     constexpr double least = 1e-15;  // nothing is no time
     Timing timing;
     timing.samples = 1;
     timing.min = timing.p10 = timing.median = timing.p90 = std::max(seconds, least);
     timing.mad = deviation;
+    if (!is_thorough) timing.quality = coarse_quality;
     return timing;
 }
 
 }  // namespace
 
 void record_machine(TimingDb& timings, const TimingEnvironment& environment, const TimingPolicy& policy,
-                    const Calibration& machine) {
-    const auto record = [&](std::string_view row, const Timing& timing) {
-        timings.record(whole_machine(), row, environment, policy, timing);
+                    const Calibrated& calibrated) {
+    const Calibration& machine = calibrated.machine;
+    const Problem problem = whole_machine();
+    const auto record = [&](std::string_view row, double seconds, double deviation = 0) {
+        timings.record(problem, row, environment, policy, of_seconds(seconds, calibrated.is_thorough, deviation));
     };
     for (std::size_t level = 0; level < level_rows.size(); ++level)
         if (const double flops = machine.level_flops[level]; flops > 0)
-            record(level_rows[level], of_seconds(1 / flops, machine.noise / flops));
-    record("machine.read@1", of_seconds(1 / machine.bandwidth));
-    record("machine.read_again@1", of_seconds(1 / machine.cache_bandwidth));
-    record("machine.read_what_caches_hold@1", of_seconds(machine.cache_bytes / machine.bandwidth));
-    record("machine.timer@1", of_seconds(machine.timer_seconds));
-    record("machine.barrier@1", of_seconds(machine.barrier_seconds));
+            record(level_rows[level], 1 / flops, machine.noise / flops);
+    record("machine.read@1", 1 / machine.bandwidth);
+    record("machine.read_again@1", 1 / machine.cache_bandwidth);
+    record("machine.read_what_caches_hold@1", machine.cache_bytes / machine.bandwidth);
+    record("machine.timer@1", machine.timer_seconds);
+    record("machine.barrier@1", machine.barrier_seconds);
 }
 
-std::optional<Calibration> known_machine(const TimingDb& timings, const TimingEnvironment& environment,
-                                         const TimingPolicy& policy) {
+std::optional<Calibrated> known_machine(const TimingDb& timings, const TimingEnvironment& environment,
+                                        const TimingPolicy& policy) {
     const Rows rows{timings, environment, policy};
     Calibration machine;
     for (std::size_t level = 0; level < level_rows.size(); ++level)
@@ -88,20 +90,22 @@ std::optional<Calibration> known_machine(const TimingDb& timings, const TimingEn
     machine.bandwidth = 1 / read;
     machine.cache_bandwidth = 1 / again;
     machine.cache_bytes = cached / read;
-    return machine;
+    return Calibrated{machine, rows.find("machine.read@1")->quality > coarse_quality};
 }
 
 std::optional<Calibration> machine_of(const Context& context, const TimingEnvironment& environment,
-                                      const TimingPolicy& policy, bool may_measure) {
+                                      const TimingPolicy& policy, double seconds, const std::stop_token& stop) {
     Context::Parts& parts = *context.parts();
-    if (auto known = known_machine(*parts.timings, environment, policy)) {
-        const std::scoped_lock alone(parts.measuring);
-        parts.machine = known;
-        return known;
+    std::optional<Calibrated> known = known_machine(*parts.timings, environment, policy);
+    const bool is_enough = known && (known->is_thorough || seconds < thorough_seconds);
+    if (!is_enough && seconds > 0) {
+        record_machine(*parts.timings, environment, policy, calibrate_within(parts, seconds, stop));
+        known = known_machine(*parts.timings, environment, policy);
     }
-    if (!may_measure) return std::nullopt;
-    record_machine(*parts.timings, environment, policy, calibrate(context));
-    return known_machine(*parts.timings, environment, policy);
+    if (!known) return std::nullopt;
+    const std::scoped_lock alone(parts.measuring);
+    parts.machine = known->machine;
+    return known->machine;
 }
 
 }  // namespace cairn::inline v0::timing

@@ -1,23 +1,25 @@
 #pragma once
 
 #include "cairn/timing_db.hpp"
-#include "cairn/tuning.hpp"
+#include "timing/calibrate.hpp"
 
 #include <optional>
+#include <stop_token>
 
 /// What a machine can do, kept beside the times of kernels: each figure as the time that something takes.
 namespace cairn::inline v0::timing {
 
-/// Adds the figures of a calibration to a database.
+/// Adds the figures of a calibration to a database; those of a brief one are of coarse quality.
 void record_machine(TimingDb& timings, const TimingEnvironment& environment, const TimingPolicy& policy,
-                    const Calibration& machine);
+                    const Calibrated& calibrated);
 
 /// The figures that a database holds; none unless all are there and possible.
-std::optional<Calibration> known_machine(const TimingDb& timings, const TimingEnvironment& environment,
-                                         const TimingPolicy& policy);
+std::optional<Calibrated> known_machine(const TimingDb& timings, const TimingEnvironment& environment,
+                                        const TimingPolicy& policy);
 
-/// Those figures; else, if it may measure, what calibrate() says now, which the database keeps.
+/// Those figures; else, or where only brief ones are known and there are `thorough_seconds`, what a calibration in so
+/// many seconds says now, which the database keeps. With 0 nothing is measured. Throws Cancelled.
 std::optional<Calibration> machine_of(const Context& context, const TimingEnvironment& environment,
-                                      const TimingPolicy& policy, bool may_measure);
+                                      const TimingPolicy& policy, double seconds, const std::stop_token& stop = {});
 
 }  // namespace cairn::inline v0::timing

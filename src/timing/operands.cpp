@@ -93,7 +93,7 @@ Operands::Where Operands::where(const TensorDesc& input, std::size_t bytes) cons
 }
 
 Operands::Operands(const Problem& problem, const Kernel& kernel, const std::vector<Layout>& layouts, int threads,
-                   std::shared_ptr<OperandMemory> memory, bool cold)
+                   std::shared_ptr<OperandMemory> memory, bool cold, const Filling& filling)
     : memory_(std::move(memory)), cold_(cold), inputs_(problem.inputs.size()) {
     std::size_t used[4] = {};
     const auto place = [&](Where where, std::size_t bytes) {
@@ -120,7 +120,7 @@ Operands::Operands(const Problem& problem, const Kernel& kernel, const std::vect
     if (kernel.prepare != nullptr) prepared_ = kernel.prepare(problem, threads);
 
     streamed_bytes_ = used[0];
-    memory_->reserve(used[0], used[1], used[2]);
+    memory_->reserve(used[0], used[1], used[2], filling);
     own_ = device::Arena::reserve(used[3]);
     own_.touch(used[3]);
     for (std::size_t i = 0; i < problem.inputs.size(); ++i)
@@ -131,7 +131,7 @@ Operands::Operands(const Problem& problem, const Kernel& kernel, const std::vect
 
 std::int64_t Operands::places() const noexcept {
     if (!cold_ || streamed_bytes_ == 0) return 1;
-    return std::max<std::int64_t>(static_cast<std::int64_t>(memory_->streamed().capacity() / streamed_bytes_), 1);
+    return std::max<std::int64_t>(static_cast<std::int64_t>(memory_->round() / streamed_bytes_), 1);
 }
 
 std::int64_t Operands::place() const noexcept {

@@ -14,9 +14,12 @@ namespace cairn::inline v0::timing {
 /// just written them. Integers are legal indices and booleans true, in memory of their own.
 class Operands {
 public:
-    /// `cold`: else nothing is streamed on, each call reads the same. Throws Error(memory).
+    /// `cold`: else nothing is streamed on, each call reads the same. Throws Error(memory), Cancelled.
     Operands(const Problem& problem, const Kernel& kernel, const std::vector<Layout>& layouts, int threads,
-             std::shared_ptr<OperandMemory> memory, bool cold);
+             std::shared_ptr<OperandMemory> memory, bool cold, const Filling& filling = {});
+
+    /// Whether weights may come from a cache: there was no time to fill a whole round.
+    bool is_warm() const noexcept { return cold_ && streamed_bytes_ > 0 && memory_->is_short(); }
 
     /// Bytes of the streamed stretch for one call; 0 for none.
     std::size_t streamed_bytes() const noexcept { return streamed_bytes_; }

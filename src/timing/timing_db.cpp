@@ -150,7 +150,7 @@ void TimingDb::record(const Problem& problem, std::string_view kernel, const Tim
     const auto [it, fresh] = state_->times.try_emplace(row.key.id(), Found<Timing>{timing, row.time});
     if (!fresh && timing::is_better(timing, row.time, it->second.value, it->second.time))
         it->second = {timing, row.time};
-    ++state_->recorded;
+    if (row.key.problem != timing::machine_problem) ++state_->recorded;
     state_->journal.add(std::move(row), environment);
     state_->journal.flush();
 }
@@ -299,9 +299,12 @@ std::size_t TimingDb::size() const {
     if (state_->own == nullptr) return state_->recorded;
     const auto in_file = static_cast<std::size_t>(state_->own->size());
     const std::vector<timing::Row>& rows = state_->journal.rows();
-    return in_file + static_cast<std::size_t>(std::count_if(
-                         rows.end() - static_cast<std::ptrdiff_t>(state_->journal.unwritten()), rows.end(),
-                         [](const timing::Row& row) { return std::holds_alternative<TimeRow>(row); }));
+    return in_file + static_cast<std::size_t>(
+                         std::count_if(rows.end() - static_cast<std::ptrdiff_t>(state_->journal.unwritten()),
+                                       rows.end(), [](const timing::Row& row) {
+                                           const auto* time = std::get_if<TimeRow>(&row);
+                                           return time != nullptr && time->key.problem != timing::machine_problem;
+                                       }));
 }
 
 bool TimingDb::persistent() const noexcept {

@@ -47,11 +47,18 @@ TimingFileInfo TimingFile::info() const {
         std::error_code ignored;
         info.bytes = std::filesystem::file_size(state_->database.path(), ignored);
         info.version = file.ask("PRAGMA user_version");
-        info.times = file.ask("SELECT count(*) FROM measurement");
-        info.problems = file.ask("SELECT count(*) FROM problem");
-        info.kernels = file.ask("SELECT count(*) FROM candidate");
-        info.oldest = or_zero(file.ask("SELECT min(time) FROM measurement"));
-        info.newest = or_zero(file.ask("SELECT max(time) FROM measurement"));
+        const std::string machine = timing::id_of(timing::machine_problem);
+        const auto ask = [&](std::string_view what) {
+            Statement row = file.prepare(what);
+            return row.bind_blob(1, machine).step() ? row.integer(0) : 0;
+        };
+        info.times = ask("SELECT count(*) FROM measurement WHERE problem != ?1");
+        info.figures = ask("SELECT count(*) FROM measurement WHERE problem = ?1");
+        info.problems = ask("SELECT count(*) FROM problem WHERE id != ?1");
+        info.kernels = ask(
+            "SELECT count(*) FROM candidate WHERE id NOT IN (SELECT candidate FROM measurement WHERE problem = ?1)");
+        info.oldest = or_zero(ask("SELECT min(time) FROM measurement WHERE problem != ?1"));
+        info.newest = or_zero(ask("SELECT max(time) FROM measurement WHERE problem != ?1"));
         if (version >= 2) info.errors = file.ask("SELECT count(*) FROM accuracy");
         if (version >= 3) {
             info.choices = file.ask("SELECT count(*) FROM choice");
@@ -60,7 +67,8 @@ TimingFileInfo TimingFile::info() const {
         }
         Statement rows = file.prepare(
             "SELECT e.hard, e.soft, count(m.id) AS times FROM environment e LEFT JOIN measurement m ON "
-            "m.environment=e.id GROUP BY e.id HAVING times > 0 ORDER BY times DESC, e.id");
+            "m.environment=e.id AND m.problem != ?1 GROUP BY e.id HAVING times > 0 ORDER BY times DESC, e.id");
+        rows.bind_blob(1, machine);
         while (rows.step())
             info.environments.emplace_back(TimingEnvironment{rows.text(0), rows.text(1)}, rows.integer(2));
         return info;
@@ -76,7 +84,8 @@ std::vector<TimingSession> TimingFile::sessions() const {
     state_->each_row({[&](const Row& row) {
         if (const auto* session = std::get_if<timing::SessionRow>(&row))
             by_id[session->id] = {session->time, {session->hard, session->soft}, session->version, session->program};
-        if (const auto* time = std::get_if<TimeRow>(&row)) count(time->session, &TimingSession::times);
+        if (const auto* time = std::get_if<TimeRow>(&row))
+            if (time->key.problem != timing::machine_problem) count(time->session, &TimingSession::times);
         if (const auto* error = std::get_if<timing::ErrorRow>(&row)) count(error->session, &TimingSession::errors);
         if (const auto* choice = std::get_if<timing::ChoiceRow>(&row)) count(choice->session, &TimingSession::choices);
     }});
@@ -93,6 +102,7 @@ std::vector<TimingRecord> TimingFile::query(const TimingFilter& filter) const {
         const auto* time = std::get_if<TimeRow>(&row);
         if (time == nullptr || time->time < filter.since) return;
         const timing::Key& key = time->key;
+        if (!filter.with_figures && key.problem == timing::machine_problem) return;
         if (!timing::matches(filter.kernel, key.kernel) || !timing::matches(filter.problem, key.problem) ||
             !timing::matches(filter.environment, key.hard) || !timing::matches(filter.policy, key.policy))
             return;

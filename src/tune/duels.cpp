@@ -13,10 +13,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What a kind of call must take of all the time, and what a rival may cost more by sums: both as a part of the whole.
-constexpr double least_share = 0.01, most_more = 0.05;
-// Rivals that one program is run beside, the races that one of them has to win, and the seconds that a race may take.
-constexpr std::size_t most_rivals = 8;
+// The races that a rival has to win, and the seconds that one may take.
 constexpr std::uint64_t races = 2;
 constexpr double longest_race = 3;
 
@@ -37,6 +34,7 @@ public:
             if (std::optional<select::Selections> best = best_of(*so_far, by_sums_, buckets_, options_)) {
                 result_.covers = *std::move(best);
                 result_.standing = *so_far;
+                if (budget.effort.everything) result_.standing.complete = so_far->is_thorough;
             }
         result_.standing.best = name_of(buckets_, result_.covers, options_);
         known_.insert(name_of(buckets_, by_sums_, options_));
@@ -57,13 +55,15 @@ private:
     bool pass() {
         std::vector<Rival> all = rivals();
         for (std::size_t r = 0; r < all.size(); ++r) {
-            if (left() <= 0) return false;
+            // Making the programs and their weights takes time before the first run.
+            if (left() <= preparing_) return false;
             if (budget_.progress)
                 budget_.progress({"tune", static_cast<std::int64_t>(r), static_cast<std::int64_t>(all.size()),
                                   "whole programs", left(), select::seconds_of(buckets_, result_.covers)});
             if (meet(all[r])) return true;
         }
         if (left() <= 0) return false;
+        result_.standing.is_thorough = budget_.effort.everything;
         return result_.standing.complete = true;
     }
 
@@ -73,18 +73,19 @@ private:
         std::vector<Rival> found;
         std::set<Digest> seen = known_;
         for (const auto& [kind, seconds] : select::kinds_of(buckets_, result_.covers)) {
-            if (seconds < least_share * all || left() <= 0) break;
+            if (seconds < budget_.effort.least_share * all || left() <= 0) break;
             std::vector<select::Kind> without = result_.standing.without;
             without.push_back(kind);
             std::optional<select::Selections> covers = select::cheapest_without(by_sums_, buckets_, without, options_);
             if (!covers) continue;
             const double more = (covers->cost - result_.covers.cost) / all;
             const Digest name = name_of(buckets_, *covers, options_);
-            if (more <= most_more && seen.insert(name).second)
+            if (more <= budget_.effort.most_more && seen.insert(name).second)
                 found.push_back({std::move(without), *std::move(covers), name, more});
         }
         std::stable_sort(found.begin(), found.end(), [](const Rival& a, const Rival& b) { return a.more < b.more; });
-        if (found.size() > most_rivals) found.erase(found.begin() + most_rivals, found.end());
+        const std::size_t most = std::min(found.size(), budget_.effort.most_rivals);
+        found.erase(found.begin() + static_cast<std::ptrdiff_t>(most), found.end());
         return found;
     }
 
@@ -100,7 +101,7 @@ private:
         } catch (const Cancelled&) { throw; } catch (const std::exception&) {
         }
         if (is_run) result_.fought.push_back(duel);
-        if (!duel.won && left() <= 0) return false;  // the race was cut
+        if (!duel.won && left() <= preparing_) return false;  // the race was cut
         known_.insert(rival.name);
         result_.standing.beaten.push_back(duel.won ? result_.standing.best : rival.name);
         if (!duel.won) return false;
@@ -113,14 +114,17 @@ private:
     /// False where the two could not be run.
     bool run(const Rival& rival, Duel& duel) {
         for (std::uint64_t race = 1; race <= races; ++race) {
-            const double seconds = std::min(longest_race, std::max(left(), 0.0));
-            const timing::RaceResult outcome = run_beside_(result_.covers, rival.covers, seconds, race);
-            if (outcome.winner < 0) return duel.samples > 0;
+            const double begin = left();
+            if (begin <= preparing_) break;
+            const timing::RaceResult outcome =
+                run_beside_(result_.covers, rival.covers, std::min(longest_race, begin), race);
+            preparing_ = std::max(begin - left() - outcome.seconds, 0.0);
+            if (outcome.winner < 0) break;
             note(outcome, duel);
-            duel.won = outcome.winner == 1 && outcome.entrants[0].finish == timing::Finish::lost;
-            if (!duel.won) break;
+            if (outcome.winner != 1 || outcome.entrants[0].finish != timing::Finish::lost) break;
+            duel.won = race == races;
         }
-        return true;
+        return duel.samples > 0;
     }
 
     static void note(const timing::RaceResult& outcome, Duel& duel) {
@@ -138,6 +142,7 @@ private:
     const select::Options& options_;
     const Budget& budget_;
     const Clock::time_point begin_ = Clock::now();
+    double preparing_ = 0;    // seconds that the last race took before its runs
     std::set<Digest> known_;  // names of covers that are not to be run any more
     Duels result_;
 };

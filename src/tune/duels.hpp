@@ -20,7 +20,7 @@ struct Duel {
     double expected = 0;                  ///< how much longer they take by sums, as a part of all that covers take
     double ratio = 1, low = 1, high = 1;  ///< their time by that of the best so far, and the interval it lies in; of
                                           ///< the buckets in which they differ
-    int samples = 0;  ///< blocks that each was timed in
+    int samples = 0;                      ///< blocks that each was timed in
     bool won = false;
 };
 
@@ -35,10 +35,11 @@ struct Duels {
 using RunBeside = std::function<timing::RaceResult(const select::Selections& best, const select::Selections& rival,
                                                    double seconds, std::uint64_t seed)>;
 
-/// Runs covers beside their rivals. A rival is the cheapest covers without one kind of call that takes a hundredth of
-/// the time or more, where these cost little more by sums. It wins where it is clearly faster in each of two races.
-/// Whoever wins has rivals of its own, until none of them wins or the budget is spent. Rivals that cannot be run are
-/// passed over. Throws Cancelled.
+/// Runs covers beside their rivals. A rival is the cheapest covers without one kind of call that takes a part of the
+/// time or more (Effort::least_share), where these cost little more by sums (Effort::most_more). It wins where it is
+/// clearly faster in each of two races. Whoever wins has rivals of its own, until none of them wins or the budget is
+/// spent: no race begins that, by the last one, there is no time to make the programs for. Rivals that cannot be run
+/// are passed over. Throws Cancelled.
 Duels fight(select::Selections chosen, std::span<const select::Bucket> buckets, const RunBeside& run_beside,
             const select::Options& options, const Budget& budget, const std::optional<Standing>& so_far = std::nullopt);
 

@@ -2,9 +2,30 @@
 
 namespace cairn::inline v0::tune {
 
-bool measures(Mode mode) { return mode == Mode::quick || mode == Mode::normal || mode == Mode::exhaustive; }
+Effort effort_of(Mode mode) {
+    Effort effort;
+    if (mode == Mode::quick) {
+        effort.only_costly = effort.is_coarse = true;
+        effort.least_quality = 0;
+        effort.runs_programs = false;
+        effort.most_seconds = 0.25;
+        effort.indifference = effort.least_noise = 0.05;
+        effort.max_rounds = effort.least_blocks = 1;
+    }
+    if (mode == Mode::exhaustive) {
+        effort.everything = true;
+        effort.most_seconds = 10;
+        effort.indifference = 0.005;
+        effort.max_rounds = 5;
+        effort.least_blocks = 9;
+        effort.most_rivals = 32;
+        effort.most_more = 0.15;
+        effort.least_share = 0.002;
+    }
+    return effort;
+}
 
-bool runs_programs(Mode mode) { return mode == Mode::normal || mode == Mode::exhaustive; }
+bool measures(Mode mode) { return mode == Mode::quick || mode == Mode::normal || mode == Mode::exhaustive; }
 
 double seconds_of(const CompileOptions& options) {
     constexpr double of_quick = 1, of_normal = 5;

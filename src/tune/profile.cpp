@@ -1,15 +1,20 @@
 #include "tune/profile.hpp"
 
 #include "device/context_parts.hpp"
+#include "tune/curve.hpp"
+#include "tune/doubt.hpp"
 #include "tune/error.hpp"
+#include "tune/everything.hpp"
 #include "tune/rivals.hpp"
 #include "tune/watchdog.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -18,11 +23,12 @@
 namespace cairn::inline v0::tune {
 namespace {
 
-// A race of rivals may take so long; a program gains little from telling apart what is closer than the indifference.
-constexpr double most_seconds = 1, indifference = 0.01;
-constexpr double least_noise = 0.01, most_noise = 0.05;
+constexpr double most_noise = 0.05;
 constexpr double unbeaten = std::numeric_limits<double>::infinity();
-constexpr int most_rounds = 3, few_blocks = 3;
+// Of the time left, what the memory that kernels are timed in may take to fill.
+constexpr double filling_share = 0.25;
+// Of blocks that steady times are taken in: 1 + 2 + ... of them.
+constexpr int steady_rounds = 6;
 
 void count_with(std::span<const select::Bucket> buckets, const select::CostSource& costs) {
     for (const select::Bucket& bucket : buckets) bucket.candidates.set_costs(costs);
@@ -45,6 +51,21 @@ select::Selections chosen_with(std::span<const select::Bucket> buckets, const se
     return select::select(buckets, options);
 }
 
+bool is_measured(const select::Selections& selections) {
+    for (const select::Selection& bucket : selections.buckets)
+        for (const select::Choice& choice : bucket.chosen)
+            if (!choice.candidate.estimate.measured) return false;
+    return true;
+}
+
+/// Of this machine.
+bool may_have_times(const select::CostSource& costs) {
+    const std::vector<TimingEnvironment> seeds = costs.timings->seed_environments();
+    return costs.timings->size() > 0 || std::any_of(seeds.begin(), seeds.end(), [&](const TimingEnvironment& each) {
+               return each.hard == costs.environment.hard;
+           });
+}
+
 class Tune {
 public:
     Tune(std::span<const select::Bucket> buckets, const Context& context, const select::CostSource& costs,
@@ -58,22 +79,44 @@ public:
           begin_(bench.now()),
           dog_(budget.hang_seconds) {
         optimistic_.optimistic = true;
+        optimistic_.least_quality = budget.effort.least_quality;
     }
 
     Profiled run() {
-        select::Selections chosen = chosen_with(buckets_, nominal(optimistic_), options_);
-        learn();
-        measure_all(chosen);
-        while (left() > 0 && !result_.complete) {
-            learn();
-            chosen = chosen_with(buckets_, optimistic_, options_);
-            result_.complete = !measure_all(chosen) && !repeat_noisy(chosen);
+        if (budget_.effort.only_costly && is_settled()) {
+            result_.complete = true;
+            return std::move(result_);
         }
-        return result_;
+        const select::Selections plan = choose(nominal(optimistic_));
+        learn();
+        curve_.emplace(buckets_, plan, expected());
+        curve_->note(0, 0);
+        measure_plan(plan);
+        if (!budget_.effort.only_costly) follow_paths();
+        if (budget_.effort.everything && result_.complete) result_.complete = measure_everything();
+        result_.curve = curve_->end(spent(), result_.measured);
+        return std::move(result_);
     }
 
 private:
-    double left() const { return budget_.seconds - (bench_.now() - begin_); }
+    double spent() const { return bench_.now() - begin_; }
+    double left() const { return budget_.seconds - spent(); }
+
+    select::Selections choose(const select::CostSource& costs) {
+        const double begin = bench_.now();
+        select::Selections chosen = chosen_with(buckets_, costs, options_);
+        choosing_ = bench_.now() - begin;
+        return chosen;
+    }
+
+    /// Whether all of what a compile that measures nothing takes is measured.
+    bool is_settled() {
+        if (!may_have_times(optimistic_)) return false;
+        select::CostSource known = optimistic_;
+        known.optimistic = false;
+        settle(buckets_, known, options_);
+        return is_measured(select::select(buckets_, options_));
+    }
 
     const TimingEnvironment& environment_of(const Kernel& kernel) const {
         return select::environment_of(kernel, optimistic_);
@@ -89,51 +132,144 @@ private:
             optimistic_.expected = expected_ = std::make_shared<select::Siblings>(std::move(shown.all));
     }
 
-    /// Measures what is unknown of a choice; false where nothing is.
-    bool measure_all(const select::Selections& chosen) {
-        best_ = select::seconds_of(buckets_, chosen);
-        const std::vector<Rivals> all =
-            unknown_rivals(buckets_, chosen, optimistic_, context_.kernels().definitions, tried_);
-        for (std::size_t i = 0; i < all.size() && left() > 0; ++i) {
-            report(*all[i].calls.front().kernel, all.size() - i);
-            measure(all[i]);
+    /// Unknown times as they are expected.
+    select::CostSource expected() const {
+        select::CostSource costs = optimistic_;
+        costs.optimistic = false;
+        costs.least_quality = 0;
+        return costs;
+    }
+
+    std::vector<Rivals> unknown_of(const select::Selections& chosen) {
+        return unknown_rivals(buckets_, chosen, optimistic_, context_.kernels().definitions, tried_);
+    }
+
+    /// What the plan in hand lacks, and what competes with it.
+    void measure_plan(const select::Selections& plan) {
+        best_ = select::seconds_of(buckets_, plan);
+        std::vector<Rivals> all = unknown_of(plan);
+        const std::size_t costly = costly_in_doubt_first(all, buckets_, plan, nominal(optimistic_));
+        if (budget_.effort.only_costly) all.resize(costly);
+        result_.complete = measure_all(all) && budget_.effort.only_costly;
+    }
+
+    void follow_paths() {
+        // A choice that there is no time for gains nothing.
+        while (left() > choosing_ && !result_.complete) {
+            learn();
+            const select::Selections chosen = choose(optimistic_);
+            best_ = select::seconds_of(buckets_, chosen);
+            const std::vector<Rivals> all = unknown_of(chosen);
+            measure_all(all);
+            result_.complete = all.empty() && !repeat_noisy(chosen);
         }
-        return !all.empty();
+    }
+
+    /// False where time ran out.
+    bool measure_all(const std::vector<Rivals>& all) {
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (left() <= 0) return false;
+            report(*all[i].calls.front().kernel, all.size() - i);
+            measure(all[i], field_of(all[i], optimistic_));
+            curve_->learn(all[i], optimistic_);
+            curve_->note(spent(), result_.measured);
+        }
+        return true;
+    }
+
+    /// Everything that is unknown, whether it can change the choice or not. False where time ran out.
+    bool measure_everything() {
+        learn();
+        const std::vector<Rivals> all = all_rivals(buckets_, optimistic_, budget_.stop);
+        // Time of a race that runs out leaves some for the next round.
+        for (bool goes_on = true; goes_on;) {
+            goes_on = false;
+            for (std::size_t i = 0; i < all.size(); ++i) {
+                if (left() <= 0) return false;
+                const Field field = whole_field_of(all[i], expected_better());
+                if (field.contestants.empty()) continue;
+                report(*field.contestants.front().kernel, all.size() - i);
+                const int before = result_.measured + result_.failed;
+                measure(all[i], field);
+                goes_on = goes_on || result_.measured + result_.failed > before;
+            }
+        }
+        return confirm(all);
+    }
+
+    /// Unknown times as they are expected, coarse ones among them.
+    select::CostSource expected_better() const {
+        select::CostSource costs = expected();
+        costs.least_quality = optimistic_.least_quality;
+        return costs;
+    }
+
+    /// Times whose spread is large are taken again, once. False where time ran out.
+    bool confirm(const std::vector<Rivals>& all) {
+        for (const Rivals& rivals : all)
+            for (const Call& call : rivals.calls) {
+                const auto timing = optimistic_.timings->find(call.problem, call.kernel->id, optimistic_.environment,
+                                                              optimistic_.policy);
+                if (!timing || !timing::is_uneven(*timing)) continue;
+                if (left() <= 0) return false;
+                take_steady(*call.kernel, call.problem);
+            }
+        return true;
     }
 
     void report(const Kernel& kernel, std::size_t waiting) {
         if (budget_.stop.stop_requested()) throw Cancelled("tune");
         if (!budget_.progress) return;
         // At the pace so far; what later rounds find comes on top.
-        const double pace = done_ == 0 ? left() : (bench_.now() - begin_) / static_cast<double>(done_);
+        const double pace = done_ == 0 ? 0 : spent() / static_cast<double>(done_);
         const double expected = std::min(left(), pace * static_cast<double>(waiting));
         budget_.progress({"tune", done_, done_ + static_cast<std::int64_t>(waiting), kernel.id, expected, best_});
     }
 
-    void measure(const Rivals& rivals) {
+    void measure(const Rivals& rivals, const Field& field) {
         ++done_;
-        const Field field = field_of(rivals, optimistic_);
         if (!field.contestants.empty())
-            record(field.contestants, bench_.contest(field.contestants, contest_options(field.to_beat, few_blocks)));
+            record(field.contestants,
+                   bench_.contest(field.contestants, contest_options(field.to_beat, budget_.effort.max_rounds,
+                                                                     budget_.effort.least_blocks)));
         for (const Call& call : rivals.calls) {
-            if (!call.compared) continue;
+            if (!call.compared || left() <= 0) continue;
             compare(call);
             tried_.insert(select::name_of_call(*call.kernel, call.problem));
         }
     }
 
-    timing::ContestOptions contest_options(double to_beat, int blocks) {
+    /// A time on its own, in as many blocks as make it steady.
+    void take_steady(const Kernel& kernel, const Problem& problem) {
+        const timing::Contestant alone{&problem, &kernel};
+        report(kernel, 1);
+        record({&alone, 1},
+               bench_.contest({&alone, 1}, contest_options(unbeaten, steady_rounds, timing::steady_blocks)));
+    }
+
+    timing::ContestOptions contest_options(double to_beat, int rounds, int blocks) {
+        const Effort& effort = budget_.effort;
+        const double seconds = std::max(left(), 0.0);
         timing::ContestOptions options;
         options.stop = budget_.stop;
+        options.until = after(seconds);
+        options.fill_until = after(seconds * filling_share);
+        options.is_coarse = effort.is_coarse;
         options.running = [this](const timing::Contestant* who) { watch(who); };
-        options.race.seconds = std::min(left(), most_seconds);
-        options.race.indifference = indifference;
-        options.race.max_rounds = blocks > few_blocks ? 2 * most_rounds : most_rounds;
+        options.race.seconds = std::min(seconds, effort.most_seconds);
+        options.race.indifference = effort.indifference;
+        options.race.max_rounds = rounds;
         options.race.least_blocks = blocks;
         options.race.to_beat = to_beat;
         if (const double noise = optimistic_.machine.noise; noise > 0)
-            options.race.noise = std::clamp(noise, least_noise, most_noise);
+            options.race.noise = std::clamp(noise, effort.least_noise, most_noise);
         return options;
+    }
+
+    static std::chrono::steady_clock::time_point after(double seconds) {
+        using Clock = std::chrono::steady_clock;
+        const std::chrono::duration<double> duration(std::min(seconds, most_seconds));
+        return Clock::now() + std::chrono::duration_cast<Clock::duration>(duration);
     }
 
     void watch(const timing::Contestant* who) {
@@ -194,9 +330,7 @@ private:
                     const auto timing =
                         optimistic_.timings->find(problem, kernel.id, environment_of(kernel), optimistic_.policy);
                     if (!timing || !timing::is_noisy(*timing)) continue;
-                    const timing::Contestant alone{&problem, &kernel};
-                    report(kernel, 1);
-                    record({&alone, 1}, bench_.contest({&alone, 1}, contest_options(unbeaten, timing::steady_blocks)));
+                    take_steady(kernel, problem);
                     any = true;
                 }
         return any;
@@ -211,34 +345,21 @@ private:
     const double begin_;
     // What optimistic_ counts with, grown with each time: of this machine, and with what seeds tell of others.
     std::shared_ptr<select::Siblings> shown_, expected_;
-    std::set<std::string> tried_;              // whose errors were measured in this tune
+    std::set<std::string> tried_;  // whose errors were measured in this tune
     std::set<std::string> repeated_;
     std::int64_t done_ = 0;
-    double best_ = 0;  // what is chosen as far as is known
+    double best_ = 0;      // what is chosen as far as is known
+    double choosing_ = 0;  // seconds that the last choice took
+    std::optional<Curve> curve_;
     Profiled result_;
     Watchdog dog_;
 };
-
-/// Of this machine.
-bool may_have_times(const select::CostSource& costs) {
-    const std::vector<TimingEnvironment> seeds = costs.timings->seed_environments();
-    return costs.timings->size() > 0 || std::any_of(seeds.begin(), seeds.end(), [&](const TimingEnvironment& each) {
-               return each.hard == costs.environment.hard;
-           });
-}
-
-bool is_measured(const select::Selections& selections) {
-    for (const select::Selection& bucket : selections.buckets)
-        for (const select::Choice& choice : bucket.chosen)
-            if (!choice.candidate.estimate.measured) return false;
-    return true;
-}
 
 }  // namespace
 
 Profiled profile(std::span<const select::Bucket> buckets, const Context& context, const select::CostSource& costs,
                  const select::Options& options, const Budget& budget, const Bench& bench) {
-    const Profiled result = Tune(buckets, context, costs, options, budget, bench).run();
+    Profiled result = Tune(buckets, context, costs, options, budget, bench).run();
     settle(buckets, costs, options);
     return result;
 }

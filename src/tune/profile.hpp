@@ -3,31 +3,41 @@
 #include "cairn/compiled_graph.hpp"
 #include "select/select.hpp"
 #include "tune/bench.hpp"
+#include "tune/effort.hpp"
 
 #include <span>
 #include <stop_token>
+#include <vector>
 
-/// Profile on a miss: measures what the best paths need and nothing else.
+/// Profile on a miss: measures what the best paths need, and as much else as a mode asks for.
 namespace cairn::inline v0::tune {
+
+constexpr double usual_hang_seconds = 10;
 
 struct Budget {
     double seconds = 0;  ///< of the bench's clock
     ProgressSink progress;
     std::stop_token stop;
-    double hang_seconds = 10;  ///< a kernel that has not returned for so long is told of and recorded as failed
+    double hang_seconds =
+        usual_hang_seconds;  ///< a kernel that has not returned for so long is told of and recorded as failed
+    Effort effort = {};
 };
 
 struct Profiled {
-    int measured = 0;       ///< measurements made
-    int compared = 0;       ///< errors measured
-    int failed = 0;         ///< kernels that could not be measured; recorded, so that they are not tried again
-    bool complete = false;  ///< every time on the best paths is known
-    double timed = 0;       ///< seconds that kernels ran for their times
+    int measured = 0;                ///< measurements made
+    int compared = 0;                ///< errors measured
+    int failed = 0;                  ///< kernels that could not be measured; recorded, so that they are not tried again
+    bool complete = false;           ///< all that the effort asks for is known
+    double timed = 0;                ///< seconds that kernels ran for their times
+    std::vector<TuningPoint> curve;  ///< what the plan in hand was expected to take meanwhile
 };
 
-/// First measures what the plan without any measurement lacks, and what competes with that; then chooses with unknown
-/// times at their lower bounds, measures what is unknown on the paths found, each in a race with its rivals, and
-/// repeats until all of them is measured or the budget is spent. What measured kernels show moves what is expected of
+/// First measures what the plan without any measurement lacks, and what competes with that, calls that cost much and
+/// are in doubt in front; with Effort::only_costly these are all, and none where what is chosen is measured. Then
+/// chooses with unknown times at their lower bounds, measures what is unknown on the paths found, each in a race with
+/// its rivals, and repeats until all of them is measured or the budget is spent. With Effort::everything all_rivals()
+/// follow, and times whose spread is large are taken once more. So what a lower effort measures a higher one measures
+/// first. What measured kernels show moves what is expected of
 /// them at other sizes. The errors of kernels that state one are measured with their times: whoever is further off than
 /// it said is refused from then on. Each measurement is stored as soon as it is made, and times that were disturbed are
 /// taken once more. A kernel that hangs cannot be ended: a thread that lives as long as this says so in the log and

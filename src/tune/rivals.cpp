@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <memory>
 #include <set>
 #include <unordered_set>
@@ -15,18 +16,14 @@ namespace cairn::inline v0::tune {
 namespace {
 
 constexpr double endless = std::numeric_limits<double>::infinity();
+// What is done once when weights are bound counts so much of a run, as in selection.
+constexpr double bind_weight = 1e-3;
 
 /// Unknown times as they are expected.
 select::CostSource expecting(const select::CostSource& costs) {
     select::CostSource all = costs;
     all.optimistic = false;
     return all;
-}
-
-void add(Rivals& rivals, const Kernel& kernel, Problem sized, bool chosen) {
-    for (const Call& call : rivals.calls)
-        if (call.kernel == &kernel && call.problem == sized) return;
-    rivals.calls.push_back({std::move(sized), &kernel, chosen, true});
 }
 
 /// What is to be run for the error of a chosen candidate, where it states one and that is unknown.
@@ -44,7 +41,7 @@ std::optional<Rivals> rivals_of(const select::Bucket& bucket, const select::Choi
                                 std::span<const Definition> definitions, const std::set<std::string>& tried) {
     const select::Candidate& candidate = choice.candidate;
     Rivals rivals;
-    add(rivals, *candidate.kernel, at_sizes(*candidate.problem, sizes), true);
+    add_call(rivals, *candidate.kernel, at_sizes(*candidate.problem, sizes), true);
     Call& chosen = rivals.calls.front();
     const select::Estimate estimate = select::estimate(*chosen.kernel, chosen.problem, costs);
     chosen.time = !estimate.measured;
@@ -52,16 +49,35 @@ std::optional<Rivals> rivals_of(const select::Bucket& bucket, const select::Choi
         chosen.compared = compared(candidate, sizes, costs, definitions);
     chosen.promised = candidate.estimate.error - candidate.rounding;
     if (!chosen.time && !chosen.compared) return std::nullopt;
-    rivals.at_stake = bucket.weight * (estimate.high - estimate.low);
+    rivals.runs = runs_of(bucket, choice);
+    rivals.at_stake = rivals.runs * (estimate.high - estimate.low);
     if (!chosen.time || candidate.tile < 0) return rivals;
     for (const select::Question* question : bucket.candidates.asked_for(candidate.tile))
         question->for_each_answer([&](const Kernel& kernel, const select::Judged& judged) {
-            if (judged.refusal.empty()) add(rivals, kernel, at_sizes(*question->problem(), sizes), false);
+            if (judged.refusal.empty()) add_call(rivals, kernel, at_sizes(*question->problem(), sizes), false);
         });
     return rivals;
 }
 
-/// Largest stake first in each bucket, a bucket after another.
+/// The same call in another layer, or in another bucket.
+void count_again(Rivals& rivals, double runs) {
+    if (rivals.runs > 0) rivals.at_stake *= 1 + runs / rivals.runs;
+    rivals.runs += runs;
+}
+
+}  // namespace
+
+double runs_of(const select::Bucket& bucket, const select::Choice& choice) {
+    const auto sizes = static_cast<double>(select::representative_sizes(*bucket.graph.symbols()).size());
+    return bucket.weight * (bucket.candidates.bound()[choice.goal.value] ? bind_weight : 1) / sizes;
+}
+
+void add_call(Rivals& rivals, const Kernel& kernel, Problem sized, bool chosen) {
+    for (const Call& call : rivals.calls)
+        if (call.kernel == &kernel && call.problem == sized) return;
+    rivals.calls.push_back({std::move(sized), &kernel, chosen, true});
+}
+
 std::vector<Rivals> in_turns(std::vector<std::vector<Rivals>> buckets) {
     std::vector<Rivals> all;
     std::size_t most = 0;
@@ -76,24 +92,31 @@ std::vector<Rivals> in_turns(std::vector<std::vector<Rivals>> buckets) {
     return all;
 }
 
-}  // namespace
-
 std::vector<Rivals> unknown_rivals(std::span<const select::Bucket> buckets, const select::Selections& selections,
                                    const select::CostSource& costs, std::span<const Definition> definitions,
                                    const std::set<std::string>& tried) {
     const select::CostSource expected = expecting(costs);
     std::vector<std::vector<Rivals>> found(buckets.size());
-    std::set<std::string> seen;
-    for (std::size_t b = 0; b < buckets.size(); ++b)
-        for (const std::vector<std::int64_t>& sizes : select::representative_sizes(*buckets[b].graph.symbols()))
+    std::map<std::string, Rivals*> seen;  // null: nothing of it is unknown
+    for (std::size_t b = 0; b < buckets.size(); ++b) {
+        const auto all_sizes = select::representative_sizes(*buckets[b].graph.symbols());
+        found[b].reserve(all_sizes.size() * selections.buckets[b].chosen.size());  // they stay where they are
+        for (const std::vector<std::int64_t>& sizes : all_sizes)
             for (const select::Choice& choice : selections.buckets[b].chosen) {
+                const std::string name =
+                    select::name_of_call(*choice.candidate.kernel, at_sizes(*choice.candidate.problem, sizes));
+                const auto [known, fresh] = seen.try_emplace(name, nullptr);
+                if (!fresh) {
+                    if (known->second != nullptr) count_again(*known->second, runs_of(buckets[b], choice));
+                    continue;
+                }
                 auto rivals = rivals_of(buckets[b], choice, sizes, expected, definitions, tried);
                 if (!rivals) continue;
-                const Call& chosen = rivals->calls.front();
-                if (!seen.insert(select::name_of_call(*chosen.kernel, chosen.problem)).second) continue;
                 rivals->bucket = b;
                 found[b].push_back(std::move(*rivals));
+                known->second = &found[b].back();
             }
+    }
     return in_turns(std::move(found));
 }
 

@@ -26,9 +26,17 @@ struct Call {
 /// Calls that make the same value at the same sizes: the first is chosen and unknown, the others may be faster.
 struct Rivals {
     std::size_t bucket = 0;
+    double runs = 0;      ///< how often the plan makes the first call, weighted: a mean over the bucket's sizes
     double at_stake = 0;  ///< weighted seconds by which a program may change
     std::vector<Call> calls;
 };
+
+/// How often one call of a choice counts, beside those of other sizes; what is done once counts little.
+double runs_of(const select::Bucket& bucket, const select::Choice& choice);
+/// Adds a call, unless it is there.
+void add_call(Rivals& rivals, const Kernel& kernel, Problem sized, bool chosen);
+/// Largest stake first in each bucket, a bucket after another.
+std::vector<Rivals> in_turns(std::vector<std::vector<Rivals>> buckets);
 
 /// Of the chosen candidates those whose time is unknown, or whose error is and was not `tried` yet, and all that make
 /// the same. The buckets take turns, in each the largest stake first, so that time that runs out is missed by all

@@ -6,6 +6,7 @@
 #include "tune/trial.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -48,10 +49,11 @@ bool Sides::fit_in_memory() const {
     return !free || bytes_read(programs_) <= most_memory * static_cast<double>(*free);
 }
 
-timing::RaceResult Sides::race(const Context& context, double seconds, std::uint64_t seed) const {
+timing::RaceResult Sides::race(const Context& context, double seconds, std::uint64_t seed,
+                               timing::Clock::time_point until) const {
     std::vector<const program::Program*> all;
     for (const program::Program& program : programs_) all.push_back(&program);
-    Trial trial(all, context, stop_);
+    Trial trial(all, context, stop_, until);
     std::vector<std::vector<std::vector<std::int64_t>>> sizes;  // of each bucket, the same on both sides
     for (std::size_t i = 0; i < differing_.size(); ++i)
         if (sizes.push_back(trial.sizes_of(i)); sizes.back().empty())
@@ -68,7 +70,8 @@ timing::RaceResult Sides::race(const Context& context, double seconds, std::uint
         return sum;
     };
     timing::RaceOptions options;
-    options.seconds = seconds;
+    const std::chrono::duration<double> left = until - timing::Clock::now();
+    options.seconds = std::min(seconds, left.count());
     options.confidence = confidence;
     options.seed = seed;
     return timing::race(2, time, options);

@@ -4,6 +4,7 @@
 #include "program/program.hpp"
 #include "select/select.hpp"
 #include "timing/race.hpp"
+#include "timing/team_clock.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -26,8 +27,10 @@ public:
     bool fit_in_memory() const;
     /// Runs both by the executor, in turns (trial.hpp): all buckets, as often as they run, and for bytes that one keeps
     /// more than the other what these count in selection. Each race has memory of its own: where that happens to lie is
-    /// no merit of either. Throws Cancelled, Error(memory), and what kernels throw.
-    timing::RaceResult race(const Context& context, double seconds, std::uint64_t seed) const;
+    /// no merit of either. Throws Cancelled, Error(memory), Error(argument) where weights cannot be made by then, and
+    /// what kernels throw.
+    timing::RaceResult race(const Context& context, double seconds, std::uint64_t seed,
+                            timing::Clock::time_point until = timing::Clock::time_point::max()) const;
 
 private:
     std::span<const select::Bucket> buckets_;

@@ -25,6 +25,7 @@ std::optional<Digest> parse_digest(std::string_view text) {
 bool read_line(std::string_view line, Standing& standing) {
     const auto rest = [&](std::string_view word) { return line.substr(word.size()); };
     if (line == "complete") return standing.complete = true;
+    if (line == "thorough") return standing.is_thorough = true;
     if (line.starts_with(without_word)) {
         std::optional<select::Kind> kind = select::parse_kind(rest(without_word));
         if (kind) standing.without.push_back(*std::move(kind));
@@ -45,6 +46,7 @@ bool read_line(std::string_view line, Standing& standing) {
 
 std::string to_string(const Standing& standing) {
     std::string text = standing.complete ? "complete\n" : "";
+    if (standing.is_thorough) text += "thorough\n";
     text += fmt::format("{}{}\n", best_word, cairn::to_string(standing.best));
     for (const select::Kind& kind : standing.without)
         text += fmt::format("{}{}\n", without_word, select::to_string(kind));

@@ -14,13 +14,14 @@ namespace cairn::inline v0::tune {
 /// How far the duels of some covers have come (duels.hpp): what the database remembers of them.
 struct Standing {
     bool complete = false;              ///< no rival is left that was not run
+    bool is_thorough = false;           ///< nor of those that Mode::exhaustive runs
     std::vector<select::Kind> without;  ///< what the best do without; nothing where those chosen by sums are the best
     Digest best;                        ///< the name of the best
     std::vector<Digest> beaten;         ///< of those that were run beside them
     friend bool operator==(const Standing&, const Standing&) = default;
 };
 
-/// Lines `complete`, `best DIGEST`, `without KIND`, `beaten DIGEST`.
+/// Lines `complete`, `thorough`, `best DIGEST`, `without KIND`, `beaten DIGEST`.
 std::string to_string(const Standing& standing);
 /// The inverse of to_string; nothing for any other text.
 std::optional<Standing> parse_standing(std::string_view text);

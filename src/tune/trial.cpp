@@ -3,11 +3,11 @@
 #include "device/context_parts.hpp"
 #include "runtime/run_fault.hpp"
 #include "select/cost.hpp"
-#include "timing/team_clock.hpp"
 #include "types/convert_floats.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 namespace cairn::inline v0::tune {
@@ -18,7 +18,8 @@ using program::BufferKind;
 
 /// Floats between -1/64 and 1/64 (no sum of them overflows, and few are denormal), ones as integers and booleans: legal
 /// as an index wherever there are two rows.
-void make_up(std::byte* data, std::size_t bytes, DType dtype) {
+void make_up(device::Arena& memory, std::size_t bytes, DType dtype, const std::function<void()>& go_on) {
+    constexpr std::size_t stretch = 256;  // patterns between two looks at a stop
     constexpr std::size_t period = 4093;  // prime: rows of no weight repeat in step
     std::vector<std::byte> pattern(period * size_of(dtype));
     if (is_float(dtype)) {
@@ -30,16 +31,22 @@ void make_up(std::byte* data, std::size_t bytes, DType dtype) {
     } else {
         for (std::size_t i = 0; i < pattern.size(); i += size_of(dtype)) pattern[i] = std::byte{1};  // little-endian
     }
-    for (std::size_t at = 0; at < bytes; at += pattern.size())
-        std::memcpy(data + at, pattern.data(), std::min(pattern.size(), bytes - at));
+    std::size_t filled = 0;
+    for (std::size_t at = 0; at < bytes; at += pattern.size()) {
+        if (filled++ % stretch == 0) {
+            go_on();
+            memory.touch(std::min(at + stretch * pattern.size(), memory.capacity()));
+        }
+        std::memcpy(memory.data() + at, pattern.data(), std::min(pattern.size(), bytes - at));
+    }
+    memory.touch(memory.capacity());
 }
 
 /// A weight that goes when nobody reads it any more.
-InputView made_up_weight(const Buffer& buffer) {
+InputView made_up_weight(const Buffer& buffer, const std::function<void()>& go_on) {
     auto memory = std::make_unique<device::Arena>(
         device::Arena::reserve(static_cast<std::size_t>(std::max<std::int64_t>(buffer.bytes.constant(), 1))));
-    memory->touch(memory->capacity());
-    make_up(memory->data(), static_cast<std::size_t>(buffer.bytes.constant()), buffer.desc.dtype);
+    make_up(*memory, static_cast<std::size_t>(buffer.bytes.constant()), buffer.desc.dtype, go_on);
     InputView view;
     view.data = memory->data();
     view.dtype = buffer.desc.dtype;
@@ -60,35 +67,43 @@ bool has_room(const program::Program& program, std::span<const std::int64_t> siz
 
 }  // namespace
 
-Trial::Trial(std::span<const program::Program* const> programs, const Context& context, const std::stop_token& stop)
-    : context_(context), team_(context.threads(), context.parts()->pool.spin()) {
+Trial::Trial(std::span<const program::Program* const> programs, const Context& context, const std::stop_token& stop,
+             timing::Clock::time_point until)
+    : context_(context), stop_(stop), until_(until), team_(context.threads(), context.parts()->pool.spin()) {
     std::int64_t arena_bytes = 0;
     for (const program::Program* program : programs) {
         bound_.push_back(std::make_shared<runtime::BoundProgram>(*program, context, stop));
         arena_bytes = std::max(arena_bytes, bound_.back()->linked.peak().bytes);
     }
-    bind(stop);
+    bind();
     arena_ = device::Arena::reserve(static_cast<std::size_t>(arena_bytes));
     for (const std::shared_ptr<runtime::BoundProgram>& bound : bound_)
         runners_.push_back(
             {bound, runtime::Frame(bound->linked), std::vector<std::byte*>(bound->linked.program().buffers.size())});
 }
 
-void Trial::bind(const std::stop_token& stop) {
+void Trial::go_on() const {
+    if (stop_.stop_requested()) throw Cancelled("tune");
+    if (timing::Clock::now() > until_) throw Error(ErrorKind::argument, "tune", "there is no time for its weights");
+}
+
+void Trial::bind() {
     std::map<std::string, const Buffer*, std::less<>> weights;
     for (const std::shared_ptr<runtime::BoundProgram>& bound : bound_)
         for (const Buffer& buffer : bound->linked.program().buffers)
             if (buffer.kind == BufferKind::weight) weights.emplace(buffer.name, &buffer);
-    const WeightSource source = [&](std::string_view name) { return made_up_weight(*weights.find(name)->second); };
-    values_.bind(bound_, *context_.parts(), source, {}, stop);
+    const WeightSource source = [&](std::string_view name) {
+        return made_up_weight(*weights.find(name)->second, [this] { go_on(); });
+    };
+    values_.bind(bound_, *context_.parts(), source, {}, stop_);
+    until_ = timing::Clock::time_point::max();
 }
 
 std::byte* Trial::memory_of(const Buffer& buffer, std::size_t bytes) {
     device::Arena& memory = given_[(buffer.kind == BufferKind::state ? "s " : "i ") + buffer.name];
     if (memory.capacity() < bytes || memory.data() == nullptr) {
         memory = device::Arena::reserve(std::max<std::size_t>(bytes, 1));
-        memory.touch(memory.capacity());
-        make_up(memory.data(), bytes, buffer.desc.dtype);
+        make_up(memory, bytes, buffer.desc.dtype, [this] { go_on(); });
     }
     return memory.data();
 }

@@ -6,6 +6,7 @@
 #include "program/program.hpp"
 #include "runtime/bound_values.hpp"
 #include "runtime/frame.hpp"
+#include "timing/team_clock.hpp"
 
 #include <cstdint>
 #include <map>
@@ -26,8 +27,9 @@ namespace cairn::inline v0::tune {
 class Trial {
 public:
     /// Makes up the weights and runs what is done once. `programs` must outlive it. Throws Error(memory), Cancelled,
-    /// and what kernels throw.
-    Trial(std::span<const program::Program* const> programs, const Context& context, const std::stop_token& stop);
+    /// Error(argument) where it is not done by then, and what kernels throw.
+    Trial(std::span<const program::Program* const> programs, const Context& context, const std::stop_token& stop,
+          timing::Clock::time_point until = timing::Clock::time_point::max());
 
     /// Sizes at which a program is timed: select::representative_sizes, with symbols nearer to their lower bounds where
     /// a state would have no room.
@@ -41,11 +43,14 @@ private:
         runtime::Frame frame;
         std::vector<std::byte*> bases;
     };
-    void bind(const std::stop_token& stop);
+    void bind();
+    void go_on() const;
     std::byte* memory_of(const program::Buffer& buffer, std::size_t bytes);
     void prepare(Runner& runner, std::span<const std::int64_t> sizes);
 
     Context context_;
+    std::stop_token stop_;
+    timing::Clock::time_point until_;  // of the making
     std::vector<std::shared_ptr<runtime::BoundProgram>> bound_;
     std::vector<Runner> runners_;
     runtime::BoundValues values_;

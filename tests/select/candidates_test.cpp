@@ -54,8 +54,8 @@ protected:
     std::vector<std::string> refusals(Candidates& of) {
         std::vector<std::string> result;
         auto symbols = Symbols::create();
-        for (const Verdict& verdict : of.verdicts(parse_problem("exp | f32[4] -> f32[4]", *symbols)))
-            result.push_back(verdict.refusal);
+        for (const KernelAnswer& answer : of.answers(parse_problem("exp | f32[4] -> f32[4]", *symbols)))
+            result.push_back(answer.refusal);
         return result;
     }
 
@@ -193,7 +193,7 @@ TEST_F(CandidatesOf, AKernelThatCannotPrepareRefusesFromThenOn) {
     EXPECT_TRUE(of.can_prepare(first[1]) && of.can_prepare(first[1]) && of.can_prepare(first[2]));
     EXPECT_EQ(prepared, 1);
     EXPECT_EQ(texts(of.of_tile(tile, 0)), (Texts{"good@1 s", "plain@1 s"}));
-    EXPECT_EQ(of.verdicts(*first[0].problem)[0].refusal, "its prepare failed: no memory");
+    EXPECT_EQ(of.answers(*first[0].problem)[0].refusal, "its prepare failed: no memory");
 }
 
 TEST_F(CandidatesOf, WhatIsBoundHasFixedSizes) {

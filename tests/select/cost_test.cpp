@@ -239,6 +239,45 @@ TEST(Cost, AMeasurementCountsAsWhatItSays) {
     EXPECT_FALSE(of("elsewhere@1").measured);
 }
 
+TEST(Cost, ACoarseTimeIsNearWhereABetterOneIsAskedFor) {
+    TimingDb timings{""};
+    CostSource costs = source();
+    costs.timings = &timings;
+    const Kernel k = kernel(nullptr);
+    const Problem exp = problem("exp | f32[256] -> f32[256]");
+    Timing coarse = test::took(3e-5);
+    coarse.quality = 0;
+    timings.record(exp, k.id, costs.environment, costs.policy, coarse);
+    EXPECT_TRUE(estimate(k, exp, costs).measured);
+    costs.least_quality = 1;
+    const Estimate near = estimate(k, exp, costs);
+    EXPECT_FALSE(near.measured);
+    EXPECT_DOUBLE_EQ(near.seconds, 3e-5);
+    EXPECT_DOUBLE_EQ(near.low, 2e-5);
+    EXPECT_DOUBLE_EQ(near.high, 4.5e-5);
+    costs.optimistic = true;
+    EXPECT_DOUBLE_EQ(estimate(k, exp, costs).seconds, 2e-5);
+    timings.record(exp, k.id, costs.environment, costs.policy, test::took(9e-5));
+    EXPECT_TRUE(estimate(k, exp, costs).measured);
+    EXPECT_DOUBLE_EQ(estimate(k, exp, costs).seconds, 9e-5);
+
+    const Problem log = problem("log | f32[256] -> f32[256]");
+    Timing late;
+    late.status = TimingStatus::censored;
+    late.bound = 6;
+    late.quality = 0;
+    timings.record(log, k.id, costs.environment, costs.policy, late);
+    EXPECT_FALSE(estimate(k, log, costs).measured);
+    EXPECT_DOUBLE_EQ(estimate(k, log, costs).low, 4) << "its first run may have found its code cold";
+    costs.least_quality = 0;
+    EXPECT_DOUBLE_EQ(estimate(k, log, costs).seconds, 6);
+    late.status = TimingStatus::failed;
+    const Problem sin = problem("sin | f32[256] -> f32[256]");
+    costs.least_quality = 1;
+    timings.record(sin, k.id, costs.environment, costs.policy, late);
+    EXPECT_TRUE(estimate(k, sin, costs).measured) << "it is not tried again";
+}
+
 TEST(Cost, NominalMachinesGrowWithLevelAndThreads) {
     const Calibration one = nominal_machine(Isa::baseline, 1), two = nominal_machine(Isa::baseline, 2);
     EXPECT_EQ(one.barrier_seconds, 0);

@@ -42,10 +42,20 @@ TEST(Calibrate, WhatIsMeasuredAfterwardsReadsTwiceWhatCachesHold) {
     const Calibration machine = calibrate(context);
     EXPECT_GT(machine.cache_bytes, 0);
     EXPECT_GE(machine.noise, 0);
-    const std::size_t rotation = timing::rotation_of(*context.parts());
-    EXPECT_GE(static_cast<double>(rotation), std::min(2 * machine.cache_bytes, 32e6));
-    EXPECT_LE(rotation, std::size_t{256} << 20);
-    EXPECT_EQ(timing::memory_of(*context.parts())->rotation, rotation);
+    const std::size_t rotation = timing::memory_of(*context.parts())->rotation;
+    EXPECT_LE(rotation, timing::rotation_of(machine.cache_bytes, std::nullopt));
+    EXPECT_GE(rotation, timing::rotation_of(machine.cache_bytes, 0)) << "little may be free";
+}
+
+TEST(Calibrate, ANearlyFullMachineMeasuresInLessMemory) {
+    constexpr std::int64_t mb = 1 << 20;
+    EXPECT_EQ(timing::rotation_of(100.0 * mb, std::nullopt), 200U * mb);
+    EXPECT_EQ(timing::rotation_of(100.0 * mb, 64'000 * mb), 200U * mb);
+    EXPECT_EQ(timing::rotation_of(1000.0 * mb, 64'000 * mb), 256U * mb);
+    EXPECT_EQ(timing::rotation_of(1.0 * mb, 64'000 * mb), 32U * mb);
+    EXPECT_EQ(timing::rotation_of(100.0 * mb, 400 * mb), 50U * mb);
+    EXPECT_EQ(timing::rotation_of(100.0 * mb, 20 * mb), 8U * mb) << "it measures all the same";
+    EXPECT_EQ(timing::rotation_of(100.0 * mb, 0), 8U * mb);
 }
 
 }  // namespace

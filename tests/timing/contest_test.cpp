@@ -118,6 +118,70 @@ TEST_F(Contest, AMeasurementThatWouldTakeTooLongIsOneRun) {
     EXPECT_GE(timing.bound, 0.06);
 }
 
+TEST_F(Contest, CoarseTimesSayThatTheyAre) {
+    const std::vector<Kernel> kernels{kernel("fast@1", &sleeping<0, 1>), kernel("slow@1", &sleeping<1, 30>),
+                                      kernel("throws@1", [](const Args&, Team&) { throw std::runtime_error("boom"); })};
+    std::vector<Contestant> contestants;
+    for (const Kernel& each : kernels) contestants.push_back({&exp, &each});
+    ContestOptions options;
+    options.is_coarse = true;
+    options.race.seconds = 10;
+    const ContestResult result = contest(contestants, *context.parts(), options);
+    EXPECT_EQ(result.timings[0].quality, coarse_quality);
+    EXPECT_EQ(result.timings[1].quality, coarse_quality) << "censored as it is";
+    EXPECT_EQ(result.timings[2].status, TimingStatus::failed);
+    EXPECT_GT(result.timings[2].quality, coarse_quality);
+}
+
+TEST_F(Contest, WithoutTimeToFillARoundTimesOfWeightsAreCoarse) {
+    const Problem weighted = problem("exp | f32[16]! -> f32[16]"), plain = problem("exp | f32[16] -> f32[16]");
+    const Kernel fast = kernel("fast@1", &sleeping<0, 1>);
+    const auto quality = [&](const Problem& of, std::chrono::steady_clock::time_point fill_until) {
+        const Contestant contestant{&of, &fast};
+        ContestOptions options;
+        options.race.seconds = 10;
+        options.fill_until = fill_until;
+        return contest({&contestant, 1}, *context.parts(), options).timings[0].quality;
+    };
+    const std::chrono::steady_clock::time_point past;
+    release_memory(*context.parts());
+    EXPECT_EQ(quality(weighted, past), coarse_quality);
+    EXPECT_GT(quality(plain, past), coarse_quality) << "it reads no weight";
+    EXPECT_GT(quality(weighted, std::chrono::steady_clock::time_point::max()), coarse_quality);
+    EXPECT_GT(quality(weighted, past), coarse_quality) << "filled before";
+}
+
+TEST_F(Contest, NoRunBeginsAfterItsEnd) {
+    const Kernel slow = kernel("slow@1", &sleeping<0, 60>);
+    const Contestant contestant{&exp, &slow};
+    ContestOptions options;
+    options.race.seconds = 10;
+    calls[0] = 0;
+    options.until = std::chrono::steady_clock::now();
+    EXPECT_EQ(contest({&contestant, 1}, *context.parts(), options).timings[0].bound, 0);
+    EXPECT_EQ(calls[0], 0);
+    options.until = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+    contest({&contestant, 1}, *context.parts(), options);
+    EXPECT_LE(calls[0], 1);
+}
+
+TEST(Noise, OfFewBlocksIsASpreadToo) {
+    Timing timing;
+    timing.samples = 3;
+    timing.min = timing.p10 = 1e-3;
+    timing.median = 1.01e-3;
+    timing.p90 = 1.1e-3;
+    EXPECT_FALSE(is_uneven(timing));
+    timing.p90 = 1.2e-3;
+    EXPECT_TRUE(is_uneven(timing));
+    EXPECT_FALSE(is_noisy(timing));
+    timing.p90 = 1.1e-3;
+    timing.mad = 0.06e-3;
+    EXPECT_TRUE(is_uneven(timing));
+    timing.samples = steady_blocks;
+    EXPECT_FALSE(is_uneven(timing)) << "so many stand";
+}
+
 TEST(Noise, IsWhatWasDisturbedOrFarFromItsLeastAndTimedShortly) {
     Timing timing;
     timing.samples = 3;

@@ -25,9 +25,11 @@ Calibration machine() {
 TEST(Machine, WhatIsStoredIsFoundAgainInItsEnvironmentAlone) {
     TimingDb timings{""};
     EXPECT_FALSE(known_machine(timings, here, {}));
-    record_machine(timings, here, {}, machine());
-    const auto found = known_machine(timings, here, {});
-    ASSERT_TRUE(found);
+    record_machine(timings, here, {}, {machine(), true});
+    const auto known = known_machine(timings, here, {});
+    ASSERT_TRUE(known);
+    EXPECT_TRUE(known->is_thorough);
+    const Calibration* const found = &known->machine;
     for (std::size_t level = 0; level < 4; ++level)
         EXPECT_DOUBLE_EQ(found->level_flops[level], machine().level_flops[level]);
     EXPECT_DOUBLE_EQ(found->flops, 8e9);
@@ -46,31 +48,52 @@ TEST(Machine, ImpossibleFiguresAreNone) {
         TimingDb timings{""};
         Calibration impossible = machine();
         impossible.*figure = 0;
-        record_machine(timings, here, {}, impossible);
+        record_machine(timings, here, {}, {impossible, true});
         EXPECT_FALSE(known_machine(timings, here, {}));
     }
     TimingDb timings{""};
     Calibration without_levels = machine();
     without_levels.level_flops = {};
-    record_machine(timings, here, {}, without_levels);
+    record_machine(timings, here, {}, {without_levels, true});
     EXPECT_FALSE(known_machine(timings, here, {}));
+}
+
+TEST(Machine, WhatABriefCalibrationSaidGivesWayToAThoroughOne) {
+    TimingDb timings{""};
+    record_machine(timings, here, {}, {machine(), true});
+    Calibration other = machine();
+    other.bandwidth = 4e10;
+    record_machine(timings, here, {}, {other, false});
+    EXPECT_DOUBLE_EQ(known_machine(timings, here, {})->machine.bandwidth, 2e10) << "whichever came later";
+    TimingDb brief_first{""};
+    record_machine(brief_first, here, {}, {other, false});
+    ASSERT_TRUE(known_machine(brief_first, here, {}));
+    EXPECT_FALSE(known_machine(brief_first, here, {})->is_thorough);
+    record_machine(brief_first, here, {}, {machine(), true});
+    EXPECT_TRUE(known_machine(brief_first, here, {})->is_thorough);
+    EXPECT_DOUBLE_EQ(known_machine(brief_first, here, {})->machine.bandwidth, 2e10);
 }
 
 TEST(Machine, IsMeasuredOnceAndFoundAgain) {
     const Context context;
-    EXPECT_FALSE(machine_of(context, here, {}, false));
-    EXPECT_EQ(context.parts()->timings->size(), 0U);
-    const auto measured = machine_of(context, here, {}, true);
+    const auto rows = [&] { return context.parts()->timings->unwritten(); };
+    EXPECT_FALSE(machine_of(context, here, {}, 0));
+    const std::size_t figures = 6 + static_cast<std::size_t>(context.isa());
+    ASSERT_TRUE(machine_of(context, here, {}, 0.05)) << "briefly";
+    EXPECT_EQ(rows(), figures + 1) << "and a session";
+    ASSERT_TRUE(machine_of(context, here, {}, 0.05));
+    EXPECT_EQ(rows(), figures + 1) << "once";
+    const auto measured = machine_of(context, here, {}, 10);
     ASSERT_TRUE(measured);
-    const std::size_t rows = context.parts()->timings->size();
-    EXPECT_EQ(rows, 6 + static_cast<std::size_t>(context.isa()));
-    for (const bool may_measure : {true, false}) {
-        const auto again = machine_of(context, here, {}, may_measure);
+    EXPECT_EQ(rows(), 2 * figures + 1) << "again, thoroughly";
+    for (const double seconds : {10.0, 0.05, 0.0}) {
+        const auto again = machine_of(context, here, {}, seconds);
         ASSERT_TRUE(again);
         EXPECT_EQ(again->bandwidth, measured->bandwidth) << "to the bit, so that choices are the same";
         EXPECT_EQ(again->level_flops, measured->level_flops);
     }
-    EXPECT_EQ(context.parts()->timings->size(), rows);
+    EXPECT_EQ(rows(), 2 * figures + 1);
+    EXPECT_EQ(context.parts()->timings->size(), 0U) << "they are no times";
 }
 
 }  // namespace

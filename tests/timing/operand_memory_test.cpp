@@ -1,7 +1,10 @@
 #include "timing/operand_memory.hpp"
 
+#include "cairn/error.hpp"
+
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstring>
 #include <vector>
 
@@ -28,6 +31,35 @@ TEST(OperandMemory, StretchesGrowAndHoldThePattern) {
     fill_with_pattern(pattern.data(), pattern.size());
     EXPECT_EQ(std::memcmp(pattern.data(), memory.streamed().data(), pattern.size()), 0);
     EXPECT_EQ(std::memcmp(pattern.data(), memory.kept().data(), 5000), 0);
+}
+
+TEST(OperandMemory, ARoundIsFilledAsFarAsThereIsTime) {
+    OperandMemory memory(32 << 20, 4096);
+    const Filling no_time{{}, std::chrono::steady_clock::time_point()};
+    memory.reserve(3 << 20, 0, 0, no_time);
+    EXPECT_GE(memory.round(), 3U << 20) << "what a call needs";
+    EXPECT_LT(memory.round(), 8U << 20);
+    EXPECT_TRUE(memory.is_short());
+    const std::byte* const streamed = memory.streamed().data();
+    memory.reserve(100, 0, 0);
+    EXPECT_EQ(memory.streamed().data(), streamed) << "it goes on";
+    EXPECT_EQ(memory.round(), memory.streamed().capacity());
+    EXPECT_FALSE(memory.is_short());
+    std::vector<std::byte> pattern(memory.round());
+    fill_with_pattern(pattern.data(), pattern.size());
+    EXPECT_EQ(std::memcmp(pattern.data(), streamed, pattern.size()), 0) << "as if it had been filled at once";
+}
+
+TEST(OperandMemory, AStopEndsTheFilling) {
+    OperandMemory memory(64 << 20, 4096);
+    std::stop_source source;
+    source.request_stop();
+    EXPECT_THROW(memory.reserve(1, 0, 0, {source.get_token()}), Cancelled);
+    EXPECT_EQ(memory.round(), 0U);
+    EXPECT_THROW(memory.reserve(0, 1, 0, {source.get_token()}), Cancelled);
+    EXPECT_THROW(memory.reserve(0, 0, 1, {source.get_token()}), Cancelled);
+    memory.reserve(1, 1, 1);
+    EXPECT_FALSE(memory.is_short()) << "what was begun can be used";
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "cairn/context.hpp"
 #include "cairn/error.hpp"
 #include "tests/timing/database_file.hpp"
+#include "timing/machine.hpp"
 
 #include <gmock/gmock.h>
 
@@ -108,6 +109,45 @@ TEST_F(TimingFiles, Query) {
     EXPECT_EQ(rows[1].timing.median, 2) << "the best first";
     EXPECT_EQ(rows[2].timing.median, 1. / 3);
     EXPECT_EQ(rows[3].hard, "machine B");
+}
+
+TEST_F(TimingFiles, FiguresOfAMachineAreNoTimesUnlessAskedFor) {
+    const TimingFileInfo before = reading().info();
+    const std::vector<TimingRecord> times = reading().query();
+    {
+        TimingDb db(path, log());
+        Calibration figures;
+        figures.flops = figures.level_flops[0] = 1e9;
+        figures.bandwidth = figures.cache_bandwidth = 1e10;
+        figures.timer_seconds = 1e-8;
+        cairn::timing::record_machine(db, machine, policy, {figures, true});
+        EXPECT_EQ(db.size(), times.size());
+        EXPECT_TRUE(cairn::timing::known_machine(db, machine, policy));
+    }
+    const TimingFile file = reading();
+    EXPECT_EQ(file.query().size(), times.size());
+    for (const TimingRecord& record : file.query()) {
+        const auto symbols = Symbols::create();
+        EXPECT_NO_THROW(parse_problem(record.problem, *symbols)) << record.problem;
+    }
+    TimingFilter filter;
+    filter.with_figures = true;
+    EXPECT_EQ(file.query(filter).size(), times.size() + 6);
+    filter.problem = "machine |";
+    for (const TimingRecord& record : file.query(filter)) EXPECT_TRUE(record.kernel.starts_with("machine."));
+    EXPECT_EQ(file.query(filter).size(), 6U);
+    const TimingFileInfo info = file.info();
+    EXPECT_EQ(info.times, before.times);
+    EXPECT_EQ(info.figures, 6);
+    EXPECT_EQ(before.figures, 0);
+    EXPECT_EQ(info.problems, before.problems);
+    EXPECT_EQ(info.kernels, before.kernels);
+    EXPECT_EQ(info.newest, before.newest);
+    EXPECT_EQ(info.environments, before.environments);
+    std::int64_t of_all = 0;
+    for (const TimingSession& session : file.sessions()) of_all += session.times;
+    EXPECT_EQ(of_all, before.times);
+    EXPECT_NE(text_of(file).find("\"machine |\""), std::string::npos) << "they go where the rows go";
 }
 
 TEST_F(TimingFiles, TextGoesThereAndBackExactly) {

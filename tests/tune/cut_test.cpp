@@ -1,6 +1,8 @@
 #include "cairn/cairn.hpp"
 #include "device/context_parts.hpp"
 #include "tests/tune/fake_bench.hpp"
+#include "tests/tune/small_layers.hpp"
+#include "timing/splitmix.hpp"
 #include "tune/profile.hpp"
 
 #include <gtest/gtest.h>
@@ -18,21 +20,6 @@ namespace {
 
 using test::FakeBench, test::FakeTuning;
 
-Graph layers() {
-    Graph g("layers");
-    const Dim n = g.symbol("N", 1, 64);
-    Tensor x = g.input("x", DType::f32, {n, 64});
-    for (int layer = 0; layer < 2; ++layer) {
-        const std::string name = std::to_string(layer);
-        const Tensor wide =
-            gelu(linear(layer_norm(x, g.weight("g" + name, DType::f32, {64}), g.weight("b" + name, DType::f32, {64})),
-                        g.weight("w" + name, DType::f32, {64, 96}), g.weight("v" + name, DType::f32, {96})));
-        x = x + linear(wide, g.weight("u" + name, DType::f32, {96, 64}));
-    }
-    g.output("y", softmax(x));
-    return g;
-}
-
 struct Tuned {
     Profiled profiled;
     double untuned = 0, tuned = 0, best = 0, spent = 0;  // seconds of runs, and of the tune
@@ -40,13 +27,14 @@ struct Tuned {
     std::size_t rows = 0;
 };
 
-Tuned tuned(const Graph& graph, std::uint64_t seed, double seconds) {
+Tuned tuned(const Graph& graph, std::uint64_t seed, double seconds, Mode mode = Mode::normal) {
     const Context context;
     FakeTuning tuning(graph, context, {{"N", {1}}});
     FakeBench bench(tuning.costs, seed);
     Tuned result;
     result.untuned = tuning.seconds(tuning.untuned(), bench);
-    result.profiled = profile(tuning.selected, context, tuning.costs, tuning.options, {seconds, {}, {}}, bench.bench());
+    result.profiled = profile(tuning.selected, context, tuning.costs, tuning.options,
+                              {seconds, {}, {}, usual_hang_seconds, effort_of(mode)}, bench.bench());
     const select::Selections chosen = tuning.choose();
     result.tuned = tuning.seconds(chosen, bench);
     for (std::size_t b = 0; b < tuning.selected.size(); ++b)
@@ -58,7 +46,7 @@ Tuned tuned(const Graph& graph, std::uint64_t seed, double seconds) {
 }
 
 TEST(Cut, ATuneThatIsCutAnywhereIsNeverWorseThanNone) {
-    const Graph graph = layers();
+    const Graph graph = test::small_layers();
     int gained = 0, cuts = 0;
     for (std::uint64_t seed = 1; seed <= 2; ++seed) {
         const Tuned whole = tuned(graph, seed, 1e6);
@@ -78,6 +66,66 @@ TEST(Cut, ATuneThatIsCutAnywhereIsNeverWorseThanNone) {
                     whole.untuned, whole.tuned, whole.rows, whole.profiled.measured);
     }
     EXPECT_GE(gained, cuts / 2) << "what was measured is used";
+}
+
+TEST(Cut, OfAnyModeAnywhereIsNeverWorseThanNone) {
+    const Graph graph = test::small_layers();
+    std::uint64_t random = 1;
+    for (const Mode mode : {Mode::quick, Mode::exhaustive}) {
+        int gained = 0, incomplete = 0;
+        for (std::uint64_t seed = 4; seed <= 5; ++seed) {
+            const Tuned whole = tuned(graph, seed, 1e6, mode);
+            EXPECT_TRUE(whole.profiled.complete);
+            EXPECT_LE(whole.tuned, whole.untuned * (1 + 1e-9));
+            for (int cut = 0; cut < 6; ++cut) {
+                const double seconds = whole.spent * static_cast<double>(timing::mix(random) >> 11) * 0x1p-53;
+                const Tuned part = tuned(graph, seed, seconds, mode);
+                EXPECT_LE(part.tuned, part.untuned * (1 + 1e-9)) << "seed " << seed << ", " << seconds << " s";
+                EXPECT_GE(part.tuned, whole.best * (1 - 1e-9));
+                gained += part.tuned < part.untuned;
+                incomplete += !part.profiled.complete;
+            }
+            if (mode == Mode::exhaustive) { EXPECT_LE(whole.tuned, whole.best * 1.03); }
+        }
+        EXPECT_GE(gained, 3);
+        EXPECT_GE(incomplete, 8);
+    }
+}
+
+TEST(Cut, ATuneThatGoesOnEndsWhereAWholeOneDoes) {
+    const Graph graph = test::small_layers();
+    const Tuned whole = tuned(graph, 4, 1e6, Mode::exhaustive);
+    const Context context;
+    FakeTuning tuning(graph, context, {{"N", {1}}});
+    FakeBench bench(tuning.costs, 4);
+    int runs = 0;
+    for (bool complete = false; !complete && runs < 100; ++runs)
+        complete = profile(tuning.selected, context, tuning.costs, tuning.options,
+                           {whole.spent / 7, {}, {}, usual_hang_seconds, effort_of(Mode::exhaustive)}, bench.bench())
+                       .complete;
+    EXPECT_GE(runs, 6);
+    EXPECT_LE(runs, 20);
+    EXPECT_LE(tuning.seconds(tuning.choose(), bench), whole.tuned * 1.01);
+    for (const auto& [name, times] : bench.measured()) EXPECT_LE(times, 2) << name;
+}
+
+TEST(Cut, AStopBetweenMeasurementsIsTheLastThatIsDone) {
+    const Graph graph = test::small_layers();
+    for (const Mode mode : {Mode::quick, Mode::normal, Mode::exhaustive})
+        for (const int last : {0, 3}) {
+            const Context context;
+            FakeTuning tuning(graph, context, {{"N", {1}}});
+            FakeBench bench(tuning.costs, 1);
+            std::stop_source source;
+            bench.before_contest = [&](int contests) {
+                if (contests == last) source.request_stop();
+            };
+            EXPECT_THROW(profile(tuning.selected, context, tuning.costs, tuning.options,
+                                 {1e6, {}, source.get_token(), usual_hang_seconds, effort_of(mode)}, bench.bench()),
+                         Cancelled);
+            EXPECT_EQ(bench.contests(), last);
+            EXPECT_GE(context.parts()->timings->size(), static_cast<std::size_t>(last)) << "rows are kept";
+        }
 }
 
 TEST(Hanging, AKernelThatDoesNotReturnIsToldOfAndCountsAsFailed) {

@@ -7,9 +7,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <map>
 #include <string>
+#include <thread>
 
 namespace cairn::tune {
 namespace {
@@ -45,7 +47,9 @@ protected:
                       std::uint64_t seed) {
             EXPECT_GT(seconds, 0);
             races.push_back({packed(rival), seed});
+            std::this_thread::sleep_for(preparing);
             if (unrunnable == packed(rival)) return timing::RaceResult();
+            if (seed == 2 && is_late) throw Error(ErrorKind::argument, "tune", "no time");
             const double ratio = whole.at(packed(rival)) / whole.at(packed(best));
             const bool is_faster = seed == 2 ? ratio < lucky : ratio < 0.99;
             timing::RaceResult result;
@@ -60,8 +64,8 @@ protected:
             return result;
         };
     }
-    Duels duels(const std::optional<Standing>& so_far = std::nullopt, double seconds = 100) {
-        const Budget budget{seconds, {}, stop};
+    Duels duels(const std::optional<Standing>& so_far = std::nullopt, double seconds = 100, Mode mode = Mode::normal) {
+        const Budget budget{seconds, {}, stop, usual_hang_seconds, effort_of(mode)};
         return fight(chosen, programs.buckets(), run_beside(), options, budget, so_far);
     }
 
@@ -70,7 +74,9 @@ protected:
     select::Selections chosen;
     std::map<Packed, double> whole;
     Packed unrunnable;
-    double lucky = 0.99;  // who is faster than this in a second race wins it
+    std::chrono::milliseconds preparing{0};
+    bool is_late = false;  // the second race has no time for its weights
+    double lucky = 0.99;   // who is faster than this in a second race wins it
     std::vector<std::pair<Packed, std::uint64_t>> races;
     std::stop_token stop;
 };
@@ -182,6 +188,47 @@ TEST_F(DuelsOfForms, AStandingOfOtherCoversIsForgotten) {
     const Duels found = duels(old);
     EXPECT_EQ(found.fought.size(), 1U);
     EXPECT_EQ(found.covers.path, chosen.path);
+}
+
+TEST_F(DuelsOfForms, ExhaustiveGoesOnWithRivalsThatCostMore) {
+    make({{1.02e-3, 1e-3}, {1e-3, 1.2e-3}});
+    whole = {{{packed_form, stored_form}, 5}, {{stored_form, stored_form}, 6}, {{packed_form, packed_form}, 6}};
+    const Duels normal = duels();
+    EXPECT_TRUE(normal.standing.complete);
+    EXPECT_FALSE(normal.standing.is_thorough);
+    ASSERT_EQ(races.size(), 1U);
+    races.clear();
+    const Duels more = duels(normal.standing, 100, Mode::exhaustive);
+    EXPECT_TRUE(more.standing.complete && more.standing.is_thorough);
+    ASSERT_EQ(races.size(), 1U) << "who was beaten is not run again";
+    EXPECT_EQ(races[0].first, (Packed{packed_form, packed_form}));
+    races.clear();
+    for (const Mode mode : {Mode::normal, Mode::exhaustive})
+        EXPECT_TRUE(duels(more.standing, 100, mode).standing.is_thorough);
+    EXPECT_TRUE(races.empty());
+}
+
+TEST_F(DuelsOfForms, NoRaceBeginsThatThereIsNoTimeToPrepare) {
+    make({{1.01e-3, 1e-3}, {1e-3, 1.01e-3}, {1.01e-3, 1e-3}});
+    for (const bool a : {false, true})
+        for (const bool b : {false, true})
+            for (const bool c : {false, true}) whole[{a, b, c}] = 5;
+    whole[packed(chosen)] = 4;
+    preparing = std::chrono::milliseconds(400);
+    const Duels found = duels(std::nullopt, 0.7);
+    EXPECT_EQ(races.size(), 1U) << "a second one would end after 0.8 s";
+    EXPECT_FALSE(found.standing.complete);
+    EXPECT_EQ(found.covers.path, chosen.path);
+}
+
+TEST_F(DuelsOfForms, WhoeverWonTheFirstRaceHasNotWonWithoutTheSecond) {
+    make({{1.02e-3, 1e-3}});
+    whole = {{{packed_form}, 5}, {{stored_form}, 4}};
+    is_late = true;
+    const Duels found = duels();
+    EXPECT_EQ(races.size(), 2U);
+    EXPECT_EQ(packed(found.covers), (Packed{packed_form}));
+    for (const Duel& duel : found.fought) EXPECT_FALSE(duel.won);
 }
 
 TEST_F(DuelsOfForms, AStopEndsThem) {

@@ -26,15 +26,24 @@ double FakeBench::time_of(const Kernel& kernel, const Problem& problem) {
 
 timing::ContestResult FakeBench::contest(std::span<const timing::Contestant> contestants,
                                          const timing::ContestOptions& options) {
+    if (before_contest) before_contest(contests_);
+    if (options.stop.stop_requested()) throw Cancelled("measure");
     ++contests_;
     const auto time = [&](int c, std::int64_t inner) {
         const timing::Contestant& contestant = contestants[static_cast<std::size_t>(c)];
-        return static_cast<double>(inner) * time_of(*contestant.kernel, *contestant.problem);
+        const double even = static_cast<double>(inner) * time_of(*contestant.kernel, *contestant.problem);
+        const bool is_uneven = is_uneven_ && is_uneven_(select::name_of_call(*contestant.kernel, *contestant.problem));
+        return is_uneven && ++blocks_ % 2 == 0 ? longer_ * even : even;
     };
     const timing::RaceResult race = timing::race(static_cast<int>(contestants.size()), time, options.race);
     timing::ContestResult result;
     result.seconds = race.seconds;
-    for (const timing::Entrant& entrant : race.entrants) result.timings.push_back(entrant.timing);
+    for (std::size_t c = 0; c < contestants.size(); ++c) {
+        Timing& timing = result.timings.emplace_back(race.entrants[c].timing);
+        if (options.is_coarse) timing.quality = timing::coarse_quality;
+        if (timing.status == TimingStatus::ok)
+            ++measured_[select::name_of_call(*contestants[c].kernel, *contestants[c].problem)];
+    }
     now_ += race.seconds + 1e-4;
     return result;
 }

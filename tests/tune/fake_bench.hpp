@@ -3,8 +3,13 @@
 #include "stages.hpp"
 #include "tune/bench.hpp"
 
+#include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace cairn::test {
 
@@ -18,6 +23,15 @@ public:
     tune::Bench bench();
     double now() const { return now_; }
     int contests() const { return contests_; }
+    /// How often each call was timed, by select::name_of_call.
+    const std::map<std::string, int>& measured() const { return measured_; }
+    /// From here on every other block of a call takes this much longer, where `is_uneven` says so of its name.
+    void disturb(double longer, std::function<bool(const std::string& name)> is_uneven) {
+        longer_ = longer;
+        is_uneven_ = std::move(is_uneven);
+    }
+    /// Called before each contest, with the number of those before.
+    std::function<void(int)> before_contest;
 
 private:
     timing::ContestResult contest(std::span<const timing::Contestant> contestants,
@@ -27,6 +41,10 @@ private:
     std::uint64_t seed_;
     double now_ = 0;
     int contests_ = 0;
+    std::int64_t blocks_ = 0;
+    double longer_ = 1;
+    std::function<bool(const std::string&)> is_uneven_;
+    std::map<std::string, int> measured_;
     std::map<std::string, double> times_;
 };
 

@@ -21,9 +21,6 @@ Graph layer() {
     return g;
 }
 
-/// Figures of a calibration: a peak for each level, and five others.
-std::size_t rows_of_the_machine(const Context& context) { return 6 + static_cast<std::size_t>(context.isa()); }
-
 int tune_steps(const Context& context, Mode mode, double seconds = 20) {
     int steps = 0;
     CompileOptions options;
@@ -84,7 +81,7 @@ TEST(Profile, AStopKeepsWhatWasMeasured) {
     ContextOptions again;
     again.timing_db = path;
     const Context context(again);
-    EXPECT_GE(context.parts()->timings->size(), rows_of_the_machine(context) + 2) << "two races, of one at least";
+    EXPECT_GE(context.parts()->timings->size(), 2U) << "two races, of one at least";
 }
 
 /// Programs with one product, which a kernel at hand is fastest at, as the database knows.
@@ -155,7 +152,7 @@ TEST_F(ProfileOfAProduct, AnErrorIsMeasuredWithTheTimeAndCounts) {
     const std::size_t times = context.parts()->timings->size();
     const CompiledGraph after = compiled(context, Mode::normal, 6e-3);
     EXPECT_TRUE(takes(after, kernel)) << after.explain();
-    EXPECT_LE(context.parts()->timings->size(), times + rows_of_the_machine(context) + 1)
+    EXPECT_LE(context.parts()->timings->size(), times + 1)
         << "all times of products were known, that of a packing was not";
     const auto figures =
         context.parts()->timings->find_error(product(), kernel.id, timing::environment_of(*context.parts()));

@@ -13,7 +13,7 @@ TEST(Standing, TextAndBack) {
     Standing standing;
     standing.best = digest("best");
     EXPECT_EQ(parse_standing(to_string(standing)), standing);
-    standing.complete = true;
+    standing.complete = standing.is_thorough = true;
     standing.without = {{0, "k@1", "linear | f32[T,64] -> f32[T,64] where T in 1..8", "model.cpp:31"},
                         {2, "l", "p", ""}};
     standing.beaten = {digest("a"), digest("b")};

@@ -131,6 +131,20 @@ TEST_F(Trials, StatesKeepTheirRowsAndHaveRoom) {
     }
 }
 
+TEST_F(Trials, AStopOrTheEndOfItsTimeEndsTheMakingOfWeights) {
+    Graph g("g");
+    g.output("y", g.input("x", DType::f32, {4, 64}) * g.weight("w", DType::f32, {4, 64}));
+    const Context with = context();
+    const program::Program program = program_of(g, with);
+    const std::vector<const program::Program*> all{&program};
+    std::stop_source source;
+    source.request_stop();
+    EXPECT_THROW(Trial(all, with, source.get_token()), Cancelled);
+    EXPECT_THROW(Trial(all, with, {}, timing::Clock::now()), Error);
+    Trial in_time(all, with, {}, timing::Clock::now() + std::chrono::hours(1));
+    EXPECT_GT(in_time.seconds(0, {}, 1), 0);
+}
+
 TEST_F(Trials, WhatAKernelReportsIsThrown) {
     Graph g("g");
     g.output("y", g.input("x", DType::f32, {32, 64}) * g.weight("w", DType::f32, {1, 64}));

@@ -1,0 +1,259 @@
+// What tuning gains, and how sure that is: GPT-2 of 124M's sizes with made-up weights, a step and a prompt.
+//
+//     tuning spread  [OPTIONS]   tunes from empty databases, and the times of their programs side by side
+//     tuning budgets [OPTIONS]   for budgets of 0.1 to 30 s the tuned program beside the untuned one
+//     tuning modes   [OPTIONS]   quick, normal and exhaustive: seconds, measurements, and the program beside the
+//     untuned one
+//
+//     --threads N   of the context (all)       --tunes N     of `spread` (5)
+//     --layers N    of the model (12)          --turns N     runs of each program, in turns (30)
+//     --seconds S   budget of `spread` (60) and of exhaustive in `modes` (none)
+//     --splits A,B  upper bounds of T's buckets (1,12)       --prompt N    tokens of the prompt (64)
+//
+// Times of programs are compared in pairs, one run of each right after the other, in changing order: what is told of
+// two is the median of the ratios and the interval in which it lies with a confidence of 95 %.
+#include "cairn/cairn.hpp"
+#include "cairn/models/gpt2.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <exception>
+#include <optional>
+#include <random>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace cairn;
+using Clock = std::chrono::steady_clock;
+
+struct Settings {
+    std::string what;
+    int threads = usable_cpus(), tunes = 5, layers = 12, turns = 30, prompt = 64;
+    double seconds = 0;  // 0: not given
+    std::vector<std::int64_t> splits{1, 12};
+};
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+std::vector<std::int64_t> numbers_of(const std::string& text) {
+    std::vector<std::int64_t> numbers;
+    for (std::size_t at = 0; at <= text.size();) {
+        const std::size_t comma = std::min(text.find(',', at), text.size());
+        numbers.push_back(std::stoll(text.substr(at, comma - at)));
+        at = comma + 1;
+    }
+    return numbers;
+}
+
+Settings settings_of(int count, char** words) {
+    Settings settings;
+    if (count > 1) settings.what = words[1];
+    for (int i = 2; i + 1 < count; i += 2) {
+        const std::string_view name = words[i];
+        const std::string value = words[i + 1];
+        if (name == "--threads")
+            settings.threads = std::stoi(value);
+        else if (name == "--tunes")
+            settings.tunes = std::stoi(value);
+        else if (name == "--layers")
+            settings.layers = std::stoi(value);
+        else if (name == "--turns")
+            settings.turns = std::stoi(value);
+        else if (name == "--prompt")
+            settings.prompt = std::stoi(value);
+        else if (name == "--seconds")
+            settings.seconds = std::stod(value);
+        else if (name == "--splits")
+            settings.splits = numbers_of(value);
+        else
+            throw std::runtime_error("there is no option " + std::string(name));
+    }
+    return settings;
+}
+
+/// A model that was compiled in some way, and how that went.
+struct Tuned {
+    std::string name;
+    Context context;  // its database is its own, in memory
+    models::Gpt2 model;
+    double seconds = 0;  // that compiling took
+    std::int64_t measured = 0;
+    std::vector<double> steps = {}, prompts = {};  // seconds of runs, in turns
+};
+
+class Models {
+public:
+    explicit Models(const Settings& settings) : settings_(settings) {
+        config_.layers = settings.layers;
+        weights_ = gpt2_weights(config_);
+        values_.resize(static_cast<std::size_t>(config_.vocabulary * config_.width));
+        for (std::size_t i = 0; i < values_.size(); ++i) values_[i] = 1e-3F * static_cast<float>(i % 61) - 0.03F;
+    }
+
+    Tuned tuned(std::string name, Mode mode, std::optional<double> seconds) const {
+        ContextOptions options;
+        options.threads = settings_.threads;
+        Context context(options);
+        CompileOptions compile;
+        compile.mode = mode;
+        compile.tune_seconds = seconds;
+        compile.splits = {{"T", settings_.splits}};
+        const auto source = [this](std::string_view weight) {
+            InputView view;
+            view.data = values_.data();
+            for (const auto& each : weights_)
+                if (each.name == weight) view.shape = each.shape;
+            return view;
+        };
+        // Binding is no part of it.
+        const Clock::time_point begin = Clock::now();
+        const Explanation why = cairn::compile(gpt2_graph(config_, weights_), context, compile).explain();
+        const double spent = seconds_since(begin);
+        if (mode != Mode::off) compile.mode = Mode::cached;
+        models::Gpt2 model(config_, weights_, source, context, {}, compile);
+        const std::int64_t measured = why.tuning.empty() ? 0 : why.tuning.back().measured;
+        return {std::move(name), context, std::move(model), spent, measured};
+    }
+
+    /// Runs all of them, in another order each turn.
+    void run(std::deque<Tuned>& all) const {
+        std::vector<std::int32_t> ids;
+        for (int i = 0; i < settings_.prompt; ++i)
+            ids.push_back(static_cast<std::int32_t>(i * 7919 % config_.vocabulary));
+        std::vector<Tuned*> order;
+        for (Tuned& each : all) order.push_back(&each);
+        std::mt19937 random(1);
+        for (int turn = -1; turn < settings_.turns; ++turn) {
+            std::shuffle(order.begin(), order.end(), random);
+            for (Tuned* each : order) {
+                each->model.rewind();
+                const Clock::time_point begin = Clock::now();
+                each->model.forward(ids);
+                const double prompt = seconds_since(begin);
+                const Clock::time_point middle = Clock::now();
+                each->model.forward(std::span<const std::int32_t>(ids).first(1));
+                if (turn < 0) continue;  // the first pays for pages
+                each->prompts.push_back(prompt);
+                each->steps.push_back(seconds_since(middle));
+            }
+        }
+    }
+
+private:
+    const Settings& settings_;
+    models::Gpt2Config config_;
+    std::vector<models::WeightSpec> weights_;
+    std::vector<float> values_;
+};
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values.empty() ? 0 : values[values.size() / 2];
+}
+
+/// The median of ratios, and the order statistics between which it lies with a confidence of 95 %.
+std::string ratio_of(const std::vector<double>& above, const std::vector<double>& below) {
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < above.size(); ++i) ratios.push_back(above[i] / below[i]);
+    std::sort(ratios.begin(), ratios.end());
+    const auto count = static_cast<double>(ratios.size());
+    const auto off = static_cast<std::size_t>(std::ceil(1.96 * std::sqrt(count) / 2));
+    const std::size_t middle = ratios.size() / 2, low = middle > off ? middle - off : 0,
+                      high = std::min(middle + off, ratios.size() - 1);
+    char text[64];
+    std::snprintf(text, sizeof text, "%.3f (%.3f .. %.3f)", ratios[middle], ratios[low], ratios[high]);
+    return text;
+}
+
+void print_head() {
+    std::printf("%-16s %9s %9s %10s %24s %10s %24s\n", "", "compile s", "measured", "step ms", "by the first",
+                "prompt ms", "by the first");
+}
+
+void print(const Tuned& each, const Tuned& first) {
+    std::printf("%-16s %9.2f %9lld %10.3f %24s %10.3f %24s\n", each.name.c_str(), each.seconds,
+                static_cast<long long>(each.measured), 1e3 * median(each.steps),
+                ratio_of(each.steps, first.steps).c_str(), 1e3 * median(each.prompts),
+                ratio_of(each.prompts, first.prompts).c_str());
+    std::fflush(stdout);
+}
+
+void print_all(const std::deque<Tuned>& all) {
+    print_head();
+    for (const Tuned& each : all) print(each, all.front());
+}
+
+void print_spread(const char* what, const std::deque<Tuned>& all, std::vector<double> Tuned::*times) {
+    std::vector<double> medians;
+    for (const Tuned& each : all)
+        if (&each != &all.front()) medians.push_back(median(each.*times));
+    const auto [least, most] = std::minmax_element(medians.begin(), medians.end());
+    std::printf("%s: the slowest of %zu tunes takes %.2f %% more than the fastest\n", what, medians.size(),
+                100 * (*most / *least - 1));
+}
+
+void run_spread(const Settings& settings, const Models& models) {
+    std::deque<Tuned> all;
+    all.push_back(models.tuned("untuned", Mode::off, {}));
+    for (int tune = 1; tune <= settings.tunes; ++tune)
+        all.push_back(
+            models.tuned("tune " + std::to_string(tune), Mode::normal, settings.seconds > 0 ? settings.seconds : 60));
+    models.run(all);
+    print_all(all);
+    print_spread("steps", all, &Tuned::steps);
+    print_spread("prompts", all, &Tuned::prompts);
+}
+
+/// Each beside an untuned one of its own, so that two models are in memory at a time.
+void run_beside(const Models& models, const std::string& name, Mode mode, std::optional<double> seconds) {
+    std::deque<Tuned> pair;
+    pair.push_back(models.tuned("untuned", Mode::off, {}));
+    pair.push_back(models.tuned(name, mode, seconds));
+    models.run(pair);
+    print(pair[1], pair[0]);
+}
+
+void run_budgets(const Models& models) {
+    print_head();
+    for (const double seconds : {0.1, 0.3, 1.0, 3.0, 10.0, 30.0}) {
+        char name[32];
+        std::snprintf(name, sizeof name, "%g s", seconds);
+        run_beside(models, name, Mode::normal, seconds);
+    }
+}
+
+void run_modes(const Settings& settings, const Models& models) {
+    print_head();
+    run_beside(models, "quick", Mode::quick, {});
+    run_beside(models, "normal", Mode::normal, 60);
+    run_beside(models, "exhaustive", Mode::exhaustive,
+               settings.seconds > 0 ? std::optional(settings.seconds) : std::nullopt);
+}
+
+}  // namespace
+
+int main(int count, char** words) try {
+    const Settings settings = settings_of(count, words);
+    const Models models(settings);
+    if (settings.what == "spread")
+        run_spread(settings, models);
+    else if (settings.what == "budgets")
+        run_budgets(models);
+    else if (settings.what == "modes")
+        run_modes(settings, models);
+    else
+        throw std::runtime_error("tuning spread|budgets|modes [--threads N] [--layers N] [--seconds S] ...");
+    return 0;
+} catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+}

@@ -1,0 +1,80 @@
+#include "tune/curve.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace cairn::inline v0::tune {
+namespace {
+
+/// Reads a number that `end` follows, and takes both from the text.
+template <typename T>
+bool take_number(std::string_view& text, char end, T& number) {
+    const char* const last = text.data() + text.size();
+    const auto [stop, fault] = std::from_chars(text.data(), last, number);
+    if (fault != std::errc() || stop == last || *stop != end) return false;
+    text.remove_prefix(static_cast<std::size_t>(stop - text.data()) + 1);
+    return true;
+}
+
+}  // namespace
+
+Curve::Curve(std::span<const select::Bucket> buckets, const select::Selections& plan, const select::CostSource& costs) {
+    for (std::size_t b = 0; b < buckets.size(); ++b)
+        for (const auto& sizes : select::representative_sizes(*buckets[b].graph.symbols()))
+            for (const select::Choice& choice : plan.buckets[b].chosen) {
+                if (buckets[b].candidates.bound()[choice.goal.value]) continue;
+                const select::SizedProblem sized(at_sizes(*choice.candidate.problem, sizes));
+                Part& part = calls_[select::name_of_call(*choice.candidate.kernel, sized)];
+                part.seconds = select::estimate(*choice.candidate.kernel, sized, costs).seconds;
+                const double runs = runs_of(buckets[b], choice);
+                part.runs += runs;
+                expected_ += runs * part.seconds;
+            }
+}
+
+void Curve::learn(const Rivals& rivals, const select::CostSource& costs) {
+    const Call& first = rivals.calls.front();
+    const auto part = calls_.find(select::name_of_call(*first.kernel, first.problem));
+    if (part == calls_.end()) return;
+    double least = std::numeric_limits<double>::infinity();
+    for (const Call& call : rivals.calls)
+        if (const auto timing = costs.timings->find(call.problem, call.kernel->id,
+                                                    select::environment_of(*call.kernel, costs), costs.policy))
+            if (timing->status == TimingStatus::ok) least = std::min(least, timing->median);
+    if (std::isinf(least)) return;
+    expected_ += part->second.runs * (least - part->second.seconds);
+    part->second.seconds = least;
+}
+
+void Curve::note(double seconds, std::int64_t measured) {
+    if (points_.empty() || points_.back().expected != expected_) points_.push_back({seconds, expected_, measured});
+}
+
+std::vector<TuningPoint> Curve::end(double seconds, std::int64_t measured) {
+    if (points_.empty() || points_.back().measured != measured) points_.push_back({seconds, expected_, measured});
+    return std::move(points_);
+}
+
+std::string to_string(std::span<const TuningPoint> points) {
+    std::string text;
+    for (const TuningPoint& point : points)
+        text += fmt::format("{} {} {}\n", point.seconds, point.expected, point.measured);
+    return text;
+}
+
+std::vector<TuningPoint> parse_points(std::string_view text) {
+    std::vector<TuningPoint> points;
+    while (!text.empty()) {
+        TuningPoint& point = points.emplace_back();
+        if (!take_number(text, ' ', point.seconds) || !take_number(text, ' ', point.expected) ||
+            !take_number(text, '\n', point.measured))
+            return {};
+    }
+    return points;
+}
+
+}  // namespace cairn::inline v0::tune

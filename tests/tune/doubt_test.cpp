@@ -1,0 +1,53 @@
+#include "tune/doubt.hpp"
+
+#include "tests/tune/fake_bench.hpp"
+#include "tests/tune/small_layers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+
+namespace cairn::tune {
+namespace {
+
+TEST(Doubt, PutsCallsThatCostMuchAndMayBeBeatenFirst) {
+    const Graph graph = test::small_layers();
+    const Context context;
+    test::FakeTuning tuning(graph, context, {{"N", {1}}});
+    const select::Selections plan = tuning.untuned();
+    std::vector<Rivals> all = unknown_rivals(tuning.selected, plan, tuning.costs, context.kernels().definitions, {});
+    const std::size_t total = all.size();
+    const std::vector<Rivals> before = all;
+    const std::size_t first = costly_in_doubt_first(all, tuning.selected, plan, tuning.costs);
+    ASSERT_EQ(all.size(), total);
+    EXPECT_GT(first, 0U);
+    EXPECT_LT(first, total);
+    double sum = 0;
+    for (const Rivals& each : all)
+        sum += each.runs * select::estimate(*each.calls[0].kernel, each.calls[0].problem, tuning.costs).seconds;
+    for (std::size_t i = 0; i < total; ++i) {
+        const select::Estimate chosen =
+            select::estimate(*all[i].calls[0].kernel, all[i].calls[0].problem, tuning.costs);
+        bool is_beatable = false;
+        for (std::size_t c = 1; c < all[i].calls.size(); ++c)
+            is_beatable =
+                is_beatable ||
+                select::estimate(*all[i].calls[c].kernel, all[i].calls[c].problem, tuning.costs).low < chosen.high;
+        const bool is_costly = all[i].runs * chosen.seconds >= 0.01 * sum * (1 - 1e-12);
+        EXPECT_EQ(is_beatable && is_costly, i < first) << to_string(all[i].calls[0].problem);
+    }
+    // The order is kept on both sides.
+    std::size_t at = 0;
+    for (const std::size_t end : {first, total}) {
+        std::size_t from = 0;
+        for (; at < end; ++at) {
+            while (from < total && !(before[from].calls[0].problem == all[at].calls[0].problem &&
+                                     before[from].calls[0].kernel == all[at].calls[0].kernel))
+                ++from;
+            ASSERT_LT(from, total);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace cairn::tune

@@ -1,0 +1,71 @@
+#include "cairn/cairn.hpp"
+#include "device/context_parts.hpp"
+#include "tests/timing/process.hpp"
+#include "tests/tune/fake_bench.hpp"
+#include "tune/profile.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+namespace cairn::tune {
+namespace {
+
+int hung = 0;  // calls of the kernel that does not return, in this process
+
+/// Kernels of `exp`, one of which never returns.
+ContextOptions with_a_hanging_kernel(const std::filesystem::path& path) {
+    Kernel kernel;
+    kernel.id = "my.exp@1";
+    kernel.definition = "exp";
+    kernel.accepts = [](const Problem&) -> Refusal { return {}; };
+    kernel.cost = [](const Problem&) { return Cost{0, 1, 1}; };
+    kernel.run = [](const Args&, Team&) {
+        ++hung;
+        while (true) std::this_thread::sleep_for(std::chrono::hours(1));
+    };
+    ContextOptions options;
+    options.timing_db = path;
+    options.extra.kernels = {kernel};
+    return options;
+}
+
+TEST(HangingKernel, IsInTheFileBeforeTheProcessEndsSoTheNextStartDoesWithoutIt) {
+    const auto path = std::filesystem::path(CAIRN_BINARY_DIR) / "hang_test.db";
+    std::filesystem::remove(path);
+    Graph g("exp");
+    g.output("y", exp(g.input("x", DType::f32, {4})));
+    const auto tune_once = [&](double hang_seconds) {
+        const Context context(with_a_hanging_kernel(path));
+        test::FakeTuning tuning(g, context, {});
+        profile(tuning.selected, context, tuning.costs, tuning.options, {100, {}, {}, hang_seconds}, bench_of(context));
+    };
+    const auto recorded = [&] {
+        std::error_code ignored;
+        if (!std::filesystem::exists(path, ignored)) return false;
+        const auto rows = TimingFile(path, TimingFile::Use::read).query({.kernel = "my.exp@1"});
+        return !rows.empty() && rows[0].timing.status == TimingStatus::failed;
+    };
+    test::Process first([&](const auto& say) {
+        tune_once(0.05);
+        say("it returned");
+    });
+    using Clock = std::chrono::steady_clock;
+    for (const Clock::time_point begin = Clock::now(); Clock::now() < begin + std::chrono::seconds(60);) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        try {
+            if (recorded()) break;
+        } catch (const Error&) {}  // the file is being made
+    }
+    EXPECT_TRUE(recorded()) << "while the kernel still hangs";
+    first.kill();
+    EXPECT_EQ(first.finish(), "");
+    tune_once(10);
+    EXPECT_EQ(hung, 0) << "the next start does not call it";
+}
+
+}  // namespace
+}  // namespace cairn::tune
