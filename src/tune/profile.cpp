@@ -208,8 +208,8 @@ private:
     bool confirm(const std::vector<Rivals>& all) {
         for (const Rivals& rivals : all)
             for (const Call& call : rivals.calls) {
-                const auto timing = optimistic_.timings->find(call.problem, call.kernel->id, optimistic_.environment,
-                                                              optimistic_.policy);
+                const auto timing = optimistic_.timings->find(call.problem, call.kernel->id,
+                                                              environment_of(*call.kernel), optimistic_.policy);
                 if (!timing || !timing::is_uneven(*timing)) continue;
                 if (left() <= 0) return false;
                 take_steady(*call.kernel, call.problem);
