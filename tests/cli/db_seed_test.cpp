@@ -37,6 +37,13 @@ TEST_F(DbSeed, OfSomeMachines) {
     EXPECT_EQ(TimingFile(seed(), TimingFile::Use::read).query()[0].kernel, "mine@1");
 }
 
+TEST_F(DbSeed, HoldsRulesWhereTheyAreAskedFor) {
+    EXPECT_TRUE(succeeds(db({"seed", seed()})));
+    EXPECT_EQ(TimingFile(seed(), TimingFile::Use::read).rules().size(), 0u);
+    EXPECT_TRUE(succeeds(db({"seed", seed(), "--rules", "--force"})));
+    EXPECT_EQ(TimingFile(seed(), TimingFile::Use::read).rules().size(), 1u);
+}
+
 TEST_F(DbSeed, IsReadBesideADatabase) {
     EXPECT_TRUE(succeeds(db({"seed", seed()})));
     const TimingDb beside(other, {}, {.seeds = {seed()}});
