@@ -1,10 +1,13 @@
 #include "tune/doubt.hpp"
 
+#include "device/context_parts.hpp"
+#include "tests/timing/took.hpp"
 #include "tests/tune/fake_bench.hpp"
 #include "tests/tune/small_layers.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 
 namespace cairn::tune {
@@ -16,6 +19,12 @@ TEST(Doubt, PutsCallsThatCostMuchAndMayBeBeatenFirst) {
     test::FakeTuning tuning(graph, context, {{"N", {1}}});
     const select::Selections plan = tuning.untuned();
     std::vector<Rivals> all = unknown_rivals(tuning.selected, plan, tuning.costs, context.kernels().definitions, {});
+    // Of one call all that could take its place is known to be slow.
+    const auto beaten = std::max_element(all.begin(), all.end(),
+                                         [](const Rivals& a, const Rivals& b) { return a.at_stake < b.at_stake; });
+    for (std::size_t c = 1; c < beaten->calls.size(); ++c)
+        context.parts()->timings->record(beaten->calls[c].problem, beaten->calls[c].kernel->id,
+                                         tuning.costs.environment, tuning.costs.policy, test::took(1));
     const std::size_t total = all.size();
     const std::vector<Rivals> before = all;
     const std::size_t first = costly_in_doubt_first(all, tuning.selected, plan, tuning.costs);
@@ -23,6 +32,7 @@ TEST(Doubt, PutsCallsThatCostMuchAndMayBeBeatenFirst) {
     EXPECT_GT(first, 0U);
     EXPECT_LT(first, total);
     double sum = 0;
+    int costly = 0, beatable = 0;
     for (const Rivals& each : all)
         sum += each.runs * select::estimate(*each.calls[0].kernel, each.calls[0].problem, tuning.costs).seconds;
     for (std::size_t i = 0; i < total; ++i) {
@@ -34,8 +44,11 @@ TEST(Doubt, PutsCallsThatCostMuchAndMayBeBeatenFirst) {
                 is_beatable ||
                 select::estimate(*all[i].calls[c].kernel, all[i].calls[c].problem, tuning.costs).low < chosen.high;
         const bool is_costly = all[i].runs * chosen.seconds >= 0.01 * sum * (1 - 1e-12);
+        costly += is_costly;
+        beatable += is_costly && is_beatable;
         EXPECT_EQ(is_beatable && is_costly, i < first) << to_string(all[i].calls[0].problem);
     }
+    EXPECT_LT(beatable, costly) << "the one that was measured";
     // The order is kept on both sides.
     std::size_t at = 0;
     for (const std::size_t end : {first, total}) {
