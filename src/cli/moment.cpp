@@ -12,7 +12,7 @@
 namespace cairn::cli {
 namespace {
 
-using std::chrono::nanoseconds;
+using Nanoseconds = std::chrono::nanoseconds;
 
 constexpr std::int64_t second = 1'000'000'000;
 
@@ -59,13 +59,13 @@ std::optional<std::int64_t> date_of(std::string_view text) {
     const std::chrono::year_month_day date{std::chrono::year(*year), std::chrono::month(static_cast<unsigned>(*month)),
                                            std::chrono::day(static_cast<unsigned>(*day))};
     if (!date.ok()) return std::nullopt;
-    return nanoseconds(std::chrono::sys_days(date).time_since_epoch()).count() + *clock * second;
+    return Nanoseconds(std::chrono::sys_days(date).time_since_epoch()).count() + *clock * second;
 }
 
 }  // namespace
 
 std::int64_t now() {
-    return std::chrono::duration_cast<nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+    return std::chrono::duration_cast<Nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 std::optional<std::int64_t> moment_of(const std::string& text, std::int64_t now) {
@@ -79,7 +79,7 @@ std::string moment_fault(const std::string& text) {
 
 std::string moment_text(std::int64_t time) {
     if (time == 0) return "never";
-    const std::chrono::sys_time<nanoseconds> point{nanoseconds(time)};
+    const std::chrono::sys_time<Nanoseconds> point{Nanoseconds(time)};
     const auto day = std::chrono::floor<std::chrono::days>(point);
     const std::chrono::year_month_day date(day);
     const std::chrono::hh_mm_ss clock(std::chrono::floor<std::chrono::seconds>(point - day));

@@ -51,8 +51,8 @@ Priors::Priors(const TimingDb& timings, const TimingEnvironment& here, const Tim
         Origin& origin = origins_.emplace_back();
         origin.name = std::make_shared<const std::string>(timing::short_name(each.text));
         origin.isa = each.text.level;
-        origin.machine = timing::known_machine(timings, each.environment, theirs)
-                             .value_or(nominal_machine(each.text.level, each.text.threads));
+        const auto known = timing::known_machine(timings, each.environment, theirs);
+        origin.machine = known ? known->machine : nominal_machine(each.text.level, each.text.threads);
         for (const SeedTime& time : times)
             if (time.timing.status != TimingStatus::failed) {
                 const bool at_least = time.timing.status == TimingStatus::censored;

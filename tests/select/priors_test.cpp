@@ -77,7 +77,7 @@ protected:
         const TimingEnvironment theirs{environment(parts), ""};
         TimingPolicy policy = source.policy;
         policy.threads = parts.threads;
-        if (machine != nullptr) timing::record_machine(db, theirs, policy, *machine);
+        if (machine != nullptr) timing::record_machine(db, theirs, policy, {*machine, true});
         for (const Row& row : rows)
             db.record(test::problem(row.problem), row.kernel.id, theirs, policy, took(row.seconds));
     }
@@ -211,7 +211,7 @@ TEST_F(OtherMachines, WhatWasSlowerThanOthersIsExpectedToBe) {
     slow.status = TimingStatus::censored;
     slow.bound = 7e-3;
     const TimingEnvironment environment{test::environment(theirs), ""};
-    timing::record_machine(db, environment, source.policy, there);
+    timing::record_machine(db, environment, source.policy, {there, true});
     db.record(test::problem(shape), a.id, environment, source.policy, slow);
     slow.bound = 1e-9;
     db.record(test::problem(shape), b.id, environment, source.policy, slow);

@@ -59,8 +59,8 @@ protected:
         db.add_rule({"k@3", "*", Verdict::pin, "it is mine"});
         db.remove_rule("k@3", "*");
         for (const TimingEnvironment& environment : {first, second})
-            timing::record_machine(db, environment, policy, calibration());
-        timing::record_machine(db, {"of no kernel's time", ""}, policy, calibration());
+            timing::record_machine(db, environment, policy, {calibration(), true});
+        timing::record_machine(db, {"of no kernel's time", ""}, policy, {calibration(), true});
     }
     TimingFileInfo write(const SeedOptions& options = {}) const {
         return TimingFile(path, Use::read).write_seed(seed, options);
@@ -107,7 +107,7 @@ TEST_F(Seeds, HoldsWhatIsKnownOfItsMachinesAndOfNoOthers) {
     for (const TimingEnvironment& environment : {first, second}) {
         const auto machine = timing::known_machine(db, environment, policy);
         ASSERT_TRUE(machine) << "uneven blocks of it and all";
-        EXPECT_DOUBLE_EQ(machine->flops, 4e9);
+        EXPECT_DOUBLE_EQ(machine->machine.flops, 4e9);
     }
     EXPECT_FALSE(timing::known_machine(db, {"of no kernel's time", ""}, policy));
     const std::vector<TimingEnvironment> environments = db.seed_environments();

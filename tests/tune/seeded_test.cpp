@@ -73,7 +73,7 @@ public:
         const TimingEnvironment theirs{environment("There"), ""};
         {
             TimingDb seed(folder / "seed.db");
-            timing::record_machine(seed, theirs, tuning.costs.policy, there);
+            timing::record_machine(seed, theirs, tuning.costs.policy, {there, true});
             for (const select::Bucket& bucket : tuning.selected)
                 for (std::size_t tile = 0; tile < bucket.tiles.size(); ++tile)
                     for (const select::Question* question : bucket.candidates.asked_for(static_cast<int>(tile)))
