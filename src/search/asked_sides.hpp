@@ -74,7 +74,7 @@ private:
 
     const Problem& problem_;
     std::span<const int> side_of_;
-    const Repeat& repeat_;
+    Repeat repeat_;
     std::vector<Side> sides_;
     std::vector<SharedGoal> shared_;
     bool is_tied_ = false;
