@@ -43,7 +43,8 @@ TEST(AskedSides, EachSideAnswersForItself) {
 
 TEST(AskedSides, ASideWithoutAPathIsTold) {
     const Problem problem = written({{{3}}, {}, {{1, {0}}}}, {1, 2});
-    AskedSides sides(problem, std::vector<int>{shared, 0, 1}, {});
+    const std::vector<int> side_of{shared, 0, 1};
+    AskedSides sides(problem, side_of, {});
     EXPECT_FALSE(sides.add_all(every_path));
 }
 
