@@ -8,6 +8,7 @@
 //     --threads N   of the context (all)       --tunes N     of `spread` (5)
 //     --layers N    of the model (12)          --turns N     runs of each program, in turns (30)
 //     --seconds S   budget of `spread` (60) and of exhaustive in `modes` (none)
+//     --quick S     budget of quick in `modes` (its own)
 //     --splits A,B  upper bounds of T's buckets (1,12)       --prompt N    tokens of the prompt (64)
 //
 // Times of programs are compared in pairs, one run of each right after the other, in changing order: what is told of
@@ -38,7 +39,7 @@ using Clock = std::chrono::steady_clock;
 struct Settings {
     std::string what;
     int threads = usable_cpus(), tunes = 5, layers = 12, turns = 30, prompt = 64;
-    double seconds = 0;  // 0: not given
+    double seconds = 0, quick = 0;  // 0: not given
     std::vector<std::int64_t> splits{1, 12};
 };
 
@@ -72,6 +73,8 @@ Settings settings_of(int count, char** words) {
             settings.prompt = std::stoi(value);
         else if (name == "--seconds")
             settings.seconds = std::stod(value);
+        else if (name == "--quick")
+            settings.quick = std::stod(value);
         else if (name == "--splits")
             settings.splits = numbers_of(value);
         else
@@ -231,12 +234,13 @@ void run_budgets(const Models& models) {
     }
 }
 
+std::optional<double> given(double seconds) { return seconds > 0 ? std::optional(seconds) : std::nullopt; }
+
 void run_modes(const Settings& settings, const Models& models) {
     print_head();
-    run_beside(models, "quick", Mode::quick, {});
+    run_beside(models, "quick", Mode::quick, given(settings.quick));
     run_beside(models, "normal", Mode::normal, 60);
-    run_beside(models, "exhaustive", Mode::exhaustive,
-               settings.seconds > 0 ? std::optional(settings.seconds) : std::nullopt);
+    run_beside(models, "exhaustive", Mode::exhaustive, given(settings.seconds));
 }
 
 }  // namespace

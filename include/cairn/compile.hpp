@@ -19,9 +19,10 @@ namespace cairn::inline v0 {
 enum class Mode {
     off,     ///< estimates only: nothing is measured, the timing database is not read
     cached,  ///< rows of the timing database, else estimates; nothing is measured
-    /// As cached, for a first start that costs little: of what estimates choose, calls that take a hundredth of the
-    /// time or more are raced with what may be faster, in one block each. Their times are of Timing::quality 0: a later
-    /// tune takes those again that may change the choice. Where all that is chosen is measured already, nothing is.
+    /// As cached, for a first start that costs little: of what estimates choose, calls that take a hundredth of a
+    /// bucket's time or more are raced with what may be faster, in one block each. Their times are of Timing::quality
+    /// 0: a later tune takes those again that may change the choice. Where all that is chosen is measured already,
+    /// nothing is.
     quick,
     /// As cached, and whatever the best ways to run may need is measured: all that estimates choose, then what may be
     /// faster than the best that is measured, until nothing unknown may be. Then programs run whole
