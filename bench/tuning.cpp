@@ -23,6 +23,7 @@
 #include <cstdlib>
 #include <deque>
 #include <exception>
+#include <map>
 #include <optional>
 #include <random>
 #include <span>
@@ -58,23 +59,19 @@ std::vector<std::int64_t> numbers_of(const std::string& text) {
 Settings settings_of(int count, char** words) {
     Settings settings;
     if (count > 1) settings.what = words[1];
+    const std::map<std::string_view, int*> counts{{"--threads", &settings.threads},
+                                                  {"--tunes", &settings.tunes},
+                                                  {"--layers", &settings.layers},
+                                                  {"--turns", &settings.turns},
+                                                  {"--prompt", &settings.prompt}};
+    const std::map<std::string_view, double*> durations{{"--seconds", &settings.seconds}, {"--quick", &settings.quick}};
     for (int i = 2; i + 1 < count; i += 2) {
         const std::string_view name = words[i];
         const std::string value = words[i + 1];
-        if (name == "--threads")
-            settings.threads = std::stoi(value);
-        else if (name == "--tunes")
-            settings.tunes = std::stoi(value);
-        else if (name == "--layers")
-            settings.layers = std::stoi(value);
-        else if (name == "--turns")
-            settings.turns = std::stoi(value);
-        else if (name == "--prompt")
-            settings.prompt = std::stoi(value);
-        else if (name == "--seconds")
-            settings.seconds = std::stod(value);
-        else if (name == "--quick")
-            settings.quick = std::stod(value);
+        if (const auto number = counts.find(name); number != counts.end())
+            *number->second = std::stoi(value);
+        else if (const auto duration = durations.find(name); duration != durations.end())
+            *duration->second = std::stod(value);
         else if (name == "--splits")
             settings.splits = numbers_of(value);
         else

@@ -5,8 +5,6 @@
 #include "tune/effort.hpp"
 #include "tune/sides.hpp"
 
-#include <algorithm>
-#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -39,11 +37,6 @@ Choice answer_of(const tune::Duels& duels, const std::optional<Choice>& known) {
     return choice;
 }
 
-timing::Clock::time_point after(double seconds) {
-    const std::chrono::duration<double> duration(std::clamp(seconds, 0.0, tune::most_seconds));
-    return timing::Clock::now() + std::chrono::duration_cast<timing::Clock::duration>(duration);
-}
-
 }  // namespace
 
 std::vector<ExplainedDuel> run_beside_rivals(const Stages& stages, std::vector<PreparedBucket>& buckets,
@@ -72,7 +65,7 @@ std::vector<ExplainedDuel> run_beside_rivals(const Stages& stages, std::vector<P
         StageDriver driver(unseen, "");
         return stages.program_of(buckets[bucket], cover, driver);
     };
-    const timing::Clock::time_point end = after(seconds);
+    const timing::Clock::time_point end = timing::after(seconds);
     const auto run_beside = [&](const select::Selections& best, const select::Selections& rival, double most,
                                 std::uint64_t seed) {
         const tune::Sides sides(seen, best, rival, make_program, select_options);

@@ -34,10 +34,7 @@ constexpr double rounding = 1e-12;
 class Apart {
 public:
     Apart(const Problem& problem, std::span<const int> side_of, const Options& options)
-        : problem_(problem), options_(options), sides_(problem, side_of, options.repeat) {
-        best_.status = Status::cut;
-        best_.exact = false;
-    }
+        : problem_(problem), options_(options), sides_(problem, side_of, options.repeat) {}
 
     Exploration run() {
         if (add_sides()) find_path();
@@ -213,19 +210,14 @@ private:
     Exploration explored_among(const std::function<bool(int)>& keep) {
         const Excerpt few = excerpt_of(
             problem_, [](int) { return true; }, keep);
-        Exploration found;
-        found.status = Status::cut;
-        found.exact = false;
         const std::optional<Repeat> repeat = repeat_left(few, options_.repeat);
-        if (!repeat) return found;
+        if (!repeat) return without_paths(Status::cut);
         // Where none is known yet, any path is worth having.
-        found = explored(few.problem, *repeat, options_.only_cheapest, best_.status == Status::found);
+        Exploration found = explored(few.problem, *repeat, options_.only_cheapest, best_.status == Status::found);
         if (found.status != Status::found) return found;
         std::vector<int> path;
-        for (const int in_full : found.space.cheapest(found.paths).choices) {
-            const auto [choice, up] = repeat->written(in_full);
-            path.push_back(options_.repeat.in_full(few.choices[static_cast<std::size_t>(choice)], up));
-        }
+        for (const int in_full : found.space.cheapest(found.paths).choices)
+            path.push_back(repeat->in_whole(in_full, few.choices, options_.repeat));
         take_path(std::move(path));
         best_.regions = found.regions, best_.regions_solved = found.regions_solved;
         return found;
@@ -268,7 +260,7 @@ private:
     Cheapests cheapests_{0};     // at the best shares
     double low_ = -endless, upper_ = endless, step_length_ = 1;
     std::size_t states_ = 0;
-    Exploration best_;
+    Exploration best_ = without_paths(Status::cut);
     std::vector<int> best_path_;
 };
 

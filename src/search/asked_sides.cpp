@@ -135,10 +135,8 @@ std::vector<int> AskedSides::whole_path(const Cheapests& all) {
         std::copy(all.shares[s].begin(), all.shares[s].end(), side.costs.begin());
         side.paths.cheapest(side.costs);
         own.clear(), both.clear();
-        for (const int in_full : side.paths.path()) {
-            const auto [choice, up] = side.repeat.written(in_full);
-            own.push_back(repeat_.in_full(side.own.choices[static_cast<std::size_t>(choice)], up));
-        }
+        for (const int in_full : side.paths.path())
+            own.push_back(side.repeat.in_whole(in_full, side.own.choices, repeat_));
         std::set_union(path.begin(), path.end(), own.begin(), own.end(), std::back_inserter(both));
         path.swap(both);
     }

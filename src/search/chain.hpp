@@ -12,10 +12,13 @@
 /// is put together.
 namespace cairn::search {
 
+/// The least goals of a region, unless blocks are to be cut in the same places.
+inline constexpr int usual_region = 4;
+
 /// Where to cut the order of goals: at the places that fewest goals are needed across, of those in the middle half, and
 /// never through a circle; but no closer than so many goals. First comes 0, last the number of goals; without `share`
 /// nothing else.
-std::vector<int> cuts_of(const Problem& problem, const std::vector<int>& circles, bool share, int closest = 4);
+std::vector<int> cuts_of(const Problem& problem, const std::vector<int>& circles, bool share, int closest = usual_region);
 
 struct Chained {
     Set paths = Space::none;

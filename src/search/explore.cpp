@@ -28,11 +28,11 @@ Exploration explore(const Problem& problem, const std::vector<int>& circles, con
         return result;
     }
     // Where blocks come again there is a cut in the same place of each.
-    const std::vector<int> cuts = options.repeat.any()
-                                      ? cuts_of(reduced->problem, reduced->circles, options.share_regions, 1)
-                                      : cuts_of(reduced->problem, reduced->circles, options.share_regions);
+    const std::vector<int> cuts =
+        cuts_of(reduced->problem, reduced->circles, options.share_regions, options.repeat.any() ? 1 : usual_region);
     Limits limits{0, options.state_limit, true, options.stop, options.only_exact};
     std::optional<Set> paths;
+    bool is_whole = true;
     result.regions = cuts.size() - 1;
     if (result.regions == 1 && !options.repeat.any()) paths = paths_by_parts(*reduced, result.space, limits);
     result.regions_solved = 1;
@@ -40,7 +40,7 @@ Exploration explore(const Problem& problem, const std::vector<int>& circles, con
         const Chained chained =
             paths_of_chain(*reduced, result.space, limits, cuts, options.only_cheapest, options.repeat);
         paths = chained.paths;
-        result.repeated = chained.repeated;
+        is_whole = chained.repeated;
         result.regions_solved = chained.solved;
         result.border_work = chained.work;
     }
@@ -49,7 +49,7 @@ Exploration explore(const Problem& problem, const std::vector<int>& circles, con
     result.states = limits.states;
     if (options.stop.stop_requested())
         result.status = Status::stopped;
-    else if (limits.ends() || !result.repeated)
+    else if (limits.ends() || !is_whole)
         result.status = Status::cut;
     else if (result.paths == Space::none)
         result.status = Status::impossible;
@@ -69,6 +69,13 @@ Exploration explore_plainly(const Problem& problem, const Options& options) {
 }
 
 }  // namespace
+
+Exploration without_paths(Status status) {
+    Exploration found;
+    found.status = status;
+    found.exact = false;
+    return found;
+}
 
 Exploration explore(const Problem& problem, const Options& options) {
     std::vector<int> all, watched(static_cast<std::size_t>(problem.goals()), -1);

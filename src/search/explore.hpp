@@ -33,7 +33,6 @@ struct Exploration {
     Space space;
     Set paths = Space::none;  ///< in it
     bool exact = true;        ///< false: the limit was reached; paths are missing, and the cheapest may be among them
-    bool repeated = true;     ///< false: it was not found out how to cross the blocks that the problem has not
     double low =
         -std::numeric_limits<double>::infinity();  ///< no path costs less, where that is known though not exact
     std::size_t states = 0;                        ///< looked at
@@ -41,6 +40,9 @@ struct Exploration {
     std::size_t work = 0;                          ///< goals looked at before the search, to make it smaller
     std::size_t border_work = 0;                   ///< goals pending in all states put together between pieces
 };
+
+/// What is said where none is looked for.
+Exploration without_paths(Status status);
 
 /// The paths of a problem:
 ///

@@ -88,7 +88,7 @@ std::vector<int> distances_in(const std::vector<std::uint64_t>& looks) {
     std::vector<int> votes(looks.size(), 0), distances;
     for (int goal = 0; goal < static_cast<int>(looks.size()); ++goal) {
         const auto [it, fresh] = last.try_emplace(looks[at(goal)], goal);
-        if (!fresh && votes[at(goal - std::exchange(it->second, goal))]++ == 0) continue;
+        if (!fresh) ++votes[at(goal - std::exchange(it->second, goal))];
     }
     for (int distance = 1; distance < static_cast<int>(votes.size()); ++distance)
         if (votes[at(distance)] > 0) distances.push_back(distance);
@@ -134,6 +134,11 @@ std::pair<int, int> Repeat::written(int in_full) const noexcept {
     if (more == 0 || choices == 0 || past < blocks * choices) return {in_full, 0};
     const int up = std::min(past / choices - (blocks - 1), more);
     return {in_full - up * choices, up};
+}
+
+int Repeat::in_whole(int choice, std::span<const int> names, const Repeat& whole) const {
+    const auto [own, up] = written(choice);
+    return whole.in_full(names[at(own)], up);
 }
 
 Repeat repeat_in(const Problem& problem, std::span<const int> side_of) {

@@ -37,6 +37,8 @@ struct Repeat {
     std::pair<int, int> written(int in_full) const noexcept;
     /// What a choice is called so many blocks further up.
     int in_full(int choice, int up) const noexcept { return choice < first ? choice : choice + up * choices; }
+    /// A choice of an excerpt, both numbered in full: `names` tells what each choice of the excerpt is in the whole.
+    int in_whole(int choice, std::span<const int> names, const Repeat& whole) const;
 };
 
 /// The longest run of equal blocks, all of which are there; none where there are not two.

@@ -16,13 +16,6 @@ namespace {
 // Of equal blocks so many are searched: what lies above and below them makes no difference to the middle ones.
 constexpr int most_blocks = 6;
 
-Exploration without_paths(Status status) {
-    Exploration found;
-    found.status = status;
-    found.exact = false;
-    return found;
-}
-
 /// The side of each goal that is left.
 std::vector<int> sides_of(const Reduced& reduced, std::span<const int> side_of) {
     std::vector<int> sides;

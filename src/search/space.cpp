@@ -174,8 +174,10 @@ std::string fault(const Space& space, Set set) {
             const Space::Product& product = space.product_at(p);
             std::set<std::pair<bool, int>> named;
             for (auto [may_move, choice] : choices[static_cast<std::size_t>(product.second)]) {
-                if (product.renamed >= 0) choice = space.renamed(choice, product.renamed);
-                if (product.renamed >= 0) may_move = space.may_move(choice);
+                if (product.renamed >= 0) {
+                    choice = space.renamed(choice, product.renamed);
+                    may_move = space.may_move(choice);
+                }
                 named.emplace(may_move, choice + (may_move ? product.further : 0));
             }
             for (const auto& choice : choices[static_cast<std::size_t>(product.first)])

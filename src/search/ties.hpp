@@ -33,8 +33,7 @@ struct Ties {
 
 /// Shared goals are tied where they cost the same and their choices have the same originals in every side: they stand
 /// in the same place of equal layers, whoever reads them; goals of blocks that are not there (repeat.hpp) are counted
-/// with their fellows. Other choices are of one kind where they cost the same and
-/// have the same original.
+/// with their fellows. Other choices are of one kind where they cost the same and have the same original.
 Ties ties_of(std::span<const SideChoices> sides, const Repeat& repeat = {});
 
 }  // namespace cairn::search

@@ -19,9 +19,6 @@ namespace {
 
 using ir::NodeId;
 
-// Work done once when weights are bound counts this much of its time.
-constexpr double bind_weight = 1e-3;
-
 // What stands in the place of a goal's number where it has none, and where it is reached in any case.
 constexpr int unnumbered = -1, always = -2;
 

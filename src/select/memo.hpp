@@ -17,6 +17,9 @@ namespace cairn::inline v0::select {
 /// So noise in measured times does not fill the memory.
 inline constexpr double seconds_per_kept_byte = 1e-9;
 
+/// Work done once when weights are bound counts this much of its time.
+inline constexpr double bind_weight = 1e-3;
+
 /// Seconds that no path takes: what forbids an alternative.
 inline constexpr double forbidden = 1e9;
 

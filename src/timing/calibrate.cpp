@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstring>
 #include <functional>
 #include <numeric>
@@ -166,9 +165,7 @@ timing::Calibrated timing::calibrate_within(Context::Parts& parts, double second
     const bool is_brief = seconds < timing::thorough_seconds;
     const Repetitions& often = is_brief ? brief : thorough;
     timing::Filling filling{stop};
-    if (is_brief)
-        filling.until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                           std::chrono::duration<double>(std::max(seconds, 0.0) / 2));
+    if (is_brief) filling.until = after(seconds / 2);
     Calibration machine;
     machine.timer_seconds = clock_step();
     Probe probe(parts.pool, stop);

@@ -61,7 +61,7 @@ std::optional<EnvironmentText> parse_environment(std::string_view hard) {
     const std::vector<std::string_view> parts = parts_of(hard);
     if (parts.size() < 8 || !parts[0].starts_with("cairn ")) return std::nullopt;
     EnvironmentText read;
-    read.library = parts[0].substr(6);
+    read.version = parts[0].substr(6);
     read.vendor = parts[1];
     read.name = parts[2];
     read.model = parts[3];
@@ -89,7 +89,7 @@ Farness farness(const EnvironmentText& here, const EnvironmentText& there) {
     far.vendor = here.vendor != there.vendor;
     for (std::size_t c = 0; c < here.caches.size(); ++c) far.caches += doublings(here.caches[c], there.caches[c]);
     far.name = here.name != there.name || here.model != there.model;
-    far.build = here.library != there.library || here.build != there.build;
+    far.build = here.version != there.version || here.build != there.build;
     return far;
 }
 

@@ -14,9 +14,9 @@ namespace cairn::inline v0::timing {
 
 /// What an environment's hard part says, as far as it tells how near two machines are.
 struct EnvironmentText {
-    std::string library, vendor, name, model, build;
-    std::array<std::int64_t, 3> caches{};  ///< bytes of L1d, L2, L3
-    Isa level = Isa::baseline;             ///< in use
+    std::string version, vendor, name, model, build;  ///< `version`: of Cairn
+    std::array<std::int64_t, 3> caches{};             ///< bytes of L1d, L2, L3
+    Isa level = Isa::baseline;                        ///< in use
     int threads = 1;
 };
 

@@ -19,15 +19,6 @@ namespace {
 
 using timing::ErrorRow, timing::Row, timing::RuleRow, timing::SessionRow, timing::SqliteFile, timing::TimeRow;
 
-/// A figure of the machine and no kernel's time: one sample each, of which the calibration has seen to the rest.
-bool is_of_machine(const timing::Key& key) { return key.kernel.starts_with("machine."); }
-
-bool is_asked_for(const timing::Key& key, std::int64_t time, const TimingFilter& filter) {
-    return time >= filter.since && timing::matches(filter.kernel, key.kernel) &&
-           timing::matches(filter.problem, key.problem) && timing::matches(filter.environment, key.hard) &&
-           (key.policy.empty() || timing::matches(filter.policy, key.policy));
-}
-
 bool can_be_trusted(const Timing& timing, const SeedOptions& options) {
     if (timing.status == TimingStatus::failed || timing.quality < options.least_quality) return false;
     return timing.status == TimingStatus::censored || timing.p90 - timing.p10 <= options.most_spread * timing.median;
@@ -64,16 +55,17 @@ public:
 
 private:
     void add(const TimeRow& row) {
-        const bool is_machine = is_of_machine(row.key);
+        // Figures have one sample each: the calibration has seen to the rest.
+        const bool is_machine = row.key.problem == timing::machine_problem;
         if (!is_machine &&
-            (!is_asked_for(row.key, row.time, options_.times) || !can_be_trusted(row.timing, options_)))
+            (!timing::is_asked_for(row.key, row.time, options_.times) || !can_be_trusted(row.timing, options_)))
             return;
         const auto [best, fresh] = (is_machine ? machines_ : times_).try_emplace(row.key.id(), row);
         if (!fresh && timing::is_better(row.timing, row.time, best->second.timing, best->second.time))
             best->second = row;
     }
     void add(const ErrorRow& row) {
-        if (!options_.errors || !is_asked_for(row.key, row.time, options_.times)) return;
+        if (!options_.errors || !timing::is_asked_for(row.key, row.time, options_.times)) return;
         const auto [worst, fresh] = errors_.try_emplace(row.key.id(), row);
         if (!fresh && row.figures.counted() > worst->second.figures.counted()) worst->second = row;
     }

@@ -12,6 +12,14 @@ inline double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+constexpr double most_seconds = 1e8;  ///< what a clock can add
+
+/// So many seconds from now, or now where they are less than none.
+inline Clock::time_point after(double seconds) {
+    const std::chrono::duration<double> duration(std::clamp(seconds, 0.0, most_seconds));
+    return Clock::now() + std::chrono::duration_cast<Clock::duration>(duration);
+}
+
 /// The wall clock of work that a team shares: from the first member's start to the last member's end. One member's
 /// clock alone would miss what the others did while the system kept that member waiting.
 class TeamClock {

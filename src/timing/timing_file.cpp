@@ -10,6 +10,15 @@
 #include <system_error>
 #include <tuple>
 
+namespace cairn::inline v0::timing {
+
+bool is_asked_for(const Key& key, std::int64_t time, const TimingFilter& filter) {
+    return time >= filter.since && matches(filter.kernel, key.kernel) && matches(filter.problem, key.problem) &&
+           matches(filter.environment, key.hard) && (key.policy.empty() || matches(filter.policy, key.policy));
+}
+
+}  // namespace cairn::inline v0::timing
+
 namespace cairn::inline v0 {
 namespace {
 
@@ -100,12 +109,10 @@ std::vector<TimingRecord> TimingFile::query(const TimingFilter& filter) const {
     std::vector<TimingRecord> records;
     state_->each_row({[&](const Row& row) {
         const auto* time = std::get_if<TimeRow>(&row);
-        if (time == nullptr || time->time < filter.since) return;
+        if (time == nullptr) return;
         const timing::Key& key = time->key;
         if (!filter.with_figures && key.problem == timing::machine_problem) return;
-        if (!timing::matches(filter.kernel, key.kernel) || !timing::matches(filter.problem, key.problem) ||
-            !timing::matches(filter.environment, key.hard) || !timing::matches(filter.policy, key.policy))
-            return;
+        if (!timing::is_asked_for(key, time->time, filter)) return;
         records.push_back({key.problem, key.kernel, key.hard, key.soft, key.policy, time->timing, time->time});
     }});
     const auto place = [](const TimingRecord& record) {

@@ -4,11 +4,19 @@
 #include "timing/database.hpp"
 #include "timing/row_reader.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
+
+namespace cairn::inline v0::timing {
+
+/// Whether a filter asks for the row of a key, recorded then. Errors belong to no policy.
+bool is_asked_for(const Key& key, std::int64_t time, const TimingFilter& filter);
+
+}  // namespace cairn::inline v0::timing
 
 namespace cairn::inline v0 {
 

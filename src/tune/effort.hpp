@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cairn/compile.hpp"
+#include "timing/team_clock.hpp"
 
 #include <cstddef>
 
@@ -25,7 +26,7 @@ struct Effort {
 
 Effort effort_of(Mode mode);
 
-constexpr double most_seconds = 1e8;  ///< what a clock can add
+constexpr double most_seconds = timing::most_seconds;  ///< that a budget may have
 
 /// Whether anything is measured.
 bool measures(Mode mode);

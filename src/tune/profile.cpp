@@ -1,6 +1,7 @@
 #include "tune/profile.hpp"
 
 #include "device/context_parts.hpp"
+#include "timing/team_clock.hpp"
 #include "tune/curve.hpp"
 #include "tune/doubt.hpp"
 #include "tune/error.hpp"
@@ -11,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -60,10 +60,10 @@ bool is_measured(const select::Selections& selections) {
 
 /// Of this machine.
 bool may_have_times(const select::CostSource& costs) {
+    if (costs.timings->size() > 0) return true;
     const std::vector<TimingEnvironment> seeds = costs.timings->seed_environments();
-    return costs.timings->size() > 0 || std::any_of(seeds.begin(), seeds.end(), [&](const TimingEnvironment& each) {
-               return each.hard == costs.environment.hard;
-           });
+    return std::any_of(seeds.begin(), seeds.end(),
+                       [&](const TimingEnvironment& each) { return each.hard == costs.environment.hard; });
 }
 
 class Tune {
@@ -252,8 +252,8 @@ private:
         const double seconds = std::max(left(), 0.0);
         timing::ContestOptions options;
         options.stop = budget_.stop;
-        options.until = after(seconds);
-        options.fill_until = after(seconds * filling_share);
+        options.until = timing::after(seconds);
+        options.fill_until = timing::after(seconds * filling_share);
         options.is_coarse = effort.is_coarse;
         options.running = [this](const timing::Contestant* who) { watch(who); };
         options.race.seconds = std::min(seconds, effort.most_seconds);
@@ -264,12 +264,6 @@ private:
         if (const double noise = optimistic_.machine.noise; noise > 0)
             options.race.noise = std::clamp(noise, effort.least_noise, most_noise);
         return options;
-    }
-
-    static std::chrono::steady_clock::time_point after(double seconds) {
-        using Clock = std::chrono::steady_clock;
-        const std::chrono::duration<double> duration(std::min(seconds, most_seconds));
-        return Clock::now() + std::chrono::duration_cast<Clock::duration>(duration);
     }
 
     void watch(const timing::Contestant* who) {

@@ -1,5 +1,6 @@
 #include "tune/rivals.hpp"
 
+#include "select/memo.hpp"
 #include "timing/contest.hpp"
 #include "tune/error.hpp"
 
@@ -16,8 +17,6 @@ namespace cairn::inline v0::tune {
 namespace {
 
 constexpr double endless = std::numeric_limits<double>::infinity();
-// What is done once when weights are bound counts so much of a run, as in selection.
-constexpr double bind_weight = 1e-3;
 
 /// Unknown times as they are expected.
 select::CostSource expecting(const select::CostSource& costs) {
@@ -69,7 +68,7 @@ void count_again(Rivals& rivals, double runs) {
 
 double runs_of(const select::Bucket& bucket, const select::Choice& choice) {
     const auto sizes = static_cast<double>(select::representative_sizes(*bucket.graph.symbols()).size());
-    return bucket.weight * (bucket.candidates.bound()[choice.goal.value] ? bind_weight : 1) / sizes;
+    return bucket.weight * (bucket.candidates.bound()[choice.goal.value] ? select::bind_weight : 1) / sizes;
 }
 
 void add_call(Rivals& rivals, const Kernel& kernel, Problem sized, bool chosen) {
@@ -175,8 +174,8 @@ void for_each_time(std::span<const select::Bucket> buckets, const select::CostSo
                     if (!judged.refusal.empty() || !judged.estimate.measured) return;
                     for (const select::SizedProblem& sized : select::at_each(*question->problem(), all_sizes)) {
                         if (!seen.insert(select::name_of_call(kernel, sized)).second) continue;
-                        const auto timing =
-                            costs.timings->find(sized.text(), kernel.id, select::environment_of(kernel, costs), costs.policy);
+                        const auto timing = costs.timings->find(sized.text(), kernel.id,
+                                                                select::environment_of(kernel, costs), costs.policy);
                         if (timing && timing->status == TimingStatus::ok && timing->median > 0)
                             take(kernel, sized, timing->median);
                     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cairn/error.hpp"
 #include "cairn/timing_db.hpp"
 #include "tests/timing/problem.hpp"
 #include "timing/sqlite_file.hpp"
@@ -43,6 +44,17 @@ protected:
         std::filesystem::remove_all(folder);
         std::filesystem::create_directories(folder);
         path = folder / "timings.db";
+    }
+    /// What the Error(file) says that `work` throws; empty: it throws none.
+    template <typename F>
+    static std::string error_of(const F& work) {
+        try {
+            work();
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::file);
+            return error.what();
+        }
+        return "";
     }
     std::function<void(std::string_view)> log() {
         return [this](std::string_view line) { lines.emplace_back(line); };

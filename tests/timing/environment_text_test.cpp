@@ -25,7 +25,7 @@ TEST(EnvironmentTexts, WhatTheFingerprintWritesIsRead) {
     const Context context(options);
     const EnvironmentText text = parsed(environment_of(*context.parts()).hard);
     const device::CpuInfo cpu = device::cpu_info();
-    EXPECT_EQ(text.library, version());
+    EXPECT_EQ(text.version, version());
     EXPECT_EQ(text.threads, 3);
     EXPECT_EQ(text.level, context.isa());
     EXPECT_EQ(text.caches, (std::array<std::int64_t, 3>{cpu.l1d_bytes, cpu.l2_bytes, cpu.l3_bytes}));

@@ -1,6 +1,7 @@
 #include "timing/machine.hpp"
 
 #include "device/context_parts.hpp"
+#include "tests/timing/calibrations.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,19 +9,7 @@ namespace cairn::timing {
 namespace {
 
 const TimingEnvironment here{"here", ""};
-
-Calibration machine() {
-    Calibration made;
-    made.level_flops = {1e9, 4e9, 8e9, 0};
-    made.flops = 8e9;
-    made.bandwidth = 2e10;
-    made.cache_bandwidth = 1e11;
-    made.cache_bytes = 3e7;
-    made.timer_seconds = 2e-8;
-    made.barrier_seconds = 1e-6;
-    made.noise = 0.01;
-    return made;
-}
+Calibration machine() { return test::calibration(); }
 
 TEST(Machine, WhatIsStoredIsFoundAgainInItsEnvironmentAlone) {
     TimingDb timings{""};

@@ -1,5 +1,6 @@
 #include "cairn/error.hpp"
 #include "cairn/timing_file.hpp"
+#include "tests/timing/calibrations.hpp"
 #include "tests/timing/database_file.hpp"
 #include "timing/machine.hpp"
 
@@ -19,15 +20,11 @@ using Use = TimingFile::Use;
 
 const TimingEnvironment first{"first", "kernel 1"}, second{"second", ""};
 
+/// Of a machine that other work disturbs, without a third level.
 Calibration calibration() {
-    Calibration made;
-    made.level_flops = {1e9, 4e9, 0, 0};
-    made.flops = 4e9;
-    made.bandwidth = 2e10;
-    made.cache_bandwidth = 1e11;
-    made.cache_bytes = 3e7;
-    made.timer_seconds = 2e-8;
-    made.barrier_seconds = 1e-6;
+    Calibration made = test::calibration();
+    made.level_flops[2] = 0;
+    made.flops = made.level_flops[1];
     made.noise = 0.3;
     return made;
 }
@@ -66,16 +63,6 @@ protected:
         return TimingFile(path, Use::read).write_seed(seed, options);
     }
     std::vector<TimingRecord> kernels() const { return TimingFile(seed, Use::read).query({.problem = "matmul *"}); }
-    template <typename F>
-    static std::string error_of(const F& work) {
-        try {
-            work();
-        } catch (const Error& error) {
-            EXPECT_EQ(error.kind(), ErrorKind::file);
-            return error.what();
-        }
-        return "";
-    }
 
     fs::path seed;
 };

@@ -50,16 +50,6 @@ protected:
         file.export_rows(out);
         return out.str();
     }
-    template <typename F>
-    static std::string error_of(const F& work) {
-        try {
-            work();
-        } catch (const Error& error) {
-            EXPECT_EQ(error.kind(), ErrorKind::file);
-            return error.what();
-        }
-        return "";
-    }
 };
 
 TEST_F(TimingFiles, Info) {
