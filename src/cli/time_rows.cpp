@@ -33,7 +33,9 @@ void put_time(Output& output, const TimingRecord& record, bool is_here) {
         row["p90_ns"] = nanoseconds(timing.p90);
         row["samples"] = std::to_string(timing.samples);
         how = fmt::format("{} blocks of {}{}, ", timing.samples, timing.inner,
-                          timing.quality < 2 ? ", the machine was busy" : "");
+                          timing.quality == 0   ? ", coarse"
+                          : timing.quality == 1 ? ", the machine was busy"
+                                                : "");
     } else if (timing.status == TimingStatus::failed) {
         how = timing.note + ", ";
     }

@@ -40,6 +40,14 @@ TEST_F(DbQuery, TellsAllOfATime) {
     EXPECT_THAT(text, HasSubstr("    2 us  k@1 | exp | f32[64] -> f32[64]  (9 blocks of 3, threads=2 cold"));
 }
 
+TEST_F(DbQuery, TellsHowFarATimeCanBeTrusted) {
+    for (const int quality : {0, 1})
+        TimingDb(path).record(problem(exp_64), "q" + std::to_string(quality) + "@1", machine, policy,
+                              timing(1e-6, 1, quality));
+    EXPECT_THAT(db({"query", "--kernel", "q0@1"}).out, HasSubstr("(1 blocks of 3, coarse, "));
+    EXPECT_THAT(db({"query", "--kernel", "q1@1"}).out, HasSubstr("(1 blocks of 3, the machine was busy, "));
+}
+
 TEST_F(DbQuery, PatternsChoose) {
     EXPECT_THAT(kernels({"--kernel", "k@1"}), ElementsAre("k@1", "k@1"));
     EXPECT_THAT(kernels({"--kernel", "k@1", "--best"}), ElementsAre("k@1"));
