@@ -39,6 +39,7 @@ void measure(const Options& options) {
     with.timing_db = options.database;
     with.max_isa = level_of(options.level);
     with.program = "measure_seed";
+    with.extra.build = "for a seed";  // a time of another machine is an expectation, wherever it is read
     with.log = [](cairn::LogLevel, std::string_view line) { std::cerr << line << '\n'; };
     const cairn::Context context(with);
     if (context.isa() != with.max_isa) {

@@ -13,9 +13,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The races that a rival has to win, and the seconds that one may take.
-constexpr std::uint64_t races = 2;
-constexpr double longest_race = 3;
+constexpr std::uint64_t races = 2;  // that a rival has to win
 
 struct Rival {
     std::vector<select::Kind> without;
@@ -49,20 +47,28 @@ public:
     }
 
 private:
-    double left() const { return budget_.seconds - std::chrono::duration<double>(Clock::now() - begin_).count(); }
+    double left() const {
+        return std::min(budget_.seconds, budget_.effort.most_program_seconds) -
+               std::chrono::duration<double>(Clock::now() - begin_).count();
+    }
+    /// The budget is to be had again in another compile, what an effort allows is not.
+    bool end_of_time() {
+        result_.standing.complete = budget_.effort.most_program_seconds <= budget_.seconds;
+        return false;
+    }
 
     /// Runs the best beside its rivals until one of them wins. False where time ran out.
     bool pass() {
         std::vector<Rival> all = rivals();
         for (std::size_t r = 0; r < all.size(); ++r) {
             // Making the programs and their weights takes time before the first run.
-            if (left() <= preparing_) return false;
+            if (left() <= preparing_) return end_of_time();
             if (budget_.progress)
                 budget_.progress({"tune", static_cast<std::int64_t>(r), static_cast<std::int64_t>(all.size()),
                                   "whole programs", left(), select::seconds_of(buckets_, result_.covers)});
             if (meet(all[r])) return true;
         }
-        if (left() <= 0) return false;
+        if (left() <= 0) return end_of_time();
         result_.standing.is_thorough = budget_.effort.everything;
         return result_.standing.complete = true;
     }
@@ -74,10 +80,12 @@ private:
         std::set<Digest> seen = known_;
         for (const auto& [kind, seconds] : select::kinds_of(buckets_, result_.covers)) {
             if (seconds < budget_.effort.least_share * all || left() <= 0) break;
+            if (!is_told_by_a_race(2 * seconds_of_sizes(static_cast<std::size_t>(kind.bucket), result_.covers))) continue;
             std::vector<select::Kind> without = result_.standing.without;
             without.push_back(kind);
             std::optional<select::Selections> covers = select::cheapest_without(by_sums_, buckets_, without, options_);
             if (!covers) continue;
+            if (!is_told_by_a_race(*covers)) continue;
             const double more = (covers->cost - result_.covers.cost) / all;
             const Digest name = name_of(buckets_, *covers, options_);
             if (more <= budget_.effort.most_more && seen.insert(name).second)
@@ -87,6 +95,24 @@ private:
         const std::size_t most = std::min(found.size(), budget_.effort.most_rivals);
         found.erase(found.begin() + static_cast<std::ptrdiff_t>(most), found.end());
         return found;
+    }
+
+    /// Expected of a run at each size that a bucket is judged at.
+    double seconds_of_sizes(std::size_t bucket, const select::Selections& covers) const {
+        const std::size_t sizes = select::representative_sizes(*buckets_[bucket].graph.symbols()).size();
+        return static_cast<double>(sizes) * covers.buckets[bucket].seconds;
+    }
+
+    /// Whether there is room for enough runs of the best and of another, which take so long together.
+    bool is_told_by_a_race(double seconds_of_pair) const {
+        return budget_.effort.least_pairs * seconds_of_pair <= budget_.effort.longest_race;
+    }
+    bool is_told_by_a_race(const select::Selections& rival) const {
+        double sum = 0;
+        for (std::size_t b = 0; b < buckets_.size(); ++b)
+            if (select::digest_of(result_.covers.buckets[b]) != select::digest_of(rival.buckets[b]))
+                sum += seconds_of_sizes(b, result_.covers) + seconds_of_sizes(b, rival);
+        return is_told_by_a_race(sum);
     }
 
     /// True where the rival is the best from now on.
@@ -117,7 +143,7 @@ private:
             const double begin = left();
             if (begin <= preparing_) break;
             const timing::RaceResult outcome =
-                run_beside_(result_.covers, rival.covers, std::min(longest_race, begin), race);
+                run_beside_(result_.covers, rival.covers, std::min(budget_.effort.longest_race, begin), race);
             preparing_ = std::max(begin - left() - outcome.seconds, 0.0);
             if (outcome.winner < 0) break;
             note(outcome, duel);

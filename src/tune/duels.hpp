@@ -37,9 +37,10 @@ using RunBeside = std::function<timing::RaceResult(const select::Selections& bes
 
 /// Runs covers beside their rivals. A rival is the cheapest covers without one kind of call that takes a part of the
 /// time or more (Effort::least_share), where these cost little more by sums (Effort::most_more). It wins where it is
-/// clearly faster in each of two races. Whoever wins has rivals of its own, until none of them wins or the budget is
-/// spent: no race begins that, by the last one, there is no time to make the programs for. Rivals that cannot be run
-/// are passed over. Throws Cancelled.
+/// clearly faster in each of two races. Whoever wins has rivals of its own, until none of them wins, or the budget or
+/// Effort::most_program_seconds is spent: no race begins that, by the last one, there is no time to make the programs
+/// for. Rivals that cannot be run are passed over, and those that run for so long that a race of them would tell
+/// nothing (Effort::least_pairs). Throws Cancelled.
 Duels fight(select::Selections chosen, std::span<const select::Bucket> buckets, const RunBeside& run_beside,
             const select::Options& options, const Budget& budget, const std::optional<Standing>& so_far = std::nullopt);
 

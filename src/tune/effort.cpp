@@ -21,6 +21,9 @@ Effort effort_of(Mode mode) {
         effort.most_rivals = 32;
         effort.most_more = 0.15;
         effort.least_share = 0.002;
+        effort.longest_race = 10;
+        effort.most_program_seconds = most_seconds;
+        effort.least_pairs = 1;
     }
     return effort;
 }

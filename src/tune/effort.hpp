@@ -22,6 +22,9 @@ struct Effort {
     bool runs_programs = true;
     std::size_t most_rivals = 8;
     double most_more = 0.05, least_share = 0.01;
+    // Seconds of one race and of all, and the pairs of runs that the first must have room for: fewer tell nothing.
+    double longest_race = 3, most_program_seconds = 6;
+    int least_pairs = 8;
 };
 
 Effort effort_of(Mode mode);

@@ -58,16 +58,20 @@ timing::RaceResult Sides::race(const Context& context, double seconds, std::uint
     for (std::size_t i = 0; i < differing_.size(); ++i)
         if (sizes.push_back(trial.sizes_of(i)); sizes.back().empty())
             throw Error(ErrorKind::argument, "tune", "the states have no room for a run");
+    // A race counts what it spends by what it is told, so that is told at the pace of the clock.
+    std::optional<double> pace;
     const auto time = [&](int side, std::int64_t runs) {
-        double sum = static_cast<double>(runs) * dues_[side];
+        double sum = 0, spent = 0;
         for (std::size_t i = 0; i < differing_.size(); ++i) {
             if (stop_.stop_requested()) throw Cancelled("tune");
             double bucket = 0;
             for (const std::vector<std::int64_t>& values : sizes[i])
                 bucket += trial.seconds(static_cast<std::size_t>(side) * differing_.size() + i, values, runs);
             sum += buckets_[differing_[i]].weight * bucket / static_cast<double>(sizes[i].size());
+            spent += bucket;
         }
-        return sum;
+        if (!pace) pace = spent > 0 && sum > 0 ? spent / sum : 1;
+        return *pace * (sum + static_cast<double>(runs) * dues_[side]);
     };
     timing::RaceOptions options;
     const std::chrono::duration<double> left = until - timing::Clock::now();

@@ -221,6 +221,35 @@ TEST_F(DuelsOfForms, NoRaceBeginsThatThereIsNoTimeToPrepare) {
     EXPECT_EQ(found.covers.path, chosen.path);
 }
 
+TEST_F(DuelsOfForms, WhatNormalAllowsThemIsSpentOnce) {
+    make({{1.02e-3, 1e-3}, {1e-3, 1.03e-3}});
+    whole = {{{packed_form, stored_form}, 5}, {{stored_form, stored_form}, 6}, {{packed_form, packed_form}, 6}};
+    preparing = std::chrono::milliseconds(400);
+    Effort effort = effort_of(Mode::normal);
+    effort.most_program_seconds = 0.7;
+    const auto fought = [&](double seconds) {
+        races.clear();
+        return fight(chosen, programs.buckets(), run_beside(), options,
+                     {seconds, {}, stop, usual_hang_seconds, effort}, std::nullopt);
+    };
+    EXPECT_TRUE(fought(100).standing.complete);
+    EXPECT_EQ(races.size(), 1U) << "a second one would end after 0.8 s";
+    EXPECT_FALSE(fought(0.69).standing.complete) << "cut by the budget";
+    effort.most_program_seconds = 100;
+    EXPECT_TRUE(fought(101).standing.complete);
+    EXPECT_EQ(races.size(), 2U);
+}
+
+TEST_F(DuelsOfForms, RunsOfWhichARaceHoldsTooFewAreLeft) {
+    make({{0.204, 0.2}, {1e-3, 1.03e-3}});  // 16 runs take 3.2 s and more
+    whole = {{{packed_form, stored_form}, 5}, {{stored_form, stored_form}, 4}};
+    const Duels normal = duels();
+    EXPECT_TRUE(races.empty());
+    EXPECT_TRUE(normal.standing.complete && !normal.standing.is_thorough);
+    EXPECT_EQ(packed(duels(normal.standing, 100, Mode::exhaustive).covers), (Packed{stored_form, stored_form}));
+    EXPECT_FALSE(races.empty());
+}
+
 TEST_F(DuelsOfForms, WhoeverWonTheFirstRaceHasNotWonWithoutTheSecond) {
     make({{1.02e-3, 1e-3}});
     whole = {{{packed_form}, 5}, {{stored_form}, 4}};

@@ -100,6 +100,14 @@ TEST_F(ASides, BytesThatARivalKeepsCount) {
     EXPECT_EQ(sides().race(prepared.context, 0.5, 1).winner, 1);
 }
 
+TEST_F(ASides, ARaceSpendsWhatAllSizesTake) {
+    ASSERT_TRUE(rival);
+    slow_milliseconds = 20;
+    const timing::RaceResult result = sides().race(prepared.context, 0.5, 1);
+    EXPECT_GE(result.seconds, 0.02 * static_cast<double>(slow_calls.size())) << "the mean of three sizes is less";
+    EXPECT_LE(slow_calls.size(), 28U) << "25 and a first run at each size";
+}
+
 TEST_F(ASides, AStopEndsARace) {
     ASSERT_TRUE(rival);
     std::stop_source source;
