@@ -1,6 +1,7 @@
 // What tuning gains, and how sure that is: GPT-2 of 124M's sizes with made-up weights, a step and a prompt.
 //
-//     tuning spread  [OPTIONS]   tunes from empty databases, and the times of their programs side by side
+//     tuning spread  [OPTIONS]   tunes from empty databases, and the times of their programs side by side, beside
+//     as many untuned ones: what those differ by is no merit of a program
 //     tuning budgets [OPTIONS]   for budgets of 0.1 to 30 s the tuned program beside the untuned one
 //     tuning modes   [OPTIONS]   quick, normal and exhaustive: seconds, measurements, and the program beside the
 //     untuned one
@@ -192,25 +193,30 @@ void print_all(const std::deque<Tuned>& all) {
     for (const Tuned& each : all) print(each, all.front());
 }
 
-void print_spread(const char* what, const std::deque<Tuned>& all, std::vector<double> Tuned::*times) {
+void print_spread(const char* what, const char* whose, const std::deque<Tuned>& all,
+                  std::vector<double> Tuned::*times) {
     std::vector<double> medians;
     for (const Tuned& each : all)
-        if (&each != &all.front()) medians.push_back(median(each.*times));
+        if (each.name.starts_with(whose)) medians.push_back(median(each.*times));
+    if (medians.empty()) return;
     const auto [least, most] = std::minmax_element(medians.begin(), medians.end());
-    std::printf("%s: the slowest of %zu tunes takes %.2f %% more than the fastest\n", what, medians.size(),
+    std::printf("%s: the slowest of %zu %s takes %.2f %% more than the fastest\n", what, medians.size(), whose,
                 100 * (*most / *least - 1));
 }
 
 void run_spread(const Settings& settings, const Models& models) {
     std::deque<Tuned> all;
-    all.push_back(models.tuned("untuned", Mode::off, {}));
+    for (int tune = 1; tune <= settings.tunes; ++tune)
+        all.push_back(models.tuned("untuned " + std::to_string(tune), Mode::off, {}));
     for (int tune = 1; tune <= settings.tunes; ++tune)
         all.push_back(
             models.tuned("tune " + std::to_string(tune), Mode::normal, settings.seconds > 0 ? settings.seconds : 60));
     models.run(all);
     print_all(all);
-    print_spread("steps", all, &Tuned::steps);
-    print_spread("prompts", all, &Tuned::prompts);
+    for (const char* whose : {"untuned", "tune"}) {
+        print_spread("steps", whose, all, &Tuned::steps);
+        print_spread("prompts", whose, all, &Tuned::prompts);
+    }
 }
 
 /// Each beside an untuned one of its own, so that two models are in memory at a time.
