@@ -49,6 +49,7 @@ void measure(const Options& options) {
     cairn::CompileOptions how;
     how.mode = cairn::Mode::normal;
     how.tune_seconds = options.seconds;
+    how.run_rivals = false;  // a seed holds times of kernels
     const cairn::models::DistilBertConfig bert;
     compile(cairn::models::distilbert_graph(bert, cairn::models::distilbert_weights(bert)), context, how);
     how.splits = {{"T", {1, 12}}};
