@@ -15,11 +15,12 @@ std::vector<TuningPoint> tuning_of(const Stages& stages, const std::vector<Prepa
                                    const select::Options& select_options, double seconds) {
     const select::CostSource& costs = stages.costs();
     if (costs.timings == nullptr || !select_options.search) return {};
+    const TimingEnvironment& environment = select::environment_of_programs(costs);
     const std::vector<select::Bucket> seen = selectable(buckets);
     const std::string question = "tuning of " + to_string(tune::name_of(seen, covers, select_options));
     std::vector<TuningPoint> points = stages.curve();
     if (points.empty() || points.back().measured == 0) {
-        const std::optional<Choice> known = costs.timings->find_choice(question, costs.environment, costs.policy);
+        const std::optional<Choice> known = costs.timings->find_choice(question, environment, costs.policy);
         return known ? tune::parse_points(known->answer) : std::vector<TuningPoint>();
     }
     const double expected = select::seconds_of(seen, covers);
@@ -28,7 +29,7 @@ std::vector<TuningPoint> tuning_of(const Stages& stages, const std::vector<Prepa
     choice.answer = tune::to_string(points);
     choice.ratio = choice.low = choice.high = expected / points.front().expected;
     choice.samples = static_cast<int>(points.back().measured);
-    context.parts()->timings->record_choice(question, costs.environment, costs.policy, choice);
+    context.parts()->timings->record_choice(question, environment, costs.policy, choice);
     return points;
 }
 

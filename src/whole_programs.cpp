@@ -45,9 +45,10 @@ std::vector<ExplainedDuel> run_beside_rivals(const Stages& stages, std::vector<P
                                              double seconds) {
     const select::CostSource& costs = stages.costs();
     if (costs.timings == nullptr || !select_options.search || options.memory_limit) return {};
+    const TimingEnvironment& environment = select::environment_of_programs(costs);
     const std::vector<select::Bucket> seen = selectable(buckets);
     const std::string question = "programs " + to_string(tune::name_of(seen, covers, select_options));
-    const std::optional<Choice> known = costs.timings->find_choice(question, costs.environment, costs.policy);
+    const std::optional<Choice> known = costs.timings->find_choice(question, environment, costs.policy);
     const std::optional<tune::Standing> standing = known ? tune::parse_standing(known->answer) : std::nullopt;
     const tune::Effort effort = tune::effort_of(options.mode);
     const bool may_run = tune::measures(options.mode) && effort.runs_programs && options.run_rivals;
@@ -76,7 +77,7 @@ std::vector<ExplainedDuel> run_beside_rivals(const Stages& stages, std::vector<P
                     {seconds, options.progress, options.stop, tune::usual_hang_seconds, effort}, standing);
     covers = std::move(duels.covers);
     if (!duels.fought.empty())
-        context.parts()->timings->record_choice(question, costs.environment, costs.policy, answer_of(duels, known));
+        context.parts()->timings->record_choice(question, environment, costs.policy, answer_of(duels, known));
     std::vector<ExplainedDuel> all;
     for (const tune::Duel& duel : duels.fought)
         all.push_back({told(duel.without), duel.expected, duel.ratio, duel.low, duel.high, duel.samples, duel.won});

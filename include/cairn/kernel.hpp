@@ -106,6 +106,9 @@ struct DeviceRates {
     double launch_seconds = 0;  ///< of one instruction
     double link_bandwidth = 0;  ///< bytes copied a second, either way
     double link_seconds = 0;    ///< of one copy
+    /// What times of its kernels depend on, beside the CPU: `NVIDIA H100 80GB HBM3, compute 9.0, driver 580.82`. Times
+    /// taken under one name do not count under another.
+    std::string name = {};
 };
 
 /// Everything a Context can compute with. Order is preference where nothing else decides: the reference kernels come

@@ -1,5 +1,7 @@
 #include "select/cost.hpp"
 
+#include "timing/contest.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -12,6 +14,8 @@ constexpr double weight_of_same_call = 4;
 constexpr double most_off_elsewhere = 2;
 // A twin of a lower level counts as slower by so much, where only one of the two is known.
 constexpr double lower_twin = 1.02;
+// By so much a time of few blocks has to be less than that of the plan in hand, so that chance alone changes no plan.
+constexpr double clearly = 1.1;
 
 Limits limits_of(const CostSource& source) { return {source.machine, source.isa, source.devices}; }
 
@@ -88,6 +92,11 @@ Estimate last(Estimate estimate) {
 const TimingEnvironment& environment_of(const Kernel& kernel, const CostSource& source) {
     const auto other = source.others.find(kernel.device);
     return other == source.others.end() ? source.environment : other->second;
+}
+
+const TimingEnvironment& environment_of_programs(const CostSource& source) {
+    // Another device's names the CPU too.
+    return source.others.empty() ? source.environment : source.others.begin()->second;
 }
 
 std::vector<std::vector<std::int64_t>> representative_sizes(const Symbols& symbols) {
@@ -182,8 +191,13 @@ Estimate estimate(const Kernel& kernel, const SizedProblem& problem, const CostS
             const double seconds = timing->status == TimingStatus::ok         ? timing->median
                                    : timing->status == TimingStatus::censored ? timing->bound
                                                                               : 1 + 10 * result.high;
-            if (timing->quality >= source.least_quality || timing->status == TimingStatus::failed)
-                return {seconds, seconds, seconds, true, 0, false, {}};
+            if (timing->quality >= source.least_quality || timing->status == TimingStatus::failed) {
+                const bool is_rival = source.in_hand != nullptr && !source.in_hand->contains(name_of_call(kernel, problem));
+                if (timing->quality > timing::coarse_quality || !is_rival)
+                    return {seconds, seconds, seconds, true, 0, false, {}};
+                const double counted = clearly * seconds;
+                return {counted, counted, counted, true, 0, false, "measured in few blocks: a tenth is added"};
+            }
             take_rough(result, *timing);
         }
     if (source.priors != nullptr && kernel.device == Device::cpu) expect(result, kernel, problem, cost, source);

@@ -61,6 +61,8 @@ struct CostSource {
 
 /// What a time of the kernel measured now belongs to.
 const TimingEnvironment& environment_of(const Kernel& kernel, const CostSource& source);
+/// What the time of a program does, which may call kernels of any device.
+const TimingEnvironment& environment_of_programs(const CostSource& source);
 
 /// The sizes at which the programs of a bucket are judged, each a value for every symbol: the geometric middles of the
 /// lower, the middle and the upper third of their ranges, all symbols moving together; where no range more than

@@ -76,7 +76,10 @@ TimingEnvironment environment_of(const Context::Parts& context) {
 
 TimingEnvironment environment_of(const Context::Parts& context, Device device) {
     TimingEnvironment environment = environment_of(context);
-    if (device != Device::cpu) environment.hard = fmt::format("{} beside {}", to_string(device), environment.hard);
+    for (const DeviceRates& rates : context.kernels.devices)
+        if (rates.device == device)
+            environment.hard =
+                fmt::format("{} {} beside {}", to_string(device), or_unknown(rates.name), environment.hard);
     return environment;
 }
 

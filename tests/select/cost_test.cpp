@@ -239,6 +239,27 @@ TEST(Cost, AMeasurementCountsAsWhatItSays) {
     EXPECT_FALSE(of("elsewhere@1").measured);
 }
 
+TEST(Cost, ACoarseTimeHasToBeClearlyLessThanThePlanInHand) {
+    TimingDb timings{""};
+    CostSource costs = source();
+    costs.timings = &timings;
+    Kernel held = kernel(nullptr), other = kernel(nullptr), steady = kernel(nullptr);
+    other.id = "other@1";
+    steady.id = "steady@1";
+    const Problem exp = problem("exp | f32[256] -> f32[256]");
+    Timing coarse = test::took(3e-5);
+    coarse.quality = 0;
+    for (const Kernel* each : {&held, &other}) timings.record(exp, each->id, {}, {}, coarse);
+    timings.record(exp, steady.id, {}, {}, test::took(3e-5));
+    EXPECT_EQ(estimate(other, exp, costs).seconds, 3e-5) << "there is no plan in hand";
+    costs.in_hand = std::make_shared<const std::set<std::string>>(std::set<std::string>{name_of_call(held, exp)});
+    EXPECT_EQ(estimate(held, exp, costs).seconds, 3e-5);
+    EXPECT_EQ(estimate(steady, exp, costs).seconds, 3e-5);
+    EXPECT_DOUBLE_EQ(estimate(other, exp, costs).seconds, 3.3e-5);
+    EXPECT_TRUE(estimate(other, exp, costs).measured);
+    EXPECT_EQ(estimate(other, exp, costs).note, "measured in few blocks: a tenth is added");
+}
+
 TEST(Cost, ACoarseTimeIsNearWhereABetterOneIsAskedFor) {
     TimingDb timings{""};
     CostSource costs = source();

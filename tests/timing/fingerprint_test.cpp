@@ -5,6 +5,7 @@
 #include "device/cpu/cpu_info.hpp"
 #include "device/cpu/topology.hpp"
 #include "kernels/cpu/build.hpp"
+#include "tests/pipeline/second_device.hpp"
 #include "tests/timing/problem.hpp"
 #include "timing/key.hpp"
 
@@ -14,6 +15,7 @@
 #include <sched.h>
 
 #include <thread>
+#include <utility>
 
 // kernels/cpu/build.cpp, as three other builds compile it.
 namespace cairn::kernels::cpu {
@@ -52,10 +54,17 @@ TEST(Fingerprint, ThreadsAndTheLevelInUseTellContextsApart) {
 }
 
 TEST(Fingerprint, DevicesTellApart) {
-    const Context context;
-    const Context::Parts& parts = *context.parts();
-    EXPECT_EQ(environment_of(parts, Device::cpu).hard, environment_of(parts).hard);
-    EXPECT_EQ(environment_of(parts, Device::cuda).hard, "cuda beside " + environment_of(parts).hard);
+    const auto beside = [](const char* name) {
+        ContextOptions options;
+        options.extra = test::second_device({Device::cuda, 1e12, 1e12, 1e-6, 1e10, 1e-6, name});
+        const Context context(options);
+        const Context::Parts& parts = *context.parts();
+        EXPECT_EQ(environment_of(parts, Device::cpu).hard, environment_of(parts).hard);
+        return std::pair(environment_of(parts, Device::cuda).hard, environment_of(parts).hard);
+    };
+    const auto [device, cpu] = beside("H100, driver 580.82");
+    EXPECT_EQ(device, "cuda H100, driver 580.82 beside " + cpu);
+    EXPECT_EQ(beside("").first, "cuda unknown beside " + cpu);
 }
 
 TEST(Fingerprint, BuildsTellApart) {
