@@ -220,7 +220,8 @@ std::vector<PathStep> Path::steps() const {
             const std::source_location& where = bucket.graph->node(goal.value).where;
             steps.push_back({name, candidate.kernel->id, to_string(*candidate.problem), candidate.estimate.seconds,
                              candidate.estimate.measured, bucket.candidates->bound()[goal.value],
-                             where.line() == 0 ? std::string() : Error::place(where)});
+                             where.line() == 0 ? std::string() : Error::place(where),
+                             candidate.estimate.from == nullptr ? std::string() : *candidate.estimate.from});
         }
     }
     return steps;
@@ -291,7 +292,11 @@ std::string to_string(const Path& path) {
     for (const PathStep& step : path.steps())
         text +=
             fmt::format("  {}{}{} {:.4g} s {}{} | {}{}{}{}\n", step.bucket, step.bucket.empty() ? "" : " ", step.kernel,
-                        step.seconds, step.measured ? "measured" : "estimated", step.once ? " once" : "", step.problem,
+                        step.seconds,
+                        step.measured                ? "measured"
+                        : step.expected_from.empty() ? "estimated"
+                                                     : "expected from " + step.expected_from,
+                        step.once ? " once" : "", step.problem,
                         step.where.empty() ? "" : " (", step.where, step.where.empty() ? "" : ")");
     return text;
 }

@@ -31,6 +31,8 @@ struct PathStep {
     bool measured = false;  ///< false: `seconds` is an estimate
     bool once = false;      ///< done once when weights are bound, not in each run
     std::string where;      ///< the line that made the value (`model.cpp:17`); empty where it is not known
+    /// The machine, told of by a seed, that the estimate is carried over from; mostly empty.
+    std::string expected_from = {};
     friend bool operator==(const PathStep&, const PathStep&) = default;
 };
 

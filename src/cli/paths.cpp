@@ -68,18 +68,19 @@ private:
     }
 
     void show_step(const std::string& rank, const PathStep& step) const {
-        output_.line(
-            {{"kind", "step"},
-             {"rank", rank},
-             {"bucket", step.bucket},
-             {"kernel", step.kernel},
-             {"problem", step.problem},
-             {"cost_ns", nanoseconds(step.seconds)},
-             {"measured", step.measured},
-             {"once", step.once},
-             {"where", step.where}},
-            fmt::format("  {:>8} {}{} {} | {}", time_text(step.seconds), step.measured ? "measured" : "estimated",
-                        step.once ? " once" : "", step.kernel, step.problem));
+        Row row{{"kind", "step"},
+                                   {"rank", rank},
+                                   {"bucket", step.bucket},
+                                   {"kernel", step.kernel},
+                                   {"problem", step.problem},
+                                   {"cost_ns", nanoseconds(step.seconds)},
+                                   {"measured", step.measured},
+                                   {"once", step.once},
+                                   {"where", step.where}};
+        if (!step.expected_from.empty()) row["expected_from"] = step.expected_from;
+        const char* const how = step.measured ? "measured" : step.expected_from.empty() ? "estimated" : "expected";
+        output_.line(row, fmt::format("  {:>8} {}{} {} | {}", time_text(step.seconds), how, step.once ? " once" : "",
+                                      step.kernel, step.problem));
     }
 
     const Paths& ways_;
