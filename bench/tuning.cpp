@@ -3,13 +3,14 @@
 //     tuning spread  [OPTIONS]   tunes from empty databases, and the times of their programs side by side, beside
 //     as many untuned ones: what those differ by is no merit of a program
 //     tuning budgets [OPTIONS]   for budgets of 0.1 to 30 s the tuned program beside the untuned one
-//     tuning modes   [OPTIONS]   quick, normal and exhaustive: seconds, measurements, and the program beside the
-//     untuned one
+//     tuning modes   [OPTIONS]   a first start with a seed, quick, normal and exhaustive: seconds, measurements, and
+//     the program beside the untuned one
 //
 //     --threads N   of the context (all)       --tunes N     of `spread` (5)
 //     --layers N    of the model (12)          --turns N     runs of each program, in turns (30)
 //     --seconds S   budget of `spread` (60) and of exhaustive in `modes` (none)
 //     --quick S     budget of quick in `modes` (its own)
+//     --seed FILE   of `modes` as build/release/share/cairn/seed.db (none, and no first start)
 //     --splits A,B  upper bounds of T's buckets (1,12)       --prompt N    tokens of the prompt (64)
 //
 // Times of programs are compared in pairs, one run of each right after the other, in changing order: what is told of
@@ -39,7 +40,7 @@ using namespace cairn;
 using Clock = std::chrono::steady_clock;
 
 struct Settings {
-    std::string what;
+    std::string what, seed;
     int threads = usable_cpus(), tunes = 5, layers = 12, turns = 30, prompt = 64;
     double seconds = 0, quick = 0;  // 0: not given
     std::vector<std::int64_t> splits{1, 12};
@@ -73,6 +74,8 @@ Settings settings_of(int count, char** words) {
             *number->second = std::stoi(value);
         else if (const auto duration = durations.find(name); duration != durations.end())
             *duration->second = std::stod(value);
+        else if (name == "--seed")
+            settings.seed = value;
         else if (name == "--splits")
             settings.splits = numbers_of(value);
         else
@@ -103,6 +106,7 @@ public:
     Tuned tuned(std::string name, Mode mode, std::optional<double> seconds) const {
         ContextOptions options;
         options.threads = settings_.threads;
+        if (mode == Mode::cached) options.timing_seeds = {settings_.seed};
         Context context(options);
         CompileOptions compile;
         compile.mode = mode;
@@ -241,6 +245,7 @@ std::optional<double> given(double seconds) { return seconds > 0 ? std::optional
 
 void run_modes(const Settings& settings, const Models& models) {
     print_head();
+    if (!settings.seed.empty()) run_beside(models, "seed alone", Mode::cached, {});
     run_beside(models, "quick", Mode::quick, given(settings.quick));
     run_beside(models, "normal", Mode::normal, 60);
     run_beside(models, "exhaustive", Mode::exhaustive, given(settings.seconds));

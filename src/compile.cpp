@@ -34,9 +34,7 @@ struct Compilation {
                          options.seconds_per_kept_byte} {
         for (PreparedBucket& bucket : buckets) bucket.driver.begin("select");
         const std::vector<select::Bucket> seen = selectable(buckets);
-        if (options.memory_limit) select::place_states(seen, select_options);
-        covers = options.memory_limit ? choose_within_limit(stages, buckets, seen, options, select_options)
-                                      : select::select_placed(seen, select_options);
+        covers = chosen(seen, context.kernels().devices.empty());
     }
     Compilation(const Compilation&) = delete;
     Compilation& operator=(const Compilation&) = delete;
@@ -45,6 +43,16 @@ struct Compilation {
         for (std::size_t b = 0; b < buckets.size(); ++b)
             buckets[b].driver.end(
                 "select", [] { return std::string(); }, [&] { return select::to_string(covers, b); });
+    }
+
+    select::Selections chosen(const std::vector<select::Bucket>& seen, bool on_the_cpu) {
+        if (options.memory_limit) {
+            select::place_states(seen, select_options);
+            return choose_within_limit(stages, buckets, seen, options, select_options);
+        }
+        std::optional<select::Selections> known = stages.take_chosen();
+        const bool is_whole = known && on_the_cpu && !select_options.find_low;
+        return is_whole ? *std::move(known) : select::select_placed(seen, select_options);
     }
 
     const Graph graph;

@@ -268,7 +268,10 @@ void Stages::tune(std::vector<PreparedBucket>& buckets) {
     select::Options select_options;
     select_options.stop = options_.stop;
     select_options.seconds_per_kept_byte = options_.seconds_per_kept_byte;
-    if (options_.mode == Mode::cached) return tune::settle(selectable(buckets), costs_, select_options);
+    if (options_.mode == Mode::cached) {
+        chosen_ = tune::settle(selectable(buckets), costs_, select_options);
+        return;
+    }
     for (PreparedBucket& bucket : buckets) bucket.driver.begin("tune");
     struct Release {
         Context::Parts& parts;
@@ -280,6 +283,7 @@ void Stages::tune(std::vector<PreparedBucket>& buckets) {
     tune::Profiled profiled =
         tune::profile(selectable(buckets), context_, costs_, select_options, budget, tune::bench_of(context_));
     curve_ = std::move(profiled.curve);
+    chosen_ = std::move(profiled.chosen);
 }
 
 program::Program Stages::program_of(PreparedBucket& bucket, const select::Selection& selection,

@@ -9,7 +9,9 @@
 #include "stage_driver.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 /// The stages of a compile, in their order. Which of all ways to run is taken stands between prepare() and emit(): it
@@ -49,6 +51,8 @@ public:
     std::vector<PreparedBucket> prepare();
     /// Wall clock that measuring took so far: calibrating and tuning.
     double measuring_seconds() const noexcept { return measuring_; }
+    /// The cheapest covers of prepare()'s buckets, where they were found on the way there.
+    std::optional<select::Selections> take_chosen() { return std::exchange(chosen_, std::nullopt); }
     /// What the plan in hand was expected to take meanwhile (tune/curve.hpp).
     const std::vector<TuningPoint>& curve() const noexcept { return curve_; }
     /// The program of a bucket by the ways chosen, its memory planned. `driver` is the bucket's, or a copy of it.
@@ -75,6 +79,7 @@ private:
     std::string variant_;
     double measuring_ = 0;
     std::vector<TuningPoint> curve_;
+    std::optional<select::Selections> chosen_;
     select::CostSource costs_;
     runtime::ProgramSet frame_;  // all of the result but its programs: the graph may grow meanwhile
 };

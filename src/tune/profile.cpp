@@ -1,6 +1,7 @@
 #include "tune/profile.hpp"
 
 #include "device/context_parts.hpp"
+#include "select/memo.hpp"
 #include "timing/team_clock.hpp"
 #include "tune/curve.hpp"
 #include "tune/doubt.hpp"
@@ -354,25 +355,27 @@ private:
 Profiled profile(std::span<const select::Bucket> buckets, const Context& context, const select::CostSource& costs,
                  const select::Options& options, const Budget& budget, const Bench& bench) {
     Profiled result = Tune(buckets, context, costs, options, budget, bench).run();
-    settle(buckets, costs, options);
+    result.chosen = settle(buckets, costs, options);
     return result;
 }
 
-void settle(std::span<const select::Bucket> buckets, const select::CostSource& costs, const select::Options& options) {
+std::optional<select::Selections> settle(std::span<const select::Bucket> buckets, const select::CostSource& costs,
+                                         const select::Options& options) {
     count_with(buckets, costs);
-    if (costs.timings == nullptr || !may_have_times(costs)) return;
+    if (costs.timings == nullptr || !may_have_times(costs)) return std::nullopt;
     Shown shown = shown_by(buckets, costs);
     if (shown.own.empty()) {
-        // Kernels are asked once something is chosen.
-        select::select(buckets, options);
+        // Kernels are asked once ways are looked for.
+        select::memo_of(buckets, select::Breadth::cheapest, options.stop, options.seconds_per_kept_byte);
         shown = shown_by(buckets, costs);
     }
-    if (shown.own.empty()) return;
+    if (shown.own.empty()) return std::nullopt;
     select::CostSource known = with(costs, std::move(shown));
-    if (is_measured(chosen_with(buckets, known, options))) return;
+    if (select::Selections chosen = chosen_with(buckets, known, options); is_measured(chosen)) return chosen;
     const select::Selections plan = chosen_with(buckets, nominal(costs), options);
     known.in_hand = std::make_shared<const std::set<std::string>>(calls_of(buckets, plan));
     count_with(buckets, known);
+    return std::nullopt;
 }
 
 }  // namespace cairn::inline v0::tune

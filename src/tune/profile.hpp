@@ -5,6 +5,7 @@
 #include "tune/bench.hpp"
 #include "tune/effort.hpp"
 
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <vector>
@@ -30,6 +31,7 @@ struct Profiled {
     bool complete = false;           ///< all that the effort asks for is known
     double timed = 0;                ///< seconds that kernels ran for their times
     std::vector<TuningPoint> curve;  ///< what the plan in hand was expected to take meanwhile
+    std::optional<select::Selections> chosen;  ///< settle()
 };
 
 /// First measures what the plan without any measurement lacks, and what competes with that, calls that cost much and
@@ -48,7 +50,8 @@ Profiled profile(std::span<const select::Bucket> buckets, const Context& context
 /// Lets the candidates count with what is known. Where that does not cover all of what is chosen, measured times
 /// compete with measured times alone: what is chosen then is the plan of a compile that measures nothing, but where
 /// measured times are less than what that has measured, or can reach. By the times stored it is never slower than that
-/// plan.
-void settle(std::span<const select::Bucket> buckets, const select::CostSource& costs, const select::Options& options);
+/// plan. Returns what select() chooses then, where it was chosen on the way.
+std::optional<select::Selections> settle(std::span<const select::Bucket> buckets, const select::CostSource& costs,
+                                         const select::Options& options);
 
 }  // namespace cairn::inline v0::tune

@@ -36,6 +36,10 @@ Tuned tuned(const Graph& graph, std::uint64_t seed, double seconds, Mode mode = 
     result.profiled = profile(tuning.selected, context, tuning.costs, tuning.options,
                               {seconds, {}, {}, usual_hang_seconds, effort_of(mode)}, bench.bench());
     const select::Selections chosen = tuning.choose();
+    if (const auto& settled = result.profiled.chosen) {
+        EXPECT_EQ(settled->path, chosen.path);
+        EXPECT_EQ(settled->cost, chosen.cost);
+    }
     result.tuned = tuning.seconds(chosen, bench);
     for (std::size_t b = 0; b < tuning.selected.size(); ++b)
         result.stored += tuning.selected[b].weight * chosen.buckets[b].seconds;
@@ -50,7 +54,7 @@ TEST(Cut, ATuneThatIsCutAnywhereIsNeverWorseThanNone) {
     int gained = 0, cuts = 0;
     for (std::uint64_t seed = 1; seed <= 2; ++seed) {
         const Tuned whole = tuned(graph, seed, 1e6);
-        EXPECT_TRUE(whole.profiled.complete);
+        EXPECT_TRUE(whole.profiled.complete && whole.profiled.chosen);
         EXPECT_LE(whole.tuned, whole.untuned);
         EXPECT_LE(whole.tuned, whole.best * 1.03) << "but for what is too close to tell";
         EXPECT_NEAR(whole.stored, whole.tuned, 1e-6 * whole.tuned) << "all of it was measured";
