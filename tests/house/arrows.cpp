@@ -51,7 +51,7 @@ const Arrows& allowed_arrows() {
         {"runtime", {"face", "types", "program", "plan", "device"}},
         {"weights", {"face", "types", "ir", "json_text"}},
         {"kernels", {"face", "types"}},
-        {"top", {"face",   "types",  "ir",   "composites", "meaning", "check",   "simplify",
+        {"pipeline", {"face",   "types",  "ir",   "composites", "meaning", "check",   "simplify",
                  "canon",  "expand", "fuse", "search",     "select",  "program", "plan",
                  "device", "timing", "tune", "runtime",    "weights", "kernels"}},
         {"text", {"error", "face/text", "json_text"}},
@@ -82,7 +82,7 @@ std::string room_of(std::string_view path) {
     if (!is_under(path, "src")) return {};
     const auto rest = path.substr(4);
     const auto slash = rest.find('/');
-    return slash == std::string_view::npos ? "top" : std::string(rest.substr(0, slash));
+    return std::string(rest.substr(0, slash));
 }
 
 std::string resolve(const Tree& tree, const std::string& name, const std::string& folder) {

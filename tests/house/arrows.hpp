@@ -11,8 +11,8 @@ namespace cairn::house {
 
 /// Which rooms' headers each room's files may include, itself excepted. This is the drawing of the house;
 /// docs/layout.md shows the same one. Beside the folders of src/ the rooms are: `face` (include/cairn), `face/text`,
-/// `face/models` (its folders), `error` (the two headers of the face that stand alone), `kernels`, `top` (the files
-/// right in src/), `tests`, `bench`, `examples`.
+/// `face/models` (its folders), `error` (the two headers of the face that stand alone), `kernels`, `tests`,
+/// `bench`, `examples`.
 using Arrows = std::map<std::string, std::set<std::string>>;
 const Arrows& allowed_arrows();
 

@@ -1,4 +1,4 @@
-#include "check_kernels.hpp"
+#include "pipeline/check_kernels.hpp"
 
 #include "cairn/cairn.hpp"
 #include "cairn/kernels.hpp"

@@ -6,7 +6,7 @@
 #include "tests/ir/judge.hpp"
 #include "tests/ir/random_graph.hpp"
 #include "tests/pipeline/compiled_run.hpp"
-#include "tests/pipeline/second_device.hpp"
+#include "tests/timing/second_device.hpp"
 
 #include <gtest/gtest.h>
 

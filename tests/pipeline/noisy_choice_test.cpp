@@ -3,7 +3,7 @@
 #include "search/repeat.hpp"
 #include "search/sides.hpp"
 #include "select/memo.hpp"
-#include "stages.hpp"
+#include "pipeline/stages.hpp"
 
 #include <gtest/gtest.h>
 

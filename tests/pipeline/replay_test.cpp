@@ -1,4 +1,4 @@
-#include "replay.hpp"
+#include "pipeline/replay.hpp"
 
 #include "cairn/cairn.hpp"
 #include "cairn/models/gpt2.hpp"

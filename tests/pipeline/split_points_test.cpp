@@ -1,4 +1,4 @@
-#include "split_points.hpp"
+#include "pipeline/split_points.hpp"
 
 #include "cairn/cairn.hpp"
 #include "cairn/models/gpt2.hpp"

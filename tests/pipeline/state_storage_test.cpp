@@ -1,4 +1,4 @@
-#include "state_storage.hpp"
+#include "pipeline/state_storage.hpp"
 
 #include "cairn/cairn.hpp"
 #include "tests/pipeline/heap_steps.hpp"

@@ -1,4 +1,4 @@
-#include "whole_programs.hpp"
+#include "pipeline/whole_programs.hpp"
 
 #include "cairn/cairn.hpp"
 #include "device/context_parts.hpp"

@@ -5,7 +5,7 @@
 #include "device/cpu/cpu_info.hpp"
 #include "device/cpu/topology.hpp"
 #include "kernels/cpu/build.hpp"
-#include "tests/pipeline/second_device.hpp"
+#include "tests/timing/second_device.hpp"
 #include "tests/timing/problem.hpp"
 #include "timing/key.hpp"
 

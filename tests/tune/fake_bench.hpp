@@ -1,6 +1,6 @@
 #pragma once
 
-#include "stages.hpp"
+#include "pipeline/stages.hpp"
 #include "tune/bench.hpp"
 
 #include <cstdint>

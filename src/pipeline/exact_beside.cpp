@@ -1,6 +1,6 @@
-#include "exact_beside.hpp"
+#include "pipeline/exact_beside.hpp"
 
-#include "memory_limit.hpp"
+#include "pipeline/memory_limit.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,7 +1,7 @@
 #include "cairn/context.hpp"
 
 #include "cairn/kernels.hpp"
-#include "check_kernels.hpp"
+#include "pipeline/check_kernels.hpp"
 #include "device/context_parts.hpp"
 #include "device/cpu/affinity.hpp"
 #include "device/cpu/isa.hpp"

@@ -1,4 +1,4 @@
-#include "state_storage.hpp"
+#include "pipeline/state_storage.hpp"
 
 #include "ir/store_states.hpp"
 #include "select/bounds.hpp"

@@ -1,15 +1,15 @@
 #include "cairn/compile.hpp"
 
-#include "exact_beside.hpp"
-#include "memory_limit.hpp"
-#include "replay.hpp"
-#include "split_points.hpp"
-#include "stages.hpp"
-#include "state_storage.hpp"
+#include "pipeline/exact_beside.hpp"
+#include "pipeline/memory_limit.hpp"
+#include "pipeline/replay.hpp"
+#include "pipeline/split_points.hpp"
+#include "pipeline/stages.hpp"
+#include "pipeline/state_storage.hpp"
 #include "timing/team_clock.hpp"
 #include "tune/effort.hpp"
-#include "tuning_curve.hpp"
-#include "whole_programs.hpp"
+#include "pipeline/tuning_curve.hpp"
+#include "pipeline/whole_programs.hpp"
 
 #include <algorithm>
 #include <array>

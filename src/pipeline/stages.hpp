@@ -1,12 +1,12 @@
 #pragma once
 
-#include "buckets.hpp"
+#include "pipeline/buckets.hpp"
 #include "cairn/compile.hpp"
 #include "fuse/tiles.hpp"
 #include "runtime/program_set.hpp"
 #include "select/reasons.hpp"
 #include "select/select.hpp"
-#include "stage_driver.hpp"
+#include "pipeline/stage_driver.hpp"
 
 #include <memory>
 #include <optional>

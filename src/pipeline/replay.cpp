@@ -1,4 +1,4 @@
-#include "replay.hpp"
+#include "pipeline/replay.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "stage_driver.hpp"
+#include "pipeline/stage_driver.hpp"
 
 #include <fmt/format.h>
 

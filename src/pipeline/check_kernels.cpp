@@ -1,4 +1,4 @@
-#include "check_kernels.hpp"
+#include "pipeline/check_kernels.hpp"
 
 #include "check/tolerance.hpp"
 #include "fuse/pattern.hpp"

@@ -1,4 +1,4 @@
-#include "tuning_curve.hpp"
+#include "pipeline/tuning_curve.hpp"
 
 #include "device/context_parts.hpp"
 #include "tune/curve.hpp"

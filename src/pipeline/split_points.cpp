@@ -1,7 +1,7 @@
-#include "split_points.hpp"
+#include "pipeline/split_points.hpp"
 
-#include "replay.hpp"
-#include "stages.hpp"
+#include "pipeline/replay.hpp"
+#include "pipeline/stages.hpp"
 #include "tune/effort.hpp"
 
 #include <algorithm>

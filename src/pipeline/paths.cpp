@@ -1,11 +1,11 @@
 #include "cairn/paths.hpp"
 
-#include "exact_beside.hpp"
-#include "memory_limit.hpp"
+#include "pipeline/exact_beside.hpp"
+#include "pipeline/memory_limit.hpp"
 #include "search/best.hpp"
 #include "search/numbering.hpp"
-#include "split_points.hpp"
-#include "stages.hpp"
+#include "pipeline/split_points.hpp"
+#include "pipeline/stages.hpp"
 
 #include <fmt/format.h>
 

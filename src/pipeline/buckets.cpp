@@ -1,4 +1,4 @@
-#include "buckets.hpp"
+#include "pipeline/buckets.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
-#include "memory_limit.hpp"
+#include "pipeline/memory_limit.hpp"
 
-#include "exact_beside.hpp"
+#include "pipeline/exact_beside.hpp"
 #include "select/within.hpp"
 
 #include <fmt/format.h>

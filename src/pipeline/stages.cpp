@@ -1,4 +1,4 @@
-#include "stages.hpp"
+#include "pipeline/stages.hpp"
 
 #include "expand/expand.hpp"
 #include "ir/op_table.hpp"
@@ -7,7 +7,7 @@
 #include "plan/validate.hpp"
 #include "program/lifetimes.hpp"
 #include "program/peak.hpp"
-#include "replay.hpp"
+#include "pipeline/replay.hpp"
 #include "runtime/compiled_graph.hpp"
 #include "select/emit.hpp"
 #include "select/narrow.hpp"
