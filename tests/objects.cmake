@@ -32,7 +32,7 @@ endif()
 set(list "${CMAKE_CURRENT_BINARY_DIR}/built_objects.txt")
 file(GENERATE OUTPUT "${list}" CONTENT "${lines}")
 
-cairn_test(objects_test LABELS house SOURCES objects_test.cpp house/objects.cpp house/source.cpp)
+cairn_test(objects_test LABELS house SOURCES objects_test.cpp house/loops.cpp house/objects.cpp house/source.cpp)
 target_compile_definitions(objects_test PRIVATE
     "CAIRN_BUILT_OBJECTS=\"${list}\"" "CAIRN_SHARED_BUILT=${shared_count}"
     "CAIRN_NM=\"${CMAKE_NM}\"" "CAIRN_OBJDUMP=\"${CMAKE_OBJDUMP}\"" "CAIRN_READELF=\"${CMAKE_READELF}\"")

@@ -1,12 +1,16 @@
 // The rules for built objects: portable code everywhere but in the per-ISA objects, and those closed to the linker.
+#include "tests/house/loops.hpp"
 #include "tests/house/objects.hpp"
 #include "tests/house/source.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <fstream>
 #include <sstream>
+#include <string_view>
+#include <utility>
 
 namespace cairn::house {
 namespace {
@@ -93,6 +97,27 @@ TEST(Objects, VectorCodeIsSeenWhereItIs) {
     }
 }
 
+#if !defined(__clang__)
+TEST(Objects, AccumulatorsOfTilesStayInRegisters) {
+    constexpr std::array<std::string_view, 4> tiles = {"compute_tile", "score_tile", "value_tile", "four_products"};
+    int levels = 0;
+    for (const Built& item : built()) {
+        if (!is_isa(item) || item.kind == "cairn_table_baseline") continue;
+        ++levels;
+        int seen = 0;
+        const std::string text = output_of(CAIRN_OBJDUMP " -dC --no-show-raw-insn '" + item.path + "'");
+        Faults faults = spilled_loops(item.path, text, tiles, seen);
+        // Parts of vectors of halves are put together in memory.
+        std::erase_if(faults, [](const std::string& fault) {
+            return fault.find(", true, ") != fault.npos && fault.find("F16>") != fault.npos;
+        });
+        EXPECT_TRUE(faults.empty()) << listed(faults);
+        EXPECT_GE(seen, 20) << item.path;
+    }
+    EXPECT_GE(levels, 2);
+}
+#endif
+
 // An object built on purpose without any of the care that the per-ISA ones get.
 TEST(Objects, CarelessObjectsAreRefused) {
     std::string path;
@@ -137,6 +162,28 @@ TEST(ObjectRules, Code) {
     for (const char* text :
          {"addps %xmm0,%xmm1", "cpuid", "xgetbv", "call 0 <vector>", "verw %ax", "imul %eax,%ebx", "shl %eax"})
         EXPECT_FALSE(refused(text)) << text;
+}
+
+TEST(ObjectRules, Loops) {
+    const auto spills = [](std::string_view body) {
+        int seen = 0;
+        const std::string text = "0000000000000010 <cairn::tile<6, 2>(float*)>:\n  10:\tvxorps %ymm0,%ymm0,%ymm0\n" +
+                                 std::string(body) + "  40:\tret\n";
+        constexpr std::array<std::string_view, 1> tiles = {"tile"};
+        return std::pair(spilled_loops("a.o", text, tiles, seen).size(), seen);
+    };
+    const std::string two = "  20:\tvfmadd231ps (%rax),%ymm1,%ymm2\n  24:\tvfmadd231ps %ymm1,%ymm3,%ymm4\n",
+                      spill = "  28:\tvmovaps %ymm2,0x40(%rsp)\n", back = "  30:\tjne    20 <cairn::tile+0x10>\n";
+    EXPECT_EQ(spills(two + back), std::pair(std::size_t{0}, 1));
+    EXPECT_EQ(spills(two + spill + back), std::pair(std::size_t{1}, 1));
+    EXPECT_EQ(spills(two + back + "  34:\tvmovaps %ymm2,0x40(%rsp)\n"), std::pair(std::size_t{0}, 1)) << "behind it";
+    EXPECT_EQ(spills(two + "  28:\tmov    %rax,0x40(%rsp)\n" + back), std::pair(std::size_t{0}, 1)) << "no vector";
+    EXPECT_EQ(spills(two + spill), std::pair(std::size_t{0}, 0)) << "no loop";
+    EXPECT_EQ(spills(two + back + spill + "  38:\tjmp    10 <cairn::tile>\n"), std::pair(std::size_t{0}, 1))
+        << "around the innermost";
+    EXPECT_EQ(spills("  24:\tvfmadd231ps %ymm1,%ymm3,%ymm4\n" + spill + "  30:\tjne    24 <x>\n"),
+              std::pair(std::size_t{0}, 0))
+        << "one product";
 }
 
 TEST(ObjectRules, MutableGlobals) {

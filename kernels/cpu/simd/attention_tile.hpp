@@ -47,9 +47,11 @@ CAIRN_INLINE void transpose_panel(float* panel, const Element* keys, std::int64_
     }
 }
 
+// The tiles are functions of their own: where g++ inlines several into one, it keeps their accumulators in memory.
+
 /// scores[r][0 .. panel_keys) = scale * q[r] . panel, for R rows.
 template <int R>
-void score_tile(float* scores, std::int64_t score_stride, const float* q, std::int64_t q_stride, const float* panel,
+[[gnu::noinline]] void score_tile(float* scores, std::int64_t score_stride, const float* q, std::int64_t q_stride, const float* panel,
                 std::int64_t depth, float scale) {
     F32 left[R], right[R];
 #pragma GCC unroll 16
@@ -70,10 +72,10 @@ void score_tile(float* scores, std::int64_t score_stride, const float* q, std::i
     }
 }
 
-/// sums[r][0 .. C vectors) = sums[r] * shrink[r] + weights[r] . values, for R rows; with `part` > 0 the one vector has
-/// that many elements.
-template <int R, int C, typename Element>
-void value_tile(float* sums, std::int64_t sum_stride, const float* weights, std::int64_t weight_stride,
+/// sums[r][0 .. C vectors) = sums[r] * shrink[r] + weights[r] . values, for R rows; where it is Partial, the one vector
+/// of values has `part` elements.
+template <int R, int C, bool Partial, typename Element>
+[[gnu::noinline]] void value_tile(float* sums, std::int64_t sum_stride, const float* weights, std::int64_t weight_stride,
                 const Element* values, std::int64_t value_stride, std::int64_t keys, const float* shrink,
                 std::int64_t part) {
     F32 sum[R][C];
@@ -83,12 +85,19 @@ void value_tile(float* sums, std::int64_t sum_stride, const float* weights, std:
         for (int c = 0; c < C; ++c) sum[r][c] = load(sums + r * sum_stride + c * lanes) * shrink[r];
     }
     for (std::int64_t j = 0; j < keys; ++j) {
+        const auto value = [&](int c) __attribute__((always_inline)) {
+            const Element* at = values + j * value_stride + c * lanes;
+            return Partial ? load_part(at, part) : load(at);
+        };
+        if constexpr (R == 1) {  // no row reads a vector again
+            const F32 w = splat(weights[j]);
+#pragma GCC unroll 16
+            for (int c = 0; c < C; ++c) multiply_add(sum[0][c], w, value(c));
+            continue;
+        }
         F32 v[C];
 #pragma GCC unroll 16
-        for (int c = 0; c < C; ++c) {
-            const Element* at = values + j * value_stride + c * lanes;
-            v[c] = C == 1 && part > 0 ? load_part(at, part) : load(at);
-        }
+        for (int c = 0; c < C; ++c) v[c] = value(c);
 #pragma GCC unroll 16
         for (int r = 0; r < R; ++r) {
             const F32 w = splat(weights[r * weight_stride + j]);
@@ -103,15 +112,19 @@ void value_tile(float* sums, std::int64_t sum_stride, const float* weights, std:
     }
 }
 
+/// Four lanes of a vector, from lane `From` on.
+template <int From>
+CAIRN_INLINE F4 four_from(F32 x) {
+    static_assert(From + 4 <= lanes);
+    return __builtin_shufflevector(x, x, From, From + 1, From + 2, From + 3);
+}
 /// The sum of the vector's quarters, eighths, ... of four lanes.
+template <int From = 0>
 CAIRN_INLINE F4 narrow(F32 x) {
-    struct Parts {
-        F4 part[lanes / 4];
-    };
-    const auto parts = std::bit_cast<Parts>(x);
-    F4 sum = parts.part[0];
-    for (int i = 1; i < lanes / 4; ++i) sum += parts.part[i];
-    return sum;
+    if constexpr (From + 4 == lanes)
+        return four_from<From>(x);
+    else
+        return four_from<From>(x) + narrow<From + 4>(x);
 }
 /// The sums of the lanes of four vectors.
 CAIRN_INLINE F4 four_sums(F32 a, F32 b, F32 c, F32 d) {
@@ -121,25 +134,43 @@ CAIRN_INLINE F4 four_sums(F32 a, F32 b, F32 c, F32 d) {
     return __builtin_shufflevector(xy, zw, 0, 2, 4, 6) + __builtin_shufflevector(xy, zw, 1, 3, 5, 7);
 }
 
+/// q . keys of four keys, for a depth of whole vectors.
+template <typename Element>
+[[gnu::noinline]] F4 four_products(const float* q, const Element* k0, const Element* k1, const Element* k2,
+                                   const Element* k3, std::int64_t depth) {
+    F32 s0{}, s1{}, s2{}, s3{};
+    for (std::int64_t d = 0; d < depth; d += lanes) {
+        const F32 x = load(q + d);
+        multiply_add(s0, x, load(k0 + d));
+        multiply_add(s1, x, load(k1 + d));
+        multiply_add(s2, x, load(k2 + d));
+        multiply_add(s3, x, load(k3 + d));
+    }
+    return four_sums(s0, s1, s2, s3);
+}
+
+/// The same for less than a vector.
+template <typename Element>
+[[gnu::noinline]] F4 four_part_products(const float* q, const Element* k0, const Element* k1, const Element* k2,
+                                        const Element* k3, std::int64_t part) {
+    const F32 x = load_part(q, part);
+    return four_sums(x * load_part(k0, part), x * load_part(k1, part), x * load_part(k2, part),
+                     x * load_part(k3, part));
+}
+
 /// scores[j] = scale * q . keys[j] for one query, keys as they lie.
 template <typename Element>
 CAIRN_INLINE void score_row(float* scores, const float* q, const Element* keys, std::int64_t stride, std::int64_t count,
                             std::int64_t depth, float scale) {
+    // Behind the last key the last one is read again; its scores are not kept.
+    const auto key = [&](std::int64_t j) { return keys + (j < count ? j : count - 1) * stride; };
+    const std::int64_t whole = depth / lanes * lanes;
     for (std::int64_t j = 0; j < count; j += 4) {
-        // Behind the last key the last one is read again; its scores are not kept.
-        const Element* row[4];
-        for (int i = 0; i < 4; ++i) row[i] = keys + (j + i < count ? j + i : count - 1) * stride;
-        F32 sum[4] = {};
-        std::int64_t d = 0;
-        for (; d + lanes <= depth; d += lanes) {
-            const F32 x = load(q + d);
-            for (int i = 0; i < 4; ++i) multiply_add(sum[i], x, load(row[i] + d));
-        }
-        if (d < depth) {
-            const F32 x = load_part(q + d, depth - d);
-            for (int i = 0; i < 4; ++i) multiply_add(sum[i], x, load_part(row[i] + d, depth - d));
-        }
-        const F4 four = four_sums(sum[0], sum[1], sum[2], sum[3]) * scale;
+        const Element *k0 = key(j), *k1 = key(j + 1), *k2 = key(j + 2), *k3 = key(j + 3);
+        F4 four = four_products(q, k0, k1, k2, k3, whole);
+        if (whole < depth)
+            four += four_part_products(q + whole, k0 + whole, k1 + whole, k2 + whole, k3 + whole, depth - whole);
+        four *= scale;
         for (std::int64_t i = 0; i < 4 && j + i < count; ++i) scores[j + i] = four[i];
     }
 }

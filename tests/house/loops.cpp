@@ -1,0 +1,104 @@
+#include "tests/house/loops.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace cairn::house {
+namespace {
+
+struct Line {
+    std::uint64_t at;
+    std::string_view text;
+};
+struct Loop {
+    std::size_t first, last;
+};
+
+std::optional<std::uint64_t> hexadecimal(std::string_view text) {
+    while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
+    std::uint64_t number = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
+    return fault == std::errc() && end != text.data() ? std::optional(number) : std::nullopt;
+}
+
+/// Backward jumps within a function that hold no other.
+std::vector<Loop> innermost(const std::vector<Line>& code) {
+    std::vector<Loop> loops;
+    for (std::size_t i = 0; i < code.size(); ++i) {
+        const std::string_view text = code[i].text;
+        if (!text.starts_with('j')) continue;
+        const auto to = hexadecimal(text.substr(std::min(text.find(' '), text.size())));
+        const auto first = std::find_if(code.begin(), code.end(), [&](const Line& line) { return line.at == to; });
+        if (to && *to <= code[i].at && first != code.end())
+            loops.push_back({static_cast<std::size_t>(first - code.begin()), i});
+    }
+    std::vector<Loop> inner;
+    for (const Loop& loop : loops)
+        if (std::none_of(loops.begin(), loops.end(), [&](const Loop& other) {
+                const bool is_it = other.first == loop.first && other.last == loop.last;
+                return !is_it && other.first >= loop.first && other.last <= loop.last;
+            }))
+            inner.push_back(loop);
+    return inner;
+}
+
+bool on_stack(std::string_view text) {
+    const bool in_memory = text.find("(%rsp") != text.npos || text.find("(%rbp") != text.npos;
+    return in_memory && (text.find("%ymm") != text.npos || text.find("%zmm") != text.npos);
+}
+
+/// `value_tile<12, 2, false, float>(...)` is one of `value_tile`.
+bool is_tile(std::string_view name, std::span<const std::string_view> tiles) {
+    return std::any_of(tiles.begin(), tiles.end(), [&](std::string_view tile) {
+        const std::size_t at = name.find(tile);
+        return at != name.npos && name.substr(at + tile.size()).starts_with('<');
+    });
+}
+
+void look_at(const std::string& path, std::string_view name, const std::vector<Line>& code, Faults& faults, int& seen) {
+    for (const Loop& loop : innermost(code)) {
+        int products = 0, spills = 0;
+        for (std::size_t i = loop.first; i <= loop.last; ++i) {
+            products += code[i].text.starts_with("vfmadd");
+            spills += on_stack(code[i].text);
+        }
+        if (products < 2) continue;
+        ++seen;
+        if (spills > 0)
+            faults.push_back(path + ": " + std::string(name) + " has " + std::to_string(spills) +
+                             " vectors on the stack in a loop of " + std::to_string(products) + " multiply-adds");
+    }
+}
+
+}  // namespace
+
+Faults spilled_loops(const std::string& path, std::string_view disassembly, std::span<const std::string_view> tiles,
+                     int& seen) {
+    Faults faults;
+    std::string_view name;
+    std::vector<Line> code;
+    const auto end_function = [&] {
+        if (is_tile(name, tiles)) look_at(path, name, code, faults, seen);
+        code.clear();
+    };
+    for (std::size_t from = 0; from < disassembly.size();) {
+        const std::size_t end = std::min(disassembly.find('\n', from), disassembly.size());
+        const std::string_view line = disassembly.substr(from, end - from);
+        from = end + 1;
+        if (line.ends_with(">:")) {
+            end_function();
+            name = line.substr(std::min(line.find('<') + 1, line.size()));
+            continue;
+        }
+        const std::size_t colon = line.find(":\t");
+        const auto at = hexadecimal(line);
+        if (colon != line.npos && at) code.push_back({*at, line.substr(colon + 2)});
+    }
+    end_function();
+    return faults;
+}
+
+}  // namespace cairn::house
