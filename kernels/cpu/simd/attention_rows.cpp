@@ -178,7 +178,7 @@ Cost cost(const Problem& problem) {
 
 void add_attention(std::vector<Kernel>& kernels, Isa isa, const CpuTable& table) {
     Kernel made;
-    made.id = "cpu." + std::string(to_string(isa)) + ".attention.f32@2";
+    made.id = "cpu." + std::string(to_string(isa)) + ".attention.f32@3";
     made.definition = "attention";
     made.isa = isa;
     made.accepts = accepts;
