@@ -209,6 +209,41 @@ TEST_P(SimdAttention, SpecialValuesAreThoseOfTheDefinition) {
             }
 }
 
+// Of every key in turn one element of its value is not finite: queries that do not see the key get NaN there, whatever
+// their number, their place in a tile and the key's.
+TEST_P(SimdAttention, EveryHiddenValueShowsInEveryQuery) {
+    for (const Shape4& s :
+         {Shape4{1, 1, 1, 1, 9, 4, 9}, Shape4{1, 1, 1, 3, 7, 4, 7}, Shape4{1, 1, 1, 13, 13, 4, 13},
+          Shape4{1, 2, 1, 30, 9, 4, 9}, Shape4{1, 1, 1, 73, 73, 4, 73}, Shape4{1, 1, 1, 90, 290, 4, 290}})
+        for (int variant = 0; variant < 8; ++variant) {
+            const bool causal = variant % 2 == 0, mask = variant % 4 > 0;
+            const char* const masked_score = variant < 4 ? "-1e+38" : "-inf";
+            std::string text = problem_text(s, causal, mask, masked_score, Form::dense);
+            const std::string stored[] = {"f32", "f16", "bf16"};
+            for (std::size_t at = text.find(' ', text.find("f32")), i = 0; i < 2; ++i, at = text.find(' ', at + 1))
+                text.replace(at + 1, 3, stored[variant % 3]);
+            SCOPED_TRACE(text);
+            SimdCase c(text);
+            std::mt19937 random(static_cast<unsigned>(variant));
+            for (Operand& input : c.inputs) input.fill(random);
+            const double values[] = {NAN, INFINITY, -INFINITY};
+            for (std::int64_t j = 0; j < s.keys; ++j)
+                for (std::int64_t g = 0; g < s.key_heads; ++g)
+                    c.inputs[2].set((g * s.keys + j) * s.value_depth + j, values[j % 3]);
+            ASSERT_EQ(c.run(find(kernels_of(GetParam()), "attention"), 2), "");
+            std::vector<double> row;
+            for (std::int64_t i = 0; i < s.heads * s.queries; ++i) {
+                expected_row(c, s, causal, mask_of_keys(s, mask), static_cast<double>(std::stof(masked_score)), 0,
+                             i / s.queries, i % s.queries, row);
+                for (std::int64_t d = 0; d < s.value_depth; ++d) {
+                    const double a = c.outputs[0].get(i * s.value_depth + d), e = row[static_cast<std::size_t>(d)];
+                    ASSERT_TRUE(a == e || (std::isnan(a) && std::isnan(e)))
+                        << "row " << i << " element " << d << ": " << a << " for " << e;
+                }
+            }
+        }
+}
+
 /// Coin flips, or added numbers some of which hide; the first query of all sees nothing, the second only what is
 /// lowest.
 void fill_mask(Operand& mask, const Mask& of, std::mt19937& random) {

@@ -1,0 +1,95 @@
+#include "ir/number.hpp"
+#include "kernels/cpu/reference/rows.hpp"
+#include "tests/kernels/simd_case.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace cairn::test {
+namespace {
+
+/// An integer to `digits` significant bits, nearest even, found in integers.
+double nearest_float(std::int64_t x, int digits, double largest) {
+    const std::uint64_t magnitude = x < 0 ? 0 - static_cast<std::uint64_t>(x) : static_cast<std::uint64_t>(x);
+    const int dropped = std::max(static_cast<int>(std::bit_width(magnitude)) - digits, 0);
+    std::uint64_t kept = magnitude >> dropped;
+    const std::uint64_t twice_rest = (magnitude - (kept << dropped)) * 2, unit = std::uint64_t{1} << dropped;
+    if (dropped > 0 && (twice_rest > unit || (twice_rest == unit && kept % 2 == 1))) ++kept;
+    const double value = std::ldexp(static_cast<double>(kept), dropped);
+    return std::copysign(value > largest ? INFINITY : value, x < 0 ? -1.0 : 1.0);
+}
+
+/// Of every size: midpoints between floats of 8, 11, 24 and 53 digits, what lies beside them by one and by a power of
+/// two, and random numbers.
+std::vector<std::int64_t> integers_beside_ties() {
+    std::mt19937_64 random(1);
+    std::vector<std::int64_t> made = {
+        0, 65519, 65520, 65521, std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()};
+    for (int bits = 1; bits < 64; ++bits)
+        for (const int digits : {8, 11, 24, 53})
+            for (int i = 0; i < 16; ++i) {
+                const int dropped = std::max(bits - digits, 1);
+                const std::uint64_t any = (random() | std::uint64_t{1} << 63) >> (64 - bits), one = 1;
+                const std::uint64_t tie = (any >> dropped << dropped) + (one << (dropped - 1));
+                const std::uint64_t step = one << random() % static_cast<unsigned>(dropped);
+                for (const std::uint64_t x : {any, tie, tie - 1, tie + 1, tie - step, tie + step})
+                    for (const std::uint64_t y : {x, 0 - x}) made.push_back(static_cast<std::int64_t>(y));
+            }
+    return made;
+}
+
+class SimdCast : public testing::TestWithParam<std::string> {
+protected:
+    void SetUp() override {
+        if (!is_runnable(GetParam())) GTEST_SKIP() << "this machine lacks " << GetParam();
+    }
+};
+
+// Against integer arithmetic, by the vector kernels, the reference kernel and the interpreter.
+TEST_P(SimdCast, IntegersAreRoundedOnce) {
+    std::vector<Kernel> reference;
+    kernels::cpu::reference::add_elementwise(reference);
+    const auto cast_all = [&]<typename T>(T, const std::string& from) {
+        std::vector<T> x;
+        for (const std::int64_t integer : integers_beside_ties()) x.push_back(static_cast<T>(integer));
+        const std::string size = "[" + std::to_string(x.size()) + "]";
+        const struct {
+            DType dtype;
+            int digits;
+            double largest;
+        } formats[] = {{DType::bf16, 8, 0x1.fep127},
+                       {DType::f16, 11, 65504},
+                       {DType::f32, 24, 0x1p127},
+                       {DType::f64, 53, 0x1p127}};
+        for (const auto& [to, digits, largest] : formats) {
+            SimdCase c("cast | " + from + size + " -> " + std::string(to_string(to)) + size);
+            std::memcpy(c.inputs[0].arg().data, x.data(), x.size() * sizeof(T));
+            SimdCase plain = c;
+            plain.outputs[0] = c.outputs[0].copy();
+            c.run(find(kernels_of(GetParam()), "cast"));
+            plain.run(find(reference, "cast"));
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                const double expected = nearest_float(x[i], digits, largest);
+                const auto at = static_cast<std::int64_t>(i);
+                ASSERT_EQ(c.outputs[0].get(at), expected) << from << " " << +x[i] << " to " << to_string(to);
+                ASSERT_EQ(plain.outputs[0].get(at), expected) << from << " " << +x[i] << " to " << to_string(to);
+                ASSERT_EQ(ir::round_integer(to, x[i]), expected) << +x[i] << " to " << to_string(to);
+            }
+        }
+    };
+    cast_all(std::int64_t{}, "i64");
+    cast_all(std::int32_t{}, "i32");
+    cast_all(std::int8_t{}, "i8");
+    cast_all(std::uint8_t{}, "u8");
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, SimdCast, testing::ValuesIn(level_names()),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace cairn::test
