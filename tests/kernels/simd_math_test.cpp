@@ -96,7 +96,7 @@ struct TailBound {
     double ulps;
 };
 
-// Where x/2 (1 + erf(x / sqrt 2)) and x/2 (1 + tanh u) would cancel: every 67th float, one and a half million
+// Where x/2 (1 + erf(x / sqrt 2)) and x/2 (1 + tanh u) would cancel: every 67th float, two and a half million
 // arguments.
 TEST_P(SimdMath, TailsOfGeluAreAsGoodAsStated) {
     constexpr TailBound tails[] = {{"gelu", -0.01f, -1, 4.8},    {"gelu", -1, -14.5f, 3.95},
