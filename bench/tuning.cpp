@@ -1,7 +1,8 @@
 // What tuning gains, and how sure that is: GPT-2 of 124M's sizes with made-up weights, a step and a prompt.
 //
 //     tuning spread  [OPTIONS]   tunes from empty databases, and the times of their programs side by side, beside
-//     as many untuned ones: what those differ by is no merit of a program
+//     as many untuned ones: what those differ by is no merit of a program. Each is in memory twice, since where that
+//     lies is none either.
 //     tuning budgets [OPTIONS]   for budgets of 0.1 to 30 s the tuned program beside the untuned one
 //     tuning modes   [OPTIONS]   a first start with a seed, quick, normal and exhaustive: seconds, measurements, and
 //     the program beside the untuned one
@@ -112,21 +113,21 @@ public:
         compile.mode = mode;
         compile.tune_seconds = seconds;
         compile.splits = {{"T", settings_.splits}};
-        const auto source = [this](std::string_view weight) {
-            InputView view;
-            view.data = values_.data();
-            for (const auto& each : weights_)
-                if (each.name == weight) view.shape = each.shape;
-            return view;
-        };
         // Binding is no part of it.
         const Clock::time_point begin = Clock::now();
         const Explanation why = cairn::compile(gpt2_graph(config_, weights_), context, compile).explain();
         const double spent = seconds_since(begin);
         if (mode != Mode::off) compile.mode = Mode::cached;
-        models::Gpt2 model(config_, weights_, source, context, {}, compile);
         const std::int64_t measured = why.tuning.empty() ? 0 : why.tuning.back().measured;
-        return {std::move(name), context, std::move(model), spent, measured};
+        return {std::move(name), context, model(context, compile), spent, measured};
+    }
+
+    /// The same programs once more, in other memory.
+    Tuned again(const Tuned& tuned, Mode mode) const {
+        CompileOptions compile;
+        compile.mode = mode;
+        compile.splits = {{"T", settings_.splits}};
+        return {tuned.name, tuned.context, model(tuned.context, compile), 0, 0};
     }
 
     /// Runs all of them, in another order each turn.
@@ -154,6 +155,17 @@ public:
     }
 
 private:
+    models::Gpt2 model(const Context& context, const CompileOptions& compile) const {
+        const auto source = [this](std::string_view weight) {
+            InputView view;
+            view.data = values_.data();
+            for (const auto& each : weights_)
+                if (each.name == weight) view.shape = each.shape;
+            return view;
+        };
+        return {config_, weights_, source, context, {}, compile};
+    }
+
     const Settings& settings_;
     models::Gpt2Config config_;
     std::vector<models::WeightSpec> weights_;
@@ -199,10 +211,13 @@ void print_all(const std::deque<Tuned>& all) {
 
 void print_spread(const char* what, const char* whose, const std::deque<Tuned>& all,
                   std::vector<double> Tuned::*times) {
-    std::vector<double> medians;
+    std::map<std::string, std::vector<double>> of;
     for (const Tuned& each : all)
-        if (each.name.starts_with(whose)) medians.push_back(median(each.*times));
-    if (medians.empty()) return;
+        if (each.name.starts_with(whose))
+            of[each.name].insert(of[each.name].end(), (each.*times).begin(), (each.*times).end());
+    if (of.empty()) return;
+    std::vector<double> medians;
+    for (const auto& [name, both] : of) medians.push_back(median(both));
     const auto [least, most] = std::minmax_element(medians.begin(), medians.end());
     std::printf("%s: the slowest of %zu %s takes %.2f %% more than the fastest\n", what, medians.size(), whose,
                 100 * (*most / *least - 1));
@@ -215,6 +230,8 @@ void run_spread(const Settings& settings, const Models& models) {
     for (int tune = 1; tune <= settings.tunes; ++tune)
         all.push_back(
             models.tuned("tune " + std::to_string(tune), Mode::normal, settings.seconds > 0 ? settings.seconds : 60));
+    for (std::size_t i = 0, first = all.size(); i < first; ++i)
+        all.push_back(models.again(all[i], all[i].name.starts_with("untuned") ? Mode::off : Mode::cached));
     models.run(all);
     print_all(all);
     for (const char* whose : {"untuned", "tune"}) {
