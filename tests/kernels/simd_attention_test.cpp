@@ -124,12 +124,7 @@ void check(const std::string& level, const Shape4& s, bool causal, bool mask, bo
     EXPECT_EQ(c.outputs[0].first_touched_gap(), -1);
 }
 
-class SimdAttention : public testing::TestWithParam<std::string> {
-protected:
-    void SetUp() override {
-        if (!is_runnable(GetParam())) GTEST_SKIP() << "this machine lacks " << GetParam();
-    }
-};
+class SimdAttention : public SimdLevel {};
 
 TEST_P(SimdAttention, EqualsADoubleLoop) {
     const Shape4 shapes[] = {{1, 1, 1, 1, 1, 1, 1},       {1, 2, 2, 1, 300, 64, 64}, {2, 3, 1, 3, 17, 5, 7},

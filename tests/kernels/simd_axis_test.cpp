@@ -42,13 +42,7 @@ void expect_columns(const SimdCase& c, const Sizes& sizes, const std::function<R
     }
 }
 
-class SimdAxis : public testing::TestWithParam<std::string> {
-protected:
-    void SetUp() override {
-        if (!is_runnable(GetParam())) GTEST_SKIP() << "this machine lacks " << GetParam();
-    }
-    const Kernel& kernel(const std::string& definition) { return find(kernels_of(GetParam()), definition); }
-};
+class SimdAxis : public SimdLevel {};
 
 // Widths around the vectors and the strips of every level; more rows than are summed at once.
 const Sizes all_sizes[] = {{1, 5, 1},  {2, 1, 3},   {3, 40, 4},  {1, 70, 7},   {2, 33, 16}, {1, 9, 17},

@@ -2,6 +2,8 @@
 
 #include "cairn/kernel.hpp"
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <memory>
 #include <random>
@@ -66,5 +68,14 @@ bool is_runnable(const std::string& level);
 const std::vector<Kernel>& kernels_of(const std::string& level);
 /// The kernel of a definition; the test fails where there is none.
 const Kernel& find(const std::vector<Kernel>& kernels, const std::string& definition);
+
+/// Tests of each of level_names(); what the machine cannot run is told.
+class SimdLevel : public testing::TestWithParam<std::string> {
+protected:
+    void SetUp() override {
+        if (!is_runnable(GetParam())) GTEST_SKIP() << "this machine lacks " << GetParam();
+    }
+    const Kernel& kernel(const std::string& definition) const { return find(kernels_of(GetParam()), definition); }
+};
 
 }  // namespace cairn::test

@@ -43,12 +43,7 @@ std::vector<std::int64_t> integers_beside_ties() {
     return made;
 }
 
-class SimdCast : public testing::TestWithParam<std::string> {
-protected:
-    void SetUp() override {
-        if (!is_runnable(GetParam())) GTEST_SKIP() << "this machine lacks " << GetParam();
-    }
-};
+class SimdCast : public SimdLevel {};
 
 // Against integer arithmetic, by the vector kernels, the reference kernel and the interpreter.
 TEST_P(SimdCast, IntegersAreRoundedOnce) {

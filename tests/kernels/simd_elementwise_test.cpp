@@ -186,12 +186,7 @@ void expect_close(const SimdCase& actual, const SimdCase& expected, const std::s
     }
 }
 
-class SimdElementwise : public testing::TestWithParam<std::string> {
-protected:
-    void SetUp() override {
-        if (!is_runnable(GetParam())) GTEST_SKIP() << "this machine lacks " << GetParam();
-    }
-};
+class SimdElementwise : public SimdLevel {};
 
 TEST_P(SimdElementwise, RandomBodiesEqualTheReference) {
     std::mt19937 random(7);

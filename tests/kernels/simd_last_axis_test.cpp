@@ -25,13 +25,7 @@ void expect_row(const Operand& actual, std::int64_t row, const Row& expected, do
     }
 }
 
-class SimdLastAxis : public testing::TestWithParam<std::string> {
-protected:
-    void SetUp() override {
-        if (!is_runnable(GetParam())) GTEST_SKIP() << "this machine lacks " << GetParam();
-    }
-    const Kernel& kernel(const std::string& definition) { return find(kernels_of(GetParam()), definition); }
-};
+class SimdLastAxis : public SimdLevel {};
 
 std::string sizes(std::int64_t rows, std::int64_t width) {
     return "[" + std::to_string(rows) + "," + std::to_string(width) + "]";

@@ -57,12 +57,7 @@ double error_of(const Bound& bound, float x, float y) {
     return error / (bound.of_argument ? unit(x) : unit(exact));
 }
 
-class SimdMath : public testing::TestWithParam<std::string> {
-protected:
-    void SetUp() override {
-        if (!is_runnable(GetParam())) GTEST_SKIP() << "this machine lacks " << GetParam();
-    }
-};
+class SimdMath : public SimdLevel {};
 
 // Every 8191st float, all signs and exponents: half a million arguments a function.
 TEST_P(SimdMath, ErrorsAreWithinTheirBounds) {
