@@ -1,6 +1,6 @@
 // Milliseconds from a GPT-2 graph of 124M's sizes to its programs, of each stage and in all, by number of layers: it
-// should grow with the layers and no faster. With a second device of invented rates besides, whose kernels are the CPU's
-// own. And all ways to run it: finding them, and the next of them in their order.
+// should grow with the layers and no faster. With a second device of invented rates besides, whose kernels are the
+// CPU's own. And all ways to run it: finding them, and the next of them in their order.
 //
 //     compile_time [DATABASE]
 //

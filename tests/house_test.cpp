@@ -304,7 +304,8 @@ TEST(House, UntestedSourcesAreRefused) {
     EXPECT_THAT(faults({source}), ElementsAre("src/ir/a.cpp: tests/ir/a_test.cpp is not there"));
     EXPECT_THAT(faults({source, test}), IsEmpty());
     EXPECT_THAT(faults({source, {"tests/a_test.cpp", ""}}).size(), 1u);
-    EXPECT_THAT(faults({{"src/ir/a.cpp", text}, {"bench/a.cpp", text + text}, {"src/ir/a.hpp", text + text}}), IsEmpty());
+    EXPECT_THAT(faults({{"src/ir/a.cpp", text}, {"bench/a.cpp", text + text}, {"src/ir/a.hpp", text + text}}),
+                IsEmpty());
     EXPECT_THAT(faults({{"src/device/cpu/a.cpp", text + text}}).size(), 1u);
     EXPECT_THAT(faults({source, other}, {elsewhere}), IsEmpty());
     EXPECT_THAT(faults({source}, {elsewhere}), ElementsAre("src/ir/a.cpp: tests/ir/b_test.cpp is not there"));

@@ -33,14 +33,14 @@ void put_counts(const std::filesystem::path& path, const TimingFileInfo& info, O
                  {"oldest", digits(info.oldest)},
                  {"newest", digits(info.newest)}},
                 fmt::format("{}: {} times, {}, {}\n"
-                            "schema {}: {} problems, {} kernels, {} figures of machines, {} errors, {} choices, {} rules, {} "
-                            "sessions\n"
+                            "schema {}: {} problems, {} kernels, {} figures of machines, {} errors, {} choices, "
+                            "{} rules, {} sessions\n"
                             "times are from {} to {}",
                             path.string(), info.times, bytes_text(static_cast<double>(info.bytes)),
                             has_log ? "readers and writers do not wait for one another (WAL)"
                                     : "readers and writers wait for one another (no WAL)",
-                            info.version, info.problems, info.kernels, info.figures, info.errors, info.choices, info.rules,
-                            info.sessions, moment_text(info.oldest), moment_text(info.newest)));
+                            info.version, info.problems, info.kernels, info.figures, info.errors, info.choices,
+                            info.rules, info.sessions, moment_text(info.oldest), moment_text(info.newest)));
 }
 
 void put_environments(const TimingFileInfo& info, const TimingEnvironment& here, Output& output) {

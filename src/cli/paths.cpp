@@ -69,14 +69,14 @@ private:
 
     void show_step(const std::string& rank, const PathStep& step) const {
         Row row{{"kind", "step"},
-                                   {"rank", rank},
-                                   {"bucket", step.bucket},
-                                   {"kernel", step.kernel},
-                                   {"problem", step.problem},
-                                   {"cost_ns", nanoseconds(step.seconds)},
-                                   {"measured", step.measured},
-                                   {"once", step.once},
-                                   {"where", step.where}};
+                {"rank", rank},
+                {"bucket", step.bucket},
+                {"kernel", step.kernel},
+                {"problem", step.problem},
+                {"cost_ns", nanoseconds(step.seconds)},
+                {"measured", step.measured},
+                {"once", step.once},
+                {"where", step.where}};
         if (!step.expected_from.empty()) row["expected_from"] = step.expected_from;
         const char* const how = step.measured ? "measured" : step.expected_from.empty() ? "estimated" : "expected";
         output_.line(row, fmt::format("  {:>8} {}{} {} | {}", time_text(step.seconds), how, step.once ? " once" : "",

@@ -6,10 +6,10 @@
 #include "pipeline/split_points.hpp"
 #include "pipeline/stages.hpp"
 #include "pipeline/state_storage.hpp"
-#include "timing/team_clock.hpp"
-#include "tune/effort.hpp"
 #include "pipeline/tuning_curve.hpp"
 #include "pipeline/whole_programs.hpp"
+#include "timing/team_clock.hpp"
+#include "tune/effort.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,10 +1,10 @@
 #include "cairn/context.hpp"
 
 #include "cairn/kernels.hpp"
-#include "pipeline/check_kernels.hpp"
 #include "device/context_parts.hpp"
 #include "device/cpu/affinity.hpp"
 #include "device/cpu/isa.hpp"
+#include "pipeline/check_kernels.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,5 @@
 #include "cairn/compile.hpp"
+#include "pipeline/origin.hpp"
 #include "runtime/program_set.hpp"
 
 #include <fmt/format.h>
@@ -27,12 +28,10 @@ std::string sizes_of(const ExplainedBucket& bucket) {
     return points.empty() ? "" : ", judged at " + joined(points, " and ");
 }
 
-/// How a verdict's seconds were found: `measured`, `expected from AMD EPYC, avx512, 2 threads`; of a loaded program that
-/// is not known.
+/// Of a loaded program it is not known how its seconds were found.
 std::string origin_of(const KernelVerdict& verdict, bool is_loaded) {
     if (is_loaded) return "expected";
-    if (verdict.measured) return "measured";
-    return verdict.expected_from.empty() ? "estimated" : "expected from " + verdict.expected_from;
+    return v0::origin_of(verdict.measured, verdict.expected_from);
 }
 
 /// `1.2e-05 s measured, error 0.005 promised, reference`

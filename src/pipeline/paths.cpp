@@ -2,10 +2,11 @@
 
 #include "pipeline/exact_beside.hpp"
 #include "pipeline/memory_limit.hpp"
-#include "search/best.hpp"
-#include "search/numbering.hpp"
+#include "pipeline/origin.hpp"
 #include "pipeline/split_points.hpp"
 #include "pipeline/stages.hpp"
+#include "search/best.hpp"
+#include "search/numbering.hpp"
 
 #include <fmt/format.h>
 
@@ -292,11 +293,8 @@ std::string to_string(const Path& path) {
     for (const PathStep& step : path.steps())
         text +=
             fmt::format("  {}{}{} {:.4g} s {}{} | {}{}{}{}\n", step.bucket, step.bucket.empty() ? "" : " ", step.kernel,
-                        step.seconds,
-                        step.measured                ? "measured"
-                        : step.expected_from.empty() ? "estimated"
-                                                     : "expected from " + step.expected_from,
-                        step.once ? " once" : "", step.problem,
+                        step.seconds, origin_of(step.measured, step.expected_from), step.once ? " once" : "",
+                        step.problem,
                         step.where.empty() ? "" : " (", step.where, step.where.empty() ? "" : ")");
     return text;
 }

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "pipeline/buckets.hpp"
 #include "cairn/compile.hpp"
 #include "fuse/tiles.hpp"
+#include "pipeline/buckets.hpp"
+#include "pipeline/stage_driver.hpp"
 #include "runtime/program_set.hpp"
 #include "select/reasons.hpp"
 #include "select/select.hpp"
-#include "pipeline/stage_driver.hpp"
 
 #include <memory>
 #include <optional>

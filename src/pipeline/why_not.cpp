@@ -1,5 +1,5 @@
-#include "fuse/why_not.hpp"
 #include "cairn/compile.hpp"
+#include "fuse/why_not.hpp"
 #include "kernels/near_misses.hpp"
 #include "simplify/simplify.hpp"
 

@@ -192,8 +192,8 @@ Estimate estimate(const Kernel& kernel, const SizedProblem& problem, const CostS
                                    : timing->status == TimingStatus::censored ? timing->bound
                                                                               : 1 + 10 * result.high;
             if (timing->quality >= source.least_quality || timing->status == TimingStatus::failed) {
-                const bool is_rival = source.in_hand != nullptr && !source.in_hand->contains(name_of_call(kernel, problem));
-                if (timing->quality > timing::coarse_quality || !is_rival)
+                if (timing->quality > timing::coarse_quality || source.in_hand == nullptr ||
+                    source.in_hand->contains(name_of_call(kernel, problem)))
                     return {seconds, seconds, seconds, true, 0, false, {}};
                 const double counted = clearly * seconds;
                 return {counted, counted, counted, true, 0, false, "measured in few blocks: a tenth is added"};

@@ -80,12 +80,13 @@ private:
         std::set<Digest> seen = known_;
         for (const auto& [kind, seconds] : select::kinds_of(buckets_, result_.covers)) {
             if (seconds < budget_.effort.least_share * all || left() <= 0) break;
-            if (!is_told_by_a_race(2 * seconds_of_sizes(static_cast<std::size_t>(kind.bucket), result_.covers))) continue;
+            // Before a search for what cannot be raced anyway.
+            const auto bucket = static_cast<std::size_t>(kind.bucket);
+            if (!is_told_by_a_race(2 * seconds_of_sizes(bucket, result_.covers))) continue;
             std::vector<select::Kind> without = result_.standing.without;
             without.push_back(kind);
             std::optional<select::Selections> covers = select::cheapest_without(by_sums_, buckets_, without, options_);
-            if (!covers) continue;
-            if (!is_told_by_a_race(*covers)) continue;
+            if (!covers || !is_told_by_a_race(*covers)) continue;
             const double more = (covers->cost - result_.covers.cost) / all;
             const Digest name = name_of(buckets_, *covers, options_);
             if (more <= budget_.effort.most_more && seen.insert(name).second)

@@ -13,7 +13,8 @@ namespace cairn::inline v0::tune {
 
 /// How far the duels of some covers have come (duels.hpp): what the database remembers of them.
 struct Standing {
-    bool complete = false;              ///< no rival is left that was not run, or what the effort spends on them is spent
+    /// No rival is left that was not run, or what the effort spends on them is spent.
+    bool complete = false;
     bool is_thorough = false;           ///< nor of those that Mode::exhaustive runs
     std::vector<select::Kind> without;  ///< what the best do without; nothing where those chosen by sums are the best
     Digest best;                        ///< the name of the best

@@ -145,8 +145,8 @@ CAIRN_INLINE std::int64_t value_columns(const StoredTile<Element>& tile, std::in
     const AttentionPlan& plan = tile.plan;
     for (; column + C * lanes <= plan.value_depth; column += C * lanes) {
         value_tile<R, C, false>(tile.sum_row_at(row) + column, plan.value_stride(), tile.score_row_at(row),
-                         plan.score_stride(), tile.v + begin * tile.v_stride + column, tile.v_stride, width,
-                         tile.shrink + row, 0);
+                                plan.score_stride(), tile.v + begin * tile.v_stride + column, tile.v_stride, width,
+                                tile.shrink + row, 0);
     }
     return column;
 }
@@ -160,8 +160,8 @@ void value_rows(const StoredTile<Element>& tile, std::int64_t row, std::int64_t 
     column = value_columns<R, 1>(tile, row, begin, width, column);
     if (column < plan.value_depth) {
         value_tile<R, 1, true>(tile.sum_row_at(row) + column, plan.value_stride(), tile.score_row_at(row),
-                         plan.score_stride(), tile.v + begin * tile.v_stride + column, tile.v_stride, width,
-                         tile.shrink + row, plan.value_depth - column);
+                               plan.score_stride(), tile.v + begin * tile.v_stride + column, tile.v_stride, width,
+                               tile.shrink + row, plan.value_depth - column);
     }
 }
 

@@ -51,8 +51,8 @@ CAIRN_INLINE void transpose_panel(float* panel, const Element* keys, std::int64_
 
 /// scores[r][0 .. panel_keys) = scale * q[r] . panel, for R rows.
 template <int R>
-[[gnu::noinline]] void score_tile(float* scores, std::int64_t score_stride, const float* q, std::int64_t q_stride, const float* panel,
-                std::int64_t depth, float scale) {
+[[gnu::noinline]] void score_tile(float* scores, std::int64_t score_stride, const float* q, std::int64_t q_stride,
+                                  const float* panel, std::int64_t depth, float scale) {
     F32 left[R], right[R];
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) left[r] = right[r] = F32{};
@@ -75,9 +75,9 @@ template <int R>
 /// sums[r][0 .. C vectors) = sums[r] * shrink[r] + weights[r] . values, for R rows; where it is Partial, the one vector
 /// of values has `part` elements.
 template <int R, int C, bool Partial, typename Element>
-[[gnu::noinline]] void value_tile(float* sums, std::int64_t sum_stride, const float* weights, std::int64_t weight_stride,
-                const Element* values, std::int64_t value_stride, std::int64_t keys, const float* shrink,
-                std::int64_t part) {
+[[gnu::noinline]] void value_tile(float* sums, std::int64_t sum_stride, const float* weights,
+                                  std::int64_t weight_stride, const Element* values, std::int64_t value_stride, std::int64_t keys,
+                                  const float* shrink, std::int64_t part) {
     F32 sum[R][C];
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
