@@ -39,6 +39,8 @@ struct Calibration {
     double cache_bytes = 0;               ///< read again and again, so many are read markedly faster than from memory
     double noise = 0;                     ///< relative, of blocks of equal work: their standard deviation
     std::array<double, 4> level_flops{};  ///< `flops` at each level of Isa up to the context's; 0: not known
+    /// What reading and writing 4 KiB takes a thread more where another has just written them, beside the barrier.
+    double handover_seconds = 0;
 };
 /// Measures the machine with the context's threads, in about half a second; the most of that makes the memory that
 /// measure() uses too.

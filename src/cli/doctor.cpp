@@ -78,6 +78,7 @@ int examine(const Options& options, Output& output, const std::stop_token& stop)
     put({"read bandwidth", fmt::format("{:.3g} GB/s", machine.bandwidth / 1e9), {}});
     put({"arithmetic", fmt::format("{:.3g} GFLOP/s", machine.flops / 1e9), {}});
     put({"barrier", time_text(machine.barrier_seconds), {}});
+    put({"handover", time_text(machine.handover_seconds), {}});
     put({"clock step", time_text(machine.timer_seconds), {}});
     put(database);
     return 0;

@@ -222,6 +222,7 @@ Estimate mean_estimate(const Kernel& kernel, std::span<const SizedProblem> sized
         if (mean.note.empty()) mean.note = std::move(one.note);
         if (mean.from == nullptr) mean.from = std::move(one.from);
     }
+    if (kernel.device == Device::cpu) mean.handover = source.machine.handover_seconds;
     return mean;
 }
 

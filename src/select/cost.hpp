@@ -30,6 +30,8 @@ struct Estimate {
     bool error_measured = false;  ///< else it is what the kernel promises
     std::string note = {};        ///< why the kernel's own cost was not used, for explain()
     std::shared_ptr<const std::string> from = {};  ///< another machine that `seconds` are expected from, if one is
+    /// What a call takes more in a program than again and again by itself: its operands lie in caches of other threads.
+    double handover = 0;
 };
 
 /// Where costs and errors come from; one for a compile.
@@ -109,7 +111,7 @@ std::optional<ErrorFigures> broken_promise(const Problem& sized, const Kernel& k
 /// second: whatever runs is preferred.
 Estimate estimate(const Kernel& kernel, const SizedProblem& problem, const CostSource& source);
 
-/// The mean over a problem at several sizes: measured where all of them are.
+/// The mean over a problem at several sizes: measured where all of them are; and what it takes more in a program.
 Estimate mean_estimate(const Kernel& kernel, std::span<const SizedProblem> sized, const CostSource& source);
 
 }  // namespace cairn::inline v0::select

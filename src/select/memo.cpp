@@ -151,9 +151,10 @@ private:
         }
         for (const int other : part.ways.provided_by(goal, way))
             provides.push_back(part.numbers[static_cast<std::size_t>(other)]);
-        const double seconds = way.candidate.estimate.seconds;
+        const Estimate& estimate = way.candidate.estimate;
         const bool once = part.bucket.candidates.bound()[part.ways.goal(goal).value];
-        memo_.problem.add_alternative(seconds * (once ? bind_weight : part.bucket.weight),
+        memo_.problem.add_alternative(
+            once ? estimate.seconds * bind_weight : (estimate.seconds + estimate.handover) * part.bucket.weight,
                                       std::span(needs.data(), needs.size()),
                                       std::span(provides.data(), provides.size()));
         if (way.candidate.estimate.error > 0) add_errors(part, part.ways.goal(goal), way.candidate);

@@ -67,6 +67,7 @@ Calibration nominal_machine(Isa isa, int threads) {
     machine.bandwidth = 20e9 * std::min(2.0, 1 + 0.25 * (threads - 1));
     machine.barrier_seconds = threads == 1 ? 0 : 2e-7 * threads;
     machine.timer_seconds = 5e-8;
+    machine.handover_seconds = threads == 1 ? 0 : 1e-6;
     return machine;
 }
 
@@ -82,6 +83,7 @@ Calibration slowed(Calibration machine, double factor) {
     for (double* rate : {&machine.flops, &machine.bandwidth, &machine.cache_bandwidth}) *rate /= factor;
     for (double& rate : machine.level_flops) rate /= factor;
     machine.barrier_seconds *= factor;
+    machine.handover_seconds *= factor;
     return machine;
 }
 

@@ -22,7 +22,7 @@ double lower_bound_of(const Memo& memo, std::span<const Bucket> buckets, const s
         const Bucket& bucket = buckets[static_cast<std::size_t>(asked.bucket)];
         const Candidate& candidate = memo.candidate(choice);
         const bool once = bucket.candidates.bound()[asked.goal.value];
-        optimistic.set_cost(choice, once ? 0 : candidate.estimate.low * bucket.weight);
+        optimistic.set_cost(choice, once ? 0 : (candidate.estimate.low + candidate.estimate.handover) * bucket.weight);
     }
     const search::Exploration found = explored(optimistic, memo.sides, {.stop = stop});
     return found.space.cost(found.paths);
@@ -152,7 +152,8 @@ Selections covers_of(const Memo& memo, std::span<const Bucket> buckets, std::spa
         Selection& selection = selections.buckets[static_cast<std::size_t>(asked.bucket)];
         const Candidate& candidate = memo.candidate(choice);
         const Candidates& all = buckets[static_cast<std::size_t>(asked.bucket)].candidates;
-        if (!all.bound()[asked.goal.value]) selection.seconds += candidate.estimate.seconds;
+        if (!all.bound()[asked.goal.value])
+            selection.seconds += candidate.estimate.seconds + candidate.estimate.handover;
         if (candidate.kernel != nullptr) selection.chosen.push_back({asked.goal, candidate, choice});
     }
     return selections;

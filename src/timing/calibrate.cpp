@@ -158,6 +158,23 @@ double barrier_seconds(Probe& probe, const Repetitions& often) {
     return probe.least(often.barrier_blocks, meet) / barriers;
 }
 
+/// What is small is handed on from one instruction to the next: one member works on it, then they meet.
+double handover_seconds(Probe& probe, const Repetitions& often) {
+    alignas(64) std::uint64_t values[4096 / sizeof(std::uint64_t)] = {};
+    const auto least = [&](bool in_turns) {
+        const auto work = [&](int rank, int size) {
+            for (int i = 0; i < barriers; ++i) {
+                if (rank == (in_turns ? i % size : 0))
+                    for (std::uint64_t& value : values) ++value;
+                probe.team().next_instruction();
+            }
+        };
+        return probe.least(often.barrier_blocks, work) / barriers;
+    };
+    const double kept = least(false);
+    return std::max(least(true) - kept, 0.0);
+}
+
 }  // namespace
 
 timing::Calibrated timing::calibrate_within(Context::Parts& parts, double seconds, const std::stop_token& stop) {
@@ -171,7 +188,10 @@ timing::Calibrated timing::calibrate_within(Context::Parts& parts, double second
     Probe probe(parts.pool, stop);
     measure_peaks(probe, parts, machine, often);
     const bool is_whole = measure_memory(probe, parts, machine, filling, often);
-    if (parts.pool.size() > 1) machine.barrier_seconds = barrier_seconds(probe, often);
+    if (parts.pool.size() > 1) {
+        machine.barrier_seconds = barrier_seconds(probe, often);
+        machine.handover_seconds = handover_seconds(probe, often);
+    }
     parts.machine = machine;
     timing::memory_of(parts)->rotation = timing::rotation_of(parts);
     return {machine, !is_brief && is_whole};

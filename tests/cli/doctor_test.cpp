@@ -20,7 +20,7 @@ TEST(DoctorCommand, TellsEachFactOnce) {
         EXPECT_EQ(row["ok"].get<bool>(), !row.contains("reason")) << "what is not well has a reason";
     }
     for (const char* name : {"version", "CPUs", "governor", "turbo", "huge pages", "CPU quota", "noise",
-                             "read bandwidth", "arithmetic", "barrier", "clock step", "database"})
+                             "read bandwidth", "arithmetic", "barrier", "handover", "clock step", "database"})
         EXPECT_TRUE(facts.contains(name)) << name;
     EXPECT_THAT(facts["CPUs"]["value"].get<std::string>(), testing::HasSubstr("1 threads"));
     const std::optional<double> quota = cpu_quota();

@@ -303,11 +303,26 @@ TEST(Cost, NominalMachinesGrowWithLevelAndThreads) {
     const Calibration one = nominal_machine(Isa::baseline, 1), two = nominal_machine(Isa::baseline, 2);
     EXPECT_EQ(one.barrier_seconds, 0);
     EXPECT_GT(two.barrier_seconds, 0);
+    EXPECT_EQ(one.handover_seconds, 0);
+    EXPECT_GT(two.handover_seconds, 0);
     EXPECT_EQ(two.flops, 2 * one.flops);
     EXPECT_GT(two.bandwidth, one.bandwidth);
     EXPECT_EQ(nominal_machine(Isa::baseline, 64).bandwidth, 2 * one.bandwidth) << "memory does not grow with threads";
     EXPECT_GT(nominal_machine(Isa::avx2, 1).flops, one.flops);
     EXPECT_GT(nominal_machine(Isa::avx512, 1).flops, nominal_machine(Isa::avx2, 1).flops);
+}
+
+TEST(Cost, WhatACallHandsOnIsBesideItsTime) {
+    CostSource here = source();
+    here.machine.handover_seconds = 5e-6;
+    Kernel one = kernel(nullptr);
+    const SizedProblem sized(problem("exp | f32[4] -> f32[4]"));
+    const Estimate all = mean_estimate(one, {&sized, 1}, here);
+    EXPECT_EQ(all.handover, 5e-6);
+    EXPECT_EQ(all.seconds, estimate(one, sized, here).seconds);
+    one.device = Device::cuda;
+    here.devices = {{Device::cuda, 1e9, 1e9, 0, 1e9, 0}};
+    EXPECT_EQ(mean_estimate(one, {&sized, 1}, here).handover, 0) << "threads of the CPU hand on";
 }
 
 TEST(Cost, ATimeOfADevicesKernelBelongsToTheDevice) {

@@ -16,6 +16,7 @@ Calibration even_machine() {
     machine.bandwidth = 1e9;
     machine.cache_bandwidth = 1e10;
     machine.barrier_seconds = 1e-6;
+    machine.handover_seconds = 2e-6;
     return machine;
 }
 
@@ -63,6 +64,7 @@ TEST(Roofline, ASlowedMachineTakesAsMuchLongerForEverything) {
         EXPECT_DOUBLE_EQ(late.work, 3 * fast.work);
     }
     EXPECT_DOUBLE_EQ(slow.barrier_seconds, 3e-6);
+    EXPECT_DOUBLE_EQ(slow.handover_seconds, 3 * machine.handover_seconds);
     EXPECT_DOUBLE_EQ(slow.level_flops[0], 1e9 / 3);
 }
 

@@ -62,6 +62,41 @@ TEST_F(Selecting, TheCheapestIsTakenAndRunsAloneCount) {
     EXPECT_TRUE(all.exact);
 }
 
+/// Of two that take about as long, the one that hands less on; what is done once hands nothing on.
+TEST_F(Selecting, WhatIsHandedOnCountsOnceACallOfARun) {
+    Graph chain("g");
+    const Tensor x = chain.input("x", DType::f32, {4});
+    chain.output("y", exp(exp(x)));
+    chain.output("z", exp(chain.weight("w", DType::f32, {4})));
+    costs.machine.handover_seconds = 3e-3;
+    programs.clear();
+    programs.add(chain, kernels, costs, 1, {}, {.elementwise = false});
+    const Selections apart = select(programs.buckets(), {.find_low = true});
+    EXPECT_NEAR(apart.buckets.at(0).seconds, 2 * (1e-3 + 3e-3), 1e-6);
+    EXPECT_NEAR(apart.low, 2 * (1e-3 + 3e-3), 1e-6);
+    EXPECT_NEAR(apart.cost, 2 * (1e-3 + 3e-3), 1e-4) << "once hardly counts, and less with what it would hand on";
+    for (const Choice& choice : apart.buckets.at(0).chosen)
+        EXPECT_NEAR(choice.candidate.estimate.seconds, 1e-3, 1e-6) << "its own time stays what it is";
+    Kernel both = kernel("both@1", [](const Problem&) { return Cost{4e6, 0, 1}; });
+    both.definition = "exp_exp";
+    kernels.kernels.push_back(both);
+    const Definition twice{"exp_exp",
+                           [](std::span<const Tensor> operands, const Attributes&) {
+                               return std::vector<Tensor>{exp(exp(operands[0]))};
+                           },
+                           {"exp_exp | f32[R?,D]"}};
+    const auto calls = [&](double handover) {
+        costs.machine.handover_seconds = handover;
+        programs.clear();
+        programs.add(chain, kernels, costs, 1, std::span(&twice, 1), {.elementwise = false});
+        std::size_t count = 0;
+        for (const std::string& id : ids(select(programs.buckets()).buckets.at(0))) count += id == "both@1";
+        return count;
+    };
+    EXPECT_EQ(calls(0), 0U) << "4 ms against twice 1";
+    EXPECT_EQ(calls(3e-3), 1U) << "7 ms against twice 4";
+}
+
 TEST_F(Selecting, WithoutASearchTheFirstThatAccepts) {
     const Selections all = selected_all({.search = false});
     EXPECT_EQ(ids(all.buckets.at(0)), (Ids{"slow@1", "slow@1"}));

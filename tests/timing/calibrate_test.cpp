@@ -15,7 +15,11 @@ TEST(Calibrate, MeasuresAMachine) {
     EXPECT_GT(machine.bandwidth, 1e8);
     EXPECT_GT(machine.barrier_seconds, 0);
     EXPECT_GT(machine.timer_seconds, 0);
-    EXPECT_EQ(calibrate(Context()).barrier_seconds, 0);
+    EXPECT_GE(machine.handover_seconds, 0);
+    EXPECT_LT(machine.handover_seconds, 1e-2);
+    const Calibration alone = calibrate(Context());
+    EXPECT_EQ(alone.barrier_seconds, 0);
+    EXPECT_EQ(alone.handover_seconds, 0);
 }
 
 TEST(Calibrate, EveryLevelHasAPeakNoLowerThanThoseBelow) {

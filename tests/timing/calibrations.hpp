@@ -15,6 +15,7 @@ inline Calibration calibration() {
     made.timer_seconds = 2e-8;
     made.barrier_seconds = 1e-6;
     made.noise = 0.01;
+    made.handover_seconds = 2e-6;
     return made;
 }
 

@@ -27,6 +27,7 @@ TEST(Machine, WhatIsStoredIsFoundAgainInItsEnvironmentAlone) {
     EXPECT_DOUBLE_EQ(found->cache_bytes, 3e7);
     EXPECT_DOUBLE_EQ(found->timer_seconds, 2e-8);
     EXPECT_DOUBLE_EQ(found->barrier_seconds, 1e-6);
+    EXPECT_DOUBLE_EQ(found->handover_seconds, 2e-6);
     EXPECT_DOUBLE_EQ(found->noise, 0.01);
     EXPECT_FALSE(known_machine(timings, {"there", ""}, {}));
     EXPECT_FALSE(known_machine(timings, here, {.threads = 2}));
