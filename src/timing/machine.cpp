@@ -25,6 +25,9 @@ constexpr std::array<std::string_view, 4> level_rows = {
     "machine.multiply_add.avx512_vnni_bf16@1",
 };
 
+// A row's time is more than nothing; what takes no time is stored as this, and read as 0.
+constexpr double least_seconds = 1e-15;
+
 struct Rows {
     const TimingDb& timings;
     const TimingEnvironment& environment;
@@ -38,15 +41,15 @@ struct Rows {
     }
     double seconds(std::string_view row) const {
         const auto timing = find(row);
-        return timing ? timing->median : -1;
+        if (!timing) return -1;
+        return timing->median > least_seconds ? timing->median : 0;
     }
 };
 
 Timing of_seconds(double seconds, bool is_thorough, double deviation = 0) {
-    constexpr double least = 1e-15;  // nothing is no time
     Timing timing;
     timing.samples = 1;
-    timing.min = timing.p10 = timing.median = timing.p90 = std::max(seconds, least);
+    timing.min = timing.p10 = timing.median = timing.p90 = std::max(seconds, least_seconds);
     timing.mad = deviation;
     if (!is_thorough) timing.quality = coarse_quality;
     return timing;

@@ -33,6 +33,17 @@ TEST(Machine, WhatIsStoredIsFoundAgainInItsEnvironmentAlone) {
     EXPECT_FALSE(known_machine(timings, here, {.threads = 2}));
 }
 
+TEST(Machine, WhatTakesNoTimeIsFoundAgainAsNone) {
+    Calibration alone = machine();
+    alone.barrier_seconds = alone.handover_seconds = 0;
+    TimingDb timings{""};
+    record_machine(timings, here, {}, {alone, true});
+    const auto known = known_machine(timings, here, {});
+    ASSERT_TRUE(known);
+    EXPECT_EQ(known->machine.barrier_seconds, 0);
+    EXPECT_EQ(known->machine.handover_seconds, 0);
+}
+
 TEST(Machine, ImpossibleFiguresAreNone) {
     for (double Calibration::*const figure : {&Calibration::bandwidth, &Calibration::cache_bandwidth}) {
         TimingDb timings{""};
@@ -68,7 +79,7 @@ TEST(Machine, IsMeasuredOnceAndFoundAgain) {
     const Context context;
     const auto rows = [&] { return context.parts()->timings->unwritten(); };
     EXPECT_FALSE(machine_of(context, here, {}, 0));
-    const std::size_t figures = 6 + static_cast<std::size_t>(context.isa());
+    const std::size_t figures = 7 + static_cast<std::size_t>(context.isa());
     ASSERT_TRUE(machine_of(context, here, {}, 0.05)) << "briefly";
     EXPECT_EQ(rows(), figures + 1) << "and a session";
     ASSERT_TRUE(machine_of(context, here, {}, 0.05));
