@@ -15,7 +15,11 @@
 namespace CAIRN_LEVEL {
 namespace {
 
-constexpr std::int64_t rows_per_block = 192;
+constexpr std::int64_t rows_per_block = 192, depth_of_part = 1024;
+
+std::int64_t parts_of(std::int64_t depth) noexcept {
+    return std::max<std::int64_t>((depth + depth_of_part - 1) / depth_of_part, 1);
+}
 
 struct Product {
     const float *x, *panels, *gated, *bias, *gated_bias, *residual;
@@ -69,70 +73,94 @@ void finish(const Product& product, std::int64_t row, int height, std::int64_t p
     }
 }
 
-// Few rows: one tile a panel, which is limited by how fast the panels arrive. The stream is asked for some way ahead;
-// panels lie one behind the other.
+// Few rows: one tile a panel or several side by side, which is limited by how fast the panels arrive. One stream alone
+// is asked for some way ahead; panels lie one behind the other.
 void run_whole(const Product& product, std::int64_t row, int height, std::int64_t begin, std::int64_t end) noexcept {
     constexpr std::int64_t distance = 4096;  // 16 KB: what memory delivers while it takes to answer, several times over
-    const auto tile = [&](const float* from, TileSums& sums) {
-        whole_tiles[static_cast<std::size_t>(height - 1)](
+    const int at_once = panels_at_once(height);
+    const auto tile = [&](const float* from, bool is_side, TileSums* sums) {
+        (is_side ? side_tiles : whole_tiles)[static_cast<std::size_t>(height - 1)](
             {product.x + row * product.x_stride, product.x_stride, from, product.depth, from + distance, panel_width},
-            sums.row[0]);
+            sums->row[0]);
     };
-    TileSums sums, gated;
-    for (std::int64_t panel = begin; panel < end; ++panel) {
-        tile(product.panel(panel), sums);
-        if (product.gated != nullptr) tile(product.gated_panel(panel), gated);
-        finish(product, row, height, panel, sums.row[0], product.gated != nullptr ? gated.row[0] : nullptr);
+    TileSums sums[most_at_once], gated[most_at_once];
+    for (std::int64_t panel = begin; panel < end;) {
+        const bool is_side = panel + at_once <= end;
+        const int count = is_side ? at_once : 1;
+        tile(product.panel(panel), is_side, sums);
+        if (product.gated != nullptr) tile(product.gated_panel(panel), is_side, gated);
+        for (int i = 0; i < count; ++i, ++panel)
+            finish(product, row, height, panel, sums[i].row[0], product.gated != nullptr ? gated[i].row[0] : nullptr);
     }
 }
 
-// All rows of a block over one panel, in tiles of about equal height: sums_of(first row) is where a tile's sums go,
-// done(first row, height) is called behind it. The first two passes over a panel fetch the one that is used next,
-// half of it each.
+/// Sums of a block of rows over one panel.
+struct BlockSums {
+    alignas(64) float row[rows_per_block][panel_width];
+};
+
+// All rows of a block over one panel, in tiles of about equal height, a part of the depth after another, so that what
+// is read again and again stays in the second-level cache. Each tile fetches an equal share of what is used next: the
+// next part, which lies behind this one, at last `next`. The sums of a tile stand at `sums_of` its first row;
+// done(that row, height) is called behind its last part.
 template <typename F, typename Done>
 CAIRN_INLINE void run_panel(const Product& product, Rows block, const float* from, const float* next, F sums_of,
                             Done done) noexcept {
-    const std::int64_t first = block.stride, rows = block.count;
-    const std::int64_t tiles = (rows + tile_height - 1) / tile_height;
-    int pass = 0;
-    for (std::int64_t tile = 0; tile < tiles; ++tile) {
-        const std::int64_t row = first + rows * tile / tiles;
-        const int height = static_cast<int>(first + rows * (tile + 1) / tiles - row);
-        float* sums = sums_of(row);
-        for (int group = 0; group < panel_vectors; group += group_vectors, ++pass) {
-            const bool fetches = pass < 2;
-            group_tiles[static_cast<std::size_t>(height - 1)](
-                {product.x + row * product.x_stride, product.x_stride, from + group * lanes, product.depth,
-                 fetches ? next + pass * product.depth * 16 : from, fetches ? 16 : 0},
-                sums + group * lanes);
+    const std::int64_t tiles = (block.count + tile_height - 1) / tile_height, parts = parts_of(product.depth);
+    const std::int64_t passes = tiles * (panel_vectors / group_vectors), step = (panel_width + passes - 1) / passes;
+    for (std::int64_t part = 0; part < parts; ++part) {
+        const std::int64_t k = product.depth * part / parts, depth = product.depth * (part + 1) / parts - k;
+        const float* const panel = from + k * panel_width;
+        const float* ahead = part + 1 < parts ? panel + depth * panel_width : next;
+        for (std::int64_t tile = 0; tile < tiles; ++tile) {
+            const std::int64_t row = block.count * tile / tiles;
+            const int height = static_cast<int>(block.count * (tile + 1) / tiles - row);
+            for (int group = 0; group < panel_vectors; group += group_vectors) {
+                group_tiles[static_cast<std::size_t>(height - 1)](
+                    {product.x + (block.stride + row) * product.x_stride + k, product.x_stride, panel + group * lanes,
+                     depth, ahead, step, part > 0},
+                    sums_of(row) + group * lanes);
+                ahead += step * depth;
+            }
+            if (part + 1 == parts) done(row, height);
         }
-        done(row, height);
     }
 }
 
-void run_block(const Product& product, Rows block, std::int64_t begin, std::int64_t end) noexcept {
-    TileSums sums;
+// `next_of(panel)`: the panel that is used behind this one.
+template <typename Next>
+void run_block(const Product& product, Rows block, std::int64_t begin, std::int64_t end, Next next_of) noexcept {
+    BlockSums sums;
+    const bool is_whole = parts_of(product.depth) == 1;
+    const auto sums_of = [&](std::int64_t row) { return sums.row[is_whole ? 0 : row]; };
     for (std::int64_t panel = begin; panel < end; ++panel)
-        run_panel(
-            product, block, product.panel(panel), product.panel(panel + 1), [&](std::int64_t) { return sums.row[0]; },
-            [&](std::int64_t row, int height) { finish(product, row, height, panel, sums.row[0], nullptr); });
+        run_panel(product, block, product.panel(panel), next_of(panel), sums_of, [&](std::int64_t row, int height) {
+            finish(product, block.stride + row, height, panel, sums_of(row), nullptr);
+        });
 }
 
 // The block's sums over a panel of w, then those over the panel of v: each panel stays in the cache while it is used.
-void run_gated_block(const Product& product, Rows block, std::int64_t begin, std::int64_t end) noexcept {
-    alignas(64) float sums[rows_per_block][panel_width];
-    TileSums gated;
+template <typename Next>
+void run_gated_block(const Product& product, Rows block, std::int64_t begin, std::int64_t end, Next next_of) noexcept {
+    BlockSums sums, gated;
+    const auto rows_of = [](BlockSums& all) { return [&all](std::int64_t row) { return all.row[row]; }; };
     for (std::int64_t panel = begin; panel < end; ++panel) {
-        const float* other = product.gated_panel(panel);
-        run_panel(
-            product, block, product.panel(panel), other, [&](std::int64_t row) { return sums[row - block.stride]; },
-            [](std::int64_t, int) {});
-        run_panel(
-            product, block, other, product.panel(panel + 1), [&](std::int64_t) { return gated.row[0]; },
-            [&](std::int64_t row, int height) {
-                finish(product, row, height, panel, sums[row - block.stride], gated.row[0]);
-            });
+        const float* const other = product.gated_panel(panel);
+        run_panel(product, block, product.panel(panel), other, rows_of(sums), [](std::int64_t, int) {});
+        run_panel(product, block, other, next_of(panel), rows_of(gated), [&](std::int64_t row, int height) {
+            finish(product, block.stride + row, height, panel, sums.row[row], gated.row[row]);
+        });
     }
+}
+
+// Runs of panels are short enough to share out evenly, and whole numbers of those that are read side by side. No bit
+// depends on it: every element is summed in one way wherever its panel is run.
+std::int64_t panels_of_chunk(std::int64_t panels, std::int64_t rows, int members) noexcept {
+    constexpr std::int64_t chunks_of_member = 8, most = 8;
+    const std::int64_t at_once = rows <= whole_height ? panels_at_once(static_cast<int>(rows)) : 1;
+    const std::int64_t groups = std::min(panels / (at_once * chunks_of_member * members), most / at_once);
+    if (groups > 0) return groups * at_once;
+    return panels >= 2 * at_once * members ? at_once : 1;
 }
 
 Product product_of(const Args& args) noexcept {
@@ -175,21 +203,31 @@ Product product_of(const Args& args) noexcept {
 void panel_linear(const Args& args, Team& team) {
     const Product product = product_of(args);
     if (product.rows == 0) return;
-    // Sizes alone decide the borders. Runs of panels are short enough to share out evenly, long enough for fetching
-    // ahead to pay.
-    const std::int64_t panels = panel_count(product.columns), per_chunk = std::clamp<std::int64_t>(panels / 24, 1, 8);
-    const std::int64_t chunks = (panels + per_chunk - 1) / per_chunk;
+    const std::int64_t panels = panel_count(product.columns);
     const std::int64_t blocks = (product.rows + rows_per_block - 1) / rows_per_block;
-    for (std::int64_t task = team.next_chunk(); task < blocks * chunks; task = team.next_chunk()) {
+    const std::int64_t per_chunk = panels_of_chunk(panels, product.rows, team.size());
+    const std::int64_t chunks = (panels + per_chunk - 1) / per_chunk;
+    const std::int64_t tasks = blocks * chunks;
+    for (std::int64_t task = team.next_chunk(); task < tasks;) {
         const std::int64_t block = task / chunks, begin = task % chunks * per_chunk;
         const std::int64_t end = std::min(panels, begin + per_chunk);
         const std::int64_t first = product.rows * block / blocks, last = product.rows * (block + 1) / blocks;
-        if (last - first <= whole_height)
+        // The next task is taken before the last panel of this one, so that it is known what to fetch.
+        std::int64_t following = tasks;
+        const auto next_of = [&](std::int64_t panel) {
+            if (panel + 1 < end) return product.panel(panel + 1);
+            following = team.next_chunk();
+            return product.panel(following < tasks ? following % chunks * per_chunk : panel);
+        };
+        if (last - first <= whole_height) {
             run_whole(product, first, static_cast<int>(last - first), begin, end);
-        else if (product.gated != nullptr)
-            run_gated_block(product, {last - first, first}, begin, end);
-        else
-            run_block(product, {last - first, first}, begin, end);
+            following = team.next_chunk();
+        } else if (product.gated != nullptr) {
+            run_gated_block(product, {last - first, first}, begin, end, next_of);
+        } else {
+            run_block(product, {last - first, first}, begin, end, next_of);
+        }
+        task = following;
     }
 }
 

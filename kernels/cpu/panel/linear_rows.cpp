@@ -122,6 +122,7 @@ std::vector<std::string> samples_by_halves(const Form& form, bool is_biased) {
             sample("1", "f32[T,17]:(300,1)", "f32[17,3200]@panel32!", " f32[3200]!",
                    "f32[T,1600]:(1700,1) where T in 1..20"),
             sample("1", "f32[B,1,33]", "f32[33,64]@panel32!", " f32[64]!", "f32[B,1,32] where B in 1..9"),
+            sample("0", "f32[T,1100]", "f32[1100,64]@panel32!", " f32[64]!", "f32[T,32] where T in 1..40"),
             sample("0", "f32[2,3,1]", "f32[1,128]@panel32!", " f32[128]!", "f32[2,3,64]")};
 }
 
@@ -139,6 +140,7 @@ std::vector<std::string> samples_of(const Form& form, int biases) {
             sample("f32[T,17]:(300,1)", "f32[17,1600]@panel32!", "1600", "f32[T,1600]:(2000,1)",
                    "f32[T,1600]:(1700,1) where T in 1..20"),
             sample("f32[B,1,33]", "f32[33,7]@panel32!", "7", "f32[B,1,7]", "f32[B,1,7] where B in 1..9"),
+            sample("f32[T,2100]", "f32[2100,40]@panel32!", "40", "f32[T,40]", "f32[T,40] where T in 1..60"),
             sample("f32[2,3,1]", "f32[1,64]@panel32!", "64", "f32[2,3,64]", "f32[2,3,64]")};
 }
 

@@ -17,7 +17,16 @@ inline constexpr int panel_vectors = 32 / lanes;
 inline constexpr int group_vectors = 2;
 inline constexpr int tile_height = lanes == 16 ? 12 : lanes == 8 ? 6 : 4;
 inline constexpr int whole_height = lanes == 16 ? 12 : lanes == 8 ? 3 : 1;
-/// Sums of a tile are stored for the epilogue in rows of 32.
+/// Accumulators of a tile: half of them would wait for one multiply-add after another, more find no register.
+inline constexpr int most_sums = lanes == 16 ? 24 : 12;
+/// Panels that a tile of few rows reads side by side: several streams keep more of memory busy than one.
+constexpr int panels_at_once(int height) {
+    const int room = most_sums / (height * panel_vectors);
+    return room < 1 ? 1 : room > 4 ? 4 : room;
+}
+inline constexpr int most_at_once = panels_at_once(1);
+
+/// Sums of a tile are stored for the epilogue in rows of 32, of one panel.
 struct TileSums {
     alignas(64) float row[12][32];
 };
@@ -30,63 +39,85 @@ struct TileSource {
     std::int64_t depth;
     const float* ahead;
     std::int64_t ahead_step;
+    bool goes_on = false;  ///< adds to the sums that are there
 };
 
-/// `lines` cache lines are prefetched at each k.
-template <int height, int vectors, int lines>
+/// Of `panels` panels, one behind the other, the first `vectors` vectors of each row; `lines` cache lines are fetched
+/// ahead at each k. Sums of the next panel stand a TileSums further.
+template <int height, int panels, int vectors, int lines>
 __attribute__((noinline)) void compute_tile(const TileSource& source, float* sums) noexcept {
-    F32 sum[height][vectors] = {};
+    F32 sum[panels][height][vectors];
+#pragma GCC unroll 4
+    for (int p = 0; p < panels; ++p)
+#pragma GCC unroll 12
+        for (int i = 0; i < height; ++i)
+#pragma GCC unroll 8
+            for (int j = 0; j < vectors; ++j)
+                sum[p][i][j] = source.goes_on ? load(sums + (p * 12 + i) * 32 + j * lanes) : F32{};
     // One pointer for three rows: an address is a base, plus once or twice the distance between rows.
     const float* base[(height + 2) / 3];
     for (int i = 0; i < (height + 2) / 3; ++i) base[i] = source.x + 3 * i * source.x_stride;
     const std::int64_t stride = source.x_stride;
-    const float* panel = source.panel;
+    const float* panel[panels];
+    for (int p = 0; p < panels; ++p) panel[p] = source.panel + p * source.depth * 32;
     const float* ahead = source.ahead;
     for (std::int64_t k = 0; k < source.depth; ++k) {
-        __builtin_prefetch(ahead, 0, 2);
-        if constexpr (lines == 2) __builtin_prefetch(ahead + 16, 0, 2);
-        ahead += source.ahead_step;
+        if constexpr (lines > 0) __builtin_prefetch(ahead, 0, 2);
+        if constexpr (lines > 1) __builtin_prefetch(ahead + 16, 0, 2);
+        if constexpr (lines > 0) ahead += source.ahead_step;
         const auto left = [&](int i) __attribute__((always_inline)) { return splat(base[i / 3][i % 3 * stride]); };
-        if constexpr (height < vectors) {
+        if constexpr (height < vectors * panels) {
             // A wide tile keeps its rows' broadcasts, a tall one its vectors of w: the other operand then needs one
             // register.
             F32 lefts[height];
 #pragma GCC unroll 12
             for (int i = 0; i < height; ++i) lefts[i] = left(i);
+#pragma GCC unroll 4
+            for (int p = 0; p < panels; ++p)
 #pragma GCC unroll 8
-            for (int j = 0; j < vectors; ++j) {
-                const F32 right = load(panel + j * lanes);
+                for (int j = 0; j < vectors; ++j) {
+                    const F32 right = load(panel[p] + j * lanes);
 #pragma GCC unroll 12
-                for (int i = 0; i < height; ++i) multiply_add(sum[i][j], lefts[i], right);
-            }
+                    for (int i = 0; i < height; ++i) multiply_add(sum[p][i][j], lefts[i], right);
+                }
         } else {
-            F32 rights[vectors];
+            F32 rights[panels * vectors];
 #pragma GCC unroll 8
-            for (int j = 0; j < vectors; ++j) rights[j] = load(panel + j * lanes);
+            for (int j = 0; j < panels * vectors; ++j) rights[j] = load(panel[j / vectors] + j % vectors * lanes);
 #pragma GCC unroll 12
             for (int i = 0; i < height; ++i) {
                 const F32 value = left(i);
 #pragma GCC unroll 8
-                for (int j = 0; j < vectors; ++j) multiply_add(sum[i][j], value, rights[j]);
+                for (int j = 0; j < panels * vectors; ++j)
+                    multiply_add(sum[j / vectors][i][j % vectors], value, rights[j]);
             }
         }
-        panel += 32;
+#pragma GCC unroll 4
+        for (int p = 0; p < panels; ++p) panel[p] += 32;
 #pragma GCC unroll 4
         for (int i = 0; i < (height + 2) / 3; ++i) ++base[i];
     }
+#pragma GCC unroll 4
+    for (int p = 0; p < panels; ++p)
 #pragma GCC unroll 12
-    for (int i = 0; i < height; ++i)
+        for (int i = 0; i < height; ++i)
 #pragma GCC unroll 8
-        for (int j = 0; j < vectors; ++j) store(sums + i * 32 + j * lanes, sum[i][j]);
+            for (int j = 0; j < vectors; ++j) store(sums + (p * 12 + i) * 32 + j * lanes, sum[p][i][j]);
 }
 
 using TileFunction = void (*)(const TileSource& source, float* sums) noexcept;
 
+/// By height - 1. Tiles of whole panels: of as many as are read at once, and of one; and tiles of a group of columns.
+template <int... heights>
+constexpr std::array<TileFunction, sizeof...(heights)> side_by_side(std::integer_sequence<int, heights...>) {
+    return {compute_tile<heights + 1, panels_at_once(heights + 1), panel_vectors,
+                         panels_at_once(heights + 1) == 1 ? 2 : 0>...};
+}
 template <int vectors, int lines, int... heights>
 constexpr std::array<TileFunction, sizeof...(heights)> tiles(std::integer_sequence<int, heights...>) {
-    return {compute_tile<heights + 1, vectors, lines>...};
+    return {compute_tile<heights + 1, 1, vectors, lines>...};
 }
-/// By height - 1: tiles of a whole panel, and of one group of columns.
+inline constexpr auto side_tiles = side_by_side(std::make_integer_sequence<int, whole_height>());
 inline constexpr auto whole_tiles = tiles<panel_vectors, 2>(std::make_integer_sequence<int, whole_height>());
 inline constexpr auto group_tiles = tiles<group_vectors, 1>(std::make_integer_sequence<int, tile_height>());
 
