@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 namespace cairn::inline v0::program {
 namespace {
@@ -61,10 +61,9 @@ private:
 
     bool proved(const Dim& size) {
         if (size.is_constant()) return size.constant() >= 0;
-        if (proved_.contains(size.node())) return true;
-        if (!is_nonnegative(size, program_)) return false;
-        proved_.insert(size.node());
-        return true;
+        const auto [known, is_new] = is_proved_.try_emplace(size.node());
+        if (is_new) known->second = is_nonnegative(size, program_);
+        return known->second;
     }
 
     void check_buffer(int b) {
@@ -136,7 +135,8 @@ private:
         for (std::size_t axis = 0; axis < desc.shape.size(); ++axis)
             end = end + (desc.shape[axis] - 1) * desc.strides[axis];
         const Dim room = element_count(memory.desc.shape) - end;
-        if (proved(room) || (memory.kind == BufferKind::state && proved_of_state(room, view.buffer))) return;
+        // Of a state mostly this alone can be proved, so it is tried first.
+        if ((memory.kind == BufferKind::state && proved_of_state(room, view.buffer)) || proved(room)) return;
         fault("{} may see what lies behind buffer {}: {} of {} elements", where, view.buffer, cairn::to_string(end),
               cairn::to_string(element_count(memory.desc.shape)));
     }
@@ -153,7 +153,7 @@ private:
     }
 
     const Program& program_;
-    std::set<const detail::DimNode*> proved_;
+    std::map<const detail::DimNode*, bool> is_proved_;
     std::string fault_;
 };
 
