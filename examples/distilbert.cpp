@@ -65,7 +65,8 @@ DistilBert load(const Options& options) {
     const cairn::Context context = host::make_context(options.host);
     host::ProgressDisplay display(options.host.no_progress);
     const cairn::CompileOptions compile = host::compile_options(options.host, display);
-    if (!options.synthetic) return DistilBert::load(options.model, context, options.batch, compile);
+    if (!options.synthetic)
+        return DistilBert::load(options.model, context, options.batch, compile, host::kept_in(options.host));
     const auto config = config_of(options);
     const auto weights = cairn::models::distilbert_weights(config);
     return DistilBert(config, weights, synthetic::source(weights), context, options.batch, compile);

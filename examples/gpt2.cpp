@@ -110,7 +110,7 @@ Loaded load(const Options& options, Known known, const cairn::models::Gpt2Option
         Gpt2 model(known.config, weights, synthetic::source(weights), context, gpt2_options, compile);
         return {std::move(model), nullptr, display.finish()};
     }
-    Gpt2 model = Gpt2::load(options.model, context, gpt2_options, compile);
+    Gpt2 model = Gpt2::load(options.model, context, gpt2_options, compile, host::kept_in(options.host));
     return {std::move(model), std::move(known.tokenizer), display.finish()};
 }
 

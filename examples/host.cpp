@@ -90,6 +90,8 @@ void add_options(CLI::App& app, Options& options) {
         ->check(check_folder);
     app.add_option("--disable", options.disable, "stages of the compiler to leave out, by name")->default_str("");
     app.add_option("--dump-stages", options.dump_stages, "folder for the text form after each stage");
+    app.add_option("--kept-in", options.kept_in,
+                   "folder in which the model is kept ready for the next start, made where there is none");
     app.add_flag("--explain", options.explain, "print what was chosen for each instruction, out of what, and stop");
     app.add_option("--why-not", options.why_not,
                    "print what came of a kernel, or of all kernels of a definition, and stop");
@@ -122,6 +124,8 @@ cairn::CompileOptions compile_options(const Options& options, ProgressDisplay& d
     compile.progress = display.sink();
     return compile;
 }
+
+std::string kept_in(const Options& options) { return asks_for_choice(options) ? "" : options.kept_in; }
 
 bool asks_for_choice(const Options& options) { return options.explain || !options.why_not.empty(); }
 

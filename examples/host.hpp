@@ -22,6 +22,7 @@ struct Options {
     std::string timing_db;  ///< empty: in the user's cache folder
     std::vector<std::string> disable;
     std::string dump_stages, why_not, save_graph;
+    std::string kept_in;  ///< folder in which the model is kept ready for the next start; empty: it is not
     bool explain = false;
     bool no_progress = false;
 };
@@ -68,6 +69,8 @@ cairn::CompileOptions compile_options(const Options& options, ProgressDisplay& d
 
 /// Whether to tell what was chosen, or what came of a kernel, and nothing else.
 bool asks_for_choice(const Options& options);
+/// Where the model is kept: nowhere while a choice is to be told, which a graph that was loaded cannot.
+std::string kept_in(const Options& options);
 /// Tells it, of a graph and what it was compiled to.
 void print_choice(const Options& options, const cairn::CompiledGraph& compiled, const cairn::Graph& graph);
 

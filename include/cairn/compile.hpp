@@ -95,6 +95,12 @@ struct CompileOptions {
     /// One that does not return holds the compile: after ten seconds the log and the database say so, so that the next
     /// start does without it.
     std::stop_token stop = {};
+    /// A file that keeps the compiled graph for the next start: where it holds what these options make of this graph on
+    /// this machine, with these threads, kernels and this version, it is loaded and nothing is chosen or measured; else
+    /// it is written. So what a later tune would find is not looked for until the file is gone. A graph that was loaded
+    /// explains what it runs, not why. The file is never required: what cannot be read or written is told in one log
+    /// line. Beside `dump_stages` it is left alone.
+    std::filesystem::path saved = {};
 };
 
 /// Graph > simplify > expand > fuse > select > emit > plan: everything is decided here, and run() only runs. Throws

@@ -56,6 +56,10 @@ public:
     /// view() as a WeightSource that keeps the maps open. After a view is released its pages are given back to the
     /// system.
     WeightSource source() const;
+    /// 32 hexadecimal digits that tell these contents from others, found in a few milliseconds: of names, dtypes and
+    /// shapes, of each file's size and time of last change, and of up to 16 stretches of 64 bytes of each tensor. A file
+    /// whose time was set back after a change of single elements elsewhere is not told apart.
+    std::string fingerprint() const;
 
 private:
     struct State;
@@ -74,10 +78,11 @@ struct NamedTensor {
 using SafetensorsMetadata = std::map<std::string, std::string>;
 
 /// Writes tensors to a safetensors file: those of 8-byte elements first, then 4, 2 and 1, otherwise in the order given,
-/// so that each begins at a multiple of its element size, as the reference writer does. The file is written beside its
-/// name and renamed when complete. Each view is released, also after a fault. Throws Error(file) when the file cannot
-/// be written, Error(argument) for a repeated name, a name that is not UTF-8, or a view that is not dense.
+/// so that each begins at a multiple of its element size, as the reference writer does. The first begins at a multiple
+/// of `alignment`, itself one of 8. The file is written beside its name and renamed when complete and on the disk. Each
+/// view is released, also after a fault. Throws Error(file) when the file cannot be written, Error(argument) for a
+/// repeated name, a name that is not UTF-8, a view that is not dense, or another alignment.
 CAIRN_API void write_safetensors(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors,
-                                 const SafetensorsMetadata& metadata = {});
+                                 const SafetensorsMetadata& metadata = {}, std::size_t alignment = 8);
 
 }  // namespace cairn::inline v0

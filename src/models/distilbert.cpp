@@ -1,26 +1,33 @@
 #include "cairn/models/distilbert.hpp"
 
+#include "models/kept.hpp"
+
 #include <algorithm>
 #include <string>
 
 namespace cairn::inline v0::models {
 
+DistilBert::DistilBert(DistilBertConfig config, std::int64_t max_batch, CompiledGraph compiled)
+    : config_(std::move(config)), max_batch_(max_batch), compiled_(std::move(compiled)) {}
+
 DistilBert::DistilBert(const DistilBertConfig& config, const std::vector<WeightSpec>& weights,
                        const WeightSource& source, const Context& context, std::int64_t max_batch,
                        const CompileOptions& compile_options)
-    : config_(config),
-      max_batch_(max_batch),
-      compiled_(compile(distilbert_graph(config, weights, max_batch), context, compile_options)) {
+    : DistilBert(config, max_batch,
+                 compile(distilbert_graph(config, weights, max_batch), context, compile_options)) {
     compiled_.bind(source, compile_options.progress, compile_options.stop);
 }
 
 DistilBert DistilBert::load(const std::filesystem::path& folder, const Context& context, std::int64_t max_batch,
-                            const CompileOptions& compile_options) {
+                            CompileOptions compile_options, const std::filesystem::path& kept_in) {
     const DistilBertConfig config = DistilBertConfig::read(folder / "config.json");
     const Safetensors file = Safetensors::open(folder);
     std::vector<WeightSpec> weights = distilbert_weights(config);
     find_weights(weights, file, "", folder);
-    return DistilBert(config, weights, file.source(), context, max_batch, compile_options);
+    keep_compiled(compile_options, kept_in);
+    CompiledGraph compiled = compile(distilbert_graph(config, weights, max_batch), context, compile_options);
+    bind_kept(compiled, file.source(), file, kept_in, compile_options);
+    return DistilBert(config, max_batch, std::move(compiled));
 }
 
 std::span<const float> DistilBert::forward(std::span<const std::int32_t> ids) {

@@ -1,5 +1,7 @@
 #include "cairn/models/gpt2.hpp"
 
+#include "models/kept.hpp"
+
 #include <string>
 
 namespace cairn::inline v0::models {
@@ -11,6 +13,10 @@ CompiledGraph compile_gpt2(const Gpt2Config& config, const std::vector<WeightSpe
     return compile(gpt2_graph(config, weights, options), context, compile_options);
 }
 
+std::int64_t capacity_of(const Gpt2Config& config, const Gpt2Options& options) {
+    return options.capacity == 0 ? config.positions : options.capacity;
+}
+
 }  // namespace
 
 Gpt2::Gpt2(Gpt2Config config, const Gpt2Options& options, CompiledGraph compiled, std::int64_t capacity)
@@ -19,12 +25,12 @@ Gpt2::Gpt2(Gpt2Config config, const Gpt2Options& options, CompiledGraph compiled
 Gpt2::Gpt2(const Gpt2Config& config, const std::vector<WeightSpec>& weights, const WeightSource& source,
            const Context& context, const Gpt2Options& options, CompileOptions compile_options)
     : Gpt2(config, options, compile_gpt2(config, weights, context, options, compile_options),
-           options.capacity == 0 ? config.positions : options.capacity) {
+           capacity_of(config, options)) {
     compiled_.bind(source, compile_options.progress, compile_options.stop);
 }
 
 Gpt2 Gpt2::load(const std::filesystem::path& folder, const Context& context, const Gpt2Options& options,
-                CompileOptions compile_options) {
+                CompileOptions compile_options, const std::filesystem::path& kept_in) {
     constexpr const char* prefix = "transformer.";
     const Gpt2Config config = Gpt2Config::read(folder / "config.json");
     const Safetensors file = Safetensors::open(folder);
@@ -33,7 +39,10 @@ Gpt2 Gpt2::load(const std::filesystem::path& folder, const Context& context, con
     const WeightSource source = [&file, whole = file.source()](std::string_view name) {
         return whole(name_in_file(std::string(name), file, prefix));
     };
-    return Gpt2(config, weights, source, context, options, std::move(compile_options));
+    keep_compiled(compile_options, kept_in);
+    CompiledGraph compiled = compile_gpt2(config, weights, context, options, compile_options);
+    bind_kept(compiled, source, file, kept_in, compile_options);
+    return Gpt2(config, options, std::move(compiled), capacity_of(config, options));
 }
 
 std::span<const float> Gpt2::forward(std::span<const std::int32_t> ids) {

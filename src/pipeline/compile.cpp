@@ -3,6 +3,7 @@
 #include "pipeline/exact_beside.hpp"
 #include "pipeline/memory_limit.hpp"
 #include "pipeline/replay.hpp"
+#include "pipeline/saved.hpp"
 #include "pipeline/split_points.hpp"
 #include "pipeline/stages.hpp"
 #include "pipeline/state_storage.hpp"
@@ -136,6 +137,15 @@ CompiledGraph compile_chosen(const Graph& graph, const Context& context, const C
 }  // namespace
 
 CompiledGraph compile(const Graph& graph, const Context& context, const CompileOptions& options) {
+    if (!options.saved.empty() && options.dump_stages.empty()) {
+        const std::string what = made_for(graph, context, options);
+        if (std::optional<CompiledGraph> known = take_saved(options.saved, what, context)) return *std::move(known);
+        CompileOptions once = options;
+        once.saved.clear();
+        CompiledGraph made = compile(graph, context, once);
+        keep_saved(made, options.saved, what, context);
+        return made;
+    }
     if (options.mode != Mode::replay) return compile_chosen(graph, context, options);
     try {
         return compile_chosen(graph, context, options);

@@ -5,11 +5,11 @@
 #include "ir/op_table.hpp"
 #include "program/verify_sizes.hpp"
 #include "runtime/compiled_graph.hpp"
+#include "runtime/whole_file.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 
 // A file whose digest fits may still hold anything: what a run relies on is checked here, once. The programs themselves
 // are judged by program::verify and runtime::verify_set; what only kernels know is judged below.
@@ -178,9 +178,7 @@ private:
 
 CompiledGraph CompiledGraph::load(const std::filesystem::path& path, const Context& context) {
     const auto& parts = *context.parts();  // asked for first: a moved-from Context is no fault of the file
-    std::ifstream file(path, std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    if (!file.is_open() || file.bad()) throw Error(ErrorKind::file, "load", "cannot read " + path.string());
+    std::string text = runtime::read_file(path, "load", "the compiled graph");
     const std::size_t tail = text.rfind("# digest ");
     const bool whole =
         tail != std::string::npos &&

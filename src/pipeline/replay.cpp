@@ -1,11 +1,11 @@
 #include "pipeline/replay.hpp"
 
+#include "runtime/whole_file.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <set>
-#include <sstream>
 #include <vector>
 
 namespace cairn::inline v0 {
@@ -24,11 +24,9 @@ std::string told(const std::vector<std::string>& problems) {
 }  // namespace
 
 std::shared_ptr<const program::Lock> read_lock(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream contents;
-    if (!(contents << file.rdbuf())) throw Error(ErrorKind::file, "compile", "cannot read the lock " + path.string());
+    const std::string text = runtime::read_file(path, "compile", "the lock");
     try {
-        return std::make_shared<const program::Lock>(program::parse_lock(contents.str()));
+        return std::make_shared<const program::Lock>(program::parse_lock(text));
     } catch (const Error& error) { throw Error(ErrorKind::file, "compile", path.string() + ": " + error.what()); }
 }
 

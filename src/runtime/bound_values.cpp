@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <set>
 
 namespace cairn::inline v0::runtime {
@@ -40,8 +41,8 @@ std::string shape_text(const std::vector<std::int64_t>& sizes) {
 class Binding {
 public:
     Binding(const std::vector<std::shared_ptr<BoundProgram>>& programs, Context::Parts& context,
-            const WeightSource& source)
-        : context_(context), source_(source), team_(context.pool.size(), context.pool.spin()) {
+            const BindRequest& request)
+        : context_(context), request_(request), team_(context.pool.size(), context.pool.spin()) {
         std::set<std::string> planned;
         for (const std::shared_ptr<BoundProgram>& bound : programs) {
             const LinkedProgram* program = &bound->linked;
@@ -59,32 +60,22 @@ public:
         }
     }
 
-    void run(const ProgressSink& progress, const std::stop_token& stop) {
-        std::int64_t done = 0;
-        for (const Work& work : work_) {
-            if (stop.stop_requested()) throw Cancelled("bind");
-            const Buffer& made = buffer_of(*work.program, operand(work, work.instruction->inputs).buffer);
-            if (progress) progress({"bind", done++, static_cast<std::int64_t>(work_.size()), made.name, 0});
-            for (int i = 0; i < work.instruction->inputs; ++i) fetch(buffer_of(*work.program, operand(work, i).buffer));
-            if (faults_.empty()) execute(work);
-            for (int i = 0; i < work.instruction->inputs; ++i)
-                let_go(buffer_of(*work.program, operand(work, i).buffer));
-        }
+    void run() {
+        const std::vector<KeptValue> kept = request_.packed != nullptr ? kept_values() : std::vector<KeptValue>();
+        const bool is_known = !kept.empty() && take_packed(kept);
+        if (is_known) return;
+        compute();
         for (const auto& [key, buffer] : kept_) fetch(*buffer);
         if (!faults_.empty()) throw Error(ErrorKind::argument, "bind", faults_);
+        if (!kept.empty()) keep_packed(kept);
     }
 
     /// What a program reads in runs.
     BoundMemory memory_of(const LinkedProgram& program) const {
         BoundMemory memory;
         const auto take = [&](const LinkedOperand& operand) {
-            const Buffer& buffer = buffer_of(program, operand.buffer);
-            if (const auto it = made_.weights.find(buffer.name);
-                buffer.kind == BufferKind::weight && it != made_.weights.end())
-                memory.weights.insert(*it);
-            if (const auto it = made_.values.find(buffer.name);
-                buffer.kind == BufferKind::bound && it != made_.values.end())
-                memory.values.insert(*it);
+            const auto it = made_.values.find(key_of(buffer_of(program, operand.buffer)));
+            if (it != made_.values.end()) memory.values.insert(*it);
         };
         for (const LinkedInstruction& instruction : program.run())
             for (int i = 0; i < instruction.inputs; ++i)
@@ -98,6 +89,68 @@ private:
         const LinkedProgram* program;
         const LinkedInstruction* instruction;
     };
+
+    void compute() {
+        std::int64_t done = 0;
+        for (const Work& work : work_) {
+            if (request_.stop.stop_requested()) throw Cancelled("bind");
+            const Buffer& made = buffer_of(*work.program, operand(work, work.instruction->inputs).buffer);
+            if (request_.progress)
+                request_.progress({"bind", done++, static_cast<std::int64_t>(work_.size()), made.name, 0});
+            for (int i = 0; i < work.instruction->inputs; ++i) fetch(buffer_of(*work.program, operand(work, i).buffer));
+            if (faults_.empty()) execute(work);
+            for (int i = 0; i < work.instruction->inputs; ++i)
+                let_go(buffer_of(*work.program, operand(work, i).buffer));
+        }
+    }
+
+    /// What runs read, with what it is made of.
+    std::vector<KeptValue> kept_values() const {
+        std::map<std::string, std::string> origins;
+        for (const Work& work : work_) {
+            std::string made_by = work.instruction->kernel->id;
+            for (int i = 0; i < work.instruction->inputs; ++i)
+                if (const auto it = origins.find(key_of(buffer_of(*work.program, operand(work, i).buffer)));
+                    it != origins.end())
+                    made_by += ' ' + it->second;
+            for (int o = 0; o < work.instruction->outputs; ++o) {
+                const std::string key =
+                    key_of(buffer_of(*work.program, operand(work, work.instruction->inputs + o).buffer));
+                origins[key] = to_string(digest(key + ' ' + made_by));  // its name tells all but the kernels
+            }
+        }
+        std::vector<KeptValue> kept;
+        for (const auto& [key, buffer] : kept_) {
+            const auto it = origins.find(key);
+            kept.push_back({key,
+                            it != origins.end() ? it->second : to_string(digest(key + ' ' + to_string(buffer->desc))),
+                            buffer->bytes.constant()});
+        }
+        return kept;
+    }
+
+    bool take_packed(const std::vector<KeptValue>& kept) {
+        std::error_code unknown;
+        if (!std::filesystem::exists(request_.packed->path, unknown)) return false;
+        try {
+            std::vector<std::shared_ptr<const std::byte>> found = read_packed(*request_.packed, kept);
+            for (std::size_t i = 0; i < kept.size(); ++i) made_.values[kept[i].key] = std::move(found[i]);
+            return true;
+        } catch (const Error& error) {
+            context_.log(LogLevel::info, fmt::format("packed weights are made anew: {}", error.what()));
+            return false;
+        }
+    }
+
+    void keep_packed(const std::vector<KeptValue>& kept) {
+        std::vector<const std::byte*> data;
+        for (const KeptValue& value : kept) data.push_back(made_.values.at(value.key).get());
+        try {
+            write_packed(*request_.packed, kept, data);
+        } catch (const Error& error) {
+            context_.log(LogLevel::warning, fmt::format("packed weights are not kept: {}", error.what()));
+        }
+    }
 
     static const LinkedOperand& operand(const Work& work, int i) {
         return work.program->operands()[static_cast<std::size_t>(work.instruction->first_operand + i)];
@@ -113,14 +166,15 @@ private:
     void fault(const std::string& text) { faults_ += (faults_.empty() ? "" : "; ") + text; }
 
     void fetch(const Buffer& buffer) {
-        if (buffer.kind != BufferKind::weight || made_.weights.contains(buffer.name) || refused_.contains(buffer.name))
+        if (buffer.kind != BufferKind::weight || made_.values.contains(key_of(buffer)) ||
+            refused_.contains(buffer.name))
             return;
-        if (!source_) return refuse(buffer, "there is no source of weights");
+        if (!request_.source) return refuse(buffer, "there is no source of weights");
         InputView view;
         try {
-            view = source_(buffer.name);
+            view = request_.source(buffer.name);
         } catch (const Error& error) { return refuse(buffer, error.what()); }
-        HeldView held(view);
+        auto held = std::make_shared<const HeldView>(view);
         Shape wanted = buffer.desc.shape, given;
         for (const std::int64_t size : view.shape) given.emplace_back(size);
         if (view.data == nullptr && element_count(wanted).constant() != 0) return refuse(buffer, "missing");
@@ -130,7 +184,8 @@ private:
         for (std::size_t i = 0; i < view.strides.size(); ++i)
             if (view.shape[i] > 1 && view.strides[i] != buffer.desc.strides[i].constant())
                 return refuse(buffer, "must be dense, got strides " + shape_text(view.strides));
-        made_.weights.emplace(buffer.name, std::make_shared<const HeldView>(std::move(held)));
+        const auto* const data = static_cast<const std::byte*>(view.data);
+        made_.values.emplace(key_of(buffer), std::shared_ptr<const std::byte>(std::move(held), data));
     }
 
     void refuse(const Buffer& buffer, const std::string& why) {
@@ -181,19 +236,19 @@ private:
         device::Arena memory =
             device::Arena::reserve(static_cast<std::size_t>(bytes), {.huge_pages = bytes >= huge_page_bytes});
         memory.touch(static_cast<std::size_t>(bytes));
-        made_.values.insert_or_assign(buffer.name, std::make_shared<const device::Arena>(std::move(memory)));
+        std::byte* const data = memory.data();
+        auto held = std::make_shared<const device::Arena>(std::move(memory));
+        made_.values.insert_or_assign(key_of(buffer), std::shared_ptr<const std::byte>(std::move(held), data));
     }
 
     void let_go(const Buffer& buffer) {
         if (!is_kept_by_name(buffer)) return;
         const std::string key = key_of(buffer);
-        if (--uses_[key] > 0 || kept_.contains(key)) return;
-        made_.weights.erase(buffer.kind == BufferKind::weight ? buffer.name : "");
-        if (buffer.kind == BufferKind::bound) made_.values.erase(buffer.name);
+        if (--uses_[key] <= 0 && !kept_.contains(key)) made_.values.erase(key);
     }
 
     Context::Parts& context_;
-    const WeightSource& source_;
+    const BindRequest& request_;
     BoundMemory made_;
     device::TeamState team_;
     std::vector<Work> work_;
@@ -228,12 +283,12 @@ private:
 };
 
 void BoundValues::bind(const std::vector<std::shared_ptr<BoundProgram>>& programs, Context::Parts& context,
-                       const WeightSource& source, const ProgressSink& progress, const std::stop_token& stop) {
-    const Turn turn(*this, stop);
+                       const BindRequest& request) {
+    const Turn turn(*this, request.stop);
     if (ready())
         throw Error(ErrorKind::argument, "bind", "the weights are bound already; compile or load again for others");
-    Binding binding(programs, context, source);
-    binding.run(progress, stop);
+    Binding binding(programs, context, request);
+    binding.run();
     std::vector<BoundMemory> memories;
     for (const std::shared_ptr<BoundProgram>& program : programs)
         memories.push_back(binding.memory_of(program->linked));
@@ -244,13 +299,9 @@ void BoundValues::bind(const std::vector<std::shared_ptr<BoundProgram>>& program
 std::byte* BoundMemory::find(const Buffer& buffer) const {
     // Kernels take one pointer type for all operands; nothing writes through these.
     if (buffer.kind == BufferKind::constant) return const_cast<std::byte*>(buffer.data.data());
-    if (buffer.kind == BufferKind::weight) {
-        const auto it = weights.find(buffer.name);
-        return it == weights.end() ? nullptr : static_cast<std::byte*>(const_cast<void*>(it->second->view().data));
-    }
-    if (buffer.kind != BufferKind::bound) return nullptr;
-    const auto it = values.find(buffer.name);
-    return it == values.end() ? nullptr : it->second->data();
+    if (!is_kept_by_name(buffer)) return nullptr;
+    const auto it = values.find(key_of(buffer));
+    return it == values.end() ? nullptr : const_cast<std::byte*>(it->second.get());
 }
 
 }  // namespace cairn::inline v0::runtime

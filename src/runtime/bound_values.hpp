@@ -1,6 +1,7 @@
 #pragma once
 
 #include "device/cpu/arena.hpp"
+#include "runtime/packed_file.hpp"
 #include "runtime/program_set.hpp"
 
 #include <atomic>
@@ -37,8 +38,7 @@ private:
 
 /// Where the weights and bound values of a program lie, shared with other programs that read them.
 struct BoundMemory {
-    std::map<std::string, std::shared_ptr<const HeldView>> weights;
-    std::map<std::string, std::shared_ptr<const device::Arena>> values;
+    std::map<std::string, std::shared_ptr<const std::byte>> values;  ///< by kind and name
 
     /// Where a weight, constant or bound buffer of a program lies; null for other kinds.
     std::byte* find(const program::Buffer& buffer) const;
@@ -53,13 +53,21 @@ struct BoundProgram {
     BoundMemory memory = {};  ///< once weights are bound
 };
 
+/// What one bind() was called with.
+struct BindRequest {
+    const WeightSource& source;
+    const PackedFile* packed = nullptr;  ///< none: nothing is kept for the next process
+    const ProgressSink& progress;
+    const std::stop_token& stop;
+};
+
 class BoundValues {
 public:
     /// Runs the bind sections of all programs, each value once, in an order that lets every weight and intermediate
     /// value go right after its last use. On failure nothing is bound. Of several threads one binds and the others
     /// wait; once bound it throws Error(argument), from inside a bind of the same thread Error(busy).
     void bind(const std::vector<std::shared_ptr<BoundProgram>>& programs, Context::Parts& context,
-              const WeightSource& source, const ProgressSink& progress, const std::stop_token& stop);
+              const BindRequest& request);
     bool ready() const noexcept { return ready_.load(std::memory_order_acquire); }
 
 private:

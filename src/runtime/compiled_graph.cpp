@@ -61,7 +61,16 @@ CompiledGraph::State& CompiledGraph::valid() const {
 void CompiledGraph::bind(const WeightSource& source, const ProgressSink& progress, std::stop_token stop) {
     runtime::Core& core = *valid().instance.core;
     if (core.bound.ready() && !core.needs_weights) return;
-    core.bound.bind(core.programs(), *core.context.parts(), source, progress, stop);
+    core.bound.bind(core.programs(), *core.context.parts(), {source, nullptr, progress, stop});
+}
+
+void CompiledGraph::bind(const WeightSource& source, const PackedFile& packed, const ProgressSink& progress,
+                         std::stop_token stop) {
+    if (packed.path.empty() || packed.weights.empty())
+        throw Error(ErrorKind::argument, "bind", "a packed file needs a path and what tells its weights from others");
+    runtime::Core& core = *valid().instance.core;
+    if (core.bound.ready() && !core.needs_weights) return;
+    core.bound.bind(core.programs(), *core.context.parts(), {source, &packed, progress, stop});
 }
 
 void CompiledGraph::bind(const Safetensors& weights, const ProgressSink& progress, std::stop_token stop) {

@@ -27,6 +27,11 @@ std::vector<VerifiedError> verified_errors_of(const Core& core, std::size_t b);
 /// exact programs are written alone.
 std::string to_string(const ProgramSet& set, const std::vector<bool>& fell_back = {});
 ProgramSet parse_program_set(std::string_view text);
+/// Writes that text to a file that CompiledGraph::load() reads, and what it was made for, if anything. Throws
+/// Error(file).
+void save(std::string text, const std::string& purpose, const std::filesystem::path& path);
+/// What a saved file says it was made for; empty where it does not.
+std::string purpose_of(const std::filesystem::path& path);
 
 }  // namespace runtime
 }  // namespace cairn::inline v0

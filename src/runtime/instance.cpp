@@ -66,7 +66,7 @@ Core::Core(const Context& given, ProgramSet given_set, const std::stop_token& st
             needs_weights = needs_weights || buffer.kind == BufferKind::weight;
     for (const std::shared_ptr<BoundProgram>& program : programs())
         arena_bytes = std::max(arena_bytes, static_cast<std::size_t>(program->linked.peak().bytes));
-    if (!needs_weights) bound.bind(programs(), *context.parts(), {}, {}, stop);
+    if (!needs_weights) bound.bind(programs(), *context.parts(), {{}, nullptr, {}, stop});
 }
 
 std::vector<std::shared_ptr<BoundProgram>> Core::programs() const {

@@ -1,19 +1,19 @@
 #include "runtime/compiled_graph.hpp"
 #include "runtime/lock.hpp"
 #include "runtime/verify_set.hpp"
-#include "runtime/write_file.hpp"
+#include "runtime/whole_file.hpp"
 
 #include <fmt/format.h>
 
 #include <sstream>
 
 // A saved file is text: a line that says what it is, the graph's symbols and inputs as a program of their own, then
-// each bucket's ranges and program, behind an inexact one the exact one and what they are compared in, and a digest of
-// all of it.
+// each bucket's ranges and program, behind an inexact one the exact one and what they are compared in, then what it was
+// made for, if that is known, and a digest of all of it.
 namespace cairn::inline v0 {
 namespace {
 
-constexpr std::string_view magic = "cairn compiled graph 3";
+constexpr std::string_view magic = "cairn compiled graph 3", purpose_kind = "for";
 
 /// A part of the file: a headline and the text up to the next headline.
 struct Section {
@@ -109,6 +109,8 @@ runtime::ProgramSet runtime::parse_program_set(std::string_view text) {
             while (words >> std::ws && !words.eof()) bucket.ranges.push_back(parse_range(words));
             bucket.program = program::parse_program(section.body);
             set.buckets.push_back(std::move(bucket));
+        } else if (kind == purpose_kind) {
+            continue;  // for who asks purpose_of()
         } else if (set.buckets.empty()) {
             throw Error(ErrorKind::argument, "load", "a part before the first bucket is of no kind known");
         } else if (kind == "exact") {
@@ -124,10 +126,20 @@ runtime::ProgramSet runtime::parse_program_set(std::string_view text) {
     return set;
 }
 
-void CompiledGraph::save(const std::filesystem::path& path) const {
-    const std::string text = program();
-    runtime::write_file(path, fmt::format("{}# digest {}\n", text, to_string(digest(text))), "save");
+void runtime::save(std::string text, const std::string& purpose, const std::filesystem::path& path) {
+    if (!purpose.empty()) text += fmt::format("# {} {}\n", purpose_kind, purpose);
+    write_file(path, fmt::format("{}# digest {}\n", text, to_string(digest(text))), "save");
 }
+
+std::string runtime::purpose_of(const std::filesystem::path& path) {
+    const std::string text = read_file(path, "load", "the compiled graph"), headline = fmt::format("\n# {} ", purpose_kind);
+    const std::size_t at = text.rfind(headline);
+    if (at == std::string::npos) return {};
+    const std::size_t begin = at + headline.size();
+    return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+void CompiledGraph::save(const std::filesystem::path& path) const { runtime::save(program(), "", path); }
 
 void CompiledGraph::write_lock(const std::filesystem::path& path) const {
     const runtime::ProgramSet& set = valid().instance.core->set;

@@ -95,7 +95,7 @@ void Trial::bind() {
     const WeightSource source = [&](std::string_view name) {
         return made_up_weight(*weights.find(name)->second, [this] { go_on(); });
     };
-    values_.bind(bound_, *context_.parts(), source, {}, stop_);
+    values_.bind(bound_, *context_.parts(), {source, nullptr, {}, stop_});
     until_ = timing::Clock::time_point::max();
 }
 

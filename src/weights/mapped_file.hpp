@@ -1,13 +1,15 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
 
 namespace cairn::inline v0::weights {
 
-/// A regular file, mapped read-only. Pages are read when touched.
+/// A regular file, mapped read-only. Pages are read when touched; where the system can, 2 MiB at once, which a page-table
+/// entry then covers.
 class MappedFile {
 public:
     /// Throws Error(file) with the system's reason.
@@ -18,6 +20,8 @@ public:
 
     std::span<const std::byte> bytes() const noexcept { return {data_, size_}; }
     const std::string& name() const noexcept { return name_; }
+    /// When it was last changed: nanoseconds since 1970.
+    std::int64_t modified() const noexcept { return modified_; }
     /// Asks the system to begin reading these bytes.
     void will_need(std::span<const std::byte> part) const noexcept;
     /// Gives back the memory of the pages that lie wholly inside; touching them again reads the file again.
@@ -26,6 +30,7 @@ public:
 private:
     const std::byte* data_ = nullptr;
     std::size_t size_ = 0;
+    std::int64_t modified_ = 0;
     std::string name_;
 };
 

@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "cairn/problem.hpp"
 #include "cairn/weights.hpp"
 #include "weights/mapped_file.hpp"
 #include "weights/safetensors_header.hpp"
@@ -246,6 +247,29 @@ WeightSource Safetensors::source() const {
         };
         return view;
     };
+}
+
+std::string Safetensors::fingerprint() const {
+    constexpr std::size_t stretch = 64, stretches = 16;
+    std::string text;
+    const auto number = [&](auto value) { (text += std::to_string(value)) += ' '; };
+    for (const Shard& shard : state().shards) {
+        number(shard.file->bytes().size());
+        number(shard.file->modified());
+    }
+    for (std::size_t i = 0; i < state().tensors.size(); ++i) {
+        const Tensor& tensor = state().tensors[i];
+        ((text += tensor.name) += '\n') += tensor.dtype;
+        for (const std::int64_t size : tensor.shape) number(size);
+        const std::span<const std::byte> bytes = state().bytes(state().places[i]);
+        const std::size_t spare = bytes.size() - std::min(bytes.size(), stretch);
+        for (std::size_t s = 0; s < stretches && (s == 0 || spare > 0); ++s) {
+            const auto part = bytes.subspan(spare * s / (stretches - 1), std::min(bytes.size(), stretch));
+            text.append(reinterpret_cast<const char*>(part.data()), part.size());
+        }
+        state().shards[state().places[i].shard].file->give_back(bytes);
+    }
+    return to_string(digest(text));
 }
 
 }  // namespace cairn::inline v0

@@ -61,7 +61,7 @@ std::vector<std::size_t> file_order(const std::vector<NamedTensor>& tensors) {
 }
 
 std::string header_text(const std::vector<NamedTensor>& tensors, const std::vector<std::size_t>& order,
-                        const SafetensorsMetadata& metadata) {
+                        const SafetensorsMetadata& metadata, std::size_t alignment) {
     auto header = nlohmann::ordered_json::object();
     if (!metadata.empty()) {
         auto& entries = header["__metadata__"] = nlohmann::ordered_json::object();
@@ -87,7 +87,8 @@ std::string header_text(const std::vector<NamedTensor>& tensors, const std::vect
     } catch (const nlohmann::json::exception&) {
         throw Error(ErrorKind::argument, "write_safetensors", "a name or a metadata text is not valid UTF-8");
     }
-    text.append((8 - text.size() % 8) % 8, ' ');
+    // The header lies behind 8 bytes of length.
+    text.append((alignment - (text.size() + sizeof(std::uint64_t)) % alignment) % alignment, ' ');
     if (text.size() > weights::longest_header) {
         throw Error(ErrorKind::argument, "write_safetensors", "the header would be longer than 100000000 bytes");
     }
@@ -115,18 +116,18 @@ public:
     NewFile& operator=(const NewFile&) = delete;
 
     void write(const void* data, std::uint64_t bytes) {
-        constexpr std::uint64_t most = std::uint64_t{1} << 30;
         const auto* place = static_cast<const std::byte*>(data);
         while (bytes > 0) {
-            const auto written = ::write(file_, place, std::min(bytes, most));
-            if (written < 0 && errno == EINTR) continue;
-            if (written < 0) fail("cannot be written");
-            place += written;
-            bytes -= static_cast<std::uint64_t>(written);
+            const std::uint64_t part = std::min<std::uint64_t>(bytes, block_bytes - block_.size());
+            block_.insert(block_.end(), place, place + part);
+            place += part;
+            bytes -= part;
+            if (block_.size() == block_bytes) write_block();
         }
     }
 
     void finish() {
+        write_block();
         if (::fsync(file_) != 0) fail("cannot be written");
         if (::close(std::exchange(file_, -1)) != 0) fail("cannot be written");
         if (::rename(partial_.c_str(), path_.c_str()) != 0) fail("cannot be renamed to");
@@ -134,6 +135,19 @@ public:
     }
 
 private:
+    // Written in whole blocks, a file lies in huge pages of the system's memory, and is mapped as such.
+    static constexpr std::size_t block_bytes = std::size_t{8} << 20;
+
+    void write_block() {
+        for (std::size_t done = 0; done < block_.size();) {
+            const auto written = ::write(file_, block_.data() + done, block_.size() - done);
+            if (written < 0 && errno == EINTR) continue;
+            if (written < 0) fail("cannot be written");
+            done += static_cast<std::size_t>(written);
+        }
+        block_.clear();
+    }
+
     [[noreturn]] void fail(std::string_view what) const {
         throw bad_file(path_.string(), std::string(what) + ": " + std::system_category().message(errno));
     }
@@ -141,6 +155,7 @@ private:
     std::filesystem::path path_, partial_;
     int file_ = -1;
     bool done_ = false;
+    std::vector<std::byte> block_;
 };
 
 // Every view is released exactly once, whatever happens.
@@ -156,10 +171,12 @@ struct Releases {
 }  // namespace
 
 void write_safetensors(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors,
-                       const SafetensorsMetadata& metadata) {
+                       const SafetensorsMetadata& metadata, std::size_t alignment) {
     const Releases releases{tensors};
+    if (alignment == 0 || alignment % sizeof(std::uint64_t) != 0)
+        throw Error(ErrorKind::argument, "write_safetensors", "the alignment must be a multiple of 8");
     const auto order = file_order(tensors);
-    const std::string header = header_text(tensors, order, metadata);
+    const std::string header = header_text(tensors, order, metadata, alignment);
     NewFile file(path);
     const std::uint64_t length = header.size();
     file.write(&length, sizeof length);

@@ -71,7 +71,7 @@ CompiledRun::CompiledRun(const runtime::ProgramSet& set, const Context& context,
         view.shape = value.shape;
         return view;
     };
-    if (!core_->bound.ready()) core_->bound.bind(core_->programs(), *context.parts(), source, {}, {});
+    if (!core_->bound.ready()) core_->bound.bind(core_->programs(), *context.parts(), {source, nullptr, {}, {}});
     instance_ = std::make_unique<runtime::Instance>(core_);
 }
 

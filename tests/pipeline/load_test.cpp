@@ -1,4 +1,5 @@
 #include "cairn/cairn.hpp"
+#include "tests/errors/message.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -217,6 +218,13 @@ TEST(Load, SaysWhatDoesNotFit) {
     says(" life 1 ", " life -2 ", "lives from -2");
     says(" workspace -1 ", " workspace -2 ", "names buffer -2");
     says("state \"k\" 0", "state \"k\" 1", "state k has buffer 1 of another kind or name");
+}
+
+TEST(Load, WhatCannotBeReadIsAnError) {
+    for (const std::filesystem::path& path : {std::filesystem::temp_directory_path(), std::filesystem::path("missing")})
+        EXPECT_NE(test::message([&] { CompiledGraph::load(path, Context()); }).find("cannot read the compiled graph"),
+                  std::string::npos)
+            << path;
 }
 
 TEST(Load, TheFileAsItIsRuns) {

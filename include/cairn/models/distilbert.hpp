@@ -41,8 +41,11 @@ CAIRN_API Graph distilbert_graph(const DistilBertConfig& config, const std::vect
 class CAIRN_API DistilBert {
 public:
     /// Reads config.json and model.safetensors, compiles and binds. Throws Error(file) and what compile() throws.
+    ///
+    /// In `kept_in`, a folder of one model and one way to compile it, made where there is none, the compiled graph and
+    /// the packed weights are kept for the next start, as CompileOptions::saved and PackedFile say.
     static DistilBert load(const std::filesystem::path& folder, const Context& context, std::int64_t max_batch = 8,
-                           const CompileOptions& compile_options = {});
+                           CompileOptions compile_options = {}, const std::filesystem::path& kept_in = {});
     /// The same with weights from elsewhere, under the names and dtypes of `weights`.
     DistilBert(const DistilBertConfig& config, const std::vector<WeightSpec>& weights, const WeightSource& source,
                const Context& context, std::int64_t max_batch = 8, const CompileOptions& compile_options = {});
@@ -63,6 +66,8 @@ public:
     RunOptions run_options;
 
 private:
+    DistilBert(DistilBertConfig config, std::int64_t max_batch, CompiledGraph compiled);
+
     DistilBertConfig config_;
     std::int64_t max_batch_ = 1;
     CompiledGraph compiled_;

@@ -61,8 +61,11 @@ class CAIRN_API Gpt2 {
 public:
     /// Reads config.json and model.safetensors (or its shards), compiles and binds. Throws Error(file) and what
     /// compile() throws. Splits T into 1, 2..12 and 13.. where compile_options has no splits.
+    ///
+    /// In `kept_in`, a folder of one model and one way to compile it, made where there is none, the compiled graph and
+    /// the packed weights are kept for the next start, as CompileOptions::saved and PackedFile say.
     static Gpt2 load(const std::filesystem::path& folder, const Context& context, const Gpt2Options& options = {},
-                     CompileOptions compile_options = {});
+                     CompileOptions compile_options = {}, const std::filesystem::path& kept_in = {});
     /// The same with weights from elsewhere, under the names and dtypes of `weights`.
     Gpt2(const Gpt2Config& config, const std::vector<WeightSpec>& weights, const WeightSource& source,
          const Context& context, const Gpt2Options& options = {}, CompileOptions compile_options = {});

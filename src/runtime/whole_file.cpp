@@ -1,10 +1,11 @@
-#include "runtime/write_file.hpp"
+#include "runtime/whole_file.hpp"
 
 #include "cairn/error.hpp"
 
 #include <unistd.h>
 
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <system_error>
 
@@ -21,6 +22,15 @@ void write_file(const std::filesystem::path& path, std::string_view contents, st
         std::filesystem::remove(partial, failure);
         throw Error(ErrorKind::file, std::string(part), "cannot write " + path.string());
     }
+}
+
+std::string read_file(const std::filesystem::path& path, std::string_view part, std::string_view what) {
+    try {
+        std::ifstream file(path, std::ios::binary);
+        std::string contents{std::istreambuf_iterator<char>(file), {}};
+        if (file.is_open() && !file.bad()) return contents;
+    } catch (const std::ios_base::failure&) {}  // a folder opens, and only then fails
+    throw Error(ErrorKind::file, std::string(part), "cannot read " + std::string(what) + ' ' + path.string());
 }
 
 }  // namespace cairn::inline v0::runtime

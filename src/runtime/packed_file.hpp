@@ -1,0 +1,29 @@
+#pragma once
+
+#include "cairn/compiled_graph.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+/// What programs read of weights in a file, from one process to the next.
+namespace cairn::inline v0::runtime {
+
+/// A weight or bound value that runs read.
+struct KeptValue {
+    std::string key;     ///< among what programs read
+    std::string origin;  ///< what it is made of and by which kernels, as a digest: its name in the file
+    std::int64_t bytes = 0;
+};
+
+/// Where each of `wanted` lies in the file's own pages, which stay mapped as long as any of them is held. Throws
+/// Error(file) with the reason where the file is missing, damaged, made from other weights, or lacks one of them.
+std::vector<std::shared_ptr<const std::byte>> read_packed(const PackedFile& file, std::span<const KeptValue> wanted);
+
+/// Writes the values, which lie at `data`, beside the file's name and renames. Throws Error(file).
+void write_packed(const PackedFile& file, std::span<const KeptValue> values, std::span<const std::byte* const> data);
+
+}  // namespace cairn::inline v0::runtime

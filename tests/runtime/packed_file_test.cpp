@@ -1,0 +1,264 @@
+#include "cairn/cairn.hpp"
+#include "tests/errors/message.hpp"
+#include "tests/weights/file_maker.hpp"
+
+#include <gmock/gmock.h>
+
+#include <sys/resource.h>
+
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+/// What bind() keeps in a file for the next process, and that nothing but time depends on it.
+namespace cairn {
+namespace {
+
+using test::message, test::TempFolder;
+using testing::ElementsAre, testing::HasSubstr, testing::IsEmpty;
+
+constexpr std::int64_t width = 70, columns = 33;
+
+/// y = x @ w + b, and rows of an embedding: weights that are packed, and some that are read as they are.
+Graph small_model() {
+    Graph g("packed");
+    const Dim n = g.symbol("N", 1, 40);
+    const Tensor x = g.input("x", DType::f32, {n, width});
+    g.output("y", linear(x, g.weight("w", DType::f32, {width, columns}), g.weight("b", DType::f32, {columns})));
+    return g;
+}
+
+class PackedWeights : public testing::Test {
+protected:
+    PackedWeights() : w_(width * columns), b_(columns), x_(3 * width) {
+        for (std::size_t i = 0; i < w_.size(); ++i) w_[i] = static_cast<float>(i % 13) * 0.25f - 1;
+        for (std::size_t i = 0; i < b_.size(); ++i) b_[i] = static_cast<float>(i);
+        for (std::size_t i = 0; i < x_.size(); ++i) x_[i] = static_cast<float>(i % 7) - 3;
+    }
+
+    std::filesystem::path file() const { return folder_ / "m.packed"; }
+
+    /// The results with the weights as they are now; what was asked of the source, and logged, stands in `asked_`
+    /// and `log_`.
+    std::vector<float> run(const std::string& weights = "v1", const std::filesystem::path& path = {}) {
+        asked_.clear();
+        log_.clear();
+        ContextOptions options;
+        options.log = [this](LogLevel level, std::string_view line) {
+            log_.push_back((level == LogLevel::warning ? "warning: " : "") + std::string(line));
+        };
+        CompiledGraph model = compile(small_model(), Context(options));
+        const WeightSource source = [this](std::string_view name) {
+            asked_.emplace_back(name);
+            InputView view;
+            view.data = name == "w" ? w_.data() : b_.data();
+            view.shape = name == "w" ? std::vector<std::int64_t>{width, columns} : std::vector<std::int64_t>{columns};
+            return view;
+        };
+        model.bind(source, {path.empty() ? file() : path, weights});
+        model.set("x", x_.data(), {3, width});
+        model.run();
+        const std::span<const float> y = model.output("y").as<float>();
+        return {y.begin(), y.end()};
+    }
+
+    const TempFolder folder_;
+    std::vector<float> w_, b_, x_;
+    std::vector<std::string> asked_, log_;
+};
+
+std::string bytes_of(const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void write(const std::filesystem::path& path, const std::string& bytes) {
+    std::ofstream(path, std::ios::binary) << bytes;
+}
+
+TEST_F(PackedWeights, TheSecondStartAsksForNothing) {
+    const std::vector<float> first = run();
+    EXPECT_FALSE(asked_.empty());
+    const std::string bytes = bytes_of(file());
+    EXPECT_GE(bytes.size(), static_cast<std::size_t>(width * columns * 4));
+    EXPECT_EQ(run(), first);
+    EXPECT_THAT(asked_, IsEmpty());
+    EXPECT_THAT(log_, IsEmpty());
+    EXPECT_EQ(bytes_of(file()), bytes);
+    w_.assign(w_.size(), 0.0f);
+    EXPECT_EQ(run(), first) << "what the file says is used";
+}
+
+TEST_F(PackedWeights, OtherWeightsMakeItAnew) {
+    const std::vector<float> first = run();
+    w_[5] += 1;
+    const std::vector<float> second = run("v2");
+    EXPECT_NE(second, first);
+    EXPECT_FALSE(asked_.empty());
+    EXPECT_THAT(log_, ElementsAre(HasSubstr("was made from other weights")));
+    EXPECT_EQ(run("v2"), second);
+    EXPECT_THAT(asked_, IsEmpty());
+}
+
+// Cut at every size, and with each byte of the header changed in turn, it is either refused or as good as before: what
+// tells weights and kernels stands in the header alone.
+TEST_F(PackedWeights, ADamagedFileIsMadeAnew) {
+    const std::vector<float> expected = run();
+    const std::string whole = bytes_of(file());
+    std::uint64_t header = 0;
+    std::memcpy(&header, whole.data(), sizeof header);
+    int refused = 0;
+    for (std::size_t size = 0; size < whole.size(); size += size < header + 16 ? 37 : 1999) {
+        write(file(), whole.substr(0, size));
+        EXPECT_EQ(run(), expected) << "cut to " << size;
+        EXPECT_THAT(log_, ElementsAre(HasSubstr("made anew"))) << size;
+        EXPECT_EQ(bytes_of(file()), whole) << size;
+    }
+    for (std::size_t at = 0; at < header + 8; at += 3) {
+        std::string damaged = whole;
+        damaged[at] = static_cast<char>(damaged[at] ^ 0x15);
+        write(file(), damaged);
+        EXPECT_EQ(run(), expected) << "byte " << at;
+        refused += log_.empty() ? 0 : 1;
+    }
+    EXPECT_GT(refused, 20);
+    for (const std::string& other : {std::string("no such format"), std::string(5000, '\0')}) {
+        write(file(), other);
+        EXPECT_EQ(run(), expected);
+        EXPECT_EQ(bytes_of(file()), whole);
+    }
+}
+
+TEST_F(PackedWeights, AFileOfAnotherKindIsMadeAnew) {
+    const std::vector<float> expected = run();
+    const std::string whole = bytes_of(file());
+    write_safetensors(file(), {});
+    EXPECT_EQ(run(), expected);
+    EXPECT_THAT(log_, ElementsAre(HasSubstr("holds no packed weights")));
+    write_safetensors(file(), {}, {{"cairn.packed_weights", "v1"}});
+    EXPECT_EQ(run(), expected);
+    EXPECT_THAT(log_, ElementsAre(HasSubstr("was made for other programs")));
+    // The right names, wrong sizes.
+    std::vector<NamedTensor> tensors;
+    const float value = 1;
+    {
+        const Safetensors packed = Safetensors::open(file());
+        for (const Safetensors::Tensor& tensor : packed.tensors()) {
+            InputView view;
+            view.data = &value;
+            view.shape = {1};
+            tensors.push_back({tensor.name, view});
+        }
+    }
+    write_safetensors(file(), tensors, {{"cairn.packed_weights", "v1"}});
+    EXPECT_EQ(run(), expected);
+    EXPECT_THAT(log_, ElementsAre(HasSubstr("another size")));
+    EXPECT_EQ(bytes_of(file()), whole);
+}
+
+TEST_F(PackedWeights, WhereItCannotBeWrittenAllIsComputed) {
+    const std::vector<float> expected = run();
+    for (const std::filesystem::path& path : {folder_ / "missing" / "m.packed", folder_.path()}) {
+        EXPECT_EQ(run("v1", path), expected);
+        EXPECT_FALSE(asked_.empty());
+        ASSERT_FALSE(log_.empty());
+        EXPECT_THAT(log_.back(), HasSubstr("warning: packed weights are not kept"));
+    }
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "missing"));
+}
+
+// The system refuses to make a file longer, as on a full disk.
+TEST_F(PackedWeights, AFullDiskLeavesNothingBehind) {
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+    const auto old = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit small{4096, before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+    const std::vector<float> full = run();
+    const std::vector<std::string> told = log_;
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+    std::signal(SIGXFSZ, old);
+    EXPECT_THAT(told, ElementsAre(HasSubstr("not kept")));
+    EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+    EXPECT_EQ(run(), full);
+    EXPECT_THAT(log_, IsEmpty());
+}
+
+TEST_F(PackedWeights, ItsBeginningIsChecked) {
+    CompiledGraph model = compile(small_model(), Context());
+    const WeightSource none;
+    EXPECT_THAT(message([&] { model.bind(none, PackedFile{}); }), HasSubstr("needs a path"));
+    EXPECT_THAT(message([&] { model.bind(none, PackedFile{file(), ""}); }), HasSubstr("needs a path"));
+    EXPECT_THAT(message([&] { model.bind(none, PackedFile{file(), "v1"}); }), HasSubstr("no source of weights"));
+    EXPECT_FALSE(std::filesystem::exists(file()));
+}
+
+// Instances and other graphs of the same weights read one file; one that needs another form makes it its own.
+TEST_F(PackedWeights, ProgramsThatNeedOtherFormsDoNotTakeThese) {
+    const std::vector<float> expected = run();
+    std::vector<std::string> log;
+    ContextOptions options;
+    options.reference_only = true;
+    options.log = [&](LogLevel, std::string_view line) { log.emplace_back(line); };
+    CompiledGraph plain = compile(small_model(), Context(options));
+    plain.bind(
+        [this](std::string_view name) {
+            InputView view;
+            view.data = name == "w" ? w_.data() : b_.data();
+            view.shape = name == "w" ? std::vector<std::int64_t>{width, columns} : std::vector<std::int64_t>{columns};
+            return view;
+        },
+        {file(), "v1"});
+    plain.set("x", x_.data(), {3, width});
+    plain.run();
+    EXPECT_THAT(log, ElementsAre(HasSubstr("was made for other programs")));
+    const std::span<const float> y = plain.output("y").as<float>();
+    for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], expected[i], 1e-4) << i;
+}
+
+TEST(Fingerprint, TellsContentsApart) {
+    const TempFolder folder;
+    std::vector<float> values(100'000, 1.0f);
+    const auto write_at = [&](const std::string& name, std::vector<std::int64_t> shape) {
+        InputView view;
+        view.data = values.data();
+        view.shape = std::move(shape);
+        write_safetensors(folder / "m.safetensors", {{name, view}});
+    };
+    const auto time = std::filesystem::file_time_type::clock::now();
+    const auto fingerprint = [&] {
+        std::filesystem::last_write_time(folder / "m.safetensors", time);
+        return Safetensors::open(folder / "m.safetensors").fingerprint();
+    };
+    std::map<std::string, std::string> seen;
+    const auto expect_new = [&](const std::string& what) {
+        const auto [it, is_new] = seen.emplace(fingerprint(), what);
+        EXPECT_TRUE(is_new) << what << " is as " << it->second;
+        EXPECT_EQ(it->first.size(), 32U);
+    };
+    write_at("w", {100'000});
+    expect_new("the first");
+    const std::string first = fingerprint();
+    write_at("w", {100'000});
+    EXPECT_EQ(fingerprint(), first) << "the same again";
+    write_at("v", {100'000});
+    expect_new("another name");
+    write_at("w", {1000, 100});
+    expect_new("another shape");
+    for (const std::size_t at : {std::size_t{0}, values.size() - 1}) {
+        values[at] = 2;
+        write_at("w", {100'000});
+        expect_new("another element");
+    }
+    for (float& value : values) value *= 1.5f;
+    write_at("w", {100'000});
+    expect_new("other elements");
+    std::filesystem::last_write_time(folder / "m.safetensors", time + std::chrono::nanoseconds(1000));
+    EXPECT_TRUE(seen.emplace(Safetensors::open(folder / "m.safetensors").fingerprint(), "").second) << "another time";
+}
+
+}  // namespace
+}  // namespace cairn
