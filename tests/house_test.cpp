@@ -218,6 +218,18 @@ TEST(House, LibrariesOutOfPlaceAreRefused) {
                 IsEmpty());
 }
 
+TEST(House, InstructionsStandBesideTheirTwins) { EXPECT_KEPT(instructions_out_of_place); }
+
+TEST(House, InstructionsOutOfPlaceAreRefused) {
+    for (const char* code : {"x = _mm256_sqrt_ps(x);", "asm(\"nop\");", "__m512i x;",
+                             "#if defined(__AVX512F__)\n#endif", "__builtin_ia32_pause();", "#include <immintrin.h>"})
+        EXPECT_EQ(instructions_out_of_place({{"kernels/cpu/simd/a.cpp", code}}).size(), 1u) << code;
+    EXPECT_THAT(instructions_out_of_place({{"kernels/cpu/simd/instructions.hpp", "asm(\"nop\");"},
+                                           {"kernels/cpu/simd/a.cpp", "// as _mm256_sqrt_ps does"},
+                                           {"src/timing/peak.cpp", "asm(\"nop\");"}}),
+                IsEmpty());
+}
+
 TEST(House, HostIsSacred) { EXPECT_KEPT(host_is_sacred); }
 
 TEST(House, TouchingTheHostIsRefused) {

@@ -5,7 +5,6 @@
 #include "kernels/cpu/table.hpp"
 
 namespace cairn::inline v0::kernels::cpu {
-namespace {
 
 void add_level(std::vector<Kernel>& kernels, Isa isa, const CpuTable& table) {
     add_attention(kernels, isa, table);
@@ -14,8 +13,6 @@ void add_level(std::vector<Kernel>& kernels, Isa isa, const CpuTable& table) {
     add_eigen_matmul(kernels, isa, table);
     add_elementwise(kernels, isa, table);
 }
-
-}  // namespace
 
 std::vector<Kernel> kernel_list() {
     std::vector<Kernel> kernels;

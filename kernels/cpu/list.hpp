@@ -8,6 +8,11 @@
 /// once first; the reference kernels last. Nothing else registers a kernel.
 namespace cairn::inline v0::kernels::cpu {
 
+struct CpuTable;
+
+/// Appends the kernels of one level in order of preference.
+void add_level(std::vector<Kernel>& kernels, Isa isa, const CpuTable& table);
+
 std::vector<Kernel> kernel_list();
 std::vector<Layout> layout_list();
 

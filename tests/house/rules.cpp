@@ -230,6 +230,32 @@ Faults libraries_out_of_place(const Tree& tree) {
     return faults;
 }
 
+Faults instructions_out_of_place(const Tree& tree) {
+    constexpr std::array<std::string_view, 9> prefixes = {"_mm",   "__m128", "__m256",   "__m512", "__builtin_ia32",
+                                                          "__AVX", "__AMX",  "__F16C__", "__FMA__"};
+    constexpr std::array<std::string_view, 2> homes = {"kernels/cpu/simd/instructions.hpp",
+                                                       "kernels/cpu/simd/tile_registers.hpp"};
+    Faults faults;
+    for (const File& file : tree) {
+        if (!is_under(file.path, "kernels") || !is_source(file.path)) continue;
+        if (std::find(homes.begin(), homes.end(), file.path) != homes.end()) continue;
+        const auto refuse = [&](const std::string& what, int line) {
+            faults.push_back(at(file, line) + what + " belongs to " + std::string(homes[0]) + ", with a twin");
+        };
+        for (const Include& include : includes_of(file.text))
+            if (include.name.ends_with("intrin.h")) refuse(include.name, include.line);
+        // Directives count as well: what tells them from code is blanked.
+        std::string code = code_of(file.text);
+        std::replace(code.begin(), code.end(), '#', ' ');
+        for (const Token& token : tokens_of(code))
+            if (token.text == "asm" || token.text == "__asm__" ||
+                std::any_of(prefixes.begin(), prefixes.end(),
+                            [&](std::string_view prefix) { return token.text.starts_with(prefix); }))
+                refuse(token.text, token.line);
+    }
+    return faults;
+}
+
 Faults host_is_sacred(const Tree& tree) {
     static const std::set<std::string> calls = {
         "abort",   "exit",    "_exit",  "_Exit",         "quick_exit", "terminate", "assert",    "printf", "puts",

@@ -22,6 +22,10 @@ Faults executor_names(const Tree& tree);
 /// aside).
 Faults libraries_out_of_place(const Tree& tree);
 
+/// What names instructions in kernels/ stands in kernels/cpu/simd/instructions.hpp and tile_registers.hpp, beside its
+/// twin for machines that lack them: intrinsics, assembler, the compiler's builtins and macros of instruction sets.
+Faults instructions_out_of_place(const Tree& tree);
+
 /// Nothing in include/, src/ (but cli/) and kernels/ ends the process, prints, reads the environment, or touches the
 /// process's signals.
 Faults host_is_sacred(const Tree& tree);

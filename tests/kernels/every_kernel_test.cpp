@@ -2,19 +2,36 @@
 #include "cairn/kernels.hpp"
 #include "device/cpu/isa.hpp"
 #include "tests/check/heap_calls.hpp"
+#include "tests/kernels/twins.hpp"
 
 #include <gtest/gtest.h>
+
+#include <set>
 
 namespace cairn::test {
 namespace {
 
-const KernelSet& kernels() {
-    static const KernelSet set = cpu_kernels();
-    return set;
+struct Tried {
+    std::string name;
+    Kernel kernel;
+    std::size_t every;  ///< size of a Problem: twins take several times as long
+};
+
+/// The listed kernels that this machine can run, and the twins of those of every level.
+const std::vector<Tried>& tried() {
+    static const std::vector<Tried> list = [] {
+        std::vector<Tried> made;
+        for (const Kernel& kernel : cpu_kernels().kernels)
+            if (kernel.isa <= device::detect_isa()) made.push_back({kernel.id, kernel, 1});
+        for (const Level& level : twins())
+            for (const Kernel& kernel : kernels_of(level)) made.push_back({"emulated." + kernel.id, kernel, 4});
+        return made;
+    }();
+    return list;
 }
 
 std::string name_of(const testing::TestParamInfo<std::size_t>& info) {
-    std::string name = kernels().kernels[info.param].id;
+    std::string name = tried()[info.param].name;
     for (char& c : name)
         if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
     return name;
@@ -33,17 +50,30 @@ constexpr std::size_t every = 1;
 class EveryKernel : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(EveryKernel, ComputesItsDefinition) {
-    const Kernel& kernel = kernels().kernels[GetParam()];
-    if (kernel.isa > device::detect_isa())
-        GTEST_SKIP() << "this machine has no " << to_string(kernel.isa) << " for " << kernel.id;
-    const KernelReport report =
-        check_kernel(kernel, kernels().definitions,
-                     {.same_for_any_team = promises_same_bits(kernel.id), .every = every, .heap_calls = heap_calls});
+    static const std::vector<Definition> definitions = cpu_kernels().definitions;
+    const auto& [name, kernel, sizes] = tried()[GetParam()];
+    const KernelReport report = check_kernel(
+        kernel, definitions,
+        {.same_for_any_team = promises_same_bits(kernel.id), .every = every * sizes, .heap_calls = heap_calls});
     for (const std::string& fault : report.faults) ADD_FAILURE() << fault;
     EXPECT_GE(report.runs, 3) << kernel.id;
 }
 
-INSTANTIATE_TEST_SUITE_P(Cpu, EveryKernel, testing::Range<std::size_t>(0, kernels().kernels.size()), name_of);
+// Of each level above the baseline, whichever of them this machine has.
+TEST(Twins, EveryKernelOfALevelHasOne) {
+    std::set<std::string> ids;
+    for (const Level& level : twins())
+        for (const Kernel& kernel : kernels_of(level)) EXPECT_TRUE(ids.insert(kernel.id).second) << kernel.id;
+    for (const Kernel& kernel : cpu_kernels().kernels)
+        if (kernel.isa > Isa::baseline && kernel.id.find("eigen") == std::string::npos) {
+            EXPECT_EQ(ids.erase(kernel.id), 1u) << kernel.id << " has no twin";
+        }
+#if defined(__x86_64__)
+    EXPECT_TRUE(ids.empty()) << *ids.begin() << " is the twin of no listed kernel";
+#endif
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpu, EveryKernel, testing::Range<std::size_t>(0, tried().size()), name_of);
 
 }  // namespace
 }  // namespace cairn::test

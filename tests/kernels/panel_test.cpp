@@ -1,10 +1,9 @@
-#include "cairn/check.hpp"
 #include "cairn/kernels.hpp"
 #include "device/cpu/team.hpp"
 #include "kernels/cpu/panel/layout.hpp"
 #include "kernels/cpu/panel/linear.hpp"
 #include "kernels/cpu/table.hpp"
-#include "tests/check/heap_calls.hpp"
+#include "tests/kernels/twins.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,16 +11,9 @@
 #include <numeric>
 #include <span>
 
-/// The panels of 32 columns: their size, that one packed form serves a product and an embedding, and the 16-lane code
-/// on any machine.
-namespace cairn::kernels::cpu::panel_wide {
-void panel_linear(const Args& args, Team& team);
-}
-
+/// The panels of 32 columns: their size, that one packed form serves a product and an embedding, and exact sums.
 namespace cairn::test {
 namespace {
-
-using kernels::cpu::CpuTable;
 
 std::vector<Kernel> made_by(void (*add)(std::vector<Kernel>&)) {
     std::vector<Kernel> list;
@@ -151,21 +143,7 @@ TEST(Panel, RefusalsSayWhy) {
               "needs to be told which half is the gate");
 }
 
-// What AVX-512 runs but for its instructions: 12 x 32 tiles of 16 lanes, emulated where the machine has no such lanes.
-TEST(Panel, SixteenLanesComputeTheDefinitions) {
-    CpuTable table{};
-    table.panel_linear = kernels::cpu::panel_wide::panel_linear;
-    std::vector<Kernel> list;
-    kernels::cpu::add_panel_linear(list, Isa::baseline, table);
-    const KernelSet set = cpu_kernels();
-    for (const Kernel& kernel : list) {
-        const KernelReport report = check_kernel(kernel, set.definitions, {.heap_calls = heap_calls});
-        for (const std::string& fault : report.faults) ADD_FAILURE() << fault;
-        EXPECT_GE(report.runs, 20) << kernel.id;
-    }
-}
-
-/// Products of small integers, whose sums are exact, at the baseline and at 16 lanes: how many elements are wrong.
+/// Products of small integers, whose sums are exact, at every level or its twin: how many elements are wrong.
 std::int64_t wrong_elements(std::int64_t depth, std::int64_t columns, std::span<const std::int64_t> all_rows) {
     const std::int64_t most = *std::max_element(all_rows.begin(), all_rows.end());
     const auto floats = [](std::int64_t count) { return std::vector<float>(static_cast<std::size_t>(count)); };
@@ -184,14 +162,12 @@ std::int64_t wrong_elements(std::int64_t depth, std::int64_t columns, std::span<
     EXPECT_EQ(run(made_by(kernels::cpu::add_panel_pack).at(0), "pack | " + weight + " -> " + weight + "@panel32",
                   {w.data()}, packed.data()),
               nullptr);
-    CpuTable wide{};
-    wide.panel_linear = kernels::cpu::panel_wide::panel_linear;
     std::int64_t wrong = 0;
-    for (const CpuTable* table : {&cairn_table_baseline, static_cast<const CpuTable*>(&wide)}) {
-        std::vector<Kernel> list;
-        kernels::cpu::add_panel_linear(list, Isa::baseline, *table);
-        const auto linear =
-            std::find_if(list.begin(), list.end(), [](const Kernel& kernel) { return kernel.definition == "linear"; });
+    for (const Level& level : runnable_levels()) {
+        const std::vector<Kernel> list = kernels_of(level);
+        const auto linear = std::find_if(list.begin(), list.end(), [](const Kernel& kernel) {
+            return kernel.id.find("panel") != kernel.id.npos && kernel.definition == "linear";
+        });
         for (const std::int64_t rows : all_rows) {
             const std::string m = std::to_string(rows);
             std::fill(out.begin(), out.end(), -1.0f);

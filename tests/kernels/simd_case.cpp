@@ -1,8 +1,7 @@
 #include "tests/kernels/simd_case.hpp"
 
-#include "device/cpu/isa.hpp"
 #include "device/cpu/team.hpp"
-#include "kernels/cpu/table.hpp"
+#include "tests/kernels/twins.hpp"
 #include "types/half.hpp"
 
 #include <gtest/gtest.h>
@@ -11,8 +10,6 @@
 #include <map>
 #include <stdexcept>
 #include <thread>
-
-extern const cairn::kernels::cpu::CpuTable cairn_table_wide;
 
 namespace cairn::test {
 namespace {
@@ -171,32 +168,16 @@ std::string SimdCase::run(const Kernel& kernel, int members) {
     return state.failure() != nullptr ? state.failure()->reason : "";
 }
 
-std::vector<std::string> level_names() { return {"baseline", "avx2", "avx512", "wide"}; }
-
-bool is_runnable(const std::string& level) {
-    const Isa isa = device::detect_isa();
-    if (level == "avx2") return isa >= Isa::avx2;
-    if (level == "avx512") return isa >= Isa::avx512;
-    return true;
+std::vector<std::string> level_names() {
+    std::vector<std::string> names;
+    for (const Level& level : runnable_levels()) names.push_back(level.name);
+    return names;
 }
 
 const std::vector<Kernel>& kernels_of(const std::string& level) {
     static const std::map<std::string, std::vector<Kernel>> all = [] {
-        namespace cpu = kernels::cpu;
         std::map<std::string, std::vector<Kernel>> made;
-        const std::tuple<const char*, Isa, const cpu::CpuTable*> rows[] = {
-            {"baseline", Isa::baseline, &cairn_table_baseline},
-#if defined(__x86_64__)
-            {"avx2", Isa::avx2, &cairn_table_avx2},
-            {"avx512", Isa::avx512, &cairn_table_avx512},
-#endif
-            {"wide", Isa::baseline, &cairn_table_wide}
-        };
-        for (const auto& [name, isa, table] : rows) {
-            cpu::add_attention(made[name], isa, *table);
-            cpu::add_row_kernels(made[name], isa, *table);
-            cpu::add_elementwise(made[name], isa, *table);
-        }
+        for (const Level& each : runnable_levels()) made[each.name] = kernels_of(each);
         return made;
     }();
     return all.at(level);

@@ -59,22 +59,16 @@ struct SimdCase {
     std::vector<Operand> inputs, outputs;
 };
 
-/// The levels that can be tested: those of the machine, and `wide`, the AVX-512 source with 16 lanes compiled for any
-/// CPU.
+/// The levels to test: the names of runnable_levels() (tests/kernels/twins.hpp).
 std::vector<std::string> level_names();
-/// True where this machine can run the level.
-bool is_runnable(const std::string& level);
-/// The SIMD kernels of a level.
+/// The kernels of a level.
 const std::vector<Kernel>& kernels_of(const std::string& level);
 /// The kernel of a definition; the test fails where there is none.
 const Kernel& find(const std::vector<Kernel>& kernels, const std::string& definition);
 
-/// Tests of each of level_names(); what the machine cannot run is told.
+/// Tests of each of level_names().
 class SimdLevel : public testing::TestWithParam<std::string> {
 protected:
-    void SetUp() override {
-        if (!is_runnable(GetParam())) GTEST_SKIP() << "this machine lacks " << GetParam();
-    }
     const Kernel& kernel(const std::string& definition) const { return find(kernels_of(GetParam()), definition); }
 };
 

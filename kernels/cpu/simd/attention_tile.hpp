@@ -6,11 +6,7 @@
 namespace CAIRN_LEVEL {
 
 /// Rows of a register tile: with two vectors a row, the accumulators fill the registers but for operands.
-#if defined(__AVX512F__) && !defined(CAIRN_LANES)
-inline constexpr int tile_rows = 12;
-#else
-inline constexpr int tile_rows = 6;
-#endif
+inline constexpr int tile_rows = lanes == 16 ? 12 : 6;
 /// Keys side by side in a panel of transposed keys.
 inline constexpr int panel_keys = 2 * lanes;
 

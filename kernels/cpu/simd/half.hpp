@@ -11,7 +11,6 @@ namespace CAIRN_LEVEL {
 enum class F16 : std::uint16_t {};
 enum class BF16 : std::uint16_t {};
 
-using Halves = std::uint16_t __attribute__((vector_size(2 * lanes)));
 using F4 = float __attribute__((vector_size(16)));
 using F4Memory = float __attribute__((vector_size(16), aligned(4), may_alias));
 
@@ -21,11 +20,8 @@ CAIRN_INLINE float widened(BF16 x) { return types::bf16_to_f32(static_cast<std::
 
 CAIRN_INLINE F32 widened(Halves h, BF16) { return from_bits(__builtin_convertvector(h, I32) << 16); }
 CAIRN_INLINE F32 widened(Halves h, F16) {
-#if defined(__AVX512F__) && !defined(CAIRN_LANES)
-    // The plain form warns of an uninitialised value in g++ 12.
-    return _mm512_maskz_cvtph_ps(static_cast<__mmask16>(-1), std::bit_cast<__m256i>(h));
-#elif defined(__F16C__) && !defined(CAIRN_LANES)
-    return _mm256_cvtph_ps(std::bit_cast<__m128i>(h));
+#if defined(CAIRN_HAS_F16)
+    return from_f16(h);
 #else
     F32 r;
     for (int i = 0; i < lanes; ++i) r[i] = types::f16_to_f32(h[i]);
@@ -57,19 +53,21 @@ CAIRN_INLINE F4 load_four(const Half* p) {
 
 inline void floats_of_f16(float* to, const std::uint16_t* from, std::int64_t n) {
     std::int64_t i = 0;
-#if defined(__F16C__)
-    for (; i + 8 <= n; i += 8) {
-        _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i))));
+#if defined(CAIRN_HAS_F16)
+    for (; i + lanes <= n; i += lanes) {
+        Halves h;
+        std::memcpy(&h, from + i, sizeof h);
+        store(to + i, from_f16(h));
     }
 #endif
     for (; i < n; ++i) to[i] = types::f16_to_f32(from[i]);
 }
 inline void f16_of_floats(std::uint16_t* to, const float* from, std::int64_t n) {
     std::int64_t i = 0;
-#if defined(__F16C__)
-    for (; i + 8 <= n; i += 8) {
-        const __m128i h = _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), h);
+#if defined(CAIRN_HAS_F16)
+    for (; i + lanes <= n; i += lanes) {
+        const Halves h = to_f16(load(from + i));
+        std::memcpy(to + i, &h, sizeof h);
     }
 #endif
     for (; i < n; ++i) to[i] = types::f32_to_f16(from[i]);

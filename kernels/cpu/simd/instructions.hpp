@@ -1,0 +1,221 @@
+#pragma once
+
+#include "kernels/cpu/table.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#if defined(CAIRN_EMULATED)
+#include "kernels/cpu/simd/lane.hpp"
+#elif defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+/// The instructions that kernels name, one function each; what else they do is the compiler's own arithmetic on
+/// vectors, which any machine can be given. So the sources of a level run where its instructions are missing: compiled
+/// with CAIRN_EMULATED=<lanes>, each of these is its twin in plain arithmetic, with the same results. No other file of
+/// kernels/ but tile_registers.hpp names intrinsics, assembler or the compiler's macros of instruction sets.
+namespace CAIRN_LEVEL {
+
+#define CAIRN_INLINE inline __attribute__((always_inline))
+
+#if defined(CAIRN_EMULATED)
+inline constexpr int lanes = CAIRN_EMULATED;
+#elif defined(__AVX512F__)
+inline constexpr int lanes = 16;
+#elif defined(__AVX2__)
+inline constexpr int lanes = 8;
+#else
+inline constexpr int lanes = 4;
+#endif
+
+using F32 = float __attribute__((vector_size(4 * lanes)));
+using I32 = std::int32_t __attribute__((vector_size(4 * lanes)));
+/// As many numbers of 16 bits: f16, bf16.
+using Halves = std::uint16_t __attribute__((vector_size(2 * lanes)));
+
+#if defined(CAIRN_EMULATED)
+
+/// f(element of each vector), lane by lane.
+template <typename Result = I32, typename F, typename... V>
+CAIRN_INLINE Result each_lane(F f, const V&... v) {
+    Result r;
+    for (int i = 0; i < lanes; ++i) r[i] = f(v[i]...);
+    return r;
+}
+
+#define CAIRN_HAS_F16 1
+// One call a vector, by the CPU's own instruction where it has it: what libm does one by one takes six times as long.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
+[[gnu::target_clones("fma", "default"), gnu::optimize("O3")]]
+#endif
+[[gnu::noinline]] static void
+multiply_add_lanes(float* __restrict sum, const float* __restrict a, const float* __restrict b) noexcept {
+    for (int i = 0; i < lanes; ++i) sum[i] = lane::fused(a[i], b[i], sum[i]);
+}
+CAIRN_INLINE void multiply_add(F32& sum, F32 a, F32 b) {
+    multiply_add_lanes(reinterpret_cast<float*>(&sum), reinterpret_cast<const float*>(&a),
+                       reinterpret_cast<const float*>(&b));
+}
+CAIRN_INLINE F32 sqrt(F32 x) {
+    return each_lane<F32>([](float e) { return __builtin_sqrtf(e); }, x);
+}
+CAIRN_INLINE F32 load_part(const float* p, std::int64_t count) {
+    F32 r{};
+    std::memcpy(&r, p, static_cast<std::size_t>(count) * 4);
+    return r;
+}
+CAIRN_INLINE void store_part(float* p, F32 x, std::int64_t count) {
+    std::memcpy(p, &x, static_cast<std::size_t>(count) * 4);
+}
+CAIRN_INLINE F32 from_f16(Halves h) { return each_lane<F32>(types::f16_to_f32, h); }
+CAIRN_INLINE Halves to_f16(F32 x) { return each_lane<Halves>(types::f32_to_f16, x); }
+CAIRN_INLINE I32 pairs_i16(I32 a, I32 b) { return each_lane(lane::pairs_i16, a, b); }
+CAIRN_INLINE I32 pairs_u8_i8(I32 a, I32 b) { return each_lane(lane::pairs_u8_i8, a, b); }
+CAIRN_INLINE void dot_i16(I32& sum, I32 a, I32 b) { sum = each_lane(lane::dot_i16, sum, a, b); }
+CAIRN_INLINE void dot_i16_saturated(I32& sum, I32 a, I32 b) { sum = each_lane(lane::dot_i16_saturated, sum, a, b); }
+CAIRN_INLINE void dot_u8_i8(I32& sum, I32 a, I32 b) { sum = each_lane(lane::dot_u8_i8, sum, a, b); }
+CAIRN_INLINE void dot_u8_i8_saturated(I32& sum, I32 a, I32 b) { sum = each_lane(lane::dot_u8_i8_saturated, sum, a, b); }
+CAIRN_INLINE void dot_bf16(F32& sum, I32 a, I32 b) { sum = each_lane<F32>(lane::dot_bf16, sum, a, b); }
+CAIRN_INLINE Halves to_bf16(F32 x) { return each_lane<Halves>(lane::to_bf16, x); }
+
+#else
+
+/// sum += a * b, in one rounding where the level has it. Spelled in assembler, as all that sums up, because g++ 12
+/// otherwise moves accumulators of a register tile to memory.
+CAIRN_INLINE void multiply_add(F32& sum, F32 a, F32 b) {
+#if defined(__FMA__)
+    asm("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+#else
+    sum += a * b;
+#endif
+}
+
+// Where a plain intrinsic warns of an uninitialised value in g++ 12, it is the masked one with all lanes.
+#if defined(__AVX512F__)
+inline constexpr auto all_lanes = static_cast<__mmask16>(-1);
+#endif
+
+CAIRN_INLINE F32 sqrt(F32 x) {
+#if defined(__AVX512F__)
+    return _mm512_maskz_sqrt_ps(all_lanes, x);
+#elif defined(__AVX2__)
+    return _mm256_sqrt_ps(x);
+#else
+    F32 r;
+    for (int i = 0; i < lanes; ++i) r[i] = __builtin_sqrtf(x[i]);
+    return r;
+#endif
+}
+
+#if defined(__AVX2__) && !defined(__AVX512F__)
+/// True in the first `count` lanes.
+CAIRN_INLINE __m256i mask_of(std::int64_t count) {
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+#endif
+/// The first `count` < lanes elements, and zeros. Reads no byte behind them.
+CAIRN_INLINE F32 load_part(const float* p, std::int64_t count) {
+#if defined(__AVX512F__)
+    return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1), p);
+#elif defined(__AVX2__)
+    return _mm256_maskload_ps(p, mask_of(count));
+#else
+    F32 r{};
+    std::memcpy(&r, p, static_cast<std::size_t>(count) * 4);
+    return r;
+#endif
+}
+/// Writes the first `count` < lanes elements and nothing else.
+CAIRN_INLINE void store_part(float* p, F32 x, std::int64_t count) {
+#if defined(__AVX512F__)
+    _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << count) - 1), x);
+#elif defined(__AVX2__)
+    _mm256_maskstore_ps(p, mask_of(count), x);
+#else
+    std::memcpy(p, &x, static_cast<std::size_t>(count) * 4);
+#endif
+}
+
+/// f16 to f32 and back as types/half.hpp does, by the level's instruction; CAIRN_HAS_F16 where it has one.
+#if defined(__AVX512F__)
+#define CAIRN_HAS_F16 1
+CAIRN_INLINE F32 from_f16(Halves h) { return _mm512_maskz_cvtph_ps(all_lanes, std::bit_cast<__m256i>(h)); }
+CAIRN_INLINE Halves to_f16(F32 x) {
+    return std::bit_cast<Halves>(_mm512_maskz_cvtps_ph(all_lanes, x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+#elif defined(__F16C__)
+#define CAIRN_HAS_F16 1
+CAIRN_INLINE F32 from_f16(Halves h) { return _mm256_cvtph_ps(std::bit_cast<__m128i>(h)); }
+CAIRN_INLINE Halves to_f16(F32 x) {
+    return std::bit_cast<Halves>(_mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+#endif
+
+// Of integers and bf16: a lane of 32 bits holds two or four parts, and what is summed of these in 32 bits.
+
+#if defined(__AVX512BW__) || (defined(__AVX2__) && !defined(__AVX512F__))
+/// Two products of signed 16 bits; wraps.
+CAIRN_INLINE I32 pairs_i16(I32 a, I32 b) {
+    I32 r;
+    asm("vpmaddwd %2, %1, %0" : "=v"(r) : "v"(a), "v"(b));
+    return r;
+}
+/// Two sums of 16 bits, of two products of unsigned times signed bytes; each is held within its range.
+CAIRN_INLINE I32 pairs_u8_i8(I32 a, I32 b) {
+    I32 r;
+    asm("vpmaddubsw %2, %1, %0" : "=v"(r) : "v"(a), "v"(b));
+    return r;
+}
+#endif
+
+// The shorter VEX forms (AVX-VNNI) are all that a CPU without AVX-512 has.
+#if defined(__AVX512VNNI__)
+#define CAIRN_VNNI "%{evex%} "
+#elif defined(__AVXVNNI__)
+#define CAIRN_VNNI "%{vex%} "
+#endif
+#if defined(CAIRN_VNNI)
+/// sum += two products of signed 16 bits; wraps. `_saturated`: held within 32 bits, once, the products' sum being
+/// exact.
+CAIRN_INLINE void dot_i16(I32& sum, I32 a, I32 b) {
+    asm(CAIRN_VNNI "vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+}
+CAIRN_INLINE void dot_i16_saturated(I32& sum, I32 a, I32 b) {
+    asm(CAIRN_VNNI "vpdpwssds %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+}
+/// sum += four products of bytes, those of `a` unsigned, of `b` signed.
+CAIRN_INLINE void dot_u8_i8(I32& sum, I32 a, I32 b) {
+    asm(CAIRN_VNNI "vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+}
+CAIRN_INLINE void dot_u8_i8_saturated(I32& sum, I32 a, I32 b) {
+    asm(CAIRN_VNNI "vpdpbusds %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+}
+#undef CAIRN_VNNI
+#elif defined(__AVX512BW__) || (defined(__AVX2__) && !defined(__AVX512F__))
+/// The same in two instructions, with the same results.
+CAIRN_INLINE void dot_i16(I32& sum, I32 a, I32 b) {
+    const I32 pairs = pairs_i16(a, b);
+    asm("vpaddd %1, %0, %0" : "+v"(sum) : "v"(pairs));
+}
+#endif
+
+#if defined(__AVX512BF16__)
+/// sum += two products of bf16, the upper first, each in one rounding to nearest. Subnormals are zero, going in and
+/// out.
+CAIRN_INLINE void dot_bf16(F32& sum, I32 a, I32 b) { asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b)); }
+/// Rounded to nearest even; subnormals become zero; a NaN stays one.
+CAIRN_INLINE Halves to_bf16(F32 x) {
+    Halves r;
+    if constexpr (lanes == 16)
+        asm("vcvtneps2bf16 %1, %t0" : "=v"(r) : "v"(x));
+    else
+        asm("vcvtneps2bf16 %1, %x0" : "=v"(r) : "v"(x));
+    return r;
+}
+#endif
+
+#endif  // CAIRN_EMULATED
+
+}  // namespace CAIRN_LEVEL

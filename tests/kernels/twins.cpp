@@ -1,0 +1,47 @@
+#include "tests/kernels/twins.hpp"
+
+#include "device/cpu/isa.hpp"
+#include "kernels/cpu/list.hpp"
+
+extern const cairn::kernels::cpu::CpuTable cairn_table_emulated_avx2;
+extern const cairn::kernels::cpu::CpuTable cairn_table_emulated_avx512;
+
+// Eigen's own code has no twin: the tables are whole, but what is not there is not offered.
+namespace cairn::inline v0::kernels::cpu {
+namespace emulated_avx2 {
+void eigen_matmul(const Args&, Team&) { __builtin_trap(); }
+}  // namespace emulated_avx2
+namespace emulated_avx512 {
+void eigen_matmul(const Args&, Team&) { __builtin_trap(); }
+}  // namespace emulated_avx512
+}  // namespace cairn::inline v0::kernels::cpu
+
+namespace cairn::test {
+
+std::vector<Level> twins() {
+    return {{"emulated_avx2", Isa::avx2, &cairn_table_emulated_avx2, true},
+            {"emulated_avx512", Isa::avx512, &cairn_table_emulated_avx512, true}};
+}
+
+std::vector<Level> runnable_levels() {
+    std::vector<Level> levels = {{"baseline", Isa::baseline, &cairn_table_baseline, false}};
+    for (Level& twin : twins()) levels.push_back(std::move(twin));
+#if defined(__x86_64__)
+    const Isa here = device::detect_isa();
+    if (here >= Isa::avx2) levels.push_back({"avx2", Isa::avx2, &cairn_table_avx2, false});
+    if (here >= Isa::avx512) levels.push_back({"avx512", Isa::avx512, &cairn_table_avx512, false});
+#endif
+    return levels;
+}
+
+std::vector<Kernel> kernels_of(const Level& level) {
+    std::vector<Kernel> kernels;
+    kernels::cpu::add_level(kernels, level.isa, *level.table);
+    if (level.is_twin) {
+        std::erase_if(kernels, [](const Kernel& kernel) { return kernel.id.find("eigen") != std::string::npos; });
+        for (Kernel& kernel : kernels) kernel.isa = Isa::baseline;
+    }
+    return kernels;
+}
+
+}  // namespace cairn::test
