@@ -1,0 +1,269 @@
+// Boots the object of each level without an operating system, on an emulated processor that has the level and nothing
+// above it, and compares what its kernels compute with their twins, which are run here.
+#include "cairn/kernels.hpp"
+#include "check/guarded_tensor.hpp"
+#include "check/random_operand.hpp"
+#include "check/variation.hpp"
+#include "device/cpu/team.hpp"
+#include "tests/kernels/bare/arena.hpp"
+#include "tests/kernels/bare/case.hpp"
+#include "tests/kernels/twins.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <thread>
+
+namespace cairn::test {
+namespace {
+
+namespace fs = std::filesystem;
+using kernels::cpu::CpuTable;
+
+/// An object of the library, the processor it is run on, and who tells what is right.
+struct Machine {
+    const char* level;
+    Isa isa;
+    const CpuTable* table;
+    const char* twin;
+    const char* processor;  ///< of Bochs
+};
+
+constexpr std::size_t functions = sizeof(CpuTable) / sizeof(kernels::cpu::Run);
+
+/// Which function of the table a kernel runs.
+int function_of(const CpuTable& table, const Kernel& kernel) {
+    kernels::cpu::Run list[functions];
+    std::memcpy(list, &table, sizeof list);
+    for (std::size_t i = 0; i < functions; ++i)
+        if (list[i] == kernel.run) return static_cast<int>(i);
+    throw std::runtime_error(kernel.id + " runs no function of its table");
+}
+
+/// `count` elements in the arena, like those at `from`; nobody frees them.
+template <typename T>
+T* keep(const T* from, std::size_t count) {
+    const bare::InArena inside;
+    T* to = static_cast<T*>(operator new(count * sizeof(T)));
+    if (count > 0) std::memcpy(static_cast<void*>(to), from, count * sizeof(T));
+    return to;
+}
+template <typename T>
+T* keep(const std::vector<T>& list) {
+    return keep(list.data(), list.size());
+}
+TensorArg keep(check::GuardedTensor& tensor) {
+    TensorArg argument = tensor.argument();
+    const auto rank = static_cast<std::size_t>(argument.rank);
+    argument.data = keep(tensor.data(), tensor.size());
+    argument.shape = keep(argument.shape, rank);
+    argument.strides = keep(argument.strides, rank);
+    return argument;
+}
+
+std::size_t workspace_of(const Kernel& kernel, const Problem& problem) {
+    return kernel.workspace ? static_cast<std::size_t>(kernel.workspace(problem, 1).constant()) : 0;
+}
+
+/// A call of the kernel at constant sizes: all that it needs, in the arena, and what the twin computes beside it.
+bare::Case case_of(int function, const Kernel& kernel, const Kernel& twin, const Problem& problem,
+                   std::mt19937_64& random) {
+    std::vector<TensorArg> inputs, got, wanted;
+    std::vector<bare::Result> results;
+    for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
+        check::GuardedTensor input(problem.inputs[i], 0, 0);
+        input.write(check::random_operand(problem, i, false, random));
+        inputs.push_back(keep(input));
+    }
+    for (const TensorDesc& desc : problem.outputs) {
+        check::GuardedTensor output(desc, 0xa5, 0);
+        got.push_back(keep(output));
+        wanted.push_back(keep(output));
+        results.push_back({desc.dtype, got.back().data, wanted.back().data,
+                           static_cast<std::int64_t>(output.size() / size_of(desc.dtype))});
+    }
+    std::vector<std::int64_t> dims;
+    for (const Attribute& attribute : problem.attributes)
+        if (const auto* list = std::get_if<std::vector<Dim>>(&attribute.value))
+            for (const Dim& dim : *list) dims.push_back(dim.constant());
+
+    std::vector<std::byte> workspace(workspace_of(twin, problem));
+    const auto prepared = twin.prepare ? twin.prepare(problem, 1) : nullptr;
+    device::TeamState state(1, std::chrono::nanoseconds(0));
+    state.begin();
+    Team team(0, 1, &state);
+    twin.run({inputs.data(), wanted.data(), dims.data(), workspace.data(), prepared.get()}, team);
+
+    if (workspace_of(kernel, problem) > bare::workspace_size)
+        throw std::runtime_error(kernel.id + " needs much memory");
+    const void* prepared_there = nullptr;
+    if (kernel.prepare) {
+        const bare::InArena inside;
+        prepared_there = (new std::shared_ptr<const void>(kernel.prepare(problem, 1)))->get();
+    }
+    return {function,
+            {keep(inputs), keep(got), keep(dims), reinterpret_cast<std::byte*>(bare::workspace_at), prepared_there},
+            keep(results),
+            static_cast<std::int64_t>(results.size())};
+}
+
+double work_of(const Kernel& kernel, const Problem& problem) {
+    double elements = 0;
+    for (const auto* side : {&problem.inputs, &problem.outputs})
+        for (const TensorDesc& tensor : *side) {
+            double size = 1;
+            for (const Dim& dim : tensor.shape) size *= static_cast<double>(dim.constant());
+            elements += size;
+        }
+    return kernel.cost ? kernel.cost(problem).flops + elements : 10 * elements;
+}
+
+/// The kernel's samples at two sizes each, as large as an emulated processor has time for.
+std::vector<Problem> problems_of(const Kernel& kernel) {
+    constexpr double most_work = 1e5;
+    std::vector<Problem> problems;
+    for (const std::string& sample : kernel.samples) {
+        const auto symbols = Symbols::create();
+        const std::vector<check::Variation> variations = check::variations_of(kernel, sample, symbols);
+        std::vector<Problem> fit;
+        for (const auto& sizes : variations.at(0).sizes) {
+            Problem problem = at_sizes(variations[0].problem, sizes);
+            if (work_of(kernel, problem) <= most_work) fit.push_back(std::move(problem));
+        }
+        for (const std::size_t i : {fit.size() / 2, fit.size() - 1})
+            if (i < fit.size() && (i == fit.size() / 2 || i > fit.size() / 2)) problems.push_back(fit[i]);
+    }
+    return problems;
+}
+
+const char* const configuration = R"(config_interface: textconfig
+display_library: term
+romimage: file=%IMAGE%, address=0xffe00000
+vgaromimage: file=%VGA%
+ata0: enabled=true, ioaddr1=0x1f0, ioaddr2=0x3f0, irq=14
+ata0-master: type=disk, path=cases.bin, mode=flat, cylinders=%CYLINDERS%, heads=16, spt=63
+cpu: model=%CPU%, count=1, ips=100000000, reset_on_triple_fault=0
+memory: guest=256, host=256
+com1: enabled=1, mode=file, dev=told.txt
+plugin_ctrl: sb16=false, speaker=false, parallel=false, usb_uhci=false, gameport=false
+clock: sync=none, time0=local
+log: bochs.log
+panic: action=fatal
+error: action=ignore
+info: action=ignore
+debug: action=ignore
+)";
+
+std::string with(std::string text, const std::map<std::string, std::string>& values) {
+    for (const auto& [name, value] : values)
+        for (auto at = text.find(name); at != text.npos; at = text.find(name)) text.replace(at, name.size(), value);
+    return text;
+}
+
+/// Runs Bochs in `folder` for a minute at most; it ends by a signal that it cannot hang on.
+void run_bochs(const fs::path& folder) {
+    const pid_t child = fork();
+    if (child == 0) {
+        // Debian's Bochs has its debugger built in, which waits to be told to go on.
+        const std::string command = "cd '" + folder.string() +
+                                    "' && exec env TERM=vt100 '" CAIRN_BOCHS "' -q -f bochsrc < go > screen.txt 2>&1";
+        execl("/bin/sh", "sh", "-c", command.c_str(), static_cast<char*>(nullptr));
+        _exit(127);
+    }
+    for (int tenths = 0; tenths < 600; ++tenths) {
+        if (waitpid(child, nullptr, WNOHANG) == child) return;
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    ADD_FAILURE() << "Bochs ran for a minute and was ended";
+}
+
+class Bare : public testing::TestWithParam<Machine> {};
+
+TEST_P(Bare, KernelsComputeWhatTheirTwinsDo) {
+    const Machine& machine = GetParam();
+    bare::clear_arena();
+    const std::vector<Kernel> kernels = kernels_of(Level{machine.level, machine.isa, machine.table, false});
+    std::vector<Kernel> twins;
+    for (const Level& level : runnable_levels())
+        if (level.name == machine.twin || level.name == "baseline")
+            for (Kernel& kernel : kernels_of(level))
+                twins.insert(level.name == machine.twin ? twins.begin() : twins.end(), kernel);
+
+    std::mt19937_64 random(1);
+    std::vector<std::string> texts;
+    std::vector<bare::Case> cases;
+    std::vector<bool> is_run(functions, false);
+    for (const Kernel& kernel : kernels) {
+        const int function = function_of(*machine.table, kernel);
+        const auto family = [](const Kernel& k) { return k.id.find("eigen") != k.id.npos; };
+        // Eigen has no twin of its own: that of its baseline tells what is right.
+        const auto twin = std::find_if(twins.begin(), twins.end(), [&](const Kernel& other) {
+            return other.definition == kernel.definition && family(other) == family(kernel) &&
+                   (other.id.find("panel") != other.id.npos) == (kernel.id.find("panel") != kernel.id.npos);
+        });
+        ASSERT_NE(twin, twins.end()) << kernel.id;
+        for (const Problem& problem : problems_of(kernel)) {
+            cases.push_back(case_of(function, kernel, *twin, problem, random));
+            texts.push_back(kernel.id + " on " + to_string(problem));
+            is_run[static_cast<std::size_t>(function)] = true;
+        }
+    }
+    for (std::size_t i = 0; i < functions; ++i) EXPECT_TRUE(is_run[i]) << "function " << i << " is not run";
+
+    const bare::Case* const kept = keep(cases);
+    constexpr std::size_t cylinder = 16 * 63 * 512;
+    const std::size_t cylinders = bare::arena_size() / cylinder + 1;
+    const bare::Cases header{static_cast<std::int64_t>(cases.size()), kept,
+                             static_cast<std::int64_t>(bare::arena_size())};
+    std::memcpy(reinterpret_cast<void*>(bare::cases_at), &header, sizeof header);
+
+    const fs::path folder = fs::path(CAIRN_BINARY_DIR) / "bare" / machine.level;
+    fs::remove_all(folder);
+    fs::create_directories(folder);
+    std::ofstream(folder / "cases.bin", std::ios::binary)
+        .write(reinterpret_cast<const char*>(bare::cases_at), static_cast<std::streamsize>(bare::arena_size()));
+    // The image reads 64 KB at a time.
+    fs::resize_file(folder / "cases.bin", (cylinders + 1) * cylinder);
+    std::ofstream(folder / "bochsrc") << with(configuration,
+                                              {{"%VGA%", CAIRN_VGABIOS},
+                                               {"%IMAGE%", CAIRN_BARE_FOLDER "/" + std::string(machine.level) + ".bin"},
+                                               {"%CYLINDERS%", std::to_string(cylinders + 1)},
+                                               {"%CPU%", machine.processor}});
+    std::ofstream(folder / "go") << "c\n";
+    run_bochs(folder);
+
+    std::ifstream told(folder / "told.txt");
+    std::string last;
+    for (std::string line; std::getline(told, line); last = line) {
+        std::istringstream words(line);
+        std::string word;
+        std::size_t number = 0;
+        if (words >> word >> number && word == "case" && number < texts.size())
+            ADD_FAILURE() << line << "\n  " << texts[number];
+    }
+    std::int64_t elements = 0;
+    for (const bare::Case& each : cases)
+        for (std::int64_t i = 0; i < each.result_count; ++i) elements += each.results[i].count;
+    EXPECT_GT(elements, 10000);
+    EXPECT_EQ(last, "wrong 0 of " + std::to_string(elements) + " in " + std::to_string(cases.size()) + " cases")
+        << "see " << folder;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, Bare,
+    testing::Values(Machine{"baseline", Isa::baseline, &cairn_table_baseline, "baseline", "athlon64_clawhammer"},
+                    Machine{"avx2", Isa::avx2, &cairn_table_avx2, "emulated_avx2", "corei7_haswell_4770"},
+                    Machine{"avx512", Isa::avx512, &cairn_table_avx512, "emulated_avx512", "corei7_skylake_x"}),
+    [](const auto& info) { return std::string(info.param.level); });
+
+}  // namespace
+}  // namespace cairn::test
