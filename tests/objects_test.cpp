@@ -1,6 +1,6 @@
 // The rules for built objects: portable code everywhere but in the per-ISA objects, and those closed to the linker.
-#include "tests/house/loops.hpp"
 #include "tests/house/objects.hpp"
+#include "tests/house/loops.hpp"
 #include "tests/house/source.hpp"
 
 #include <gmock/gmock.h>
@@ -116,7 +116,24 @@ TEST(Objects, AccumulatorsOfTilesStayInRegisters) {
     }
     EXPECT_GE(levels, 2);
 }
+
+TEST(Objects, TilesMultiplyAsOftenAsTheyAreLarge) {
+    for (const Built& item : built()) {
+        if (!is_isa(item) || item.kind == "cairn_table_baseline") continue;
+        int seen = 0;
+        const std::string text = output_of(CAIRN_OBJDUMP " -dC --no-show-raw-insn '" + item.path + "'");
+        const Faults faults = miscounted_tiles(item.path, text, seen);
+        EXPECT_TRUE(faults.empty()) << listed(faults);
+        EXPECT_GE(seen, 30) << item.path;
+    }
+}
 #endif
+
+TEST(Objects, LevelsUseTheirOwnInstructions) {
+    expect_kept(is_isa, 3, [](const Built& item) {
+        return code_beyond(item.path, code(item.path), item.kind.substr(std::string_view("cairn_table_").size()));
+    });
+}
 
 // An object built on purpose without any of the care that the per-ISA ones get.
 TEST(Objects, CarelessObjectsAreRefused) {
@@ -184,6 +201,45 @@ TEST(ObjectRules, Loops) {
     EXPECT_EQ(spills("  24:\tvfmadd231ps %ymm1,%ymm3,%ymm4\n" + spill + "  30:\tjne    24 <x>\n"),
               std::pair(std::size_t{0}, 0))
         << "one product";
+}
+
+TEST(ObjectRules, Levels) {
+    const auto refused = [](const char* level, const std::string& text) {
+        return code_beyond("a.o", "0 <f>:\n   4:\t" + text + "\n", level).size() == 1;
+    };
+    for (const char* text : {"vaddps %zmm0,%zmm1,%zmm2", "vaddps %ymm0,%ymm16,%ymm2", "kmovw  %eax,%k1",
+                             "vpdpbusd %ymm0,%ymm1,%ymm2", "tilezero %tmm1", "popcnt %eax,%ebx"})
+        EXPECT_TRUE(refused("avx2", text)) << text;
+    for (const char* text : {"vpdpwssd %zmm0,%zmm1,%zmm2", "vdpbf16ps %zmm0,%zmm1,%zmm2", "vpopcntd %zmm1,%zmm0",
+                             "vcvtneps2bf16 %zmm1,%ymm0", "tdpbssd %tmm1,%tmm2,%tmm3"})
+        EXPECT_TRUE(refused("avx512", text)) << text;
+    for (const char* text :
+         {"vaddps %xmm0,%xmm1,%xmm2", "pshufb %xmm0,%xmm1", "pmulld %xmm0,%xmm1", "roundps $1,%xmm0,%xmm1"})
+        EXPECT_TRUE(refused("baseline", text)) << text;
+    EXPECT_FALSE(refused("avx512", "vaddps %zmm0,%zmm31,%zmm2{%k1}{z}"));
+    EXPECT_FALSE(refused("avx2", "vfmadd231ps 0x10(%rax),%ymm1,%ymm15"));
+    EXPECT_FALSE(refused("avx2", "vpshufb %ymm0,%ymm1,%ymm2        # 18 <f+0x18>"));
+    EXPECT_FALSE(refused("baseline", "mulps  %xmm0,%xmm15"));
+    EXPECT_FALSE(refused("baseline", "shlq   $0x4,%rax"));
+}
+
+TEST(ObjectRules, ProductsOfTiles) {
+    EXPECT_EQ(products_of_step("void a::compute_tile<12, 1, 2, 1>(b const&)"), 24);
+    EXPECT_EQ(products_of_step("void a::score_tile<6>(float*)"), 12);
+    EXPECT_EQ(products_of_step("void a::value_tile<3, 2, false, a::F16>(float*)"), 6);
+    EXPECT_EQ(products_of_step("a::four_products<float>(float const*)"), 4);
+    EXPECT_EQ(products_of_step("a::tile(float*)"), std::nullopt);
+    const auto faults = [](int count) {
+        std::string text = "0000000000000010 <void compute_tile<2, 1, 2, 1>(x)>:\n";
+        for (int i = 0; i < count; ++i) text += "  20:\tvfmadd231ps %ymm1,%ymm3,%ymm4\n";
+        int seen = 0;
+        const auto found = miscounted_tiles("a.o", text + "  30:\tjne    20 <x>\n", seen);
+        return std::pair(found.size(), seen);
+    };
+    EXPECT_EQ(faults(4), std::pair(std::size_t{0}, 1));
+    EXPECT_EQ(faults(8), std::pair(std::size_t{0}, 1)) << "two steps";
+    EXPECT_EQ(faults(3), std::pair(std::size_t{1}, 1));
+    EXPECT_EQ(faults(0), std::pair(std::size_t{1}, 1));
 }
 
 TEST(ObjectRules, MutableGlobals) {

@@ -73,23 +73,18 @@ void look_at(const std::string& path, std::string_view name, const std::vector<L
     }
 }
 
-}  // namespace
-
-Faults spilled_loops(const std::string& path, std::string_view disassembly, std::span<const std::string_view> tiles,
-                     int& seen) {
-    Faults faults;
+/// f(name, code) of every function.
+template <typename F>
+void each_function(std::string_view disassembly, F f) {
     std::string_view name;
     std::vector<Line> code;
-    const auto end_function = [&] {
-        if (is_tile(name, tiles)) look_at(path, name, code, faults, seen);
-        code.clear();
-    };
     for (std::size_t from = 0; from < disassembly.size();) {
         const std::size_t end = std::min(disassembly.find('\n', from), disassembly.size());
         const std::string_view line = disassembly.substr(from, end - from);
         from = end + 1;
         if (line.ends_with(">:")) {
-            end_function();
+            f(name, code);
+            code.clear();
             name = line.substr(std::min(line.find('<') + 1, line.size()));
             continue;
         }
@@ -97,7 +92,61 @@ Faults spilled_loops(const std::string& path, std::string_view disassembly, std:
         const auto at = hexadecimal(line);
         if (colon != line.npos && at) code.push_back({*at, line.substr(colon + 2)});
     }
-    end_function();
+    f(name, code);
+}
+
+}  // namespace
+
+std::optional<int> products_of_step(std::string_view name) {
+    struct Tile {
+        std::string_view name;
+        std::size_t arguments;  ///< whose product it is
+        int times;
+    };
+    constexpr Tile tiles[] = {
+        {"compute_tile<", 3, 1}, {"score_tile<", 1, 2}, {"value_tile<", 2, 1}, {"four_products<", 0, 4}};
+    for (const Tile& tile : tiles) {
+        std::size_t at = name.find(tile.name);
+        if (at == name.npos) continue;
+        at += tile.name.size();
+        int products = tile.times;
+        for (std::size_t i = 0; i < tile.arguments; ++i) {
+            int number = 0;
+            const auto [end, fault] = std::from_chars(name.data() + at, name.data() + name.size(), number);
+            if (fault != std::errc()) return std::nullopt;
+            products *= number;
+            at = static_cast<std::size_t>(end - name.data()) + 2;
+        }
+        return products;
+    }
+    return std::nullopt;
+}
+
+Faults miscounted_tiles(const std::string& path, std::string_view disassembly, int& seen) {
+    Faults faults;
+    each_function(disassembly, [&](std::string_view name, const std::vector<Line>& code) {
+        const std::optional<int> wanted = products_of_step(name);
+        if (!wanted) return;
+        int most = 0;
+        for (const Loop& loop : innermost(code)) {
+            int products = 0;
+            for (std::size_t i = loop.first; i <= loop.last; ++i) products += code[i].text.starts_with("vfmadd");
+            most = std::max(most, products);
+        }
+        ++seen;
+        if (most == 0 || most % *wanted != 0)
+            faults.push_back(path + ": " + std::string(name) + " has " + std::to_string(most) +
+                             " multiply-adds in its loop, not " + std::to_string(*wanted));
+    });
+    return faults;
+}
+
+Faults spilled_loops(const std::string& path, std::string_view disassembly, std::span<const std::string_view> tiles,
+                     int& seen) {
+    Faults faults;
+    each_function(disassembly, [&](std::string_view name, const std::vector<Line>& code) {
+        if (is_tile(name, tiles)) look_at(path, name, code, faults, seen);
+    });
     return faults;
 }
 

@@ -2,6 +2,7 @@
 
 #include "tests/house/tree.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,5 +14,14 @@ namespace cairn::house {
 /// keeps in memory cost up to half of the speed. `seen` counts the loops that were looked at.
 Faults spilled_loops(const std::string& path, std::string_view disassembly, std::span<const std::string_view> tiles,
                      int& seen);
+
+/// How many multiply-adds a step over the depth of a tile has, by the arguments in its name: `compute_tile<12, 1, 2, 1>`
+/// 12 rows times 1 panel times 2 vectors; `score_tile<R>`, `value_tile<R, C, ...>`, `four_products<...>`. None for other
+/// names.
+std::optional<int> products_of_step(std::string_view name);
+
+/// Of the same text: tiles whose loop over the depth holds more or fewer multiply-adds than a step has, or a number of
+/// steps, as the compiler unrolls them. `seen` counts the tiles.
+Faults miscounted_tiles(const std::string& path, std::string_view disassembly, int& seen);
 
 }  // namespace cairn::house

@@ -2,6 +2,7 @@
 
 #include "tests/house/source.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <memory>
@@ -33,7 +34,122 @@ bool is_vex(std::string_view mnemonic, std::string_view operands) {
            operands.find("%k") != std::string_view::npos;
 }
 
+/// Mnemonics that begin so belong to no level, or, `from` a level on, to it.
+struct Extension {
+    std::string_view prefix, from;
+};
+constexpr Extension extensions[] = {
+    // SSE3, SSSE3, SSE4.1, SSE4.2: no baseline.
+    {"addsub", "avx2"},
+    {"hadd", "avx2"},
+    {"hsub", "avx2"},
+    {"lddqu", "avx2"},
+    {"movddup", "avx2"},
+    {"movshdup", "avx2"},
+    {"movsldup", "avx2"},
+    {"pshufb", "avx2"},
+    {"phadd", "avx2"},
+    {"phsub", "avx2"},
+    {"pabs", "avx2"},
+    {"palignr", "avx2"},
+    {"psign", "avx2"},
+    {"pmulhrsw", "avx2"},
+    {"pmaddubsw", "avx2"},
+    {"pmulld", "avx2"},
+    {"pmuldq", "avx2"},
+    {"ptest", "avx2"},
+    {"round", "avx2"},
+    {"pblend", "avx2"},
+    {"blend", "avx2"},
+    {"pmovsx", "avx2"},
+    {"pmovzx", "avx2"},
+    {"pmins", "avx2"},
+    {"pmaxs", "avx2"},
+    {"pinsrd", "avx2"},
+    {"pinsrq", "avx2"},
+    {"pextrd", "avx2"},
+    {"pextrq", "avx2"},
+    {"extractps", "avx2"},
+    {"insertps", "avx2"},
+    {"dpp", "avx2"},
+    {"packusdw", "avx2"},
+    {"pcmpeqq", "avx2"},
+    {"pcmpgtq", "avx2"},
+    {"crc32", ""},
+    {"popcnt", ""},
+    {"lzcnt", ""},
+    {"movbe", ""},
+    // BMI1, AES, and what came with or after AVX-512.
+    {"andn ", ""},
+    {"bls", ""},
+    {"bextr", ""},
+    {"aes", ""},
+    {"vaes", ""},
+    {"pclmul", ""},
+    {"vpclmul", ""},
+    {"gf2p8", ""},
+    {"vgf2p8", ""},
+    {"sha1", ""},
+    {"vpmadd52", ""},
+    {"vpdp", ""},
+    {"vdpbf16", ""},
+    {"vcvtne", ""},
+    {"vpopcnt", ""},
+    {"vpermb", ""},
+    {"vpermi2b", ""},
+    {"vpermt2b", ""},
+    {"vpmultishift", ""},
+    {"vpcompressb", ""},
+    {"vpcompressw", ""},
+    {"vpexpandb", ""},
+    {"vpexpandw", ""},
+    {"vpshld", ""},
+    {"vpshrd", ""},
+    {"vpshufbitqmb", ""},
+    {"vp2intersect", ""},
+    {"tile", ""},
+    {"tdp", ""},
+    {"ldtilecfg", ""},
+    {"sttilecfg", ""},
+};
+/// `vaddps %ymm17,...`: a register that only AVX-512 has.
+bool names_upper_register(std::string_view operands) {
+    for (auto at = operands.find("mm"); at != operands.npos; at = operands.find("mm", at + 2)) {
+        int number = 0;
+        for (std::size_t i = at + 2; i < operands.size() && operands[i] >= '0' && operands[i] <= '9'; ++i)
+            number = 10 * number + operands[i] - '0';
+        if (number >= 16) return true;
+    }
+    return false;
+}
+
 }  // namespace
+
+Faults code_beyond(const std::string& path, std::string_view disassembly, std::string_view level) {
+    const auto has = [&](std::string_view from) {
+        return !from.empty() && (from == level || (from == "avx2" && level == "avx512"));
+    };
+    Faults faults;
+    std::string function;
+    std::set<std::string> told;
+    for (const std::string& line : lines_of(disassembly)) {
+        if (const auto open = line.find('<'); line.ends_with(">:"))
+            function = line.substr(open + 1, line.size() - open - 3);
+        const auto tab = line.find(":\t");
+        if (tab == std::string::npos) continue;
+        const std::string text = line.substr(tab + 2, line.find('#', tab) - tab - 2) + " ";
+        const bool is_wide =
+            text.find("%zmm") != text.npos || text.find("%k") != text.npos || names_upper_register(text);
+        const bool is_vector = text.starts_with('v') || text.find("%ymm") != text.npos;
+        const bool is_extended = std::any_of(std::begin(extensions), std::end(extensions), [&](const Extension& e) {
+            return text.starts_with(e.prefix) && !has(e.from);
+        });
+        if ((is_wide && level != "avx512") || (is_vector && level == "baseline") || is_extended)
+            if (told.insert(function).second)
+                faults.push_back(path + ": " + text.substr(0, text.find_first_of(" \t")) + " in " + function);
+    }
+    return faults;
+}
 
 Faults exports_besides(const std::string& path, std::string_view nm, std::string_view table) {
     Faults faults;

@@ -23,6 +23,10 @@ Faults initialisers(const std::string& path, std::string_view readelf);
 /// `objdump -d --no-show-raw-insn`: instructions with VEX or EVEX encoding (AVX, FMA, F16C, BMI, AVX-512).
 Faults vex_code(const std::string& path, std::string_view disassembly);
 
+/// `objdump -d --no-show-raw-insn`: instructions and registers that the level `baseline`, `avx2` or `avx512` does not
+/// promise: wider vectors, more of them, masks, and the extensions that compilers use when told of them.
+Faults code_beyond(const std::string& path, std::string_view disassembly, std::string_view level);
+
 /// `objdump -t`: variables that can be written, function-local constants made on first use excepted. The library has no
 /// mutable globals. Not seen: variables that start out holding an address, since constant tables of such stand beside
 /// them.

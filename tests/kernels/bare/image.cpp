@@ -93,7 +93,7 @@ void choose_variants() {
         *reinterpret_cast<std::uint64_t*>(r->at) = reinterpret_cast<std::uint64_t (*)()>(r->resolver)();
 }
 
-std::int64_t next = 0;
+std::int64_t next = 0, running = 0;  // the chunk that is next, the case that is being run
 
 using cairn::DType;
 using cairn::test::bare::Result;
@@ -174,7 +174,8 @@ void Team::fail(const char* reason, int, std::int64_t, std::int64_t) noexcept { 
 
 extern "C" [[noreturn]] void on_exception(std::int64_t vector, std::int64_t at, std::int64_t above) {
     // Some exceptions push a word beneath the address.
-    say("exception "), say(vector), say(" at "), say(at), say(" "), say(above), say(", case "), say(next), say("\n");
+    say("exception "), say(vector), say(" at "), say(at), say(" "), say(above), say(", in case "), say(running),
+        say("\n");
     shut_down();
 }
 
@@ -193,6 +194,7 @@ extern "C" [[noreturn]] void run() {
     for (std::int64_t i = 0; i < cases->count; ++i) {
         const Case& each = cases->cases[i];
         next = 0;
+        running = i;
         cairn::Team team(0, 1, nullptr);
         functions[each.function](each.args, team);
         for (std::int64_t r = 0; r < each.result_count; ++r) {
