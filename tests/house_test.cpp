@@ -230,6 +230,11 @@ TEST(House, InstructionsOutOfPlaceAreRefused) {
                 IsEmpty());
 }
 
+TEST(House, NoTestIsSkipped) {
+    EXPECT_KEPT(skipped_tests);
+    EXPECT_EQ(skipped_tests({{"tests/ir/a_test.cpp", "GTEST_SKIP() << 1;"}}).size(), 1u);
+}
+
 TEST(House, HostIsSacred) { EXPECT_KEPT(host_is_sacred); }
 
 TEST(House, TouchingTheHostIsRefused) {

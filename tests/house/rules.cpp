@@ -256,6 +256,16 @@ Faults instructions_out_of_place(const Tree& tree) {
     return faults;
 }
 
+Faults skipped_tests(const Tree& tree) {
+    Faults faults;
+    for (const File& file : tree) {
+        if (!is_under(file.path, "tests") || !is_source(file.path)) continue;
+        for (const Token& token : tokens_of(code_of(file.text)))
+            if (token.text == "GTEST_SKIP") faults.push_back(at(file, token.line) + "a test that may be skipped");
+    }
+    return faults;
+}
+
 Faults host_is_sacred(const Tree& tree) {
     static const std::set<std::string> calls = {
         "abort",   "exit",    "_exit",  "_Exit",         "quick_exit", "terminate", "assert",    "printf", "puts",

@@ -26,6 +26,9 @@ Faults libraries_out_of_place(const Tree& tree);
 /// twin for machines that lack them: intrinsics, assembler, the compiler's builtins and macros of instruction sets.
 Faults instructions_out_of_place(const Tree& tree);
 
+/// No test is skipped: what a machine lacks is emulated, or the test asserts less.
+Faults skipped_tests(const Tree& tree);
+
 /// Nothing in include/, src/ (but cli/) and kernels/ ends the process, prints, reads the environment, or touches the
 /// process's signals.
 Faults host_is_sacred(const Tree& tree);

@@ -120,7 +120,11 @@ std::vector<std::int32_t> bf16_pairs(std::size_t count, std::uint32_t seed) {
 
 // 113 bits: products are exact. What a sum loses makes its last bit odd: rounded again, it goes the way of the exact
 // sum.
+#if defined(__SIZEOF_FLOAT128__)
 using Quad = __float128;
+#else
+using Quad = long double;
+#endif
 
 Quad magnitude(Quad x) { return x < 0 ? -x : x; }
 

@@ -47,7 +47,8 @@ CAIRN_INLINE Result each_lane(F f, const V&... v) {
 
 #define CAIRN_HAS_F16 1
 // One call a vector, by the CPU's own instruction where it has it: what libm does one by one takes six times as long.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__) && \
+    !defined(__SANITIZE_ADDRESS__)  // which are not ready when the loader chooses
 [[gnu::target_clones("fma", "default"), gnu::optimize("O3")]]
 #endif
 [[gnu::noinline]] static void
