@@ -72,9 +72,10 @@ TEST_F(ASavedGraph, IsNotTakenForAnythingElse) {
     other[9].options.memory_limit = 1 << 20;
     other[10].options.seconds_per_kept_byte = 0;
     other[11].options.splits = {{"N", {3}, {1, 2}}};
-    for (std::size_t i = 0; i < std::size(other); ++i) {
+    for (std::size_t i = 1; i < std::size(other); ++i) {
+        made(other[0]);
         EXPECT_FALSE(is_loaded(made(other[i]))) << i;
-        if (i > 0) { EXPECT_THAT(log_, ElementsAre(HasSubstr("made for something else"))) << i; }
+        EXPECT_THAT(log_, ElementsAre(HasSubstr("made for something else"))) << i;
         EXPECT_TRUE(is_loaded(made(other[i]))) << i;
         EXPECT_THAT(log_, IsEmpty()) << i;
     }

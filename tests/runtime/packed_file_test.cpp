@@ -22,24 +22,33 @@ using testing::ElementsAre, testing::HasSubstr, testing::IsEmpty;
 
 constexpr std::int64_t width = 70, columns = 33;
 
-/// y = x @ w + b, and rows of an embedding: weights that are packed, and some that are read as they are.
+/// Weights that are packed, and some that are read as they are, of sizes that fill no cache lines.
 Graph small_model() {
     Graph g("packed");
     const Dim n = g.symbol("N", 1, 40);
     const Tensor x = g.input("x", DType::f32, {n, width});
-    g.output("y", linear(x, g.weight("w", DType::f32, {width, columns}), g.weight("b", DType::f32, {columns})));
+    const Tensor y = linear(x, g.weight("w", DType::f32, {width, columns}), g.weight("b", DType::f32, {columns}));
+    g.output("y", exp(y * g.weight("s", DType::f32, {columns})));
     return g;
 }
 
 class PackedWeights : public testing::Test {
 protected:
-    PackedWeights() : w_(width * columns), b_(columns), x_(3 * width) {
+    PackedWeights() : w_(width * columns), b_(columns), s_(columns), x_(3 * width) {
         for (std::size_t i = 0; i < w_.size(); ++i) w_[i] = static_cast<float>(i % 13) * 0.25f - 1;
-        for (std::size_t i = 0; i < b_.size(); ++i) b_[i] = static_cast<float>(i);
+        for (std::size_t i = 0; i < b_.size(); ++i)
+            b_[i] = static_cast<float>(i), s_[i] = -0.01f * static_cast<float>(i);
         for (std::size_t i = 0; i < x_.size(); ++i) x_[i] = static_cast<float>(i % 7) - 3;
     }
 
     std::filesystem::path file() const { return folder_ / "m.packed"; }
+
+    InputView view_of(std::string_view name) const {
+        InputView view;
+        view.data = (name == "w" ? w_ : name == "b" ? b_ : s_).data();
+        view.shape = name == "w" ? std::vector<std::int64_t>{width, columns} : std::vector<std::int64_t>{columns};
+        return view;
+    }
 
     /// The results with the weights as they are now; what was asked of the source, and logged, stands in `asked_`
     /// and `log_`.
@@ -53,10 +62,7 @@ protected:
         CompiledGraph model = compile(small_model(), Context(options));
         const WeightSource source = [this](std::string_view name) {
             asked_.emplace_back(name);
-            InputView view;
-            view.data = name == "w" ? w_.data() : b_.data();
-            view.shape = name == "w" ? std::vector<std::int64_t>{width, columns} : std::vector<std::int64_t>{columns};
-            return view;
+            return view_of(name);
         };
         model.bind(source, {path.empty() ? file() : path, weights});
         model.set("x", x_.data(), {3, width});
@@ -66,7 +72,7 @@ protected:
     }
 
     const TempFolder folder_;
-    std::vector<float> w_, b_, x_;
+    std::vector<float> w_, b_, s_, x_;
     std::vector<std::string> asked_, log_;
 };
 
@@ -204,14 +210,7 @@ TEST_F(PackedWeights, ProgramsThatNeedOtherFormsDoNotTakeThese) {
     options.reference_only = true;
     options.log = [&](LogLevel, std::string_view line) { log.emplace_back(line); };
     CompiledGraph plain = compile(small_model(), Context(options));
-    plain.bind(
-        [this](std::string_view name) {
-            InputView view;
-            view.data = name == "w" ? w_.data() : b_.data();
-            view.shape = name == "w" ? std::vector<std::int64_t>{width, columns} : std::vector<std::int64_t>{columns};
-            return view;
-        },
-        {file(), "v1"});
+    plain.bind([this](std::string_view name) { return view_of(name); }, {file(), "v1"});
     plain.set("x", x_.data(), {3, width});
     plain.run();
     EXPECT_THAT(log, ElementsAre(HasSubstr("was made for other programs")));
