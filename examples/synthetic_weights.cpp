@@ -1,7 +1,6 @@
 #include "examples/synthetic_weights.hpp"
 
 #include <cmath>
-#include <cstdint>
 #include <string>
 
 namespace synthetic {
@@ -31,13 +30,15 @@ std::vector<float>* values(std::uint64_t tensor, const std::string& name, std::s
     const float step = std::ldexp(1.0f, kind.exponent);
     auto* made = new std::vector<float>(count);
     for (std::size_t i = 0; i < count; ++i) {
-        const auto k = static_cast<std::int64_t>(mix((tensor << 32) + i + 1) >> (64 - kind.bits));
+        const auto k = static_cast<std::int64_t>(hash(tensor, i) >> (64 - kind.bits));
         (*made)[i] = kind.base + static_cast<float>(2 * k + 1 - (std::int64_t{1} << kind.bits)) * step;
     }
     return made;
 }
 
 }  // namespace
+
+std::uint64_t hash(std::uint64_t tensor, std::uint64_t element) { return mix((tensor << 32) + element + 1); }
 
 cairn::WeightSource source(const std::vector<cairn::models::WeightSpec>& weights) {
     return [&weights](std::string_view name) {

@@ -1,0 +1,191 @@
+// A model doing one work again and again: how long each iteration takes, how near that is to what the machine can do at
+// all, what memory and what start it takes, how exact it is.
+//
+//     model_bench --model gpt2 --synthetic --work prefill --length 128
+//     model_bench --model distilbert --synthetic --work classify --length 128 --batch 8 --mode normal --budget 60
+//     model_bench --model DIR --work decode --length 128 --threads 2 --json
+//     model_bench --model gpt2 --work decode --beside
+#include "bench/model_report.hpp"
+#include "examples/host.hpp"
+#include "examples/logit_rows.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <fstream>
+#include <iostream>
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using bench::Work;
+
+struct Options {
+    std::string model = "gpt2", work, mode = "cached", db, logits, lock;
+    std::optional<std::int64_t> length;
+    std::int64_t batch = 1;
+    int threads = 0;
+    std::optional<double> budget;
+    bench::Turns turns;
+    bool synthetic = false, all_logits = false, last_logits = false, beside = false, as_json = false;
+};
+
+[[noreturn]] void refuse(const std::string& why) { throw cairn::Error(cairn::ErrorKind::argument, "model_bench", why); }
+
+std::string check_seconds(const std::string& text) {
+    char* end = nullptr;
+    const double seconds = std::strtod(text.c_str(), &end);
+    const bool legal = !text.empty() && *end == '\0' && seconds >= 0 && seconds <= 1e8;
+    return legal ? "" : "must be a number of seconds, got " + text;
+}
+
+void add_options(CLI::App& app, Options& options) {
+    app.add_option("--model", options.model,
+                   "gpt2 or distilbert: the bundled ones, or full-size ones with --synthetic; or a folder");
+    app.add_flag("--synthetic", options.synthetic, "GPT-2 124M or DistilBERT-base with weights made from integers");
+    app.add_option("--work", options.work, "by default prefill, and classify for distilbert")
+        ->check(CLI::IsMember({"prefill", "decode", "classify"}));
+    app.add_option("--length", options.length,
+                   "tokens of a text, those before the one that decode adds; 128, or 64 for a bundled model")
+        ->check(host::at_least(1));
+    app.add_option("--batch", options.batch, "texts at once")->check(host::at_least(1));
+    app.add_flag("--all-logits", options.all_logits, "of every position");
+    app.add_flag("--last-logits", options.last_logits, "of the last position, as without it");
+    app.add_option("--threads", options.threads, "threads; all usable CPUs when not given")->check(host::at_least(1));
+    app.add_option("--mode", options.mode, "where times come from")
+        ->check(CLI::IsMember({"off", "cached", "quick", "normal", "exhaustive"}));
+    app.add_option("--budget", options.budget, "seconds for measuring; the mode's own when not given")
+        ->check(check_seconds);
+    app.add_option("--db", options.db, "file of the timing database; the user's cache folder when not given");
+    app.add_option("--iterations", options.turns.iterations, "timed ones")->check(host::at_least(1));
+    app.add_option("--seconds", options.turns.seconds, "further iterations until they have taken so long")
+        ->check(check_seconds);
+    app.add_flag("--beside", options.beside,
+                 "times it beside a process that keeps one CPU busy too, in turns; the iterations are those alone");
+    app.add_option("--logits", options.logits, "file for the work's logits, f32 after f32");
+    app.add_option("--lock", options.lock, "file for what was chosen, to be compared or replayed");
+    app.add_flag("--json", options.as_json, "one JSON object");
+}
+
+Work work_of(const Options& options) {
+    if (options.all_logits && options.last_logits) refuse("give --all-logits or --last-logits, not both");
+    Work work{.length = options.length.value_or(128), .batch = options.batch, .all_logits = options.all_logits};
+    const bool bundled = !options.synthetic && (options.model == "gpt2" || options.model == "distilbert");
+    if (bundled && !options.length) work.length = 64;
+    const std::string name = !options.work.empty()           ? options.work
+                             : options.model == "distilbert" ? "classify"
+                                                             : "prefill";
+    work.kind = name == "prefill" ? Work::Kind::prefill : name == "decode" ? Work::Kind::decode : Work::Kind::classify;
+    const bool is_classifier = work.kind == Work::Kind::classify;
+    if ((options.model == "gpt2" && is_classifier) || (options.model == "distilbert" && !is_classifier))
+        refuse(options.model + " has no work '" + name + "': prefill and decode are for gpt2, classify for distilbert");
+    return work;
+}
+
+bench::Source source_of(const Options& options, const Work& work) {
+    const std::filesystem::path golden = CAIRN_GOLDEN_DIR, models = CAIRN_EXAMPLES_DIR "/models";
+    const bool is_classifier = work.kind == Work::Kind::classify;
+    if (options.model != "gpt2" && options.model != "distilbert") {
+        if (options.synthetic) refuse("--synthetic is for gpt2 and distilbert, not for a folder");
+        return {options.model, {}};
+    }
+    bench::Source source;
+    if (options.synthetic) source.golden = golden / "full_size_random.json";
+    if (!options.synthetic) source.folder = models / (is_classifier ? "sst2-distilbert" : "shakespeare-gpt2");
+    if (!options.synthetic) source.golden = golden / (is_classifier ? "sst2_distilbert.json" : "shakespeare_gpt2.json");
+    return source;
+}
+
+cairn::Mode mode_of(const std::string& name) {
+    return name == "off"      ? cairn::Mode::off
+           : name == "cached" ? cairn::Mode::cached
+           : name == "quick"  ? cairn::Mode::quick
+           : name == "normal" ? cairn::Mode::normal
+                              : cairn::Mode::exhaustive;
+}
+
+std::int64_t peak_resident_bytes() {
+    std::ifstream status("/proc/self/status");
+    for (std::string word; status >> word;)
+        if (word == "VmHWM:") {
+            std::int64_t kilobytes = 0;
+            status >> kilobytes;
+            return kilobytes * 1024;
+        }
+    return 0;
+}
+
+void write_floats(const std::string& path, std::span<const float> values) {
+    std::ofstream file(path, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size_bytes()));
+    if (!file.flush()) throw cairn::Error(cairn::ErrorKind::file, "output", "cannot write " + path);
+}
+
+double nanoseconds(Clock::duration time) { return std::chrono::duration<double, std::nano>(time).count(); }
+
+void run(const Options& options, Clock::time_point started) {
+    bench::Report report;
+    report.work = work_of(options);
+    const bench::Source source = source_of(options, report.work);
+    std::optional<bench::BusyProcess> busy;
+    if (options.beside) busy.emplace();
+    host::Options of_host;
+    if (options.threads > 0) of_host.threads = options.threads;
+    of_host.mode = options.mode;
+    of_host.timing_db = options.db;
+    const cairn::Context context = host::make_context(of_host);
+    cairn::CompileOptions compile;
+    compile.mode = mode_of(options.mode);
+    compile.tune_seconds = options.budget;
+
+    const Clock::time_point compiling = Clock::now();
+    const auto subject = bench::make_subject(report.work, source, context, compile);
+    report.compile_seconds = nanoseconds(Clock::now() - compiling) / 1e9;
+    subject->prepare();
+    const std::span<const float> logits = subject->run();
+    const Clock::time_point first = Clock::now();
+    report.first_logits = nanoseconds(first - started);
+    report.first_logits_clock = nanoseconds(first.time_since_epoch());
+    logit_rows::check_finite("model_bench", logits);
+    if (!options.logits.empty()) write_floats(options.logits, logits);
+    if (!options.lock.empty()) subject->compiled().write_lock(options.lock);
+
+    // The machine is measured before and after, in memory of its own: not before the peak of the model's is known.
+    report.resident_bytes = peak_resident_bytes();
+    report.before = cairn::calibrate(context);
+    if (busy) {
+        report.beside = bench::time_beside(*subject, options.turns, *busy);
+        report.iterations = report.beside->alone;
+        report.busy_cpu = busy->cpu();
+    } else {
+        report.iterations = bench::time_iterations(*subject, options.turns);
+    }
+    report.after = cairn::calibrate(context);
+
+    cairn::CompiledGraph& compiled = subject->compiled();
+    report.model = options.synthetic ? options.model + " synthetic" : options.model;
+    report.mode = options.mode;
+    report.isa = to_string(context.isa());
+    report.threads = context.threads();
+    report.plan = to_string(cairn::digest(compiled.program()));
+    report.instructions = static_cast<std::int64_t>(compiled.profile().size());
+    report.memory = compiled.memory(subject->sizes());
+    report.needs = subject->needs();
+    report.error = subject->error();
+    report.reference = source.golden.filename();
+    if (options.as_json)
+        std::cout << json_of(report).dump() << '\n';
+    else
+        std::cout << table_of(report);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const Clock::time_point started = Clock::now();
+    Options options;
+    CLI::App app("Times a model beside the limits of the machine");
+    host::add_version_and_defaults(app);
+    add_options(app, options);
+    return host::guarded(app, argc, argv, [&] { run(options, started); });
+}

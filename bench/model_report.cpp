@@ -1,0 +1,119 @@
+#include "bench/model_report.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+
+namespace bench {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+const char* name_of(Work::Kind kind) {
+    return kind == Work::Kind::prefill ? "prefill" : kind == Work::Kind::decode ? "decode" : "classify";
+}
+
+double best(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
+
+[[gnu::format(printf, 2, 3)]] void add_line(std::string& text, const char* format, ...) {
+    char line[400];
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    text.append(line).append("\n");
+}
+
+}  // namespace
+
+Limit limit_of(const Needs& needs, const cairn::Calibration& before, const cairn::Calibration& after) {
+    Limit limit{std::max(before.flops, after.flops), std::max(before.bandwidth, after.bandwidth)};
+    if (needs.bytes <= std::max(before.cache_bytes, after.cache_bytes))
+        limit.bandwidth = std::max({limit.bandwidth, before.cache_bandwidth, after.cache_bandwidth});
+    limit.compute_seconds = needs.flops / limit.flops;
+    limit.read_seconds = needs.bytes / limit.bandwidth;
+    return limit;
+}
+
+json json_of(const Report& report) {
+    const Limit limit = limit_of(report.needs, report.before, report.after);
+    const double middle = median(report.iterations), least = best(report.iterations);
+    json all{{"model", report.model},
+             {"work", name_of(report.work.kind)},
+             {"length", report.work.length},
+             {"batch", report.work.batch},
+             {"logits", report.work.all_logits ? "all" : "last"},
+             {"threads", report.threads},
+             {"isa", report.isa},
+             {"mode", report.mode},
+             {"plan", report.plan},
+             {"instructions", report.instructions},
+             {"iterations_ns", report.iterations},
+             {"best_ns", least},
+             {"median_ns", middle},
+             {"peak_flops_per_second", limit.flops},
+             {"read_bytes_per_second", limit.bandwidth},
+             {"needed_flops", report.needs.flops},
+             {"needed_bytes", report.needs.bytes},
+             {"limit_compute_ns", 1e9 * limit.compute_seconds},
+             {"limit_read_ns", 1e9 * limit.read_seconds},
+             {"limit_ns", 1e9 * limit.seconds()},
+             {"fraction_of_limit_best", 1e9 * limit.seconds() / least},
+             {"fraction_of_limit_median", 1e9 * limit.seconds() / middle},
+             {"fraction_of_peak_flops", 1e9 * limit.compute_seconds / middle},
+             {"fraction_of_bandwidth", 1e9 * limit.read_seconds / middle},
+             {"peak_resident_bytes", report.resident_bytes},
+             {"arena_bytes", report.memory.arena},
+             {"weight_bytes", report.memory.weights},
+             {"bound_bytes", report.memory.bound},
+             {"state_bytes", report.memory.states},
+             {"compile_seconds", report.compile_seconds},
+             {"first_logits_ns", report.first_logits},
+             {"first_logits_clock_ns", report.first_logits_clock},
+             {"error", report.error ? json(*report.error) : json()},
+             {"reference", report.error ? json(report.reference) : json()}};
+    if (report.beside)
+        all["beside"] = {{"cpu", report.busy_cpu},
+                         {"alone_ns", report.beside->alone},
+                         {"beside_ns", report.beside->beside},
+                         {"slowdown_median", median(report.beside->beside) / median(report.beside->alone)}};
+    return all;
+}
+
+std::string table_of(const Report& report) {
+    const Limit limit = limit_of(report.needs, report.before, report.after);
+    const double middle = median(report.iterations), least = best(report.iterations);
+    std::string text;
+    const auto mib = [](std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
+    add_line(text, "%s, %s of %lld, batch %lld, %s logits, %d thread%s, %s, mode %s", report.model.c_str(),
+             name_of(report.work.kind), static_cast<long long>(report.work.length),
+             static_cast<long long>(report.work.batch), report.work.all_logits ? "all" : "last", report.threads,
+             report.threads == 1 ? "" : "s", report.isa.c_str(), report.mode.c_str());
+    add_line(text, "  %-22s best %.3f ms, median %.3f ms of %zu iterations", "time", least / 1e6, middle / 1e6,
+             report.iterations.size());
+    add_line(text, "  %-22s %.3f ms: %.2f GFLOP at %.1f GFLOP/s %.3f ms, %.1f MB at %.1f GB/s %.3f ms, the larger",
+             "limit", 1e3 * limit.seconds(), report.needs.flops / 1e9, limit.flops / 1e9, 1e3 * limit.compute_seconds,
+             report.needs.bytes / 1e6, limit.bandwidth / 1e9, 1e3 * limit.read_seconds);
+    add_line(text, "  %-22s best %.3f, median %.3f", "part of the limit", 1e9 * limit.seconds() / least,
+             1e9 * limit.seconds() / middle);
+    add_line(text, "  %-22s %s, %lld instructions", "plan", report.plan.c_str(),
+             static_cast<long long>(report.instructions));
+    add_line(text, "  %-22s peak resident %.1f MiB; planned arena %.1f, weights in place %.1f, bound %.1f, states %.1f",
+             "memory", mib(report.resident_bytes), mib(report.memory.arena), mib(report.memory.weights),
+             mib(report.memory.bound), mib(report.memory.states));
+    add_line(text, "  %-22s compile and bind %.3f s, from main() to the first logits %.3f s", "start",
+             report.compile_seconds, report.first_logits / 1e9);
+    if (report.error)
+        add_line(text, "  %-22s relative L2 %.2e against %s", "error", *report.error, report.reference.c_str());
+    else
+        add_line(text, "  %-22s no reference for this model", "error");
+    if (report.beside)
+        add_line(text, "  %-22s alone %.3f ms, beside a busy process on CPU %d %.3f ms: median slow-down %.2fx",
+                 "beside", median(report.beside->alone) / 1e6, report.busy_cpu, median(report.beside->beside) / 1e6,
+                 median(report.beside->beside) / median(report.beside->alone));
+    return text;
+}
+
+}  // namespace bench

@@ -1,0 +1,171 @@
+#include "cairn/context.hpp"
+#include "tests/examples/run_program.hpp"
+#include "tests/weights/file_maker.hpp"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <sched.h>
+
+/// `model_bench` on the bundled models.
+namespace cairn::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+Outcome model_bench(const std::vector<std::string>& arguments) { return run(CAIRN_MODEL_BENCH, arguments); }
+
+json bench_of(std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--mode", "off", "--json"});
+    const Outcome outcome = model_bench(arguments);
+    EXPECT_TRUE(succeeds(outcome));
+    return json::parse(outcome.out, nullptr, false);
+}
+
+void expect_whole(const json& all, std::size_t iterations) {
+    ASSERT_TRUE(all.is_object());
+    ASSERT_EQ(all["iterations_ns"].size(), iterations);
+    std::vector<double> times = all["iterations_ns"];
+    std::sort(times.begin(), times.end());
+    EXPECT_EQ(all["best_ns"], times.front());
+    EXPECT_EQ(all["median_ns"], times[times.size() / 2]);
+    for (const char* field :
+         {"best_ns", "peak_flops_per_second", "read_bytes_per_second", "needed_flops", "needed_bytes", "limit_ns",
+          "limit_compute_ns", "limit_read_ns", "fraction_of_limit_best", "fraction_of_limit_median",
+          "fraction_of_peak_flops", "fraction_of_bandwidth", "peak_resident_bytes", "arena_bytes", "weight_bytes",
+          "compile_seconds", "first_logits_ns", "first_logits_clock_ns", "instructions"}) {
+        ASSERT_TRUE(all.contains(field)) << field;
+        EXPECT_GT(all[field].get<double>(), 0) << field;
+    }
+    EXPECT_LE(all["best_ns"], all["first_logits_ns"]);
+    EXPECT_LE(all["compile_seconds"].get<double>() * 1e9, all["first_logits_ns"].get<double>());
+    EXPECT_THAT(all["plan"].get<std::string>(), testing::MatchesRegex("[0-9a-f]{32}"));
+    ASSERT_TRUE(all["error"].is_number());
+    EXPECT_LT(all["error"].get<double>(), 2e-6);
+    EXPECT_FALSE(all.contains("beside"));
+}
+
+TEST(ModelBench, Prefill) {
+    const json all =
+        bench_of({"--model", "gpt2", "--work", "prefill", "--length", "17", "--threads", "1", "--iterations", "3"});
+    expect_whole(all, 3);
+    EXPECT_EQ(all["work"], "prefill");
+    EXPECT_EQ(all["length"], 17);
+    EXPECT_EQ(all["threads"], 1);
+    EXPECT_EQ(all["logits"], "last");
+    EXPECT_EQ(all["reference"], "shakespeare_gpt2.json");
+}
+
+TEST(ModelBench, PrefillOfSeveralTextsAndAllLogits) {
+    const json all =
+        bench_of({"--model", "gpt2", "--length", "5", "--batch", "3", "--all-logits", "--iterations", "1"});
+    expect_whole(all, 1);
+    EXPECT_EQ(all["batch"], 3);
+    EXPECT_EQ(all["logits"], "all");
+}
+
+TEST(ModelBench, DecodeAloneAndInBatches) {
+    for (const char* batch : {"1", "3"}) {
+        const json all =
+            bench_of({"--model", "gpt2", "--work", "decode", "--length", "9", "--batch", batch, "--iterations", "4"});
+        expect_whole(all, 4);
+        EXPECT_EQ(all["work"], "decode");
+    }
+}
+
+TEST(ModelBench, ClassifyAloneAndInBatches) {
+    for (const char* batch : {"1", "8"}) {
+        const json all = bench_of({"--model", "distilbert", "--length", "13", "--batch", batch, "--iterations", "2"});
+        expect_whole(all, 2);
+        EXPECT_EQ(all["work"], "classify");
+        EXPECT_EQ(all["reference"], "sst2_distilbert.json");
+    }
+}
+
+TEST(ModelBench, FoldersHaveNoReferenceAndLogitsAreWritten) {
+    const TempFolder folder;
+    const std::string path = folder / "logits", lock = folder / "lock";
+    const json all = bench_of({"--model", CAIRN_SOURCE_DIR "/examples/models/shakespeare-gpt2", "--length", "3",
+                               "--batch", "2", "--all-logits", "--iterations", "1", "--logits", path, "--lock", lock});
+    EXPECT_TRUE(all["error"].is_null());
+    EXPECT_EQ(std::filesystem::file_size(path), 2u * 3 * 1024 * sizeof(float));
+    EXPECT_THAT(read_file(lock), testing::StartsWith("cairn lock"));
+}
+
+TEST(ModelBench, GoesOnForSeconds) {
+    const json all = bench_of({"--model", "distilbert", "--length", "1", "--iterations", "1", "--seconds", "0.05"});
+    double total = 0;
+    for (const double time : all["iterations_ns"]) total += time;
+    EXPECT_GE(total, 0.05e9);
+    EXPECT_GT(all["iterations_ns"].size(), 1u);
+}
+
+TEST(ModelBench, TunesWithinABudgetIntoAFile) {
+    const TempFolder folder;
+    const std::string db = folder / "times.db";
+    for (const char* mode : {"quick", "normal", "exhaustive", "cached"}) {
+        const Outcome outcome = model_bench({"--model", "distilbert", "--length", "4", "--mode", mode, "--budget",
+                                             "0.1", "--db", db, "--iterations", "1", "--json"});
+        EXPECT_TRUE(succeeds(outcome));
+        EXPECT_EQ(json::parse(outcome.out)["mode"], mode);
+        EXPECT_TRUE(std::filesystem::exists(db));
+    }
+}
+
+TEST(ModelBench, IsATableToo) {
+    const Outcome outcome = model_bench({"--model", "gpt2", "--length", "4", "--mode", "off", "--iterations", "2"});
+    EXPECT_TRUE(succeeds(outcome));
+    for (const char* part : {"gpt2, prefill of 4, batch 1, last logits", "of 2 iterations", "limit", "GFLOP/s", "plan",
+                             "peak resident", "to the first logits", "relative L2"})
+        EXPECT_THAT(outcome.out, HasSubstr(part));
+}
+
+TEST(ModelBench, BesideABusyProcess) {
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    ASSERT_EQ(sched_getaffinity(0, sizeof mask, &mask), 0);
+    const std::vector<std::string> arguments{"--model",      "gpt2", "--work", "decode", "--beside",
+                                             "--iterations", "6",    "--mode", "off",    "--json"};
+    const Outcome outcome = model_bench(arguments);
+    if (CPU_COUNT(&mask) < 2) {
+        EXPECT_TRUE(refuses(outcome, {"--beside", "one CPU only"}));
+        return;
+    }
+    EXPECT_TRUE(succeeds(outcome));
+    const json all = json::parse(outcome.out);
+    EXPECT_EQ(all["iterations_ns"].size(), 6u);
+    EXPECT_EQ(all["beside"]["alone_ns"], all["iterations_ns"]);
+    EXPECT_EQ(all["beside"]["beside_ns"].size(), 6u);
+    EXPECT_GT(all["beside"]["slowdown_median"].get<double>(), 0);
+    EXPECT_TRUE(CPU_ISSET(all["beside"]["cpu"].get<int>(), &mask));
+}
+
+TEST(ModelBench, WrongInputIsOneSentence) {
+    const auto expect_refused = [](const std::vector<std::string>& arguments, const std::vector<std::string>& words) {
+        EXPECT_TRUE(refuses(model_bench(arguments), words)) << testing::PrintToString(arguments);
+    };
+    expect_refused({"--model", "/nowhere"}, {"/nowhere"});
+    expect_refused({"--model", ""}, {"config.json"});
+    expect_refused({"--model", "/nowhere", "--synthetic"}, {"--synthetic", "folder"});
+    expect_refused({"--model", "gpt2", "--work", "classify"}, {"gpt2", "'classify'"});
+    expect_refused({"--model", "distilbert", "--work", "decode"}, {"distilbert", "'decode'"});
+    expect_refused({"--model", "distilbert", "--all-logits"}, {"--all-logits"});
+    expect_refused({"--model", CAIRN_SOURCE_DIR "/examples/models/sst2-distilbert", "--work", "prefill"},
+                   {"config.json"});
+    expect_refused({"--all-logits", "--last-logits"}, {"not both"});
+    expect_refused({"--work", "train"}, {"--work", "train"});
+    expect_refused({"--mode", "fast"}, {"--mode", "fast"});
+    expect_refused({"--length", "257"}, {"257 positions", "256"});
+    expect_refused({"--work", "decode", "--length", "256"}, {"257 positions", "256"});
+    expect_refused({"--model", "distilbert", "--length", "129"}, {"129 positions", "128"});
+    for (const char* option : {"--length", "--batch", "--threads", "--iterations"})
+        for (const char* value : {"0", "-1", "x", "1.5", ""}) expect_refused({option, value}, {option});
+    for (const char* option : {"--budget", "--seconds"})
+        for (const char* value : {"-1", "x", "1e9", "nan"}) expect_refused({option, value}, {option});
+    expect_refused({"--mode", "off", "--logits", "/nowhere/logits", "--length", "1"}, {"/nowhere/logits"});
+    expect_refused({"--frobnicate"}, {"--frobnicate"});
+}
+
+}  // namespace
+}  // namespace cairn::test
