@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+"""Cairn beside its peers, on the same weights, in turns: bench/peers/README.md tells what and how.
+
+    bench/peers/run.py                          # everything: prepares, tunes, five rounds, the page
+    bench/peers/run.py --prepare                # only what comes before timing: may run beside other work
+    bench/peers/run.py --resume --seconds 60    # goes on for about so long; exit code 3 while something is left
+"""
+import argparse
+import array
+import hashlib
+import json
+import math
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import page
+import works
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+PARTS = ("weights", "reference", "onnx", "openvino", "llama", "ctranslate2")
+SOURCES = ("prepare.py", "recipe.py", "torch_models.py", "works.py")
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--turn-seconds", type=float, default=2, help="of timed iterations, of each turn")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--budget", type=float, default=60, help="seconds for a tune of Cairn")
+    parser.add_argument("--cap", type=float, default=240, help="seconds that a turn may take in all")
+    parser.add_argument("--engines", default=",".join(works.ENGINES), help="some of them")
+    parser.add_argument("--works", default=",".join(works.WORKS), help="some of them")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
+    parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build" / "peers")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="begins no turn after so long")
+    parser.add_argument("--resume", action="store_true", help="keeps the turns that are done")
+    parser.add_argument("--prepare", action="store_true", help="ends before timing")
+    parser.add_argument("--page", action="store_true", help="only writes the page of the turns that are done")
+    options = parser.parse_args()
+    options.engines, options.works = options.engines.split(","), options.works.split(",")
+    for given, known in ((options.engines, works.ENGINES), (options.works, works.WORKS)):
+        for name in given:
+            if name not in known:
+                parser.error(f"no {name}: it must be one of {', '.join(known)}")
+    for name in ("rounds", "threads", "turn_seconds", "cap"):
+        if getattr(options, name) <= 0:
+            parser.error(f"--{name.replace('_', '-')} must be above 0")
+    return options
+
+
+def python_of(folder):
+    return folder / "venv" / "bin" / "python"
+
+
+def install(folder):
+    """A virtual environment with the peers, made anew when what is wanted changes."""
+    wanted = (HERE / "requirements.txt").read_text()
+    done = folder / "venv" / "installed.txt"
+    if done.exists() and done.read_text() == wanted:
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    environment = {**os.environ, "PIP_CACHE_DIR": str(folder / "pip"), "CMAKE_BUILD_PARALLEL_LEVEL": str(os.cpu_count())}
+    if not python_of(folder).exists():
+        subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
+    subprocess.run([python_of(folder), "-m", "pip", "install", "--quiet", "-r", HERE / "requirements.txt"], check=True, env=environment)
+    done.write_text(wanted)
+
+
+def prepare(folder):
+    """What the peers load, each part once."""
+    sources = hashlib.sha256(b"".join((HERE / name).read_bytes() for name in SOURCES)).hexdigest()
+    models = folder / "models"
+    models.mkdir(parents=True, exist_ok=True)
+    for part in PARTS:
+        done = models / f"{part}.done"
+        if done.exists() and done.read_text() == sources:
+            continue
+        print(f"prepare {part}", flush=True)
+        result = subprocess.run([python_of(folder), HERE / "prepare.py", models, ROOT / "tests/golden/full_size_random.json", part],
+                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        if result.returncode != 0:
+            raise SystemExit(f"prepare {part} failed:\n{result.stderr[-2000:]}")
+        done.write_text(sources)
+
+
+def read_rows(path):
+    if not path.exists():
+        return []
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file if line.strip()]
+
+
+def command_of(options, engine, work, logits):
+    """The command, and the file that must not be there before."""
+    models = options.folder / "models"
+    timed = not works.is_start(work)
+    if not engine.startswith("cairn"):
+        command = [python_of(options.folder), HERE / "turn.py", engine, work, models, "--threads", options.threads, "--logits", logits]
+        return command + (["--seconds", options.turn_seconds] if timed else []), None
+    _, model, task = works.WORKS[work]
+    tuned = engine == "cairn-tuned"
+    database = options.folder / ("tuned.db" if tuned else "untuned.db")
+    command = [options.build / "bench" / "model_bench", "--model", models / model, *task, "--threads", options.threads, "--mode", "cached",
+               "--db", database, "--logits", logits, "--json"]
+    return command + (["--iterations", 5, "--seconds", options.turn_seconds] if timed else ["--iterations", 1]), None if tuned else database
+
+
+def run_capped(command, seconds):
+    """Its output, and when it was started. Raises RuntimeError for what fails or takes longer; nothing of it goes on then."""
+    begin = time.monotonic_ns()
+    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        out, err = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        raise RuntimeError(f"took longer than {seconds:g} s") from None
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    if process.returncode != 0:
+        lines = err.strip().splitlines() or ["no message"]
+        raise RuntimeError(f"exit code {process.returncode}: {lines[-1][:200]}")
+    return out, begin
+
+
+def relative_error(logits, reference):
+    got, expected = array.array("f"), array.array("d")
+    got.frombytes(logits.read_bytes())
+    expected.frombytes(reference.read_bytes())
+    if len(got) != len(expected):
+        raise RuntimeError(f"{len(got)} logits instead of {len(expected)}")
+    difference = math.sqrt(sum((a - b) ** 2 for a, b in zip(got, expected)))
+    return difference / math.sqrt(sum(b * b for b in expected))
+
+
+KEPT = ("version", "iterations_ns", "peak_resident_bytes", "plan", "instructions", "needed_flops", "needed_bytes", "peak_flops_per_second",
+        "read_bytes_per_second", "isa")
+
+
+def turn(options, number, engine, work):
+    row = {"round": number, "engine": engine, "work": work}
+    with tempfile.TemporaryDirectory() as folder:
+        logits = pathlib.Path(folder) / "logits"
+        command, fresh = command_of(options, engine, work, logits)
+        if fresh is not None:
+            for file in fresh.parent.glob(fresh.name + "*"):
+                file.unlink()
+        try:
+            out, begin = run_capped(command, options.cap)
+            result = json.loads(out.strip().splitlines()[-1])
+            row |= {name: result[name] for name in KEPT if name in result}
+            row["start_ns"] = result["first_logits_clock_ns"] - begin
+            row["interpreter_ns"] = result.get("interpreter_clock_ns", begin) - begin
+            row["error"] = relative_error(logits, options.folder / "models" / f"{works.same_result(work)}.f64")
+        except (RuntimeError, ValueError, KeyError, OSError) as fault:
+            row["failed"] = str(fault)
+    return row
+
+
+def tune(options, work):
+    """Mode normal, until the budget is gone or nothing is left to measure."""
+    _, model, task = works.WORKS[work]
+    command = [options.build / "bench" / "model_bench", "--model", options.folder / "models" / model, *task, "--threads", options.threads,
+               "--mode", "normal", "--budget", options.budget, "--db", options.folder / "tuned.db", "--iterations", 1, "--json"]
+    out, _ = run_capped(command, options.budget + options.cap)
+    return {"round": 0, "engine": "cairn-tuned", "work": work, "tune_seconds": json.loads(out)["compile_seconds"]}
+
+
+def steps_of(options):
+    """Tunes first, then each round all works, in each the engines, each time another one first."""
+    steps = []
+    if "cairn-tuned" in options.engines:
+        steps += [(0, "cairn-tuned", work) for work in options.works if not works.is_start(work)]
+    for number in range(1, options.rounds + 1):
+        for work in options.works:
+            first = (number - 1) % len(options.engines)
+            steps += [(number, engine, work) for engine in options.engines[first:] + options.engines[:first]]
+    return steps
+
+
+def told(row):
+    if "failed" in row:
+        return row["failed"]
+    if "tune_seconds" in row:
+        return f"tuned in {row['tune_seconds']:.1f} s"
+    time_of = (row["start_ns"] - row["interpreter_ns"]) if works.is_start(row["work"]) else min(row["iterations_ns"])
+    text = f"{time_of / 1e6:9.2f} ms  error {row['error']:.1e}"
+    if "peak_flops_per_second" in row:
+        text += f"  peak {row['peak_flops_per_second'] / 1e9:.0f} GFLOP/s, read {row['read_bytes_per_second'] / 1e9:.1f} GB/s"
+    return text
+
+
+def main():
+    begin = time.monotonic()
+    options = arguments()
+    rows_file = options.folder / "rows.jsonl"
+    if not options.page:
+        if not (options.build / "bench" / "model_bench").exists():
+            raise SystemExit(f"{options.build}/bench/model_bench is not there: build the preset release first")
+        install(options.folder)
+        prepare(options.folder)
+        if options.prepare:
+            return 0
+        if not options.resume:
+            for file in (rows_file, *options.folder.glob("tuned.db*")):
+                file.unlink(missing_ok=True)
+        rows = read_rows(rows_file)
+        done = {(row["round"], row["engine"], row["work"]) for row in rows}
+        left = [step for step in steps_of(options) if step not in done]
+        for number, engine, work in left:
+            if time.monotonic() - begin > options.seconds:
+                print(f"{len(left)} turns left: call it again with --resume", flush=True)
+                return 3
+            row = tune(options, work) if number == 0 else turn(options, number, engine, work)
+            with open(rows_file, "a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
+            print(f"round {number}  {work:17} {engine:14} {told(row)}", flush=True)
+            left = left[1:]
+    if not rows_file.exists():
+        raise SystemExit(f"{rows_file} is not there: nothing has been timed")
+    print(page.write(read_rows(rows_file), ROOT, options))
+    return 0
+
+
+sys.exit(main())

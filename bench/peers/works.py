@@ -1,0 +1,42 @@
+"""What is run: by name what it is, which model, and how model_bench is told."""
+
+WORKS = {
+    "gpt2-prefill-128": ("GPT-2 124M, prompt of 128 tokens", "gpt2", ["--work", "prefill", "--length", "128"]),
+    "gpt2-prefill-512": ("GPT-2 124M, prompt of 512 tokens", "gpt2", ["--work", "prefill", "--length", "512"]),
+    "gpt2-decode-128": ("GPT-2 124M, a token behind 128", "gpt2", ["--work", "decode", "--length", "128"]),
+    "distilbert-1x128": ("DistilBERT, 1 text of 128 tokens", "distilbert", ["--work", "classify", "--length", "128"]),
+    "distilbert-8x128": ("DistilBERT, 8 texts of 128 tokens", "distilbert",
+                         ["--work", "classify", "--length", "128", "--batch", "8"]),
+    "gpt2-start": ("GPT-2 124M, start to the logits of 128 tokens", "gpt2", ["--work", "prefill", "--length", "128"]),
+    "distilbert-start": ("DistilBERT, start to the logits of 1 text", "distilbert",
+                         ["--work", "classify", "--length", "128"]),
+}
+
+ENGINES = {
+    "cairn-tuned": "Cairn, tuned",
+    "cairn-untuned": "Cairn, untuned",
+    "onnxruntime": "ONNX Runtime",
+    "openvino": "OpenVINO",
+    "torch-compile": "PyTorch, compiled and frozen",
+    "torch-eager": "PyTorch, eager",
+    "llama.cpp": "llama.cpp",
+    "ctranslate2": "CTranslate2",
+}
+
+
+def is_start(work):
+    return work.endswith("-start")
+
+
+def is_gpt2(work):
+    return work.startswith("gpt2")
+
+
+def same_result(work):
+    """The work whose logits it gives."""
+    return {"gpt2-start": "gpt2-prefill-128", "distilbert-start": "distilbert-1x128"}.get(work, work)
+
+
+def length(work):
+    """Tokens of a text, and texts."""
+    return {"gpt2-prefill-512": (512, 1), "distilbert-8x128": (128, 8)}.get(work, (128, 1))
