@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 using bench::Work;
 
 struct Options {
-    std::string model = "gpt2", work, mode = "cached", db, logits, lock;
+    std::string model = "gpt2", work, mode = "cached", db, logits, lock, kept_in;
     std::optional<std::int64_t> length;
     std::int64_t batch = 1;
     int threads = 0;
@@ -64,6 +64,7 @@ void add_options(CLI::App& app, Options& options) {
                  "times it beside a process that keeps one CPU busy too, in turns; the iterations are those alone");
     app.add_option("--logits", options.logits, "file for the work's logits, f32 after f32");
     app.add_option("--lock", options.lock, "file for what was chosen, to be compared or replayed");
+    app.add_option("--kept-in", options.kept_in, "folder in which a model from files is kept ready for the next start");
     app.add_flag("--json", options.as_json, "one JSON object");
 }
 
@@ -85,11 +86,14 @@ Work work_of(const Options& options) {
 bench::Source source_of(const Options& options, const Work& work) {
     const std::filesystem::path golden = CAIRN_GOLDEN_DIR, models = CAIRN_EXAMPLES_DIR "/models";
     const bool is_classifier = work.kind == Work::Kind::classify;
+    if (!options.lock.empty() && !options.kept_in.empty()) refuse("give --lock or --kept-in, not both");
     if (options.model != "gpt2" && options.model != "distilbert") {
         if (options.synthetic) refuse("--synthetic is for gpt2 and distilbert, not for a folder");
-        return {options.model, {}};
+        return {options.model, {}, options.kept_in};
     }
+    if (options.synthetic && !options.kept_in.empty()) refuse("--kept-in is for models from files");
     bench::Source source;
+    source.kept_in = options.kept_in;
     if (options.synthetic) source.golden = golden / "full_size_random.json";
     if (!options.synthetic) source.folder = models / (is_classifier ? "sst2-distilbert" : "shakespeare-gpt2");
     if (!options.synthetic) source.golden = golden / (is_classifier ? "sst2_distilbert.json" : "shakespeare_gpt2.json");

@@ -95,7 +95,7 @@ private:
         const cairn::models::Gpt2Options made{
             .logits = work.all_logits ? cairn::models::Logits::all : cairn::models::Logits::last,
             .max_batch = work.batch};
-        if (source.folder) return Gpt2::load(*source.folder, context, made, options);
+        if (source.folder) return Gpt2::load(*source.folder, context, made, options, source.kept_in);
         const std::vector<WeightSpec> weights = gpt2_weights(config);
         return Gpt2(config, weights, synthetic::source(weights), context, made, options);
     }
@@ -163,7 +163,7 @@ private:
         const DistilBertConfig config =
             source.folder ? DistilBertConfig::read(*source.folder / "config.json") : DistilBertConfig();
         check_positions(work.length, config.positions);
-        if (source.folder) return DistilBert::load(*source.folder, context, work.batch, options);
+        if (source.folder) return DistilBert::load(*source.folder, context, work.batch, options, source.kept_in);
         const std::vector<WeightSpec> weights = distilbert_weights(config);
         return DistilBert(config, weights, synthetic::source(weights), context, work.batch, options);
     }

@@ -28,7 +28,8 @@ struct Work {
 struct Source {
     /// As Hugging Face stores it; none: full size, with weights made from integers.
     std::optional<std::filesystem::path> folder;
-    std::filesystem::path golden;  ///< outputs of a reference implementation in float64; empty: there are none
+    std::filesystem::path golden;        ///< outputs of a reference implementation in float64; empty: there are none
+    std::filesystem::path kept_in = {};  ///< where it is kept ready for the next start; empty: it is not
 };
 
 /// The least that any way to do a work computes and reads.

@@ -105,10 +105,12 @@ def command_of(options, engine, work, logits):
         command = [python_of(options.folder), HERE / "turn.py", engine, work, models, "--threads", options.threads, "--logits", logits]
         return command + (["--seconds", options.turn_seconds] if timed else []), None
     _, model, task = works.WORKS[work]
-    tuned = engine == "cairn-tuned"
+    tuned = engine != "cairn-untuned"
     database = options.folder / ("tuned.db" if tuned else "untuned.db")
     command = [options.build / "bench" / "model_bench", "--model", models / model, *task, "--threads", options.threads, "--mode", "cached",
                "--db", database, "--logits", logits, "--json"]
+    if engine == "cairn-kept":
+        return [*command, "--iterations", 1, "--kept-in", options.folder / "kept" / model], None
     return command + (["--iterations", 5, "--seconds", options.turn_seconds] if timed else ["--iterations", 1]), None if tuned else database
 
 
@@ -173,15 +175,25 @@ def tune(options, work):
     return {"round": 0, "engine": "cairn-tuned", "work": work, "tune_seconds": json.loads(out)["compile_seconds"]}
 
 
+def keep(options, work):
+    """A first start, which writes what later ones read."""
+    begin = time.monotonic()
+    run_capped(command_of(options, "cairn-kept", work, os.devnull)[0], options.cap)
+    return {"round": 0, "engine": "cairn-kept", "work": work, "keep_seconds": time.monotonic() - begin}
+
+
 def steps_of(options):
-    """Tunes first, then each round all works, in each the engines, each time another one first."""
+    """Tunes first and what is kept, then each round all works, in each the engines, each time another one first."""
     steps = []
     if "cairn-tuned" in options.engines:
         steps += [(0, "cairn-tuned", work) for work in options.works if not works.is_start(work)]
+    if "cairn-kept" in options.engines:
+        steps += [(0, "cairn-kept", work) for work in options.works if works.is_start(work)]
     for number in range(1, options.rounds + 1):
         for work in options.works:
             first = (number - 1) % len(options.engines)
-            steps += [(number, engine, work) for engine in options.engines[first:] + options.engines[:first]]
+            steps += [(number, engine, work) for engine in options.engines[first:] + options.engines[:first]
+                      if works.is_done_by(engine, work)]
     return steps
 
 
@@ -190,6 +202,8 @@ def told(row):
         return row["failed"]
     if "tune_seconds" in row:
         return f"tuned in {row['tune_seconds']:.1f} s"
+    if "keep_seconds" in row:
+        return f"kept after {row['keep_seconds']:.1f} s"
     time_of = (row["start_ns"] - row["interpreter_ns"]) if works.is_start(row["work"]) else min(row["iterations_ns"])
     text = f"{time_of / 1e6:9.2f} ms  error {row['error']:.1e}"
     if "peak_flops_per_second" in row:
@@ -218,7 +232,8 @@ def main():
             if time.monotonic() - begin > options.seconds:
                 print(f"{len(left)} turns left: call it again with --resume", flush=True)
                 return 3
-            row = tune(options, work) if number == 0 else turn(options, number, engine, work)
+            first = tune if engine == "cairn-tuned" else keep
+            row = first(options, work) if number == 0 else turn(options, number, engine, work)
             with open(rows_file, "a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
             print(f"round {number}  {work:17} {engine:14} {told(row)}", flush=True)

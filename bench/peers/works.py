@@ -15,6 +15,7 @@ WORKS = {
 ENGINES = {
     "cairn-tuned": "Cairn, tuned",
     "cairn-untuned": "Cairn, untuned",
+    "cairn-kept": "Cairn, kept ready",
     "onnxruntime": "ONNX Runtime",
     "openvino": "OpenVINO",
     "torch-compile": "PyTorch, compiled and frozen",
@@ -26,6 +27,11 @@ ENGINES = {
 
 def is_start(work):
     return work.endswith("-start")
+
+
+def is_done_by(engine, work):
+    """What is kept ready changes the start alone."""
+    return engine != "cairn-kept" or is_start(work)
 
 
 def is_gpt2(work):

@@ -121,7 +121,7 @@ struct RunOptions {
 /// for programs that need other forms, all is computed and the file written anew, beside its name and renamed. It is
 /// never required: what cannot be read or written is told in one log line.
 struct PackedFile {
-    std::filesystem::path path;
+    std::filesystem::path path;  ///< of the file, in a folder that exists
     /// Tells the weights from others: Safetensors::fingerprint(), or a version of the caller's own. Empty is an error.
     std::string weights;
 };

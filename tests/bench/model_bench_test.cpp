@@ -93,6 +93,21 @@ TEST(ModelBench, FoldersHaveNoReferenceAndLogitsAreWritten) {
     EXPECT_THAT(read_file(lock), testing::StartsWith("cairn lock"));
 }
 
+TEST(ModelBench, KeepsAModelReady) {
+    const TempFolder folder;
+    const std::string kept = folder / "kept";
+    const auto bench = [&](const std::string& model) {
+        return bench_of({"--model", model, "--length", "9", "--iterations", "1", "--kept-in", kept + model});
+    };
+    for (const std::string model : {"gpt2", "distilbert"}) {
+        const json first = bench(model), second = bench(model);
+        EXPECT_TRUE(std::filesystem::exists(kept + model + "/model.program"));
+        EXPECT_TRUE(std::filesystem::exists(kept + model + "/model.packed"));
+        EXPECT_EQ(second["plan"], first["plan"]);
+        EXPECT_EQ(second["error"], first["error"]);
+    }
+}
+
 TEST(ModelBench, GoesOnForSeconds) {
     const json all = bench_of({"--model", "distilbert", "--length", "1", "--iterations", "1", "--seconds", "0.05"});
     double total = 0;
@@ -164,6 +179,8 @@ TEST(ModelBench, WrongInputIsOneSentence) {
     for (const char* option : {"--budget", "--seconds"})
         for (const char* value : {"-1", "x", "1e9", "nan"}) expect_refused({option, value}, {option});
     expect_refused({"--mode", "off", "--logits", "/nowhere/logits", "--length", "1"}, {"/nowhere/logits"});
+    expect_refused({"--synthetic", "--kept-in", "kept"}, {"--kept-in", "files"});
+    expect_refused({"--lock", "lock", "--kept-in", "kept"}, {"not both"});
     expect_refused({"--frobnicate"}, {"--frobnicate"});
 }
 
