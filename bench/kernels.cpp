@@ -66,14 +66,14 @@ int main(int argc, char** argv) {
     const cairn::Context context({.threads = cairn::usable_cpus()});
     const cairn::Calibration machine = cairn::calibrate(context);
     benchmark::AddCustomContext("threads", std::to_string(context.threads()));
-    benchmark::AddCustomContext("instructions", std::string(to_string(context.isa())));
+    benchmark::AddCustomContext("instructions", to_string(context.features()));
     benchmark::AddCustomContext("peak flop/s", std::to_string(machine.flops));
     benchmark::AddCustomContext("read byte/s", std::to_string(machine.bandwidth));
     for (const char* text : problems) {
         auto symbols = cairn::Symbols::create();
         const cairn::Problem problem = cairn::parse_problem(text, *symbols);
         for (const cairn::Kernel& kernel : context.kernels().kernels) {
-            if (kernel.definition != problem.definition || kernel.isa > context.isa() ||
+            if (kernel.definition != problem.definition || !context.features().includes(kernel.needs) ||
                 !kernel.accepts(problem).empty())
                 continue;
             benchmark::RegisterBenchmark(

@@ -169,7 +169,7 @@ void run(const Options& options, Clock::time_point started) {
     cairn::CompiledGraph& compiled = subject->compiled();
     report.model = options.synthetic ? options.model + " synthetic" : options.model;
     report.mode = options.mode;
-    report.isa = to_string(context.isa());
+    report.features = to_string(context.features());
     report.threads = context.threads();
     report.plan = to_string(cairn::digest(compiled.program()));
     report.instructions = static_cast<std::int64_t>(compiled.profile().size());

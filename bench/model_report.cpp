@@ -45,7 +45,7 @@ nlohmann::ordered_json json_of(const Report& report) {
         {"batch", report.work.batch},
         {"logits", report.work.all_logits ? "all" : "last"},
         {"threads", report.threads},
-        {"isa", report.isa},
+        {"features", report.features},
         {"mode", report.mode},
         {"plan", report.plan},
         {"instructions", report.instructions},
@@ -89,7 +89,7 @@ std::string table_of(const Report& report) {
     add_line(text, "%s, %s of %lld, batch %lld, %s logits, %d thread%s, %s, mode %s", report.model.c_str(),
              name_of(report.work.kind), static_cast<long long>(report.work.length),
              static_cast<long long>(report.work.batch), report.work.all_logits ? "all" : "last", report.threads,
-             report.threads == 1 ? "" : "s", report.isa.c_str(), report.mode.c_str());
+             report.threads == 1 ? "" : "s", report.features.c_str(), report.mode.c_str());
     add_line(text, "  %-22s best %.3f ms, median %.3f ms of %zu iterations", "time", least / 1e6, middle / 1e6,
              report.iterations.size());
     add_line(text, "  %-22s %.3f ms: %.2f GFLOP at %.1f GFLOP/s %.3f ms, %.1f MB at %.1f GB/s %.3f ms, the larger",

@@ -12,7 +12,7 @@ namespace bench {
 /// What one run of model_bench found.
 struct Report {
     Work work;
-    std::string model, mode, isa;
+    std::string model, mode, features;
     int threads = 1;
     std::vector<double> iterations;  ///< nanoseconds each
     std::optional<Beside> beside;

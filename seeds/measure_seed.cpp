@@ -1,7 +1,7 @@
 // Measures what the timing seed that comes with Cairn is made of, into a database: times of the kernels of GPT-2 124M
 // and DistilBERT, at the sizes and ranges that the examples compile them for.
 //
-//     measure_seed DB --seconds 60 --threads 2 --level avx2
+//     measure_seed DB --seconds 60 --threads 2 --features avx2
 
 #include "cairn/compile.hpp"
 #include "cairn/models/distilbert.hpp"
@@ -10,8 +10,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include <array>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,15 +21,15 @@ struct Options {
     std::string database;
     double seconds = 60;
     int threads = 1;
-    std::string level = "avx512_vnni_bf16";
+    std::string features;
 };
 
-constexpr std::array levels{cairn::Isa::baseline, cairn::Isa::avx2, cairn::Isa::avx512, cairn::Isa::avx512_vnni_bf16};
-
-cairn::Isa level_of(const std::string& name) {
-    for (const cairn::Isa level : levels)
-        if (to_string(level) == name) return level;
-    throw cairn::Error(cairn::ErrorKind::argument, "measure_seed", "there is no level " + name);
+/// All that the CPU has where nothing is said.
+std::optional<cairn::FeatureSet> features_of(const std::string& text) {
+    if (text.empty()) return std::nullopt;
+    const std::optional<cairn::FeatureSet> features = cairn::parse_features(text);
+    if (!features) throw cairn::Error(cairn::ErrorKind::argument, "measure_seed", "there are no features " + text);
+    return features;
 }
 
 /// Compiles as examples/gpt2 and examples/distilbert do; what counts is what the database holds then.
@@ -37,15 +37,11 @@ void measure(const Options& options) {
     cairn::ContextOptions with;
     with.threads = options.threads;
     with.timing_db = options.database;
-    with.max_isa = level_of(options.level);
+    with.features = features_of(options.features);
     with.program = "measure_seed";
     with.extra.build = "for a seed";  // a time of another machine is an expectation, wherever it is read
     with.log = [](cairn::LogLevel, std::string_view line) { std::cerr << line << '\n'; };
     const cairn::Context context(with);
-    if (context.isa() != with.max_isa) {
-        std::cout << options.level << ": not on this machine\n";
-        return;
-    }
     cairn::CompileOptions how;
     how.mode = cairn::Mode::normal;
     how.tune_seconds = options.seconds;
@@ -55,7 +51,7 @@ void measure(const Options& options) {
     how.splits = {{"T", {1, 12}}};
     const cairn::models::Gpt2Config gpt2;
     compile(cairn::models::gpt2_graph(gpt2, cairn::models::gpt2_weights(gpt2)), context, how);
-    std::cout << options.level << ", " << options.threads
+    std::cout << context.features() << ", " << options.threads
               << " threads: " << cairn::TimingFile(options.database, cairn::TimingFile::Use::read).info().times
               << " times\n";
 }
@@ -68,7 +64,7 @@ int main(int argc, char** argv) {
     app.add_option("db", options.database)->required();
     app.add_option("--seconds", options.seconds, "for each model");
     app.add_option("--threads", options.threads);
-    app.add_option("--level", options.level, "of instructions");
+    app.add_option("--features", options.features, "in use: avx2+avx512, say; all when not given");
     try {
         app.parse(argc, argv);
         measure(options);

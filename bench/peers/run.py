@@ -143,7 +143,7 @@ def relative_error(logits, reference):
 
 
 KEPT = ("version", "iterations_ns", "peak_resident_bytes", "plan", "instructions", "needed_flops", "needed_bytes", "peak_flops_per_second",
-        "read_bytes_per_second", "isa")
+        "read_bytes_per_second", "features")
 
 
 def turn(options, number, engine, work):

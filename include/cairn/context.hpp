@@ -37,8 +37,8 @@ struct ContextOptions {
     /// The program's name, as the database notes who measured.
     std::string program = {};
     LogSink log = {};
-    /// Kernels above this level are not used.
-    Isa max_isa = Isa::avx512_vnni_bf16;
+    /// Kernels that need others are not used. Nothing: all that the CPU has. For tests and comparisons.
+    std::optional<FeatureSet> features = {};
     /// The program's own definitions, layouts and kernels; they come before the built-in ones.
     KernelSet extra = {};
     /// Offers the reference kernels only (tests, bisecting).
@@ -52,14 +52,15 @@ struct ContextOptions {
 /// The threads do not survive fork(): make a Context after it.
 class CAIRN_API Context {
 public:
-    /// Throws Error(argument) for threads < 1 or ill-formed extra kernels (two of one id, an unknown definition).
+    /// Throws Error(argument) for threads < 1 or ill-formed extra kernels (two of one id, an unknown definition),
+    /// and for features that the CPU lacks or that stand on one that is not among them.
     explicit Context(ContextOptions options = {});
 
     /// Threads that run programs, the caller's included.
     int threads() const;
-    /// The highest level in use: what the CPU has, up to ContextOptions::max_isa.
-    Isa isa() const;
-    /// Everything it can compute with, unusable levels included (selection says why not).
+    /// Those in use: ContextOptions::features, or what the CPU has.
+    FeatureSet features() const;
+    /// Everything it can compute with, those that need other features included (selection says why not).
     const KernelSet& kernels() const;
 
     struct Parts;

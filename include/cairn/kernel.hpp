@@ -1,9 +1,12 @@
 #pragma once
 
 #include "cairn/args.hpp"
+#include "cairn/features.hpp"
 #include "cairn/graph.hpp"
 #include "cairn/problem.hpp"
+#include "cairn/units.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -14,16 +17,11 @@
 
 namespace cairn::inline v0 {
 
-/// Instruction set levels of x86-64 CPUs, each containing the one before: SSE2 | AVX2, FMA, F16C, BMI2 | AVX-512 F, BW,
-/// DQ, VL, CD | AVX-512 with VNNI and BF16.
-enum class Isa : std::uint8_t { baseline, avx2, avx512, avx512_vnni_bf16 };
-/// `baseline`, `avx2`, `avx512`, `avx512_vnni_bf16`.
-CAIRN_API std::string_view to_string(Isa isa) noexcept;
-
 /// How much work a Problem is, for an estimate where no measurement exists. `efficiency` is the share of the machine's
 /// peak arithmetic this kernel is expected to reach.
 struct Cost {
     double flops = 0, bytes = 0, efficiency = 0.25;  ///< operations, bytes moved, share of the peak
+    Arithmetic arithmetic = Arithmetic::f32;         ///< of the operations: whose peak, with what the kernel needs
 };
 
 /// What `accepts` answers: empty for yes, else why not (`needs a contiguous last axis`).
@@ -57,7 +55,7 @@ struct Kernel {
         id;  ///< `device.family.definition.dtype@version`, e.g. `cpu.avx2.layer_norm.f32@1`: its identity everywhere
     std::string definition;  ///< an atomic op's name, a Definition's name, `elementwise`, or `pack`
     Device device = Device::cpu;
-    Isa isa = Isa::baseline;  ///< the level its code needs
+    FeatureSet needs;  ///< what its code needs, with all that this stands on; none: it runs anywhere
     /// Whether it can do `problem`, whose outputs may be strided. Sizes may be symbols with bounds: yes holds for all.
     Refusal (*accepts)(const Problem& problem) = nullptr;
     void (*run)(const Args& args, Team& team) = nullptr;
@@ -109,6 +107,8 @@ struct DeviceRates {
     /// What times of its kernels depend on, beside the CPU: `NVIDIA H100 80GB HBM3, compute 9.0, driver 580.82`. Times
     /// taken under one name do not count under another.
     std::string name = {};
+    /// A second by Arithmetic, where it is not that of f32: of tensor cores, say. 0: as `flops`.
+    std::array<double, arithmetic_count> arithmetic_flops{};
 };
 
 /// Everything a Context can compute with. Order is preference where nothing else decides: the reference kernels come

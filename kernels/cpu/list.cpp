@@ -6,21 +6,21 @@
 
 namespace cairn::inline v0::kernels::cpu {
 
-void add_level(std::vector<Kernel>& kernels, Isa isa, const CpuTable& table) {
-    add_attention(kernels, isa, table);
-    add_row_kernels(kernels, isa, table);
-    add_panel_linear(kernels, isa, table);
-    add_eigen_matmul(kernels, isa, table);
-    add_elementwise(kernels, isa, table);
+void add_level(std::vector<Kernel>& kernels, FeatureSet needs, const CpuTable& table) {
+    add_attention(kernels, needs, table.simd);
+    add_row_kernels(kernels, needs, table.simd);
+    add_panel_linear(kernels, needs, table.panel);
+    add_eigen_matmul(kernels, needs, table.eigen);
+    add_elementwise(kernels, needs, table.simd);
 }
 
 std::vector<Kernel> kernel_list() {
     std::vector<Kernel> kernels;
 #if defined(__x86_64__)
-    add_level(kernels, Isa::avx512, cairn_table_avx512);
-    add_level(kernels, Isa::avx2, cairn_table_avx2);
+    add_level(kernels, levels::avx512, cairn_table_avx512);
+    add_level(kernels, levels::avx2, cairn_table_avx2);
 #endif
-    add_level(kernels, Isa::baseline, cairn_table_baseline);
+    add_level(kernels, levels::baseline, cairn_table_baseline);
     add_panel_gather(kernels);
     add_panel_pack(kernels);
     add_copies(kernels);

@@ -4,10 +4,11 @@
 // chosen.
 #define CAIRN_JOIN(a, b) a##b
 #define CAIRN_TABLE_OF(level) CAIRN_JOIN(cairn_table_, level)
+#define CAIRN_ENTRY(name) cairn::kernels::cpu::CAIRN_ISA::name,
 
 extern const cairn::kernels::cpu::CpuTable CAIRN_TABLE_OF(CAIRN_ISA);
 constinit const cairn::kernels::cpu::CpuTable CAIRN_TABLE_OF(CAIRN_ISA) = {
-#define CAIRN_ENTRY(name) cairn::kernels::cpu::CAIRN_ISA::name,
-    CAIRN_CPU_TABLE(CAIRN_ENTRY)
-#undef CAIRN_ENTRY
+    {CAIRN_EIGEN_TABLE(CAIRN_ENTRY)},
+    {CAIRN_PANEL_TABLE(CAIRN_ENTRY)},
+    {CAIRN_SIMD_TABLE(CAIRN_ENTRY)},
 };

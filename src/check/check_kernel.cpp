@@ -5,7 +5,7 @@
 #include "check/random_operand.hpp"
 #include "check/tolerance.hpp"
 #include "check/variation.hpp"
-#include "device/cpu/isa.hpp"
+#include "device/cpu/cpu_features.hpp"
 #include "device/cpu/thread_pool.hpp"
 #include "ir/op_table.hpp"
 
@@ -212,10 +212,9 @@ private:
 namespace cairn::inline v0 {
 
 KernelReport check_kernel(const Kernel& kernel, std::span<const Definition> definitions, const CheckOptions& options) {
-    if (kernel.isa > device::detect_isa())
+    if (const FeatureSet here = device::detect_features(); !here.includes(kernel.needs))
         throw Error(ErrorKind::unsupported, "check_kernel",
-                    kernel.id + " needs " + std::string(to_string(kernel.isa)) + ", this machine has " +
-                        std::string(to_string(device::detect_isa())));
+                    kernel.id + " needs " + to_string(kernel.needs - here) + ", this machine has " + to_string(here));
     return check::Check(kernel, definitions, options).run();
 }
 

@@ -59,9 +59,8 @@ struct Benched {
 Benched bench_kernel(const Kernel& kernel, const Problem& problem, const Context& context,
                      const MeasureOptions& measure_with) {
     Benched benched{&kernel, problem, {}, {}};
-    if (kernel.isa > context.isa()) {
-        benched.reason =
-            fmt::format("it needs {}, this machine has {}", to_string(kernel.isa), to_string(context.isa()));
+    if (const FeatureSet missing = kernel.needs - context.features(); !missing.empty()) {
+        benched.reason = fmt::format("it needs {}, in use is {}", to_string(missing), to_string(context.features()));
         return benched;
     }
     try {

@@ -30,7 +30,8 @@ MachineFact noise_fact(const Context& context, const std::stop_token& stop) {
     const auto symbols = Symbols::create();
     const Problem problem = parse_problem("exp | f32[4096] -> f32[4096]", *symbols);
     for (const Kernel& kernel : context.kernels().kernels) {
-        if (kernel.definition != problem.definition || kernel.isa > context.isa() || !kernel.accepts(problem).empty())
+        if (kernel.definition != problem.definition || !context.features().includes(kernel.needs) ||
+            !kernel.accepts(problem).empty())
             continue;
         MeasureOptions measure_with;
         measure_with.blocks = 101;
@@ -69,14 +70,17 @@ int examine(const Options& options, Output& output, const std::stop_token& stop)
     };
     const MachineFact database = database_fact(options);
     const Context context = make_context(options, {});
-    put({"version", fmt::format("{}, {}", version(), to_string(context.isa())), {}});
+    put({"version", std::string(version()), {}});
+    put({"features", to_string(context.features()), {}});
     put(threads_fact(options));
     for (const MachineFact& fact : machine_facts()) put(fact);
     put(quota_fact(cpu_quota()));
     put(noise_fact(context, stop));
     const Calibration machine = calibrate(context);
     put({"read bandwidth", fmt::format("{:.3g} GB/s", machine.bandwidth / 1e9), {}});
-    put({"arithmetic", fmt::format("{:.3g} GFLOP/s", machine.flops / 1e9), {}});
+    for (std::size_t unit = 0; unit < unit_count; ++unit)
+        if (const double rate = machine.unit_flops[unit]; rate > 0)
+            put({std::string(to_string(static_cast<Unit>(unit))), fmt::format("{:.3g} GFLOP/s", rate / 1e9), {}});
     put({"barrier", time_text(machine.barrier_seconds), {}});
     put({"handover", time_text(machine.handover_seconds), {}});
     put({"clock step", time_text(machine.timer_seconds), {}});

@@ -34,6 +34,7 @@ Context make_context(const Options& options, const std::filesystem::path& databa
         std::filesystem::create_directories(database.parent_path(), fault);
     ContextOptions context;
     context.threads = options.threads.value_or(usable_cpus());
+    if (!options.features.empty()) context.features = parse_features(options.features);
     context.timing_db = database;
     if (const std::filesystem::path seed = shipped_seed(); options.mode != "off" && !seed.empty())
         context.timing_seeds = {seed};

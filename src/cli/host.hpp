@@ -13,7 +13,7 @@ namespace cairn::cli {
 /// The database of `--db`, or the user's own; looked at first, as look_at_database() does.
 std::filesystem::path database_of(const Options& options);
 
-/// A context with the threads asked for; `database` may be empty. What it logs goes to standard error.
+/// A context with the threads and features asked for; `database` may be empty. What it logs goes to standard error.
 Context make_context(const Options& options, const std::filesystem::path& database);
 /// The same with the database that the mode asks for.
 Context make_context(const Options& options);

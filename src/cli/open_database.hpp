@@ -25,7 +25,7 @@ TimingFile open_or_make(const Options& options);
 /// Another one, named on the command line, to be read. Throws Error(file) where it is none.
 TimingFile open_other(const std::string& path);
 
-/// What times belong to that are measured here with the threads asked for.
+/// What times belong to that are measured here with the threads and features asked for.
 TimingEnvironment environment_here(const Options& options);
 /// The pattern for environments that is meant: `here` is this machine's.
 std::string environment_pattern(const std::string& text, const Options& options);

@@ -123,6 +123,11 @@ void add_machine_options(CLI::App& app, Options& options) {
     app.add_option("--threads", options.threads, "threads that run kernels; all usable CPUs when not given")
         ->check(readable(positive_of, "a whole number of at least 1"))
         ->option_text("K");
+    app.add_option(
+           "--features", options.features,
+           "instructions that kernels may need, as avx2+avx512, or baseline; all that the CPU has when not given")
+        ->check(readable(parse_features, "names joined by +, as avx2+avx512, or baseline"))
+        ->option_text("SET");
     add_database_options(app, options);
 }
 

@@ -18,6 +18,7 @@ namespace cairn::cli {
 struct Options {
     std::string graph;           ///< a file, or `-`
     std::optional<int> threads;  ///< none: all usable CPUs
+    std::string features;        ///< empty: all that the CPU has
     std::string database;        ///< empty: in the user's cache folder
     bool json = false;
 
@@ -34,7 +35,7 @@ struct Options {
 
 /// `--db`, `--json`.
 void add_database_options(CLI::App& app, Options& options);
-/// These and `--threads`.
+/// These, `--threads` and `--features`.
 void add_machine_options(CLI::App& app, Options& options);
 /// Which modes a command has.
 enum class Modes {

@@ -99,7 +99,7 @@ Study study_of(const Graph& graph, const Context& context, const Options& option
     Study study;
     study.graph = graph.name();
     study.how = {{"threads", std::to_string(context.threads())},
-                 {"instructions", std::string(to_string(context.isa()))},
+                 {"features", to_string(context.features())},
                  {"times", options.mode},
                  {"tolerance", options.tolerance},
                  {"version", std::string(version())}};

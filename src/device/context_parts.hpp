@@ -28,7 +28,7 @@ struct Context::Parts {
     explicit Parts(ContextOptions given) : options(std::move(given)), pool(options.threads) {}
 
     ContextOptions options;
-    Isa isa = Isa::baseline;
+    FeatureSet features;  ///< in use
     KernelSet kernels;
     device::ThreadPool pool;
     std::unique_ptr<TimingDb> timings;

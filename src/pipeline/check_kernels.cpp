@@ -4,6 +4,7 @@
 #include "fuse/pattern.hpp"
 #include "ir/build.hpp"
 #include "ir/op_table.hpp"
+#include "types/levels.hpp"
 
 #include <fmt/format.h>
 
@@ -103,6 +104,9 @@ private:
     void check(const Kernel& kernel) const {
         if (!is_word(kernel.id)) refuse("the kernel id \"{}\" is empty or holds what text forms cannot", kernel.id);
         if (kernel.run == nullptr || kernel.accepts == nullptr) refuse("kernel {} lacks run or accepts", kernel.id);
+        if (const FeatureSet missing = missing_from(kernel.needs); !missing.empty())
+            refuse("kernel {} needs {} without {}, on which that stands", kernel.id, to_string(kernel.needs),
+                   to_string(missing));
         const bool known =
             definitions_.contains(kernel.definition) || ir::find_op(kernel.definition) || is_own(kernel.definition);
         if (!known) refuse("kernel {} is for the unknown definition {}", kernel.id, kernel.definition);
@@ -125,6 +129,9 @@ private:
         if (rows > 1) refuse("device {} has rates twice", name);
         for (const double rate : {rates.flops, rates.bandwidth, rates.link_bandwidth})
             if (!(rate > 0 && std::isfinite(rate))) refuse("a rate of device {} is {}: it must be above 0", name, rate);
+        for (const double rate : rates.arithmetic_flops)
+            if (!(rate >= 0 && std::isfinite(rate)))
+                refuse("a rate of device {} is {}: it must not be below 0", name, rate);
         for (const double seconds : {rates.launch_seconds, rates.link_seconds})
             if (!(seconds >= 0 && std::isfinite(seconds)))
                 refuse("a time of device {} is {}: it must not be below 0", name, seconds);

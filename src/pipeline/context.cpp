@@ -3,8 +3,9 @@
 #include "cairn/kernels.hpp"
 #include "device/context_parts.hpp"
 #include "device/cpu/affinity.hpp"
-#include "device/cpu/isa.hpp"
+#include "device/cpu/cpu_features.hpp"
 #include "pipeline/check_kernels.hpp"
+#include "types/levels.hpp"
 
 #include <algorithm>
 
@@ -26,6 +27,20 @@ void append(KernelSet& to, const KernelSet& from) {
     if (!from.build.empty()) to.build += (to.build.empty() ? "" : "; ") + from.build;
 }
 
+FeatureSet features_in_use(const std::optional<FeatureSet>& asked) {
+    const FeatureSet here = device::detect_features();
+    if (!asked) return here;
+    const auto refuse = [&](const std::string& fault) {
+        throw Error(ErrorKind::argument, "context", "features " + to_string(*asked) + ": " + fault);
+    };
+    for (const Feature feature : all_features)
+        if (const FeatureSet missing = implied_by(feature) - *asked; asked->has(feature) && !missing.empty())
+            refuse(std::string(to_string(feature)) + " stands on " + to_string(missing) + ", which is not among them");
+    if (const FeatureSet lacking = *asked - here; !lacking.empty())
+        refuse("this CPU lacks " + to_string(lacking) + ", it has " + to_string(here));
+    return *asked;
+}
+
 /// What a Context with reference kernels only keeps.
 bool stays_with_references(const Kernel& kernel) { return is_reference(kernel.id) || kernel.definition == "pack"; }
 
@@ -41,7 +56,7 @@ Context::Context(ContextOptions options) {
         throw Error(ErrorKind::argument, "context",
                     "threads must be at least 1, got " + std::to_string(options.threads));
     parts_ = std::make_shared<Parts>(std::move(options));
-    parts_->isa = std::min(device::detect_isa(), parts_->options.max_isa);
+    parts_->features = features_in_use(parts_->options.features);
     const KernelSet& built_in = cpu_kernels();
     check_kernels(parts_->options.extra, built_in);
     append(parts_->kernels, parts_->options.extra);
@@ -64,7 +79,7 @@ const std::shared_ptr<Context::Parts>& Context::parts() const {
 }
 
 int Context::threads() const { return parts()->pool.size(); }
-Isa Context::isa() const { return parts()->isa; }
+FeatureSet Context::features() const { return parts()->features; }
 const KernelSet& Context::kernels() const { return parts()->kernels; }
 
 }  // namespace cairn::inline v0

@@ -41,7 +41,7 @@ private:
     void check(const Instruction& instruction) const {
         const Kernel* kernel = context_.find(instruction.kernel);
         // Linking names all kernels at once that are missing here.
-        if (kernel == nullptr || kernel->isa > context_.isa) return;
+        if (kernel == nullptr || !context_.features.includes(kernel->needs)) return;
         check_device(instruction, *kernel);
         if (kernel->definition != instruction.problem->definition) refuse(instruction, "is no kernel for");
         check_meaning(instruction);

@@ -37,9 +37,9 @@ std::vector<Device> devices_of(const KernelSet& kernels) {
 }
 
 /// Whether a kernel of these reads operands that are narrower than its definition's.
-bool any_widens(const KernelSet& kernels, Isa isa) {
+bool any_widens(const KernelSet& kernels, FeatureSet features) {
     return std::any_of(kernels.kernels.begin(), kernels.kernels.end(),
-                       [&](const Kernel& kernel) { return kernel.isa <= isa && !kernel.widens.empty(); });
+                       [&](const Kernel& kernel) { return features.includes(kernel.needs) && !kernel.widens.empty(); });
 }
 
 void check_device(const ir::Node& copy, const KernelSet& kernels) {
@@ -148,8 +148,8 @@ void Stages::check_graph() const {
 }
 
 void Stages::set_up_costs() {
-    costs_.machine = select::nominal_machine(context_.isa(), context_.threads());
-    costs_.isa = context_.isa();
+    costs_.machine = select::nominal_machine(context_.features(), context_.threads());
+    costs_.features = context_.features();
     costs_.policy.threads = context_.threads();
     costs_.devices = context_.kernels().devices;
     for (const select::Bound& bound : select::bounds_of(graph_, options_.tolerance, options_.output_tolerances))
@@ -185,7 +185,7 @@ std::shared_ptr<const select::Priors> Stages::priors() const {
     const std::lock_guard lock(parts.priors_mutex);
     if (parts.priors == nullptr)
         parts.priors = std::make_shared<const select::Priors>(*parts.timings, costs_.environment, costs_.policy,
-                                                              parts.kernels, context_.isa());
+                                                              parts.kernels, context_.features());
     const auto priors = std::static_pointer_cast<const select::Priors>(parts.priors);
     return priors->empty() ? nullptr : priors;
 }
@@ -233,7 +233,7 @@ PreparedBucket Stages::prepare(const Cut& cut) const {
     if (driver.enabled("expand")) {
         driver.begin("expand");
         expand::Expansion expansion =
-            expand::expand(*graph, {options_.stop, {}, any_widens(context_.kernels(), context_.isa())});
+            expand::expand(*graph, {options_.stop, {}, any_widens(context_.kernels(), context_.features())});
         graph = std::move(expansion.graph);
         classes = std::move(expansion.classes);
         driver.end(
@@ -254,7 +254,7 @@ PreparedBucket Stages::prepare(const Cut& cut) const {
     if (costs_.tolerance > 0)
         bucket.bounds =
             select::without_rounding(*graph, select::bounds_of(*graph, options_.tolerance, options_.output_tolerances));
-    bucket.candidates = std::make_unique<select::Candidates>(*graph, classes, context_.kernels(), context_.isa(),
+    bucket.candidates = std::make_unique<select::Candidates>(*graph, classes, context_.kernels(), context_.features(),
                                                              costs_, driver.enabled("pack"), options_.stop);
     if (!costs_.devices.empty() && driver.enabled("search")) {
         const select::Bucket seen{*bucket.graph, bucket.tiles, *bucket.candidates, cut.weight, bucket.bounds};

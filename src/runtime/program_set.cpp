@@ -73,7 +73,7 @@ LinkedInstruction LinkedProgram::link(const program::Instruction& instruction, c
                                       std::string& missing) {
     LinkedInstruction linked;
     linked.kernel = context.parts()->find(instruction.kernel);
-    if (linked.kernel == nullptr || linked.kernel->isa > context.isa()) {
+    if (linked.kernel == nullptr || !context.features().includes(linked.kernel->needs)) {
         if (missing.find(instruction.kernel) == std::string::npos)
             missing += (missing.empty() ? "" : ", ") + instruction.kernel;
         return linked;

@@ -50,13 +50,13 @@ std::vector<bool> bound_by(const std::vector<std::string>& origins) {
 
 }  // namespace
 
-Candidates::Candidates(const ir::GraphData& graph, const expand::Classes& classes, const KernelSet& kernels, Isa isa,
-                       const CostSource& costs, bool use_packed, const std::stop_token& stop)
+Candidates::Candidates(const ir::GraphData& graph, const expand::Classes& classes, const KernelSet& kernels,
+                       FeatureSet features, const CostSource& costs, bool use_packed, const std::stop_token& stop)
     : graph_(&graph),
       classes_(classes),
       kernels_(&kernels),
       use_packed_(use_packed),
-      judge_(kernels, isa, costs, *graph.symbols()),
+      judge_(kernels, features, costs, *graph.symbols()),
       views_(views_of(graph)),
       origins_(origins_of(graph, stop)),
       bound_(bound_by(origins_)),

@@ -41,12 +41,12 @@ struct Devices {
 class Candidates {
 public:
     /// Throws Cancelled on a stop.
-    Candidates(const ir::GraphData& graph, const expand::Classes& classes, const KernelSet& kernels, Isa isa,
-               const CostSource& costs, bool use_packed, const std::stop_token& stop = {});
+    Candidates(const ir::GraphData& graph, const expand::Classes& classes, const KernelSet& kernels,
+               FeatureSet features, const CostSource& costs, bool use_packed, const std::stop_token& stop = {});
     /// Of a graph whose values have one spelling each.
-    Candidates(const ir::GraphData& graph, const KernelSet& kernels, Isa isa, const CostSource& costs, bool use_packed,
-               const std::stop_token& stop = {})
-        : Candidates(graph, expand::Classes(graph), kernels, isa, costs, use_packed, stop) {}
+    Candidates(const ir::GraphData& graph, const KernelSet& kernels, FeatureSet features, const CostSource& costs,
+               bool use_packed, const std::stop_token& stop = {})
+        : Candidates(graph, expand::Classes(graph), kernels, features, costs, use_packed, stop) {}
     /// From here on these costs count. Candidates found before keep theirs.
     void set_costs(const CostSource& costs) {
         judge_.set_costs(costs);

@@ -1,6 +1,7 @@
 #include "select/cost.hpp"
 
 #include "timing/contest.hpp"
+#include "types/levels.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +18,7 @@ constexpr double lower_twin = 1.02;
 // By so much a time of few blocks has to be less than that of the plan in hand, so that chance alone changes no plan.
 constexpr double clearly = 1.1;
 
-Limits limits_of(const CostSource& source) { return {source.machine, source.isa, source.devices}; }
+Limits limits_of(const CostSource& source) { return {source.machine, source.features, source.devices}; }
 
 /// What expectations stand on: this machine's limits where they are known, else the nearest machine's that is told of.
 Calibration expected_machine(const CostSource& source) {
@@ -28,16 +29,19 @@ Calibration expected_machine(const CostSource& source) {
 /// What the twins of a kernel let expect of it: as much as a lower one at most, as a higher one at least.
 void compare_twins(Estimate& result, const Kernel& kernel, const SizedProblem& problem, const Cost& cost,
                    const CostSource& source, const Limits& here) {
-    for (const Isa level : {Isa::baseline, Isa::avx2, Isa::avx512, Isa::avx512_vnni_bf16}) {
-        if (level == kernel.isa || level > source.isa) continue;
-        const auto twin = source.priors->find(kernel, level, problem.text(), *problem, cost, here);
-        if (!twin || (twin->at_least && level < kernel.isa)) continue;
+    const auto compare = [&](FeatureSet needs) {
+        const bool is_lower_one = is_lower(needs, kernel.needs);
+        if (!source.features.includes(needs) || (!is_lower_one && !is_lower(kernel.needs, needs))) return;
+        const auto twin = source.priors->find(kernel, needs, problem.text(), *problem, cost, here);
+        if (!twin || (twin->at_least && is_lower_one)) return;
         const bool is_bound =
-            level < kernel.isa ? result.seconds * lower_twin > twin->seconds : result.seconds < twin->seconds * lower_twin;
-        if (!is_bound) continue;
-        result.seconds = level < kernel.isa ? twin->seconds / lower_twin : twin->seconds * lower_twin;
+            is_lower_one ? result.seconds * lower_twin > twin->seconds : result.seconds < twin->seconds * lower_twin;
+        if (!is_bound) return;
+        result.seconds = is_lower_one ? twin->seconds / lower_twin : twin->seconds * lower_twin;
         result.from = twin->from;
-    }
+    };
+    compare(levels::baseline);
+    for (const Feature feature : all_features) compare(implied_by(feature) | FeatureSet{feature});
 }
 
 /// What is expected of a call with what seeds tell of other machines. What it may take at least and at most is as
@@ -45,13 +49,13 @@ void compare_twins(Estimate& result, const Kernel& kernel, const SizedProblem& p
 void expect(Estimate& result, const Kernel& kernel, const SizedProblem& problem, const Cost& cost,
             const CostSource& source) {
     const Calibration machine = expected_machine(source);
-    const Limits here{machine, source.isa, source.devices};
-    const Roofline roofline = roofline_of(kernel, kernel.isa, *problem, cost, here);
+    const Limits here{machine, source.features, source.devices};
+    const Roofline roofline = roofline_of(kernel, kernel.needs, *problem, cost, here);
     const Siblings& shown = source.expected != nullptr ? *source.expected : source.priors->siblings();
     const double fitted = shown.of(kernel).factor * roofline.seconds();
     result.seconds = fitted;
     result.from = source.priors->other_sizes(kernel);
-    const auto carried = source.priors->find(kernel, kernel.isa, problem.text(), *problem, cost, here);
+    const auto carried = source.priors->find(kernel, kernel.needs, problem.text(), *problem, cost, here);
     if (carried && (!carried->at_least || carried->seconds > fitted)) {
         const double own = source.siblings == nullptr || carried->at_least ? 0 : source.siblings->weight_of(kernel);
         result.seconds = std::exp((own * std::log(fitted) + weight_of_same_call * std::log(carried->seconds)) /
@@ -135,14 +139,14 @@ std::string name_of_call(const Kernel& kernel, const SizedProblem& sized) { retu
 
 double roofline_seconds(const Kernel& kernel, const Problem& sized, const CostSource& source) {
     std::string note;
-    return roofline_of(kernel, kernel.isa, sized, counted_cost(kernel, sized, note), limits_of(source)).seconds();
+    return roofline_of(kernel, kernel.needs, sized, counted_cost(kernel, sized, note), limits_of(source)).seconds();
 }
 
 double expected_roofline_seconds(const Kernel& kernel, const Problem& sized, const CostSource& source) {
     std::string note;
     const Calibration machine = expected_machine(source);
-    return roofline_of(kernel, kernel.isa, sized, counted_cost(kernel, sized, note),
-                       {machine, source.isa, source.devices})
+    return roofline_of(kernel, kernel.needs, sized, counted_cost(kernel, sized, note),
+                       {machine, source.features, source.devices})
         .seconds();
 }
 
@@ -151,8 +155,8 @@ std::optional<double> carried_seconds(const Kernel& kernel, const SizedProblem& 
     std::string note;
     const Cost cost = counted_cost(kernel, *problem, note);
     const Calibration machine = expected_machine(source);
-    const auto carried = source.priors->find(kernel, kernel.isa, problem.text(), *problem, cost,
-                                             {machine, source.isa, source.devices});
+    const auto carried = source.priors->find(kernel, kernel.needs, problem.text(), *problem, cost,
+                                             {machine, source.features, source.devices});
     return carried && !carried->at_least ? std::optional(carried->seconds) : std::nullopt;
 }
 
@@ -180,7 +184,7 @@ Estimate estimate(const Kernel& kernel, const SizedProblem& problem, const CostS
     const Problem& sized = *problem;
     Estimate result;
     const Cost cost = counted_cost(kernel, sized, result.note);
-    const Roofline roofline = roofline_of(kernel, kernel.isa, sized, cost, limits_of(source));
+    const Roofline roofline = roofline_of(kernel, kernel.needs, sized, cost, limits_of(source));
     const Fit fit = source.siblings == nullptr ? Fit{} : source.siblings->of(kernel);
     const double fitted = fit.factor * roofline.seconds();
     result.low = std::max(roofline.arithmetic, roofline.work * fit.factor / fit.uncertainty) + roofline.overhead;

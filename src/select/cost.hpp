@@ -44,7 +44,7 @@ struct CostSource {
     Calibration machine;                    ///< the roofline
     bool is_calibrated = false;             ///< `machine` was measured
     std::vector<DeviceRates> devices = {};  ///< those of other devices
-    Isa isa = Isa::baseline;                ///< the level of instructions it is for
+    FeatureSet features = {};               ///< those in use
     /// Times of a lower quality say roughly what a call takes, no more: it counts as not measured.
     int least_quality = 0;
     bool optimistic = false;  ///< count unknown times at their lower bounds, so that nothing fast stays unmeasured

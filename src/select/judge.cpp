@@ -21,8 +21,8 @@ void ask_kernel(std::string_view function, Refusal& refusal, const F& call) {
 
 }  // namespace
 
-Judge::Judge(const KernelSet& kernels, Isa isa, const CostSource& costs, const Symbols& symbols)
-    : isa_(isa), costs_(costs), symbols_(&symbols), sizes_(representative_sizes(symbols)) {
+Judge::Judge(const KernelSet& kernels, FeatureSet features, const CostSource& costs, const Symbols& symbols)
+    : features_(features), costs_(costs), symbols_(&symbols), sizes_(representative_sizes(symbols)) {
     for (const Kernel& kernel : kernels.kernels) kernels_[kernel.definition].push_back(&kernel);
 }
 
@@ -88,7 +88,7 @@ Refusal Judge::ruled_out(const Kernel& kernel, const Question& question) const {
 
 /// By what it says itself.
 bool Judge::can_do(const Kernel& kernel, const Problem& problem) const {
-    if (kernel.isa > isa_ || !is_there(costs_.devices, kernel.device)) return false;
+    if (!features_.includes(kernel.needs) || !is_there(costs_.devices, kernel.device)) return false;
     Refusal refusal;
     ask_kernel("accepts", refusal, [&] { refusal = kernel.accepts(problem); });
     if (!refusal.empty() || kernel.error == nullptr) return refusal.empty();
@@ -196,8 +196,8 @@ Question::Answer& Judge::answer(Question& question, const Kernel& kernel) const 
     if (known != question.answers_.end()) return *known;
     if (question.answers_.empty()) question.answers_.reserve(kernels_of(kernel.definition).size());
     Question::Answer& answer = question.answers_.emplace_back(Question::Answer{&kernel});
-    if (kernel.isa > isa_)
-        answer.judged.refusal = fmt::format("needs {}, in use is {}", to_string(kernel.isa), to_string(isa_));
+    if (const FeatureSet missing = kernel.needs - features_; !missing.empty())
+        answer.judged.refusal = fmt::format("needs {}, in use is {}", to_string(missing), to_string(features_));
     else if (!is_there(costs_.devices, kernel.device))
         answer.judged.refusal = fmt::format("runs on {}", to_string(kernel.device));
     else

@@ -53,7 +53,7 @@ private:
 
 class Judge {
 public:
-    Judge(const KernelSet& kernels, Isa isa, const CostSource& costs, const Symbols& symbols);
+    Judge(const KernelSet& kernels, FeatureSet features, const CostSource& costs, const Symbols& symbols);
 
     /// From here on these costs count, for what was asked already too; the rules stay.
     void set_costs(const CostSource& costs);
@@ -85,7 +85,7 @@ private:
     Refusal workspace(const Kernel& kernel, const Question& question) const;
     std::span<const SizedProblem> sized(Question& question) const;
 
-    Isa isa_;
+    FeatureSet features_;
     CostSource costs_;
     const Symbols* symbols_;
     std::vector<std::vector<std::int64_t>> sizes_;

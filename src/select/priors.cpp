@@ -33,7 +33,7 @@ struct Near {
 }  // namespace
 
 Priors::Priors(const TimingDb& timings, const TimingEnvironment& here, const TimingPolicy& policy,
-               const KernelSet& kernels, Isa isa) {
+               const KernelSet& kernels, FeatureSet features) {
     const std::optional<timing::EnvironmentText> own = timing::parse_environment(here.hard);
     std::vector<Near> near;
     for (TimingEnvironment& each : timings.seed_environments()) {
@@ -50,9 +50,9 @@ Priors::Priors(const TimingDb& timings, const TimingEnvironment& here, const Tim
         if (times.empty() || origins_.size() == most_origins) continue;
         Origin& origin = origins_.emplace_back();
         origin.name = std::make_shared<const std::string>(timing::short_name(each.text));
-        origin.isa = each.text.level;
+        origin.features = each.text.features;
         const auto known = timing::known_machine(timings, each.environment, theirs);
-        origin.machine = known ? known->machine : nominal_machine(each.text.level, each.text.threads);
+        origin.machine = known ? known->machine : nominal_machine(each.text.features, each.text.threads);
         for (const SeedTime& time : times)
             if (time.timing.status != TimingStatus::failed) {
                 const bool at_least = time.timing.status == TimingStatus::censored;
@@ -61,7 +61,7 @@ Priors::Priors(const TimingDb& timings, const TimingEnvironment& here, const Tim
             }
         learn(origin, times, kernels);
     }
-    if (!origins_.empty()) machine_ = at_level(origins_.front().machine, origins_.front().isa, isa);
+    if (!origins_.empty()) machine_ = with_features(origins_.front().machine, origins_.front().features, features);
 }
 
 void Priors::learn(const Origin& origin, const std::vector<SeedTime>& times, const KernelSet& kernels) {
@@ -72,7 +72,7 @@ void Priors::learn(const Origin& origin, const std::vector<SeedTime>& times, con
         double measured, roofline;
     };
     std::map<const Kernel*, std::vector<Shown>> shown;
-    const Limits there{origin.machine, origin.isa};
+    const Limits there{origin.machine, origin.features};
     // Times come in the order of their problems.
     std::string_view text;
     std::optional<Problem> problem;
@@ -87,7 +87,7 @@ void Priors::learn(const Origin& origin, const std::vector<SeedTime>& times, con
             if (!problem) continue;
             std::string note;
             const Cost cost = counted_cost(*known->second, *problem, note);
-            const double roofline = roofline_of(*known->second, known->second->isa, *problem, cost, there).seconds();
+            const double roofline = roofline_of(*known->second, known->second->needs, *problem, cost, there).seconds();
             if (roofline > 0) shown[known->second].push_back({time.timing.median, roofline});
         } catch (const std::exception&) {  // a problem, or a cost, of another version tells nothing
         }
@@ -99,17 +99,17 @@ void Priors::learn(const Origin& origin, const std::vector<SeedTime>& times, con
     }
 }
 
-std::optional<Priors::Carried> Priors::find(const Kernel& kernel, Isa level, std::string_view problem_text,
+std::optional<Priors::Carried> Priors::find(const Kernel& kernel, FeatureSet needs, std::string_view problem_text,
                                             const Problem& sized, const Cost& cost, const Limits& here) const {
     if (kernel.device != Device::cpu) return std::nullopt;
-    const std::string id = level == kernel.isa ? kernel.id : twin_of(kernel, level);
+    const std::string id = needs == kernel.needs ? kernel.id : twin_of(kernel, needs);
     if (id.empty()) return std::nullopt;
     const std::string name = name_of(id, problem_text);
     for (const Origin& origin : origins_) {
         const auto time = origin.times.find(name);
         if (time == origin.times.end()) continue;
-        const double there = roofline_of(kernel, level, sized, cost, {origin.machine, origin.isa}).seconds();
-        const double ratio = there > 0 ? roofline_of(kernel, level, sized, cost, here).seconds() / there : 1;
+        const double there = roofline_of(kernel, needs, sized, cost, {origin.machine, origin.features}).seconds();
+        const double ratio = there > 0 ? roofline_of(kernel, needs, sized, cost, here).seconds() / there : 1;
         return Carried{time->second.seconds * ratio, time->second.at_least, origin.name};
     }
     return std::nullopt;

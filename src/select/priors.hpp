@@ -26,11 +26,11 @@ public:
     /// Reads all times that `timings` has in seeds of environments near to this one, for its policy at their numbers of
     /// threads.
     Priors(const TimingDb& timings, const TimingEnvironment& here, const TimingPolicy& policy, const KernelSet& kernels,
-           Isa isa);
+           FeatureSet features);
 
     /// False where seeds tell of this environment alone, or of none like it.
     bool empty() const noexcept { return origins_.empty(); }
-    /// The nearest environment's limits, at the level in use here.
+    /// The nearest environment's limits, with the features in use here.
     const Calibration& machine() const noexcept { return machine_; }
     /// What times there show of kernels at other sizes.
     const Siblings& siblings() const noexcept { return siblings_; }
@@ -43,9 +43,9 @@ public:
         bool at_least = false;                   ///< it was slower than others before it was done
         std::shared_ptr<const std::string> from; ///< the environment, as people call it
     };
-    /// What the nearest environment that has a time of the call, by the kernel's twin of that level, lets expect.
-    std::optional<Carried> find(const Kernel& kernel, Isa level, std::string_view problem_text, const Problem& sized,
-                                const Cost& cost, const Limits& here) const;
+    /// What the nearest environment that has a time of the call, by the kernel's twin with those needs, lets expect.
+    std::optional<Carried> find(const Kernel& kernel, FeatureSet needs, std::string_view problem_text,
+                                const Problem& sized, const Cost& cost, const Limits& here) const;
     /// Which environment tells of the kernel at other sizes; null where none does.
     std::shared_ptr<const std::string> other_sizes(const Kernel& kernel) const;
 
@@ -57,7 +57,7 @@ private:
     /// An environment, and its times by kernel and problem.
     struct Origin {
         std::shared_ptr<const std::string> name;
-        Isa isa = Isa::baseline;
+        FeatureSet features;
         Calibration machine;
         std::unordered_map<std::string, Time> times;
     };

@@ -2,6 +2,7 @@
 
 #include "device/context_parts.hpp"
 #include "select/siblings.hpp"
+#include "types/unit_rows.hpp"
 
 #include <fmt/format.h>
 
@@ -11,10 +12,19 @@
 namespace cairn::inline v0::select {
 namespace {
 
-// What a kernel that has twins and that memory bounds takes more at each level below the one in use.
+// What a kernel that has twins and that memory bounds takes more at each width of vectors below the one in use.
 constexpr double lower_level = 1.02;
 
-double flops_per_cycle(Isa isa) { return isa == Isa::baseline ? 8 : isa == Isa::avx2 ? 32 : 64; }
+int halvings_below_512_bits(FeatureSet features) {
+    return features.has(Feature::avx512) ? 0 : features.has(Feature::avx2) ? 1 : 2;
+}
+
+double& rate_of(Calibration& machine, Unit unit) { return machine.unit_flops[index_of(unit)]; }
+
+/// By what a unit does more than that of f32 with these features.
+double nominal_ratio(Unit unit, FeatureSet features) {
+    return row_of(unit).per_cycle / row_of(*unit_of(Arithmetic::f32, features)).per_cycle;
+}
 
 double bytes_touched(const TensorDesc& tensor) {
     double elements = 1;
@@ -44,11 +54,18 @@ bool is_usable(const Cost& cost) {
     return is_amount(cost.flops) && is_amount(cost.bytes) && cost.efficiency > 0 && cost.efficiency <= 1;
 }
 
-/// Of an Isa level below the one in use; a higher one has no more than that.
-double peak_of(Isa level, const Limits& limits) {
-    const double measured = limits.machine.level_flops[static_cast<std::size_t>(std::min(level, limits.isa))];
-    if (measured > 0) return measured;
-    return limits.machine.flops * std::min(1.0, flops_per_cycle(level) / flops_per_cycle(limits.isa));
+/// Of code with these needs. Where not all of them are in use it has no more than what is, if that has a unit at all.
+double peak_of(Arithmetic arithmetic, FeatureSet needs, const Limits& limits) {
+    std::optional<Unit> unit = unit_of(arithmetic, needs & limits.features);
+    if (!unit) unit = unit_of(arithmetic, needs);
+    if (!unit) return limits.machine.flops;
+    const double measured = limits.machine.unit_flops[index_of(*unit)];
+    return measured > 0 ? measured : limits.machine.flops * nominal_ratio(*unit, limits.features);
+}
+
+double peak_of(Arithmetic arithmetic, const DeviceRates& device) {
+    const double rate = device.arithmetic_flops[static_cast<std::size_t>(arithmetic)];
+    return rate > 0 ? rate : device.flops;
 }
 
 /// Bytes of `cost` that come from memory in any case: those of weights.
@@ -61,9 +78,9 @@ double bound_bytes(const Problem& problem, const Cost& cost) {
 
 }  // namespace
 
-Calibration nominal_machine(Isa isa, int threads) {
+Calibration nominal_machine(FeatureSet features, int threads) {
     Calibration machine;
-    machine.flops = 3e9 * flops_per_cycle(isa) * threads;
+    machine.flops = 3e9 * row_of(*unit_of(Arithmetic::f32, features)).per_cycle * threads;
     machine.bandwidth = 20e9 * std::min(2.0, 1 + 0.25 * (threads - 1));
     machine.barrier_seconds = threads == 1 ? 0 : 2e-7 * threads;
     machine.timer_seconds = 5e-8;
@@ -71,17 +88,17 @@ Calibration nominal_machine(Isa isa, int threads) {
     return machine;
 }
 
-Calibration at_level(Calibration machine, Isa from, Isa to) {
-    for (int level = static_cast<int>(from) + 1; level <= static_cast<int>(to); ++level)
-        if (double& flops = machine.level_flops[static_cast<std::size_t>(level)]; flops == 0)
-            flops = machine.flops * flops_per_cycle(static_cast<Isa>(level)) / flops_per_cycle(from);
-    if (const double flops = machine.level_flops[static_cast<std::size_t>(to)]; flops > 0) machine.flops = flops;
+Calibration with_features(Calibration machine, FeatureSet from, FeatureSet to) {
+    for (const UnitRow& row : unit_rows)
+        if (double& rate = rate_of(machine, row.unit); rate == 0 && to.includes(row.needs))
+            rate = machine.flops * nominal_ratio(row.unit, from);
+    machine.flops = rate_of(machine, *unit_of(Arithmetic::f32, to));
     return machine;
 }
 
 Calibration slowed(Calibration machine, double factor) {
     for (double* rate : {&machine.flops, &machine.bandwidth, &machine.cache_bandwidth}) *rate /= factor;
-    for (double& rate : machine.level_flops) rate /= factor;
+    for (double& rate : machine.unit_flops) rate /= factor;
     machine.barrier_seconds *= factor;
     machine.handover_seconds *= factor;
     return machine;
@@ -89,31 +106,38 @@ Calibration slowed(Calibration machine, double factor) {
 
 Cost counted_cost(const Kernel& kernel, const Problem& sized, std::string& note) {
     const Cost cost = kernel.cost != nullptr ? kernel.cost(sized) : default_cost(sized);
-    if (is_usable(cost)) return cost;
-    note = fmt::format("by its operands: its cost is no cost ({} operations, {} bytes, efficiency {})", cost.flops,
-                       cost.bytes, cost.efficiency);
+    const bool has_unit = kernel.device != Device::cpu || unit_of(cost.arithmetic, kernel.needs);
+    if (is_usable(cost) && has_unit) return cost;
+    if (!has_unit)
+        note = fmt::format("by its operands: its cost counts {}, for which what it needs has no unit ({})",
+                           to_string(cost.arithmetic), to_string(kernel.needs));
+    else
+        note = fmt::format("by its operands: its cost is no cost ({} operations, {} bytes, efficiency {})", cost.flops,
+                           cost.bytes, cost.efficiency);
     return default_cost(sized);
 }
 
-Roofline roofline_of(const Kernel& kernel, Isa level, const Problem& problem, const Cost& cost, const Limits& limits) {
+Roofline roofline_of(const Kernel& kernel, FeatureSet needs, const Problem& problem, const Cost& cost,
+                     const Limits& limits) {
     constexpr double call_seconds = 3e-8;
     const auto device = std::find_if(limits.devices.begin(), limits.devices.end(),
                                      [&](const DeviceRates& rates) { return rates.device == kernel.device; });
     if (device != limits.devices.end()) {
         // A copy reads on one side what it writes on the other: half of its bytes go over the link.
         const bool is_link = kernel.definition == "copy_to";
-        const double arithmetic = cost.flops / device->flops;
+        const double arithmetic = cost.flops / peak_of(cost.arithmetic, *device);
         const double memory = cost.bytes / (is_link ? 2 * device->link_bandwidth : device->bandwidth);
         return {arithmetic, std::max(arithmetic / cost.efficiency, memory),
                 is_link ? device->link_seconds : device->launch_seconds};
     }
     const Calibration& machine = limits.machine;
-    const double arithmetic = cost.flops / peak_of(level, limits);
+    const double arithmetic = cost.flops / peak_of(cost.arithmetic, needs, limits);
     const double streamed = machine.cache_bandwidth > 0 ? bound_bytes(problem, cost) : cost.bytes;
     double memory = streamed / machine.bandwidth;
     if (streamed < cost.bytes) memory += (cost.bytes - streamed) / machine.cache_bandwidth;
     if (family_of(kernel) != kernel.id)
-        memory *= std::pow(lower_level, std::max(static_cast<int>(limits.isa) - static_cast<int>(level), 0));
+        memory *= std::pow(lower_level,
+                           std::max(halvings_below_512_bits(needs) - halvings_below_512_bits(limits.features), 0));
     return {arithmetic, std::max(arithmetic / cost.efficiency, memory), call_seconds + machine.barrier_seconds};
 }
 

@@ -9,10 +9,10 @@
 /// What bounds a call of a kernel on a machine.
 namespace cairn::inline v0::select {
 
-/// What a machine can do, at most at a level of instructions.
+/// What a machine can do with some features.
 struct Limits {
     const Calibration& machine;
-    Isa isa = Isa::baseline;
+    FeatureSet features;
     std::span<const DeviceRates> devices = {};  ///< those of other devices
 };
 
@@ -24,24 +24,27 @@ struct Roofline {
     double seconds() const noexcept { return work + overhead; }
 };
 
-/// Nominal rates of an instruction set level, for compiles that measure nothing: equal on every machine, so that such
+/// Nominal rates of a set of features, for compiles that measure nothing: equal on every machine, so that such
 /// compiles are repeatable.
-Calibration nominal_machine(Isa isa, int threads);
+Calibration nominal_machine(FeatureSet features, int threads);
 
-/// A machine that was measured at one level, as it is taken to be at another: a higher one does more by its nominal
-/// rates.
-Calibration at_level(Calibration machine, Isa from, Isa to);
+/// A machine that was measured with some features, as it is taken to be with others: units that were not measured do
+/// as much as they do by their nominal rates.
+Calibration with_features(Calibration machine, FeatureSet from, FeatureSet to);
 
 /// The same machine, taking so many times as long for everything.
 Calibration slowed(Calibration machine, double factor);
 
-/// What a kernel says of its cost at constant sizes; where that is no cost (not a number, negative, endless, or at more
-/// than the machine's peak) that of a kernel without one, and `note` tells why.
+/// What a kernel says of its cost at constant sizes; where that is no cost (not a number, negative, endless, at more
+/// than the machine's peak, or of arithmetic that needs more than the kernel does) that of a kernel without one, and
+/// `note` tells why.
 Cost counted_cost(const Kernel& kernel, const Problem& sized, std::string& note);
 
-/// Arithmetic at the peak of a level, the kernel's as a rule, by its efficiency, or bytes moved, weights from memory
-/// and the rest from where the machine reads fastest, whichever is longer. Memory takes a little more for a twin of a
-/// level below the one in use, so that the higher one is tried where it bounds both.
-Roofline roofline_of(const Kernel& kernel, Isa level, const Problem& sized, const Cost& cost, const Limits& limits);
+/// Arithmetic at the peak of the unit that code with these needs has for it, the kernel's as a rule, by its efficiency,
+/// or bytes moved, weights from memory and the rest from where the machine reads fastest, whichever is longer. Memory
+/// takes a little more for a twin of narrower vectors than those in use, so that the wider one is tried where it bounds
+/// both.
+Roofline roofline_of(const Kernel& kernel, FeatureSet needs, const Problem& sized, const Cost& cost,
+                     const Limits& limits);
 
 }  // namespace cairn::inline v0::select

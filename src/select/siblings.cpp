@@ -1,5 +1,7 @@
 #include "select/siblings.hpp"
 
+#include "types/levels.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +15,7 @@ constexpr double least_uncertainty = 1.3, most_uncertainty = 8;
 }  // namespace
 
 std::string family_of(const Kernel& kernel) {
-    const std::string level(to_string(kernel.isa));
+    const std::string level(level_name(kernel.needs));
     std::string family = kernel.id;
     for (const char* before : {".", "_"})
         if (const std::size_t at = family.find(before + level + "."); at != std::string::npos)
@@ -21,11 +23,10 @@ std::string family_of(const Kernel& kernel) {
     return family;
 }
 
-std::string twin_of(const Kernel& kernel, Isa level) {
+std::string twin_of(const Kernel& kernel, FeatureSet needs) {
     std::string family = family_of(kernel);
     const std::size_t at = family.find('*');
-    return family == kernel.id || at == std::string::npos ? std::string()
-                                                          : family.replace(at, 1, to_string(level));
+    return family == kernel.id || at == std::string::npos ? std::string() : family.replace(at, 1, level_name(needs));
 }
 
 /// Seen often, the mean of what was seen; seen once, half of that.
@@ -39,7 +40,7 @@ Fit Siblings::Shown::fit() const {
 void Siblings::add(const Kernel& kernel, double measured, double roofline, double weight) {
     std::vector<Shown>& twins = families_[family_of(kernel)];
     auto shown = std::find_if(twins.begin(), twins.end(), [&](const Shown& twin) { return twin.id == kernel.id; });
-    if (shown == twins.end()) shown = twins.insert(shown, Shown{kernel.id, kernel.isa});
+    if (shown == twins.end()) shown = twins.insert(shown, Shown{kernel.id, kernel.needs});
     const double log = std::log(measured / roofline);
     shown->weight += weight;
     shown->sum += weight * log;
@@ -65,8 +66,8 @@ Fit Siblings::of(const Kernel& kernel) const {
     Fit fit = own == nullptr ? Fit{} : own->fit();
     for (const Shown& twin : family->second) {
         const double factor = twin.fit().factor;
-        if (own == nullptr && twin.isa < kernel.isa) fit.factor = std::min(fit.factor, factor);
-        if (twin.isa > kernel.isa) fit.factor = std::max(fit.factor, factor);
+        if (own == nullptr && is_lower(twin.needs, kernel.needs)) fit.factor = std::min(fit.factor, factor);
+        if (is_lower(kernel.needs, twin.needs)) fit.factor = std::max(fit.factor, factor);
     }
     return fit;
 }

@@ -16,9 +16,9 @@ struct Fit {
 };
 
 /// The same kernel on other sizes is mostly off by a like factor: the geometric mean of those seen, drawn towards 1
-/// while there are few. Kernels whose ids differ in the instruction set alone are twins. What a lower one has shown a
-/// higher one can do too, until it has shown something itself; and a lower one never counts as faster than a higher
-/// one.
+/// while there are few. Kernels whose ids differ in their level alone are twins; one is lower where all it needs
+/// is needed by the other, which needs more. What a lower one has shown a higher one can do too, until it has shown
+/// something itself; and a lower one never counts as faster than a higher one.
 ///
 ///     cpu.panel_avx2.matmul.f32@1, cpu.panel_avx512.matmul.f32@1
 class Siblings {
@@ -33,7 +33,7 @@ public:
 private:
     struct Shown {
         std::string id;
-        Isa isa;
+        FeatureSet needs;
         double weight = 0, sum = 0, squares = 0;  // of the logarithms
         Fit fit() const;
     };
@@ -41,10 +41,13 @@ private:
     std::map<std::string, std::vector<Shown>> families_;  // by what twins have in common
 };
 
-/// A kernel's id without the instruction set. `cpu.panel_avx2.linear@1` -> `cpu.panel_*.linear@1`
+/// A kernel's id without its level (level_name). `cpu.panel_avx2.linear@1` -> `cpu.panel_*.linear@1`
 std::string family_of(const Kernel& kernel);
 
-/// The id of a kernel's twin at a level, whether there is such a kernel or not; empty for a kernel that has none.
-std::string twin_of(const Kernel& kernel, Isa level);
+/// The id of a kernel's twin with other needs, whether there is such a kernel or not; empty for a kernel that has none.
+std::string twin_of(const Kernel& kernel, FeatureSet needs);
+
+/// True where all that `a` needs is needed by `b`, which needs more.
+inline bool is_lower(FeatureSet a, FeatureSet b) noexcept { return a != b && b.includes(a); }
 
 }  // namespace cairn::inline v0::select

@@ -9,6 +9,7 @@
 #include "timing/peak.hpp"
 #include "timing/summary.hpp"
 #include "timing/team_clock.hpp"
+#include "types/unit_rows.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -24,13 +25,14 @@ using timing::Clock, timing::seconds_since;
 
 constexpr int barriers = 20, streams = 4;
 constexpr std::size_t private_stretch = 1 << 20, many_times = 32 << 20;
-constexpr double block_seconds = 1e-3;
+// f32 counts most, and tells how even blocks are; what other units do is wanted to a few hundredths.
+constexpr double block_seconds = 1e-3, other_block_seconds = 1e-4;
 
 /// How often things are timed.
 struct Repetitions {
-    int peak_blocks, barrier_blocks, reads, short_reads;
+    int peak_blocks, other_peak_blocks, barrier_blocks, reads, short_reads;
 };
-constexpr Repetitions thorough{9, 100, 3, 9}, brief{3, 20, 1, 2};
+constexpr Repetitions thorough{9, 9, 100, 3, 9}, brief{3, 3, 20, 1, 2};
 // What is read where a brief one has no time to fill more: longer than most caches.
 constexpr std::size_t least_stretch = 32 << 20;
 
@@ -128,24 +130,33 @@ bool measure_memory(Probe& probe, Context::Parts& parts, Calibration& machine, c
     return !memory->is_short();
 }
 
-/// Operations a second of all members at a level, and how even blocks of equal work are.
-Timing peak_block(Probe& probe, Isa level, std::int64_t& rounds, int blocks) {
-    const auto block = [&] { return probe.time([&](int, int) { timing::multiply_add(level, rounds); }); };
+/// What a block of rounds on a unit takes all members, and how even blocks are.
+Timing peak_block(Probe& probe, Unit unit, std::int64_t& rounds, int blocks, double least) {
+    const auto block = [&] { return probe.time([&](int, int) { timing::keep_busy(unit, rounds); }); };
     rounds = 1024;
-    while (block() < block_seconds) rounds *= 2;
+    while (block() < least) rounds *= 2;
     std::vector<double> times;
     for (int i = 0; i < blocks; ++i) times.push_back(block());
     return timing::summary(std::move(times), rounds);
 }
 
 void measure_peaks(Probe& probe, const Context::Parts& parts, Calibration& machine, const Repetitions& often) {
-    for (int level = 0; level <= static_cast<int>(parts.isa); ++level) {
+    const auto rate_of = [&](const UnitRow& row) -> double& { return machine.unit_flops[index_of(row.unit)]; };
+    for (const UnitRow& row : unit_rows) {
+        const double operations = timing::operations_of_round(row.unit);
+        if (operations == 0 || !parts.features.includes(row.needs)) continue;
+        const bool is_f32 = row.arithmetic == Arithmetic::f32;
         std::int64_t rounds = 0;
-        const Timing block = peak_block(probe, static_cast<Isa>(level), rounds, often.peak_blocks);
-        const double operations = timing::operations_of_round(static_cast<Isa>(level)) * static_cast<double>(rounds);
-        // A higher level has all that a lower one has.
-        machine.flops = std::max(machine.flops, operations * parts.pool.size() / block.min);
-        machine.level_flops[static_cast<std::size_t>(level)] = machine.flops;
+        const Timing block = peak_block(probe, row.unit, rounds, is_f32 ? often.peak_blocks : often.other_peak_blocks,
+                                        is_f32 ? block_seconds : other_block_seconds);
+        double& rate = rate_of(row);
+        rate = operations * static_cast<double>(rounds) * parts.pool.size() / block.min;
+        // Code that needs more can do all that code that needs less can.
+        for (const UnitRow& lower : unit_rows)
+            if (lower.arithmetic == row.arithmetic && row.needs.includes(lower.needs))
+                rate = std::max(rate, rate_of(lower));
+        if (!is_f32) continue;
+        machine.flops = rate;
         machine.noise = 1.4826 * block.mad / block.median;
     }
 }

@@ -43,8 +43,8 @@ void check(const Contestant& contestant, const Context::Parts& parts) {
     const Kernel* kernel = contestant.kernel;
     if (symbols_of(*problem) != nullptr)
         throw Error(ErrorKind::argument, "measure", "the problem has symbols: " + to_string(*problem));
-    if (kernel->isa > parts.isa)
-        throw Error(ErrorKind::argument, "measure", fmt::format("{} needs {}", kernel->id, to_string(kernel->isa)));
+    if (const FeatureSet missing = kernel->needs - parts.features; !missing.empty())
+        throw Error(ErrorKind::argument, "measure", fmt::format("{} needs {}", kernel->id, to_string(missing)));
     if (const Refusal refusal = calling(*kernel, [&] { return kernel->accepts(*problem); }); !refusal.empty())
         throw Error(ErrorKind::argument, "measure",
                     fmt::format("{} refuses {}: {}", kernel->id, to_string(*problem), refusal));

@@ -40,13 +40,10 @@ bool read_number(std::string_view word, T& number) {
     return !word.empty() && fault == std::errc() && end == word.data() + word.size();
 }
 
-bool read_level(std::string_view word, Isa& level) {
-    for (const Isa each : {Isa::baseline, Isa::avx2, Isa::avx512, Isa::avx512_vnni_bf16})
-        if (to_string(each) == word) {
-            level = each;
-            return true;
-        }
-    return false;
+bool read_features(std::string_view word, FeatureSet& features) {
+    const std::optional<FeatureSet> read = parse_features(word);
+    features = read.value_or(features);
+    return read.has_value();
 }
 
 /// How many doublings lie between two sizes; a cache that is not told of is far from any that is.
@@ -69,7 +66,7 @@ std::optional<EnvironmentText> parse_environment(std::string_view hard) {
     const bool is_whole = read_number(word_after(parts[4], "L1d"), read.caches[0]) &&
                           read_number(word_after(parts[4], "L2"), read.caches[1]) &&
                           read_number(word_after(parts[4], "L3"), read.caches[2]) &&
-                          read_level(parts[5].substr(0, parts[5].find(' ')), read.level) &&
+                          read_features(parts[5].substr(0, parts[5].find(' ')), read.features) &&
                           read_number(word_after(parts[6], "threads"), read.threads) && read.threads >= 1;
     if (!is_whole) return std::nullopt;
     return read;
@@ -77,14 +74,14 @@ std::optional<EnvironmentText> parse_environment(std::string_view hard) {
 
 std::string short_name(const EnvironmentText& environment) {
     return fmt::format("{}, {}, {} {}", environment.name == "unknown" ? environment.vendor : environment.name,
-                       to_string(environment.level), environment.threads,
+                       to_string(environment.features), environment.threads,
                        environment.threads == 1 ? "thread" : "threads");
 }
 
 Farness farness(const EnvironmentText& here, const EnvironmentText& there) {
     Farness far;
-    const int levels = static_cast<int>(there.level) - static_cast<int>(here.level);
-    far.level = levels >= 0 ? levels : 8 - levels;
+    const int more = (there.features - here.features).size(), less = (here.features - there.features).size();
+    far.features = less == 0 ? more : static_cast<int>(feature_count) + less + more;
     far.threads = std::abs(std::log2(static_cast<double>(there.threads) / here.threads));
     far.vendor = here.vendor != there.vendor;
     for (std::size_t c = 0; c < here.caches.size(); ++c) far.caches += doublings(here.caches[c], there.caches[c]);

@@ -64,7 +64,7 @@ TimingEnvironment environment_of(const Context::Parts& context) {
         "cairn {} | {} | {} | family {} model {} stepping {} | L1d {} L2 {} L3 {} | {} of {} | threads {} cpus {} "
         "quota {} | {}",
         version(), or_unknown(cpu.vendor), or_unknown(cpu.name), cpu.family, cpu.model, cpu.stepping, cpu.l1d_bytes,
-        cpu.l2_bytes, cpu.l3_bytes, to_string(context.isa), to_string(cpu.isa), context.pool.size(),
+        cpu.l2_bytes, cpu.l3_bytes, to_string(context.features), to_string(cpu.features), context.pool.size(),
         device::topology_of(device::affinity_mask()), quota(), or_unknown(context.kernels.build));
     utsname system{};
     const bool known = uname(&system) == 0;

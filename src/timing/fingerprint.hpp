@@ -6,8 +6,8 @@
 namespace cairn::inline v0::timing {
 
 /// What a time measured now with this context belongs to. `hard` names all that changes times by more than noise: CPU
-/// vendor, family, model, stepping, caches, the level in use, threads, how the CPUs that they may run on share caches
-/// and what a control group leaves of them, library version, what the kernels were built with; unknown parts are
+/// vendor, family, model, stepping, caches, the features in use, threads, how the CPUs that they may run on share
+/// caches and what a control group leaves of them, library version, what the kernels were built with; unknown parts are
 /// written as unknown. `soft` is kept for the record.
 TimingEnvironment environment_of(const Context::Parts& context);
 

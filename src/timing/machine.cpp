@@ -3,10 +3,13 @@
 #include "device/context_parts.hpp"
 #include "timing/contest.hpp"
 #include "timing/key.hpp"
+#include "types/unit_rows.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <string>
 #include <string_view>
 
 namespace cairn::inline v0::timing {
@@ -18,12 +21,8 @@ Problem whole_machine() {
     return made;
 }
 
-constexpr std::array<std::string_view, 4> level_rows = {
-    "machine.multiply_add.baseline@1",
-    "machine.multiply_add.avx2@1",
-    "machine.multiply_add.avx512@1",
-    "machine.multiply_add.avx512_vnni_bf16@1",
-};
+/// The row of a unit's rate: the time of one operation.
+std::string name_of(const UnitRow& unit) { return fmt::format("machine.{}@1", unit.name); }
 
 // A row's time is more than nothing; what takes no time is stored as this, and read as 0.
 constexpr double least_seconds = 1e-15;
@@ -64,9 +63,9 @@ void record_machine(TimingDb& timings, const TimingEnvironment& environment, con
     const auto record = [&](std::string_view row, double seconds, double deviation = 0) {
         timings.record(problem, row, environment, policy, of_seconds(seconds, calibrated.is_thorough, deviation));
     };
-    for (std::size_t level = 0; level < level_rows.size(); ++level)
-        if (const double flops = machine.level_flops[level]; flops > 0)
-            record(level_rows[level], 1 / flops, machine.noise / flops);
+    for (const UnitRow& unit : unit_rows)
+        if (const double flops = machine.unit_flops[index_of(unit.unit)]; flops > 0)
+            record(name_of(unit), 1 / flops, machine.noise / flops);
     record("machine.read@1", 1 / machine.bandwidth);
     record("machine.read_again@1", 1 / machine.cache_bandwidth);
     record("machine.read_what_caches_hold@1", machine.cache_bytes / machine.bandwidth);
@@ -79,9 +78,11 @@ std::optional<Calibrated> known_machine(const TimingDb& timings, const TimingEnv
                                         const TimingPolicy& policy) {
     const Rows rows{timings, environment, policy};
     Calibration machine;
-    for (std::size_t level = 0; level < level_rows.size(); ++level)
-        if (const auto row = rows.find(level_rows[level]); row && row->median > 0) {
-            machine.flops = machine.level_flops[level] = 1 / row->median;
+    for (const UnitRow& unit : unit_rows)
+        if (const auto row = rows.find(name_of(unit)); row && row->median > 0) {
+            const double flops = machine.unit_flops[index_of(unit.unit)] = 1 / row->median;
+            if (unit.arithmetic != Arithmetic::f32) continue;
+            machine.flops = flops;
             machine.noise = row->mad / row->median;
         }
     const double read = rows.seconds("machine.read@1"), again = rows.seconds("machine.read_again@1"),

@@ -38,7 +38,7 @@ void count_with(std::span<const select::Bucket> buckets, const select::CostSourc
 /// What a compile on a machine that nothing is known of counts with: estimates, or what seeds tell of others.
 select::CostSource nominal(const select::CostSource& costs) {
     select::CostSource all = costs;
-    all.machine = select::nominal_machine(costs.isa, costs.policy.threads);
+    all.machine = select::nominal_machine(costs.features, costs.policy.threads);
     all.is_calibrated = all.optimistic = false;
     all.timings = nullptr;
     all.siblings = all.expected = nullptr;

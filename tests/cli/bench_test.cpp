@@ -40,6 +40,21 @@ TEST(BenchCommand, TellsWhyAKernelDoesNot) {
     EXPECT_THAT(outcome.out, HasSubstr("cpu.reference.exp@1"));
 }
 
+TEST(BenchCommand, KernelsThatNeedOtherFeaturesAreNotRun) {
+    const std::vector<std::string> line = {"bench", "exp | f32[8] -> f32[8]", "--budget", "5ms", "--json"};
+    std::vector<std::string> with = line;
+    with.insert(with.end(), {"--features", "baseline"});
+    int refused = 0;
+    for (const auto& row : rows_of(cairn_command(with), "kernel")) {
+        const bool is_wide = row["kernel"].get<std::string>().starts_with("cpu.avx");
+        EXPECT_EQ(row.contains("reason"), is_wide) << row;
+        if (!is_wide) continue;
+        ++refused;
+        EXPECT_THAT(row["reason"].get<std::string>(), testing::MatchesRegex("it needs avx2.*, in use is baseline"));
+    }
+    EXPECT_GE(refused, 2);
+}
+
 TEST(BenchCommand, GivesSymbolsTheirValues) {
     const std::string problem = "softmax axis=(-1) | f32[N,8] -> f32[N,8] where N in 1..9";
     EXPECT_TRUE(refuses(cairn_command({"bench", problem}), {"N must have a value in 1..9"}));

@@ -50,6 +50,9 @@ TEST_F(DbInfo, MarksTheEnvironmentOfThisMachine) {
     EXPECT_THAT(text, HasSubstr("elsewhere 3 times of machine A\n"));
     for (const auto& row : rows({"info", "--threads", "2"}, "environment"))
         EXPECT_EQ(row["here"], false) << "another number of threads is another machine";
+    if (Context().features().empty()) return;
+    for (const auto& row : rows({"info", "--threads", "1", "--features", "baseline"}, "environment"))
+        EXPECT_EQ(row["here"], false) << "other features are another machine";
 }
 
 TEST_F(DbInfo, SessionsAreToldWhenAskedFor) {

@@ -30,7 +30,7 @@ using kernels::cpu::CpuTable;
 /// An object of the library, the processor it is run on, and who tells what is right.
 struct Machine {
     const char* level;
-    Isa isa;
+    FeatureSet needs;
     const CpuTable* table;
     const char* twin;
     const char* processor;  ///< of Bochs
@@ -191,7 +191,7 @@ class Bare : public testing::TestWithParam<Machine> {};
 TEST_P(Bare, KernelsComputeWhatTheirTwinsDo) {
     const Machine& machine = GetParam();
     bare::clear_arena();
-    const std::vector<Kernel> kernels = kernels_of(Level{machine.level, machine.isa, machine.table, false});
+    const std::vector<Kernel> kernels = kernels_of(Level{machine.level, machine.needs, machine.table, false});
     std::vector<Kernel> twins;
     for (const Level& level : runnable_levels())
         if (level.name == machine.twin || level.name == "baseline")
@@ -260,9 +260,9 @@ TEST_P(Bare, KernelsComputeWhatTheirTwinsDo) {
 
 INSTANTIATE_TEST_SUITE_P(
     Each, Bare,
-    testing::Values(Machine{"baseline", Isa::baseline, &cairn_table_baseline, "baseline", "athlon64_clawhammer"},
-                    Machine{"avx2", Isa::avx2, &cairn_table_avx2, "emulated_avx2", "corei7_haswell_4770"},
-                    Machine{"avx512", Isa::avx512, &cairn_table_avx512, "emulated_avx512", "corei7_skylake_x"}),
+    testing::Values(Machine{"baseline", levels::baseline, &cairn_table_baseline, "baseline", "athlon64_clawhammer"},
+                    Machine{"avx2", levels::avx2, &cairn_table_avx2, "emulated_avx2", "corei7_haswell_4770"},
+                    Machine{"avx512", levels::avx512, &cairn_table_avx512, "emulated_avx512", "corei7_skylake_x"}),
     [](const auto& info) { return std::string(info.param.level); });
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Instructions against plain arithmetic, to the bit: their twins, and the real ones, which are trapped where the CPU
 // lacks them.
-#include "device/cpu/isa.hpp"
+#include "device/cpu/cpu_features.hpp"
 #include "tests/kernels/instruction_table.hpp"
 #include "types/half.hpp"
 
@@ -30,8 +30,8 @@ std::vector<Machine> machines() {
 #if defined(__x86_64__)
     trap_missing_instructions();
     list.push_back({"amx", &cairn_instructions_amx});
-    if (device::detect_isa() >= Isa::avx2) list.push_back({"avx_vnni", &cairn_instructions_avx_vnni});
-    if (device::detect_isa() >= Isa::avx512) list.push_back({"avx512", &cairn_instructions_avx512_vnni_bf16});
+    if (device::detect_features().includes(levels::avx2)) list.push_back({"avx_vnni", &cairn_instructions_avx_vnni});
+    if (device::detect_features().includes(levels::avx512)) list.push_back({"avx512", &cairn_instructions_avx512_vnni_bf16});
 #endif
     return list;
 }

@@ -1,6 +1,6 @@
 #include "cairn/check.hpp"
 #include "cairn/kernels.hpp"
-#include "device/cpu/isa.hpp"
+#include "device/cpu/cpu_features.hpp"
 #include "tests/check/heap_calls.hpp"
 #include "tests/kernels/twins.hpp"
 
@@ -22,7 +22,7 @@ const std::vector<Tried>& tried() {
     static const std::vector<Tried> list = [] {
         std::vector<Tried> made;
         for (const Kernel& kernel : cpu_kernels().kernels)
-            if (kernel.isa <= device::detect_isa()) made.push_back({kernel.id, kernel, 1});
+            if (device::detect_features().includes(kernel.needs)) made.push_back({kernel.id, kernel, 1});
         for (const Level& level : twins())
             for (const Kernel& kernel : kernels_of(level)) made.push_back({"emulated." + kernel.id, kernel, 4});
         return made;
@@ -65,7 +65,7 @@ TEST(Twins, EveryKernelOfALevelHasOne) {
     for (const Level& level : twins())
         for (const Kernel& kernel : kernels_of(level)) EXPECT_TRUE(ids.insert(kernel.id).second) << kernel.id;
     for (const Kernel& kernel : cpu_kernels().kernels)
-        if (kernel.isa > Isa::baseline && kernel.id.find("eigen") == std::string::npos) {
+        if (!kernel.needs.empty() && kernel.id.find("eigen") == std::string::npos) {
             EXPECT_EQ(ids.erase(kernel.id), 1u) << kernel.id << " has no twin";
         }
 #if defined(__x86_64__)

@@ -1,7 +1,7 @@
 // The trap itself, on any CPU: behind `ud2` it computes what the CPU may have.
 #include "tests/kernels/trap.hpp"
 
-#include "device/cpu/isa.hpp"
+#include "device/cpu/cpu_features.hpp"
 #include "kernels/cpu/simd/lane.hpp"
 
 #include <gtest/gtest.h>
@@ -160,11 +160,11 @@ void zmm_bf16_forms(const Lanes& sum, const Lanes& a, const Lanes& b) {
 // Each CPU tries the forms whose registers it has.
 TEST_F(Trap, ComputesOnTheRegistersThatAreThere) {
     std::vector<void (*)(const Lanes&, const Lanes&, const Lanes&)> of_integers, of_bf16;
-    if (device::detect_isa() >= Isa::avx2) {
+    if (device::detect_features().includes(levels::avx2)) {
         of_integers = {ymm_forms, operands_in_memory};
         of_bf16 = {bf16_forms};
     }
-    if (device::detect_isa() >= Isa::avx512) {
+    if (device::detect_features().includes(levels::avx512)) {
         of_integers.push_back(zmm_forms);
         of_bf16.push_back(zmm_bf16_forms);
     }

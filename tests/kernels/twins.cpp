@@ -1,6 +1,6 @@
 #include "tests/kernels/twins.hpp"
 
-#include "device/cpu/isa.hpp"
+#include "device/cpu/cpu_features.hpp"
 #include "kernels/cpu/list.hpp"
 
 extern const cairn::kernels::cpu::CpuTable cairn_table_emulated_avx2;
@@ -19,27 +19,27 @@ void eigen_matmul(const Args&, Team&) { __builtin_trap(); }
 namespace cairn::test {
 
 std::vector<Level> twins() {
-    return {{"emulated_avx2", Isa::avx2, &cairn_table_emulated_avx2, true},
-            {"emulated_avx512", Isa::avx512, &cairn_table_emulated_avx512, true}};
+    return {{"emulated_avx2", levels::avx2, &cairn_table_emulated_avx2, true},
+            {"emulated_avx512", levels::avx512, &cairn_table_emulated_avx512, true}};
 }
 
 std::vector<Level> runnable_levels() {
-    std::vector<Level> levels = {{"baseline", Isa::baseline, &cairn_table_baseline, false}};
-    for (Level& twin : twins()) levels.push_back(std::move(twin));
+    std::vector<Level> list = {{"baseline", levels::baseline, &cairn_table_baseline, false}};
+    for (Level& twin : twins()) list.push_back(std::move(twin));
 #if defined(__x86_64__)
-    const Isa here = device::detect_isa();
-    if (here >= Isa::avx2) levels.push_back({"avx2", Isa::avx2, &cairn_table_avx2, false});
-    if (here >= Isa::avx512) levels.push_back({"avx512", Isa::avx512, &cairn_table_avx512, false});
+    const FeatureSet here = device::detect_features();
+    if (here.includes(levels::avx2)) list.push_back({"avx2", levels::avx2, &cairn_table_avx2, false});
+    if (here.includes(levels::avx512)) list.push_back({"avx512", levels::avx512, &cairn_table_avx512, false});
 #endif
-    return levels;
+    return list;
 }
 
 std::vector<Kernel> kernels_of(const Level& level) {
     std::vector<Kernel> kernels;
-    kernels::cpu::add_level(kernels, level.isa, *level.table);
+    kernels::cpu::add_level(kernels, level.needs, *level.table);
     if (level.is_twin) {
         std::erase_if(kernels, [](const Kernel& kernel) { return kernel.id.find("eigen") != std::string::npos; });
-        for (Kernel& kernel : kernels) kernel.isa = Isa::baseline;
+        for (Kernel& kernel : kernels) kernel.needs = levels::baseline;
     }
     return kernels;
 }

@@ -10,7 +10,7 @@ namespace cairn::test {
 /// The code of one level that this machine can run.
 struct Level {
     std::string name;  ///< `avx512`, or `emulated_avx512` for its twin
-    Isa isa;           ///< whose source it is
+    FeatureSet needs;  ///< of the level whose source it is
     const kernels::cpu::CpuTable* table;
     bool is_twin;
 };
@@ -21,7 +21,7 @@ std::vector<Level> twins();
 /// The baseline, the twins, and the levels that this machine has.
 std::vector<Level> runnable_levels();
 
-/// The level's own kernels in order of preference. Those of a twin ask for no instruction set; Eigen's code, which is
+/// The level's own kernels in order of preference. Those of a twin need no features; Eigen's code, which is
 /// not written with our instructions, is not among them.
 std::vector<Kernel> kernels_of(const Level& level);
 

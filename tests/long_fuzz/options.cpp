@@ -21,9 +21,9 @@ Context on_one_cpu(const ContextOptions& options) {
     return context;
 }
 
-Context at_most(Isa isa) {
+Context at_most(FeatureSet features) {
     ContextOptions options;
-    options.max_isa = isa;
+    options.features = features & Context().features();
     return Context(options);
 }
 
@@ -37,8 +37,8 @@ std::vector<OptionSet> option_sets(int count, int threads) {
     sets.push_back({"verify", Context(plain), {.verify = true}});
     sets.push_back({"one stage off", Context(plain), {.verify = true}});
     sets.push_back({"threads", Context(many), {}});
-    sets.push_back({"avx2", at_most(Isa::avx2), {}});
-    sets.push_back({"baseline", at_most(Isa::baseline), {}});
+    sets.push_back({"avx2", at_most(levels::avx2), {}});
+    sets.push_back({"baseline", at_most(levels::baseline), {}});
     sets.push_back({"reference", Context(reference), {}});
     sets.push_back({"threads on one CPU", on_one_cpu(many), {.verify = true}});
     sets.push_back({"own outputs", Context(plain), {}, true});

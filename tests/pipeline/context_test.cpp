@@ -2,6 +2,7 @@
 
 #include "cairn/error.hpp"
 #include "device/cpu/affinity.hpp"
+#include "device/cpu/cpu_features.hpp"
 
 #include <gtest/gtest.h>
 
@@ -31,6 +32,41 @@ TEST(Context, ThreadCountsThatCannotBe) {
                 << error.what();
         }
     }
+}
+
+std::string refusal_of(const ContextOptions& options) {
+    try {
+        const Context context(options);
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::argument);
+        return error.what();
+    }
+    return {};
+}
+
+TEST(Context, FeaturesAreThoseAskedFor) {
+    const FeatureSet here = device::detect_features();
+    EXPECT_EQ(Context().features(), here);
+    for (const FeatureSet asked : {FeatureSet(), levels::avx2 & here, here})
+        EXPECT_EQ(Context({.features = asked}).features(), asked);
+}
+
+TEST(Context, FeaturesThatTheCpuLacksAreNamed) {
+    const FeatureSet here = device::detect_features();
+    // There is no CPU with all of them.
+    for (const Feature feature : {Feature::avx512_fp16, Feature::amx_int8}) {
+        const FeatureSet asked = here | implied_by(feature) | FeatureSet{feature};
+        if (asked == here) continue;
+        EXPECT_EQ(refusal_of({.features = asked}), "[context] features " + to_string(asked) + ": this CPU lacks " +
+                                                       to_string(asked - here) + ", it has " + to_string(here));
+    }
+}
+
+TEST(Context, FeaturesWithoutWhatTheyStandOnAreNamed) {
+    EXPECT_EQ(refusal_of({.features = FeatureSet{Feature::avx512}}),
+              "[context] features avx512: avx512 stands on avx2, which is not among them");
+    EXPECT_EQ(refusal_of({.features = FeatureSet{Feature::avx2, Feature::avx512_vnni}}),
+              "[context] features avx2+avx512_vnni: avx512_vnni stands on avx512, which is not among them");
 }
 
 }  // namespace

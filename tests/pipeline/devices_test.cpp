@@ -119,14 +119,14 @@ TEST(Devices, AChainIsPutWhereItsStepsAndCopiesCostLeast) {
                                                       {"abs", abs}, {"sqrt", sqrt}, {"log", log}};
     std::mt19937_64 random(7);
     const auto between = [&](double low, double high) { return std::uniform_real_distribution<>(low, high)(random); };
-    const double cpu_rate = select::nominal_machine(Isa::baseline, 1).flops, call = 3e-8;
+    const double cpu_rate = select::nominal_machine(levels::baseline, 1).flops, call = 3e-8;
     std::set<int> kinds;
     for (int trial = 0; trial < 60; ++trial) {
         const DeviceRates rates{Device::cuda, cpu_rate * between(0.5, 8),     1e12, between(0, 2e-5),
                                 1e18,         std::pow(10, between(-8, -4.5))};
         ContextOptions options;
         options.reference_only = true;
-        options.max_isa = Isa::baseline;
+        options.features = levels::baseline;
         options.extra = second_device(rates, stated_cost);
         for (const Kernel& kernel : second_device(rates, stated_cost).kernels) {
             Kernel& here = options.extra.kernels.emplace_back(kernel);

@@ -182,7 +182,8 @@ TEST(Explanation, WhyNotTellsWhatCameOfAKernel) {
     EXPECT_THAT(message([&] { why_not(told, "my.slwo@1"); }),
                 StartsWith("[why_not] there is no kernel and no definition my.slwo@1: the nearest are my.slow@1, "));
     EXPECT_THAT(message([&] { why_not(told, "floor_ex"); }), HasSubstr("the nearest are floor_exp, floor, "));
-    const Explanation lower = compile(floor_of_exp(), Context({.max_isa = Isa::baseline}), without_groups).explain();
+    const Explanation lower =
+        compile(floor_of_exp(), Context({.features = levels::baseline}), without_groups).explain();
     EXPECT_THAT(why_not(lower, "cpu.avx2.exp@1"), EndsWith("): no, because: needs avx2, in use is baseline\n"));
 }
 

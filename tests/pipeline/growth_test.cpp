@@ -64,9 +64,9 @@ Work work_on(const Graph& graph) {
     const auto simplified = simplify::simplify(*graph.data()).graph;
     const auto tiles = fuse::propose(*simplified, context.kernels().definitions, {});
     select::CostSource costs;
-    costs.isa = Isa::baseline;
-    costs.machine = select::nominal_machine(costs.isa, 1);
-    select::Candidates candidates(*simplified, context.kernels(), costs.isa, costs, true);
+    costs.features = levels::baseline;
+    costs.machine = select::nominal_machine(costs.features, 1);
+    select::Candidates candidates(*simplified, context.kernels(), costs.features, costs, true);
     const select::Bucket bucket{*simplified, tiles, candidates};
     const select::Memo memo = select::memo_of({&bucket, 1}, select::Breadth::cheapest);
     Work work;

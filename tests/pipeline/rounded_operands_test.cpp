@@ -28,7 +28,7 @@ constexpr double each = 0x1p-8;  // what rounding one operand adds
 Kernel own_attention() {
     const Context all;
     for (const Kernel& kernel : all.kernels().kernels) {
-        if (kernel.definition != "attention" || kernel.isa != Isa::baseline || kernel.widens.empty()) continue;
+        if (kernel.definition != "attention" || kernel.needs != levels::baseline || kernel.widens.empty()) continue;
         Kernel own = kernel;
         own.id = "own.attention@1";
         own.cost = [](const Problem& problem) {

@@ -64,7 +64,7 @@ TEST_F(ASavedGraph, IsNotTakenForAnythingElse) {
     other[1].width = 25;
     other[2].context.threads = 2;
     other[3].context.reference_only = true;
-    other[4].context.max_isa = Isa::baseline;
+    other[4].context.features = levels::baseline;
     other[5].options.tolerance = Tolerance::relative(1e-2);
     other[6].options.output_tolerances = {{"y", Tolerance::relative(1e-2)}};
     other[7].options.splits = {{"N", {3}}};

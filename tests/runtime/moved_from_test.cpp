@@ -77,7 +77,7 @@ TEST(MovedFrom, ContextThrows) {
     Context context;
     const Context taken = std::move(context);
     expect_refused({{"threads", [&] { (void)context.threads(); }},
-                    {"isa", [&] { (void)context.isa(); }},
+                    {"features", [&] { (void)context.features(); }},
                     {"kernels", [&] { (void)context.kernels(); }},
                     {"parts", [&] { (void)context.parts(); }},
                     {"compile", [&] { (void)compile(small(), context); }},

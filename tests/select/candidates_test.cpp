@@ -36,9 +36,9 @@ fuse::Tile tile_of(const Tensor& made, std::string definition, std::vector<ir::N
 
 class CandidatesOf : public testing::Test {
 protected:
-    Candidates candidates(Isa isa = Isa::baseline, bool packed = true) {
-        costs.machine = nominal_machine(isa, 1);
-        return {*graph.data(), kernels, isa, costs, packed};
+    Candidates candidates(FeatureSet features = levels::baseline, bool packed = true) {
+        costs.machine = nominal_machine(features, 1);
+        return {*graph.data(), kernels, features, costs, packed};
     }
     /// `id` of each candidate, with the forms of its operands: `s` as seen, `d` dense, `p` packed.
     static std::vector<std::string> texts(const std::vector<Candidate>& list) {
@@ -102,7 +102,7 @@ TEST_F(CandidatesOf, OnlyBoundMatricesArePackedAndOnlyOnDemand) {
     kernels.kernels[1].packed_inputs = {{2, "panel"}};
     const auto found = [&](const Tensor& right, bool packed) {
         const Tensor y = matmul(x, right);
-        Candidates of = candidates(Isa::baseline, packed);
+        Candidates of = candidates(levels::baseline, packed);
         return texts(of.of_tile(tile_of(y, "matmul", {x.id(), right.id()}), 0));
     };
     EXPECT_EQ(found(w, true), (Texts{"packing@1 sp", "packing@1 ss", "missing@1 ss"}));
@@ -117,7 +117,7 @@ double error_of(const Problem&) {
 }
 template <int seconds>
 Cost cost_of(const Problem&) {
-    return {seconds * nominal_machine(Isa::baseline, 1).flops, 0, 1};
+    return {seconds * nominal_machine(levels::baseline, 1).flops, 0, 1};
 }
 
 TEST_F(CandidatesOf, OfEqualFormsTheCheapestOfEachErrorStays) {
@@ -128,7 +128,7 @@ TEST_F(CandidatesOf, OfEqualFormsTheCheapestOfEachErrorStays) {
         made.error = error;
         return made;
     };
-    costs.machine = nominal_machine(Isa::baseline, 1);
+    costs.machine = nominal_machine(levels::baseline, 1);
     costs.tolerance = 1;
     const auto cheapest = [&](std::vector<Kernel> among) {
         kernels.kernels = std::move(among);
@@ -158,7 +158,7 @@ TEST_F(CandidatesOf, AStateIsChangedByCopiesOfItsNewRows) {
 TEST_F(CandidatesOf, EachRefusalSaysWhy) {
     kernels.kernels.assign(9, kernel("k@1", "exp"));
     for (std::size_t i = 0; i < kernels.kernels.size(); ++i) kernels.kernels[i].id = std::to_string(i) + "@1";
-    kernels.kernels[1].isa = Isa::avx512;
+    kernels.kernels[1].needs = levels::avx512;
     kernels.kernels[2].accepts = [](const Problem&) -> Refusal { return "not mine"; };
     kernels.kernels[3].accepts = [](const Problem&) -> Refusal { throw std::runtime_error("broken"); };
     kernels.kernels[4].accepts = [](const Problem&) -> Refusal { throw 1; };
@@ -166,7 +166,7 @@ TEST_F(CandidatesOf, EachRefusalSaysWhy) {
     kernels.kernels[6].workspace = [](const Problem&, int) -> Dim { throw std::runtime_error("broken"); };
     kernels.kernels[7].workspace = [](const Problem&, int) { return Dim(-1); };
     kernels.kernels[8].workspace = [](const Problem&, int) { return Symbols::create()->add("foreign", 0, 8); };
-    Candidates of = candidates(Isa::avx2);
+    Candidates of = candidates(levels::avx2);
     EXPECT_EQ(refusals(of), (Texts{"", "needs avx512, in use is avx2", "not mine", "its accepts failed: broken",
                                    "its accepts threw what is no std::exception", "its cost failed: broken",
                                    "its workspace failed: broken", "its workspace may be negative: -1",
@@ -223,7 +223,7 @@ TEST_F(CandidatesOf, AnOriginTellsHowABoundValueIsMade) {
     other.input("x", DType::f32, {4});
     const Tensor v = other.weight("v", DType::f32, {4}), again = other.weight("w", DType::f32, {4}), same = again * 2.0,
                  more = again * 3.0, renamed = v * 2.0;
-    const Candidates second(*other.data(), kernels, Isa::baseline, costs, true);
+    const Candidates second(*other.data(), kernels, levels::baseline, costs, true);
     const std::string_view origin = first.origin(twice.id());
     EXPECT_EQ(second.origin(same.id()), origin);
     EXPECT_NE(second.origin(more.id()), origin);

@@ -1,6 +1,7 @@
 #include "select/cost.hpp"
 
 #include "tests/timing/took.hpp"
+#include "types/unit_rows.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,10 +21,10 @@ Problem problem(const std::string& text) {
     return parse_problem(text, *symbols);
 }
 
-Kernel kernel(Cost (*cost)(const Problem&), Isa isa = Isa::baseline) {
+Kernel kernel(Cost (*cost)(const Problem&), FeatureSet needs = levels::baseline) {
     Kernel result;
     result.id = "test.k@1";
-    result.isa = isa;
+    result.needs = needs;
     result.cost = cost;
     return result;
 }
@@ -100,13 +101,14 @@ TEST(Cost, NoWorkStillTakesACall) {
 TEST(Cost, AKernelOfALowerLevelHasThePeakOfThatLevel) {
     const auto work = [](const Problem&) { return Cost{1e6, 0, 1}; };
     CostSource wide = source();
-    wide.isa = Isa::avx2;
-    EXPECT_DOUBLE_EQ(estimate(kernel(work, Isa::baseline), {}, wide).seconds, 4e-3 + overhead);
-    EXPECT_DOUBLE_EQ(estimate(kernel(work, Isa::avx2), {}, wide).seconds, 1e-3 + overhead);
-    EXPECT_DOUBLE_EQ(estimate(kernel(work, Isa::avx512), {}, wide).seconds, 1e-3 + overhead) << "never above the peak";
+    wide.features = levels::avx2;
+    EXPECT_DOUBLE_EQ(estimate(kernel(work, levels::baseline), {}, wide).seconds, 4e-3 + overhead);
+    EXPECT_DOUBLE_EQ(estimate(kernel(work, levels::avx2), {}, wide).seconds, 1e-3 + overhead);
+    EXPECT_DOUBLE_EQ(estimate(kernel(work, levels::avx512), {}, wide).seconds, 1e-3 + overhead)
+        << "never above the peak";
     const auto moved = [](const Problem&) { return Cost{0, 1e6, 1}; };
-    EXPECT_DOUBLE_EQ(estimate(kernel(moved, Isa::baseline), {}, wide).seconds, 1e-3 + overhead);
-    Kernel low = kernel(moved, Isa::baseline), high = kernel(moved, Isa::avx2);
+    EXPECT_DOUBLE_EQ(estimate(kernel(moved, levels::baseline), {}, wide).seconds, 1e-3 + overhead);
+    Kernel low = kernel(moved, levels::baseline), high = kernel(moved, levels::avx2);
     low.id = "test.baseline.k@1";
     high.id = "test.avx2.k@1";
     EXPECT_DOUBLE_EQ(estimate(low, {}, wide).seconds, 1.02e-3 + overhead)
@@ -116,18 +118,19 @@ TEST(Cost, AKernelOfALowerLevelHasThePeakOfThatLevel) {
 
 TEST(Cost, AMachineThatWasMeasuredHasAPeakForEachLevelAndReadsOnlyWeightsFromMemory) {
     CostSource measured = source();
-    measured.isa = Isa::avx2;
-    measured.machine.level_flops = {5e8, 1e9, 0, 0};
+    measured.features = levels::avx2;
+    measured.machine.unit_flops[index_of(Unit::f32_baseline)] = 5e8;
+    measured.machine.unit_flops[index_of(Unit::f32_avx2)] = 1e9;
     measured.machine.cache_bandwidth = 1e10;
     const auto work = [](const Problem&) { return Cost{1e6, 0, 1}; };
-    EXPECT_DOUBLE_EQ(estimate(kernel(work, Isa::baseline), {}, measured).low, 2e-3 + overhead);
-    EXPECT_DOUBLE_EQ(estimate(kernel(work, Isa::avx512), {}, measured).low, 1e-3 + overhead);
+    EXPECT_DOUBLE_EQ(estimate(kernel(work, levels::baseline), {}, measured).low, 2e-3 + overhead);
+    EXPECT_DOUBLE_EQ(estimate(kernel(work, levels::avx512), {}, measured).low, 1e-3 + overhead);
     const Problem p = problem("add | f32[1000]! f32[1000] -> f32[1000]");
     EXPECT_DOUBLE_EQ(roofline_seconds(kernel(
                                           [](const Problem&) {
                                               return Cost{0, 12000, 1};
                                           },
-                                          Isa::avx2),
+                                          levels::avx2),
                                       p, measured),
                      4e-6 + 8e-7 + overhead);
 }
@@ -300,16 +303,17 @@ TEST(Cost, ACoarseTimeIsNearWhereABetterOneIsAskedFor) {
 }
 
 TEST(Cost, NominalMachinesGrowWithLevelAndThreads) {
-    const Calibration one = nominal_machine(Isa::baseline, 1), two = nominal_machine(Isa::baseline, 2);
+    const Calibration one = nominal_machine(levels::baseline, 1), two = nominal_machine(levels::baseline, 2);
     EXPECT_EQ(one.barrier_seconds, 0);
     EXPECT_GT(two.barrier_seconds, 0);
     EXPECT_EQ(one.handover_seconds, 0);
     EXPECT_GT(two.handover_seconds, 0);
     EXPECT_EQ(two.flops, 2 * one.flops);
     EXPECT_GT(two.bandwidth, one.bandwidth);
-    EXPECT_EQ(nominal_machine(Isa::baseline, 64).bandwidth, 2 * one.bandwidth) << "memory does not grow with threads";
-    EXPECT_GT(nominal_machine(Isa::avx2, 1).flops, one.flops);
-    EXPECT_GT(nominal_machine(Isa::avx512, 1).flops, nominal_machine(Isa::avx2, 1).flops);
+    EXPECT_EQ(nominal_machine(levels::baseline, 64).bandwidth, 2 * one.bandwidth)
+        << "memory does not grow with threads";
+    EXPECT_GT(nominal_machine(levels::avx2, 1).flops, one.flops);
+    EXPECT_GT(nominal_machine(levels::avx512, 1).flops, nominal_machine(levels::avx2, 1).flops);
 }
 
 TEST(Cost, WhatACallHandsOnIsBesideItsTime) {

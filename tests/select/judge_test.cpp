@@ -1,6 +1,7 @@
 #include "select/judge.hpp"
 
 #include "cairn/cairn.hpp"
+#include "types/levels.hpp"
 
 #include <gtest/gtest.h>
 
@@ -39,17 +40,17 @@ Problem sum_of(int steps) {
 class Judging : public testing::Test {
 protected:
     Judging() {
-        for (const Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512}) {
+        for (const FeatureSet needs : {levels::baseline, levels::avx2, levels::avx512}) {
             Kernel& kernel = kernels.kernels.emplace_back();
-            kernel.id = "test." + std::string(to_string(isa)) + "@1";
+            kernel.id = "test." + std::string(level_name(needs)) + "@1";
             kernel.definition = "elementwise";
-            kernel.isa = isa;
+            kernel.needs = needs;
             kernel.accepts = accepts_short;
             kernel.workspace = some_bytes;
         }
         asked = asked_for_workspace = 0;
     }
-    Judge judge(Isa isa) const { return Judge(kernels, isa, costs, *symbols); }
+    Judge judge(FeatureSet features) const { return Judge(kernels, features, costs, *symbols); }
 
     KernelSet kernels;
     CostSource costs;
@@ -57,7 +58,7 @@ protected:
 };
 
 TEST_F(Judging, EqualProblemsAreOneQuestion) {
-    Judge judge = this->judge(Isa::avx512);
+    Judge judge = this->judge(levels::avx512);
     Question& first = judge.question(sum_of(2));
     EXPECT_EQ(&first, &judge.question(sum_of(2)));
     EXPECT_NE(&first, &judge.question(sum_of(1)));
@@ -68,7 +69,7 @@ TEST_F(Judging, EqualProblemsAreOneQuestion) {
 }
 
 TEST_F(Judging, AFunctionOfSeveralKernelsIsAskedOnce) {
-    Judge judge = this->judge(Isa::avx512);
+    Judge judge = this->judge(levels::avx512);
     for (int round = 0; round < 2; ++round)
         for (const Kernel& kernel : kernels.kernels)
             EXPECT_EQ(judge.judged(judge.question(sum_of(2)), kernel).refusal, "");
@@ -77,7 +78,7 @@ TEST_F(Judging, AFunctionOfSeveralKernelsIsAskedOnce) {
 }
 
 TEST_F(Judging, SoIsARefusal) {
-    Judge judge = this->judge(Isa::avx2);
+    Judge judge = this->judge(levels::avx2);
     Question& question = judge.question(sum_of(3));
     EXPECT_EQ(judge.judged(question, kernels.kernels[0]).refusal, "too long");
     EXPECT_EQ(judge.judged(question, kernels.kernels[1]).refusal, "too long");
@@ -87,7 +88,7 @@ TEST_F(Judging, SoIsARefusal) {
 }
 
 TEST_F(Judging, WhatWasPutAwayIsWholeForWhoLooks) {
-    Judge judge = this->judge(Isa::avx512);
+    Judge judge = this->judge(levels::avx512);
     Question& question = judge.question(sum_of(2));
     const AskedProblem problem = question.problem();
     EXPECT_EQ(problem->body.size(), 2u);
@@ -109,7 +110,7 @@ protected:
         return judge.judged(judge.question(sum_of(2)), kernels.kernels[kernel]);
     }
     Judged judged(std::size_t kernel) const {
-        Judge judge = this->judge(Isa::avx512);
+        Judge judge = this->judge(levels::avx512);
         return judged(judge, kernel);
     }
     TimingDb timings{{}};
@@ -118,7 +119,7 @@ protected:
 TEST_F(JudgingErrors, ExactRefusesAnErrorAndSaysWhich) {
     EXPECT_EQ(judged(1).refusal, "its relative error is 0.001, the tolerance is exact");
     EXPECT_EQ(judged(0).refusal, "");
-    Judge judge = this->judge(Isa::avx512);
+    Judge judge = this->judge(levels::avx512);
     EXPECT_NE(judged(judge, 1).refusal, "");
     EXPECT_EQ(judged(judge, 2).refusal, "") << "which shares its accepts";
     std::vector<std::pair<std::string, Refusal>> heard;
@@ -155,7 +156,7 @@ TEST_F(JudgingErrors, WhatIsNoErrorIsRefused) {
 TEST_F(JudgingErrors, WhatWasMeasuredCountsAndIsHeard) {
     costs.tolerance = 5e-4;
     costs.timings = &timings;
-    Judge judge = this->judge(Isa::avx512);
+    Judge judge = this->judge(levels::avx512);
     EXPECT_NE(judged(judge, 1).refusal, "");
     timings.record_error(sum_of(2), kernels.kernels[1].id, costs.environment, {4e-4, 1e-3, 1e-3, "uniform", "it"});
     judge.set_costs(costs);
@@ -170,7 +171,7 @@ TEST_F(JudgingErrors, WhatWasMeasuredCountsAndIsHeard) {
 TEST_F(JudgingErrors, WhoBrokeAPromiseIsNotBelievedAgain) {
     costs.tolerance = 1;
     costs.timings = &timings;
-    Judge judge = this->judge(Isa::avx512);
+    Judge judge = this->judge(levels::avx512);
     EXPECT_EQ(judged(judge, 1).refusal, "");
     Problem larger = sum_of(2);
     for (auto* list : {&larger.inputs, &larger.outputs})
@@ -187,9 +188,9 @@ TEST_F(JudgingErrors, WhoBrokeAPromiseIsNotBelievedAgain) {
 /// The kernels are test.baseline@1, test.avx2@1, test.avx512@1.
 class JudgingRules : public Judging {
 protected:
-    std::vector<Refusal> refusals(std::vector<KernelRule> rules, Isa isa = Isa::avx512, int steps = 2) {
+    std::vector<Refusal> refusals(std::vector<KernelRule> rules, FeatureSet features = levels::avx512, int steps = 2) {
         costs.rules = std::move(rules);
-        Judge judge = this->judge(isa);
+        Judge judge = this->judge(features);
         std::vector<Refusal> all;
         for (const Kernel& kernel : kernels.kernels)
             all.push_back(judge.judged(judge.question(sum_of(steps)), kernel).refusal);
@@ -219,9 +220,9 @@ TEST_F(JudgingRules, APinRefusesTheOthers) {
 }
 
 TEST_F(JudgingRules, APinStandsWhereItsKernelCan) {
-    EXPECT_EQ(refusals({{"test.avx512@1", "*", cairn::Verdict::pin, ""}}, Isa::avx2),
+    EXPECT_EQ(refusals({{"test.avx512@1", "*", cairn::Verdict::pin, ""}}, levels::avx2),
               (Refusals{"", "", "needs avx512, in use is avx2"}));
-    EXPECT_EQ(refusals({{"test.avx2@1", "*", cairn::Verdict::pin, ""}}, Isa::avx512, 3),
+    EXPECT_EQ(refusals({{"test.avx2@1", "*", cairn::Verdict::pin, ""}}, levels::avx512, 3),
               (Refusals{"too long", "too long", "too long"}));
     kernels.kernels[1].error = promise;
     promised = 1e-3;
@@ -242,7 +243,7 @@ TEST_F(JudgingRules, RulesMeanPackedOperandsToo) {
     const std::string plain = to_string(sum_of(2));
     const auto refusal = [&](const KernelRule& rule, std::size_t kernel) {
         costs.rules = {rule};
-        Judge judge = this->judge(Isa::avx512);
+        Judge judge = this->judge(levels::avx512);
         return judge.judged(judge.question(packed), kernels.kernels[kernel]).refusal;
     };
     EXPECT_EQ(refusal({"*", plain, cairn::Verdict::ban, ""}, 0), "banned by a rule");
@@ -256,7 +257,7 @@ TEST_F(JudgingRules, RulesMeanPackedOperandsToo) {
 
 TEST_F(JudgingRules, RulesStayWhenCostsChange) {
     costs.rules = {{"test.avx2@1", "*", cairn::Verdict::ban, ""}};
-    Judge judge = this->judge(Isa::avx512);
+    Judge judge = this->judge(levels::avx512);
     Question& question = judge.question(sum_of(2));
     EXPECT_EQ(judge.judged(question, kernels.kernels[1]).refusal, "banned by a rule");
     judge.set_costs({});

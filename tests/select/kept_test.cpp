@@ -13,7 +13,7 @@ namespace {
 /// What is kept of weights by programs made of several graphs.
 class Kept : public testing::Test {
 protected:
-    Kept() { costs.machine = nominal_machine(Isa::baseline, 1); }
+    Kept() { costs.machine = nominal_machine(levels::baseline, 1); }
 
     KeptForms forms() {
         programs.clear();

@@ -54,11 +54,11 @@ Compared compare(const Graph& given, const KernelSet& kernels, Devices devices =
     const std::vector<fuse::Tile> tiles =
         fuse::propose(graph, expansion.classes, fuse::patterns_of(kernels.definitions, fuse::axes_in(graph)));
     CostSource costs;
-    costs.machine = nominal_machine(Isa::avx512, 1);
+    costs.machine = nominal_machine(levels::avx512, 1);
     costs.devices = kernels.devices;
     if (!devices.may_travel.empty()) devices.may_travel.resize(graph.nodes().size(), true);
     const auto fresh = [&] {
-        auto made = std::make_unique<Candidates>(graph, expansion.classes, kernels, Isa::avx512, costs, true);
+        auto made = std::make_unique<Candidates>(graph, expansion.classes, kernels, levels::avx512, costs, true);
         made->set_devices(devices);
         return made;
     };
@@ -139,8 +139,8 @@ protected:
         return kernel;
     }
     Candidates candidates() {
-        costs.machine = nominal_machine(Isa::baseline, 1);
-        return {*graph.data(), kernels, Isa::baseline, costs, true};
+        costs.machine = nominal_machine(levels::baseline, 1);
+        return {*graph.data(), kernels, levels::baseline, costs, true};
     }
 
     Graph graph{"g"};

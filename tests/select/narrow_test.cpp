@@ -14,7 +14,7 @@ namespace {
 
 class Narrow : public testing::Test {
 protected:
-    Narrow() { costs.machine = nominal_machine(Isa::baseline, 1); }
+    Narrow() { costs.machine = nominal_machine(levels::baseline, 1); }
     void ask() { programs.add(graph, kernels, costs); }
     const Bucket& bucket() const { return programs.buckets()[0]; }
 

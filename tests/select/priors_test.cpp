@@ -5,6 +5,7 @@
 #include "tests/timing/problem.hpp"
 #include "tests/timing/took.hpp"
 #include "timing/machine.hpp"
+#include "types/unit_rows.hpp"
 
 #include <gtest/gtest.h>
 
@@ -24,11 +25,11 @@ using test::environment, test::EnvironmentParts, test::took;
 constexpr const char* shape = "matmul | f32[64,64] f32[64,64]! -> f32[64,64]";
 constexpr const char* other_shape = "matmul | f32[64,96] f32[96,64]! -> f32[64,64]";
 
-Kernel one_kernel(const char* id, Isa isa = Isa::baseline, bool by_memory = false) {
+Kernel one_kernel(const char* id, FeatureSet needs = levels::baseline, bool by_memory = false) {
     Kernel made;
     made.id = id;
     made.definition = "matmul";
-    made.isa = isa;
+    made.needs = needs;
     if (by_memory)
         made.cost = [](const Problem&) { return Cost{1, 4096 * 4, 1}; };
     else
@@ -36,12 +37,15 @@ Kernel one_kernel(const char* id, Isa isa = Isa::baseline, bool by_memory = fals
     return made;
 }
 
-const Kernel a = one_kernel("a@1"), b = one_kernel("b@1"), c = one_kernel("c@1", Isa::baseline, true),
-             low_twin = one_kernel("cpu.avx2.mm@1", Isa::avx2), high_twin = one_kernel("cpu.avx512.mm@1", Isa::avx512);
+const Kernel a = one_kernel("a@1"), b = one_kernel("b@1"), c = one_kernel("c@1", levels::baseline, true),
+             low_twin = one_kernel("cpu.avx2.mm@1", levels::avx2),
+             high_twin = one_kernel("cpu.avx512.mm@1", levels::avx512);
 
 Calibration figures(double flops, double bandwidth) {
     Calibration made;
-    made.level_flops = {flops, 2 * flops, 4 * flops, 0};
+    made.unit_flops[index_of(Unit::f32_baseline)] = flops;
+    made.unit_flops[index_of(Unit::f32_avx2)] = 2 * flops;
+    made.unit_flops[index_of(Unit::f32_avx512)] = 4 * flops;
     made.flops = 4 * flops;
     made.bandwidth = bandwidth;
     made.cache_bandwidth = 2 * bandwidth;
@@ -61,10 +65,10 @@ protected:
         fs::remove_all(folder);
         fs::create_directories(folder);
         kernels.kernels = {a, b, c, low_twin, high_twin};
-        source.environment = {environment({.name = "Here", .level = "avx512"}), ""};
+        source.environment = {environment({.name = "Here", .features = "avx2+avx512"}), ""};
         source.policy.threads = 2;
-        source.isa = Isa::avx512;
-        source.machine = nominal_machine(source.isa, 2);
+        source.features = levels::avx512;
+        source.machine = nominal_machine(source.features, 2);
     }
     /// Adds times of a machine to a seed of its own: kernel, problem, seconds.
     struct Row {
@@ -73,7 +77,7 @@ protected:
         double seconds;
     };
     void add(const EnvironmentParts& parts, const std::vector<Row>& rows, const Calibration* machine = &there) {
-        TimingDb db(folder / (parts.name + parts.level + ".db"));
+        TimingDb db(folder / (parts.name + parts.features + ".db"));
         const TimingEnvironment theirs{environment(parts), ""};
         TimingPolicy policy = source.policy;
         policy.threads = parts.threads;
@@ -86,7 +90,8 @@ protected:
         for (const auto& entry : fs::directory_iterator(folder)) options.seeds.push_back(entry.path());
         timings = std::make_unique<TimingDb>("", nullptr, std::move(options));
         source.timings = timings.get();
-        source.priors = std::make_shared<const Priors>(*timings, source.environment, source.policy, kernels, source.isa);
+        source.priors =
+            std::make_shared<const Priors>(*timings, source.environment, source.policy, kernels, source.features);
     }
     Estimate expected(const Kernel& kernel, const char* problem = shape) const {
         return estimate(kernel, test::problem(problem), source);
@@ -99,7 +104,7 @@ protected:
     CostSource source;
 };
 
-const EnvironmentParts theirs{.name = "There", .level = "avx512"};
+const EnvironmentParts theirs{.name = "There", .features = "avx2+avx512"};
 
 TEST_F(OtherMachines, WhereThisOneIsNotKnownTheirTimesAreExpected) {
     add(theirs, {{a, shape, 3e-3}, {b, shape, 1e-3}, {c, shape, 2e-3}});
@@ -107,7 +112,7 @@ TEST_F(OtherMachines, WhereThisOneIsNotKnownTheirTimesAreExpected) {
     EXPECT_DOUBLE_EQ(seconds(a), 3e-3);
     EXPECT_DOUBLE_EQ(seconds(b), 1e-3);
     EXPECT_DOUBLE_EQ(seconds(c), 2e-3);
-    EXPECT_EQ(*expected(a).from, "There, avx512, 2 threads");
+    EXPECT_EQ(*expected(a).from, "There, avx2+avx512, 2 threads");
     EXPECT_FALSE(expected(a).measured);
     EXPECT_FALSE(source.timings->find(test::problem(shape), a.id, source.environment, source.policy));
     EXPECT_EQ(timings->size(), 0U) << "nothing is stored as if it were of this machine";
@@ -141,7 +146,7 @@ TEST_F(OtherMachines, TimesAtOtherSizesTellLess) {
     const double alone = seconds(b);
     EXPECT_GT(seconds(a), 1.1 * alone);
     EXPECT_LT(seconds(a), 2 * alone);
-    EXPECT_EQ(*expected(a).from, "There, avx512, 2 threads, at other sizes");
+    EXPECT_EQ(*expected(a).from, "There, avx2+avx512, 2 threads, at other sizes");
 }
 
 TEST_F(OtherMachines, OwnTimesAtOtherSizesWeighMoreTheMoreThereAre) {
@@ -178,17 +183,17 @@ TEST_F(OtherMachines, TheIntervalHoldsWhatItHeldWithoutThem) {
 }
 
 TEST_F(OtherMachines, OfSeveralTheNearestThatHasTheCallCounts) {
-    add({.name = "Far", .level = "avx512", .threads = 16}, {{a, shape, 9e-3}, {b, shape, 8e-3}});
-    add({.vendor = "Other", .name = "Nearer", .level = "avx512"}, {{a, shape, 2e-3}});
+    add({.name = "Far", .features = "avx2+avx512", .threads = 16}, {{a, shape, 9e-3}, {b, shape, 8e-3}});
+    add({.vendor = "Other", .name = "Nearer", .features = "avx2+avx512"}, {{a, shape, 2e-3}});
     read();
-    EXPECT_EQ(*expected(a).from, "Nearer, avx512, 2 threads");
-    EXPECT_EQ(*expected(b).from, "Far, avx512, 16 threads");
+    EXPECT_EQ(*expected(a).from, "Nearer, avx2+avx512, 2 threads");
+    EXPECT_EQ(*expected(b).from, "Far, avx2+avx512, 16 threads");
     EXPECT_DOUBLE_EQ(seconds(a), 2e-3);
     EXPECT_EQ(source.priors->environments().size(), 2U);
 }
 
 TEST_F(OtherMachines, ALowerTwinIsNotFasterThanAHigherOneThatNobodyTimed) {
-    add({.name = "Old", .level = "avx2"}, {{low_twin, shape, 2e-5}});
+    add({.name = "Old", .features = "avx2"}, {{low_twin, shape, 2e-5}});
     read();
     EXPECT_DOUBLE_EQ(seconds(low_twin), 2e-5) << "far below what its limits say";
     EXPECT_LT(seconds(high_twin), 2e-5);

@@ -22,7 +22,7 @@ public:
         graphs_.push_back(graph);
         const ir::GraphData& data = *graphs_.back().data();
         tiles_.push_back(fuse::propose(data, definitions, options));
-        candidates_.emplace_back(data, kernels, Isa::baseline, costs, true);
+        candidates_.emplace_back(data, kernels, levels::baseline, costs, true);
         bounds_.push_back(std::move(bounds));
         buckets_.push_back({data, tiles_.back(), candidates_.back(), weight, bounds_.back()});
     }

@@ -42,7 +42,7 @@ protected:
     static Source seen(const Tensor& tensor) { return {tensor.id(), Form::seen, {}}; }
     static Source dense(const Tensor& tensor) { return {tensor.id(), Form::dense, {}}; }
     Dependences dependences() {
-        const Candidates candidates(*graph.data(), kernels, Isa::baseline, {}, true);
+        const Candidates candidates(*graph.data(), kernels, levels::baseline, {}, true);
         return dependences_of(*graph.data(), chosen, candidates);
     }
 

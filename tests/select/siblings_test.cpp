@@ -7,20 +7,20 @@
 namespace cairn::select {
 namespace {
 
-Kernel kernel(const char* id, Isa isa = Isa::baseline) {
+Kernel kernel(const char* id, FeatureSet needs = levels::baseline) {
     Kernel made;
     made.id = id;
-    made.isa = isa;
+    made.needs = needs;
     return made;
 }
 
-const Kernel low = kernel("cpu.panel_avx2.matmul.f32@1", Isa::avx2),
-             high = kernel("cpu.panel_avx512.matmul.f32@1", Isa::avx512);
+const Kernel low = kernel("cpu.panel_avx2.matmul.f32@1", levels::avx2),
+             high = kernel("cpu.panel_avx512.matmul.f32@1", levels::avx512);
 
 TEST(Siblings, AFamilyIsAnIdWithoutItsLevel) {
     EXPECT_EQ(family_of(low), "cpu.panel_*.matmul.f32@1");
     EXPECT_EQ(family_of(low), family_of(high));
-    EXPECT_EQ(family_of(kernel("cpu.avx512.add@1", Isa::avx512)), "cpu.*.add@1");
+    EXPECT_EQ(family_of(kernel("cpu.avx512.add@1", levels::avx512)), "cpu.*.add@1");
     EXPECT_EQ(family_of(kernel("cpu.baseline.add@1")), "cpu.*.add@1");
     EXPECT_EQ(family_of(kernel("cpu.eigen_baseline.add@1")), "cpu.eigen_*.add@1");
     EXPECT_EQ(family_of(kernel("cpu.reference.add@1")), "cpu.reference.add@1");
@@ -63,9 +63,23 @@ TEST(Siblings, TimesOfOtherMachinesWeighLess) {
 }
 
 TEST(Siblings, ATwinIsNamedByItsLevel) {
-    EXPECT_EQ(twin_of(low, Isa::avx512), high.id);
-    EXPECT_EQ(twin_of(low, Isa::baseline), "cpu.panel_baseline.matmul.f32@1");
-    EXPECT_EQ(twin_of(kernel("cpu.reference.add@1"), Isa::avx2), "");
+    EXPECT_EQ(twin_of(low, levels::avx512), high.id);
+    EXPECT_EQ(twin_of(low, levels::baseline), "cpu.panel_baseline.matmul.f32@1");
+    EXPECT_EQ(twin_of(kernel("cpu.reference.add@1"), levels::avx2), "");
+}
+
+TEST(Siblings, OneTwinIsLowerWhereTheOtherNeedsAllOfItAndMore) {
+    EXPECT_TRUE(is_lower(levels::avx2, levels::avx512));
+    EXPECT_FALSE(is_lower(levels::avx512, levels::avx512));
+    const FeatureSet ymm{Feature::avx2, Feature::avx_vnni};
+    EXPECT_FALSE(is_lower(ymm, levels::avx512) || is_lower(levels::avx512, ymm));
+    const Kernel beside = kernel("cpu.panel_avx_vnni.matmul.f32@1", ymm);
+    EXPECT_EQ(family_of(beside), family_of(high));
+    Siblings siblings;
+    siblings.add(beside, 1, 4);
+    EXPECT_DOUBLE_EQ(siblings.of(high).factor, 1) << "neither is lower: it shows nothing of the other";
+    siblings.add(low, 1, 4);
+    EXPECT_DOUBLE_EQ(siblings.of(high).factor, 0.5);
 }
 
 TEST(Siblings, ALowerTwinNeverCountsAsFasterThanAHigherOne) {

@@ -35,10 +35,10 @@ protected:
         tile.definition = "matmul";
         tile.inputs = {a.id(), b.id()};
         tile.outputs = {matmul(a, b).id()};
-        costs.machine = nominal_machine(Isa::baseline, 1);
+        costs.machine = nominal_machine(levels::baseline, 1);
         expand::Classes classes(*graph.data());
         for (const auto& [value, narrow] : rounded) classes.round(value.id(), narrow.id());
-        Candidates candidates(*graph.data(), classes, kernels, Isa::baseline, costs, true);
+        Candidates candidates(*graph.data(), classes, kernels, levels::baseline, costs, true);
         std::vector<std::string> texts;
         for (const Candidate& candidate : candidates.of_tile(tile, 0)) {
             const std::string problem = to_string(*candidate.problem);
@@ -101,10 +101,10 @@ TEST_F(SourcesOf, WhatRoundsHasTheErrorAndIsRefusedByExact) {
     const Tensor x = graph.input("x", DType::f32, {3, 4}), narrow = cast(x, DType::bf16), own = cast(x, DType::f16);
     expand::Classes classes(*graph.data());
     classes.round(x.id(), narrow.id());
-    costs.machine = nominal_machine(Isa::baseline, 1);
+    costs.machine = nominal_machine(levels::baseline, 1);
     const auto errors = [&](const Tensor& cast_of, double tolerance) {
         costs.tolerance = tolerance;
-        Candidates candidates(*graph.data(), classes, kernels, Isa::baseline, costs, true);
+        Candidates candidates(*graph.data(), classes, kernels, levels::baseline, costs, true);
         fuse::Tile tile;
         tile.definition = "cast";
         tile.attributes = graph.data()->node(cast_of.id()).attributes;

@@ -57,7 +57,7 @@ protected:
             if (is_fast) kernel.error = stated_error;
             kernels.kernels.push_back(kernel);
         }
-        costs.machine = nominal_machine(Isa::baseline, 1);
+        costs.machine = nominal_machine(levels::baseline, 1);
         costs.timings = &timings;
         costs.tolerance = 1;
     }

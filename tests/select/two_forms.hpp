@@ -18,7 +18,7 @@ protected:
     };
 
     TwoForms() {
-        costs.machine = nominal_machine(Isa::baseline, 1);
+        costs.machine = nominal_machine(levels::baseline, 1);
         flops = costs.machine.flops;
         for (Kernel& kernel : kernels.kernels)
             if (kernel.definition == "matmul")

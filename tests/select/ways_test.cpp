@@ -14,7 +14,7 @@ namespace {
 
 class AllWays : public testing::Test {
 protected:
-    AllWays() { costs.machine = nominal_machine(Isa::baseline, 1); }
+    AllWays() { costs.machine = nominal_machine(levels::baseline, 1); }
     void ask() {
         programs.clear();
         programs.add(graph, kernels, costs);

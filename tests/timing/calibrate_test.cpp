@@ -1,10 +1,14 @@
 #include "cairn/tuning.hpp"
 #include "device/context_parts.hpp"
+#include "device/cpu/cpu_features.hpp"
 #include "timing/contest.hpp"
+#include "timing/peak.hpp"
+#include "types/unit_rows.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace cairn {
 namespace {
@@ -22,17 +26,34 @@ TEST(Calibrate, MeasuresAMachine) {
     EXPECT_EQ(alone.handover_seconds, 0);
 }
 
-TEST(Calibrate, EveryLevelHasAPeakNoLowerThanThoseBelow) {
-    for (const Isa level : {Isa::baseline, Isa::avx2, Isa::avx512, Isa::avx512_vnni_bf16}) {
-        const Context context({.max_isa = level});
-        const Calibration machine = calibrate(context);
-        const auto top = static_cast<std::size_t>(context.isa());
-        EXPECT_GT(machine.level_flops[0], 1e8);
-        for (std::size_t below = 1; below <= top; ++below)
-            EXPECT_GE(machine.level_flops[below], machine.level_flops[below - 1]);
-        for (std::size_t above = top + 1; above < 4; ++above) EXPECT_EQ(machine.level_flops[above], 0);
-        EXPECT_EQ(machine.flops, machine.level_flops[top]);
+std::vector<FeatureSet> sets_of_this_machine() {
+    const FeatureSet here = device::detect_features();
+    return {levels::baseline, levels::avx2 & here, levels::avx512 & here, here};
+}
+
+TEST(Calibrate, MeasuresTheUnitsOfTheFeaturesInUseAndNoOthers) {
+    for (const FeatureSet features : sets_of_this_machine()) {
+        const Calibration machine = calibrate(Context({.features = features}));
+        for (const UnitRow& row : unit_rows) {
+            const bool is_measured = features.includes(row.needs) && timing::operations_of_round(row.unit) > 0;
+            if (is_measured)
+                EXPECT_GT(machine.unit_flops[index_of(row.unit)], 1e8) << row.name << " of " << features;
+            else
+                EXPECT_EQ(machine.unit_flops[index_of(row.unit)], 0) << row.name << " of " << features;
+        }
+        EXPECT_EQ(machine.flops, machine.unit_flops[index_of(*unit_of(Arithmetic::f32, features))]) << features;
     }
+}
+
+TEST(Calibrate, CodeThatNeedsMoreHasAPeakNoLower) {
+    const Calibration machine = calibrate(Context());
+    const FeatureSet here = device::detect_features();
+    for (const UnitRow& high : unit_rows)
+        for (const UnitRow& low : unit_rows)
+            if (high.arithmetic == low.arithmetic && here.includes(high.needs) && high.needs.includes(low.needs) &&
+                timing::operations_of_round(high.unit) > 0)
+                EXPECT_GE(machine.unit_flops[index_of(high.unit)], machine.unit_flops[index_of(low.unit)])
+                    << high.name << ", " << low.name;
 }
 
 TEST(Calibrate, ItsKernelsDoNotMatter) {

@@ -1,13 +1,17 @@
 #pragma once
 
 #include "cairn/tuning.hpp"
+#include "types/unit_rows.hpp"
 
 /// A machine that could be.
 namespace cairn::test {
 
 inline Calibration calibration() {
     Calibration made;
-    made.level_flops = {1e9, 4e9, 8e9, 0};
+    made.unit_flops[index_of(Unit::f32_baseline)] = 1e9;
+    made.unit_flops[index_of(Unit::f32_avx2)] = 4e9;
+    made.unit_flops[index_of(Unit::f32_avx512)] = 8e9;
+    made.unit_flops[index_of(Unit::i8_avx512_vnni)] = 3e10;
     made.flops = 8e9;
     made.bandwidth = 2e10;
     made.cache_bandwidth = 1e11;

@@ -21,20 +21,21 @@ EnvironmentText parsed(const std::string& hard) {
 TEST(EnvironmentTexts, WhatTheFingerprintWritesIsRead) {
     ContextOptions options;
     options.threads = 3;
-    options.max_isa = Isa::avx2;
+    options.features = levels::avx2 & device::cpu_info().features;
     const Context context(options);
     const EnvironmentText text = parsed(environment_of(*context.parts()).hard);
     const device::CpuInfo cpu = device::cpu_info();
     EXPECT_EQ(text.version, version());
     EXPECT_EQ(text.threads, 3);
-    EXPECT_EQ(text.level, context.isa());
+    EXPECT_EQ(text.features, context.features());
     EXPECT_EQ(text.caches, (std::array<std::int64_t, 3>{cpu.l1d_bytes, cpu.l2_bytes, cpu.l3_bytes}));
     EXPECT_EQ(text.vendor, cpu.vendor.empty() ? "unknown" : cpu.vendor);
     EXPECT_EQ(text.build, context.kernels().build);
 }
 
 TEST(EnvironmentTexts, PeopleCallItByItsName) {
-    EXPECT_EQ(short_name(parsed(test::environment({.level = "avx512", .threads = 2}))), "Twelve, avx512, 2 threads");
+    EXPECT_EQ(short_name(parsed(test::environment({.features = "avx2+avx512", .threads = 2}))),
+              "Twelve, avx2+avx512, 2 threads");
     EXPECT_EQ(short_name(parsed(test::environment({.name = "unknown", .threads = 1}))), "Maker, avx2, 1 thread");
 }
 
@@ -48,9 +49,12 @@ TEST(EnvironmentTexts, OtherTextsAreNone) {
     }
     for (const std::string text : {"", "invented", "cairn", " | | | | | | | "}) EXPECT_FALSE(parse_environment(text));
     EXPECT_FALSE(parse_environment(test::environment({.threads = 0})));
+    EXPECT_FALSE(parse_environment(test::environment({.features = "avx2+avx99"})));
+    EXPECT_EQ(parsed(test::environment({.features = "avx2+avx_vnni"})).features,
+              (FeatureSet{Feature::avx2, Feature::avx_vnni}));
 }
 
-TEST(EnvironmentTexts, NearerIsFirstTheLevelThenThreadsThenTheMakerAndTheCaches) {
+TEST(EnvironmentTexts, NearerIsFirstTheFeaturesThenThreadsThenTheMakerAndTheCaches) {
     const EnvironmentText here = parsed(test::environment({}));
     // Each is farther than those before.
     const std::vector<test::EnvironmentParts> far{{},
@@ -61,9 +65,10 @@ TEST(EnvironmentTexts, NearerIsFirstTheLevelThenThreadsThenTheMakerAndTheCaches)
                                                   {.vendor = "Other"},
                                                   {.threads = 4},
                                                   {.threads = 16},
-                                                  {.level = "avx512"},
-                                                  {.level = "avx512_vnni_bf16"},
-                                                  {.level = "baseline"}};
+                                                  {.features = "avx2+avx_vnni"},
+                                                  {.features = "avx2+avx512+avx512_vnni"},
+                                                  {.features = "baseline"},
+                                                  {.features = "amx_tile"}};
     EXPECT_EQ(farness(here, here), Farness());
     for (std::size_t i = 1; i < far.size(); ++i)
         EXPECT_LT(farness(here, parsed(test::environment(far[i - 1]))), farness(here, parsed(test::environment(far[i]))))

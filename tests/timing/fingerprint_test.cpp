@@ -5,9 +5,10 @@
 #include "device/cpu/cpu_info.hpp"
 #include "device/cpu/topology.hpp"
 #include "kernels/cpu/build.hpp"
-#include "tests/timing/second_device.hpp"
 #include "tests/timing/problem.hpp"
+#include "tests/timing/second_device.hpp"
 #include "timing/key.hpp"
+#include "types/levels.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -47,10 +48,18 @@ TEST(Fingerprint, NamesWhatChangesTimes) {
     EXPECT_THAT(hard, testing::Not(HasSubstr("|  |"))) << "what is not known is written as unknown";
 }
 
-TEST(Fingerprint, ThreadsAndTheLevelInUseTellContextsApart) {
+TEST(Fingerprint, ThreadsAndTheFeaturesInUseTellContextsApart) {
     EXPECT_NE(of({.threads = 2}).hard, of().hard);
-    EXPECT_THAT(of({.max_isa = Isa::baseline}).hard, HasSubstr("baseline of "));
-    if (device::cpu_info().isa != Isa::baseline) { EXPECT_NE(of({.max_isa = Isa::baseline}).hard, of().hard); }
+    EXPECT_THAT(of({.features = levels::baseline}).hard,
+                HasSubstr("| baseline of " + to_string(device::cpu_info().features) + " |"));
+    EXPECT_THAT(of().hard, HasSubstr("| " + to_string(device::cpu_info().features) + " of "));
+    const FeatureSet here = device::cpu_info().features;
+    for (const Feature feature : all_features) {
+        const FeatureSet less = here - FeatureSet{feature};
+        if (here.has(feature) && missing_from(less).empty()) {
+            EXPECT_NE(of({.features = less}).hard, of().hard) << to_string(feature);
+        }
+    }
 }
 
 TEST(Fingerprint, DevicesTellApart) {

@@ -2,6 +2,7 @@
 
 #include "device/context_parts.hpp"
 #include "tests/timing/calibrations.hpp"
+#include "timing/peak.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,8 +20,11 @@ TEST(Machine, WhatIsStoredIsFoundAgainInItsEnvironmentAlone) {
     ASSERT_TRUE(known);
     EXPECT_TRUE(known->is_thorough);
     const Calibration* const found = &known->machine;
-    for (std::size_t level = 0; level < 4; ++level)
-        EXPECT_DOUBLE_EQ(found->level_flops[level], machine().level_flops[level]);
+    for (const UnitRow& unit : unit_rows)
+        EXPECT_DOUBLE_EQ(found->unit_flops[index_of(unit.unit)], machine().unit_flops[index_of(unit.unit)])
+            << unit.name;
+    EXPECT_DOUBLE_EQ(timings.find("machine |", "machine.i8_avx512_vnni@1", here, {})->median, 1 / 3e10);
+    EXPECT_FALSE(timings.find("machine |", "machine.bf16_avx512@1", here, {})) << "what it lacks has no row";
     EXPECT_DOUBLE_EQ(found->flops, 8e9);
     EXPECT_DOUBLE_EQ(found->bandwidth, 2e10);
     EXPECT_DOUBLE_EQ(found->cache_bandwidth, 1e11);
@@ -53,9 +57,10 @@ TEST(Machine, ImpossibleFiguresAreNone) {
         EXPECT_FALSE(known_machine(timings, here, {}));
     }
     TimingDb timings{""};
-    Calibration without_levels = machine();
-    without_levels.level_flops = {};
-    record_machine(timings, here, {}, {without_levels, true});
+    Calibration without_f32 = machine();
+    for (const Unit unit : {Unit::f32_baseline, Unit::f32_avx2, Unit::f32_avx512})
+        without_f32.unit_flops[index_of(unit)] = 0;
+    record_machine(timings, here, {}, {without_f32, true});
     EXPECT_FALSE(known_machine(timings, here, {}));
 }
 
@@ -79,7 +84,9 @@ TEST(Machine, IsMeasuredOnceAndFoundAgain) {
     const Context context;
     const auto rows = [&] { return context.parts()->timings->unwritten(); };
     EXPECT_FALSE(machine_of(context, here, {}, 0));
-    const std::size_t figures = 7 + static_cast<std::size_t>(context.isa());
+    std::size_t figures = 6;
+    for (const UnitRow& unit : unit_rows)
+        figures += context.features().includes(unit.needs) && operations_of_round(unit.unit) > 0 ? 1 : 0;
     ASSERT_TRUE(machine_of(context, here, {}, 0.05)) << "briefly";
     EXPECT_EQ(rows(), figures + 1) << "and a session";
     ASSERT_TRUE(machine_of(context, here, {}, 0.05));
@@ -91,7 +98,7 @@ TEST(Machine, IsMeasuredOnceAndFoundAgain) {
         const auto again = machine_of(context, here, {}, seconds);
         ASSERT_TRUE(again);
         EXPECT_EQ(again->bandwidth, measured->bandwidth) << "to the bit, so that choices are the same";
-        EXPECT_EQ(again->level_flops, measured->level_flops);
+        EXPECT_EQ(again->unit_flops, measured->unit_flops);
     }
     EXPECT_EQ(rows(), 2 * figures + 1);
     EXPECT_EQ(context.parts()->timings->size(), 0U) << "they are no times";

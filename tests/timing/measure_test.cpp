@@ -38,7 +38,7 @@ TEST(Measure, EveryKernelsFirstSampleCanBeMeasured) {
     const Context context({.threads = 2});
     int measured = 0;
     for (const Kernel& kernel : context.kernels().kernels) {
-        if (kernel.isa > context.isa() || kernel.samples.empty()) continue;
+        if (!context.features().includes(kernel.needs) || kernel.samples.empty()) continue;
         auto symbols = Symbols::create();
         const Problem sample = parse_problem(kernel.samples[0], *symbols);
         std::vector<std::int64_t> sizes;
@@ -52,7 +52,7 @@ TEST(Measure, EveryKernelsFirstSampleCanBeMeasured) {
 }
 
 TEST(Measure, RefusesWhatItCannotMeasure) {
-    const Context context({.max_isa = Isa::baseline});
+    const Context context({.features = levels::baseline});
     EXPECT_EQ(message([&] { measure(problem("exp | f32[4] -> f32[4]"), "no.such@1", context); }),
               "[measure] there is no kernel no.such@1");
     auto symbols = Symbols::create();

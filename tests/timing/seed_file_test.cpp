@@ -23,8 +23,8 @@ const TimingEnvironment first{"first", "kernel 1"}, second{"second", ""};
 /// Of a machine that other work disturbs, without a third level.
 Calibration calibration() {
     Calibration made = test::calibration();
-    made.level_flops[2] = 0;
-    made.flops = made.level_flops[1];
+    made.unit_flops[index_of(Unit::f32_avx512)] = 0;
+    made.flops = made.unit_flops[index_of(Unit::f32_avx2)];
     made.noise = 0.3;
     return made;
 }

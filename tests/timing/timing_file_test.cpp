@@ -107,7 +107,7 @@ TEST_F(TimingFiles, FiguresOfAMachineAreNoTimesUnlessAskedFor) {
     {
         TimingDb db(path, log());
         Calibration figures;
-        figures.flops = figures.level_flops[0] = 1e9;
+        figures.flops = figures.unit_flops[0] = 1e9;
         figures.bandwidth = figures.cache_bandwidth = 1e10;
         figures.timer_seconds = 1e-8;
         cairn::timing::record_machine(db, machine, policy, {figures, true});

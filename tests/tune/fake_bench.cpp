@@ -61,8 +61,8 @@ FakeTuning::FakeTuning(const Graph& graph, const Context& context, std::vector<S
     stages = std::make_unique<Stages>(graph, context, compile_options);
     prepared = stages->prepare();
     selected = selectable(prepared);
-    costs.machine = select::nominal_machine(context.isa(), context.threads());
-    costs.isa = context.isa();
+    costs.machine = select::nominal_machine(context.features(), context.threads());
+    costs.features = context.features();
     costs.policy.threads = context.threads();
     costs.environment = {"invented", ""};
     costs.timings = context.parts()->timings.get();

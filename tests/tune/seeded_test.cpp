@@ -7,6 +7,7 @@
 #include "timing/splitmix.hpp"
 #include "tune/profile.hpp"
 #include "tune/rivals.hpp"
+#include "types/unit_rows.hpp"
 
 #include <gtest/gtest.h>
 
@@ -44,7 +45,7 @@ public:
         best = seconds(tuning.best(bench));
         there = tuning.costs.machine;
         there.flops *= 3;
-        there.level_flops[static_cast<std::size_t>(context.isa())] = there.flops;
+        there.unit_flops[index_of(*unit_of(Arithmetic::f32, context.features()))] = there.flops;
         there.bandwidth *= 0.5;
         there.cache_bandwidth = 3 * there.bandwidth;
         there.cache_bytes = 1e6;
@@ -54,7 +55,7 @@ public:
         std::filesystem::create_directories(folder);
     }
     std::string environment(const char* name) const {
-        return test::environment({.name = name, .level = std::string(to_string(context.isa())), .threads = 1});
+        return test::environment({.name = name, .features = to_string(context.features()), .threads = 1});
     }
     double seconds(const select::Selections& chosen) { return tuning.seconds(chosen, bench); }
 
@@ -87,7 +88,7 @@ public:
         }
         const TimingDb seeds("", nullptr, {.seeds = {folder / "seed.db"}});
         tuning.costs.priors = std::make_shared<const select::Priors>(
-            seeds, tuning.costs.environment, tuning.costs.policy, context.kernels(), context.isa());
+            seeds, tuning.costs.environment, tuning.costs.policy, context.kernels(), context.features());
     }
     /// What a compile that measures nothing chooses.
     select::Selections first_start() {

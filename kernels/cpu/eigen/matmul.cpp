@@ -1,5 +1,5 @@
 #include "kernels/cpu/eigen/matmul.hpp"
-#include "kernels/cpu/table.hpp"
+#include "kernels/cpu/eigen/table.hpp"
 
 // Eigen must neither abort in the host's process nor start threads.
 #define EIGEN_NO_DEBUG

@@ -1,6 +1,7 @@
 #include "kernels/cpu/eigen/matmul.hpp"
+#include "kernels/cpu/eigen/table.hpp"
 #include "kernels/cpu/product.hpp"
-#include "kernels/cpu/table.hpp"
+#include "types/levels.hpp"
 
 /// `matmul` and `linear` by Eigen: the provider that is always there. It takes operands whose rows or columns are
 /// contiguous.
@@ -62,12 +63,12 @@ std::shared_ptr<const void> prepare(const Problem& problem, int threads) {
 
 Cost cost(const Problem& problem) { return product_cost(problem, 0.5); }
 
-Kernel kernel(Isa isa, std::string definition, Refusal (*accepts)(const Problem&), Run run,
+Kernel kernel(FeatureSet needs, std::string definition, Refusal (*accepts)(const Problem&), Run run,
               std::vector<std::string> samples) {
     Kernel made;
-    made.id = "cpu.eigen_" + std::string(to_string(isa)) + "." + definition + "@1";
+    made.id = "cpu.eigen_" + std::string(level_name(needs)) + "." + definition + "@1";
     made.definition = std::move(definition);
-    made.isa = isa;
+    made.needs = needs;
     made.accepts = accepts;
     made.run = run;
     made.workspace = workspace;
@@ -79,13 +80,13 @@ Kernel kernel(Isa isa, std::string definition, Refusal (*accepts)(const Problem&
 
 }  // namespace
 
-void add_eigen_matmul(std::vector<Kernel>& kernels, Isa isa, const CpuTable& table) {
-    kernels.push_back(kernel(isa, "linear", accepts_linear, table.eigen_matmul,
+void add_eigen_matmul(std::vector<Kernel>& kernels, FeatureSet needs, const EigenTable& table) {
+    kernels.push_back(kernel(needs, "linear", accepts_linear, table.eigen_matmul,
                              {"linear | f32[B,T,96] f32[96,130]! f32[130]! -> f32[B,T,130] where B in 1..3, T in 0..70",
                               "linear | f32[T,40] f32[40,33]:(1,40)! f32[33]! -> f32[T,33]:(50,1) where T in 1..40",
                               "linear | f64[3,40] f64[40,9] f64[9] -> f64[3,9]"}));
     kernels.push_back(kernel(
-        isa, "matmul", accepts_matmul, table.eigen_matmul,
+        needs, "matmul", accepts_matmul, table.eigen_matmul,
         {"matmul | f32[T,300] f32[300,200]! -> f32[T,200] where T in 0..300",
          "matmul | f32[1,K] f32[K,257]:(1,K)! -> f32[1,257] where K in 0..600",
          "matmul | f32[2,3,T,16]:(16*T*9,16,48,1) f32[2,3,16,T]:(16*T*9,16,1,48) -> f32[2,3,T,T] where T in 1..33",

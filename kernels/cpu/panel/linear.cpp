@@ -1,9 +1,9 @@
 #include "kernels/cpu/panel/linear.hpp"
 
+#include "kernels/cpu/panel/table.hpp"
 #include "kernels/cpu/panel/tile.hpp"
 #include "kernels/cpu/product.hpp"
 #include "kernels/cpu/simd/vector_math.hpp"
-#include "kernels/cpu/table.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,8 @@
 #include "kernels/cpu/panel/layout.hpp"
 #include "kernels/cpu/panel/linear.hpp"
+#include "kernels/cpu/panel/table.hpp"
 #include "kernels/cpu/product.hpp"
-#include "kernels/cpu/table.hpp"
+#include "types/levels.hpp"
 
 #include <memory>
 
@@ -146,12 +147,12 @@ std::vector<std::string> samples_of(const Form& form, int biases) {
 
 }  // namespace
 
-void add_panel_linear(std::vector<Kernel>& kernels, Isa isa, const CpuTable& table) {
+void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const PanelTable& table) {
     for (const Form& form : forms) {
         Kernel made;
-        made.id = "cpu.panel_" + std::string(to_string(isa)) + "." + form.definition + ".f32@1";
+        made.id = "cpu.panel_" + std::string(level_name(needs)) + "." + form.definition + ".f32@1";
         made.definition = form.definition;
-        made.isa = isa;
+        made.needs = needs;
         made.accepts = accepts;
         made.run = table.panel_linear;
         made.packed_inputs = {{1, std::string(panel_layout)}};

@@ -1,6 +1,7 @@
 #include "kernels/cpu/simd/attention_plan.hpp"
 #include "kernels/cpu/simd/attention_tile.hpp"
 #include "kernels/cpu/simd/row_walk.hpp"
+#include "kernels/cpu/simd/table.hpp"
 #include "kernels/cpu/simd/vector_math.hpp"
 
 /// Attention by query tiles: for a block of keys after another, scores, their exponentials against the largest score so

@@ -1,6 +1,7 @@
 #include "kernels/cpu/simd/attention_plan.hpp"
 #include "kernels/cpu/simd/plain_memory.hpp"
-#include "kernels/cpu/table.hpp"
+#include "kernels/cpu/simd/table.hpp"
+#include "types/levels.hpp"
 
 #include <cmath>
 #include <limits>
@@ -176,11 +177,11 @@ Cost cost(const Problem& problem) {
 
 }  // namespace
 
-void add_attention(std::vector<Kernel>& kernels, Isa isa, const CpuTable& table) {
+void add_attention(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table) {
     Kernel made;
-    made.id = "cpu." + std::string(to_string(isa)) + ".attention.f32@3";
+    made.id = "cpu." + std::string(level_name(needs)) + ".attention.f32@3";
     made.definition = "attention";
-    made.isa = isa;
+    made.needs = needs;
     made.accepts = accepts;
     made.run = table.attention;
     made.workspace = workspace;

@@ -1,6 +1,7 @@
 #include "kernels/cpu/simd/axis_plan.hpp"
 #include "kernels/cpu/simd/plain_memory.hpp"
-#include "kernels/cpu/table.hpp"
+#include "kernels/cpu/simd/table.hpp"
+#include "types/levels.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -151,15 +152,15 @@ Cost cost(const Problem& problem) {
 }
 
 struct Family {
-    Isa isa;
+    FeatureSet needs;
     std::vector<Kernel>& kernels;
 
     Kernel& add(const std::string& definition, const char* dtype, Refusal (*accepts)(const Problem&), Run run,
                 std::vector<std::string> samples) {
         Kernel made;
-        made.id = "cpu." + std::string(to_string(isa)) + "." + definition + "." + dtype + "@1";
+        made.id = "cpu." + std::string(level_name(needs)) + "." + definition + "." + dtype + "@1";
         made.definition = definition;
-        made.isa = isa;
+        made.needs = needs;
         made.accepts = accepts;
         made.run = run;
         made.cost = cost;
@@ -170,7 +171,7 @@ struct Family {
     }
 };
 
-void add_softmaxes(Family& family, const CpuTable& table) {
+void add_softmaxes(Family& family, const SimdTable& table) {
     const std::pair<const char*, Run> softmaxes[] = {{"softmax", table.softmax}, {"log_softmax", table.log_softmax}};
     for (const auto& [name, run] : softmaxes) {
         const std::string op(name);
@@ -191,7 +192,7 @@ void add_softmaxes(Family& family, const CpuTable& table) {
     }
 }
 
-void add_norms(Family& family, const CpuTable& table) {
+void add_norms(Family& family, const SimdTable& table) {
     Kernel& layer = family.add(
         "layer_norm", "f32", accepts_layer_norm, table.layer_norm,
         {"layer_norm eps=1e-05 | f32[R,N] f32[N] f32[N] -> f32[R,N] where R in 0..40, N in 1..300",
@@ -260,7 +261,7 @@ std::vector<std::string> reduction_samples(const std::string& op, const std::str
             sample("-5", "[N,2,1,3,4]", "[1,2,1,3,4]", "[2,1,3,4]", "N in 1..40")};
 }
 
-void add_reductions(Family& family, const CpuTable& table) {
+void add_reductions(Family& family, const SimdTable& table) {
     family.add("sum", "f32", accepts_reduction, table.sum_axis, reduction_samples("sum", "", true));
     Kernel& mean =
         family.add("mean", "f32", accepts_reduction, table.mean_axis, reduction_samples("mean", " keepdims=(1)", true));
@@ -274,8 +275,8 @@ void add_reductions(Family& family, const CpuTable& table) {
 
 }  // namespace
 
-void add_row_kernels(std::vector<Kernel>& kernels, Isa isa, const CpuTable& table) {
-    Family family{isa, kernels};
+void add_row_kernels(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table) {
+    Family family{needs, kernels};
     add_softmaxes(family, table);
     add_norms(family, table);
     add_reductions(family, table);

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "kernels/cpu/level.hpp"
 #include "kernels/cpu/simd/body.hpp"
-#include "kernels/cpu/table.hpp"
 
 /// The operations of body.hpp on whole blocks.
 namespace CAIRN_LEVEL {

@@ -1,6 +1,6 @@
 #include "kernels/cpu/simd/copy_runs.hpp"
 #include "kernels/cpu/simd/plain_memory.hpp"
-#include "kernels/cpu/table.hpp"
+#include "kernels/cpu/simd/table.hpp"
 
 #include <algorithm>
 #include <cstring>

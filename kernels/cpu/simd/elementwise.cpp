@@ -1,6 +1,7 @@
 #include "kernels/cpu/simd/block_memory.hpp"
 #include "kernels/cpu/simd/block_ops.hpp"
 #include "kernels/cpu/simd/body.hpp"
+#include "kernels/cpu/simd/table.hpp"
 
 /// Runs a Body: the output, flattened, is cut into chunks that members take, a chunk into blocks that stay in the
 /// first-level cache. An operand that lies in memory as its block would is used there and not copied.

@@ -1,6 +1,7 @@
 #include "kernels/cpu/simd/body_compile.hpp"
 #include "kernels/cpu/simd/plain_memory.hpp"
-#include "kernels/cpu/table.hpp"
+#include "kernels/cpu/simd/table.hpp"
+#include "types/levels.hpp"
 
 #include <array>
 #include <string>
@@ -64,11 +65,11 @@ std::vector<InPlace> pairs(int inputs, int outputs) {
     return all;
 }
 
-Kernel kernel(Isa isa, const CpuTable& table, const std::string& name) {
+Kernel kernel(FeatureSet needs, const SimdTable& table, const std::string& name) {
     Kernel made;
-    made.id = "cpu." + std::string(to_string(isa)) + "." + name + "@1";
+    made.id = "cpu." + std::string(level_name(needs)) + "." + name + "@1";
     made.definition = name;
-    made.isa = isa;
+    made.needs = needs;
     made.accepts = accepts;
     made.run = table.elementwise;
     made.workspace = workspace;
@@ -105,9 +106,9 @@ void add_samples(Kernel& kernel, const std::string& name, int inputs, DType from
     kernel.samples.insert(kernel.samples.end(), samples.begin(), samples.end());
 }
 
-Kernel atomic(Isa isa, const CpuTable& table, const ElementOp& op) {
+Kernel atomic(FeatureSet needs, const SimdTable& table, const ElementOp& op) {
     const std::string name(op.name);
-    Kernel made = kernel(isa, table, name);
+    Kernel made = kernel(needs, table, name);
     made.in_place = pairs(op.operands, 1);
     for (const DType dtype : all_dtypes) {
         if (op.takes(dtype)) add_samples(made, name, op.operands, dtype, op.result_of(dtype));
@@ -115,15 +116,15 @@ Kernel atomic(Isa isa, const CpuTable& table, const ElementOp& op) {
     return made;
 }
 
-Kernel choice(Isa isa, const CpuTable& table) {
-    Kernel made = kernel(isa, table, "where");
+Kernel choice(FeatureSet needs, const SimdTable& table) {
+    Kernel made = kernel(needs, table, "where");
     made.in_place = pairs(3, 1);
     for (const DType dtype : all_dtypes) add_samples(made, "where", 3, dtype, dtype);
     return made;
 }
 
-Kernel cast(Isa isa, const CpuTable& table) {
-    Kernel made = kernel(isa, table, "cast");
+Kernel cast(FeatureSet needs, const SimdTable& table) {
+    Kernel made = kernel(needs, table, "cast");
     made.in_place = pairs(1, 1);
     for (const DType from : all_dtypes) {
         for (const DType to : all_dtypes) {
@@ -134,8 +135,8 @@ Kernel cast(Isa isa, const CpuTable& table) {
     return made;
 }
 
-Kernel activation(Isa isa, const CpuTable& table, const std::string& name) {
-    Kernel made = kernel(isa, table, name);
+Kernel activation(FeatureSet needs, const SimdTable& table, const std::string& name) {
+    Kernel made = kernel(needs, table, name);
     made.in_place = pairs(1, 1);
     for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
         for (std::string& sample : samples_of(name, 1, dtype, dtype)) made.samples.push_back(std::move(sample));
@@ -143,8 +144,8 @@ Kernel activation(Isa isa, const CpuTable& table, const std::string& name) {
     return made;
 }
 
-Kernel fused(Isa isa, const CpuTable& table) {
-    Kernel made = kernel(isa, table, "elementwise");
+Kernel fused(FeatureSet needs, const SimdTable& table) {
+    Kernel made = kernel(needs, table, "elementwise");
     made.in_place = pairs(8, 4);
     made.samples = {
         "elementwise {2=add(0,1):f32 3=tanh(2):f32} | f32[T,768] f32[T,768]:(0,1) -> f32[T,768] results (3) where T in "
@@ -165,14 +166,14 @@ Kernel fused(Isa isa, const CpuTable& table) {
 
 }  // namespace
 
-void add_elementwise(std::vector<Kernel>& kernels, Isa isa, const CpuTable& table) {
-#define CAIRN_ADD(name) kernels.push_back(activation(isa, table, #name));
+void add_elementwise(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table) {
+#define CAIRN_ADD(name) kernels.push_back(activation(needs, table, #name));
     CAIRN_ACTIVATIONS(CAIRN_ADD)
 #undef CAIRN_ADD
-    kernels.push_back(fused(isa, table));
-    for (const ElementOp& op : element_ops) kernels.push_back(atomic(isa, table, op));
-    kernels.push_back(choice(isa, table));
-    kernels.push_back(cast(isa, table));
+    kernels.push_back(fused(needs, table));
+    for (const ElementOp& op : element_ops) kernels.push_back(atomic(needs, table, op));
+    kernels.push_back(choice(needs, table));
+    kernels.push_back(cast(needs, table));
 }
 
 }  // namespace cairn::inline v0::kernels::cpu

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/cpu/table.hpp"
+#include "kernels/cpu/level.hpp"
 
 #include <bit>
 #include <cstdint>

@@ -1,4 +1,5 @@
 #include "kernels/cpu/simd/column_walk.hpp"
+#include "kernels/cpu/simd/table.hpp"
 #include "kernels/cpu/simd/vector_math.hpp"
 
 /// Normalisations of each row or column, and of each row of the sum of two tensors, which is given out too. The

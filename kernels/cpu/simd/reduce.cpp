@@ -1,4 +1,5 @@
 #include "kernels/cpu/simd/column_walk.hpp"
+#include "kernels/cpu/simd/table.hpp"
 
 #include <cstdint>
 

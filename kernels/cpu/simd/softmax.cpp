@@ -1,4 +1,5 @@
 #include "kernels/cpu/simd/column_walk.hpp"
+#include "kernels/cpu/simd/table.hpp"
 #include "kernels/cpu/simd/vector_math.hpp"
 
 /// softmax and log_softmax of each row or column. A NaN, or a largest element that is infinite, makes the whole row

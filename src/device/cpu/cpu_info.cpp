@@ -1,6 +1,6 @@
 #include "device/cpu/cpu_info.hpp"
 
-#include "device/cpu/isa.hpp"
+#include "device/cpu/cpu_features.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -107,7 +107,7 @@ void read_system_caches(CpuInfo& info) {
 
 CpuInfo cpu_info() {
     CpuInfo info;
-    info.isa = detect_isa();
+    info.features = detect_features();
     read_identity(info);
     read_name(info);
     read_caches(info);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cairn/kernel.hpp"
+#include "cairn/features.hpp"
 
 #include <cstdint>
 #include <string>
@@ -14,7 +14,7 @@ struct CpuInfo {
     std::string name;    ///< `AMD EPYC 9655`, single spaces
     int family = 0, model = 0, stepping = 0;
     std::int64_t l1d_bytes = 0, l2_bytes = 0, l3_bytes = 0;  ///< of one core's view; 0: not there or not told
-    Isa isa = Isa::baseline;
+    FeatureSet features;  ///< those it has, as far as the system saves their registers
 };
 
 /// Asks CPUID, and the system's files for caches CPUID is silent about.

@@ -1,6 +1,6 @@
 #include "device/cpu/cpu_info.hpp"
 
-#include "device/cpu/isa.hpp"
+#include "device/cpu/cpu_features.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ TEST(CpuInfo, SameOnEveryCall) {
     EXPECT_EQ(a.vendor, b.vendor);
     EXPECT_EQ(a.name, b.name);
     EXPECT_EQ(a.l2_bytes, b.l2_bytes);
-    EXPECT_EQ(a.isa, detect_isa());
+    EXPECT_EQ(a.features, detect_features());
 }
 
 #if defined(__x86_64__) && defined(__linux__)

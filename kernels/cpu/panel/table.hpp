@@ -1,0 +1,28 @@
+#pragma once
+
+#include "kernels/cpu/level.hpp"
+
+#include <vector>
+
+/// The functions of this family that are compiled once a level.
+// clang-format off
+#define CAIRN_PANEL_TABLE(ROW) \
+    ROW(panel_linear)
+// clang-format on
+
+namespace cairn::inline v0::kernels::cpu {
+
+struct PanelTable {
+    CAIRN_PANEL_TABLE(CAIRN_FIELD)
+};
+
+/// Appends the Kernels of a level, in order of preference.
+void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const PanelTable& table);
+
+}  // namespace cairn::inline v0::kernels::cpu
+
+#if defined(CAIRN_ISA)
+namespace CAIRN_LEVEL {
+CAIRN_PANEL_TABLE(CAIRN_DECLARE)
+}  // namespace CAIRN_LEVEL
+#endif

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "kernels/cpu/level.hpp"
+
+#include <vector>
+
+/// The functions of this family that are compiled once a level.
+// clang-format off
+#define CAIRN_SIMD_TABLE(ROW) \
+    ROW(elementwise)          \
+    ROW(softmax)              \
+    ROW(log_softmax)          \
+    ROW(layer_norm)           \
+    ROW(rms_norm)             \
+    ROW(add_layer_norm)       \
+    ROW(add_rms_norm)         \
+    ROW(sum_axis)             \
+    ROW(mean_axis)            \
+    ROW(max_axis)             \
+    ROW(argmax_last)          \
+    ROW(attention)
+// clang-format on
+
+namespace cairn::inline v0::kernels::cpu {
+
+struct SimdTable {
+    CAIRN_SIMD_TABLE(CAIRN_FIELD)
+};
+
+/// Each appends its Kernels of a level, in order of preference.
+void add_elementwise(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table);
+void add_row_kernels(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table);
+void add_attention(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table);
+/// Movement and gathering, whose code is the same at all levels.
+void add_copies(std::vector<Kernel>& kernels);
+
+}  // namespace cairn::inline v0::kernels::cpu
+
+#if defined(CAIRN_ISA)
+namespace CAIRN_LEVEL {
+CAIRN_SIMD_TABLE(CAIRN_DECLARE)
+}  // namespace CAIRN_LEVEL
+#endif

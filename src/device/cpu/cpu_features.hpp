@@ -1,0 +1,31 @@
+#pragma once
+
+#include "cairn/features.hpp"
+
+#include <cstdint>
+
+namespace cairn::device {
+
+/// What CPUID and XGETBV say, as far as Features are told by it; zeros where a CPU has no such leaf. `leaf1_ecx` is
+/// register ECX of leaf 1, `leaf7_1_eax` EAX of leaf 7's subleaf 1.
+struct CpuRegisters {
+    std::uint32_t leaf1_ecx = 0;
+    std::uint32_t leaf7_ebx = 0, leaf7_ecx = 0, leaf7_edx = 0;
+    std::uint32_t leaf7_1_eax = 0;
+    std::uint64_t xcr0 = 0;  ///< register sets the operating system saves
+};
+
+/// Those of this CPU; all 0 on other than x86-64.
+CpuRegisters cpu_registers() noexcept;
+
+/// The features all of whose parts are there, whose registers the operating system saves, and with all that they stand
+/// on. AMX is in it where a process may use it once it has asked the operating system.
+///
+///     AVX2 without FMA                                  ->  baseline
+///     AVX-512 in the CPU, not saved by the system       ->  avx2
+FeatureSet features_of(const CpuRegisters& registers) noexcept;
+
+/// Those of this machine.
+FeatureSet detect_features() noexcept;
+
+}  // namespace cairn::device
