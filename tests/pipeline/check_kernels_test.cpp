@@ -136,6 +136,14 @@ TEST(CheckKernels, NonsenseIsRefusedByName) {
     }
 }
 
+TEST(CheckKernels, WhatAKernelNeedsIsNamedWithAllThatItStandsOn) {
+    KernelSet set = good();
+    set.kernels[0].needs = {Feature::avx2, Feature::avx512_vnni};
+    EXPECT_EQ(refusal(set), "[context] kernel my.floor@1 needs avx2+avx512_vnni without avx512, on which that stands");
+    set.kernels[0].needs = {Feature::amx_tile, Feature::amx_int8};
+    EXPECT_EQ(refusal(set), "") << "it may need what this CPU lacks";
+}
+
 TEST(CheckKernels, APatternMayLeaveOperandsOut) {
     KernelSet set = good();
     set.definitions[0].patterns = {"my_first | f32[N] f32[N]?"};
