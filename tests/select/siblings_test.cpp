@@ -73,6 +73,8 @@ TEST(Siblings, OneTwinIsLowerWhereTheOtherNeedsAllOfItAndMore) {
     EXPECT_FALSE(is_lower(levels::avx512, levels::avx512));
     const FeatureSet ymm{Feature::avx2, Feature::avx_vnni};
     EXPECT_FALSE(is_lower(ymm, levels::avx512) || is_lower(levels::avx512, ymm));
+    const FeatureSet wide = levels::avx512 | FeatureSet{Feature::avx512_vnni};
+    EXPECT_FALSE(is_lower(ymm, wide) || is_lower(wide, ymm)) << "more features are not all of fewer";
     const Kernel beside = kernel("cpu.panel_avx_vnni.matmul.f32@1", ymm);
     EXPECT_EQ(family_of(beside), family_of(high));
     Siblings siblings;
