@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdarg>
 #include <cstdio>
 
@@ -35,6 +36,17 @@ Limit limit_of(const Needs& needs, const cairn::Calibration& before, const cairn
     limit.compute_seconds = needs.flops / limit.flops;
     limit.read_seconds = needs.bytes / limit.bandwidth;
     return limit;
+}
+
+json json_of(const cairn::Calibration& machine) {
+    return {{"peak_flops_per_second", machine.flops}, {"read_bytes_per_second", machine.bandwidth}};
+}
+
+std::string line_of(const cairn::Calibration& machine) {
+    std::array<char, 100> line{};
+    std::snprintf(line.data(), line.size(), "peak %.1f GFLOP/s, read %.1f GB/s", machine.flops / 1e9,
+                  machine.bandwidth / 1e9);
+    return line.data();
 }
 
 json json_of(const Report& report) {
