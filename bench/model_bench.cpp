@@ -5,6 +5,7 @@
 //     model_bench --model distilbert --synthetic --work classify --length 128 --batch 8 --mode normal --budget 60
 //     model_bench --model DIR --work decode --length 128 --threads 2 --json
 //     model_bench --model gpt2 --work decode --beside
+//     model_bench --calibrate
 #include "bench/model_report.hpp"
 #include "examples/host.hpp"
 #include "examples/logit_rows.hpp"
@@ -27,7 +28,7 @@ struct Options {
     int threads = 0;
     std::optional<double> budget;
     bench::Turns turns;
-    bool synthetic = false, all_logits = false, last_logits = false, beside = false, as_json = false;
+    bool synthetic = false, all_logits = false, last_logits = false, beside = false, calibrate = false, as_json = false;
 };
 
 [[noreturn]] void refuse(const std::string& why) { throw cairn::Error(cairn::ErrorKind::argument, "model_bench", why); }
@@ -62,6 +63,7 @@ void add_options(CLI::App& app, Options& options) {
         ->check(check_seconds);
     app.add_flag("--beside", options.beside,
                  "times it beside a process that keeps one CPU busy too, in turns; the iterations are those alone");
+    app.add_flag("--calibrate", options.calibrate, "only measures the machine");
     app.add_option("--logits", options.logits, "file for the work's logits, f32 after f32");
     app.add_option("--lock", options.lock, "file for what was chosen, to be compared or replayed");
     app.add_option("--kept-in", options.kept_in, "folder in which a model from files is kept ready for the next start");
@@ -127,7 +129,17 @@ void write_floats(const std::string& path, std::span<const float> values) {
 
 double nanoseconds(Clock::duration time) { return std::chrono::duration<double, std::nano>(time).count(); }
 
+void calibrate(const Options& options) {
+    const cairn::Context context({.threads = options.threads > 0 ? options.threads : cairn::usable_cpus()});
+    const cairn::Calibration machine = cairn::calibrate(context);
+    if (options.as_json)
+        std::cout << bench::json_of(machine).dump() << '\n';
+    else
+        std::cout << bench::line_of(machine) << '\n';
+}
+
 void run(const Options& options, Clock::time_point started) {
+    if (options.calibrate) return calibrate(options);
     bench::Report report;
     report.work = work_of(options);
     const bench::Source source = source_of(options, report.work);

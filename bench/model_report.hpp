@@ -39,6 +39,10 @@ struct Limit {
 };
 Limit limit_of(const Needs& needs, const cairn::Calibration& before, const cairn::Calibration& after);
 
+/// The two rates that limits stand on.
+nlohmann::ordered_json json_of(const cairn::Calibration& machine);
+std::string line_of(const cairn::Calibration& machine);
+
 nlohmann::ordered_json json_of(const Report& report);
 std::string table_of(const Report& report);
 

@@ -163,13 +163,14 @@ def text_of(results, name, image, threads):
             found = results.found.get((work, engine))
             if found is not None and found.failed is None and len(found.plans) > 1:
                 lines += [f"{works.ENGINES[engine]} ran {len(found.plans)} different plans.", ""]
-    lines += ["## Calibration", "", "| round | peak GFLOP/s | read GB/s |", "|---|---:|---:|"]
+    lines += ["## Calibration", "", "| round | peak GFLOP/s | read GB/s | turns disturbed |", "|---|---:|---:|---:|"]
     for number in results.rounds:
         rates = [(row["peak_flops_per_second"] / 1e9, row["read_bytes_per_second"] / 1e9) for row in results.rows
                  if row["round"] == number and "peak_flops_per_second" in row]
+        disturbed = sum(1 for row in results.rows if row["round"] == number and row.get("disturbance", 0) > works.MOST_DISTURBANCE)
         if rates:
             flops, reads = sorted(rate[0] for rate in rates), sorted(rate[1] for rate in rates)
-            lines.append(f"| {number} | {flops[0]:.0f} to {flops[-1]:.0f} | {reads[0]:.1f} to {reads[-1]:.1f} |")
+            lines.append(f"| {number} | {flops[0]:.0f} to {flops[-1]:.0f} | {reads[0]:.1f} to {reads[-1]:.1f} | {disturbed} |")
     if results.tunes:
         lines += ["", "Seconds of the tunes: " + ", ".join(f"{works.WORKS[work][0]} {seconds:.0f}" for work, seconds in results.tunes.items()) + "."]
     return "\n".join(lines) + "\n"

@@ -24,6 +24,8 @@ ENGINES = {
     "ctranslate2": "CTranslate2",
 }
 
+MOST_DISTURBANCE = 0.15
+
 
 def is_start(work):
     return work.endswith("-start")

@@ -156,6 +156,16 @@ TEST(ModelBench, BesideABusyProcess) {
     EXPECT_TRUE(CPU_ISSET(all["beside"]["cpu"].get<int>(), &mask));
 }
 
+TEST(ModelBench, CalibratesOnly) {
+    const Outcome outcome = model_bench({"--calibrate", "--threads", "1", "--json"});
+    EXPECT_TRUE(succeeds(outcome));
+    const json all = json::parse(outcome.out);
+    EXPECT_GT(all["peak_flops_per_second"].get<double>(), 1e8);
+    EXPECT_GT(all["read_bytes_per_second"].get<double>(), 1e8);
+    EXPECT_EQ(all.size(), 2u);
+    EXPECT_THAT(model_bench({"--calibrate"}).out, testing::MatchesRegex("peak [0-9.]+ GFLOP/s, read [0-9.]+ GB/s\n"));
+}
+
 TEST(ModelBench, WrongInputIsOneSentence) {
     const auto expect_refused = [](const std::vector<std::string>& arguments, const std::vector<std::string>& words) {
         EXPECT_TRUE(refuses(model_bench(arguments), words)) << testing::PrintToString(arguments);

@@ -97,7 +97,7 @@ TEST(Panel, AnIdOutsideTheTableIsAFailure) {
 
 TEST(Panel, RefusalsSayWhy) {
     std::vector<Kernel> list;
-    kernels::cpu::add_panel_linear(list, Isa::baseline, cairn_table_baseline);
+    kernels::cpu::add_panel_linear(list, levels::baseline, cairn_table_baseline.panel);
     const auto refusal = [&](const std::string& text) {
         const auto symbols = Symbols::create();
         const Problem problem = parse_problem(text, *symbols);
