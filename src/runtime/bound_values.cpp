@@ -74,8 +74,10 @@ public:
     BoundMemory memory_of(const LinkedProgram& program) const {
         BoundMemory memory;
         const auto take = [&](const LinkedOperand& operand) {
-            const auto it = made_.values.find(key_of(buffer_of(program, operand.buffer)));
-            if (it != made_.values.end()) memory.values.insert(*it);
+            const Buffer& buffer = buffer_of(program, operand.buffer);
+            if (!is_kept_by_name(buffer)) return;
+            const auto it = made_.like(buffer).find(buffer.name);
+            if (it != made_.like(buffer).end()) memory.like(buffer).insert(*it);
         };
         for (const LinkedInstruction& instruction : program.run())
             for (int i = 0; i < instruction.inputs; ++i)
@@ -134,7 +136,7 @@ private:
         if (!std::filesystem::exists(request_.packed->path, unknown)) return false;
         try {
             std::vector<std::shared_ptr<const std::byte>> found = read_packed(*request_.packed, kept);
-            for (std::size_t i = 0; i < kept.size(); ++i) made_.values[kept[i].key] = std::move(found[i]);
+            for (std::size_t i = 0; i < kept.size(); ++i) place(kept[i]) = std::move(found[i]);
             return true;
         } catch (const Error& error) {
             context_.log(LogLevel::info, fmt::format("packed weights are made anew: {}", error.what()));
@@ -142,9 +144,14 @@ private:
         }
     }
 
+    std::shared_ptr<const std::byte>& place(const KeptValue& kept) {
+        const Buffer& buffer = *kept_.at(kept.key);
+        return made_.like(buffer)[buffer.name];
+    }
+
     void keep_packed(const std::vector<KeptValue>& kept) {
         std::vector<const std::byte*> data;
-        for (const KeptValue& value : kept) data.push_back(made_.values.at(value.key).get());
+        for (const KeptValue& value : kept) data.push_back(place(value).get());
         try {
             write_packed(*request_.packed, kept, data);
         } catch (const Error& error) {
@@ -166,8 +173,7 @@ private:
     void fault(const std::string& text) { faults_ += (faults_.empty() ? "" : "; ") + text; }
 
     void fetch(const Buffer& buffer) {
-        if (buffer.kind != BufferKind::weight || made_.values.contains(key_of(buffer)) ||
-            refused_.contains(buffer.name))
+        if (buffer.kind != BufferKind::weight || made_.weights.contains(buffer.name) || refused_.contains(buffer.name))
             return;
         if (!request_.source) return refuse(buffer, "there is no source of weights");
         InputView view;
@@ -185,7 +191,7 @@ private:
             if (view.shape[i] > 1 && view.strides[i] != buffer.desc.strides[i].constant())
                 return refuse(buffer, "must be dense, got strides " + shape_text(view.strides));
         const auto* const data = static_cast<const std::byte*>(view.data);
-        made_.values.emplace(key_of(buffer), std::shared_ptr<const std::byte>(std::move(held), data));
+        made_.weights.emplace(buffer.name, std::shared_ptr<const std::byte>(std::move(held), data));
     }
 
     void refuse(const Buffer& buffer, const std::string& why) {
@@ -238,13 +244,13 @@ private:
         memory.touch(static_cast<std::size_t>(bytes));
         std::byte* const data = memory.data();
         auto held = std::make_shared<const device::Arena>(std::move(memory));
-        made_.values.insert_or_assign(key_of(buffer), std::shared_ptr<const std::byte>(std::move(held), data));
+        made_.values.insert_or_assign(buffer.name, std::shared_ptr<const std::byte>(std::move(held), data));
     }
 
     void let_go(const Buffer& buffer) {
         if (!is_kept_by_name(buffer)) return;
         const std::string key = key_of(buffer);
-        if (--uses_[key] <= 0 && !kept_.contains(key)) made_.values.erase(key);
+        if (--uses_[key] <= 0 && !kept_.contains(key)) made_.like(buffer).erase(buffer.name);
     }
 
     Context::Parts& context_;
@@ -300,8 +306,8 @@ std::byte* BoundMemory::find(const Buffer& buffer) const {
     // Kernels take one pointer type for all operands; nothing writes through these.
     if (buffer.kind == BufferKind::constant) return const_cast<std::byte*>(buffer.data.data());
     if (!is_kept_by_name(buffer)) return nullptr;
-    const auto it = values.find(key_of(buffer));
-    return it == values.end() ? nullptr : const_cast<std::byte*>(it->second.get());
+    const auto it = like(buffer).find(buffer.name);
+    return it == like(buffer).end() ? nullptr : const_cast<std::byte*>(it->second.get());
 }
 
 }  // namespace cairn::inline v0::runtime

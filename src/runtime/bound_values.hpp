@@ -38,7 +38,16 @@ private:
 
 /// Where the weights and bound values of a program lie, shared with other programs that read them.
 struct BoundMemory {
-    std::map<std::string, std::shared_ptr<const std::byte>> values;  ///< by kind and name
+    using ByName = std::map<std::string, std::shared_ptr<const std::byte>>;
+    ByName weights, values;
+
+    /// Of these the ones of the buffer's kind.
+    ByName& like(const program::Buffer& buffer) {
+        return buffer.kind == program::BufferKind::weight ? weights : values;
+    }
+    const ByName& like(const program::Buffer& buffer) const {
+        return buffer.kind == program::BufferKind::weight ? weights : values;
+    }
 
     /// Where a weight, constant or bound buffer of a program lies; null for other kinds.
     std::byte* find(const program::Buffer& buffer) const;
