@@ -193,6 +193,8 @@ def disturbance(row, peak):
 def undisturbed_turn(options, number, engine, work, peak):
     """A turn beside which others did much, or behind which the machine has not nearly its peak, is taken again, at most twice; the least
     disturbed one counts."""
+    if works.is_start(work):
+        turn(options, number, engine, work)  # its files are in the page cache then
     best = None
     for _ in range(3):
         row = turn(options, number, engine, work) | calibrate(options)
