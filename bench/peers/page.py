@@ -129,7 +129,7 @@ def picture(results):
         limit = results.limit(work)
         # What is far behind is cut, and says so by its number.
         most = min(max(found.best for _, found in ranked), 3 * ranked[0][1].best) if ranked else 1
-        scale = (panel_width - label - 60) / most
+        scale = (panel_width - label - 75) / most
         rows.append(f'<text x="{x0}" y="{y0 + 14}" class="title">{escape(works.WORKS[work][0])}</text>')
         for i, (engine, found) in enumerate(ranked):
             y = y0 + 22 + i * bar
