@@ -31,7 +31,8 @@ std::vector<Machine> machines() {
     trap_missing_instructions();
     list.push_back({"amx", &cairn_instructions_amx});
     if (device::detect_features().includes(levels::avx2)) list.push_back({"avx_vnni", &cairn_instructions_avx_vnni});
-    if (device::detect_features().includes(levels::avx512)) list.push_back({"avx512", &cairn_instructions_avx512_vnni_bf16});
+    if (device::detect_features().includes(levels::avx512))
+        list.push_back({"avx512", &cairn_instructions_avx512_vnni_bf16});
 #endif
     return list;
 }
