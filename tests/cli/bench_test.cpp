@@ -50,7 +50,7 @@ TEST(BenchCommand, KernelsThatNeedOtherFeaturesAreNotRun) {
         EXPECT_EQ(row.contains("reason"), is_wide) << row;
         if (!is_wide) continue;
         ++refused;
-        EXPECT_THAT(row["reason"].get<std::string>(), testing::MatchesRegex("it needs avx2.*, in use is baseline"));
+        EXPECT_THAT(row.value("reason", ""), testing::MatchesRegex("it needs avx2.*, in use is baseline"));
     }
     EXPECT_GE(refused, 2);
 }
