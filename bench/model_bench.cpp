@@ -33,13 +33,6 @@ struct Options {
 
 [[noreturn]] void refuse(const std::string& why) { throw cairn::Error(cairn::ErrorKind::argument, "model_bench", why); }
 
-std::string check_seconds(const std::string& text) {
-    char* end = nullptr;
-    const double seconds = std::strtod(text.c_str(), &end);
-    const bool legal = !text.empty() && *end == '\0' && seconds >= 0 && seconds <= 1e8;
-    return legal ? "" : "must be a number of seconds, got " + text;
-}
-
 void add_options(CLI::App& app, Options& options) {
     app.add_option("--model", options.model,
                    "gpt2 or distilbert: the bundled ones, or full-size ones with --synthetic; or a folder");
@@ -56,11 +49,11 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--mode", options.mode, "where times come from")
         ->check(CLI::IsMember({"off", "cached", "quick", "normal", "exhaustive"}));
     app.add_option("--budget", options.budget, "seconds for measuring; the mode's own when not given")
-        ->check(check_seconds);
+        ->check(host::seconds());
     app.add_option("--db", options.db, "file of the timing database; the user's cache folder when not given");
     app.add_option("--iterations", options.turns.iterations, "timed ones")->check(host::at_least(1));
     app.add_option("--seconds", options.turns.seconds, "further iterations until they have taken so long")
-        ->check(check_seconds);
+        ->check(host::seconds());
     app.add_flag("--beside", options.beside,
                  "times it beside a process that keeps one CPU busy too, in turns; the iterations are those alone");
     app.add_flag("--calibrate", options.calibrate, "only measures the machine");
@@ -102,25 +95,6 @@ bench::Source source_of(const Options& options, const Work& work) {
     return source;
 }
 
-cairn::Mode mode_of(const std::string& name) {
-    return name == "off"      ? cairn::Mode::off
-           : name == "cached" ? cairn::Mode::cached
-           : name == "quick"  ? cairn::Mode::quick
-           : name == "normal" ? cairn::Mode::normal
-                              : cairn::Mode::exhaustive;
-}
-
-std::int64_t peak_resident_bytes() {
-    std::ifstream status("/proc/self/status");
-    for (std::string word; status >> word;)
-        if (word == "VmHWM:") {
-            std::int64_t kilobytes = 0;
-            status >> kilobytes;
-            return kilobytes * 1024;
-        }
-    return 0;
-}
-
 void write_floats(const std::string& path, std::span<const float> values) {
     std::ofstream file(path, std::ios::binary);
     file.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size_bytes()));
@@ -151,7 +125,7 @@ void run(const Options& options, Clock::time_point started) {
     of_host.timing_db = options.db;
     const cairn::Context context = host::make_context(of_host);
     cairn::CompileOptions compile;
-    compile.mode = mode_of(options.mode);
+    compile.mode = host::mode_of(options.mode);
     compile.tune_seconds = options.budget;
 
     const Clock::time_point compiling = Clock::now();
@@ -167,7 +141,7 @@ void run(const Options& options, Clock::time_point started) {
     if (!options.lock.empty()) subject->compiled().write_lock(options.lock);
 
     // The machine is measured before and after, in memory of its own: not before the peak of the model's is known.
-    report.resident_bytes = peak_resident_bytes();
+    report.resident_bytes = host::peak_resident_bytes();
     report.before = cairn::calibrate(context);
     if (busy) {
         report.beside = bench::time_beside(*subject, options.turns, *busy);

@@ -10,7 +10,6 @@
 namespace bench {
 namespace {
 
-
 const char* name_of(Work::Kind kind) {
     return kind == Work::Kind::prefill ? "prefill" : kind == Work::Kind::decode ? "decode" : "classify";
 }
@@ -51,40 +50,41 @@ std::string line_of(const cairn::Calibration& machine) {
 nlohmann::ordered_json json_of(const Report& report) {
     const Limit limit = limit_of(report.needs, report.before, report.after);
     const double middle = median(report.iterations), least = best(report.iterations);
-    nlohmann::ordered_json all{{"model", report.model},
-             {"work", name_of(report.work.kind)},
-             {"length", report.work.length},
-             {"batch", report.work.batch},
-             {"logits", report.work.all_logits ? "all" : "last"},
-             {"threads", report.threads},
-             {"features", report.features},
-             {"mode", report.mode},
-             {"plan", report.plan},
-             {"instructions", report.instructions},
-             {"iterations_ns", report.iterations},
-             {"best_ns", least},
-             {"median_ns", middle},
-             {"peak_flops_per_second", limit.flops},
-             {"read_bytes_per_second", limit.bandwidth},
-             {"needed_flops", report.needs.flops},
-             {"needed_bytes", report.needs.bytes},
-             {"limit_compute_ns", 1e9 * limit.compute_seconds},
-             {"limit_read_ns", 1e9 * limit.read_seconds},
-             {"limit_ns", 1e9 * limit.seconds()},
-             {"fraction_of_limit_best", 1e9 * limit.seconds() / least},
-             {"fraction_of_limit_median", 1e9 * limit.seconds() / middle},
-             {"fraction_of_peak_flops", 1e9 * limit.compute_seconds / middle},
-             {"fraction_of_bandwidth", 1e9 * limit.read_seconds / middle},
-             {"peak_resident_bytes", report.resident_bytes},
-             {"arena_bytes", report.memory.arena},
-             {"weight_bytes", report.memory.weights},
-             {"bound_bytes", report.memory.bound},
-             {"state_bytes", report.memory.states},
-             {"compile_seconds", report.compile_seconds},
-             {"first_logits_ns", report.first_logits},
-             {"first_logits_clock_ns", report.first_logits_clock},
-             {"error", report.error ? nlohmann::ordered_json(*report.error) : nlohmann::ordered_json()},
-             {"reference", report.error ? nlohmann::ordered_json(report.reference) : nlohmann::ordered_json()}};
+    nlohmann::ordered_json all{
+        {"model", report.model},
+        {"work", name_of(report.work.kind)},
+        {"length", report.work.length},
+        {"batch", report.work.batch},
+        {"logits", report.work.all_logits ? "all" : "last"},
+        {"threads", report.threads},
+        {"features", report.features},
+        {"mode", report.mode},
+        {"plan", report.plan},
+        {"instructions", report.instructions},
+        {"iterations_ns", report.iterations},
+        {"best_ns", least},
+        {"median_ns", middle},
+        {"peak_flops_per_second", limit.flops},
+        {"read_bytes_per_second", limit.bandwidth},
+        {"needed_flops", report.needs.flops},
+        {"needed_bytes", report.needs.bytes},
+        {"limit_compute_ns", 1e9 * limit.compute_seconds},
+        {"limit_read_ns", 1e9 * limit.read_seconds},
+        {"limit_ns", 1e9 * limit.seconds()},
+        {"fraction_of_limit_best", 1e9 * limit.seconds() / least},
+        {"fraction_of_limit_median", 1e9 * limit.seconds() / middle},
+        {"fraction_of_peak_flops", 1e9 * limit.compute_seconds / middle},
+        {"fraction_of_bandwidth", 1e9 * limit.read_seconds / middle},
+        {"peak_resident_bytes", report.resident_bytes},
+        {"arena_bytes", report.memory.arena},
+        {"weight_bytes", report.memory.weights},
+        {"bound_bytes", report.memory.bound},
+        {"state_bytes", report.memory.states},
+        {"compile_seconds", report.compile_seconds},
+        {"first_logits_ns", report.first_logits},
+        {"first_logits_clock_ns", report.first_logits_clock},
+        {"error", report.error ? nlohmann::ordered_json(*report.error) : nlohmann::ordered_json()},
+        {"reference", report.error ? nlohmann::ordered_json(report.reference) : nlohmann::ordered_json()}};
     if (report.beside)
         all["beside"] = {{"cpu", report.busy_cpu},
                          {"alone_ns", report.beside->alone},

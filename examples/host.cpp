@@ -47,14 +47,6 @@ std::string check_folder(const std::string& file) {
     return is_there ? std::string() : "the folder " + folder.string() + " does not exist";
 }
 
-std::string check_seconds(const std::string& text) {
-    constexpr double most = 1e8;
-    char* end = nullptr;
-    const double seconds = std::strtod(text.c_str(), &end);
-    const bool legal = !text.empty() && *end == '\0' && seconds >= 0 && seconds <= most;
-    return legal ? std::string() : "must be a number of seconds, got " + text;
-}
-
 void say(std::string text) {
     for (char& c : text)
         if (static_cast<unsigned char>(c) < ' ') c = ' ';
@@ -73,6 +65,36 @@ CLI::Validator at_least(std::int64_t least) {
     return {check, "", ""};
 }
 
+CLI::Validator seconds() {
+    const auto check = [](const std::string& text) {
+        constexpr double most = 1e8;
+        char* end = nullptr;
+        const double seconds = std::strtod(text.c_str(), &end);
+        const bool legal = !text.empty() && *end == '\0' && seconds >= 0 && seconds <= most;
+        return legal ? std::string() : "must be a number of seconds, got " + text;
+    };
+    return {check, "", ""};
+}
+
+cairn::Mode mode_of(const std::string& name) {
+    return name == "off"      ? cairn::Mode::off
+           : name == "cached" ? cairn::Mode::cached
+           : name == "quick"  ? cairn::Mode::quick
+           : name == "normal" ? cairn::Mode::normal
+                              : cairn::Mode::exhaustive;
+}
+
+std::int64_t peak_resident_bytes() {
+    std::ifstream status("/proc/self/status");
+    for (std::string word; status >> word;)
+        if (word == "VmHWM:") {
+            std::int64_t kilobytes = 0;
+            status >> kilobytes;
+            return kilobytes * 1024;
+        }
+    return 0;
+}
+
 void add_version_and_defaults(CLI::App& app) {
     app.set_version_flag("--version", app.get_description() + ", Cairn " + std::string(cairn::version()));
     app.option_defaults()->always_capture_default();
@@ -83,8 +105,7 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--mode", options.mode,
                    "off: estimates only; cached: stored timings; normal: measure what is missing")
         ->check(CLI::IsMember({"off", "cached", "normal"}));
-    app.add_option("--tune-seconds", options.tune_seconds, "wall clock for measuring in mode normal")
-        ->check(check_seconds);
+    app.add_option("--tune-seconds", options.tune_seconds, "wall clock for measuring in mode normal")->check(seconds());
     app.add_option("--timing-db", options.timing_db,
                    "file of the timing database; the user's cache folder when not given")
         ->check(check_folder);
@@ -115,9 +136,7 @@ cairn::Context make_context(const Options& options) {
 
 cairn::CompileOptions compile_options(const Options& options, ProgressDisplay& display) {
     cairn::CompileOptions compile;
-    compile.mode = options.mode == "off"      ? cairn::Mode::off
-                   : options.mode == "cached" ? cairn::Mode::cached
-                                              : cairn::Mode::normal;
+    compile.mode = mode_of(options.mode);
     compile.tune_seconds = options.tune_seconds;
     compile.disable = options.disable;
     compile.dump_stages = options.dump_stages;

@@ -77,8 +77,15 @@ void print_choice(const Options& options, const cairn::CompiledGraph& compiled, 
 /// Writes a graph in text form, as the command `cairn` reads it. Throws cairn::Error(file).
 void save_graph(const std::string& path, const cairn::Graph& graph);
 
-/// For CLI::Option::check: a whole number of at least `least`.
+/// For CLI::Option::check: a whole number of at least `least`, and a number of seconds.
 CLI::Validator at_least(std::int64_t least);
+CLI::Validator seconds();
+
+/// `off`, `cached`, `quick`, `normal` or `exhaustive`.
+cairn::Mode mode_of(const std::string& name);
+
+/// The most memory this process has held so far, `VmHWM`; 0 where the system does not tell.
+std::int64_t peak_resident_bytes();
 
 /// Runs `work`; a cairn::Error or a wrong command line becomes one sentence on standard error and exit code 2.
 int guarded(CLI::App& app, int argc, char** argv, const std::function<void()>& work);

@@ -6,7 +6,6 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <map>
 
 namespace report {
@@ -20,18 +19,6 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 double median(std::vector<double> values) {
     std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
     return values[values.size() / 2];
-}
-
-/// `VmHWM` of this process in bytes.
-std::int64_t peak_resident_bytes() {
-    std::ifstream status("/proc/self/status");
-    for (std::string word; status >> word;)
-        if (word == "VmHWM:") {
-            std::int64_t kilobytes = 0;
-            status >> kilobytes;
-            return kilobytes * 1024;
-        }
-    return 0;
 }
 
 std::vector<std::int32_t> some_ids(const Gpt2& model, std::int64_t count) {
@@ -93,7 +80,7 @@ void print_memory(Gpt2& model) {
     const std::int64_t planned = model.compiled().memory({{"T", model.capacity()}, {"past", 0}}).arena;
     std::printf("  planned arena peak %lld, measured %lld; peak resident %lld\n", static_cast<long long>(planned),
                 static_cast<long long>(model.compiled().arena_bytes_touched()),
-                static_cast<long long>(peak_resident_bytes()));
+                static_cast<long long>(host::peak_resident_bytes()));
 }
 
 void print_change_of_length(Gpt2& model) {
