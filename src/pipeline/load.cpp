@@ -1,4 +1,4 @@
-#include "cairn/compiled_graph.hpp"
+#include "pipeline/load.hpp"
 
 #include "fuse/pattern.hpp"
 #include "ir/build.hpp"
@@ -177,8 +177,16 @@ private:
 }  // namespace
 
 CompiledGraph CompiledGraph::load(const std::filesystem::path& path, const Context& context) {
-    const auto& parts = *context.parts();  // asked for first: a moved-from Context is no fault of the file
-    std::string text = runtime::read_file(path, "load", "the compiled graph");
+    context.parts();  // asked for first: a moved-from Context is no fault of the file
+    return load_text(read_saved(path), path, context);
+}
+
+std::string read_saved(const std::filesystem::path& path) {
+    return runtime::read_file(path, "load", "the compiled graph");
+}
+
+CompiledGraph load_text(std::string text, const std::filesystem::path& path, const Context& context) {
+    const Context::Parts& parts = *context.parts();
     const std::size_t tail = text.rfind("# digest ");
     const bool whole =
         tail != std::string::npos &&

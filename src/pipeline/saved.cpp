@@ -2,6 +2,7 @@
 
 #include "cairn/tuning.hpp"
 #include "device/context_parts.hpp"
+#include "pipeline/load.hpp"
 #include "runtime/compiled_graph.hpp"
 #include "runtime/whole_file.hpp"
 
@@ -16,7 +17,8 @@ std::string text_of(const CompileOptions& options) {
     std::string text =
         fmt::format("mode {} {} {} {}\n", static_cast<int>(options.mode), options.tune_seconds.value_or(-1),
                     options.run_rivals, options.seconds_per_kept_byte);
-    if (!options.lock.empty()) text += to_string(digest(runtime::read_file(options.lock, "compile", "the lock"))) + '\n';
+    if (!options.lock.empty())
+        text += to_string(digest(runtime::read_file(options.lock, "compile", "the lock"))) + '\n';
     for (const Split& split : options.splits) {
         text += fmt::format("split {} {}", split.symbol, split.is_automatic);
         for (const std::int64_t bound : split.upper_bounds) text += fmt::format(" {}", bound);
@@ -34,10 +36,12 @@ std::string text_of(const CompileOptions& options) {
 }  // namespace
 
 std::string made_for(const Graph& graph, const Context& context, const CompileOptions& options) {
-    const TimingEnvironment machine = timing_environment(context);
+    const TimingEnvironment environment = timing_environment(context);
+    // Which names the library's version and build, the features in use and the threads.
+    const std::string& machine = environment.hard;
     const std::string text =
-        fmt::format("{}\n{}\n{} threads, {}\n{}\n{}", version(), machine.hard, context.threads(),
-                    context.parts()->options.reference_only ? "reference" : "all", text_of(options), to_string(graph));
+        fmt::format("{}\n{}\n{}\n{}", machine, context.parts()->options.reference_only ? "reference" : "all",
+                    text_of(options), to_string(graph));
     return to_string(digest(text));
 }
 
@@ -47,7 +51,8 @@ std::optional<CompiledGraph> take_saved(const std::filesystem::path& path, const
     if (!std::filesystem::exists(path, unknown)) return std::nullopt;
     const Context::Parts& parts = *context.parts();
     try {
-        if (runtime::purpose_of(path) == what) return CompiledGraph::load(path, context);
+        std::string text = read_saved(path);
+        if (runtime::purpose_of(text) == what) return load_text(std::move(text), path, context);
         parts.log(LogLevel::info, fmt::format("compiled anew: {} was made for something else", path.string()));
     } catch (const Error& error) { parts.log(LogLevel::info, fmt::format("compiled anew: {}", error.what())); }
     return std::nullopt;

@@ -62,8 +62,7 @@ public:
 
     void run() {
         const std::vector<KeptValue> kept = request_.packed != nullptr ? kept_values() : std::vector<KeptValue>();
-        const bool is_known = !kept.empty() && take_packed(kept);
-        if (is_known) return;
+        if (!kept.empty() && take_packed(kept)) return;
         compute();
         for (const auto& [key, buffer] : kept_) fetch(*buffer);
         if (!faults_.empty()) throw Error(ErrorKind::argument, "bind", faults_);
@@ -106,7 +105,7 @@ private:
         }
     }
 
-    /// What runs read, with what it is made of.
+    /// What runs read, with what it is made of, in the order of `kept_`.
     std::vector<KeptValue> kept_values() const {
         std::map<std::string, std::string> origins;
         for (const Work& work : work_) {
@@ -124,8 +123,7 @@ private:
         std::vector<KeptValue> kept;
         for (const auto& [key, buffer] : kept_) {
             const auto it = origins.find(key);
-            kept.push_back({key,
-                            it != origins.end() ? it->second : to_string(digest(key + ' ' + to_string(buffer->desc))),
+            kept.push_back({it != origins.end() ? it->second : to_string(digest(key + ' ' + to_string(buffer->desc))),
                             buffer->bytes.constant()});
         }
         return kept;
@@ -136,7 +134,8 @@ private:
         if (!std::filesystem::exists(request_.packed->path, unknown)) return false;
         try {
             std::vector<std::shared_ptr<const std::byte>> found = read_packed(*request_.packed, kept);
-            for (std::size_t i = 0; i < kept.size(); ++i) place(kept[i]) = std::move(found[i]);
+            std::size_t i = 0;
+            for (const auto& [key, buffer] : kept_) made_.like(*buffer)[buffer->name] = std::move(found[i++]);
             return true;
         } catch (const Error& error) {
             context_.log(LogLevel::info, fmt::format("packed weights are made anew: {}", error.what()));
@@ -144,14 +143,9 @@ private:
         }
     }
 
-    std::shared_ptr<const std::byte>& place(const KeptValue& kept) {
-        const Buffer& buffer = *kept_.at(kept.key);
-        return made_.like(buffer)[buffer.name];
-    }
-
-    void keep_packed(const std::vector<KeptValue>& kept) {
+    void keep_packed(const std::vector<KeptValue>& kept) const {
         std::vector<const std::byte*> data;
-        for (const KeptValue& value : kept) data.push_back(place(value).get());
+        for (const auto& [key, buffer] : kept_) data.push_back(made_.like(*buffer).at(buffer->name).get());
         try {
             write_packed(*request_.packed, kept, data);
         } catch (const Error& error) {

@@ -15,6 +15,11 @@ std::size_t output_index(const runtime::Instance& instance, std::string_view nam
     throw Error(ErrorKind::argument, part, fmt::format("there is no output called \"{}\"", name));
 }
 
+void bind_to(runtime::Core& core, const runtime::BindRequest& request) {
+    if (core.bound.ready() && !core.needs_weights) return;
+    core.bound.bind(core.programs(), *core.context.parts(), request);
+}
+
 /// Lets sizes be tried out: what was set before comes back with its end.
 class SizeOverride {
 public:
@@ -59,18 +64,14 @@ CompiledGraph::State& CompiledGraph::valid() const {
 }
 
 void CompiledGraph::bind(const WeightSource& source, const ProgressSink& progress, std::stop_token stop) {
-    runtime::Core& core = *valid().instance.core;
-    if (core.bound.ready() && !core.needs_weights) return;
-    core.bound.bind(core.programs(), *core.context.parts(), {source, nullptr, progress, stop});
+    bind_to(*valid().instance.core, {source, nullptr, progress, stop});
 }
 
 void CompiledGraph::bind(const WeightSource& source, const PackedFile& packed, const ProgressSink& progress,
                          std::stop_token stop) {
     if (packed.path.empty() || packed.weights.empty())
         throw Error(ErrorKind::argument, "bind", "a packed file needs a path and what tells its weights from others");
-    runtime::Core& core = *valid().instance.core;
-    if (core.bound.ready() && !core.needs_weights) return;
-    core.bound.bind(core.programs(), *core.context.parts(), {source, &packed, progress, stop});
+    bind_to(*valid().instance.core, {source, &packed, progress, stop});
 }
 
 void CompiledGraph::bind(const Safetensors& weights, const ProgressSink& progress, std::stop_token stop) {

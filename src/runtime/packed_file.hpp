@@ -14,7 +14,6 @@ namespace cairn::inline v0::runtime {
 
 /// A weight or bound value that runs read.
 struct KeptValue {
-    std::string key;     ///< among what programs read
     std::string origin;  ///< what it is made of and by which kernels, as a digest: its name in the file
     std::int64_t bytes = 0;
 };

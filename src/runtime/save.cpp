@@ -131,8 +131,8 @@ void runtime::save(std::string text, const std::string& purpose, const std::file
     write_file(path, fmt::format("{}# digest {}\n", text, to_string(digest(text))), "save");
 }
 
-std::string runtime::purpose_of(const std::filesystem::path& path) {
-    const std::string text = read_file(path, "load", "the compiled graph"), headline = fmt::format("\n# {} ", purpose_kind);
+std::string_view runtime::purpose_of(std::string_view text) {
+    const std::string headline = fmt::format("\n# {} ", purpose_kind);
     const std::size_t at = text.rfind(headline);
     if (at == std::string::npos) return {};
     const std::size_t begin = at + headline.size();
