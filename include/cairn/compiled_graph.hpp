@@ -116,10 +116,10 @@ struct RunOptions {
     bool profile = false;  ///< time each instruction; see CompiledGraph::profile()
 };
 
-/// A file that keeps what bind() makes of weights (packed forms, casts, those used as they are) for the next process, which reads it in
-/// place: its pages are shared by all processes that do. Where it is missing, damaged, or made from other weights or
-/// for programs that need other forms, all is computed and the file written anew, beside its name and renamed. It is
-/// never required: what cannot be read or written is told in one log line.
+/// A file that keeps what bind() makes of weights (packed forms, casts, those used as they are) for the next process,
+/// which reads it in place: its pages are shared by all processes that do. Where it is missing, damaged, or made from
+/// other weights or for programs that need other forms, all is computed and the file written anew, beside its name and
+/// renamed. It is never required: what cannot be read or written is told in one log line.
 struct PackedFile {
     std::filesystem::path path;  ///< of the file, in a folder that exists
     /// Tells the weights from others: Safetensors::fingerprint(), or a version of the caller's own. Empty is an error.
@@ -151,8 +151,7 @@ public:
     /// The same from a file, whose maps stay open as long as weights are read in them.
     void bind(const Safetensors& weights, const ProgressSink& progress = {}, std::stop_token stop = {});
     /// The same with all that runs read kept in a file, about as large as the weights: the next process only maps it
-    /// and asks `source` for nothing. Throws Error(argument) without a path or
-    /// with nothing that tells the weights.
+    /// and asks `source` for nothing. Throws Error(argument) without a path or with nothing that tells the weights.
     ///
     ///     const Safetensors weights = Safetensors::open("gpt2");
     ///     model.bind(weights.source(), {"gpt2/model.packed", weights.fingerprint()});

@@ -13,8 +13,7 @@ DistilBert::DistilBert(DistilBertConfig config, std::int64_t max_batch, Compiled
 DistilBert::DistilBert(const DistilBertConfig& config, const std::vector<WeightSpec>& weights,
                        const WeightSource& source, const Context& context, std::int64_t max_batch,
                        const CompileOptions& compile_options)
-    : DistilBert(config, max_batch,
-                 compile(distilbert_graph(config, weights, max_batch), context, compile_options)) {
+    : DistilBert(config, max_batch, compile(distilbert_graph(config, weights, max_batch), context, compile_options)) {
     compiled_.bind(source, compile_options.progress, compile_options.stop);
 }
 

@@ -30,9 +30,9 @@ constexpr double block_seconds = 1e-3, other_block_seconds = 1e-4;
 
 /// How often things are timed.
 struct Repetitions {
-    int peak_blocks, other_peak_blocks, barrier_blocks, reads, short_reads;
+    int peak_blocks, barrier_blocks, reads, short_reads;
 };
-constexpr Repetitions thorough{9, 9, 100, 3, 9}, brief{3, 3, 20, 1, 2};
+constexpr Repetitions thorough{9, 100, 3, 9}, brief{3, 20, 1, 2};
 // What is read where a brief one has no time to fill more: longer than most caches.
 constexpr std::size_t least_stretch = 32 << 20;
 
@@ -147,8 +147,8 @@ void measure_peaks(Probe& probe, const Context::Parts& parts, Calibration& machi
         if (operations == 0 || !parts.features.includes(row.needs)) continue;
         const bool is_f32 = row.arithmetic == Arithmetic::f32;
         std::int64_t rounds = 0;
-        const Timing block = peak_block(probe, row.unit, rounds, is_f32 ? often.peak_blocks : often.other_peak_blocks,
-                                        is_f32 ? block_seconds : other_block_seconds);
+        const Timing block =
+            peak_block(probe, row.unit, rounds, often.peak_blocks, is_f32 ? block_seconds : other_block_seconds);
         double& rate = rate_of(row);
         rate = operations * static_cast<double>(rounds) * parts.pool.size() / block.min;
         // Code that needs more can do all that code that needs less can.

@@ -8,8 +8,8 @@
 
 namespace cairn::inline v0::weights {
 
-/// A regular file, mapped read-only. Pages are read when touched; where the system can, 2 MiB at once, which a page-table
-/// entry then covers.
+/// A regular file, mapped read-only. Pages are read when touched; where the system can, 2 MiB at once, which one entry
+/// of the page table then covers.
 class MappedFile {
 public:
     /// Throws Error(file) with the system's reason.
