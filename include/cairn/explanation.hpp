@@ -104,11 +104,12 @@ struct ExplainedBucket {
 };
 
 /// Programs that were run whole beside the best so far, since a sum of kernel times is not the time of a program: those
-/// that cost least by sums without some kinds of calls.
+/// that cost least by sums without some kinds of calls, or as a compile without measuring would compute it all.
 struct ExplainedDuel {
     /// Of each kind its bucket, kernel, problem and the line that made the value, with bars between:
     /// `0 | cpu.avx2.linear.f32@1 | linear | f32[T,64] f32[64,64]! -> f32[T,64] | model.cpp:31`
     std::vector<std::string> without;
+    bool as_unmeasured = false;  ///< they ask for what the programs of a compile without measuring do, by any kernel
     double expected = 0;       ///< how much longer they take by sums, as a part of what all buckets take
     double ratio = 1;          ///< their time by that of the best so far, of the buckets in which they differ
     double low = 1, high = 1;  ///< the interval that it lies in, with a confidence of 0.98

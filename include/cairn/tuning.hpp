@@ -42,6 +42,8 @@ struct Calibration {
     std::array<double, unit_count> unit_flops{};
     /// What reading and writing 4 KiB takes a thread more where another has just written them, beside the barrier.
     double handover_seconds = 0;
+    /// What a byte takes all threads more to be read and written again where another has just written it, beside that.
+    double handover_byte_seconds = 0;
 };
 /// Measures the machine with the context's threads, in about half a second; the most of that makes the memory that
 /// measure() uses too.

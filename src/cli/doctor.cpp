@@ -83,6 +83,8 @@ int examine(const Options& options, Output& output, const std::stop_token& stop)
             put({std::string(to_string(static_cast<Unit>(unit))), fmt::format("{:.3g} GFLOP/s", rate / 1e9), {}});
     put({"barrier", time_text(machine.barrier_seconds), {}});
     put({"handover", time_text(machine.handover_seconds), {}});
+    if (const double seconds = machine.handover_byte_seconds; seconds > 0)
+        put({"handover of bytes", fmt::format("{:.3g} GB/s", 1e-9 / seconds), {}});
     put({"clock step", time_text(machine.timer_seconds), {}});
     put(database);
     return 0;

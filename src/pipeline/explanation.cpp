@@ -127,14 +127,16 @@ private:
     std::vector<const std::string*> order_;
 };
 
-/// `  -2.1 % (-2.5 to -1.7, 12 times each; by sums +0.01 %), taken, without`, then the kinds of calls.
+/// `  -2.1 % (-2.5 to -1.7, 12 times each; by sums +0.01 %), taken, without`, then the kinds of calls; or `as without
+/// measuring`.
 std::string duels_text(const std::vector<ExplainedDuel>& duels) {
     std::string text = duels.empty() ? "" : "programs run whole beside the best so far\n";
     const auto percent = [](double ratio) { return 100 * (ratio - 1); };
     for (const ExplainedDuel& duel : duels) {
-        text += fmt::format("  {:+.2f} % ({:+.2f} to {:+.2f}, {} times each; by sums {:+.2f} %), {}, without\n",
+        text += fmt::format("  {:+.2f} % ({:+.2f} to {:+.2f}, {} times each; by sums {:+.2f} %), {}, {}\n",
                             percent(duel.ratio), percent(duel.low), percent(duel.high), duel.samples,
-                            100 * duel.expected, duel.won ? "taken" : "left");
+                            100 * duel.expected, duel.won ? "taken" : "left",
+                            duel.as_unmeasured ? "as without measuring" : "without");
         for (const std::string& kind : duel.without) text += "    " + kind + '\n';
     }
     return text;

@@ -282,6 +282,7 @@ void Stages::tune(std::vector<PreparedBucket>& buckets) {
                               tune::usual_hang_seconds, tune::effort_of(options_.mode)};
     tune::Profiled profiled =
         tune::profile(selectable(buckets), context_, costs_, select_options, budget, tune::bench_of(context_));
+    unmeasured_plan_ = std::move(profiled.plan);
     curve_ = std::move(profiled.curve);
     chosen_ = std::move(profiled.chosen);
 }

@@ -6,6 +6,7 @@
 #include "pipeline/stage_driver.hpp"
 #include "runtime/program_set.hpp"
 #include "select/reasons.hpp"
+#include "select/rivals.hpp"
 #include "select/select.hpp"
 
 #include <memory>
@@ -53,6 +54,8 @@ public:
     double measuring_seconds() const noexcept { return measuring_; }
     /// The cheapest covers of prepare()'s buckets, where they were found on the way there.
     std::optional<select::Selections> take_chosen() { return std::exchange(chosen_, std::nullopt); }
+    /// What the runs of a compile that measures nothing call, where prepare() measured.
+    const std::vector<select::Kind>& unmeasured_plan() const noexcept { return unmeasured_plan_; }
     /// What the plan in hand was expected to take meanwhile (tune/curve.hpp).
     const std::vector<TuningPoint>& curve() const noexcept { return curve_; }
     /// The program of a bucket by the ways chosen, its memory planned. `driver` is the bucket's, or a copy of it.
@@ -78,6 +81,7 @@ private:
     const CompileOptions& options_;
     std::string variant_;
     double measuring_ = 0;
+    std::vector<select::Kind> unmeasured_plan_;
     std::vector<TuningPoint> curve_;
     std::optional<select::Selections> chosen_;
     select::CostSource costs_;

@@ -20,7 +20,7 @@ std::vector<std::string> told(const std::vector<select::Kind>& kinds) {
 
 /// What duels of an earlier compile came to, all together.
 ExplainedDuel remembered(const Choice& choice, const tune::Standing& standing) {
-    return {told(standing.without), 0, choice.ratio, choice.low, choice.high, choice.samples, true};
+    return {told(standing.terms.without), !standing.terms.only.empty(), 0, choice.ratio, choice.low, choice.high, choice.samples, true};
 }
 
 /// The answer that is kept: how much faster the best is than what sums would choose.
@@ -55,7 +55,7 @@ std::vector<ExplainedDuel> run_beside_rivals(const Stages& stages, std::vector<P
     const bool is_complete = standing && standing->complete && (standing->is_thorough || !effort.everything);
     if (standing && (is_complete || !may_run)) {
         std::optional<select::Selections> best = tune::best_of(*standing, covers, seen, select_options);
-        if (!best || standing->without.empty()) return {};
+        if (!best || standing->terms == select::Terms()) return {};
         covers = *std::move(best);
         return {remembered(*known, *standing)};
     }
@@ -74,13 +74,13 @@ std::vector<ExplainedDuel> run_beside_rivals(const Stages& stages, std::vector<P
     };
     tune::Duels duels =
         tune::fight(std::move(covers), seen, run_beside, select_options,
-                    {seconds, options.progress, options.stop, tune::usual_hang_seconds, effort}, standing);
+                    {seconds, options.progress, options.stop, tune::usual_hang_seconds, effort}, stages.unmeasured_plan(), standing);
     covers = std::move(duels.covers);
     if (!duels.fought.empty())
         context.parts()->timings->record_choice(question, environment, costs.policy, answer_of(duels, known));
     std::vector<ExplainedDuel> all;
     for (const tune::Duel& duel : duels.fought)
-        all.push_back({told(duel.without), duel.expected, duel.ratio, duel.low, duel.high, duel.samples, duel.won});
+        all.push_back({told(duel.terms.without), !duel.terms.only.empty(), duel.expected, duel.ratio, duel.low, duel.high, duel.samples, duel.won});
     return all;
 }
 

@@ -222,11 +222,12 @@ Estimate mean_estimate(const Kernel& kernel, std::span<const SizedProblem> sized
         mean.seconds += one.seconds / count;
         mean.low += one.low / count;
         mean.high += one.high / count;
+        if (kernel.device == Device::cpu)
+            mean.handover += handover_seconds(*problem, source.machine, source.policy.threads) / count;
         mean.measured = mean.measured && one.measured;
         if (mean.note.empty()) mean.note = std::move(one.note);
         if (mean.from == nullptr) mean.from = std::move(one.from);
     }
-    if (kernel.device == Device::cpu) mean.handover = source.machine.handover_seconds;
     return mean;
 }
 

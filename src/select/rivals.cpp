@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -24,19 +25,23 @@ bool is_in_runs(const Bucket& bucket, const Goal& goal, const Candidate& candida
     return candidate.kernel != nullptr && !goal.kept && !bucket.candidates.bound()[goal.value];
 }
 
-/// Finds alternatives of some kinds. Problems are spelled out for those whose kernel and line agree, each once.
-class KindFinder {
+/// Tells which alternatives of runs keep to some terms. Each problem is spelled out once.
+class CallsAllowed {
 public:
-    explicit KindFinder(std::span<const Kind> kinds) {
-        for (const Kind& kind : kinds) by_kernel_[kind.kernel].push_back(&kind);
+    explicit CallsAllowed(const Terms& terms) {
+        for (const Kind& kind : terms.without) without_.insert(kind), kernels_.insert(kind.kernel);
+        for (const Kind& kind : terms.only) {
+            only_.insert({kind.bucket, {}, kind.problem, kind.where});
+            limited_.insert(kind.bucket);
+        }
     }
     bool has(int bucket_index, const Bucket& bucket, ir::NodeId value, const Candidate& candidate) {
-        const auto it = by_kernel_.find(candidate.kernel->id);
-        if (it == by_kernel_.end()) return false;
-        const std::string where = line_of(bucket, value);
-        return std::any_of(it->second.begin(), it->second.end(), [&](const Kind* kind) {
-            return kind->bucket == bucket_index && kind->where == where && kind->problem == text_of(candidate.problem);
-        });
+        const bool is_limited = limited_.contains(bucket_index);
+        if (!is_limited && !kernels_.contains(candidate.kernel->id)) return true;
+        Kind kind{bucket_index, candidate.kernel->id, text_of(candidate.problem), line_of(bucket, value)};
+        if (without_.contains(kind)) return false;
+        kind.kernel.clear();
+        return !is_limited || only_.contains(kind);
     }
 
 private:
@@ -46,7 +51,9 @@ private:
         return text;
     }
 
-    std::map<std::string, std::vector<const Kind*>, std::less<>> by_kernel_;
+    std::set<Kind> without_, only_;
+    std::set<std::string> kernels_;  // of those in without_: the others need not be spelled out
+    std::set<int> limited_;          // buckets
     std::unordered_map<const KeptProblem*, std::string> texts_;
 };
 
@@ -81,15 +88,16 @@ std::vector<KindSeconds> kinds_of(std::span<const Bucket> buckets, const Selecti
     return all;
 }
 
-std::optional<Selections> cheapest_without(const Selections& chosen, std::span<const Bucket> buckets,
-                                           std::span<const Kind> kinds, const Options& options) {
+std::optional<Selections> cheapest_on(const Terms& terms, const Selections& chosen, std::span<const Bucket> buckets,
+                                      const Options& options) {
     Memo memo = *chosen.memo;
-    KindFinder finder(kinds);
+    CallsAllowed allowed(terms);
     for (int choice = 0; choice < memo.problem.alternatives(); ++choice) {
         const Memo::Asked& asked = memo.goals[static_cast<std::size_t>(memo.problem.goal_of(choice))];
         const Candidate& candidate = memo.candidate(choice);
         const Bucket& bucket = buckets[static_cast<std::size_t>(asked.bucket)];
-        if (is_in_runs(bucket, asked.goal, candidate) && finder.has(asked.bucket, bucket, asked.goal.value, candidate))
+        if (is_in_runs(bucket, asked.goal, candidate) &&
+            !allowed.has(asked.bucket, bucket, asked.goal.value, candidate))
             memo.problem.set_cost(choice, forbidden);
     }
     std::optional<Selections> found;

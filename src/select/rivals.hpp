@@ -36,10 +36,18 @@ struct KindSeconds {
 /// Of covers, dearest first. Work that is done once is left out.
 std::vector<KindSeconds> kinds_of(std::span<const Bucket> buckets, const Selections& covers);
 
-/// The cheapest covers of the same memo without calls of these kinds; nothing where there are none, or where a kernel
-/// of them could not prepare. Throws Cancelled.
-std::optional<Selections> cheapest_without(const Selections& chosen, std::span<const Bucket> buckets,
-                                           std::span<const Kind> kinds, const Options& options);
+/// Which covers of a memo are meant, by what their runs call.
+struct Terms {
+    std::vector<Kind> without;  ///< nothing of these kinds
+    /// Where there are any, only what these ask for at the same lines, by whichever kernel; in the buckets they name.
+    std::vector<Kind> only;
+    friend bool operator==(const Terms&, const Terms&) = default;
+};
+
+/// The cheapest covers of the same memo on these terms; nothing where there are none, or where a kernel of them could
+/// not prepare. Throws Cancelled.
+std::optional<Selections> cheapest_on(const Terms& terms, const Selections& chosen, std::span<const Bucket> buckets,
+                                      const Options& options);
 
 /// A name of what a cover calls: equal where kernels and problems are, in the order they were chosen.
 Digest digest_of(const Selection& cover);

@@ -78,6 +78,16 @@ double bound_bytes(const Problem& problem, const Cost& cost) {
 
 }  // namespace
 
+double handover_seconds(const Problem& problem, const Calibration& machine, int threads) {
+    constexpr double held_by_one = 1 << 20;  // bytes that the caches of one CPU hold; what is more comes from elsewhere
+    double bytes = 0;
+    for (const auto* tensors : {&problem.inputs, &problem.outputs})
+        for (const TensorDesc& tensor : *tensors)
+            if (!tensor.bound) bytes += bytes_touched(tensor);
+    const double foreign = std::min(bytes, held_by_one * threads) * (threads - 1) / threads;
+    return machine.handover_seconds + foreign * machine.handover_byte_seconds;
+}
+
 Calibration nominal_machine(FeatureSet features, int threads) {
     Calibration machine;
     machine.flops = 3e9 * row_of(*unit_of(Arithmetic::f32, features)).per_cycle * threads;
@@ -85,6 +95,7 @@ Calibration nominal_machine(FeatureSet features, int threads) {
     machine.barrier_seconds = threads == 1 ? 0 : 2e-7 * threads;
     machine.timer_seconds = 5e-8;
     machine.handover_seconds = threads == 1 ? 0 : 1e-6;
+    machine.handover_byte_seconds = threads == 1 ? 0 : 3e-11;
     return machine;
 }
 
@@ -101,6 +112,7 @@ Calibration slowed(Calibration machine, double factor) {
     for (double& rate : machine.unit_flops) rate /= factor;
     machine.barrier_seconds *= factor;
     machine.handover_seconds *= factor;
+    machine.handover_byte_seconds *= factor;
     return machine;
 }
 

@@ -47,4 +47,8 @@ Cost counted_cost(const Kernel& kernel, const Problem& sized, std::string& note)
 Roofline roofline_of(const Kernel& kernel, FeatureSet needs, const Problem& sized, const Cost& cost,
                      const Limits& limits);
 
+/// What a call of the CPU takes more in a program than again and again by itself: its operands lie in the caches of
+/// whichever thread wrote them, as a rule another.
+double handover_seconds(const Problem& sized, const Calibration& machine, int threads);
+
 }  // namespace cairn::inline v0::select

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <functional>
 #include <numeric>
+#include <span>
 #include <vector>
 
 namespace cairn::inline v0 {
@@ -68,6 +69,7 @@ public:
         return seconds;
     }
     device::TeamState& team() { return team_; }
+    int size() const { return pool_.size(); }
 
 private:
     static void run(void* probe, int rank, int size) {
@@ -169,6 +171,30 @@ double barrier_seconds(Probe& probe, const Repetitions& often) {
     return probe.least(often.barrier_blocks, meet) / barriers;
 }
 
+/// What is large is handed on from one instruction to the next: each member reads what another has just written, and
+/// writes anew what another has just read. Of a byte.
+double handover_byte_seconds(Probe& probe, const Repetitions& often) {
+    constexpr std::size_t part = 256 << 10;  // in the caches of one CPU
+    constexpr int rounds = barriers / 2;
+    const auto members = static_cast<std::size_t>(probe.size());
+    std::vector<std::uint64_t> values(members * part / sizeof(std::uint64_t));
+    std::atomic<std::uint64_t> kept = 0;
+    const auto least = [&](std::size_t away) {
+        return probe.least(often.barrier_blocks, [&](int rank, int) {
+            const auto own = static_cast<std::size_t>(rank), read_from = (own + away) % members;
+            const std::span<std::uint64_t> written = std::span(values).subspan(own * values.size() / members, part / 8);
+            for (int i = 0; i < rounds; ++i) {
+                for (std::uint64_t& value : written) ++value;
+                probe.team().next_instruction();
+                kept += read(reinterpret_cast<const std::byte*>(values.data()) + read_from * part, part);
+                probe.team().next_instruction();
+            }
+        }) / rounds;
+    };
+    const double own = least(0);
+    return std::max(least(1) - own, 0.0) / static_cast<double>(members * part);
+}
+
 /// What is small is handed on from one instruction to the next: one member works on it, then they meet.
 double handover_seconds(Probe& probe, const Repetitions& often) {
     alignas(64) std::uint64_t values[4096 / sizeof(std::uint64_t)] = {};
@@ -202,6 +228,7 @@ timing::Calibrated timing::calibrate_within(Context::Parts& parts, double second
     if (parts.pool.size() > 1) {
         machine.barrier_seconds = barrier_seconds(probe, often);
         machine.handover_seconds = handover_seconds(probe, often);
+        machine.handover_byte_seconds = handover_byte_seconds(probe, often);
     }
     parts.machine = machine;
     timing::memory_of(parts)->rotation = timing::rotation_of(parts);

@@ -72,6 +72,7 @@ void record_machine(TimingDb& timings, const TimingEnvironment& environment, con
     record("machine.timer@1", machine.timer_seconds);
     record("machine.barrier@1", machine.barrier_seconds);
     record("machine.handover@1", machine.handover_seconds);
+    record("machine.handover_byte@1", machine.handover_byte_seconds);
 }
 
 std::optional<Calibrated> known_machine(const TimingDb& timings, const TimingEnvironment& environment,
@@ -90,8 +91,10 @@ std::optional<Calibrated> known_machine(const TimingDb& timings, const TimingEnv
     machine.timer_seconds = rows.seconds("machine.timer@1");
     machine.barrier_seconds = rows.seconds("machine.barrier@1");
     machine.handover_seconds = rows.seconds("machine.handover@1");
+    machine.handover_byte_seconds = rows.seconds("machine.handover_byte@1");
     const bool is_whole = machine.flops > 0 && read > 0 && again > 0 && cached >= 0 && machine.timer_seconds >= 0 &&
-                          machine.barrier_seconds >= 0 && machine.handover_seconds >= 0;
+                          machine.barrier_seconds >= 0 && machine.handover_seconds >= 0 &&
+                          machine.handover_byte_seconds >= 0;
     if (!is_whole) return std::nullopt;
     machine.bandwidth = 1 / read;
     machine.cache_bandwidth = 1 / again;

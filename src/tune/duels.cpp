@@ -16,7 +16,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t races = 2;  // that a rival has to win
 
 struct Rival {
-    std::vector<select::Kind> without;
+    select::Terms terms;
     select::Selections covers;
     Digest name;
     double more = 0;
@@ -25,8 +25,14 @@ struct Rival {
 class Tournament {
 public:
     Tournament(select::Selections chosen, std::span<const select::Bucket> buckets, const RunBeside& run_beside,
-               const select::Options& options, const Budget& budget, const std::optional<Standing>& so_far)
-        : by_sums_(std::move(chosen)), buckets_(buckets), run_beside_(run_beside), options_(options), budget_(budget) {
+               const select::Options& options, const Budget& budget, const std::vector<select::Kind>& plan,
+               const std::optional<Standing>& so_far)
+        : by_sums_(std::move(chosen)),
+          buckets_(buckets),
+          run_beside_(run_beside),
+          options_(options),
+          budget_(budget),
+          plan_(plan) {
         result_.covers = by_sums_;
         if (so_far)
             if (std::optional<select::Selections> best = best_of(*so_far, by_sums_, buckets_, options_)) {
@@ -73,29 +79,42 @@ private:
         return result_.standing.complete = true;
     }
 
-    /// Those that cost least more first.
+    /// What does as the plan does, whatever it costs by sums; then those that cost least more first. If that was the
+    /// best it has no rivals: nothing can be left out of it.
     std::vector<Rival> rivals() {
+        if (!result_.standing.terms.only.empty()) return {};
         const double all = select::seconds_of(buckets_, result_.covers);
         std::vector<Rival> found;
         std::set<Digest> seen = known_;
+        std::optional<Rival> planned;
+        if (!plan_.empty()) planned = rival_on({{}, plan_}, all, budget_.effort.least_pairs_of_plan);
+        if (planned && !seen.insert(planned->name).second) planned.reset();
         for (const auto& [kind, seconds] : select::kinds_of(buckets_, result_.covers)) {
             if (seconds < budget_.effort.least_share * all || left() <= 0) break;
             // Before a search for what cannot be raced anyway.
             const auto bucket = static_cast<std::size_t>(kind.bucket);
-            if (!is_told_by_a_race(2 * seconds_of_sizes(bucket, result_.covers))) continue;
-            std::vector<select::Kind> without = result_.standing.without;
-            without.push_back(kind);
-            std::optional<select::Selections> covers = select::cheapest_without(by_sums_, buckets_, without, options_);
-            if (!covers || !is_told_by_a_race(*covers)) continue;
-            const double more = (covers->cost - result_.covers.cost) / all;
-            const Digest name = name_of(buckets_, *covers, options_);
-            if (more <= budget_.effort.most_more && seen.insert(name).second)
-                found.push_back({std::move(without), *std::move(covers), name, more});
+            const int pairs = budget_.effort.least_pairs;
+            if (!is_told_by_a_race(2 * seconds_of_sizes(bucket, result_.covers), pairs)) continue;
+            select::Terms terms = result_.standing.terms;
+            terms.without.push_back(kind);
+            std::optional<Rival> rival = rival_on(std::move(terms), all, pairs);
+            if (rival && rival->more <= budget_.effort.most_more && seen.insert(rival->name).second)
+                found.push_back(*std::move(rival));
         }
         std::stable_sort(found.begin(), found.end(), [](const Rival& a, const Rival& b) { return a.more < b.more; });
         const std::size_t most = std::min(found.size(), budget_.effort.most_rivals);
         found.erase(found.begin() + static_cast<std::ptrdiff_t>(most), found.end());
+        if (planned) found.insert(found.begin(), *std::move(planned));
         return found;
+    }
+
+    /// Nothing where a race could not tell.
+    std::optional<Rival> rival_on(select::Terms terms, double all, int least_pairs) const {
+        std::optional<select::Selections> covers = select::cheapest_on(terms, by_sums_, buckets_, options_);
+        if (!covers || !is_told_by_a_race(*covers, least_pairs)) return std::nullopt;
+        const double more = (covers->cost - result_.covers.cost) / all;
+        const Digest name = name_of(buckets_, *covers, options_);
+        return Rival{std::move(terms), *std::move(covers), name, more};
     }
 
     /// Expected of a run at each size that a bucket is judged at.
@@ -105,22 +124,22 @@ private:
     }
 
     /// Whether there is room for enough runs of the best and of another, which take so long together.
-    bool is_told_by_a_race(double seconds_of_pair) const {
-        return budget_.effort.least_pairs * seconds_of_pair <= budget_.effort.longest_race;
+    bool is_told_by_a_race(double seconds_of_pair, int least_pairs) const {
+        return least_pairs * seconds_of_pair <= budget_.effort.longest_race;
     }
-    bool is_told_by_a_race(const select::Selections& rival) const {
+    bool is_told_by_a_race(const select::Selections& rival, int least_pairs) const {
         double sum = 0;
         for (std::size_t b = 0; b < buckets_.size(); ++b)
             if (select::digest_of(result_.covers.buckets[b]) != select::digest_of(rival.buckets[b]))
                 sum += seconds_of_sizes(b, result_.covers) + seconds_of_sizes(b, rival);
-        return is_told_by_a_race(sum);
+        return is_told_by_a_race(sum, least_pairs);
     }
 
     /// True where the rival is the best from now on.
     bool meet(Rival& rival) {
         if (budget_.stop.stop_requested()) throw Cancelled("tune");
         Duel duel;
-        duel.without = rival.without;
+        duel.terms = rival.terms;
         duel.expected = rival.more;
         bool is_run = false;
         try {
@@ -133,7 +152,7 @@ private:
         result_.standing.beaten.push_back(duel.won ? result_.standing.best : rival.name);
         if (!duel.won) return false;
         result_.covers = std::move(rival.covers);
-        result_.standing.without = std::move(rival.without);
+        result_.standing.terms = std::move(rival.terms);
         result_.standing.best = rival.name;
         return true;
     }
@@ -168,6 +187,7 @@ private:
     const RunBeside& run_beside_;
     const select::Options& options_;
     const Budget& budget_;
+    const std::vector<select::Kind>& plan_;
     const Clock::time_point begin_ = Clock::now();
     double preparing_ = 0;    // seconds that the last race took before its runs
     std::set<Digest> known_;  // names of covers that are not to be run any more
@@ -177,8 +197,9 @@ private:
 }  // namespace
 
 Duels fight(select::Selections chosen, std::span<const select::Bucket> buckets, const RunBeside& run_beside,
-            const select::Options& options, const Budget& budget, const std::optional<Standing>& so_far) {
-    return Tournament(std::move(chosen), buckets, run_beside, options, budget, so_far).hold();
+            const select::Options& options, const Budget& budget, const std::vector<select::Kind>& plan,
+            const std::optional<Standing>& so_far) {
+    return Tournament(std::move(chosen), buckets, run_beside, options, budget, plan, so_far).hold();
 }
 
 }  // namespace cairn::inline v0::tune

@@ -16,7 +16,7 @@ namespace cairn::inline v0::tune {
 
 /// Covers that were run beside the best so far.
 struct Duel {
-    std::vector<select::Kind> without;    ///< what these do without
+    select::Terms terms;                  ///< on which these cost least
     double expected = 0;                  ///< how much longer they take by sums, as a part of all that covers take
     double ratio = 1, low = 1, high = 1;  ///< their time by that of the best so far, and the interval it lies in; of
                                           ///< the buckets in which they differ
@@ -35,13 +35,15 @@ struct Duels {
 using RunBeside = std::function<timing::RaceResult(const select::Selections& best, const select::Selections& rival,
                                                    double seconds, std::uint64_t seed)>;
 
-/// Runs covers beside their rivals. A rival is the cheapest covers without one kind of call that takes a part of the
-/// time or more (Effort::least_share), where these cost little more by sums (Effort::most_more). It wins where it is
+/// Runs covers beside their rivals. The first one asks for what `plan` asks for and nothing else, the kinds of a
+/// plan made without measuring (where there are any), so that a tuned program is not slower than that one; the others do without one kind of call that takes a part of the time or more (Effort::least_share), where
+/// that costs little more by sums (Effort::most_more). A rival wins where it is
 /// clearly faster in each of two races. Whoever wins has rivals of its own, until none of them wins, or the budget or
 /// Effort::most_program_seconds is spent: no race begins that, by the last one, there is no time to make the programs
 /// for. Rivals that cannot be run are passed over, and those that run for so long that a race of them would tell
 /// nothing (Effort::least_pairs). Throws Cancelled.
 Duels fight(select::Selections chosen, std::span<const select::Bucket> buckets, const RunBeside& run_beside,
-            const select::Options& options, const Budget& budget, const std::optional<Standing>& so_far = std::nullopt);
+            const select::Options& options, const Budget& budget, const std::vector<select::Kind>& plan,
+            const std::optional<Standing>& so_far = std::nullopt);
 
 }  // namespace cairn::inline v0::tune

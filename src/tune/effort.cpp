@@ -23,7 +23,7 @@ Effort effort_of(Mode mode) {
         effort.least_share = 0.002;
         effort.longest_race = 10;
         effort.most_program_seconds = most_seconds;
-        effort.least_pairs = 1;
+        effort.least_pairs = effort.least_pairs_of_plan = 1;
     }
     return effort;
 }

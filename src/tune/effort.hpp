@@ -22,9 +22,10 @@ struct Effort {
     bool runs_programs = true;
     std::size_t most_rivals = 8;
     double most_more = 0.05, least_share = 0.01;
-    // Seconds of one race and of all, and the pairs of runs that the first must have room for: fewer tell nothing.
+    // Seconds of one race and of all, and the pairs of runs that the first must have room for: fewer tell nothing. Of
+    // the plan made without measuring few tell whether tuning has harmed.
     double longest_race = 3, most_program_seconds = 6;
-    int least_pairs = 8;
+    int least_pairs = 8, least_pairs_of_plan = 4;
 };
 
 Effort effort_of(Mode mode);

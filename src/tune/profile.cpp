@@ -89,6 +89,7 @@ public:
             return std::move(result_);
         }
         const select::Selections plan = choose(nominal(optimistic_));
+        for (select::KindSeconds& each : select::kinds_of(buckets_, plan)) result_.plan.push_back(std::move(each.kind));
         learn();
         curve_.emplace(buckets_, plan, expected());
         curve_->note(0, 0);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cairn/compiled_graph.hpp"
+#include "select/rivals.hpp"
 #include "select/select.hpp"
 #include "tune/bench.hpp"
 #include "tune/effort.hpp"
@@ -31,6 +32,7 @@ struct Profiled {
     bool complete = false;           ///< all that the effort asks for is known
     double timed = 0;                ///< seconds that kernels ran for their times
     std::vector<TuningPoint> curve;  ///< what the plan in hand was expected to take meanwhile
+    std::vector<select::Kind> plan;            ///< what the runs of a compile that measures nothing call
     std::optional<select::Selections> chosen;  ///< settle()
 };
 

@@ -8,7 +8,8 @@
 namespace cairn::inline v0::tune {
 namespace {
 
-constexpr std::string_view best_word = "best ", without_word = "without ", beaten_word = "beaten ";
+constexpr std::string_view best_word = "best ", without_word = "without ", only_word = "only ",
+                           beaten_word = "beaten ";
 
 std::optional<Digest> parse_digest(std::string_view text) {
     if (text.size() != 32) return std::nullopt;
@@ -26,9 +27,10 @@ bool read_line(std::string_view line, Standing& standing) {
     const auto rest = [&](std::string_view word) { return line.substr(word.size()); };
     if (line == "complete") return standing.complete = true;
     if (line == "thorough") return standing.is_thorough = true;
-    if (line.starts_with(without_word)) {
-        std::optional<select::Kind> kind = select::parse_kind(rest(without_word));
-        if (kind) standing.without.push_back(*std::move(kind));
+    for (const auto& [word, kinds] : {std::pair{without_word, &standing.terms.without}, {only_word, &standing.terms.only}}) {
+        if (!line.starts_with(word)) continue;
+        std::optional<select::Kind> kind = select::parse_kind(rest(word));
+        if (kind) kinds->push_back(*std::move(kind));
         return kind.has_value();
     }
     const bool is_best = line.starts_with(best_word);
@@ -48,8 +50,10 @@ std::string to_string(const Standing& standing) {
     std::string text = standing.complete ? "complete\n" : "";
     if (standing.is_thorough) text += "thorough\n";
     text += fmt::format("{}{}\n", best_word, cairn::to_string(standing.best));
-    for (const select::Kind& kind : standing.without)
+    for (const select::Kind& kind : standing.terms.without)
         text += fmt::format("{}{}\n", without_word, select::to_string(kind));
+    for (const select::Kind& kind : standing.terms.only)
+        text += fmt::format("{}{}\n", only_word, select::to_string(kind));
     for (const Digest& beaten : standing.beaten) text += fmt::format("{}{}\n", beaten_word, cairn::to_string(beaten));
     return text;
 }
@@ -80,7 +84,7 @@ Digest name_of(std::span<const select::Bucket> buckets, const select::Selections
 std::optional<select::Selections> best_of(const Standing& standing, const select::Selections& chosen,
                                           std::span<const select::Bucket> buckets, const select::Options& options) {
     std::optional<select::Selections> best =
-        standing.without.empty() ? chosen : select::cheapest_without(chosen, buckets, standing.without, options);
+        standing.terms == select::Terms() ? chosen : select::cheapest_on(standing.terms, chosen, buckets, options);
     if (best && name_of(buckets, *best, options) != standing.best) best.reset();
     return best;
 }

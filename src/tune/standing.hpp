@@ -15,14 +15,14 @@ namespace cairn::inline v0::tune {
 struct Standing {
     /// No rival is left that was not run, or what the effort spends on them is spent.
     bool complete = false;
-    bool is_thorough = false;           ///< nor of those that Mode::exhaustive runs
-    std::vector<select::Kind> without;  ///< what the best do without; nothing where those chosen by sums are the best
-    Digest best;                        ///< the name of the best
-    std::vector<Digest> beaten;         ///< of those that were run beside them
+    bool is_thorough = false;    ///< nor of those that Mode::exhaustive runs
+    select::Terms terms;         ///< of the best; none where those chosen by sums are
+    Digest best;                 ///< the name of the best
+    std::vector<Digest> beaten;  ///< of those that were run beside them
     friend bool operator==(const Standing&, const Standing&) = default;
 };
 
-/// Lines `complete`, `thorough`, `best DIGEST`, `without KIND`, `beaten DIGEST`.
+/// Lines `complete`, `thorough`, `best DIGEST`, `without KIND`, `only KIND`, `beaten DIGEST`.
 std::string to_string(const Standing& standing);
 /// The inverse of to_string; nothing for any other text.
 std::optional<Standing> parse_standing(std::string_view text);

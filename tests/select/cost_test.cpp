@@ -308,6 +308,8 @@ TEST(Cost, NominalMachinesGrowWithLevelAndThreads) {
     EXPECT_GT(two.barrier_seconds, 0);
     EXPECT_EQ(one.handover_seconds, 0);
     EXPECT_GT(two.handover_seconds, 0);
+    EXPECT_EQ(one.handover_byte_seconds, 0);
+    EXPECT_GT(two.handover_byte_seconds, 0);
     EXPECT_EQ(two.flops, 2 * one.flops);
     EXPECT_GT(two.bandwidth, one.bandwidth);
     EXPECT_EQ(nominal_machine(levels::baseline, 64).bandwidth, 2 * one.bandwidth)
@@ -324,6 +326,16 @@ TEST(Cost, WhatACallHandsOnIsBesideItsTime) {
     const Estimate all = mean_estimate(one, {&sized, 1}, here);
     EXPECT_EQ(all.handover, 5e-6);
     EXPECT_EQ(all.seconds, estimate(one, sized, here).seconds);
+    // Of the bytes that are no weight half were written by the other of two threads.
+    here.machine.handover_byte_seconds = 1e-9;
+    here.policy.threads = 2;
+    const SizedProblem wide(problem("add | f32[250] f32[250]! -> f32[250]"));
+    EXPECT_NEAR(mean_estimate(one, {&wide, 1}, here).handover, 5e-6 + 1000 * 1e-9, 1e-12);
+    const SizedProblem both[] = {sized, wide};
+    EXPECT_NEAR(mean_estimate(one, both, here).handover, 5e-6 + (16 + 1000) / 2 * 1e-9, 1e-12);
+    // What no cache of theirs holds comes from elsewhere in any case.
+    const SizedProblem huge(problem("exp | f32[9999999] -> f32[9999999]"));
+    EXPECT_NEAR(mean_estimate(one, {&huge, 1}, here).handover, 5e-6 + (1 << 20) * 1e-9, 1e-9);
     one.device = Device::cuda;
     here.devices = {{Device::cuda, 1e9, 1e9, 0, 1e9, 0}};
     EXPECT_EQ(mean_estimate(one, {&sized, 1}, here).handover, 0) << "threads of the CPU hand on";

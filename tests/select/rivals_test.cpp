@@ -61,7 +61,7 @@ TEST_F(Rivals, CallsOfOneLineAreOneKindDearestFirst) {
 TEST_F(Rivals, WithoutAKindAllItsCallsAreMadeInAnotherWay) {
     const std::vector<KindSeconds> kinds = products(chosen);
     for (const KindSeconds& without : kinds) {
-        const std::optional<Selections> rival = cheapest_without(chosen, programs.buckets(), {{without.kind}}, options);
+        const std::optional<Selections> rival = cheapest_on({{without.kind}, {}}, chosen, programs.buckets(), options);
         ASSERT_TRUE(rival);
         const double more = without.kind.bucket == 1                                   ? 20e-3
                             : without.kind.problem.find("f32[1,") != std::string::npos ? 4e-3
@@ -81,7 +81,7 @@ TEST_F(Rivals, WithoutAKindAllItsCallsAreMadeInAnotherWay) {
 TEST_F(Rivals, WithoutAllKindsOfAValueThereAreNone) {
     std::vector<Kind> kinds;
     for (int round = 0; round < 20; ++round) {
-        const std::optional<Selections> rival = cheapest_without(chosen, programs.buckets(), kinds, options);
+        const std::optional<Selections> rival = cheapest_on({kinds, {}}, chosen, programs.buckets(), options);
         if (!rival) return;
         for (const KindSeconds& each : kinds_of(programs.buckets(), *rival))
             if (each.kind.bucket == 0) kinds.push_back(each.kind);
@@ -89,10 +89,26 @@ TEST_F(Rivals, WithoutAllKindsOfAValueThereAreNone) {
     FAIL() << "there is always another one";
 }
 
+TEST_F(Rivals, OnlyWhatOthersAskForIsAskedForInTheirBuckets) {
+    const Kind packed = products(chosen)[1].kind;
+    const Selections stored = *cheapest_on({{packed}, {}}, chosen, programs.buckets(), options);
+    Terms terms;
+    for (const KindSeconds& each : kinds_of(programs.buckets(), stored))
+        if (each.kind.bucket == 0) terms.only.push_back({0, "whichever", each.kind.problem, each.kind.where});
+    const std::optional<Selections> same = cheapest_on(terms, chosen, programs.buckets(), options);
+    ASSERT_TRUE(same);
+    EXPECT_EQ(same->path, stored.path);
+    // And without what they ask for there is nothing.
+    terms.only.pop_back();
+    EXPECT_FALSE(cheapest_on(terms, chosen, programs.buckets(), options));
+    terms = {{}, {{1, "", "exp | f32[] -> f32[]", ""}}};
+    EXPECT_FALSE(cheapest_on(terms, chosen, programs.buckets(), options));
+}
+
 TEST_F(Rivals, ALineOfAnotherProgramIsNotFound) {
     Kind kind = products(chosen)[0].kind;
     kind.where = "elsewhere.cpp:1";
-    const std::optional<Selections> same = cheapest_without(chosen, programs.buckets(), {{kind}}, options);
+    const std::optional<Selections> same = cheapest_on({{kind}, {}}, chosen, programs.buckets(), options);
     ASSERT_TRUE(same);
     EXPECT_EQ(same->path, chosen.path);
 }

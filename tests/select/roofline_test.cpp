@@ -19,6 +19,7 @@ Calibration even_machine() {
     machine.cache_bandwidth = 1e10;
     machine.barrier_seconds = 1e-6;
     machine.handover_seconds = 2e-6;
+    machine.handover_byte_seconds = 5e-11;
     return machine;
 }
 
@@ -120,6 +121,7 @@ TEST(Roofline, ASlowedMachineTakesAsMuchLongerForEverything) {
     }
     EXPECT_DOUBLE_EQ(slow.barrier_seconds, 3e-6);
     EXPECT_DOUBLE_EQ(slow.handover_seconds, 3 * machine.handover_seconds);
+    EXPECT_DOUBLE_EQ(slow.handover_byte_seconds, 3 * machine.handover_byte_seconds);
     EXPECT_DOUBLE_EQ(slow.unit_flops[index_of(Unit::f32_baseline)], 1e9 / 3);
 }
 

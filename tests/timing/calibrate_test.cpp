@@ -21,9 +21,12 @@ TEST(Calibrate, MeasuresAMachine) {
     EXPECT_GT(machine.timer_seconds, 0);
     EXPECT_GE(machine.handover_seconds, 0);
     EXPECT_LT(machine.handover_seconds, 1e-2);
+    EXPECT_GE(machine.handover_byte_seconds, 0);
+    EXPECT_LT(machine.handover_byte_seconds, 1e-7);
     const Calibration alone = calibrate(Context());
     EXPECT_EQ(alone.barrier_seconds, 0);
     EXPECT_EQ(alone.handover_seconds, 0);
+    EXPECT_EQ(alone.handover_byte_seconds, 0);
 }
 
 std::vector<FeatureSet> sets_of_this_machine() {

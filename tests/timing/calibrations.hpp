@@ -20,6 +20,7 @@ inline Calibration calibration() {
     made.barrier_seconds = 1e-6;
     made.noise = 0.01;
     made.handover_seconds = 2e-6;
+    made.handover_byte_seconds = 4e-11;
     return made;
 }
 

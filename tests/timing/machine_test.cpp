@@ -32,6 +32,7 @@ TEST(Machine, WhatIsStoredIsFoundAgainInItsEnvironmentAlone) {
     EXPECT_DOUBLE_EQ(found->timer_seconds, 2e-8);
     EXPECT_DOUBLE_EQ(found->barrier_seconds, 1e-6);
     EXPECT_DOUBLE_EQ(found->handover_seconds, 2e-6);
+    EXPECT_DOUBLE_EQ(found->handover_byte_seconds, 4e-11);
     EXPECT_DOUBLE_EQ(found->noise, 0.01);
     EXPECT_FALSE(known_machine(timings, {"there", ""}, {}));
     EXPECT_FALSE(known_machine(timings, here, {.threads = 2}));
@@ -39,13 +40,14 @@ TEST(Machine, WhatIsStoredIsFoundAgainInItsEnvironmentAlone) {
 
 TEST(Machine, WhatTakesNoTimeIsFoundAgainAsNone) {
     Calibration alone = machine();
-    alone.barrier_seconds = alone.handover_seconds = 0;
+    alone.barrier_seconds = alone.handover_seconds = alone.handover_byte_seconds = 0;
     TimingDb timings{""};
     record_machine(timings, here, {}, {alone, true});
     const auto known = known_machine(timings, here, {});
     ASSERT_TRUE(known);
     EXPECT_EQ(known->machine.barrier_seconds, 0);
     EXPECT_EQ(known->machine.handover_seconds, 0);
+    EXPECT_EQ(known->machine.handover_byte_seconds, 0);
 }
 
 TEST(Machine, ImpossibleFiguresAreNone) {
@@ -84,7 +86,7 @@ TEST(Machine, IsMeasuredOnceAndFoundAgain) {
     const Context context;
     const auto rows = [&] { return context.parts()->timings->unwritten(); };
     EXPECT_FALSE(machine_of(context, here, {}, 0));
-    std::size_t figures = 6;
+    std::size_t figures = 7;
     for (const UnitRow& unit : unit_rows)
         figures += context.features().includes(unit.needs) && operations_of_round(unit.unit) > 0 ? 1 : 0;
     ASSERT_TRUE(machine_of(context, here, {}, 0.05)) << "briefly";

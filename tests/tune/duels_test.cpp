@@ -4,6 +4,7 @@
 #include "tests/select/programs.hpp"
 #include "tests/select/two_forms.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,6 +42,19 @@ protected:
                     !choice.candidate.kernel->packed_inputs.empty();
         return of;
     }
+    /// What covers with these forms call.
+    std::vector<select::Kind> kinds_of(const Packed& forms) {
+        select::Terms terms;
+        for (const select::KindSeconds& each : select::kinds_of(programs.buckets(), chosen))
+            for (std::size_t r = 0; r < forms.size(); ++r)
+                if (forms[r] != packed(chosen)[r] && each.kind.problem.starts_with(fmt::format("matmul | f32[{},", r + 1)))
+                    terms.without.push_back(each.kind);
+        const auto covers = select::cheapest_on(terms, chosen, programs.buckets(), options);
+        std::vector<select::Kind> kinds;
+        for (const select::KindSeconds& each : select::kinds_of(programs.buckets(), covers.value()))
+            kinds.push_back(each.kind);
+        return kinds;
+    }
     /// A race without noise, by the times of whole programs.
     RunBeside run_beside() {
         return [this](const select::Selections& best, const select::Selections& rival, double seconds,
@@ -66,13 +80,14 @@ protected:
     }
     Duels duels(const std::optional<Standing>& so_far = std::nullopt, double seconds = 100, Mode mode = Mode::normal) {
         const Budget budget{seconds, {}, stop, usual_hang_seconds, effort_of(mode)};
-        return fight(chosen, programs.buckets(), run_beside(), options, budget, so_far);
+        return fight(chosen, programs.buckets(), run_beside(), options, budget, plan, so_far);
     }
 
     select::Programs programs;
     select::Options options{.seconds_per_kept_byte = 0};
     select::Selections chosen;
     std::map<Packed, double> whole;
+    std::vector<select::Kind> plan;
     Packed unrunnable;
     std::chrono::milliseconds preparing{0};
     bool is_late = false;  // the second race has no time for its weights
@@ -93,7 +108,7 @@ TEST_F(DuelsOfForms, WhoeverIsFasterAsAWholeIsChosen) {
     const Duels found = duels();
     EXPECT_EQ(packed(found.covers), (Packed{stored_form, packed_form}));
     EXPECT_TRUE(found.standing.complete);
-    EXPECT_EQ(found.standing.without.size(), 2U);
+    EXPECT_EQ(found.standing.terms.without.size(), 2U);
     EXPECT_EQ(found.standing.best, name_of(programs.buckets(), found.covers, options));
     // The stored weight first, since that costs least more; then beside it the packed one.
     ASSERT_EQ(found.fought.size(), 2U);
@@ -104,6 +119,59 @@ TEST_F(DuelsOfForms, WhoeverIsFasterAsAWholeIsChosen) {
     EXPECT_GT(found.fought[0].high, 0.8);
     EXPECT_EQ(found.fought[0].samples, 10);
     EXPECT_EQ(std::count_if(found.fought.begin(), found.fought.end(), [](const Duel& duel) { return duel.won; }), 2);
+}
+
+TEST_F(DuelsOfForms, WhatACompileWithoutMeasuringDoesIsRunWhateverItCostsBySums) {
+    make({{2e-3, 1e-3}, {1e-3, 2e-3}});
+    plan = kinds_of({stored_form, packed_form});
+    ASSERT_EQ(packed(chosen), (Packed{packed_form, stored_form}));
+    whole = {{{packed_form, stored_form}, 5}, {{stored_form, packed_form}, 6}};
+    const Duels lost = duels();
+    EXPECT_EQ(packed(lost.covers), (Packed{packed_form, stored_form}));
+    ASSERT_EQ(lost.fought.size(), 1U);
+    EXPECT_EQ(lost.fought[0].terms.only, plan);
+    EXPECT_NEAR(lost.fought[0].expected, 1, 1e-3);
+    EXPECT_TRUE(lost.standing.complete);
+
+    whole[{stored_form, packed_form}] = 4;
+    races.clear();
+    const Duels won = duels();
+    EXPECT_EQ(packed(won.covers), (Packed{stored_form, packed_form}));
+    EXPECT_EQ(won.standing.terms, (select::Terms{{}, plan}));
+    EXPECT_TRUE(won.standing.complete);
+    EXPECT_EQ(won.standing.beaten.size(), 1U);
+    EXPECT_EQ(races.size(), 2U);
+    // It is found again by what is written of it.
+    const auto again = best_of(*parse_standing(to_string(won.standing)), chosen, programs.buckets(), options);
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->path, won.covers.path);
+}
+
+TEST_F(DuelsOfForms, NothingIsLeftOutOfThePlanThatWon) {
+    make({{1.02e-3, 1e-3}, {1e-3, 2e-3}});
+    plan = kinds_of({packed_form, packed_form});
+    whole = {{{packed_form, stored_form}, 5}, {{packed_form, packed_form}, 4}};
+    const Duels found = duels();
+    EXPECT_EQ(packed(found.covers), (Packed{packed_form, packed_form}));
+    EXPECT_EQ(races.size(), 2U);
+    EXPECT_TRUE(found.standing.complete);
+}
+
+TEST_F(DuelsOfForms, FewerRunsTellWhetherTuningHasHarmed) {
+    make({{0.36, 0.3}, {1e-3, 1e-3}});  // four pairs take less than three seconds, eight do not
+    plan = kinds_of({stored_form, packed(chosen)[1]});
+    whole = {{packed(chosen), 5}, {{stored_form, packed(chosen)[1]}, 6}};
+    EXPECT_EQ(duels().fought.size(), 1U);
+    make({{0.46, 0.3}, {1e-3, 1e-3}});
+    EXPECT_TRUE(duels().fought.empty());
+}
+
+TEST_F(DuelsOfForms, APlanThatIsWhatWasChosenIsNotRun) {
+    make({{2e-3, 1e-3}, {1e-3, 2e-3}});
+    plan = kinds_of(packed(chosen));
+    const Duels found = duels();
+    EXPECT_TRUE(races.empty());
+    EXPECT_TRUE(found.standing.complete);
 }
 
 TEST_F(DuelsOfForms, NobodyWinsByOneRaceAlone) {
@@ -151,8 +219,8 @@ TEST_F(DuelsOfForms, GoesOnWhereItWasCut) {
     Standing first;  // after the first duel
     for (const select::KindSeconds& each : select::kinds_of(programs.buckets(), chosen))
         if (each.kind.problem.find("f32[1,64]") != std::string::npos && each.kind.problem.starts_with("matmul"))
-            first.without = {each.kind};
-    const auto stored = select::cheapest_without(chosen, programs.buckets(), first.without, options);
+            first.terms.without = {each.kind};
+    const auto stored = select::cheapest_on(first.terms, chosen, programs.buckets(), options);
     ASSERT_TRUE(stored);
     first.best = name_of(programs.buckets(), *stored, options);
     first.beaten = {name_of(programs.buckets(), chosen, options)};
@@ -230,7 +298,7 @@ TEST_F(DuelsOfForms, WhatNormalAllowsThemIsSpentOnce) {
     const auto fought = [&](double seconds) {
         races.clear();
         return fight(chosen, programs.buckets(), run_beside(), options,
-                     {seconds, {}, stop, usual_hang_seconds, effort}, std::nullopt);
+                     {seconds, {}, stop, usual_hang_seconds, effort}, {}, std::nullopt);
     };
     EXPECT_TRUE(fought(100).standing.complete);
     EXPECT_EQ(races.size(), 1U) << "a second one would end after 0.8 s";

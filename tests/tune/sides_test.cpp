@@ -40,7 +40,7 @@ protected:
         best = prepared.choose(select_options);
         for (const select::KindSeconds& each : select::kinds_of(prepared.buckets, best))
             if (each.kind.bucket == 1 && each.kind.kernel == slow_product().id)
-                rival = select::cheapest_without(best, prepared.buckets, {{each.kind}}, select_options);
+                rival = select::cheapest_on({{each.kind}, {}}, best, prepared.buckets, select_options);
     }
     static Graph graph() {
         Graph g("g");

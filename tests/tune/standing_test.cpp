@@ -14,7 +14,8 @@ TEST(Standing, TextAndBack) {
     standing.best = digest("best");
     EXPECT_EQ(parse_standing(to_string(standing)), standing);
     standing.complete = standing.is_thorough = true;
-    standing.without = {{0, "k@1", "linear | f32[T,64] -> f32[T,64] where T in 1..8", "model.cpp:31"},
+    standing.terms.only = {{1, "m@1", "exp | f32[] -> f32[]", "model.cpp:7"}, {1, "", "copy | p", ""}};
+    standing.terms.without = {{0, "k@1", "linear | f32[T,64] -> f32[T,64] where T in 1..8", "model.cpp:31"},
                         {2, "l", "p", ""}};
     standing.beaten = {digest("a"), digest("b")};
     EXPECT_EQ(parse_standing(to_string(standing)), standing);
@@ -23,7 +24,7 @@ TEST(Standing, TextAndBack) {
 TEST(Standing, OtherTextIsNone) {
     const std::string best = "best " + to_string(digest("x")) + "\n";
     for (const std::string& text :
-         {std::string(), std::string("complete\n"), best + "complete", best + "without k\n", best + "beaten 12\n",
+         {std::string(), std::string("complete\n"), best + "complete", best + "without k\n", best + "only k\n", best + "beaten 12\n",
           best + "best\n", best + "\n", best + "beaten " + std::string(32, 'g') + "\n", "bets" + best})
         EXPECT_EQ(parse_standing(text), std::nullopt) << text;
     EXPECT_TRUE(parse_standing(best));
@@ -73,10 +74,10 @@ TEST_F(BestOf, FoundAgainAsLongAsItIsThere) {
     ASSERT_TRUE(same);
     EXPECT_EQ(same->path, chosen.path);
     for (const select::KindSeconds& each : select::kinds_of(programs.buckets(), chosen))
-        if (each.kind.problem.starts_with("matmul")) standing.without.push_back(each.kind);
-    ASSERT_EQ(standing.without.size(), 1U);
+        if (each.kind.problem.starts_with("matmul")) standing.terms.without.push_back(each.kind);
+    ASSERT_EQ(standing.terms.without.size(), 1U);
     EXPECT_FALSE(best_of(standing, chosen, programs.buckets(), options)) << "another name";
-    const auto stored = select::cheapest_without(chosen, programs.buckets(), standing.without, options);
+    const auto stored = select::cheapest_on(standing.terms, chosen, programs.buckets(), options);
     ASSERT_TRUE(stored);
     standing.best = name_of(programs.buckets(), *stored, options);
     const auto best = best_of(standing, chosen, programs.buckets(), options);
