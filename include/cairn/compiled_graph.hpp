@@ -83,11 +83,19 @@ struct MemoryReport {
     std::vector<BufferMemory> buffers;  ///< of every bucket
 };
 
+/// When a thread worked on an instruction, in seconds since its run began.
+struct ThreadSpan {
+    double begin = 0, end = 0;  ///< equal where it had no part in it
+    friend bool operator==(const ThreadSpan&, const ThreadSpan&) = default;
+};
+
 /// One instruction of a profile.
 struct InstructionProfile {
     std::string kernel, problem;  ///< Kernel::id, and the text form of what it computes
-    double seconds = 0;           ///< of the last profiled run
+    double seconds = 0;           ///< of the last profiled run, from the end of the instruction before to its own
     double expected_seconds = 0;  ///< what selection counted on
+    /// Of each thread of the last profiled run, the caller's first. Between its spans a thread waits for the others.
+    std::vector<ThreadSpan> threads = {};
 };
 
 /// How far a value that users see is from what an exact program makes of the same inputs and states, as Tolerance

@@ -16,6 +16,13 @@ namespace {
 constexpr double chart_width = 1090, names = 430, numbers = 190, row = 24;
 constexpr std::size_t most_rows = 12;
 
+/// `; 2 threads waited 7 % of it`
+std::string waiting_text(const KernelTime& time) {
+    if (time.threads < 2 || time.seconds <= 0) return {};
+    const double waited = 1 - time.worked / (time.threads * time.seconds);
+    return fmt::format("; {} threads waited {:.0f} % of it", time.threads, 100 * std::max(waited, 0.0));
+}
+
 }  // namespace
 
 std::vector<KernelTime> kernel_times(const Study& study) {
@@ -28,6 +35,8 @@ std::vector<KernelTime> kernel_times(const Study& study) {
         ++time.calls;
         time.seconds += each.seconds;
         time.expected += each.expected_seconds * study.expected_scale();
+        for (const ThreadSpan& span : each.threads) time.worked += span.end - span.begin;
+        time.threads = static_cast<int>(each.threads.size());
     }
     std::vector<KernelTime> sorted;
     for (auto& [key, time] : times) sorted.push_back(std::move(time));
@@ -41,11 +50,12 @@ std::string time_chart(const Study& study) {
     double total = 0, longest = 0;
     for (const KernelTime& time : times) total += time.seconds;
     if (times.size() > most_rows + 1) {
-        KernelTime rest{fmt::format("{} others", times.size() - most_rows), "", 0, 0, 0};
+        KernelTime rest{fmt::format("{} others", times.size() - most_rows), "", 0, 0, 0, 0, times.front().threads};
         for (std::size_t i = most_rows; i < times.size(); ++i) {
             rest.calls += times[i].calls;
             rest.seconds += times[i].seconds;
             rest.expected += times[i].expected;
+            rest.worked += times[i].worked;
         }
         times.resize(most_rows);
         times.push_back(rest);
@@ -57,8 +67,8 @@ std::string time_chart(const Study& study) {
         const KernelTime& time = times[i];
         const double y = row * static_cast<double>(i);
         const std::string name = fmt::format("{} x {}", time.calls, time.kernel);
-        const std::string title = fmt::format("{} for {}: {}, expected were {}", name, time.definition,
-                                              time_text(time.seconds), time_text(time.expected));
+        const std::string title = fmt::format("{} for {}: {}, expected were {}{}", name, time.definition,
+                                              time_text(time.seconds), time_text(time.expected), waiting_text(time));
         svg.text(0, y + 16, shortened(name, 60), "", title);
         svg.rect(names, y + 4, std::max(1.0, time.seconds * scale), 16, style_of(time.definition), title);
         svg.line(names + time.expected * scale, y + 2, names + time.expected * scale, y + 22, "tick");

@@ -13,6 +13,8 @@ struct KernelTime {
     std::string kernel, definition;
     int calls = 0;
     double seconds = 0, expected = 0;
+    double worked = 0;  ///< by all threads together, and
+    int threads = 0;    ///< how many these were; 0: not known
 };
 std::vector<KernelTime> kernel_times(const Study& study);
 

@@ -3,6 +3,8 @@
 #include "cli/flow.hpp"
 #include "cli/output.hpp"
 
+#include <fmt/format.h>
+
 namespace cairn::cli {
 
 std::string trace_of(const Study& study) {
@@ -10,21 +12,30 @@ std::string trace_of(const Study& study) {
     Row events = Row::array();
     const std::string run = study.graph + (study.sizes.empty() ? "" : " at " + study.sizes);
     events.push_back({{"name", "process_name"}, {"ph", "M"}, {"pid", 1}, {"args", {{"name", run}}}});
-    double begin = 0;
-    for (const InstructionProfile& each : study.profile) {
-        events.push_back({{"name", definition_of(each.problem)},
-                          {"cat", "instruction"},
-                          {"ph", "X"},
-                          {"ts", microseconds(begin)},
-                          {"dur", microseconds(each.seconds)},
+    const std::size_t threads = study.profile.empty() ? 0 : study.profile.front().threads.size();
+    for (std::size_t t = 0; t < threads; ++t)
+        events.push_back({{"name", "thread_name"},
+                          {"ph", "M"},
                           {"pid", 1},
-                          {"tid", 1},
-                          {"args",
-                           {{"kernel", each.kernel},
-                            {"problem", each.problem},
-                            {"expected_us", microseconds(each.expected_seconds)}}}});
-        begin += each.seconds;
-    }
+                          {"tid", t + 1},
+                          {"args", {{"name", fmt::format("thread {}", t)}}}});
+    for (const InstructionProfile& each : study.profile)
+        for (std::size_t t = 0; t < each.threads.size(); ++t) {
+            const ThreadSpan& span = each.threads[t];
+            if (span.begin == span.end) continue;
+            events.push_back({{"name", definition_of(each.problem)},
+                              {"cat", "instruction"},
+                              {"ph", "X"},
+                              {"ts", microseconds(span.begin)},
+                              {"dur", microseconds(span.end - span.begin)},
+                              {"pid", 1},
+                              {"tid", t + 1},
+                              {"args",
+                               {{"kernel", each.kernel},
+                                {"problem", each.problem},
+                                {"seconds_us", microseconds(each.seconds)},
+                                {"expected_us", microseconds(each.expected_seconds)}}}});
+        }
     const Row trace{{"traceEvents", events}, {"displayTimeUnit", "ns"}};
     return trace.dump(1, ' ', false, Row::error_handler_t::replace) + '\n';
 }

@@ -179,9 +179,14 @@ std::vector<InstructionProfile> CompiledGraph::profile() const {
     const int bucket = instance.bucket >= 0 ? instance.bucket : instance.profiled_bucket;
     if (bucket < 0) return rows;
     const auto& run = instance.frame(bucket).frame.program().program().run;
+    const runtime::Profile& profile = instance.profile;
     for (std::size_t i = 0; i < run.size(); ++i) {
-        const bool timed = bucket == instance.profiled_bucket && i < instance.seconds.size();
-        rows.push_back({run[i].kernel, to_string(*run[i].problem), timed ? instance.seconds[i] : 0, run[i].seconds});
+        rows.push_back({run[i].kernel, to_string(*run[i].problem), 0, run[i].seconds});
+        if (bucket != instance.profiled_bucket || i >= profile.seconds.size()) continue;
+        rows.back().seconds = profile.seconds[i];
+        const std::size_t members = profile.spans.size() / profile.seconds.size();
+        for (const runtime::Span& span : std::span(profile.spans).subspan(i * members, members))
+            rows.back().threads.push_back({span.begin, span.end});
     }
     return rows;
 }

@@ -5,10 +5,6 @@
 namespace cairn::inline v0::runtime {
 namespace {
 
-double now() noexcept {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 /// One member's way through a region.
 class Member {
 public:
@@ -68,6 +64,8 @@ private:
 
     // All who see a failure here are at the step that failed: nobody has passed the meeting behind it.
     void call(std::int64_t i, Team& team) {
+        Span* const span = region_.spans == nullptr ? nullptr : region_.spans + i * team_.size() + rank_;
+        if (span != nullptr) span->begin = now() - region_.began;
         try {
             region_.steps[i].run(region_.steps[i].args, team);
         } catch (const device::RegionAborted&) { throw; } catch (...) {
@@ -77,6 +75,7 @@ private:
             shared_.barrier.abort();
             throw device::RegionAborted{};
         }
+        if (span != nullptr) span->end = now() - region_.began;
         if (shared_.failure() != nullptr) region_.failed.store(i, std::memory_order_relaxed);
     }
 
@@ -101,6 +100,10 @@ private:
 };
 
 }  // namespace
+
+double now() noexcept {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 void run_member(Region& region, int rank, int size) { Member(region, rank, size).run(); }
 

@@ -17,6 +17,11 @@ struct Step {
     Args args;
 };
 
+/// When a member worked on a step, in seconds since the region began.
+struct Span {
+    double begin = 0, end = 0;
+};
+
 /// One parallel region over a list of steps; every member of the pool works through it.
 struct Region {
     const Step* steps = nullptr;
@@ -26,6 +31,8 @@ struct Region {
     const std::int32_t* alone = nullptr;
     device::TeamState* team = nullptr;
     double* seconds = nullptr;                                    ///< of each step, filled in when not null
+    Span* spans = nullptr;  ///< of each step those of all members, filled in when `seconds` are
+    double began = 0;       ///< by now(), where there are `spans`
     bool (*should_stop)(void* caller) = nullptr;                  ///< asked between steps by rank 0; null: never
     void (*progress)(void* caller, std::int64_t done) = nullptr;  ///< told after each step by rank 0
     void* caller = nullptr;
@@ -40,6 +47,9 @@ struct Region {
     /// Steps that may have begun, all from the first on.
     std::int64_t begun() const noexcept { return stopped >= 0 && failed < 0 ? stopped : std::min(reached + 1, count); }
 };
+
+/// Seconds of the clock that profiles go by.
+double now() noexcept;
 
 /// What each member does: step, meet, step, meet. All members leave after the same step.
 void run_member(Region& region, int rank, int size);

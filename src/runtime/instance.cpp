@@ -267,8 +267,12 @@ void Instance::execute(Frame& frame, const RunOptions& options, std::string_view
     region.alone = frame.alone();
     region.team = &team_;
     if (options.profile) {
-        seconds.assign(frame.steps().size(), 0);
-        region.seconds = seconds.data();
+        const std::size_t members = frame.is_small() ? 1 : static_cast<std::size_t>(core->context.parts()->pool.size());
+        profile.seconds.assign(frame.steps().size(), 0);
+        profile.spans.assign(frame.steps().size() * members, {});
+        region.seconds = profile.seconds.data();
+        region.spans = profile.spans.data();
+        region.began = now();
     }
     Followed followed{&options, phase, region.count};
     region.caller = &followed;

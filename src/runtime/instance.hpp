@@ -70,12 +70,18 @@ struct BucketFrame {
     bool is_fallback = false;                 // the exact program, in place of one that was too far off
 };
 
+/// What the steps of a run took, where it was profiled.
+struct Profile {
+    std::vector<double> seconds;
+    std::vector<Span> spans;  ///< of each step those of all members
+};
+
 /// A run of the exact program, on memory of its own, from the same inputs and states.
 struct ExactRun {
     std::unique_ptr<BucketFrame> bucket;
     device::Arena arena;
     std::vector<StateSlot> states;
-    std::vector<double> seconds = {};  ///< when profiled
+    Profile profile = {};
 };
 
 /// One executor: sizes, pointers, arena and states. For one thread at a time.
@@ -88,7 +94,7 @@ public:
     std::vector<InputSlot> inputs;    ///< in the order of ProgramSet::inputs
     std::vector<OutputSlot> outputs;  ///< in the order of the programs' outputs
     std::vector<StateSlot> states;    ///< in the order of the programs' states
-    std::vector<double> seconds;      ///< of the steps of the last profiled run
+    Profile profile;                  ///< of the last profiled run
     int profiled_bucket = -1;
     int bucket = -1;  ///< that ran last
     std::atomic<bool> running{false};

@@ -29,7 +29,7 @@ std::unique_ptr<ExactRun> Instance::run_exact(std::shared_ptr<BoundProgram> prog
     exact->bucket->caller_outputs.check_views(run, outputs);
     Region region;
     execute(run, options, "verify", region);
-    if (options.profile) exact->seconds.swap(seconds);
+    if (options.profile) std::swap(exact->profile, profile);
     return exact;
 }
 
@@ -110,7 +110,7 @@ void Instance::fall_back(int bucket_index, ExactRun& exact) noexcept {
     std::swap(arena_, exact.arena);
     for (std::size_t s = 0; s < states.size(); ++s) states[s].swap_memory(exact.states[s]);
     std::swap(frames_[static_cast<std::size_t>(bucket_index)], exact.bucket);
-    if (!exact.seconds.empty()) exact.seconds.swap(seconds);
+    if (!exact.profile.seconds.empty()) std::swap(exact.profile, profile);
     for (OutputSlot& slot : outputs) slot.is_direct = false;
 }
 

@@ -1,8 +1,11 @@
 #include "cairn/compile.hpp"
+#include "cairn/ops.hpp"
 #include "tests/cli/cairn_command.hpp"
 #include "tests/weights/file_maker.hpp"
 
 #include <gmock/gmock.h>
+
+#include <map>
 
 /// `cairn explain` but for its page, which report_test reads.
 namespace cairn::test {
@@ -81,13 +84,36 @@ TEST_F(ExplainCommand, TracesARun) {
     for (const auto& event : trace["traceEvents"]) {
         if (event["ph"] != "X") continue;
         kernels.push_back(event["args"]["kernel"]);
-        EXPECT_NEAR(event["ts"].get<double>(), end, 1e-2) << "one behind the other";
+        EXPECT_EQ(event["tid"], 1);
+        EXPECT_GE(event["ts"].get<double>(), end) << "one behind the other";
         end = event["ts"].get<double>() + event["dur"].get<double>();
     }
     for (const ExplainedInstruction& each : why.buckets[0].instructions)
         if (!each.once) expected.push_back(each.chosen.kernel);
     EXPECT_EQ(kernels, expected);
     EXPECT_THAT(trace["traceEvents"][0]["args"]["name"].get<std::string>(), HasSubstr("N = 2"));
+}
+
+TEST_F(ExplainCommand, ATraceHasARowForEachThread) {
+    Graph graph("wide");
+    const Tensor x = graph.input("x", DType::f32, {256, 256});
+    graph.output("y", exp(matmul(x, graph.weight("w", DType::f32, {256, 256}))));
+    const std::string file = temp.write("wide.cairn", to_string(graph)).string();
+    const Outcome outcome = cairn_command({"explain", file, "--threads", "2", "--mode", "off", "--trace", (temp / "t.json").string()});
+    EXPECT_TRUE(succeeds(outcome, seeded_weights_line));
+    const nlohmann::json trace = nlohmann::json::parse(read_file(temp / "t.json"));
+    std::map<int, double> ends;
+    std::map<int, std::string> names;
+    for (const auto& event : trace["traceEvents"]) {
+        if (event["name"] == "thread_name") names[event["tid"]] = event["args"]["name"];
+        if (event["ph"] != "X") continue;
+        double& end = ends[event["tid"]];
+        EXPECT_GE(event["ts"].get<double>(), end);
+        EXPECT_GT(event["dur"].get<double>(), 0);
+        end = event["ts"].get<double>() + event["dur"].get<double>();
+    }
+    EXPECT_EQ(names, (std::map<int, std::string>{{1, "thread 0"}, {2, "thread 1"}}));
+    EXPECT_EQ(ends.size(), 2U);
 }
 
 TEST_F(ExplainCommand, OptionsReachTheCompiler) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -283,6 +284,43 @@ TEST(CompiledGraph, ProfileTimesEveryInstruction) {
         EXPECT_GT(row.seconds, 0) << row.kernel;
         EXPECT_GT(row.expected_seconds, 0) << row.kernel;
         EXPECT_FALSE(row.problem.empty());
+        ASSERT_EQ(row.threads.size(), 1U);
+    }
+}
+
+TEST(CompiledGraph, AProfileTellsWhenEachThreadWorked) {
+    Graph graph("wide");
+    const Tensor x = graph.input("x", DType::f32, {512, 512});
+    graph.output("y", exp(matmul(x, x)));             // large enough to share
+    graph.output("z", sqrt(graph.input("s", DType::f32, {4})));  // one thread's alone
+    CompiledGraph model = compile(graph, Context({.threads = 3}));
+    const std::vector<float> values(512 * 512, 0.001f);
+    model.set("x", values.data(), {512, 512});
+    model.set("s", values.data(), {4});
+    for (int run = 0; run < 3; ++run) {
+        const auto begin = std::chrono::steady_clock::now();
+        model.run({.profile = true});
+        const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        std::vector<double> ends(3);
+        bool is_shared = false, is_alone = false;
+        for (const InstructionProfile& row : model.profile()) {
+            ASSERT_EQ(row.threads.size(), 3U);
+            int working = 0;
+            for (std::size_t t = 0; t < 3; ++t) {
+                const ThreadSpan& span = row.threads[t];
+                if (span == ThreadSpan()) continue;
+                ++working;
+                EXPECT_GE(span.begin, ends[t]) << "one behind the other";
+                EXPECT_GE(span.end, span.begin);
+                ends[t] = span.end;
+            }
+            EXPECT_GE(row.threads[0].end, row.threads[0].begin);
+            is_shared = is_shared || working == 3;
+            is_alone = is_alone || working == 1;
+        }
+        for (const double end : ends) EXPECT_LE(end, took);
+        EXPECT_TRUE(is_shared);
+        EXPECT_TRUE(is_alone);
     }
 }
 
