@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace cairn::bench {
+
+/// A Problem as text, and operations for each element of its largest operand, multiply-adds counting two, where bytes
+/// alone do not say what it costs.
+struct Swept {
+    std::string group, problem;
+    double flops = 0;
+};
+
+/// What a CPU does that is neither a product nor attention: reductions and norms over every axis, casts, functions of
+/// elements, movement, pooling.
+std::vector<Swept> sweep_problems();
+
+}  // namespace cairn::bench
