@@ -108,6 +108,18 @@ Tensors gated_by_half(Operands operands, const Attributes& attributes) {
     return {gate(halves[is_last ? 1 : 0]) * halves[is_last ? 0 : 1]};
 }
 
+// Windows [B,C,P,Q,J,K] of an image, filters [O,C/groups,J,K], a bias [O].
+Tensors conv2d_of_windows(Operands operands, const Attributes&) {
+    const Tensor &x = at(operands, 0), &w = at(operands, 1);
+    if (x.rank() != 6 || w.rank() != 4)
+        throw Error(ErrorKind::argument, "definition", "expected windows with six axes and filters with four");
+    const Dim groups = floordiv(x.dim(1), w.dim(1)), taps = w.dim(1) * w.dim(2) * w.dim(3);
+    const Tensor columns = reshape(transpose(x, {0, 1, 4, 5, 2, 3}), {x.dim(0), groups, taps, x.dim(2) * x.dim(3)});
+    const Tensor product = matmul(reshape(w, {groups, floordiv(w.dim(0), groups), taps}), columns);
+    const Tensor image = reshape(product, {x.dim(0), w.dim(0), x.dim(2), x.dim(3)});
+    return {operands.size() == 2 ? image : image + reshape(operands[2], {w.dim(0), 1, 1})};
+}
+
 // With leading axes of size 1, four in all.
 Tensor with_four_axes(const Tensor& x) {
     if (x.rank() >= 4) return x;
@@ -349,6 +361,9 @@ std::vector<Definition> definitions() {
         {"linear_residual",
          linear_residual,
          {"linear_residual | f32[R,K] f32[K,N] f32[N] f32[R,N]", "linear_residual | f32[R,K] f32[K,N] f32[R,N]"}},
+        {"conv2d",
+         conv2d_of_windows,
+         {"conv2d | f32[B,C,P,Q,J,K] f32[O,C,J,K] f32[O]?", "conv2d | f32[B,G,P,Q,J,K] f32[G,1,J,K] f32[G]?"}},
         {"embedding",
          [](Operands x, const A&) -> Tensors { return {embedding(at(x, 0), at(x, 1))}; },
          {"embedding | f32[V,D] i32[T]", "embedding | f32[V,D] i64[T]"}},

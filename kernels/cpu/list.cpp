@@ -9,8 +9,10 @@ namespace cairn::inline v0::kernels::cpu {
 void add_level(std::vector<Kernel>& kernels, FeatureSet needs, const CpuTable& table) {
     add_attention(kernels, needs, table.simd);
     add_row_kernels(kernels, needs, table.simd);
+    add_reductions(kernels, needs, table.simd);
     add_panel_linear(kernels, needs, table.panel);
     add_eigen_matmul(kernels, needs, table.eigen);
+    add_convolutions(kernels, needs, table.panel);
     add_elementwise(kernels, needs, table.simd);
 }
 

@@ -7,7 +7,8 @@
 /// The functions of this family that are compiled once a level.
 // clang-format off
 #define CAIRN_PANEL_TABLE(ROW) \
-    ROW(panel_linear)
+    ROW(panel_linear)           \
+    ROW(conv2d)
 // clang-format on
 
 namespace cairn::inline v0::kernels::cpu {
@@ -16,8 +17,9 @@ struct PanelTable {
     CAIRN_PANEL_TABLE(CAIRN_FIELD)
 };
 
-/// Appends the Kernels of a level, in order of preference.
+/// Each appends its Kernels of a level, in order of preference.
 void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const PanelTable& table);
+void add_convolutions(std::vector<Kernel>& kernels, FeatureSet needs, const PanelTable& table);
 
 }  // namespace cairn::inline v0::kernels::cpu
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-/// The rows of what works along an axis, in f32: softmax, the normalisations, reductions.
+/// The rows of what works along an axis, in f32: softmax, the normalisations.
 namespace cairn::inline v0::kernels::cpu {
 namespace {
 
@@ -118,24 +118,6 @@ Dim workspace(const Problem& problem, int threads) {
     return ceildiv(bytes, 64) * Dim(64 * threads);
 }
 
-Refusal accepts_reduction(const Problem& problem) {
-    if (problem.inputs.size() != 1 || problem.outputs.size() != 1) return "needs one input and one output";
-    if (Refusal no = needs_plain(problem, max_rank); !no.empty()) return no;
-    const TensorDesc &x = problem.inputs[0], &out = problem.outputs[0];
-    const bool index = problem.definition == "argmax";
-    if (x.dtype != DType::f32 || out.dtype != (index ? DType::i32 : DType::f32)) return "needs f32";
-    const AxisRun run = axes_of(problem, index ? "axis" : "axes");
-    if (!run.refusal.empty()) return run.refusal;
-    if (index && !run.is_row) return "works along the last axis only";
-    // The axes are kept with size 1, or gone.
-    Shape kept = x.shape, gone = x.shape;
-    const auto first = static_cast<std::ptrdiff_t>(run.first), end = static_cast<std::ptrdiff_t>(run.last) + 1;
-    std::fill(kept.begin() + first, kept.begin() + end, Dim(1));
-    gone.erase(gone.begin() + first, gone.begin() + end);
-    if (out.shape != kept && out.shape != gone) return "needs an output of one element for all along the axes";
-    return run.is_row || is_last_contiguous(out) ? Refusal() : "needs a contiguous last axis";
-}
-
 std::shared_ptr<const void> prepare(const Problem& problem, int) {
     const AxisRun run = axes_of(problem, name_of_axes(problem));
     const std::size_t wide = problem.definition.starts_with("add_") ? 2 : 1, inputs = problem.inputs.size();
@@ -241,45 +223,12 @@ void add_norms(Family& family, const SimdTable& table) {
         .in_place = {{0, 0}, {1, 0}, {0, 1}, {1, 1}};
 }
 
-/// Samples of a reduction that keeps its axes, or loses them; `attributes` come behind the axes.
-std::vector<std::string> reduction_samples(const std::string& op, const std::string& attributes, bool kept) {
-    const auto sample = [&](const std::string& axes, const std::string& x, const std::string& keeping,
-                            const std::string& losing, const std::string& where) {
-        return op + " axes=(" + axes + ")" + attributes + " | f32" + x + " -> f32" + (kept ? keeping : losing) +
-               (where.empty() ? "" : " where ") + where;
-    };
-    const std::string least = op == "mean" ? "1" : "0";
-    return {sample("-1", "[R,N]", "[R,1]", "[R]", "R in 0..40, N in " + least + "..300"),
-            sample("-1", "[2,T,33]:(33,66,1)", "[2,T,1]", "[2,T]", "T in 1..50"),
-            sample("0", "[N,C]", "[1,C]", "[C]", "N in " + least + "..300, C in 0..3000"),
-            sample("-2", "[2,N,3,W]:(3*N*W,3*W,W,1)", "[2,N,1,W]", "[2,N,W]", "N in 1..40, W in 1..70"),
-            sample("2,3", "[B,3,5,7]", "[B,3,1,1]", "[B,3]", "B in 0..4"),
-            sample("1,-2", "[B,3,H,7]", "[B,1,1,7]", "[B,7]", "B in 0..4, H in 1..40"),
-            sample("0,1", "[4,30]", "[1,1]", "[]", ""),
-            sample("-1", "[N]", "[1]", "[]", "N in " + least + "..300"),
-            sample("-4,-3,-2,-1", "[2,N,4,5]", "[1,1,1,1]", "[]", "N in 1..40"),
-            sample("-5", "[N,2,1,3,4]", "[1,2,1,3,4]", "[2,1,3,4]", "N in 1..40")};
-}
-
-void add_reductions(Family& family, const SimdTable& table) {
-    family.add("sum", "f32", accepts_reduction, table.sum_axis, reduction_samples("sum", "", true));
-    Kernel& mean =
-        family.add("mean", "f32", accepts_reduction, table.mean_axis, reduction_samples("mean", " keepdims=(1)", true));
-    for (std::string& sample : reduction_samples("mean", " keepdims=(0)", false))
-        mean.samples.push_back(std::move(sample));
-    family.add("max_reduce", "f32", accepts_reduction, table.max_axis, reduction_samples("max_reduce", "", true));
-    family.add("argmax", "f32", accepts_reduction, table.argmax_last,
-               {"argmax axis=(-1) | f32[R,N] -> i32[R,1] where R in 0..40, N in 1..300",
-                "argmax axis=(-1) | f32[T,50257] -> i32[T,1] where T in 1..2"});
-}
-
 }  // namespace
 
 void add_row_kernels(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table) {
     Family family{needs, kernels};
     add_softmaxes(family, table);
     add_norms(family, table);
-    add_reductions(family, table);
 }
 
 }  // namespace cairn::inline v0::kernels::cpu

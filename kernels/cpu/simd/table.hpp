@@ -14,10 +14,7 @@
     ROW(rms_norm)             \
     ROW(add_layer_norm)       \
     ROW(add_rms_norm)         \
-    ROW(sum_axis)             \
-    ROW(mean_axis)            \
-    ROW(max_axis)             \
-    ROW(argmax_last)          \
+    ROW(reduce_axes)          \
     ROW(attention)
 // clang-format on
 
@@ -30,6 +27,7 @@ struct SimdTable {
 /// Each appends its Kernels of a level, in order of preference.
 void add_elementwise(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table);
 void add_row_kernels(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table);
+void add_reductions(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table);
 void add_attention(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table);
 /// Movement and gathering, whose code is the same at all levels.
 void add_copies(std::vector<Kernel>& kernels);

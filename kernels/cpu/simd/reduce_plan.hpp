@@ -1,0 +1,23 @@
+#pragma once
+
+#include "cairn/types.hpp"
+
+#include <cstdint>
+
+/// What reduce_rows.cpp tells reduce.cpp.
+namespace cairn::inline v0::kernels::cpu {
+
+enum class Fold : std::uint8_t { sum, mean, max, argmax };
+
+inline constexpr int max_reduce_rank = 8;
+
+struct ReducePlan {
+    Fold fold;
+    DType input, output;
+    bool is_reduced[max_reduce_rank];  ///< of each axis of the input
+};
+
+/// Rows so long and few are cut into pieces of so many elements, whose results wait in the workspace, 16 bytes each.
+inline constexpr std::int64_t piece_size = 8192, least_cut = 2 * piece_size, most_cut_rows = 16;
+
+}  // namespace cairn::inline v0::kernels::cpu

@@ -1,0 +1,113 @@
+#pragma once
+
+#include "kernels/cpu/simd/block_memory.hpp"
+#include "kernels/cpu/simd/reduce_plan.hpp"
+
+/// The axes that a reduction keeps and those it folds, those merged that one stride walks, and which of them lies in
+/// the lanes of vectors.
+namespace CAIRN_LEVEL {
+
+struct ReduceAxes {
+    int count = 0;
+    std::int64_t shape[max_reduce_rank], x[max_reduce_rank], y[max_reduce_rank];
+
+    void add(std::int64_t size, std::int64_t x_stride, std::int64_t y_stride) {
+        if (size == 1) return;
+        const int last = count - 1;
+        if (count > 0 && x[last] == x_stride * size && y[last] == y_stride * size) {
+            shape[last] *= size;
+        } else {
+            shape[count++] = size;
+        }
+        x[count - 1] = x_stride;
+        y[count - 1] = y_stride;
+    }
+    std::int64_t total() const {
+        std::int64_t total = 1;
+        for (int i = 0; i < count; ++i) total *= shape[i];
+        return total;
+    }
+    void remove(int at) {
+        --count;
+        for (int i = at; i < count; ++i) shape[i] = shape[i + 1], x[i] = x[i + 1], y[i] = y[i + 1];
+    }
+    /// How many places follow along the last axis, this one among them.
+    std::int64_t left(std::int64_t place) const { return count > 0 ? shape[count - 1] - place % shape[count - 1] : 1; }
+    /// The offset of a row-major place by one list of strides.
+    std::int64_t offset(const std::int64_t* strides, std::int64_t place) const {
+        std::int64_t offset = 0;
+        for (int i = count - 1; i >= 0; --i) {
+            if (i == 0) return offset + place * strides[0];
+            offset += place % shape[i] * strides[i];
+            place /= shape[i];
+        }
+        return offset;
+    }
+};
+
+/// A walk of one operand over axes, place after place.
+struct Steps {
+    const ReduceAxes& axes;
+    std::int64_t at[max_reduce_rank] = {}, offset = 0;
+
+    void next() {
+        for (int i = axes.count - 1; i >= 0; --i) {
+            offset += axes.x[i];
+            if (++at[i] < axes.shape[i]) return;
+            offset -= axes.x[i] * axes.shape[i];
+            at[i] = 0;
+        }
+    }
+};
+
+/// How a reduction is walked: vectors lie along a row that is folded, or across columns, each of which is.
+struct ReduceWalk {
+    ReduceAxes kept, folded;  ///< without the axis of the vectors
+    bool is_row = false;
+    std::int64_t length = 1, x_stride = 1, y_stride = 0;  ///< of the axis of the vectors
+    std::int64_t steps = 1;                               ///< of `folded`
+    std::int64_t terms = 1;                               ///< folded into one result
+
+    ReduceWalk(const TensorArg& in, const TensorArg& out, const ReducePlan& plan) {
+        const bool keeps = in.rank == out.rank;
+        int of_out = 0;
+        for (int axis = 0; axis < in.rank; ++axis) {
+            if (plan.is_reduced[axis]) {
+                folded.add(in.shape[axis], in.strides[axis], 0);
+                of_out += keeps ? 1 : 0;
+            } else {
+                kept.add(in.shape[axis], in.strides[axis], out.strides[of_out++]);
+            }
+        }
+        terms = folded.total();
+        choose();
+        steps = folded.total();
+    }
+
+private:
+    /// Of axes of size `enough` the one whose elements lie nearest, else the longest; -1 where there is none.
+    static int best(const ReduceAxes& axes, std::int64_t enough) {
+        int near = -1, longest = -1;
+        for (int i = 0; i < axes.count; ++i) {
+            if (axes.shape[i] >= enough && (near < 0 || axes.x[i] < axes.x[near])) near = i;
+            if (longest < 0 || axes.shape[i] > axes.shape[longest]) longest = i;
+        }
+        return near < 0 ? longest : near;
+    }
+    void choose() {
+        constexpr std::int64_t long_row = 16, some_columns = 8;
+        const int row = best(folded, long_row), column = best(kept, some_columns);
+        const bool side_by_side = row >= 0 && folded.x[row] == 1 && folded.shape[row] >= long_row;
+        const bool narrow = column < 0 || kept.shape[column] < some_columns;
+        is_row = side_by_side || (row >= 0 && narrow && folded.shape[row] > some_columns) || column < 0;
+        if (is_row && row >= 0) {
+            length = folded.shape[row], x_stride = folded.x[row];
+            folded.remove(row);
+        } else if (column >= 0 && !is_row) {
+            length = kept.shape[column], x_stride = kept.x[column], y_stride = kept.y[column];
+            kept.remove(column);
+        }
+    }
+};
+
+}  // namespace CAIRN_LEVEL

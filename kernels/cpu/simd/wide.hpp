@@ -1,0 +1,55 @@
+#pragma once
+
+#include "kernels/cpu/simd/vector.hpp"
+
+#include <type_traits>
+#include <utility>
+
+/// Vectors of any arithmetic type, as wide as the level's registers.
+namespace CAIRN_LEVEL {
+
+template <typename T>
+struct WideOf {
+    typedef T Type __attribute__((vector_size(4 * lanes)));
+    typedef T Memory __attribute__((vector_size(4 * lanes), aligned(sizeof(T)), may_alias));
+};
+template <typename T>
+using Wide = typename WideOf<T>::Type;
+/// Lanes of a Wide.
+template <typename T>
+inline constexpr int wide_lanes = 4 * lanes / static_cast<int>(sizeof(T));
+
+template <typename T>
+CAIRN_INLINE Wide<T> wide_splat(T x) {
+    return x - Wide<T>{};
+}
+template <typename T>
+CAIRN_INLINE Wide<T> wide_load(const T* p) {
+    return *reinterpret_cast<const typename WideOf<T>::Memory*>(p);
+}
+template <typename T>
+CAIRN_INLINE void wide_store(T* p, Wide<T> x) {
+    *reinterpret_cast<typename WideOf<T>::Memory*>(p) = x;
+}
+/// The first `count` elements, and `rest` in the other lanes.
+template <typename T>
+CAIRN_INLINE Wide<T> wide_load_part(const T* p, std::int64_t count, T rest) {
+    if constexpr (std::is_same_v<T, float>)
+        return count == lanes ? load(p) : first_lanes(count) != 0 ? load_part(p, count) : splat(rest);
+    Wide<T> r = wide_splat(rest);
+    std::memcpy(&r, p, static_cast<std::size_t>(count) * sizeof(T));
+    return r;
+}
+
+template <typename T, std::size_t... k>
+CAIRN_INLINE Wide<T> every_second(Wide<T> a, Wide<T> b, std::index_sequence<k...>) {
+    return __builtin_shufflevector(a, b, (k < sizeof...(k) / 2 ? 2 * k : 2 * k + 1)...);
+}
+/// p[0], p[2], p[4], ...: as many as a vector has. Reads nothing behind the last of them.
+template <typename T>
+CAIRN_INLINE Wide<T> load_every_second(const T* p) {
+    constexpr int n = wide_lanes<T>;
+    return every_second<T>(wide_load(p), wide_load(p + n - 1), std::make_index_sequence<n>());
+}
+
+}  // namespace CAIRN_LEVEL
