@@ -203,6 +203,10 @@ std::shared_ptr<const void> prepare(const Problem& problem, int) {
 
 Kernel kernel(const std::string& name, void (*run)(const Args&, Team&), std::vector<std::string> samples) {
     Kernel made = reference_kernel(name, accepts, run, prepare, std::move(samples));
+    made.cost = [](const Problem& problem) {
+        const double count = static_cast<double>(element_count(problem.outputs[0].shape).constant());
+        return Cost{count, 2 * count * static_cast<double>(size_of(problem.outputs[0].dtype)), efficiency};
+    };
     made.workspace = [](const Problem& problem, int threads) {
         return Dim(scratch_bytes(static_cast<std::int64_t>(problem.outputs[0].shape.size())) * threads);
     };

@@ -55,8 +55,12 @@ inline void load_run(DType dtype, void* to, const std::byte* from, std::int64_t 
         case DType::u8:
         case DType::boolean: load_small<std::uint8_t>(to, from, stride, n); break;
         case DType::bf16:
-            load_each(static_cast<float*>(to), reinterpret_cast<const std::uint16_t*>(from), stride, n,
-                      types::bf16_to_f32);
+            if (stride == 1) {
+                floats_of_bf16(static_cast<float*>(to), reinterpret_cast<const std::uint16_t*>(from), n);
+            } else {
+                load_each(static_cast<float*>(to), reinterpret_cast<const std::uint16_t*>(from), stride, n,
+                          types::bf16_to_f32);
+            }
             break;
         case DType::f16:
             if (stride == 1) {
@@ -80,8 +84,12 @@ inline void store_run(DType dtype, std::byte* to, const void* from, std::int64_t
         case DType::u8:
         case DType::boolean: store_small<std::uint8_t>(to, from, stride, n); break;
         case DType::bf16:
-            store_each(reinterpret_cast<std::uint16_t*>(to), static_cast<const float*>(from), stride, n,
-                       types::f32_to_bf16);
+            if (stride == 1) {
+                bf16_of_floats(reinterpret_cast<std::uint16_t*>(to), static_cast<const float*>(from), n);
+            } else {
+                store_each(reinterpret_cast<std::uint16_t*>(to), static_cast<const float*>(from), stride, n,
+                           types::f32_to_bf16);
+            }
             break;
         case DType::f16:
             if (stride == 1) {

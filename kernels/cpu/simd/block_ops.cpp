@@ -94,6 +94,11 @@ void copy(void* r, const void* a, const void*, const void*, std::int64_t n) {
     std::memmove(r, a, static_cast<std::size_t>(n) * bytes);
 }
 
+template <void (*round)(float*, const float*, std::int64_t)>
+void narrowed(void* r, const void* a, const void*, const void*, std::int64_t n) {
+    round(static_cast<float*>(r), static_cast<const float*>(a), n);
+}
+
 #define CAIRN_FUNCTOR(name, parameters, expression)             \
     struct name {                                               \
         auto operator() parameters const { return expression; } \
@@ -102,8 +107,6 @@ void copy(void* r, const void* a, const void*, const void*, std::int64_t n) {
 // clang-format off
 CAIRN_FUNCTOR(Narrow8, (std::int32_t x), static_cast<std::int8_t>(x))
 CAIRN_FUNCTOR(NarrowU8, (std::int32_t x), static_cast<std::uint8_t>(x))
-CAIRN_FUNCTOR(RoundF16, (float x), types::f16_to_f32(types::f32_to_f16(x)))
-CAIRN_FUNCTOR(RoundBf16, (float x), types::bf16_to_f32(types::f32_to_bf16(x)))
 CAIRN_FUNCTOR(RoundOdd, (double x), types::f64_to_f32_odd(x))
 CAIRN_FUNCTOR(RoundOddI, (std::int64_t x), types::f64_to_f32_odd(types::i64_to_f64_odd(x)))
 CAIRN_FUNCTOR(IsTrue, (auto x), x != 0)
@@ -173,8 +176,8 @@ constexpr BlockRow to_i32_row = convert_row<std::int32_t, Saturate<std::int32_t>
 constexpr BlockRow to_i8_row = convert_row<std::int32_t, Saturate<std::int32_t, std::int8_t>>;
 constexpr BlockRow to_u8_row = convert_row<std::int32_t, Saturate<std::int32_t, std::uint8_t>>;
 constexpr BlockRow to_bool_row = convert_row<std::int32_t, IsTrue>;
-constexpr BlockRow round_f16_row = {{each<float, float, RoundF16>, nullptr, nullptr, nullptr}};
-constexpr BlockRow round_bf16_row = {{each<float, float, RoundBf16>, nullptr, nullptr, nullptr}};
+constexpr BlockRow round_f16_row = {{narrowed<round_to_f16>, nullptr, nullptr, nullptr}};
+constexpr BlockRow round_bf16_row = {{narrowed<round_to_bf16>, nullptr, nullptr, nullptr}};
 constexpr BlockRow round_i8_row = {{nullptr, nullptr, each<std::int32_t, std::int32_t, Narrow8>, nullptr}};
 constexpr BlockRow round_u8_row = {{nullptr, nullptr, each<std::int32_t, std::int32_t, NarrowU8>, nullptr}};
 constexpr BlockRow copy_row = {{copy<4>, copy<8>, copy<4>, copy<8>}};

@@ -12,12 +12,12 @@
 namespace cairn::inline v0::kernels::cpu {
 namespace {
 
-enum class Move : std::uint8_t { same, transpose, broadcast, slice, reshape };
+enum class Move : std::uint8_t { same, transpose, broadcast, slice, window, reshape };
 
 struct MovePlan {
     Move move = Move::same;
     int axis = 0, start_at = 0;  ///< of a slice: its axis, and where its start stands in Args::dims
-    std::int64_t step = 1, bytes = 4;
+    std::int64_t step = 1, dilation = 1, bytes = 4;
     int permutation[max_copy_rank] = {};
 };
 
@@ -43,6 +43,10 @@ CopyJob job_of(const MovePlan& plan, const Args& args) {
     }
     for (int axis = 0; axis < out.rank; ++axis) {
         std::int64_t from = 0;
+        if (plan.move == Move::window && axis == in.rank) {
+            job.add_axis(out.shape[axis], out.strides[axis], in.strides[plan.axis] * plan.dilation);
+            continue;
+        }
         const int source = plan.move == Move::broadcast   ? axis - (out.rank - in.rank)
                            : plan.move == Move::transpose ? plan.permutation[axis]
                                                           : axis;
@@ -51,6 +55,7 @@ CopyJob job_of(const MovePlan& plan, const Args& args) {
             if (out.shape[axis] > 0) job.from += args.dims[plan.start_at] * from * plan.bytes;
             from *= plan.step;
         }
+        if (plan.move == Move::window && axis == plan.axis) from *= plan.step;
         job.add_axis(out.shape[axis], out.strides[axis], from);
     }
     return job;
@@ -59,17 +64,6 @@ CopyJob job_of(const MovePlan& plan, const Args& args) {
 void run_move(const Args& args, Team& team) {
     std::int64_t chunk = team.next_chunk();
     copy_chunks(job_of(*static_cast<const MovePlan*>(args.prepared), args), team, 0, chunk);
-}
-
-/// Where the list attribute `name` begins in Args::dims.
-int position_of(const Attributes& attributes, std::string_view name) {
-    int position = 0;
-    for (const Attribute& attribute : attributes) {
-        if (attribute.name == name) break;
-        if (const auto* list = std::get_if<std::vector<Dim>>(&attribute.value))
-            position += static_cast<int>(list->size());
-    }
-    return position;
 }
 
 Refusal accepts_move(const Problem& problem) {
@@ -96,8 +90,13 @@ std::shared_ptr<const void> prepare_move(const Problem& problem, int) {
     } else if (problem.definition == "slice") {
         plan->move = Move::slice;
         plan->axis = axis_index(problem.attributes.integer("axis"), rank);
-        plan->start_at = position_of(problem.attributes, "start");
+        plan->start_at = position_of_list(problem.attributes, "start");
         plan->step = problem.attributes.integer("step");
+    } else if (problem.definition == "window") {
+        plan->move = Move::window;
+        plan->axis = axis_index(problem.attributes.integer("axis"), rank);
+        plan->step = problem.attributes.integer("stride");
+        plan->dilation = problem.attributes.integer("dilation");
     }
     return plan;
 }
@@ -249,6 +248,9 @@ void add_moves(std::vector<Kernel>& kernels) {
     move("slice", {"slice axis=(-2) start=(2) stop=(N) step=(1) | f32[3,N,4] -> f32[3,N-2,4] where N in 2..90",
                    "slice axis=(-1) start=(1) stop=(9) step=(3) | i32[4,10] -> i32[4,3]",
                    "slice axis=(-1) start=(N) stop=(N+5) step=(2) | f16[4,N+5] -> f16[4,3] where N in 0..20"});
+    move("window", {"window axis=(-1) size=(3) stride=(1) dilation=(1) | f32[5,N+2] -> f32[5,N,3] where N in 1..90",
+                    "window axis=(-2) size=(2) stride=(2) dilation=(3) | i8[3,2*N+3,4] -> i8[3,N,4,2] where N in 1..40",
+                    "window axis=(-3) size=(4) stride=(1) dilation=(1) | f64[9,2,3]:(1,9,20) -> f64[6,2,3,4]"});
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include "kernels/cpu/simd/vector.hpp"
 #include "types/half.hpp"
 
-/// f16 and bf16 to f32, and f16 back: by the level's instruction where it has one, else by types/half.hpp, with the
+/// f16 and bf16 to f32, and back: by the level's instruction where it has one, else by types/half.hpp, with the
 /// same results.
 namespace CAIRN_LEVEL {
 
@@ -71,6 +71,40 @@ inline void f16_of_floats(std::uint16_t* to, const float* from, std::int64_t n) 
     }
 #endif
     for (; i < n; ++i) to[i] = types::f32_to_f16(from[i]);
+}
+
+inline void floats_of_bf16(float* to, const std::uint16_t* from, std::int64_t n) {
+    std::int64_t i = 0;
+    for (; i + lanes <= n; i += lanes) store(to + i, load(reinterpret_cast<const BF16*>(from) + i));
+    for (; i < n; ++i) to[i] = types::bf16_to_f32(from[i]);
+}
+/// The floats nearest to x that are bf16, even ones of two; a NaN stays one.
+CAIRN_INLINE U32 nearest_bf16(F32 x) {
+    const U32 all = std::bit_cast<U32>(x);
+    const U32 rounded = all + 0x7fffu + ((all >> 16) & 1u);
+    return (x == x ? rounded : all | 0x00400000u) & 0xffff0000u;
+}
+inline void bf16_of_floats(std::uint16_t* to, const float* from, std::int64_t n) {
+    std::int64_t i = 0;
+    for (; i + lanes <= n; i += lanes) {
+        const Halves h = __builtin_convertvector(nearest_bf16(load(from + i)) >> 16, Halves);
+        std::memcpy(to + i, &h, sizeof h);
+    }
+    for (; i < n; ++i) to[i] = types::f32_to_bf16(from[i]);
+}
+
+/// Floats rounded to what the narrower dtype holds.
+inline void round_to_f16(float* to, const float* from, std::int64_t n) {
+    std::int64_t i = 0;
+#if defined(CAIRN_HAS_F16)
+    for (; i + lanes <= n; i += lanes) store(to + i, from_f16(to_f16(load(from + i))));
+#endif
+    for (; i < n; ++i) to[i] = types::f16_to_f32(types::f32_to_f16(from[i]));
+}
+inline void round_to_bf16(float* to, const float* from, std::int64_t n) {
+    std::int64_t i = 0;
+    for (; i + lanes <= n; i += lanes) store(to + i, std::bit_cast<F32>(nearest_bf16(load(from + i))));
+    for (; i < n; ++i) to[i] = types::bf16_to_f32(types::f32_to_bf16(from[i]));
 }
 
 }  // namespace CAIRN_LEVEL

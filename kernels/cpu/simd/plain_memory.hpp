@@ -20,6 +20,17 @@ inline Refusal needs_plain(const Problem& problem, int rank) {
     return {};
 }
 
+/// Where the list attribute `name` begins in Args::dims.
+inline int position_of_list(const Attributes& attributes, std::string_view name) {
+    int position = 0;
+    for (const Attribute& attribute : attributes) {
+        if (attribute.name == name) break;
+        if (const auto* list = std::get_if<std::vector<Dim>>(&attribute.value))
+            position += static_cast<int>(list->size());
+    }
+    return position;
+}
+
 /// True when the last axis has stride 1, or has no two elements to be apart.
 inline bool is_last_contiguous(const TensorDesc& tensor) {
     if (tensor.shape.empty()) return true;
