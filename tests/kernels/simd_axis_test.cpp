@@ -162,15 +162,13 @@ TEST(SimdAxisRows, RefusalsSayWhy) {
         const Problem problem = parse_problem(text, *Symbols::create());
         return find(kernels_of("baseline"), problem.definition).accepts(problem);
     };
-    EXPECT_EQ(refusal("sum axes=(1,2) | f32[2,3,4,5] -> f32[2,1,1,5]"), "");
-    EXPECT_EQ(refusal("sum axes=(1,3) | f32[2,3,4,5] -> f32[2,1,4,1]"), "works along neighbouring axes only");
-    EXPECT_EQ(refusal("sum axes=(1,2) | f32[2,3,4,5]:(60,5,15,1) -> f32[2,1,1,5]"),
-              "needs axes that lie behind one another in memory");
-    EXPECT_EQ(refusal("sum axes=(1) | f32[2,3,4]:(12,1,3) -> f32[2,1,4]"), "needs a contiguous last axis");
-    EXPECT_EQ(refusal("sum axes=(1) | f32[2,3,4] -> f32[2,1,4]:(20,5,5)"), "needs a contiguous last axis");
+    EXPECT_EQ(refusal("sum axes=(1,3) | f32[2,3,4,5] -> f32[2,1,4,1]"), "");
+    EXPECT_EQ(refusal("sum axes=(1) | bool[2,3] -> bool[2,1]"), "needs numbers");
+    EXPECT_EQ(refusal("sum axes=(1) | f16[2,3] -> f32[2,1]"), "has a wrong result dtype");
+    EXPECT_EQ(refusal("sum axes=(2) | f32[2,3] -> f32[2,1]"), "needs axes of x");
     EXPECT_EQ(refusal("mean axes=(1) keepdims=(0) | f32[2,3,4] -> f32[2,3]"),
               "needs an output of one element for all along the axes");
-    EXPECT_EQ(refusal("argmax axis=(0) | f32[2,3] -> i32[1,3]"), "works along the last axis only");
+    EXPECT_EQ(refusal("argmax axis=(0) | f32[2,3] -> i64[1,3]"), "has a wrong result dtype");
     EXPECT_EQ(refusal("softmax axis=(0) | f32[2,3] -> f32[2,3]:(1,2)"),
               "needs a contiguous last axis, and axes behind one another");
     EXPECT_EQ(refusal("softmax axis=(1) | f32[2,3]:(1,2) -> f32[2,3]"), "needs a contiguous last axis");

@@ -1,0 +1,35 @@
+#include "cairn/composites.hpp"
+#include "tests/fuse/tile_check.hpp"
+
+#include <gtest/gtest.h>
+
+/// Convolutions as users call them, whatever their stride, padding and dilation.
+namespace cairn::test::conv_spellings {
+namespace {
+
+Proposed conv(std::int64_t channels, std::int64_t filters, std::int64_t size, bool has_bias,
+              const ConvOptions& options) {
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {2, channels, 9, 8});
+    const Tensor w = g.weight("w", DType::f32, {filters, channels / options.groups, size, size});
+    g.output("y", has_bias ? conv2d(x, w, g.weight("b", DType::f32, {filters}), options) : conv2d(x, w, options));
+    return proposed(g);
+}
+
+void expect_found(const Proposed& tiles) {
+    ASSERT_NE(tile_at_output(tiles, "conv2d"), nullptr);
+    EXPECT_EQ(tiles_fault(tiles, 5), "");
+}
+
+TEST(ConvSpellings, WithAnyOptions) {
+    for (const bool has_bias : {false, true}) {
+        expect_found(conv(4, 6, 3, has_bias, {}));
+        expect_found(conv(4, 6, 3, has_bias, {.stride = 2, .padding = 1}));
+        expect_found(conv(4, 6, 2, has_bias, {.padding = {1, 0, 2, 3}, .dilation = {2, 1}}));
+        expect_found(conv(4, 6, 1, has_bias, {.stride = 2}));
+        expect_found(conv(6, 6, 3, has_bias, {.padding = 1, .groups = 6}));
+    }
+}
+
+}  // namespace
+}  // namespace cairn::test::conv_spellings
