@@ -1,291 +1,138 @@
-#include "kernels/cpu/simd/attention_plan.hpp"
-#include "kernels/cpu/simd/attention_tile.hpp"
-#include "kernels/cpu/simd/row_walk.hpp"
+#include "kernels/cpu/simd/attention_wide.hpp"
 #include "kernels/cpu/simd/table.hpp"
-#include "kernels/cpu/simd/vector_math.hpp"
 
-/// Attention by query tiles: for a block of keys after another, scores, their exponentials against the largest score so
-/// far, and weighted sums of values, which shrink when a larger score comes (Milakov and Gimelshein, "Online normalizer
-/// calculation for softmax", 2018). Scratch memory does not grow with the number of keys. Keys that a tile's last query
-/// may not see are left out of the scores, but not of the values: 0 * NaN is NaN.
+/// Attention by tiles of rows: for a block of keys after another, scores, their exponentials against the largest score
+/// so far, and weighted sums of values, which shrink when a larger score comes (Milakov and Gimelshein, "Online
+/// normalizer calculation for softmax", 2018). Scratch memory does not grow with the number of keys. Where tiles are
+/// few, each is cut along its keys too, and what is known of the parts put together in their order. Keys that no row of
+/// a tile may see are left out of the scores, but not of the values: 0 * NaN is NaN.
 namespace CAIRN_LEVEL {
 namespace {
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
-
-/// What is said of a tile's scores, from its first row on; null where nothing is.
-struct Beside {
-    const std::byte* data = nullptr;
-    std::int64_t row_stride = 0, key_stride = 0;
-};
-
-/// One tile of queries of one head.
-struct Tile {
-    const AttentionPlan& plan;
-    const float* q;
-    float* out;
-    Beside mask, bias;
-    std::int64_t q_stride, out_stride;
-    std::int64_t first, rows;  ///< queries of the tile
-    std::int64_t queries, keys;
-    float *panels, *scores, *sums, *mask_row;
-    float largest[max_query_tile], total[max_query_tile], shrink[max_query_tile];
-
-    /// How many keys query `row` of the tile may see, by the causal rule.
-    std::int64_t limit(std::int64_t row) const {
-        if (!plan.causal) return keys;
-        const std::int64_t limit = first + row + 1 + keys - queries;
-        return limit < 0 ? 0 : limit < keys ? limit : keys;
-    }
-    float* score_row_at(std::int64_t row) const { return scores + row * plan.score_stride(); }
-    float* sum_row_at(std::int64_t row) const { return sums + row * plan.value_stride(); }
-};
-
-/// With the keys and values of its head as they lie.
+/// Adds 0 * v of the keys [begin, end) to sums, but for blocks whose values are known to be finite. Returns whether
+/// there was any.
 template <typename Element>
-struct StoredTile : Tile {
-    const Element *k, *v;
-    std::int64_t k_stride, v_stride;
-};
-
-/// What is said of a row for `count` keys from `begin` on, one behind the other.
-template <typename T>
-const T* row_of(const Tile& tile, const Beside& beside, std::int64_t row, std::int64_t begin, std::int64_t count) {
-    const std::int64_t stride = beside.key_stride;
-    const T* from = reinterpret_cast<const T*>(beside.data) + row * beside.row_stride + begin * stride;
-    if (stride == 1) return from;
-    T* to = reinterpret_cast<T*>(tile.mask_row);
-    for (std::int64_t j = 0; j < count; ++j) to[j] = from[j * stride];
-    return to;
-}
-
-/// s[j] = f(s[j], j, elements of the vector); returns the largest, NaN aside.
-template <typename F>
-CAIRN_INLINE float map_max_row(float* s, std::int64_t n, F f) {
-    const F32 least = splat(-infinity);
-    F32 largest = least;
-    std::int64_t j = 0;
-    for (; j + lanes <= n; j += lanes) {
-        const F32 x = f(load(s + j), j, lanes);
-        store(s + j, x);
-        largest = quick_max(x, largest);
-    }
-    if (j < n) {
-        const F32 x = f(load_part(s + j, n - j), j, n - j);
-        store_part(s + j, x, n - j);
-        largest = quick_max(first_lanes(n - j) != 0 ? x : least, largest);
-    }
-    return max_lanes(largest);
-}
-
-/// Caps a row's scores of `count` keys from `begin` on, and adds the bias.
-void bias_scores(const Tile& tile, std::int64_t row, std::int64_t begin, std::int64_t count) {
-    float* s = tile.score_row_at(row);
-    if (tile.plan.softcap > 0) {
-        const F32 cap = splat(tile.plan.softcap);
-        map_row(s, count, [&](auto at) { return tanh(at(s) / cap) * cap; });
-    }
-    if (tile.bias.data != nullptr) {
-        const float* bias = row_of<float>(tile, tile.bias, row, begin, count);
-        map_row(s, count, [&](auto at) { return at(s) + at(bias); });
-    }
-}
-
-/// Caps, biases and masks a row's scores of `count` keys from `begin` on; returns the largest, NaN aside.
-float mask_scores(const Tile& tile, std::int64_t row, std::int64_t begin, std::int64_t count) {
-    float* s = tile.score_row_at(row);
-    bias_scores(tile, row, begin, count);
-    if (tile.plan.mask == AttentionMask::none) return max_row(s, count);
-    if (tile.plan.mask == AttentionMask::added) {
-        const float* mask = row_of<float>(tile, tile.mask, row, begin, count);
-        return map_max_row(s, count, [&](F32 x, std::int64_t j, std::int64_t n) { return x + load_some(mask + j, n); });
-    }
-    const std::byte* mask = row_of<std::byte>(tile, tile.mask, row, begin, count);
-    const F32 never = splat(-infinity);
-    const I32 hides = splat(tile.plan.mask_hides ? -1 : 0);
-    return map_max_row(s, count, [&](F32 x, std::int64_t j, std::int64_t n) {
-        return ((load_bytes(mask + j, n) != 0) ^ hides) != 0 ? x : never;
-    });
-}
-
-/// Scores of a row to weights e^(score - largest so far), zeros from `visible` up to `width`.
-void weigh(Tile& tile, std::int64_t row, std::int64_t begin, std::int64_t visible, std::int64_t width) {
-    float* s = tile.score_row_at(row);
-    const float before = tile.largest[row], here = mask_scores(tile, row, begin, visible);
-    const float largest = here > before ? here : before;
-    // With nothing but -inf so far, any base will do: all weights are 0.
-    const F32 base = splat(largest == -infinity ? 0.0f : largest);
-    const float sum = map_sum_row(s, s, visible, [&](F32 v) { return exp_negative(v - base); });
-    for (std::int64_t j = visible; j < width; ++j) s[j] = 0.0f;
-    tile.shrink[row] = exp_negative(splat(before) - base)[0];
-    tile.total[row] = tile.total[row] * tile.shrink[row] + sum;
-    tile.largest[row] = largest;
-}
-
-/// Calls f with the number of rows as a constant, for tile_rows rows at a time and the rest.
-template <int R, typename F>
-CAIRN_INLINE void with_rows(std::int64_t rows, F f) {
-    if constexpr (R > 0) {
-        if (rows == R) return f(std::integral_constant<int, R>());
-        return with_rows<R - 1>(rows, f);
-    }
-}
-
-template <int R>
-void score_rows(const Tile& tile, std::int64_t row, std::int64_t width) {
+bool add_unseen(const Tile& tile, const Stored<Element>& kv, std::int64_t begin, std::int64_t end, float* sums) {
     const AttentionPlan& plan = tile.plan;
-    for (std::int64_t j = 0; j < width; j += panel_keys) {
-        score_tile<R>(tile.score_row_at(row) + j, plan.score_stride(), tile.q + row * tile.q_stride, tile.q_stride,
-                      tile.panels + j * plan.depth, plan.depth, plan.scale);
-    }
-}
-
-template <int R, int C, typename Element>
-CAIRN_INLINE std::int64_t value_columns(const StoredTile<Element>& tile, std::int64_t row, std::int64_t begin,
-                                        std::int64_t width, std::int64_t column) {
-    const AttentionPlan& plan = tile.plan;
-    for (; column + C * lanes <= plan.value_depth; column += C * lanes) {
-        value_tile<R, C, false>(tile.sum_row_at(row) + column, plan.value_stride(), tile.score_row_at(row),
-                                plan.score_stride(), tile.v + begin * tile.v_stride + column, tile.v_stride, width,
-                                tile.shrink + row, 0);
-    }
-    return column;
-}
-
-template <int R, typename Element>
-void value_rows(const StoredTile<Element>& tile, std::int64_t row, std::int64_t begin, std::int64_t width) {
-    const AttentionPlan& plan = tile.plan;
-    std::int64_t column = 0;
-    if constexpr (R == 1) column = value_columns<1, 8>(tile, row, begin, width, column);
-    column = value_columns<R, 2>(tile, row, begin, width, column);
-    column = value_columns<R, 1>(tile, row, begin, width, column);
-    if (column < plan.value_depth) {
-        value_tile<R, 1, true>(tile.sum_row_at(row) + column, plan.value_stride(), tile.score_row_at(row),
-                               plan.score_stride(), tile.v + begin * tile.v_stride + column, tile.v_stride, width,
-                               tile.shrink + row, plan.value_depth - column);
-    }
-}
-
-CAIRN_INLINE std::int64_t clamp_width(std::int64_t limit, std::int64_t begin, std::int64_t count) {
-    const std::int64_t width = limit - begin;
-    return width < 0 ? 0 : width < count ? width : count;
-}
-
-/// Keys [begin, begin + count) for all rows of the tile.
-template <typename Element>
-void add_keys(StoredTile<Element>& tile, std::int64_t begin, std::int64_t count) {
-    const AttentionPlan& plan = tile.plan;
-    const bool one_by_one = tile.rows < few_queries;
-    if (!one_by_one) {
-        for (std::int64_t j = 0; j < count; j += panel_keys) {
-            transpose_panel(tile.panels + j * plan.depth, tile.k + (begin + j) * tile.k_stride, tile.k_stride,
-                            count - j < panel_keys ? count - j : panel_keys, plan.depth);
+    const float same = 1.0f;
+    bool any = false;
+    while (begin < end) {
+        const std::int64_t block = begin / plan.key_block, next = (block + 1) * plan.key_block;
+        const std::int64_t behind = next < end ? next : end;
+        if (tile.is_finite == nullptr || tile.is_finite[block] == std::byte{0}) {
+            add_values<1>(sums, plan, tile.scratch.no_weights, &same, kv.v + begin * kv.v_stride, kv.v_stride,
+                          behind - begin);
+            any = true;
         }
+        begin = behind;
     }
-    const std::int64_t step = one_by_one ? 1 : tile_rows;
-    for (std::int64_t row = 0; row < tile.rows; row += step) {
-        const std::int64_t rows = tile.rows - row < step ? tile.rows - row : step;
-        const std::int64_t width = clamp_width(tile.limit(row + rows - 1), begin, count);
-        if (width == 0) continue;
-        if (one_by_one) {
-            score_row(tile.score_row_at(row), tile.q + row * tile.q_stride, tile.k + begin * tile.k_stride,
-                      tile.k_stride, width, plan.depth, plan.scale);
+    return any;
+}
+
+void clear(float* sums, std::int64_t count) {
+    std::memset(sums, 0, static_cast<std::size_t>(count) * sizeof(float));
+}
+
+void clear_state(const Tile& tile, std::int64_t rows, std::int64_t sums) {
+    for (std::int64_t row = 0; row < rows; ++row) tile.state.largest[row] = -infinity;
+    clear(tile.state.total, rows);
+    clear(tile.state.sums, sums);
+}
+
+/// What is added to the sums of all rows that vector v holds.
+void add_to_lanes(const WideTile& wide, int v, const float* unseen) {
+    float* sums = wide.tile.state.sums + v * lanes;
+    for (std::int64_t d = 0; d < wide.tile.plan.value_depth; ++d, sums += wide.width) store(sums, load(sums) + unseen[d]);
+}
+
+template <typename Element>
+void run_few(Tile& tile, const Stored<Element>& kv, std::int64_t from, std::int64_t to) {
+    const std::int64_t stride = tile.plan.value_stride();
+    clear_state(tile, tile.rows, tile.rows * stride);
+    const std::int64_t begin = tile.first_seen(from, to), end = tile.last_seen(begin, to);
+    float* const unseen = tile.scratch.unseen;
+    clear(unseen, stride);
+    bool any = false;
+    const auto hide = [&](std::int64_t b, std::int64_t e) { any |= add_unseen(tile, kv, b, e, unseen); };
+    add_keys_to_few(tile, kv, begin, end, hide);
+    hide(from, begin);
+    hide(end, to);
+    for (std::int64_t row = 0; any && row < tile.rows; ++row) {
+        float* const sums = tile.state.sums + row * stride;
+        map_row(sums, stride, [&](auto at) { return at(sums) + at(unseen); });
+    }
+}
+
+template <typename Element>
+void run_wide(WideTile& wide, const Stored<Element>& kv, std::int64_t from, std::int64_t to) {
+    Tile& tile = wide.tile;
+    const std::int64_t stride = tile.plan.value_stride();
+    clear_state(tile, wide.width, tile.plan.value_depth * wide.width);
+    for (std::int64_t row = 0; row < wide.width; ++row) tile.shrink[row] = 1.0f;
+    const std::int64_t block = tile.plan.key_block, begin = from + (tile.first_seen(from, to) - from) / block * block;
+    const std::int64_t seen = wide.last_key(wide.vectors - 1, begin, to);
+    float* const unseen = tile.scratch.unseen;
+    clear(unseen, stride);
+    bool any = false;
+    const auto hide = [&](std::int64_t b, std::int64_t e) { any |= add_unseen(tile, kv, b, e, unseen); };
+    add_keys_to_many(wide, kv, begin, seen, hide);
+    hide(from, begin);
+    hide(seen, to);
+    for (int v = 0; any && v < wide.vectors; ++v) add_to_lanes(wide, v, unseen);
+    for (int v = 0; v < wide.vectors; ++v) {
+        clear(unseen, stride);
+        any = add_unseen(tile, kv, begin, wide.first_key(v, begin, seen), unseen);
+        any |= add_unseen(tile, kv, wide.last_key(v, begin, seen), seen, unseen);
+        if (any) add_to_lanes(wide, v, unseen);
+    }
+}
+
+/// The tile's outputs.
+template <typename Element>
+void finish(Tile& tile, const Stored<Element>& kv, bool few) {
+    if (few) {
+        for (std::int64_t row = 0; row < tile.rows; ++row) {
+            const float* const sums = tile.state.sums + row * tile.plan.value_stride();
+            const F32 total = splat(tile.state.total[row]);
+            map_row(tile.out[row], tile.plan.value_depth, [&](auto at) { return at(sums) / total; });
+        }
+    } else {
+        write_rows(WideTile(tile));
+    }
+    if (!tile.plan.may_hide()) return;
+    for (std::int64_t row = 0; row < tile.rows; ++row)
+        weigh_hidden(tile, kv, row, tile.state.largest[row], tile.state.total[row]);
+}
+
+/// What is known of a tile's rows after all parts of its keys, of which the first is at `parts`.
+void join(const Tile& tile, float* parts, std::int64_t count, std::int64_t size, std::int64_t rows, bool few) {
+    const State& state = tile.state;
+    const std::int64_t stride = tile.plan.value_stride();
+    clear_state(tile, rows, few ? rows * stride : tile.plan.value_depth * rows);
+    for (std::int64_t part = 0; part < count; ++part) {
+        const State one(parts + part * size, rows);
+        for (std::int64_t row = 0; row < rows; ++row)
+            if (one.largest[row] > state.largest[row]) state.largest[row] = one.largest[row];
+    }
+    for (std::int64_t part = 0; part < count; ++part) {
+        const State one(parts + part * size, rows);
+        alignas(64) float factor[max_tile_rows];
+        map_row(factor, rows, [&](auto at) {
+            const F32 largest = at(state.largest), base = largest == -infinity ? F32{} : largest;
+            return exp_negative(at(one.largest) - base);
+        });
+        map_row(state.total, rows, [&](auto at) { return at(state.total) + at(one.total) * at(factor); });
+        if (few) {
+            for (std::int64_t row = 0; row < rows; ++row) {
+                float *const to = state.sums + row * stride, *const from = one.sums + row * stride;
+                map_row(to, stride, [&](auto at) { return at(to) + at(from) * factor[row]; });
+            }
         } else {
-            with_rows<tile_rows>(rows, [&](auto r) { score_rows<r>(tile, row, width); });
+            for (std::int64_t d = 0; d < tile.plan.value_depth; ++d) {
+                float *const to = state.sums + d * rows, *const from = one.sums + d * rows;
+                map_row(to, rows, [&](auto at) { return at(to) + at(from) * at(factor); });
+            }
         }
-        for (std::int64_t r = row; r < row + rows; ++r)
-            weigh(tile, r, begin, clamp_width(tile.limit(r), begin, count), width);
-        with_rows<tile_rows>(rows, [&](auto r) { value_rows<r>(tile, row, begin, width); });
-    }
-}
-
-bool is_visible(const Tile& tile, std::int64_t row, std::int64_t key) {
-    if (key >= tile.limit(row)) return false;
-    if (tile.plan.mask != AttentionMask::boolean) return true;
-    const bool mark = tile.mask.data[row * tile.mask.row_stride + key * tile.mask.key_stride] != std::byte{0};
-    return mark != tile.plan.mask_hides;
-}
-
-/// Hidden keys have the masked score. Beside a visible one far above it that is weight 0, but where all that is seen is
-/// as low, or nothing is seen, the row is computed once more with the weights of all keys. With -inf alone all is NaN.
-template <typename Element>
-void add_hidden(StoredTile<Element>& tile, std::int64_t row) {
-    const AttentionPlan& plan = tile.plan;
-    const float score = plan.masked_score, largest = tile.largest[row];
-    const F32 base = splat(largest > score ? largest : score);
-    const float weight = exp_negative(splat(score) - base)[0];
-    bool all_visible = true;
-    for (std::int64_t j = 0; weight != 0.0f && all_visible && j < tile.keys; ++j)
-        all_visible = is_visible(tile, row, j);
-    if (all_visible) return;
-    const bool is_blind = largest == -infinity && tile.total[row] == 0.0f;
-    float *s = tile.score_row_at(row), *sums = tile.sum_row_at(row);
-    map_row(sums, plan.value_depth, [](auto) { return F32{}; });
-    tile.total[row] = 0.0f;
-    tile.shrink[row] = 1.0f;
-    for (std::int64_t begin = 0; begin < tile.keys; begin += plan.key_block) {
-        const std::int64_t count = clamp_width(tile.keys, begin, plan.key_block);
-        if (is_blind) {
-            std::memset(s, 0, static_cast<std::size_t>(count) * sizeof(float));
-        } else {
-            score_row(s, tile.q + row * tile.q_stride, tile.k + begin * tile.k_stride, tile.k_stride, count, plan.depth,
-                      plan.scale);
-            mask_scores(tile, row, begin, count);
-            map_row(s, count, [&](auto at) { return exp_negative(at(s) - base); });
-        }
-        for (std::int64_t j = 0; j < count; ++j) {
-            if (!is_visible(tile, row, begin + j)) s[j] = weight;
-            tile.total[row] += s[j];
-        }
-        value_rows<1>(tile, row, begin, count);
-    }
-}
-
-/// Keys beyond the causal limit have weight 0, which makes NaN of a value that is not finite: adds 0 * v for the keys
-/// that add_keys left out, for tile_rows rows at a time as it did, the last first.
-template <typename Element>
-void add_unseen(StoredTile<Element>& tile) {
-    const std::int64_t step = tile.rows < few_queries ? 1 : tile_rows;
-    float* unseen = tile.scores;  // no longer needed
-    const F32 zero = splat(0.0f);
-    map_row(unseen, tile.plan.value_depth, [&](auto) { return zero; });
-    std::int64_t known = tile.keys;
-    for (std::int64_t row = (tile.rows - 1) / step * step; row >= 0; row -= step) {
-        const std::int64_t rows = tile.rows - row < step ? tile.rows - row : step;
-        for (const std::int64_t end = tile.limit(row + rows - 1); known > end; --known) {
-            const Element* v = tile.v + (known - 1) * tile.v_stride;
-            map_row(unseen, tile.plan.value_depth, [&](auto at) { return at(unseen) + zero * at(v); });
-        }
-        if (known == tile.keys) continue;
-        for (std::int64_t r = row; r < row + rows; ++r) {
-            float* sums = tile.sum_row_at(r);
-            map_row(sums, tile.plan.value_depth, [&](auto at) { return at(sums) + at(unseen); });
-        }
-    }
-}
-
-template <typename Element>
-void run_tile(StoredTile<Element>& tile) {
-    for (std::int64_t row = 0; row < tile.rows; ++row) {
-        tile.largest[row] = -infinity;
-        tile.total[row] = 0.0f;
-        std::memset(tile.sum_row_at(row), 0, static_cast<std::size_t>(tile.plan.value_stride()) * sizeof(float));
-    }
-    const std::int64_t end = tile.limit(tile.rows - 1);
-    for (std::int64_t begin = 0; begin < end; begin += tile.plan.key_block) {
-        add_keys(tile, begin, end - begin < tile.plan.key_block ? end - begin : tile.plan.key_block);
-    }
-    if (tile.plan.causal) add_unseen(tile);
-    for (std::int64_t row = 0; row < tile.rows; ++row) {
-        float* out = tile.out + row * tile.out_stride;
-        if (tile.keys == 0) {
-            map_row(out, tile.plan.value_depth, [](auto) { return F32{}; });
-            continue;
-        }
-        if (tile.plan.may_hide()) add_hidden(tile, row);
-        const float* sums = tile.sum_row_at(row);
-        const F32 total = splat(tile.total[row]);
-        map_row(out, tile.plan.value_depth, [&](auto at) { return at(sums) / total; });
     }
 }
 
@@ -307,6 +154,9 @@ struct FourAxes {
         if (arg.rank < 5) group_stride = strides[1];
     }
     std::int64_t head(std::int64_t h) const { return h / in_group * group_stride + h % in_group * strides[1]; }
+    std::int64_t query(std::int64_t b, std::int64_t h, std::int64_t t) const {
+        return b * strides[0] + head(h) + t * strides[2];
+    }
 };
 
 /// How far apart the elements of a mask or bias lie along [B, H, T, S].
@@ -322,66 +172,144 @@ FourAxes axes_beside(const TensorArg& mask, bool of_pairs) {
     return axes;
 }
 
-/// That of one head, from query `first` on.
-Beside beside(const TensorArg& arg, const FourAxes& axes, std::int64_t bytes, std::int64_t b, std::int64_t h,
-              std::int64_t first) {
-    return {arg.data + bytes * (b * axes.strides[0] + axes.head(h) + first * axes.strides[2]), axes.strides[2],
-            axes.strides[3]};
-}
-
 template <typename Element>
-void attention_of(const Args& args, Team& team) {
-    const AttentionPlan& plan = *static_cast<const AttentionPlan*>(args.prepared);
-    const FourAxes q(args.inputs[0]), k(args.inputs[1]), v(args.inputs[2]), out(args.outputs[0]);
-    const bool has_mask = plan.mask != AttentionMask::none;
-    const FourAxes mask = has_mask ? axes_beside(args.inputs[3], plan.mask_of_pairs) : FourAxes();
-    const FourAxes bias = plan.has_bias ? axes_beside(args.inputs[4], true) : FourAxes();
-    const std::int64_t mask_bytes = plan.mask == AttentionMask::added ? 4 : 1;
-    const std::int64_t batch = q.shape[0], heads = q.shape[1], queries = q.shape[2];
-    if (batch == 0 || heads == 0 || queries == 0) return;
-    const std::int64_t group = heads / k.shape[1];
-    // Tiles of about equal height, each a whole number of register tiles.
-    const std::int64_t wanted = (queries + max_query_tile - tile_rows) / (max_query_tile - tile_rows + 1);
-    const std::int64_t height = ((queries + wanted - 1) / wanted + tile_rows - 1) / tile_rows * tile_rows;
-    const std::int64_t tiles = (queries + height - 1) / height;
-    float* scratch = reinterpret_cast<float*>(args.workspace + plan.bytes_per_member() * team.rank());
-    for (std::int64_t item = team.next_chunk(); item < batch * heads * tiles; item = team.next_chunk()) {
-        const std::int64_t b = item / (heads * tiles), h = item / tiles % heads, first = item % tiles * height,
-                           g = h / group;
-        StoredTile<Element> tile{
-            {plan,
-             floats(args.inputs[0]) + b * q.strides[0] + q.head(h) + first * q.strides[2],
-             floats_out(args.outputs[0]) + b * out.strides[0] + out.head(h) + first * out.strides[2],
-             has_mask ? beside(args.inputs[3], mask, mask_bytes, b, h, first) : Beside(),
-             plan.has_bias ? beside(args.inputs[4], bias, 4, b, h, first) : Beside(),
-             q.strides[2],
-             out.strides[2],
-             first,
-             queries - first < height ? queries - first : height,
-             queries,
-             k.shape[2],
-             scratch,
-             scratch + plan.keys_size(),
-             scratch + plan.keys_size() + plan.scores_size(),
-             scratch + plan.keys_size() + plan.scores_size() + plan.sums_size(),
-             {},
-             {},
-             {}},
-            reinterpret_cast<const Element*>(args.inputs[1].data) + b * k.strides[0] + k.head(g),
-            reinterpret_cast<const Element*>(args.inputs[2].data) + b * v.strides[0] + v.head(g),
-            k.strides[2],
-            v.strides[2]};
-        run_tile(tile);
+struct Call {
+    const Args& args;
+    Team& team;
+    const AttentionPlan& plan;
+    FourAxes q, k, v, out, mask, bias;
+    std::int64_t queries, keys, in_group, heads;  ///< heads of queries to each of keys; heads of keys in all batches
+    AttentionCut cut;
+    bool few;
+    std::int64_t padded_rows, blocks;
+    Scratch scratch;
+    float* parts;
+    std::byte* is_finite;
+    std::int64_t chunk = 0, done = 0;
+
+    Call(const Args& a, Team& t)
+        : args(a),
+          team(t),
+          plan(*static_cast<const AttentionPlan*>(a.prepared)),
+          q(a.inputs[0]),
+          k(a.inputs[1]),
+          v(a.inputs[2]),
+          out(a.outputs[0]),
+          mask(plan.mask == AttentionMask::none ? FourAxes() : axes_beside(a.inputs[3], plan.mask_of_pairs)),
+          bias(plan.has_bias ? axes_beside(a.inputs[4], true) : FourAxes()),
+          queries(q.shape[2]),
+          keys(k.shape[2]),
+          in_group(q.shape[1] / k.shape[1]),
+          heads(q.shape[0] * k.shape[1]),
+          cut(heads, queries * in_group, keys, lanes, tile_vectors * lanes, plan.key_block),
+          few(cut.tiles == 1 && cut.rows <= few_rows),
+          padded_rows(few ? cut.rows : (cut.rows + lanes - 1) / lanes * lanes),
+          blocks((keys + plan.key_block - 1) / plan.key_block),
+          scratch(plan, a.workspace + plan.bytes_per_member() * t.rank()),
+          parts(reinterpret_cast<float*>(a.workspace + plan.bytes_per_member() * t.size())),
+          is_finite(a.workspace + plan.bytes_per_member() * t.size() + plan.bytes_of_parts()) {}
+
+    /// f(0), f(1), ... of `count` pieces of work among the team, behind all that was shared before.
+    template <typename F>
+    void share(std::int64_t count, F f) {
+        if (done == 0)
+            chunk = team.next_chunk();
+        else
+            team.barrier();
+        for (; chunk < done + count; chunk = team.next_chunk()) f(chunk - done);
+        done += count;
     }
-}
+
+    Stored<Element> stored(std::int64_t head) const {
+        const std::int64_t b = head / k.shape[1], g = head % k.shape[1];
+        return {reinterpret_cast<const Element*>(args.inputs[1].data) + k.query(b, g, 0),
+                reinterpret_cast<const Element*>(args.inputs[2].data) + v.query(b, g, 0), k.strides[2], v.strides[2]};
+    }
+
+    /// Rows from `first` on of those that share a head of keys; the heads of a query are neighbours.
+    Tile tile(std::int64_t head, std::int64_t first, float* state) {
+        const std::int64_t all = queries * in_group, rows = all - first < cut.rows ? all - first : cut.rows;
+        Tile tile{plan, scratch, State(state, padded_rows), rows, keys, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+        const std::int64_t b = head / k.shape[1], g = head % k.shape[1];
+        for (std::int64_t row = 0; row < rows; ++row) {
+            const std::int64_t t = (first + row) / in_group, h = g * in_group + (first + row) % in_group;
+            tile.q[row] = floats(args.inputs[0]) + q.query(b, h, t);
+            tile.out[row] = floats_out(args.outputs[0]) + out.query(b, h, t);
+            if (plan.mask != AttentionMask::none)
+                tile.mask[row] = args.inputs[3].data + (plan.mask == AttentionMask::added ? 4 : 1) * mask.query(b, h, t);
+            if (plan.has_bias) tile.bias[row] = args.inputs[4].data + 4 * bias.query(b, h, t);
+            const std::int64_t last = t + 1 + keys - queries, low = plan.window > 0 ? last - plan.window : 0;
+            tile.limit[row] = !plan.causal ? keys : last < 0 ? 0 : last < keys ? last : keys;
+            tile.low[row] = low < 0 ? 0 : low;
+        }
+        tile.mask_stride = mask.strides[3], tile.bias_stride = bias.strides[3];
+        tile.same_mask = std::all_of(tile.mask, tile.mask + rows, [&](auto row) { return row == tile.mask[0]; });
+        tile.same_bias = std::all_of(tile.bias, tile.bias + rows, [&](auto row) { return row == tile.bias[0]; });
+        if (cut.tiles > 1 && plan.may_hide()) tile.is_finite = is_finite + head * blocks;
+        return tile;
+    }
+
+    /// Which blocks of values are finite: asked once for all tiles that leave keys out.
+    void find_finite() {
+        constexpr std::int64_t at_once = 8;
+        const std::int64_t pieces = (blocks + at_once - 1) / at_once;
+        share(heads * pieces, [&](std::int64_t item) {
+            const Stored<Element> kv = stored(item / pieces);
+            const std::int64_t first = item % pieces * at_once, last = std::min(first + at_once, blocks);
+            float* const sums = scratch.unseen;
+            const float same = 1.0f;
+            for (std::int64_t block = first; block < last; ++block) {
+                const std::int64_t begin = block * plan.key_block, end = std::min(begin + plan.key_block, keys);
+                clear(sums, plan.value_stride());
+                add_values<1>(sums, plan, scratch.no_weights, &same, kv.v + begin * kv.v_stride, kv.v_stride,
+                              end - begin);
+                const bool all = sum_row(sums, plan.value_depth, [](F32 x) { return x; }) == 0.0f;
+                is_finite[item / pieces * blocks + block] = std::byte{all};
+            }
+        });
+    }
+
+    void run() {
+        if (heads == 0 || queries == 0) return;
+        if (cut.tiles > 1 && plan.may_hide()) find_finite();
+        const std::int64_t size = plan.state_size(padded_rows);
+        // The last rows see the most keys: they come first.
+        const auto first_row = [&](std::int64_t item) { return (cut.tiles - 1 - item % cut.tiles) * cut.rows; };
+        share(heads * cut.tiles * cut.parts, [&](std::int64_t item) {
+            const std::int64_t of = item / cut.parts, part = item % cut.parts, head = of / cut.tiles;
+            const std::int64_t from = part * cut.keys_of_part, to = std::min(from + cut.keys_of_part, keys);
+            Tile one = tile(head, first_row(of), cut.parts > 1 ? parts + item * size : scratch.state);
+            work(one, stored(head), std::min(from, to), to);
+            if (cut.parts == 1) finish_tile(one, stored(head));
+        });
+        if (cut.parts == 1) return;
+        share(heads * cut.tiles, [&](std::int64_t of) {
+            Tile one = tile(of / cut.tiles, first_row(of), scratch.state);
+            join(one, parts + of * cut.parts * size, cut.parts, size, padded_rows, few);
+            finish_tile(one, stored(of / cut.tiles));
+        });
+    }
+
+    void work(Tile& one, const Stored<Element>& kv, std::int64_t from, std::int64_t to) {
+        if (few) return run_few(one, kv, from, to);
+        WideTile wide(one);
+        run_wide(wide, kv, from, to);
+    }
+
+    void finish_tile(Tile& one, const Stored<Element>& kv) {
+        if (keys > 0) return finish(one, kv, few);
+        for (std::int64_t row = 0; row < one.rows; ++row)
+            map_row(one.out[row], plan.value_depth, [](auto) { return F32{}; });
+    }
+};
 
 }  // namespace
 
 void attention(const Args& args, Team& team) {
     switch (static_cast<const AttentionPlan*>(args.prepared)->stored) {
-        case DType::bf16: return attention_of<BF16>(args, team);
-        case DType::f16: return attention_of<F16>(args, team);
-        default: return attention_of<float>(args, team);
+        case DType::bf16: return Call<BF16>(args, team).run();
+        case DType::f16: return Call<F16>(args, team).run();
+        default: return Call<float>(args, team).run();
     }
 }
 

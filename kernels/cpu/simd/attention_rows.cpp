@@ -3,6 +3,7 @@
 #include "kernels/cpu/simd/table.hpp"
 #include "types/levels.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -113,6 +114,15 @@ Refusal accepts_softcap(const Problem& problem) {
                : "needs a positive finite softcap";
 }
 
+Refusal accepts_window(const Problem& problem) {
+    if (!problem.attributes.has("window")) return {};
+    const double window = number_or(problem, "window", 0);
+    if (!flag(problem, "causal")) return "needs the causal rule beside a window";
+    return window >= 1 && window <= std::numeric_limits<std::int32_t>::max() && window == std::floor(window)
+               ? Refusal()
+               : "needs a window of 1 to 2147483647 keys";
+}
+
 Refusal accepts(const Problem& problem) {
     const std::size_t count = problem.inputs.size();
     if (count < 3 || count > 5 || problem.outputs.size() != 1)
@@ -133,6 +143,7 @@ Refusal accepts(const Problem& problem) {
     if (Refusal no = accepts_softcap(problem); !no.empty()) return no;
     const double causal = number_or(problem, "causal", 0);
     if (causal != 0 && causal != 1) return "causal must be 0 or 1";
+    if (Refusal no = accepts_window(problem); !no.empty()) return no;
     const double hidden = masked_score(problem);
     return hidden < std::numeric_limits<double>::infinity() ? Refusal() : "needs a masked score below infinity";
 }
@@ -140,6 +151,21 @@ Refusal accepts(const Problem& problem) {
 AttentionMask mask_of(const Problem& problem) {
     if (problem.inputs.size() < 4) return AttentionMask::none;
     return problem.inputs[3].dtype == DType::boolean ? AttentionMask::boolean : AttentionMask::added;
+}
+
+/// Of all batches.
+Dim heads_of_keys(const Problem& problem) {
+    const Shape k = with_four_axes(problem.inputs[1].shape);
+    return k[0] * k[1];
+}
+
+/// The rows that a tile may have which is cut along its keys, for any of the sizes; 0 where none is.
+std::int64_t rows_of_parts(const Problem& problem) {
+    const Shape q = with_four_axes(problem.inputs[0].shape), k = with_four_axes(problem.inputs[1].shape);
+    const Dim rows = q[2] * floordiv(q[1], k[1]);
+    const std::int64_t tiles = (rows.lower_bound() + max_tile_rows - 1) / max_tile_rows;
+    if (k[2].upper_bound() <= least_keys || heads_of_keys(problem).lower_bound() * tiles >= enough_items) return 0;
+    return rows.upper_bound() < max_tile_rows ? (rows.upper_bound() + 15) / 16 * 16 : max_tile_rows;
 }
 
 AttentionPlan plan_of(const Problem& problem) {
@@ -155,20 +181,28 @@ AttentionPlan plan_of(const Problem& problem) {
     plan.mask = mask_of(problem);
     plan.mask_of_pairs = flag(problem, "pairs");
     plan.mask_hides = flag(problem, "hides");
-    plan.key_block = plan.depth <= 128 ? 256 : 64;  // transposed keys stay within the second-level cache
+    plan.window = static_cast<std::int64_t>(number_or(problem, "window", 0));
+    plan.key_block = std::max(plan.depth, plan.value_depth) <= 256 ? 128 : 32;  // widened, they stay in the second cache
+    plan.part_rows = rows_of_parts(problem);
     return plan;
 }
 
 std::shared_ptr<const void> prepare(const Problem& problem, int) {
     return std::make_shared<AttentionPlan>(plan_of(problem));
 }
-Dim workspace(const Problem& problem, int threads) { return Dim(plan_of(problem).bytes_per_member() * threads); }
+Dim workspace(const Problem& problem, int threads) {
+    const AttentionPlan plan = plan_of(problem);
+    const Dim blocks = ceildiv(with_four_axes(problem.inputs[1].shape)[2], plan.key_block);
+    return plan.bytes_per_member() * threads + plan.bytes_of_parts() +
+           (plan.may_hide() ? heads_of_keys(problem) * blocks : Dim(0));
+}
 
 Cost cost(const Problem& problem) {
     const Shape q = with_four_axes(problem.inputs[0].shape), k = with_four_axes(problem.inputs[1].shape);
     const double queries = static_cast<double>(q[2].constant()), keys = static_cast<double>(k[2].constant());
     const bool causal = number_or(problem, "causal", 0) != 0;
-    const double seen = causal && keys >= queries ? keys - (queries - 1) / 2 : keys;
+    const double before = causal && keys >= queries ? keys - (queries - 1) / 2 : keys;
+    const double seen = std::min(before, number_or(problem, "window", before));
     const double depths = static_cast<double>(q[3].constant() + problem.inputs[2].shape.back().constant());
     const double pairs = static_cast<double>(q[0].constant() * q[1].constant()) * queries * seen;
     const double around = problem.attributes.has("softcap") ? 50 : 20;
@@ -179,7 +213,7 @@ Cost cost(const Problem& problem) {
 
 void add_attention(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table) {
     Kernel made;
-    made.id = "cpu." + std::string(level_name(needs)) + ".attention.f32@3";
+    made.id = "cpu." + std::string(level_name(needs)) + ".attention.f32@4";
     made.definition = "attention";
     made.needs = needs;
     made.accepts = accepts;

@@ -1,0 +1,200 @@
+#pragma once
+
+#include "kernels/cpu/simd/attention_sight.hpp"
+#include "kernels/cpu/simd/attention_tile.hpp"
+#include "kernels/cpu/simd/vector_math.hpp"
+
+/// Attention for few rows: each key and value is read once for all of them, as they lie. Scores of a row lie one behind
+/// the other.
+namespace CAIRN_LEVEL {
+
+inline constexpr std::int64_t few_rows = lanes / 2;
+
+/// Calls f with the number as a constant, of at most `Most`.
+template <int Most, typename F>
+CAIRN_INLINE void with_count(std::int64_t count, F f) {
+    if constexpr (Most > 0) {
+        if (count == Most) return f(std::integral_constant<int, Most>());
+        return with_count<Most - 1>(count, f);
+    }
+}
+
+/// What is said of a row for `count` keys from `begin` on, one behind the other.
+template <typename T>
+const T* row_of(const Tile& tile, const std::byte* row, std::int64_t stride, std::int64_t begin, std::int64_t count) {
+    const T* from = reinterpret_cast<const T*>(row) + begin * stride;
+    if (stride == 1) return from;
+    T* to = reinterpret_cast<T*>(tile.scratch.mask_row);
+    for (std::int64_t j = 0; j < count; ++j) to[j] = from[j * stride];
+    return to;
+}
+
+/// Caps, biases and masks a row's scores of `count` keys from `begin` on.
+inline void mask_row(const Tile& tile, float* s, std::int64_t row, std::int64_t begin, std::int64_t count) {
+    const F32 never = splat(-infinity);
+    if (tile.plan.softcap > 0) {
+        const F32 cap = splat(tile.plan.softcap);
+        map_row(s, count, [&](auto at) { return tanh(at(s) / cap) * cap; });
+    }
+    if (tile.plan.has_bias) {
+        const float* bias = row_of<float>(tile, tile.bias[row], tile.bias_stride, begin, count);
+        map_row(s, count, [&](auto at) { return at(s) + at(bias); });
+    }
+    if (tile.plan.mask == AttentionMask::added) {
+        const float* mask = row_of<float>(tile, tile.mask[row], tile.mask_stride, begin, count);
+        map_row(s, count, [&](auto at) { return at(s) + at(mask); });
+    }
+    if (tile.plan.mask == AttentionMask::boolean) {
+        const std::byte* mask = row_of<std::byte>(tile, tile.mask[row], tile.mask_stride, begin, count);
+        const I32 hides = splat(tile.plan.mask_hides ? -1 : 0);
+        for (std::int64_t j = 0; j < count; j += lanes) {
+            const std::int64_t n = count - j < lanes ? count - j : lanes;
+            const I32 is_seen = (load_bytes(mask + j, n) != 0) ^ hides;
+            store_some(s + j, is_seen ? load_some(s + j, n) : never, n);
+        }
+    }
+    for (std::int64_t j = 0; j < count && begin + j < tile.low[row]; ++j) s[j] = -infinity;
+    for (std::int64_t j = count; j > 0 && begin + j > tile.limit[row]; --j) s[j - 1] = -infinity;
+}
+
+/// scores[r][j] = queries[r] . keys[j], for R rows at a time and then the rest.
+template <int R, typename Element>
+void score_keys(float* scores, std::int64_t score_stride, const float* queries, std::int64_t rows, std::int64_t depth,
+                std::int64_t query_stride, const Element* keys, std::int64_t stride, std::int64_t count) {
+    const std::int64_t whole = depth / lanes * lanes;
+    // Behind the last key the last one is read again; its scores are not kept.
+    const auto key = [&](std::int64_t j) { return keys + (j < count ? j : count - 1) * stride; };
+    for (; rows >= R; rows -= R, scores += R * score_stride, queries += R * query_stride) {
+        for (std::int64_t j = 0; j < count; j += 4) {
+            const FourKeys<Element> four{{key(j), key(j + 1), key(j + 2), key(j + 3)}};
+            F4 sums[R];
+            key_tile<R>(sums, queries, query_stride, four, whole);
+            for (int r = 0; r < R; ++r) {
+                if (whole < depth) add_part_of_keys(sums + r, queries + r * query_stride, four, whole, depth - whole);
+                float* const to = scores + r * score_stride + j;
+                if (count - j >= 4)
+                    *reinterpret_cast<F4Memory*>(to) = sums[r];
+                else
+                    for (std::int64_t i = 0; i < count - j; ++i) to[i] = sums[r][i];
+            }
+        }
+    }
+    if constexpr (R > 1)
+        if (rows > 0)
+            score_keys<R / 2>(scores, score_stride, queries, rows, depth, query_stride, keys, stride, count);
+}
+
+/// Of R rows, whole vectors of values from `column` on: C at a time, then fewer. Returns the column behind them.
+template <int R, int C, typename Element>
+CAIRN_INLINE std::int64_t add_columns(float* sums, const AttentionPlan& plan, const float* weights, const float* shrink,
+                                      const Element* values, std::int64_t stride, std::int64_t keys,
+                                      std::int64_t column) {
+    for (; column + C * lanes <= plan.value_depth; column += C * lanes)
+        row_tile<R, C, false>(sums + column, plan.value_stride(), weights, plan.score_stride(), values + column, stride,
+                              keys, shrink, 0);
+    if constexpr (C > 1)
+        return add_columns<R, C / 2>(sums, plan, weights, shrink, values, stride, keys, column);
+    else
+        return column;
+}
+
+/// sums[r] = sums[r] * shrink[r] + weights[r] . values.
+template <int R, typename Element>
+void add_values(float* sums, const AttentionPlan& plan, const float* weights, const float* shrink,
+                const Element* values, std::int64_t stride, std::int64_t keys) {
+    constexpr int columns = R == 1 ? 8 : R == 2 || (lanes == 16 && R <= 4) ? 4 : 2;
+    const std::int64_t column = add_columns<R, columns>(sums, plan, weights, shrink, values, stride, keys, 0);
+    if (column < plan.value_depth)
+        row_tile<R, 1, true>(sums + column, plan.value_stride(), weights, plan.score_stride(), values + column, stride,
+                             keys, shrink, plan.value_depth - column);
+}
+
+/// Scores of a row to weights e^(score - largest so far).
+inline void weigh_row(Tile& tile, float* s, std::int64_t row, std::int64_t count) {
+    State& state = tile.state;
+    const float before = state.largest[row], here = max_row(s, count);
+    const float largest = here > before ? here : before;
+    // With nothing but -inf so far, any base will do: all weights are 0.
+    const F32 base = splat(largest == -infinity ? 0.0f : largest);
+    const float sum = map_sum_row(s, s, count, [&](F32 v) { return exp_negative(v - base); });
+    tile.shrink[row] = exp_negative(splat(before) - base)[0];
+    state.total[row] = state.total[row] * tile.shrink[row] + sum;
+    state.largest[row] = largest;
+}
+
+/// The queries of the tile one behind the other, scaled.
+inline std::int64_t pack_rows(const Tile& tile) {
+    const std::int64_t depth = tile.plan.depth, stride = (depth + 15) / 16 * 16;
+    const F32 scale = splat(tile.plan.scale);
+    for (std::int64_t row = 0; row < tile.rows; ++row) {
+        const float* const q = tile.q[row];
+        map_row(tile.scratch.queries + row * stride, depth, [&](auto at) { return at(q) * scale; });
+    }
+    return stride;
+}
+
+/// Keys [from, to) for all rows: what they may see of them. `hide(begin, end)` is told of blocks that are left out.
+template <typename Element, typename Hide>
+void add_keys_to_few(Tile& tile, const Stored<Element>& kv, std::int64_t from, std::int64_t to, Hide hide) {
+    const AttentionPlan& plan = tile.plan;
+    const std::int64_t query_stride = pack_rows(tile);
+    float* const scores = tile.scratch.scores;
+    for (std::int64_t begin = from; begin < to; begin += plan.few_block()) {
+        const std::int64_t count = to - begin < plan.few_block() ? to - begin : plan.few_block();
+        if (is_hidden(tile, begin, count)) {
+            hide(begin, begin + count);
+            continue;
+        }
+        score_keys<lanes == 16 ? 4 : 2>(scores, plan.score_stride(), tile.scratch.queries, tile.rows, plan.depth,
+                                        query_stride, kv.k + begin * kv.k_stride, kv.k_stride, count);
+        for (std::int64_t row = 0; row < tile.rows; ++row) {
+            float* const s = scores + row * plan.score_stride();
+            mask_row(tile, s, row, begin, count);
+            weigh_row(tile, s, row, count);
+        }
+        with_count<static_cast<int>(few_rows)>(tile.rows, [&](auto r) {
+            add_values<r>(tile.state.sums, plan, scores, tile.shrink, kv.v + begin * kv.v_stride, kv.v_stride, count);
+        });
+    }
+}
+
+/// Hidden keys have the masked score. Beside a visible one far above it that is weight 0, but where all that is seen is
+/// as low, or nothing is seen, the row is computed once more with the weights of all keys. With -inf alone all is NaN.
+template <typename Element>
+void weigh_hidden(Tile& tile, const Stored<Element>& kv, std::int64_t row, float largest, float total) {
+    const AttentionPlan& plan = tile.plan;
+    const float score = plan.masked_score;
+    if (largest - score > 104.0f) return;
+    const F32 base = splat(largest > score ? largest : score);
+    const float weight = exp_negative(splat(score) - base)[0];
+    bool all_visible = true;
+    for (std::int64_t j = 0; weight != 0.0f && all_visible && j < tile.keys; ++j)
+        all_visible = is_visible(tile, row, j);
+    if (all_visible) return;
+    const bool is_blind = largest == -infinity && total == 0.0f;
+    float *s = tile.scratch.scores, *sums = tile.scratch.unseen, *q = tile.scratch.queries;
+    const F32 scale = splat(plan.scale);
+    map_row(q, plan.depth, [&](auto at) { return at(tile.q[row]) * scale; });
+    map_row(sums, plan.value_stride(), [](auto) { return F32{}; });
+    float all = 0.0f;
+    const float same = 1.0f;
+    for (std::int64_t begin = 0; begin < tile.keys; begin += plan.few_block()) {
+        const std::int64_t left = tile.keys - begin, count = left < plan.few_block() ? left : plan.few_block();
+        if (is_blind) {
+            std::memset(s, 0, static_cast<std::size_t>(count) * sizeof(float));
+        } else {
+            score_keys<1>(s, 0, q, 1, plan.depth, 0, kv.k + begin * kv.k_stride, kv.k_stride, count);
+            mask_row(tile, s, row, begin, count);
+            map_row(s, count, [&](auto at) { return exp_negative(at(s) - base); });
+        }
+        for (std::int64_t j = 0; j < count; ++j) {
+            if (!is_visible(tile, row, begin + j)) s[j] = weight;
+            all += s[j];
+        }
+        add_values<1>(sums, plan, s, &same, kv.v + begin * kv.v_stride, kv.v_stride, count);
+    }
+    const F32 divisor = splat(all);
+    map_row(tile.out[row], plan.value_depth, [&](auto at) { return at(sums) / divisor; });
+}
+
+}  // namespace CAIRN_LEVEL

@@ -1,0 +1,101 @@
+#pragma once
+
+#include "kernels/cpu/simd/attention_plan.hpp"
+#include "kernels/cpu/simd/row_walk.hpp"
+
+/// A tile of attention: its rows, where each finds what belongs to it, which keys it may see, and the memory in which
+/// it is computed.
+namespace CAIRN_LEVEL {
+
+inline constexpr float infinity = std::numeric_limits<float>::infinity();
+
+/// Keys and values of one head as they lie.
+template <typename Element>
+struct Stored {
+    const Element *k, *v;
+    std::int64_t k_stride, v_stride;
+};
+
+/// A member's memory for the tile it works on.
+struct Scratch {
+    float *queries, *scores, *state, *beside, *widened, *unseen, *mask_row, *no_weights;
+
+    Scratch(const AttentionPlan& plan, std::byte* memory) {
+        float* next = reinterpret_cast<float*>(memory);
+        const auto take = [&](std::int64_t floats) {
+            float* const taken = next;
+            next += floats;
+            return taken;
+        };
+        queries = take(plan.queries_size());
+        scores = take(plan.scores_size());
+        state = take(plan.state_size(max_tile_rows));
+        beside = take(plan.beside_size());
+        widened = take(plan.widened_size());
+        unseen = take(plan.value_stride());
+        mask_row = take(plan.few_block());
+        no_weights = take(plan.few_block());
+        std::memset(no_weights, 0, static_cast<std::size_t>(plan.few_block()) * sizeof(float));
+    }
+};
+
+/// What is known of a tile's rows after some keys: the largest score of each, the sum of weights relative to it, and of
+/// values so weighted.
+struct State {
+    float *largest, *total, *sums;
+
+    State(float* memory, std::int64_t rows) : largest(memory), total(memory + rows), sums(memory + 2 * rows) {}
+};
+
+struct Tile {
+    const AttentionPlan& plan;
+    Scratch& scratch;
+    State state;
+    std::int64_t rows, keys;
+    const float* q[max_tile_rows];
+    float* out[max_tile_rows];
+    const std::byte *mask[max_tile_rows], *bias[max_tile_rows];  ///< of key 0
+    std::int64_t mask_stride = 0, bias_stride = 0;               ///< from key to key
+    bool same_mask = true, same_bias = true;                     ///< for all rows
+    std::int64_t low[max_tile_rows], limit[max_tile_rows];       ///< keys that may be seen, by the causal rule
+    const std::byte* is_finite = nullptr;  ///< of each block of keys, whether all values are; null: not known
+    float shrink[max_tile_rows];
+
+    /// The keys [begin, end) as far as any row may see them.
+    std::int64_t first_seen(std::int64_t begin, std::int64_t end) const {
+        return low[0] < begin ? begin : low[0] < end ? low[0] : end;
+    }
+    std::int64_t last_seen(std::int64_t begin, std::int64_t end) const {
+        const std::int64_t last = limit[rows - 1];
+        return last < begin ? begin : last < end ? last : end;
+    }
+};
+
+/// Whether a byte of a boolean mask lets its key be seen.
+inline bool shows(const Tile& tile, std::byte mark) { return (mark != std::byte{0}) != tile.plan.mask_hides; }
+
+inline bool is_visible(const Tile& tile, std::int64_t row, std::int64_t key) {
+    if (key < tile.low[row] || key >= tile.limit[row]) return false;
+    return tile.plan.mask != AttentionMask::boolean || shows(tile, tile.mask[row][key * tile.mask_stride]);
+}
+
+/// Whether a boolean mask hides all of some keys from all rows.
+inline bool is_hidden(const Tile& tile, std::int64_t begin, std::int64_t count) {
+    if (tile.plan.mask != AttentionMask::boolean) return false;
+    for (std::int64_t row = 0; row < (tile.same_mask ? 1 : tile.rows); ++row) {
+        const std::byte* const mask = tile.mask[row] + begin * tile.mask_stride;
+        for (std::int64_t j = 0; j < count;) {
+            if (tile.mask_stride == 1 && count - j >= lanes) {
+                I32 marks = load_bytes(mask + j, lanes);
+                marks = tile.plan.mask_hides ? I32(marks == 0) : I32(marks != 0);
+                if (sum_lanes(to_float(marks)) != 0) return false;
+                j += lanes;
+            } else if (shows(tile, mask[j++ * tile.mask_stride])) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+}  // namespace CAIRN_LEVEL

@@ -1,0 +1,321 @@
+#pragma once
+
+#include "kernels/cpu/simd/attention_few.hpp"
+#include "kernels/cpu/simd/square.hpp"
+
+/// Attention for many rows, which lie along the lanes: scores and weights of a key are vectors over the rows, so that
+/// the softmax never leaves a lane, and neither keys nor values need be transposed. Rows of a vector that may not see a
+/// key leave it out together, but for the few keys at the edge of what they see.
+namespace CAIRN_LEVEL {
+
+/// Keys [begin, end) of a block, which the vectors [first, last) take part in.
+struct Stretch {
+    std::int64_t begin, end;
+    int first, last;
+};
+
+struct WideTile {
+    Tile& tile;
+    int vectors;
+    std::int64_t width;  ///< rows, with those that fill the last vector
+    std::int64_t block = 0;
+    std::int64_t begin[tile_vectors], end[tile_vectors];  ///< keys of the block that each vector takes part in
+    Stretch stretches[2 * tile_vectors + 1];
+    int stretch_count = 0;
+
+    explicit WideTile(Tile& of)
+        : tile(of), vectors(static_cast<int>((of.rows + lanes - 1) / lanes)), width(vectors * lanes) {
+        for (std::int64_t row = tile.rows; row < width; ++row) {
+            tile.q[row] = tile.q[tile.rows - 1];
+            tile.mask[row] = tile.mask[tile.rows - 1];
+            tile.bias[row] = tile.bias[tile.rows - 1];
+            tile.low[row] = tile.low[tile.rows - 1];
+            tile.limit[row] = tile.limit[tile.rows - 1];
+        }
+    }
+    float* scores(std::int64_t key, int vector) const {
+        return tile.scratch.scores + (key - block) * width + vector * lanes;
+    }
+    /// Keys of [from, to) that the vector takes part in, whole steps of a tile from `from` on.
+    std::int64_t first_key(int vector, std::int64_t from, std::int64_t to) const {
+        const std::int64_t low = tile.low[vector * lanes];
+        return low <= from ? from : low >= to ? to : from + (low - from) / tile_steps * tile_steps;
+    }
+    std::int64_t last_key(int vector, std::int64_t from, std::int64_t to) const {
+        const std::int64_t limit = tile.limit[vector * lanes + lanes - 1];
+        if (limit <= from) return from;
+        const std::int64_t end = from + (limit - from + tile_steps - 1) / tile_steps * tile_steps;
+        return end < to ? end : to;
+    }
+    /// Finds who takes part in the keys [from, to); false where nobody does.
+    bool open(std::int64_t from, std::int64_t to) {
+        block = from;
+        stretch_count = 0;
+        for (int v = 0; v < vectors; ++v) {
+            begin[v] = first_key(v, from, to);
+            end[v] = last_key(v, from, to);
+        }
+        for (std::int64_t j = from; j < to; j += tile_steps) {
+            int first = 0, last = vectors;
+            while (first < vectors && end[first] <= j) ++first;
+            while (last > 0 && begin[last - 1] > j) --last;
+            if (first >= last) continue;
+            const std::int64_t behind = j + tile_steps < to ? j + tile_steps : to;
+            if (stretch_count > 0) {
+                Stretch& before = stretches[stretch_count - 1];
+                if (before.end == j && before.first == first && before.last == last) {
+                    before.end = behind;
+                    continue;
+                }
+            }
+            stretches[stretch_count++] = {j, behind, first, last};
+        }
+        return stretch_count > 0;
+    }
+};
+
+/// The scaled queries, transposed.
+inline void pack_queries(const WideTile& wide) {
+    const Tile& tile = wide.tile;
+    const F32 scale = splat(tile.plan.scale);
+    for (int v = 0; v < wide.vectors; ++v)
+        for (std::int64_t d = 0; d < tile.plan.depth; d += lanes) {
+            const std::int64_t left = tile.plan.depth - d, part = left < lanes ? left : lanes;
+            float* const to = tile.scratch.queries + d * wide.width + v * lanes;
+            transpose_square([&](int i) { return load_some(tile.q[v * lanes + i] + d, part); },
+                             [&](int i, F32 x) {
+                                 if (i < part) store(to + i * wide.width, x * scale);
+                             });
+        }
+}
+
+/// beside[key][row] of the block's first `count` keys, from what lies key by key for each row. Bytes become 0 or 1.
+template <typename T>
+void gather_beside(const WideTile& wide, const std::byte* const* rows, bool same, std::int64_t stride,
+                   std::int64_t count) {
+    float* const beside = wide.tile.scratch.beside;
+    const auto at = [&](std::int64_t row, std::int64_t key) {
+        return reinterpret_cast<const T*>(rows[row])[(wide.block + key) * stride];
+    };
+    if (same) {
+        for (std::int64_t j = 0; j < count; ++j) {
+            const F32 x = splat(static_cast<float>(at(0, j)));
+            for (int v = 0; v < wide.vectors; ++v) store(beside + j * wide.width + v * lanes, x);
+        }
+        return;
+    }
+    for (int v = 0; v < wide.vectors; ++v)
+        for (std::int64_t j = 0; j < count; j += lanes) {
+            const std::int64_t part = count - j < lanes ? count - j : lanes;
+            const auto row = [&](int i) {
+                const T* const from = reinterpret_cast<const T*>(rows[v * lanes + i]) + (wide.block + j) * stride;
+                if (stride != 1) {
+                    F32 x{};
+                    for (std::int64_t c = 0; c < part; ++c) x[c] = static_cast<float>(from[c * stride]);
+                    return x;
+                }
+                if constexpr (sizeof(T) == 1)
+                    return to_float(load_bytes(reinterpret_cast<const std::byte*>(from), part));
+                else
+                    return load_some(from, part);
+            };
+            float* const to = beside + j * wide.width + v * lanes;
+            transpose_square(row, [&](int i, F32 x) {
+                if (i < part) store(to + i * wide.width, x);
+            });
+        }
+}
+
+/// scores = f(scores, key, place beside) for what each vector takes part in.
+template <typename F>
+CAIRN_INLINE void map_scores(const WideTile& wide, F f) {
+    for (int v = 0; v < wide.vectors; ++v) {
+        float* s = wide.scores(wide.begin[v], v);
+        const float* beside = wide.tile.scratch.beside + (wide.begin[v] - wide.block) * wide.width + v * lanes;
+        for (std::int64_t j = wide.begin[v]; j < wide.end[v]; ++j, s += wide.width, beside += wide.width)
+            store(s, f(load(s), j, beside));
+    }
+}
+
+/// Hides what is beyond the rows' own edges.
+inline void hide_beyond_edges(const WideTile& wide) {
+    const Tile& tile = wide.tile;
+    const F32 never = splat(-infinity);
+    for (int v = 0; v < wide.vectors; ++v) {
+        const std::int64_t first = v * lanes, last = first + lanes - 1;
+        if (tile.limit[first] >= wide.end[v] && tile.low[last] <= wide.begin[v]) continue;
+        I32 low, limit;
+        const std::int64_t far = tile.plan.key_block;
+        for (int i = 0; i < lanes; ++i) {
+            const std::int64_t a = tile.low[first + i] - wide.block, b = tile.limit[first + i] - wide.block;
+            low[i] = static_cast<std::int32_t>(a < 0 ? 0 : a < far ? a : far);
+            limit[i] = static_cast<std::int32_t>(b < 0 ? 0 : b < far ? b : far);
+        }
+        for (std::int64_t j = wide.begin[v]; j < wide.end[v]; ++j) {
+            float* const s = wide.scores(j, v);
+            const I32 key = splat(static_cast<std::int32_t>(j - wide.block));
+            store(s, I32((key >= low) & (key < limit)) ? load(s) : never);
+        }
+    }
+}
+
+/// Caps, biases and masks the block's scores.
+inline void mask_block(const WideTile& wide, std::int64_t count) {
+    const Tile& tile = wide.tile;
+    const F32 never = splat(-infinity);
+    if (tile.plan.softcap > 0) {
+        const F32 cap = splat(tile.plan.softcap);
+        map_scores(wide, [&](F32 s, std::int64_t, const float*) { return tanh(s / cap) * cap; });
+    }
+    const auto add = [](F32 s, std::int64_t, const float* beside) { return s + load(beside); };
+    if (tile.plan.has_bias) {
+        gather_beside<float>(wide, tile.bias, tile.same_bias, tile.bias_stride, count);
+        map_scores(wide, add);
+    }
+    if (tile.plan.mask == AttentionMask::added) {
+        gather_beside<float>(wide, tile.mask, tile.same_mask, tile.mask_stride, count);
+        map_scores(wide, add);
+    } else if (tile.plan.mask == AttentionMask::boolean && tile.same_mask) {
+        for (std::int64_t j = 0; j < count; ++j) {
+            if (shows(tile, tile.mask[0][(wide.block + j) * tile.mask_stride])) continue;
+            for (int v = 0; v < wide.vectors; ++v) store(wide.scores(wide.block + j, v), never);
+        }
+    } else if (tile.plan.mask == AttentionMask::boolean) {
+        gather_beside<std::uint8_t>(wide, tile.mask, false, tile.mask_stride, count);
+        const I32 hides = splat(tile.plan.mask_hides ? -1 : 0);
+        map_scores(wide, [&](F32 s, std::int64_t, const float* beside) {
+            return I32(I32(load(beside) != 0.0f) ^ hides) ? s : never;
+        });
+    }
+    hide_beyond_edges(wide);
+}
+
+/// Scores of each vector to weights e^(score - largest so far).
+inline void weigh_block(const WideTile& wide) {
+    Tile& tile = wide.tile;
+    for (int v = 0; v < wide.vectors; ++v) {
+        const std::int64_t count = wide.end[v] - wide.begin[v], width = wide.width;
+        if (count <= 0) continue;
+        float* s = wide.scores(wide.begin[v], v);
+        F32 m[4] = {splat(-infinity), splat(-infinity), splat(-infinity), splat(-infinity)};
+        std::int64_t j = 0;
+        for (; j + 4 <= count; j += 4) {
+#pragma GCC unroll 4
+            for (int i = 0; i < 4; ++i) m[i] = quick_max(load(s + (j + i) * width), m[i]);
+        }
+        for (; j < count; ++j) m[0] = quick_max(load(s + j * width), m[0]);
+        State& state = tile.state;
+        const F32 before = load(state.largest + v * lanes);
+        const F32 largest = quick_max(quick_max(quick_max(m[0], m[1]), quick_max(m[2], m[3])), before);
+        // With nothing but -inf so far, any base will do: all weights are 0.
+        const F32 base = largest == -infinity ? F32{} : largest;
+        F32 sum{};
+        for (j = 0; j < count; ++j, s += width) {
+            const F32 weight = exp_negative(load(s) - base);
+            store(s, weight);
+            sum += weight;
+        }
+        const F32 shrink = exp_negative(before - base);
+        store(tile.shrink + v * lanes, shrink);
+        store(state.total + v * lanes, load(state.total + v * lanes) * shrink + sum);
+        store(state.largest + v * lanes, largest);
+    }
+}
+
+/// Scores of some keys, R at a time and then the rest; V vectors of queries.
+template <int R, int V>
+void score_steps(float* scores, std::int64_t width, const float* queries, const float* keys, std::int64_t stride,
+                 std::int64_t depth, std::int64_t count) {
+    for (; count >= R; count -= R, scores += R * width, keys += R * stride)
+        score_tile<R, V>(scores, width, queries, keys, stride, depth);
+    if constexpr (R > 1)
+        if (count > 0) score_steps<R / 2, V>(scores, width, queries, keys, stride, depth, count);
+}
+
+/// Sums of some elements of values, R at a time and then the rest.
+template <int R, int V>
+void value_steps(float* sums, std::int64_t width, const float* shrink, const float* weights, const float* values,
+                 std::int64_t stride, std::int64_t keys, std::int64_t count) {
+    for (; count >= R; count -= R, sums += R * width, values += R)
+        value_tile<R, V>(sums, width, shrink, weights, values, stride, keys);
+    if constexpr (R > 1)
+        if (count > 0) value_steps<R / 2, V>(sums, width, shrink, weights, values, stride, keys, count);
+}
+
+/// A block's keys or values as floats: as they lie, or widened.
+inline const float* as_floats(float*, const float* rows, std::int64_t, std::int64_t, std::int64_t) { return rows; }
+template <typename Half>
+const float* as_floats(float* to, const Half* rows, std::int64_t stride, std::int64_t count, std::int64_t depth) {
+    for (std::int64_t j = 0; j < count; ++j) {
+        const Half* const row = rows + j * stride;
+        map_row(to + j * depth, depth, [&](auto at) { return at(row); });
+    }
+    return to;
+}
+
+template <typename Element>
+void add_block(WideTile& wide, const Stored<Element>& kv, std::int64_t from, std::int64_t to) {
+    Tile& tile = wide.tile;
+    const AttentionPlan& plan = tile.plan;
+    constexpr bool is_stored = std::is_same_v<Element, float>;
+    const std::int64_t seen = wide.stretches[0].begin - from;
+    const std::int64_t count = wide.stretches[wide.stretch_count - 1].end - from - seen;
+    const std::int64_t k_stride = is_stored ? kv.k_stride : plan.depth, v_stride = is_stored ? kv.v_stride : plan.value_depth;
+    float* const widened = tile.scratch.widened;
+    const float* const keys = as_floats(widened, kv.k + (from + seen) * kv.k_stride, kv.k_stride, count, plan.depth);
+    for (int i = 0; i < wide.stretch_count; ++i) {
+        const Stretch& s = wide.stretches[i];
+        with_count<tile_vectors>(s.last - s.first, [&](auto v) {
+            score_steps<tile_steps, v>(wide.scores(s.begin, s.first), wide.width,
+                                       tile.scratch.queries + s.first * lanes, keys + (s.begin - from - seen) * k_stride,
+                                       k_stride, plan.depth, s.end - s.begin);
+        });
+    }
+    mask_block(wide, to - from);
+    weigh_block(wide);
+    const float* const values = as_floats(widened + plan.key_block * plan.depth, kv.v + (from + seen) * kv.v_stride,
+                                          kv.v_stride, count, plan.value_depth);
+    for (int i = 0; i < wide.stretch_count; ++i) {
+        const Stretch& s = wide.stretches[i];
+        with_count<tile_vectors>(s.last - s.first, [&](auto v) {
+            value_steps<tile_steps, v>(tile.state.sums + s.first * lanes, wide.width, tile.shrink + s.first * lanes,
+                                       wide.scores(s.begin, s.first), values + (s.begin - from - seen) * v_stride,
+                                       v_stride, s.end - s.begin, plan.value_depth);
+        });
+        for (int v = s.first; v < s.last; ++v) store(tile.shrink + v * lanes, splat(1.0f));
+    }
+}
+
+/// Keys [from, to) for all rows: what they may see of them. `hide(begin, end)` is told of blocks that are left out.
+template <typename Element, typename Hide>
+void add_keys_to_many(WideTile& wide, const Stored<Element>& kv, std::int64_t from, std::int64_t to, Hide hide) {
+    pack_queries(wide);
+    const std::int64_t block = wide.tile.plan.key_block;
+    for (std::int64_t begin = from; begin < to; begin += block) {
+        const std::int64_t end = to - begin < block ? to : begin + block;
+        if (!wide.open(begin, end)) continue;
+        if (is_hidden(wide.tile, begin, end - begin))
+            hide(begin, end);
+        else
+            add_block(wide, kv, begin, end);
+    }
+}
+
+/// The rows' outputs.
+inline void write_rows(const WideTile& wide) {
+    const Tile& tile = wide.tile;
+    for (int v = 0; v < wide.vectors; ++v) {
+        const F32 total = load(tile.state.total + v * lanes);
+        const std::int64_t left = tile.rows - v * lanes;
+        for (std::int64_t d = 0; d < tile.plan.value_depth; d += lanes) {
+            const std::int64_t rest = tile.plan.value_depth - d, part = rest < lanes ? rest : lanes;
+            const float* const from = tile.state.sums + d * wide.width + v * lanes;
+            transpose_square([&](int i) { return i < part ? load(from + i * wide.width) / total : F32{}; },
+                             [&](int i, F32 x) {
+                                 if (i < left) store_some(tile.out[v * lanes + i] + d, x, part);
+                             });
+        }
+    }
+}
+
+}  // namespace CAIRN_LEVEL
