@@ -50,7 +50,7 @@ bool on_stack(std::string_view text) {
     return in_memory && (text.find("%ymm") != text.npos || text.find("%zmm") != text.npos);
 }
 
-/// `value_tile<12, 2, false, float>(...)` is one of `value_tile`.
+/// `row_tile<4, 2, false, float>(...)` is one of `row_tile`.
 bool is_tile(std::string_view name, std::span<const std::string_view> tiles) {
     return std::any_of(tiles.begin(), tiles.end(), [&](std::string_view tile) {
         const std::size_t at = name.find(tile);
@@ -104,7 +104,7 @@ std::optional<int> products_of_step(std::string_view name) {
         int times;
     };
     constexpr Tile tiles[] = {
-        {"compute_tile<", 3, 1}, {"score_tile<", 1, 2}, {"value_tile<", 2, 1}, {"four_products<", 0, 4}};
+        {"compute_tile<", 3, 1}, {"score_tile<", 2, 1}, {"value_tile<", 2, 1}, {"key_tile<", 1, 4}, {"row_tile<", 2, 1}};
     for (const Tile& tile : tiles) {
         std::size_t at = name.find(tile.name);
         if (at == name.npos) continue;

@@ -181,7 +181,7 @@ struct Call {
     std::int64_t queries, keys, in_group, heads;  ///< heads of queries to each of keys; heads of keys in all batches
     AttentionCut cut;
     bool few;
-    std::int64_t padded_rows, blocks;
+    std::int64_t blocks;
     Scratch scratch;
     float* parts;
     std::byte* is_finite;
@@ -203,11 +203,13 @@ struct Call {
           heads(q.shape[0] * k.shape[1]),
           cut(heads, queries * in_group, keys, lanes, tile_vectors * lanes, plan.key_block),
           few(cut.tiles == 1 && cut.rows <= few_rows),
-          padded_rows(few ? cut.rows : (cut.rows + lanes - 1) / lanes * lanes),
           blocks((keys + plan.key_block - 1) / plan.key_block),
           scratch(plan, a.workspace + plan.bytes_per_member() * t.rank()),
           parts(reinterpret_cast<float*>(a.workspace + plan.bytes_per_member() * t.size())),
           is_finite(a.workspace + plan.bytes_per_member() * t.size() + plan.bytes_of_parts()) {}
+
+    /// With those that fill the last vector.
+    std::int64_t padded(std::int64_t rows) const { return few ? rows : (rows + lanes - 1) / lanes * lanes; }
 
     /// f(0), f(1), ... of `count` pieces of work among the team, behind all that was shared before.
     template <typename F>
@@ -229,7 +231,7 @@ struct Call {
     /// Rows from `first` on of those that share a head of keys; the heads of a query are neighbours.
     Tile tile(std::int64_t head, std::int64_t first, float* state) {
         const std::int64_t all = queries * in_group, rows = all - first < cut.rows ? all - first : cut.rows;
-        Tile tile{plan, scratch, State(state, padded_rows), rows, keys, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+        Tile tile{plan, scratch, State(state, padded(rows)), rows, keys, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
         const std::int64_t b = head / k.shape[1], g = head % k.shape[1];
         for (std::int64_t row = 0; row < rows; ++row) {
             const std::int64_t t = (first + row) / in_group, h = g * in_group + (first + row) % in_group;
@@ -272,7 +274,7 @@ struct Call {
     void run() {
         if (heads == 0 || queries == 0) return;
         if (cut.tiles > 1 && plan.may_hide()) find_finite();
-        const std::int64_t size = plan.state_size(padded_rows);
+        const std::int64_t size = plan.state_size(padded(cut.rows));
         // The last rows see the most keys: they come first.
         const auto first_row = [&](std::int64_t item) { return (cut.tiles - 1 - item % cut.tiles) * cut.rows; };
         share(heads * cut.tiles * cut.parts, [&](std::int64_t item) {
@@ -285,7 +287,7 @@ struct Call {
         if (cut.parts == 1) return;
         share(heads * cut.tiles, [&](std::int64_t of) {
             Tile one = tile(of / cut.tiles, first_row(of), scratch.state);
-            join(one, parts + of * cut.parts * size, cut.parts, size, padded_rows, few);
+            join(one, parts + of * cut.parts * size, cut.parts, size, padded(one.rows), few);
             finish_tile(one, stored(of / cut.tiles));
         });
     }

@@ -57,16 +57,20 @@ inline void mask_row(const Tile& tile, float* s, std::int64_t row, std::int64_t 
     for (std::int64_t j = count; j > 0 && begin + j > tile.limit[row]; --j) s[j - 1] = -infinity;
 }
 
-/// scores[r][j] = queries[r] . keys[j], for R rows at a time and then the rest.
+/// scores[r][j] = queries[r] . keys[j], for R rows at a time and then the rest. `ahead`: values wanted next, or null.
 template <int R, typename Element>
 void score_keys(float* scores, std::int64_t score_stride, const float* queries, std::int64_t rows, std::int64_t depth,
-                std::int64_t query_stride, const Element* keys, std::int64_t stride, std::int64_t count) {
+                std::int64_t query_stride, const Element* keys, std::int64_t stride, std::int64_t count,
+                const Element* ahead = nullptr, std::int64_t ahead_stride = 0, std::int64_t ahead_depth = 0) {
     const std::int64_t whole = depth / lanes * lanes;
     // Behind the last key the last one is read again; its scores are not kept.
     const auto key = [&](std::int64_t j) { return keys + (j < count ? j : count - 1) * stride; };
     for (; rows >= R; rows -= R, scores += R * score_stride, queries += R * query_stride) {
         for (std::int64_t j = 0; j < count; j += 4) {
             const FourKeys<Element> four{{key(j), key(j + 1), key(j + 2), key(j + 3)}};
+            for (std::int64_t i = j; ahead != nullptr && i < j + 4 && i < count; ++i)
+                for (std::int64_t d = 0; d < ahead_depth; d += static_cast<std::int64_t>(64 / sizeof(Element)))
+                    fetch(ahead + i * ahead_stride + d);
             F4 sums[R];
             key_tile<R>(sums, queries, query_stride, four, whole);
             for (int r = 0; r < R; ++r) {
@@ -78,35 +82,37 @@ void score_keys(float* scores, std::int64_t score_stride, const float* queries, 
                     for (std::int64_t i = 0; i < count - j; ++i) to[i] = sums[r][i];
             }
         }
+        ahead = nullptr;
     }
     if constexpr (R > 1)
         if (rows > 0)
-            score_keys<R / 2>(scores, score_stride, queries, rows, depth, query_stride, keys, stride, count);
+            score_keys<R / 2>(scores, score_stride, queries, rows, depth, query_stride, keys, stride, count, ahead,
+                              ahead_stride, ahead_depth);
 }
 
 /// Of R rows, whole vectors of values from `column` on: C at a time, then fewer. Returns the column behind them.
 template <int R, int C, typename Element>
 CAIRN_INLINE std::int64_t add_columns(float* sums, const AttentionPlan& plan, const float* weights, const float* shrink,
                                       const Element* values, std::int64_t stride, std::int64_t keys,
-                                      std::int64_t column) {
+                                      std::int64_t column, const Element* ahead) {
     for (; column + C * lanes <= plan.value_depth; column += C * lanes)
         row_tile<R, C, false>(sums + column, plan.value_stride(), weights, plan.score_stride(), values + column, stride,
-                              keys, shrink, 0);
+                              keys, shrink, 0, ahead == nullptr ? nullptr : ahead + column);
     if constexpr (C > 1)
-        return add_columns<R, C / 2>(sums, plan, weights, shrink, values, stride, keys, column);
+        return add_columns<R, C / 2>(sums, plan, weights, shrink, values, stride, keys, column, ahead);
     else
         return column;
 }
 
-/// sums[r] = sums[r] * shrink[r] + weights[r] . values.
+/// sums[r] = sums[r] * shrink[r] + weights[r] . values. `ahead`: what is wanted next and lies as the values do, or null.
 template <int R, typename Element>
 void add_values(float* sums, const AttentionPlan& plan, const float* weights, const float* shrink,
-                const Element* values, std::int64_t stride, std::int64_t keys) {
+                const Element* values, std::int64_t stride, std::int64_t keys, const Element* ahead = nullptr) {
     constexpr int columns = R == 1 ? 8 : R == 2 || (lanes == 16 && R <= 4) ? 4 : 2;
-    const std::int64_t column = add_columns<R, columns>(sums, plan, weights, shrink, values, stride, keys, 0);
+    const std::int64_t column = add_columns<R, columns>(sums, plan, weights, shrink, values, stride, keys, 0, ahead);
     if (column < plan.value_depth)
         row_tile<R, 1, true>(sums + column, plan.value_stride(), weights, plan.score_stride(), values + column, stride,
-                             keys, shrink, plan.value_depth - column);
+                             keys, shrink, plan.value_depth - column, static_cast<const Element*>(nullptr));
 }
 
 /// Scores of a row to weights e^(score - largest so far).
@@ -139,6 +145,11 @@ void add_keys_to_few(Tile& tile, const Stored<Element>& kv, std::int64_t from, s
     const AttentionPlan& plan = tile.plan;
     const std::int64_t query_stride = pack_rows(tile);
     float* const scores = tile.scratch.scores;
+    // What comes from memory is asked for a block before it is read, values beside the keys' scores and keys beside the
+    // values; nearer ones are not worth the asking.
+    constexpr std::int64_t near_bytes = 1 << 18;
+    const bool is_far = (to - from) * (plan.depth + plan.value_depth) * static_cast<std::int64_t>(sizeof(Element)) >
+                        near_bytes;
     for (std::int64_t begin = from; begin < to; begin += plan.few_block()) {
         const std::int64_t count = to - begin < plan.few_block() ? to - begin : plan.few_block();
         if (is_hidden(tile, begin, count)) {
@@ -146,14 +157,18 @@ void add_keys_to_few(Tile& tile, const Stored<Element>& kv, std::int64_t from, s
             continue;
         }
         score_keys<lanes == 16 ? 4 : 2>(scores, plan.score_stride(), tile.scratch.queries, tile.rows, plan.depth,
-                                        query_stride, kv.k + begin * kv.k_stride, kv.k_stride, count);
+                                        query_stride, kv.k + begin * kv.k_stride, kv.k_stride, count,
+                                        is_far ? kv.v + begin * kv.v_stride : nullptr, kv.v_stride, plan.value_depth);
         for (std::int64_t row = 0; row < tile.rows; ++row) {
             float* const s = scores + row * plan.score_stride();
             mask_row(tile, s, row, begin, count);
             weigh_row(tile, s, row, count);
         }
+        const bool is_next_far = is_far && kv.k_stride == kv.v_stride && to - begin >= 2 * plan.few_block();
+        const Element* const next = is_next_far ? kv.k + (begin + plan.few_block()) * kv.k_stride : nullptr;
         with_count<static_cast<int>(few_rows)>(tile.rows, [&](auto r) {
-            add_values<r>(tile.state.sums, plan, scores, tile.shrink, kv.v + begin * kv.v_stride, kv.v_stride, count);
+            add_values<r>(tile.state.sums, plan, scores, tile.shrink, kv.v + begin * kv.v_stride, kv.v_stride, count,
+                          next);
         });
     }
 }

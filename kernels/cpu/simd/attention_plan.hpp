@@ -40,13 +40,12 @@ struct AttentionPlan {
     std::int64_t queries_size() const { return max_tile_rows * ((depth + 15) / 16 * 16); }
     std::int64_t scores_size() const { return std::max(max_tile_rows * key_block, 8 * score_stride()); }
     std::int64_t state_size(std::int64_t rows) const { return rows * (value_stride() + 2); }
-    std::int64_t beside_size() const { return has_bias || mask_of_pairs ? max_tile_rows * key_block : 0; }
     std::int64_t widened_size() const {
         return stored == DType::f32 ? 0 : key_block * (depth + value_depth);
     }
     std::int64_t bytes_per_member() const {
-        const std::int64_t floats = queries_size() + scores_size() + state_size(max_tile_rows) + beside_size() +
-                                    widened_size() + value_stride() + 2 * few_block();
+        const std::int64_t floats = queries_size() + scores_size() + state_size(max_tile_rows) + widened_size() +
+                                    value_stride() + 2 * few_block();
         return (floats * 4 + 63) / 64 * 64;
     }
     /// Bytes of the states of parts of tiles, all together: at most twice enough_items of them.

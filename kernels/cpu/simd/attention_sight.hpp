@@ -18,7 +18,7 @@ struct Stored {
 
 /// A member's memory for the tile it works on.
 struct Scratch {
-    float *queries, *scores, *state, *beside, *widened, *unseen, *mask_row, *no_weights;
+    float *queries, *scores, *state, *widened, *unseen, *mask_row, *no_weights;
 
     Scratch(const AttentionPlan& plan, std::byte* memory) {
         float* next = reinterpret_cast<float*>(memory);
@@ -30,7 +30,6 @@ struct Scratch {
         queries = take(plan.queries_size());
         scores = take(plan.scores_size());
         state = take(plan.state_size(max_tile_rows));
-        beside = take(plan.beside_size());
         widened = take(plan.widened_size());
         unseen = take(plan.value_stride());
         mask_row = take(plan.few_block());

@@ -133,12 +133,18 @@ template <typename Element>
                       x * load_part(keys.at[2] + depth, part), x * load_part(keys.at[3] + depth, part));
 }
 
+/// Asks for what the line of `at` holds, unless it is null.
+template <typename Element>
+CAIRN_INLINE void fetch(const Element* at) {
+    if (at != nullptr) __builtin_prefetch(at, 0, 2);
+}
+
 /// sums[r][0 .. C vectors) = sums[r] * shrink[r] + weights[r] . values, for R rows; where it is Partial, the one vector
-/// of values has `part` elements.
+/// of values has `part` elements. `ahead`: what is wanted next and lies as the values do, or null.
 template <int R, int C, bool Partial, typename Element>
 [[gnu::noinline]] void row_tile(float* sums, std::int64_t sum_stride, const float* weights, std::int64_t weight_stride,
                                 const Element* values, std::int64_t value_stride, std::int64_t keys,
-                                const float* shrink, std::int64_t part) {
+                                const float* shrink, std::int64_t part, const Element* ahead) {
     F32 sum[R][C];
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
@@ -146,6 +152,12 @@ template <int R, int C, bool Partial, typename Element>
         for (int c = 0; c < C; ++c) sum[r][c] = load(sums + r * sum_stride + c * lanes) * shrink[r];
     }
     for (std::int64_t j = 0; j < keys; ++j) {
+        if (ahead != nullptr) {
+#pragma GCC unroll 16
+            for (int c = 0; c < C; ++c)
+                if (c * lanes * static_cast<int>(sizeof(Element)) % 64 == 0)
+                    fetch(ahead + j * value_stride + c * lanes);
+        }
         const auto value = [&](int c) __attribute__((always_inline)) {
             const Element* at = values + j * value_stride + c * lanes;
             return Partial ? load_part(at, part) : load(at);

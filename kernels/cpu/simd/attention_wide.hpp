@@ -89,51 +89,35 @@ inline void pack_queries(const WideTile& wide) {
         }
 }
 
-/// beside[key][row] of the block's first `count` keys, from what lies key by key for each row. Bytes become 0 or 1.
-template <typename T>
-void gather_beside(const WideTile& wide, const std::byte* const* rows, bool same, std::int64_t stride,
-                   std::int64_t count) {
-    float* const beside = wide.tile.scratch.beside;
+/// scores = f(scores, x) of the block's first `count` keys, x being what lies key by key for each row; bytes as 0, 1, ...
+template <typename T, typename F>
+void with_beside(const WideTile& wide, const std::byte* const* rows, bool same, std::int64_t stride, std::int64_t count,
+                 F f) {
     const auto at = [&](std::int64_t row, std::int64_t key) {
-        return reinterpret_cast<const T*>(rows[row])[(wide.block + key) * stride];
+        return static_cast<float>(reinterpret_cast<const T*>(rows[row])[(wide.block + key) * stride]);
     };
-    if (same) {
-        for (std::int64_t j = 0; j < count; ++j) {
-            const F32 x = splat(static_cast<float>(at(0, j)));
-            for (int v = 0; v < wide.vectors; ++v) store(beside + j * wide.width + v * lanes, x);
-        }
-        return;
-    }
-    for (int v = 0; v < wide.vectors; ++v)
-        for (std::int64_t j = 0; j < count; j += lanes) {
-            const std::int64_t part = count - j < lanes ? count - j : lanes;
+    for (int v = 0; v < wide.vectors; ++v) {
+        float* const scores = wide.tile.scratch.scores + v * lanes;
+        std::int64_t j = 0;
+        for (; !same && stride == 1 && j + lanes <= count; j += lanes) {
             const auto row = [&](int i) {
-                const T* const from = reinterpret_cast<const T*>(rows[v * lanes + i]) + (wide.block + j) * stride;
-                if (stride != 1) {
-                    F32 x{};
-                    for (std::int64_t c = 0; c < part; ++c) x[c] = static_cast<float>(from[c * stride]);
-                    return x;
-                }
+                const T* const from = reinterpret_cast<const T*>(rows[v * lanes + i]) + wide.block + j;
                 if constexpr (sizeof(T) == 1)
-                    return to_float(load_bytes(reinterpret_cast<const std::byte*>(from), part));
+                    return to_float(load_bytes(reinterpret_cast<const std::byte*>(from), lanes));
                 else
-                    return load_some(from, part);
+                    return load(from);
             };
-            float* const to = beside + j * wide.width + v * lanes;
             transpose_square(row, [&](int i, F32 x) {
-                if (i < part) store(to + i * wide.width, x);
+                float* const s = scores + (j + i) * wide.width;
+                store(s, f(load(s), x));
             });
         }
-}
-
-/// scores = f(scores, key, place beside) for what each vector takes part in.
-template <typename F>
-CAIRN_INLINE void map_scores(const WideTile& wide, F f) {
-    for (int v = 0; v < wide.vectors; ++v) {
-        float* s = wide.scores(wide.begin[v], v);
-        const float* beside = wide.tile.scratch.beside + (wide.begin[v] - wide.block) * wide.width + v * lanes;
-        for (std::int64_t j = wide.begin[v]; j < wide.end[v]; ++j, s += wide.width, beside += wide.width)
-            store(s, f(load(s), j, beside));
+        for (; j < count; ++j) {
+            F32 x = splat(at(v * lanes, j));
+            for (int i = 1; !same && i < lanes; ++i) x[i] = at(v * lanes + i, j);
+            float* const s = scores + j * wide.width;
+            store(s, f(load(s), x));
+        }
     }
 }
 
@@ -165,27 +149,29 @@ inline void mask_block(const WideTile& wide, std::int64_t count) {
     const F32 never = splat(-infinity);
     if (tile.plan.softcap > 0) {
         const F32 cap = splat(tile.plan.softcap);
-        map_scores(wide, [&](F32 s, std::int64_t, const float*) { return tanh(s / cap) * cap; });
+        for (int v = 0; v < wide.vectors; ++v)
+            for (std::int64_t j = wide.begin[v]; j < wide.end[v]; ++j) {
+                float* const s = wide.scores(j, v);
+                store(s, tanh(load(s) / cap) * cap);
+            }
     }
-    const auto add = [](F32 s, std::int64_t, const float* beside) { return s + load(beside); };
-    if (tile.plan.has_bias) {
-        gather_beside<float>(wide, tile.bias, tile.same_bias, tile.bias_stride, count);
-        map_scores(wide, add);
-    }
+    const auto add = [](F32 s, F32 x) { return s + x; };
+    if (tile.plan.has_bias) with_beside<float>(wide, tile.bias, tile.same_bias, tile.bias_stride, count, add);
     if (tile.plan.mask == AttentionMask::added) {
-        gather_beside<float>(wide, tile.mask, tile.same_mask, tile.mask_stride, count);
-        map_scores(wide, add);
+        with_beside<float>(wide, tile.mask, tile.same_mask, tile.mask_stride, count, add);
     } else if (tile.plan.mask == AttentionMask::boolean && tile.same_mask) {
         for (std::int64_t j = 0; j < count; ++j) {
             if (shows(tile, tile.mask[0][(wide.block + j) * tile.mask_stride])) continue;
             for (int v = 0; v < wide.vectors; ++v) store(wide.scores(wide.block + j, v), never);
         }
     } else if (tile.plan.mask == AttentionMask::boolean) {
-        gather_beside<std::uint8_t>(wide, tile.mask, false, tile.mask_stride, count);
-        const I32 hides = splat(tile.plan.mask_hides ? -1 : 0);
-        map_scores(wide, [&](F32 s, std::int64_t, const float* beside) {
-            return I32(I32(load(beside) != 0.0f) ^ hides) ? s : never;
-        });
+        const auto with_marks = [&](auto f) {
+            with_beside<std::uint8_t>(wide, tile.mask, false, tile.mask_stride, count, f);
+        };
+        if (tile.plan.mask_hides)
+            with_marks([&](F32 s, F32 mark) { return mark == 0.0f ? s : never; });
+        else
+            with_marks([&](F32 s, F32 mark) { return mark != 0.0f ? s : never; });
     }
     hide_beyond_edges(wide);
 }
