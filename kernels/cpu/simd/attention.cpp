@@ -49,14 +49,13 @@ template <typename Element>
 void run_few(Tile& tile, const Stored<Element>& kv, std::int64_t from, std::int64_t to) {
     const std::int64_t stride = tile.plan.value_stride();
     clear_state(tile, tile.rows, tile.rows * stride);
-    const std::int64_t begin = tile.first_seen(from, to), end = tile.last_seen(begin, to);
+    const std::int64_t seen = tile.last_seen(from, to);
     float* const unseen = tile.scratch.unseen;
     clear(unseen, stride);
     bool any = false;
     const auto hide = [&](std::int64_t b, std::int64_t e) { any |= add_unseen(tile, kv, b, e, unseen); };
-    add_keys_to_few(tile, kv, begin, end, hide);
-    hide(from, begin);
-    hide(end, to);
+    add_keys_to_few(tile, kv, from, seen, hide);
+    hide(seen, to);
     for (std::int64_t row = 0; any && row < tile.rows; ++row) {
         float* const sums = tile.state.sums + row * stride;
         map_row(sums, stride, [&](auto at) { return at(sums) + at(unseen); });
@@ -69,21 +68,17 @@ void run_wide(WideTile& wide, const Stored<Element>& kv, std::int64_t from, std:
     const std::int64_t stride = tile.plan.value_stride();
     clear_state(tile, wide.width, tile.plan.value_depth * wide.width);
     for (std::int64_t row = 0; row < wide.width; ++row) tile.shrink[row] = 1.0f;
-    const std::int64_t block = tile.plan.key_block, begin = from + (tile.first_seen(from, to) - from) / block * block;
-    const std::int64_t seen = wide.last_key(wide.vectors - 1, begin, to);
+    const std::int64_t seen = wide.last_key(wide.vectors - 1, from, to);
     float* const unseen = tile.scratch.unseen;
     clear(unseen, stride);
     bool any = false;
     const auto hide = [&](std::int64_t b, std::int64_t e) { any |= add_unseen(tile, kv, b, e, unseen); };
-    add_keys_to_many(wide, kv, begin, seen, hide);
-    hide(from, begin);
+    add_keys_to_many(wide, kv, from, seen, hide);
     hide(seen, to);
     for (int v = 0; any && v < wide.vectors; ++v) add_to_lanes(wide, v, unseen);
     for (int v = 0; v < wide.vectors; ++v) {
         clear(unseen, stride);
-        any = add_unseen(tile, kv, begin, wide.first_key(v, begin, seen), unseen);
-        any |= add_unseen(tile, kv, wide.last_key(v, begin, seen), seen, unseen);
-        if (any) add_to_lanes(wide, v, unseen);
+        if (add_unseen(tile, kv, wide.last_key(v, from, seen), seen, unseen)) add_to_lanes(wide, v, unseen);
     }
 }
 
@@ -231,7 +226,7 @@ struct Call {
     /// Rows from `first` on of those that share a head of keys; the heads of a query are neighbours.
     Tile tile(std::int64_t head, std::int64_t first, float* state) {
         const std::int64_t all = queries * in_group, rows = all - first < cut.rows ? all - first : cut.rows;
-        Tile tile{plan, scratch, State(state, padded(rows)), rows, keys, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+        Tile tile{plan, scratch, State(state, padded(rows)), rows, keys, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
         const std::int64_t b = head / k.shape[1], g = head % k.shape[1];
         for (std::int64_t row = 0; row < rows; ++row) {
             const std::int64_t t = (first + row) / in_group, h = g * in_group + (first + row) % in_group;
@@ -240,9 +235,8 @@ struct Call {
             if (plan.mask != AttentionMask::none)
                 tile.mask[row] = args.inputs[3].data + (plan.mask == AttentionMask::added ? 4 : 1) * mask.query(b, h, t);
             if (plan.has_bias) tile.bias[row] = args.inputs[4].data + 4 * bias.query(b, h, t);
-            const std::int64_t last = t + 1 + keys - queries, low = plan.window > 0 ? last - plan.window : 0;
+            const std::int64_t last = t + 1 + keys - queries;
             tile.limit[row] = !plan.causal ? keys : last < 0 ? 0 : last < keys ? last : keys;
-            tile.low[row] = low < 0 ? 0 : low;
         }
         tile.mask_stride = mask.strides[3], tile.bias_stride = bias.strides[3];
         tile.same_mask = std::all_of(tile.mask, tile.mask + rows, [&](auto row) { return row == tile.mask[0]; });

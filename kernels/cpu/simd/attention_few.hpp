@@ -53,7 +53,6 @@ inline void mask_row(const Tile& tile, float* s, std::int64_t row, std::int64_t 
             store_some(s + j, is_seen ? load_some(s + j, n) : never, n);
         }
     }
-    for (std::int64_t j = 0; j < count && begin + j < tile.low[row]; ++j) s[j] = -infinity;
     for (std::int64_t j = count; j > 0 && begin + j > tile.limit[row]; --j) s[j - 1] = -infinity;
 }
 

@@ -19,7 +19,6 @@ struct AttentionPlan {
     float scale, masked_score;
     float softcap;  ///< 0 where scores are not capped
     bool causal;
-    std::int64_t window;  ///< keys that a query sees at most, itself and those before it; 0: no such limit
     bool has_bias;        ///< a second operand is added to the scores; its axes go with [B, H, T, S]
     AttentionMask mask;
     bool mask_of_pairs;  ///< its axes go with [B, H, T, S]; else with [B, S]

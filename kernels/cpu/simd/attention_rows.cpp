@@ -114,15 +114,6 @@ Refusal accepts_softcap(const Problem& problem) {
                : "needs a positive finite softcap";
 }
 
-Refusal accepts_window(const Problem& problem) {
-    if (!problem.attributes.has("window")) return {};
-    const double window = number_or(problem, "window", 0);
-    if (!flag(problem, "causal")) return "needs the causal rule beside a window";
-    return window >= 1 && window <= std::numeric_limits<std::int32_t>::max() && window == std::floor(window)
-               ? Refusal()
-               : "needs a window of 1 to 2147483647 keys";
-}
-
 Refusal accepts(const Problem& problem) {
     const std::size_t count = problem.inputs.size();
     if (count < 3 || count > 5 || problem.outputs.size() != 1)
@@ -143,7 +134,6 @@ Refusal accepts(const Problem& problem) {
     if (Refusal no = accepts_softcap(problem); !no.empty()) return no;
     const double causal = number_or(problem, "causal", 0);
     if (causal != 0 && causal != 1) return "causal must be 0 or 1";
-    if (Refusal no = accepts_window(problem); !no.empty()) return no;
     const double hidden = masked_score(problem);
     return hidden < std::numeric_limits<double>::infinity() ? Refusal() : "needs a masked score below infinity";
 }
@@ -181,7 +171,6 @@ AttentionPlan plan_of(const Problem& problem) {
     plan.mask = mask_of(problem);
     plan.mask_of_pairs = flag(problem, "pairs");
     plan.mask_hides = flag(problem, "hides");
-    plan.window = static_cast<std::int64_t>(number_or(problem, "window", 0));
     plan.key_block = std::max(plan.depth, plan.value_depth) <= 256 ? 128 : 32;  // widened, they stay in the second cache
     plan.part_rows = rows_of_parts(problem);
     return plan;
@@ -201,8 +190,7 @@ Cost cost(const Problem& problem) {
     const Shape q = with_four_axes(problem.inputs[0].shape), k = with_four_axes(problem.inputs[1].shape);
     const double queries = static_cast<double>(q[2].constant()), keys = static_cast<double>(k[2].constant());
     const bool causal = number_or(problem, "causal", 0) != 0;
-    const double before = causal && keys >= queries ? keys - (queries - 1) / 2 : keys;
-    const double seen = std::min(before, number_or(problem, "window", before));
+    const double seen = causal && keys >= queries ? keys - (queries - 1) / 2 : keys;
     const double depths = static_cast<double>(q[3].constant() + problem.inputs[2].shape.back().constant());
     const double pairs = static_cast<double>(q[0].constant() * q[1].constant()) * queries * seen;
     const double around = problem.attributes.has("softcap") ? 50 : 20;

@@ -56,14 +56,11 @@ struct Tile {
     const std::byte *mask[max_tile_rows], *bias[max_tile_rows];  ///< of key 0
     std::int64_t mask_stride = 0, bias_stride = 0;               ///< from key to key
     bool same_mask = true, same_bias = true;                     ///< for all rows
-    std::int64_t low[max_tile_rows], limit[max_tile_rows];       ///< keys that may be seen, by the causal rule
+    std::int64_t limit[max_tile_rows];                           ///< keys that may be seen, by the causal rule
     const std::byte* is_finite = nullptr;  ///< of each block of keys, whether all values are; null: not known
     float shrink[max_tile_rows];
 
-    /// The keys [begin, end) as far as any row may see them.
-    std::int64_t first_seen(std::int64_t begin, std::int64_t end) const {
-        return low[0] < begin ? begin : low[0] < end ? low[0] : end;
-    }
+    /// The end of the keys [begin, end) that any row may see.
     std::int64_t last_seen(std::int64_t begin, std::int64_t end) const {
         const std::int64_t last = limit[rows - 1];
         return last < begin ? begin : last < end ? last : end;
@@ -74,7 +71,7 @@ struct Tile {
 inline bool shows(const Tile& tile, std::byte mark) { return (mark != std::byte{0}) != tile.plan.mask_hides; }
 
 inline bool is_visible(const Tile& tile, std::int64_t row, std::int64_t key) {
-    if (key < tile.low[row] || key >= tile.limit[row]) return false;
+    if (key >= tile.limit[row]) return false;
     return tile.plan.mask != AttentionMask::boolean || shows(tile, tile.mask[row][key * tile.mask_stride]);
 }
 

@@ -8,10 +8,10 @@
 /// key leave it out together, but for the few keys at the edge of what they see.
 namespace CAIRN_LEVEL {
 
-/// Keys [begin, end) of a block, which the vectors [first, last) take part in.
+/// Keys [begin, end) of a block, in which the vectors from `first` on take part.
 struct Stretch {
     std::int64_t begin, end;
-    int first, last;
+    int first;
 };
 
 struct WideTile {
@@ -19,8 +19,8 @@ struct WideTile {
     int vectors;
     std::int64_t width;  ///< rows, with those that fill the last vector
     std::int64_t block = 0;
-    std::int64_t begin[tile_vectors], end[tile_vectors];  ///< keys of the block that each vector takes part in
-    Stretch stretches[2 * tile_vectors + 1];
+    std::int64_t end[tile_vectors];  ///< of the block's keys that each vector takes part in
+    Stretch stretches[tile_vectors];
     int stretch_count = 0;
 
     explicit WideTile(Tile& of)
@@ -29,48 +29,29 @@ struct WideTile {
             tile.q[row] = tile.q[tile.rows - 1];
             tile.mask[row] = tile.mask[tile.rows - 1];
             tile.bias[row] = tile.bias[tile.rows - 1];
-            tile.low[row] = tile.low[tile.rows - 1];
             tile.limit[row] = tile.limit[tile.rows - 1];
         }
     }
     float* scores(std::int64_t key, int vector) const {
         return tile.scratch.scores + (key - block) * width + vector * lanes;
     }
-    /// Keys of [from, to) that the vector takes part in, whole steps of a tile from `from` on.
-    std::int64_t first_key(int vector, std::int64_t from, std::int64_t to) const {
-        const std::int64_t low = tile.low[vector * lanes];
-        return low <= from ? from : low >= to ? to : from + (low - from) / tile_steps * tile_steps;
-    }
+    /// The end of the keys [from, to) that the vector takes part in, whole steps of a tile from `from` on.
     std::int64_t last_key(int vector, std::int64_t from, std::int64_t to) const {
         const std::int64_t limit = tile.limit[vector * lanes + lanes - 1];
         if (limit <= from) return from;
-        const std::int64_t end = from + (limit - from + tile_steps - 1) / tile_steps * tile_steps;
-        return end < to ? end : to;
+        const std::int64_t last = from + (limit - from + tile_steps - 1) / tile_steps * tile_steps;
+        return last < to ? last : to;
     }
-    /// Finds who takes part in the keys [from, to); false where nobody does.
-    bool open(std::int64_t from, std::int64_t to) {
+    /// Finds who takes part in the keys [from, to): the later a row, the more it sees.
+    void open(std::int64_t from, std::int64_t to) {
         block = from;
         stretch_count = 0;
+        std::int64_t known = from;
         for (int v = 0; v < vectors; ++v) {
-            begin[v] = first_key(v, from, to);
             end[v] = last_key(v, from, to);
+            if (end[v] > known) stretches[stretch_count++] = {known, end[v], v};
+            known = end[v];
         }
-        for (std::int64_t j = from; j < to; j += tile_steps) {
-            int first = 0, last = vectors;
-            while (first < vectors && end[first] <= j) ++first;
-            while (last > 0 && begin[last - 1] > j) --last;
-            if (first >= last) continue;
-            const std::int64_t behind = j + tile_steps < to ? j + tile_steps : to;
-            if (stretch_count > 0) {
-                Stretch& before = stretches[stretch_count - 1];
-                if (before.end == j && before.first == first && before.last == last) {
-                    before.end = behind;
-                    continue;
-                }
-            }
-            stretches[stretch_count++] = {j, behind, first, last};
-        }
-        return stretch_count > 0;
     }
 };
 
@@ -126,19 +107,17 @@ inline void hide_beyond_edges(const WideTile& wide) {
     const Tile& tile = wide.tile;
     const F32 never = splat(-infinity);
     for (int v = 0; v < wide.vectors; ++v) {
-        const std::int64_t first = v * lanes, last = first + lanes - 1;
-        if (tile.limit[first] >= wide.end[v] && tile.low[last] <= wide.begin[v]) continue;
-        I32 low, limit;
+        const std::int64_t first = v * lanes, seen = tile.limit[first];
+        if (seen >= wide.end[v]) continue;
+        I32 limit;
         const std::int64_t far = tile.plan.key_block;
         for (int i = 0; i < lanes; ++i) {
-            const std::int64_t a = tile.low[first + i] - wide.block, b = tile.limit[first + i] - wide.block;
-            low[i] = static_cast<std::int32_t>(a < 0 ? 0 : a < far ? a : far);
-            limit[i] = static_cast<std::int32_t>(b < 0 ? 0 : b < far ? b : far);
+            const std::int64_t here = tile.limit[first + i] - wide.block;
+            limit[i] = static_cast<std::int32_t>(here < 0 ? 0 : here < far ? here : far);
         }
-        for (std::int64_t j = wide.begin[v]; j < wide.end[v]; ++j) {
+        for (std::int64_t j = seen < wide.block ? wide.block : seen; j < wide.end[v]; ++j) {
             float* const s = wide.scores(j, v);
-            const I32 key = splat(static_cast<std::int32_t>(j - wide.block));
-            store(s, I32((key >= low) & (key < limit)) ? load(s) : never);
+            store(s, splat(static_cast<std::int32_t>(j - wide.block)) < limit ? load(s) : never);
         }
     }
 }
@@ -150,7 +129,7 @@ inline void mask_block(const WideTile& wide, std::int64_t count) {
     if (tile.plan.softcap > 0) {
         const F32 cap = splat(tile.plan.softcap);
         for (int v = 0; v < wide.vectors; ++v)
-            for (std::int64_t j = wide.begin[v]; j < wide.end[v]; ++j) {
+            for (std::int64_t j = wide.block; j < wide.end[v]; ++j) {
                 float* const s = wide.scores(j, v);
                 store(s, tanh(load(s) / cap) * cap);
             }
@@ -180,9 +159,9 @@ inline void mask_block(const WideTile& wide, std::int64_t count) {
 inline void weigh_block(const WideTile& wide) {
     Tile& tile = wide.tile;
     for (int v = 0; v < wide.vectors; ++v) {
-        const std::int64_t count = wide.end[v] - wide.begin[v], width = wide.width;
+        const std::int64_t count = wide.end[v] - wide.block, width = wide.width;
         if (count <= 0) continue;
-        float* s = wide.scores(wide.begin[v], v);
+        float* s = wide.scores(wide.block, v);
         F32 m[4] = {splat(-infinity), splat(-infinity), splat(-infinity), splat(-infinity)};
         std::int64_t j = 0;
         for (; j + 4 <= count; j += 4) {
@@ -244,31 +223,30 @@ void add_block(WideTile& wide, const Stored<Element>& kv, std::int64_t from, std
     Tile& tile = wide.tile;
     const AttentionPlan& plan = tile.plan;
     constexpr bool is_stored = std::is_same_v<Element, float>;
-    const std::int64_t seen = wide.stretches[0].begin - from;
-    const std::int64_t count = wide.stretches[wide.stretch_count - 1].end - from - seen;
+    const std::int64_t count = wide.end[wide.vectors - 1] - from;
     const std::int64_t k_stride = is_stored ? kv.k_stride : plan.depth, v_stride = is_stored ? kv.v_stride : plan.value_depth;
     float* const widened = tile.scratch.widened;
-    const float* const keys = as_floats(widened, kv.k + (from + seen) * kv.k_stride, kv.k_stride, count, plan.depth);
+    const float* const keys = as_floats(widened, kv.k + from * kv.k_stride, kv.k_stride, count, plan.depth);
     for (int i = 0; i < wide.stretch_count; ++i) {
         const Stretch& s = wide.stretches[i];
-        with_count<tile_vectors>(s.last - s.first, [&](auto v) {
+        with_count<tile_vectors>(wide.vectors - s.first, [&](auto v) {
             score_steps<tile_steps, v>(wide.scores(s.begin, s.first), wide.width,
-                                       tile.scratch.queries + s.first * lanes, keys + (s.begin - from - seen) * k_stride,
+                                       tile.scratch.queries + s.first * lanes, keys + (s.begin - from) * k_stride,
                                        k_stride, plan.depth, s.end - s.begin);
         });
     }
     mask_block(wide, to - from);
     weigh_block(wide);
-    const float* const values = as_floats(widened + plan.key_block * plan.depth, kv.v + (from + seen) * kv.v_stride,
+    const float* const values = as_floats(widened + plan.key_block * plan.depth, kv.v + from * kv.v_stride,
                                           kv.v_stride, count, plan.value_depth);
     for (int i = 0; i < wide.stretch_count; ++i) {
         const Stretch& s = wide.stretches[i];
-        with_count<tile_vectors>(s.last - s.first, [&](auto v) {
+        with_count<tile_vectors>(wide.vectors - s.first, [&](auto v) {
             value_steps<tile_steps, v>(tile.state.sums + s.first * lanes, wide.width, tile.shrink + s.first * lanes,
-                                       wide.scores(s.begin, s.first), values + (s.begin - from - seen) * v_stride,
+                                       wide.scores(s.begin, s.first), values + (s.begin - from) * v_stride,
                                        v_stride, s.end - s.begin, plan.value_depth);
         });
-        for (int v = s.first; v < s.last; ++v) store(tile.shrink + v * lanes, splat(1.0f));
+        for (int v = s.first; v < wide.vectors; ++v) store(tile.shrink + v * lanes, splat(1.0f));
     }
 }
 
@@ -279,7 +257,7 @@ void add_keys_to_many(WideTile& wide, const Stored<Element>& kv, std::int64_t fr
     const std::int64_t block = wide.tile.plan.key_block;
     for (std::int64_t begin = from; begin < to; begin += block) {
         const std::int64_t end = to - begin < block ? to : begin + block;
-        if (!wide.open(begin, end)) continue;
+        wide.open(begin, end);
         if (is_hidden(wide.tile, begin, end - begin))
             hide(begin, end);
         else
