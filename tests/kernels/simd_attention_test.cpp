@@ -239,6 +239,75 @@ TEST_P(SimdAttention, EveryHiddenValueShowsInEveryQuery) {
         }
 }
 
+// Few tiles are cut along their keys, and heads of a group go together: the same bits for any number of threads, and NaN
+// of one part is NaN of all.
+TEST_P(SimdAttention, PartsOfKeysAreJoined) {
+    for (const Shape4& s : {Shape4{1, 1, 1, 1, 3000, 16, 17}, Shape4{1, 4, 1, 1, 1500, 8, 8},
+                            Shape4{1, 6, 2, 5, 1100, 9, 8}, Shape4{1, 1, 1, 70, 1300, 16, 16}})
+        for (const bool is_special : {false, true}) {
+            const std::string text = problem_text(s, true, true, "-1e+38", Form::dense);
+            SCOPED_TRACE(text);
+            SimdCase c(text);
+            std::mt19937 random(5);
+            for (Operand& input : c.inputs) input.fill(random);
+            for (std::int64_t j = 0; j < s.keys; ++j) c.inputs[3].set(j, j % 7 != 0 && (j < 300 || j > 700));
+            if (is_special) {
+                c.inputs[2].set((s.keys - 1) * s.value_depth + 1, NAN);
+                c.inputs[2].set(400 * s.value_depth + 2, INFINITY);
+                c.inputs[1].set(400 * s.depth, NAN);
+            }
+            const Kernel& kernel = find(kernels_of(GetParam()), "attention");
+            ASSERT_EQ(c.run(kernel, 1), "");
+            const Operand once = c.outputs[0].copy();
+            for (const int members : {2, 3}) {
+                ASSERT_EQ(c.run(kernel, members), "");
+                EXPECT_TRUE(c.outputs[0].same_bits(once)) << members;
+            }
+            std::vector<double> row;
+            for (std::int64_t i = 0; i < s.heads * s.queries; ++i) {
+                expected_row(c, s, true, mask_of_keys(s, true), -1e38, 0, i / s.queries, i % s.queries, row);
+                for (std::int64_t d = 0; d < s.value_depth; ++d) {
+                    const double a = c.outputs[0].get(i * s.value_depth + d), e = row[static_cast<std::size_t>(d)];
+                    ASSERT_TRUE(std::isnan(e) ? std::isnan(a) : std::fabs(a - e) <= 1e-5)
+                        << "row " << i << " element " << d << ": " << a << " for " << e;
+                }
+            }
+        }
+}
+
+// A mask of the last few keys before each query hides whole blocks of keys: their scores are not computed, and their
+// values show where they are not finite.
+TEST_P(SimdAttention, WindowsHideBlocks) {
+    for (const std::int64_t queries : {3, 120})
+        for (const char* const masked_score : {"-1e+38", "-inf"}) {
+            const Shape4 s{1, 2, 1, queries, 700, 8, 9};
+            std::string text = problem_text(s, true, false, masked_score, Form::dense);
+            text.insert(text.find(" scale"), " pairs=(1)");
+            text.insert(text.find(" ->"), " bool" + list({1, 1, queries, s.keys}, '[', ']'));
+            SCOPED_TRACE(text);
+            SimdCase c(text);
+            std::mt19937 random(2);
+            for (Operand& input : c.inputs) input.fill(random);
+            for (std::int64_t t = 0; t < queries; ++t)
+                for (std::int64_t j = 0; j < s.keys; ++j) c.inputs[3].set(t * s.keys + j, t + s.keys - queries - j < 40);
+            for (const std::int64_t j : {0, 130, 300}) c.inputs[1].set(j * s.depth, NAN);
+            c.inputs[2].set(131 * s.value_depth + 3, INFINITY);
+            c.inputs[2].set((s.keys - 1) * s.value_depth, NAN);
+            const Mask mask{Mask::Kind::boolean, {1, 1, queries, s.keys}};
+            ASSERT_EQ(c.run(find(kernels_of(GetParam()), "attention"), 2), "");
+            std::vector<double> row;
+            for (std::int64_t i = 0; i < s.heads * queries; ++i) {
+                expected_row(c, s, true, mask, static_cast<double>(std::stof(masked_score)), 0, i / queries, i % queries,
+                             row);
+                for (std::int64_t d = 0; d < s.value_depth; ++d) {
+                    const double a = c.outputs[0].get(i * s.value_depth + d), e = row[static_cast<std::size_t>(d)];
+                    ASSERT_TRUE(std::isnan(e) ? std::isnan(a) : std::fabs(a - e) <= 1e-5)
+                        << "row " << i << " element " << d << ": " << a << " for " << e;
+                }
+            }
+        }
+}
+
 /// Coin flips, or added numbers some of which hide; the first query of all sees nothing, the second only what is
 /// lowest.
 void fill_mask(Operand& mask, const Mask& of, std::mt19937& random) {
