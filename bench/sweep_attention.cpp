@@ -1,7 +1,7 @@
 // Attention over sizes, masks, heads and dtypes, each beside its limit: the multiply-adds of the pairs that are seen at
 // the machine's peak, or the bytes of keys and values at the bandwidth of where they lie, whichever takes longer.
 //
-//     sweep_attention [--json] [--threads N] [--features avx2+fma+f16c+bmi2] [--only PART_OF_A_NAME]
+//     sweep_attention [--json] [--threads N] [--features avx2] [--only PART_OF_A_NAME]
 #include "cairn/tuning.hpp"
 
 #include <CLI/CLI.hpp>
@@ -130,7 +130,11 @@ void run(const Options& options) {
     for (const int threads : teams) {
         cairn::ContextOptions made;
         made.threads = threads;
-        if (!options.features.empty()) made.features = cairn::parse_features(options.features);
+        if (!options.features.empty()) {
+            made.features = cairn::parse_features(options.features);
+            if (!made.features)
+                throw cairn::Error(cairn::ErrorKind::argument, "bench", "unknown features: " + options.features);
+        }
         const cairn::Context context(made);
         machines.push_back({context, cairn::calibrate(context)});
         if (!options.as_json)

@@ -187,14 +187,30 @@ inline void weigh_block(const WideTile& wide) {
     }
 }
 
-/// Scores of some keys, R at a time and then the rest; V vectors of queries.
+/// Rows that are wanted soon, or none.
+struct Ahead {
+    const float* rows = nullptr;
+    std::int64_t stride = 0, depth = 0;
+
+    void ask_for(std::int64_t count) {
+        if (rows == nullptr) return;
+        for (std::int64_t i = 0; i < count; ++i, rows += stride)
+            for (std::int64_t d = 0; d < depth; d += 16) fetch(rows + d);
+    }
+};
+
+/// Scores of some keys, R at a time and then the rest; V vectors of queries. As many rows are asked for.
 template <int R, int V>
 void score_steps(float* scores, std::int64_t width, const float* queries, const float* keys, std::int64_t stride,
-                 std::int64_t depth, std::int64_t count) {
-    for (; count >= R; count -= R, scores += R * width, keys += R * stride)
+                 std::int64_t depth, std::int64_t count, Ahead& next_keys, Ahead& values) {
+    for (; count >= R; count -= R, scores += R * width, keys += R * stride) {
+        next_keys.ask_for(R);
+        values.ask_for(R);
         score_tile<R, V>(scores, width, queries, keys, stride, depth);
+    }
     if constexpr (R > 1)
-        if (count > 0) score_steps<R / 2, V>(scores, width, queries, keys, stride, depth, count);
+        if (count > 0)
+            score_steps<R / 2, V>(scores, width, queries, keys, stride, depth, count, next_keys, values);
 }
 
 /// Sums of some elements of values, R at a time and then the rest.
@@ -227,12 +243,20 @@ void add_block(WideTile& wide, const Stored<Element>& kv, std::int64_t from, std
     const std::int64_t k_stride = is_stored ? kv.k_stride : plan.depth, v_stride = is_stored ? kv.v_stride : plan.value_depth;
     float* const widened = tile.scratch.widened;
     const float* const keys = as_floats(widened, kv.k + from * kv.k_stride, kv.k_stride, count, plan.depth);
+    Ahead next_keys, next_values;
+    if constexpr (is_stored) {
+        // Where a head's keys and values do not stay in a near cache.
+        constexpr std::int64_t near_bytes = 1 << 20;
+        const bool is_far = tile.keys * (plan.depth + plan.value_depth) * 4 > near_bytes;
+        if (is_far && tile.keys >= to + plan.key_block) next_keys = {kv.k + to * kv.k_stride, kv.k_stride, plan.depth};
+        if (is_far) next_values = {kv.v + from * kv.v_stride, kv.v_stride, plan.value_depth};
+    }
     for (int i = 0; i < wide.stretch_count; ++i) {
         const Stretch& s = wide.stretches[i];
         with_count<tile_vectors>(wide.vectors - s.first, [&](auto v) {
             score_steps<tile_steps, v>(wide.scores(s.begin, s.first), wide.width,
                                        tile.scratch.queries + s.first * lanes, keys + (s.begin - from) * k_stride,
-                                       k_stride, plan.depth, s.end - s.begin);
+                                       k_stride, plan.depth, s.end - s.begin, next_keys, next_values);
         });
     }
     mask_block(wide, to - from);
