@@ -66,15 +66,13 @@ std::vector<Case> cases() {
         for (const Seen seen : {Seen::all, Seen::key_mask, Seen::pair_mask, Seen::added_mask})
             all.push_back(case_of(s, seen));
         for (const char* stored : {"bf16", "f16"}) all.push_back(case_of(s, Seen::causal, stored));
-        for (const std::int64_t depth : {80, 128})
-            all.push_back(case_of({s.queries, s.keys, depth}, Seen::causal));
+        for (const std::int64_t depth : {80, 128}) all.push_back(case_of({s.queries, s.keys, depth}, Seen::causal));
         all.push_back(case_of(s, Seen::causal, "f32", " softcap=50"));
         all.push_back(case_of({s.queries, s.keys, 128, 32, 8}, Seen::causal));
         all.push_back(case_of({s.queries, s.keys, 64, 8, 1}, Seen::causal));
     }
     for (const std::int64_t keys : {2048, 8192, 65536})
-        for (const std::int64_t heads : {1, 2})
-            all.push_back(case_of({1, keys, 64, heads, heads}, Seen::causal));
+        for (const std::int64_t heads : {1, 2}) all.push_back(case_of({1, keys, 64, heads, heads}, Seen::causal));
     all.push_back(case_of({1, 8192, 128, 32, 8}, Seen::causal));
     all.push_back(case_of({1, 8192, 128, 32, 8}, Seen::causal, "bf16"));
     all.push_back(case_of({1, 8192, 128, 8, 1}, Seen::causal));
@@ -89,7 +87,8 @@ struct Machine {
 /// Seconds at the machine's limit.
 double limit(const Case& one, const cairn::Calibration& machine) {
     const double flops = one.pairs * 4 * static_cast<double>(one.sizes.depth);
-    const double bytes = 2 * static_cast<double>(one.sizes.key_heads * one.sizes.keys * one.sizes.depth) * one.key_bytes;
+    const double bytes =
+        2 * static_cast<double>(one.sizes.key_heads * one.sizes.keys * one.sizes.depth) * one.key_bytes;
     const bool is_near = machine.cache_bandwidth > 0 && bytes <= machine.cache_bytes;
     return std::max(flops / machine.flops, bytes / (is_near ? machine.cache_bandwidth : machine.bandwidth));
 }
@@ -99,17 +98,19 @@ void time_case(const Case& one, const Machine& machine, bool as_json) {
     const cairn::Problem problem = cairn::parse_problem(one.problem, *symbols);
     const auto& kernels = machine.context.kernels().kernels;
     const auto kernel = std::find_if(kernels.begin(), kernels.end(), [&](const cairn::Kernel& k) {
-        return k.definition == "attention" && machine.context.features().includes(k.needs) && k.accepts(problem).empty();
+        return k.definition == "attention" && machine.context.features().includes(k.needs) &&
+               k.accepts(problem).empty();
     });
-    if (kernel == kernels.end()) throw cairn::Error(cairn::ErrorKind::argument, "bench", "no kernel for " + one.problem);
+    if (kernel == kernels.end())
+        throw cairn::Error(cairn::ErrorKind::argument, "bench", "no kernel for " + one.problem);
     const double seconds =
         cairn::measure(problem, kernel->id, machine.context, {.blocks = 7, .max_seconds = 0.1}).median;
     const double flops = one.pairs * 4 * static_cast<double>(one.sizes.depth) / seconds,
                  share = limit(one, machine.limits) / seconds;
     if (as_json) {
-        const nlohmann::json row{{"case", one.name},      {"threads", machine.context.threads()},
-                                 {"kernel", kernel->id},  {"seconds", seconds},
-                                 {"flop_per_s", flops},   {"share_of_limit", share}};
+        const nlohmann::json row{{"case", one.name},     {"threads", machine.context.threads()},
+                                 {"kernel", kernel->id}, {"seconds", seconds},
+                                 {"flop_per_s", flops},  {"share_of_limit", share}};
         std::cout << row.dump() << '\n';
     } else {
         std::printf("%-42s %2d %10.1f us %8.1f GF/s %6.2f\n", one.name.c_str(), machine.context.threads(),

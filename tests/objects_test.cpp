@@ -100,7 +100,7 @@ TEST(Objects, VectorCodeIsSeenWhereItIs) {
 #if !defined(__clang__)
 TEST(Objects, AccumulatorsOfTilesStayInRegisters) {
     constexpr std::array<std::string_view, 5> tiles = {"compute_tile", "score_tile", "value_tile", "key_tile",
-                                                        "row_tile"};
+                                                       "row_tile"};
     int levels = 0;
     for (const Built& item : built()) {
         if (!is_isa(item) || item.kind == "cairn_table_baseline") continue;

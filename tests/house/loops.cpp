@@ -103,8 +103,11 @@ std::optional<int> products_of_step(std::string_view name) {
         std::size_t arguments;  ///< whose product it is
         int times;
     };
-    constexpr Tile tiles[] = {
-        {"compute_tile<", 3, 1}, {"score_tile<", 2, 1}, {"value_tile<", 2, 1}, {"key_tile<", 1, 4}, {"row_tile<", 2, 1}};
+    constexpr Tile tiles[] = {{"compute_tile<", 3, 1},
+                              {"score_tile<", 2, 1},
+                              {"value_tile<", 2, 1},
+                              {"key_tile<", 1, 4},
+                              {"row_tile<", 2, 1}};
     for (const Tile& tile : tiles) {
         std::size_t at = name.find(tile.name);
         if (at == name.npos) continue;

@@ -239,8 +239,8 @@ TEST_P(SimdAttention, EveryHiddenValueShowsInEveryQuery) {
         }
 }
 
-// Few tiles are cut along their keys, and heads of a group go together: the same bits for any number of threads, and NaN
-// of one part is NaN of all.
+// Few tiles are cut along their keys, and heads of a group go together: the same bits for any number of threads, and
+// NaN of one part is NaN of all.
 TEST_P(SimdAttention, PartsOfKeysAreJoined) {
     for (const Shape4& s : {Shape4{1, 1, 1, 1, 3000, 16, 17}, Shape4{1, 4, 1, 1, 1500, 8, 8},
                             Shape4{1, 6, 2, 5, 1100, 9, 8}, Shape4{1, 1, 1, 70, 1300, 16, 16}})
@@ -289,7 +289,8 @@ TEST_P(SimdAttention, WindowsHideBlocks) {
             std::mt19937 random(2);
             for (Operand& input : c.inputs) input.fill(random);
             for (std::int64_t t = 0; t < queries; ++t)
-                for (std::int64_t j = 0; j < s.keys; ++j) c.inputs[3].set(t * s.keys + j, t + s.keys - queries - j < 40);
+                for (std::int64_t j = 0; j < s.keys; ++j)
+                    c.inputs[3].set(t * s.keys + j, t + s.keys - queries - j < 40);
             for (const std::int64_t j : {0, 130, 300}) c.inputs[1].set(j * s.depth, NAN);
             c.inputs[2].set(131 * s.value_depth + 3, INFINITY);
             c.inputs[2].set((s.keys - 1) * s.value_depth, NAN);
@@ -297,8 +298,8 @@ TEST_P(SimdAttention, WindowsHideBlocks) {
             ASSERT_EQ(c.run(find(kernels_of(GetParam()), "attention"), 2), "");
             std::vector<double> row;
             for (std::int64_t i = 0; i < s.heads * queries; ++i) {
-                expected_row(c, s, true, mask, static_cast<double>(std::stof(masked_score)), 0, i / queries, i % queries,
-                             row);
+                expected_row(c, s, true, mask, static_cast<double>(std::stof(masked_score)), 0, i / queries,
+                             i % queries, row);
                 for (std::int64_t d = 0; d < s.value_depth; ++d) {
                     const double a = c.outputs[0].get(i * s.value_depth + d), e = row[static_cast<std::size_t>(d)];
                     ASSERT_TRUE(std::isnan(e) ? std::isnan(a) : std::fabs(a - e) <= 1e-5)

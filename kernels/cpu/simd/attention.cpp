@@ -29,9 +29,7 @@ bool add_unseen(const Tile& tile, const Stored<Element>& kv, std::int64_t begin,
     return any;
 }
 
-void clear(float* sums, std::int64_t count) {
-    std::memset(sums, 0, static_cast<std::size_t>(count) * sizeof(float));
-}
+void clear(float* sums, std::int64_t count) { std::memset(sums, 0, static_cast<std::size_t>(count) * sizeof(float)); }
 
 void clear_state(const Tile& tile, std::int64_t rows, std::int64_t sums) {
     for (std::int64_t row = 0; row < rows; ++row) tile.state.largest[row] = -infinity;
@@ -42,7 +40,8 @@ void clear_state(const Tile& tile, std::int64_t rows, std::int64_t sums) {
 /// What is added to the sums of all rows that vector v holds.
 void add_to_lanes(const WideTile& wide, int v, const float* unseen) {
     float* sums = wide.tile.state.sums + v * lanes;
-    for (std::int64_t d = 0; d < wide.tile.plan.value_depth; ++d, sums += wide.width) store(sums, load(sums) + unseen[d]);
+    for (std::int64_t d = 0; d < wide.tile.plan.value_depth; ++d, sums += wide.width)
+        store(sums, load(sums) + unseen[d]);
 }
 
 template <typename Element>
@@ -233,7 +232,8 @@ struct Call {
             tile.q[row] = floats(args.inputs[0]) + q.query(b, h, t);
             tile.out[row] = floats_out(args.outputs[0]) + out.query(b, h, t);
             if (plan.mask != AttentionMask::none)
-                tile.mask[row] = args.inputs[3].data + (plan.mask == AttentionMask::added ? 4 : 1) * mask.query(b, h, t);
+                tile.mask[row] =
+                    args.inputs[3].data + (plan.mask == AttentionMask::added ? 4 : 1) * mask.query(b, h, t);
             if (plan.has_bias) tile.bias[row] = args.inputs[4].data + 4 * bias.query(b, h, t);
             const std::int64_t last = t + 1 + keys - queries;
             tile.limit[row] = !plan.causal ? keys : last < 0 ? 0 : last < keys ? last : keys;

@@ -103,7 +103,8 @@ CAIRN_INLINE std::int64_t add_columns(float* sums, const AttentionPlan& plan, co
         return column;
 }
 
-/// sums[r] = sums[r] * shrink[r] + weights[r] . values. `ahead`: what is wanted next and lies as the values do, or null.
+/// sums[r] = sums[r] * shrink[r] + weights[r] . values. `ahead`: what is wanted next and lies as the values do, or
+/// null.
 template <int R, typename Element>
 void add_values(float* sums, const AttentionPlan& plan, const float* weights, const float* shrink,
                 const Element* values, std::int64_t stride, std::int64_t keys, const Element* ahead = nullptr) {
@@ -147,8 +148,8 @@ void add_keys_to_few(Tile& tile, const Stored<Element>& kv, std::int64_t from, s
     // What comes from memory is asked for a block before it is read, values beside the keys' scores and keys beside the
     // values; nearer ones are not worth the asking.
     constexpr std::int64_t near_bytes = 1 << 18;
-    const bool is_far = (to - from) * (plan.depth + plan.value_depth) * static_cast<std::int64_t>(sizeof(Element)) >
-                        near_bytes;
+    const bool is_far =
+        (to - from) * (plan.depth + plan.value_depth) * static_cast<std::int64_t>(sizeof(Element)) > near_bytes;
     for (std::int64_t begin = from; begin < to; begin += plan.few_block()) {
         const std::int64_t count = to - begin < plan.few_block() ? to - begin : plan.few_block();
         if (is_hidden(tile, begin, count)) {

@@ -19,7 +19,7 @@ struct AttentionPlan {
     float scale, masked_score;
     float softcap;  ///< 0 where scores are not capped
     bool causal;
-    bool has_bias;        ///< a second operand is added to the scores; its axes go with [B, H, T, S]
+    bool has_bias;  ///< a second operand is added to the scores; its axes go with [B, H, T, S]
     AttentionMask mask;
     bool mask_of_pairs;  ///< its axes go with [B, H, T, S]; else with [B, S]
     bool mask_hides;     ///< a boolean one is true where nothing may be seen
@@ -39,9 +39,7 @@ struct AttentionPlan {
     std::int64_t queries_size() const { return max_tile_rows * ((depth + 15) / 16 * 16); }
     std::int64_t scores_size() const { return std::max(max_tile_rows * key_block, 8 * score_stride()); }
     std::int64_t state_size(std::int64_t rows) const { return rows * (value_stride() + 2); }
-    std::int64_t widened_size() const {
-        return stored == DType::f32 ? 0 : key_block * (depth + value_depth);
-    }
+    std::int64_t widened_size() const { return stored == DType::f32 ? 0 : key_block * (depth + value_depth); }
     std::int64_t bytes_per_member() const {
         const std::int64_t floats = queries_size() + scores_size() + state_size(max_tile_rows) + widened_size() +
                                     value_stride() + 2 * few_block();
@@ -56,15 +54,15 @@ struct AttentionPlan {
 struct AttentionCut {
     std::int64_t tiles, rows, parts, keys_of_part;
 
-    AttentionCut(std::int64_t heads, std::int64_t queries, std::int64_t keys, std::int64_t lanes, std::int64_t most_rows,
-                 std::int64_t key_block) {
+    AttentionCut(std::int64_t heads, std::int64_t queries, std::int64_t keys, std::int64_t lanes,
+                 std::int64_t most_rows, std::int64_t key_block) {
         const std::int64_t vectors = (queries + lanes - 1) / lanes, most = most_rows / lanes;
         tiles = (vectors + most - 1) / most;
         rows = (vectors + tiles - 1) / tiles * lanes;
         if (tiles == 1) rows = queries;
         const std::int64_t all = heads * tiles;
-        parts = all >= enough_items ? 1
-                                    : std::min((enough_items + all - 1) / all, (keys + least_keys - 1) / least_keys);
+        parts =
+            all >= enough_items ? 1 : std::min((enough_items + all - 1) / all, (keys + least_keys - 1) / least_keys);
         parts = std::max<std::int64_t>(parts, 1);
         keys_of_part = ((keys + parts - 1) / parts + key_block - 1) / key_block * key_block;
     }

@@ -171,7 +171,8 @@ AttentionPlan plan_of(const Problem& problem) {
     plan.mask = mask_of(problem);
     plan.mask_of_pairs = flag(problem, "pairs");
     plan.mask_hides = flag(problem, "hides");
-    plan.key_block = std::max(plan.depth, plan.value_depth) <= 256 ? 128 : 32;  // widened, they stay in the second cache
+    plan.key_block =
+        std::max(plan.depth, plan.value_depth) <= 256 ? 128 : 32;  // widened, they stay in the second cache
     plan.part_rows = rows_of_parts(problem);
     return plan;
 }

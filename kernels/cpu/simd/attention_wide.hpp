@@ -70,7 +70,8 @@ inline void pack_queries(const WideTile& wide) {
         }
 }
 
-/// scores = f(scores, x) of the block's first `count` keys, x being what lies key by key for each row; bytes as 0, 1, ...
+/// scores = f(scores, x) of the block's first `count` keys, x being what lies key by key for each row; bytes as 0, 1,
+/// ...
 template <typename T, typename F>
 void with_beside(const WideTile& wide, const std::byte* const* rows, bool same, std::int64_t stride, std::int64_t count,
                  F f) {
@@ -209,8 +210,7 @@ void score_steps(float* scores, std::int64_t width, const float* queries, const 
         score_tile<R, V>(scores, width, queries, keys, stride, depth);
     }
     if constexpr (R > 1)
-        if (count > 0)
-            score_steps<R / 2, V>(scores, width, queries, keys, stride, depth, count, next_keys, values);
+        if (count > 0) score_steps<R / 2, V>(scores, width, queries, keys, stride, depth, count, next_keys, values);
 }
 
 /// Sums of some elements of values, R at a time and then the rest.
@@ -240,7 +240,8 @@ void add_block(WideTile& wide, const Stored<Element>& kv, std::int64_t from, std
     const AttentionPlan& plan = tile.plan;
     constexpr bool is_stored = std::is_same_v<Element, float>;
     const std::int64_t count = wide.end[wide.vectors - 1] - from;
-    const std::int64_t k_stride = is_stored ? kv.k_stride : plan.depth, v_stride = is_stored ? kv.v_stride : plan.value_depth;
+    const std::int64_t k_stride = is_stored ? kv.k_stride : plan.depth,
+                       v_stride = is_stored ? kv.v_stride : plan.value_depth;
     float* const widened = tile.scratch.widened;
     const float* const keys = as_floats(widened, kv.k + from * kv.k_stride, kv.k_stride, count, plan.depth);
     Ahead next_keys, next_values;
@@ -261,14 +262,14 @@ void add_block(WideTile& wide, const Stored<Element>& kv, std::int64_t from, std
     }
     mask_block(wide, to - from);
     weigh_block(wide);
-    const float* const values = as_floats(widened + plan.key_block * plan.depth, kv.v + from * kv.v_stride,
-                                          kv.v_stride, count, plan.value_depth);
+    const float* const values = as_floats(widened + plan.key_block * plan.depth, kv.v + from * kv.v_stride, kv.v_stride,
+                                          count, plan.value_depth);
     for (int i = 0; i < wide.stretch_count; ++i) {
         const Stretch& s = wide.stretches[i];
         with_count<tile_vectors>(wide.vectors - s.first, [&](auto v) {
             value_steps<tile_steps, v>(tile.state.sums + s.first * lanes, wide.width, tile.shrink + s.first * lanes,
-                                       wide.scores(s.begin, s.first), values + (s.begin - from) * v_stride,
-                                       v_stride, s.end - s.begin, plan.value_depth);
+                                       wide.scores(s.begin, s.first), values + (s.begin - from) * v_stride, v_stride,
+                                       s.end - s.begin, plan.value_depth);
         });
         for (int v = s.first; v < wide.vectors; ++v) store(tile.shrink + v * lanes, splat(1.0f));
     }
