@@ -104,7 +104,8 @@ std::optional<int> products_of_step(std::string_view name) {
         int times;
     };
     constexpr Tile tiles[] = {
-        {"compute_tile<", 3, 1}, {"score_tile<", 1, 2}, {"value_tile<", 2, 1}, {"four_products<", 0, 4}};
+        {"compute_tile<", 3, 1}, {"product_tile<", 2, 1}, {"dot_tile<", 2, 1},
+        {"score_tile<", 1, 2},   {"value_tile<", 2, 1},   {"four_products<", 0, 4}};
     for (const Tile& tile : tiles) {
         std::size_t at = name.find(tile.name);
         if (at == name.npos) continue;

@@ -16,7 +16,7 @@ Faults spilled_loops(const std::string& path, std::string_view disassembly, std:
                      int& seen);
 
 /// How many multiply-adds a step over the depth of a tile has, by the arguments in its name:
-/// `compute_tile<12, 1, 2, 1>` 12 rows times 1 panel times 2 vectors; `score_tile<R>`, `value_tile<R, C, ...>`,
+/// `compute_tile<12, 1, 2, 1>` 12 rows times 1 panel times 2 vectors; `product_tile<R, C, ...>`, `dot_tile<R, C, ...>`, `score_tile<R>`, `value_tile<R, C, ...>`,
 /// `four_products<...>`. None for other names.
 std::optional<int> products_of_step(std::string_view name);
 
