@@ -1,6 +1,6 @@
-// Products over every number of rows, or of columns or of depth around round sizes: what the machine allows (multiply-adds
-// at the peak or reading at the read limit, whichever takes longer, both measured here) by what they take, with weights
-// out of cache; and the sizes that fall off from the nearest round one.
+// Products over every number of rows, or of columns or of depth around round sizes: what the machine allows
+// (multiply-adds at the peak or reading at the read limit, whichever takes longer, both measured here) by what they
+// take, with weights out of cache; and the sizes that fall off from the nearest round one.
 //
 //     build/release/bench/sweep_products --shape 768x2304 --json >> sweep.jsonl
 //     build/release/bench/sweep_products --plot sweep.svg < sweep.jsonl
@@ -8,8 +8,8 @@
 #include "cairn/tuning.hpp"
 #include "examples/host.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <fstream>
@@ -67,7 +67,8 @@ void tell_cliffs(const std::vector<SweepLine>& lines) {
         for (const SweepPoint& point : line.points) {
             const auto round = at(std::max<std::int64_t>((point.size + round_to / 2) / round_to, 1) * round_to);
             if (round != line.points.end() && point.share() * cliff < round->share())
-                cliffs += fmt::format(" {} ({:.2f}, {:.2f} at {})", point.size, point.share(), round->share(), round->size);
+                cliffs +=
+                    fmt::format(" {} ({:.2f}, {:.2f} at {})", point.size, point.share(), round->share(), round->size);
         }
         fmt::print(stderr, "{} {}: cliffs:{}\n", line.title, line.family, cliffs.empty() ? " none" : cliffs);
     }
@@ -81,7 +82,8 @@ void sweep(const Options& options) {
     const cairn::Calibration machine = cairn::calibrate(context);
     std::vector<SweepLine> lines;
     for (const std::string& family : options.families)
-        lines.push_back({options.axis == "rows" ? options.shape : fmt::format("{} {}", options.axis, options.shape), family, {}});
+        lines.push_back(
+            {options.axis == "rows" ? options.shape : fmt::format("{} {}", options.axis, options.shape), family, {}});
     for (std::int64_t size = options.first; size <= options.last; size += options.step)
         for (SweepLine& line : lines) {
             Sizes sizes = shape;
@@ -89,14 +91,21 @@ void sweep(const Options& options) {
             const auto point = measured(context, machine, line.family, sizes, size, options.seconds);
             if (!point) continue;
             line.points.push_back(*point);
-            const double peak = 2.0 * static_cast<double>(sizes.rows * sizes.depth * sizes.columns) / point->seconds / machine.flops;
+            const double peak =
+                2.0 * static_cast<double>(sizes.rows * sizes.depth * sizes.columns) / point->seconds / machine.flops;
             if (options.is_json)
-                fmt::print("{}\n", Json{{"title", line.title}, {"family", line.family}, {"size", size}, {"seconds", point->seconds},
-                                        {"limit_seconds", point->limit_seconds}, {"share_of_peak", peak},
-                                        {"peak_flops_per_second", machine.flops}, {"read_bytes_per_second", machine.bandwidth}}.dump());
+                fmt::print("{}\n", Json{{"title", line.title},
+                                        {"family", line.family},
+                                        {"size", size},
+                                        {"seconds", point->seconds},
+                                        {"limit_seconds", point->limit_seconds},
+                                        {"share_of_peak", peak},
+                                        {"peak_flops_per_second", machine.flops},
+                                        {"read_bytes_per_second", machine.bandwidth}}
+                                       .dump());
             else
-                fmt::print("{} {} {:4}: {:9.1f} us, {:.2f} of the peak, {:.2f} of the limit\n", line.title, line.family, size,
-                           1e6 * point->seconds, peak, point->share());
+                fmt::print("{} {} {:4}: {:9.1f} us, {:.2f} of the peak, {:.2f} of the limit\n", line.title, line.family,
+                           size, 1e6 * point->seconds, peak, point->share());
         }
     tell_cliffs(lines);
 }
@@ -106,7 +115,8 @@ void plot(const std::string& path) {
     for (std::string text; std::getline(std::cin, text);) {
         const Json row = Json::parse(text);
         const std::string title = row.at("title"), family = row.at("family");
-        auto line = std::find_if(lines.begin(), lines.end(), [&](const SweepLine& each) { return each.title == title && each.family == family; });
+        auto line = std::find_if(lines.begin(), lines.end(),
+                                 [&](const SweepLine& each) { return each.title == title && each.family == family; });
         if (line == lines.end()) line = lines.insert(line, {title, family, {}});
         line->points.push_back({row.at("size"), row.at("seconds"), row.at("limit_seconds")});
     }
@@ -120,7 +130,9 @@ int main(int argc, char** argv) {
     Options options;
     CLI::App app("Sweeps products over their sizes");
     app.add_option("--shape", options.shape, "depth x columns")->capture_default_str();
-    app.add_option("--axis", options.axis, "what is swept")->check(CLI::IsMember({"rows", "depth", "columns"}))->capture_default_str();
+    app.add_option("--axis", options.axis, "what is swept")
+        ->check(CLI::IsMember({"rows", "depth", "columns"}))
+        ->capture_default_str();
     app.add_option("--rows", options.rows, "where another axis is swept")->capture_default_str();
     app.add_option("--first", options.first)->capture_default_str();
     app.add_option("--last", options.last)->capture_default_str();

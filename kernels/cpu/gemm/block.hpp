@@ -3,6 +3,7 @@
 #include "kernels/cpu/gemm/tile.hpp"
 #include "kernels/cpu/simd/block_memory.hpp"
 
+#include <type_traits>
 #include <utility>
 
 /// Pieces of matrices of any dtype and strides, copied into rows of the numbers that tiles compute with.
@@ -25,6 +26,9 @@ template <typename T>
 CAIRN_INLINE bool is_native(DType dtype) {
     return bytes_of(dtype) == sizeof(T);
 }
+/// Whether there are dtypes that become numbers of T: halves f32, bytes u16.
+template <typename T>
+inline constexpr bool has_narrower = std::is_same_v<T, float> || std::is_same_v<T, std::uint16_t>;
 
 template <typename T, typename Byte>
 CAIRN_INLINE void read_bytes(T* to, const std::byte* from, std::int64_t stride, std::int64_t count) {
@@ -33,17 +37,24 @@ CAIRN_INLINE void read_bytes(T* to, const std::byte* from, std::int64_t stride, 
 /// `count` elements, `stride` apart.
 template <typename T>
 CAIRN_INLINE void read_run(T* to, DType dtype, const std::byte* from, std::int64_t stride, std::int64_t count) {
-    if constexpr (sizeof(T) > 2)
-        load_run(dtype, to, from, stride, count);
-    else if (dtype == DType::i8)
+    if constexpr (sizeof(T) > 2) {
+        if (!has_narrower<T> || dtype == DType::f32)
+            load_same<T>(to, from, stride, count);
+        else if (dtype == DType::f16)
+            load_run(DType::f16, to, from, stride, count);
+        else
+            load_run(DType::bf16, to, from, stride, count);
+    } else if (dtype == DType::i8)
         read_bytes<T, std::int8_t>(to, from, stride, count);
     else
         read_bytes<T, std::uint8_t>(to, from, stride, count);
 }
 template <typename T>
 CAIRN_INLINE void write_run(std::byte* to, DType dtype, const T* from, std::int64_t stride, std::int64_t count) {
-    if constexpr (sizeof(T) > 2)
+    if constexpr (std::is_same_v<T, float>)
         store_run(dtype, to, from, stride, count);
+    else if constexpr (sizeof(T) > 2)
+        store_same<T>(to, from, stride, count);
     else
         store_each(reinterpret_cast<std::uint8_t*>(to), from, stride, count,
                    [](T x) { return static_cast<std::uint8_t>(x); });
@@ -79,7 +90,7 @@ template <typename T>
     constexpr int count = static_cast<int>(lanes_of<T>);
     VectorOf<T> columns[count];
     const std::int64_t step = from.column_stride * bytes_of(from.dtype);
-    if (is_native<T>(from.dtype)) {
+    if (!has_narrower<T> || is_native<T>(from.dtype)) {
         for (int i = 0; i < count; ++i) columns[i] = load_vector(reinterpret_cast<const T*>(corner + i * step));
     } else {
         for (int i = 0; i < count; ++i) {
@@ -104,15 +115,16 @@ void copy_block(T* to, std::int64_t to_stride, const Plain& from, std::int64_t r
             for (; j + square <= columns; j += square)
                 copy_square(to + i * to_stride + j, to_stride, from, from.at(row + i, column + j));
             for (std::int64_t s = 0; s < square && j < columns; ++s)
-                read_run(to + (i + s) * to_stride + j, from.dtype, from.at(row + i + s, column + j),
-                         from.column_stride, columns - j);
+                read_run(to + (i + s) * to_stride + j, from.dtype, from.at(row + i + s, column + j), from.column_stride,
+                         columns - j);
         }
     }
     const bool lies = is_native<T>(from.dtype) && from.column_stride == 1;
     if (lies && columns == width && columns % square == 0) {
         for (; i < rows; ++i) {
             const T* row_of = reinterpret_cast<const T*>(from.at(row + i, column));
-            for (std::int64_t j = 0; j < columns; j += square) store_vector(to + i * to_stride + j, load_vector(row_of + j));
+            for (std::int64_t j = 0; j < columns; j += square)
+                store_vector(to + i * to_stride + j, load_vector(row_of + j));
         }
     }
     for (; i < rows; ++i)

@@ -73,8 +73,8 @@ template <int height, int columns, typename T, typename Element>
 }
 
 template <typename T, typename Element>
-using DotTile = void (*)(const T* a, std::int64_t a_stride, const Element* b, std::int64_t b_stride,
-                         std::int64_t depth, VectorOf<T>* sums) noexcept;
+using DotTile = void (*)(const T* a, std::int64_t a_stride, const Element* b, std::int64_t b_stride, std::int64_t depth,
+                         VectorOf<T>* sums) noexcept;
 /// By height - 1: of as many columns as there are accumulators, and of one.
 template <typename T, typename Element, int... heights>
 constexpr std::array<DotTile<T, Element>, sizeof...(heights)> widest_dots(std::integer_sequence<int, heights...>) {
@@ -112,7 +112,7 @@ void add_dots(const T* a, std::int64_t a_stride, int height, const Element* b, s
         const int columns = count - j >= most ? most : 1;
         VectorOf<T> found[gemm_sums];
         (columns == most ? widest : single)[static_cast<std::size_t>(height - 1)](a, a_stride, b + j * b_stride,
-                                                                                   b_stride, whole, found);
+                                                                                  b_stride, whole, found);
         for (int i = 0; i < height; ++i)
             for (int c = 0; c < columns; ++c) {
                 T sum = sum_of_lanes<T>(found[i * columns + c]);

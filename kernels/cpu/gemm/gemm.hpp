@@ -17,7 +17,7 @@ struct GemmBlocks {
     /// Rows of a that are used with one piece of b.
     static constexpr std::int64_t rows = 192;
     /// Bytes of a row of a that are used with one piece of b; the depth of a piece that one tile reads as it lies.
-    static constexpr std::int64_t depth_bytes = 2048, streamed_depth = 16;
+    static constexpr std::int64_t depth_bytes = 2048, streamed_depth = 64;
     /// Bytes of sums a row, which one thread computes at once: of many rows, and of few.
     static constexpr std::int64_t row_bytes = 1536, few_row_bytes = 9216;
     /// Rows are kept a cache line apart from multiples of large powers of two, which share few places in caches.

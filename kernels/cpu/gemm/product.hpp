@@ -25,8 +25,8 @@ struct Factors {
     }
     /// The same as c^T = b^T a^T.
     Factors transposed() const {
-        return {b.transposed(),    a.transposed(), bias.transposed(), columns,         depth, rows, c, c_dtype,
-                c_column_stride, c_row_stride};
+        return {b.transposed(), a.transposed(),  bias.transposed(), columns, depth, rows, c,
+                c_dtype,        c_column_stride, c_row_stride};
     }
 };
 
@@ -104,8 +104,9 @@ struct GemmTask {
             is_widest ? GemmTiles<T>::widest : GemmTiles<T>::shared[static_cast<std::size_t>(piece.vectors - 1)];
         int shift = 0;
         while ((4 << shift) <= tiles) ++shift;
-        GemmSource<T> source{a,       a_stride, piece.b, piece.stride, piece.depth.size(), sum_stride(),
-                             piece.depth.begin > 0, nullptr, 0, 0, shift};
+        GemmSource<T> source{
+            a,       a_stride, piece.b, piece.stride, piece.depth.size(), sum_stride(), piece.depth.begin > 0,
+            nullptr, 0,        0,       shift};
         for (std::int64_t tile = 0; tile < tiles; ++tile) {
             const Span part = rows.part(tile, tiles);
             source.a = a + (part.begin - rows.begin) * a_stride;
@@ -147,8 +148,8 @@ struct GemmTask {
                                                                             : 1;
                 const bool lies = is_streamed && is_native<T>(b.dtype) && across.size() == vectors * lanes_wide;
                 if (!lies)
-                    copy_block(right_scratch, vectors * lanes_wide, b, depth.begin, column, depth.size(),
-                               across.size(), vectors * lanes_wide);
+                    copy_block(right_scratch, vectors * lanes_wide, b, depth.begin, column, depth.size(), across.size(),
+                               vectors * lanes_wide);
                 const bool is_last = part + 1 == parts;
                 run_piece(a, a_stride,
                           {lies ? reinterpret_cast<const T*>(b.at(depth.begin, column)) : right_scratch,
@@ -248,8 +249,9 @@ void multiply_matrices(const Args& args, Team& team) noexcept {
     const TensorArg &a = args.inputs[0], &b = args.inputs[1], &c = args.outputs[0];
     std::int64_t batches = 1;
     for (int i = 0; i < c.rank - 2; ++i) batches *= c.shape[i];
-    Factors all{plain_of(a, plan.dtype),  plain_of(b, plan.dtype), {},    c.shape[c.rank - 2], a.shape[a.rank - 1],
-                c.shape[c.rank - 1],     c.data,                  plan.dtype, c.strides[c.rank - 2], c.strides[c.rank - 1]};
+    Factors all{plain_of(a, plan.dtype), plain_of(b, plan.dtype), {},     c.shape[c.rank - 2],
+                a.shape[a.rank - 1],     c.shape[c.rank - 1],     c.data, plan.dtype,
+                c.strides[c.rank - 2],   c.strides[c.rank - 1]};
     if (plan.has_bias) all.bias = {args.inputs[2].data, plan.dtype, 0, args.inputs[2].strides[0]};
     if (batches > 1 && is_repeated(b, c) && is_one_matrix(a) && is_one_matrix(c)) {
         all.rows *= batches;
@@ -264,7 +266,8 @@ void multiply_matrices(const Args& args, Team& team) noexcept {
     auto* scratch = args.workspace + GemmBlocks::bytes * team.rank();
     T* const left = reinterpret_cast<T*>(scratch);
     scratch += GemmBlocks::left_bytes;
-    T *const right = reinterpret_cast<T*>(scratch), *const sums = reinterpret_cast<T*>(scratch + GemmBlocks::right_bytes);
+    T *const right = reinterpret_cast<T*>(scratch), *const sums =
+                                                        reinterpret_cast<T*>(scratch + GemmBlocks::right_bytes);
     for (std::int64_t first = team.next_chunk() * per_chunk; first < tasks; first = team.next_chunk() * per_chunk) {
         for (std::int64_t task = first; task < std::min(tasks, first + per_chunk); ++task) {
             const std::int64_t batch = task / (cuts.blocks * cuts.runs);

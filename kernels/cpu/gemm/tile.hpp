@@ -124,7 +124,7 @@ struct GemmTiles {
     using Heights = std::make_integer_sequence<int, gemm_height>;
     static constexpr auto widest = widest_tiles<T>(Heights());
     static constexpr std::array<std::array<GemmTile<T>, gemm_height>, 2> shared = {tiles_of<T, 1>(Heights()),
-                                                                                  tiles_of<T, 2>(Heights())};
+                                                                                   tiles_of<T, 2>(Heights())};
 };
 
 }  // namespace CAIRN_LEVEL
