@@ -99,8 +99,8 @@ TEST(Objects, VectorCodeIsSeenWhereItIs) {
 
 #if !defined(__clang__)
 TEST(Objects, AccumulatorsOfTilesStayInRegisters) {
-    constexpr std::array<std::string_view, 6> tiles = {"compute_tile", "product_tile",  "dot_tile",
-                                                       "score_tile",   "value_tile",    "four_products"};
+    constexpr std::array<std::string_view, 6> tiles = {"compute_tile", "product_tile", "dot_tile",
+                                                       "score_tile",   "value_tile",   "four_products"};
     int levels = 0;
     for (const Built& item : built()) {
         if (!is_isa(item) || item.kind == "cairn_table_baseline") continue;
@@ -227,6 +227,7 @@ TEST(ObjectRules, Levels) {
 TEST(ObjectRules, ProductsOfTiles) {
     EXPECT_EQ(products_of_step("void a::compute_tile<12, 1, 2, 1>(b const&)"), 24);
     EXPECT_EQ(products_of_step("void a::product_tile<3, 8, 8, float>(b const&)"), 24);
+    EXPECT_EQ(products_of_step("void a::product_tile<3, 8, 8, unsigned int>(b const&)"), std::nullopt);
     EXPECT_EQ(products_of_step("void a::score_tile<6>(float*)"), 12);
     EXPECT_EQ(products_of_step("void a::value_tile<3, 2, false, a::F16>(float*)"), 6);
     EXPECT_EQ(products_of_step("a::four_products<float>(float const*)"), 4);

@@ -63,6 +63,11 @@ struct GemmTask {
         return sum_scratch + (row - rows.begin) * sum_stride() + column - columns.begin;
     }
 
+    /// Whether whole vectors of sums are results as they are.
+    bool sums_in_c() const {
+        return is_native<T>(factors.c_dtype) && factors.c_column_stride == 1 && factors.bias.data == nullptr;
+    }
+
     /// The rows of a over a part of the depth: the first element, and the distance between rows.
     std::pair<const T*, std::int64_t> left(Span depth) const noexcept {
         const Plain& a = factors.a;
@@ -102,10 +107,12 @@ struct GemmTask {
         const bool is_widest = is_few() && piece.vectors * lanes_wide == width();
         const auto& table =
             is_widest ? GemmTiles<T>::widest : GemmTiles<T>::shared[static_cast<std::size_t>(piece.vectors - 1)];
+        const bool is_direct = sums_in_c() && piece.across.size() == piece.vectors * lanes_wide;
+        const std::int64_t stride = is_direct ? factors.c_row_stride : sum_stride();
         int shift = 0;
         while ((4 << shift) <= tiles) ++shift;
         GemmSource<T> source{
-            a,       a_stride, piece.b, piece.stride, piece.depth.size(), sum_stride(), piece.depth.begin > 0,
+            a,       a_stride, piece.b, piece.stride, piece.depth.size(), stride, piece.depth.begin > 0,
             nullptr, 0,        0,       shift};
         for (std::int64_t tile = 0; tile < tiles; ++tile) {
             const Span part = rows.part(tile, tiles);
@@ -118,8 +125,10 @@ struct GemmTask {
                 source.ahead = reinterpret_cast<const char*>(piece.next) + tile % 2 * source.ahead_line +
                                (piece.depth.size() >> shift) * share * source.ahead_step;
             }
-            table[static_cast<std::size_t>(part.size() - 1)](source, sums(part.begin, piece.across.begin));
-            if (piece.is_last) finish(part, piece.across);
+            T* const to = is_direct ? reinterpret_cast<T*>(factors.out(part.begin, piece.across.begin))
+                                    : sums(part.begin, piece.across.begin);
+            table[static_cast<std::size_t>(part.size() - 1)](source, to);
+            if (piece.is_last && !is_direct) finish(part, piece.across);
         }
     }
 
