@@ -53,7 +53,12 @@ struct GemmTask {
     T *left_scratch, *right_scratch, *sum_scratch;
 
     static constexpr std::int64_t size = sizeof(T), lanes_wide = lanes_of<T>;
-    static constexpr std::int64_t most_depth = GemmBlocks::depth_bytes / size;
+    bool copies_left() const { return !is_native<T>(factors.a.dtype) || factors.a.column_stride != 1; }
+    /// Of a part.
+    std::int64_t most_depth() const {
+        return copies_left() ? GemmBlocks::copied_bytes / size
+                             : std::min(GemmBlocks::depth_bytes / size, GemmBlocks::most_depth);
+    }
     bool is_few() const { return rows.size() <= gemm_height; }
     std::int64_t width() const { return width_of<T>(rows.size()); }
     std::int64_t sum_stride() const {
@@ -71,9 +76,8 @@ struct GemmTask {
     /// The rows of a over a part of the depth: the first element, and the distance between rows.
     std::pair<const T*, std::int64_t> left(Span depth) const noexcept {
         const Plain& a = factors.a;
-        if (is_native<T>(a.dtype) && a.column_stride == 1)
-            return {reinterpret_cast<const T*>(a.at(rows.begin, depth.begin)), a.row_stride};
-        const std::int64_t stride = (GemmBlocks::depth_bytes + GemmBlocks::line_bytes) / size;
+        if (!copies_left()) return {reinterpret_cast<const T*>(a.at(rows.begin, depth.begin)), a.row_stride};
+        const std::int64_t stride = (GemmBlocks::copied_bytes + GemmBlocks::line_bytes) / size;
         copy_block(left_scratch, stride, a, rows.begin, depth.begin, rows.size(), depth.size(), depth.size());
         return {left_scratch, stride};
     }
@@ -145,7 +149,7 @@ struct GemmTask {
     void run_panels() const noexcept {
         const Plain& b = factors.b;
         const bool is_streamed = is_few() && b.column_stride == 1;
-        const std::int64_t most = is_streamed ? GemmBlocks::streamed_depth : most_depth / (is_few() ? 8 : 1);
+        const std::int64_t most = is_streamed ? GemmBlocks::streamed_depth : most_depth() / (is_few() ? 8 : 1);
         const std::int64_t parts = std::max<std::int64_t>((factors.depth + most - 1) / most, 1);
         for (std::int64_t part = 0; part < parts; ++part) {
             const Span depth = Span{0, factors.depth}.part(part, parts);
@@ -174,8 +178,8 @@ struct GemmTask {
         const Plain& b = factors.b;
         for (std::int64_t row = rows.begin; row < rows.end; ++row)
             std::fill(sums(row, columns.begin), sums(row, columns.begin) + columns.size(), T{});
-        const bool lies = is_native<T>(factors.a.dtype) && factors.a.column_stride == 1;
-        const std::int64_t most = lies ? 4096 : most_depth, parts = (factors.depth + most - 1) / most;
+        const bool lies = !copies_left();
+        const std::int64_t most = lies ? 4096 : most_depth(), parts = (factors.depth + most - 1) / most;
         for (std::int64_t part = 0; part < parts; ++part) {
             const Span depth = Span{0, factors.depth}.part(part, parts);
             const auto [a, a_stride] = left(depth);
@@ -217,7 +221,7 @@ inline std::int64_t batch_offset(const TensorArg& arg, const TensorArg& c, std::
 /// Whether all batches are one matrix of more rows.
 inline bool is_one_matrix(const TensorArg& arg) noexcept {
     for (int i = arg.rank - 3; i >= 0; --i)
-        if (arg.shape[i] != 1 && arg.strides[i] != arg.strides[i + 1] * arg.shape[i + 1]) return false;
+        if (arg.strides[i] != arg.strides[i + 1] * arg.shape[i + 1]) return false;
     return true;
 }
 inline bool is_repeated(const TensorArg& b, const TensorArg& c) noexcept {
