@@ -99,8 +99,8 @@ TEST(Objects, VectorCodeIsSeenWhereItIs) {
 
 #if !defined(__clang__)
 TEST(Objects, AccumulatorsOfTilesStayInRegisters) {
-    constexpr std::array<std::string_view, 5> tiles = {"compute_tile", "score_tile", "value_tile", "key_tile",
-                                                       "row_tile"};
+    constexpr std::array<std::string_view, 7> tiles = {"compute_tile", "product_tile", "dot_tile", "score_tile",
+                                                       "value_tile",   "key_tile",     "row_tile"};
     int levels = 0;
     for (const Built& item : built()) {
         if (!is_isa(item) || item.kind == "cairn_table_baseline") continue;
@@ -226,6 +226,8 @@ TEST(ObjectRules, Levels) {
 
 TEST(ObjectRules, ProductsOfTiles) {
     EXPECT_EQ(products_of_step("void a::compute_tile<12, 1, 2, 1>(b const&)"), 24);
+    EXPECT_EQ(products_of_step("void a::product_tile<3, 8, 8, float>(b const&)"), 24);
+    EXPECT_EQ(products_of_step("void a::product_tile<3, 8, 8, unsigned int>(b const&)"), std::nullopt);
     EXPECT_EQ(products_of_step("void a::score_tile<8, 3>(float*)"), 24);
     EXPECT_EQ(products_of_step("void a::value_tile<4, 2>(float*)"), 8);
     EXPECT_EQ(products_of_step("void a::key_tile<4, float>(float*)"), 16);

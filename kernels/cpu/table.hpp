@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/cpu/eigen/table.hpp"
+#include "kernels/cpu/gemm/table.hpp"
 #include "kernels/cpu/panel/table.hpp"
 #include "kernels/cpu/simd/table.hpp"
 
@@ -9,6 +10,7 @@ namespace cairn::inline v0::kernels::cpu {
 
 struct CpuTable {
     EigenTable eigen;
+    GemmTable gemm;
     PanelTable panel;
     SimdTable simd;
 };

@@ -103,11 +103,9 @@ std::optional<int> products_of_step(std::string_view name) {
         std::size_t arguments;  ///< whose product it is
         int times;
     };
-    constexpr Tile tiles[] = {{"compute_tile<", 3, 1},
-                              {"score_tile<", 2, 1},
-                              {"value_tile<", 2, 1},
-                              {"key_tile<", 1, 4},
-                              {"row_tile<", 2, 1}};
+    constexpr Tile tiles[] = {{"compute_tile<", 3, 1}, {"product_tile<", 2, 1}, {"dot_tile<", 2, 1}, {"score_tile<", 2, 1},
+                              {"value_tile<", 2, 1},   {"key_tile<", 1, 4},     {"row_tile<", 2, 1}};
+    if (name.find(", unsigned ") != name.npos) return std::nullopt;  // integers are multiplied, then added
     for (const Tile& tile : tiles) {
         std::size_t at = name.find(tile.name);
         if (at == name.npos) continue;

@@ -16,8 +16,8 @@ Faults spilled_loops(const std::string& path, std::string_view disassembly, std:
                      int& seen);
 
 /// How many multiply-adds a step over the depth of a tile has, by the arguments in its name:
-/// `compute_tile<12, 1, 2, 1>` 12 rows times 1 panel times 2 vectors; `score_tile<R, V>`, `value_tile<R, V>`,
-/// `key_tile<R, ...>`, `row_tile<R, C, ...>`. None for other names.
+/// `compute_tile<12, 1, 2, 1>` 12 rows times 1 panel times 2 vectors; `product_tile<R, C, ...>`, `dot_tile<R, C, ...>`,
+/// `score_tile<R, V>`, `value_tile<R, V>`, `key_tile<R, ...>`, `row_tile<R, C, ...>`. None for other names.
 std::optional<int> products_of_step(std::string_view name);
 
 /// Of the same text: tiles whose loop over the depth holds more or fewer multiply-adds than a step has, or a number of

@@ -149,6 +149,39 @@ TEST_P(Instructions, MultiplyAddRoundsOnce) {
     }
 }
 
+TEST_P(Instructions, MultiplyAddOfDoublesRoundsOnce) {
+    if (table().multiply_add_f64 == nullptr) return;
+    const auto few = floats(4096, 1), more = floats(4096, 2);
+    std::vector<double> a, b, c;
+    for (std::size_t i = 0; i < few.size(); ++i) {
+        // 53 bits each, so that products lose some.
+        a.push_back(static_cast<double>(few[i]) * (1 + 0x1p-40 * static_cast<double>(i)));
+        b.push_back(static_cast<double>(more[i]) * (1 + 0x1p-51 * static_cast<double>(i % 5)));
+        c.push_back(static_cast<double>(few[few.size() - 1 - i]));
+    }
+    auto r = c;
+    for (std::size_t i = 0; i < r.size(); i += lanes() / 2) table().multiply_add_f64(&r[i], &a[i], &b[i]);
+    for (std::size_t i = 0; i < r.size(); ++i) {
+        const double wanted = std::fma(a[i], b[i], c[i]);
+        ASSERT_TRUE(r[i] == wanted || (r[i] != r[i] && wanted != wanted)) << i << ": " << r[i] << ", not " << wanted;
+    }
+}
+
+TEST_P(Instructions, MultiplyAddOfIntegersWraps) {
+    if (table().multiply_add_u16 == nullptr) return;
+    const auto a = words(4096, 5), b = words(4096, 6), c = words(4096, 7);
+    auto wide = c, narrow = c;
+    run(table().multiply_add_u32, wide, a, b);
+    run(table().multiply_add_u16, narrow, a, b);
+    for (std::size_t i = 0; i < c.size(); ++i) {
+        const auto x = std::bit_cast<std::uint32_t>(a[i]), y = std::bit_cast<std::uint32_t>(b[i]),
+                   z = std::bit_cast<std::uint32_t>(c[i]);
+        ASSERT_EQ(std::bit_cast<std::uint32_t>(wide[i]), z + x * y);
+        const std::uint32_t low = (z + x * y) & 0xffff, high = ((z >> 16) + (x >> 16) * (y >> 16)) & 0xffff;
+        ASSERT_EQ(std::bit_cast<std::uint32_t>(narrow[i]), high << 16 | low);
+    }
+}
+
 TEST_P(Instructions, Roots) {
     if (table().sqrt == nullptr) return;
     const auto a = floats(4096, 4);

@@ -37,6 +37,8 @@ void result_of_two(void* result, const void* a, const void* b) {
     put(result, f(vector_at<I32>(a), vector_at<I32>(b)));
 }
 
+using U16 = std::uint16_t __attribute__((vector_size(4 * lanes)));
+
 [[maybe_unused]] TileShapes shapes_of(int rows, int columns, int depth) {
     TileShapes shapes;
     const auto set = [&](int tile, int height, int width) {
@@ -68,6 +70,9 @@ constexpr cairn::test::InstructionTable make() {
     table.lanes = lanes;
 #if defined(CAIRN_EMULATED) || defined(__FMA__)
     table.multiply_add = sum_of<F32, F32, multiply_add>;
+    table.multiply_add_f64 = sum_of<F64, F64, multiply_add>;
+    table.multiply_add_u16 = sum_of<U16, U16, multiply_add<U16>>;
+    table.multiply_add_u32 = sum_of<U32, U32, multiply_add<U32>>;
     table.sqrt = result_of<F32, F32, sqrt>;
     table.from_f16 = result_of<F32, Halves, from_f16>;
     table.to_f16 = result_of<Halves, F32, to_f16>;

@@ -34,6 +34,7 @@ using F32 = float __attribute__((vector_size(4 * lanes)));
 using I32 = std::int32_t __attribute__((vector_size(4 * lanes)));
 /// As many numbers of 16 bits: f16, bf16.
 using Halves = std::uint16_t __attribute__((vector_size(2 * lanes)));
+using F64 = double __attribute__((vector_size(4 * lanes)));
 
 #if defined(CAIRN_EMULATED)
 
@@ -58,6 +59,13 @@ multiply_add_lanes(float* __restrict sum, const float* __restrict a, const float
 CAIRN_INLINE void multiply_add(F32& sum, F32 a, F32 b) {
     multiply_add_lanes(reinterpret_cast<float*>(&sum), reinterpret_cast<const float*>(&a),
                        reinterpret_cast<const float*>(&b));
+}
+CAIRN_INLINE void multiply_add(F64& sum, F64 a, F64 b) {
+    for (int i = 0; i < lanes / 2; ++i) sum[i] = lane::fused(a[i], b[i], sum[i]);
+}
+template <typename V>
+CAIRN_INLINE void multiply_add(V& sum, V a, V b) {
+    sum += a * b;
 }
 CAIRN_INLINE F32 sqrt(F32 x) {
     return each_lane<F32>([](float e) { return __builtin_sqrtf(e); }, x);
@@ -90,6 +98,21 @@ CAIRN_INLINE void multiply_add(F32& sum, F32 a, F32 b) {
     asm("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
 #else
     sum += a * b;
+#endif
+}
+CAIRN_INLINE void multiply_add(F64& sum, F64 a, F64 b) {
+#if defined(__FMA__)
+    asm("vfmadd231pd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+#else
+    sum += a * b;
+#endif
+}
+/// Of unsigned integers of any width: wraps.
+template <typename V>
+CAIRN_INLINE void multiply_add(V& sum, V a, V b) {
+    sum += a * b;
+#if defined(__SSE2__)
+    asm("" : "+v"(sum));
 #endif
 }
 

@@ -14,6 +14,7 @@
 namespace cairn::inline v0::kernels::cpu::lane {
 
 inline float fused(float a, float b, float c) noexcept { return std::fma(a, b, c); }
+inline double fused(double a, double b, double c) noexcept { return std::fma(a, b, c); }
 
 template <typename T>
 T part(std::int32_t lane, int index) noexcept {

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "kernels/cpu/level.hpp"
+
+#include <vector>
+
+/// The functions of this family that are compiled once a level.
+// clang-format off
+#define CAIRN_GEMM_TABLE(ROW) \
+    ROW(gemm_float)           \
+    ROW(gemm_double)          \
+    ROW(gemm_bytes)           \
+    ROW(gemm_i32)             \
+    ROW(gemm_i64)
+// clang-format on
+
+namespace cairn::inline v0::kernels::cpu {
+
+struct GemmTable {
+    CAIRN_GEMM_TABLE(CAIRN_FIELD)
+};
+
+/// Appends the Kernels of a level, in order of preference.
+void add_gemm(std::vector<Kernel>& kernels, FeatureSet needs, const GemmTable& table);
+
+}  // namespace cairn::inline v0::kernels::cpu
+
+#if defined(CAIRN_ISA)
+namespace CAIRN_LEVEL {
+CAIRN_GEMM_TABLE(CAIRN_DECLARE)
+}  // namespace CAIRN_LEVEL
+#endif

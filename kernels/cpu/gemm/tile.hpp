@@ -1,0 +1,130 @@
+#pragma once
+
+#include "kernels/cpu/simd/vector.hpp"
+
+#include <array>
+#include <utility>
+
+/// The register tiles of products of plain matrices, for any type of numbers: `height` rows of a times some vectors of
+/// columns of b, summed over a depth in registers. Every element is one chain of multiply-adds over k.
+namespace CAIRN_LEVEL {
+
+template <typename T>
+struct VectorType {
+    typedef T Type __attribute__((vector_size(4 * lanes)));
+};
+template <typename T>
+using VectorOf = typename VectorType<T>::Type;
+template <typename T>
+inline constexpr std::int64_t lanes_of = 4 * lanes / static_cast<std::int64_t>(sizeof(T));
+
+template <typename T>
+CAIRN_INLINE VectorOf<T> load_vector(const T* p) {
+    VectorOf<T> x;
+    std::memcpy(&x, p, sizeof x);
+    return x;
+}
+template <typename T>
+CAIRN_INLINE void store_vector(T* p, VectorOf<T> x) {
+    std::memcpy(p, &x, sizeof x);
+}
+template <typename T>
+CAIRN_INLINE VectorOf<T> splat_vector(T x) {
+    return x - VectorOf<T>{};
+}
+
+/// Rows of the tallest tile; accumulators that find a register; the widest tile of so many rows.
+inline constexpr int gemm_height = lanes == 16 ? 12 : lanes == 8 ? 6 : 4;
+inline constexpr int gemm_sums = lanes == 16 ? 24 : lanes == 8 ? 12 : 8;
+constexpr int vectors_of(int height) { return gemm_sums / height < 8 ? gemm_sums / height : 8; }
+
+/// What a tile reads, and the lines it asks for while it computes: `lines` of them `ahead_line` bytes apart, at each
+/// step of 2^ahead_shift k from `ahead` on, `ahead_step` bytes further.
+template <typename T>
+struct GemmSource {
+    const T* a;
+    std::int64_t a_stride;
+    const T* b;
+    std::int64_t b_stride, depth, sum_stride;
+    bool goes_on;  ///< adds to the sums that are there
+    const char* ahead;
+    std::int64_t ahead_step, ahead_line;
+    int ahead_shift;
+};
+
+template <int height, int vectors, int lines, typename T>
+[[gnu::noinline]] void product_tile(const GemmSource<T>& source, T* sums) noexcept {
+    constexpr std::int64_t width = lanes_of<T>;
+    VectorOf<T> sum[height][vectors];
+#pragma GCC unroll 12
+    for (int i = 0; i < height; ++i)
+#pragma GCC unroll 8
+        for (int j = 0; j < vectors; ++j)
+            sum[i][j] = source.goes_on ? load_vector(sums + i * source.sum_stride + j * width) : VectorOf<T>{};
+    // One pointer for three rows: an address is a base, plus once or twice the distance between rows.
+    const T* base[(height + 2) / 3];
+#pragma GCC unroll 4
+    for (int i = 0; i < (height + 2) / 3; ++i) base[i] = source.a + 3 * i * source.a_stride;
+    const std::int64_t stride = source.a_stride;
+    const T* b = source.b;
+    for (std::int64_t k = 0; k < source.depth; ++k) {
+        const char* ahead = source.ahead + (k >> source.ahead_shift) * source.ahead_step;
+#pragma GCC unroll 8
+        for (int j = 0; j < lines; ++j) __builtin_prefetch(ahead + j * source.ahead_line, 0, 2);
+        const auto left = [&](int i) __attribute__((always_inline)) {
+            return splat_vector(base[i / 3][i % 3 * stride]);
+        };
+        // A wide tile keeps its rows' broadcasts, a tall one its vectors of b: the other operand needs one register.
+        if constexpr (height < vectors) {
+            VectorOf<T> lefts[height];
+#pragma GCC unroll 12
+            for (int i = 0; i < height; ++i) lefts[i] = left(i);
+#pragma GCC unroll 8
+            for (int j = 0; j < vectors; ++j) {
+                const VectorOf<T> right = load_vector(b + j * width);
+#pragma GCC unroll 12
+                for (int i = 0; i < height; ++i) multiply_add(sum[i][j], lefts[i], right);
+            }
+        } else {
+            VectorOf<T> rights[vectors];
+#pragma GCC unroll 8
+            for (int j = 0; j < vectors; ++j) rights[j] = load_vector(b + j * width);
+#pragma GCC unroll 12
+            for (int i = 0; i < height; ++i) {
+                const VectorOf<T> value = left(i);
+#pragma GCC unroll 8
+                for (int j = 0; j < vectors; ++j) multiply_add(sum[i][j], value, rights[j]);
+            }
+        }
+        b += source.b_stride;
+#pragma GCC unroll 4
+        for (int i = 0; i < (height + 2) / 3; ++i) ++base[i];
+    }
+#pragma GCC unroll 12
+    for (int i = 0; i < height; ++i)
+#pragma GCC unroll 8
+        for (int j = 0; j < vectors; ++j) store_vector(sums + i * source.sum_stride + j * width, sum[i][j]);
+}
+
+template <typename T>
+using GemmTile = void (*)(const GemmSource<T>& source, T* sums) noexcept;
+
+/// By height - 1: tiles as wide as there are accumulators, which read b alone, and tiles of two vectors and of one,
+/// several of which read it in turn.
+template <typename T, int... heights>
+constexpr std::array<GemmTile<T>, sizeof...(heights)> widest_tiles(std::integer_sequence<int, heights...>) {
+    return {product_tile<heights + 1, vectors_of(heights + 1), vectors_of(heights + 1), T>...};
+}
+template <typename T, int vectors, int... heights>
+constexpr std::array<GemmTile<T>, sizeof...(heights)> tiles_of(std::integer_sequence<int, heights...>) {
+    return {product_tile<heights + 1, vectors, 1, T>...};
+}
+template <typename T>
+struct GemmTiles {
+    using Heights = std::make_integer_sequence<int, gemm_height>;
+    static constexpr auto widest = widest_tiles<T>(Heights());
+    static constexpr std::array<std::array<GemmTile<T>, gemm_height>, 2> shared = {tiles_of<T, 1>(Heights()),
+                                                                                   tiles_of<T, 2>(Heights())};
+};
+
+}  // namespace CAIRN_LEVEL

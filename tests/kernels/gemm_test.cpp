@@ -1,0 +1,81 @@
+#include "cairn/check.hpp"
+#include "cairn/kernels.hpp"
+#include "kernels/cpu/table.hpp"
+#include "tests/kernels/twins.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+/// Products of plain matrices: every height of a tile, every width of a piece, every way that operands may lie.
+namespace cairn::test {
+namespace {
+
+Kernel gemm_of(const Level& level, const std::string& end) {
+    for (Kernel& kernel : kernels_of(level))
+        if (kernel.id.starts_with("cpu.gemm_") && kernel.id.ends_with(end)) return std::move(kernel);
+    return {};
+}
+
+/// Tries the kernel of each level whose id ends so on the problems alone, as every_kernel_test does on its samples.
+void expect_right(const std::string& end, const std::vector<std::string>& problems) {
+    for (const Level& level : runnable_levels()) {
+        Kernel kernel = gemm_of(level, end);
+        kernel.samples = problems;
+        const KernelReport report = check_kernel(kernel, cpu_kernels().definitions, {.every = 4});
+        for (const std::string& fault : report.faults) ADD_FAILURE() << level.name << ": " << fault;
+        EXPECT_GE(report.runs, static_cast<int>(problems.size())) << level.name;
+    }
+}
+
+TEST(Gemm, EveryNumberOfRowsAsItLiesAndTransposed) {
+    std::vector<std::string> problems;
+    for (int rows = 1; rows <= 26; ++rows) {
+        const std::string m = std::to_string(rows);
+        problems.push_back("matmul | f32[" + m + ",37] f32[37,150] -> f32[" + m + ",150]");
+        problems.push_back("matmul | f32[" + m + ",37] f32[37,41]:(1,37) -> f32[" + m + ",41]");
+        problems.push_back("matmul | f32[" + m + ",37]:(1," + m + ") f32[37,41] -> f32[" + m + ",41]");
+    }
+    expect_right("matmul.f32@1", problems);
+}
+
+TEST(Gemm, EveryNumberOfColumns) {
+    std::vector<std::string> problems;
+    for (int columns = 1; columns <= 34; ++columns) {
+        const std::string n = std::to_string(columns);
+        problems.push_back("matmul | f32[29,19] f32[19," + n + "] -> f32[29," + n + "]");
+        problems.push_back("matmul | f32[2,19] f32[19," + n + "] -> f32[2," + n + "]");
+    }
+    expect_right("matmul.f32@1", problems);
+}
+
+// Blocks of rows, runs of columns and parts of the depth, whole ones and what is left.
+TEST(Gemm, EveryPartOfALargeProduct) {
+    expect_right("matmul.f32@1",
+                 {"matmul | f32[200,20] f32[20,50] -> f32[200,50]", "matmul | f32[13,20] f32[20,810] -> f32[13,810]",
+                  "matmul | f32[3,20] f32[20,1700] -> f32[3,1700]", "matmul | f32[30,300] f32[300,40] -> f32[30,40]",
+                  "matmul | f32[2,8200] f32[8200,9]:(1,8200) -> f32[2,9]"});
+    expect_right("matmul.f64@1",
+                 {"matmul | f64[200,20] f64[20,50] -> f64[200,50]", "matmul | f64[5,300] f64[300,420] -> f64[5,420]"});
+    expect_right("matmul.i8@1",
+                 {"matmul | i8[30,300] i8[300,70] -> i8[30,70]", "matmul | i8[30,40] i8[40,70]:(1,40) -> i8[30,70]"});
+}
+
+TEST(Gemm, RefusalsSayWhy) {
+    const Level baseline = runnable_levels()[0];
+    const auto refusal = [&](const std::string& end, const std::string& text) {
+        const auto symbols = Symbols::create();
+        return gemm_of(baseline, end).accepts(parse_problem(text, *symbols));
+    };
+    EXPECT_EQ(refusal("matmul.f32@1", "matmul | f32[B,T,8]:(T*9,9,1) f32[B,8,N]:(0,1,8) -> f32[B,T,N]:(T*N*3,N*3,3)"),
+              "");
+    EXPECT_EQ(refusal("matmul.f32@1", "matmul | f16[4,8] f16[8,9] -> f16[4,9]"), "needs f32");
+    EXPECT_EQ(refusal("matmul.f16@1", "matmul | f32[4,8] f16[8,9] -> f16[4,9]"), "needs f16");
+    EXPECT_EQ(refusal("matmul.f32@1", "matmul | f32[4,8] f32[8,9]@panel32 -> f32[4,9]"),
+              "needs plain memory, not the layout panel32");
+    EXPECT_EQ(refusal("linear.f32@1", "linear | f32[4,8] f32[8,9] f32[9]:(3) -> f32[4,9]"), "");
+    EXPECT_EQ(refusal("linear.f32@1", "linear | f32[4,8] f32[8,9] -> f32[4,9]"), "has the wrong number of operands");
+}
+
+}  // namespace
+}  // namespace cairn::test
