@@ -1,4 +1,5 @@
 #include "fuse/appends.hpp"
+#include "fuse/body_parts.hpp"
 #include "fuse/groups.hpp"
 #include "fuse/match_all.hpp"
 #include "fuse/pattern.hpp"
@@ -108,8 +109,9 @@ std::vector<Tile> propose(const ir::GraphData& graph, const Classes& classes, co
     for (const std::vector<Tile>& found : matches)
         for (const Tile& tile : found)
             for (const NodeId input : tile.inputs) read_by_match[input] = true;
+    const BodyParts parts = matches_definitions ? BodyParts(classes, *patterns, matches) : BodyParts();
     std::vector<std::vector<Tile>> groups(count);
-    if (options.elementwise) groups = Groups(graph, classes, options.stop).all(read_by_match);
+    if (options.elementwise) groups = Groups(graph, classes, parts, options.stop).all(read_by_match);
     std::vector<Tile> tiles;
     for (NodeId value = 0; value < count; ++value) {
         if (options.stop.stop_requested()) throw Cancelled("fuse");

@@ -1,0 +1,48 @@
+#include "fuse/body_parts.hpp"
+
+#include "fuse/pattern.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <string_view>
+
+namespace cairn::inline v0::fuse {
+
+using ir::NodeId;
+
+BodyParts::BodyParts(const expand::Classes& classes, std::span<const Pattern> patterns,
+                     std::vector<std::vector<Tile>>& matches)
+    : classes_(&classes), steps_(matches.size()), products_(matches.size()), inside_(matches.size()) {
+    std::map<std::string_view, InBody> part_of;
+    for (const Pattern& pattern : patterns) part_of.emplace(pattern.definition->name, pattern.definition->in_body);
+    for (NodeId id = 0; id < matches.size(); ++id) {
+        const auto first = std::stable_partition(matches[id].begin(), matches[id].end(), [&](const Tile& tile) {
+            return part_of.at(tile.definition) != InBody::product;
+        });
+        products_[id].assign(std::make_move_iterator(first), std::make_move_iterator(matches[id].end()));
+        matches[id].erase(first, matches[id].end());
+        for (const Tile& tile : matches[id]) {
+            if (part_of.at(tile.definition) != InBody::step || steps_[id] != nullptr) continue;
+            steps_[id] = &tile;
+            for (const NodeId inside : tile.interior) inside_[inside] = true;
+        }
+    }
+}
+
+std::span<const Tile> BodyParts::products_at(NodeId node) const {
+    return products_.empty() ? std::span<const Tile>() : products_[node];
+}
+
+std::vector<const Tile*> BodyParts::products_of(NodeId value) const {
+    std::vector<const Tile*> found;
+    if (products_.empty()) return found;
+    for (const NodeId spelling : classes_->spellings(classes_->value_of(value)))
+        for (const Tile& tile : products_[spelling])
+            if (std::none_of(found.begin(), found.end(),
+                             [&](const Tile* known) { return known->inputs == tile.inputs; }))
+                found.push_back(&tile);
+    return found;
+}
+
+}  // namespace cairn::inline v0::fuse
