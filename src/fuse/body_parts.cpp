@@ -11,9 +11,13 @@ namespace cairn::inline v0::fuse {
 
 using ir::NodeId;
 
-BodyParts::BodyParts(const expand::Classes& classes, std::span<const Pattern> patterns,
+BodyParts::BodyParts(const canon::Forms& forms, const expand::Classes& classes, std::span<const Pattern> patterns,
                      std::vector<std::vector<Tile>>& matches)
-    : classes_(&classes), steps_(matches.size()), products_(matches.size()), inside_(matches.size()) {
+    : classes_(&classes),
+      steps_(matches.size()),
+      products_(matches.size()),
+      inside_(matches.size()),
+      has_form_of_value_(matches.size()) {
     std::map<std::string_view, InBody> part_of;
     for (const Pattern& pattern : patterns) part_of.emplace(pattern.definition->name, pattern.definition->in_body);
     for (NodeId id = 0; id < matches.size(); ++id) {
@@ -22,6 +26,7 @@ BodyParts::BodyParts(const expand::Classes& classes, std::span<const Pattern> pa
         });
         products_[id].assign(std::make_move_iterator(first), std::make_move_iterator(matches[id].end()));
         matches[id].erase(first, matches[id].end());
+        has_form_of_value_[id] = !products_[id].empty() && forms.canon().same(forms[id], forms[classes.value_of(id)]);
         for (const Tile& tile : matches[id]) {
             if (part_of.at(tile.definition) != InBody::step || steps_[id] != nullptr) continue;
             steps_[id] = &tile;
@@ -39,8 +44,9 @@ std::vector<const Tile*> BodyParts::products_of(NodeId value) const {
     if (products_.empty()) return found;
     for (const NodeId spelling : classes_->spellings(classes_->value_of(value)))
         for (const Tile& tile : products_[spelling])
-            if (std::none_of(found.begin(), found.end(),
-                             [&](const Tile* known) { return known->inputs == tile.inputs; }))
+            if (has_form_of_value_[spelling] && std::none_of(found.begin(), found.end(), [&](const Tile* known) {
+                    return known->inputs == tile.inputs;
+                }))
                 found.push_back(&tile);
     return found;
 }
