@@ -11,8 +11,19 @@ namespace cairn::inline v0::fuse {
 
 using ir::NodeId;
 
-BodyParts::BodyParts(const canon::Forms& forms, const expand::Classes& classes, std::span<const Pattern> patterns,
-                     std::vector<std::vector<Tile>>& matches)
+namespace {
+
+// As it is written, however large the forms of its operands are.
+bool is_product(const ir::GraphData& graph, NodeId id) {
+    const ir::Node& node = graph.node(id);
+    return node.op == ir::Op::matmul && graph.node(node.operands[0]).shape.size() >= 2 &&
+           graph.node(node.operands[1]).shape.size() == 2;
+}
+
+}  // namespace
+
+BodyParts::BodyParts(const ir::GraphData& graph, const canon::Forms& forms, const expand::Classes& classes,
+                     std::span<const Pattern> patterns, std::vector<std::vector<Tile>>& matches)
     : classes_(&classes),
       steps_(matches.size()),
       products_(matches.size()),
@@ -26,6 +37,11 @@ BodyParts::BodyParts(const canon::Forms& forms, const expand::Classes& classes, 
         });
         products_[id].assign(std::make_move_iterator(first), std::make_move_iterator(matches[id].end()));
         matches[id].erase(first, matches[id].end());
+        if (products_[id].empty() && is_product(graph, id)) {
+            const ir::Node& node = graph.node(id);
+            Tile& product = products_[id].emplace_back();
+            for (const NodeId operand : node.operands) product.inputs.push_back(classes.value_of(operand));
+        }
         has_form_of_value_[id] = !products_[id].empty() && forms.canon().same(forms[id], forms[classes.value_of(id)]);
         for (const Tile& tile : matches[id]) {
             if (part_of.at(tile.definition) != InBody::step || steps_[id] != nullptr) continue;

@@ -15,10 +15,10 @@ class BodyParts {
 public:
     /// Of a graph without matches.
     BodyParts() = default;
-    /// Takes the products out of `matches`, a list a node; steps stay there as tiles of their own. Classes and the
-    /// lists must outlive it.
-    BodyParts(const canon::Forms& forms, const expand::Classes& classes, std::span<const Pattern> patterns,
-              std::vector<std::vector<Tile>>& matches);
+    /// Takes the products out of `matches`, a list a node, and adds those that are nodes; steps stay there as tiles of
+    /// their own. Classes and the lists must outlive it.
+    BodyParts(const ir::GraphData& graph, const canon::Forms& forms, const expand::Classes& classes,
+              std::span<const Pattern> patterns, std::vector<std::vector<Tile>>& matches);
 
     /// The step that makes a node, or null.
     const Tile* step(ir::NodeId node) const { return steps_.empty() ? nullptr : steps_[node]; }

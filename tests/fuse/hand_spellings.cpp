@@ -25,9 +25,8 @@ void expect_spelled(const std::string& definition, const std::string& name, cons
     const Proposed tiles = tiles_of(build, name);
     EXPECT_TRUE(std::any_of(tiles.tiles.begin(), tiles.tiles.end(),
                             [&](const fuse::Tile& tile) { return work_of(tile) == definition; }))
-        << definition << " is not found in " << name << ": "
-        << fuse::why_not(*tiles.graph, tiles.graph->outputs()[0].node, definitions(), definition) << "\n"
-        << ir::print(*tiles.graph);
+        << definition << " is not found in " << name << "\n"
+        << ir::print(*tiles.graph) << fuse::to_string(tiles.tiles);
 }
 
 void expect_refused(const std::string& definition, const std::string& name, const std::string& reason,
