@@ -49,9 +49,9 @@ private:
     // What may follow a product element by element.
     Tensor finished(const Tensor& y) {
         switch (any(12)) {
-            case 0: return y * number(0.25) + weight(y.shape());
+            case 0: return y * number(0.25) + weight({y.dim(-1)});
             case 1: return min(max(y, -1.5), 1.5);
-            case 2: return where(weight(y.shape()) > 0.0, tanh(y), y * y);
+            case 2: return where(weight({y.dim(-1)}) > 0.0, tanh(y), y * y);
             case 3: return cast(cast(sigmoid(y), DType::bf16), DType::f32) * weight({y.dim(-1)});
             default: return y;
         }
