@@ -1,7 +1,7 @@
 // Times each kernel that accepts a problem, as a program would run it: operands out of cache, all threads. Beside it
 // the machine's peak and bandwidth.
 //
-//     build/release/bench/kernels --benchmark_filter=linear
+//     build/release/bench/kernels --benchmark_filter=fused
 #include "cairn/tuning.hpp"
 
 #include <benchmark/benchmark.h>
@@ -11,12 +11,18 @@
 namespace {
 
 constexpr const char* problems[] = {
-    "linear | f32[1,1,768] f32[768,2304]! f32[2304]! -> f32[1,1,2304]",
-    "linear | f32[1,1,768] f32[768,2304]@panel32! f32[2304]! -> f32[1,1,2304]",
-    "linear | f32[1,17,768] f32[768,2304]! f32[2304]! -> f32[1,17,2304]",
-    "linear | f32[1,17,768] f32[768,2304]@panel32! f32[2304]! -> f32[1,17,2304]",
-    "linear | f32[1,128,768] f32[768,3072]! f32[3072]! -> f32[1,128,3072]",
-    "linear | f32[1,128,768] f32[768,3072]@panel32! f32[3072]! -> f32[1,128,3072]",
+    "fused {3=matmul(0,1):f32 4=add(3,2):f32} | f32[1,1,768] f32[1,768,2304]:(0,2304,1)! f32[1,1,2304]:(0,0,1)! -> "
+    "f32[1,1,2304] results (4)",
+    "fused {3=matmul(0,1):f32 4=add(3,2):f32} | f32[1,1,768] f32[768,2304]@panel32! f32[1,1,2304]:(0,0,1)! -> "
+    "f32[1,1,2304] results (4)",
+    "fused {3=matmul(0,1):f32 4=add(3,2):f32} | f32[1,17,768] f32[1,768,2304]:(0,2304,1)! f32[1,17,2304]:(0,0,1)! -> "
+    "f32[1,17,2304] results (4)",
+    "fused {3=matmul(0,1):f32 4=add(3,2):f32} | f32[1,17,768] f32[768,2304]@panel32! f32[1,17,2304]:(0,0,1)! -> "
+    "f32[1,17,2304] results (4)",
+    "fused {3=matmul(0,1):f32 4=add(3,2):f32} | f32[1,128,768] f32[1,768,3072]:(0,3072,1)! f32[1,128,3072]:(0,0,1)! -> "
+    "f32[1,128,3072] results (4)",
+    "fused {3=matmul(0,1):f32 4=add(3,2):f32} | f32[1,128,768] f32[768,3072]@panel32! f32[1,128,3072]:(0,0,1)! -> "
+    "f32[1,128,3072] results (4)",
     "matmul | f32[1,1,768] f32[768,2048]@panel32! -> f32[1,1,2048]",
     "linear_swiglu | f32[1,1,768] f32[768,2048]@panel32! f32[768,2048]@panel32! -> f32[1,1,2048]",
     "matmul | f32[1,128,768] f32[768,2048]@panel32! -> f32[1,128,2048]",

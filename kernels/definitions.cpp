@@ -78,17 +78,6 @@ Tensor linear_of(Operands operands) {
     return operands.size() == 2 ? product : linear(at(operands, 0), at(operands, 1), at(operands, 2));
 }
 
-template <Tensor (*function)(const Operand&)>
-Tensors linear_then(Operands operands, const Attributes&) {
-    return {function(linear_of(operands))};
-}
-
-// x w r, or x w b r.
-Tensors linear_residual(Operands operands, const Attributes&) {
-    const Tensor& residual = at(operands, operands.size() == 3 ? 2 : 3);
-    return {add(linear_of(operands.first(operands.size() - 1)), residual)};
-}
-
 // x, the weight of the gate, that of what passes it; a bias of the gate, one of what passes it.
 template <Tensor (*gate)(const Operand&)>
 Tensors gated(Operands operands, const Attributes&) {
@@ -309,15 +298,14 @@ std::vector<std::string> norm_patterns(const std::string& name, int factors) {
 
 std::vector<Definition> definitions() {
     using A = Attributes;
-    const std::string linear_operands = " | f32[R,K] f32[K,N] f32[N]?",
-                      gated_operands = " | f32[R,K] f32[K,N] f32[K,N] f32[N]? f32[N]?";
+    const std::string gated_operands = " | f32[R,K] f32[K,N] f32[K,N] f32[N]? f32[N]?";
     return {
         {"copy", [](Operands x, const A&) -> Tensors { return {at(x, 0)}; }, {}},
-        {"relu", unary<relu>, {"relu | f32[R]"}},
-        {"sigmoid", unary<sigmoid>, {"sigmoid | f32[R]"}},
-        {"silu", unary<silu>, {"silu | f32[R]"}},
-        {"gelu", unary<gelu>, {"gelu | f32[R]"}},
-        {"gelu_tanh", unary<gelu_tanh>, {"gelu_tanh | f32[R]"}},
+        {"relu", unary<relu>, {"relu | f32[R]"}, InBody::step},
+        {"sigmoid", unary<sigmoid>, {"sigmoid | f32[R]"}, InBody::step},
+        {"silu", unary<silu>, {"silu | f32[R]"}, InBody::step},
+        {"gelu", unary<gelu>, {"gelu | f32[R]"}, InBody::step},
+        {"gelu_tanh", unary<gelu_tanh>, {"gelu_tanh | f32[R]"}, InBody::step},
         {"mean", [](Operands x, const A& a) -> Tensors { return {mean(at(x, 0), axes_of(a), flag(a, "keepdims"))}; },
          reduction_patterns("mean")},
         {"variance",
@@ -346,21 +334,15 @@ std::vector<Definition> definitions() {
          },
          {"add_rms_norm eps=? | f32[R?,D] f32[R?,D] f32[D]?"}},
         {"linear",
-         [](Operands x, const A&) -> Tensors { return {linear(at(x, 0), at(x, 1), at(x, 2))}; },
-         {"linear | f32[R,K] f32[K,N] f32[N]"}},
-        {"linear_relu", linear_then<relu>, {"linear_relu" + linear_operands}},
-        {"linear_silu", linear_then<silu>, {"linear_silu" + linear_operands}},
-        {"linear_gelu", linear_then<gelu>, {"linear_gelu" + linear_operands}},
-        {"linear_gelu_tanh", linear_then<gelu_tanh>, {"linear_gelu_tanh" + linear_operands}},
+         [](Operands x, const A&) -> Tensors { return {linear_of(x)}; },
+         {"linear | f32[R,K] f32[K,N] f32[N]?"},
+         InBody::product},
         {"linear_swiglu", gated<silu>, {"linear_swiglu" + gated_operands}},
         {"linear_geglu", gated<gelu>, {"linear_geglu" + gated_operands}},
         {"linear_geglu_tanh", gated<gelu_tanh>, {"linear_geglu_tanh" + gated_operands}},
         {"linear_halves_swiglu", gated_by_half<silu>, half_patterns("linear_halves_swiglu")},
         {"linear_halves_geglu", gated_by_half<gelu>, half_patterns("linear_halves_geglu")},
         {"linear_halves_geglu_tanh", gated_by_half<gelu_tanh>, half_patterns("linear_halves_geglu_tanh")},
-        {"linear_residual",
-         linear_residual,
-         {"linear_residual | f32[R,K] f32[K,N] f32[N] f32[R,N]", "linear_residual | f32[R,K] f32[K,N] f32[R,N]"}},
         {"conv2d",
          conv2d_of_windows,
          {"conv2d | f32[B,C,P,Q,J,K] f32[O,C,J,K] f32[O]?", "conv2d | f32[B,G,P,Q,J,K] f32[G,1,J,K] f32[G]?"}},

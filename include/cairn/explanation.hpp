@@ -107,7 +107,7 @@ struct ExplainedBucket {
 /// that cost least by sums without some kinds of calls, or as a compile without measuring would compute it all.
 struct ExplainedDuel {
     /// Of each kind its bucket, kernel, problem and the line that made the value, with bars between:
-    /// `0 | cpu.avx2.linear.f32@1 | linear | f32[T,64] f32[64,64]! -> f32[T,64] | model.cpp:31`
+    /// `0 | cpu.eigen_avx2.matmul@1 | matmul | f32[T,64] f32[64,64]! -> f32[T,64] | model.cpp:31`
     std::vector<std::string> without;
     bool as_unmeasured = false;  ///< they ask for what the programs of a compile without measuring do, by any kernel
     double expected = 0;       ///< how much longer they take by sums, as a part of what all buckets take

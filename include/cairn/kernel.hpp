@@ -53,7 +53,7 @@ struct Layout {
 struct Kernel {
     std::string
         id;  ///< `device.family.definition.dtype@version`, e.g. `cpu.avx2.layer_norm.f32@1`: its identity everywhere
-    std::string definition;  ///< an atomic op's name, a Definition's name, `elementwise`, or `pack`
+    std::string definition;  ///< an atomic op's name, a Definition's name, `elementwise`, `fused`, or `pack`
     Device device = Device::cpu;
     FeatureSet needs;  ///< what its code needs, with all that this stands on; none: it runs anywhere
     /// Whether it can do `problem`, whose outputs may be strided. Sizes may be symbols with bounds: yes holds for all.
@@ -80,6 +80,13 @@ struct Kernel {
     std::vector<std::string> samples;  ///< Problems in text form that tests and benchmarks run it on
 };
 
+/// What a match of a Definition is in the body of a `fused` Problem.
+enum class InBody : std::uint8_t {
+    none,     ///< nothing: it is a tile
+    step,     ///< a tile, and a step: of one operand, each element computed from the one at its place (`gelu`)
+    product,  ///< what the body begins with: x and w, or these and a bias that is added (`linear`); no tile of its own
+};
+
 /// A function over tensors that kernels may compute in one go: the composite a user calls, the pattern looked for in
 /// graphs, the fallback where no kernel fits, and the oracle kernels are tested against.
 struct Definition {
@@ -93,6 +100,7 @@ struct Definition {
     /// that may be missing; all other attributes and constants must agree: `layer_norm axis=?(-1) eps=? | f32[R?,D]
     /// f32[D]? f32[D]?`. The first that matches counts.
     std::vector<std::string> patterns;
+    InBody in_body = InBody::none;  ///< what it is where a product and what follows it are computed together
 };
 
 /// A device beside the CPU, in the figures from which times are estimated: the work of its kernels by what it reaches

@@ -3,6 +3,7 @@
 #include "cairn/types.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -48,10 +49,10 @@ struct TensorDesc {
     CAIRN_API bool is_dense() const;
 };
 
-/// One step of an elementwise body: `op` applied to earlier values. Values are numbered: the inputs 0..n-1, then the
-/// steps.
+/// One step of a body: `op` applied to earlier values. Values are numbered: the inputs 0..n-1, then the steps.
 struct Step {
-    std::string op;             ///< an elementwise atomic op (`mul`, `tanh`, `where`, `cast`), or `const`
+    std::string op;  ///< an elementwise atomic op (`mul`, `tanh`, `where`, `cast`), a Definition that is a step
+                     ///< (`gelu`), `const`, or what a `fused` body begins with: `matmul`
     std::vector<int> operands;  ///< value numbers
     DType dtype = DType::f32;   ///< of the result
     double number = 0;          ///< the value of a `const`
@@ -64,17 +65,20 @@ struct Step {
 ///     layer_norm eps=1e-05 | f32[B,T,768] f32[768]! f32[768]! -> f32[B,T,768] where B in 1..8, T in 2..12
 ///     elementwise {2=add(0,1):f32 3=tanh(2):f32} | f32[T,768] f32[T,768]:(0,1)! -> f32[T,768] results (3) where T
 ///     in 1..12 matmul | f32[T,768]:(2304,1) f32[768,768]@panel32! -> f32[T,768] where T in 13..1024
+///     fused {3=matmul(0,1):f32 4=add(3,2):f32 5=gelu(4):f32} | f32[T,64] f32[64,96]@panel32! f32[T,96]:(0,1)! ->
+///     f32[T,96] results (5) where T in 1..12
 ///
 /// After a tensor `:(...)` gives strides that are not the dense ones, `@name` a packed layout, `!` that it is bound.
 /// Shapes are what the op or Definition takes, but for two conventions that spare kernels the broadcasting rules: in
 /// `elementwise` and the elementwise atomic ops all inputs have the shape of the outputs, and in `matmul` both inputs
 /// have the batch axes of the output; broadcasting then shows as stride 0. A packed input keeps the shape of the matrix
-/// that was packed.
+/// that was packed. `fused` is a product and an elementwise body that goes on from it: its first step is a matmul of
+/// inputs 0 and 1, which are as in `matmul` and are read by no other step; all else is as in `elementwise`.
 struct Problem {
-    std::string definition;                   ///< an atomic op, a Definition, `elementwise`, `copy` or `pack`
+    std::string definition;                   ///< an atomic op, a Definition, `elementwise`, `fused`, `copy` or `pack`
     Attributes attributes;                    ///< in the order the definition declares them
-    std::vector<Step> body;                   ///< of `elementwise` only
-    std::vector<int> results;                 ///< of `elementwise` only: the value number of each output
+    std::vector<Step> body;                   ///< of `elementwise` and `fused`
+    std::vector<int> results;                 ///< of these: the value number of each output
     std::vector<TensorDesc> inputs, outputs;  ///< in the definition's order
     friend bool operator==(const Problem&, const Problem&) = default;
 };
@@ -90,6 +94,13 @@ CAIRN_API Problem parse_problem(std::string_view text, Symbols& symbols);
 CAIRN_API TensorDesc parse_tensor_desc(std::string_view text, Symbols& symbols);
 /// The Problem with every symbol replaced by its value (in the order of Symbols::list() of its table).
 CAIRN_API Problem at_sizes(const Problem& problem, std::span<const std::int64_t> symbol_values);
+/// What a `fused` Problem consists of: a `matmul` of its first two inputs, and an `elementwise` Problem that takes the
+/// dense product as input 0 and the other inputs behind it.
+struct FusedParts {
+    Problem product, epilogue;
+};
+/// A `fused` Problem taken apart; nothing where the Problem is no well-formed one.
+CAIRN_API std::optional<FusedParts> parts_of_fused(const Problem& problem);
 /// The table of the Problem's symbols; null when all its sizes are constant.
 CAIRN_API std::shared_ptr<Symbols> symbols_of(const Problem& problem);
 

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-/// What the families that multiply matrices (`matmul`, `linear` and its fused forms) share: the layout rules they ask
+/// What the families that multiply matrices (`matmul`, `fused`, gates) share: the layout rules they ask
 /// of operands, and the work.
 namespace cairn::inline v0::kernels::cpu {
 

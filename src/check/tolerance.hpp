@@ -20,10 +20,10 @@ Expected expect(const Problem& problem, std::span<const Definition> definitions,
 
 /// The allowed |y - r| of each element of output `output`:
 /// * products and sums: (terms + 16) eps sum |terms|, the sum computed in float64 over the absolute values of the
-/// operands (an activation behind it has a
-///   slope below 1.13), and 8 eps |r|;
+///   operands (a gate behind it has a slope below 1.13), and 8 eps |r|;
 /// * everything else: 16 eps |r| for one op, 64 eps (|r| + RMS of the output) for a composite, plus the smallest normal
-/// number; eps is that of the output's dtype, or of the coarsest float operand. Integers and booleans: 0.
+///   number; eps is that of the output's dtype, or of the coarsest float operand. Integers and booleans: 0. What goes on
+///   from a product in `fused` may besides be as far off as what it makes of one that is as far off as that may be.
 std::vector<double> allowed_errors(const Problem& problem, std::span<const Definition> definitions,
                                    const Expected& expected, std::size_t output);
 

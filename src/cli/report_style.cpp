@@ -20,7 +20,7 @@ std::string_view style_of(std::string_view definition) {
         return "moves";
     if (names_any(definition, {"norm", "softmax", "sum", "reduce", "argmax", "mean", "prod", "sort", "pool"}))
         return "rows";
-    if (names_any(definition, {"matmul", "linear", "conv", "gated", "swiglu", "product"})) return "product";
+    if (names_any(definition, {"matmul", "fused", "linear", "conv", "gated", "swiglu", "product"})) return "product";
     return "pointwise";
 }
 

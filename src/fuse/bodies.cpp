@@ -14,13 +14,19 @@ using ir::Op;
 
 constexpr std::string_view constant_name = "const";
 
+// In place of the op where the step is a definition: its operand and its name are behind.
+constexpr std::uint32_t of_definition = 0xff;
+
 // The first word of a step.
+std::uint32_t head_of(std::uint32_t op, DType dtype, std::size_t behind) {
+    return static_cast<std::uint32_t>(behind) << 16 | static_cast<std::uint32_t>(dtype) << 8 | op;
+}
 std::uint32_t head_of(Op op, DType dtype, std::size_t behind) {
-    return static_cast<std::uint32_t>(behind) << 16 | static_cast<std::uint32_t>(dtype) << 8 |
-           static_cast<std::uint32_t>(op);
+    return head_of(static_cast<std::uint32_t>(op), dtype, behind);
 }
 std::size_t behind(std::uint32_t head) { return head >> 16; }
 DType dtype_in(std::uint32_t head) { return static_cast<DType>(head >> 8 & 0xff); }
+bool is_of_definition(std::uint32_t head) { return (head & 0xff) == of_definition; }
 Op op_in(std::uint32_t head) { return static_cast<Op>(head & 0xff); }
 
 }  // namespace
@@ -33,8 +39,10 @@ Body::Body(const std::vector<Step>& steps) {
             bodies.constant(step.dtype, step.number);
         else if (op)
             bodies.add(*op, step.dtype, step.operands);
+        else if (step.operands.size() == 1)
+            bodies.add(step.op, step.dtype, step.operands[0]);
         else
-            throw InternalError("fuse", "a body has the step '" + step.op + "', which is no op");
+            throw InternalError("fuse", "a body has the step '" + step.op + "' of several operands, which is no op");
     }
     *this = bodies.finish();
 }
@@ -46,7 +54,9 @@ std::vector<Step> Body::steps() const {
     for (auto at = stored_->words.begin(); at != stored_->words.end();) {
         const std::uint32_t head = *at++;
         const auto next = at + static_cast<std::ptrdiff_t>(behind(head));
-        if (op_in(head) == Op::constant)
+        if (is_of_definition(head))
+            steps.push_back({std::string(at + 1, next), {static_cast<int>(*at)}, dtype_in(head), 0});
+        else if (op_in(head) == Op::constant)
             steps.push_back({std::string(constant_name),
                              {},
                              dtype_in(head),
@@ -69,6 +79,13 @@ void Bodies::constant(DType dtype, double number) {
 void Bodies::add(Op op, DType dtype, std::span<const int> operands) {
     words_.push_back(head_of(op, dtype, operands.size()));
     words_.insert(words_.end(), operands.begin(), operands.end());
+    ++size_;
+}
+
+void Bodies::add(std::string_view definition, DType dtype, int operand) {
+    words_.push_back(head_of(of_definition, dtype, 1 + definition.size()));
+    words_.push_back(static_cast<std::uint32_t>(operand));
+    words_.insert(words_.end(), definition.begin(), definition.end());
     ++size_;
 }
 

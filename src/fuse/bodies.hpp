@@ -9,11 +9,12 @@
 #include <memory>
 #include <memory_resource>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace cairn::inline v0::fuse {
 
-/// The steps of an elementwise tile, read-only. They are kept in few words, which copies share: a graph has many long
+/// The steps of a tile with a body, read-only. They are kept in few words, which copies share: a graph has many long
 /// tiles, and unrolled loops have the same ones over and over. All that one Bodies has made lies in one pool, which is
 /// there as long as one of them is.
 class Body {
@@ -51,6 +52,8 @@ class Bodies {
 public:
     void constant(DType dtype, double number);
     void add(ir::Op op, DType dtype, std::span<const int> operands);
+    /// A step that is a definition.
+    void add(std::string_view definition, DType dtype, int operand);
     /// The body of the steps since the last call.
     Body finish();
 

@@ -5,6 +5,7 @@
 #include "types/hash.hpp"
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 #include <utility>
 
@@ -15,7 +16,7 @@ using ir::NodeId;
 using ir::Op;
 
 constexpr std::size_t most_steps = 64;
-constexpr std::size_t most_inputs = 16;
+constexpr std::size_t most_inputs = 16, product_inputs = 3;
 
 // Within a group of this many ops, no link of a chain starts a group of its own: there would be as many long groups as
 // ops, and it does not matter where a chain is cut.
@@ -36,9 +37,11 @@ bool contains(const std::vector<T>& list, const T& id) {
 
 // The members in topological order, the root last, and what they read.
 struct Groups::Group {
-    explicit Group(NodeId at) : root(at) {}
+    explicit Group(NodeId at, Head begins_with = Head::none) : root(at), head(begins_with) {}
 
     NodeId root;
+    Head head;
+    std::optional<NodeId> product;  // the value that it goes on from
     std::vector<NodeId> members, reads, inputs, constants;
     std::vector<NodeId> open;  // reads that may be taken in and have not been refused
     bool has_shared = false;   // a producer that is read elsewhere too was looked at
@@ -55,9 +58,10 @@ struct Groups::Rim {
     }
 };
 
-Groups::Groups(const ir::GraphData& graph, const expand::Classes& classes, std::stop_token stop)
+Groups::Groups(const ir::GraphData& graph, const expand::Classes& classes, const BodyParts& parts, std::stop_token stop)
     : graph_(graph),
       classes_(classes),
+      parts_(parts),
       stop_(std::move(stop)),
       uses_(ir::use_counts(graph)),
       facts_(graph.nodes().size()),
@@ -83,16 +87,30 @@ Groups::Groups(const ir::GraphData& graph, const expand::Classes& classes, std::
     }
 }
 
-bool Groups::joins(NodeId producer, NodeId root) const {
+bool Groups::joins(NodeId producer, const Group& group) const {
     const Facts& facts = facts_[producer];
-    return facts.elementwise && (facts.shape == facts_[root].shape || facts.cheap);
+    return (facts.elementwise && (facts.shape == facts_[group.root].shape || facts.cheap)) ||
+           is_product(producer, group);
+}
+
+// True for what a group may go on from.
+bool Groups::is_product(NodeId id, const Group& group) const {
+    if (group.head == Head::none || group.product || facts_[id].shape != facts_[group.root].shape) return false;
+    return group.head == Head::product ? !parts_.products_at(id).empty() : !parts_.products_of(id).empty();
+}
+
+// What a member reads: behind a product a step that is a definition stands for all that it consists of.
+std::span<const NodeId> Groups::operands_of(NodeId id, const Group& group) const {
+    const Tile* const step = group.head == Head::none ? nullptr : parts_.step(id);
+    if (step != nullptr) return {step->inputs.data(), step->inputs.size()};
+    return {graph_.node(id).operands.data(), graph_.node(id).operands.size()};
 }
 
 // The rim once `producer` is a member.
 Groups::Rim Groups::widened(Rim rim, NodeId producer, const Group& group) const {
     const Facts& root = facts_[group.root];
     if (producer != group.root) rim.count(facts_[producer], root, -1);
-    const std::vector<NodeId>& operands = graph_.node(producer).operands;
+    const std::span<const NodeId> operands = operands_of(producer, group);
     for (std::size_t i = 0; i < operands.size(); ++i) {
         const auto before = operands.begin() + static_cast<std::ptrdiff_t>(i);
         if (part_of(operands[i]) == Part::none && std::find(operands.begin(), before, operands[i]) == before)
@@ -105,11 +123,11 @@ void Groups::take(NodeId producer, Group& group, Shared shared) {
     group.members.push_back(producer);
     if (producer != group.root) group.reads.erase(std::find(group.reads.begin(), group.reads.end(), producer));
     set_part(producer, Part::member);
-    for (const NodeId operand : graph_.node(producer).operands)
+    for (const NodeId operand : operands_of(producer, group))
         if (part_of(operand) == Part::none) {
             group.reads.push_back(operand);
             set_part(operand, Part::read);
-            if (joins(operand, group.root) && (shared != Shared::read || !facts_[operand].shared))
+            if (joins(operand, group) && (shared != Shared::read || !facts_[operand].shared))
                 group.open.push_back(operand);
         }
 }
@@ -124,6 +142,16 @@ bool Groups::grow(Group& group, Shared shared) {
         const NodeId next = *newest;
         *newest = group.open.back();
         group.open.pop_back();
+        if (is_product(next, group) && is_read_inside(next, group)) {
+            group.reads.erase(std::find(group.reads.begin(), group.reads.end(), next));
+            group.product = next;
+            set_part(next, Part::member);
+            continue;
+        }
+        if (!facts_[next].elementwise || is_product(next, group)) {
+            set_part(next, Part::refused);
+            continue;
+        }
         const auto late = [&](NodeId input) { return input != next && ancestors_.may_rest_on(input, next); };
         const auto provided = [&] {
             return shared == Shared::provide && facts_[next].shape == facts_[group.root].shape &&
@@ -133,8 +161,8 @@ bool Groups::grow(Group& group, Shared shared) {
         const bool again = uses_[next] > 1 && wider.large > rim.large;
         group.has_shared = group.has_shared || facts_[next].shared;
         group.read_again = group.read_again || again;
-        if (wider.inputs > most_inputs || group.members.size() + 1 + (wider.reads - wider.inputs) > most_steps ||
-            (again && !provided())) {
+        if (wider.inputs + (group.head == Head::none ? 0 : product_inputs) > most_inputs ||
+            group.members.size() + 1 + (wider.reads - wider.inputs) > most_steps || (again && !provided())) {
             set_part(next, Part::refused);
             continue;
         }
@@ -143,13 +171,42 @@ bool Groups::grow(Group& group, Shared shared) {
     }
     std::sort(group.members.begin(), group.members.end());
     list_reads(group);
+    if (group.head != Head::none)
+        return group.product.has_value() && group.inputs.size() + product_inputs <= most_inputs;
     return group.inputs.size() <= most_inputs && !group.inputs.empty();
+}
+
+// True where the group reads a value alone, and what it makes of it but for the root: no product is computed twice.
+bool Groups::is_read_inside(NodeId value, const Group& group) const {
+    std::vector<NodeId> inside = group.members;
+    for (const NodeId id : group.members)
+        if (const Tile* const step = parts_.step(id))
+            inside.insert(inside.end(), step->interior.begin(), step->interior.end());
+    inside.push_back(value);
+    std::sort(inside.begin(), inside.end());
+    inside.erase(std::unique(inside.begin(), inside.end()), inside.end());
+    std::vector<int> uses(inside.size(), 0);
+    std::vector<bool> rests_on_it(inside.size(), false);
+    for (std::size_t i = 0; i < inside.size(); ++i) {
+        rests_on_it[i] = inside[i] == value;
+        if (rests_on_it[i]) continue;
+        for (const NodeId operand : graph_.node(inside[i]).operands) {
+            const auto at = std::lower_bound(inside.begin(), inside.end(), operand);
+            if (at == inside.end() || *at != operand) continue;
+            const auto place = static_cast<std::size_t>(at - inside.begin());
+            ++uses[place];
+            rests_on_it[i] = rests_on_it[i] || rests_on_it[place];
+        }
+    }
+    for (std::size_t i = 0; i < inside.size(); ++i)
+        if (rests_on_it[i] && inside[i] != group.root && uses[i] != uses_[inside[i]]) return false;
+    return true;
 }
 
 // Inputs by age, numbers in the order in which they are read.
 void Groups::list_reads(Group& group) {
     for (const NodeId member : group.members)
-        for (const NodeId operand : graph_.node(member).operands) {
+        for (const NodeId operand : operands_of(member, group)) {
             if (part_of(operand) == Part::member || part_of(operand) == Part::listed) continue;
             (facts_[operand].number ? group.constants : group.inputs).push_back(operand);
             set_part(operand, Part::listed);
@@ -164,6 +221,16 @@ Tile Groups::tile_of(const Group& group, const std::vector<NodeId>& outputs) {
     tile.outputs = outputs;
     int values = 0;
     for (const NodeId id : group.inputs) marks_[id].value = values++;
+    add_steps(group, values);
+    tile.body = bodies_.finish();
+    for (const NodeId output : outputs) tile.results.push_back(marks_[output].value);
+    for (const NodeId id : group.members)
+        if (!contains(outputs, id)) tile.interior.push_back(id);
+    return tile;
+}
+
+// The group's numbers and members, the first of which is value number `values`.
+void Groups::add_steps(const Group& group, int values) {
     for (const NodeId id : group.constants) {
         const ir::Node& node = graph_.node(id);
         bodies_.constant(node.dtype, as_written(node.values->front(), node.dtype));
@@ -173,14 +240,56 @@ Tile Groups::tile_of(const Group& group, const std::vector<NodeId>& outputs) {
     for (const NodeId id : group.members) {
         const ir::Node& node = graph_.node(id);
         operands.clear();
-        for (const NodeId operand : node.operands) operands.push_back(marks_[operand].value);
-        bodies_.add(node.op, node.dtype, operands);
+        for (const NodeId operand : operands_of(id, group)) operands.push_back(marks_[operand].value);
+        if (group.head != Head::none && parts_.step(id) != nullptr)
+            bodies_.add(parts_.step(id)->definition, node.dtype, operands.front());
+        else
+            bodies_.add(node.op, node.dtype, operands);
         marks_[id].value = values++;
     }
+}
+
+// A product that makes `group.product`, and what the group makes of it; only the product where it has no members.
+Tile Groups::tile_of(const Group& group, const Tile& product) {
+    Tile tile;
+    tile.outputs = {group.root};
+    tile.inputs = {product.inputs[0], product.inputs[1]};
+    tile.interior = product.interior;
+    const bool has_bias = product.inputs.size() > 2;
+    if (!has_bias && group.members.empty()) {
+        tile.definition = ir::info(Op::matmul).name;
+        return tile;
+    }
+    tile.definition = "fused";
+    std::vector<NodeId> others = group.inputs;
+    if (has_bias && !contains(others, product.inputs[2]))
+        others.insert(std::upper_bound(others.begin(), others.end(), product.inputs[2]), product.inputs[2]);
+    int values = 2;
+    for (const NodeId id : others) {
+        tile.inputs.push_back(classes_.value_of(id));
+        marks_[id].value = values++;
+    }
+    const DType dtype = graph_.node(*group.product).dtype;
+    bodies_.add(Op::matmul, dtype, std::array{0, 1});
+    if (has_bias) {
+        bodies_.add(Op::add, dtype, std::array{values, marks_[product.inputs[2]].value});
+        ++values;
+    }
+    marks_[*group.product].value = values++;
+    add_steps(group, values);
     tile.body = bodies_.finish();
-    for (const NodeId output : outputs) tile.results.push_back(marks_[output].value);
-    for (const NodeId id : group.members)
-        if (!contains(outputs, id)) tile.interior.push_back(id);
+    tile.results = {marks_[group.root].value};
+    std::vector<NodeId> inside(tile.interior.begin(), tile.interior.end());
+    const auto add_inside = [&](NodeId id) {
+        if (id != group.root && !contains(inside, id)) inside.push_back(id);
+    };
+    for (const NodeId id : group.members) {
+        if (const Tile* const step = parts_.step(id))
+            std::for_each(step->interior.begin(), step->interior.end(), add_inside);
+        add_inside(id);
+    }
+    add_inside(*group.product);
+    tile.interior = inside;
     return tile;
 }
 
@@ -230,9 +339,33 @@ std::vector<std::vector<Tile>> Groups::all(const std::vector<bool>& wanted) {
     std::vector<bool> passed(tiles.size(), false);
     for (std::size_t i = tiles.size(); i-- > 0;) {
         if (stop_.stop_requested()) throw Cancelled("fuse");
-        if (!passed[i] || wanted[i]) at(static_cast<NodeId>(i), tiles[i], passed);
+        const auto root = static_cast<NodeId>(i);
+        add_products(root, tiles[i]);
+        if (passed[i] && !wanted[i]) continue;
+        add_behind_product(root, tiles[i]);
+        at(root, tiles[i], passed);
     }
     return tiles;
+}
+
+// Those found at a node, alone. Where the node is a view, a product without a bias is a tile of what it views.
+void Groups::add_products(NodeId root, std::vector<Tile>& tiles) {
+    Group group(root);
+    group.product = root;
+    for (const Tile& product : parts_.products_at(root))
+        if (product.inputs.size() > 2 || facts_[root].elementwise) tiles.push_back(tile_of(group, product));
+}
+
+// The group behind a product found at any spelling of a value; and where it stands there at another than the node, the
+// group behind one found further down.
+void Groups::add_behind_product(NodeId root, std::vector<Tile>& tiles) {
+    if (!facts_[root].elementwise || !parts_.products_at(root).empty() || parts_.is_inside_step(root)) return;
+    for (const Head head : {Head::product_in_any_spelling, Head::product}) {
+        Group group(root, head);
+        if (!grow(group, Shared::recompute)) return;
+        for (const Tile* product : parts_.products_of(*group.product)) tiles.push_back(tile_of(group, *product));
+        if (!parts_.products_at(*group.product).empty()) return;
+    }
 }
 
 // The ways to treat shared values part where there is one; until then they make the same group.

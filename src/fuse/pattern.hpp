@@ -67,7 +67,7 @@ inline constexpr std::size_t most_axes = 8;
 ///
 ///     softmax axis=? | f32[R?,D]              softmax axis=(-1) | f32[R,D]   softmax axis=(-1) | f32[D]   ...
 ///     rms_norm axis=?(-1) eps=? | f32[R,D]    rms_norm eps=? | f32[R,D]   rms_norm axis=(-2) eps=? | f32[R,D,I1]   ...
-///     linear_relu | f32[R,K] f32[K,N] f32[N]?
+///     linear | f32[R,K] f32[K,N] f32[N]?
 std::vector<std::string> problems_of(const std::string& pattern);
 
 /// Bit mark_of(op) for each op that stands in the form, however deep.

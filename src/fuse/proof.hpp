@@ -25,7 +25,7 @@ public:
     /// The fewest laws by which it gives the values it provides, as the program spells them. Throws
     /// InternalError(fuse) where none do.
     ///
-    ///     gelu(x w c) -> %9:  linear_gelu (x, w c) -> (%9)   distributed;   gelu (%8) -> (%9)   exact
+    ///     gelu(x w c) -> %9:  fused {matmul gelu} (x, w c) -> (%9)   distributed;   gelu (%8) -> (%9)   exact
     Laws laws_of(const Tile& tile);
 
 private:

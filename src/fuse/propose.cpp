@@ -1,4 +1,5 @@
 #include "fuse/appends.hpp"
+#include "fuse/body_parts.hpp"
 #include "fuse/groups.hpp"
 #include "fuse/match_all.hpp"
 #include "fuse/pattern.hpp"
@@ -46,13 +47,6 @@ std::vector<Tile> by_last_output(std::vector<Tile> tiles) {
     return sorted;
 }
 
-std::vector<std::vector<Tile>> matches_of(const ir::GraphData& graph, const Classes& classes,
-                                          std::span<const Pattern> patterns, const std::stop_token& stop) {
-    if (patterns.empty()) return std::vector<std::vector<Tile>>(graph.nodes().size());
-    Matcher matcher(graph, classes, patterns, stop);
-    return match_all(matcher, stop);
-}
-
 // A shorter form of a definition that only serves a longer one: the normal row of a layer norm before gamma and beta.
 void drop_parts(const ir::GraphData& graph, const Classes& classes, std::vector<std::vector<Tile>>& matches) {
     if (std::all_of(matches.begin(), matches.end(), [](const auto& found) { return found.empty(); })) return;
@@ -74,6 +68,29 @@ void drop_parts(const ir::GraphData& graph, const Classes& classes, std::vector<
                 if (!matches[id].empty() && serves(id, tile))
                     std::erase_if(matches[id], [&](const Tile& part) { return part.definition == tile.definition; });
         }
+}
+
+/// The matches of each node, and what of them bodies may hold.
+struct Matches {
+    explicit Matches(std::size_t nodes) : tiles(nodes), is_read(nodes, false) {}
+
+    std::vector<std::vector<Tile>> tiles;  ///< but for products
+    std::vector<bool> is_read;             ///< by any
+    BodyParts parts;
+};
+
+Matches matches_of(const ir::GraphData& graph, const Classes& classes, std::span<const Pattern> patterns,
+                   const std::stop_token& stop) {
+    Matches matches(graph.nodes().size());
+    if (patterns.empty()) return matches;
+    Matcher matcher(graph, classes, patterns, stop);
+    matches.tiles = match_all(matcher, stop);
+    drop_parts(graph, classes, matches.tiles);
+    for (const std::vector<Tile>& found : matches.tiles)
+        for (const Tile& tile : found)
+            for (const NodeId input : tile.inputs) matches.is_read[input] = true;
+    matches.parts = BodyParts(graph, matcher.forms(), classes, patterns, matches.tiles);
+    return matches;
 }
 
 }  // namespace
@@ -101,15 +118,10 @@ std::vector<Tile> propose(const ir::GraphData& graph, const Classes& classes, co
                           const Options& options) {
     const std::size_t count = graph.nodes().size();
     const bool matches_definitions = options.composites && patterns;
-    std::vector<std::vector<Tile>> matches = matches_of(
-        graph, classes, matches_definitions ? std::span(*patterns) : std::span<const Pattern>(), options.stop);
-    drop_parts(graph, classes, matches);
-    std::vector<bool> read_by_match(count, false);
-    for (const std::vector<Tile>& found : matches)
-        for (const Tile& tile : found)
-            for (const NodeId input : tile.inputs) read_by_match[input] = true;
+    Matches matches = matches_of(graph, classes,
+                                 matches_definitions ? std::span(*patterns) : std::span<const Pattern>(), options.stop);
     std::vector<std::vector<Tile>> groups(count);
-    if (options.elementwise) groups = Groups(graph, classes, options.stop).all(read_by_match);
+    if (options.elementwise) groups = Groups(graph, classes, matches.parts, options.stop).all(matches.is_read);
     std::vector<Tile> tiles;
     for (NodeId value = 0; value < count; ++value) {
         if (options.stop.stop_requested()) throw Cancelled("fuse");
@@ -121,7 +133,7 @@ std::vector<Tile> propose(const ir::GraphData& graph, const Classes& classes, co
                 tiles.push_back(std::move(tile));
         };
         for (const NodeId id : classes.spellings(value)) {
-            for (Tile& tile : matches[id]) add(std::move(tile));
+            for (Tile& tile : matches.tiles[id]) add(std::move(tile));
             for (Tile& tile : groups[id]) add(std::move(tile));
             add(single(graph, classes, id));
         }

@@ -24,10 +24,10 @@ using Nodes = types::ShortList<ir::NodeId, 4>;
 /// A match of a definition. It provides its outputs and nothing else: an interior value that is read elsewhere is made
 /// again by another tile, or by one that has it among its outputs.
 struct Tile {
-    std::string definition;            ///< a Definition's name, `elementwise`, or the atomic op of a single node
-    Attributes attributes;             ///< as a Problem of that definition lists them
-    Body body;                         ///< of `elementwise`
-    types::ShortList<int, 4> results;  ///< of `elementwise`: the value number of each output
+    std::string definition;  ///< a Definition's name, `elementwise`, `fused`, or the atomic op of a single node
+    Attributes attributes;   ///< as a Problem of that definition lists them
+    Body body;               ///< of `elementwise` and `fused`
+    types::ShortList<int, 4> results;  ///< of these: the value number of each output
     Nodes inputs;                      ///< values read, in the definition's operand order: the first spelling of each
     Nodes outputs;                     ///< nodes provided: any spelling of a value provides it
     Nodes interior;                    ///< nodes computed inside and not provided, for explain() and dumps
@@ -41,7 +41,7 @@ struct Tile {
 
 struct Options {
     bool composites = true;     ///< match definitions
-    bool elementwise = true;    ///< group connected elementwise ops
+    bool elementwise = true;    ///< group connected elementwise ops, behind products too
     std::stop_token stop = {};  ///< throws Cancelled
     bool appends = true;        ///< let tiles end in appends to states
 };

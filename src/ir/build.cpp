@@ -21,7 +21,27 @@ const Tensor& value_at(const Problem& problem, const std::vector<Tensor>& values
     return values[static_cast<std::size_t>(number)];
 }
 
-std::vector<Tensor> build_body(const Problem& problem, const Graph& graph, std::vector<Tensor> values) {
+// An elementwise op, or a definition that is a step.
+Tensor build_step(const Problem& problem, const Step& step, const std::vector<Tensor>& operands,
+                  std::span<const Definition> definitions) {
+    Attributes attributes;
+    if (step.op == "cast") attributes = {{"dtype", std::vector<Dim>{static_cast<int>(step.dtype)}}};
+    const auto op = find_op(step.op);
+    const bool is_product = problem.definition == "fused" && op == Op::matmul;
+    if (op && (is_product || info(*op).kind == OpClass::elementwise)) return apply(step.op, operands, attributes);
+    const auto is_step = [&](const Definition& definition) {
+        return definition.name == step.op && definition.in_body == InBody::step;
+    };
+    const auto definition = std::find_if(definitions.begin(), definitions.end(), is_step);
+    if (definition == definitions.end()) refuse_problem(problem, fmt::format("'{}' is no elementwise op", step.op));
+    const std::vector<Tensor> made = definition->build(operands, attributes);
+    if (operands.size() != 1 || made.size() != 1 || made[0].shape() != operands[0].shape())
+        refuse_problem(problem, fmt::format("'{}' is no step: it takes and makes more than an element", step.op));
+    return made[0];
+}
+
+std::vector<Tensor> build_body(const Problem& problem, const Graph& graph, std::vector<Tensor> values,
+                               std::span<const Definition> definitions) {
     for (const Step& step : problem.body) {
         if (step.op == "const") {
             values.push_back(Graph(graph).constant(step.dtype, step.number));
@@ -29,12 +49,7 @@ std::vector<Tensor> build_body(const Problem& problem, const Graph& graph, std::
         }
         std::vector<Tensor> operands;
         for (const int number : step.operands) operands.push_back(value_at(problem, values, number));
-        Attributes attributes;
-        if (step.op == "cast") attributes = {{"dtype", std::vector<Dim>{static_cast<int>(step.dtype)}}};
-        const auto op = find_op(step.op);
-        if (!op || info(*op).kind != OpClass::elementwise)
-            refuse_problem(problem, fmt::format("'{}' is no elementwise op", step.op));
-        values.push_back(apply(step.op, operands, attributes));
+        values.push_back(build_step(problem, step, operands, definitions));
         if (values.back().dtype() != step.dtype)
             refuse_problem(problem, fmt::format("value {} is {}", values.size() - 1, to_string(values.back().dtype())));
     }
@@ -71,7 +86,11 @@ Tensor change_state(const Problem& problem, const std::vector<Tensor>& in) {
 
 std::vector<Tensor> build_problem(const Problem& problem, const Graph& graph, const std::vector<Tensor>& in,
                                   std::span<const Definition> definitions) {
-    if (problem.definition == "elementwise") return build_body(problem, graph, in);
+    if (problem.definition == "fused" && !parts_of_fused(problem))
+        refuse_problem(problem,
+                       "a fused body begins with its only product, a matmul of inputs 0 and 1, which it reads once");
+    if (problem.definition == "elementwise" || problem.definition == "fused")
+        return build_body(problem, graph, in, definitions);
     if (problem.definition == "pack") {
         if (in.size() != 1) refuse_problem(problem, "pack takes one input");
         return in;

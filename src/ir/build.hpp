@@ -9,7 +9,7 @@
 namespace cairn::inline v0::ir {
 
 /// A graph with one input `in0`, `in1`, ... an operand of the problem (plain shapes, layouts ignored) and outputs
-/// `out0`, ... that computes the problem's definition: an atomic op of that name, an `elementwise` body, `pack` (the
+/// `out0`, ... that computes the problem's definition: an atomic op of that name, an `elementwise` or `fused` body, `pack` (the
 /// identity), or one of `definitions`. Throws Error(argument) for an unknown definition.
 Graph graph_of(const Problem& problem, std::span<const Definition> definitions);
 

@@ -56,7 +56,8 @@ public:
     }
 
 private:
-    static bool is_own(std::string_view name) { return name == "elementwise" || name == "pack"; }
+    static bool is_body(std::string_view name) { return name == "elementwise" || name == "fused"; }
+    static bool is_own(std::string_view name) { return is_body(name) || name == "pack"; }
 
     void add_layout(const Layout& layout) {
         if (!is_word(layout.name) || !layouts_.emplace(layout.name, layout.transposed).second)
@@ -175,7 +176,7 @@ private:
     /// Of a definition: the most that its patterns have.
     Arity arity_of(const std::string& name, bool with_outputs) const {
         if (const auto op = ir::find_op(name)) return {ir::info(*op).max_operands, 1};
-        if (name == "elementwise") return {};
+        if (is_body(name)) return {};
         if (name == "pack") return {1, 1};
         Arity most{0, 0};
         for (const KernelSet* set : {&known_, &extra_})

@@ -85,7 +85,7 @@ private:
                 refuse(instruction, "has other attributes than");
             return;
         }
-        if (problem.definition == "elementwise") {
+        if (problem.definition == "elementwise" || problem.definition == "fused") {
             if (!problem.attributes.empty()) refuse(instruction, "has attributes in");
             return;
         }

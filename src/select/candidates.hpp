@@ -130,7 +130,7 @@ private:
     bool changes_state(const fuse::Tile& tile) const;
     const TensorDesc* describe(const Source& source);
     const TensorDesc* made(ir::NodeId node);
-    const TensorDesc* expanded(const TensorDesc* input, const TensorDesc* output, const std::string& definition);
+    const TensorDesc* expanded(const TensorDesc* input, const TensorDesc* output, bool is_product);
     Question* question_of(const fuse::Tile& tile, const Sources& sources);
     bool describe_appended(const fuse::Tile& tile);
     bool try_kernel(const Kernel& kernel, const fuse::Tile& tile, int index, const Asked& asked, bool cheapest,

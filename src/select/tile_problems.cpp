@@ -40,11 +40,9 @@ const TensorDesc* Candidates::made(NodeId id) {
     return made_[id];
 }
 
-/// The conventions of problem.hpp: broadcasting shows as stride 0.
-const TensorDesc* Candidates::expanded(const TensorDesc* input, const TensorDesc* output,
-                                       const std::string& definition) {
+/// The conventions of problem.hpp: broadcasting shows as stride 0; `is_product`: of matrices that are multiplied.
+const TensorDesc* Candidates::expanded(const TensorDesc* input, const TensorDesc* output, bool is_product) {
     if (!input->layout.empty() || input->shape == output->shape) return input;
-    const bool is_product = definition == "matmul";
     const TensorDesc*& known = expanded_[is_product ? 1 : 0][{input, output}];
     if (known == nullptr) {
         TensorDesc desc = *input;
@@ -82,8 +80,9 @@ Question* Candidates::question_of(const fuse::Tile& tile, const Sources& sources
     outputs_.clear();
     for (const Source& source : sources) inputs_.push_back(describe(source));
     for (const NodeId computed : tile.computed()) outputs_.push_back(made(computed));
-    if (tile.definition == "matmul" || broadcasts_inputs(tile.definition))
-        for (const TensorDesc*& input : inputs_) input = expanded(input, outputs_.at(0), tile.definition);
+    const std::size_t factors = tile.definition == "fused" || tile.definition == "matmul" ? 2 : 0;
+    if (factors > 0 || broadcasts_inputs(tile.definition))
+        for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i] = expanded(inputs_[i], outputs_.at(0), i < factors);
     if (!tile.appended.empty() && !describe_appended(tile)) return nullptr;
     ShortProblem problem{tile.definition, &tile.attributes, &tile.body, tile.results, inputs_, outputs_};
     if (changes_state(tile)) {

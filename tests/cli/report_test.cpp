@@ -197,7 +197,7 @@ TEST(TuningChart, HasAPointForEachMeasurement) {
 }
 
 TEST(ReportStyle, OfDefinitions) {
-    EXPECT_EQ(style_of("linear_residual"), "product");
+    EXPECT_EQ(style_of("fused"), "product");
     EXPECT_EQ(style_of("attention"), "attention");
     EXPECT_EQ(style_of("add_layer_norm"), "rows");
     EXPECT_EQ(style_of("max_reduce"), "rows");

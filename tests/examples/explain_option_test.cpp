@@ -36,11 +36,11 @@ TEST_P(ExplainOption, TellsWhatCameOfAKernelOrOfADefinition) {
 }
 
 TEST_P(ExplainOption, NamesTheNearestMissOfWhatWasNeverProposed) {
-    const Outcome outcome = told({"--why-not", "linear_silu"});
+    const Outcome outcome = told({"--why-not", "linear_swiglu"});
     EXPECT_TRUE(succeeds(outcome));
     EXPECT_THAT(outcome.out,
-                AllOf(StartsWith("never proposed: no linear_silu was found"),
-                      testing::ContainsRegex("\nthe nearest to it: .*linear_silu.* \\([a-z0-9_]+.cpp:[0-9]+\\)\n$")));
+                AllOf(StartsWith("never proposed: no linear_swiglu was found"),
+                      testing::ContainsRegex("\nthe nearest to it: .*linear_swiglu.* \\([a-z0-9_]+.cpp:[0-9]+\\)\n$")));
 }
 
 TEST_P(ExplainOption, RefusesAKernelThatThereIsNot) {

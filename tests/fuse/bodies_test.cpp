@@ -38,6 +38,17 @@ TEST(Bodies, AreMadeStepByStepEqualOnesEqual) {
     EXPECT_TRUE(bodies.finish().empty());
 }
 
+TEST(Bodies, DefinitionsAreStepsByName) {
+    const std::vector<Step> steps{{"matmul", {0, 1}, DType::f32, 0}, {"gelu_tanh", {2}, DType::f32, 0}};
+    Bodies bodies;
+    bodies.add(ir::Op::matmul, DType::f32, std::vector<int>{0, 1});
+    bodies.add("gelu_tanh", DType::f32, 2);
+    const Body body = bodies.finish();
+    EXPECT_EQ(body.steps(), steps);
+    EXPECT_EQ(body, Body(steps));
+    EXPECT_FALSE(body == Body(std::vector<Step>{steps[0], {"gelu", {2}, DType::f32, 0}}));
+}
+
 TEST(Bodies, NumbersAreComparedToTheBit) {
     const auto of = [](double number) { return Body(std::vector<Step>{{"const", {}, DType::f32, number}}); };
     const double nan = std::numeric_limits<double>::quiet_NaN();

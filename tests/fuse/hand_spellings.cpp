@@ -24,10 +24,9 @@ Proposed tiles_of(const HandSpelling& build, const std::string& name) {
 void expect_spelled(const std::string& definition, const std::string& name, const HandSpelling& build) {
     const Proposed tiles = tiles_of(build, name);
     EXPECT_TRUE(std::any_of(tiles.tiles.begin(), tiles.tiles.end(),
-                            [&](const fuse::Tile& tile) { return tile.definition == definition; }))
-        << definition << " is not found in " << name << ": "
-        << fuse::why_not(*tiles.graph, tiles.graph->outputs()[0].node, definitions(), definition) << "\n"
-        << ir::print(*tiles.graph);
+                            [&](const fuse::Tile& tile) { return work_of(tile) == definition; }))
+        << definition << " is not found in " << name << "\n"
+        << ir::print(*tiles.graph) << fuse::to_string(tiles.tiles);
 }
 
 void expect_refused(const std::string& definition, const std::string& name, const std::string& reason,

@@ -258,14 +258,14 @@ TEST(HandSpellings, Activations) {
 TEST(HandSpellings, Products) {
     auto W = [](Graph& g) { return g.weight("W", DType::f32, {64, 32}); };
     auto B = [](Graph& g) { return g.weight("B", DType::f32, {32}); };
-    expect_spelled("linear", "matmul+b", [&](Graph& g) { return matmul(X(g), W(g)) + B(g); });
-    expect_spelled("linear", "matmul(x,W^T) + b", [&](Graph& g) {
+    expect_spelled("fused matmul add", "matmul+b", [&](Graph& g) { return matmul(X(g), W(g)) + B(g); });
+    expect_spelled("fused matmul add", "matmul(x,W^T) + b", [&](Graph& g) {
         return matmul(X(g), transpose(g.weight("W", DType::f32, {32, 64}), {1, 0})) + B(g);
     });
-    expect_spelled("linear", "flattened [10,64] then reshape", [&](Graph& g) {
+    expect_spelled("fused matmul add", "flattened [10,64] then reshape", [&](Graph& g) {
         return reshape(matmul(reshape(X(g), {10, 64}), W(g)), {2, 5, 32}) + B(g);
     });
-    expect_spelled("linear", "einsum by (W^T x^T)^T + b", [&](Graph& g) {
+    expect_spelled("fused matmul add", "einsum by (W^T x^T)^T + b", [&](Graph& g) {
         auto x = g.input("x", DType::f32, {10, 64});
         return transpose(matmul(transpose(W(g), {1, 0}), transpose(x, {1, 0})), {1, 0}) + B(g);
     });
@@ -273,24 +273,25 @@ TEST(HandSpellings, Products) {
         auto x = g.input("x", DType::f32, {10, 64});
         return sum(unsqueeze(x, -1) * W(g), {1}) + B(g);
     });
-    expect_spelled("linear_relu", "linear relu", [&](Graph& g) { return relu(matmul(X(g), W(g)) + B(g)); });
-    expect_spelled("linear_gelu", "linear gelu", [&](Graph& g) { return gelu(matmul(X(g), W(g)) + B(g)); });
-    expect_spelled("linear_residual", "x + linear", [&](Graph& g) {
+    expect_spelled("fused matmul add relu", "linear relu", [&](Graph& g) { return relu(matmul(X(g), W(g)) + B(g)); });
+    expect_spelled("fused matmul add gelu", "linear gelu", [&](Graph& g) { return gelu(matmul(X(g), W(g)) + B(g)); });
+    expect_spelled("fused matmul add add", "x + linear", [&](Graph& g) {
         auto r = g.input("r", DType::f32, {2, 5, 32});
         return r + (matmul(X(g), W(g)) + B(g));
     });
-    expect_spelled("linear_residual", "(r + matmul) + b", [&](Graph& g) {
+    expect_spelled("fused matmul add add", "(r + matmul) + b", [&](Graph& g) {
         auto r = g.input("r", DType::f32, {2, 5, 32});
         return (r + matmul(X(g), W(g))) + B(g);
     });
     const auto normal = [](Graph& g, T x) { return rms_norm(x, g.weight("gamma", DType::f32, {64})); };
-    expect_spelled("linear", "behind rms_norm", [&](Graph& g) { return matmul(normal(g, X(g)), W(g)) + B(g); });
-    expect_spelled("linear_residual", "llama: behind swiglu behind rms_norm", [&](Graph& g) {
+    expect_spelled("fused matmul add", "behind rms_norm",
+                   [&](Graph& g) { return matmul(normal(g, X(g)), W(g)) + B(g); });
+    expect_spelled("fused matmul add", "llama: behind swiglu behind rms_norm", [&](Graph& g) {
         const Tensor x = X(g), h = normal(g, x), up = matmul(h, g.weight("up", DType::f32, {64, 32})),
                      gate = matmul(h, g.weight("gate", DType::f32, {64, 32}));
         return x + matmul(silu(gate) * up, g.weight("down", DType::f32, {32, 64}));
     });
-    expect_spelled("linear_residual", "no bias: r + x@W (llama)", [&](Graph& g) {
+    expect_spelled("fused matmul add", "no bias: r + x@W (llama)", [&](Graph& g) {
         auto r = g.input("r", DType::f32, {2, 5, 32});
         return r + matmul(X(g), W(g));
     });

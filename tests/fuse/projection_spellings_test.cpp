@@ -18,7 +18,7 @@ Tensors linear_operands(Graph& g) {
 }
 
 TEST(Spellings, Linear) {
-    const Family family{"linear", linear_operands, "linear (x, w, b)"};
+    const Family family{"fused", linear_operands, "fused {3=matmul(0,1):f32 4=add(3,2):f32} results (x, w, b)"};
     const Way products[] = {
         {"x@w", [](const Tensors& t) { return matmul(t[0], t[1]); }},
         {"2 (x/2 @ w)", [](const Tensors& t) { return 2 * matmul(t[0] / 2, t[1]); }},
@@ -82,7 +82,7 @@ TEST(Spellings, LinearOfATransposedWeightTakesTheTransposeAsItsOperand) {
     const Tensors t = linear_operands(g);
     g.output("y", matmul(t[0], transpose(t[3], {1, 0})) + t[2]);
     const Proposed tiles = proposed(g);
-    const fuse::Tile* tile = tile_at_output(tiles, "linear");
+    const fuse::Tile* tile = tile_at_output(tiles, "fused");
     ASSERT_NE(tile, nullptr);
     EXPECT_EQ(tiles.graph->node(tile->inputs[1]).op, ir::Op::transpose);
 }

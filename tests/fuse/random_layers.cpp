@@ -44,7 +44,17 @@ private:
     double number(double usual) { return strange(12) ? usual * 2 : usual; }
     Tensor linear(const Tensor& x, int rows, int columns) {
         const Tensor y = matmul(x, any(2) ? weight({rows, columns}) : transpose(weight({columns, rows}), {1, 0}));
-        return any(3) ? y + weight({columns}) : y;
+        return finished(any(3) ? y + weight({columns}) : y);
+    }
+    // What may follow a product element by element.
+    Tensor finished(const Tensor& y) {
+        switch (any(12)) {
+            case 0: return y * number(0.25) + weight({y.dim(-1)});
+            case 1: return min(max(y, -1.5), 1.5);
+            case 2: return where(weight({y.dim(-1)}) > 0.0, tanh(y), y * y);
+            case 3: return cast(cast(sigmoid(y), DType::bf16), DType::f32) * weight({y.dim(-1)});
+            default: return y;
+        }
     }
     Tensor normed(const Tensor& x) {
         switch (any(5)) {

@@ -29,7 +29,7 @@ struct Expanded {
     std::vector<std::string> matches(std::string_view definition) const {
         std::vector<std::string> found;
         for (const fuse::Tile& tile : proposed.tiles) {
-            if (tile.definition != definition) continue;
+            if (work_of(tile) != definition) continue;
             std::string text;
             for (const NodeId input : tile.inputs) text += (text.empty() ? "" : ", ") + name_of(input);
             found.push_back(text);
@@ -115,11 +115,11 @@ TEST(Reading, WhatAdaptsALayerIsPartOfItsWeight) {
         g.output("y", gelu(bias_last ? product + low * 0.5 + b : product + b + low * 0.5));
         const Expanded e(g);
         expect_sound(e, 1);
-        const auto found = e.matches("linear_gelu");
+        const auto found = e.matches("fused matmul add gelu");
         EXPECT_EQ(found, (std::vector<std::string>{bias_last ? "x, w*, b" : "x, down**, b"}));
         fuse::Proof proof(e.graph(), e.classes, definitions());
         for (const fuse::Tile& tile : e.proposed.tiles)
-            if (tile.definition == "linear_gelu") {
+            if (work_of(tile) == "fused matmul add gelu") {
                 EXPECT_TRUE(proof.laws_of(tile).has(canon::Law::reassociated));
             }
     }
@@ -131,8 +131,8 @@ TEST(Reading, DefinitionsAreFoundOnEachSpelling) {
     g.output("y", gelu((matmul(x, g.weight("w", DType::f32, {4, 5})) + g.weight("b", DType::f32, {5})) * 0.5));
     const Expanded e(g);
     expect_sound(e, 1);
-    EXPECT_EQ(e.matches("linear"), (std::vector<std::string>{"x, w*, b*", "x, w, b"}));
-    EXPECT_EQ(e.matches("linear_gelu"), (std::vector<std::string>{"x, w*, b*"}));
+    EXPECT_EQ(e.matches("fused matmul add"), (std::vector<std::string>{"x, w*, b*", "x, w, b"}));
+    EXPECT_EQ(e.matches("fused matmul add gelu"), (std::vector<std::string>{"x, w*, b*"}));
 }
 
 TEST(Reading, TheBlocksOfATransformer) {
@@ -155,7 +155,7 @@ TEST(Reading, TheBlocksOfATransformer) {
     expect_sound(e, 2);
     EXPECT_EQ(e.matches("attention").size(), 1u);
     EXPECT_EQ(e.matches("linear_swiglu"), (std::vector<std::string>{"gain*, gate, up", "x**, gate*, up*"}));
-    EXPECT_EQ(e.matches("linear").size(), 4u + 1 + 3 + 1) << "apart, merged, on the plain norm, merged there";
+    EXPECT_EQ(e.matches("fused matmul add").size(), 4u + 1 + 3 + 1) << "apart, merged, on the plain norm, merged there";
 }
 
 // Elementwise groups that would take in the biases leave the sums to the merged product.

@@ -24,6 +24,11 @@ Proposed tiles_of(const Family& family, const Spelling& spelling, std::set<std::
     return result;
 }
 
+// Of bodies behind products there may be several at an output.
+const fuse::Tile* tile_of(const Family& family, const Proposed& tiles) {
+    return family.definition == "fused" ? tile_that_is(tiles, family.tile) : tile_at_output(tiles, family.definition);
+}
+
 }  // namespace
 
 void expect_found(const Family& family, const std::vector<Spelling>& spellings) {
@@ -31,7 +36,7 @@ void expect_found(const Family& family, const std::vector<Spelling>& spellings) 
     std::set<std::string> seen;
     for (const Spelling& spelling : spellings) {
         const Proposed tiles = tiles_of(family, spelling, seen);
-        const fuse::Tile* tile = tile_at_output(tiles, family.definition);
+        const fuse::Tile* tile = tile_of(family, tiles);
         if (tile == nullptr)
             ADD_FAILURE() << family.definition << " is not found in " << spelling.text << "\n"
                           << ir::print(*tiles.graph);
@@ -46,7 +51,7 @@ void expect_missed(const Family& family, const std::vector<Spelling>& spellings)
     std::size_t found = 0;
     for (const Spelling& spelling : spellings) {
         const Proposed tiles = tiles_of(family, spelling, seen);
-        const fuse::Tile* tile = tile_at_output(tiles, family.definition);
+        const fuse::Tile* tile = tile_of(family, tiles);
         const auto other = family.others.find(spelling.text);
         const bool is_other = other != family.others.end();
         found += is_other ? 1 : 0;

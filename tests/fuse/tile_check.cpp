@@ -3,8 +3,8 @@
 #include "cairn/composites.hpp"
 #include "fuse/pattern.hpp"
 #include "ir/build.hpp"
-#include "meaning/interpret.hpp"
 #include "kernels/definitions.hpp"
+#include "meaning/interpret.hpp"
 #include "simplify/simplify.hpp"
 #include "tests/ir/random_graph.hpp"
 
@@ -79,6 +79,21 @@ const fuse::Tile* tile_at_output(const Proposed& proposed, std::string_view defi
         for (const fuse::Tile& tile : proposed.tiles)
             if (output.name == "y" && tile.definition == definition && tile.outputs.back() == output.node) return &tile;
     return nullptr;
+}
+
+const fuse::Tile* tile_that_is(const Proposed& proposed, std::string_view wanted) {
+    for (const ir::Output& output : proposed.graph->outputs())
+        for (const fuse::Tile& tile : proposed.tiles)
+            if (output.name == "y" && tile.outputs.back() == output.node && summary(proposed, tile) == wanted)
+                return &tile;
+    return nullptr;
+}
+
+std::string work_of(const fuse::Tile& tile) {
+    std::string work = tile.definition;
+    if (work == "fused")
+        for (const Step& step : tile.body.steps()) work += " " + step.op;
+    return work;
 }
 
 std::string tiles_fault(const Proposed& proposed, std::uint64_t seed, double tolerance) {

@@ -26,6 +26,12 @@ Proposed proposed(const Graph& graph);
 /// The tile of `definition` that provides the output "y" (as its last output); null when there is none.
 const fuse::Tile* tile_at_output(const Proposed& proposed, std::string_view definition);
 
+/// The tile that provides the output "y" and has this summary; null when there is none.
+const fuse::Tile* tile_that_is(const Proposed& proposed, std::string_view summary);
+
+/// `gelu`: the definition, and of a body behind a product its steps, `fused matmul add gelu`.
+std::string work_of(const fuse::Tile& tile);
+
 /// Computes each tile by what its definition says and compares with the nodes it provides, at several sizes. Empty when
 /// all agree.
 std::string tiles_fault(const Proposed& proposed, std::uint64_t seed, double tolerance = 1e-5);

@@ -44,11 +44,14 @@ TEST(Verify, FaultsAreFound) {
         {"layer_norm", [](fuse::Tile& tile) { std::swap(tile.inputs[1], tile.inputs[2]); }, "does not compute %"},
         {"layer_norm", [](fuse::Tile& tile) { tile.inputs.pop_back(); }, "does not compute %"},
         {"layer_norm", [](fuse::Tile& tile) { tile.inputs.clear(); }, "cannot be rebuilt"},
-        {"linear_gelu", [](fuse::Tile& tile) { tile.definition = "linear"; }, "does not compute %"},
-        {"linear", [](fuse::Tile& tile) { tile.definition = "unknown"; }, "cannot be rebuilt"},
+        {"fused", [](fuse::Tile& tile) { std::swap(tile.inputs[0], tile.inputs[1]); }, ""},
+        {"fused", [](fuse::Tile& tile) { tile.results[0] = static_cast<int>(tile.inputs.size()); },
+         "does not compute %"},
+        {"fused", [](fuse::Tile& tile) { tile.definition = "elementwise"; }, "cannot be rebuilt"},
+        {"fused", [](fuse::Tile& tile) { tile.definition = "unknown"; }, "cannot be rebuilt"},
         {"matmul", [](fuse::Tile& tile) { std::swap(tile.inputs[0], tile.inputs[1]); }, ""},
-        {"linear", [](fuse::Tile& tile) { tile.outputs[0] = 100000; }, "names node %100000"},
-        {"linear", [](fuse::Tile& tile) { tile.inputs.push_back(tile.outputs[0]); }, "which it reads"},
+        {"fused", [](fuse::Tile& tile) { tile.outputs[0] = 100000; }, "names node %100000"},
+        {"fused", [](fuse::Tile& tile) { tile.inputs.push_back(tile.outputs[0]); }, "which it reads"},
         {"elementwise", [](fuse::Tile& tile) { tile.outputs.clear(); }, "has no output"},
     };
     for (const Case& c : cases) {

@@ -40,10 +40,13 @@ const char* run(const Kernel& kernel, const std::string& text, std::vector<void*
         args.push_back({static_cast<std::byte*>(in[i]), lists[2 * i].data(), lists[2 * i + 1].data(),
                         static_cast<int>(lists[2 * i].size())});
     const std::shared_ptr<const void> prepared = kernel.prepare ? kernel.prepare(problem, 1) : nullptr;
+    const auto scratch =
+        static_cast<std::size_t>(kernel.workspace ? kernel.workspace(problem, 1).constant() : std::int64_t{0});
+    std::vector<std::byte> workspace(scratch);
     device::TeamState state(1, std::chrono::nanoseconds(0));
     state.begin();
     Team team(0, 1, &state);
-    kernel.run({args.data(), args.data() + problem.inputs.size(), nullptr, nullptr, prepared.get()}, team);
+    kernel.run({args.data(), args.data() + problem.inputs.size(), nullptr, workspace.data(), prepared.get()}, team);
     return state.failure() != nullptr ? state.failure()->reason : nullptr;
 }
 
@@ -114,14 +117,18 @@ TEST(Panel, RefusalsSayWhy) {
               "needs rows of x that are contiguous and lie at one distance");
     EXPECT_EQ(refusal("matmul | f32[B,T,8]:(100000,8,1) f32[8,9]@panel32 -> f32[B,T,9]"),
               "needs rows of x that are contiguous and lie at one distance");
-    EXPECT_EQ(refusal("linear_gelu | f32[4,8] f32[8,9]@panel32 -> f32[4,9]"), "");
-    for (const char* bias : {"f32[4,9]", "f32[8]", "f32[9]:(2)"})
-        EXPECT_EQ(refusal(std::string("linear_gelu | f32[4,8] f32[8,9]@panel32 ") + bias + " -> f32[4,9]"),
-                  "needs a contiguous bias of the columns of the weight");
-    EXPECT_EQ(refusal("linear_residual | f32[4,8] f32[8,9]@panel32 f32[4,9] -> f32[4,9]"), "");
-    EXPECT_EQ(refusal("linear_residual | f32[4,8] f32[8,9]@panel32 f32[9] -> f32[4,9]"),
-              "needs rows of the residual that are contiguous and lie at one distance");
-    EXPECT_EQ(refusal("linear_residual | f32[4,8] f32[8,9]@panel32 -> f32[4,9]"), "has the wrong number of operands");
+    const auto fused = [&](const std::string& steps, const std::string& rest) {
+        return refusal("fused {3=matmul(0,1):f32 " + steps + "} | f32[4,8] f32[8,9]@panel32 " + rest);
+    };
+    EXPECT_EQ(fused("4=gelu(3):f32 5=add(4,2):f32", "f32[4,9]:(1,4) -> f32[4,9] results (5)"), "");
+    EXPECT_EQ(fused("4=add(3,2):f32", "f32[9] -> f32[4,9] results (4)"),
+              "needs inputs of the shape of the output (stride 0 repeats)");
+    EXPECT_EQ(fused("4=elu(3):f32 5=add(4,2):f32", "f32[4,9] -> f32[4,9] results (5)"), "no code for elu");
+    EXPECT_EQ(fused("4=add(3,0):f32", "f32[4,9] -> f32[4,9] results (4)"),
+              "needs a body that begins with a product");
+    EXPECT_EQ(fused("4=add(3,2):f32", "f32[4,9] -> f32[4,9] f32[4,9] results (4,3)"),
+              "has the wrong number of operands");
+    EXPECT_EQ(fused("4=add(3,2):f32 5=cast(4):f16", "f32[4,9]:(0,0) -> f16[4,9] results (5)"), "");
     EXPECT_EQ(refusal("linear_swiglu | f32[4,8] f32[8,9]@panel32 f32[8,9]@panel32 -> f32[4,9]"), "");
     EXPECT_EQ(refusal("linear_swiglu | f32[4,8] f32[8,9]@panel32 f32[8,9] -> f32[4,9]"),
               "needs a weight in the layout panel32");
@@ -166,14 +173,14 @@ std::int64_t wrong_elements(std::int64_t depth, std::int64_t columns, std::span<
     for (const Level& level : runnable_levels()) {
         const std::vector<Kernel> list = kernels_of(level);
         const auto linear = std::find_if(list.begin(), list.end(), [](const Kernel& kernel) {
-            return kernel.id.find("panel") != kernel.id.npos && kernel.definition == "linear";
+            return kernel.id.find("panel") != kernel.id.npos && kernel.definition == "fused";
         });
         for (const std::int64_t rows : all_rows) {
             const std::string m = std::to_string(rows);
             std::fill(out.begin(), out.end(), -1.0f);
             EXPECT_EQ(run(*linear,
-                          "linear | f32[" + m + "," + k + "] " + weight + "@panel32 f32[" + n + "] -> f32[" + m + "," +
-                              n + "]",
+                          "fused {3=matmul(0,1):f32 4=add(3,2):f32} | f32[" + m + "," + k + "] " + weight + "@panel32 f32[" +
+                              m + "," + n + "]:(0,1) -> f32[" + m + "," + n + "] results (4)",
                           {x.data(), packed.data(), bias.data()}, out.data()),
                       nullptr);
             for (std::size_t i = 0; i < static_cast<std::size_t>(rows * columns); ++i) wrong += out[i] != sums[i];

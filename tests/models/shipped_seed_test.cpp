@@ -67,7 +67,7 @@ TEST(ShippedSeed, AFirstStartOfGpt2ChoosesLargeProductsByIt) {
                 all_told += is_told;
                 const bool is_large = each.chosen.problem.find("3072") != std::string::npos ||
                                       each.chosen.problem.find("50257") != std::string::npos;
-                if (!each.chosen.problem.starts_with("linear") && !each.chosen.problem.starts_with("matmul")) continue;
+                if (!each.chosen.problem.starts_with("fused") && !each.chosen.problem.starts_with("matmul")) continue;
                 if (!is_large) continue;
                 ++products;
                 told += is_told;

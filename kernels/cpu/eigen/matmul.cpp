@@ -1,5 +1,6 @@
 #include "kernels/cpu/eigen/matmul.hpp"
 #include "kernels/cpu/eigen/table.hpp"
+#include "kernels/cpu/simd/tile_body.hpp"
 
 // Eigen must neither abort in the host's process nor start threads.
 #define EIGEN_NO_DEBUG
@@ -8,7 +9,7 @@
 #include <algorithm>
 
 /// Batched products by Eigen's inner functions, called below its expressions because those allocate packing buffers:
-/// here the buffers are planned workspace.
+/// here the buffers are planned workspace. What a body makes of a product takes its place, share by share.
 namespace CAIRN_LEVEL {
 namespace {
 
@@ -79,34 +80,42 @@ void multiply(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& c, T* scr
     return b.is_transposed ? gemm<T, row, column>(a, b, c, scratch) : gemm<T, row, row>(a, b, c, scratch);
 }
 
-// One product of a batch, or one share of it: a range of rows or of columns.
-template <typename T>
-void multiply_share(Matrix<T> a, Matrix<T> b, Matrix<T> c, const T* bias, Index part, Index parts,
-                    T* scratch) noexcept {
-    const bool by_columns = c.columns >= c.rows;
+/// A range of rows, or of columns, of a product.
+struct Share {
+    Index row, rows, column, columns;
+};
+
+Share share_of(Index rows, Index columns, Index part, Index parts) noexcept {
+    const bool by_columns = columns >= rows;
     // Borders at multiples of 16 keep the shares' inner loops whole.
-    const Index units = ((by_columns ? c.columns : c.rows) + 15) / 16;
-    const Index limit = by_columns ? c.columns : c.rows;
+    const Index limit = by_columns ? columns : rows, units = (limit + 15) / 16;
     const Index begin = std::min(limit, units * part / parts * 16),
                 end = std::min(limit, units * (part + 1) / parts * 16);
-    if (by_columns) {
-        b.data = b.at(0, begin);
-        c.data = c.at(0, begin);
-        b.columns = c.columns = end - begin;
-        if (bias != nullptr) bias += begin;
-    } else {
-        a.data = a.at(begin, 0);
-        c.data = c.at(begin, 0);
-        a.rows = c.rows = end - begin;
-    }
-    for (Index i = 0; i < c.rows; ++i) {
-        T* row = c.at(i, 0);
-        if (bias != nullptr)
-            std::copy(bias, bias + c.columns, row);
-        else
-            std::fill(row, row + c.columns, T(0));
-    }
+    return by_columns ? Share{0, rows, begin, end - begin} : Share{begin, end - begin, 0, columns};
+}
+
+template <typename T>
+void multiply_share(Matrix<T> a, Matrix<T> b, Matrix<T> c, const Share& share, T* scratch) noexcept {
+    a.data = a.at(share.row, 0);
+    b.data = b.at(0, share.column);
+    c.data = c.at(share.row, share.column);
+    a.rows = c.rows = share.rows;
+    b.columns = c.columns = share.columns;
+    for (Index i = 0; i < c.rows; ++i) std::fill(c.at(i, 0), c.at(i, 0) + c.columns, T(0));
     multiply(a, b, c, scratch);
+}
+
+// A block of whole rows at a time, or of a row what fits.
+void run_body(TileBody& body, const Share& share) noexcept {
+    constexpr Index few = block_size / 4;
+    const Index width = std::min<Index>(share.columns, block_size),
+                height = width < few && width > 0 ? block_size / width : 1;
+    for (Index column = 0; column < share.columns; column += width)
+        for (Index row = 0; row < share.rows; row += height) {
+            const Index columns = std::min(width, share.columns - column);
+            body.run({share.row + row, std::min(height, share.rows - row), share.column + column, columns, columns},
+                     nullptr);
+        }
 }
 
 std::int64_t batch_offset(const TensorArg& arg, const TensorArg& c, std::int64_t batch) noexcept {
@@ -131,12 +140,24 @@ bool is_repeated(const TensorArg& b, int rank) noexcept {
     return true;
 }
 
+/// What a body reads: the product, then the inputs behind its factors.
+struct BodyInputs {
+    TensorArg list[max_body_inputs];
+};
+
+BodyInputs body_inputs(const Args& args, const EigenPlan& plan) noexcept {
+    BodyInputs inputs{};
+    if (!plan.is_fused) return inputs;
+    inputs.list[0] = args.outputs[0];
+    for (int i = 1; i < plan.body.input_count; ++i) inputs.list[i] = args.inputs[1 + i];
+    return inputs;
+}
+
 template <typename T>
 void run(const Args& args, Team& team) {
     const EigenPlan& plan = *static_cast<const EigenPlan*>(args.prepared);
     const TensorArg &a_arg = args.inputs[0], &b_arg = args.inputs[1], &c_arg = args.outputs[0];
     Matrix<T> a = matrix_of<T>(a_arg), b = matrix_of<T>(b_arg), c = matrix_of<T>(c_arg);
-    const T* bias = plan.has_bias ? reinterpret_cast<const T*>(args.inputs[2].data) : nullptr;
     std::int64_t batches = 1;
     for (int i = 0; i < c_arg.rank - 2; ++i) batches *= c_arg.shape[i];
     if (batches > 1 && is_repeated(b_arg, c_arg.rank) && !a.is_transposed && rows_are_uniform(a_arg) &&
@@ -145,6 +166,10 @@ void run(const Args& args, Team& team) {
         batches = 1;
     }
     T* scratch = reinterpret_cast<T*>(args.workspace) + EigenBlocks::elements * team.rank();
+    const BodyInputs inputs = body_inputs(args, plan);
+    std::byte* const blocks =
+        reinterpret_cast<std::byte*>(reinterpret_cast<T*>(args.workspace) + EigenBlocks::elements * plan.threads);
+    TileBody body(plan.body, 0, inputs.list, args.outputs, blocks + plan.body.bytes_per_member() * team.rank());
     // Few products are cut into one share a thread, be the team whole or of one; many are handed out whole.
     const std::int64_t parts = batches >= plan.threads ? 1 : plan.threads;
     for (std::int64_t task = team.next_chunk(); task < batches * parts; task = team.next_chunk()) {
@@ -155,7 +180,10 @@ void run(const Args& args, Team& team) {
             b1.data += batch_offset(b_arg, c_arg, batch);
             c1.data += batch_offset(c_arg, c_arg, batch);
         }
-        multiply_share(a1, b1, c1, bias, task % parts, parts, scratch);
+        Share share = share_of(c.rows, c.columns, task % parts, parts);
+        multiply_share(a1, b1, c1, share, scratch);
+        share.row += batch * c.rows;
+        if (plan.is_fused) run_body(body, share);
     }
 }
 

@@ -1,10 +1,11 @@
 #include "kernels/cpu/eigen/matmul.hpp"
 #include "kernels/cpu/eigen/table.hpp"
 #include "kernels/cpu/product.hpp"
+#include "kernels/cpu/simd/body_compile.hpp"
 #include "types/levels.hpp"
 
-/// `matmul` and `linear` by Eigen: the provider that is always there. It takes operands whose rows or columns are
-/// contiguous.
+/// `matmul` and what goes on from one by Eigen: the provider that is always there. It takes operands whose rows or
+/// columns are contiguous.
 namespace cairn::inline v0::kernels::cpu {
 namespace {
 
@@ -36,32 +37,49 @@ Refusal accepts_matmul(const Problem& problem) {
     return {};
 }
 
-Refusal accepts_linear(const Problem& problem) {
-    if (problem.inputs.size() != 3 || problem.outputs.size() != 1) return "needs x, a weight, a bias and one output";
-    if (Refusal refusal = refuse_dtype_or_layout(problem); !refusal.empty()) return refusal;
-    const TensorDesc &x = problem.inputs[0], &w = problem.inputs[1], &b = problem.inputs[2], &out = problem.outputs[0];
-    if (w.shape.size() != 2 || b.shape.size() != 1 || !same_leading_axes(x, out))
-        return "needs a weight [K, N] and a bias [N]";
-    if (!is_matrix(w)) return "needs a weight with contiguous rows or columns";
-    if (!has_unit_stride(b, 0)) return "needs a contiguous bias";
-    if (x.shape.size() < 2) return "needs x with at least two axes";
-    const std::size_t last = x.shape.size() - 1;
-    if (!has_unit_stride(x, last) && !(last > 0 && has_unit_stride(x, last - 1)))
-        return "needs rows or columns of x that are contiguous";
-    if (!has_unit_stride(out, last)) return "needs an output with contiguous rows";
-    return {};
+// The product stands in the memory of the output until the body is run on it.
+Refusal accepts_fused(const Problem& problem) {
+    auto parts = parts_of_fused(problem);
+    if (!parts || problem.outputs.size() != 1) return "needs one output and a body that begins with a product";
+    const TensorDesc& out = problem.outputs[0];
+    if (out.dtype != parts->product.outputs[0].dtype) return "needs a result of the product's dtype";
+    parts->product.outputs[0] = out;
+    if (Refusal refusal = accepts_matmul(parts->product); !refusal.empty()) return refusal;
+    for (std::size_t i = 2; i < problem.inputs.size(); ++i) {
+        if (problem.inputs[i].shape != out.shape) return "needs inputs of the shape of the output (stride 0 repeats)";
+        if (!problem.inputs[i].layout.empty()) return "needs plain memory beside the weight";
+    }
+    Body body;
+    return compile_body(body_source(parts->epilogue), {out.dtype}, body);
 }
+
+std::shared_ptr<EigenPlan> plan_of(const Problem& problem, int threads) {
+    auto plan = std::make_shared<EigenPlan>(
+        EigenPlan{problem.outputs[0].dtype == DType::f64, problem.definition == "fused", threads, {}});
+    const auto parts = parts_of_fused(problem);
+    if (!parts) return plan;
+    if (const Refusal no = compile_body(body_source(parts->epilogue), {problem.outputs[0].dtype}, plan->body);
+        !no.empty())
+        throw InternalError("eigen", no);
+    return plan;
+}
+
+std::shared_ptr<const void> prepare(const Problem& problem, int threads) { return plan_of(problem, threads); }
 
 Dim workspace(const Problem& problem, int threads) {
-    return Dim(EigenBlocks::elements * static_cast<std::int64_t>(size_of(problem.outputs[0].dtype)) * threads);
+    const auto element = static_cast<std::int64_t>(size_of(problem.outputs[0].dtype));
+    return Dim((EigenBlocks::elements * element + plan_of(problem, threads)->body.bytes_per_member()) * threads);
 }
 
-std::shared_ptr<const void> prepare(const Problem& problem, int threads) {
-    return std::make_shared<EigenPlan>(
-        EigenPlan{problem.outputs[0].dtype == DType::f64, problem.definition == "linear", threads});
+Cost cost(const Problem& problem) {
+    Cost cost = product_cost(problem, 0.5);
+    if (problem.definition != "fused") return cost;
+    const TensorDesc& out = problem.outputs[0];
+    cost.flops += epilogue_flops(problem, cost.efficiency);
+    // The product goes to memory and comes back.
+    cost.bytes += 2 * static_cast<double>(element_count(out.shape).constant()) * static_cast<double>(size_of(out.dtype));
+    return cost;
 }
-
-Cost cost(const Problem& problem) { return product_cost(problem, 0.5); }
 
 Kernel kernel(FeatureSet needs, std::string definition, Refusal (*accepts)(const Problem&), Run run,
               std::vector<std::string> samples) {
@@ -81,10 +99,19 @@ Kernel kernel(FeatureSet needs, std::string definition, Refusal (*accepts)(const
 }  // namespace
 
 void add_eigen_matmul(std::vector<Kernel>& kernels, FeatureSet needs, const EigenTable& table) {
-    kernels.push_back(kernel(needs, "linear", accepts_linear, table.eigen_matmul,
-                             {"linear | f32[B,T,96] f32[96,130]! f32[130]! -> f32[B,T,130] where B in 1..3, T in 0..70",
-                              "linear | f32[T,40] f32[40,33]:(1,40)! f32[33]! -> f32[T,33]:(50,1) where T in 1..40",
-                              "linear | f64[3,40] f64[40,9] f64[9] -> f64[3,9]"}));
+    kernels.push_back(kernel(
+        needs, "fused", accepts_fused, table.eigen_matmul,
+        {"fused {3=matmul(0,1):f32 4=add(3,2):f32} | f32[B,T,96] f32[B,96,130]:(0,130,1)! f32[B,T,130]:(0,0,1)! -> "
+         "f32[B,T,130] results (4) where B in 1..3, T in 0..70",
+         "fused {4=matmul(0,1):f32 5=add(4,2):f32 6=gelu(5):f32 7=add(6,3):f32} | f32[T,40] f32[40,33]:(1,40)! "
+         "f32[T,33]:(0,1)! f32[T,33] -> f32[T,33]:(50,1) results (7) where T in 1..40",
+         "fused {3=matmul(0,1):f64 4=mul(2,3):f64 5=gelu_tanh(4):f64} | f64[3,40] f64[40,9] f64[3,9]:(1,0) -> f64[3,9] "
+         "results (5)",
+         "fused {5=matmul(0,1):f32 6=sigmoid(5):f32 7=mul(5,6):f32 8=cast(7):f16 9=cast(8):f32 10=where(3,9,2):f32 "
+         "11=mul(10,4):f32} | f32[2,T,16]:(16*T*3,48,1) f32[2,16,600]:(0,600,1) f32[2,T,600]:(600,0,1) "
+         "bool[2,T,600]:(T,1,0) f32[2,T,600]:(0,0,0) -> f32[2,T,600] results (11) where T in 0..5",
+         "fused {2=matmul(0,1):f32 3=const(-1.5):f32 4=max(2,3):f32} | f32[T,300] f32[300,1] -> f32[T,1] results (4) "
+         "where T in 1..600"}));
     kernels.push_back(kernel(
         needs, "matmul", accepts_matmul, table.eigen_matmul,
         {"matmul | f32[T,300] f32[300,200]! -> f32[T,200] where T in 0..300",

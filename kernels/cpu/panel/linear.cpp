@@ -3,11 +3,11 @@
 #include "kernels/cpu/panel/table.hpp"
 #include "kernels/cpu/panel/tile.hpp"
 #include "kernels/cpu/product.hpp"
-#include "kernels/cpu/simd/vector_math.hpp"
+#include "kernels/cpu/simd/tile_body.hpp"
 
 #include <algorithm>
 
-/// x @ w for a packed w, with bias, activation and residual applied to each tile while it is in the first-level cache.
+/// x @ w for a packed w, and the body that goes on from it, run on each tile while that is in the first-level cache.
 /// Work is cut into blocks of rows times runs of panels; a block of x stays in the second-level cache while the panels
 /// stream by, each fetched while the one before is used. In a gated product each panel of w is followed by that of v
 /// for the same columns, and the sums of the one wait in the cache for those of the other; v may be the other half of
@@ -22,55 +22,21 @@ std::int64_t parts_of(std::int64_t depth) noexcept {
 }
 
 struct Product {
-    const float *x, *panels, *gated, *bias, *gated_bias, *residual;
-    float* out;
-    Activation activation;
-    std::int64_t rows, depth, columns, x_stride, out_stride, residual_stride;
+    const float *x, *panels, *gated;
+    TileBody* body;
+    std::int64_t rows, depth, columns, x_stride;
 
     /// A panel of w, and the panel of v that goes with it.
     const float* panel(std::int64_t i) const { return panels + i * depth * panel_width; }
     const float* gated_panel(std::int64_t i) const { return gated + i * depth * panel_width; }
 };
 
-CAIRN_INLINE F32 activate(F32 x, Activation activation) {
-    switch (activation) {
-        case Activation::none: return x;
-        case Activation::relu: return max(x, F32{});
-        case Activation::gelu: return gelu(x);
-        case Activation::gelu_tanh: return gelu_tanh(x);
-        case Activation::silu: return silu(x);
-    }
-    return x;
-}
-
-// Writes the results of `height` rows of panel `panel` from their sums in rows of 32, `gated` those over v.
-void finish(const Product& product, std::int64_t row, int height, std::int64_t panel, const float* sums,
-            const float* gated) noexcept {
-    const std::int64_t first = panel * panel_width, width = std::min(panel_width, product.columns - first);
-    for (std::int64_t j = 0; j < width; j += lanes) {
-        const std::int64_t part = width - j, column = first + j;
-        const bool whole = part >= lanes;
-        const auto read = [&](const float* p) { return whole ? load(p) : load_part(p, part); };
-        const F32 bias = product.bias != nullptr ? read(product.bias + column) : F32{};
-        const F32 gated_bias = product.gated_bias != nullptr ? read(product.gated_bias + column) : F32{};
-        for (int i = 0; i < height; ++i) {
-            F32 y = load(sums + i * panel_width + j);
-            if (product.bias != nullptr) y = y + bias;
-            y = activate(y, product.activation);
-            if (gated != nullptr) {
-                F32 passed = load(gated + i * panel_width + j);
-                if (product.gated_bias != nullptr) passed = passed + gated_bias;
-                y = y * passed;
-            }
-            if (product.residual != nullptr)
-                y = y + read(product.residual + (row + i) * product.residual_stride + column);
-            float* to = product.out + (row + i) * product.out_stride + column;
-            if (whole)
-                store(to, y);
-            else
-                store_part(to, y, part);
-        }
-    }
+// Makes the results of `height` rows of panel `panel` of their sums in rows of 32, `gated` those over v.
+void finish(const Product& product, std::int64_t row, int height, std::int64_t panel, float* sums,
+            float* gated) noexcept {
+    const std::int64_t first = panel * panel_width;
+    void* const blocks[] = {sums, gated};
+    product.body->run({row, height, first, std::min(panel_width, product.columns - first), panel_width}, blocks);
 }
 
 // Few rows: one tile a panel or several side by side, which is limited by how fast the panels arrive. One stream alone
@@ -163,45 +129,53 @@ std::int64_t panels_of_chunk(std::int64_t panels, std::int64_t rows, int members
     return panels >= 2 * at_once * members ? at_once : 1;
 }
 
-Product product_of(const Args& args) noexcept {
-    const PanelPlan& plan = *static_cast<const PanelPlan*>(args.prepared);
+/// The inputs of the body behind the sums.
+struct BodyInputs {
+    TensorArg list[max_body_inputs];
+};
+
+BodyInputs body_inputs(const Args& args, const PanelPlan& plan) noexcept {
+    BodyInputs inputs{};
+    const bool by_halves = plan.gate == Gate::first_half || plan.gate == Gate::last_half;
+    const int sums = plan.gate == Gate::none ? 1 : 2, weights = plan.gate == Gate::weight ? 2 : 1;
+    for (int i = 0; i < plan.body.input_count - sums; ++i) {
+        inputs.list[i] = args.inputs[1 + weights + (by_halves ? 0 : i)];
+        const bool is_other_half = by_halves && (i == 1) != (plan.gate == Gate::last_half);
+        if (is_other_half) {
+            const TensorArg& out = args.outputs[0];
+            inputs.list[i].data += out.shape[out.rank - 1] * static_cast<std::int64_t>(sizeof(float));
+        }
+    }
+    return inputs;
+}
+
+Product product_of(const Args& args, const PanelPlan& plan, TileBody& body) noexcept {
     const auto floats = [](const TensorArg& arg) { return reinterpret_cast<const float*>(arg.data); };
     const TensorArg &x = args.inputs[0], &out = args.outputs[0];
-    const Rows x_rows = rows_of(x), out_rows = rows_of(out);
+    const Rows x_rows = rows_of(x);
     Product product{};
     product.x = floats(x);
     product.panels = floats(args.inputs[1]);
-    product.out = reinterpret_cast<float*>(out.data);
-    product.activation = plan.activation;
-    product.rows = out_rows.count;
+    product.body = &body;
+    product.rows = rows_of(out).count;
     product.depth = x.shape[x.rank - 1];
     product.columns = out.shape[out.rank - 1];
     product.x_stride = x_rows.stride;
-    product.out_stride = out_rows.stride;
-    int next = 2;
-    if (plan.gate == Gate::weight) product.gated = floats(args.inputs[next++]);
-    if (plan.biases > 0) product.bias = floats(args.inputs[next++]);
-    if (plan.biases > 1) product.gated_bias = floats(args.inputs[next++]);
-    if (plan.gate == Gate::first_half || plan.gate == Gate::last_half) {
+    if (plan.gate == Gate::weight) product.gated = floats(args.inputs[2]);
+    if (plan.gate == Gate::first_half || plan.gate == Gate::last_half)
         product.gated = product.panel(panel_count(product.columns));
-        if (product.bias != nullptr) product.gated_bias = product.bias + product.columns;
-        if (plan.gate == Gate::last_half) {
-            std::swap(product.panels, product.gated);
-            std::swap(product.bias, product.gated_bias);
-        }
-    }
-    if (plan.has_residual) {
-        const TensorArg& residual = args.inputs[next];
-        product.residual = floats(residual);
-        product.residual_stride = rows_of(residual).stride;
-    }
+    if (plan.gate == Gate::last_half) std::swap(product.panels, product.gated);
     return product;
 }
 
 }  // namespace
 
 void panel_linear(const Args& args, Team& team) {
-    const Product product = product_of(args);
+    const PanelPlan& plan = *static_cast<const PanelPlan*>(args.prepared);
+    const BodyInputs inputs = body_inputs(args, plan);
+    TileBody body(plan.body, plan.gate == Gate::none ? 1 : 2, inputs.list, args.outputs,
+                  args.workspace + plan.body.bytes_per_member() * team.rank());
+    const Product product = product_of(args, plan, body);
     if (product.rows == 0) return;
     const std::int64_t panels = panel_count(product.columns);
     const std::int64_t blocks = (product.rows + rows_per_block - 1) / rows_per_block;

@@ -1,24 +1,21 @@
 #pragma once
 
+#include "kernels/cpu/simd/body.hpp"
+
 #include <cstdint>
 
-/// What the code per level knows about a product with a packed weight beside its Args: what is done to each element of
-/// x @ w.
+/// What the code per level knows about a product with a packed weight beside its Args.
 namespace cairn::inline v0::kernels::cpu {
 
-enum class Activation : std::uint8_t { none, relu, gelu, gelu_tanh, silu };
-
-/// What activation(x @ w + bias) is multiplied by: nothing; x @ v + bias of another packed weight; or by what the other
-/// half of the columns gives, be the first or the last half the gate.
+/// What passes through a gate beside x @ w: nothing, there is none; x @ v of another packed weight; or the other half
+/// of the columns, be the first or the last half the gate.
 enum class Gate : std::uint8_t { none, weight, first_half, last_half };
 
-/// Inputs: x, the packed weight or both, then the biases, then the residual, where there are such. Of two weights the
-/// second may have a bias where the first has one. out = activation(x @ w + bias) * what the gate lets pass + residual.
+/// Inputs: x, the packed weight or both, then those of the body. Its first inputs are the sums of x @ w, and of what
+/// passes through the gate. Of halves a bias has the columns of both, and stands for two inputs of the body.
 struct PanelPlan {
-    Activation activation;
     Gate gate;
-    int biases;
-    bool has_residual;
+    Body body;
 };
 
 }  // namespace cairn::inline v0::kernels::cpu

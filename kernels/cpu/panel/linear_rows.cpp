@@ -2,38 +2,33 @@
 #include "kernels/cpu/panel/linear.hpp"
 #include "kernels/cpu/panel/table.hpp"
 #include "kernels/cpu/product.hpp"
+#include "kernels/cpu/simd/body_compile.hpp"
 #include "types/levels.hpp"
 
 #include <memory>
+#include <utility>
 
-/// Products with a packed f32 weight: `matmul`, `linear`, and `linear` with what follows it.
+/// Products with a packed f32 weight: `matmul`, `fused`, and those that pass through a gate.
 namespace cairn::inline v0::kernels::cpu {
 namespace {
 
-// What is done to x @ w, and the operands behind the weight. A gate has a weight of its own, or is one half of the
-// columns.
+// A gate's activation, and whether it has a weight of its own or is one half of the columns.
 enum class Gating : std::uint8_t { none, weight, half };
 struct Form {
     const char* definition;
-    Activation activation;
-    int least_biases, most_biases;
-    bool takes_residual;
+    const char* activation;
+    int most_biases;
     Gating gating;
 };
 constexpr Form forms[] = {
-    {"linear_swiglu", Activation::silu, 0, 2, false, Gating::weight},
-    {"linear_geglu", Activation::gelu, 0, 2, false, Gating::weight},
-    {"linear_geglu_tanh", Activation::gelu_tanh, 0, 2, false, Gating::weight},
-    {"linear_halves_swiglu", Activation::silu, 0, 1, false, Gating::half},
-    {"linear_halves_geglu", Activation::gelu, 0, 1, false, Gating::half},
-    {"linear_halves_geglu_tanh", Activation::gelu_tanh, 0, 1, false, Gating::half},
-    {"linear_gelu_tanh", Activation::gelu_tanh, 0, 1, false, Gating::none},
-    {"linear_gelu", Activation::gelu, 0, 1, false, Gating::none},
-    {"linear_silu", Activation::silu, 0, 1, false, Gating::none},
-    {"linear_relu", Activation::relu, 0, 1, false, Gating::none},
-    {"linear_residual", Activation::none, 0, 1, true, Gating::none},
-    {"linear", Activation::none, 1, 1, false, Gating::none},
-    {"matmul", Activation::none, 0, 0, false, Gating::none},
+    {"linear_swiglu", "silu", 2, Gating::weight},
+    {"linear_geglu", "gelu", 2, Gating::weight},
+    {"linear_geglu_tanh", "gelu_tanh", 2, Gating::weight},
+    {"linear_halves_swiglu", "silu", 1, Gating::half},
+    {"linear_halves_geglu", "gelu", 1, Gating::half},
+    {"linear_halves_geglu_tanh", "gelu_tanh", 1, Gating::half},
+    {"fused", nullptr, 0, Gating::none},
+    {"matmul", nullptr, 0, Gating::none},
 };
 
 const Form* form_of(const Problem& problem) {
@@ -45,19 +40,45 @@ const Form* form_of(const Problem& problem) {
 std::size_t weights_of(const Form& form) { return form.gating == Gating::weight ? 2 : 1; }
 
 int biases_in(const Problem& problem, const Form& form) {
-    return static_cast<int>(problem.inputs.size()) - 1 - static_cast<int>(weights_of(form)) -
-           (form.takes_residual ? 1 : 0);
+    return static_cast<int>(problem.inputs.size()) - 1 - static_cast<int>(weights_of(form));
 }
 
 bool is_last_half(const Problem& problem) { return problem.attributes.integer("gate") != 0; }
 
-PanelPlan plan_of(const Problem& problem, const Form& form) {
-    Gate gate = form.gating == Gating::weight ? Gate::weight : Gate::none;
-    if (form.gating == Gating::half) gate = is_last_half(problem) ? Gate::last_half : Gate::first_half;
-    return {form.activation, gate, biases_in(problem, form), form.takes_residual};
+/// activation(sums + bias) * (sums beside them + bias), in this order of inputs; of two biases the second may be
+/// missing.
+BodySource gated_body(const char* activation, int biases) {
+    BodySource source{std::vector<DType>(static_cast<std::size_t>(2 + biases), DType::f32), {}, {}, {}};
+    int values = 2 + biases;
+    const auto add = [&](const char* op, std::vector<int> operands) {
+        source.one.push_back({op, std::move(operands), DType::f32, 0});
+        return values++;
+    };
+    int gate = 0, passed = 1;
+    if (biases > 0) gate = add("add", {gate, 2});
+    if (biases > 1) passed = add("add", {passed, 3});
+    source.results = {add("mul", {add(activation, {gate}), passed})};
+    source.steps = source.one;
+    return source;
+}
+
+/// What is done to the sums. A bias of halves is one of the gate and one of what passes it.
+Refusal body_of(const Problem& problem, const Form& form, Body& body) {
+    const DType out = problem.outputs[0].dtype;
+    if (form.gating != Gating::none) {
+        const int biases = biases_in(problem, form) * (form.gating == Gating::half ? 2 : 1);
+        return compile_body(gated_body(form.activation, biases), {out}, body);
+    }
+    if (problem.definition == "matmul") {
+        body = stored_as_it_is(DType::f32);
+        return {};
+    }
+    const auto parts = parts_of_fused(problem);
+    return parts ? compile_body(body_source(parts->epilogue), {out}, body) : "needs a body that begins with a product";
 }
 
 Refusal refuse_weight(const TensorDesc& weight, const TensorDesc& x, const TensorDesc& out, const Form& form) {
+    if (weight.dtype != DType::f32) return "needs f32";
     if (weight.layout != panel_layout) return "needs a weight in the layout panel32";
     const std::size_t rank = weight.shape.size();
     const bool by_halves = form.gating == Gating::half;
@@ -70,26 +91,36 @@ Refusal refuse_weight(const TensorDesc& weight, const TensorDesc& x, const Tenso
 }
 
 Refusal refuse_bias(const TensorDesc& bias, const TensorDesc& weight) {
+    if (bias.dtype != DType::f32) return "needs f32";
     if (bias.shape.size() != 1 || !(bias.shape[0] == weight.shape.back()) || !has_unit_stride(bias, 0))
         return "needs a contiguous bias of the columns of the weight";
+    return {};
+}
+
+/// What the body reads beside the product.
+Refusal refuse_others(const Problem& problem) {
+    for (std::size_t i = 2; i < problem.inputs.size(); ++i)
+        if (problem.inputs[i].shape != problem.outputs[0].shape)
+            return "needs inputs of the shape of the output (stride 0 repeats)";
+    if (problem.definition == "fused" && !problem.body.empty() && problem.body[0].dtype != DType::f32)
+        return "needs a product in f32";
     return {};
 }
 
 Refusal accepts(const Problem& problem) {
     const Form* form = form_of(problem);
     if (form == nullptr) return "computes products with a packed weight only";
-    const int biases = biases_in(problem, *form);
-    if (biases < form->least_biases || biases > form->most_biases || problem.outputs.size() != 1)
+    const bool is_gated = form->gating != Gating::none, is_fused = problem.definition == "fused";
+    const int others = biases_in(problem, *form);
+    if (others < 0 || (!is_fused && others > form->most_biases) || problem.outputs.size() != 1)
         return "has the wrong number of operands";
     const TensorDesc &x = problem.inputs[0], &out = problem.outputs[0];
     const std::size_t weights = weights_of(*form);
-    for (const TensorDesc& input : problem.inputs)
-        if (input.dtype != DType::f32) return "needs f32";
+    if (x.dtype != DType::f32 || (!is_fused && out.dtype != DType::f32)) return "needs f32";
     for (std::size_t i = 1; i <= weights; ++i)
         if (Refusal no = refuse_weight(problem.inputs[i], x, out, *form); !no.empty()) return no;
     if (form->gating == Gating::half && !problem.attributes.has("gate"))
         return "needs to be told which half is the gate";
-    if (out.dtype != DType::f32) return "needs f32";
     for (std::size_t i = 0; i < problem.inputs.size(); ++i)
         if ((i == 0 || i > weights) && !problem.inputs[i].layout.empty())
             return "needs plain memory but for the weight";
@@ -97,20 +128,32 @@ Refusal accepts(const Problem& problem) {
     if (!same_leading_axes(x, out)) return "needs the leading axes of x in the output";
     if (!has_uniform_rows(x)) return "needs rows of x that are contiguous and lie at one distance";
     if (!has_uniform_rows(out)) return "needs rows of the output that are contiguous and lie at one distance";
-    for (std::size_t i = 0; i < static_cast<std::size_t>(biases); ++i)
-        if (Refusal no = refuse_bias(problem.inputs[1 + weights + i], problem.inputs[1]); !no.empty()) return no;
-    if (form->takes_residual && (problem.inputs.back().shape != out.shape || !has_uniform_rows(problem.inputs.back())))
-        return "needs rows of the residual that are contiguous and lie at one distance";
-    return {};
+    for (std::size_t i = 1 + weights; is_gated && i < problem.inputs.size(); ++i)
+        if (Refusal no = refuse_bias(problem.inputs[i], problem.inputs[1]); !no.empty()) return no;
+    if (Refusal no = is_gated ? Refusal() : refuse_others(problem); !no.empty()) return no;
+    Body body;
+    return body_of(problem, *form, body);
 }
 
 std::shared_ptr<const void> prepare(const Problem& problem, int) {
-    return std::make_shared<PanelPlan>(plan_of(problem, *form_of(problem)));
+    const Form& form = *form_of(problem);
+    auto plan = std::make_shared<PanelPlan>();
+    if (form.gating == Gating::weight) plan->gate = Gate::weight;
+    if (form.gating == Gating::half) plan->gate = is_last_half(problem) ? Gate::last_half : Gate::first_half;
+    if (const Refusal no = body_of(problem, form, plan->body); !no.empty()) throw InternalError("panel", no);
+    return plan;
+}
+
+Dim workspace(const Problem& problem, int threads) {
+    Body body;
+    if (!body_of(problem, *form_of(problem), body).empty()) return 0;
+    return Dim(body.bytes_per_member() * threads);
 }
 
 Cost cost(const Problem& problem) {
     Cost cost = product_cost(problem, 0.8);
     if (form_of(problem)->gating != Gating::none) cost.flops *= 2;
+    if (problem.definition == "fused") cost.flops += epilogue_flops(problem, cost.efficiency);
     return cost;
 }
 
@@ -129,20 +172,47 @@ std::vector<std::string> samples_by_halves(const Form& form, bool is_biased) {
 
 std::vector<std::string> samples_of(const Form& form, int biases) {
     if (form.gating == Gating::half) return samples_by_halves(form, biases > 0);
-    const auto sample = [&](const char* x, const std::string& w, const std::string& columns, const char* residual,
-                            const char* out) {
+    const auto sample = [&](const char* x, const std::string& w, const std::string& columns, const char* out) {
         std::string text = std::string(form.definition) + " | " + x + " " + w;
         if (form.gating == Gating::weight) text += " " + w;
         for (int i = 0; i < biases; ++i) text += " f32[" + columns + "]!";
-        if (form.takes_residual) text += std::string(" ") + residual;
         return text + " -> " + out;
     };
-    return {sample("f32[T,70]", "f32[70,100]@panel32!", "100", "f32[T,100]", "f32[T,100] where T in 0..400"),
-            sample("f32[T,17]:(300,1)", "f32[17,1600]@panel32!", "1600", "f32[T,1600]:(2000,1)",
-                   "f32[T,1600]:(1700,1) where T in 1..20"),
-            sample("f32[B,1,33]", "f32[33,7]@panel32!", "7", "f32[B,1,7]", "f32[B,1,7] where B in 1..9"),
-            sample("f32[T,2100]", "f32[2100,40]@panel32!", "40", "f32[T,40]", "f32[T,40] where T in 1..60"),
-            sample("f32[2,3,1]", "f32[1,64]@panel32!", "64", "f32[2,3,64]", "f32[2,3,64]")};
+    return {sample("f32[T,70]", "f32[70,100]@panel32!", "100", "f32[T,100] where T in 0..400"),
+            sample("f32[T,17]:(300,1)", "f32[17,1600]@panel32!", "1600", "f32[T,1600]:(1700,1) where T in 1..20"),
+            sample("f32[B,1,33]", "f32[33,7]@panel32!", "7", "f32[B,1,7] where B in 1..9"),
+            sample("f32[T,2100]", "f32[2100,40]@panel32!", "40", "f32[T,40] where T in 1..60"),
+            sample("f32[2,3,1]", "f32[1,64]@panel32!", "64", "f32[2,3,64]")};
+}
+
+// A bias alone, each activation, a residual, several operands and their strides, other dtypes beside and as the result,
+// and the product read twice; columns that end within a panel.
+std::vector<std::string> fused_samples() {
+    return {
+        "fused {3=matmul(0,1):f32 4=add(3,2):f32} | f32[T,70] f32[70,100]@panel32! f32[T,100]:(0,1)! -> f32[T,100] "
+        "results (4) where T in 0..400",
+        "fused {2=matmul(0,1):f32 3=gelu_tanh(2):f32} | f32[T,17]:(300,1) f32[17,1600]@panel32! -> "
+        "f32[T,1600]:(1700,1) "
+        "results (3) where T in 1..20",
+        "fused {4=matmul(0,1):f32 5=add(4,2):f32 6=gelu(5):f32 7=add(6,3):f32} | f32[B,1,33] f32[33,7]@panel32! "
+        "f32[B,1,7]:(0,0,1)! f32[B,1,7] -> f32[B,1,7] results (7) where B in 1..13",
+        "fused {4=matmul(0,1):f32 5=add(4,2):f32 6=add(5,3):f32} | f32[T,2100] f32[2100,40]@panel32! f32[T,40]:(0,1)! "
+        "f32[T,40]:(50,1) -> f32[T,40] results (6) where T in 1..60",
+        "fused {3=matmul(0,1):f32 4=add(2,3):f32} | f32[2,3,1] f32[1,64]@panel32! f32[2,3,64] -> f32[2,3,64] results "
+        "(4)",
+        "fused {6=matmul(0,1):f32 7=mul(6,2):f32 8=add(7,3):f32 9=const(0):f32 10=where(4,8,9):f32 11=mul(10,5):f32} | "
+        "f32[B,T,20] f32[20,31]@panel32! f32[B,T,31]:(31,0,1) f32[B,T,31]:(T,1,0) bool[B,T,31] f32[B,T,31]:(0,0,0) -> "
+        "f32[B,T,31] results (11) where B in 1..3, T in 0..20",
+        "fused {3=matmul(0,1):f32 4=sigmoid(3):f32 5=mul(3,4):f32 6=cast(5):f16 7=cast(6):f32 8=add(7,2):f32 "
+        "9=cast(8):bf16} | f32[T,40] f32[40,33]@panel32! f32[T,33]:(1,T) -> bf16[T,33] results (9) where T in 1..30",
+        "fused {3=matmul(0,1):f32 4=cast(2):f32 5=add(3,4):f32 6=cast(5):f16} | f32[T,9] f32[9,1]@panel32! f16[T,1] -> "
+        "f16[T,1] results (6) where T in 1..40",
+        "fused {4=matmul(0,1):f32 5=relu(4):f32 6=cast(2):f64 7=cast(5):f64 8=mul(6,7):f64 9=cast(8):f32 "
+        "10=silu(9):f32 11=lt(10,3):bool} | f32[T,30] f32[30,70]@panel32! i8[T,70] f32[T,70]:(0,1) -> bool[T,70] "
+        "results (11) where T in 1..30",
+        "fused {2=matmul(0,1):f32 3=const(-1.5):f32 4=const(1.5):f32 5=max(2,3):f32 6=min(5,4):f32 7=tanh(6):f32} | "
+        "f32[T,8] f32[8,0]@panel32! -> f32[T,0] results (7) where T in 0..3",
+    };
 }
 
 }  // namespace
@@ -157,11 +227,16 @@ void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
         made.run = table.panel_linear;
         made.packed_inputs = {{1, std::string(panel_layout)}};
         if (form.gating == Gating::weight) made.packed_inputs.push_back({2, std::string(panel_layout)});
-        if (form.takes_residual) made.in_place = {{2, 0}, {3, 0}};
+        made.workspace = workspace;
         made.cost = cost;
         made.prepare = prepare;
-        for (int biases = form.most_biases; biases >= form.least_biases; --biases)
-            for (std::string& sample : samples_of(form, biases)) made.samples.push_back(std::move(sample));
+        if (made.definition == "fused") {
+            for (int input = 2; input < max_body_inputs; ++input) made.in_place.push_back({input, 0});
+            made.samples = fused_samples();
+        } else {
+            for (int biases = form.most_biases; biases >= 0; --biases)
+                for (std::string& sample : samples_of(form, biases)) made.samples.push_back(std::move(sample));
+        }
         kernels.push_back(std::move(made));
     }
 }

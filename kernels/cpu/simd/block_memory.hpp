@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/cpu/simd/body.hpp"
 #include "kernels/cpu/simd/half.hpp"
 
 /// Between memory of any dtype and stride and the dense blocks of body.hpp.
@@ -99,6 +100,18 @@ inline void store_run(DType dtype, std::byte* to, const void* from, std::int64_t
                            types::f32_to_f16);
             }
             break;
+    }
+}
+
+/// A whole block of one number.
+inline void fill_block(const BlockConstant& constant, std::byte* to) {
+    for (int i = 0; i < block_size; ++i) {
+        switch (constant.slot) {
+            case Slot::f32: reinterpret_cast<float*>(to)[i] = static_cast<float>(constant.number); break;
+            case Slot::f64: reinterpret_cast<double*>(to)[i] = constant.number; break;
+            case Slot::i32: reinterpret_cast<std::int32_t*>(to)[i] = static_cast<std::int32_t>(constant.number); break;
+            case Slot::i64: reinterpret_cast<std::int64_t*>(to)[i] = static_cast<std::int64_t>(constant.number); break;
+        }
     }
 }
 

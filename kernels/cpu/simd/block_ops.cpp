@@ -152,15 +152,22 @@ constexpr BlockRow element_row() {
     return row;
 }
 
-template <typename F>
-constexpr BlockRow activation_row(F) {
-    return {{on_lanes<F>, nullptr, nullptr, nullptr}};
+template <typename F, typename OfDoubles>
+constexpr BlockRow activation_row(F, OfDoubles) {
+    return {{on_lanes<F>, each<double, double, OfDoubles>, nullptr, nullptr}};
 }
-constexpr BlockRow relu_row = activation_row([](F32 x, F32) { return max(x, F32{}); });
-constexpr BlockRow sigmoid_row = activation_row([](F32 x, F32) { return sigmoid(x); });
-constexpr BlockRow silu_row = activation_row([](F32 x, F32) { return silu(x); });
-constexpr BlockRow gelu_row = activation_row([](F32 x, F32) { return gelu(x); });
-constexpr BlockRow gelu_tanh_row = activation_row([](F32 x, F32) { return gelu_tanh(x); });
+double logistic(double x) { return 1 / (1 + std::exp(-x)); }
+constexpr BlockRow relu_row =
+    activation_row([](F32 x, F32) { return max(x, F32{}); }, [](double x) { return x < 0 ? 0 : x; });
+constexpr BlockRow sigmoid_row =
+    activation_row([](F32 x, F32) { return sigmoid(x); }, [](double x) { return logistic(x); });
+constexpr BlockRow silu_row =
+    activation_row([](F32 x, F32) { return silu(x); }, [](double x) { return x * logistic(x); });
+constexpr BlockRow gelu_row = activation_row([](F32 x, F32) { return gelu(x); },
+                                             [](double x) { return 0.5 * x * std::erfc(-0.7071067811865476 * x); });
+constexpr BlockRow gelu_tanh_row =
+    activation_row([](F32 x, F32) { return gelu_tanh(x); },
+                   [](double x) { return 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x))); });
 
 constexpr BlockRow where_row = {{where_f32, where_each<double>, where_each<std::int32_t>, where_each<std::int64_t>}};
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 /// What an elementwise body becomes before it runs: a flat list of operations on blocks of 512 elements. Made by the
-/// rows (elementwise_rows.cpp), run by each level (elementwise.cpp).
+/// rows, run by each level over tensors (elementwise.cpp) or on the parts of a product (tile_body.cpp).
 ///
 ///     {2=add(0,1):f16 3=gelu(2)} f16 f16 -> f16     inputs 0 and 1 are loaded as f32 blocks b0, b1
 ///                                                   add f32  b0 b1 -> b2;  gelu f32  b2 -> b2 (last use: reused);  b2
@@ -28,7 +28,7 @@ inline Slot slot_of(DType dtype) {
 }
 
 // clang-format off
-/// Definitions of their own that are quicker and more accurate than their bodies: of f32, f16 and bf16.
+/// Definitions of their own that are quicker and more accurate than their bodies.
 #define CAIRN_ACTIVATIONS(ROW) ROW(relu) ROW(sigmoid) ROW(silu) ROW(gelu) ROW(gelu_tanh)
 /// The `to_` rows convert from the operand's slot; `round_` rows bring a value in a wider slot back to its dtype.
 #define CAIRN_CONVERSIONS(ROW) \

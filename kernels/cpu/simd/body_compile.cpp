@@ -17,7 +17,7 @@ struct OpRow {
     const ElementOp* op;  ///< null: an activation
 
     std::size_t operands() const { return op != nullptr ? static_cast<std::size_t>(op->operands) : 1; }
-    bool takes(DType dtype) const { return op != nullptr ? op->takes(dtype) : slot_of(dtype) == Slot::f32; }
+    bool takes(DType dtype) const { return op != nullptr ? op->takes(dtype) : is_float(dtype); }
     DType result_of(DType dtype) const { return op != nullptr ? op->result_of(dtype) : dtype; }
 };
 
@@ -331,6 +331,31 @@ BodySource body_source(const Problem& problem) {
     source.steps = source.one;
     source.results.push_back(static_cast<int>(problem.inputs.size()));
     return source;
+}
+
+double operations_of(const BodySource& source) {
+    double operations = 0;
+    for (const Step& step : source.steps) {
+        const ElementOp* op = find_element_op(step.op);
+        const bool is_move = step.op == "const" || step.op == "where";
+        operations += op != nullptr ? op->cost : is_move ? 1 : 12;
+    }
+    return operations;
+}
+
+double epilogue_flops(const Problem& problem, double efficiency) {
+    const auto parts = parts_of_fused(problem);
+    const double elements = static_cast<double>(element_count(problem.outputs[0].shape).constant());
+    return parts ? elements * operations_of(body_source(parts->epilogue)) * efficiency / body_efficiency : 0;
+}
+
+Body stored_as_it_is(DType dtype) {
+    Body body{};
+    body.input_count = body.output_count = body.place_count = 1;
+    body.block_bytes = block_size * static_cast<std::int64_t>(std::max<std::size_t>(size_of(dtype), 4));
+    body.inputs[0] = dtype;
+    body.outputs[0] = {dtype, 0};
+    return body;
 }
 
 Refusal compile_body(const BodySource& source, const std::vector<DType>& outputs, Body& body) {

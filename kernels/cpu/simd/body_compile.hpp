@@ -19,6 +19,13 @@ struct BodySource {
     std::vector<Step> one;  ///< where the step is none of the Problem's
 };
 BodySource body_source(const Problem& problem);
+/// Operations an element, and the share of the peak at which bodies do them.
+double operations_of(const BodySource& source);
+inline constexpr double body_efficiency = 0.25;
+/// What follows the product of a `fused` Problem, in operations of the product's efficiency; at constant sizes.
+double epilogue_flops(const Problem& problem, double efficiency);
+/// The body that stores its only input.
+Body stored_as_it_is(DType dtype);
 
 /// Compiles; on a refusal `body` is unfinished. Constants are rounded to their dtypes, values share blocks where their
 /// lives allow, and the last operations write to their outputs directly.

@@ -121,18 +121,6 @@ CAIRN_INLINE std::byte* memory_of(const Pass& pass, const TensorArg& arg, int op
     return arg.data + offset_of(pass.space, operand, begin) * bytes;
 }
 
-void fill_constant(const Pass& pass, const BlockConstant& constant) {
-    std::byte* to = pass.block(constant.place);
-    for (int i = 0; i < block_size; ++i) {
-        switch (constant.slot) {
-            case Slot::f32: reinterpret_cast<float*>(to)[i] = static_cast<float>(constant.number); break;
-            case Slot::f64: reinterpret_cast<double*>(to)[i] = constant.number; break;
-            case Slot::i32: reinterpret_cast<std::int32_t*>(to)[i] = static_cast<std::int32_t>(constant.number); break;
-            case Slot::i64: reinterpret_cast<std::int64_t*>(to)[i] = static_cast<std::int64_t>(constant.number); break;
-        }
-    }
-}
-
 void run_block(const Pass& pass, std::int64_t begin, std::int64_t n, bool one_row) {
     const Body& body = pass.body;
     std::byte* place[max_body_ops + max_body_inputs];
@@ -192,7 +180,7 @@ void start(Pass& pass) {
         if (pass.seen[k] == Seen::constant && k < body.input_count)
             load_run(dtype, pass.block(k), pass.args.inputs[k].data, 0, block_size);
     }
-    for (int i = 0; i < body.constant_count; ++i) fill_constant(pass, body.constants[i]);
+    for (int i = 0; i < body.constant_count; ++i) fill_block(body.constants[i], pass.block(body.constants[i].place));
 }
 
 }  // namespace

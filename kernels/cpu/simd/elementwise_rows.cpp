@@ -46,14 +46,7 @@ Dim workspace(const Problem& problem, int threads) {
 
 Cost cost(const Problem& problem) {
     const double elements = static_cast<double>(element_count(problem.outputs[0].shape).constant());
-    double flops = 0;
-    const BodySource source = body_source(problem);
-    for (const Step& step : source.steps) {
-        const ElementOp* op = find_element_op(step.op);
-        const bool is_move = step.op == "const" || step.op == "where";
-        flops += op != nullptr ? op->cost : is_move ? 1 : 12;
-    }
-    return {flops * elements, bytes_of(problem), 0.25};
+    return {operations_of(body_source(problem)) * elements, bytes_of(problem), body_efficiency};
 }
 
 /// Inputs that an output of the same dtype may overwrite.
@@ -138,7 +131,7 @@ Kernel cast(FeatureSet needs, const SimdTable& table) {
 Kernel activation(FeatureSet needs, const SimdTable& table, const std::string& name) {
     Kernel made = kernel(needs, table, name);
     made.in_place = pairs(1, 1);
-    for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+    for (const DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16}) {
         for (std::string& sample : samples_of(name, 1, dtype, dtype)) made.samples.push_back(std::move(sample));
     }
     return made;

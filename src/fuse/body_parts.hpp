@@ -1,0 +1,41 @@
+#pragma once
+
+#include "canon/forms.hpp"
+#include "fuse/tiles.hpp"
+#include "ir/graph_data.hpp"
+
+#include <span>
+#include <vector>
+
+namespace cairn::inline v0::fuse {
+
+/// What bodies may hold of the matches in a graph: definitions that are steps, and the products that `fused` bodies
+/// begin with (Definition::in_body).
+class BodyParts {
+public:
+    /// Of a graph without matches.
+    BodyParts() = default;
+    /// Takes the products out of `matches`, a list a node, and adds those that are nodes; steps stay there as tiles of
+    /// their own. Classes and the lists must outlive it.
+    BodyParts(const ir::GraphData& graph, const canon::Forms& forms, const expand::Classes& classes,
+              std::span<const Pattern> patterns, std::vector<std::vector<Tile>>& matches);
+
+    /// The step that makes a node, or null.
+    const Tile* step(ir::NodeId node) const { return steps_.empty() ? nullptr : steps_[node]; }
+    /// The products found at a node: of x and w, or of these and a bias.
+    std::span<const Tile> products_at(ir::NodeId node) const;
+    /// Those found at any spelling of a value, each once. What is computed from the value has its form by the first
+    /// spelling, so only those of the same form are of use there.
+    std::vector<const Tile*> products_of(ir::NodeId value) const;
+    /// True for what a step computes on its way.
+    bool is_inside_step(ir::NodeId node) const { return !inside_.empty() && inside_[node]; }
+
+private:
+    const expand::Classes* classes_ = nullptr;
+    std::vector<const Tile*> steps_;
+    std::vector<std::vector<Tile>> products_;
+    std::vector<bool> inside_;
+    std::vector<bool> has_form_of_value_;  ///< each node: its form is that of the first spelling
+};
+
+}  // namespace cairn::inline v0::fuse

@@ -1,0 +1,54 @@
+#include "cairn/problem.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace cairn::inline v0 {
+namespace {
+
+bool is_well_formed(const Problem& problem) {
+    if (problem.definition != "fused" || !problem.attributes.empty() || problem.inputs.size() < 2 ||
+        problem.outputs.empty() || problem.results.size() != problem.outputs.size() || problem.body.empty())
+        return false;
+    const auto reads = [](const Step& step, auto is_so) {
+        return std::any_of(step.operands.begin(), step.operands.end(), is_so);
+    };
+    if (problem.body[0].op != "matmul" || problem.body[0].operands != std::vector<int>{0, 1}) return false;
+    const auto values = static_cast<int>(problem.inputs.size());
+    for (int i = 1; i < static_cast<int>(problem.body.size()); ++i) {
+        const Step& step = problem.body[static_cast<std::size_t>(i)];
+        if (step.op == "matmul" || reads(step, [&](int value) { return value < 2 || value >= values + i; }))
+            return false;
+    }
+    const auto end = values + static_cast<int>(problem.body.size());
+    return std::none_of(problem.results.begin(), problem.results.end(),
+                        [&](int value) { return value < 2 || value >= end; });
+}
+
+}  // namespace
+
+std::optional<FusedParts> parts_of_fused(const Problem& problem) {
+    if (!is_well_formed(problem)) return std::nullopt;
+    const int product = static_cast<int>(problem.inputs.size());
+    // Without inputs 0 and 1 and with the product before the others.
+    const auto renumbered = [&](int value) { return value == product ? 0 : value < product ? value - 1 : value - 2; };
+    const auto renumber = [&](std::vector<int>& values) {
+        std::transform(values.begin(), values.end(), values.begin(), renumbered);
+    };
+    FusedParts parts;
+    TensorDesc made = TensorDesc::dense(problem.body[0].dtype, problem.outputs[0].shape);
+    parts.product.definition = "matmul";
+    parts.product.inputs = {problem.inputs[0], problem.inputs[1]};
+    parts.product.outputs = {made};
+    parts.epilogue.definition = "elementwise";
+    parts.epilogue.body.assign(problem.body.begin() + 1, problem.body.end());
+    for (Step& step : parts.epilogue.body) renumber(step.operands);
+    parts.epilogue.results = problem.results;
+    renumber(parts.epilogue.results);
+    parts.epilogue.inputs.push_back(std::move(made));
+    parts.epilogue.inputs.insert(parts.epilogue.inputs.end(), problem.inputs.begin() + 2, problem.inputs.end());
+    parts.epilogue.outputs = problem.outputs;
+    return parts;
+}
+
+}  // namespace cairn::inline v0
