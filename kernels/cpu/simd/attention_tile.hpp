@@ -43,7 +43,7 @@ template <int R, int V>
 }
 
 /// sums[r][v] = sums[r][v] * shrink[v] + the sum over keys of weights[key][v] * values[key][r], for R elements of
-/// values.
+/// values. A block of keys is summed by itself first: sums over many keys are then no longer chains of as many roundings.
 template <int R, int V>
 [[gnu::noinline]] void value_tile(float* sums, std::int64_t width, const float* shrink, const float* weights,
                                   const float* values, std::int64_t stride, std::int64_t keys) {
@@ -51,7 +51,7 @@ template <int R, int V>
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 16
-        for (int v = 0; v < V; ++v) sum[r][v] = load(sums + r * width + v * lanes) * load(shrink + v * lanes);
+        for (int v = 0; v < V; ++v) sum[r][v] = F32{};
     }
     for (std::int64_t j = 0; j < keys; ++j) {
         F32 w[V];
@@ -67,7 +67,10 @@ template <int R, int V>
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 16
-        for (int v = 0; v < V; ++v) store(sums + r * width + v * lanes, sum[r][v]);
+        for (int v = 0; v < V; ++v) {
+            float* const to = sums + r * width + v * lanes;
+            store(to, load(to) * load(shrink + v * lanes) + sum[r][v]);
+        }
     }
 }
 
@@ -149,7 +152,7 @@ template <int R, int C, bool Partial, typename Element>
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 16
-        for (int c = 0; c < C; ++c) sum[r][c] = load(sums + r * sum_stride + c * lanes) * shrink[r];
+        for (int c = 0; c < C; ++c) sum[r][c] = F32{};
     }
     for (std::int64_t j = 0; j < keys; ++j) {
         if (ahead != nullptr) {
@@ -181,7 +184,10 @@ template <int R, int C, bool Partial, typename Element>
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 16
-        for (int c = 0; c < C; ++c) store(sums + r * sum_stride + c * lanes, sum[r][c]);
+        for (int c = 0; c < C; ++c) {
+            float* const to = sums + r * sum_stride + c * lanes;
+            store(to, load(to) * shrink[r] + sum[r][c]);
+        }
     }
 }
 
