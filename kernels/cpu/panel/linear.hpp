@@ -19,6 +19,8 @@ struct PanelPlan {
     Gate gate;
     int biases;
     bool has_residual;
+    std::int64_t depth;  ///< rows of a panel that are summed over before others
+    std::int64_t ahead;  ///< rows of a panel by which few rows of x fetch it ahead
 };
 
 }  // namespace cairn::inline v0::kernels::cpu

@@ -2,6 +2,7 @@
 #include "kernels/cpu/panel/linear.hpp"
 #include "kernels/cpu/panel/table.hpp"
 #include "kernels/cpu/product.hpp"
+#include "types/knobs.hpp"
 #include "types/levels.hpp"
 
 #include <memory>
@@ -51,10 +52,13 @@ int biases_in(const Problem& problem, const Form& form) {
 
 bool is_last_half(const Problem& problem) { return problem.attributes.integer("gate") != 0; }
 
-PanelPlan plan_of(const Problem& problem, const Form& form) {
+// What is set first was the best in most products on one machine. Others have other caches, and memory further away.
+std::vector<Knob> knobs() { return {{"depth", {1024, 512}}, {"ahead", {96, 64}}}; }
+
+PanelPlan plan_of(const Problem& problem, const Form& form, const Setting& setting) {
     Gate gate = form.gating == Gating::weight ? Gate::weight : Gate::none;
     if (form.gating == Gating::half) gate = is_last_half(problem) ? Gate::last_half : Gate::first_half;
-    return {form.activation, gate, biases_in(problem, form), form.takes_residual};
+    return {form.activation, gate, biases_in(problem, form), form.takes_residual, setting["depth"], setting["ahead"]};
 }
 
 Refusal refuse_weight(const TensorDesc& weight, const TensorDesc& x, const TensorDesc& out, const Form& form) {
@@ -75,7 +79,22 @@ Refusal refuse_bias(const TensorDesc& bias, const TensorDesc& weight) {
     return {};
 }
 
-Refusal accepts(const Problem& problem) {
+// What the first setting does as well is not measured twice: few rows read a panel at once, and fetch it ahead.
+Refusal refuse_setting(const Problem& problem, const Setting& setting) {
+    constexpr int few = 12;
+    const Shape& x = problem.inputs[0].shape;
+    Dim rows = 1;
+    for (std::size_t axis = 0; axis + 1 < x.size(); ++axis) rows = rows * x[axis];
+    const auto is_first = [&](const Knob& knob) { return setting[knob.name] == knob.values.front(); };
+    const std::vector<Knob> all = knobs();
+    if (!is_first(all[0]) && (provably_le(rows, few) || provably_le(x.back(), setting["depth"])))
+        return "reads all of a panel at once, however deep its parts are";
+    if (!is_first(all[1]) && (provably_le(rows, 1) || provably_le(few + 1, rows)))
+        return "has a part of the next panel fetched by each tile, or reads several side by side";
+    return {};
+}
+
+Refusal accepts(const Problem& problem, const Setting& setting) {
     const Form* form = form_of(problem);
     if (form == nullptr) return "computes products with a packed weight only";
     const int biases = biases_in(problem, *form);
@@ -101,11 +120,11 @@ Refusal accepts(const Problem& problem) {
         if (Refusal no = refuse_bias(problem.inputs[1 + weights + i], problem.inputs[1]); !no.empty()) return no;
     if (form->takes_residual && (problem.inputs.back().shape != out.shape || !has_uniform_rows(problem.inputs.back())))
         return "needs rows of the residual that are contiguous and lie at one distance";
-    return {};
+    return refuse_setting(problem, setting);
 }
 
-std::shared_ptr<const void> prepare(const Problem& problem, int) {
-    return std::make_shared<PanelPlan>(plan_of(problem, *form_of(problem)));
+std::shared_ptr<const void> prepare(const Problem& problem, int, const Setting& setting) {
+    return std::make_shared<PanelPlan>(plan_of(problem, *form_of(problem), setting));
 }
 
 Cost cost(const Problem& problem) {
@@ -160,9 +179,10 @@ void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
         if (form.takes_residual) made.in_place = {{2, 0}, {3, 0}};
         made.cost = cost;
         made.prepare = prepare;
+        made.knobs = knobs();
         for (int biases = form.most_biases; biases >= form.least_biases; --biases)
             for (std::string& sample : samples_of(form, biases)) made.samples.push_back(std::move(sample));
-        kernels.push_back(std::move(made));
+        kernels.push_back(settings_of(made).front());
     }
 }
 
