@@ -60,7 +60,8 @@ public:
     int threads() const;
     /// Those in use: ContextOptions::features, or what the CPU has.
     FeatureSet features() const;
-    /// Everything it can compute with, those that need other features included (selection says why not).
+    /// Everything it can compute with, those that need other features included (selection says why not). Behind a
+    /// kernel with knobs stands one for each of its other settings.
     const KernelSet& kernels() const;
 
     struct Parts;

@@ -3,6 +3,7 @@
 #include "cairn/args.hpp"
 #include "cairn/features.hpp"
 #include "cairn/graph.hpp"
+#include "cairn/knobs.hpp"
 #include "cairn/problem.hpp"
 #include "cairn/units.hpp"
 
@@ -57,7 +58,7 @@ struct Kernel {
     Device device = Device::cpu;
     FeatureSet needs;  ///< what its code needs, with all that this stands on; none: it runs anywhere
     /// Whether it can do `problem`, whose outputs may be strided. Sizes may be symbols with bounds: yes holds for all.
-    Refusal (*accepts)(const Problem& problem) = nullptr;
+    OfSetting<Refusal(const Problem& problem)> accepts;
     void (*run)(const Args& args, Team& team) = nullptr;
     std::vector<InPlace> in_place;           ///< applies only where dtype, shape and strides of the two agree
     std::vector<PackedInput> packed_inputs;  ///< asked for only where the input is bound
@@ -66,17 +67,22 @@ struct Kernel {
     /// them as of what they are cast to. Any other kernel gets them cast.
     std::vector<int> widens;
     /// Bytes of scratch memory with this many threads; null: none. Part of the plan, so a run never allocates.
-    Dim (*workspace)(const Problem& problem, int threads) = nullptr;
+    OfSetting<Dim(const Problem& problem, int threads)> workspace;
     /// The work at constant sizes; null: estimated from operand bytes.
-    Cost (*cost)(const Problem& problem) = nullptr;
+    OfSetting<Cost(const Problem& problem)> cost;
     /// How far from its definition in float64 an output may be, its operands being exact: the relative L2 error, and a
     /// tenth of the largest |y - r| / max(|r|, RMS r). Asked as `accepts` is, and true for all sizes. Null or 0: every
     /// op is computed and accumulated in at least its dtype. A kernel that states one is taken where
     /// CompileOptions::tolerance lets it; one that was measured to be further off is not taken again.
-    double (*error)(const Problem& problem) = nullptr;
+    OfSetting<double(const Problem& problem)> error;
     /// Called at compile and when a program is loaded, not in a run; the result reaches `run` as Args::prepared. Null:
     /// nothing to prepare.
-    std::shared_ptr<const void> (*prepare)(const Problem& problem, int threads) = nullptr;
+    OfSetting<std::shared_ptr<const void>(const Problem& problem, int threads)> prepare;
+    /// What can be set in its code. Each setting is a kernel of its own wherever kernels are named, timed or stored:
+    /// the id with the values that are not the first, `cpu.panel_avx512.linear.f32@1{depth=512}`. The functions above
+    /// may take the Setting as a last parameter; `run` sees what `prepare` makes of it. With the first values it must
+    /// accept all that it accepts with others, and each must keep to its error. At most `most_settings`.
+    std::vector<Knob> knobs;
     std::vector<std::string> samples;  ///< Problems in text form that tests and benchmarks run it on
 };
 

@@ -103,17 +103,21 @@ int bench_problem(const BenchOptions& options, Output& output, const std::stop_t
     measure_with.stop = stop;
     std::vector<Benched> all;
     for (const Kernel& kernel : context.kernels().kernels) {
-        const bool is_named = options.kernel.empty() || kernel.id == options.kernel;
+        const bool is_setting = kernel.id.ends_with('}');
+        const bool is_named = options.kernel.empty()
+                                  ? !is_setting
+                                  : kernel.id == options.kernel || kernel.id.starts_with(options.kernel + '{');
         if (!is_named || (options.kernel.empty() && kernel.definition != problem.definition)) continue;
         if (kernel.definition != problem.definition)
             throw Error(ErrorKind::argument, "bench",
                         fmt::format("{} is for {}, not for {}", kernel.id, kernel.definition, problem.definition));
-        all.push_back(bench_kernel(kernel, problem, context, measure_with));
+        Benched benched = bench_kernel(kernel, problem, context, measure_with);
+        // Why a kernel does not do it is told once.
+        if (benched.reason.empty() || !is_setting || kernel.id == options.kernel) all.push_back(std::move(benched));
     }
-    if (all.empty())
-        throw Error(ErrorKind::argument, "bench",
-                    options.kernel.empty() ? fmt::format("there is no kernel for {}", problem.definition)
-                                           : fmt::format("there is no kernel {}", options.kernel));
+    if (all.empty() && options.kernel.empty())
+        throw Error(ErrorKind::argument, "bench", fmt::format("there is no kernel for {}", problem.definition));
+    if (all.empty()) measure(problem, options.kernel, context, measure_with);  // which says what is wrong with the id
     std::stable_sort(all.begin(), all.end(), [](const Benched& a, const Benched& b) {
         return a.reason.empty() != b.reason.empty() ? a.reason.empty() : a.timing.median < b.timing.median;
     });
@@ -129,7 +133,10 @@ void add_bench(CLI::App& app, Work& chosen) {
     command.add_option("problem", options->problem, "in text form, as explain prints it: 'exp | f32[64] -> f32[64]'")
         ->required()
         ->option_text("PROBLEM");
-    command.add_option("--kernel", options->kernel, "only this one, by its id")->option_text("ID");
+    command
+        .add_option("--kernel", options->kernel,
+                    "only this one, by its id: at all its settings, or at one, as ID{depth=512}")
+        ->option_text("ID");
     command.add_option("--size", options->all.sizes, "the value of a symbol in it: N=12")
         ->check(
             [](const std::string& text) { return size_of_text(text) ? "" : "expected a size, as N=12, got " + text; })

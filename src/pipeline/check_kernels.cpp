@@ -4,6 +4,7 @@
 #include "fuse/pattern.hpp"
 #include "ir/build.hpp"
 #include "ir/op_table.hpp"
+#include "types/knobs.hpp"
 #include "types/levels.hpp"
 
 #include <fmt/format.h>
@@ -111,13 +112,27 @@ private:
         const bool known =
             definitions_.contains(kernel.definition) || ir::find_op(kernel.definition) || is_own(kernel.definition);
         if (!known) refuse("kernel {} is for the unknown definition {}", kernel.id, kernel.definition);
+        if (!kernel.knobs.empty()) check_knobs(kernel);
         for (const std::string& sample : kernel.samples) {
             const Problem problem = parsed("a sample", kernel.id, sample);
             if (problem.definition != kernel.definition)
                 refuse("a sample of {} is for {}, the kernel for {}", kernel.id, problem.definition, kernel.definition);
-            if (kernel.error != nullptr) check_error(kernel, problem);
+            if (kernel.error == nullptr) continue;
+            for (const Kernel& setting : settings_of(kernel)) check_error(setting, problem);
         }
         if (!kernel.in_place.empty() || !kernel.packed_inputs.empty() || !kernel.widens.empty()) check_operands(kernel);
+    }
+
+    static void check_knobs(const Kernel& kernel) {
+        std::set<std::string> names;
+        for (const auto& [name, values] : kernel.knobs) {
+            if (!is_word(name) || name.find('=') != std::string::npos || !names.insert(name).second)
+                refuse("the name \"{}\" of a knob of {} is ill-formed or taken", name, kernel.id);
+            if (values.empty() || std::set<std::int64_t>(values.begin(), values.end()).size() != values.size())
+                refuse("the knob {} of {} needs values that are all different", name, kernel.id);
+        }
+        if (count_settings(kernel) > most_settings)
+            refuse("the knobs of {} have more than {} settings", kernel.id, most_settings);
     }
 
     void check(const DeviceRates& rates) const {

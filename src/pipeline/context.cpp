@@ -5,9 +5,11 @@
 #include "device/cpu/affinity.hpp"
 #include "device/cpu/cpu_features.hpp"
 #include "pipeline/check_kernels.hpp"
+#include "types/knobs.hpp"
 #include "types/levels.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace cairn::inline v0 {
 namespace {
@@ -22,7 +24,8 @@ constexpr std::string_view version_text =
 void append(KernelSet& to, const KernelSet& from) {
     to.definitions.insert(to.definitions.end(), from.definitions.begin(), from.definitions.end());
     to.layouts.insert(to.layouts.end(), from.layouts.begin(), from.layouts.end());
-    to.kernels.insert(to.kernels.end(), from.kernels.begin(), from.kernels.end());
+    for (const Kernel& kernel : from.kernels)
+        for (Kernel& set : settings_of(kernel)) to.kernels.push_back(std::move(set));
     to.devices.insert(to.devices.end(), from.devices.begin(), from.devices.end());
     if (!from.build.empty()) to.build += (to.build.empty() ? "" : "; ") + from.build;
 }

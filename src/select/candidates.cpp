@@ -3,6 +3,7 @@
 #include "ir/op_table.hpp"
 #include "select/appended.hpp"
 #include "select/origins.hpp"
+#include "types/knobs.hpp"
 
 #include <fmt/format.h>
 
@@ -24,10 +25,11 @@ std::optional<Device> pinned_to(const fuse::Tile& tile, const std::vector<Device
 /// True where `a` is the better choice whatever the tolerance, or an equal one.
 bool is_as_good(const Estimate& a, const Estimate& b) { return a.seconds <= b.seconds && a.error <= b.error; }
 
-/// True where the kernel was found with these operands already.
+/// True where the kernel was found, at any setting, with these operands already.
 bool has(const std::vector<Candidate>& found, const Kernel& kernel, const Sources& sources) {
-    return std::any_of(found.begin(), found.end(),
-                       [&](const Candidate& other) { return other.kernel == &kernel && other.sources == sources; });
+    return std::any_of(found.begin(), found.end(), [&](const Candidate& other) {
+        return (other.kernel == &kernel || kernel_of(other.kernel->id) == kernel.id) && other.sources == sources;
+    });
 }
 
 /// Puts a candidate in the place of the first that it beats, or behind the others; the rest of those it beats go.
@@ -123,8 +125,9 @@ NodeId Candidates::memory_of(NodeId output) const {
     return classes_.value_of(same ? view.base : output);
 }
 
-bool Candidates::try_kernel(const Kernel& kernel, const fuse::Tile& tile, int index, const Asked& asked, bool cheapest,
+bool Candidates::try_kernel(const Kernel& row, const fuse::Tile& tile, int index, const Asked& asked, bool cheapest,
                             std::vector<Candidate>& found) {
+    const Kernel& kernel = judge_.best_setting(*asked.question, row);
     const Judged& judged = judge_.judged(*asked.question, kernel);
     if (!judged.refusal.empty()) return judged.locked_out;
     const auto first = asked.sources.begin() + (changes_state(tile) ? 1 : 0);
@@ -314,8 +317,9 @@ std::vector<Candidate> Candidates::of_packing(NodeId node, std::string_view name
     problem.outputs = {packed};
     Question& question = judge_.question(problem);
     std::vector<Candidate> found;
-    for (const Kernel* kernel : judge_.kernels_of("pack")) {
-        if (memory_for(kernel->device) != device) continue;
+    for (const Kernel* row : judge_.kernels_of("pack")) {
+        if (memory_for(row->device) != device) continue;
+        const Kernel* kernel = &judge_.best_setting(question, *row);
         const Judged& judged = judge_.judged(question, *kernel);
         if (judged.refusal.empty())
             found.push_back(

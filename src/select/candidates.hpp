@@ -76,6 +76,10 @@ public:
     bool can_prepare(const Candidate& candidate);
     /// What every kernel said to a problem of that definition.
     std::vector<KernelAnswer> answers(const Problem& problem);
+    /// Its kernel at each setting that may be used for what it was asked, the first in front; nothing without knobs.
+    std::vector<const Kernel*> settings(const Candidate& candidate) {
+        return judge_.settings(judge_.question(candidate.problem.kept().words()), *candidate.kernel);
+    }
     /// The question that a problem is.
     Question& question(const Problem& problem) { return judge_.question(problem); }
     /// What was put to kernels when the candidates of a tile were last asked for; nothing where they never were.
@@ -133,7 +137,7 @@ private:
     const TensorDesc* expanded(const TensorDesc* input, const TensorDesc* output, bool is_product);
     Question* question_of(const fuse::Tile& tile, const Sources& sources);
     bool describe_appended(const fuse::Tile& tile);
-    bool try_kernel(const Kernel& kernel, const fuse::Tile& tile, int index, const Asked& asked, bool cheapest,
+    bool try_kernel(const Kernel& row, const fuse::Tile& tile, int index, const Asked& asked, bool cheapest,
                     std::vector<Candidate>& found);
 
     const ir::GraphData* graph_;

@@ -1,13 +1,19 @@
 #include "select/judge.hpp"
 
-#include <fmt/format.h>
 #include "device/context_parts.hpp"
+#include "types/knobs.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace cairn::inline v0::select {
 namespace {
+
+// By so much another setting has to be faster than the first, so that chance alone changes no program.
+constexpr double worth_setting = 1.02;
 
 /// Calls one of a kernel's functions. What it throws is its refusal: a kernel's fault is none of the graph's.
 template <typename F>
@@ -23,7 +29,11 @@ void ask_kernel(std::string_view function, Refusal& refusal, const F& call) {
 
 Judge::Judge(const KernelSet& kernels, FeatureSet features, const CostSource& costs, const Symbols& symbols)
     : features_(features), costs_(costs), symbols_(&symbols), sizes_(representative_sizes(symbols)) {
-    for (const Kernel& kernel : kernels.kernels) kernels_[kernel.definition].push_back(&kernel);
+    for (const Kernel& kernel : kernels.kernels)
+        if (names_setting(kernel.id))
+            settings_[kernel_of(kernel.id)].push_back(&kernel);
+        else
+            kernels_[kernel.definition].push_back(&kernel);
 }
 
 std::span<const Kernel* const> Judge::kernels_of(const std::string& definition) const {
@@ -61,8 +71,59 @@ std::span<const SizedProblem> Judge::sized(Question& question) const {
     return question.sized_;
 }
 
+std::span<const Kernel* const> Judge::settings_besides_first(const Kernel& kernel) const {
+    const auto found = kernel.knobs.empty() ? settings_.end() : settings_.find(kernel_of(kernel.id));
+    return found == settings_.end() ? std::span<const Kernel* const>() : found->second;
+}
+
+/// Whether it says what a setting takes at all sizes: the lock, or times stored.
+bool Judge::is_known(Question& question, const Kernel& setting) const {
+    if (costs_.lock != nullptr)
+        return costs_.lock->find(cairn::to_string(*question.problem_.whole()), setting.id) != nullptr;
+    if (costs_.timings == nullptr) return false;
+    const std::span<const SizedProblem> all = sized(question);
+    return std::all_of(all.begin(), all.end(), [&](const SizedProblem& one) {
+        return costs_.timings->find(one.text(), setting.id, environment_of(setting, costs_), costs_.policy).has_value();
+    });
+}
+
+/// What is measured competes with what is measured. Where rules or a lock refuse the first, they may name another.
+const Kernel& Judge::best_setting(Question& question, const Kernel& kernel) {
+    const std::span<const Kernel* const> others = settings_besides_first(kernel);
+    if (others.empty()) return kernel;
+    const Judged first = judged(question, kernel);
+    const bool is_refused = !first.refusal.empty();
+    const bool is_ruled = costs_.lock != nullptr || !costs_.rules.empty();
+    if (is_refused ? !is_ruled : !first.estimate.measured) return kernel;
+    const Kernel* best = &kernel;
+    double least = is_refused ? std::numeric_limits<double>::infinity() : first.estimate.seconds / worth_setting;
+    for (const Kernel* other : others) {
+        if (!is_known(question, *other) && !(is_refused && costs_.lock == nullptr)) continue;
+        const Judged& said = judged(question, *other);
+        const bool is_open = said.refusal.empty() && (is_refused || said.estimate.measured);
+        if (!is_open || said.estimate.seconds >= least) continue;
+        best = other;
+        least = said.estimate.seconds;
+    }
+    return *best;
+}
+
+std::vector<const Kernel*> Judge::settings(const Question& question, const Kernel& kernel) const {
+    std::vector<const Kernel*> all, open;
+    if (kernel.knobs.empty()) return open;
+    for (const Kernel* first : kernels_of(kernel.definition))
+        if (first->id == kernel_of(kernel.id)) all.push_back(first);
+    for (const Kernel* other : settings_besides_first(kernel)) all.push_back(other);
+    for (const Kernel* each : all)
+        if (ruled_out(*each, question).empty() && accepts(*each, question).empty() &&
+            (each->workspace == nullptr || workspace(*each, question).empty()))
+            open.push_back(each);
+    return open;
+}
+
 /// What the user's rules say. They are about what is computed: a problem with packed operands is meant by a pattern
-/// that covers the plain one, and a pin stands where a kernel it names can do that.
+/// that covers the plain one, and a pin stands where a kernel it names can do that. Who names a kernel without a
+/// setting means all of them.
 Refusal Judge::ruled_out(const Kernel& kernel, const Question& question) const {
     if (costs_.rules.empty()) return {};
     Problem plain = *question.problem_.whole();
@@ -71,19 +132,27 @@ Refusal Judge::ruled_out(const Kernel& kernel, const Question& question) const {
     const std::string plain_text = cairn::to_string(plain);
     const auto rule_for = [&](const Kernel& other, Verdict verdict) {
         const auto it = std::find_if(costs_.rules.begin(), costs_.rules.end(), [&](const KernelRule& rule) {
-            return rule.verdict == verdict && (rule.covers(other.id, text) || rule.covers(other.id, plain_text));
+            const auto covers = [&](std::string_view id) {
+                return rule.covers(id, text) || rule.covers(id, plain_text);
+            };
+            return rule.verdict == verdict && (covers(other.id) || covers(kernel_of(other.id)));
         });
         return it == costs_.rules.end() ? nullptr : &*it;
     };
     const auto because = [](const KernelRule& rule) { return rule.reason.empty() ? "" : ": " + rule.reason; };
     if (const KernelRule* ban = rule_for(kernel, Verdict::ban)) return "banned by a rule" + because(*ban);
     if (rule_for(kernel, Verdict::pin) != nullptr) return {};
-    for (const Kernel* other : kernels_of(kernel.definition)) {
-        const KernelRule* pin = rule_for(*other, Verdict::pin);
-        if (pin != nullptr && rule_for(*other, Verdict::ban) == nullptr && can_do(*other, plain))
-            return fmt::format("a rule pins {}{}", other->id, because(*pin));
+    Refusal pinned;
+    const auto look_at = [&](const Kernel& other) {
+        const KernelRule* pin = pinned.empty() ? rule_for(other, Verdict::pin) : nullptr;
+        if (pin != nullptr && rule_for(other, Verdict::ban) == nullptr && can_do(other, plain))
+            pinned = fmt::format("a rule pins {}{}", other.id, because(*pin));
+    };
+    for (const Kernel* first : kernels_of(kernel.definition)) {
+        look_at(*first);
+        for (const Kernel* other : settings_besides_first(*first)) look_at(*other);
     }
-    return {};
+    return pinned;
 }
 
 /// By what it says itself.

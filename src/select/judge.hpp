@@ -10,6 +10,7 @@
 #include <memory_resource>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -63,8 +64,13 @@ public:
     Question& question(const ShortProblem& problem);
     Question& question(const Problem& problem);
     Descs& descs() noexcept { return descs_; }
-    /// Kernels for this definition, in list order.
+    /// Kernels for this definition, in list order, each at its first setting.
     std::span<const Kernel* const> kernels_of(const std::string& definition) const;
+    /// The setting of a kernel that counts for a question: the first, unless another is known to be faster, or rules or
+    /// the lock leave only others.
+    const Kernel& best_setting(Question& question, const Kernel& kernel);
+    /// A kernel at each setting that may be used for a question, the first in front; nothing of a kernel without knobs.
+    std::vector<const Kernel*> settings(const Question& question, const Kernel& kernel) const;
     /// What a kernel says. The reference holds until another one is asked.
     const Judged& judged(Question& question, const Kernel& kernel) { return answer(question, kernel).judged; }
     /// Keeps the question small until it is asked again.
@@ -76,6 +82,8 @@ private:
     Question::Answer& answer(Question& question, const Kernel& kernel) const;
     void ask(Question& question, Question::Answer& answer) const;
     void ask_again(Question& question, Question::Answer& answer) const;
+    std::span<const Kernel* const> settings_besides_first(const Kernel& kernel) const;
+    bool is_known(Question& question, const Kernel& setting) const;
     Refusal ruled_out(const Kernel& kernel, const Question& question) const;
     bool can_do(const Kernel& kernel, const Problem& problem) const;
     Refusal accepts(const Kernel& kernel, const Question& question) const;
@@ -89,7 +97,8 @@ private:
     CostSource costs_;
     const Symbols* symbols_;
     std::vector<std::vector<std::int64_t>> sizes_;
-    std::unordered_map<std::string, std::vector<const Kernel*>> kernels_;  // by definition
+    std::unordered_map<std::string, std::vector<const Kernel*>> kernels_;        // by definition
+    std::unordered_map<std::string_view, std::vector<const Kernel*>> settings_;  // besides the first, by its id
     Descs descs_;
     std::pmr::monotonic_buffer_resource pool_;
     std::pmr::deque<Question> questions_{&pool_};

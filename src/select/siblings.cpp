@@ -1,5 +1,6 @@
 #include "select/siblings.hpp"
 
+#include "types/knobs.hpp"
 #include "types/levels.hpp"
 
 #include <algorithm>
@@ -11,6 +12,9 @@ namespace {
 // As wide as the uncertainty of a kernel that nothing is known of: two standard deviations of its logarithm.
 const double foretold_deviation = std::log(4.0) / 2;
 constexpr double least_uncertainty = 1.3, most_uncertainty = 8;
+
+/// What its settings, and twins', have in common.
+std::string family_at_all_settings(const Kernel& kernel) { return std::string(kernel_of(family_of(kernel))); }
 
 }  // namespace
 
@@ -38,7 +42,8 @@ Fit Siblings::Shown::fit() const {
 }
 
 void Siblings::add(const Kernel& kernel, double measured, double roofline, double weight) {
-    std::vector<Shown>& twins = families_[family_of(kernel)];
+    if (names_setting(kernel.id)) return;
+    std::vector<Shown>& twins = families_[family_at_all_settings(kernel)];
     auto shown = std::find_if(twins.begin(), twins.end(), [&](const Shown& twin) { return twin.id == kernel.id; });
     if (shown == twins.end()) shown = twins.insert(shown, Shown{kernel.id, kernel.needs});
     const double log = std::log(measured / roofline);
@@ -49,18 +54,18 @@ void Siblings::add(const Kernel& kernel, double measured, double roofline, doubl
 
 const Siblings::Shown* Siblings::find(const Kernel& kernel, const std::vector<Shown>& twins) const {
     for (const Shown& twin : twins)
-        if (twin.id == kernel.id) return &twin;
+        if (twin.id == kernel_of(kernel.id)) return &twin;
     return nullptr;
 }
 
 double Siblings::weight_of(const Kernel& kernel) const {
-    const auto family = families_.find(family_of(kernel));
+    const auto family = families_.find(family_at_all_settings(kernel));
     const Shown* const own = family == families_.end() ? nullptr : find(kernel, family->second);
     return own == nullptr ? 0 : own->weight;
 }
 
 Fit Siblings::of(const Kernel& kernel) const {
-    const auto family = families_.find(family_of(kernel));
+    const auto family = families_.find(family_at_all_settings(kernel));
     if (family == families_.end()) return {};
     const Shown* const own = find(kernel, family->second);
     Fit fit = own == nullptr ? Fit{} : own->fit();

@@ -18,7 +18,8 @@ struct Fit {
 /// The same kernel on other sizes is mostly off by a like factor: the geometric mean of those seen, drawn towards 1
 /// while there are few. Kernels whose ids differ in their level alone are twins; one is lower where all it needs
 /// is needed by the other, which needs more. What a lower one has shown a higher one can do too, until it has shown
-/// something itself; and a lower one never counts as faster than a higher one.
+/// something itself; and a lower one never counts as faster than a higher one. Of a kernel at another setting the same
+/// is expected as at its first; what it takes there shows nothing of the first.
 ///
 ///     cpu.panel_avx2.matmul.f32@1, cpu.panel_avx512.matmul.f32@1
 class Siblings {

@@ -1,8 +1,7 @@
 #include "cairn/tuning.hpp"
 #include "device/context_parts.hpp"
 #include "timing/contest.hpp"
-
-#include <fmt/format.h>
+#include "types/knobs.hpp"
 
 namespace cairn::inline v0 {
 
@@ -10,7 +9,7 @@ Timing measure(const Problem& problem, std::string_view kernel_id, const Context
                const MeasureOptions& options) {
     Context::Parts& parts = *context.parts();
     const Kernel* kernel = parts.find(kernel_id);
-    if (kernel == nullptr) throw Error(ErrorKind::argument, "measure", fmt::format("there is no kernel {}", kernel_id));
+    if (kernel == nullptr) throw Error(ErrorKind::argument, "measure", why_unknown(kernel_id, parts.kernels));
     return timing::sample({&problem, kernel}, parts, options);
 }
 

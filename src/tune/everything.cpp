@@ -11,19 +11,23 @@
 namespace cairn::inline v0::tune {
 namespace {
 
-/// The alternatives of a goal at some sizes, without calls that were seen already.
+/// The alternatives of a goal at some sizes, at all settings, without calls that were seen already.
 Rivals rivals_of_goal(const select::Memo& memo, int goal, const std::vector<std::int64_t>& sizes,
-                      const select::CostSource& costs, std::set<std::string>& seen) {
+                      const select::CostSource& costs, select::Candidates& candidates, std::set<std::string>& seen) {
     Rivals rivals;
+    const auto add = [&](const Kernel& kernel, const Problem& problem) {
+        Problem sized = at_sizes(problem, sizes);
+        if (!seen.insert(select::name_of_call(kernel, sized)).second) return;
+        const select::Estimate estimate = select::estimate(kernel, sized, costs);
+        rivals.at_stake = std::max(rivals.at_stake, estimate.seconds);
+        add_call(rivals, kernel, std::move(sized), false);
+        rivals.calls.back().time = !estimate.measured;
+    };
     for (int choice = memo.problem.first(goal); choice < memo.problem.first(goal + 1); ++choice) {
         const select::Candidate& candidate = memo.candidate(choice);
         if (candidate.kernel == nullptr) continue;
-        Problem sized = at_sizes(*candidate.problem, sizes);
-        if (!seen.insert(select::name_of_call(*candidate.kernel, sized)).second) continue;
-        const select::Estimate estimate = select::estimate(*candidate.kernel, sized, costs);
-        rivals.at_stake = std::max(rivals.at_stake, estimate.seconds);
-        add_call(rivals, *candidate.kernel, std::move(sized), false);
-        rivals.calls.back().time = !estimate.measured;
+        add(*candidate.kernel, *candidate.problem);
+        for (const Kernel* setting : candidates.settings(candidate)) add(*setting, *candidate.problem);
     }
     return rivals;
 }
@@ -41,7 +45,7 @@ std::vector<Rivals> all_rivals(std::span<const select::Bucket> buckets, const se
         if (stop.stop_requested()) throw Cancelled("tune");
         const auto b = static_cast<std::size_t>(memo.goals[static_cast<std::size_t>(goal)].bucket);
         for (const std::vector<std::int64_t>& values : sizes[b]) {
-            Rivals rivals = rivals_of_goal(memo, goal, values, costs, seen);
+            Rivals rivals = rivals_of_goal(memo, goal, values, costs, buckets[b].candidates, seen);
             if (rivals.calls.empty()) continue;
             rivals.bucket = b;
             rivals.runs = buckets[b].weight;

@@ -8,6 +8,7 @@
 #include "tune/error.hpp"
 #include "tune/everything.hpp"
 #include "tune/rivals.hpp"
+#include "tune/settings.hpp"
 #include "tune/watchdog.hpp"
 
 #include <fmt/format.h>
@@ -163,8 +164,22 @@ private:
             best_ = select::seconds_of(buckets_, chosen);
             const std::vector<Rivals> all = unknown_of(chosen);
             measure_all(all);
-            result_.complete = all.empty() && !repeat_noisy(chosen);
+            result_.complete = all.empty() && !repeat_noisy(chosen) && !measure_settings(chosen);
         }
+    }
+
+    /// Other settings of the kernels that were chosen, each once; false where none is left to measure.
+    bool measure_settings(const select::Selections& chosen) {
+        const std::vector<Rivals> all = unknown_settings(buckets_, chosen, expected_better(), tried_settings_);
+        for (std::size_t i = 0; i < all.size() && left() > 0; ++i) {
+            for (const Call& call : all[i].calls)
+                tried_settings_.insert(select::name_of_call(*call.kernel, call.problem));
+            report(*all[i].calls.front().kernel, all.size() - i);
+            measure(all[i], field_of_settings(all[i], expected_better()));
+            curve_->learn(all[i], optimistic_);
+            curve_->note(spent(), result_.measured);
+        }
+        return !all.empty();
     }
 
     /// False where time ran out.
@@ -343,6 +358,7 @@ private:
     std::shared_ptr<select::Siblings> shown_, expected_;
     std::set<std::string> tried_;  // whose errors were measured in this tune
     std::set<std::string> repeated_;
+    std::set<std::string> tried_settings_;
     std::int64_t done_ = 0;
     double best_ = 0;      // what is chosen as far as is known
     double choosing_ = 0;  // seconds that the last choice took

@@ -176,7 +176,7 @@ TEST(CheckKernel, FindsAKernelOfAContext) {
         ADD_FAILURE() << "no error";
     } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::argument);
-        EXPECT_STREQ(error.what(), "[check_kernel] the context has no kernel cpu.mine.floor@1");
+        EXPECT_STREQ(error.what(), "[check_kernel] there is no kernel cpu.mine.floor@1");
     }
 }
 

@@ -34,6 +34,20 @@ TEST(BenchCommand, HasARowForEveryKernel) {
     EXPECT_GT(last, 0);
 }
 
+TEST(BenchCommand, TimesAKernelAtItsSettingsOrAtOne) {
+    const std::string problem = "matmul | f32[3,16] f32[16,32]! -> f32[3,32]", id = "cpu.panel_baseline.matmul.f32@1";
+    const auto kernels = [&](const std::string& named) {
+        const Outcome outcome = cairn_command({"bench", problem, "--json", "--budget", "5ms", "--kernel", named});
+        EXPECT_TRUE(succeeds(outcome));
+        std::set<std::string> found;
+        for (const auto& row : rows_of(outcome, "kernel")) found.insert(row["kernel"].get<std::string>());
+        return found;
+    };
+    EXPECT_EQ(kernels(id), (std::set<std::string>{id, id + "{ahead=64}"})) << "the depth of 16 has no parts";
+    EXPECT_EQ(kernels(id + "{ahead=64}"), (std::set<std::string>{id + "{ahead=64}"}));
+    EXPECT_TRUE(refuses(cairn_command({"bench", problem, "--kernel", id + "{ahead=3}"}), {"ahead of 96|64"}));
+}
+
 TEST(BenchCommand, TellsWhyAKernelDoesNot) {
     const Outcome outcome = cairn_command({"bench", "exp | f64[8] -> f64[8]", "--budget", "5ms"});
     EXPECT_TRUE(succeeds(outcome));

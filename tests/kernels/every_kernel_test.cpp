@@ -3,6 +3,7 @@
 #include "device/cpu/cpu_features.hpp"
 #include "tests/check/heap_calls.hpp"
 #include "tests/kernels/twins.hpp"
+#include "types/knobs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,17 +15,21 @@ namespace {
 struct Tried {
     std::string name;
     Kernel kernel;
-    std::size_t every;  ///< size of a Problem: twins take several times as long
+    std::size_t every;  ///< size of a Problem: twins take several times as long, settings are many
 };
 
-/// The listed kernels that this machine can run, and the twins of those of every level.
+/// The listed kernels that this machine can run, and the twins of those of every level, at each setting.
 const std::vector<Tried>& tried() {
     static const std::vector<Tried> list = [] {
         std::vector<Tried> made;
+        const auto add = [&](const std::string& prefix, const Kernel& kernel, std::size_t every) {
+            for (const Kernel& setting : settings_of(kernel))
+                made.push_back({prefix + setting.id, setting, names_setting(setting.id) ? 8 * every : every});
+        };
         for (const Kernel& kernel : cpu_kernels().kernels)
-            if (device::detect_features().includes(kernel.needs)) made.push_back({kernel.id, kernel, 1});
+            if (device::detect_features().includes(kernel.needs)) add("", kernel, 1);
         for (const Level& level : twins())
-            for (const Kernel& kernel : kernels_of(level)) made.push_back({"emulated." + kernel.id, kernel, 4});
+            for (const Kernel& kernel : kernels_of(level)) add("emulated.", kernel, 4);
         return made;
     }();
     return list;

@@ -90,6 +90,36 @@ TEST(CheckKernels, NonsenseIsRefusedByName) {
         {[](KernelSet& s) { s.kernels[0].samples = {"floor | f32[8"}; }, "a sample of my.floor@1 does not parse: "},
         {[](KernelSet& s) { s.kernels[0].samples = {"ceil | f32[8] -> f32[8]"}; },
          "a sample of my.floor@1 is for ceil, the kernel for floor"},
+        {[](KernelSet& s) { s.kernels[0].id = "my.floor@1{depth=2}"; }, "\"my.floor@1{depth=2}\" is empty or holds"},
+        {[](KernelSet& s) {
+             s.kernels[0].knobs = {{"a=b", {1}}};
+         },
+         "the name \"a=b\" of a knob of my.floor@1 is ill-formed or taken"},
+        {[](KernelSet& s) {
+             s.kernels[0].knobs = {{"a,b", {1}}};
+         },
+         "the name \"a,b\" of a knob of my.floor@1 is ill-formed or taken"},
+        {[](KernelSet& s) {
+             s.kernels[0].knobs = {{"a", {1}}, {"a", {2}}};
+         },
+         "the name \"a\" of a knob of my.floor@1 is ill-formed or taken"},
+        {[](KernelSet& s) {
+             s.kernels[0].knobs = {{"a", {}}};
+         },
+         "the knob a of my.floor@1 needs values that are all different"},
+        {[](KernelSet& s) {
+             s.kernels[0].knobs = {{"a", {1, 2, 1}}};
+         },
+         "the knob a of my.floor@1 needs values that are all different"},
+        {[](KernelSet& s) {
+             s.kernels[0].knobs = {{"a", {1, 2, 3}}, {"b", {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}}};
+         },
+         "the knobs of my.floor@1 have more than 32 settings"},
+        {[](KernelSet& s) {
+             s.kernels[0].knobs = {{"a", {1, 2}}};
+             s.kernels[0].error = [](const Problem&, const Setting& setting) { return setting["a"] == 2 ? -1.0 : 0; };
+         },
+         "the error of my.floor@1{a=2} is -1: it must be finite and not below 0"},
         {[](KernelSet& s) { s.kernels[0].error = [](const Problem&) { return std::nan(""); }; },
          "the error of my.floor@1 is nan: it must be finite and not below 0"},
         {[](KernelSet& s) { s.kernels[0].error = [](const Problem&) { return -1e-3; }; },

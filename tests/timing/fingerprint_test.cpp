@@ -8,12 +8,15 @@
 #include "tests/timing/problem.hpp"
 #include "tests/timing/second_device.hpp"
 #include "timing/key.hpp"
+#include "types/knobs.hpp"
 #include "types/levels.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sched.h>
+#include <set>
+#include <string>
 
 #include <thread>
 #include <utility>
@@ -121,6 +124,13 @@ TEST(Fingerprint, EveryPartIsInTheKey) {
     EXPECT_NE(key({.threads = 2}, "k@1", {}), plain) << "threads";
     EXPECT_NE(key({}, "k@2", {}), plain) << "the kernel's version";
     EXPECT_NE(key({}, "k@1", {.threads = 2}), plain);
+    Kernel set;
+    set.id = "k@1";
+    set.knobs = {{"depth", {2, 1}}, {"ahead", {4, 8, 16}}};
+    std::set<std::string> keys;
+    for (const Kernel& setting : settings_of(set)) keys.insert(key({}, setting.id, {}));
+    EXPECT_EQ(keys.size(), 6u) << "every knob";
+    EXPECT_TRUE(keys.contains(plain)) << "what was stored before there were knobs";
     EXPECT_NE(key({}, "k@1", {.cold = false}), plain);
     EXPECT_NE(key({}, "k@1", {.inputs = "ones"}), plain);
 }

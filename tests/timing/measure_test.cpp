@@ -3,6 +3,7 @@
 #include "tests/errors/message.hpp"
 #include "tests/timing/problem.hpp"
 #include "timing/team_clock.hpp"
+#include "types/knobs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -44,8 +45,9 @@ TEST(Measure, EveryKernelsFirstSampleCanBeMeasured) {
         std::vector<std::int64_t> sizes;
         for (const Symbols::Symbol& symbol : symbols->list())
             sizes.push_back(std::min<std::int64_t>(symbol.high, std::max<std::int64_t>(symbol.low, 3)));
-        EXPECT_GT(measure(at_sizes(sample, sizes), kernel.id, context, {.blocks = 1, .max_seconds = 2}).median, 0)
-            << kernel.id;
+        const Problem sized = at_sizes(sample, sizes);
+        if (names_setting(kernel.id) && !kernel.accepts(sized).empty()) continue;
+        EXPECT_GT(measure(sized, kernel.id, context, {.blocks = 1, .max_seconds = 2}).median, 0) << kernel.id;
         ++measured;
     }
     EXPECT_GT(measured, 50);

@@ -1,5 +1,6 @@
 #include "kernels/cpu/panel/linear.hpp"
 
+#include "kernels/cpu/panel/runs.hpp"
 #include "kernels/cpu/panel/table.hpp"
 #include "kernels/cpu/panel/tile.hpp"
 #include "kernels/cpu/product.hpp"
@@ -15,16 +16,14 @@
 namespace CAIRN_LEVEL {
 namespace {
 
-constexpr std::int64_t rows_per_block = 192, depth_of_part = 1024;
-
-std::int64_t parts_of(std::int64_t depth) noexcept {
-    return std::max<std::int64_t>((depth + depth_of_part - 1) / depth_of_part, 1);
-}
+constexpr std::int64_t rows_per_block = 192;
 
 struct Product {
     const float *x, *panels, *gated;
     TileBody* body;
     std::int64_t rows, depth, columns, x_stride;
+    std::int64_t parts;  // of the depth
+    std::int64_t ahead;
 
     /// A panel of w, and the panel of v that goes with it.
     const float* panel(std::int64_t i) const { return panels + i * depth * panel_width; }
@@ -39,24 +38,45 @@ void finish(const Product& product, std::int64_t row, int height, std::int64_t p
     product.body->run({row, height, first, std::min(panel_width, product.columns - first), panel_width}, blocks);
 }
 
-// Few rows: one tile a panel or several side by side, which is limited by how fast the panels arrive. One stream alone
-// is asked for some way ahead; panels lie one behind the other.
-void run_whole(const Product& product, std::int64_t row, int height, std::int64_t begin, std::int64_t end) noexcept {
-    constexpr std::int64_t distance = 4096;  // 16 KB: what memory delivers while it takes to answer, several times over
+// Few rows over the panel at `from`, which `next` is used behind. What is used soon is fetched some way ahead: the last
+// rows of a panel fetch the first ones of the next.
+void run_whole_panel(const Product& product, std::int64_t row, int height, const float* from, const float* next,
+                     TileSums& sums) noexcept {
+    const float* const x = product.x + row * product.x_stride;
+    const TileFunction tile = whole_tiles[static_cast<std::size_t>(height - 1)];
+    const bool follows = next == from + product.depth * panel_width;
+    const std::int64_t first = follows ? product.depth : std::max<std::int64_t>(product.depth - product.ahead, 0);
+    tile({x, product.x_stride, from, first, from + product.ahead * panel_width, panel_width}, sums.row[0]);
+    if (!follows)
+        tile({x + first, product.x_stride, from + first * panel_width, product.depth - first, next, panel_width, true},
+             sums.row[0]);
+}
+
+// Few rows: a panel after another or, of very few rows, several side by side; either is limited by how fast the panels
+// arrive. `next_of(panel)`: the panel that is used behind this one.
+template <typename Next>
+void run_whole(const Product& product, std::int64_t row, int height, std::int64_t begin, std::int64_t end,
+               Next next_of) noexcept {
     const int at_once = panels_at_once(height);
-    const auto tile = [&](const float* from, bool is_side, TileSums* sums) {
-        (is_side ? side_tiles : whole_tiles)[static_cast<std::size_t>(height - 1)](
-            {product.x + row * product.x_stride, product.x_stride, from, product.depth, from + distance, panel_width},
-            sums->row[0]);
+    const auto run_side = [&](const float* from, TileSums* sums) {
+        side_tiles[static_cast<std::size_t>(height - 1)](
+            {product.x + row * product.x_stride, product.x_stride, from, product.depth, from, 0}, sums->row[0]);
     };
     TileSums sums[most_at_once], gated[most_at_once];
+    const bool is_gated = product.gated != nullptr;
     for (std::int64_t panel = begin; panel < end;) {
-        const bool is_side = panel + at_once <= end;
-        const int count = is_side ? at_once : 1;
-        tile(product.panel(panel), is_side, sums);
-        if (product.gated != nullptr) tile(product.gated_panel(panel), is_side, gated);
+        const int count = at_once > 1 && panel + at_once <= end ? at_once : 1;
+        const float* const next = next_of(panel + count - 1);
+        const float *const from = product.panel(panel), *const other = is_gated ? product.gated_panel(panel) : nullptr;
+        if (count > 1) {
+            run_side(from, sums);
+            if (is_gated) run_side(other, gated);
+        } else {
+            run_whole_panel(product, row, height, from, is_gated ? other : next, sums[0]);
+            if (is_gated) run_whole_panel(product, row, height, other, next, gated[0]);
+        }
         for (int i = 0; i < count; ++i, ++panel)
-            finish(product, row, height, panel, sums[i].row[0], product.gated != nullptr ? gated[i].row[0] : nullptr);
+            finish(product, row, height, panel, sums[i].row[0], is_gated ? gated[i].row[0] : nullptr);
     }
 }
 
@@ -72,7 +92,7 @@ struct BlockSums {
 template <typename F, typename Done>
 CAIRN_INLINE void run_panel(const Product& product, Rows block, const float* from, const float* next, F sums_of,
                             Done done) noexcept {
-    const std::int64_t tiles = (block.count + tile_height - 1) / tile_height, parts = parts_of(product.depth);
+    const std::int64_t tiles = (block.count + tile_height - 1) / tile_height, parts = product.parts;
     const std::int64_t passes = tiles * (panel_vectors / group_vectors), step = (panel_width + passes - 1) / passes;
     for (std::int64_t part = 0; part < parts; ++part) {
         const std::int64_t k = product.depth * part / parts, depth = product.depth * (part + 1) / parts - k;
@@ -97,7 +117,7 @@ CAIRN_INLINE void run_panel(const Product& product, Rows block, const float* fro
 template <typename Next>
 void run_block(const Product& product, Rows block, std::int64_t begin, std::int64_t end, Next next_of) noexcept {
     BlockSums sums;
-    const bool is_whole = parts_of(product.depth) == 1;
+    const bool is_whole = product.parts == 1;
     const auto sums_of = [&](std::int64_t row) { return sums.row[is_whole ? 0 : row]; };
     for (std::int64_t panel = begin; panel < end; ++panel)
         run_panel(product, block, product.panel(panel), next_of(panel), sums_of, [&](std::int64_t row, int height) {
@@ -117,16 +137,6 @@ void run_gated_block(const Product& product, Rows block, std::int64_t begin, std
             finish(product, block.stride + row, height, panel, sums.row[row], gated.row[row]);
         });
     }
-}
-
-// Runs of panels are short enough to share out evenly, and whole numbers of those that are read side by side. No bit
-// depends on it: every element is summed in one way wherever its panel is run.
-std::int64_t panels_of_chunk(std::int64_t panels, std::int64_t rows, int members) noexcept {
-    constexpr std::int64_t chunks_of_member = 8, most = 8;
-    const std::int64_t at_once = rows <= whole_height ? panels_at_once(static_cast<int>(rows)) : 1;
-    const std::int64_t groups = std::min(panels / (at_once * chunks_of_member * members), most / at_once);
-    if (groups > 0) return groups * at_once;
-    return panels >= 2 * at_once * members ? at_once : 1;
 }
 
 /// The inputs of the body behind the sums.
@@ -159,6 +169,8 @@ Product product_of(const Args& args, const PanelPlan& plan, TileBody& body) noex
     product.body = &body;
     product.rows = rows_of(out).count;
     product.depth = x.shape[x.rank - 1];
+    product.parts = std::max<std::int64_t>((product.depth + plan.depth - 1) / plan.depth, 1);
+    product.ahead = plan.ahead;
     product.columns = out.shape[out.rank - 1];
     product.x_stride = x_rows.stride;
     if (plan.gate == Gate::weight) product.gated = floats(args.inputs[2]);
@@ -177,31 +189,25 @@ void panel_linear(const Args& args, Team& team) {
                   args.workspace + plan.body.bytes_per_member() * team.rank());
     const Product product = product_of(args, plan, body);
     if (product.rows == 0) return;
-    const std::int64_t panels = panel_count(product.columns);
     const std::int64_t blocks = (product.rows + rows_per_block - 1) / rows_per_block;
-    const std::int64_t per_chunk = panels_of_chunk(panels, product.rows, team.size());
-    const std::int64_t chunks = (panels + per_chunk - 1) / per_chunk;
-    const std::int64_t tasks = blocks * chunks;
-    for (std::int64_t task = team.next_chunk(); task < tasks;) {
-        const std::int64_t block = task / chunks, begin = task % chunks * per_chunk;
-        const std::int64_t end = std::min(panels, begin + per_chunk);
-        const std::int64_t first = product.rows * block / blocks, last = product.rows * (block + 1) / blocks;
-        // The next task is taken before the last panel of this one, so that it is known what to fetch.
-        std::int64_t following = tasks;
+    const int at_once = product.rows <= whole_height ? panels_at_once(static_cast<int>(product.rows)) : 1;
+    PanelRuns runs(blocks, panel_count(product.columns), at_once, team.size());
+    for (PanelRun run = runs.at(team.next_chunk()); run.begin < run.end;) {
+        const std::int64_t first = product.rows * run.block / blocks, last = product.rows * (run.block + 1) / blocks;
+        // The next run is claimed before the last panel of this one, so that it is known what to fetch.
+        PanelRun following{};
         const auto next_of = [&](std::int64_t panel) {
-            if (panel + 1 < end) return product.panel(panel + 1);
-            following = team.next_chunk();
-            return product.panel(following < tasks ? following % chunks * per_chunk : panel);
+            if (panel + 1 < run.end) return product.panel(panel + 1);
+            following = runs.at(team.next_chunk());
+            return product.panel(following.begin < following.end ? following.begin : panel);
         };
-        if (last - first <= whole_height) {
-            run_whole(product, first, static_cast<int>(last - first), begin, end);
-            following = team.next_chunk();
-        } else if (product.gated != nullptr) {
-            run_gated_block(product, {last - first, first}, begin, end, next_of);
-        } else {
-            run_block(product, {last - first, first}, begin, end, next_of);
-        }
-        task = following;
+        if (last - first <= whole_height)
+            run_whole(product, first, static_cast<int>(last - first), run.begin, run.end, next_of);
+        else if (product.gated != nullptr)
+            run_gated_block(product, {last - first, first}, run.begin, run.end, next_of);
+        else
+            run_block(product, {last - first, first}, run.begin, run.end, next_of);
+        run = following;
     }
 }
 

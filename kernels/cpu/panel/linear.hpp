@@ -16,6 +16,8 @@ enum class Gate : std::uint8_t { none, weight, first_half, last_half };
 struct PanelPlan {
     Gate gate;
     Body body;
+    std::int64_t depth;  ///< rows of a panel that are summed over before others
+    std::int64_t ahead;  ///< rows of a panel by which few rows of x fetch it ahead
 };
 
 }  // namespace cairn::inline v0::kernels::cpu

@@ -3,6 +3,7 @@
 #include "kernels/cpu/panel/table.hpp"
 #include "kernels/cpu/product.hpp"
 #include "kernels/cpu/simd/body_compile.hpp"
+#include "types/knobs.hpp"
 #include "types/levels.hpp"
 
 #include <memory>
@@ -44,6 +45,9 @@ int biases_in(const Problem& problem, const Form& form) {
 }
 
 bool is_last_half(const Problem& problem) { return problem.attributes.integer("gate") != 0; }
+
+// What is set first was the best in most products on one machine. Others have other caches, and memory further away.
+std::vector<Knob> knobs() { return {{"depth", {1024, 512}}, {"ahead", {96, 64}}}; }
 
 /// activation(sums + bias) * (sums beside them + bias), in this order of inputs; of two biases the second may be
 /// missing.
@@ -107,7 +111,22 @@ Refusal refuse_others(const Problem& problem) {
     return {};
 }
 
-Refusal accepts(const Problem& problem) {
+// What the first setting does as well is not measured twice: few rows read a panel at once, and fetch it ahead.
+Refusal refuse_setting(const Problem& problem, const Setting& setting) {
+    constexpr int few = 12;
+    const Shape& x = problem.inputs[0].shape;
+    Dim rows = 1;
+    for (std::size_t axis = 0; axis + 1 < x.size(); ++axis) rows = rows * x[axis];
+    const auto is_first = [&](const Knob& knob) { return setting[knob.name] == knob.values.front(); };
+    const std::vector<Knob> all = knobs();
+    if (!is_first(all[0]) && (provably_le(rows, few) || provably_le(x.back(), setting["depth"])))
+        return "reads all of a panel at once, however deep its parts are";
+    if (!is_first(all[1]) && (provably_le(rows, 1) || provably_le(few + 1, rows)))
+        return "has a part of the next panel fetched by each tile, or reads several side by side";
+    return {};
+}
+
+Refusal accepts(const Problem& problem, const Setting& setting) {
     const Form* form = form_of(problem);
     if (form == nullptr) return "computes products with a packed weight only";
     const bool is_gated = form->gating != Gating::none, is_fused = problem.definition == "fused";
@@ -132,15 +151,18 @@ Refusal accepts(const Problem& problem) {
         if (Refusal no = refuse_bias(problem.inputs[i], problem.inputs[1]); !no.empty()) return no;
     if (Refusal no = is_gated ? Refusal() : refuse_others(problem); !no.empty()) return no;
     Body body;
-    return body_of(problem, *form, body);
+    if (Refusal no = body_of(problem, *form, body); !no.empty()) return no;
+    return refuse_setting(problem, setting);
 }
 
-std::shared_ptr<const void> prepare(const Problem& problem, int) {
+std::shared_ptr<const void> prepare(const Problem& problem, int, const Setting& setting) {
     const Form& form = *form_of(problem);
     auto plan = std::make_shared<PanelPlan>();
     if (form.gating == Gating::weight) plan->gate = Gate::weight;
     if (form.gating == Gating::half) plan->gate = is_last_half(problem) ? Gate::last_half : Gate::first_half;
     if (const Refusal no = body_of(problem, form, plan->body); !no.empty()) throw InternalError("panel", no);
+    plan->depth = setting["depth"];
+    plan->ahead = setting["ahead"];
     return plan;
 }
 
@@ -220,7 +242,7 @@ std::vector<std::string> fused_samples() {
 void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const PanelTable& table) {
     for (const Form& form : forms) {
         Kernel made;
-        made.id = "cpu.panel_" + std::string(level_name(needs)) + "." + form.definition + ".f32@1";
+        made.id = "cpu.panel_" + std::string(level_name(needs)) + "." + form.definition + ".f32@2";
         made.definition = form.definition;
         made.needs = needs;
         made.accepts = accepts;
@@ -230,6 +252,7 @@ void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
         made.workspace = workspace;
         made.cost = cost;
         made.prepare = prepare;
+        made.knobs = knobs();
         if (made.definition == "fused") {
             for (int input = 2; input < max_body_inputs; ++input) made.in_place.push_back({input, 0});
             made.samples = fused_samples();
@@ -237,7 +260,7 @@ void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
             for (int biases = form.most_biases; biases >= 0; --biases)
                 for (std::string& sample : samples_of(form, biases)) made.samples.push_back(std::move(sample));
         }
-        kernels.push_back(std::move(made));
+        kernels.push_back(settings_of(made).front());
     }
 }
 

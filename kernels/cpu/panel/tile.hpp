@@ -19,10 +19,11 @@ inline constexpr int tile_height = lanes == 16 ? 12 : lanes == 8 ? 6 : 4;
 inline constexpr int whole_height = lanes == 16 ? 12 : lanes == 8 ? 3 : 1;
 /// Accumulators of a tile: half of them would wait for one multiply-add after another, more find no register.
 inline constexpr int most_sums = lanes == 16 ? 24 : 12;
-/// Panels that a tile of few rows reads side by side: several streams keep more of memory busy than one.
+/// Panels that a tile of few rows reads side by side, where it has room for three: as many streams keep more of memory
+/// busy than one that is fetched ahead, and two do not.
 constexpr int panels_at_once(int height) {
     const int room = most_sums / (height * panel_vectors);
-    return room < 1 ? 1 : room > 4 ? 4 : room;
+    return room < 3 ? 1 : room > 4 ? 4 : room;
 }
 inline constexpr int most_at_once = panels_at_once(1);
 
@@ -62,8 +63,8 @@ __attribute__((noinline)) void compute_tile(const TileSource& source, float* sum
     for (int p = 0; p < panels; ++p) panel[p] = source.panel + p * source.depth * 32;
     const float* ahead = source.ahead;
     for (std::int64_t k = 0; k < source.depth; ++k) {
-        if constexpr (lines > 0) __builtin_prefetch(ahead, 0, 2);
-        if constexpr (lines > 1) __builtin_prefetch(ahead + 16, 0, 2);
+        if constexpr (lines > 0) __builtin_prefetch(ahead, 0, 3);
+        if constexpr (lines > 1) __builtin_prefetch(ahead + 16, 0, 3);
         if constexpr (lines > 0) ahead += source.ahead_step;
         const auto left = [&](int i) __attribute__((always_inline)) { return splat(base[i / 3][i % 3 * stride]); };
         if constexpr (height < vectors * panels) {
