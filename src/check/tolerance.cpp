@@ -78,8 +78,7 @@ std::vector<double> term_sums(const Problem& problem, std::span<const Definition
         }
         return sums;
     }
-    if (problem.definition.starts_with("linear") && problem.definition != "linear_residual")
-        return product_of(problem, definitions, inputs, {0, 1, 2});
+    if (problem.definition.starts_with("linear")) return product_of(problem, definitions, inputs, {0, 1, 2});
     return expect(problem, definitions, std::move(inputs)).outputs.at(0).data;
 }
 
