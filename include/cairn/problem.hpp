@@ -97,7 +97,8 @@ CAIRN_API Problem at_sizes(const Problem& problem, std::span<const std::int64_t>
 /// What a `fused` Problem consists of: a `matmul` of its first two inputs, and an `elementwise` Problem that takes the
 /// dense product as input 0 and the other inputs behind it.
 struct FusedParts {
-    Problem product, epilogue;
+    Problem product;   ///< `matmul`, with a dense result
+    Problem epilogue;  ///< `elementwise`
 };
 /// A `fused` Problem taken apart; nothing where the Problem is no well-formed one.
 CAIRN_API std::optional<FusedParts> parts_of_fused(const Problem& problem);

@@ -23,7 +23,8 @@ bool is_product(const ir::GraphData& graph, NodeId id) {
 }  // namespace
 
 BodyParts::BodyParts(const ir::GraphData& graph, const canon::Forms& forms, const expand::Classes& classes,
-                     std::span<const Pattern> patterns, std::vector<std::vector<Tile>>& matches)
+                     std::span<const Pattern> patterns, std::vector<std::vector<Tile>>& matches,
+                     const std::stop_token& stop)
     : classes_(&classes),
       steps_(matches.size()),
       products_(matches.size()),
@@ -32,6 +33,7 @@ BodyParts::BodyParts(const ir::GraphData& graph, const canon::Forms& forms, cons
     std::map<std::string_view, InBody> part_of;
     for (const Pattern& pattern : patterns) part_of.emplace(pattern.definition->name, pattern.definition->in_body);
     for (NodeId id = 0; id < matches.size(); ++id) {
+        if (stop.stop_requested()) throw Cancelled("fuse");
         const auto first = std::stable_partition(matches[id].begin(), matches[id].end(), [&](const Tile& tile) {
             return part_of.at(tile.definition) != InBody::product;
         });

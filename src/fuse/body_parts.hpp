@@ -5,6 +5,7 @@
 #include "ir/graph_data.hpp"
 
 #include <span>
+#include <stop_token>
 #include <vector>
 
 namespace cairn::inline v0::fuse {
@@ -16,9 +17,10 @@ public:
     /// Of a graph without matches.
     BodyParts() = default;
     /// Takes the products out of `matches`, a list a node, and adds those that are nodes; steps stay there as tiles of
-    /// their own. Classes and the lists must outlive it.
+    /// their own. Classes and the lists must outlive it. Throws Cancelled.
     BodyParts(const ir::GraphData& graph, const canon::Forms& forms, const expand::Classes& classes,
-              std::span<const Pattern> patterns, std::vector<std::vector<Tile>>& matches);
+              std::span<const Pattern> patterns, std::vector<std::vector<Tile>>& matches,
+              const std::stop_token& stop);
 
     /// The step that makes a node, or null.
     const Tile* step(ir::NodeId node) const { return steps_.empty() ? nullptr : steps_[node]; }

@@ -89,7 +89,7 @@ Matches matches_of(const ir::GraphData& graph, const Classes& classes, std::span
     for (const std::vector<Tile>& found : matches.tiles)
         for (const Tile& tile : found)
             for (const NodeId input : tile.inputs) matches.is_read[input] = true;
-    matches.parts = BodyParts(graph, matcher.forms(), classes, patterns, matches.tiles);
+    matches.parts = BodyParts(graph, matcher.forms(), classes, patterns, matches.tiles, stop);
     return matches;
 }
 

@@ -129,7 +129,7 @@ private:
             return;
         }
         piece.begin = space_.extent();
-        for (int goal = stretch.low; goal < stretch.high; ++goal) take_in(goal, reachable);
+        for (int goal = stretch.low; goal < stretch.high && !stop_.stop_requested(); ++goal) take_in(goal, reachable);
         if (piece.comes_again) simplify(stretch);
         piece.end = space_.extent();
         piece.stretch = std::move(stretch);

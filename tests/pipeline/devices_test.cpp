@@ -187,7 +187,7 @@ std::pair<double, double> cost_and_low(const Graph& graph, const Context& contex
 TEST(Devices, NoCopyOfAnyValueWouldBeatTheBoundThatIsTold) {
     int apart = 0, met = 0;
     std::mt19937_64 random(3);
-    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
         const Context context(with_device(random_rates(random)));
         const auto [cost, low] = cost_and_low(random_model(seed), context);
         if (low < 0) continue;  // its search was cut, so nothing is told

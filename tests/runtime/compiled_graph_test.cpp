@@ -135,7 +135,7 @@ TEST(CompiledGraph, WrongCallsAreOneSentence) {
     const std::vector<float> x = rows(2);
     EXPECT_EQ(message([&] { model.run(); }), "[run] the weights are not bound");
     EXPECT_EQ(message([&] { model.bind({}); }),
-              "[bind] weight \"b\": there is no source of weights; weight \"w\": there is no source of weights");
+              "[bind] weight \"w\": there is no source of weights; weight \"b\": there is no source of weights");
     const WeightSource wrong = [&](std::string_view) {
         InputView view;
         view.data = x.data();
@@ -143,7 +143,7 @@ TEST(CompiledGraph, WrongCallsAreOneSentence) {
         return view;
     };
     EXPECT_EQ(message([&] { model.bind(wrong); }),
-              "[bind] weight \"b\": expected f32[4], got f32[4,4]; weight \"w\": expected f32[8,4], got f32[4,4]");
+              "[bind] weight \"w\": expected f32[8,4], got f32[4,4]; weight \"b\": expected f32[4], got f32[4,4]");
     model.bind(layer.source());
     EXPECT_EQ(message([&] { model.bind(layer.source()); }),
               "[bind] the weights are bound already; compile or load again for others");

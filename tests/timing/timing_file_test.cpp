@@ -128,7 +128,7 @@ TEST_F(TimingFiles, FiguresOfAMachineAreNoTimesUnlessAskedFor) {
     EXPECT_EQ(file.query(filter).size(), 8U);
     const TimingFileInfo info = file.info();
     EXPECT_EQ(info.times, before.times);
-    EXPECT_EQ(info.figures, 7);
+    EXPECT_EQ(info.figures, 8);
     EXPECT_EQ(before.figures, 0);
     EXPECT_EQ(info.problems, before.problems);
     EXPECT_EQ(info.kernels, before.kernels);

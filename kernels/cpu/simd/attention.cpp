@@ -193,7 +193,7 @@ struct Call {
           bias(plan.has_bias ? axes_beside(a.inputs[4], true) : FourAxes()),
           queries(q.shape[2]),
           keys(k.shape[2]),
-          in_group(q.shape[1] / k.shape[1]),
+          in_group(k.shape[1] == 0 ? 0 : q.shape[1] / k.shape[1]),
           heads(q.shape[0] * k.shape[1]),
           cut(heads, queries * in_group, keys, lanes, tile_vectors * lanes, plan.key_block),
           few(cut.tiles == 1 && cut.rows <= few_rows),

@@ -96,7 +96,7 @@ CAIRN_INLINE std::int64_t add_columns(float* sums, const AttentionPlan& plan, co
                                       std::int64_t column, const Element* ahead) {
     for (; column + C * lanes <= plan.value_depth; column += C * lanes)
         row_tile<R, C, false>(sums + column, plan.value_stride(), weights, plan.score_stride(), values + column, stride,
-                              keys, shrink, 0, ahead == nullptr ? nullptr : ahead + column);
+                              keys, 0, shrink, ahead == nullptr ? nullptr : ahead + column);
     if constexpr (C > 1)
         return add_columns<R, C / 2>(sums, plan, weights, shrink, values, stride, keys, column, ahead);
     else
@@ -112,7 +112,7 @@ void add_values(float* sums, const AttentionPlan& plan, const float* weights, co
     const std::int64_t column = add_columns<R, columns>(sums, plan, weights, shrink, values, stride, keys, 0, ahead);
     if (column < plan.value_depth)
         row_tile<R, 1, true>(sums + column, plan.value_stride(), weights, plan.score_stride(), values + column, stride,
-                             keys, shrink, plan.value_depth - column, static_cast<const Element*>(nullptr));
+                             keys, plan.value_depth - column, shrink, static_cast<const Element*>(nullptr));
 }
 
 /// Scores of a row to weights e^(score - largest so far).

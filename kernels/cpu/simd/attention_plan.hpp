@@ -57,10 +57,10 @@ struct AttentionCut {
     AttentionCut(std::int64_t heads, std::int64_t queries, std::int64_t keys, std::int64_t lanes,
                  std::int64_t most_rows, std::int64_t key_block) {
         const std::int64_t vectors = (queries + lanes - 1) / lanes, most = most_rows / lanes;
-        tiles = (vectors + most - 1) / most;
+        tiles = std::max<std::int64_t>((vectors + most - 1) / most, 1);
         rows = (vectors + tiles - 1) / tiles * lanes;
         if (tiles == 1) rows = queries;
-        const std::int64_t all = heads * tiles;
+        const std::int64_t all = std::max<std::int64_t>(heads * tiles, 1);
         parts =
             all >= enough_items ? 1 : std::min((enough_items + all - 1) / all, (keys + least_keys - 1) / least_keys);
         parts = std::max<std::int64_t>(parts, 1);

@@ -271,8 +271,8 @@ void add_attention(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTab
         "1..80, S in 1..300",
         "attention causal=(0) pairs=(1) scale=0.5 masked_score=-1e+30 | f32[2,4,T,8] bf16[2,2,S,8] bf16[2,2,S,8] "
         "bool[2,1,T,S] -> f32[2,4,T,8] where T in 1..40, S in 1..300",
-        "attention causal=(1) scale=0.5 masked_score=-1e+30 | f32[1,6,T,8] f32[1,2,S,8] f32[1,2,S,9] -> f32[1,6,T,9] "
-        "where T in 1..60, S in 1..2000",
+        "attention causal=(1) scale=0.5 masked_score=-1e+30 | f32[B,6,T,8] f32[B,2,S,8] f32[B,2,S,9] -> f32[B,6,T,9] "
+        "where B in 0..2, T in 0..60, S in 0..2000",
         "attention causal=(0) scale=0.5 masked_score=-1e+30 | f32[1,4,T,20] f16[1,1,S,20] f16[1,1,S,20] bool[1,S] -> "
         "f32[1,4,T,20] where T in 1..60, S in 1..2000",
     };

@@ -147,7 +147,7 @@ CAIRN_INLINE void fetch(const Element* at) {
 template <int R, int C, bool Partial, typename Element>
 [[gnu::noinline]] void row_tile(float* sums, std::int64_t sum_stride, const float* weights, std::int64_t weight_stride,
                                 const Element* values, std::int64_t value_stride, std::int64_t keys,
-                                const float* shrink, std::int64_t part, const Element* ahead) {
+                                std::int64_t part, const float* shrink, const Element* ahead) {
     F32 sum[R][C];
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
