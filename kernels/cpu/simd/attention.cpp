@@ -208,6 +208,7 @@ struct Call {
     /// f(0), f(1), ... of `count` pieces of work among the team, behind all that was shared before.
     template <typename F>
     void share(std::int64_t count, F f) {
+        if (count == 0) return;
         if (done == 0)
             chunk = team.next_chunk();
         else

@@ -75,7 +75,11 @@ inline void f16_of_floats(std::uint16_t* to, const float* from, std::int64_t n) 
 
 inline void floats_of_bf16(float* to, const std::uint16_t* from, std::int64_t n) {
     std::int64_t i = 0;
-    for (; i + lanes <= n; i += lanes) store(to + i, load(reinterpret_cast<const BF16*>(from) + i));
+    for (; i + lanes <= n; i += lanes) {
+        const F32 x = load(reinterpret_cast<const BF16*>(from) + i);
+        const F32 quiet = std::bit_cast<F32>(std::bit_cast<U32>(x) | 0x00400000u);
+        store(to + i, x == x ? x : quiet);
+    }
     for (; i < n; ++i) to[i] = types::bf16_to_f32(from[i]);
 }
 /// The floats nearest to x that are bf16, even ones of two; a NaN stays one.
