@@ -58,6 +58,10 @@ template <typename Folding, typename At>
 CAIRN_INLINE void store_results(const Job& job, std::int64_t offset, std::int64_t stride, std::int64_t n, At at) {
     alignas(64) typename Folding::Stored finished[block];
     for (std::int64_t j = 0; j < n; ++j) finished[j] = Folding::finish(at(j), job.walk.terms);
+    // Of nothing the largest is the least that the dtype holds, not the least of the lanes it is found in.
+    if constexpr (std::is_same_v<typename Folding::Stored, std::int32_t>)
+        if (job.walk.terms == 0 && job.plan.fold == Fold::max && job.plan.output == DType::i8)
+            for (std::int64_t j = 0; j < n; ++j) finished[j] = std::numeric_limits<std::int8_t>::lowest();
     store_run(job.plan.output, job.y(offset), finished, stride, n);
 }
 
