@@ -103,6 +103,7 @@ std::vector<std::string> samples_of(const std::string& op, const std::string& at
         sample("-1", "[2,16500]", "[2,1]"),
     };
     if (op == "argmax") return samples;
+    if (op != "mean") samples.push_back(sample("-1", "[3,N]", "[3,1] where N in 0..3"));
     samples.push_back(sample("-3,-1", "[4,N,3,20]", "[4,1,3,1] where N in 1..20"));
     samples.push_back(sample("-4,-2", "[4,3,N,W]", "[1,3,1,W] where N in 1..20, W in 1..30"));
     samples.push_back(sample("-2,-1", "[3,N,W,3,3]:(2*(N+1)*2*(W+1),4*(W+1),2,2*(W+1),1)",
