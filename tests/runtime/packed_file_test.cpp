@@ -218,6 +218,52 @@ TEST_F(PackedWeights, ProgramsThatNeedOtherFormsDoNotTakeThese) {
     for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], expected[i], 1e-4) << i;
 }
 
+// Two versions of a kernel make different bytes: neither its own results nor what follows from them is taken for the
+// other's. `Value` stands for what a version computes.
+template <int Value>
+Kernel floor_that_gives(const char* id) {
+    Kernel kernel;
+    kernel.id = id;
+    kernel.definition = "floor";
+    kernel.accepts = [](const Problem&) { return Refusal(); };
+    kernel.cost = [](const Problem&) { return Cost{1, 1, 1}; };
+    kernel.run = [](const Args& args, Team& team) {
+        if (team.rank() != 0) return;
+        auto* y = reinterpret_cast<float*>(args.outputs[0].data);
+        for (std::int64_t i = 0; i < columns; ++i) y[i] = Value;
+    };
+    return kernel;
+}
+
+TEST_F(PackedWeights, KernelsOfAnotherVersionMakeThemAnew) {
+    Graph g;
+    const Tensor x = g.input("x", DType::f32, {columns});
+    const Tensor made = floor(g.weight("s", DType::f32, {columns}));
+    g.output("itself", x + made);
+    g.output("behind", x * (-made));
+    const auto first_of = [&](const Kernel& kernel) {
+        asked_.clear();
+        ContextOptions options;
+        options.extra.kernels = {kernel};
+        CompiledGraph model = compile(g, Context(options), {.disable = {"elementwise", "simplify"}});
+        model.bind(
+            [this](std::string_view name) {
+                asked_.emplace_back(name);
+                return view_of(name);
+            },
+            {file(), "v1"});
+        model.set("x", std::vector<float>(columns, 1.0f));
+        model.run();
+        return std::pair(model.output("itself").as<float>()[0], model.output("behind").as<float>()[0]);
+    };
+    EXPECT_EQ(first_of(floor_that_gives<3>("own.floor@1")), std::pair(4.0f, -3.0f));
+    EXPECT_THAT(asked_, ElementsAre("s"));
+    EXPECT_EQ(first_of(floor_that_gives<5>("own.floor@1")), std::pair(4.0f, -3.0f)) << "an id tells what is computed";
+    EXPECT_THAT(asked_, IsEmpty());
+    EXPECT_EQ(first_of(floor_that_gives<5>("own.floor@2")), std::pair(6.0f, -5.0f));
+    EXPECT_THAT(asked_, ElementsAre("s"));
+}
+
 TEST(Fingerprint, TellsContentsApart) {
     const TempFolder folder;
     std::vector<float> values(100'000, 1.0f);
