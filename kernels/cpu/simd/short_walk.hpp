@@ -13,8 +13,7 @@ inline constexpr int short_rows = most_vectors * lanes;  ///< of a block
 /// Short rows, and enough of them to fill half the lanes.
 inline bool is_short(const Args& args, const AxisPlan& plan) {
     const std::int64_t length = length_of(args.inputs[0], plan);
-    return plan.is_row && length > 0 && length <= longest_short &&
-           Rows(args.inputs[0], plan.first).count >= lanes / 2;
+    return plan.is_row && length > 0 && length <= longest_short && Rows(args.inputs[0], plan.first).count >= lanes / 2;
 }
 
 /// What a block of rows is transposed to.
@@ -44,11 +43,10 @@ CAIRN_INLINE void write_short(const Held& held, float* const* to, Finish finish)
         const auto at = [first](const float* p) __attribute__((always_inline)) { return load(p + first); };
         for (std::int64_t i = 0; i < held.length; i += lanes) {
             const std::int64_t part = held.length - i < lanes ? held.length - i : lanes;
-            transpose_square(
-                [&](int e) { return e < part ? finish(held, i + e, at) : F32{}; },
-                [&](int r, F32 x) {
-                    if (first + r < held.width) store_some(to[first + r] + i, x, part);
-                });
+            transpose_square([&](int e) { return e < part ? finish(held, i + e, at) : F32{}; },
+                             [&](int r, F32 x) {
+                                 if (first + r < held.width) store_some(to[first + r] + i, x, part);
+                             });
         }
     }
 }
