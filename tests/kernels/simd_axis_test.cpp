@@ -65,7 +65,7 @@ TEST_P(SimdAxis, Softmaxes) {
         }
 }
 
-TEST_P(SimdAxis, SoftmaxOfSpecialColumns) {
+TEST_P(SimdAxis, SoftmaxOfSpecialColumnsAndShortRows) {
     const double columns[][5] = {{-INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY},
                                  {INFINITY, 0, 1, 2, 3},
                                  {NAN, 1, 2, 3, 4},
@@ -73,12 +73,13 @@ TEST_P(SimdAxis, SoftmaxOfSpecialColumns) {
                                  {-INFINITY, 0, -1000, 88, 3e38},
                                  {-3e38, -3e38, -3e38, -3e38, -3e38},
                                  {0, 1e-45, -1e-45, 5, -5}};
-    const Sizes sizes{1, 5, 35};
-    SimdCase c("softmax axis=(-2) | f32" + sizes.text() + " -> f32" + sizes.text());
-    for (std::int64_t n = 0; n < 35; ++n)
-        for (std::int64_t i = 0; i < 5; ++i) c.inputs[0].set(sizes.place(n, i), columns[n % 7][i]);
-    c.run(kernel("softmax"));
-    expect_columns(c, sizes, softmax, 2e-6);
+    for (const Sizes& sizes : {Sizes{1, 5, 35}, Sizes{35, 5, 1}}) {
+        SimdCase c("softmax axis=(-2) | f32" + sizes.text() + " -> f32" + sizes.text());
+        for (std::int64_t n = 0; n < 35; ++n)
+            for (std::int64_t i = 0; i < 5; ++i) c.inputs[0].set(sizes.place(n, i), columns[n % 7][i]);
+        c.run(kernel("softmax"));
+        expect_columns(c, sizes, softmax, 2e-6);
+    }
 }
 
 TEST_P(SimdAxis, NormsWithAndWithoutGammaAndBeta) {
@@ -127,6 +128,19 @@ TEST_P(SimdAxis, ColumnsOfOneValueAreZeroBesideTheirMean) {
     for (std::int64_t i = 0; i < c.inputs[0].size(); ++i) c.inputs[0].set(i, 1.1 + static_cast<double>(i % 20));
     c.run(kernel("layer_norm"));
     for (std::int64_t i = 0; i < c.outputs[0].size(); ++i) EXPECT_EQ(c.outputs[0].get(i), 0) << i;
+}
+
+// Elements that differ in their last digits only, down columns and along short rows.
+TEST_P(SimdAxis, CloseElementsKeepTheirDigits) {
+    for (const Sizes& sizes : {Sizes{1, 3, 20}, Sizes{20, 3, 1}}) {
+        SimdCase c("layer_norm axis=(1) eps=1e-12 | f32" + sizes.text() + " -> f32" + sizes.text());
+        for (std::int64_t n = 0; n < 20; ++n)
+            for (std::int64_t i = 0; i < 3; ++i)
+                c.inputs[0].set(sizes.place(n, i), 1 + 0x1p-20 * static_cast<double>((n + 1) * i * i));
+        c.run(kernel("layer_norm"));
+        const auto norm = [](const Row& x) { return normalized(x, true, 1e-12, {}, {}); };
+        expect_columns(c, sizes, norm, 1e-5);
+    }
 }
 
 TEST_P(SimdAxis, ReductionsAcross) {

@@ -140,7 +140,8 @@ struct Family {
     Kernel& add(const std::string& definition, const char* dtype, Refusal (*accepts)(const Problem&), Run run,
                 std::vector<std::string> samples) {
         Kernel made;
-        made.id = "cpu." + std::string(level_name(needs)) + "." + definition + "." + dtype + "@1";
+        made.id = "cpu." + std::string(level_name(needs)) + "." + definition + "." + dtype +
+                  (definition.starts_with("add_") ? "@1" : "@2");
         made.definition = definition;
         made.needs = needs;
         made.accepts = accepts;
@@ -161,6 +162,7 @@ void add_softmaxes(Family& family, const SimdTable& table) {
             op, "f32", accepts_softmax, run,
             {op + " axis=(-1) | f32[R,N] -> f32[R,N] where R in 0..40, N in 1..300",
              op + " axis=(-1) | f32[2,3,N]:(3*N,N,1) -> f32[2,3,N]:(N,2*N,1) where N in 1..70",
+             op + " axis=(-1) | f32[R,N] -> f32[R,N] where R in 60..150, N in 1..33",
              op + " axis=(-1) | f32[5,768]:(0,1) -> f32[5,768]", op + " axis=(-1) | f32[4,5000] -> f32[4,5000]",
              op + " axis=(0) | f32[N,C] -> f32[N,C] where N in 1..300, C in 0..150",
              op + " axis=(1) | f32[2,N,3,W]:(3*N*W,W,N*W,1) -> f32[2,N,3,W] where N in 1..40, W in 1..70",
@@ -178,6 +180,7 @@ void add_norms(Family& family, const SimdTable& table) {
     Kernel& layer = family.add(
         "layer_norm", "f32", accepts_layer_norm, table.layer_norm,
         {"layer_norm eps=1e-05 | f32[R,N] f32[N] f32[N] -> f32[R,N] where R in 0..40, N in 1..300",
+         "layer_norm eps=1e-05 | f32[R,N] f32[N] f32[N] -> f32[R,N] where R in 60..150, N in 1..33",
          "layer_norm eps=1e-12 | f32[2,T,768]:(768,1536,1) f32[768]! f32[768]! -> f32[2,T,768] where T in 1..20",
          "layer_norm eps=1e-05 | f32[R,N] f32[N] -> f32[R,N] where R in 0..40, N in 1..300",
          "layer_norm eps=1e-05 | f32[R,N] -> f32[R,N] where R in 0..40, N in 1..300",
@@ -196,6 +199,7 @@ void add_norms(Family& family, const SimdTable& table) {
     Kernel& rms =
         family.add("rms_norm", "f32", accepts_rms_norm, table.rms_norm,
                    {"rms_norm eps=1e-06 | f32[R,N] f32[N] -> f32[R,N] where R in 0..40, N in 1..300",
+                    "rms_norm eps=1e-06 | f32[R,N] f32[N] -> f32[R,N] where R in 60..150, N in 1..33",
                     "rms_norm eps=1e-06 | f32[2,T,640]:(640,1280,1) f32[640]! -> f32[2,T,640] where T in 1..20",
                     "rms_norm eps=1e-06 | f32[R,N] -> f32[R,N] where R in 0..40, N in 1..300",
                     "rms_norm axis=(1) eps=1e-06 | f32[2,N,5,7] f32[N]! -> f32[2,N,5,7] where N in 1..600",

@@ -1,4 +1,4 @@
-#include "kernels/cpu/simd/column_walk.hpp"
+#include "kernels/cpu/simd/short_walk.hpp"
 #include "kernels/cpu/simd/table.hpp"
 #include "kernels/cpu/simd/vector_math.hpp"
 
@@ -68,12 +68,14 @@ CAIRN_INLINE void norm_strip(const Strip<vectors>& strip, float* scales, float e
     const F32 count = splat(static_cast<float>(strip.length));
     Totals<vectors> squares;
     if constexpr (kind == Kind::layer) {
-        // The mean beside the first row, so that columns of one value have it as their mean.
+        // Differences to the first row have all digits where elements are close together, and are 0 where they are one
+        // value.
         Totals<vectors> first{};
         for (int v = 0; v < vectors && strip.length > 0; ++v) first.of[v] = strip.at(0, v);
         auto mean = sum_down(
-            strip, [&](std::int64_t i, int v) __attribute__((always_inline)) { return strip.at(i, v) - first.of[v]; });
-        for (int v = 0; v < vectors; ++v) mean.of[v] = first.of[v] + mean.of[v] / count;
+            strip, [&](std::int64_t i, int v)
+                       __attribute__((always_inline)) { return strip.set(i, v, strip.at(i, v) - first.of[v]); });
+        for (int v = 0; v < vectors; ++v) mean.of[v] /= count;
         squares = sum_down(
             strip, [&](std::int64_t i, int v) __attribute__((always_inline)) {
                 const F32 d = strip.set(i, v, strip.at(i, v) - mean.of[v]);
@@ -93,15 +95,15 @@ CAIRN_INLINE void norm(const Args& args, Team& team) {
     const AxisPlan& plan = plan_of(args);
     const TensorArg &x = args.inputs[0], &y = args.outputs[0];
     with_factors<kind>(args, plan, 1, [&](const auto& factors) {
-        if (plan.is_row) {
+        if (plan.is_row && !is_short(args, plan)) {
             const Rows in(x, plan.first), out(y, plan.first);
             const std::int64_t width = length_of(x, plan);
             share_rows(team, in.count, width, [&](std::int64_t row) {
                 norm_row<kind>(floats_out(y) + out.offset(row), floats(x) + in.offset(row), width, plan.eps, factors);
             });
         } else {
-            work_across(
-                args, team, Across(x, y, plan),
+            by_lanes(
+                args, team, plan,
                 [&](Held& held) {
                     each_strip(held, [&](auto strip, float* scales) { norm_strip<kind>(strip, scales, plan.eps); });
                 },

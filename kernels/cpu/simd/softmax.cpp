@@ -1,4 +1,4 @@
-#include "kernels/cpu/simd/column_walk.hpp"
+#include "kernels/cpu/simd/short_walk.hpp"
 #include "kernels/cpu/simd/table.hpp"
 #include "kernels/cpu/simd/vector_math.hpp"
 
@@ -54,20 +54,20 @@ CAIRN_INLINE void log_softmax_strip(const Strip<vectors>& strip, float* logarith
 
 void softmax(const Args& args, Team& team) {
     const AxisPlan& plan = plan_of(args);
-    if (plan.is_row)
+    if (plan.is_row && !is_short(args, plan))
         return each_row(args, team, plan, [](float* y, const float* x, std::int64_t n) { softmax_row(y, x, n); });
-    work_across(
-        args, team, Across(args.inputs[0], args.outputs[0], plan),
+    by_lanes(
+        args, team, plan,
         [](Held& held) { each_strip(held, [](auto strip, float* factors) { softmax_strip(strip, factors); }); },
         [](const Held& held, std::int64_t i, auto at) { return at(held.rows + i * held.step) * at(held.of_column); });
 }
 
 void log_softmax(const Args& args, Team& team) {
     const AxisPlan& plan = plan_of(args);
-    if (plan.is_row)
+    if (plan.is_row && !is_short(args, plan))
         return each_row(args, team, plan, [](float* y, const float* x, std::int64_t n) { log_softmax_row(y, x, n); });
-    work_across(
-        args, team, Across(args.inputs[0], args.outputs[0], plan),
+    by_lanes(
+        args, team, plan,
         [](Held& held) { each_strip(held, [](auto strip, float* logs) { log_softmax_strip(strip, logs); }); },
         [](const Held& held, std::int64_t i, auto at) { return at(held.rows + i * held.step) - at(held.of_column); });
 }
