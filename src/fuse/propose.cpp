@@ -1,7 +1,7 @@
-#include "fuse/moved_results.hpp"
 #include "fuse/body_parts.hpp"
 #include "fuse/groups.hpp"
 #include "fuse/match_all.hpp"
+#include "fuse/moved_results.hpp"
 #include "fuse/pattern.hpp"
 #include "fuse/tiles.hpp"
 #include "ir/op_table.hpp"

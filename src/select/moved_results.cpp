@@ -38,7 +38,7 @@ std::optional<Strides> strides_after(const ir::GraphData& graph, const Node& mov
 }  // namespace
 
 std::optional<ResultView> result_view(const ir::GraphData& graph, const fuse::Tile& tile,
-                                         const std::vector<ValueView>& views, bool by_element) {
+                                      const std::vector<ValueView>& views, bool by_element) {
     std::optional<ResultView> found;
     const Node& place = graph.node(tile.outputs[0]);
     std::optional<Strides> strides = views[tile.outputs[0]].strides;

@@ -27,7 +27,7 @@ struct ResultView {
 
 /// With the fewest movements that do; `by_element`: there may be any. Nothing where strides cannot say it.
 std::optional<ResultView> result_view(const ir::GraphData& graph, const fuse::Tile& tile,
-                                         const std::vector<ValueView>& views, bool by_element);
+                                      const std::vector<ValueView>& views, bool by_element);
 
 /// The strides of an operand, of the shape of what the tile computes, seen through its first movements.
 std::optional<std::vector<Dim>> seen_through(const ir::GraphData& graph, const fuse::Tile& tile, std::size_t moves,

@@ -1,6 +1,6 @@
 #include "ir/op_table.hpp"
-#include "select/moved_results.hpp"
 #include "select/candidates.hpp"
+#include "select/moved_results.hpp"
 
 #include <algorithm>
 #include <utility>

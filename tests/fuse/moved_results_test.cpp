@@ -80,8 +80,9 @@ TEST_F(MovedResults, WhatIsAppendedTwiceGivesTwo) {
 // Heads that are merged: a reshape behind a transpose is a copy.
 TEST_F(MovedResults, WhatAReshapeWouldCopyIsWrittenThere) {
     const Tensor turned = transpose(exp(g.input("z", DType::f32, {2, t, 3})), {1, 0, 2});
-    EXPECT_EQ(text(sin(reshape(turned, {t, 6}))), "elementwise {1=exp(0):f32} results (1) (%4) -> (%7) over (%5, %6)\n"
-                                                  "exp (%4) -> (%7) over (%5, %6)\n");
+    EXPECT_EQ(text(sin(reshape(turned, {t, 6}))),
+              "elementwise {1=exp(0):f32} results (1) (%4) -> (%7) over (%5, %6)\n"
+              "exp (%4) -> (%7) over (%5, %6)\n");
 }
 
 TEST_F(MovedResults, WhatIsSeenWhereItIsGivesNone) {

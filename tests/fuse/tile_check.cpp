@@ -77,7 +77,8 @@ Proposed proposed(const Graph& graph) {
 const fuse::Tile* tile_at_output(const Proposed& proposed, std::string_view definition) {
     for (const ir::Output& output : proposed.graph->outputs())
         for (const fuse::Tile& tile : proposed.tiles)
-            if (output.name == "y" && tile.definition == definition && tile.computed().back() == output.node) return &tile;
+            if (output.name == "y" && tile.definition == definition && tile.computed().back() == output.node)
+                return &tile;
     return nullptr;
 }
 

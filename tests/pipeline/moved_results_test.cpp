@@ -18,7 +18,7 @@ namespace cairn::test {
 namespace {
 
 /// A block of attention over a cache, of 3 heads of 4.
-struct Model {
+struct HeadsBlock {
     Graph g{"g"};
     Dim t = g.symbol("T", 0, 5), past = g.symbol("P", 0, 7);
     Tensor x = g.input("x", DType::f32, {1, t, 12});
@@ -38,52 +38,61 @@ struct Model {
     Tensor projected(const Tensor& rows) { return linear(rows, weight("wo", {12, 12}), weight("bo", {12})); }
 };
 
-struct Named {
+struct NamedHeads {
     const char* name;
-    std::function<void(Model&)> build;
-    friend void PrintTo(const Named& named, std::ostream* out) { *out << named.name; }
+    std::function<void(HeadsBlock&)> build;
+    friend void PrintTo(const NamedHeads& named, std::ostream* out) { *out << named.name; }
 };
 
-const Named models[] = {
-    {"attention", [](Model& m) { m.g.output("y", m.projected(m.merged(m.attended("a")))); }},
-    {"elementwise", [](Model& m) { m.g.output("y", m.projected(m.merged(tanh(m.heads) * 2.0F))); }},
+const NamedHeads blocks[] = {
+    {"attention", [](HeadsBlock& m) { m.g.output("y", m.projected(m.merged(m.attended("a")))); }},
+    {"elementwise", [](HeadsBlock& m) { m.g.output("y", m.projected(m.merged(tanh(m.heads) * 2.0F))); }},
     {"operands_repeated",
-     [](Model& m) { m.g.output("y", m.projected(m.merged(m.heads * sum(m.heads, {-1}, true)))); }},
+     [](HeadsBlock& m) { m.g.output("y", m.projected(m.merged(m.heads * sum(m.heads, {-1}, true)))); }},
     {"norm",
-     [](Model& m) {
+     [](HeadsBlock& m) {
          m.g.output("y", m.projected(m.merged(layer_norm(m.heads, m.weight("g", {4}), m.weight("b", {4})))));
      }},
     {"product",
-     [](Model& m) { m.g.output("y", m.merged(linear(m.heads, m.weight("w", {4, 4}), m.weight("b", {4})))); }},
-    {"turned_output", [](Model& m) { m.g.output("y", transpose(softmax(m.heads), {0, 2, 1, 3})); }},
-    {"columns_last", [](Model& m) { m.g.output("y", transpose(tanh(m.x), {2, 0, 1})); }},
+     [](HeadsBlock& m) {
+         m.g.output("y", m.merged(linear(m.heads, m.weight("w", {4, 4}), m.weight("b", {4}))));
+     }},
+    {"turned_output",
+     [](HeadsBlock& m) {
+         m.g.output("y", transpose(softmax(m.heads), {0, 2, 1, 3}));
+     }},
+    {"columns_last",
+     [](HeadsBlock& m) {
+         m.g.output("y", transpose(tanh(m.x), {2, 0, 1}));
+     }},
     {"read_unmoved_too",
-     [](Model& m) {
+     [](HeadsBlock& m) {
          const Tensor rows = tanh(m.heads);
          m.g.output("y", m.merged(rows));
          m.g.output("z", sum(rows, {-1}));
      }},
     {"to_two_places",
-     [](Model& m) {
+     [](HeadsBlock& m) {
          const Tensor rows = tanh(m.heads);
          m.g.output("y", m.merged(rows));
          m.g.output("z", transpose(rows, {3, 1, 2, 0}));
      }},
     {"out_and_into_a_state",
-     [](Model& m) {
+     [](HeadsBlock& m) {
          const Tensor rows = tanh(m.heads);
          m.g.output("y", m.g.state("s", DType::f32, {1, 3, m.past, 4}, 2, 16).append(rows));
          m.g.output("z", m.merged(rows));
      }},
     {"of_a_state_written_over",
-     [](Model& m) {
+     [](HeadsBlock& m) {
          State s = m.g.state("s", DType::f32, {2, 6});
          m.g.output("y", reshape(transpose(tanh(s.read()), {1, 0}), {12}));
          s.assign(s.read() * 0.5F + sum(m.x));
      }},
 };
 
-program::Program program_of(const Path& path) {
+program::Program cheapest_of(const Graph& graph) {
+    const Path path = paths(graph, Context(), {.verify = true}).cheapest();
     return runtime::parse_program_set(path.compile().program()).buckets[0].program;
 }
 
@@ -97,18 +106,18 @@ int written_moved(const program::Program& program) {
 }
 
 /// Instructions that only move elements.
-int copies(const program::Program& program) {
+int copies_in(const program::Program& program) {
     return static_cast<int>(std::count_if(program.run.begin(), program.run.end(), [](const auto& each) {
         return each.problem->definition == "copy" || each.problem->definition == "reshape";
     }));
 }
 
-class MovedResults : public testing::TestWithParam<Named> {
+class MovedResults : public testing::TestWithParam<NamedHeads> {
 protected:
-    Model model;
-    void SetUp() override { GetParam().build(model); }
+    HeadsBlock block;
+    void SetUp() override { GetParam().build(block); }
     std::string fault(const runtime::ProgramSet& set, const Context& context) const {
-        const ir::GraphData& graph = *model.g.data();
+        const ir::GraphData& graph = *block.g.data();
         for (const std::int64_t t : {0, 1, 2, 5})
             for (const std::int64_t past : {0, 1, 7}) {
                 std::map<std::string, std::int64_t> sizes;
@@ -129,7 +138,7 @@ TEST_P(MovedResults, EqualTheInterpreterOnAllPaths) {
     int moved = 0;
     for (const int threads : {1, 2}) {
         const Context context({.threads = threads});
-        const Paths ways = paths(model.g, context, {.verify = true});
+        const Paths ways = paths(block.g, context, {.verify = true});
         for (int i = 0; i < 20; ++i) {
             const Path path = ways.sample(random);
             const runtime::ProgramSet set = runtime::parse_program_set(path.compile().program());
@@ -142,37 +151,36 @@ TEST_P(MovedResults, EqualTheInterpreterOnAllPaths) {
 
 TEST_P(MovedResults, AreTheSameInEachBucket) {
     const Context context({.threads = 2});
-    const CompiledGraph compiled =
-        compile(model.g, context, {.splits = {{"T", {1, 3}}}, .verify = true});
+    const CompiledGraph compiled = compile(block.g, context, {.splits = {{"T", {1, 3}}}, .verify = true});
     EXPECT_EQ(fault(runtime::parse_program_set(compiled.program()), context), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, MovedResults, testing::ValuesIn(models),
+INSTANTIATE_TEST_SUITE_P(Blocks, MovedResults, testing::ValuesIn(blocks),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(MovedResultsOfLayers, HeadsAreMergedWithoutACopy) {
-    Model m;
+    HeadsBlock m;
     m.g.output("y", m.projected(m.merged(m.attended("a"))));
-    const program::Program program = program_of(paths(m.g, Context(), {.verify = true}).cheapest());
+    const program::Program program = cheapest_of(m.g);
     EXPECT_EQ(program.run.size(), 5U) << program::to_string(program);
-    EXPECT_EQ(copies(program), 2) << "keys and values, which one product makes: " << program::to_string(program);
+    EXPECT_EQ(copies_in(program), 2) << "keys and values, which one product makes: " << program::to_string(program);
     EXPECT_EQ(written_moved(program), 1);
 }
 
 TEST(MovedResultsOfLayers, AnOutputIsTurnedAsItIsWritten) {
-    Model m;
+    HeadsBlock m;
     m.g.output("y", transpose(tanh(m.x), {2, 0, 1}));
-    const program::Program program = program_of(paths(m.g, Context(), {.verify = true}).cheapest());
+    const program::Program program = cheapest_of(m.g);
     ASSERT_EQ(program.run.size(), 1U) << program::to_string(program);
 }
 
 TEST(MovedResultsOfLayers, ExplanationsSayWhatElseThereWas) {
-    Model m;
+    HeadsBlock m;
     m.g.output("y", m.merged(tanh(m.heads)));
     const Explanation told = compile(m.g, Context(), {.disable = {"elementwise"}}).explain();
     const auto& values = told.buckets[0].values;
-    const auto merged = std::find_if(values.begin(), values.end(),
-                                     [](const ExplainedValue& value) { return value.op == "reshape"; });
+    const auto merged =
+        std::find_if(values.begin(), values.end(), [](const ExplainedValue& value) { return value.op == "reshape"; });
     ASSERT_NE(merged, values.end());
     ASSERT_EQ(merged->ways.size(), 2U);
     EXPECT_EQ(merged->ways[0].definition, "tanh");
