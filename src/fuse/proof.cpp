@@ -1,6 +1,6 @@
 #include "fuse/proof.hpp"
 
-#include "fuse/appends.hpp"
+#include "fuse/moved_results.hpp"
 #include "ir/build.hpp"
 #include "ir/op_table.hpp"
 #include "simplify/simplify.hpp"
@@ -37,7 +37,7 @@ bool is_state_change(const ir::Node& node) { return node.op == ir::Op::state_app
 
 std::string fault_in_ids(const ir::GraphData& graph, const Tile& tile) {
     if (tile.outputs.empty()) return "has no output";
-    for (const auto* list : {&tile.inputs, &tile.outputs, &tile.interior, &tile.appended})
+    for (const auto* list : {&tile.inputs, &tile.outputs, &tile.interior, &tile.moved})
         for (const NodeId id : *list)
             if (id >= graph.nodes().size())
                 return fmt::format("names node %{}, the graph has {}", id, graph.nodes().size());
@@ -90,30 +90,30 @@ std::string fault_in_values(const ir::GraphData& graph, const Tile& tile, Forms&
     return {};
 }
 
-/// The tile that computes what one appends.
-Tile without_append(const Tile& tile) {
+/// The tile that leaves what it computes unmoved.
+Tile unmoved(const Tile& tile) {
     Tile plain = tile;
     plain.outputs = tile.computed();
-    plain.appended.clear();
+    plain.moved.clear();
     return plain;
 }
 
-/// Whether what a tile computes becomes the rows that it appends.
-std::string fault_in_rows(const ir::GraphData& graph, const Tile& tile, const Forms& forms) {
-    const ir::Node& append = graph.node(tile.outputs[0]);
-    if (append.op != ir::Op::state_append || tile.outputs.size() != 1)
-        return fmt::format("provides %{}, which is no append", tile.outputs[0]);
-    NodeId rows = tile.appended[0];
+/// Whether what a tile computes becomes what it provides.
+std::string fault_in_moves(const ir::GraphData& graph, const Tile& tile, const Forms& forms) {
+    const std::optional<NodeId> wanted = moved_into(graph.node(tile.outputs[0]));
+    if (!wanted || tile.outputs.size() != 1)
+        return fmt::format("provides %{}, to which nothing is moved", tile.outputs[0]);
+    NodeId at = tile.moved[0];
     const auto is_same = [&](NodeId other) {
-        const ir::Node &a = graph.node(rows), &b = graph.node(other);
-        return a.dtype == b.dtype && a.shape == b.shape && forms.canon().same(forms[rows], forms[other]);
+        const ir::Node &a = graph.node(at), &b = graph.node(other);
+        return a.dtype == b.dtype && a.shape == b.shape && forms.canon().same(forms[at], forms[other]);
     };
-    for (std::size_t i = 1; i < tile.appended.size(); rows = tile.appended[i++]) {
-        const ir::Node& move = graph.node(tile.appended[i]);
+    for (std::size_t i = 1; i < tile.moved.size(); at = tile.moved[i++]) {
+        const ir::Node& move = graph.node(tile.moved[i]);
         if (!keeps_all(move.op) || !is_same(move.operands[0]))
-            return fmt::format("%{} is not %{} moved", tile.appended[i], rows);
+            return fmt::format("%{} is not %{} moved", tile.moved[i], at);
     }
-    return is_same(append.operands[1]) ? std::string() : fmt::format("%{} appends something else", tile.outputs[0]);
+    return is_same(*wanted) ? std::string() : fmt::format("%{} holds something else", tile.outputs[0]);
 }
 
 }  // namespace
@@ -126,9 +126,9 @@ Forms& Proof::forms_under(Laws laws) {
 
 std::string Proof::fault(const Tile& tile, Laws laws) {
     if (std::string fault = fault_in_ids(graph_, tile); !fault.empty()) return fault;
-    if (!tile.appended.empty()) {
-        const std::string fault = fault_in_rows(graph_, tile, forms_under(laws));
-        return fault.empty() ? this->fault(without_append(tile), laws) : fault;
+    if (!tile.moved.empty()) {
+        const std::string fault = fault_in_moves(graph_, tile, forms_under(laws));
+        return fault.empty() ? this->fault(unmoved(tile), laws) : fault;
     }
     if (is_state_change(graph_.node(tile.outputs.front()))) return {};
     try {
@@ -147,10 +147,10 @@ std::string Proof::fault(const Tile& tile) {
 }
 
 Laws Proof::laws_of(const Tile& tile) {
-    if (!tile.appended.empty()) {
-        Laws laws = laws_of(without_append(tile));
-        for (const NodeId inside : tile.appended) laws = laws | classes_.laws_of(inside);
-        return laws;
+    if (!tile.moved.empty()) {
+        Laws laws = laws_of(unmoved(tile));
+        for (const NodeId inside : tile.moved) laws = laws | classes_.laws_of(inside);
+        return laws | classes_.laws_of(tile.outputs[0]);
     }
     Tile plain = tile;
     for (NodeId& output : plain.outputs) output = classes_.value_of(output);

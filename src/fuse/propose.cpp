@@ -1,7 +1,7 @@
-#include "fuse/appends.hpp"
 #include "fuse/body_parts.hpp"
 #include "fuse/groups.hpp"
 #include "fuse/match_all.hpp"
+#include "fuse/moved_results.hpp"
 #include "fuse/pattern.hpp"
 #include "fuse/tiles.hpp"
 #include "ir/op_table.hpp"
@@ -138,8 +138,8 @@ std::vector<Tile> propose(const ir::GraphData& graph, const Classes& classes, co
             add(single(graph, classes, id));
         }
     }
-    if (options.appends)
-        for (Tile& ending : ending_in_appends(graph, classes, tiles)) tiles.push_back(std::move(ending));
+    if (options.moved_results)
+        for (Tile& moved : with_moved_results(graph, classes, tiles)) tiles.push_back(std::move(moved));
     return by_last_output(std::move(tiles));
 }
 

@@ -31,19 +31,19 @@ struct Tile {
     Nodes inputs;                      ///< values read, in the definition's operand order: the first spelling of each
     Nodes outputs;                     ///< nodes provided: any spelling of a value provides it
     Nodes interior;                    ///< nodes computed inside and not provided, for explain() and dumps
-    /// Where the output is the version of a state that an append makes: what is computed, then the transposes and
-    /// reshapes that make it the rows appended, in their order (appends.hpp). They are written to the state's memory.
-    Nodes appended;
+    /// Where the output is what is computed in another place (moved_results.hpp): what is computed, then the transposes
+    /// and reshapes on the way to the output, in their order. It is written where they put it.
+    Nodes moved;
 
-    /// What the definition gives: the outputs, or what is appended.
-    Nodes computed() const { return appended.empty() ? outputs : Nodes{appended[0]}; }
+    /// What the definition gives: the outputs, or what is moved to be the output.
+    Nodes computed() const { return moved.empty() ? outputs : Nodes{moved[0]}; }
 };
 
 struct Options {
     bool composites = true;     ///< match definitions
     bool elementwise = true;    ///< group connected elementwise ops, behind products too
     std::stop_token stop = {};  ///< throws Cancelled
-    bool appends = true;        ///< let tiles end in appends to states
+    bool moved_results = true;  ///< let results be written where they are moved to
 };
 
 /// Definitions made ready to be looked for; read-only and fit for any number of threads and graphs. The definitions
@@ -58,7 +58,7 @@ Patterns patterns_of(std::span<const Definition> definitions, std::size_t axes, 
 
 /// Every tile of the graph: one for each node that is not a leaf (movement ops too: as kernels, where they cannot be
 /// views), a match of each definition wherever a spelling of it is found, groups of connected elementwise ops, and each
-/// of these once more where what it makes is appended to a state.
+/// of these once more where what it makes is moved to another place (moved_results.hpp).
 /// Ordered by their last output, larger tiles first. The graph should have been simplified; definitions are brought
 /// into the same form here. Where a value has several spellings, definitions are looked for once in each reading of the
 /// graph that follows one number of them everywhere; tiles that differ only in which spelling they provide are one.

@@ -82,8 +82,8 @@ bool is_same(const PreparedBucket& a, const select::Selection& by_a, const Prepa
     const auto is_same_tile = [&](int x, int y) {
         if (x < 0 || y < 0) return x == y;
         const fuse::Tile &one = a.tiles[static_cast<std::size_t>(x)], &other = b.tiles[static_cast<std::size_t>(y)];
-        return std::tie(one.definition, one.inputs, one.outputs, one.interior, one.appended) ==
-               std::tie(other.definition, other.inputs, other.outputs, other.interior, other.appended);
+        return std::tie(one.definition, one.inputs, one.outputs, one.interior, one.moved) ==
+               std::tie(other.definition, other.inputs, other.outputs, other.interior, other.moved);
     };
     const std::vector<const select::Choice*> x = sorted(by_a), y = sorted(by_b);
     const auto is_same_choice = [&](const select::Choice* one, const select::Choice* other) {

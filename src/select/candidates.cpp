@@ -1,7 +1,7 @@
 #include "select/candidates.hpp"
 
 #include "ir/op_table.hpp"
-#include "select/appended.hpp"
+#include "select/moved_results.hpp"
 #include "select/origins.hpp"
 #include "types/knobs.hpp"
 
@@ -221,6 +221,15 @@ void Candidates::add_on(Device device, const fuse::Tile& tile, int index, bool c
         add_forms(device, tile, index, seen, std::exchange(dense, std::nullopt), cheapest, found);
 }
 
+/// What is bound is made once, not in each run; and what lies densely where it is seen needs no other place.
+bool Candidates::is_worth_moving(const fuse::Tile& tile) const {
+    const NodeId output = tile.outputs[0];
+    const ir::Node& node = graph_->node(output);
+    if (bound_[tile.moved[0]]) return false;
+    if (ir::is(node, ir::OpClass::effect)) return !may_read_late(*graph_, classes_, views_, tile);
+    return views_[output].base == output || views_[output].strides != dense_strides(node.shape);
+}
+
 std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index, bool cheapest) {
     std::vector<Candidate> found;
     if (const std::optional<Device> to = pinned_to(tile, devices_.all)) {
@@ -229,10 +238,9 @@ std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index, bo
         for (Candidate& candidate : found) candidate.tile = index, candidate.outputs = tile.outputs;
         return found;
     }
-    const bool is_appended = !tile.appended.empty();
-    // What is bound is made once, not in each run.
-    if (is_appended && (bound_[tile.appended[0]] || may_read_late(*graph_, classes_, views_, tile))) return found;
-    if (const KnownTiles::Known* known = is_appended ? nullptr : known_tiles_.find(tile, cheapest))
+    const bool is_moved = !tile.moved.empty();
+    if (is_moved && !is_worth_moving(tile)) return found;
+    if (const KnownTiles::Known* known = is_moved ? nullptr : known_tiles_.find(tile, cheapest))
         return rounded(of_known(*known, tile, index), tile);
     asked_.clear();
     const auto may_run = [&](Device device) {
@@ -244,7 +252,7 @@ std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index, bo
     for (Candidate& candidate : found)
         for (NodeId& output : candidate.outputs) output = memory_of(output);
     note_asked(index);
-    if (!is_appended) known_tiles_.add(tile, cheapest, found, asked_);
+    if (!is_moved) known_tiles_.add(tile, cheapest, found, asked_);
     return rounded(std::move(found), tile);
 }
 

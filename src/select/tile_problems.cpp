@@ -1,6 +1,6 @@
 #include "ir/op_table.hpp"
-#include "select/appended.hpp"
 #include "select/candidates.hpp"
+#include "select/moved_results.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -54,26 +54,26 @@ const TensorDesc* Candidates::expanded(const TensorDesc* input, const TensorDesc
     return known;
 }
 
-/// What a tile computes goes where its rows belong in the state. False where strides cannot say that.
-bool Candidates::describe_appended(const fuse::Tile& tile) {
-    const auto rows = rows_in_state(*graph_, tile, views_, broadcasts_inputs(tile.definition));
-    if (!rows) return false;
+/// What a tile computes goes where it is moved to. False where strides cannot say that.
+bool Candidates::describe_moved(const fuse::Tile& tile) {
+    const auto view = result_view(*graph_, tile, views_, broadcasts_inputs(tile.definition));
+    if (!view) return false;
     const auto described = [&](TensorDesc desc, std::vector<Dim> strides) {
-        desc.shape = rows->shape;
+        desc.shape = view->shape;
         desc.strides = std::move(strides);
         return judge_.descs().of(desc);
     };
-    if (rows->moves > 0)
+    if (view->moves > 0)
         for (const TensorDesc*& input : inputs_) {
-            auto strides = seen_through(*graph_, tile, rows->moves, input->strides);
+            auto strides = seen_through(*graph_, tile, view->moves, input->strides);
             if (!strides) return false;
             input = described(*input, std::move(*strides));
         }
-    outputs_[0] = described(*outputs_[0], rows->strides);
+    outputs_[0] = described(*outputs_[0], view->strides);
     return true;
 }
 
-/// Null where strides cannot say how operands or rows lie.
+/// Null where strides cannot say how operands or results lie.
 Question* Candidates::question_of(const fuse::Tile& tile, const Sources& sources) {
     static const Attributes none;
     inputs_.clear();
@@ -83,7 +83,7 @@ Question* Candidates::question_of(const fuse::Tile& tile, const Sources& sources
     const std::size_t factors = tile.definition == "fused" || tile.definition == "matmul" ? 2 : 0;
     if (factors > 0 || broadcasts_inputs(tile.definition))
         for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i] = expanded(inputs_[i], outputs_.at(0), i < factors);
-    if (!tile.appended.empty() && !describe_appended(tile)) return nullptr;
+    if (!tile.moved.empty() && !describe_moved(tile)) return nullptr;
     ShortProblem problem{tile.definition, &tile.attributes, &tile.body, tile.results, inputs_, outputs_};
     if (changes_state(tile)) {
         // The new rows go where they belong in the state's memory; older ones stay where they are.

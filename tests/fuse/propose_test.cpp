@@ -256,8 +256,9 @@ Graph transformer(int layers, Dim (*tokens)(Graph&)) {
 
 void expect_counts(const Proposed& p, int layers) {
     const auto count = [&](std::string_view name) {
-        return static_cast<int>(std::count_if(p.tiles.begin(), p.tiles.end(),
-                                              [&](const fuse::Tile& tile) { return work_of(tile) == name; }));
+        return static_cast<int>(std::count_if(p.tiles.begin(), p.tiles.end(), [&](const fuse::Tile& tile) {
+            return work_of(tile) == name && tile.moved.empty();
+        }));
     };
     EXPECT_EQ(count("attention"), layers);
     EXPECT_EQ(count("softmax"), layers);

@@ -29,7 +29,7 @@ struct Expanded {
     std::vector<std::string> matches(std::string_view definition) const {
         std::vector<std::string> found;
         for (const fuse::Tile& tile : proposed.tiles) {
-            if (work_of(tile) != definition) continue;
+            if (work_of(tile) != definition || !tile.moved.empty()) continue;
             std::string text;
             for (const NodeId input : tile.inputs) text += (text.empty() ? "" : ", ") + name_of(input);
             found.push_back(text);

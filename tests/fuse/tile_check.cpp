@@ -77,14 +77,15 @@ Proposed proposed(const Graph& graph) {
 const fuse::Tile* tile_at_output(const Proposed& proposed, std::string_view definition) {
     for (const ir::Output& output : proposed.graph->outputs())
         for (const fuse::Tile& tile : proposed.tiles)
-            if (output.name == "y" && tile.definition == definition && tile.outputs.back() == output.node) return &tile;
+            if (output.name == "y" && tile.definition == definition && tile.computed().back() == output.node)
+                return &tile;
     return nullptr;
 }
 
 const fuse::Tile* tile_that_is(const Proposed& proposed, std::string_view wanted) {
     for (const ir::Output& output : proposed.graph->outputs())
         for (const fuse::Tile& tile : proposed.tiles)
-            if (output.name == "y" && tile.outputs.back() == output.node && summary(proposed, tile) == wanted)
+            if (output.name == "y" && tile.computed().back() == output.node && summary(proposed, tile) == wanted)
                 return &tile;
     return nullptr;
 }

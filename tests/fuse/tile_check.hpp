@@ -23,10 +23,10 @@ struct Proposed {
 };
 Proposed proposed(const Graph& graph);
 
-/// The tile of `definition` that provides the output "y" (as its last output); null when there is none.
+/// The tile of `definition` that computes the output "y" (as its last output); null when there is none.
 const fuse::Tile* tile_at_output(const Proposed& proposed, std::string_view definition);
 
-/// The tile that provides the output "y" and has this summary; null when there is none.
+/// The tile that computes the output "y" and has this summary; null when there is none.
 const fuse::Tile* tile_that_is(const Proposed& proposed, std::string_view summary);
 
 /// `gelu`: the definition, and of a body behind a product its steps, `fused matmul add gelu`.

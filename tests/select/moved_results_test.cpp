@@ -1,4 +1,4 @@
-#include "select/appended.hpp"
+#include "select/moved_results.hpp"
 
 #include "cairn/ops.hpp"
 
@@ -10,7 +10,7 @@
 namespace cairn::select {
 namespace {
 
-class Appended : public testing::Test {
+class MovedResults : public testing::Test {
 protected:
     Graph g{"g"};
     const Dim t = g.symbol("T", 1, 4), past = g.symbol("P", 0, 8);
@@ -20,14 +20,14 @@ protected:
     State fixed = g.state("fixed", DType::f32, {2, 6});
 
     const ir::GraphData& graph() const { return *g.data(); }
-    /// The tile of that op that ends in an append.
+    /// The tile of that op whose result is moved.
     fuse::Tile ending(std::string_view op) const {
         for (const fuse::Tile& tile : fuse::propose(graph(), std::span<const Definition>()))
-            if (!tile.appended.empty() && tile.definition == op) return tile;
+            if (!tile.moved.empty() && tile.definition == op) return tile;
         throw std::runtime_error("no such tile");
     }
-    std::optional<RowsInState> lie(std::string_view op, bool by_element) const {
-        return rows_in_state(graph(), ending(op), views_of(graph()), by_element);
+    std::optional<ResultView> lie(std::string_view op, bool by_element) const {
+        return result_view(graph(), ending(op), views_of(graph()), by_element);
     }
     bool reads_late(std::string_view op) const {
         return may_read_late(graph(), expand::Classes(graph()), views_of(graph()), ending(op));
@@ -36,7 +36,7 @@ protected:
 
 using Strides = std::vector<Dim>;
 
-TEST_F(Appended, RowsLieAsTheStateDoes) {
+TEST_F(MovedResults, RowsLieAsTheStateDoes) {
     rows.append(exp(x));
     const auto lies = lie("exp", false);
     ASSERT_TRUE(lies);
@@ -45,7 +45,7 @@ TEST_F(Appended, RowsLieAsTheStateDoes) {
     EXPECT_EQ(lies->moves, 0U);
 }
 
-TEST_F(Appended, WhatIsTransposedToBeRowsIsWrittenAcross) {
+TEST_F(MovedResults, WhatIsTransposedToBeRowsIsWrittenAcross) {
     heads.append(transpose(exp(reshape(x, {t, 2, 3})), {1, 0, 2}));
     const auto lies = lie("exp", false);
     ASSERT_TRUE(lies);
@@ -53,7 +53,7 @@ TEST_F(Appended, WhatIsTransposedToBeRowsIsWrittenAcross) {
     EXPECT_EQ(lies->strides, (Strides{3, 48, 1}));
 }
 
-TEST_F(Appended, AxesThatLieBehindOneAnotherMayBeMerged) {
+TEST_F(MovedResults, AxesThatLieBehindOneAnotherMayBeMerged) {
     State wide = g.state("wide", DType::f32, {past, 2, 3}, 0, 16);
     wide.append(reshape(exp(x), {t, 2, 3}));
     const auto lies = lie("exp", false);
@@ -62,8 +62,25 @@ TEST_F(Appended, AxesThatLieBehindOneAnotherMayBeMerged) {
     EXPECT_EQ(lies->strides, (Strides{6, 1}));
 }
 
+TEST_F(MovedResults, HeadsAreMergedAsTheyAreWritten) {
+    g.output("y", sin(reshape(transpose(exp(reshape(x, {2, t, 3})), {1, 0, 2}), {t, 6})));
+    const auto lies = lie("exp", false);
+    ASSERT_TRUE(lies);
+    EXPECT_EQ(lies->shape, (Shape{2, t, 3}));
+    EXPECT_EQ(lies->strides, (Strides{3, 6, 1}));
+    EXPECT_EQ(lies->moves, 0U);
+}
+
+TEST_F(MovedResults, AnOutputThatIsTurnedIsDense) {
+    g.output("y", transpose(exp(x), {1, 0}));
+    const auto lies = lie("exp", false);
+    ASSERT_TRUE(lies);
+    EXPECT_EQ(lies->shape, (Shape{t, 6}));
+    EXPECT_EQ(lies->strides, (Strides{1, t}));
+}
+
 // In rows of six, three lie in one head's memory and three in the other's.
-TEST_F(Appended, WhatStridesCannotSayIsComputedInTheShapeOfTheRowsOrNotThere) {
+TEST_F(MovedResults, WhatStridesCannotSayIsComputedInTheShapeOfTheRowsOrNotThere) {
     heads.append(transpose(reshape(exp(x), {t, 2, 3}), {1, 0, 2}));
     EXPECT_FALSE(lie("exp", false));
     const auto lies = lie("exp", true);
@@ -73,7 +90,7 @@ TEST_F(Appended, WhatStridesCannotSayIsComputedInTheShapeOfTheRowsOrNotThere) {
     EXPECT_EQ(lies->moves, 1U);
 }
 
-TEST_F(Appended, OperandsAreSeenThroughTheMovements) {
+TEST_F(MovedResults, OperandsAreSeenThroughTheMovements) {
     heads.append(transpose(reshape(exp(x), {t, 2, 3}), {1, 0, 2}));
     const fuse::Tile tile = ending("exp");
     EXPECT_EQ(seen_through(graph(), tile, 0, {6, 1}), (Strides{6, 1}));
@@ -83,14 +100,14 @@ TEST_F(Appended, OperandsAreSeenThroughTheMovements) {
     EXPECT_EQ(seen_through(graph(), tile, 1, {1, 0}), (Strides{1, 0, 0})) << "a column that is";
 }
 
-TEST_F(Appended, OperandsThatCannotBeSeenSoAreTold) {
+TEST_F(MovedResults, OperandsThatCannotBeSeenSoAreTold) {
     State flat = g.state("flat", DType::f32, {past}, 0, 99);
     flat.append(reshape(exp(transpose(x, {1, 0})), {t * 6}));
     EXPECT_FALSE(seen_through(graph(), ending("exp"), 1, {1, 6}));
     EXPECT_EQ(seen_through(graph(), ending("exp"), 1, {t, 1}), (Strides{1}));
 }
 
-TEST_F(Appended, OnlyStatesThatAreWrittenOverAreReadLate) {
+TEST_F(MovedResults, OnlyStatesThatAreWrittenOverAreReadLate) {
     const Tensor before = rows.read();
     rows.append(exp(slice(before, 0, 0, 0) + 1.0F));
     rows.append(sin(slice(fixed.read(), 0, 0, 1)));

@@ -8,23 +8,26 @@
 #include <optional>
 #include <vector>
 
-/// Tiles that end in an append (fuse/appends.hpp): how their kernels see the state that they write to.
+/// Tiles whose results are moved (fuse/moved_results.hpp): how their kernels see the memory that they write to.
 namespace cairn::inline v0::select {
 
-/// Rows in a state's memory, in the shape in which a kernel computes them. What goes element by element may be computed
-/// behind some of the movements as well, its operands seen through them.
+/// A result where it is moved to, in the shape in which a kernel computes it. What goes element by element may be
+/// computed behind some of the movements as well, its operands seen through them.
 ///
 ///     %4 = mul %2, %3 : f32[T,768]   %5 = reshape %4 : f32[T,12,64]   %6 = transpose %5 : f32[12,T,64]
 ///     appended to f32[12,P,64] of 1024 rows: f32[T,12,64]:(64,65536,1), operands seen through %5
-struct RowsInState {
+///
+///     %4 = attention ... : f32[12,T,64]   %5 = transpose %4 : f32[T,12,64]   %6 = reshape %5 : f32[T,768]
+///     f32[12,T,64]:(64,768,1)
+struct ResultView {
     Shape shape;
     std::vector<Dim> strides;
     std::size_t moves = 0;  ///< how many movements operands are seen through
 };
 
 /// With the fewest movements that do; `by_element`: there may be any. Nothing where strides cannot say it.
-std::optional<RowsInState> rows_in_state(const ir::GraphData& graph, const fuse::Tile& tile,
-                                         const std::vector<ValueView>& views, bool by_element);
+std::optional<ResultView> result_view(const ir::GraphData& graph, const fuse::Tile& tile,
+                                      const std::vector<ValueView>& views, bool by_element);
 
 /// The strides of an operand, of the shape of what the tile computes, seen through its first movements.
 std::optional<std::vector<Dim>> seen_through(const ir::GraphData& graph, const fuse::Tile& tile, std::size_t moves,

@@ -1,4 +1,6 @@
-#include "select/appended.hpp"
+#include "select/moved_results.hpp"
+
+#include "ir/op_table.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -35,12 +37,14 @@ std::optional<Strides> strides_after(const ir::GraphData& graph, const Node& mov
 
 }  // namespace
 
-std::optional<RowsInState> rows_in_state(const ir::GraphData& graph, const fuse::Tile& tile,
-                                         const std::vector<ValueView>& views, bool by_element) {
-    std::optional<RowsInState> found;
+std::optional<ResultView> result_view(const ir::GraphData& graph, const fuse::Tile& tile,
+                                      const std::vector<ValueView>& views, bool by_element) {
+    std::optional<ResultView> found;
+    const Node& place = graph.node(tile.outputs[0]);
     std::optional<Strides> strides = views[tile.outputs[0]].strides;
-    for (std::size_t moves = tile.appended.size(); strides && moves-- > 0;) {
-        const Node& node = graph.node(tile.appended[moves]);
+    if (!ir::is(place, ir::OpClass::effect)) strides = strides_before(graph, place, dense_strides(place.shape));
+    for (std::size_t moves = tile.moved.size(); strides && moves-- > 0;) {
+        const Node& node = graph.node(tile.moved[moves]);
         if (by_element || moves == 0) found = {node.shape, *strides, moves};
         if (moves > 0) strides = strides_before(graph, node, *strides);
     }
@@ -50,7 +54,7 @@ std::optional<RowsInState> rows_in_state(const ir::GraphData& graph, const fuse:
 std::optional<Strides> seen_through(const ir::GraphData& graph, const fuse::Tile& tile, std::size_t moves,
                                     Strides strides) {
     std::optional<Strides> seen = std::move(strides);
-    for (std::size_t i = 1; seen && i <= moves; ++i) seen = strides_after(graph, graph.node(tile.appended[i]), *seen);
+    for (std::size_t i = 1; seen && i <= moves; ++i) seen = strides_after(graph, graph.node(tile.moved[i]), *seen);
     return seen;
 }
 

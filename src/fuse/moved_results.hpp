@@ -1,0 +1,32 @@
+#pragma once
+
+#include "fuse/tiles.hpp"
+
+#include <optional>
+#include <vector>
+
+/// Tiles whose result is written where movements behind it would put it.
+namespace cairn::inline v0::fuse {
+
+/// For each tile of one output, one more for each place that transposes and reshapes carry that output to: the rows of
+/// an append to a state, a reshape that needs memory of its own, an output of the graph. It provides what lies there,
+/// and not what it computes.
+///
+///     %4 = mul %2, %3   %5 = transpose %4   %6 = state_append %0, %5
+///     mul (%2, %3) -> (%4)     and     mul (%2, %3) -> (%6) over %4, %5
+///
+///     %4 = mul %2, %3 : f32[12,T,64]   %5 = transpose %4 : f32[T,12,64]   %6 = reshape %5 : f32[T,768]
+///     mul (%2, %3) -> (%4)     and     mul (%2, %3) -> (%6) over %4, %5
+///
+/// Tiles that move elements only give none: what is there is a copy in any case.
+std::vector<Tile> with_moved_results(const ir::GraphData& graph, const expand::Classes& classes,
+                                     const std::vector<Tile>& tiles);
+
+/// True of movements by which every element stays, once.
+bool keeps_all(ir::Op op);
+
+/// What is moved to be what the node holds: the rows of an append, the operand of a movement that keeps all. Nothing of
+/// other nodes.
+std::optional<ir::NodeId> moved_into(const ir::Node& node);
+
+}  // namespace cairn::inline v0::fuse

@@ -1,0 +1,193 @@
+#include "cairn/cairn.hpp"
+#include "cairn/paths.hpp"
+#include "tests/ir/random_graph.hpp"
+#include "tests/pipeline/compiled_run.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <ostream>
+#include <random>
+#include <string>
+#include <vector>
+
+// Results are written where movements behind them would put them.
+namespace cairn::test {
+namespace {
+
+/// A block of attention over a cache, of 3 heads of 4.
+struct HeadsBlock {
+    Graph g{"g"};
+    Dim t = g.symbol("T", 0, 5), past = g.symbol("P", 0, 7);
+    Tensor x = g.input("x", DType::f32, {1, t, 12});
+    Tensor heads = g.input("heads", DType::f32, {1, 3, t, 4});
+
+    Tensor weight(const std::string& name, Shape shape) { return g.weight(name, DType::f32, std::move(shape)); }
+    Tensor split(const Tensor& value) const { return transpose(reshape(value, {1, t, 3, 4}), {0, 2, 1, 3}); }
+    Tensor merged(const Tensor& value) const { return reshape(transpose(value, {0, 2, 1, 3}), {1, t, 12}); }
+    Tensor attended(const std::string& name) {
+        State k = g.state(name + "k", DType::f32, {1, 3, past, 4}, 2, 16),
+              v = g.state(name + "v", DType::f32, {1, 3, past, 4}, 2, 16);
+        const Tensor qkv = linear(x, weight(name + "w", {12, 36}), weight(name + "b", {36}));
+        const auto part = [&](int i) { return split(slice(qkv, -1, 12 * i, 12 * i + 12)); };
+        return attention(part(0), k.append(part(1)), v.append(part(2)),
+                         {.causal = true, .scale = {}, .masked_score = {}});
+    }
+    Tensor projected(const Tensor& rows) { return linear(rows, weight("wo", {12, 12}), weight("bo", {12})); }
+};
+
+struct NamedHeads {
+    const char* name;
+    std::function<void(HeadsBlock&)> build;
+    friend void PrintTo(const NamedHeads& named, std::ostream* out) { *out << named.name; }
+};
+
+const NamedHeads blocks[] = {
+    {"attention", [](HeadsBlock& m) { m.g.output("y", m.projected(m.merged(m.attended("a")))); }},
+    {"elementwise", [](HeadsBlock& m) { m.g.output("y", m.projected(m.merged(tanh(m.heads) * 2.0F))); }},
+    {"operands_repeated",
+     [](HeadsBlock& m) { m.g.output("y", m.projected(m.merged(m.heads * sum(m.heads, {-1}, true)))); }},
+    {"norm",
+     [](HeadsBlock& m) {
+         m.g.output("y", m.projected(m.merged(layer_norm(m.heads, m.weight("g", {4}), m.weight("b", {4})))));
+     }},
+    {"product",
+     [](HeadsBlock& m) {
+         m.g.output("y", m.merged(linear(m.heads, m.weight("w", {4, 4}), m.weight("b", {4}))));
+     }},
+    {"turned_output",
+     [](HeadsBlock& m) {
+         m.g.output("y", transpose(softmax(m.heads), {0, 2, 1, 3}));
+     }},
+    {"columns_last",
+     [](HeadsBlock& m) {
+         m.g.output("y", transpose(tanh(m.x), {2, 0, 1}));
+     }},
+    {"read_unmoved_too",
+     [](HeadsBlock& m) {
+         const Tensor rows = tanh(m.heads);
+         m.g.output("y", m.merged(rows));
+         m.g.output("z", sum(rows, {-1}));
+     }},
+    {"to_two_places",
+     [](HeadsBlock& m) {
+         const Tensor rows = tanh(m.heads);
+         m.g.output("y", m.merged(rows));
+         m.g.output("z", transpose(rows, {3, 1, 2, 0}));
+     }},
+    {"out_and_into_a_state",
+     [](HeadsBlock& m) {
+         const Tensor rows = tanh(m.heads);
+         m.g.output("y", m.g.state("s", DType::f32, {1, 3, m.past, 4}, 2, 16).append(rows));
+         m.g.output("z", m.merged(rows));
+     }},
+    {"of_a_state_written_over",
+     [](HeadsBlock& m) {
+         State s = m.g.state("s", DType::f32, {2, 6});
+         m.g.output("y", reshape(transpose(tanh(s.read()), {1, 0}), {12}));
+         s.assign(s.read() * 0.5F + sum(m.x));
+     }},
+};
+
+program::Program cheapest_of(const Graph& graph) {
+    const Path path = paths(graph, Context(), {.verify = true}).cheapest();
+    return runtime::parse_program_set(path.compile().program()).buckets[0].program;
+}
+
+/// Instructions that compute something and write it in another order than they were asked to in the graph.
+int written_moved(const program::Program& program) {
+    return static_cast<int>(std::count_if(program.run.begin(), program.run.end(), [&](const auto& each) {
+        const program::View& out = each.outputs[0];
+        const bool is_state = program.buffers[static_cast<std::size_t>(out.buffer)].kind == program::BufferKind::state;
+        return !is_state && each.problem->definition != "copy" && !each.problem->outputs[0].is_dense();
+    }));
+}
+
+/// Instructions that only move elements.
+int copies_in(const program::Program& program) {
+    return static_cast<int>(std::count_if(program.run.begin(), program.run.end(), [](const auto& each) {
+        return each.problem->definition == "copy" || each.problem->definition == "reshape";
+    }));
+}
+
+class MovedResults : public testing::TestWithParam<NamedHeads> {
+protected:
+    HeadsBlock block;
+    void SetUp() override { GetParam().build(block); }
+    std::string fault(const runtime::ProgramSet& set, const Context& context) const {
+        const ir::GraphData& graph = *block.g.data();
+        for (const std::int64_t t : {0, 1, 2, 5})
+            for (const std::int64_t past : {0, 1, 7}) {
+                std::map<std::string, std::int64_t> sizes;
+                for (const auto& [name, low, high] : graph.symbols()->list()) sizes[name] = name == "T" ? t : past;
+                const meaning::Inputs inputs = random_inputs(graph, sizes, 17);
+                CompiledRun run(set, context, inputs), other(set, context, inputs);
+                const meaning::Results expected = meaning::interpret(graph, inputs);
+                for (CompiledRun* each : {&run, &other})
+                    if (std::string text = compare(each->run(inputs), expected, error_bound); !text.empty())
+                        return text;
+            }
+        return {};
+    }
+};
+
+TEST_P(MovedResults, EqualTheInterpreterOnAllPaths) {
+    std::mt19937_64 random(1);
+    int moved = 0;
+    for (const int threads : {1, 2}) {
+        const Context context({.threads = threads});
+        const Paths ways = paths(block.g, context, {.verify = true});
+        for (int i = 0; i < 20; ++i) {
+            const Path path = ways.sample(random);
+            const runtime::ProgramSet set = runtime::parse_program_set(path.compile().program());
+            moved += written_moved(set.buckets[0].program);
+            ASSERT_EQ(fault(set, context), "") << path;
+        }
+    }
+    EXPECT_GT(moved, 0);
+}
+
+TEST_P(MovedResults, AreTheSameInEachBucket) {
+    const Context context({.threads = 2});
+    const CompiledGraph compiled = compile(block.g, context, {.splits = {{"T", {1, 3}}}, .verify = true});
+    EXPECT_EQ(fault(runtime::parse_program_set(compiled.program()), context), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Blocks, MovedResults, testing::ValuesIn(blocks),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(MovedResultsOfLayers, HeadsAreMergedWithoutACopy) {
+    HeadsBlock m;
+    m.g.output("y", m.projected(m.merged(m.attended("a"))));
+    const program::Program program = cheapest_of(m.g);
+    EXPECT_EQ(program.run.size(), 5U) << program::to_string(program);
+    EXPECT_EQ(copies_in(program), 2) << "keys and values, which one product makes: " << program::to_string(program);
+    EXPECT_EQ(written_moved(program), 1);
+}
+
+TEST(MovedResultsOfLayers, AnOutputIsTurnedAsItIsWritten) {
+    HeadsBlock m;
+    m.g.output("y", transpose(tanh(m.x), {2, 0, 1}));
+    const program::Program program = cheapest_of(m.g);
+    ASSERT_EQ(program.run.size(), 1U) << program::to_string(program);
+}
+
+TEST(MovedResultsOfLayers, ExplanationsSayWhatElseThereWas) {
+    HeadsBlock m;
+    m.g.output("y", m.merged(tanh(m.heads)));
+    const Explanation told = compile(m.g, Context(), {.disable = {"elementwise"}}).explain();
+    const auto& values = told.buckets[0].values;
+    const auto merged =
+        std::find_if(values.begin(), values.end(), [](const ExplainedValue& value) { return value.op == "reshape"; });
+    ASSERT_NE(merged, values.end());
+    ASSERT_EQ(merged->ways.size(), 2U);
+    EXPECT_EQ(merged->ways[0].definition, "tanh");
+    EXPECT_TRUE(merged->ways[0].chosen);
+    EXPECT_EQ(merged->ways[1].definition, "reshape");
+    EXPECT_GT(merged->ways[1].slower.value(), 0);
+}
+
+}  // namespace
+}  // namespace cairn::test
