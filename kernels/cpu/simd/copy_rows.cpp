@@ -209,7 +209,7 @@ std::shared_ptr<const void> prepare_gather(const Problem& problem, int) {
 Kernel kernel(const std::string& name, Refusal (*accepts)(const Problem&), Run run,
               std::shared_ptr<const void> (*prepare)(const Problem&, int), std::vector<std::string> samples) {
     Kernel made;
-    made.id = "cpu.baseline." + name + "@1";
+    made.id = "cpu.baseline." + name + "@2";
     made.definition = name;
     made.accepts = accepts;
     made.run = run;
@@ -234,19 +234,31 @@ void add_moves(std::vector<Kernel>& kernels) {
                   "copy | f32[3,T,8] -> f32[3,T,8]:(512,8,1) where T in 1..64",
                   "copy | bool[4,N]:(0,1) -> bool[4,N] where N in 0..90", "copy | bf16[] -> bf16[]",
                   "copy | i64[5,N]:(1,5) -> i64[5,N] where N in 1..300",
-                  "copy | i8[7,N]:(1,0) -> i8[7,N]:(N,1) where N in 1..60"});
+                  "copy | i8[7,N]:(1,0) -> i8[7,N]:(N,1) where N in 1..60",
+                  "copy | u8[300,N]:(2,1) -> u8[300,N] where N in 1..80",
+                  "copy | u8[300,N]:(90,1) -> u8[300,N]:(81,1) where N in 1..80",
+                  "copy | f16[3,90,3]:(500,2,1) -> f16[3,90,3]", "copy | i64[70,2]:(1,1) -> i64[70,2]",
+                  "copy | f32[N,5]:(1,130) -> f32[N,5]:(7,1) where N in 1..130"});
     move("copy_to", {"copy_to device=(0) | f32[3,N] -> f32[3,N] where N in 0..50"});
     move("transpose", {"transpose permutation=(-2,-3,-1) | f32[T,4,9] -> f32[4,T,9] where T in 0..700",
                        "transpose permutation=(-1,-2) | i64[33,N] -> i64[N,33] where N in 1..140",
+                       "transpose permutation=(-1,-2) | f16[N,83] -> f16[83,N] where N in 1..140",
+                       "transpose permutation=(-1,-2) | f32[N,71] -> f32[71,N]:(150,1) where N in 1..140",
+                       "transpose permutation=(-1,-2) | u8[81,N] -> u8[N,81] where N in 1..140",
                        "transpose permutation=(-1,-3,-2) | bf16[3,4,5]:(40,10,2) -> bf16[5,3,4]",
                        "transpose permutation=(-4,-2,-1,-3) | i8[2,9,4,37] -> i8[2,4,37,9]"});
     move("broadcast", {"broadcast shape=(3,N,4) | f32[N,1] -> f32[3,N,4] where N in 0..900",
-                       "broadcast shape=(5,2) | bool[] -> bool[5,2]", "broadcast shape=(2,6) | u8[6]:(3) -> u8[2,6]"});
+                       "broadcast shape=(5,2) | bool[] -> bool[5,2]", "broadcast shape=(2,6) | u8[6]:(3) -> u8[2,6]",
+                       "broadcast shape=(N,7) | f32[7] -> f32[N,7] where N in 1..900",
+                       "broadcast shape=(N,1100) | f64[1100] -> f64[N,1100] where N in 1..9",
+                       "broadcast shape=(2,N,3) | i8[2,1,3] -> i8[2,N,3] where N in 1..3000"});
     move("reshape", {"reshape shape=(N,12) | f32[N,3,4] -> f32[N,12] where N in 0..900",
                      "reshape shape=(12,N) | f16[3,N,4]:(N,1,3*N) -> f16[12,N] where N in 1..70",
                      "reshape shape=() | f64[1,1] -> f64[]"});
     move("slice", {"slice axis=(-2) start=(2) stop=(N) step=(1) | f32[3,N,4] -> f32[3,N-2,4] where N in 2..90",
                    "slice axis=(-1) start=(1) stop=(9) step=(3) | i32[4,10] -> i32[4,3]",
+                   "slice axis=(-1) start=(1) stop=(2*N+1) step=(2) | u8[4,2*N+1] -> u8[4,N] where N in 1..90",
+                   "slice axis=(-1) start=(0) stop=(4*N) step=(4) | f64[3,4*N] -> f64[3,N] where N in 1..90",
                    "slice axis=(-1) start=(N) stop=(N+5) step=(2) | f16[4,N+5] -> f16[4,3] where N in 0..20"});
     move("window", {"window axis=(-1) size=(3) stride=(1) dilation=(1) | f32[5,N+2] -> f32[5,N,3] where N in 1..90",
                     "window axis=(-2) size=(2) stride=(2) dilation=(3) | i8[3,2*N+3,4] -> i8[3,N,4,2] where N in 1..40",
