@@ -53,14 +53,16 @@ TEST(SimdGather, TakesFromAnyAxis) {
 
 TEST(SimdGather, TakesAlongAnAxis) {
     for (const char* axis : {"-1", "-2"}) {
-        SimdCase c(std::string("take_along_axis axis=(") + axis + ") | u8[4,30,30] i32[4,30,30]:(900,1,30) -> u8[4,30,30]");
+        SimdCase c(std::string("take_along_axis axis=(") + axis +
+                   ") | u8[4,30,30] i32[4,30,30]:(900,1,30) -> u8[4,30,30]");
         number(c.inputs[0]);
         for (std::int64_t i = 0; i < 3600; ++i) c.inputs[1].set(i, static_cast<double>(i * 13 % 29));
         EXPECT_EQ(c.run(gathers("take_along_axis"), 2), "");
         for (std::int64_t i = 0; i < 3600; ++i) {
             const std::int64_t index = i * 13 % 29;
             const bool last = axis[1] == '1';
-            ASSERT_EQ(c.outputs[0].get(i), c.inputs[0].get(last ? i / 30 * 30 + index : i / 900 * 900 + index * 30 + i % 30))
+            ASSERT_EQ(c.outputs[0].get(i),
+                      c.inputs[0].get(last ? i / 30 * 30 + index : i / 900 * 900 + index * 30 + i % 30))
                 << i;
         }
         c.inputs[1].set(77, 30);

@@ -178,8 +178,8 @@ template <typename T, typename F>
 constexpr BlockRow convert_row = {
     {each<float, T, F>, each<double, T, F>, each<std::int32_t, T, F>, each<std::int64_t, T, F>}};
 constexpr BlockRow to_f32_row = convert_row<float, To<float>>;
-constexpr BlockRow to_f32_odd_row = {
-    {nullptr, each<double, float, RoundOdd>, each<std::int32_t, float, RoundOddI32>, each<std::int64_t, float, RoundOddI>}};
+constexpr BlockRow to_f32_odd_row = {{nullptr, each<double, float, RoundOdd>, each<std::int32_t, float, RoundOddI32>,
+                                      each<std::int64_t, float, RoundOddI>}};
 constexpr BlockRow to_f64_row = convert_row<double, To<double>>;
 constexpr BlockRow to_i64_row = convert_row<std::int64_t, Saturate<std::int64_t>>;
 constexpr BlockRow to_i32_row = convert_row<std::int32_t, Saturate<std::int32_t>>;

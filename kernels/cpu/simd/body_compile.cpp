@@ -168,8 +168,7 @@ private:
             case DType::f16:
             case DType::bf16:
                 // Wide numbers go by way of f32, and to that rounded to odd, so that there is one rounding.
-                if (slot(value) != Slot::f32)
-                    value = emit(BlockCode::to_f32_odd, slot(value), Slot::f32, value);
+                if (slot(value) != Slot::f32) value = emit(BlockCode::to_f32_odd, slot(value), Slot::f32, value);
                 value = emit(round, Slot::f32, Slot::f32, value);
                 break;
         }

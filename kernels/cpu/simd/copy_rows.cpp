@@ -162,15 +162,15 @@ void add_moves(std::vector<Kernel>& kernels) {
     const auto move = [&](const std::string& name, std::vector<std::string> samples) {
         kernels.push_back(kernel(name, accepts_move, run_move, prepare_move, std::move(samples)));
     };
-    move("copy", {"copy | f32[T,8]:(1,T) -> f32[T,8]:(20,1) where T in 1..3000",
-                  "copy | f32[3,T,8] -> f32[3,T,8]:(512,8,1) where T in 1..64",
-                  "copy | bool[4,N]:(0,1) -> bool[4,N] where N in 0..90", "copy | bf16[] -> bf16[]",
-                  "copy | i64[5,N]:(1,5) -> i64[5,N] where N in 1..300",
-                  "copy | i8[7,N]:(1,0) -> i8[7,N]:(N,1) where N in 1..60",
-                  "copy | u8[300,N]:(2,1) -> u8[300,N] where N in 1..80",
-                  "copy | u8[300,N]:(90,1) -> u8[300,N]:(81,1) where N in 1..80",
-                  "copy | f16[3,90,3]:(500,2,1) -> f16[3,90,3]", "copy | i64[70,2]:(1,1) -> i64[70,2]",
-                  "copy | f32[N,5]:(1,130) -> f32[N,5]:(7,1) where N in 1..130"});
+    move("copy",
+         {"copy | f32[T,8]:(1,T) -> f32[T,8]:(20,1) where T in 1..3000",
+          "copy | f32[3,T,8] -> f32[3,T,8]:(512,8,1) where T in 1..64",
+          "copy | bool[4,N]:(0,1) -> bool[4,N] where N in 0..90", "copy | bf16[] -> bf16[]",
+          "copy | i64[5,N]:(1,5) -> i64[5,N] where N in 1..300",
+          "copy | i8[7,N]:(1,0) -> i8[7,N]:(N,1) where N in 1..60",
+          "copy | u8[300,N]:(2,1) -> u8[300,N] where N in 1..80",
+          "copy | u8[300,N]:(90,1) -> u8[300,N]:(81,1) where N in 1..80", "copy | f16[3,90,3]:(500,2,1) -> f16[3,90,3]",
+          "copy | i64[70,2]:(1,1) -> i64[70,2]", "copy | f32[N,5]:(1,130) -> f32[N,5]:(7,1) where N in 1..130"});
     move("copy_to", {"copy_to device=(0) | f32[3,N] -> f32[3,N] where N in 0..50"});
     move("transpose", {"transpose permutation=(-2,-3,-1) | f32[T,4,9] -> f32[4,T,9] where T in 0..700",
                        "transpose permutation=(-1,-2) | i64[33,N] -> i64[N,33] where N in 1..140",

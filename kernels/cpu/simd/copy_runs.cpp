@@ -65,7 +65,8 @@ void copy_run(const CopyJob& job, std::int64_t to_at, std::int64_t from_at, std:
 /// Whole rows of the last axis, as many as follow each other along the axis before it.
 void copy_rows(const CopyJob& job, std::int64_t to_at, std::int64_t from_at, std::int64_t rows) noexcept {
     const int last = job.rank - 1;
-    const std::int64_t length = job.shape[last], to_row = job.to_strides[last - 1], from_row = job.from_strides[last - 1];
+    const std::int64_t length = job.shape[last], to_row = job.to_strides[last - 1],
+                       from_row = job.from_strides[last - 1];
     if (job.to_strides[last] == 1 && job.from_strides[last] == 1) {
         return copy_plane({job.to + to_at * job.bytes, job.from + from_at * job.bytes, to_row * job.bytes,
                            from_row * job.bytes, rows, length * job.bytes});
@@ -109,7 +110,8 @@ void copy_range(const CopyJob& job, std::int64_t begin, std::int64_t end) noexce
     };
     for (std::int64_t done = begin; done < end;) {
         std::int64_t rows = 0;
-        if (last > 0 && at[last] == 0) rows = std::min(job.shape[last - 1] - at[last - 1], (end - done) / job.shape[last]);
+        if (last > 0 && at[last] == 0)
+            rows = std::min(job.shape[last - 1] - at[last - 1], (end - done) / job.shape[last]);
         if (rows > 0) {
             copy_rows(job, to, from, rows);
             done += rows * job.shape[last];

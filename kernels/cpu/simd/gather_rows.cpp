@@ -113,8 +113,8 @@ void run_gather(const Args& args, Team& team) {
             const std::int64_t lead = outer % leading_count, count = std::min(run - i, end - at);
             const std::int64_t to_stride = merged > 0 ? out.strides[plan.axis + indices.rank - 1] : 0;
             const std::int64_t index_stride = merged > 0 ? indices.strides[indices.rank - 1] : 0;
-            const std::int64_t to = offset_of(out, 0, plan.axis, before) + offset_of(out, plan.axis, leading, lead) +
-                                    i * to_stride;
+            const std::int64_t to =
+                offset_of(out, 0, plan.axis, before) + offset_of(out, plan.axis, leading, lead) + i * to_stride;
             const Picks picks{out.data + to * plan.bytes,
                               table.data + offset_of(table, 0, plan.axis, before) * plan.bytes,
                               to_stride * plan.bytes,
@@ -216,17 +216,16 @@ Kernel kernel(const std::string& name, const std::string& version, Run run, std:
 }  // namespace
 
 void add_gathers(std::vector<Kernel>& kernels) {
-    kernels.push_back(
-        kernel("gather", "2", run_gather,
-               {"gather axis=(-2) | f32[50,N] i32[T] -> f32[T,N] where N in 0..90, T in 0..70",
-                "gather axis=(-2) | f16[9,24]:(40,1) i64[3,T]:(1,3) -> f16[3,T,24] where T in 1..60",
-                "gather axis=(-3) | bf16[7,3,5] i32[] -> bf16[3,5]", "gather axis=(-1) | i8[11] i64[40] -> i8[40]",
-                "gather axis=(-1) | f32[N,33]:(1,N) i32[T] -> f32[N,T] where N in 1..90, T in 0..50",
-                "gather axis=(-2) | f64[4,9,2] i64[T,3] -> f64[4,T,3,2] where T in 0..50",
-                "gather axis=(-2) | u8[3,9,16]:(200,20,1) i32[2,T]:(1,2) -> u8[3,2,T,16] where T in 1..50",
-                "gather axis=(-2) | f32[5,9,8] i32[7]:(3) -> f32[5,7,8]:(80,10,1)",
-                "gather axis=(-1) | f16[6,9] i64[] -> f16[6]",
-                "gather axis=(-2) | f64[5,9,8] i32[700] -> f64[5,700,8]"}));
+    kernels.push_back(kernel(
+        "gather", "2", run_gather,
+        {"gather axis=(-2) | f32[50,N] i32[T] -> f32[T,N] where N in 0..90, T in 0..70",
+         "gather axis=(-2) | f16[9,24]:(40,1) i64[3,T]:(1,3) -> f16[3,T,24] where T in 1..60",
+         "gather axis=(-3) | bf16[7,3,5] i32[] -> bf16[3,5]", "gather axis=(-1) | i8[11] i64[40] -> i8[40]",
+         "gather axis=(-1) | f32[N,33]:(1,N) i32[T] -> f32[N,T] where N in 1..90, T in 0..50",
+         "gather axis=(-2) | f64[4,9,2] i64[T,3] -> f64[4,T,3,2] where T in 0..50",
+         "gather axis=(-2) | u8[3,9,16]:(200,20,1) i32[2,T]:(1,2) -> u8[3,2,T,16] where T in 1..50",
+         "gather axis=(-2) | f32[5,9,8] i32[7]:(3) -> f32[5,7,8]:(80,10,1)",
+         "gather axis=(-1) | f16[6,9] i64[] -> f16[6]", "gather axis=(-2) | f64[5,9,8] i32[700] -> f64[5,700,8]"}));
     kernels.push_back(kernel("embedding", "2", run_gather,
                              {"embedding | f32[50,N] i32[T] -> f32[T,N] where N in 1..90, T in 0..70",
                               "embedding | bf16[9,24]! i64[3,T]:(1,3) -> bf16[3,T,24] where T in 1..60"}));
