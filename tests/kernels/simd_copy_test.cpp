@@ -75,25 +75,5 @@ TEST(SimdCopy, ConcatPutsInputsOneAfterAnother) {
     }
 }
 
-TEST(SimdCopy, GatherTakesRows) {
-    for (const char* indices : {"i32[4,30]", "i64[4,30]:(1,4)"}) {
-        SimdCase c(std::string("gather axis=(-2) | f16[50,24]:(30,1) ") + indices + " -> f16[4,30,24]");
-        number(c.inputs[0]);
-        for (std::int64_t i = 0; i < 120; ++i) c.inputs[1].set(i, static_cast<double>(i * 13 % 50));
-        EXPECT_EQ(c.run(copies("gather"), 2), "");
-        for (std::int64_t i = 0; i < c.outputs[0].size(); ++i)
-            ASSERT_EQ(c.outputs[0].get(i), c.inputs[0].get(i / 24 * 13 % 50 * 24 + i % 24)) << i;
-    }
-}
-
-TEST(SimdCopy, GatherReportsAnIndexOutOfRange) {
-    for (const double bad : {-1.0, 5.0, 2147483647.0, -2147483648.0}) {
-        SimdCase c("embedding | f32[5,3] i32[4] -> f32[4,3]");
-        number(c.inputs[0]);
-        for (int i = 0; i < 4; ++i) c.inputs[1].set(i, i == 2 ? bad : i);
-        EXPECT_EQ(c.run(copies("embedding")), "an index is outside the axis it chooses from");
-    }
-}
-
 }  // namespace
 }  // namespace cairn::test

@@ -109,6 +109,9 @@ CAIRN_FUNCTOR(Narrow8, (std::int32_t x), static_cast<std::int8_t>(x))
 CAIRN_FUNCTOR(NarrowU8, (std::int32_t x), static_cast<std::uint8_t>(x))
 CAIRN_FUNCTOR(RoundOdd, (double x), types::f64_to_f32_odd(x))
 CAIRN_FUNCTOR(RoundOddI, (std::int64_t x), types::f64_to_f32_odd(types::i64_to_f64_odd(x)))
+// From 2^24 on the low 8 bits become one that tells whether any was set, which leaves what a float holds exactly.
+CAIRN_FUNCTOR(RoundOddI32, (std::int32_t x),
+              static_cast<float>(x < (1 << 24) && x > -(1 << 24) ? x : (x & ~0xff) | ((x & 0xff) != 0 ? 0x100 : 0)))
 CAIRN_FUNCTOR(IsTrue, (auto x), x != 0)
 template <typename T> CAIRN_FUNCTOR(To, (auto x), static_cast<T>(x))
 // clang-format on
@@ -175,8 +178,8 @@ template <typename T, typename F>
 constexpr BlockRow convert_row = {
     {each<float, T, F>, each<double, T, F>, each<std::int32_t, T, F>, each<std::int64_t, T, F>}};
 constexpr BlockRow to_f32_row = convert_row<float, To<float>>;
-constexpr BlockRow to_f32_odd_row = {
-    {nullptr, each<double, float, RoundOdd>, nullptr, each<std::int64_t, float, RoundOddI>}};
+constexpr BlockRow to_f32_odd_row = {{nullptr, each<double, float, RoundOdd>, each<std::int32_t, float, RoundOddI32>,
+                                      each<std::int64_t, float, RoundOddI>}};
 constexpr BlockRow to_f64_row = convert_row<double, To<double>>;
 constexpr BlockRow to_i64_row = convert_row<std::int64_t, Saturate<std::int64_t>>;
 constexpr BlockRow to_i32_row = convert_row<std::int32_t, Saturate<std::int32_t>>;

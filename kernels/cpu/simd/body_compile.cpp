@@ -168,9 +168,7 @@ private:
             case DType::f16:
             case DType::bf16:
                 // Wide numbers go by way of f32, and to that rounded to odd, so that there is one rounding.
-                if (slot(value) == Slot::i32) value = emit(BlockCode::to_f64, Slot::i32, Slot::f64, value);
-                if (slot(value) == Slot::f64 || slot(value) == Slot::i64)
-                    value = emit(BlockCode::to_f32_odd, slot(value), Slot::f32, value);
+                if (slot(value) != Slot::f32) value = emit(BlockCode::to_f32_odd, slot(value), Slot::f32, value);
                 value = emit(round, Slot::f32, Slot::f32, value);
                 break;
         }

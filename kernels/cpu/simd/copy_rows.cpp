@@ -2,12 +2,10 @@
 #include "kernels/cpu/simd/plain_memory.hpp"
 #include "kernels/cpu/simd/table.hpp"
 
-#include <algorithm>
-#include <cstring>
 #include <memory>
 #include <string>
 
-/// Everything that only moves elements: copy, the movement ops where they cannot be views, concat, and gather of rows.
+/// Everything that only moves elements: copy, the movement ops where they cannot be views, and concat.
 /// The code is the same at all levels (memcpy chooses its own), so the rows are of the baseline.
 namespace cairn::inline v0::kernels::cpu {
 namespace {
@@ -140,76 +138,10 @@ std::shared_ptr<const void> prepare_concat(const Problem& problem, int) {
     return plan;
 }
 
-struct GatherPlan {
-    bool has_wide_indices = false;
-    std::int64_t bytes = 4;
-};
-
-std::int64_t offset_of(const TensorArg& arg, int axes, std::int64_t index) noexcept {
-    std::int64_t offset = 0;
-    for (int axis = axes - 1; axis >= 0; --axis) {
-        offset += index % arg.shape[axis] * arg.strides[axis];
-        index /= arg.shape[axis];
-    }
-    return offset;
-}
-
-void run_gather(const Args& args, Team& team) {
-    const auto& plan = *static_cast<const GatherPlan*>(args.prepared);
-    const TensorArg &table = args.inputs[0], &indices = args.inputs[1], &out = args.outputs[0];
-    std::int64_t count = 1, row_bytes = plan.bytes;
-    for (int axis = 0; axis < indices.rank; ++axis) count *= indices.shape[axis];
-    for (int axis = 1; axis < table.rank; ++axis) row_bytes *= table.shape[axis];
-    const std::int64_t per_chunk = row_bytes < 32768 ? 32768 / (row_bytes + 64) + 1 : 1;
-    for (std::int64_t chunk = team.next_chunk(); chunk * per_chunk < count; chunk = team.next_chunk()) {
-        const std::int64_t end = std::min(count, (chunk + 1) * per_chunk);
-        for (std::int64_t i = chunk * per_chunk; i < end; ++i) {
-            const std::int64_t at = offset_of(indices, indices.rank, i);
-            const std::int64_t index = plan.has_wide_indices ? reinterpret_cast<const std::int64_t*>(indices.data)[at]
-                                                             : reinterpret_cast<const std::int32_t*>(indices.data)[at];
-            if (index < 0 || index >= table.shape[0])
-                return team.fail("an index is outside the axis it chooses from", 1, i, index);
-            if (row_bytes == 0) continue;
-            std::memcpy(out.data + offset_of(out, indices.rank, i) * plan.bytes,
-                        table.data + index * table.strides[0] * plan.bytes, static_cast<std::size_t>(row_bytes));
-        }
-    }
-}
-
-/// True when the axes from `first` on follow each other without gaps.
-bool is_dense_from(const TensorDesc& tensor, std::size_t first) {
-    Dim stride = 1;
-    for (std::size_t axis = tensor.shape.size(); axis-- > first;) {
-        if (!(tensor.shape[axis] == Dim(1)) && !(tensor.strides[axis] == stride)) return false;
-        stride = stride * tensor.shape[axis];
-    }
-    return true;
-}
-
-Refusal accepts_gather(const Problem& problem) {
-    if (Refusal no = needs_plain(problem, 16); !no.empty()) return no;
-    if (problem.inputs.size() != 2 || problem.outputs.size() != 1) return "needs a table, indices and one output";
-    const TensorDesc &table = problem.inputs[0], &indices = problem.inputs[1], &out = problem.outputs[0];
-    if (indices.dtype != DType::i32 && indices.dtype != DType::i64) return "needs indices i32 or i64";
-    if (table.dtype != out.dtype) return "needs one dtype";
-    if (table.shape.empty()) return "needs a table with an axis";
-    if (problem.attributes.has("axis") && axis_index(problem.attributes.integer("axis"), table.shape.size()) != 0)
-        return "gathers along the first axis only";
-    if (!is_dense_from(table, 1) || !is_dense_from(out, indices.shape.size())) return "needs rows without gaps";
-    return {};
-}
-
-std::shared_ptr<const void> prepare_gather(const Problem& problem, int) {
-    auto plan = std::make_shared<GatherPlan>();
-    plan->has_wide_indices = problem.inputs[1].dtype == DType::i64;
-    plan->bytes = static_cast<std::int64_t>(size_of(problem.inputs[0].dtype));
-    return plan;
-}
-
 Kernel kernel(const std::string& name, Refusal (*accepts)(const Problem&), Run run,
               std::shared_ptr<const void> (*prepare)(const Problem&, int), std::vector<std::string> samples) {
     Kernel made;
-    made.id = "cpu.baseline." + name + "@1";
+    made.id = "cpu.baseline." + name + "@2";
     made.definition = name;
     made.accepts = accepts;
     made.run = run;
@@ -230,23 +162,35 @@ void add_moves(std::vector<Kernel>& kernels) {
     const auto move = [&](const std::string& name, std::vector<std::string> samples) {
         kernels.push_back(kernel(name, accepts_move, run_move, prepare_move, std::move(samples)));
     };
-    move("copy", {"copy | f32[T,8]:(1,T) -> f32[T,8]:(20,1) where T in 1..3000",
-                  "copy | f32[3,T,8] -> f32[3,T,8]:(512,8,1) where T in 1..64",
-                  "copy | bool[4,N]:(0,1) -> bool[4,N] where N in 0..90", "copy | bf16[] -> bf16[]",
-                  "copy | i64[5,N]:(1,5) -> i64[5,N] where N in 1..300",
-                  "copy | i8[7,N]:(1,0) -> i8[7,N]:(N,1) where N in 1..60"});
+    move("copy",
+         {"copy | f32[T,8]:(1,T) -> f32[T,8]:(20,1) where T in 1..3000",
+          "copy | f32[3,T,8] -> f32[3,T,8]:(512,8,1) where T in 1..64",
+          "copy | bool[4,N]:(0,1) -> bool[4,N] where N in 0..90", "copy | bf16[] -> bf16[]",
+          "copy | i64[5,N]:(1,5) -> i64[5,N] where N in 1..300",
+          "copy | i8[7,N]:(1,0) -> i8[7,N]:(N,1) where N in 1..60",
+          "copy | u8[300,N]:(2,1) -> u8[300,N] where N in 1..80",
+          "copy | u8[300,N]:(90,1) -> u8[300,N]:(81,1) where N in 1..80", "copy | f16[3,90,3]:(500,2,1) -> f16[3,90,3]",
+          "copy | i64[70,2]:(1,1) -> i64[70,2]", "copy | f32[N,5]:(1,130) -> f32[N,5]:(7,1) where N in 1..130"});
     move("copy_to", {"copy_to device=(0) | f32[3,N] -> f32[3,N] where N in 0..50"});
     move("transpose", {"transpose permutation=(-2,-3,-1) | f32[T,4,9] -> f32[4,T,9] where T in 0..700",
                        "transpose permutation=(-1,-2) | i64[33,N] -> i64[N,33] where N in 1..140",
+                       "transpose permutation=(-1,-2) | f16[N,83] -> f16[83,N] where N in 1..140",
+                       "transpose permutation=(-1,-2) | f32[N,71] -> f32[71,N]:(150,1) where N in 1..140",
+                       "transpose permutation=(-1,-2) | u8[81,N] -> u8[N,81] where N in 1..140",
                        "transpose permutation=(-1,-3,-2) | bf16[3,4,5]:(40,10,2) -> bf16[5,3,4]",
                        "transpose permutation=(-4,-2,-1,-3) | i8[2,9,4,37] -> i8[2,4,37,9]"});
     move("broadcast", {"broadcast shape=(3,N,4) | f32[N,1] -> f32[3,N,4] where N in 0..900",
-                       "broadcast shape=(5,2) | bool[] -> bool[5,2]", "broadcast shape=(2,6) | u8[6]:(3) -> u8[2,6]"});
+                       "broadcast shape=(5,2) | bool[] -> bool[5,2]", "broadcast shape=(2,6) | u8[6]:(3) -> u8[2,6]",
+                       "broadcast shape=(N,7) | f32[7] -> f32[N,7] where N in 1..900",
+                       "broadcast shape=(N,1100) | f64[1100] -> f64[N,1100] where N in 1..9",
+                       "broadcast shape=(2,N,3) | i8[2,1,3] -> i8[2,N,3] where N in 1..3000"});
     move("reshape", {"reshape shape=(N,12) | f32[N,3,4] -> f32[N,12] where N in 0..900",
                      "reshape shape=(12,N) | f16[3,N,4]:(N,1,3*N) -> f16[12,N] where N in 1..70",
                      "reshape shape=() | f64[1,1] -> f64[]"});
     move("slice", {"slice axis=(-2) start=(2) stop=(N) step=(1) | f32[3,N,4] -> f32[3,N-2,4] where N in 2..90",
                    "slice axis=(-1) start=(1) stop=(9) step=(3) | i32[4,10] -> i32[4,3]",
+                   "slice axis=(-1) start=(1) stop=(2*N+1) step=(2) | u8[4,2*N+1] -> u8[4,N] where N in 1..90",
+                   "slice axis=(-1) start=(0) stop=(4*N) step=(4) | f64[3,4*N] -> f64[3,N] where N in 1..90",
                    "slice axis=(-1) start=(N) stop=(N+5) step=(2) | f16[4,N+5] -> f16[4,3] where N in 0..20"});
     move("window", {"window axis=(-1) size=(3) stride=(1) dilation=(1) | f32[5,N+2] -> f32[5,N,3] where N in 1..90",
                     "window axis=(-2) size=(2) stride=(2) dilation=(3) | i8[3,2*N+3,4] -> i8[3,N,4,2] where N in 1..40",
@@ -261,14 +205,6 @@ void add_copies(std::vector<Kernel>& kernels) {
                              {"concat axis=(-1) | f32[3,N] f32[3,5] f32[3,1] -> f32[3,N+6] where N in 0..400",
                               "concat axis=(-2) | i64[2,N,4]:(1,8,2) i64[2,3,4] -> i64[2,N+3,4] where N in 1..200",
                               "concat axis=(-3) | u8[1,2,3] u8[5,2,3] -> u8[6,2,3]"}));
-    kernels.push_back(
-        kernel("gather", accepts_gather, run_gather, prepare_gather,
-               {"gather axis=(-2) | f32[50,N] i32[T] -> f32[T,N] where N in 0..90, T in 0..70",
-                "gather axis=(-2) | f16[9,24]:(40,1) i64[3,T]:(1,3) -> f16[3,T,24] where T in 1..60",
-                "gather axis=(-3) | bf16[7,3,5] i32[] -> bf16[3,5]", "gather axis=(-1) | i8[11] i64[40] -> i8[40]"}));
-    kernels.push_back(kernel("embedding", accepts_gather, run_gather, prepare_gather,
-                             {"embedding | f32[50,N] i32[T] -> f32[T,N] where N in 1..90, T in 0..70",
-                              "embedding | bf16[9,24]! i64[3,T]:(1,3) -> bf16[3,T,24] where T in 1..60"}));
 }
 
 }  // namespace cairn::inline v0::kernels::cpu

@@ -1,29 +1,38 @@
 #include "kernels/cpu/simd/copy_runs.hpp"
 
+#include "kernels/cpu/simd/short_rows.hpp"
+#include "kernels/cpu/simd/transpose_tile.hpp"
+
 #include <algorithm>
 #include <cstring>
 
 namespace cairn::inline v0::kernels::cpu {
 namespace {
 
-constexpr std::int64_t chunk_elements = 8192, tile_size = 32;
+constexpr std::int64_t chunk_elements = 8192, short_row = 32;
 
-template <typename T>
-void copy_strided(T* to, std::int64_t to_stride, const T* from, std::int64_t from_stride, std::int64_t n) noexcept {
-    if (from_stride == 0) {
-        const T value = *from;
-        for (std::int64_t i = 0; i < n; ++i) to[i * to_stride] = value;
+/// Stride: that of `from` where it is a constant, so that the compiler finds its vectors, else 0.
+template <int Stride, typename T>
+void copy_each(T* to, std::int64_t to_stride, const T* from, std::int64_t from_stride, std::int64_t n) noexcept {
+    if constexpr (Stride > 0) {
+        for (std::int64_t i = 0; i < n; ++i) to[i] = from[i * Stride];
     } else {
         for (std::int64_t i = 0; i < n; ++i) to[i * to_stride] = from[i * from_stride];
     }
 }
-
-/// to[i * to_stride + j] = from[i + j * from_stride] for a tile that stays in the cache.
 template <typename T>
-void transpose_tile(T* to, std::int64_t to_stride, const T* from, std::int64_t from_stride, std::int64_t rows,
-                    std::int64_t columns) noexcept {
-    for (std::int64_t j = 0; j < columns; ++j) {
-        for (std::int64_t i = 0; i < rows; ++i) to[i * to_stride + j] = from[i + j * from_stride];
+void copy_strided(T* __restrict to, std::int64_t to_stride, const T* __restrict from, std::int64_t from_stride,
+                  std::int64_t n) noexcept {
+    if (from_stride == 0) {
+        const T value = *from;
+        if (to_stride == 1) return std::fill(to, to + n, value), void();
+        for (std::int64_t i = 0; i < n; ++i) to[i * to_stride] = value;
+    } else if (to_stride == 1 && from_stride == 2) {
+        copy_each<2>(to, 1, from, 2, n);
+    } else if (to_stride == 1 && from_stride == 4) {
+        copy_each<4>(to, 1, from, 4, n);
+    } else {
+        copy_each<0>(to, to_stride, from, from_stride, n);
     }
 }
 
@@ -53,6 +62,31 @@ void copy_run(const CopyJob& job, std::int64_t to_at, std::int64_t from_at, std:
     });
 }
 
+/// Whole rows of the last axis, as many as follow each other along the axis before it.
+void copy_rows(const CopyJob& job, std::int64_t to_at, std::int64_t from_at, std::int64_t rows) noexcept {
+    const int last = job.rank - 1;
+    const std::int64_t length = job.shape[last], to_row = job.to_strides[last - 1],
+                       from_row = job.from_strides[last - 1];
+    if (job.to_strides[last] == 1 && job.from_strides[last] == 1) {
+        return copy_plane({job.to + to_at * job.bytes, job.from + from_at * job.bytes, to_row * job.bytes,
+                           from_row * job.bytes, rows, length * job.bytes});
+    }
+    with_element(job.bytes, [&](auto element) {
+        using T = decltype(element);
+        T* to = reinterpret_cast<T*>(job.to) + to_at;
+        const T* from = reinterpret_cast<const T*>(job.from) + from_at;
+        if (length < short_row && length < rows) {
+            for (std::int64_t i = 0; i < length; ++i)
+                copy_strided(to + i * job.to_strides[last], to_row, from + i * job.from_strides[last], from_row, rows);
+        } else {
+            for (std::int64_t row = 0; row < rows; ++row) {
+                copy_strided(to + row * to_row, job.to_strides[last], from + row * from_row, job.from_strides[last],
+                             length);
+            }
+        }
+    });
+}
+
 /// Elements [begin, end) in row-major order.
 void copy_range(const CopyJob& job, std::int64_t begin, std::int64_t end) noexcept {
     const int last = job.rank - 1;
@@ -63,18 +97,30 @@ void copy_range(const CopyJob& job, std::int64_t begin, std::int64_t end) noexce
         to += at[axis] * job.to_strides[axis];
         from += at[axis] * job.from_strides[axis];
     }
-    for (std::int64_t done = begin; done < end;) {
-        const std::int64_t run = std::min(job.shape[last] - at[last], end - done);
-        copy_run(job, to, from, run);
-        done += run;
-        at[last] += run;
-        to += run * job.to_strides[last];
-        from += run * job.from_strides[last];
-        for (int axis = last; axis > 0 && at[axis] == job.shape[axis]; --axis) {
+    const auto advance = [&](int axis, std::int64_t steps) {
+        at[axis] += steps;
+        to += steps * job.to_strides[axis];
+        from += steps * job.from_strides[axis];
+        for (; axis > 0 && at[axis] == job.shape[axis]; --axis) {
             to += job.to_strides[axis - 1] - at[axis] * job.to_strides[axis];
             from += job.from_strides[axis - 1] - at[axis] * job.from_strides[axis];
             at[axis] = 0;
             ++at[axis - 1];
+        }
+    };
+    for (std::int64_t done = begin; done < end;) {
+        std::int64_t rows = 0;
+        if (last > 0 && at[last] == 0)
+            rows = std::min(job.shape[last - 1] - at[last - 1], (end - done) / job.shape[last]);
+        if (rows > 0) {
+            copy_rows(job, to, from, rows);
+            done += rows * job.shape[last];
+            advance(last - 1, rows);
+        } else {
+            const std::int64_t run = std::min(job.shape[last] - at[last], end - done);
+            copy_run(job, to, from, run);
+            done += run;
+            advance(last, run);
         }
     }
 }
@@ -90,9 +136,13 @@ int transposed_axis(const CopyJob& job) noexcept {
     return -1;
 }
 
+/// The side of a tile: one that leaves room in the first-level cache.
+std::int64_t tile_size_of(const CopyJob& job) noexcept { return job.bytes == 8 ? 32 : 64; }
+
 /// Tile `item` of a transpose of `axis` and the last axis; the other axes are the slow part of the item's number.
 void copy_tile(const CopyJob& job, int axis, std::int64_t item) noexcept {
     const int last = job.rank - 1;
+    const std::int64_t tile_size = tile_size_of(job);
     const std::int64_t across = (job.shape[last] + tile_size - 1) / tile_size,
                        down = (job.shape[axis] + tile_size - 1) / tile_size;
     const std::int64_t column = item % across * tile_size, row = item / across % down * tile_size;
@@ -142,6 +192,7 @@ std::int64_t copy_chunks(const CopyJob& job, Team& team, std::int64_t first_chun
     }
     const CopyJob& walk = job.rank == 0 ? scalar : job;
     const int axis = transposed_axis(walk), last = walk.rank - 1;
+    const std::int64_t tile_size = tile_size_of(walk);
     std::int64_t items = count;
     if (axis >= 0) {
         const std::int64_t tiles_down = (walk.shape[axis] + tile_size - 1) / tile_size;

@@ -118,6 +118,7 @@ Kernel choice(FeatureSet needs, const SimdTable& table) {
 
 Kernel cast(FeatureSet needs, const SimdTable& table) {
     Kernel made = kernel(needs, table, "cast");
+    made.id.back() = '2';
     made.in_place = pairs(1, 1);
     for (const DType from : all_dtypes) {
         for (const DType to : all_dtypes) {

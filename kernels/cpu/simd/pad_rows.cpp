@@ -95,7 +95,7 @@ std::shared_ptr<const void> prepare(const Problem& problem, int) {
 
 void add_pad(std::vector<Kernel>& kernels) {
     Kernel made;
-    made.id = "cpu.baseline.pad@1";
+    made.id = "cpu.baseline.pad@2";
     made.definition = "pad";
     made.accepts = accepts;
     made.run = run;

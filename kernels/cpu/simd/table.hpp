@@ -31,6 +31,7 @@ void add_reductions(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTa
 void add_attention(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table);
 /// Movement and gathering, whose code is the same at all levels.
 void add_copies(std::vector<Kernel>& kernels);
+void add_gathers(std::vector<Kernel>& kernels);
 void add_pad(std::vector<Kernel>& kernels);
 
 }  // namespace cairn::inline v0::kernels::cpu

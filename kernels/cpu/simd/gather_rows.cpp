@@ -1,0 +1,241 @@
+#include "kernels/cpu/simd/plain_memory.hpp"
+#include "kernels/cpu/simd/table.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+
+/// gather, embedding and take_along_axis: what is moved stands where an index says. The code is the same at all levels.
+namespace cairn::inline v0::kernels::cpu {
+namespace {
+
+struct GatherPlan {
+    int axis = 0;
+    bool has_wide_indices = false;
+    std::int64_t bytes = 4;
+};
+
+/// `count` pieces: piece i goes to place i of `to`, from the place of `from` that index i names.
+struct Picks {
+    std::byte* to;
+    const std::byte* from;
+    std::int64_t to_stride, from_stride;  ///< between pieces, in bytes
+    std::int64_t step;                    ///< what `from` itself moves on by from piece to piece, in bytes
+    const std::byte* indices;
+    std::int64_t index_stride, count, size;
+};
+
+constexpr std::int64_t no_fault = -1;
+
+/// Returns the first piece whose index is outside 0 .. size - 1. Bytes: of a piece, 0 where `bytes` tells.
+template <typename Index, int Bytes>
+std::int64_t pick_each(const Picks& picks, std::int64_t bytes) noexcept {
+    const auto* indices = reinterpret_cast<const Index*>(picks.indices);
+    for (std::int64_t i = 0; i < picks.count; ++i) {
+        const std::int64_t index = indices[i * picks.index_stride];
+        if (index < 0 || index >= picks.size) return i;
+        std::byte* to = picks.to + i * picks.to_stride;
+        const std::byte* from = picks.from + i * picks.step + index * picks.from_stride;
+        if constexpr (Bytes > 0) {
+            std::memcpy(to, from, Bytes);
+        } else if (bytes > 0) {
+            std::memcpy(to, from, static_cast<std::size_t>(bytes));
+        }
+    }
+    return no_fault;
+}
+template <typename Index>
+std::int64_t pick_by(const Picks& picks, std::int64_t bytes) noexcept {
+    switch (bytes) {
+        case 1: return pick_each<Index, 1>(picks, bytes);
+        case 2: return pick_each<Index, 2>(picks, bytes);
+        case 4: return pick_each<Index, 4>(picks, bytes);
+        case 8: return pick_each<Index, 8>(picks, bytes);
+        case 16: return pick_each<Index, 16>(picks, bytes);
+        case 32: return pick_each<Index, 32>(picks, bytes);
+        case 64: return pick_each<Index, 64>(picks, bytes);
+        default: return pick_each<Index, 0>(picks, bytes);
+    }
+}
+
+/// False after a fault, which is reported; `first` is the place of the first index among all of them.
+bool pick(const Picks& picks, bool has_wide_indices, std::int64_t bytes, std::int64_t first, Team& team) noexcept {
+    const std::int64_t fault =
+        has_wide_indices ? pick_by<std::int64_t>(picks, bytes) : pick_by<std::int32_t>(picks, bytes);
+    if (fault == no_fault) return true;
+    const std::int64_t at = fault * picks.index_stride;
+    team.fail("an index is outside the axis it chooses from", 1, first + fault,
+              has_wide_indices ? reinterpret_cast<const std::int64_t*>(picks.indices)[at]
+                               : reinterpret_cast<const std::int32_t*>(picks.indices)[at]);
+    return false;
+}
+
+/// Element `index` in row-major order of the `axes` axes from `first` on.
+std::int64_t offset_of(const TensorArg& arg, int first, int axes, std::int64_t index) noexcept {
+    std::int64_t offset = 0;
+    for (int axis = first + axes - 1; axis >= first; --axis) {
+        offset += index % arg.shape[axis] * arg.strides[axis];
+        index /= arg.shape[axis];
+    }
+    return offset;
+}
+std::int64_t count_of(const TensorArg& arg, int first, int axes) noexcept {
+    std::int64_t count = 1;
+    for (int axis = first; axis < first + axes; ++axis) count *= arg.shape[axis];
+    return count;
+}
+/// The last axes, of the `axes` from `first` on, that one stride walks.
+int merged_axes(const TensorArg& arg, int first, int axes) noexcept {
+    int merged = std::min(axes, 1);
+    for (int axis = first + axes - 1; axis > first; --axis) {
+        if (arg.strides[axis - 1] != arg.strides[axis] * arg.shape[axis]) break;
+        ++merged;
+    }
+    return merged;
+}
+
+void run_gather(const Args& args, Team& team) {
+    const auto& plan = *static_cast<const GatherPlan*>(args.prepared);
+    const TensorArg &table = args.inputs[0], &indices = args.inputs[1], &out = args.outputs[0];
+    const std::int64_t row_bytes = count_of(table, plan.axis + 1, table.rank - plan.axis - 1) * plan.bytes;
+    // Indices along `merged` axes are a run; the axes before, of the table and of the indices, tell which run.
+    const int merged = std::min(merged_axes(indices, 0, indices.rank), merged_axes(out, plan.axis, indices.rank));
+    const int leading = indices.rank - merged;
+    const std::int64_t leading_count = count_of(indices, 0, leading), run = count_of(indices, leading, merged);
+    const std::int64_t total = count_of(table, 0, plan.axis) * leading_count * run;
+    const std::int64_t per_chunk = row_bytes < 32768 ? 32768 / (row_bytes + 4) + 1 : 1;
+    const std::int64_t index_bytes = plan.has_wide_indices ? 8 : 4;
+    for (std::int64_t chunk = team.next_chunk(); chunk * per_chunk < total; chunk = team.next_chunk()) {
+        const std::int64_t end = std::min(total, (chunk + 1) * per_chunk);
+        for (std::int64_t at = chunk * per_chunk; at < end;) {
+            const std::int64_t outer = at / run, i = at % run, before = outer / leading_count;
+            const std::int64_t lead = outer % leading_count, count = std::min(run - i, end - at);
+            const std::int64_t to_stride = merged > 0 ? out.strides[plan.axis + indices.rank - 1] : 0;
+            const std::int64_t index_stride = merged > 0 ? indices.strides[indices.rank - 1] : 0;
+            const std::int64_t to =
+                offset_of(out, 0, plan.axis, before) + offset_of(out, plan.axis, leading, lead) + i * to_stride;
+            const Picks picks{out.data + to * plan.bytes,
+                              table.data + offset_of(table, 0, plan.axis, before) * plan.bytes,
+                              to_stride * plan.bytes,
+                              table.strides[plan.axis] * plan.bytes,
+                              0,
+                              indices.data + (offset_of(indices, 0, leading, lead) + i * index_stride) * index_bytes,
+                              index_stride,
+                              count,
+                              table.shape[plan.axis]};
+            if (!pick(picks, plan.has_wide_indices, row_bytes, lead * run + i, team)) return;
+            at += count;
+        }
+    }
+}
+
+void run_take_along_axis(const Args& args, Team& team) {
+    const auto& plan = *static_cast<const GatherPlan*>(args.prepared);
+    const TensorArg &x = args.inputs[0], &indices = args.inputs[1], &out = args.outputs[0];
+    const int last = out.rank - 1;
+    const std::int64_t length = out.shape[last], rows = count_of(out, 0, last);
+    if (length == 0) return;
+    const std::int64_t per_chunk = length < 8192 ? 8192 / length : 1, index_bytes = plan.has_wide_indices ? 8 : 4;
+    for (std::int64_t chunk = team.next_chunk(); chunk * per_chunk < rows; chunk = team.next_chunk()) {
+        const std::int64_t end = std::min(rows, (chunk + 1) * per_chunk);
+        for (std::int64_t row = chunk * per_chunk; row < end; ++row) {
+            std::int64_t from = 0, rest = row;
+            for (int axis = last - 1; axis >= 0; --axis) {
+                if (axis != plan.axis) from += rest % out.shape[axis] * x.strides[axis];
+                rest /= out.shape[axis];
+            }
+            const Picks picks{out.data + offset_of(out, 0, last, row) * plan.bytes,
+                              x.data + from * plan.bytes,
+                              out.strides[last] * plan.bytes,
+                              x.strides[plan.axis] * plan.bytes,
+                              plan.axis == last ? 0 : x.strides[last] * plan.bytes,
+                              indices.data + offset_of(indices, 0, last, row) * index_bytes,
+                              indices.strides[last],
+                              length,
+                              x.shape[plan.axis]};
+            if (!pick(picks, plan.has_wide_indices, plan.bytes, row * length, team)) return;
+        }
+    }
+}
+
+/// True when the axes from `first` on follow each other without gaps.
+bool is_dense_from(const TensorDesc& tensor, std::size_t first) {
+    Dim stride = 1;
+    for (std::size_t axis = tensor.shape.size(); axis-- > first;) {
+        if (!(tensor.shape[axis] == Dim(1)) && !(tensor.strides[axis] == stride)) return false;
+        stride = stride * tensor.shape[axis];
+    }
+    return true;
+}
+
+std::size_t axis_of(const Problem& problem) {
+    if (!problem.attributes.has("axis")) return 0;
+    const std::int64_t axis = problem.attributes.integer("axis");
+    return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(problem.inputs[0].shape.size()) : axis);
+}
+
+Refusal accepts(const Problem& problem) {
+    if (Refusal no = needs_plain(problem, 16); !no.empty()) return no;
+    if (problem.inputs.size() != 2 || problem.outputs.size() != 1) return "needs a table, indices and one output";
+    const TensorDesc &table = problem.inputs[0], &indices = problem.inputs[1], &out = problem.outputs[0];
+    if (indices.dtype != DType::i32 && indices.dtype != DType::i64) return "needs indices i32 or i64";
+    if (table.dtype != out.dtype) return "needs one dtype";
+    if (table.shape.empty()) return "needs a table with an axis";
+    if (problem.definition == "take_along_axis") return {};
+    const std::size_t axis = axis_of(problem);
+    if (!is_dense_from(table, axis + 1) || !is_dense_from(out, axis + indices.shape.size()))
+        return "needs rows without gaps";
+    return {};
+}
+
+std::shared_ptr<const void> prepare(const Problem& problem, int) {
+    auto plan = std::make_shared<GatherPlan>();
+    plan->axis = static_cast<int>(axis_of(problem));
+    plan->has_wide_indices = problem.inputs[1].dtype == DType::i64;
+    plan->bytes = static_cast<std::int64_t>(size_of(problem.inputs[0].dtype));
+    return plan;
+}
+
+Kernel kernel(const std::string& name, const std::string& version, Run run, std::vector<std::string> samples) {
+    Kernel made;
+    made.id = "cpu.baseline." + name + "@" + version;
+    made.definition = name;
+    made.accepts = accepts;
+    made.run = run;
+    made.prepare = prepare;
+    made.cost = [](const Problem& problem) {
+        const TensorDesc& out = problem.outputs[0];
+        const double elements = static_cast<double>(element_count(out.shape).constant());
+        return Cost{0, 2 * elements * static_cast<double>(size_of(out.dtype)), 0.25};
+    };
+    made.samples = std::move(samples);
+    return made;
+}
+
+}  // namespace
+
+void add_gathers(std::vector<Kernel>& kernels) {
+    kernels.push_back(kernel(
+        "gather", "2", run_gather,
+        {"gather axis=(-2) | f32[50,N] i32[T] -> f32[T,N] where N in 0..90, T in 0..70",
+         "gather axis=(-2) | f16[9,24]:(40,1) i64[3,T]:(1,3) -> f16[3,T,24] where T in 1..60",
+         "gather axis=(-3) | bf16[7,3,5] i32[] -> bf16[3,5]", "gather axis=(-1) | i8[11] i64[40] -> i8[40]",
+         "gather axis=(-1) | f32[N,33]:(1,N) i32[T] -> f32[N,T] where N in 1..90, T in 0..50",
+         "gather axis=(-2) | f64[4,9,2] i64[T,3] -> f64[4,T,3,2] where T in 0..50",
+         "gather axis=(-2) | u8[3,9,16]:(200,20,1) i32[2,T]:(1,2) -> u8[3,2,T,16] where T in 1..50",
+         "gather axis=(-2) | f32[5,9,8] i32[7]:(3) -> f32[5,7,8]:(80,10,1)",
+         "gather axis=(-1) | f16[6,9] i64[] -> f16[6]", "gather axis=(-2) | f64[5,9,8] i32[700] -> f64[5,700,8]"}));
+    kernels.push_back(kernel("embedding", "2", run_gather,
+                             {"embedding | f32[50,N] i32[T] -> f32[T,N] where N in 1..90, T in 0..70",
+                              "embedding | bf16[9,24]! i64[3,T]:(1,3) -> bf16[3,T,24] where T in 1..60"}));
+    kernels.push_back(
+        kernel("take_along_axis", "1", run_take_along_axis,
+               {"take_along_axis axis=(-2) | f32[50,9] i32[N,9] -> f32[N,9] where N in 0..200",
+                "take_along_axis axis=(-1) | u8[3,8]:(1,3) i64[3,N] -> u8[3,N] where N in 0..90",
+                "take_along_axis axis=(-3) | f64[7,2,3] i32[4,2,3]:(1,4,8) -> f64[4,2,3]:(12,6,2)",
+                "take_along_axis axis=(-2) | bf16[2,7,N]:(1,2,14) i64[2,5,N]:(0,N,1) -> bf16[2,5,N] where N in 1..99",
+                "take_along_axis axis=(-1) | i32[9] i32[N] -> i32[N] where N in 0..9000"}));
+}
+
+}  // namespace cairn::inline v0::kernels::cpu

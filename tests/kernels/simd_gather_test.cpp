@@ -1,0 +1,74 @@
+#include "kernels/cpu/table.hpp"
+#include "tests/kernels/simd_case.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cairn::test {
+namespace {
+
+const Kernel& gathers(const std::string& definition) {
+    static const std::vector<Kernel> kernels = [] {
+        std::vector<Kernel> made;
+        kernels::cpu::add_gathers(made);
+        return made;
+    }();
+    return find(kernels, definition);
+}
+
+void number(Operand& operand) {
+    for (std::int64_t i = 0; i < operand.size(); ++i) operand.set(i, static_cast<double>(i * 7 % 101));
+}
+
+TEST(SimdGather, TakesRows) {
+    for (const char* indices : {"i32[4,30]", "i64[4,30]:(1,4)"}) {
+        SimdCase c(std::string("gather axis=(-2) | f16[50,24]:(30,1) ") + indices + " -> f16[4,30,24]");
+        number(c.inputs[0]);
+        for (std::int64_t i = 0; i < 120; ++i) c.inputs[1].set(i, static_cast<double>(i * 13 % 50));
+        EXPECT_EQ(c.run(gathers("gather"), 2), "");
+        for (std::int64_t i = 0; i < c.outputs[0].size(); ++i)
+            ASSERT_EQ(c.outputs[0].get(i), c.inputs[0].get(i / 24 * 13 % 50 * 24 + i % 24)) << i;
+    }
+}
+
+TEST(SimdGather, ReportsAnIndexOutOfRange) {
+    for (const double bad : {-1.0, 5.0, 2147483647.0, -2147483648.0}) {
+        SimdCase c("embedding | f32[5,3] i32[4] -> f32[4,3]");
+        number(c.inputs[0]);
+        for (int i = 0; i < 4; ++i) c.inputs[1].set(i, i == 2 ? bad : i);
+        EXPECT_EQ(c.run(gathers("embedding")), "an index is outside the axis it chooses from");
+    }
+}
+
+// Axes before, behind and among the indices.
+TEST(SimdGather, TakesFromAnyAxis) {
+    SimdCase c("gather axis=(-2) | f32[6,50,3]:(200,4,1) i64[5,8] -> f32[6,5,8,3]");
+    number(c.inputs[0]);
+    for (std::int64_t i = 0; i < 40; ++i) c.inputs[1].set(i, static_cast<double>(i * 13 % 50));
+    for (int members = 1; members <= 3; ++members) {
+        EXPECT_EQ(c.run(gathers("gather"), members), "");
+        for (std::int64_t i = 0; i < c.outputs[0].size(); ++i)
+            ASSERT_EQ(c.outputs[0].get(i), c.inputs[0].get((i / 120 * 50 + i / 3 % 40 * 13 % 50) * 3 + i % 3)) << i;
+    }
+}
+
+TEST(SimdGather, TakesAlongAnAxis) {
+    for (const char* axis : {"-1", "-2"}) {
+        SimdCase c(std::string("take_along_axis axis=(") + axis +
+                   ") | u8[4,30,30] i32[4,30,30]:(900,1,30) -> u8[4,30,30]");
+        number(c.inputs[0]);
+        for (std::int64_t i = 0; i < 3600; ++i) c.inputs[1].set(i, static_cast<double>(i * 13 % 29));
+        EXPECT_EQ(c.run(gathers("take_along_axis"), 2), "");
+        for (std::int64_t i = 0; i < 3600; ++i) {
+            const std::int64_t index = i * 13 % 29;
+            const bool last = axis[1] == '1';
+            ASSERT_EQ(c.outputs[0].get(i),
+                      c.inputs[0].get(last ? i / 30 * 30 + index : i / 900 * 900 + index * 30 + i % 30))
+                << i;
+        }
+        c.inputs[1].set(77, 30);
+        EXPECT_EQ(c.run(gathers("take_along_axis")), "an index is outside the axis it chooses from");
+    }
+}
+
+}  // namespace
+}  // namespace cairn::test
