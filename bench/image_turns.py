@@ -61,7 +61,7 @@ def best_of(run, seconds):
 
 def rows_of(args):
     command = [args.program, "--json", "--wait", f"--threads={args.threads}", f"--turns={args.turns}",
-               f"--seconds={args.seconds}", f"--group={args.group}"]
+               f"--seconds={args.seconds}"] + (["--group", args.group] if args.group else [])
     program = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def turn():

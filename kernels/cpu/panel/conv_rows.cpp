@@ -82,7 +82,7 @@ Cost cost_of_product(const Problem& problem) { return product_cost(problem, 0.75
 
 Kernel kernel(FeatureSet needs, const PanelTable& table, const std::string& name) {
     Kernel made;
-    made.id = "cpu." + std::string(level_name(needs)) + (name == "matmul" ? ".conv." : ".") + name + ".f32@1";
+    made.id = "cpu." + std::string(level_name(needs)) + (name == "matmul" ? ".conv." : ".") + name + ".f32@2";
     made.definition = name;
     made.needs = needs;
     made.run = table.conv2d;
