@@ -1,12 +1,13 @@
 """Layers of image networks, here and in PyTorch, in turns: each layer a few times one after the other, best times.
 
     image_turns.py build/release/bench/image_layers [--threads N] [--turns N] [--seconds PER_TURN] [--group WORD]
-                   [--page results.md]
+                   [--page results.md --machine "AMD EPYC (family 26, model 2)"]
 
 Needs torch. A page gets a plot of its name beside it.
 """
 import argparse
 import json
+import math
 import pathlib
 import re
 import subprocess
@@ -87,7 +88,6 @@ def rows_of(args):
 
 def plot_of(rows):
     """How many times as long PyTorch takes, a bar each from 1 on, on a scale of doublings from 1/4 to 16."""
-    import math
     height, left, unit = 14, 290, 60
     x = lambda ratio: left + (math.log2(min(max(ratio, 0.25), 16)) + 2) * unit
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + 7 * unit}" height="{(len(rows) + 2) * height}" '
@@ -105,9 +105,9 @@ def plot_of(rows):
     return "\n".join(out + ["</svg>"]) + "\n"
 
 
-def page_of(rates, rows, plot):
+def page_of(rates, rows, plot, machine):
     ratios = [row["torch"] / row["here"] for row in rows]
-    lines = ["# Image layers beside PyTorch", "",
+    lines = [f"# Image layers beside PyTorch: {machine}", "",
              f'{rates["threads"]} threads, f32 where nothing else is said, batch 1 (pools: 8), NCHW, PyTorch {torch.__version__} eager, '
              f'no gradients; best of turns of one run. Calibrated in it: {rates["flops"] / 1e9:.0f} GFLOP/s, '
              f'{rates["bandwidth"] / 1e9:.1f} GB/s of memory, noise {rates["noise"]:.3f}.', "",
@@ -129,6 +129,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=0.05)
     parser.add_argument("--group", default="")
     parser.add_argument("--page", type=pathlib.Path)
+    parser.add_argument("--machine", default="a machine", help="the CPU in the title of the page")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     torch.set_grad_enabled(False)
@@ -140,7 +141,7 @@ def main():
     if args.page:
         plot = args.page.with_suffix(".svg")
         plot.write_text(plot_of(rows))
-        args.page.write_text(page_of(rates, rows, plot.name))
+        args.page.write_text(page_of(rates, rows, plot.name, args.machine))
 
 
 if __name__ == "__main__":
