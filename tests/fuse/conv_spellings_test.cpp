@@ -28,6 +28,8 @@ TEST(ConvSpellings, WithAnyOptions) {
         expect_found(conv(4, 6, 2, has_bias, {.padding = {1, 0, 2, 3}, .dilation = {2, 1}}));
         expect_found(conv(4, 6, 1, has_bias, {.stride = 2}));
         expect_found(conv(6, 6, 3, has_bias, {.padding = 1, .groups = 6}));
+        expect_found(conv(6, 4, 3, has_bias, {.padding = 1, .groups = 2}));
+        expect_found(conv(3, 6, 2, has_bias, {.stride = 2, .groups = 3}));
     }
 }
 

@@ -196,6 +196,21 @@ CAIRN_INLINE void run_row_part(const Conv& c, const float* x, const float* w, fl
     for (int v = 0; v < vectors; ++v) store(out + v * lanes, sum[v] + bias);
 }
 
+/// The first n <= lanes places, and zeros.
+CAIRN_INLINE F32 load_places(const float* from, std::int64_t stride, std::int64_t n) {
+    if (stride == 1) return load_some(from, n);
+    if (stride == 2) {
+        // All up to the last of them, in two vectors that share an element.
+        const std::int64_t reach = 2 * n - 1;
+        const F32 first = load_some(from, std::min<std::int64_t>(reach, lanes));
+        const F32 second = reach < lanes ? F32{} : load_part(from + lanes - 1, reach - (lanes - 1));
+        return every_second<float>(first, second, std::make_index_sequence<lanes>());
+    }
+    alignas(64) float places[lanes] = {};
+    copy_places(places, from, stride, n);
+    return load(places);
+}
+
 /// Places of a row that fill no vector, or lie too far apart.
 void run_places(const Conv& c, const float* x, const float* w, float bias, float* out, std::int64_t n) {
     for (std::int64_t q = 0; q < n; q += lanes) {
@@ -204,9 +219,8 @@ void run_places(const Conv& c, const float* x, const float* w, float bias, float
         const float* factor = w;
         for (std::int64_t j = 0; j < c.j; ++j)
             for (std::int64_t k = 0; k < c.k; ++k) {
-                alignas(64) float places[lanes] = {};
-                copy_places(places, x + q * c.x_q + j * c.x_j + k * c.x_k, c.x_q, part);
-                multiply_add(sum, splat(*factor++), load(places));
+                const F32 places = load_places(x + q * c.x_q + j * c.x_j + k * c.x_k, c.x_q, part);
+                multiply_add(sum, splat(*factor++), places);
             }
         store_some(out + q, sum + bias, part);
     }
@@ -231,17 +245,23 @@ void run_rows(const Conv& c, Team& team) {
     const std::int64_t cells = std::max<std::int64_t>(c.q * c.j * c.k, 1), at_once = cells < 16384 ? 16384 / cells : 1;
     for (std::int64_t chunk = team.next_chunk(); chunk * at_once < rows; chunk = team.next_chunk()) {
         const std::int64_t end = std::min(rows, (chunk + 1) * at_once);
-        for (std::int64_t row = chunk * at_once; row < end; ++row) {
-            const std::int64_t p = row % c.p, filter = row / c.p % filters, b = row / c.p / filters;
+        std::int64_t row = chunk * at_once, p = row % c.p, filter = row / c.p % filters, b = row / c.p / filters;
+        for (; row < end; ++row) {
             const float* const x = c.x + b * c.x_batch + filter / c.filters * c.x_channel + p * c.x_p;
             const float* const w = c.w + filter * c.w_filter;
             float* const out = c.out + b * c.out_batch + filter * c.out_filter + p * c.out_p;
+            const float bias = c.bias_of(filter);
             if (c.x_q == 1)
-                run_row<false>(c, x, w, c.bias_of(filter), out);
+                run_row<false>(c, x, w, bias, out);
             else if (c.x_q == 2)
-                run_row<true>(c, x, w, c.bias_of(filter), out);
+                run_row<true>(c, x, w, bias, out);
             else
-                run_places(c, x, w, c.bias_of(filter), out, c.q);
+                run_places(c, x, w, bias, out, c.q);
+            if (++p < c.p) continue;
+            p = 0;
+            if (++filter < filters) continue;
+            filter = 0;
+            ++b;
         }
     }
 }

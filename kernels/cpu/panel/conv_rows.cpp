@@ -82,7 +82,7 @@ Cost cost_of_product(const Problem& problem) { return product_cost(problem, 0.75
 
 Kernel kernel(FeatureSet needs, const PanelTable& table, const std::string& name) {
     Kernel made;
-    made.id = "cpu." + std::string(level_name(needs)) + (name == "matmul" ? ".conv." : ".") + name + ".f32@1";
+    made.id = "cpu." + std::string(level_name(needs)) + (name == "matmul" ? ".conv." : ".") + name + ".f32@2";
     made.definition = name;
     made.needs = needs;
     made.run = table.conv2d;
@@ -109,6 +109,8 @@ void add_convolutions(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
         "where P in 1..9, Q in 1..150",
         "conv2d | f32[2,6,P,Q,3,3]:(6*(2*P+1)*(2*Q+1),(2*P+1)*(2*Q+1),2*(2*Q+1),2,2*Q+1,1) f32[12,1,3,3]! -> "
         "f32[2,12,P,Q] where P in 1..9, Q in 1..80",
+        "conv2d | f32[1,3,P,Q,3,2]:(3*(2*P+1)*2*Q,(2*P+1)*2*Q,4*Q,2,2*Q,1) f32[3,1,3,2]! -> f32[1,3,P,Q] "
+        "where P in 1..3, Q in 3..15",
         "conv2d | f32[2,2,P,Q,2,2]:(2*(3*P)*(3*Q),3*P*3*Q,9*Q,3,3*Q,1) f32[2,1,2,2] -> f32[2,2,P,Q] "
         "where P in 1..5, Q in 1..40",
         "conv2d | f32[2,6,P,4,1,1] f32[15,2,1,1]! f32[15]! -> f32[2,15,P,4] where P in 1..9",

@@ -56,12 +56,12 @@ struct Job {
 /// at(j) for n results, the first at `offset`.
 template <typename Folding, typename At>
 CAIRN_INLINE void store_results(const Job& job, std::int64_t offset, std::int64_t stride, std::int64_t n, At at) {
-    alignas(64) typename Folding::Stored finished[block];
-    for (std::int64_t j = 0; j < n; ++j) finished[j] = Folding::finish(at(j), job.walk.terms);
-    // Of nothing the largest is the least that the dtype holds, not the least of the lanes it is found in.
-    if constexpr (std::is_same_v<typename Folding::Stored, std::int32_t>)
-        if (job.walk.terms == 0 && job.plan.fold == Fold::max && job.plan.output == DType::i8)
-            for (std::int64_t j = 0; j < n; ++j) finished[j] = std::numeric_limits<std::int8_t>::lowest();
+    using Stored = typename Folding::Stored;
+    alignas(64) Stored finished[block];
+    if (job.walk.terms > 0)
+        for (std::int64_t j = 0; j < n; ++j) finished[j] = Folding::finish(at(j), job.walk.terms);
+    else
+        for (std::int64_t j = 0; j < n; ++j) finished[j] = static_cast<Stored>(job.plan.of_nothing);
     store_run(job.plan.output, job.y(offset), finished, stride, n);
 }
 
@@ -133,10 +133,10 @@ void reduce_pieces(const Job& job, Team& team) {
 
 // ---- across columns
 
-/// The results of n columns, the first of which begins at `offset`.
+/// The results of n columns, the first of which begins at `offset`, over steps [begin, end).
 template <typename Folding>
 void fold_columns(const Job& job, Source<typename Folding::Element>& source, typename Folding::Columns& columns,
-                  std::int64_t offset, std::int64_t n) {
+                  std::int64_t offset, std::int64_t n, std::int64_t begin, std::int64_t end) {
     const ReduceWalk& walk = job.walk;
     // Rows are asked for some ahead: they may lie too far apart for the hardware to foresee.
     const int last = walk.folded.count - 1;
@@ -146,8 +146,9 @@ void fold_columns(const Job& job, Source<typename Folding::Element>& source, typ
     const typename Folding::Element* runs[runs_at_once];
     columns.start(n);
     Steps steps{walk.folded};
-    for (std::int64_t step = 0; step < walk.steps;) {
-        const int count = walk.steps - step < runs_at_once ? static_cast<int>(walk.steps - step) : runs_at_once;
+    steps.go_to(begin);
+    for (std::int64_t step = begin; step < end;) {
+        const int count = end - step < runs_at_once ? static_cast<int>(end - step) : runs_at_once;
         for (int k = 0; k < count; ++k, steps.next())
             runs[k] = source.run(k, job.x(offset + steps.offset), walk.x_stride, n);
         columns.take(runs, count, step, n, ahead);
@@ -173,16 +174,47 @@ void reduce_columns(const Job& job, Team& team) {
             const std::int64_t place = item / blocks, column = item % blocks * most;
             const std::int64_t n = walk.length - column < most ? walk.length - column : most;
             fold_columns<Folding>(job, source, columns, walk.kept.offset(walk.kept.x, place) + column * walk.x_stride,
-                                  n);
+                                  n, 0, walk.steps);
             store_results<Folding>(job, walk.kept.offset(walk.kept.y, place) + column * walk.y_stride, walk.y_stride, n,
                                    [&](std::int64_t j) { return columns.at(j); });
         }
     }
 }
 
+// Few columns, and many rows of them: pieces of the rows are shared out, and joined in their order.
+template <typename Folding>
+void reduce_column_pieces(const Job& job, Team& team) {
+    using Result = typename Folding::Result;
+    static_assert(sizeof(Result) <= 16);
+    const ReduceWalk& walk = job.walk;
+    Source<typename Folding::Element> source(job.plan.input);
+    typename Folding::Columns columns;
+    auto* results = reinterpret_cast<Result*>(job.args.workspace);
+    const std::int64_t width = walk.length, most = walk.steps / rows_of_piece;
+    const std::int64_t pieces = most < most_pieces ? most : most_pieces;
+    for (std::int64_t piece = team.next_chunk(); piece < pieces; piece = team.next_chunk())
+        for (std::int64_t column = 0; column < width; column += block) {
+            const std::int64_t n = width - column < block ? width - column : block;
+            fold_columns<Folding>(job, source, columns, column * walk.x_stride, n, walk.steps * piece / pieces,
+                                  walk.steps * (piece + 1) / pieces);
+            for (std::int64_t j = 0; j < n; ++j) results[piece * width + column + j] = columns.at(j);
+        }
+    team.barrier();
+    if (team.rank() != 0) return;
+    for (std::int64_t column = 0; column < width; column += block) {
+        const std::int64_t n = width - column < block ? width - column : block;
+        store_results<Folding>(job, column * walk.y_stride, walk.y_stride, n, [&](std::int64_t j) {
+            Result result = results[column + j];
+            for (std::int64_t i = 1; i < pieces; ++i) result = Folding::join(result, results[i * width + column + j]);
+            return result;
+        });
+    }
+}
+
 template <typename Folding>
 void reduce(const Job& job, Team& team) {
     const ReduceWalk& walk = job.walk;
+    if (!walk.is_row && walk.has_cut_columns()) return reduce_column_pieces<Folding>(job, team);
     if (!walk.is_row) return reduce_columns<Folding>(job, team);
     const bool is_cut = walk.steps == 1 && walk.length >= least_cut && walk.kept.total() <= most_cut_rows;
     return is_cut ? reduce_pieces<Folding>(job, team) : reduce_rows<Folding>(job, team);

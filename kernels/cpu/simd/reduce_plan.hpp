@@ -14,10 +14,15 @@ inline constexpr int max_reduce_rank = 8;
 struct ReducePlan {
     Fold fold;
     DType input, output;
+    double of_nothing;                 ///< what folding no elements comes to
     bool is_reduced[max_reduce_rank];  ///< of each axis of the input
 };
 
 /// Rows so long and few are cut into pieces of so many elements, whose results wait in the workspace, 16 bytes each.
 inline constexpr std::int64_t piece_size = 8192, least_cut = 2 * piece_size, most_cut_rows = 16;
+
+/// So few columns that lie side by side are cut into pieces of so many rows at least: each member then reads what lies
+/// in one piece of memory. Of their results 16 bytes each wait in the workspace, too.
+inline constexpr std::int64_t least_cut_columns = 64, most_cut_columns = 4096, rows_of_piece = 64, most_pieces = 16;
 
 }  // namespace cairn::inline v0::kernels::cpu

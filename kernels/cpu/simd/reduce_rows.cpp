@@ -4,6 +4,7 @@
 #include "types/levels.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -45,6 +46,19 @@ Refusal accepts(const Problem& problem) {
     return out.shape == kept || out.shape == gone ? Refusal() : "needs an output of one element for all along the axes";
 }
 
+/// What folding no elements comes to, exact in a double: 0, NaN, the least number of the dtype.
+double of_nothing(Fold fold, DType dtype) {
+    if (fold == Fold::mean) return std::numeric_limits<double>::quiet_NaN();
+    if (fold != Fold::max) return 0;
+    switch (dtype) {
+        case DType::i64: return static_cast<double>(std::numeric_limits<std::int64_t>::lowest());
+        case DType::i32: return std::numeric_limits<std::int32_t>::lowest();
+        case DType::i8: return std::numeric_limits<std::int8_t>::lowest();
+        case DType::u8: return 0;
+        default: return -std::numeric_limits<double>::infinity();
+    }
+}
+
 std::shared_ptr<const void> prepare(const Problem& problem, int) {
     const std::string& name = problem.definition;
     auto plan = std::make_shared<ReducePlan>();
@@ -54,13 +68,17 @@ std::shared_ptr<const void> prepare(const Problem& problem, int) {
                                         : Fold::argmax;
     plan->input = problem.inputs[0].dtype;
     plan->output = problem.outputs[0].dtype;
+    plan->of_nothing = of_nothing(plan->fold, plan->output);
     const std::vector<bool> folded = folded_axes(problem);
     std::copy(folded.begin(), folded.end(), plan->is_reduced);
     return plan;
 }
 
 Dim workspace(const Problem& problem, int) {
-    return (ceildiv(element_count(problem.inputs[0].shape), piece_size) + Dim(most_cut_rows)) * Dim(16);
+    const Dim count = element_count(problem.inputs[0].shape);
+    const Dim of_rows = ceildiv(count, piece_size) + Dim(most_cut_rows);
+    const Dim of_columns = min(ceildiv(count, rows_of_piece), Dim(most_pieces * most_cut_columns));
+    return max(of_rows, of_columns) * Dim(16);
 }
 
 Cost cost(const Problem& problem) {
@@ -101,6 +119,8 @@ std::vector<std::string> samples_of(const std::string& op, const std::string& at
         sample("-1", "[N]:(3)", "[1] where N in 1..2000"),
         sample("-1", "[2,3,40]:(240,80,2)", "[2,3,1]:(7,2,1)"),
         sample("-1", "[2,16500]", "[2,1]"),
+        sample("-2", "[N,W]", "[1,W] where N in 120..300, W in 60..140"),
+        sample("-2", "[1030,70]:(80,1)", "[1,70]:(210,3)"),
     };
     if (op == "argmax") return samples;
     if (op != "mean") samples.push_back(sample("-1", "[3,N]", "[3,1] where N in 0..3"));
@@ -117,7 +137,7 @@ std::vector<std::string> samples_of(const std::string& op, const std::string& at
 void add_reductions(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table) {
     for (const std::string name : {"sum", "mean", "max_reduce", "argmax"}) {
         Kernel made;
-        made.id = "cpu." + std::string(level_name(needs)) + "." + name + "@2";
+        made.id = "cpu." + std::string(level_name(needs)) + "." + name + "@3";
         made.definition = name;
         made.needs = needs;
         made.accepts = accepts;

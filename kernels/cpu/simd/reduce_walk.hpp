@@ -58,6 +58,15 @@ struct Steps {
             at[i] = 0;
         }
     }
+    /// From the first place, where an axis may have none.
+    void go_to(std::int64_t place) {
+        if (place == 0) return;
+        offset = axes.offset(axes.x, place);
+        for (int i = axes.count - 1; i >= 0; --i) {
+            at[i] = place % axes.shape[i];
+            place /= axes.shape[i];
+        }
+    }
 };
 
 /// How a reduction is walked: vectors lie along a row that is folded, or across columns, each of which is.
@@ -82,6 +91,11 @@ struct ReduceWalk {
         terms = folded.total();
         choose();
         steps = folded.total();
+    }
+    /// Columns side by side, which alone would leave each member strips of rows that lie apart.
+    bool has_cut_columns() const {
+        return kept.count == 0 && x_stride == 1 && length >= least_cut_columns && length <= most_cut_columns &&
+               steps >= 2 * rows_of_piece;
     }
 
 private:
