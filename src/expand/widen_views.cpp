@@ -24,19 +24,16 @@ bool widens(const Expander& e, const Node& node) {
 //     %3 = transpose %2      ->
 //
 // So is each view of a view: a tile may begin behind any of them. Only of what is cut, for less is widened then, and of
-// states and transposed weights, which kernels may read as they are stored; all else would cost the same. Other bound
-// values are for map_parts.
+// states, which kernels may read as they are stored; all else would cost the same. Bound values are for map_parts.
 void widen_views(Expander& e, NodeId id, Laws laws) {
-    if (!e.is_original(id) || !is_single_view(e.node(id))) return;
-    const bool is_weight = e.is_bound(id) && e.node(id).op == Op::transpose;
-    if (e.is_bound(id) && !is_weight) return;
+    if (!e.is_original(id) || e.is_bound(id) || !is_single_view(e.node(id))) return;
     std::vector<NodeId> views;
     NodeId whole = id;
     for (; is_single_view(e.node(whole)) && views.size() < most_views; whole = e.node(whole).operands[0])
         views.push_back(whole);
     if (!widens(e, e.node(whole))) return;
     const bool is_cut = std::any_of(views.begin(), views.end(), [&](NodeId v) { return e.node(v).op == Op::slice; });
-    if (!is_weight && !is_cut && !ir::is_state_version(e.node(e.node(whole).operands[0]))) return;
+    if (!is_cut && !ir::is_state_version(e.node(e.node(whole).operands[0]))) return;
     const Attributes wide = e.node(whole).attributes;
     std::optional<NodeId> view = e.node(whole).operands[0];
     while (view && !views.empty()) {

@@ -285,7 +285,8 @@ void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
             made.samples = in_each_dtype(fused_samples());
         } else {
             for (int biases = form.most_biases; biases >= 0; --biases)
-                for (std::string& sample : in_each_dtype(samples_of(form, biases)))
+                for (std::string& sample :
+                     biases == 0 ? in_each_dtype(samples_of(form, biases)) : samples_of(form, biases))
                     made.samples.push_back(std::move(sample));
         }
         kernels.push_back(settings_of(made).front());
