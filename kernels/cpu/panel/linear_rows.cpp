@@ -6,6 +6,7 @@
 #include "types/knobs.hpp"
 #include "types/levels.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -253,9 +254,9 @@ std::string stored_as(std::string_view dtype, std::string sample) {
     return sample;
 }
 
-// Each sample in f32, and one after another in bf16 or f16.
+// Each sample in f32, and the first ones by turns in bf16 and f16.
 std::vector<std::string> in_each_dtype(std::vector<std::string> samples) {
-    const std::size_t count = samples.size();
+    const std::size_t count = std::min<std::size_t>(samples.size(), 5);
     for (std::size_t i = 0; i < count; ++i) samples.push_back(stored_as(i % 2 == 0 ? "bf16" : "f16", samples[i]));
     return samples;
 }
