@@ -72,17 +72,23 @@ Tensor rms_norm_of(const Tensor& x, Operands rest, const Attributes& a) {
                         : rms_norm(x, rest[0], a.number("eps"), axis_or_last(a));
 }
 
+// The operand at i as it is, or cast where it is stored in a narrower dtype than x.
+Tensor as_wide(Operands operands, std::size_t i) {
+    const DType dtype = at(operands, 0).dtype();
+    return is_widening(at(operands, i).dtype(), dtype) ? cast(at(operands, i), dtype) : at(operands, i);
+}
+
 // x w, or x w b.
 Tensor linear_of(Operands operands) {
-    const Tensor product = matmul(at(operands, 0), at(operands, 1));
-    return operands.size() == 2 ? product : linear(at(operands, 0), at(operands, 1), at(operands, 2));
+    const Tensor &x = at(operands, 0), w = as_wide(operands, 1);
+    return operands.size() == 2 ? matmul(x, w) : linear(x, w, at(operands, 2));
 }
 
 // x, the weight of the gate, that of what passes it; a bias of the gate, one of what passes it.
 template <Tensor (*gate)(const Operand&)>
 Tensors gated(Operands operands, const Attributes&) {
     const auto product = [&](std::size_t weight) {
-        const Tensor made = matmul(at(operands, 0), at(operands, weight));
+        const Tensor made = matmul(at(operands, 0), as_wide(operands, weight));
         return operands.size() > weight + 2 ? made + operands[weight + 2] : made;
     };
     const Tensor opening = product(1);

@@ -21,6 +21,13 @@ const Tensor& value_at(const Problem& problem, const std::vector<Tensor>& values
     return values[static_cast<std::size_t>(number)];
 }
 
+// A product whose weight is stored in a narrower dtype than x is one with the weight cast.
+Tensor build_product(std::vector<Tensor> operands, const Attributes& attributes) {
+    if (operands.size() == 2 && is_widening(operands[1].dtype(), operands[0].dtype()))
+        operands[1] = cast(operands[1], operands[0].dtype());
+    return apply(info(Op::matmul).name, operands, attributes);
+}
+
 // An elementwise op, or a definition that is a step.
 Tensor build_step(const Problem& problem, const Step& step, const std::vector<Tensor>& operands,
                   std::span<const Definition> definitions) {
@@ -28,7 +35,8 @@ Tensor build_step(const Problem& problem, const Step& step, const std::vector<Te
     if (step.op == "cast") attributes = {{"dtype", std::vector<Dim>{static_cast<int>(step.dtype)}}};
     const auto op = find_op(step.op);
     const bool is_product = problem.definition == "fused" && op == Op::matmul;
-    if (op && (is_product || info(*op).kind == OpClass::elementwise)) return apply(step.op, operands, attributes);
+    if (is_product) return build_product(operands, attributes);
+    if (op && info(*op).kind == OpClass::elementwise) return apply(step.op, operands, attributes);
     const auto is_step = [&](const Definition& definition) {
         return definition.name == step.op && definition.in_body == InBody::step;
     };
@@ -98,6 +106,7 @@ std::vector<Tensor> build_problem(const Problem& problem, const Graph& graph, co
     const auto op = find_op(problem.definition);
     if (op == Op::iota) return {Tensor(graph.data(), graph.data()->make(Op::iota, {}, problem.attributes, {}))};
     if (op && info(*op).kind == OpClass::effect) return {change_state(problem, in)};
+    if (op == Op::matmul) return {build_product(in, problem.attributes)};
     if (op && info(*op).kind != OpClass::leaf) return {apply(problem.definition, in, problem.attributes)};
     const auto named = [&](const Definition& definition) { return definition.name == problem.definition; };
     const auto it = std::find_if(definitions.begin(), definitions.end(), named);

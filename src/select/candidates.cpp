@@ -153,6 +153,19 @@ bool Candidates::try_kernel(const Kernel& row, const fuse::Tile& tile, int index
     return true;
 }
 
+/// The operands with those packed that a kernel wants so; nothing where one cannot be.
+std::optional<Sources> Candidates::as_packed(const Kernel& kernel, const Sources& seen) const {
+    if (!use_packed_ || kernel.packed_inputs.empty()) return std::nullopt;
+    Sources packed = seen;
+    for (const PackedInput& wanted : kernel.packed_inputs) {
+        const auto i = static_cast<std::size_t>(wanted.input);
+        if (i >= seen.size() || !bound_[seen[i].node] || graph_->node(seen[i].node).shape.size() != 2)
+            return std::nullopt;
+        packed[i] = {seen[i].node, Form::packed, wanted.layout, seen[i].device};
+    }
+    return packed;
+}
+
 /// A kernel is asked for its packed operands, for those that it widens itself and for `seen`, and where it refuses
 /// these, for `dense`.
 void Candidates::add_forms(Device device, const fuse::Tile& tile, int index, const Sources& seen,
@@ -172,20 +185,12 @@ void Candidates::add_forms(Device device, const fuse::Tile& tile, int index, con
     for (const Kernel* row : judge_.kernels_of(std::string(as_seen->question->problem().kept().words().definition))) {
         const Kernel& kernel = *row;
         if (kernel.device != device) continue;
-        Sources packed;
-        if (!kernel.packed_inputs.empty()) packed = seen;
-        bool packable = use_packed_ && !kernel.packed_inputs.empty();
-        for (const PackedInput& wanted : kernel.packed_inputs) {
-            const auto i = static_cast<std::size_t>(wanted.input);
-            packable =
-                packable && i < seen.size() && bound_[seen[i].node] && graph_->node(seen[i].node).shape.size() == 2;
-            if (packable) packed[i] = {seen[i].node, Form::packed, wanted.layout, seen[i].device};
+        if (const std::optional<Sources> panels = as_packed(kernel, seen); panels && is_seen) try_with(kernel, *panels);
+        for (const bool rounded : {false, true}) {
+            std::optional<Sources> narrow = as_stored(kernel, tile, seen, rounded);
+            if (narrow && !kernel.packed_inputs.empty()) narrow = as_packed(kernel, *narrow);
+            if (narrow && !has(found, kernel, *narrow)) try_with(kernel, *narrow);
         }
-        if (packable && is_seen) try_with(kernel, packed);
-        for (const bool rounded : {false, true})
-            if (const std::optional<Sources> narrow = as_stored(kernel, tile, seen, rounded);
-                narrow && !has(found, kernel, *narrow))
-                try_with(kernel, *narrow);
         if ((is_seen && try_kernel(kernel, tile, index, *as_seen, cheapest, found)) || !dense) continue;
         if (!as_dense) as_dense = ask(tile, *dense);
         if (as_dense) try_kernel(kernel, tile, index, *as_dense, cheapest, found);

@@ -123,6 +123,7 @@ private:
     std::optional<Sources> with_copies(Sources sources) const;
     std::optional<Sources> as_stored(const Kernel& kernel, const fuse::Tile& tile, const Sources& seen,
                                      bool rounded) const;
+    std::optional<Sources> as_packed(const Kernel& kernel, const Sources& seen) const;
     void add_on(Device device, const fuse::Tile& tile, int index, bool cheapest, std::vector<Candidate>& found);
     void add_forms(Device device, const fuse::Tile& tile, int index, const Sources& seen,
                    const std::optional<Sources>& dense, bool cheapest, std::vector<Candidate>& found);

@@ -4,10 +4,12 @@
 #include "kernels/cpu/panel/linear.hpp"
 #include "kernels/cpu/table.hpp"
 #include "tests/kernels/twins.hpp"
+#include "types/half.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 #include <span>
 
@@ -59,6 +61,87 @@ TEST(Panel, LayoutsTellTheirBytesAndEachOther) {
     EXPECT_EQ(layouts[1].bytes(wide).constant(), 3 * 32 * 100 * 4);  // 70 rows as columns: 3 panels
     EXPECT_EQ(layouts[0].transposed, layouts[1].name);
     EXPECT_EQ(layouts[1].transposed, layouts[0].name);
+}
+
+TEST(Panel, FormsOf16BitsHaveHalfTheBytes) {
+    std::vector<Layout> layouts;
+    kernels::cpu::add_panel_layouts(layouts);
+    for (const DType dtype : {DType::f16, DType::bf16}) {
+        const TensorDesc wide = TensorDesc::dense(dtype, {70, 100});
+        EXPECT_EQ(layouts.at(0).bytes(wide).constant(), 4 * 32 * 70 * 2);
+        EXPECT_EQ(layouts.at(1).bytes(wide).constant(), 3 * 32 * 100 * 2);
+    }
+}
+
+// Any strides, into places told by hand.
+TEST(Panel, HalvesArePackedAndGatheredAsTheyAre) {
+    constexpr std::int64_t rows = 77, depth = 40;
+    std::vector<std::uint16_t> table(rows * depth), packed(3 * 32 * depth, 7), wanted(3 * 32 * depth, 0);
+    for (std::size_t i = 0; i < table.size(); ++i) table[i] = static_cast<std::uint16_t>(i * 21 + 0x7b00);
+    for (std::int64_t n = 0; n < rows; ++n)
+        for (std::int64_t k = 0; k < depth; ++k)
+            wanted[static_cast<std::size_t>(n / 32 * depth * 32 + k * 32 + n % 32)] =
+                table[static_cast<std::size_t>(n * depth + k)];
+    const Kernel pack = made_by(kernels::cpu::add_panel_pack).at(0),
+                 gather = made_by(kernels::cpu::add_panel_gather).at(0);
+    for (const std::string dtype : {"f16", "bf16"}) {
+        const std::string matrix = dtype + "[77,40]";
+        ASSERT_EQ(run(pack, "pack | " + matrix + " -> " + matrix + "@panel32.t", {table.data()}, packed.data()),
+                  nullptr);
+        EXPECT_EQ(packed, wanted);
+        std::vector<std::int32_t> ids = {76, 0, 31, 32};
+        std::vector<std::uint16_t> found(ids.size() * depth);
+        ASSERT_EQ(run(gather, "gather axis=(-2) | " + matrix + "@panel32.t! i32[4] -> " + dtype + "[4,40]",
+                      {packed.data(), ids.data()}, found.data()),
+                  nullptr);
+        for (std::size_t i = 0; i < ids.size(); ++i)
+            EXPECT_TRUE(std::equal(found.begin() + static_cast<std::ptrdiff_t>(i * depth),
+                                   found.begin() + static_cast<std::ptrdiff_t>((i + 1) * depth),
+                                   table.begin() + static_cast<std::ptrdiff_t>(ids[i] * depth)))
+                << ids[i];
+    }
+}
+
+std::vector<std::uint32_t> bits_of(const std::vector<float>& values) {
+    std::vector<std::uint32_t> bits(values.size());
+    std::memcpy(bits.data(), values.data(), values.size() * sizeof(float));
+    return bits;
+}
+
+// Every number of 16 bits, NaNs, infinities and subnormals among them, one a column; then finite ones over a depth.
+TEST(Panel, HalvesAreMultipliedAsWhatTheyAreCastTo) {
+    for (const Level& level : runnable_levels()) {
+        std::vector<Kernel> list;
+        kernels::cpu::add_panel_linear(list, levels::baseline, level.table->panel);
+        const Kernel& product = list.back();
+        ASSERT_EQ(product.definition, "matmul");
+        for (const DType dtype : {DType::f16, DType::bf16})
+            for (const auto& [depth, columns] :
+                 {std::pair<std::int64_t, std::int64_t>(1, 65536), {77, 96}, {1100, 64}}) {
+                std::vector<std::uint16_t> stored(static_cast<std::size_t>(depth * columns));
+                std::vector<float> cast(stored.size());
+                for (std::size_t i = 0; i < stored.size(); ++i) {
+                    // Of more than one row the numbers lie about one, of either sign.
+                    const std::size_t about_one = (dtype == DType::f16 ? 0x3800 : 0x3f00) + i * 37 % 1024;
+                    stored[i] = static_cast<std::uint16_t>(depth == 1 ? i : about_one | (i % 3 == 0 ? 0x8000 : 0));
+                    cast[i] = dtype == DType::f16 ? types::f16_to_f32(stored[i]) : types::bf16_to_f32(stored[i]);
+                }
+                for (const std::int64_t rows : {1, 2, 5, 12, 13, 40}) {
+                    std::vector<float> x(static_cast<std::size_t>(rows * depth));
+                    for (std::size_t i = 0; i < x.size(); ++i) x[i] = 1 + static_cast<float>(i % 7) / 4;
+                    std::vector<float> made(static_cast<std::size_t>(rows * columns), 1), wanted(made.size(), 2);
+                    const std::string k = std::to_string(depth), n = std::to_string(columns), m = std::to_string(rows);
+                    const auto text = [&](std::string_view of) {
+                        return "matmul | f32[" + m + "," + k + "] " + std::string(of) + "[" + k + "," + n +
+                               "]@panel32! -> f32[" + m + "," + n + "]";
+                    };
+                    // Columns in the order of the panels: the places are the same in both.
+                    ASSERT_EQ(run(product, text(to_string(dtype)), {x.data(), stored.data()}, made.data()), nullptr);
+                    ASSERT_EQ(run(product, text("f32"), {x.data(), cast.data()}, wanted.data()), nullptr);
+                    EXPECT_EQ(bits_of(made), bits_of(wanted)) << text(to_string(dtype)) << " at " << level.name;
+                }
+            }
+    }
 }
 
 TEST(Panel, OnePackedFormServesEmbeddingAndProjection) {
@@ -124,12 +207,16 @@ TEST(Panel, RefusalsSayWhy) {
     EXPECT_EQ(fused("4=add(3,2):f32", "f32[9] -> f32[4,9] results (4)"),
               "needs inputs of the shape of the output (stride 0 repeats)");
     EXPECT_EQ(fused("4=elu(3):f32 5=add(4,2):f32", "f32[4,9] -> f32[4,9] results (5)"), "no code for elu");
-    EXPECT_EQ(fused("4=add(3,0):f32", "f32[4,9] -> f32[4,9] results (4)"),
-              "needs a body that begins with a product");
+    EXPECT_EQ(fused("4=add(3,0):f32", "f32[4,9] -> f32[4,9] results (4)"), "needs a body that begins with a product");
     EXPECT_EQ(fused("4=add(3,2):f32", "f32[4,9] -> f32[4,9] f32[4,9] results (4,3)"),
               "has the wrong number of operands");
     EXPECT_EQ(fused("4=add(3,2):f32 5=cast(4):f16", "f32[4,9]:(0,0) -> f16[4,9] results (5)"), "");
     EXPECT_EQ(refusal("linear_swiglu | f32[4,8] f32[8,9]@panel32 f32[8,9]@panel32 -> f32[4,9]"), "");
+    EXPECT_EQ(refusal("matmul | f32[4,8] bf16[8,9]@panel32 -> f32[4,9]"), "");
+    EXPECT_EQ(refusal("matmul | f32[4,8] i8[8,9]@panel32 -> f32[4,9]"), "needs a weight of f32, f16 or bf16");
+    EXPECT_EQ(refusal("matmul | f32[4,8] f16[8,9]@panel32 -> f16[4,9]"), "needs f32");
+    EXPECT_EQ(refusal("linear_swiglu | f32[4,8] f16[8,9]@panel32 bf16[8,9]@panel32 -> f32[4,9]"),
+              "needs weights of one dtype");
     EXPECT_EQ(refusal("linear_swiglu | f32[4,8] f32[8,9]@panel32 f32[8,9] -> f32[4,9]"),
               "needs a weight in the layout panel32");
     EXPECT_EQ(refusal("linear_swiglu | f32[4,8] f32[8,9]@panel32 f32[8,7]@panel32 -> f32[4,9]"),
@@ -179,8 +266,8 @@ std::int64_t wrong_elements(std::int64_t depth, std::int64_t columns, std::span<
             const std::string m = std::to_string(rows);
             std::fill(out.begin(), out.end(), -1.0f);
             EXPECT_EQ(run(*linear,
-                          "fused {3=matmul(0,1):f32 4=add(3,2):f32} | f32[" + m + "," + k + "] " + weight + "@panel32 f32[" +
-                              m + "," + n + "]:(0,1) -> f32[" + m + "," + n + "] results (4)",
+                          "fused {3=matmul(0,1):f32 4=add(3,2):f32} | f32[" + m + "," + k + "] " + weight +
+                              "@panel32 f32[" + m + "," + n + "]:(0,1) -> f32[" + m + "," + n + "] results (4)",
                           {x.data(), packed.data(), bias.data()}, out.data()),
                       nullptr);
             for (std::size_t i = 0; i < static_cast<std::size_t>(rows * columns); ++i) wrong += out[i] != sums[i];

@@ -78,6 +78,44 @@ TEST(BoundWork, ATransposedOrConvertedWeightIsMadeOnce) {
     EXPECT_EQ(definitions(program.run), std::multiset<std::string>{"matmul"});
 }
 
+/// Bytes of what is packed of the weights, and of all else that is kept for runs.
+std::pair<std::int64_t, std::int64_t> packed_and_other_bytes(const Program& program) {
+    std::pair<std::int64_t, std::int64_t> bytes;
+    std::set<int> read;
+    for (const program::Instruction& instruction : program.run)
+        for (const program::View& input : instruction.inputs)
+            if (is_bound(program, input)) read.insert(input.buffer);
+    for (const int at : read) {
+        const program::Buffer& buffer = program.buffers[static_cast<std::size_t>(at)];
+        (buffer.desc.layout.empty() ? bytes.second : bytes.first) += buffer.bytes.constant();
+    }
+    return bytes;
+}
+
+// A weight of 16 bits is packed as it is stored, and cast nowhere, with the table of a tied embedding too.
+TEST(BoundWork, StoredHalvesStayHalves) {
+    constexpr std::int64_t width = 256, inner = 1024, vocabulary = 4096;
+    for (const DType stored : {DType::f16, DType::bf16}) {
+        Graph g("g");
+        const Tensor ids = g.input("ids", DType::i32, {g.symbol("T", 0, 64)});
+        const Tensor table = g.weight("table", stored, {vocabulary, width});
+        const Tensor up = cast(g.weight("up", stored, {width, inner}), DType::f32);
+        const Tensor down = cast(g.weight("down", stored, {inner, width}), DType::f32);
+        const Tensor h = matmul(gelu(matmul(gather(cast(table, DType::f32), ids, 0), up)), down);
+        g.output("y", matmul(h, cast(transpose(table, {1, 0}), DType::f32)));
+        const CompiledGraph made = compile(g, Context());
+        const runtime::ProgramSet set = runtime::parse_program_set(made.program());
+        for (const runtime::BucketProgram& bucket : set.buckets) {
+            for (const program::Instruction& instruction : bucket.program.bind)
+                EXPECT_EQ(instruction.problem->definition, "pack") << to_string(*instruction.problem);
+            const auto [packed, other] = packed_and_other_bytes(bucket.program);
+            EXPECT_EQ(packed, 2 * (vocabulary * width + 2 * width * inner));
+            EXPECT_EQ(other, 0);
+        }
+        EXPECT_EQ(made.memory().bound, 2 * (vocabulary * width + 2 * width * inner));
+    }
+}
+
 // Logits of all positions are a large product, for which the packed form pays: then the embedding reads its rows out of
 // it, and the form as stored is not kept.
 TEST(BoundWork, ATiedEmbeddingIsReadOutOfThePackedForm) {

@@ -111,7 +111,7 @@ void gather(const Conv& c, const PlaceRuns& runs, std::int64_t begin, std::int64
     }
 }
 
-constexpr auto filter_tiles = tiles<group_vectors, 0>(std::make_integer_sequence<int, tile_height>());
+constexpr auto filter_tiles = tiles<float, group_vectors, 0>(std::make_integer_sequence<int, tile_height>());
 
 /// sums[filter][place] of `height` filters; goes on with those that are there.
 void run_tile(const Conv& c, const float* w, int height, const float* panel, std::int64_t depth, std::int64_t places,

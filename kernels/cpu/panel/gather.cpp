@@ -8,6 +8,7 @@ namespace {
 
 struct GatherPlan {
     bool has_wide_indices;  ///< i64
+    bool is_half;           ///< elements have 16 bits
 };
 
 std::int64_t index_at(const TensorArg& indices, std::int64_t position, bool is_wide) noexcept {
@@ -30,11 +31,11 @@ std::int64_t row_offset(const TensorArg& out, std::int64_t row) noexcept {
     return offset;
 }
 
-void run(const Args& args, Team& team) {
-    const bool is_wide = static_cast<const GatherPlan*>(args.prepared)->has_wide_indices;
+template <typename Element>
+void gather(const Args& args, bool is_wide, Team& team) {
     const TensorArg &table = args.inputs[0], &indices = args.inputs[1], &out = args.outputs[0];
-    const auto* panels = reinterpret_cast<const float*>(table.data);
-    auto* to = reinterpret_cast<float*>(out.data);
+    const auto* panels = reinterpret_cast<const Element*>(table.data);
+    auto* to = reinterpret_cast<Element*>(out.data);
     const std::int64_t depth = out.shape[out.rank - 1], stride = out.strides[out.rank - 1];
     std::int64_t rows = 1;
     for (int axis = 0; axis < indices.rank; ++axis) rows *= indices.shape[axis];
@@ -42,17 +43,24 @@ void run(const Args& args, Team& team) {
         const std::int64_t index = index_at(indices, row, is_wide);
         if (index < 0 || index >= table.shape[0])
             return team.fail("an index is outside the axis it chooses from", 1, row, index);
-        const float* column = panels + index / panel_width * depth * panel_width + index % panel_width;
-        float* target = to + row_offset(out, row);
+        const Element* column = panels + index / panel_width * depth * panel_width + index % panel_width;
+        Element* target = to + row_offset(out, row);
         for (std::int64_t k = 0; k < depth; ++k) target[k * stride] = column[k * panel_width];
     }
+}
+
+void run(const Args& args, Team& team) {
+    const GatherPlan& plan = *static_cast<const GatherPlan*>(args.prepared);
+    if (plan.is_half) return gather<std::uint16_t>(args, plan.has_wide_indices, team);
+    gather<float>(args, plan.has_wide_indices, team);
 }
 
 Refusal accepts(const Problem& problem) {
     if (problem.inputs.size() != 2 || problem.outputs.size() != 1) return "needs a table, indices and one output";
     const TensorDesc &table = problem.inputs[0], &indices = problem.inputs[1], &out = problem.outputs[0];
     if (table.layout != panel_layout_transposed) return "needs a table in the layout panel32.t";
-    if (table.dtype != DType::f32) return "needs f32";
+    if (table.dtype != DType::f32 && !is_widening(table.dtype, DType::f32)) return "needs f32, f16 or bf16";
+    if (out.dtype != table.dtype) return "keeps the dtype";
     if (table.shape.size() != 2) return "needs a table [V, D]";
     if (!indices.layout.empty() || !out.layout.empty()) return "needs plain indices and output";
     if (indices.dtype != DType::i32 && indices.dtype != DType::i64) return "needs indices i32 or i64";
@@ -71,14 +79,20 @@ void add_panel_gather(std::vector<Kernel>& kernels) {
     made.run = run;
     made.packed_inputs = {{0, std::string(panel_layout_transposed)}};
     made.prepare = [](const Problem& problem, int) -> std::shared_ptr<const void> {
-        return std::make_shared<GatherPlan>(GatherPlan{problem.inputs[1].dtype == DType::i64});
+        return std::make_shared<GatherPlan>(
+            GatherPlan{problem.inputs[1].dtype == DType::i64, problem.inputs[0].dtype != DType::f32});
     };
     // Every element lies in a cache line of its own.
     made.cost = [](const Problem& problem) {
-        return Cost{0, 68.0 * static_cast<double>(element_count(problem.outputs[0].shape).constant()), 0.25};
+        return Cost{0,
+                    (64.0 + static_cast<double>(size_of(problem.outputs[0].dtype))) *
+                        static_cast<double>(element_count(problem.outputs[0].shape).constant()),
+                    0.25};
     };
     made.samples = {"gather axis=(-2) | f32[100,40]@panel32.t! i32[B,T] -> f32[B,T,40] where B in 1..2, T in 0..50",
-                    "gather axis=(-2) | f32[33,7]@panel32.t! i64[9]:(2) -> f32[9,7]:(8,1)"};
+                    "gather axis=(-2) | f32[33,7]@panel32.t! i64[9]:(2) -> f32[9,7]:(8,1)",
+                    "gather axis=(-2) | bf16[100,40]@panel32.t! i32[B,T] -> bf16[B,T,40] where B in 1..2, T in 0..50",
+                    "gather axis=(-2) | f16[33,7]@panel32.t! i64[9]:(2) -> f16[9,7]:(8,1)"};
     kernels.push_back(std::move(made));
 }
 

@@ -18,20 +18,23 @@ namespace {
 
 constexpr std::int64_t rows_per_block = 192;
 
+template <typename Weight>
 struct Product {
-    const float *x, *panels, *gated;
+    const float* x;
+    const Weight *panels, *gated;
     TileBody* body;
     std::int64_t rows, depth, columns, x_stride;
     std::int64_t parts;  // of the depth
     std::int64_t ahead;
 
     /// A panel of w, and the panel of v that goes with it.
-    const float* panel(std::int64_t i) const { return panels + i * depth * panel_width; }
-    const float* gated_panel(std::int64_t i) const { return gated + i * depth * panel_width; }
+    const Weight* panel(std::int64_t i) const { return panels + i * depth * panel_width; }
+    const Weight* gated_panel(std::int64_t i) const { return gated + i * depth * panel_width; }
 };
 
 // Makes the results of `height` rows of panel `panel` of their sums in rows of 32, `gated` those over v.
-void finish(const Product& product, std::int64_t row, int height, std::int64_t panel, float* sums,
+template <typename Weight>
+void finish(const Product<Weight>& product, std::int64_t row, int height, std::int64_t panel, float* sums,
             float* gated) noexcept {
     const std::int64_t first = panel * panel_width;
     void* const blocks[] = {sums, gated};
@@ -40,10 +43,11 @@ void finish(const Product& product, std::int64_t row, int height, std::int64_t p
 
 // Few rows over the panel at `from`, which `next` is used behind. What is used soon is fetched some way ahead: the last
 // rows of a panel fetch the first ones of the next.
-void run_whole_panel(const Product& product, std::int64_t row, int height, const float* from, const float* next,
-                     TileSums& sums) noexcept {
+template <typename Weight>
+void run_whole_panel(const Product<Weight>& product, std::int64_t row, int height, const Weight* from,
+                     const Weight* next, TileSums& sums) noexcept {
     const float* const x = product.x + row * product.x_stride;
-    const TileFunction tile = whole_tiles[static_cast<std::size_t>(height - 1)];
+    const TileFunction<Weight> tile = whole_tiles<Weight>[static_cast<std::size_t>(height - 1)];
     const bool follows = next == from + product.depth * panel_width;
     const std::int64_t first = follows ? product.depth : std::max<std::int64_t>(product.depth - product.ahead, 0);
     tile({x, product.x_stride, from, first, from + product.ahead * panel_width, panel_width}, sums.row[0]);
@@ -54,20 +58,20 @@ void run_whole_panel(const Product& product, std::int64_t row, int height, const
 
 // Few rows: a panel after another or, of very few rows, several side by side; either is limited by how fast the panels
 // arrive. `next_of(panel)`: the panel that is used behind this one.
-template <typename Next>
-void run_whole(const Product& product, std::int64_t row, int height, std::int64_t begin, std::int64_t end,
+template <typename Weight, typename Next>
+void run_whole(const Product<Weight>& product, std::int64_t row, int height, std::int64_t begin, std::int64_t end,
                Next next_of) noexcept {
     const int at_once = panels_at_once(height);
-    const auto run_side = [&](const float* from, TileSums* sums) {
-        side_tiles[static_cast<std::size_t>(height - 1)](
+    const auto run_side = [&](const Weight* from, TileSums* sums) {
+        side_tiles<Weight>[static_cast<std::size_t>(height - 1)](
             {product.x + row * product.x_stride, product.x_stride, from, product.depth, from, 0}, sums->row[0]);
     };
     TileSums sums[most_at_once], gated[most_at_once];
     const bool is_gated = product.gated != nullptr;
     for (std::int64_t panel = begin; panel < end;) {
         const int count = at_once > 1 && panel + at_once <= end ? at_once : 1;
-        const float* const next = next_of(panel + count - 1);
-        const float *const from = product.panel(panel), *const other = is_gated ? product.gated_panel(panel) : nullptr;
+        const Weight* const next = next_of(panel + count - 1);
+        const Weight *const from = product.panel(panel), *const other = is_gated ? product.gated_panel(panel) : nullptr;
         if (count > 1) {
             run_side(from, sums);
             if (is_gated) run_side(other, gated);
@@ -89,20 +93,20 @@ struct BlockSums {
 // is read again and again stays in the second-level cache. Each tile fetches an equal share of what is used next: the
 // next part, which lies behind this one, at last `next`. The sums of a tile stand at `sums_of` its first row;
 // done(that row, height) is called behind its last part.
-template <typename F, typename Done>
-CAIRN_INLINE void run_panel(const Product& product, Rows block, const float* from, const float* next, F sums_of,
-                            Done done) noexcept {
+template <typename Weight, typename F, typename Done>
+CAIRN_INLINE void run_panel(const Product<Weight>& product, Rows block, const Weight* from, const Weight* next,
+                            F sums_of, Done done) noexcept {
     const std::int64_t tiles = (block.count + tile_height - 1) / tile_height, parts = product.parts;
     const std::int64_t passes = tiles * (panel_vectors / group_vectors), step = (panel_width + passes - 1) / passes;
     for (std::int64_t part = 0; part < parts; ++part) {
         const std::int64_t k = product.depth * part / parts, depth = product.depth * (part + 1) / parts - k;
-        const float* const panel = from + k * panel_width;
-        const float* ahead = part + 1 < parts ? panel + depth * panel_width : next;
+        const Weight* const panel = from + k * panel_width;
+        const Weight* ahead = part + 1 < parts ? panel + depth * panel_width : next;
         for (std::int64_t tile = 0; tile < tiles; ++tile) {
             const std::int64_t row = block.count * tile / tiles;
             const int height = static_cast<int>(block.count * (tile + 1) / tiles - row);
             for (int group = 0; group < panel_vectors; group += group_vectors) {
-                group_tiles[static_cast<std::size_t>(height - 1)](
+                group_tiles<Weight>[static_cast<std::size_t>(height - 1)](
                     {product.x + (block.stride + row) * product.x_stride + k, product.x_stride, panel + group * lanes,
                      depth, ahead, step, part > 0},
                     sums_of(row) + group * lanes);
@@ -114,8 +118,9 @@ CAIRN_INLINE void run_panel(const Product& product, Rows block, const float* fro
 }
 
 // `next_of(panel)`: the panel that is used behind this one.
-template <typename Next>
-void run_block(const Product& product, Rows block, std::int64_t begin, std::int64_t end, Next next_of) noexcept {
+template <typename Weight, typename Next>
+void run_block(const Product<Weight>& product, Rows block, std::int64_t begin, std::int64_t end,
+               Next next_of) noexcept {
     BlockSums sums;
     const bool is_whole = product.parts == 1;
     const auto sums_of = [&](std::int64_t row) { return sums.row[is_whole ? 0 : row]; };
@@ -126,12 +131,13 @@ void run_block(const Product& product, Rows block, std::int64_t begin, std::int6
 }
 
 // The block's sums over a panel of w, then those over the panel of v: each panel stays in the cache while it is used.
-template <typename Next>
-void run_gated_block(const Product& product, Rows block, std::int64_t begin, std::int64_t end, Next next_of) noexcept {
+template <typename Weight, typename Next>
+void run_gated_block(const Product<Weight>& product, Rows block, std::int64_t begin, std::int64_t end,
+                     Next next_of) noexcept {
     BlockSums sums, gated;
     const auto rows_of = [](BlockSums& all) { return [&all](std::int64_t row) { return all.row[row]; }; };
     for (std::int64_t panel = begin; panel < end; ++panel) {
-        const float* const other = product.gated_panel(panel);
+        const Weight* const other = product.gated_panel(panel);
         run_panel(product, block, product.panel(panel), other, rows_of(sums), [](std::int64_t, int) {});
         run_panel(product, block, other, next_of(panel), rows_of(gated), [&](std::int64_t row, int height) {
             finish(product, block.stride + row, height, panel, sums.row[row], gated.row[row]);
@@ -159,13 +165,14 @@ BodyInputs body_inputs(const Args& args, const PanelPlan& plan) noexcept {
     return inputs;
 }
 
-Product product_of(const Args& args, const PanelPlan& plan, TileBody& body) noexcept {
-    const auto floats = [](const TensorArg& arg) { return reinterpret_cast<const float*>(arg.data); };
+template <typename Weight>
+Product<Weight> product_of(const Args& args, const PanelPlan& plan, TileBody& body) noexcept {
+    const auto panels = [](const TensorArg& arg) { return reinterpret_cast<const Weight*>(arg.data); };
     const TensorArg &x = args.inputs[0], &out = args.outputs[0];
     const Rows x_rows = rows_of(x);
-    Product product{};
-    product.x = floats(x);
-    product.panels = floats(args.inputs[1]);
+    Product<Weight> product{};
+    product.x = reinterpret_cast<const float*>(x.data);
+    product.panels = panels(args.inputs[1]);
     product.body = &body;
     product.rows = rows_of(out).count;
     product.depth = x.shape[x.rank - 1];
@@ -173,21 +180,19 @@ Product product_of(const Args& args, const PanelPlan& plan, TileBody& body) noex
     product.ahead = plan.ahead;
     product.columns = out.shape[out.rank - 1];
     product.x_stride = x_rows.stride;
-    if (plan.gate == Gate::weight) product.gated = floats(args.inputs[2]);
+    if (plan.gate == Gate::weight) product.gated = panels(args.inputs[2]);
     if (plan.gate == Gate::first_half || plan.gate == Gate::last_half)
         product.gated = product.panel(panel_count(product.columns));
     if (plan.gate == Gate::last_half) std::swap(product.panels, product.gated);
     return product;
 }
 
-}  // namespace
-
-void panel_linear(const Args& args, Team& team) {
-    const PanelPlan& plan = *static_cast<const PanelPlan*>(args.prepared);
+template <typename Weight>
+void run_product(const Args& args, const PanelPlan& plan, Team& team) {
     const BodyInputs inputs = body_inputs(args, plan);
     TileBody body(plan.body, plan.gate == Gate::none ? 1 : 2, inputs.list, args.outputs,
                   args.workspace + plan.body.bytes_per_member() * team.rank());
-    const Product product = product_of(args, plan, body);
+    const Product<Weight> product = product_of<Weight>(args, plan, body);
     if (product.rows == 0) return;
     const std::int64_t blocks = (product.rows + rows_per_block - 1) / rows_per_block;
     const int at_once = product.rows <= whole_height ? panels_at_once(static_cast<int>(product.rows)) : 1;
@@ -208,6 +213,17 @@ void panel_linear(const Args& args, Team& team) {
         else
             run_block(product, {last - first, first}, run.begin, run.end, next_of);
         run = following;
+    }
+}
+
+}  // namespace
+
+void panel_linear(const Args& args, Team& team) {
+    const PanelPlan& plan = *static_cast<const PanelPlan*>(args.prepared);
+    switch (plan.stored) {
+        case DType::bf16: return run_product<BF16>(args, plan, team);
+        case DType::f16: return run_product<F16>(args, plan, team);
+        default: return run_product<float>(args, plan, team);
     }
 }
 

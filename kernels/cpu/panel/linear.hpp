@@ -15,6 +15,7 @@ enum class Gate : std::uint8_t { none, weight, first_half, last_half };
 /// passes through the gate. Of halves a bias has the columns of both, and stands for two inputs of the body.
 struct PanelPlan {
     Gate gate;
+    DType stored;  ///< of what is in the panels
     Body body;
     std::int64_t depth;  ///< rows of a panel that are summed over before others
     std::int64_t ahead;  ///< rows of a panel by which few rows of x fetch it ahead

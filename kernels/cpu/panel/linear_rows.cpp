@@ -6,10 +6,12 @@
 #include "types/knobs.hpp"
 #include "types/levels.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
-/// Products with a packed f32 weight: `matmul`, `fused`, and those that pass through a gate.
+/// Products in f32 with a packed weight that is stored in f32, f16 or bf16: `matmul`, `fused`, and those that pass
+/// through a gate.
 namespace cairn::inline v0::kernels::cpu {
 namespace {
 
@@ -82,7 +84,8 @@ Refusal body_of(const Problem& problem, const Form& form, Body& body) {
 }
 
 Refusal refuse_weight(const TensorDesc& weight, const TensorDesc& x, const TensorDesc& out, const Form& form) {
-    if (weight.dtype != DType::f32) return "needs f32";
+    if (weight.dtype != DType::f32 && !is_widening(weight.dtype, DType::f32))
+        return "needs a weight of f32, f16 or bf16";
     if (weight.layout != panel_layout) return "needs a weight in the layout panel32";
     const std::size_t rank = weight.shape.size();
     const bool by_halves = form.gating == Gating::half;
@@ -138,6 +141,8 @@ Refusal accepts(const Problem& problem, const Setting& setting) {
     if (x.dtype != DType::f32 || (!is_fused && out.dtype != DType::f32)) return "needs f32";
     for (std::size_t i = 1; i <= weights; ++i)
         if (Refusal no = refuse_weight(problem.inputs[i], x, out, *form); !no.empty()) return no;
+    if (form->gating == Gating::weight && problem.inputs[1].dtype != problem.inputs[2].dtype)
+        return "needs weights of one dtype";
     if (form->gating == Gating::half && !problem.attributes.has("gate"))
         return "needs to be told which half is the gate";
     for (std::size_t i = 0; i < problem.inputs.size(); ++i)
@@ -161,6 +166,7 @@ std::shared_ptr<const void> prepare(const Problem& problem, int, const Setting& 
     if (form.gating == Gating::weight) plan->gate = Gate::weight;
     if (form.gating == Gating::half) plan->gate = is_last_half(problem) ? Gate::last_half : Gate::first_half;
     if (const Refusal no = body_of(problem, form, plan->body); !no.empty()) throw InternalError("panel", no);
+    plan->stored = problem.inputs[1].dtype;
     plan->depth = setting["depth"];
     plan->ahead = setting["ahead"];
     return plan;
@@ -237,6 +243,24 @@ std::vector<std::string> fused_samples() {
     };
 }
 
+// The same with weights that are stored in another dtype.
+std::string stored_as(std::string_view dtype, std::string sample) {
+    const std::string packed = "@" + std::string(panel_layout);
+    for (std::size_t at = sample.find(packed); at != std::string::npos; at = sample.find(packed, at + packed.size())) {
+        const std::size_t begin = sample.rfind(' ', at) + 1, end = sample.find('[', begin);
+        sample.replace(begin, end - begin, dtype);
+        at = sample.find(packed, begin);
+    }
+    return sample;
+}
+
+// Each sample in f32, and the first ones by turns in bf16 and f16.
+std::vector<std::string> in_each_dtype(std::vector<std::string> samples) {
+    const std::size_t count = std::min<std::size_t>(samples.size(), 5);
+    for (std::size_t i = 0; i < count; ++i) samples.push_back(stored_as(i % 2 == 0 ? "bf16" : "f16", samples[i]));
+    return samples;
+}
+
 }  // namespace
 
 void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const PanelTable& table) {
@@ -248,17 +272,23 @@ void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
         made.accepts = accepts;
         made.run = table.panel_linear;
         made.packed_inputs = {{1, std::string(panel_layout)}};
-        if (form.gating == Gating::weight) made.packed_inputs.push_back({2, std::string(panel_layout)});
+        made.widens = {1};
+        if (form.gating == Gating::weight) {
+            made.packed_inputs.push_back({2, std::string(panel_layout)});
+            made.widens.push_back(2);
+        }
         made.workspace = workspace;
         made.cost = cost;
         made.prepare = prepare;
         made.knobs = knobs();
         if (made.definition == "fused") {
             for (int input = 2; input < max_body_inputs; ++input) made.in_place.push_back({input, 0});
-            made.samples = fused_samples();
+            made.samples = in_each_dtype(fused_samples());
         } else {
             for (int biases = form.most_biases; biases >= 0; --biases)
-                for (std::string& sample : samples_of(form, biases)) made.samples.push_back(std::move(sample));
+                for (std::string& sample :
+                     biases == 0 ? in_each_dtype(samples_of(form, biases)) : samples_of(form, biases))
+                    made.samples.push_back(std::move(sample));
         }
         kernels.push_back(settings_of(made).front());
     }

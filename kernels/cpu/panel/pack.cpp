@@ -3,25 +3,29 @@
 #include <algorithm>
 #include <memory>
 
-/// `pack`: a plain f32 matrix of any strides into panels. Bound by memory, so it needs no code per instruction set.
+/// `pack`: a plain matrix of any strides into panels of its dtype. Bound by memory, so it needs no code per instruction
+/// set.
 namespace cairn::inline v0::kernels::cpu {
 namespace {
 
 struct PackPlan {
     bool is_transposed;  ///< the source is the transposed matrix: its rows become the panels' columns
+    bool is_half;        ///< elements have 16 bits
 };
 
+template <typename Element>
 struct Source {
-    const float* data;
+    const Element* data;
     std::int64_t depth, columns, depth_stride, column_stride;
 };
 
 // One panel. Rows of the source are read along whichever axis is contiguous, in squares small enough for the
 // first-level cache.
-void pack_panel(const Source& from, std::int64_t panel, float* to) noexcept {
+template <typename Element>
+void pack_panel(const Source<Element>& from, std::int64_t panel, Element* to) noexcept {
     const std::int64_t first = panel * panel_width, width = std::min(panel_width, from.columns - first);
     constexpr std::int64_t square = 32;
-    const float* begin = from.data + first * from.column_stride;
+    const Element* begin = from.data + first * from.column_stride;
     for (std::int64_t k0 = 0; k0 < from.depth; k0 += square) {
         const std::int64_t k1 = std::min(from.depth, k0 + square);
         if (from.column_stride == 1) {
@@ -34,19 +38,26 @@ void pack_panel(const Source& from, std::int64_t panel, float* to) noexcept {
         }
         if (width == panel_width) continue;
         for (std::int64_t k = k0; k < k1; ++k)
-            std::fill(to + k * panel_width + width, to + (k + 1) * panel_width, 0.0f);
+            std::fill(to + k * panel_width + width, to + (k + 1) * panel_width, Element{});
     }
 }
 
-void run(const Args& args, Team& team) {
-    const bool is_transposed = static_cast<const PackPlan*>(args.prepared)->is_transposed;
+template <typename Element>
+void pack(const Args& args, bool is_transposed, Team& team) noexcept {
     const TensorArg& in = args.inputs[0];
     const int k = is_transposed ? 1 : 0, n = is_transposed ? 0 : 1;
-    const Source from{reinterpret_cast<const float*>(in.data), in.shape[k], in.shape[n], in.strides[k], in.strides[n]};
-    float* to = reinterpret_cast<float*>(args.outputs[0].data);
+    const Source<Element> from{reinterpret_cast<const Element*>(in.data), in.shape[k], in.shape[n], in.strides[k],
+                               in.strides[n]};
+    auto* to = reinterpret_cast<Element*>(args.outputs[0].data);
     const std::int64_t panels = panel_count(from.columns);
     for (std::int64_t panel = team.next_chunk(); panel < panels; panel = team.next_chunk())
         pack_panel(from, panel, to + panel * from.depth * panel_width);
+}
+
+void run(const Args& args, Team& team) {
+    const PackPlan& plan = *static_cast<const PackPlan*>(args.prepared);
+    if (plan.is_half) return pack<std::uint16_t>(args, plan.is_transposed, team);
+    pack<float>(args, plan.is_transposed, team);
 }
 
 Refusal accepts(const Problem& problem) {
@@ -55,7 +66,8 @@ Refusal accepts(const Problem& problem) {
     if (out.layout != panel_layout && out.layout != panel_layout_transposed)
         return "makes the layouts panel32 and panel32.t";
     if (!in.layout.empty()) return "needs plain memory, not the layout " + in.layout;
-    if (in.dtype != DType::f32 || out.dtype != DType::f32) return "needs f32";
+    if (in.dtype != out.dtype) return "keeps the dtype";
+    if (in.dtype != DType::f32 && !is_widening(in.dtype, DType::f32)) return "needs f32, f16 or bf16";
     if (in.shape.size() != 2 || in.shape != out.shape) return "needs a matrix";
     return {};
 }
@@ -69,10 +81,14 @@ void add_panel_pack(std::vector<Kernel>& kernels) {
     made.accepts = accepts;
     made.run = run;
     made.prepare = [](const Problem& problem, int) -> std::shared_ptr<const void> {
-        return std::make_shared<PackPlan>(PackPlan{problem.outputs[0].layout == panel_layout_transposed});
+        return std::make_shared<PackPlan>(
+            PackPlan{problem.outputs[0].layout == panel_layout_transposed, problem.inputs[0].dtype != DType::f32});
     };
-    made.samples = {"pack | f32[70,100] -> f32[70,100]@panel32", "pack | f32[33,64]:(1,33) -> f32[33,64]@panel32",
-                    "pack | f32[100,70] -> f32[100,70]@panel32.t", "pack | f32[40,9]:(3,200) -> f32[40,9]@panel32.t"};
+    made.samples = {"pack | f32[70,100] -> f32[70,100]@panel32",   "pack | f32[33,64]:(1,33) -> f32[33,64]@panel32",
+                    "pack | f32[100,70] -> f32[100,70]@panel32.t", "pack | f32[40,9]:(3,200) -> f32[40,9]@panel32.t",
+                    "pack | bf16[70,100] -> bf16[70,100]@panel32", "pack | f16[33,64]:(1,33) -> f16[33,64]@panel32",
+                    "pack | f16[100,70] -> f16[100,70]@panel32.t", "pack | bf16[40,9]:(3,200) -> bf16[40,9]@panel32.t",
+                    "pack | bf16[0,9] -> bf16[0,9]@panel32",       "pack | f16[1,1] -> f16[1,1]@panel32.t"};
     kernels.push_back(std::move(made));
 }
 

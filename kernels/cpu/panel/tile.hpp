@@ -1,14 +1,15 @@
 #pragma once
 
 #include "kernels/cpu/panel/layout.hpp"
-#include "kernels/cpu/simd/vector.hpp"
+#include "kernels/cpu/simd/half.hpp"
 
 #include <array>
 #include <utility>
 
 /// The register tiles of the packed product: `height` rows of x times a group of a panel's columns, summed over the
 /// whole depth in registers. A is read unpacked, one broadcast a row; every element is one chain of multiply-adds over
-/// k, so its bits depend neither on the tile it falls in nor on the thread.
+/// k, so its bits depend neither on the tile it falls in nor on the thread. Panels of 16 bits are widened as they are
+/// loaded.
 namespace CAIRN_LEVEL {
 
 /// Vectors in a panel's row of 32 columns; of a tall tile; rows of a tall tile; rows up to which one tile spans the
@@ -32,21 +33,22 @@ struct TileSums {
     alignas(64) float row[12][32];
 };
 
-/// What a tile reads, and the cache lines it asks for while it computes: `ahead_step` floats further at each k.
+/// What a tile reads, and the cache lines it asks for while it computes: `ahead_step` elements further at each k.
+template <typename Weight>
 struct TileSource {
     const float* x;
     std::int64_t x_stride;
-    const float* panel;
+    const Weight* panel;
     std::int64_t depth;
-    const float* ahead;
+    const Weight* ahead;
     std::int64_t ahead_step;
     bool goes_on = false;  ///< adds to the sums that are there
 };
 
 /// Of `panels` panels, one behind the other, the first `vectors` vectors of each row; `lines` cache lines are fetched
 /// ahead at each k. Sums of the next panel stand a TileSums further.
-template <int height, int panels, int vectors, int lines>
-__attribute__((noinline)) void compute_tile(const TileSource& source, float* sums) noexcept {
+template <typename Weight, int height, int panels, int vectors, int lines>
+__attribute__((noinline)) void compute_tile(const TileSource<Weight>& source, float* sums) noexcept {
     F32 sum[panels][height][vectors];
 #pragma GCC unroll 4
     for (int p = 0; p < panels; ++p)
@@ -59,12 +61,12 @@ __attribute__((noinline)) void compute_tile(const TileSource& source, float* sum
     const float* base[(height + 2) / 3];
     for (int i = 0; i < (height + 2) / 3; ++i) base[i] = source.x + 3 * i * source.x_stride;
     const std::int64_t stride = source.x_stride;
-    const float* panel[panels];
+    const Weight* panel[panels];
     for (int p = 0; p < panels; ++p) panel[p] = source.panel + p * source.depth * 32;
-    const float* ahead = source.ahead;
+    const Weight* ahead = source.ahead;
     for (std::int64_t k = 0; k < source.depth; ++k) {
         if constexpr (lines > 0) __builtin_prefetch(ahead, 0, 3);
-        if constexpr (lines > 1) __builtin_prefetch(ahead + 16, 0, 3);
+        if constexpr (lines > 1) __builtin_prefetch(ahead + 64 / sizeof(Weight), 0, 3);
         if constexpr (lines > 0) ahead += source.ahead_step;
         const auto left = [&](int i) __attribute__((always_inline)) { return splat(base[i / 3][i % 3 * stride]); };
         if constexpr (height < vectors * panels) {
@@ -106,20 +108,29 @@ __attribute__((noinline)) void compute_tile(const TileSource& source, float* sum
             for (int j = 0; j < vectors; ++j) store(sums + (p * 12 + i) * 32 + j * lanes, sum[p][i][j]);
 }
 
-using TileFunction = void (*)(const TileSource& source, float* sums) noexcept;
+template <typename Weight>
+using TileFunction = void (*)(const TileSource<Weight>& source, float* sums) noexcept;
+
+/// Cache lines of a panel's row.
+template <typename Weight>
+inline constexpr int row_lines = 32 * sizeof(Weight) / 64;
 
 /// By height - 1. Tiles of whole panels: of as many as are read at once, and of one; and tiles of a group of columns.
-template <int... heights>
-constexpr std::array<TileFunction, sizeof...(heights)> side_by_side(std::integer_sequence<int, heights...>) {
-    return {compute_tile<heights + 1, panels_at_once(heights + 1), panel_vectors,
-                         panels_at_once(heights + 1) == 1 ? 2 : 0>...};
+template <typename Weight, int... heights>
+constexpr std::array<TileFunction<Weight>, sizeof...(heights)> side_by_side(std::integer_sequence<int, heights...>) {
+    return {compute_tile < Weight, heights + 1, panels_at_once(heights + 1), panel_vectors,
+            panels_at_once(heights + 1) == 1 ? row_lines<Weight> : 0 > ...};
 }
-template <int vectors, int lines, int... heights>
-constexpr std::array<TileFunction, sizeof...(heights)> tiles(std::integer_sequence<int, heights...>) {
-    return {compute_tile<heights + 1, 1, vectors, lines>...};
+template <typename Weight, int vectors, int lines, int... heights>
+constexpr std::array<TileFunction<Weight>, sizeof...(heights)> tiles(std::integer_sequence<int, heights...>) {
+    return {compute_tile<Weight, heights + 1, 1, vectors, lines>...};
 }
-inline constexpr auto side_tiles = side_by_side(std::make_integer_sequence<int, whole_height>());
-inline constexpr auto whole_tiles = tiles<panel_vectors, 2>(std::make_integer_sequence<int, whole_height>());
-inline constexpr auto group_tiles = tiles<group_vectors, 1>(std::make_integer_sequence<int, tile_height>());
+template <typename Weight>
+inline constexpr auto side_tiles = side_by_side<Weight>(std::make_integer_sequence<int, whole_height>());
+template <typename Weight>
+inline constexpr auto whole_tiles =
+    tiles<Weight, panel_vectors, row_lines<Weight>>(std::make_integer_sequence<int, whole_height>());
+template <typename Weight>
+inline constexpr auto group_tiles = tiles<Weight, group_vectors, 1>(std::make_integer_sequence<int, tile_height>());
 
 }  // namespace CAIRN_LEVEL

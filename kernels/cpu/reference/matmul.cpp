@@ -60,6 +60,7 @@ Refusal accepts(const Problem& problem) {
     if (Refusal refusal = needs_plain_memory(problem); !refusal.empty()) return refusal;
     if (problem.inputs.size() != 2 || problem.outputs.size() != 1) return "needs two inputs and one output";
     if (problem.inputs[0].dtype == DType::boolean) return "needs numbers";
+    if (problem.inputs[0].dtype != problem.inputs[1].dtype) return "needs operands of one dtype";
     const Shape &a = problem.inputs[0].shape, &b = problem.inputs[1].shape, &c = problem.outputs[0].shape;
     if (c.size() < 2 || a.size() != c.size() || b.size() != c.size())
         return "needs inputs of the output's rank, at least 2";
