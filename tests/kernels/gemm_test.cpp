@@ -64,6 +64,12 @@ TEST(Gemm, EveryPartOfALargeProduct) {
                  {"matmul | i8[30,300] i8[300,70] -> i8[30,70]", "matmul | i8[30,40] i8[40,70]:(1,40) -> i8[30,70]"});
 }
 
+TEST(Gemm, BatchesAndNoDepth) {
+    expect_right("matmul.f32@2",
+                 {"matmul | f32[2,3,7,20] f32[2,3,20,9] -> f32[2,3,7,9]", "matmul | f32[1,0] f32[0,150] -> f32[1,150]",
+                  "matmul | f32[5,0] f32[0,9] -> f32[5,9]", "matmul | f32[30,0] f32[0,40] -> f32[30,40]"});
+}
+
 TEST(Gemm, RefusalsSayWhy) {
     const Level baseline = runnable_levels()[0];
     const auto refusal = [&](const std::string& end, const std::string& text) {
