@@ -27,7 +27,7 @@ struct Options {
     std::vector<std::string> families = {"panel", "gemm"};
     std::int64_t first = 1, last = 300, step = 1, rows = 128;
     double seconds = 0.03;
-    bool is_json = false;
+    bool is_transposed = false, is_json = false;
 };
 
 /// Sizes of which the nearest one is what others are compared with.
@@ -39,17 +39,18 @@ struct Sizes {
 };
 
 std::optional<SweepPoint> measured(const cairn::Context& context, const cairn::Calibration& machine,
-                                   const std::string& family, Sizes sizes, std::int64_t size, double seconds) {
+                                   const std::string& family, Sizes sizes, std::int64_t size, const Options& options) {
     const auto [m, k, n] = sizes;
-    const std::string text = fmt::format("matmul | f32[{},{}] f32[{},{}]{}! -> f32[{},{}]", m, k, k, n,
-                                         family == "panel" ? "@panel32" : "", m, n);
+    const std::string lies = family == "panel" ? "@panel32" : options.is_transposed ? fmt::format(":(1,{})", k) : "";
+    const std::string text = fmt::format("matmul | f32[{},{}] f32[{},{}]{}! -> f32[{},{}]", m, k, k, n, lies, m, n);
     auto symbols = cairn::Symbols::create();
     const cairn::Problem problem = cairn::parse_problem(text, *symbols);
     for (const cairn::Kernel& kernel : context.kernels().kernels) {
         if (!kernel.id.starts_with("cpu." + family + "_") || kernel.definition != "matmul" ||
             !context.features().includes(kernel.needs) || !kernel.accepts(problem).empty())
             continue;
-        const double found = cairn::measure(problem, kernel.id, context, {.blocks = 5, .max_seconds = seconds}).min;
+        const double found =
+            cairn::measure(problem, kernel.id, context, {.blocks = 5, .max_seconds = options.seconds}).min;
         const auto operations = 2.0 * static_cast<double>(m * k) * static_cast<double>(n);
         const double bytes = 4.0 * static_cast<double>(k * n);
         return SweepPoint{size, found, std::max(operations / machine.flops, bytes / machine.bandwidth)};
@@ -81,14 +82,16 @@ void sweep(const Options& options) {
     const cairn::Context context({.threads = cairn::usable_cpus()});
     const cairn::Calibration machine = cairn::calibrate(context);
     std::vector<SweepLine> lines;
-    for (const std::string& family : options.families)
-        lines.push_back(
-            {options.axis == "rows" ? options.shape : fmt::format("{} {}", options.axis, options.shape), family, {}});
+    const std::string title = (options.axis == "rows" ? "" : options.axis + " ") + options.shape +
+                              (options.is_transposed ? " transposed" : "");
+    fmt::print(stderr, "{}: peak {:.0f} GFLOP/s, read limit {:.1f} GB/s\n", title, machine.flops / 1e9,
+               machine.bandwidth / 1e9);
+    for (const std::string& family : options.families) lines.push_back({title, family, {}});
     for (std::int64_t size = options.first; size <= options.last; size += options.step)
         for (SweepLine& line : lines) {
             Sizes sizes = shape;
             (options.axis == "rows" ? sizes.rows : options.axis == "depth" ? sizes.depth : sizes.columns) = size;
-            const auto point = measured(context, machine, line.family, sizes, size, options.seconds);
+            const auto point = measured(context, machine, line.family, sizes, size, options);
             if (!point) continue;
             line.points.push_back(*point);
             const double peak =
@@ -139,6 +142,7 @@ int main(int argc, char** argv) {
     app.add_option("--step", options.step)->capture_default_str();
     app.add_option("--families", options.families, "of kernels")->delimiter(',')->capture_default_str();
     app.add_option("--seconds", options.seconds, "for one size of one family at most")->capture_default_str();
+    app.add_flag("--transposed", options.is_transposed, "columns of plain weights lie one behind the other");
     app.add_flag("--json", options.is_json, "one line a size");
     app.add_option("--plot", options.plot, "writes this picture from such lines on standard input");
     return host::guarded(app, argc, argv, [&] { options.plot.empty() ? sweep(options) : plot(options.plot); });

@@ -2,9 +2,9 @@
 
 #include "kernels/cpu/gemm/tile.hpp"
 #include "kernels/cpu/simd/block_memory.hpp"
+#include "kernels/cpu/simd/square.hpp"
 
 #include <type_traits>
-#include <utility>
 
 /// Pieces of matrices of any dtype and strides, copied into rows of the numbers that tiles compute with.
 namespace CAIRN_LEVEL {
@@ -60,54 +60,27 @@ CAIRN_INLINE void write_run(std::byte* to, DType dtype, const T* from, std::int6
                    [](T x) { return static_cast<std::uint8_t>(x); });
 }
 
-/// a0 b0 a1 b1 ..., of the first halves of two vectors or of the second ones.
-template <int first, typename V, int... i>
-CAIRN_INLINE V interleave(V a, V b, std::integer_sequence<int, i...>) {
-    constexpr int count = sizeof...(i);
-    return __builtin_shufflevector(a, b, (first + i / 2 + i % 2 * count)...);
-}
-
-/// Rows become columns of a square of vectors: each round interleaves the first half of them with the second.
-template <typename V, int count>
-CAIRN_INLINE void transpose(V (&rows)[count]) {
-    using Lanes = std::make_integer_sequence<int, count>;
-#pragma GCC unroll 5
-    for (int round = 1; round < count; round *= 2) {
-        V mixed[count];
-#pragma GCC unroll 16
-        for (int i = 0; i < count / 2; ++i) {
-            mixed[2 * i] = interleave<0>(rows[i], rows[i + count / 2], Lanes());
-            mixed[2 * i + 1] = interleave<count / 2>(rows[i], rows[i + count / 2], Lanes());
-        }
-#pragma GCC unroll 32
-        for (int i = 0; i < count; ++i) rows[i] = mixed[i];
-    }
-}
-
 /// to[i * to_stride + j] = from[i, j] for a square of vectors, whose columns lie one behind the other.
 template <typename T>
 [[gnu::noinline]] void copy_square(T* to, std::int64_t to_stride, const Plain& from, const std::byte* corner) {
-    constexpr int count = static_cast<int>(lanes_of<T>);
-    VectorOf<T> columns[count];
+    constexpr int count = wide_lanes<T>;
     const std::int64_t step = from.column_stride * bytes_of(from.dtype);
-    if (!has_narrower<T> || is_native<T>(from.dtype)) {
-        for (int i = 0; i < count; ++i) columns[i] = load_vector(reinterpret_cast<const T*>(corner + i * step));
-    } else {
-        for (int i = 0; i < count; ++i) {
+    const bool lies = !has_narrower<T> || is_native<T>(from.dtype);
+    transpose_square<T>(
+        [&](int i) {
+            if (lies) return wide_load(reinterpret_cast<const T*>(corner + i * step));
             T column[count];
             read_run(column, from.dtype, corner + i * step, 1, count);
-            columns[i] = load_vector(column);
-        }
-    }
-    transpose(columns);
-    for (int i = 0; i < count; ++i) store_vector(to + i * to_stride, columns[i]);
+            return wide_load(column);
+        },
+        [&](int i, Wide<T> row) { wide_store(to + i * to_stride, row); });
 }
 
 /// to[i * to_stride + j] = from[row + i, column + j] for rows x columns, and zeros up to `width` columns.
 template <typename T>
 void copy_block(T* to, std::int64_t to_stride, const Plain& from, std::int64_t row, std::int64_t column,
                 std::int64_t rows, std::int64_t columns, std::int64_t width) noexcept {
-    constexpr std::int64_t square = lanes_of<T>;
+    constexpr std::int64_t square = wide_lanes<T>;
     std::int64_t i = 0;
     if (from.row_stride == 1 && from.column_stride != 1) {
         for (; i + square <= rows; i += square) {
@@ -124,7 +97,7 @@ void copy_block(T* to, std::int64_t to_stride, const Plain& from, std::int64_t r
         for (; i < rows; ++i) {
             const T* row_of = reinterpret_cast<const T*>(from.at(row + i, column));
             for (std::int64_t j = 0; j < columns; j += square)
-                store_vector(to + i * to_stride + j, load_vector(row_of + j));
+                wide_store(to + i * to_stride + j, wide_load(row_of + j));
         }
     }
     for (; i < rows; ++i)

@@ -7,24 +7,25 @@
 namespace CAIRN_LEVEL {
 
 /// Elements as they lie, as a vector of the numbers that are computed with.
-CAIRN_INLINE F32 load_as(const float* p) { return load_vector(p); }
-CAIRN_INLINE F64 load_as(const double* p) { return load_vector(p); }
+CAIRN_INLINE F32 load_as(const float* p) { return wide_load(p); }
+CAIRN_INLINE F64 load_as(const double* p) { return wide_load(p); }
 CAIRN_INLINE double widened(double x) { return x; }
 template <typename Half>
 CAIRN_INLINE F32 load_as(const Half* p) {
     return load(p);
 }
 
-/// sums[i * columns + j] = vectors of a[i] . b[j] over a depth of whole vectors; each stream of b is fetched ahead.
+/// sums[i * columns + j] = vectors of a[i] . b[j] over a depth of whole vectors; each stream of b is fetched ahead,
+/// but for the fewest rows.
 template <int height, int columns, typename T, typename Element>
 [[gnu::noinline]] void dot_tile(const T* a, std::int64_t a_stride, const Element* b, std::int64_t b_stride,
-                                std::int64_t depth, VectorOf<T>* sums) noexcept {
-    constexpr std::int64_t width = lanes_of<T>, ahead = 1024 / static_cast<std::int64_t>(sizeof(Element));
-    VectorOf<T> sum[height][columns];
+                                std::int64_t depth, Wide<T>* sums) noexcept {
+    constexpr std::int64_t width = wide_lanes<T>, ahead = 1024 / static_cast<std::int64_t>(sizeof(Element));
+    Wide<T> sum[height][columns];
 #pragma GCC unroll 12
     for (int i = 0; i < height; ++i)
 #pragma GCC unroll 8
-        for (int j = 0; j < columns; ++j) sum[i][j] = VectorOf<T>{};
+        for (int j = 0; j < columns; ++j) sum[i][j] = Wide<T>{};
     const T* left[(height + 2) / 3];
 #pragma GCC unroll 4
     for (int i = 0; i < (height + 2) / 3; ++i) left[i] = a + 3 * i * a_stride;
@@ -33,30 +34,30 @@ template <int height, int columns, typename T, typename Element>
     for (int j = 0; j < (columns + 2) / 3; ++j) right[j] = b + 3 * j * b_stride;
     for (std::int64_t k = 0; k < depth; k += width) {
         const auto row = [&](int i) __attribute__((always_inline)) {
-            return load_vector(left[i / 3] + i % 3 * a_stride);
+            return wide_load(left[i / 3] + i % 3 * a_stride);
         };
         const auto column = [&](int j) __attribute__((always_inline)) {
             const Element* from = right[j / 3] + j % 3 * b_stride;
-            __builtin_prefetch(from + ahead, 0, 2);
+            if constexpr (height > gemm_unfetched) __builtin_prefetch(from + ahead, 0, 2);
             return load_as(from);
         };
         if constexpr (height < columns) {
-            VectorOf<T> rows[height];
+            Wide<T> rows[height];
 #pragma GCC unroll 12
             for (int i = 0; i < height; ++i) rows[i] = row(i);
 #pragma GCC unroll 8
             for (int j = 0; j < columns; ++j) {
-                const VectorOf<T> value = column(j);
+                const Wide<T> value = column(j);
 #pragma GCC unroll 12
                 for (int i = 0; i < height; ++i) multiply_add(sum[i][j], rows[i], value);
             }
         } else {
-            VectorOf<T> values[columns];
+            Wide<T> values[columns];
 #pragma GCC unroll 8
             for (int j = 0; j < columns; ++j) values[j] = column(j);
 #pragma GCC unroll 12
             for (int i = 0; i < height; ++i) {
-                const VectorOf<T> value = row(i);
+                const Wide<T> value = row(i);
 #pragma GCC unroll 8
                 for (int j = 0; j < columns; ++j) multiply_add(sum[i][j], value, values[j]);
             }
@@ -74,7 +75,7 @@ template <int height, int columns, typename T, typename Element>
 
 template <typename T, typename Element>
 using DotTile = void (*)(const T* a, std::int64_t a_stride, const Element* b, std::int64_t b_stride, std::int64_t depth,
-                         VectorOf<T>* sums) noexcept;
+                         Wide<T>* sums) noexcept;
 /// By height - 1: of as many columns as there are accumulators, and of one.
 template <typename T, typename Element, int... heights>
 constexpr std::array<DotTile<T, Element>, sizeof...(heights)> widest_dots(std::integer_sequence<int, heights...>) {
@@ -91,13 +92,13 @@ CAIRN_INLINE V lanes_from(V x, std::integer_sequence<int, i...>) {
     return __builtin_shufflevector(x, x, (i + first) % static_cast<int>(sizeof...(i))...);
 }
 /// The sum of the lanes: of halves, quarters, ...
-template <typename T, int width = static_cast<int>(lanes_of<T>)>
-CAIRN_INLINE T sum_of_lanes(VectorOf<T> x) {
+template <typename T, int width = static_cast<int>(wide_lanes<T>)>
+CAIRN_INLINE T sum_of_lanes(Wide<T> x) {
     if constexpr (width == 1)
         return x[0];
     else
         return sum_of_lanes<T, width / 2>(
-            x + lanes_from<width / 2>(x, std::make_integer_sequence<int, static_cast<int>(lanes_of<T>)>()));
+            x + lanes_from<width / 2>(x, std::make_integer_sequence<int, static_cast<int>(wide_lanes<T>)>()));
 }
 
 /// sums[i * sum_stride + j] += a[i] . b[j] for j in [0, count), over any depth.
@@ -106,11 +107,11 @@ void add_dots(const T* a, std::int64_t a_stride, int height, const Element* b, s
               std::int64_t count, std::int64_t depth, T* sums, std::int64_t sum_stride) noexcept {
     static constexpr auto widest = widest_dots<T, Element>(std::make_integer_sequence<int, gemm_height>());
     static constexpr auto single = single_dots<T, Element>(std::make_integer_sequence<int, gemm_height>());
-    const std::int64_t whole = depth / lanes_of<T> * lanes_of<T>;
+    const std::int64_t whole = depth / wide_lanes<T> * wide_lanes<T>;
     const int most = vectors_of(height);
     for (std::int64_t j = 0; j < count;) {
         const int columns = count - j >= most ? most : 1;
-        VectorOf<T> found[gemm_sums];
+        Wide<T> found[gemm_sums];
         (columns == most ? widest : single)[static_cast<std::size_t>(height - 1)](a, a_stride, b + j * b_stride,
                                                                                   b_stride, whole, found);
         for (int i = 0; i < height; ++i)

@@ -9,7 +9,6 @@ namespace cairn::inline v0::kernels::cpu {
 
 struct GemmPlan {
     DType dtype;
-    bool has_bias;
 };
 
 /// The pieces in which a product is computed. Bits depend on none of them: every sum is one chain over the depth.
@@ -22,7 +21,7 @@ struct GemmBlocks {
     /// Bytes of sums a row, which one thread computes at once: of many rows, and of few.
     static constexpr std::int64_t row_bytes = 1536, few_row_bytes = 9216;
     /// Rows are kept a cache line apart from multiples of large powers of two, which share few places in caches.
-    static constexpr std::int64_t line_bytes = 64;
+    static constexpr std::int64_t line_bytes = 64, page_bytes = 4096;
     /// Scratch of one member: rows of a, a piece of b, sums.
     static constexpr std::int64_t left_bytes = rows * (copied_bytes + line_bytes), right_bytes = 65536,
                                   sum_bytes = rows * (row_bytes + line_bytes),

@@ -5,12 +5,12 @@
 
 #include <memory>
 
-/// `matmul` of any dtype and `linear` of floats, for plain operands of any strides.
+/// `matmul` of any dtype, for plain operands of any strides.
 namespace cairn::inline v0::kernels::cpu {
 namespace {
 
-Refusal refuse_operands(const Problem& problem, std::size_t inputs, DType dtype) {
-    if (problem.inputs.size() != inputs || problem.outputs.size() != 1) return "has the wrong number of operands";
+Refusal refuse_operands(const Problem& problem, DType dtype) {
+    if (problem.inputs.size() != 2 || problem.outputs.size() != 1) return "has the wrong number of operands";
     for (const auto* side : {&problem.inputs, &problem.outputs})
         for (const TensorDesc& tensor : *side) {
             if (tensor.dtype != dtype) return "needs " + std::string(to_string(dtype));
@@ -21,26 +21,17 @@ Refusal refuse_operands(const Problem& problem, std::size_t inputs, DType dtype)
 
 template <DType dtype>
 Refusal accepts_matmul(const Problem& problem) {
-    if (Refusal refusal = refuse_operands(problem, 2, dtype); !refusal.empty()) return refusal;
+    if (Refusal refusal = refuse_operands(problem, dtype); !refusal.empty()) return refusal;
     const std::size_t rank = problem.outputs[0].shape.size();
     if (rank < 2 || problem.inputs[0].shape.size() != rank || problem.inputs[1].shape.size() != rank)
         return "needs inputs of the output's rank, at least 2";
     return {};
 }
 
-template <DType dtype>
-Refusal accepts_linear(const Problem& problem) {
-    if (Refusal refusal = refuse_operands(problem, 3, dtype); !refusal.empty()) return refusal;
-    if (problem.inputs[1].shape.size() != 2 || problem.inputs[2].shape.size() != 1)
-        return "needs a weight [K, N] and a bias [N]";
-    if (!same_leading_axes(problem.inputs[0], problem.outputs[0])) return "needs the leading axes of x in the output";
-    return {};
-}
-
 Dim workspace(const Problem&, int threads) { return Dim(GemmBlocks::bytes * threads); }
 
 std::shared_ptr<const void> prepare(const Problem& problem, int) {
-    return std::make_shared<GemmPlan>(GemmPlan{problem.outputs[0].dtype, problem.inputs.size() > 2});
+    return std::make_shared<GemmPlan>(GemmPlan{problem.outputs[0].dtype});
 }
 
 // Operations are counted as those of f32: what a vector holds fewer of costs more.
@@ -83,20 +74,16 @@ const char* const samples[] = {
     "matmul | #[T,150] #[150,90]:(1,150) -> #[T,90] where T in 1..20",
     "matmul | #[T,33] #[33,1] -> #[T,1] where T in 1..70"};
 
-const char* const linear_samples[] = {"linear | #[B,T,96] #[96,130]! #[130]! -> #[B,T,130] where B in 1..3, T in 0..70",
-                                      "linear | #[T,40] #[40,33]:(1,40)! #[33]! -> #[T,33]:(50,1) where T in 1..40",
-                                      "linear | #[T,140]:(1,T) #[140,3]! #[3]:(2)! -> #[T,3]:(4,1) where T in 1..90"};
-
 std::string with_dtype(std::string text, std::string_view dtype) {
     for (std::size_t at = text.find('#'); at != text.npos; at = text.find('#')) text.replace(at, 1, dtype);
     return text;
 }
 
-Kernel kernel(FeatureSet needs, const char* definition, DType dtype, Refusal (*accepts)(const Problem&), Run run) {
+Kernel matmul(FeatureSet needs, DType dtype, Refusal (*accepts)(const Problem&), Run run) {
     const std::string name(to_string(dtype));
     Kernel made;
-    made.id = "cpu.gemm_" + std::string(level_name(needs)) + "." + definition + "." + name + "@1";
-    made.definition = definition;
+    made.id = "cpu.gemm_" + std::string(level_name(needs)) + ".matmul." + name + "@2";
+    made.definition = "matmul";
     made.needs = needs;
     made.accepts = accepts;
     made.run = run;
@@ -107,14 +94,8 @@ Kernel kernel(FeatureSet needs, const char* definition, DType dtype, Refusal (*a
 }
 
 template <DType dtype>
-void add_linear(std::vector<Kernel>& kernels, FeatureSet needs, Run run) {
-    Kernel& made = kernels.emplace_back(kernel(needs, "linear", dtype, accepts_linear<dtype>, run));
-    for (const char* sample : linear_samples) made.samples.push_back(with_dtype(sample, to_string(dtype)));
-}
-
-template <DType dtype>
 void add_matmul(std::vector<Kernel>& kernels, FeatureSet needs, Run run) {
-    Kernel& made = kernels.emplace_back(kernel(needs, "matmul", dtype, accepts_matmul<dtype>, run));
+    Kernel& made = kernels.emplace_back(matmul(needs, dtype, accepts_matmul<dtype>, run));
     if (dtype == DType::f32)
         made.samples.assign(std::begin(f32_samples), std::end(f32_samples));
     else
@@ -124,10 +105,6 @@ void add_matmul(std::vector<Kernel>& kernels, FeatureSet needs, Run run) {
 }  // namespace
 
 void add_gemm(std::vector<Kernel>& kernels, FeatureSet needs, const GemmTable& table) {
-    add_linear<DType::f32>(kernels, needs, table.gemm_float);
-    add_linear<DType::f16>(kernels, needs, table.gemm_float);
-    add_linear<DType::bf16>(kernels, needs, table.gemm_float);
-    add_linear<DType::f64>(kernels, needs, table.gemm_double);
     add_matmul<DType::f32>(kernels, needs, table.gemm_float);
     add_matmul<DType::f16>(kernels, needs, table.gemm_float);
     add_matmul<DType::bf16>(kernels, needs, table.gemm_float);

@@ -6,15 +6,16 @@
 #include <algorithm>
 #include <type_traits>
 
-/// c = a @ b (+ bias) for plain matrices of any size and strides, batch by batch. Work is cut into blocks of rows times
+/// c = a @ b for plain matrices of any size and strides, batch by batch. Work is cut into blocks of rows times
 /// runs of columns, of every number of threads' own choice. Within one a part of the depth at a time is done: the rows
 /// of a as they lie or copied, a piece of b after another, in which all tiles of rows are computed while it is in the
-/// first-level cache; sums wait in the second-level cache. Few rows are one tile, which reads b as it lies.
+/// first-level cache; sums wait in the second-level cache. Few rows are one tile or two, which
+/// read b as it lies.
 namespace CAIRN_LEVEL {
 
-/// One product of a batch. `bias` lies along columns, or, where the product is computed transposed, along rows.
+/// One product of a batch.
 struct Factors {
-    Plain a, b, bias;
+    Plain a, b;
     std::int64_t rows, depth, columns;
     std::byte* c;
     DType c_dtype;
@@ -25,8 +26,7 @@ struct Factors {
     }
     /// The same as c^T = b^T a^T.
     Factors transposed() const {
-        return {b.transposed(), a.transposed(),  bias.transposed(), columns, depth, rows, c,
-                c_dtype,        c_column_stride, c_row_stride};
+        return {b.transposed(), a.transposed(), columns, depth, rows, c, c_dtype, c_column_stride, c_row_stride};
     }
 };
 
@@ -42,7 +42,7 @@ struct Span {
 /// Columns of a piece of b for so many rows.
 template <typename T>
 constexpr std::int64_t width_of(std::int64_t rows) {
-    return (rows <= gemm_height ? vectors_of(static_cast<int>(rows)) : 2) * lanes_of<T>;
+    return (rows <= gemm_height ? vectors_of(static_cast<int>(rows)) : 2) * wide_lanes<T>;
 }
 
 /// One thread's work: rows times columns of a product, and its memory.
@@ -52,7 +52,7 @@ struct GemmTask {
     Span rows, columns;
     T *left_scratch, *right_scratch, *sum_scratch;
 
-    static constexpr std::int64_t size = sizeof(T), lanes_wide = lanes_of<T>;
+    static constexpr std::int64_t size = sizeof(T), lanes_wide = wide_lanes<T>;
     bool copies_left() const { return !is_native<T>(factors.a.dtype) || factors.a.column_stride != 1; }
     /// Of a part.
     std::int64_t most_depth() const {
@@ -60,6 +60,18 @@ struct GemmTask {
                              : std::min(GemmBlocks::depth_bytes / size, GemmBlocks::most_depth);
     }
     bool is_few() const { return rows.size() <= gemm_height; }
+    /// Whether pieces of b are so short that they are read where they are: by one tile, or by two in turn, unless all
+    /// rows of b share one place in the first-level cache.
+    bool is_streamed() const {
+        const Plain& b = factors.b;
+        if (b.column_stride != 1 || is_few()) return b.column_stride == 1;
+        return is_native<T>(b.dtype) && rows.size() <= 2 * gemm_height &&
+               b.row_stride * size % GemmBlocks::page_bytes != 0;
+    }
+    /// Whether whole columns of tiles go down all of the depth, reading a and b where they are.
+    bool is_unfetched() const {
+        return rows.size() <= gemm_unfetched && is_streamed() && is_native<T>(factors.b.dtype) && !copies_left();
+    }
     std::int64_t width() const { return width_of<T>(rows.size()); }
     std::int64_t sum_stride() const {
         return ((is_few() ? GemmBlocks::few_row_bytes : GemmBlocks::row_bytes) + GemmBlocks::line_bytes) / size;
@@ -69,9 +81,7 @@ struct GemmTask {
     }
 
     /// Whether whole vectors of sums are results as they are.
-    bool sums_in_c() const {
-        return is_native<T>(factors.c_dtype) && factors.c_column_stride == 1 && factors.bias.data == nullptr;
-    }
+    bool sums_in_c() const { return is_native<T>(factors.c_dtype) && factors.c_column_stride == 1; }
 
     /// The rows of a over a part of the depth: the first element, and the distance between rows.
     std::pair<const T*, std::int64_t> left(Span depth) const noexcept {
@@ -83,16 +93,9 @@ struct GemmTask {
     }
 
     void finish(Span done, Span across) const noexcept {
-        const Plain& bias = factors.bias;
-        for (std::int64_t row = done.begin; row < done.end; ++row) {
-            T* sum = sums(row, across.begin);
-            if (bias.data != nullptr) {
-                T added[GemmBlocks::few_row_bytes / size];
-                read_run(added, bias.dtype, bias.at(row, across.begin), bias.column_stride, across.size());
-                for (std::int64_t j = 0; j < across.size(); ++j) sum[j] = static_cast<T>(sum[j] + added[j]);
-            }
-            write_run(factors.out(row, across.begin), factors.c_dtype, sum, factors.c_column_stride, across.size());
-        }
+        for (std::int64_t row = done.begin; row < done.end; ++row)
+            write_run(factors.out(row, across.begin), factors.c_dtype, sums(row, across.begin), factors.c_column_stride,
+                      across.size());
     }
 
     /// A piece of b, and the place of the piece that is used some time later, if that is known.
@@ -138,36 +141,34 @@ struct GemmTask {
 
     /// Where the piece of b is that comes next, or, of those that are read as they lie, the one beneath, so that whole
     /// rows are fetched one behind the other; null where it is not known.
-    const std::byte* next_of(Span depth, Span across, bool is_streamed) const noexcept {
+    const std::byte* next_of(Span depth, Span across) const noexcept {
         if (factors.b.column_stride != 1) return nullptr;
-        if (!is_streamed && across.end < columns.end) return factors.b.at(depth.begin, across.end);
+        if (!is_streamed() && across.end < columns.end) return factors.b.at(depth.begin, across.end);
         if (depth.end == factors.depth) return nullptr;
-        return factors.b.at(depth.end, is_streamed ? across.begin : columns.begin);
+        return factors.b.at(depth.end, is_streamed() ? across.begin : columns.begin);
     }
 
-    /// A piece of b is read as it lies where one tile alone reads it.
-    void run_panels() const noexcept {
+    /// Some of the columns, at most so much of the depth at a time.
+    void run_panels(Span some, std::int64_t most) const noexcept {
         const Plain& b = factors.b;
-        const bool is_streamed = is_few() && b.column_stride == 1;
-        const std::int64_t most = is_streamed ? GemmBlocks::streamed_depth : most_depth() / (is_few() ? 8 : 1);
         const std::int64_t parts = std::max<std::int64_t>((factors.depth + most - 1) / most, 1);
         for (std::int64_t part = 0; part < parts; ++part) {
             const Span depth = Span{0, factors.depth}.part(part, parts);
             const auto [a, a_stride] = left(depth);
-            for (std::int64_t column = columns.begin; column < columns.end; column += width()) {
-                const Span across{column, std::min(columns.end, column + width())};
+            for (std::int64_t column = some.begin; column < some.end; column += width()) {
+                const Span across{column, std::min(some.end, column + width())};
                 const std::int64_t vectors = across.size() > 2 * lanes_wide ? width() / lanes_wide
                                              : across.size() > lanes_wide   ? 2
                                                                             : 1;
-                const bool lies = is_streamed && is_native<T>(b.dtype) && across.size() == vectors * lanes_wide;
+                const bool lies = is_streamed() && is_native<T>(b.dtype) && across.size() == vectors * lanes_wide;
                 if (!lies)
                     copy_block(right_scratch, vectors * lanes_wide, b, depth.begin, column, depth.size(), across.size(),
                                vectors * lanes_wide);
                 const bool is_last = part + 1 == parts;
                 run_piece(a, a_stride,
                           {lies ? reinterpret_cast<const T*>(b.at(depth.begin, column)) : right_scratch,
-                           lies ? b.row_stride : vectors * lanes_wide, vectors, depth, across,
-                           next_of(depth, across, is_streamed), is_last});
+                           lies ? b.row_stride : vectors * lanes_wide, vectors, depth, across, next_of(depth, across),
+                           is_last});
             }
         }
     }
@@ -200,7 +201,11 @@ struct GemmTask {
                 return run_dots<T>();
             }
         }
-        run_panels();
+        const std::int64_t whole = is_unfetched() ? columns.begin + columns.size() / width() * width() : columns.begin;
+        if (whole > columns.begin) run_panels({columns.begin, whole}, std::max<std::int64_t>(factors.depth, 1));
+        if (whole < columns.end)
+            run_panels({whole, columns.end},
+                       is_streamed() ? GemmBlocks::streamed_depth : most_depth() / (is_few() ? 8 : 1));
     }
 };
 
@@ -238,10 +243,10 @@ template <typename T>
 Cuts cuts_of(const Factors& factors, std::int64_t batches, int members) noexcept {
     constexpr std::int64_t least_rows = 2 * gemm_height;
     const bool is_few = factors.rows <= gemm_height;
-    const std::int64_t per_member = is_few ? 2 : 6;
+    const std::int64_t per_member = factors.rows <= gemm_unfetched ? 1 : is_few ? 2 : 6;
     const std::int64_t most_columns =
         (is_few ? GemmBlocks::few_row_bytes : GemmBlocks::row_bytes) / static_cast<std::int64_t>(sizeof(T));
-    const std::int64_t least_columns = std::max(width_of<T>(factors.rows), 4 * lanes_of<T>);
+    const std::int64_t least_columns = std::max<std::int64_t>(width_of<T>(factors.rows), 4 * wide_lanes<T>);
     Cuts cuts{(factors.rows + GemmBlocks::rows - 1) / GemmBlocks::rows,
               (factors.columns + most_columns - 1) / most_columns};
     while (members > 1 && batches * cuts.blocks * cuts.runs < per_member * members) {
@@ -262,10 +267,15 @@ void multiply_matrices(const Args& args, Team& team) noexcept {
     const TensorArg &a = args.inputs[0], &b = args.inputs[1], &c = args.outputs[0];
     std::int64_t batches = 1;
     for (int i = 0; i < c.rank - 2; ++i) batches *= c.shape[i];
-    Factors all{plain_of(a, plan.dtype), plain_of(b, plan.dtype), {},     c.shape[c.rank - 2],
-                a.shape[a.rank - 1],     c.shape[c.rank - 1],     c.data, plan.dtype,
-                c.strides[c.rank - 2],   c.strides[c.rank - 1]};
-    if (plan.has_bias) all.bias = {args.inputs[2].data, plan.dtype, 0, args.inputs[2].strides[0]};
+    Factors all{plain_of(a, plan.dtype),
+                plain_of(b, plan.dtype),
+                c.shape[c.rank - 2],
+                a.shape[a.rank - 1],
+                c.shape[c.rank - 1],
+                c.data,
+                plan.dtype,
+                c.strides[c.rank - 2],
+                c.strides[c.rank - 1]};
     if (batches > 1 && is_repeated(b, c) && is_one_matrix(a) && is_one_matrix(c)) {
         all.rows *= batches;
         batches = 1;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/cpu/simd/vector.hpp"
+#include "kernels/cpu/simd/wide.hpp"
 
 #include <array>
 #include <utility>
@@ -9,33 +9,11 @@
 /// columns of b, summed over a depth in registers. Every element is one chain of multiply-adds over k.
 namespace CAIRN_LEVEL {
 
-template <typename T>
-struct VectorType {
-    typedef T Type __attribute__((vector_size(4 * lanes)));
-};
-template <typename T>
-using VectorOf = typename VectorType<T>::Type;
-template <typename T>
-inline constexpr std::int64_t lanes_of = 4 * lanes / static_cast<std::int64_t>(sizeof(T));
-
-template <typename T>
-CAIRN_INLINE VectorOf<T> load_vector(const T* p) {
-    VectorOf<T> x;
-    std::memcpy(&x, p, sizeof x);
-    return x;
-}
-template <typename T>
-CAIRN_INLINE void store_vector(T* p, VectorOf<T> x) {
-    std::memcpy(p, &x, sizeof x);
-}
-template <typename T>
-CAIRN_INLINE VectorOf<T> splat_vector(T x) {
-    return x - VectorOf<T>{};
-}
-
 /// Rows of the tallest tile; accumulators that find a register; the widest tile of so many rows.
 inline constexpr int gemm_height = lanes == 16 ? 12 : lanes == 8 ? 6 : 4;
 inline constexpr int gemm_sums = lanes == 16 ? 24 : lanes == 8 ? 12 : 8;
+/// Up to so many rows b is read in long runs, which processors fetch ahead themselves: asking for lines is slower.
+inline constexpr int gemm_unfetched = 2;
 constexpr int vectors_of(int height) { return gemm_sums / height < 8 ? gemm_sums / height : 8; }
 
 /// What a tile reads, and the lines it asks for while it computes: `lines` of them `ahead_line` bytes apart, at each
@@ -54,13 +32,13 @@ struct GemmSource {
 
 template <int height, int vectors, int lines, typename T>
 [[gnu::noinline]] void product_tile(const GemmSource<T>& source, T* sums) noexcept {
-    constexpr std::int64_t width = lanes_of<T>;
-    VectorOf<T> sum[height][vectors];
+    constexpr std::int64_t width = wide_lanes<T>;
+    Wide<T> sum[height][vectors];
 #pragma GCC unroll 12
     for (int i = 0; i < height; ++i)
 #pragma GCC unroll 8
         for (int j = 0; j < vectors; ++j)
-            sum[i][j] = source.goes_on ? load_vector(sums + i * source.sum_stride + j * width) : VectorOf<T>{};
+            sum[i][j] = source.goes_on ? wide_load(sums + i * source.sum_stride + j * width) : Wide<T>{};
     // One pointer for three rows: an address is a base, plus once or twice the distance between rows.
     const T* base[(height + 2) / 3];
 #pragma GCC unroll 4
@@ -71,27 +49,25 @@ template <int height, int vectors, int lines, typename T>
         const char* ahead = source.ahead + (k >> source.ahead_shift) * source.ahead_step;
 #pragma GCC unroll 8
         for (int j = 0; j < lines; ++j) __builtin_prefetch(ahead + j * source.ahead_line, 0, 2);
-        const auto left = [&](int i) __attribute__((always_inline)) {
-            return splat_vector(base[i / 3][i % 3 * stride]);
-        };
+        const auto left = [&](int i) __attribute__((always_inline)) { return wide_splat(base[i / 3][i % 3 * stride]); };
         // A wide tile keeps its rows' broadcasts, a tall one its vectors of b: the other operand needs one register.
         if constexpr (height < vectors) {
-            VectorOf<T> lefts[height];
+            Wide<T> lefts[height];
 #pragma GCC unroll 12
             for (int i = 0; i < height; ++i) lefts[i] = left(i);
 #pragma GCC unroll 8
             for (int j = 0; j < vectors; ++j) {
-                const VectorOf<T> right = load_vector(b + j * width);
+                const Wide<T> right = wide_load(b + j * width);
 #pragma GCC unroll 12
                 for (int i = 0; i < height; ++i) multiply_add(sum[i][j], lefts[i], right);
             }
         } else {
-            VectorOf<T> rights[vectors];
+            Wide<T> rights[vectors];
 #pragma GCC unroll 8
-            for (int j = 0; j < vectors; ++j) rights[j] = load_vector(b + j * width);
+            for (int j = 0; j < vectors; ++j) rights[j] = wide_load(b + j * width);
 #pragma GCC unroll 12
             for (int i = 0; i < height; ++i) {
-                const VectorOf<T> value = left(i);
+                const Wide<T> value = left(i);
 #pragma GCC unroll 8
                 for (int j = 0; j < vectors; ++j) multiply_add(sum[i][j], value, rights[j]);
             }
@@ -103,7 +79,7 @@ template <int height, int vectors, int lines, typename T>
 #pragma GCC unroll 12
     for (int i = 0; i < height; ++i)
 #pragma GCC unroll 8
-        for (int j = 0; j < vectors; ++j) store_vector(sums + i * source.sum_stride + j * width, sum[i][j]);
+        for (int j = 0; j < vectors; ++j) wide_store(sums + i * source.sum_stride + j * width, sum[i][j]);
 }
 
 template <typename T>
