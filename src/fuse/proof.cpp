@@ -98,14 +98,16 @@ Tile unmoved(const Tile& tile) {
     return plain;
 }
 
-/// Whether what a tile computes becomes what it provides.
-std::string fault_in_moves(const ir::GraphData& graph, const Tile& tile, const Forms& forms) {
+/// Whether what a tile computes becomes what it provides. Spellings of one value were proved where they were joined.
+std::string fault_in_moves(const ir::GraphData& graph, const expand::Classes& classes, const Tile& tile,
+                           const Forms& forms) {
     const std::optional<NodeId> wanted = moved_into(graph.node(tile.outputs[0]));
     if (!wanted || tile.outputs.size() != 1)
         return fmt::format("provides %{}, to which nothing is moved", tile.outputs[0]);
     NodeId at = tile.moved[0];
     const auto is_same = [&](NodeId other) {
         const ir::Node &a = graph.node(at), &b = graph.node(other);
+        if (classes.value_of(at) == classes.value_of(other)) return true;
         return a.dtype == b.dtype && a.shape == b.shape && forms.canon().same(forms[at], forms[other]);
     };
     for (std::size_t i = 1; i < tile.moved.size(); at = tile.moved[i++]) {
@@ -127,7 +129,7 @@ Forms& Proof::forms_under(Laws laws) {
 std::string Proof::fault(const Tile& tile, Laws laws) {
     if (std::string fault = fault_in_ids(graph_, tile); !fault.empty()) return fault;
     if (!tile.moved.empty()) {
-        const std::string fault = fault_in_moves(graph_, tile, forms_under(laws));
+        const std::string fault = fault_in_moves(graph_, classes_, tile, forms_under(laws));
         return fault.empty() ? this->fault(unmoved(tile), laws) : fault;
     }
     if (is_state_change(graph_.node(tile.outputs.front()))) return {};

@@ -72,7 +72,8 @@ std::vector<Tile> propose(const ir::GraphData& graph, std::span<const Definition
 /// Rebuilds the definition of each tile on the tile's operands and compares its normal form, dtype and shape with those
 /// of the nodes that the tile provides; the first fault, or nothing. Of versions of states only those are looked at
 /// that tiles of other definitions provide: the rows they append.
-std::string verify(const ir::GraphData& graph, const std::vector<Tile>& tiles, std::span<const Definition> definitions);
+std::string verify(const ir::GraphData& graph, const expand::Classes& classes, const std::vector<Tile>& tiles,
+                   std::span<const Definition> definitions);
 
 /// `layer_norm eps=1e-05 (%3, %1, %2) -> (%12) over %4..`: one line a tile, for dumps and tests.
 std::string to_string(const std::vector<Tile>& tiles);

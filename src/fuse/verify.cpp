@@ -5,9 +5,8 @@
 
 namespace cairn::inline v0::fuse {
 
-std::string verify(const ir::GraphData& graph, const std::vector<Tile>& tiles,
+std::string verify(const ir::GraphData& graph, const expand::Classes& classes, const std::vector<Tile>& tiles,
                    std::span<const Definition> definitions) {
-    const expand::Classes classes(graph);
     Proof proof(graph, classes, definitions);
     for (const Tile& tile : tiles) {
         const std::string fault = proof.fault(tile);

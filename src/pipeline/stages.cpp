@@ -249,7 +249,7 @@ PreparedBucket Stages::prepare(const Cut& cut) const {
                                      driver.enabled("fuse")};
     bucket.tiles = fuse::propose(*graph, classes, fuse_options.composites ? patterns(*graph) : nullptr, fuse_options);
     driver.end(
-        "fuse", [&] { return fuse::verify(*graph, bucket.tiles, context_.kernels().definitions); },
+        "fuse", [&] { return fuse::verify(*graph, classes, bucket.tiles, context_.kernels().definitions); },
         [&] { return fuse::to_string(bucket.tiles); });
     if (costs_.tolerance > 0)
         bucket.bounds =

@@ -62,6 +62,12 @@ TEST(Tolerance, IsThatOfTheCoarsestFloat) {
         << "but a cast's is that of its result";
 }
 
+TEST(Tolerance, ShareOfAnInfinityIsNone) {
+    EXPECT_LT(allowed("exp | f32[1] -> f32[1]", {row({infinity})})[0], 1e-30);
+    EXPECT_LT(allowed("silu | f32[1] -> f32[1]", {row({infinity})})[0], 1e-30);
+    EXPECT_LT(allowed("sum axes=(0) | f32[2] -> f32[1]", {row({infinity, 1})})[0], 1e-30);
+}
+
 TEST(Tolerance, OfIntegersAndNothingIsNone) {
     meaning::Value integers;
     integers.dtype = DType::i32;
@@ -90,6 +96,9 @@ TEST(Tolerance, NaNMustBeNaNAndInfinityInfinity) {
     EXPECT_NE(difference(infinity, 1e30), "");
     EXPECT_EQ(difference(infinity, 3.5e38), "") << "too large for an f32";
     EXPECT_NE(difference(-infinity, 3.5e38), "");
+    EXPECT_EQ(difference(3.4028234e38, infinity), "") << "just below it";
+    EXPECT_NE(difference(-3.4028234e38, infinity), "");
+    EXPECT_NE(difference(1e30, infinity), "");
     EXPECT_EQ(difference(infinity, 65520, 0.5, DType::f16), "");
     EXPECT_NE(difference(infinity, 64000, 0.5, DType::f16), "");
 }

@@ -30,7 +30,7 @@ protected:
     std::string text(const Tensor& read) {
         g.output("y", read);
         const Proposed made = proposed(g);
-        EXPECT_EQ(fuse::verify(*made.graph, made.tiles, definitions()), "");
+        EXPECT_EQ(fuse::verify(*made.graph, expand::Classes(*made.graph), made.tiles, definitions()), "");
         return to_string(moved(made));
     }
     Tensor split(const Tensor& value) const { return transpose(reshape(value, {t, 2, 3}), {1, 0, 2}); }
@@ -115,7 +115,7 @@ TEST_F(MovedResults, FaultsAreFound) {
                                        [](const fuse::Tile& each) { return each.moved.size() == 3; });
         ASSERT_NE(tile, made.tiles.end());
         c.spoil(*tile);
-        const std::string fault = fuse::verify(*made.graph, made.tiles, definitions());
+        const std::string fault = fuse::verify(*made.graph, expand::Classes(*made.graph), made.tiles, definitions());
         EXPECT_NE(fault.find(c.fault), std::string::npos) << c.fault << ": " << fault;
     }
 }
@@ -124,7 +124,7 @@ TEST(MovedResultsOfRandomGraphs, ManyAreFoundAndAllAreProved) {
     int found = 0;
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         const Proposed made = proposed(random_graph(seed));
-        EXPECT_EQ(fuse::verify(*made.graph, moved(made), definitions()), "") << seed;
+        EXPECT_EQ(fuse::verify(*made.graph, expand::Classes(*made.graph), moved(made), definitions()), "") << seed;
         found += static_cast<int>(moved(made).size());
     }
     EXPECT_GT(found, 20);

@@ -60,7 +60,7 @@ bool rests_on(const Expanded& e, NodeId value, NodeId other) {
 }
 
 void expect_sound(const Expanded& e, std::uint64_t seed) {
-    EXPECT_EQ(fuse::verify(e.graph(), e.proposed.tiles, definitions()), "");
+    EXPECT_EQ(fuse::verify(e.graph(), e.classes, e.proposed.tiles, definitions()), "");
     EXPECT_EQ(tiles_fault(e.proposed, seed, 1e-4), "");
     std::set<std::string> known;
     for (fuse::Tile tile : e.proposed.tiles) {

@@ -24,7 +24,9 @@ fuse::Tile& tile_of(Proposed& proposed, std::string_view definition) {
     throw std::runtime_error("no tile of " + std::string(definition));
 }
 
-std::string fault_of(const Proposed& proposed) { return fuse::verify(*proposed.graph, proposed.tiles, definitions()); }
+std::string fault_of(const Proposed& proposed) {
+    return fuse::verify(*proposed.graph, expand::Classes(*proposed.graph), proposed.tiles, definitions());
+}
 
 TEST(Verify, ProposedTilesComputeWhatTheyProvide) {
     EXPECT_EQ(fault_of(of_a_block()), "");

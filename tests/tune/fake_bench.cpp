@@ -69,6 +69,15 @@ FakeTuning::FakeTuning(const Graph& graph, const Context& context, std::vector<S
     options.seconds_per_kept_byte = 0;
 }
 
+double FakeTuning::time_of(const select::Bucket& bucket, const select::Candidate& way, const Problem& problem,
+                           FakeBench& bench) const {
+    double least = bench.time_of(*way.kernel, problem);
+    if (any_setting && !way.kernel->knobs.empty())
+        for (const Kernel* setting : bucket.candidates.settings(way))
+            least = std::min(least, bench.time_of(*setting, problem));
+    return least;
+}
+
 double FakeTuning::seconds(const select::Selections& selections, FakeBench& bench) {
     double sum = 0;
     for (std::size_t b = 0; b < selected.size(); ++b) {
@@ -77,7 +86,7 @@ double FakeTuning::seconds(const select::Selections& selections, FakeBench& benc
             if (selected[b].candidates.bound()[choice.goal.value]) continue;  // not a part of runs
             const auto sized = select::at_each(*choice.candidate.problem, sizes);
             for (const select::SizedProblem& problem : sized)
-                sum += selected[b].weight * bench.time_of(*choice.candidate.kernel, *problem) /
+                sum += selected[b].weight * time_of(selected[b], choice.candidate, *problem, bench) /
                        static_cast<double>(sized.size());
         }
     }
@@ -92,9 +101,12 @@ select::Selections FakeTuning::best(FakeBench& bench) {
             for (const select::Question* question : bucket.candidates.asked_for(static_cast<int>(tile)))
                 question->for_each_answer([&](const Kernel& kernel, const select::Judged& judged) {
                     if (!judged.refusal.empty()) return;
+                    select::Candidate way;
+                    way.problem = question->problem();
+                    way.kernel = &kernel;
                     for (const select::SizedProblem& problem : select::at_each(*question->problem(), sizes))
                         all.record(*problem, kernel.id, costs.environment, costs.policy,
-                                   took(bench.time_of(kernel, *problem)));
+                                   took(time_of(bucket, way, *problem, bench)));
                 });
     }
     select::CostSource known = costs;

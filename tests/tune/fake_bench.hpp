@@ -60,6 +60,11 @@ struct FakeTuning {
     /// That of a compile that measures nothing.
     select::Selections untuned();
 
+    /// Of a call; by the fastest of its kernel's settings where `any_setting`.
+    double time_of(const select::Bucket& bucket, const select::Candidate& way, const Problem& problem,
+                   FakeBench& bench) const;
+
+    bool any_setting = false;  ///< whether seconds() and best() count each kernel by its fastest setting
     CompileOptions compile_options;
     std::unique_ptr<Stages> stages;
     std::vector<PreparedBucket> prepared;

@@ -18,7 +18,7 @@ CAIRN_INLINE float widened(float x) { return x; }
 CAIRN_INLINE float widened(F16 x) { return types::f16_to_f32(static_cast<std::uint16_t>(x)); }
 CAIRN_INLINE float widened(BF16 x) { return types::bf16_to_f32(static_cast<std::uint16_t>(x)); }
 
-CAIRN_INLINE F32 widened(Halves h, BF16) { return from_bits(__builtin_convertvector(h, I32) << 16); }
+CAIRN_INLINE F32 widened(Halves h, BF16) { return from_bits(from_u16(h) << 16); }
 CAIRN_INLINE F32 widened(Halves h, F16) {
 #if defined(CAIRN_HAS_F16)
     return from_f16(h);

@@ -78,6 +78,7 @@ CAIRN_INLINE F32 load_part(const float* p, std::int64_t count) {
 CAIRN_INLINE void store_part(float* p, F32 x, std::int64_t count) {
     std::memcpy(p, &x, static_cast<std::size_t>(count) * 4);
 }
+CAIRN_INLINE I32 from_u16(Halves h) { return __builtin_convertvector(h, I32); }
 CAIRN_INLINE F32 from_f16(Halves h) { return each_lane<F32>(types::f16_to_f32, h); }
 CAIRN_INLINE Halves to_f16(F32 x) { return each_lane<Halves>(types::f32_to_f16, x); }
 CAIRN_INLINE I32 pairs_i16(I32 a, I32 b) { return each_lane(lane::pairs_i16, a, b); }
@@ -161,6 +162,17 @@ CAIRN_INLINE void store_part(float* p, F32 x, std::int64_t count) {
     std::memcpy(p, &x, static_cast<std::size_t>(count) * 4);
 #endif
 }
+
+/// Integers without a sign to wider ones; compilers make it of halves of a vector.
+#if defined(__AVX512F__)
+CAIRN_INLINE I32 from_u16(Halves h) {
+    return std::bit_cast<I32>(_mm512_maskz_cvtepu16_epi32(all_lanes, std::bit_cast<__m256i>(h)));
+}
+#elif defined(__AVX2__)
+CAIRN_INLINE I32 from_u16(Halves h) { return std::bit_cast<I32>(_mm256_cvtepu16_epi32(std::bit_cast<__m128i>(h))); }
+#else
+CAIRN_INLINE I32 from_u16(Halves h) { return __builtin_convertvector(h, I32); }
+#endif
 
 /// f16 to f32 and back as types/half.hpp does, by the level's instruction; CAIRN_HAS_F16 where it has one.
 #if defined(__AVX512F__)
