@@ -26,7 +26,7 @@ double seconds_of(const CompiledGraph& compiled) {
 TEST(Paths, TheCheapestIsWhatCompileChooses) {
     const Context context;
     int same = 0, exact = 0;
-    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
         const Graph graph = random_model(seed);
         const CompiledGraph chosen = compile(graph, context);
         const Paths ways = paths(graph, context);
@@ -39,7 +39,7 @@ TEST(Paths, TheCheapestIsWhatCompileChooses) {
         same += made.program() == chosen.program() && made.explain() == chosen.explain();
     }
     EXPECT_GT(exact, 30);
-    EXPECT_GT(3 * same, 2 * exact) << "others cost the same";
+    EXPECT_GT(4 * same, 3 * exact) << "others cost the same";
 }
 
 /// relu(x w + b) and its sum over rows, of some rows.
