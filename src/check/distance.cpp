@@ -18,11 +18,6 @@ constexpr Distance wrong{endless, endless};
 
 double ratio(double off, double of) { return off == 0 ? 0 : off / of; }
 
-// What is too large for the dtype is infinity there.
-bool is_overflow(double y, double r, DType dtype) {
-    return std::isinf(y) && std::signbit(y) == std::signbit(r) && is_too_large(r, dtype);
-}
-
 bool is_readable(const TensorDesc& tensor) { return GuardedTensor::knows(tensor.layout); }
 
 }  // namespace

@@ -151,7 +151,7 @@ std::vector<double> allowed_errors(const Problem& problem, std::span<const Defin
                                           ? errors_behind_product(problem, definitions, expected, output)
                                           : std::vector<double>(wanted.data.size(), 0);
     double squares = 0;
-    for (const double r : wanted.data) squares += std::isfinite(r) ? r * r : 0;
+    for (const double r : wanted.data) squares += finite(r) * finite(r);
     const double rms = std::sqrt(squares / std::max<double>(1, static_cast<double>(wanted.data.size())));
     const bool is_one_op = ir::find_op(problem.definition).has_value();
     for (std::size_t i = 0; i < wanted.data.size(); ++i) {
@@ -163,6 +163,10 @@ std::vector<double> allowed_errors(const Problem& problem, std::span<const Defin
 
 bool is_too_large(double number, DType dtype) {
     return std::fabs(number) >= largest(dtype) * (1 - 16 * epsilon(dtype));
+}
+
+bool is_overflow(double y, double r, DType dtype) {
+    return std::isinf(y) && std::signbit(y) == std::signbit(r) && is_too_large(r, dtype);
 }
 
 bool is_promise(double error) { return error >= 0 && std::isfinite(error); }
@@ -179,10 +183,7 @@ std::string first_difference(const meaning::Value& got, const meaning::Value& wa
         const double y = got.data[i], r = wanted.data[i];
         if (std::isnan(y) && std::isnan(r)) continue;
         if (y == r || std::fabs(y - r) <= allowed[i]) continue;
-        // What is too large for the dtype is infinity there.
-        if ((std::isinf(y) || std::isinf(r)) && std::signbit(y) == std::signbit(r) && is_too_large(r, wanted.dtype) &&
-            is_too_large(y, wanted.dtype))
-            continue;
+        if (is_overflow(y, r, wanted.dtype) || is_overflow(r, y, wanted.dtype)) continue;
         char text[160];
         std::snprintf(text, sizeof text, "element %zu is %.9g, not %.9g (off by %.3g, allowed %.3g)", i, y, r,
                       std::fabs(y - r), allowed[i]);

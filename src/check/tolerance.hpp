@@ -22,8 +22,8 @@ Expected expect(const Problem& problem, std::span<const Definition> definitions,
 /// * products and sums: (terms + 16) eps sum |terms|, the sum computed in float64 over the absolute values of the
 ///   operands (a gate behind it has a slope below 1.13), and 8 eps |r|;
 /// * everything else: 16 eps |r| for one op, 64 eps (|r| + RMS of the output) for a composite, plus the smallest normal
-///   number; eps is that of the output's dtype, or of the coarsest float operand. Integers and booleans: 0. What goes on
-///   from a product in `fused` may besides be as far off as what it makes of one that is as far off as that may be.
+///   number; eps is that of the output's dtype, or of the coarsest float operand. Integers and booleans: 0. What goes
+///   on from a product in `fused` may besides be as far off as what it makes of one that is as far off as that may be.
 std::vector<double> allowed_errors(const Problem& problem, std::span<const Definition> definitions,
                                    const Expected& expected, std::size_t output);
 
@@ -33,6 +33,8 @@ std::string first_difference(const meaning::Value& got, const meaning::Value& wa
 
 /// True where a number rounds to infinity in a dtype, or nearly does.
 bool is_too_large(double number, DType dtype);
+/// True where y is the infinity that a dtype has in place of r.
+bool is_overflow(double y, double r, DType dtype);
 
 /// True of what a kernel may promise as its error: 0 or a finite number above.
 bool is_promise(double error);
