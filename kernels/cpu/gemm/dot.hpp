@@ -86,21 +86,6 @@ constexpr std::array<DotTile<T, Element>, sizeof...(heights)> single_dots(std::i
     return {dot_tile<heights + 1, 1, T, Element>...};
 }
 
-/// The lanes from `first` on, beside what does not matter.
-template <int first, typename V, int... i>
-CAIRN_INLINE V lanes_from(V x, std::integer_sequence<int, i...>) {
-    return __builtin_shufflevector(x, x, (i + first) % static_cast<int>(sizeof...(i))...);
-}
-/// The sum of the lanes: of halves, quarters, ...
-template <typename T, int width = static_cast<int>(wide_lanes<T>)>
-CAIRN_INLINE T sum_of_lanes(Wide<T> x) {
-    if constexpr (width == 1)
-        return x[0];
-    else
-        return sum_of_lanes<T, width / 2>(
-            x + lanes_from<width / 2>(x, std::make_integer_sequence<int, static_cast<int>(wide_lanes<T>)>()));
-}
-
 /// sums[i * sum_stride + j] += a[i] . b[j] for j in [0, count), over any depth.
 template <typename T, typename Element>
 void add_dots(const T* a, std::int64_t a_stride, int height, const Element* b, std::int64_t b_stride,
@@ -116,7 +101,7 @@ void add_dots(const T* a, std::int64_t a_stride, int height, const Element* b, s
                                                                                   b_stride, whole, found);
         for (int i = 0; i < height; ++i)
             for (int c = 0; c < columns; ++c) {
-                T sum = sum_of_lanes<T>(found[i * columns + c]);
+                T sum = join_lanes<T>(found[i * columns + c], [](Wide<T> x, Wide<T> y) { return x + y; });
                 const T* left = a + i * a_stride;
                 const Element* right = b + (j + c) * b_stride;
                 for (std::int64_t k = whole; k < depth; ++k) sum += left[k] * static_cast<T>(widened(right[k]));

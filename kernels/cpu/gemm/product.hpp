@@ -9,8 +9,7 @@
 /// c = a @ b for plain matrices of any size and strides, batch by batch. Work is cut into blocks of rows times
 /// runs of columns, of every number of threads' own choice. Within one a part of the depth at a time is done: the rows
 /// of a as they lie or copied, a piece of b after another, in which all tiles of rows are computed while it is in the
-/// first-level cache; sums wait in the second-level cache. Few rows are one tile or two, which
-/// read b as it lies.
+/// first-level cache; sums wait in the second-level cache. Few rows are one tile or two, which read b as it lies.
 namespace CAIRN_LEVEL {
 
 /// One product of a batch.
@@ -64,9 +63,9 @@ struct GemmTask {
     /// rows of b share one place in the first-level cache.
     bool is_streamed() const {
         const Plain& b = factors.b;
-        if (b.column_stride != 1 || is_few()) return b.column_stride == 1;
-        return is_native<T>(b.dtype) && rows.size() <= 2 * gemm_height &&
-               b.row_stride * size % GemmBlocks::page_bytes != 0;
+        const bool are_two = is_native<T>(b.dtype) && rows.size() <= 2 * gemm_height &&
+                             b.row_stride * size % GemmBlocks::page_bytes != 0;
+        return b.column_stride == 1 && (is_few() || are_two);
     }
     /// Whether whole columns of tiles go down all of the depth, reading a and b where they are.
     bool is_unfetched() const {

@@ -4,7 +4,6 @@
 
 #include <limits>
 #include <type_traits>
-#include <utility>
 
 /// What reductions do with elements that have been read: along rows and across columns.
 namespace CAIRN_LEVEL {
@@ -82,22 +81,10 @@ struct Folding {
             if (i < count) b = Op::join(b, wide_load_part(x + i, count - i, Op::none));
             total = Op::join(total, Op::join(Op::join(a, b), Op::join(c, d)));
         }
-        Result result() const { return folded<n / 2>(total)[0]; }
+        Result result() const {
+            return join_lanes<Element>(total, [](V x, V y) { return Op::join(x, y); });
+        }
     };
-
-    /// x with its first `width` lanes joined with the next ones, these with the next of half the width, and so on.
-    template <int width>
-    CAIRN_INLINE static V folded(V x) {
-        const V joined = Op::join(x, lanes_from<width>(x, std::make_index_sequence<n>()));
-        if constexpr (width > 1)
-            return folded<width / 2>(joined);
-        else
-            return joined;
-    }
-    template <int first, std::size_t... k>
-    CAIRN_INLINE static V lanes_from(V x, std::index_sequence<k...>) {
-        return __builtin_shufflevector(x, x, ((k + first) % n)...);
-    }
 
     struct Columns {
         void start(std::int64_t count) {

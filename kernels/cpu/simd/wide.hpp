@@ -52,4 +52,18 @@ CAIRN_INLINE Wide<T> load_every_second(const T* p) {
     return every_second<T>(wide_load(p), wide_load(p + n - 1), std::make_index_sequence<n>());
 }
 
+/// The lanes from `first` on, beside what does not matter.
+template <int first, typename V, std::size_t... k>
+CAIRN_INLINE V lanes_from(V x, std::index_sequence<k...>) {
+    return __builtin_shufflevector(x, x, ((k + first) % sizeof...(k))...);
+}
+/// All lanes joined: the first `width` ones with the next ones, these with the next of half the width, and so on.
+template <typename T, int width = wide_lanes<T> / 2, typename Join>
+CAIRN_INLINE T join_lanes(Wide<T> x, Join join) {
+    if constexpr (width == 0)
+        return x[0];
+    else
+        return join_lanes<T, width / 2>(join(x, lanes_from<width>(x, std::make_index_sequence<wide_lanes<T>>())), join);
+}
+
 }  // namespace CAIRN_LEVEL
