@@ -71,7 +71,8 @@ std::vector<Tile> propose(const ir::GraphData& graph, std::span<const Definition
 
 /// Rebuilds the definition of each tile on the tile's operands and compares its normal form, dtype and shape with those
 /// of the nodes that the tile provides; the first fault, or nothing. Of versions of states only those are looked at
-/// that tiles of other definitions provide: the rows they append.
+/// that tiles of other definitions provide: the rows they append. What is moved may begin at any spelling of a value in
+/// `classes`, which were proved where they were joined.
 std::string verify(const ir::GraphData& graph, const expand::Classes& classes, const std::vector<Tile>& tiles,
                    std::span<const Definition> definitions);
 

@@ -59,7 +59,7 @@ Refusal accepts(const Problem& problem) {
     if (problem.inputs.size() != 2 || problem.outputs.size() != 1) return "needs a table, indices and one output";
     const TensorDesc &table = problem.inputs[0], &indices = problem.inputs[1], &out = problem.outputs[0];
     if (table.layout != panel_layout_transposed) return "needs a table in the layout panel32.t";
-    if (table.dtype != DType::f32 && !is_widening(table.dtype, DType::f32)) return "needs f32, f16 or bf16";
+    if (!is_panel_dtype(table.dtype)) return "needs f32, f16 or bf16";
     if (out.dtype != table.dtype) return "keeps the dtype";
     if (table.shape.size() != 2) return "needs a table [V, D]";
     if (!indices.layout.empty() || !out.layout.empty()) return "needs plain indices and output";

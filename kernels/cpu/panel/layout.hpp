@@ -18,6 +18,9 @@ namespace cairn::inline v0::kernels::cpu {
 constexpr std::int64_t panel_width = 32;
 constexpr std::string_view panel_layout = "panel32", panel_layout_transposed = "panel32.t";
 
+/// What panels hold, as it is stored: f32, f16, bf16.
+inline bool is_panel_dtype(DType dtype) noexcept { return dtype == DType::f32 || is_widening(dtype, DType::f32); }
+
 inline std::int64_t panel_count(std::int64_t columns) noexcept { return (columns + panel_width - 1) / panel_width; }
 
 void add_panel_layouts(std::vector<Layout>& layouts);

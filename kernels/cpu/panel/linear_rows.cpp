@@ -84,8 +84,7 @@ Refusal body_of(const Problem& problem, const Form& form, Body& body) {
 }
 
 Refusal refuse_weight(const TensorDesc& weight, const TensorDesc& x, const TensorDesc& out, const Form& form) {
-    if (weight.dtype != DType::f32 && !is_widening(weight.dtype, DType::f32))
-        return "needs a weight of f32, f16 or bf16";
+    if (!is_panel_dtype(weight.dtype)) return "needs a weight of f32, f16 or bf16";
     if (weight.layout != panel_layout) return "needs a weight in the layout panel32";
     const std::size_t rank = weight.shape.size();
     const bool by_halves = form.gating == Gating::half;

@@ -67,7 +67,7 @@ Refusal accepts(const Problem& problem) {
         return "makes the layouts panel32 and panel32.t";
     if (!in.layout.empty()) return "needs plain memory, not the layout " + in.layout;
     if (in.dtype != out.dtype) return "keeps the dtype";
-    if (in.dtype != DType::f32 && !is_widening(in.dtype, DType::f32)) return "needs f32, f16 or bf16";
+    if (!is_panel_dtype(in.dtype)) return "needs f32, f16 or bf16";
     if (in.shape.size() != 2 || in.shape != out.shape) return "needs a matrix";
     return {};
 }

@@ -19,10 +19,6 @@ struct MovePlan {
     int permutation[max_copy_rank] = {};
 };
 
-int axis_index(std::int64_t axis, std::size_t rank) {
-    return static_cast<int>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
-}
-
 CopyJob job_of(const MovePlan& plan, const Args& args) {
     const TensorArg &in = args.inputs[0], &out = args.outputs[0];
     CopyJob job;

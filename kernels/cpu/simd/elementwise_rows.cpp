@@ -58,9 +58,9 @@ std::vector<InPlace> pairs(int inputs, int outputs) {
     return all;
 }
 
-Kernel kernel(FeatureSet needs, const SimdTable& table, const std::string& name) {
+Kernel kernel(FeatureSet needs, const SimdTable& table, const std::string& name, const std::string& version = "1") {
     Kernel made;
-    made.id = "cpu." + std::string(level_name(needs)) + "." + name + "@1";
+    made.id = "cpu." + std::string(level_name(needs)) + "." + name + "@" + version;
     made.definition = name;
     made.needs = needs;
     made.accepts = accepts;
@@ -117,8 +117,7 @@ Kernel choice(FeatureSet needs, const SimdTable& table) {
 }
 
 Kernel cast(FeatureSet needs, const SimdTable& table) {
-    Kernel made = kernel(needs, table, "cast");
-    made.id.back() = '2';
+    Kernel made = kernel(needs, table, "cast", "2");
     made.in_place = pairs(1, 1);
     for (const DType from : all_dtypes) {
         for (const DType to : all_dtypes) {

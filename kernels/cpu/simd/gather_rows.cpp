@@ -169,10 +169,10 @@ bool is_dense_from(const TensorDesc& tensor, std::size_t first) {
     return true;
 }
 
-std::size_t axis_of(const Problem& problem) {
+/// Of the table; an embedding's is the first.
+int axis_of(const Problem& problem) {
     if (!problem.attributes.has("axis")) return 0;
-    const std::int64_t axis = problem.attributes.integer("axis");
-    return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(problem.inputs[0].shape.size()) : axis);
+    return axis_index(problem.attributes.integer("axis"), problem.inputs[0].shape.size());
 }
 
 Refusal accepts(const Problem& problem) {
@@ -183,7 +183,7 @@ Refusal accepts(const Problem& problem) {
     if (table.dtype != out.dtype) return "needs one dtype";
     if (table.shape.empty()) return "needs a table with an axis";
     if (problem.definition == "take_along_axis") return {};
-    const std::size_t axis = axis_of(problem);
+    const auto axis = static_cast<std::size_t>(axis_of(problem));
     if (!is_dense_from(table, axis + 1) || !is_dense_from(out, axis + indices.shape.size()))
         return "needs rows without gaps";
     return {};
@@ -191,7 +191,7 @@ Refusal accepts(const Problem& problem) {
 
 std::shared_ptr<const void> prepare(const Problem& problem, int) {
     auto plan = std::make_shared<GatherPlan>();
-    plan->axis = static_cast<int>(axis_of(problem));
+    plan->axis = axis_of(problem);
     plan->has_wide_indices = problem.inputs[1].dtype == DType::i64;
     plan->bytes = static_cast<std::int64_t>(size_of(problem.inputs[0].dtype));
     return plan;

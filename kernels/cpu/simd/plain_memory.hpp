@@ -20,6 +20,11 @@ inline Refusal needs_plain(const Problem& problem, int rank) {
     return {};
 }
 
+/// An axis that may be counted from the end, as its number.
+inline int axis_index(std::int64_t axis, std::size_t rank) noexcept {
+    return static_cast<int>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
+}
+
 /// Where the list attribute `name` begins in Args::dims.
 inline int position_of_list(const Attributes& attributes, std::string_view name) {
     int position = 0;
