@@ -1,5 +1,6 @@
 #include "cairn/compile.hpp"
 
+#include "device/context_parts.hpp"
 #include "pipeline/exact_beside.hpp"
 #include "pipeline/memory_limit.hpp"
 #include "pipeline/replay.hpp"
@@ -99,6 +100,7 @@ double most_gain(const select::Selections& covers) {
 }
 
 CompiledGraph compile_chosen(const Graph& graph, const Context& context, const CompileOptions& given) {
+    const TimingDb::Reading reading(*context.parts()->timings);
     const CompileOptions options = with_split_points(graph, context, given);
     Compilation declared(graph, context, options);
     double measuring = declared.stages.measuring_seconds();

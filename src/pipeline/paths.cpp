@@ -1,5 +1,6 @@
 #include "cairn/paths.hpp"
 
+#include "device/context_parts.hpp"
 #include "pipeline/exact_beside.hpp"
 #include "pipeline/memory_limit.hpp"
 #include "pipeline/origin.hpp"
@@ -285,6 +286,7 @@ PathRange::Iterator& PathRange::Iterator::operator++() {
 }
 
 Paths paths(const Graph& graph, const Context& context, const CompileOptions& options) {
+    const TimingDb::Reading reading(*context.parts()->timings);
     return Paths(std::make_shared<const FoundPaths>(graph, context, options));
 }
 
@@ -294,8 +296,7 @@ std::string to_string(const Path& path) {
         text +=
             fmt::format("  {}{}{} {:.4g} s {}{} | {}{}{}{}\n", step.bucket, step.bucket.empty() ? "" : " ", step.kernel,
                         step.seconds, origin_of(step.measured, step.expected_from), step.once ? " once" : "",
-                        step.problem,
-                        step.where.empty() ? "" : " (", step.where, step.where.empty() ? "" : ")");
+                        step.problem, step.where.empty() ? "" : " (", step.where, step.where.empty() ? "" : ")");
     return text;
 }
 

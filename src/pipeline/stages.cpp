@@ -191,7 +191,6 @@ std::shared_ptr<const select::Priors> Stages::priors() const {
 }
 
 std::vector<PreparedBucket> Stages::prepare() {
-    const auto reading = costs_.timings != nullptr ? std::optional<TimingDb::Reading>(*costs_.timings) : std::nullopt;
     const bool specialize = StageDriver(options_, "").enabled("specialize");
     const std::vector<Cut> cuts = cuts_of(graph_, specialize ? std::span(options_.splits) : std::span<const Split>());
     std::vector<PreparedBucket> prepared;
