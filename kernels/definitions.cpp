@@ -154,10 +154,12 @@ Tensor attend_beside(const Tensor& q, const Tensor& k, const Tensor& v, const Te
     Tensor scores = matmul(q, swap_axes(k, -1, -2)) * scale, seen;
     if (options.softcap) scores = tanh(scores / *options.softcap) * *options.softcap;
     if (!bias.empty()) scores = scores + bias;
-    if (options.causal) {
-        const Graph graph(q.graph());
-        const Tensor rows = reshape(iota(graph, queries, DType::i32, keys - queries), {queries, 1});
-        seen = rows >= iota(graph, keys);
+    const Graph graph(q.graph());
+    const auto rows = [&] { return reshape(iota(graph, queries, DType::i32, keys - queries), {queries, 1}); };
+    if (options.causal) seen = rows() >= iota(graph, keys);
+    if (options.window) {
+        const Tensor is_near = rows() - iota(graph, keys) < *options.window;
+        seen = seen.empty() ? is_near : seen && is_near;
     }
     if (!mask.empty() && mask.dtype() == DType::boolean)
         seen = seen.empty() ? mask : seen && mask;
@@ -192,9 +194,16 @@ Tensor attend_beside(Operands operands, const Attributes& attributes, const Atte
     return attend_beside(q, k, v, mask, bias, options);
 }
 
+// A number of keys: attributes hold none but real numbers.
+std::int64_t window_of(double number) {
+    if (number >= 1 && number < 0x1p31 && number == std::floor(number)) return static_cast<std::int64_t>(number);
+    throw Error(ErrorKind::argument, "definition", "expected a window of 1 to 2^31 - 1 keys");
+}
+
 // q, k and v may lack leading axes, or have an axis for the heads of q in each group, [B,G,R,T,D] and [B,G,1,S,D]; k
-// and v may be narrower than q. A mask is [B,S] of keys, or with pairs=(1) of queries and keys; with hides=(1) it is
-// true where nothing may be seen. Behind a mask of pairs there may be a bias, with axes like it.
+// and v may be narrower than q. With a window no query sees keys as far before its own, or farther. A mask is [B,S] of
+// keys, or with pairs=(1) of queries and keys; with hides=(1) it is true where nothing may be seen. Behind a mask of
+// pairs there may be a bias, with axes like it.
 Tensors attend(Operands given, const Attributes& attributes) {
     Tensors operands(given.begin(), given.end());
     for (std::size_t i = 1; i < std::min<std::size_t>(operands.size(), 3); ++i)
@@ -203,6 +212,7 @@ Tensors attend(Operands given, const Attributes& attributes) {
     options.causal = flag(attributes, "causal");
     if (attributes.has("scale")) options.scale = attributes.number("scale");
     if (attributes.has("softcap")) options.softcap = attributes.number("softcap");
+    if (attributes.has("window")) options.window = window_of(attributes.number("window"));
     if (attributes.has("masked_score")) options.masked_score = attributes.number("masked_score");
     if (flag(attributes, "wide_softmax")) options.softmax_dtype = DType::f32;
     Shape shape = at(operands, 0).shape();

@@ -182,6 +182,9 @@ CAIRN_API Tensor embedding(const Operand& table, const Operand& ids);
 struct AttentionOptions {
     /// Query i of T sees keys 0 .. i + (S - T): with S > T the first S - T keys are the past.
     bool causal = false;
+    /// Query i of T sees no key before i + (S - T) - (window - 1): beside `causal` the last `window` keys, its own
+    /// among them (sliding windows, arXiv 2310.06825). At least 1, below 2^31; all keys when not given.
+    std::optional<std::int64_t> window = std::nullopt;
     /// Multiplies the scores; 1/sqrt(D) when not given.
     std::optional<double> scale = std::nullopt;
     /// Scaled scores s become cap * tanh(s / cap) before any mask, so that none is beyond the cap; positive and finite.

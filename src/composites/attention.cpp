@@ -50,6 +50,15 @@ Tensor causal_mask(const Graph& graph, const Dim& queries, const Dim& keys) {
     return rows >= iota(graph, keys);
 }
 
+/// Which keys are within the window of each query, or behind it.
+Tensor window_mask(const CompositeScope& scope, const Graph& graph, const Dim& queries, const Dim& keys,
+                   std::int64_t window) {
+    if (window < 1 || window > std::numeric_limits<std::int32_t>::max())
+        scope.fail("window must be at least 1 and below 2^31, got " + std::to_string(window));
+    const Tensor rows = reshape(iota(graph, queries, DType::i32, keys - queries), {queries, 1});
+    return rows - iota(graph, keys) < window;
+}
+
 /// A mask beside the scores: keys [B, S] or pairs [B, H, T, S].
 Tensor beside_scores(const Tensor& mask, const Sizes& n) {
     const Shape& m = mask.shape();
@@ -84,7 +93,12 @@ Tensor attend(const CompositeScope& scope, const Operand& q, const Operand& k, c
     Tensor scores = matmul(queries, swap_axes(keys, -1, -2)) * scale;
     if (options.softcap) scores = capped(scope, scores, *options.softcap);
     Tensor visible;
-    if (options.causal) visible = causal_mask(Graph(q.tensor().graph()), n.queries, n.keys);
+    const Graph graph(q.tensor().graph());
+    if (options.causal) visible = causal_mask(graph, n.queries, n.keys);
+    if (options.window) {
+        const Tensor is_near = window_mask(scope, graph, n.queries, n.keys, *options.window);
+        visible = visible.empty() ? is_near : visible && is_near;
+    }
     if (mask != nullptr) {
         const Tensor here = beside_scores(mask->tensor(), n);
         if (here.dtype() != DType::boolean)

@@ -48,12 +48,13 @@ template <typename Element>
 void run_few(Tile& tile, const Stored<Element>& kv, std::int64_t from, std::int64_t to) {
     const std::int64_t stride = tile.plan.value_stride();
     clear_state(tile, tile.rows, tile.rows * stride);
-    const std::int64_t seen = tile.last_seen(from, to);
+    const std::int64_t first = tile.first_seen(from, to), seen = tile.last_seen(from, to);
     float* const unseen = tile.scratch.unseen;
     clear(unseen, stride);
     bool any = false;
     const auto hide = [&](std::int64_t b, std::int64_t e) { any |= add_unseen(tile, kv, b, e, unseen); };
-    add_keys_to_few(tile, kv, from, seen, hide);
+    hide(from, first);
+    add_keys_to_few(tile, kv, first, seen, hide);
     hide(seen, to);
     for (std::int64_t row = 0; any && row < tile.rows; ++row) {
         float* const sums = tile.state.sums + row * stride;
@@ -67,17 +68,20 @@ void run_wide(WideTile& wide, const Stored<Element>& kv, std::int64_t from, std:
     const std::int64_t stride = tile.plan.value_stride();
     clear_state(tile, wide.width, tile.plan.value_depth * wide.width);
     for (std::int64_t row = 0; row < wide.width; ++row) tile.shrink[row] = 1.0f;
-    const std::int64_t seen = wide.last_key(wide.vectors - 1, from, to);
+    const std::int64_t first = wide.first_key(0, from, to), seen = wide.last_key(wide.vectors - 1, first, to);
     float* const unseen = tile.scratch.unseen;
     clear(unseen, stride);
     bool any = false;
     const auto hide = [&](std::int64_t b, std::int64_t e) { any |= add_unseen(tile, kv, b, e, unseen); };
-    add_keys_to_many(wide, kv, from, seen, hide);
+    hide(from, first);
+    add_keys_to_many(wide, kv, first, seen, hide);
     hide(seen, to);
     for (int v = 0; any && v < wide.vectors; ++v) add_to_lanes(wide, v, unseen);
     for (int v = 0; v < wide.vectors; ++v) {
         clear(unseen, stride);
-        if (add_unseen(tile, kv, wide.last_key(v, from, seen), seen, unseen)) add_to_lanes(wide, v, unseen);
+        any = add_unseen(tile, kv, first, wide.first_key(v, first, seen), unseen);
+        any |= add_unseen(tile, kv, wide.last_key(v, first, seen), seen, unseen);
+        if (any) add_to_lanes(wide, v, unseen);
     }
 }
 
@@ -94,8 +98,10 @@ void finish(Tile& tile, const Stored<Element>& kv, bool few) {
         write_rows(WideTile(tile));
     }
     if (!tile.plan.may_hide()) return;
+    constexpr float far = 104.0f;  // between a score and one beside which its weight is 0
     for (std::int64_t row = 0; row < tile.rows; ++row)
-        weigh_hidden(tile, kv, row, tile.state.largest[row], tile.state.total[row]);
+        if (!(tile.state.largest[row] - tile.plan.masked_score > far))
+            weigh_hidden(tile, kv, row, tile.state.largest[row], tile.state.total[row]);
 }
 
 /// What is known of a tile's rows after all parts of its keys, of which the first is at `parts`.
@@ -134,28 +140,27 @@ void join(const Tile& tile, float* parts, std::int64_t count, std::int64_t size,
 /// [B, G, R, T, D], the heads are R in each of G groups.
 struct FourAxes {
     std::int64_t shape[4] = {1, 1, 1, 1}, strides[4] = {0, 0, 0, 0};
-    std::int64_t in_group = 1, group_stride = 0;  ///< heads of a group, and how far apart groups lie
+    std::int64_t group_stride = 0;  ///< how far apart groups lie
     FourAxes() = default;
-    explicit FourAxes(const TensorArg& arg) {
+    FourAxes(const TensorArg& arg, std::int64_t heads_in_group) {
         for (int i = arg.rank - 1, axis = 3; i >= 0; --i, --axis) {
             shape[axis] = arg.shape[i];
             strides[axis] = arg.strides[i];
             if (axis != 1 || arg.rank < 5) continue;
-            in_group = arg.shape[i];
             group_stride = arg.strides[--i];
             shape[axis] *= arg.shape[i];
         }
-        if (arg.rank < 5) group_stride = strides[1];
+        if (arg.rank < 5) group_stride = heads_in_group * strides[1];
     }
-    std::int64_t head(std::int64_t h) const { return h / in_group * group_stride + h % in_group * strides[1]; }
-    std::int64_t query(std::int64_t b, std::int64_t h, std::int64_t t) const {
-        return b * strides[0] + head(h) + t * strides[2];
+    /// Of head r in group g.
+    std::int64_t query(std::int64_t b, std::int64_t g, std::int64_t r, std::int64_t t) const {
+        return b * strides[0] + g * group_stride + r * strides[1] + t * strides[2];
     }
 };
 
 /// How far apart the elements of a mask or bias lie along [B, H, T, S].
-FourAxes axes_beside(const TensorArg& mask, bool of_pairs) {
-    FourAxes axes(mask);
+FourAxes axes_beside(const TensorArg& mask, bool of_pairs, std::int64_t heads_in_group) {
+    FourAxes axes(mask, heads_in_group);
     if (!of_pairs) {
         axes.shape[0] = axes.shape[2], axes.strides[0] = axes.strides[2];
         axes.shape[2] = 1;
@@ -171,8 +176,10 @@ struct Call {
     const Args& args;
     Team& team;
     const AttentionPlan& plan;
-    FourAxes q, k, v, out, mask, bias;
-    std::int64_t queries, keys, in_group, heads;  ///< heads of queries to each of keys; heads of keys in all batches
+    FourAxes k, v;
+    std::int64_t in_group;  ///< heads of queries to each of keys
+    FourAxes q, out, mask, bias;
+    std::int64_t queries, keys, heads;  ///< heads of keys in all batches
     AttentionCut cut;
     bool few;
     std::int64_t blocks;
@@ -185,15 +192,15 @@ struct Call {
         : args(a),
           team(t),
           plan(*static_cast<const AttentionPlan*>(a.prepared)),
-          q(a.inputs[0]),
-          k(a.inputs[1]),
-          v(a.inputs[2]),
-          out(a.outputs[0]),
-          mask(plan.mask == AttentionMask::none ? FourAxes() : axes_beside(a.inputs[3], plan.mask_of_pairs)),
-          bias(plan.has_bias ? axes_beside(a.inputs[4], true) : FourAxes()),
+          k(a.inputs[1], 1),
+          v(a.inputs[2], 1),
+          in_group(k.shape[1] == 0 ? 0 : FourAxes(a.inputs[0], 1).shape[1] / k.shape[1]),
+          q(a.inputs[0], in_group),
+          out(a.outputs[0], in_group),
+          mask(plan.mask == AttentionMask::none ? FourAxes() : axes_beside(a.inputs[3], plan.mask_of_pairs, in_group)),
+          bias(plan.has_bias ? axes_beside(a.inputs[4], true, in_group) : FourAxes()),
           queries(q.shape[2]),
           keys(k.shape[2]),
-          in_group(k.shape[1] == 0 ? 0 : q.shape[1] / k.shape[1]),
           heads(q.shape[0] * k.shape[1]),
           cut(heads, queries * in_group, keys, lanes, tile_vectors * lanes, plan.key_block),
           few(cut.tiles == 1 && cut.rows <= few_rows),
@@ -219,29 +226,39 @@ struct Call {
 
     Stored<Element> stored(std::int64_t head) const {
         const std::int64_t b = head / k.shape[1], g = head % k.shape[1];
-        return {reinterpret_cast<const Element*>(args.inputs[1].data) + k.query(b, g, 0),
-                reinterpret_cast<const Element*>(args.inputs[2].data) + v.query(b, g, 0), k.strides[2], v.strides[2]};
+        return {reinterpret_cast<const Element*>(args.inputs[1].data) + k.query(b, g, 0, 0),
+                reinterpret_cast<const Element*>(args.inputs[2].data) + v.query(b, g, 0, 0), k.strides[2],
+                v.strides[2]};
     }
 
     /// Rows from `first` on of those that share a head of keys; the heads of a query are neighbours.
     Tile tile(std::int64_t head, std::int64_t first, float* state) {
         const std::int64_t all = queries * in_group, rows = all - first < cut.rows ? all - first : cut.rows;
-        Tile tile{plan, scratch, State(state, padded(rows)), rows, keys, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+        Tile tile(plan, scratch, State(state, padded(rows)), rows, keys);
         const std::int64_t b = head / k.shape[1], g = head % k.shape[1];
+        std::int64_t t = first / in_group, r = first % in_group;
         for (std::int64_t row = 0; row < rows; ++row) {
-            const std::int64_t t = (first + row) / in_group, h = g * in_group + (first + row) % in_group;
-            tile.q[row] = floats(args.inputs[0]) + q.query(b, h, t);
-            tile.out[row] = floats_out(args.outputs[0]) + out.query(b, h, t);
-            if (plan.mask != AttentionMask::none)
-                tile.mask[row] =
-                    args.inputs[3].data + (plan.mask == AttentionMask::added ? 4 : 1) * mask.query(b, h, t);
-            if (plan.has_bias) tile.bias[row] = args.inputs[4].data + 4 * bias.query(b, h, t);
-            const std::int64_t last = t + 1 + keys - queries;
-            tile.limit[row] = !plan.causal ? keys : last < 0 ? 0 : last < keys ? last : keys;
+            tile.q[row] = floats(args.inputs[0]) + q.query(b, g, r, t);
+            tile.out[row] = floats_out(args.outputs[0]) + out.query(b, g, r, t);
+            const std::int64_t own = t + 1 + keys - queries;  // the end of the keys up to its own
+            tile.since[row] = plan.window == 0 || own < plan.window ? 0 : own - plan.window;
+            tile.limit[row] = !plan.causal ? keys : own < 0 ? 0 : own;
+            if (++r == in_group) r = 0, ++t;
         }
+        const auto lay_beside = [&](const std::byte** to, const std::byte* data, const FourAxes& axes,
+                                    std::int64_t size) {
+            std::int64_t at = first / in_group, of = first % in_group;
+            for (std::int64_t row = 0; row < rows; ++row) {
+                to[row] = data + size * axes.query(b, g, of, at);
+                if (++of == in_group) of = 0, ++at;
+            }
+            return std::all_of(to, to + rows, [&](auto row) { return row == to[0]; });
+        };
         tile.mask_stride = mask.strides[3], tile.bias_stride = bias.strides[3];
-        tile.same_mask = std::all_of(tile.mask, tile.mask + rows, [&](auto row) { return row == tile.mask[0]; });
-        tile.same_bias = std::all_of(tile.bias, tile.bias + rows, [&](auto row) { return row == tile.bias[0]; });
+        if (plan.mask != AttentionMask::none)
+            tile.same_mask =
+                lay_beside(tile.mask, args.inputs[3].data, mask, plan.mask == AttentionMask::added ? 4 : 1);
+        if (plan.has_bias) tile.same_bias = lay_beside(tile.bias, args.inputs[4].data, bias, 4);
         if (cut.tiles > 1 && plan.may_hide()) tile.is_finite = is_finite + head * blocks;
         return tile;
     }

@@ -29,8 +29,10 @@ const T* row_of(const Tile& tile, const std::byte* row, std::int64_t stride, std
     return to;
 }
 
-/// Caps, biases and masks a row's scores of `count` keys from `begin` on.
-inline void mask_row(const Tile& tile, float* s, std::int64_t row, std::int64_t begin, std::int64_t count) {
+/// Caps, biases and masks a row's scores of `count` keys from `begin` on. Whether a boolean mask hides some of them:
+/// `has_hidden`.
+inline void mask_row(const Tile& tile, float* s, std::int64_t row, std::int64_t begin, std::int64_t count,
+                     bool has_hidden) {
     const F32 never = splat(-infinity);
     if (tile.plan.softcap > 0) {
         const F32 cap = splat(tile.plan.softcap);
@@ -44,7 +46,7 @@ inline void mask_row(const Tile& tile, float* s, std::int64_t row, std::int64_t 
         const float* mask = row_of<float>(tile, tile.mask[row], tile.mask_stride, begin, count);
         map_row(s, count, [&](auto at) { return at(s) + at(mask); });
     }
-    if (tile.plan.mask == AttentionMask::boolean) {
+    if (has_hidden) {
         const std::byte* mask = row_of<std::byte>(tile, tile.mask[row], tile.mask_stride, begin, count);
         const I32 hides = splat(tile.plan.mask_hides ? -1 : 0);
         for (std::int64_t j = 0; j < count; j += lanes) {
@@ -53,6 +55,7 @@ inline void mask_row(const Tile& tile, float* s, std::int64_t row, std::int64_t 
             store_some(s + j, is_seen ? load_some(s + j, n) : never, n);
         }
     }
+    for (std::int64_t j = 0; j < count && begin + j < tile.since[row]; ++j) s[j] = -infinity;
     for (std::int64_t j = count; j > 0 && begin + j > tile.limit[row]; --j) s[j - 1] = -infinity;
 }
 
@@ -152,7 +155,8 @@ void add_keys_to_few(Tile& tile, const Stored<Element>& kv, std::int64_t from, s
         (to - from) * (plan.depth + plan.value_depth) * static_cast<std::int64_t>(sizeof(Element)) > near_bytes;
     for (std::int64_t begin = from; begin < to; begin += plan.few_block()) {
         const std::int64_t count = to - begin < plan.few_block() ? to - begin : plan.few_block();
-        if (is_hidden(tile, begin, count)) {
+        const Sight sight = sight_of(tile, begin, count);
+        if (sight == Sight::nothing) {
             hide(begin, begin + count);
             continue;
         }
@@ -161,7 +165,7 @@ void add_keys_to_few(Tile& tile, const Stored<Element>& kv, std::int64_t from, s
                                         is_far ? kv.v + begin * kv.v_stride : nullptr, kv.v_stride, plan.value_depth);
         for (std::int64_t row = 0; row < tile.rows; ++row) {
             float* const s = scores + row * plan.score_stride();
-            mask_row(tile, s, row, begin, count);
+            mask_row(tile, s, row, begin, count, sight == Sight::some);
             weigh_row(tile, s, row, count);
         }
         const bool is_next_far = is_far && kv.k_stride == kv.v_stride && to - begin >= 2 * plan.few_block();
@@ -179,7 +183,6 @@ template <typename Element>
 void weigh_hidden(Tile& tile, const Stored<Element>& kv, std::int64_t row, float largest, float total) {
     const AttentionPlan& plan = tile.plan;
     const float score = plan.masked_score;
-    if (largest - score > 104.0f) return;
     const F32 base = splat(largest > score ? largest : score);
     const float weight = exp_negative(splat(score) - base)[0];
     bool all_visible = true;
@@ -199,7 +202,7 @@ void weigh_hidden(Tile& tile, const Stored<Element>& kv, std::int64_t row, float
             std::memset(s, 0, static_cast<std::size_t>(count) * sizeof(float));
         } else {
             score_keys<1>(s, 0, q, 1, plan.depth, 0, kv.k + begin * kv.k_stride, kv.k_stride, count);
-            mask_row(tile, s, row, begin, count);
+            mask_row(tile, s, row, begin, count, false);
             map_row(s, count, [&](auto at) { return exp_negative(at(s) - base); });
         }
         for (std::int64_t j = 0; j < count; ++j) {

@@ -19,7 +19,8 @@ struct AttentionPlan {
     float scale, masked_score;
     float softcap;  ///< 0 where scores are not capped
     bool causal;
-    bool has_bias;  ///< a second operand is added to the scores; its axes go with [B, H, T, S]
+    std::int64_t window;  ///< keys that end at the query's own, of which none before may be seen; 0: all may
+    bool has_bias;        ///< a second operand is added to the scores; its axes go with [B, H, T, S]
     AttentionMask mask;
     bool mask_of_pairs;  ///< its axes go with [B, H, T, S]; else with [B, S]
     bool mask_hides;     ///< a boolean one is true where nothing may be seen
@@ -29,7 +30,7 @@ struct AttentionPlan {
     std::int64_t key_block;  ///< keys whose scores are held at once, a multiple of 8
     std::int64_t part_rows;  ///< rows of tiles that may be cut along the keys, at most
 
-    bool may_hide() const { return causal || mask == AttentionMask::boolean; }
+    bool may_hide() const { return causal || window > 0 || mask == AttentionMask::boolean; }
     std::int64_t few_block() const { return 2 * key_block; }  ///< the same where rows are few
     /// Of a few rows' scores: no power of two, where rows would fall on the same cache sets.
     std::int64_t score_stride() const { return few_block() + 16; }

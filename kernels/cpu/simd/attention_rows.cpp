@@ -114,6 +114,17 @@ Refusal accepts_softcap(const Problem& problem) {
                : "needs a positive finite softcap";
 }
 
+/// Keys that the queries see up to their own, none before; 0: all.
+std::int64_t window_of(const Problem& problem) { return static_cast<std::int64_t>(number_or(problem, "window", 0)); }
+
+Refusal accepts_window(const Problem& problem) {
+    if (!problem.attributes.has("window")) return {};
+    const double window = number_or(problem, "window", 0);
+    return window >= 1 && window <= std::numeric_limits<std::int32_t>::max() && window == std::floor(window)
+               ? Refusal()
+               : "needs a window of 1 to 2^31 - 1 keys";
+}
+
 Refusal accepts(const Problem& problem) {
     const std::size_t count = problem.inputs.size();
     if (count < 3 || count > 5 || problem.outputs.size() != 1)
@@ -132,6 +143,7 @@ Refusal accepts(const Problem& problem) {
     if (count > 4)
         if (Refusal no = accepts_bias(problem); !no.empty()) return no;
     if (Refusal no = accepts_softcap(problem); !no.empty()) return no;
+    if (Refusal no = accepts_window(problem); !no.empty()) return no;
     const double causal = number_or(problem, "causal", 0);
     if (causal != 0 && causal != 1) return "causal must be 0 or 1";
     const double hidden = masked_score(problem);
@@ -167,6 +179,7 @@ AttentionPlan plan_of(const Problem& problem) {
     plan.masked_score = static_cast<float>(masked_score(problem));
     plan.softcap = static_cast<float>(number_or(problem, "softcap", 0));
     plan.causal = flag(problem, "causal");
+    plan.window = window_of(problem);
     plan.has_bias = problem.inputs.size() > 4;
     plan.mask = mask_of(problem);
     plan.mask_of_pairs = flag(problem, "pairs");
@@ -191,7 +204,9 @@ Cost cost(const Problem& problem) {
     const Shape q = with_four_axes(problem.inputs[0].shape), k = with_four_axes(problem.inputs[1].shape);
     const double queries = static_cast<double>(q[2].constant()), keys = static_cast<double>(k[2].constant());
     const bool causal = number_or(problem, "causal", 0) != 0;
-    const double seen = causal && keys >= queries ? keys - (queries - 1) / 2 : keys;
+    double seen = causal && keys >= queries ? keys - (queries - 1) / 2 : keys;
+    if (const std::int64_t window = window_of(problem); causal && window > 0)
+        seen = std::min(seen, static_cast<double>(window));
     const double depths = static_cast<double>(q[3].constant() + problem.inputs[2].shape.back().constant());
     const double pairs = static_cast<double>(q[0].constant() * q[1].constant()) * queries * seen;
     const double around = problem.attributes.has("softcap") ? 50 : 20;
@@ -202,7 +217,7 @@ Cost cost(const Problem& problem) {
 
 void add_attention(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table) {
     Kernel made;
-    made.id = "cpu." + std::string(level_name(needs)) + ".attention.f32@4";
+    made.id = "cpu." + std::string(level_name(needs)) + ".attention.f32@5";
     made.definition = "attention";
     made.needs = needs;
     made.accepts = accepts;
@@ -275,6 +290,15 @@ void add_attention(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTab
         "where B in 0..2, T in 0..60, S in 0..2000",
         "attention causal=(0) scale=0.5 masked_score=-1e+30 | f32[1,4,T,20] f16[1,1,S,20] f16[1,1,S,20] bool[1,S] -> "
         "f32[1,4,T,20] where T in 1..60, S in 1..2000",
+        "attention causal=(1) scale=0.125 window=31 masked_score=-1e+30 | f32[1,4,T,64] f32[1,2,P+T,64] "
+        "f32[1,2,P+T,64] -> f32[1,4,T,64] where P in 0..300, T in 1..90",
+        "attention causal=(0) scale=0.5 window=5 masked_score=-1e+30 | f32[3,T,8] f32[3,S,8] f32[3,S,9] -> f32[3,T,9] "
+        "where T in 1..90, S in 1..300",
+        "attention causal=(1) scale=0.5 softcap=3 window=200 masked_score=-1 | f32[2,4,T,8] bf16[2,2,S,8] "
+        "bf16[2,2,S,8] -> f32[2,4,T,8] where T in 1..40, S in 1..2000",
+        "attention causal=(1) scale=0.5 window=40 masked_score=-1e+30 | f32[2,4,T,8] f16[2,2,S,8] f16[2,2,S,8] "
+        "bool[2,S] "
+        "-> f32[2,4,T,8] where T in 1..60, S in 1..300",
     };
     kernels.push_back(std::move(made));
 }

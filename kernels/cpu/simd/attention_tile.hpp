@@ -43,7 +43,8 @@ template <int R, int V>
 }
 
 /// sums[r][v] = sums[r][v] * shrink[v] + the sum over keys of weights[key][v] * values[key][r], for R elements of
-/// values. A block of keys is summed by itself first: sums over many keys are then no longer chains of as many roundings.
+/// values. A block of keys is summed by itself first: sums over many keys are then no longer chains of as many
+/// roundings.
 template <int R, int V>
 [[gnu::noinline]] void value_tile(float* sums, std::int64_t width, const float* shrink, const float* weights,
                                   const float* values, std::int64_t stride, std::int64_t keys) {
@@ -146,8 +147,8 @@ CAIRN_INLINE void fetch(const Element* at) {
 /// of values has `part` elements. `ahead`: what is wanted next and lies as the values do, or null.
 template <int R, int C, bool Partial, typename Element>
 [[gnu::noinline]] void row_tile(float* sums, std::int64_t sum_stride, const float* weights, std::int64_t weight_stride,
-                                const Element* values, std::int64_t value_stride, std::int64_t keys,
-                                std::int64_t part, const float* shrink, const Element* ahead) {
+                                const Element* values, std::int64_t value_stride, std::int64_t keys, std::int64_t part,
+                                const float* shrink, const Element* ahead) {
     F32 sum[R][C];
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {

@@ -8,10 +8,10 @@
 /// key leave it out together, but for the few keys at the edge of what they see.
 namespace CAIRN_LEVEL {
 
-/// Keys [begin, end) of a block, in which the vectors from `first` on take part.
+/// Keys [begin, end) of a block, in which the vectors [first, behind) take part.
 struct Stretch {
     std::int64_t begin, end;
-    int first;
+    int first, behind;
 };
 
 struct WideTile {
@@ -19,8 +19,8 @@ struct WideTile {
     int vectors;
     std::int64_t width;  ///< rows, with those that fill the last vector
     std::int64_t block = 0;
-    std::int64_t end[tile_vectors];  ///< of the block's keys that each vector takes part in
-    Stretch stretches[tile_vectors];
+    std::int64_t begin[tile_vectors], end[tile_vectors];  ///< of the block's keys that each vector takes part in
+    Stretch stretches[2 * tile_vectors];
     int stretch_count = 0;
 
     explicit WideTile(Tile& of)
@@ -29,28 +29,48 @@ struct WideTile {
             tile.q[row] = tile.q[tile.rows - 1];
             tile.mask[row] = tile.mask[tile.rows - 1];
             tile.bias[row] = tile.bias[tile.rows - 1];
+            tile.since[row] = tile.since[tile.rows - 1];
             tile.limit[row] = tile.limit[tile.rows - 1];
         }
     }
     float* scores(std::int64_t key, int vector) const {
         return tile.scratch.scores + (key - block) * width + vector * lanes;
     }
-    /// The end of the keys [from, to) that the vector takes part in, whole steps of a tile from `from` on.
+    /// Of the keys [from, to) those that the vector takes part in, whole steps of a tile from `from` on.
+    std::int64_t first_key(int vector, std::int64_t from, std::int64_t to) const {
+        const std::int64_t since = tile.since[vector * lanes];
+        if (since <= from) return from;
+        const std::int64_t first = from + (since - from) / tile_steps * tile_steps;
+        return first < to ? first : to;
+    }
     std::int64_t last_key(int vector, std::int64_t from, std::int64_t to) const {
         const std::int64_t limit = tile.limit[vector * lanes + lanes - 1];
         if (limit <= from) return from;
         const std::int64_t last = from + (limit - from + tile_steps - 1) / tile_steps * tile_steps;
         return last < to ? last : to;
     }
-    /// Finds who takes part in the keys [from, to): the later a row, the more it sees.
+    /// Finds who takes part in the keys [from, to): the later a row, the later it begins and ends.
     void open(std::int64_t from, std::int64_t to) {
         block = from;
         stretch_count = 0;
-        std::int64_t known = from;
         for (int v = 0; v < vectors; ++v) {
+            begin[v] = first_key(v, from, to);
             end[v] = last_key(v, from, to);
-            if (end[v] > known) stretches[stretch_count++] = {known, end[v], v};
-            known = end[v];
+        }
+        for (std::int64_t at = begin[0], next; at < end[vectors - 1]; at = next) {
+            int first = 0, behind = 0;
+            next = end[vectors - 1];
+            for (int v = 0; v < vectors; ++v) {
+                if (end[v] <= at) {
+                    first = v + 1;
+                } else if (begin[v] <= at) {
+                    behind = v + 1;
+                    next = std::min(next, end[v]);
+                } else {
+                    next = std::min(next, begin[v]);
+                }
+            }
+            if (first < behind) stretches[stretch_count++] = {at, next, first, behind};
         }
     }
 };
@@ -70,17 +90,17 @@ inline void pack_queries(const WideTile& wide) {
         }
 }
 
-/// scores = f(scores, x) of the block's first `count` keys, x being what lies key by key for each row; bytes as 0, 1,
-/// ...
+/// scores = f(scores, x) of the keys that each vector takes part in, x being what lies key by key for each row; bytes
+/// as 0, 1, ...
 template <typename T, typename F>
-void with_beside(const WideTile& wide, const std::byte* const* rows, bool same, std::int64_t stride, std::int64_t count,
-                 F f) {
+void with_beside(const WideTile& wide, const std::byte* const* rows, bool same, std::int64_t stride, F f) {
     const auto at = [&](std::int64_t row, std::int64_t key) {
         return static_cast<float>(reinterpret_cast<const T*>(rows[row])[(wide.block + key) * stride]);
     };
     for (int v = 0; v < wide.vectors; ++v) {
         float* const scores = wide.tile.scratch.scores + v * lanes;
-        std::int64_t j = 0;
+        std::int64_t j = wide.begin[v] - wide.block;
+        const std::int64_t count = wide.end[v] - wide.block;
         for (; !same && stride == 1 && j + lanes <= count; j += lanes) {
             const auto row = [&](int i) {
                 const T* const from = reinterpret_cast<const T*>(rows[v * lanes + i]) + wide.block + j;
@@ -108,46 +128,54 @@ inline void hide_beyond_edges(const WideTile& wide) {
     const Tile& tile = wide.tile;
     const F32 never = splat(-infinity);
     for (int v = 0; v < wide.vectors; ++v) {
-        const std::int64_t first = v * lanes, seen = tile.limit[first];
-        if (seen >= wide.end[v]) continue;
-        I32 limit;
-        const std::int64_t far = tile.plan.key_block;
-        for (int i = 0; i < lanes; ++i) {
-            const std::int64_t here = tile.limit[first + i] - wide.block;
-            limit[i] = static_cast<std::int32_t>(here < 0 ? 0 : here < far ? here : far);
+        const std::int64_t first = v * lanes, last = first + lanes - 1;
+        const auto within_block = [&](const std::int64_t* edges) {
+            I32 places;
+            for (int i = 0; i < lanes; ++i)
+                places[i] = static_cast<std::int32_t>(
+                    std::clamp<std::int64_t>(edges[first + i] - wide.block, 0, tile.plan.key_block));
+            return places;
+        };
+        const auto hide = [&](std::int64_t from, std::int64_t to, auto is_hidden) {
+            for (std::int64_t j = from; j < to; ++j) {
+                float* const s = wide.scores(j, v);
+                store(s, is_hidden(splat(static_cast<std::int32_t>(j - wide.block))) ? never : load(s));
+            }
+        };
+        if (tile.since[last] > wide.begin[v]) {
+            const I32 since = within_block(tile.since);
+            hide(wide.begin[v], std::min(tile.since[last], wide.end[v]), [&](I32 j) { return j < since; });
         }
-        for (std::int64_t j = seen < wide.block ? wide.block : seen; j < wide.end[v]; ++j) {
-            float* const s = wide.scores(j, v);
-            store(s, splat(static_cast<std::int32_t>(j - wide.block)) < limit ? load(s) : never);
+        if (tile.limit[first] < wide.end[v]) {
+            const I32 limit = within_block(tile.limit);
+            hide(std::max(tile.limit[first], wide.begin[v]), wide.end[v], [&](I32 j) { return j >= limit; });
         }
     }
 }
 
-/// Caps, biases and masks the block's scores.
-inline void mask_block(const WideTile& wide, std::int64_t count) {
+/// Caps, biases and masks the block's scores. Whether a boolean mask hides some of its keys: `has_hidden`.
+inline void mask_block(const WideTile& wide, bool has_hidden) {
     const Tile& tile = wide.tile;
     const F32 never = splat(-infinity);
     if (tile.plan.softcap > 0) {
         const F32 cap = splat(tile.plan.softcap);
         for (int v = 0; v < wide.vectors; ++v)
-            for (std::int64_t j = wide.block; j < wide.end[v]; ++j) {
+            for (std::int64_t j = wide.begin[v]; j < wide.end[v]; ++j) {
                 float* const s = wide.scores(j, v);
                 store(s, tanh(load(s) / cap) * cap);
             }
     }
     const auto add = [](F32 s, F32 x) { return s + x; };
-    if (tile.plan.has_bias) with_beside<float>(wide, tile.bias, tile.same_bias, tile.bias_stride, count, add);
+    if (tile.plan.has_bias) with_beside<float>(wide, tile.bias, tile.same_bias, tile.bias_stride, add);
     if (tile.plan.mask == AttentionMask::added) {
-        with_beside<float>(wide, tile.mask, tile.same_mask, tile.mask_stride, count, add);
-    } else if (tile.plan.mask == AttentionMask::boolean && tile.same_mask) {
-        for (std::int64_t j = 0; j < count; ++j) {
-            if (shows(tile, tile.mask[0][(wide.block + j) * tile.mask_stride])) continue;
-            for (int v = 0; v < wide.vectors; ++v) store(wide.scores(wide.block + j, v), never);
+        with_beside<float>(wide, tile.mask, tile.same_mask, tile.mask_stride, add);
+    } else if (has_hidden && tile.same_mask) {
+        for (std::int64_t j = wide.begin[0]; j < wide.end[wide.vectors - 1]; ++j) {
+            if (shows(tile, tile.mask[0][j * tile.mask_stride])) continue;
+            for (int v = 0; v < wide.vectors; ++v) store(wide.scores(j, v), never);
         }
-    } else if (tile.plan.mask == AttentionMask::boolean) {
-        const auto with_marks = [&](auto f) {
-            with_beside<std::uint8_t>(wide, tile.mask, false, tile.mask_stride, count, f);
-        };
+    } else if (has_hidden) {
+        const auto with_marks = [&](auto f) { with_beside<std::uint8_t>(wide, tile.mask, false, tile.mask_stride, f); };
         if (tile.plan.mask_hides)
             with_marks([&](F32 s, F32 mark) { return mark == 0.0f ? s : never; });
         else
@@ -160,9 +188,9 @@ inline void mask_block(const WideTile& wide, std::int64_t count) {
 inline void weigh_block(const WideTile& wide) {
     Tile& tile = wide.tile;
     for (int v = 0; v < wide.vectors; ++v) {
-        const std::int64_t count = wide.end[v] - wide.block, width = wide.width;
+        const std::int64_t count = wide.end[v] - wide.begin[v], width = wide.width;
         if (count <= 0) continue;
-        float* s = wide.scores(wide.block, v);
+        float* s = wide.scores(wide.begin[v], v);
         F32 m[4] = {splat(-infinity), splat(-infinity), splat(-infinity), splat(-infinity)};
         std::int64_t j = 0;
         for (; j + 4 <= count; j += 4) {
@@ -235,7 +263,7 @@ const float* as_floats(float* to, const Half* rows, std::int64_t stride, std::in
 }
 
 template <typename Element>
-void add_block(WideTile& wide, const Stored<Element>& kv, std::int64_t from, std::int64_t to) {
+void add_block(WideTile& wide, const Stored<Element>& kv, std::int64_t from, std::int64_t to, bool has_hidden) {
     Tile& tile = wide.tile;
     const AttentionPlan& plan = tile.plan;
     constexpr bool is_stored = std::is_same_v<Element, float>;
@@ -254,24 +282,24 @@ void add_block(WideTile& wide, const Stored<Element>& kv, std::int64_t from, std
     }
     for (int i = 0; i < wide.stretch_count; ++i) {
         const Stretch& s = wide.stretches[i];
-        with_count<tile_vectors>(wide.vectors - s.first, [&](auto v) {
+        with_count<tile_vectors>(s.behind - s.first, [&](auto v) {
             score_steps<tile_steps, v>(wide.scores(s.begin, s.first), wide.width,
                                        tile.scratch.queries + s.first * lanes, keys + (s.begin - from) * k_stride,
                                        k_stride, plan.depth, s.end - s.begin, next_keys, next_values);
         });
     }
-    mask_block(wide, to - from);
+    mask_block(wide, has_hidden);
     weigh_block(wide);
     const float* const values = as_floats(widened + plan.key_block * plan.depth, kv.v + from * kv.v_stride, kv.v_stride,
                                           count, plan.value_depth);
     for (int i = 0; i < wide.stretch_count; ++i) {
         const Stretch& s = wide.stretches[i];
-        with_count<tile_vectors>(wide.vectors - s.first, [&](auto v) {
+        with_count<tile_vectors>(s.behind - s.first, [&](auto v) {
             value_steps<tile_steps, v>(tile.state.sums + s.first * lanes, wide.width, tile.shrink + s.first * lanes,
                                        wide.scores(s.begin, s.first), values + (s.begin - from) * v_stride, v_stride,
                                        s.end - s.begin, plan.value_depth);
         });
-        for (int v = s.first; v < wide.vectors; ++v) store(tile.shrink + v * lanes, splat(1.0f));
+        for (int v = s.first; v < s.behind; ++v) store(tile.shrink + v * lanes, splat(1.0f));
     }
 }
 
@@ -283,10 +311,11 @@ void add_keys_to_many(WideTile& wide, const Stored<Element>& kv, std::int64_t fr
     for (std::int64_t begin = from; begin < to; begin += block) {
         const std::int64_t end = to - begin < block ? to : begin + block;
         wide.open(begin, end);
-        if (is_hidden(wide.tile, begin, end - begin))
+        const Sight sight = sight_of(wide.tile, begin, end - begin);
+        if (sight == Sight::nothing)
             hide(begin, end);
         else
-            add_block(wide, kv, begin, end);
+            add_block(wide, kv, begin, end, sight == Sight::some);
     }
 }
 
@@ -294,12 +323,12 @@ void add_keys_to_many(WideTile& wide, const Stored<Element>& kv, std::int64_t fr
 inline void write_rows(const WideTile& wide) {
     const Tile& tile = wide.tile;
     for (int v = 0; v < wide.vectors; ++v) {
-        const F32 total = load(tile.state.total + v * lanes);
+        const F32 share = 1.0f / load(tile.state.total + v * lanes);
         const std::int64_t left = tile.rows - v * lanes;
         for (std::int64_t d = 0; d < tile.plan.value_depth; d += lanes) {
             const std::int64_t rest = tile.plan.value_depth - d, part = rest < lanes ? rest : lanes;
             const float* const from = tile.state.sums + d * wide.width + v * lanes;
-            transpose_square([&](int i) { return i < part ? load(from + i * wide.width) / total : F32{}; },
+            transpose_square([&](int i) { return i < part ? load(from + i * wide.width) * share : F32{}; },
                              [&](int i, F32 x) {
                                  if (i < left) store_some(tile.out[v * lanes + i] + d, x, part);
                              });
