@@ -16,15 +16,16 @@ struct GemmBlocks {
     /// Rows of a that are used with one piece of b.
     static constexpr std::int64_t rows = 192;
     /// Bytes of a row of a that are used with one piece of b, as they lie and where they have to be copied; the depth
-    /// of a piece at most, and of one that one tile reads as it lies.
-    static constexpr std::int64_t depth_bytes = 2048, copied_bytes = 1024, most_depth = 512, streamed_depth = 64;
-    /// Bytes of sums a row, which one thread computes at once: of many rows, and of few.
-    static constexpr std::int64_t row_bytes = 1536, few_row_bytes = 9216;
+    /// of a piece at most, and of one that is read as it lies by one tile, and by two in turn.
+    static constexpr std::int64_t depth_bytes = 2048, copied_bytes = 1024, most_depth = 512, streamed_depth = 128,
+                                  shared_depth = 64;
+    /// Bytes of sums a row, which one thread computes at once, at least and at most.
+    static constexpr std::int64_t least_row_bytes = 1536, most_row_bytes = 9216;
     /// Rows are kept a cache line apart from multiples of large powers of two, which share few places in caches.
     static constexpr std::int64_t line_bytes = 64, page_bytes = 4096;
     /// Scratch of one member: rows of a, a piece of b, sums.
     static constexpr std::int64_t left_bytes = rows * (copied_bytes + line_bytes), right_bytes = 65536,
-                                  sum_bytes = rows * (row_bytes + line_bytes),
+                                  sum_bytes = rows * (least_row_bytes + line_bytes),
                                   bytes = left_bytes + right_bytes + sum_bytes;
 };
 

@@ -14,6 +14,8 @@ inline constexpr int gemm_height = lanes == 16 ? 12 : lanes == 8 ? 6 : 4;
 inline constexpr int gemm_sums = lanes == 16 ? 24 : lanes == 8 ? 12 : 8;
 /// Up to so many rows b is read in long runs, which processors fetch ahead themselves: asking for lines is slower.
 inline constexpr int gemm_unfetched = 2;
+/// Up to so many rows are two tiles that both read b as it lies; of more the first copies it.
+inline constexpr int gemm_shared = lanes == 16 ? 16 : 2 * gemm_height;
 constexpr int vectors_of(int height) { return gemm_sums / height < 8 ? gemm_sums / height : 8; }
 
 /// What a tile reads, and the lines it asks for while it computes: `lines` of them `ahead_line` bytes apart, at each
@@ -28,9 +30,10 @@ struct GemmSource {
     const char* ahead;
     std::int64_t ahead_step, ahead_line;
     int ahead_shift;
+    T* copy;  ///< where tiles that copy b put it, row behind row
 };
 
-template <int height, int vectors, int lines, typename T>
+template <int height, int vectors, int lines, typename T, bool copies = false>
 [[gnu::noinline]] void product_tile(const GemmSource<T>& source, T* sums) noexcept {
     constexpr std::int64_t width = wide_lanes<T>;
     Wide<T> sum[height][vectors];
@@ -45,6 +48,7 @@ template <int height, int vectors, int lines, typename T>
     for (int i = 0; i < (height + 2) / 3; ++i) base[i] = source.a + 3 * i * source.a_stride;
     const std::int64_t stride = source.a_stride;
     const T* b = source.b;
+    T* copy = source.copy;
     for (std::int64_t k = 0; k < source.depth; ++k) {
         const char* ahead = source.ahead + (k >> source.ahead_shift) * source.ahead_step;
 #pragma GCC unroll 8
@@ -65,6 +69,11 @@ template <int height, int vectors, int lines, typename T>
             Wide<T> rights[vectors];
 #pragma GCC unroll 8
             for (int j = 0; j < vectors; ++j) rights[j] = wide_load(b + j * width);
+            if constexpr (copies) {
+#pragma GCC unroll 8
+                for (int j = 0; j < vectors; ++j) wide_store(copy + j * width, rights[j]);
+                copy += vectors * width;
+            }
 #pragma GCC unroll 12
             for (int i = 0; i < height; ++i) {
                 const Wide<T> value = left(i);
@@ -95,9 +104,16 @@ template <typename T, int vectors, int... heights>
 constexpr std::array<GemmTile<T>, sizeof...(heights)> tiles_of(std::integer_sequence<int, heights...>) {
     return {product_tile<heights + 1, vectors, 1, T>...};
 }
+/// By height - least_height: those of the first of several tiles, which copies b for the others as it computes.
+inline constexpr int least_height = gemm_height / 2;
+template <typename T, int... heights>
+constexpr std::array<GemmTile<T>, sizeof...(heights)> copying_tiles(std::integer_sequence<int, heights...>) {
+    return {product_tile<least_height + heights, 2, 1, T, true>...};
+}
 template <typename T>
 struct GemmTiles {
     using Heights = std::make_integer_sequence<int, gemm_height>;
+    static constexpr auto copying = copying_tiles<T>(std::make_integer_sequence<int, gemm_height - least_height + 1>());
     static constexpr auto widest = widest_tiles<T>(Heights());
     static constexpr std::array<std::array<GemmTile<T>, gemm_height>, 2> shared = {tiles_of<T, 1>(Heights()),
                                                                                    tiles_of<T, 2>(Heights())};

@@ -1,0 +1,168 @@
+#pragma once
+
+#include "kernels/cpu/gemm/block.hpp"
+#include "kernels/cpu/gemm/gemm.hpp"
+#include "kernels/cpu/gemm/tile.hpp"
+
+#include <algorithm>
+
+/// How a product is cut into tasks, blocks of rows times runs of columns of each batch, which the threads of a team
+/// claim one after another. Cuts depend on sizes and on the number of threads; no bit depends on them.
+namespace CAIRN_LEVEL {
+
+/// One product of a batch.
+struct Factors {
+    Plain a, b;
+    std::int64_t rows, depth, columns;
+    std::byte* c;
+    DType c_dtype;
+    std::int64_t c_row_stride, c_column_stride;
+
+    std::byte* out(std::int64_t row, std::int64_t column) const {
+        return c + (row * c_row_stride + column * c_column_stride) * bytes_of(c_dtype);
+    }
+    /// The same as c^T = b^T a^T.
+    Factors transposed() const {
+        return {b.transposed(), a.transposed(), columns, depth, rows, c, c_dtype, c_column_stride, c_row_stride};
+    }
+};
+
+struct Span {
+    std::int64_t begin, end;
+    std::int64_t size() const { return end - begin; }
+    /// Part `i` of `count` nearly equal ones.
+    Span part(std::int64_t i, std::int64_t count) const {
+        return {begin + size() * i / count, begin + size() * (i + 1) / count};
+    }
+};
+
+/// Columns of a piece of b for so many rows.
+template <typename T>
+constexpr std::int64_t width_of(std::int64_t rows) {
+    return (rows <= gemm_height ? vectors_of(static_cast<int>(rows)) : 2) * wide_lanes<T>;
+}
+
+inline Plain plain_of(const TensorArg& arg, DType dtype) noexcept {
+    return {arg.data, dtype, arg.strides[arg.rank - 2], arg.strides[arg.rank - 1]};
+}
+
+/// Batch axes, outermost first; a weight that is given once has none.
+inline std::int64_t batch_offset(const TensorArg& arg, const TensorArg& c, std::int64_t batch) noexcept {
+    std::int64_t offset = 0;
+    for (int axis = c.rank - 3; axis >= 0; --axis) {
+        if (arg.rank == c.rank) offset += batch % c.shape[axis] * arg.strides[axis];
+        batch /= c.shape[axis];
+    }
+    return offset;
+}
+
+/// Whether all batches are one matrix of more rows.
+inline bool is_one_matrix(const TensorArg& arg) noexcept {
+    for (int i = arg.rank - 3; i >= 0; --i)
+        if (arg.strides[i] != arg.strides[i + 1] * arg.shape[i + 1]) return false;
+    return true;
+}
+inline bool is_repeated(const TensorArg& b, const TensorArg& c) noexcept {
+    for (int i = 0; i < c.rank - 2 && b.rank == c.rank; ++i)
+        if (b.strides[i] != 0 && b.shape[i] != 1) return false;
+    return true;
+}
+
+/// Bytes of sums a row, which one thread computes at once for so many rows: whole pieces of b. What two tiles read in
+/// turn is fetched a run of columns ahead: a short one.
+inline std::int64_t row_bytes_of(std::int64_t rows) noexcept {
+    constexpr std::int64_t piece = 2 * GemmBlocks::line_bytes;
+    if (rows > gemm_height && rows <= gemm_shared) return GemmBlocks::least_row_bytes;
+    return std::min((GemmBlocks::sum_bytes / rows - GemmBlocks::line_bytes) / piece * piece,
+                    GemmBlocks::most_row_bytes);
+}
+
+/// Into how many blocks of rows and runs of columns a product is cut.
+struct Cuts {
+    std::int64_t blocks, runs;
+};
+template <typename T>
+Cuts cuts_of(const Factors& factors, std::int64_t batches, int members) noexcept {
+    constexpr std::int64_t least_rows = 2 * gemm_height;
+    // Each task begins with a piece of b that nothing has fetched: few tasks.
+    const std::int64_t per_member = factors.rows <= gemm_unfetched ? 1 : 2;
+    const std::int64_t most_columns =
+        row_bytes_of(std::min<std::int64_t>(factors.rows, GemmBlocks::rows)) / static_cast<std::int64_t>(sizeof(T));
+    const std::int64_t least_columns = std::max<std::int64_t>(width_of<T>(factors.rows), 4 * wide_lanes<T>);
+    Cuts cuts{(factors.rows + GemmBlocks::rows - 1) / GemmBlocks::rows,
+              (factors.columns + most_columns - 1) / most_columns};
+    while (members > 1 && batches * cuts.blocks * cuts.runs < per_member * members) {
+        const std::int64_t rows = factors.rows / cuts.blocks, columns = factors.columns / cuts.runs;
+        if (columns >= 2 * least_columns && (columns >= rows || rows < 2 * least_rows))
+            cuts.runs *= 2;
+        else if (rows >= 2 * least_rows)
+            cuts.blocks *= 2;
+        else
+            break;
+    }
+    return cuts;
+}
+
+/// The part of a product that one thread computes at a time.
+struct Task {
+    Factors factors;
+    Span rows, columns;
+};
+
+template <typename T>
+class GemmTasks {
+public:
+    GemmTasks(const Args& args, DType dtype, Team& team) noexcept
+        : a_(args.inputs[0]), b_(args.inputs[1]), c_(args.outputs[0]), team_(team) {
+        for (int i = 0; i < c_.rank - 2; ++i) batches_ *= c_.shape[i];
+        all_ = {plain_of(a_, dtype),
+                plain_of(b_, dtype),
+                c_.shape[c_.rank - 2],
+                a_.shape[a_.rank - 1],
+                c_.shape[c_.rank - 1],
+                c_.data,
+                dtype,
+                c_.strides[c_.rank - 2],
+                c_.strides[c_.rank - 1]};
+        if (batches_ > 1 && is_repeated(b_, c_) && is_one_matrix(a_) && is_one_matrix(c_)) {
+            all_.rows *= batches_;
+            batches_ = 1;
+        }
+        if (batches_ == 0 || all_.rows == 0 || all_.columns == 0) return;
+        is_turned_ = all_.columns < all_.rows && all_.columns <= gemm_height;
+        cuts_ = cuts_of<T>(is_turned_ ? all_.transposed() : all_, batches_, team.size());
+        count_ = batches_ * cuts_.blocks * cuts_.runs;
+        per_claim_ = std::max<std::int64_t>(count_ / (16 * team.size()), 1);
+    }
+
+    bool has(std::int64_t task) const noexcept { return task < count_; }
+    /// Each thread asks for its first one, then for the one behind each that it has computed.
+    std::int64_t first() noexcept { return team_.next_chunk() * per_claim_; }
+    std::int64_t behind(std::int64_t task) noexcept { return (task + 1) % per_claim_ != 0 ? task + 1 : first(); }
+
+    Task at(std::int64_t task) const noexcept {
+        Factors one = all_;
+        if (batches_ > 1) {
+            const std::int64_t batch = task / (cuts_.blocks * cuts_.runs), bytes = bytes_of(one.c_dtype);
+            one.a.data += batch_offset(a_, c_, batch) * bytes;
+            one.b.data += batch_offset(b_, c_, batch) * bytes;
+            one.c += batch_offset(c_, c_, batch) * bytes;
+        }
+        if (is_turned_) one = one.transposed();
+        const std::int64_t width = width_of<T>(one.rows), panels = (one.columns + width - 1) / width;
+        const Span columns = Span{0, panels}.part(task % cuts_.runs, cuts_.runs);
+        return {one,
+                Span{0, one.rows}.part(task / cuts_.runs % cuts_.blocks, cuts_.blocks),
+                {columns.begin * width, std::min(columns.end * width, one.columns)}};
+    }
+
+private:
+    const TensorArg &a_, &b_, &c_;
+    Team& team_;
+    Factors all_{};
+    std::int64_t batches_ = 1, count_ = 0, per_claim_ = 1;
+    bool is_turned_ = false;
+    Cuts cuts_{};
+};
+
+}  // namespace CAIRN_LEVEL
