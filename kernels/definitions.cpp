@@ -115,6 +115,35 @@ Tensors conv2d_of_windows(Operands operands, const Attributes&) {
     return {operands.size() == 2 ? image : image + reshape(operands[2], {w.dim(0), 1, 1})};
 }
 
+// Windows [B,C,P,Q,J,K] of an image [B,C,H,W] with its padding.
+Tensor windows_of(const Tensor& image, const Attributes& attributes) {
+    if (image.rank() != 4) throw Error(ErrorKind::argument, "definition", "expected an image with four axes");
+    const auto number = [&](std::string_view name, int at) {
+        const std::vector<Dim>& list = attributes.dims(name);
+        if (static_cast<std::size_t>(at) < list.size()) return list[static_cast<std::size_t>(at)].constant();
+        throw Error(ErrorKind::argument, "definition", "expected a longer list '" + std::string(name) + "'");
+    };
+    Tensor x = image;
+    for (const int i : {0, 1})
+        x = pad(x, 2 + i, number("padding", i), number("padding", 2 + i), attributes.number("value"));
+    for (const int i : {0, 1}) x = window(x, 2 + i, number("kernel", i), number("stride", i), number("dilation", i));
+    return x;
+}
+
+// What `build` makes of the windows of an image.
+template <Tensors (*build)(Operands, const Attributes&)>
+Tensors of_image(Operands operands, const Attributes& attributes) {
+    Tensors given(operands.begin(), operands.end());
+    if (!given.empty()) given[0] = windows_of(given[0], attributes);
+    return build(given, attributes);
+}
+
+Tensors sum_of(Operands x, const Attributes& attributes) { return {sum(at(x, 0), axes_of(attributes), true)}; }
+Tensors max_of(Operands x, const Attributes& attributes) { return {max_reduce(at(x, 0), axes_of(attributes), true)}; }
+Tensors mean_of(Operands x, const Attributes& attributes) {
+    return {mean(at(x, 0), axes_of(attributes), flag(attributes, "keepdims"))};
+}
+
 // With leading axes of size 1, four in all.
 Tensor with_four_axes(const Tensor& x) {
     if (x.rank() >= 4) return x;
@@ -322,8 +351,7 @@ std::vector<Definition> definitions() {
         {"silu", unary<silu>, {"silu | f32[R]"}, InBody::step},
         {"gelu", unary<gelu>, {"gelu | f32[R]"}, InBody::step},
         {"gelu_tanh", unary<gelu_tanh>, {"gelu_tanh | f32[R]"}, InBody::step},
-        {"mean", [](Operands x, const A& a) -> Tensors { return {mean(at(x, 0), axes_of(a), flag(a, "keepdims"))}; },
-         reduction_patterns("mean")},
+        {"mean", mean_of, reduction_patterns("mean")},
         {"variance",
          [](Operands x, const A& a) -> Tensors { return {variance(at(x, 0), axes_of(a), flag(a, "keepdims"))}; },
          reduction_patterns("variance")},
@@ -363,6 +391,10 @@ std::vector<Definition> definitions() {
          conv2d_of_windows,
          {"conv2d | f32[B,C,P,Q,J,K] f32[O,C,J,K] f32[O]?", "conv2d | f32[B,G,P,Q,J,K] f32[G,1,J,K] f32[G]?",
           "conv2d | f32[B,G*C,P,Q,J,K] f32[G*O,C,J,K] f32[G*O]?"}},
+        {.name = "image_conv2d", .build = of_image<conv2d_of_windows>, .patterns = {}, .of_windows = "conv2d"},
+        {.name = "image_sum", .build = of_image<sum_of>, .patterns = {}, .of_windows = "sum"},
+        {.name = "image_mean", .build = of_image<mean_of>, .patterns = {}, .of_windows = "mean"},
+        {.name = "image_max", .build = of_image<max_of>, .patterns = {}, .of_windows = "max_reduce"},
         {"embedding",
          [](Operands x, const A&) -> Tensors { return {embedding(at(x, 0), at(x, 1))}; },
          {"embedding | f32[V,D] i32[T]", "embedding | f32[V,D] i64[T]"}},

@@ -107,6 +107,11 @@ struct Definition {
     /// f32[D]? f32[D]?`. The first that matches counts.
     std::vector<std::string> patterns;
     InBody in_body = InBody::none;  ///< what it is where a product and what follows it are computed together
+    /// Not empty: of an image [B,C,H,W], its first operand, it computes what the op or Definition of this name computes
+    /// of windows [B,C,P,Q,J,K] of it, with the same other operands and attributes. Behind these come `kernel=(J,K)
+    /// padding=(top,left,bottom,right) stride=(2,2) dilation=(1,1)` and `value`, that of the padding. It is found where
+    /// that one is, without patterns.
+    std::string of_windows = {};
 };
 
 /// A device beside the CPU, in the figures from which times are estimated: the work of its kernels by what it reaches

@@ -58,6 +58,12 @@ struct Pattern {
     std::optional<std::size_t> operand_of(ir::NodeId id) const;
 };
 
+/// All that definitions are looked for with.
+struct PatternSet {
+    std::vector<Pattern> patterns;
+    std::vector<const Definition*> of_windows;  ///< those that say what they compute windows of (images.hpp)
+};
+
 /// As many as kernels walk.
 inline constexpr std::size_t most_axes = 8;
 

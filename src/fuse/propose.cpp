@@ -1,5 +1,6 @@
 #include "fuse/body_parts.hpp"
 #include "fuse/groups.hpp"
+#include "fuse/images.hpp"
 #include "fuse/match_all.hpp"
 #include "fuse/moved_results.hpp"
 #include "fuse/pattern.hpp"
@@ -102,7 +103,10 @@ std::size_t axes_in(const ir::GraphData& graph) {
 }
 
 Patterns patterns_of(std::span<const Definition> definitions, std::size_t axes, const std::stop_token& stop) {
-    return std::make_shared<const std::vector<Pattern>>(make_patterns(definitions, stop, axes));
+    PatternSet set{make_patterns(definitions, stop, axes), {}};
+    for (const Definition& definition : definitions)
+        if (!definition.of_windows.empty()) set.of_windows.push_back(&definition);
+    return std::make_shared<const PatternSet>(std::move(set));
 }
 
 std::vector<Tile> propose(const ir::GraphData& graph, std::span<const Definition> definitions, const Options& options) {
@@ -118,8 +122,8 @@ std::vector<Tile> propose(const ir::GraphData& graph, const Classes& classes, co
                           const Options& options) {
     const std::size_t count = graph.nodes().size();
     const bool matches_definitions = options.composites && patterns;
-    Matches matches = matches_of(graph, classes,
-                                 matches_definitions ? std::span(*patterns) : std::span<const Pattern>(), options.stop);
+    Matches matches = matches_of(
+        graph, classes, matches_definitions ? std::span(patterns->patterns) : std::span<const Pattern>(), options.stop);
     std::vector<std::vector<Tile>> groups(count);
     if (options.elementwise) groups = Groups(graph, classes, matches.parts, options.stop).all(matches.is_read);
     std::vector<Tile> tiles;
@@ -138,6 +142,9 @@ std::vector<Tile> propose(const ir::GraphData& graph, const Classes& classes, co
             add(single(graph, classes, id));
         }
     }
+    if (matches_definitions)
+        for (Tile& of_image : with_images(graph, classes, patterns->of_windows, tiles))
+            tiles.push_back(std::move(of_image));
     if (options.moved_results)
         for (Tile& moved : with_moved_results(graph, classes, tiles)) tiles.push_back(std::move(moved));
     return by_last_output(std::move(tiles));

@@ -49,7 +49,8 @@ struct Options {
 /// Definitions made ready to be looked for; read-only and fit for any number of threads and graphs. The definitions
 /// must outlive them.
 struct Pattern;
-using Patterns = std::shared_ptr<const std::vector<Pattern>>;
+struct PatternSet;
+using Patterns = std::shared_ptr<const PatternSet>;
 /// The most axes that a value has, or four: patterns for more are of no use.
 std::size_t axes_in(const ir::GraphData& graph);
 /// For graphs of values of so many axes. Throws Cancelled on a stop, Error(argument) where a pattern's text
@@ -57,8 +58,9 @@ std::size_t axes_in(const ir::GraphData& graph);
 Patterns patterns_of(std::span<const Definition> definitions, std::size_t axes, const std::stop_token& stop = {});
 
 /// Every tile of the graph: one for each node that is not a leaf (movement ops too: as kernels, where they cannot be
-/// views), a match of each definition wherever a spelling of it is found, groups of connected elementwise ops, and each
-/// of these once more where what it makes is moved to another place (moved_results.hpp).
+/// views), a match of each definition wherever a spelling of it is found, groups of connected elementwise ops, what
+/// reads windows once more where they are of an image (images.hpp), and each of these once more where what it makes is
+/// moved to another place (moved_results.hpp).
 /// Ordered by their last output, larger tiles first. The graph should have been simplified; definitions are brought
 /// into the same form here. Where a value has several spellings, definitions are looked for once in each reading of the
 /// graph that follows one number of them everywhere; tiles that differ only in which spelling they provide are one.

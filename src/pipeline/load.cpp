@@ -1,5 +1,6 @@
 #include "pipeline/load.hpp"
 
+#include "fuse/images.hpp"
 #include "fuse/pattern.hpp"
 #include "ir/build.hpp"
 #include "ir/op_table.hpp"
@@ -76,29 +77,43 @@ private:
     /// Kernels find attributes by their places.
     void check_attributes(const Instruction& instruction) const {
         const Problem& problem = *instruction.problem;
-        const auto same_names = [&](const auto& names, const auto& name_of) {
-            return std::equal(problem.attributes.begin(), problem.attributes.end(), names.begin(), names.end(),
-                              [&](const Attribute& a, const auto& b) { return a.name == name_of(b); });
-        };
-        if (const auto op = ir::find_op(problem.definition)) {
-            if (!same_names(ir::info(*op).attributes, [](std::string_view name) { return name; }))
-                refuse(instruction, "has other attributes than");
-            return;
-        }
         if (problem.definition == "elementwise" || problem.definition == "fused") {
             if (!problem.attributes.empty()) refuse(instruction, "has attributes in");
             return;
         }
-        for (const Definition& definition : context_.kernels.definitions) {
-            if (definition.name != problem.definition) continue;
-            for (const std::string& pattern : definition.patterns)
-                for (const std::string& text : fuse::problems_of(pattern)) {
-                    const auto symbols = Symbols::create();
-                    const Attributes wanted = parse_problem(text, *symbols).attributes;
-                    if (same_names(wanted, [](const Attribute& a) -> const std::string& { return a.name; })) return;
-                }
+        if (has_attributes_of(problem.definition, problem.attributes)) return;
+        const bool is_op = ir::find_op(problem.definition).has_value();
+        refuse(instruction, is_op ? "has other attributes than" : "has the attributes of no pattern in");
+    }
+
+    bool has_attributes_of(const std::string& name, std::span<const Attribute> attributes) const {
+        const auto same_names = [&](const auto& names, const auto& name_of) {
+            return std::equal(attributes.begin(), attributes.end(), names.begin(), names.end(),
+                              [&](const Attribute& a, const auto& b) { return a.name == name_of(b); });
+        };
+        if (const auto op = ir::find_op(name))
+            return same_names(ir::info(*op).attributes, [](std::string_view given) { return given; });
+        const auto name_of = [](const Attribute& a) -> const std::string& { return a.name; };
+        const Definition* const definition = definition_of(name);
+        if (definition == nullptr) return false;
+        if (!definition->of_windows.empty()) {
+            const std::size_t more = fuse::image_attributes.size();
+            return attributes.size() >= more &&
+                   std::ranges::equal(attributes.last(more), fuse::image_attributes, {}, &Attribute::name) &&
+                   has_attributes_of(definition->of_windows, attributes.first(attributes.size() - more));
         }
-        refuse(instruction, "has the attributes of no pattern in");
+        for (const std::string& pattern : definition->patterns)
+            for (const std::string& text : fuse::problems_of(pattern)) {
+                const auto symbols = Symbols::create();
+                if (same_names(parse_problem(text, *symbols).attributes, name_of)) return true;
+            }
+        return false;
+    }
+
+    const Definition* definition_of(const std::string& name) const {
+        const auto& all = context_.kernels.definitions;
+        const auto it = std::find_if(all.begin(), all.end(), [&](const Definition& d) { return d.name == name; });
+        return it == all.end() ? nullptr : &*it;
     }
 
     /// Copies are made by the kernels of the device that is not the CPU.

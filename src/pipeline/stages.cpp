@@ -209,7 +209,7 @@ fuse::Patterns Stages::patterns(const ir::GraphData& graph) const {
         parts.patterns = fuse::patterns_of(parts.kernels.definitions, axes, options_.stop);
         parts.pattern_axes = axes;
     }
-    return std::static_pointer_cast<const std::vector<fuse::Pattern>>(parts.patterns);
+    return std::static_pointer_cast<const fuse::PatternSet>(parts.patterns);
 }
 
 PreparedBucket Stages::prepare(const Cut& cut) const {

@@ -30,7 +30,7 @@ const fuse::Patterns& all_patterns() {
 /// A graph in which definitions are looked for, as in a compile.
 struct Matched {
     explicit Matched(const Graph& graph) : expansion(expand::expand(*simplify::simplify(*graph.data()).graph, {})) {}
-    fuse::Matcher matcher() const { return {*expansion.graph, expansion.classes, *all_patterns()}; }
+    fuse::Matcher matcher() const { return {*expansion.graph, expansion.classes, all_patterns()->patterns}; }
 
     expand::Expansion expansion;
 };
@@ -81,7 +81,7 @@ TEST(MatchAll, FindsWhatIsLongerThanWhatRepeats) {
     graph.output("y", x);
     const fuse::Patterns patterns = fuse::patterns_of({&sines, 1}, 4);
     const fuse::Classes classes(*graph.data());
-    fuse::Matcher matcher(*graph.data(), classes, *patterns);
+    fuse::Matcher matcher(*graph.data(), classes, patterns->patterns);
     const auto found = fuse::match_all(matcher);
     for (std::size_t id = 0; id < found.size(); ++id) EXPECT_EQ(found[id].size(), id < 12 ? 0u : 1u) << id;
 }

@@ -2,107 +2,134 @@
 
 #include "kernels/cpu/panel/table.hpp"
 #include "kernels/cpu/panel/tile.hpp"
-#include "kernels/cpu/simd/row_walk.hpp"
-#include "kernels/cpu/simd/wide.hpp"
+#include "kernels/cpu/simd/image_band.hpp"
 
 #include <algorithm>
 
-/// Convolutions over windows that are views: filters times the windows of a few places at a time, gathered into a panel
-/// that stays in the cache (im2col of one block: Chellapilla et al., 2006), by the register tiles of the packed
-/// product. A filter that sees one channel is run straight over the rows of x.
+/// Convolutions over an image, or over windows that are views: filters times the windows of a few places at a time,
+/// gathered into a panel that stays in the cache (im2col of one block: Chellapilla et al., 2006), by the register tiles
+/// of the packed product. Padding is no memory: the panel has it where taps see it. Few filters that see one channel go
+/// over the rows of its plane.
 namespace CAIRN_LEVEL {
 namespace {
 
 /// out[b, g, o, p, q] = sum over c, j, k of w[g, o, c, j, k] x[b, g, c, p, q, j, k], + bias[g, o].
+template <typename Element>
 struct Conv {
-    const float *x, *w, *bias = nullptr;
-    float* out;
+    const Element *x, *w, *bias = nullptr;
+    Element* out;
     std::int64_t batch = 1, groups = 1, filters, channels, p = 1, q, j = 1, k = 1;
     std::int64_t x_batch = 0, x_channel, x_p = 0, x_q, x_j = 0, x_k = 0, w_filter;
     std::int64_t out_batch = 0, out_filter, out_p = 0;
+    // Of an image: its size and which windows. Places are then those of windows that begin in it; all else is as said.
+    std::int64_t height = 0, width = 0;
+    Slide rows, columns;
+    bool is_image = false;
+
+    Conv(const Args& args, const ConvPlan& plan) {
+        const TensorArg &left = args.inputs[0], &right = args.inputs[1], &result = args.outputs[0];
+        out = reinterpret_cast<Element*>(result.data);
+        if (plan.has_bias) bias = reinterpret_cast<const Element*>(args.inputs[2].data);
+        if (plan.reads == ConvReads::matrix)
+            set_product(left, right, result);
+        else
+            set_filters(left, right, result, plan);
+    }
 
     std::int64_t taps() const { return channels * j * k; }
     std::int64_t places() const { return batch * p * q; }
-    float bias_of(std::int64_t filter) const { return bias != nullptr ? bias[filter] : 0.0f; }
-};
+    float bias_of(std::int64_t filter) const { return bias != nullptr ? widened(bias[filter]) : 0.0f; }
 
-const float* floats_of(const TensorArg& arg) { return reinterpret_cast<const float*>(arg.data); }
-
-Conv conv_of(const Args& args, const ConvPlan& plan) {
-    Conv c;
-    const TensorArg &x = args.inputs[plan.is_product ? 1 : 0], &w = args.inputs[plan.is_product ? 0 : 1];
-    const TensorArg& out = args.outputs[0];
-    c.x = floats_of(x);
-    c.w = floats_of(w);
-    c.out = reinterpret_cast<float*>(out.data);
-    if (plan.has_bias) c.bias = floats_of(args.inputs[2]);
-    if (plan.is_product) {
-        const int rows = x.rank - 2, columns = x.rank - 1;
-        for (int axis = 0; axis < rows; ++axis) {
-            c.batch *= x.shape[axis];
-            if (x.shape[axis] != 1) c.x_batch = x.strides[axis], c.out_batch = out.strides[axis];
+private:
+    // Places are the columns of the right side.
+    void set_product(const TensorArg& left, const TensorArg& right, const TensorArg& result) {
+        w = reinterpret_cast<const Element*>(left.data);
+        x = reinterpret_cast<const Element*>(right.data);
+        const int row = right.rank - 2, column = right.rank - 1;
+        for (int axis = 0; axis < row; ++axis) {
+            batch *= right.shape[axis];
+            if (right.shape[axis] != 1) x_batch = right.strides[axis], out_batch = result.strides[axis];
         }
-        c.channels = x.shape[rows], c.x_channel = x.strides[rows];
-        c.q = x.shape[columns], c.x_q = x.strides[columns];
-        c.filters = w.shape[rows], c.w_filter = w.strides[rows];
-        c.out_filter = out.strides[rows];
-        return c;
+        channels = right.shape[row], x_channel = right.strides[row];
+        q = right.shape[column], x_q = right.strides[column];
+        filters = left.shape[row], w_filter = left.strides[row];
+        out_filter = result.strides[row];
     }
-    c.batch = x.shape[0], c.p = x.shape[2], c.q = x.shape[3], c.j = x.shape[4], c.k = x.shape[5];
-    c.channels = w.shape[1];
-    c.groups = c.channels > 0 ? x.shape[1] / c.channels : 1;
-    c.filters = w.shape[0] / (c.groups > 0 ? c.groups : 1);
-    c.x_batch = x.strides[0], c.x_channel = x.strides[1], c.x_p = x.strides[2], c.x_q = x.strides[3];
-    c.x_j = x.strides[4], c.x_k = x.strides[5], c.w_filter = w.strides[0];
-    c.out_batch = out.strides[0], c.out_filter = out.strides[1], c.out_p = out.strides[2];
-    return c;
-}
-
-/// Places that lie behind one another in a row of x and of the result.
-struct PlaceRun {
-    const float* x;
-    float* out;
-    std::int64_t first, count;
+    void set_filters(const TensorArg& image, const TensorArg& weights, const TensorArg& result, const ConvPlan& plan) {
+        x = reinterpret_cast<const Element*>(image.data);
+        w = reinterpret_cast<const Element*>(weights.data);
+        batch = image.shape[0], p = result.shape[2], q = result.shape[3];
+        channels = weights.shape[1], j = weights.shape[2], k = weights.shape[3];
+        groups = channels > 0 ? image.shape[1] / channels : 1;
+        filters = weights.shape[0] / (groups > 0 ? groups : 1);
+        x_batch = image.strides[0], x_channel = image.strides[1], w_filter = weights.strides[0];
+        out_batch = result.strides[0], out_filter = result.strides[1], out_p = result.strides[2];
+        is_image = plan.reads == ConvReads::image;
+        if (!is_image) {
+            x_p = image.strides[2], x_q = image.strides[3], x_j = image.strides[4], x_k = image.strides[5];
+            return;
+        }
+        rows = plan.image.rows, columns = plan.image.columns;
+        height = image.shape[2], width = image.shape[3];
+        x_p = image.strides[2] * rows.stride, x_j = image.strides[2] * rows.dilation;
+        x_q = columns.stride, x_k = columns.dilation;
+        x -= rows.before * image.strides[2] + columns.before;
+    }
 };
 
+/// Places that lie behind one another in a row of x and of the result; of an image, where the window of the first
+/// begins.
+template <typename Element>
+struct PlaceRun {
+    const Element* x;
+    Element* out;
+    std::int64_t first, count, row, column;
+};
+
+template <typename Element>
 struct PlaceRuns {
     int count = 0;
     std::int64_t places;
-    PlaceRun run[places_at_once];
+    PlaceRun<Element> run[places_at_once];
 
-    PlaceRuns(const Conv& c, std::int64_t group, std::int64_t begin)
+    PlaceRuns(const Conv<Element>& c, std::int64_t group, std::int64_t begin)
         : places(std::min(places_at_once, c.places() - begin)) {
         for (std::int64_t at = 0; at < places;) {
             const std::int64_t place = begin + at, q = place % c.q, row = place / c.q, p = row % c.p, b = row / c.p;
             const std::int64_t n = std::min(c.q - q, places - at);
             run[count++] = {c.x + b * c.x_batch + group * c.channels * c.x_channel + p * c.x_p + q * c.x_q,
-                            c.out + b * c.out_batch + group * c.filters * c.out_filter + p * c.out_p + q, at, n};
+                            c.out + b * c.out_batch + group * c.filters * c.out_filter + p * c.out_p + q,
+                            at,
+                            n,
+                            p * c.rows.stride - c.rows.before,
+                            q * c.columns.stride - c.columns.before};
             at += n;
         }
     }
 };
 
-CAIRN_INLINE void copy_places(float* to, const float* from, std::int64_t stride, std::int64_t n) {
-    std::int64_t i = 0;
-    if (stride == 1) {
-        for (; i < n; i += lanes)
-            store_some(to + i, load_some(from + i, std::min<std::int64_t>(n - i, lanes)),
-                       std::min<std::int64_t>(n - i, lanes));
-        return;
-    }
-    if (stride == 2)
-        for (; i + lanes <= n; i += lanes) store(to + i, load_every_second(from + 2 * i));
-    for (; i < n; ++i) to[i] = from[i * stride];
+/// What the tap (j, k) sees at the places of a run; `x` is what it sees at the first, where that is in the image.
+template <typename Element>
+CAIRN_INLINE void copy_seen(const Conv<Element>& c, const PlaceRun<Element>& run, const Element* x, std::int64_t j,
+                            std::int64_t k, float* to) {
+    if (!c.is_image) return copy_places(to, x, c.x_q, run.count);
+    const std::int64_t row = run.row + j * c.rows.dilation, column = run.column + k * c.columns.dilation;
+    if (row < 0 || row >= c.height) return std::fill(to, to + run.count, 0.0f), void();
+    if (column >= 0 && column + (run.count - 1) * c.columns.stride < c.width)
+        return copy_places(to, x, c.columns.stride, run.count);
+    copy_padded(to, x - column, c.width, column, c.columns.stride, run.count, 0.0f);
 }
 
 /// panel[t - begin][place] = what tap t sees there, for taps [begin, end).
-void gather(const Conv& c, const PlaceRuns& runs, std::int64_t begin, std::int64_t end, float* panel) {
+template <typename Element>
+void gather(const Conv<Element>& c, const PlaceRuns<Element>& runs, std::int64_t begin, std::int64_t end,
+            float* panel) {
     if (runs.places < places_at_once) std::fill(panel, panel + (end - begin) * places_at_once, 0.0f);
     std::int64_t k = begin % c.k, j = begin / c.k % c.j, channel = begin / (c.k * c.j);
     for (std::int64_t tap = begin; tap < end; ++tap, panel += places_at_once) {
         const std::int64_t offset = channel * c.x_channel + j * c.x_j + k * c.x_k;
         for (int i = 0; i < runs.count; ++i)
-            copy_places(panel + runs.run[i].first, runs.run[i].x + offset, c.x_q, runs.run[i].count);
+            copy_seen(c, runs.run[i], runs.run[i].x + offset, j, k, panel + runs.run[i].first);
         if (++k < c.k) continue;
         k = 0;
         if (++j < c.j) continue;
@@ -113,32 +140,50 @@ void gather(const Conv& c, const PlaceRuns& runs, std::int64_t begin, std::int64
 
 constexpr auto filter_tiles = tiles<float, group_vectors, 0>(std::make_integer_sequence<int, tile_height>());
 
-/// sums[filter][place] of `height` filters; goes on with those that are there.
-void run_tile(const Conv& c, const float* w, int height, const float* panel, std::int64_t depth, std::int64_t places,
-              bool goes_on, float* sums) {
+/// sums[filter][place] of `height` filters from tap `first` on, `depth` taps; goes on with those that are there.
+/// Filters of 16 bits are widened into `wide`.
+template <typename Element>
+void run_tile(const Conv<Element>& c, const Element* w, int height, const float* panel, std::int64_t depth,
+              std::int64_t places, bool goes_on, float* sums, float* wide) {
+    const float* left = wide;
+    std::int64_t stride = depth;
+    if constexpr (sizeof(Element) == 4)
+        left = w, stride = c.w_filter;
+    else
+        for (int row = 0; row < height; ++row) copy_places(wide + row * depth, w + row * c.w_filter, 1, depth);
     for (int group = 0; group < panel_vectors && group * lanes < places; group += group_vectors)
         filter_tiles[static_cast<std::size_t>(height - 1)](
-            {w, c.w_filter, panel + group * lanes, depth, panel, 0, goes_on}, sums + group * lanes);
+            {left, stride, panel + group * lanes, depth, panel, 0, goes_on}, sums + group * lanes);
 }
 
-void finish(const Conv& c, const PlaceRuns& runs, std::int64_t group, std::int64_t filter, int height,
-            const float* sums) {
-    for (int row = 0; row < height; ++row) {
+template <typename Element>
+void finish(const Conv<Element>& c, const PlaceRuns<Element>& runs, std::int64_t group, std::int64_t filter, int height,
+            float* sums) {
+    for (int row = 0; row < height; ++row, sums += places_at_once) {
         const F32 bias = splat(c.bias_of(group * c.filters + filter + row));
+        if constexpr (sizeof(Element) != 4)
+            for (std::int64_t at = 0; at < places_at_once; at += lanes) store(sums + at, load(sums + at) + bias);
         for (int i = 0; i < runs.count; ++i) {
-            const PlaceRun& run = runs.run[i];
-            const float* from = sums + row * places_at_once + run.first;
-            map_row(run.out + (filter + row) * c.out_filter, run.count, [&](auto at) { return at(from) + bias; });
+            const PlaceRun<Element>& run = runs.run[i];
+            const float* const from = sums + run.first;
+            Element* const to = run.out + (filter + row) * c.out_filter;
+            if constexpr (sizeof(Element) == 4)
+                map_row(to, run.count, [&](auto at) { return at(from) + bias; });
+            else
+                store_row(to, from, run.count);
         }
     }
 }
 
-/// Filters [begin, end) of a group at a block of places; `scratch` holds a panel, then sums for all these filters.
-void run_block(const Conv& c, std::int64_t group, std::int64_t place, std::int64_t begin, std::int64_t end,
+/// Filters [begin, end) of a group at a block of places; `scratch` holds a panel, a tile of widened
+/// filters, then sums for all these filters.
+template <typename Element>
+void run_block(const Conv<Element>& c, std::int64_t group, std::int64_t place, std::int64_t begin, std::int64_t end,
                float* scratch) {
-    const PlaceRuns runs(c, group, place);
-    float *const panel = scratch, *const sums = scratch + taps_at_once * places_at_once;
-    const float* const w = c.w + group * c.filters * c.w_filter;
+    const PlaceRuns<Element> runs(c, group, place);
+    float *const panel = scratch, *const wide = panel + taps_at_once * places_at_once,
+                 *const sums = wide + taps_at_once * most_tile_height;
+    const Element* const w = c.w + group * c.filters * c.w_filter;
     const std::int64_t taps = c.taps(), parts = std::max<std::int64_t>((taps + taps_at_once - 1) / taps_at_once, 1);
     const std::int64_t count = (end - begin + tile_height - 1) / tile_height;
     for (std::int64_t part = 0; part < parts; ++part) {
@@ -148,20 +193,20 @@ void run_block(const Conv& c, std::int64_t group, std::int64_t place, std::int64
             const std::int64_t filter = begin + (end - begin) * tile / count;
             const int height = static_cast<int>(begin + (end - begin) * (tile + 1) / count - filter);
             float* const of_tile = sums + (filter - begin) * places_at_once;
-            run_tile(c, w + filter * c.w_filter + first, height, panel, depth, runs.places, part > 0, of_tile);
+            run_tile(c, w + filter * c.w_filter + first, height, panel, depth, runs.places, part > 0, of_tile, wide);
             if (part + 1 == parts) finish(c, runs, group, filter, height, of_tile);
         }
     }
 }
 
 /// Blocks of places times parts of the filters, so many that there are some to share out.
-void run_blocks(const Conv& c, const Args& args, Team& team) {
+template <typename Element>
+void run_blocks(const Conv<Element>& c, const Args& args, Team& team) {
     constexpr std::int64_t enough = 16, least_filters = 48;
     const std::int64_t blocks = (c.places() + places_at_once - 1) / places_at_once;
     const std::int64_t wanted = blocks * c.groups < enough ? enough / std::max<std::int64_t>(blocks * c.groups, 1) : 1;
     const std::int64_t parts = std::clamp<std::int64_t>(c.filters / least_filters, 1, wanted);
-    float* const scratch =
-        reinterpret_cast<float*>(args.workspace) + (taps_at_once + c.filters) * places_at_once * team.rank();
+    float* const scratch = reinterpret_cast<float*>(args.workspace) + block_floats(c.filters) * team.rank();
     const std::int64_t count = blocks * c.groups * parts;
     for (std::int64_t chunk = team.next_chunk(); chunk < count; chunk = team.next_chunk()) {
         const std::int64_t part = chunk % parts, block = chunk / parts % blocks, group = chunk / parts / blocks;
@@ -169,113 +214,39 @@ void run_blocks(const Conv& c, const Args& args, Team& team) {
     }
 }
 
-/// Vectors of a row's places whose sums run side by side.
-constexpr int vectors_at_once = 4;
+/// What a tap of one filter does, and its bias.
+template <typename Element>
+struct FilterOfOneChannel {
+    static constexpr float none = 0;
+    const Element* w;
+    F32 bias;
 
-/// `vectors` whole vectors of places from x on.
-template <int vectors, bool second>
-CAIRN_INLINE void run_row_part(const Conv& c, const float* x, const float* w, float bias, float* out) {
-    F32 sum[vectors];
-#pragma GCC unroll 4
-    for (int v = 0; v < vectors; ++v) sum[v] = F32{};
-    for (std::int64_t j = 0; j < c.j; ++j)
-        for (std::int64_t k = 0; k < c.k; ++k) {
-            const F32 factor = splat(*w++);
-            const float* from = x + j * c.x_j + k * c.x_k;
-#pragma GCC unroll 4
-            for (int v = 0; v < vectors; ++v) {
-                F32 value;
-                if constexpr (second)
-                    value = load_every_second(from + 2 * v * lanes);
-                else
-                    value = load(from + v * lanes);
-                multiply_add(sum[v], factor, value);
-            }
-        }
-#pragma GCC unroll 4
-    for (int v = 0; v < vectors; ++v) store(out + v * lanes, sum[v] + bias);
-}
+    CAIRN_INLINE F32 factor(std::int64_t tap) const { return splat(widened(w[tap])); }
+    CAIRN_INLINE static void take(F32& sum, F32 factor, F32 x) { multiply_add(sum, factor, x); }
+    CAIRN_INLINE F32 finish(F32 sum) const { return sum + bias; }
+};
 
-/// The first n <= lanes places, and zeros.
-CAIRN_INLINE F32 load_places(const float* from, std::int64_t stride, std::int64_t n) {
-    if (stride == 1) return load_some(from, n);
-    if (stride == 2) {
-        // All up to the last of them, in two vectors that share an element.
-        const std::int64_t reach = 2 * n - 1;
-        const F32 first = load_some(from, std::min<std::int64_t>(reach, lanes));
-        const F32 second = reach < lanes ? F32{} : load_part(from + lanes - 1, reach - (lanes - 1));
-        return every_second<float>(first, second, std::make_index_sequence<lanes>());
-    }
-    alignas(64) float places[lanes] = {};
-    copy_places(places, from, stride, n);
-    return load(places);
-}
-
-/// Places of a row that fill no vector, or lie too far apart.
-void run_places(const Conv& c, const float* x, const float* w, float bias, float* out, std::int64_t n) {
-    for (std::int64_t q = 0; q < n; q += lanes) {
-        const std::int64_t part = std::min<std::int64_t>(n - q, lanes);
-        F32 sum{};
-        const float* factor = w;
-        for (std::int64_t j = 0; j < c.j; ++j)
-            for (std::int64_t k = 0; k < c.k; ++k) {
-                const F32 places = load_places(x + q * c.x_q + j * c.x_j + k * c.x_k, c.x_q, part);
-                multiply_add(sum, splat(*factor++), places);
-            }
-        store_some(out + q, sum + bias, part);
-    }
-}
-
-template <bool second>
-void run_row(const Conv& c, const float* x, const float* w, float bias, float* out) {
-    constexpr std::int64_t step = vectors_at_once * lanes;
-    std::int64_t q = 0;
-    for (; q + step <= c.q; q += step) run_row_part<vectors_at_once, second>(c, x + q * c.x_q, w, bias, out + q);
-    for (; q + lanes <= c.q; q += lanes) run_row_part<1, second>(c, x + q * c.x_q, w, bias, out + q);
-    if (q == c.q) return;
-    // The last vector covers part of the one before: the same sums in the same order.
-    const std::int64_t last = c.q - lanes;
-    if (last >= 0) return run_row_part<1, second>(c, x + last * c.x_q, w, bias, out + last);
-    run_places(c, x, w, bias, out, c.q);
-}
-
-/// Filters of one channel each: a row of the result at a time.
-void run_rows(const Conv& c, Team& team) {
-    const std::int64_t filters = c.groups * c.filters, rows = c.batch * filters * c.p;
-    const std::int64_t cells = std::max<std::int64_t>(c.q * c.j * c.k, 1), at_once = cells < 16384 ? 16384 / cells : 1;
-    for (std::int64_t chunk = team.next_chunk(); chunk * at_once < rows; chunk = team.next_chunk()) {
-        const std::int64_t end = std::min(rows, (chunk + 1) * at_once);
-        std::int64_t row = chunk * at_once, p = row % c.p, filter = row / c.p % filters, b = row / c.p / filters;
-        for (; row < end; ++row) {
-            const float* const x = c.x + b * c.x_batch + filter / c.filters * c.x_channel + p * c.x_p;
-            const float* const w = c.w + filter * c.w_filter;
-            float* const out = c.out + b * c.out_batch + filter * c.out_filter + p * c.out_p;
-            const float bias = c.bias_of(filter);
-            if (c.x_q == 1)
-                run_row<false>(c, x, w, bias, out);
-            else if (c.x_q == 2)
-                run_row<true>(c, x, w, bias, out);
-            else
-                run_places(c, x, w, bias, out, c.q);
-            if (++p < c.p) continue;
-            p = 0;
-            if (++filter < filters) continue;
-            filter = 0;
-            ++b;
-        }
-    }
+template <typename Element>
+void conv_as(const Args& args, Team& team) {
+    const ConvPlan& plan = *static_cast<const ConvPlan*>(args.prepared);
+    const Conv<Element> c(args, plan);
+    if (c.filters == 0 || c.places() == 0) return;
+    if (!plan.is_of_rows) return run_blocks(c, args, team);
+    fold_windows<Element>(plan.image, args.inputs[0], args.outputs[0], c.filters, team, args.workspace,
+                          [&](std::int64_t channel, std::int64_t i) {
+                              const std::int64_t filter = channel * c.filters + i;
+                              return FilterOfOneChannel<Element>{c.w + filter * c.w_filter, splat(c.bias_of(filter))};
+                          });
 }
 
 }  // namespace
 
 void conv2d(const Args& args, Team& team) {
-    constexpr std::int64_t few_filters = 4;
-    const Conv c = conv_of(args, *static_cast<const ConvPlan*>(args.prepared));
-    if (c.filters == 0 || c.places() == 0) return;
-    if (c.channels == 1 && c.filters < few_filters)
-        run_rows(c, team);
-    else
-        run_blocks(c, args, team);
+    switch (static_cast<const ConvPlan*>(args.prepared)->image.dtype) {
+        case DType::f16: return conv_as<F16>(args, team);
+        case DType::bf16: return conv_as<BF16>(args, team);
+        default: return conv_as<float>(args, team);
+    }
 }
 
 }  // namespace CAIRN_LEVEL

@@ -15,6 +15,7 @@
     ROW(add_layer_norm)       \
     ROW(add_rms_norm)         \
     ROW(reduce_axes)          \
+    ROW(pool)                 \
     ROW(attention)
 // clang-format on
 
@@ -28,6 +29,7 @@ struct SimdTable {
 void add_elementwise(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table);
 void add_row_kernels(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table);
 void add_reductions(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table);
+void add_pools(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table);
 void add_attention(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table);
 /// Movement and gathering, whose code is the same at all levels.
 void add_copies(std::vector<Kernel>& kernels);

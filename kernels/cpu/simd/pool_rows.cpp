@@ -1,0 +1,102 @@
+#include "kernels/cpu/product.hpp"
+#include "kernels/cpu/simd/plain_memory.hpp"
+#include "kernels/cpu/simd/pool_plan.hpp"
+#include "kernels/cpu/simd/table.hpp"
+#include "types/levels.hpp"
+
+#include <limits>
+#include <memory>
+#include <string>
+
+/// The rows of pools: sum, mean and largest element of the windows of an image.
+namespace cairn::inline v0::kernels::cpu {
+namespace {
+
+// Each axis of a window is folded, and no other.
+bool folds_windows(const Problem& problem) {
+    const std::vector<Dim>& axes = problem.attributes.dims("axes");
+    if (axes.size() != 2) return false;
+    const int first = axis_index(axes[0].constant(), 6), second = axis_index(axes[1].constant(), 6);
+    return first + second == 9 && (first == 4 || second == 4);
+}
+
+bool is_padded(const Problem& problem) {
+    for (const Dim& amount : problem.attributes.dims("padding"))
+        if (!(amount == Dim(0))) return true;
+    return false;
+}
+
+Refusal accepts(const Problem& problem) {
+    if (problem.inputs.size() != 1 || problem.outputs.size() != 1) return "needs one input and one output";
+    if (Refusal no = needs_plain(problem, 6); !no.empty()) return no;
+    if (Refusal no = accepts_image(problem); !no.empty()) return no;
+    if (!folds_windows(problem)) return "needs axes (4,5)";
+    const TensorDesc& out = problem.outputs[0];
+    if (!has_unit_stride(out, 3)) return "needs rows of the result";
+    if (out.shape[3] == Dim(1)) return "needs windows side by side";
+    for (const Dim& size : problem.attributes.dims("kernel"))
+        if (size.constant() > most_taps) return "needs windows of " + std::to_string(most_taps) + " places at most";
+    const double neutral = problem.definition == "image_max" ? -std::numeric_limits<double>::infinity() : 0;
+    if (is_padded(problem) && problem.attributes.number("value") != neutral)
+        return "needs padding that changes nothing";
+    return {};
+}
+
+std::shared_ptr<const void> prepare(const Problem& problem, int) {
+    const std::string& name = problem.definition;
+    const Fold fold = name == "image_sum" ? Fold::sum : name == "image_mean" ? Fold::mean : Fold::max;
+    return std::make_shared<PoolPlan>(PoolPlan{image_plan(problem), fold});
+}
+
+Dim workspace(const Problem& problem, int threads) {
+    return band_bytes(image_plan(problem), problem.outputs[0].shape[3]) * Dim(threads);
+}
+
+Cost cost(const Problem& problem) {
+    const double results = static_cast<double>(element_count(problem.outputs[0].shape).constant());
+    return {results * static_cast<double>(image_plan(problem).taps()), bytes_of(problem), 0.25};
+}
+
+/// Of each dtype: padded on any side, or more than the image is large, of strides and dilations, of narrow rows and
+/// wide, more rows than are made at once, images of nothing.
+std::vector<std::string> samples_of(const std::string& name, const std::string& more, const std::string& dtype) {
+    const std::string outside = name == "image_max" ? "-inf" : "0";
+    const auto sample = [&](const std::string& kernel, const std::string& padding, const std::string& stride,
+                            const std::string& dilation, const std::string& from, const std::string& to) {
+        return name + " axes=(-2,-1)" + more + " kernel=(" + kernel + ") padding=(" + padding + ") stride=(" + stride +
+               ") dilation=(" + dilation + ") value=" + outside + " | " + dtype + from + " -> " + dtype + to;
+    };
+    return {
+        sample("3,3", "1,1,1,1", "1,1", "1,1", "[B,3,H,W]", "[B,3,H,W,1,1] where B in 0..2, H in 1..40, W in 2..90"),
+        sample("2,2", "0,0,0,0", "2,2", "1,1", "[2,3,2*P,2*Q]", "[2,3,P,Q,1,1] where P in 1..20, Q in 2..50"),
+        sample("3,3", "1,1,1,1", "2,2", "1,1", "[1,2,2*P,2*Q]", "[1,2,P,Q,1,1] where P in 1..20, Q in 2..50"),
+        sample("3,2", "2,0,0,1", "1,3", "2,1", "[1,2,P+2,3*Q]", "[1,2,P,Q,1,1] where P in 1..9, Q in 2..40"),
+        sample("2,3", "0,3,4,0", "3,1", "1,2", "[1,2,3*P,Q+1]:(6*P*(Q+9),3*P*(Q+9),Q+9,1)",
+               "[1,2,P+1,Q,1,1]:(1000,500,Q+1,1,1,1) where P in 1..4, Q in 2..20"),
+        sample("1,2", "0,0,0,0", "1,4", "1,1", "[1,2,P,4*Q]", "[1,2,P,Q,1,1] where P in 1..4, Q in 2..20"),
+        sample("5,5", "4,4,4,4", "1,1", "1,1", "[1,1,1,1]", "[1,1,5,5,1,1]"),
+        sample("3,3", "2,1,2,1", "1,1", "1,1", "[1,2,0,W]", "[1,2,2,W,1,1] where W in 2..9"),
+    };
+}
+
+}  // namespace
+
+void add_pools(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table) {
+    for (const std::string name : {"image_sum", "image_mean", "image_max"}) {
+        Kernel made;
+        made.id = "cpu." + std::string(level_name(needs)) + "." + name + "@1";
+        made.definition = name;
+        made.needs = needs;
+        made.accepts = accepts;
+        made.run = table.pool;
+        made.workspace = workspace;
+        made.cost = cost;
+        made.prepare = prepare;
+        for (const char* const dtype : {"f32", "f16", "bf16"})
+            for (std::string& sample : samples_of(name, name == "image_mean" ? " keepdims=(1)" : "", dtype))
+                made.samples.push_back(std::move(sample));
+        kernels.push_back(std::move(made));
+    }
+}
+
+}  // namespace cairn::inline v0::kernels::cpu

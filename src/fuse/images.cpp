@@ -1,0 +1,95 @@
+#include "fuse/images.hpp"
+
+#include "ir/op_table.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace cairn::inline v0::fuse {
+namespace {
+
+using ir::NodeId;
+using ir::Op;
+
+/// Windows of an image [B,C,H,W]: what they are, and the nodes between them and it.
+struct Windows {
+    NodeId image;
+    std::vector<Dim> kernel = {1, 1}, padding = {0, 0, 0, 0}, stride = {1, 1}, dilation = {1, 1};
+    std::optional<double> outside;  ///< what pads put there
+    std::vector<NodeId> between;
+
+    Attributes attributes() const {
+        return {{"kernel", kernel},
+                {"padding", padding},
+                {"stride", stride},
+                {"dilation", dilation},
+                {"value", outside.value_or(0)}};
+    }
+};
+
+std::size_t axis_in(const ir::Node& node) { return static_cast<std::size_t>(node.attributes.integer("axis")); }
+
+// Takes one step from windows towards the image: a window of the last spatial axis still without one, or a pad of an
+// axis that has its window. False where there is none.
+bool take(const ir::Node& node, std::size_t& open, Windows& windows) {
+    if (node.op == Op::window && open > 0 && axis_in(node) == 1 + open) {
+        --open;
+        windows.kernel[open] = node.attributes.integer("size");
+        windows.stride[open] = node.attributes.integer("stride");
+        windows.dilation[open] = node.attributes.integer("dilation");
+        return true;
+    }
+    if (node.op != Op::pad) return false;
+    const std::size_t axis = axis_in(node);
+    const Dim &before = node.attributes.dims("before")[0], &after = node.attributes.dims("after")[0];
+    const double value = node.attributes.number("value");
+    if (axis < 2 + open || axis > 3 || !before.is_constant() || !after.is_constant()) return false;
+    if (windows.outside && *windows.outside != value) return false;
+    windows.outside = value;
+    windows.padding[axis - 2] += before;
+    windows.padding[axis] += after;
+    return true;
+}
+
+std::optional<Windows> windows_at(const ir::GraphData& graph, NodeId node) {
+    if (graph.node(node).op != Op::window || graph.node(node).shape.size() != 6) return std::nullopt;
+    Windows windows{node};
+    std::size_t open = 2;
+    while (take(graph.node(windows.image), open, windows)) {
+        windows.between.push_back(windows.image);
+        windows.image = graph.node(windows.image).operands[0];
+    }
+    return open == 0 ? std::optional(std::move(windows)) : std::nullopt;
+}
+
+Tile read_from_image(const Tile& tile, const Definition& definition, const Windows& windows, NodeId image) {
+    Tile read = tile;
+    read.definition = definition.name;
+    const Attributes more = windows.attributes();
+    read.attributes.insert(read.attributes.end(), more.begin(), more.end());
+    read.inputs[0] = image;
+    for (const NodeId id : windows.between)
+        if (std::find(read.interior.begin(), read.interior.end(), id) == read.interior.end())
+            read.interior.push_back(id);
+    std::sort(read.interior.begin(), read.interior.end());
+    return read;
+}
+
+}  // namespace
+
+std::vector<Tile> with_images(const ir::GraphData& graph, const expand::Classes& classes,
+                              std::span<const Definition* const> of_windows, const std::vector<Tile>& tiles) {
+    std::vector<Tile> made;
+    for (const Tile& tile : tiles) {
+        if (tile.inputs.empty()) continue;
+        const auto reads = [&](const Definition* definition) { return definition->of_windows == tile.definition; };
+        const auto found = std::find_if(of_windows.begin(), of_windows.end(), reads);
+        if (found == of_windows.end()) continue;
+        const std::optional<Windows> windows = windows_at(graph, tile.inputs[0]);
+        if (windows) made.push_back(read_from_image(tile, **found, *windows, classes.value_of(windows->image)));
+    }
+    return made;
+}
+
+}  // namespace cairn::inline v0::fuse

@@ -1,0 +1,100 @@
+#include "fuse/images.hpp"
+
+#include "cairn/composites.hpp"
+#include "cairn/ops.hpp"
+#include "tests/fuse/tile_check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+/// What reads windows of an image reads the image.
+namespace cairn::test::images {
+namespace {
+
+std::vector<fuse::Tile> of_images(const Proposed& proposed) {
+    std::vector<fuse::Tile> found;
+    for (const fuse::Tile& tile : proposed.tiles)
+        if (tile.definition.starts_with("image_")) found.push_back(tile);
+    return found;
+}
+
+class Images : public testing::Test {
+protected:
+    Graph g{"g"};
+    const Dim h = g.symbol("H", 4, 9);
+    const Tensor x = g.input("x", DType::f32, {2, 4, h, 8});
+
+    /// Checked by form and by numbers.
+    std::string text(const Tensor& read) {
+        g.output("y", read);
+        const Proposed made = proposed(g);
+        EXPECT_EQ(fuse::verify(*made.graph, expand::Classes(*made.graph), made.tiles, definitions()), "");
+        EXPECT_EQ(tiles_fault(made, 3), "");
+        std::string all;
+        for (const fuse::Tile& tile : of_images(made)) all += summary(made, tile) + "\n";
+        return all;
+    }
+};
+
+TEST_F(Images, OfConvolutions) {
+    const Tensor w = g.weight("w", DType::f32, {6, 4, 3, 2}), b = g.weight("b", DType::f32, {6});
+    EXPECT_EQ(text(conv2d(x, w, b, {.stride = {1, 2}, .padding = {1, 0, 2, 1}, .dilation = {1, 2}})),
+              "image_conv2d kernel=(3,2) padding=(1,0,2,1) stride=(1,2) dilation=(1,2) value=0 (x, w)\n"
+              "image_conv2d kernel=(3,2) padding=(1,0,2,1) stride=(1,2) dilation=(1,2) value=0 (x, w, b)\n");
+}
+
+TEST_F(Images, OfDepthwiseConvolutions) {
+    const Tensor w = g.weight("w", DType::f32, {4, 1, 3, 3});
+    EXPECT_EQ(text(conv2d(x, w, {.padding = 1, .groups = 4})),
+              "image_conv2d kernel=(3,3) padding=(1,1,1,1) stride=(1,1) dilation=(1,1) value=0 (x, w)\n");
+}
+
+TEST_F(Images, OfPools) {
+    EXPECT_EQ(text(max_pool(x, 3, {.stride = 2, .padding = 1})),
+              "image_max axes=(-1,-2) kernel=(3,3) padding=(1,1,1,1) stride=(2,2) dilation=(1,1) value=-inf (x)\n");
+}
+
+TEST_F(Images, OfMeansInWhichPaddingCounts) {
+    const std::string all = text(avg_pool(x, {2, 3}, {.stride = 1, .padding = {1, 0}, .count_padding = true}));
+    EXPECT_NE(all.find("image_mean axes=(-2,-1) keepdims=(0) kernel=(2,3) padding=(1,0,1,0) stride=(1,1) "
+                       "dilation=(1,1) value=0 (x)\n"),
+              std::string::npos)
+        << all;
+}
+
+TEST_F(Images, OfSumsWithoutPadding) {
+    EXPECT_EQ(text(sum(window(window(x, 2, 2), 3, 3), {4, 5}, true)),
+              "image_sum axes=(4,5) kernel=(2,3) padding=(0,0,0,0) stride=(1,1) dilation=(1,1) value=0 (x)\n");
+}
+
+TEST_F(Images, PaddingInSeveralStepsIsOne) {
+    const Tensor wide = pad(pad(pad(x, 3, 0, 1, 2), 2, 1, 0, 2), 3, 2, 0, 2);
+    EXPECT_EQ(text(sum(window(window(wide, 2, 2), 3, 3), {4, 5}, true)),
+              "image_sum axes=(4,5) kernel=(2,3) padding=(1,2,0,1) stride=(1,1) dilation=(1,1) value=2 (x)\n");
+}
+
+// Up to where one number lies outside, and only windows of the two last axes.
+TEST_F(Images, NotOfWhatIsNoImage) {
+    const Tensor both = pad(pad(x, 3, 1, 1, 2), 2, 1, 1, 0);
+    EXPECT_EQ(text(sum(window(window(both, 2, 2), 3, 3), {4, 5}, true)),
+              "image_sum axes=(4,5) kernel=(2,3) padding=(1,0,1,0) stride=(1,1) dilation=(1,1) value=0 (%1)\n");
+    EXPECT_EQ(text(sum(window(window(x, 3, 3), 2, 2), {4, 5}, true)), "") << "columns before rows";
+    EXPECT_EQ(text(sum(window(window(x, 1, 2), 3, 2), {4, 5}, true)), "") << "windows of channels";
+    EXPECT_EQ(text(sum(window(x, 3, 3), {4}, true)), "") << "windows of one axis";
+}
+
+TEST_F(Images, AnotherReadingIsAFault) {
+    g.output("y", max_pool(x, 3, {.stride = 2, .padding = 1}));
+    const Proposed made = proposed(g);
+    for (const std::string name : {"kernel", "padding", "stride", "dilation"}) {
+        std::vector<fuse::Tile> tiles = of_images(made);
+        ASSERT_EQ(tiles.size(), 1U);
+        for (Attribute& attribute : tiles[0].attributes)
+            if (attribute.name == name) std::get<std::vector<Dim>>(attribute.value)[0] += 1;
+        EXPECT_NE(fuse::verify(*made.graph, expand::Classes(*made.graph), tiles, definitions()), "") << name;
+    }
+}
+
+}  // namespace
+}  // namespace cairn::test::images
