@@ -17,6 +17,7 @@ struct Windows {
     NodeId image;
     std::vector<Dim> kernel = {1, 1}, padding = {0, 0, 0, 0}, stride = {1, 1}, dilation = {1, 1};
     std::optional<double> outside;  ///< what pads put there
+    std::size_t unpadded = 4;       ///< axes before this one have no pad yet
     std::vector<NodeId> between;
 
     Attributes attributes() const {
@@ -28,12 +29,16 @@ struct Windows {
     }
 };
 
-std::size_t axis_in(const ir::Node& node) { return static_cast<std::size_t>(node.attributes.integer("axis")); }
+std::size_t axis_in(const ir::GraphData& graph, const ir::Node& node) {
+    const auto rank = static_cast<std::int64_t>(graph.node(node.operands[0]).shape.size());
+    const std::int64_t axis = node.attributes.integer("axis");
+    return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
+}
 
 // Takes one step from windows towards the image: a window of the last spatial axis still without one, or a pad of an
-// axis that has its window. False where there is none.
-bool take(const ir::Node& node, std::size_t& open, Windows& windows) {
-    if (node.op == Op::window && open > 0 && axis_in(node) == 1 + open) {
+// axis that has its window, rows before columns as definitions have it. False where there is none.
+bool take(const ir::GraphData& graph, const ir::Node& node, std::size_t& open, Windows& windows) {
+    if (node.op == Op::window && open > 0 && axis_in(graph, node) == 1 + open) {
         --open;
         windows.kernel[open] = node.attributes.integer("size");
         windows.stride[open] = node.attributes.integer("stride");
@@ -41,14 +46,15 @@ bool take(const ir::Node& node, std::size_t& open, Windows& windows) {
         return true;
     }
     if (node.op != Op::pad) return false;
-    const std::size_t axis = axis_in(node);
+    const std::size_t axis = axis_in(graph, node);
     const Dim &before = node.attributes.dims("before")[0], &after = node.attributes.dims("after")[0];
     const double value = node.attributes.number("value");
-    if (axis < 2 + open || axis > 3 || !before.is_constant() || !after.is_constant()) return false;
+    if (axis < 2 + open || axis >= windows.unpadded || !before.is_constant() || !after.is_constant()) return false;
     if (windows.outside && *windows.outside != value) return false;
     windows.outside = value;
-    windows.padding[axis - 2] += before;
-    windows.padding[axis] += after;
+    windows.unpadded = axis;
+    windows.padding[axis - 2] = before;
+    windows.padding[axis] = after;
     return true;
 }
 
@@ -56,7 +62,7 @@ std::optional<Windows> windows_at(const ir::GraphData& graph, NodeId node) {
     if (graph.node(node).op != Op::window || graph.node(node).shape.size() != 6) return std::nullopt;
     Windows windows{node};
     std::size_t open = 2;
-    while (take(graph.node(windows.image), open, windows)) {
+    while (take(graph, graph.node(windows.image), open, windows)) {
         windows.between.push_back(windows.image);
         windows.image = graph.node(windows.image).operands[0];
     }

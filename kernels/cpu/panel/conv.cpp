@@ -108,33 +108,71 @@ struct PlaceRuns {
     }
 };
 
-/// What the tap (j, k) sees at the places of a run; `x` is what it sees at the first, where that is in the image.
+/// How a row of the panel is made of what a tap sees, whichever channel it is: vectors in the order of their places,
+/// each of which also clears what the next ones do not write.
 template <typename Element>
-CAIRN_INLINE void copy_seen(const Conv<Element>& c, const PlaceRun<Element>& run, const Element* x, std::int64_t j,
-                            std::int64_t k, float* to) {
-    if (!c.is_image) return copy_places(to, x, c.x_q, run.count);
-    const std::int64_t row = run.row + j * c.rows.dilation, column = run.column + k * c.columns.dilation;
-    if (row < 0 || row >= c.height) return std::fill(to, to + run.count, 0.0f), void();
-    if (column >= 0 && column + (run.count - 1) * c.columns.stride < c.width)
-        return copy_places(to, x, c.columns.stride, run.count);
-    copy_padded(to, x - column, c.width, column, c.columns.stride, run.count, 0.0f);
-}
+class SeenPlaces {
+public:
+    SeenPlaces(const Conv<Element>& c, const PlaceRuns<Element>& runs, std::int64_t j, std::int64_t k)
+        : stride_(c.x_q) {
+        for (int i = 0; i < runs.count; ++i) {
+            const PlaceRun<Element>& run = runs.run[i];
+            std::int64_t first = 0, last = run.count;
+            if (c.is_image) {
+                const std::int64_t row = run.row + j * c.rows.dilation;
+                const Inside inside(run.column + k * c.columns.dilation, c.columns.stride, run.count, c.width);
+                first = inside.first, last = row >= 0 && row < c.height ? inside.last : first;
+            }
+            for (; first < last; first += lanes) {
+                clear(run.first + first);
+                add(run.first + first, (run.x - c.x) + j * c.x_j + k * c.x_k + first * c.x_q,
+                    std::min<std::int64_t>(last - first, lanes));
+            }
+        }
+        clear(places_at_once);
+    }
+
+    /// x: the origin of a channel.
+    CAIRN_INLINE void copy(float* to, const Element* x) const {
+        for (int i = 0; i < count_; ++i) {
+            const Part& part = parts_[i];
+            const F32 places = load_places(x + part.from, stride_, part.count);
+            const std::int64_t room = places_at_once - part.to;
+            if (room >= lanes)
+                store(to + part.to, places);
+            else
+                store_part(to + part.to, places, room);
+        }
+    }
+
+private:
+    struct Part {
+        std::int64_t to, from, count;
+    };
+    void add(std::int64_t to, std::int64_t from, std::int64_t count) {
+        parts_[count_++] = {to, from, count};
+        written_ = std::min(to + lanes, places_at_once);
+    }
+    // What no vector has written up to a place.
+    void clear(std::int64_t end) {
+        while (written_ < end) add(written_, 0, 0);
+    }
+
+    std::int64_t stride_, written_ = 0;
+    int count_ = 0;
+    Part parts_[2 * places_at_once];
+};
 
 /// panel[t - begin][place] = what tap t sees there, for taps [begin, end).
 template <typename Element>
 void gather(const Conv<Element>& c, const PlaceRuns<Element>& runs, std::int64_t begin, std::int64_t end,
             float* panel) {
-    if (runs.places < places_at_once) std::fill(panel, panel + (end - begin) * places_at_once, 0.0f);
-    std::int64_t k = begin % c.k, j = begin / c.k % c.j, channel = begin / (c.k * c.j);
-    for (std::int64_t tap = begin; tap < end; ++tap, panel += places_at_once) {
-        const std::int64_t offset = channel * c.x_channel + j * c.x_j + k * c.x_k;
-        for (int i = 0; i < runs.count; ++i)
-            copy_seen(c, runs.run[i], runs.run[i].x + offset, j, k, panel + runs.run[i].first);
-        if (++k < c.k) continue;
-        k = 0;
-        if (++j < c.j) continue;
-        j = 0;
-        ++channel;
+    const std::int64_t taps = c.j * c.k;
+    for (std::int64_t tap = 0; tap < taps; ++tap) {
+        const SeenPlaces<Element> seen(c, runs, tap / c.k, tap % c.k);
+        std::int64_t channel = begin > tap ? (begin - tap + taps - 1) / taps : 0;
+        for (std::int64_t t = channel * taps + tap; t < end; t += taps, ++channel)
+            seen.copy(panel + (t - begin) * places_at_once, c.x + channel * c.x_channel);
     }
 }
 

@@ -12,20 +12,31 @@
 /// its own, whatever padding, stride and dilation are.
 namespace CAIRN_LEVEL {
 
+/// from[0], from[stride], ..: `n` <= lanes of them, and zeros. Reads nothing behind the last.
+template <typename Element>
+CAIRN_INLINE F32 load_places(const Element* from, std::int64_t stride, std::int64_t n) {
+    if (n == 0) return F32{};
+    if (stride == 1) return n == lanes ? load(from) : load_part(from, n);
+    if (stride == 2) {
+        // All up to the last of them, in two vectors that share an element.
+        const std::int64_t reach = 2 * n - 1;
+        const F32 first = reach >= lanes ? load(from) : load_part(from, reach);
+        const F32 second = reach == 2 * lanes - 1 ? load(from + lanes - 1)
+                           : reach < lanes        ? F32{}
+                                                  : load_part(from + lanes - 1, reach - (lanes - 1));
+        return every_second<float>(first, second, std::make_index_sequence<lanes>());
+    }
+    alignas(64) float places[lanes] = {};
+    for (std::int64_t i = 0; i < n; ++i) places[i] = widened(from[i * stride]);
+    return load(places);
+}
+
 /// to[i] = from[i * stride].
 template <typename Element>
 CAIRN_INLINE void copy_places(float* to, const Element* from, std::int64_t stride, std::int64_t n) {
     std::int64_t i = 0;
-    if (stride == 1) {
-        for (; i + lanes <= n; i += lanes) store(to + i, load(from + i));
-        if (i < n) store_part(to + i, load_part(from + i, n - i), n - i);
-        return;
-    }
-    if (stride == 2)
-        for (; i + lanes <= n; i += lanes)
-            store(to + i, every_second<float>(load(from + 2 * i), load(from + 2 * i + lanes - 1),
-                                              std::make_index_sequence<lanes>()));
-    for (; i < n; ++i) to[i] = widened(from[i * stride]);
+    for (; i + lanes <= n; i += lanes) store(to + i, load_places(from + i * stride, stride, lanes));
+    if (i < n) store_part(to + i, load_places(from + i * stride, stride, n - i), n - i);
 }
 
 /// to[i] = from[i], rounded.
@@ -49,14 +60,14 @@ struct Inside {
     }
 };
 
-/// to[i] = what lies at place at + i * stride of a row, or outside of it.
+/// to[i] = what lies at place at + i * stride of a row, or outside of it. May write up to a vector behind the n.
 template <typename Element>
 CAIRN_INLINE void copy_padded(float* to, const Element* row, std::int64_t size, std::int64_t at, std::int64_t stride,
                               std::int64_t n, float outside) {
     const Inside inside(at, stride, n, size);
-    std::fill(to, to + inside.first, outside);
+    if (inside.last - inside.first < n)
+        for (std::int64_t i = 0; i < n; i += lanes) store(to + i, splat(outside));
     copy_places(to + inside.first, row + at + inside.first * stride, stride, inside.last - inside.first);
-    std::fill(to + inside.last, to + n, outside);
 }
 
 /// What a member of the team holds.
@@ -96,10 +107,9 @@ public:
                 const std::int64_t at = k * columns.dilation % columns.stride - columns.before;
                 for (std::int64_t r = 0; r < rows_; ++r, to += pitch_) {
                     const std::int64_t y = first + r * rows.stride;
-                    if (y < 0 || y >= height)
-                        std::fill(to, to + pitch_, plan_.outside);
-                    else
-                        copy_padded(to, plane + y * row, width, at, columns.stride, pitch_, plan_.outside);
+                    const bool is_inside = y >= 0 && y < height;
+                    copy_padded(to, plane + (is_inside ? y * row : 0), is_inside ? width : 0, at, columns.stride,
+                                pitch_, plan_.outside);
                 }
             }
         }

@@ -26,6 +26,12 @@ bool is_padded(const Problem& problem) {
     return false;
 }
 
+// No place is read twice, so nothing is gained by bringing it nearer.
+bool reads_once(const Problem& problem) {
+    const Slide columns = image_plan(problem).columns;
+    return problem.inputs[0].dtype == DType::f32 && !is_padded(problem) && columns.reach() < columns.stride;
+}
+
 Refusal accepts(const Problem& problem) {
     if (problem.inputs.size() != 1 || problem.outputs.size() != 1) return "needs one input and one output";
     if (Refusal no = needs_plain(problem, 6); !no.empty()) return no;
@@ -34,6 +40,7 @@ Refusal accepts(const Problem& problem) {
     const TensorDesc& out = problem.outputs[0];
     if (!has_unit_stride(out, 3)) return "needs rows of the result";
     if (out.shape[3] == Dim(1)) return "needs windows side by side";
+    if (reads_once(problem)) return "needs padding, windows that overlap, or 16 bits";
     for (const Dim& size : problem.attributes.dims("kernel"))
         if (size.constant() > most_taps) return "needs windows of " + std::to_string(most_taps) + " places at most";
     const double neutral = problem.definition == "image_max" ? -std::numeric_limits<double>::infinity() : 0;
