@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <string>
@@ -69,7 +70,9 @@ TEST(ImageNetworks, ABlockOfResNetPadsNothing) {
     const Tensor x = n.image(8);
     const Tensor inside = relu(n.convolved(x, 8, 3, {.padding = 1}));
     n.g.output("y", relu(n.convolved(inside, 8, 3, {.padding = 1}) + x));
-    EXPECT_EQ(n.definitions(), (Names{"image_conv2d", "relu", "image_conv2d", "elementwise"}));
+    const Names names = n.definitions();
+    EXPECT_EQ(std::count(names.begin(), names.end(), "image_conv2d"), 2);
+    EXPECT_EQ(names.size(), 5U) << "two filters; relu, add, relu, which are too small here to be worth joining";
     EXPECT_EQ(n.fault(), "");
 }
 
@@ -77,7 +80,7 @@ TEST(ImageNetworks, ABlockOfMobileNetPadsNothing) {
     Network n;
     const Tensor wide = clamp(n.convolved(n.image(4), 12, 3, {.stride = 2, .padding = 1}), 0, 6);
     n.g.output("y", n.convolved(wide, 12, 3, {.padding = 1, .groups = 12}));
-    EXPECT_EQ(n.definitions(), (Names{"image_conv2d", "elementwise", "image_conv2d"}));
+    EXPECT_EQ(n.definitions(), (Names{"image_conv2d", "relu", "min", "image_conv2d"}));
     EXPECT_EQ(n.fault(), "");
 }
 

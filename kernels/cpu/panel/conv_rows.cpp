@@ -125,17 +125,19 @@ Kernel kernel(FeatureSet needs, const PanelTable& table, const std::string& name
 }
 
 // Windows of dense images, those that move by two, dilated ones, groups, one channel, many taps.
-const std::vector<std::string> windows_samples = {
-    "conv2d | f32[B,3,P,Q,3,3]:(3*(P+2)*(Q+2),(P+2)*(Q+2),Q+2,1,Q+2,1) f32[O,3,3,3]! f32[O]! -> f32[B,O,P,Q] "
-    "where B in 0..2, O in 1..30, P in 1..9, Q in 1..40",
-    "conv2d | f32[2,5,P,Q,2,3]:(5*(2*P+1)*(2*Q+2),(2*P+1)*(2*Q+2),2*(2*Q+2),2,2*Q+2,1) f32[7,5,2,3]! -> "
-    "f32[2,7,P,Q] where P in 1..9, Q in 1..40",
-    "conv2d | f32[1,4,P,Q,3,3]:(4*(P+4)*(Q+4),(P+4)*(Q+4),Q+4,1,2*(Q+4),2) f32[6,4,3,3] f32[6] -> f32[1,6,P,Q] "
-    "where P in 1..5, Q in 1..20",
-    "conv2d | f32[2,6,P,Q,3,3]:(6*(P+2)*(Q+2),(P+2)*(Q+2),Q+2,1,Q+2,1) f32[6,1,3,3]! f32[6]! -> f32[2,6,P,Q] "
-    "where P in 1..9, Q in 1..150",
-    "conv2d | f16[2,6,P,4,1,1] f16[15,2,1,1]! f16[15]! -> f16[2,15,P,4] where P in 1..9",
-    "conv2d | f32[1,130,3,3,3,3]:(3250,25,5,1,5,1) f32[100,130,3,3]! f32[100]! -> f32[1,100,3,3]:(1000,10,3,1)"};
+std::vector<std::string> windows_samples() {
+    return {
+        "conv2d | f32[B,3,P,Q,3,3]:(3*(P+2)*(Q+2),(P+2)*(Q+2),Q+2,1,Q+2,1) f32[O,3,3,3]! f32[O]! -> f32[B,O,P,Q] "
+        "where B in 0..2, O in 1..30, P in 1..9, Q in 1..40",
+        "conv2d | f32[2,5,P,Q,2,3]:(5*(2*P+1)*(2*Q+2),(2*P+1)*(2*Q+2),2*(2*Q+2),2,2*Q+2,1) f32[7,5,2,3]! -> "
+        "f32[2,7,P,Q] where P in 1..9, Q in 1..40",
+        "conv2d | f32[1,4,P,Q,3,3]:(4*(P+4)*(Q+4),(P+4)*(Q+4),Q+4,1,2*(Q+4),2) f32[6,4,3,3] f32[6] -> f32[1,6,P,Q] "
+        "where P in 1..5, Q in 1..20",
+        "conv2d | f32[2,6,P,Q,3,3]:(6*(P+2)*(Q+2),(P+2)*(Q+2),Q+2,1,Q+2,1) f32[6,1,3,3]! f32[6]! -> f32[2,6,P,Q] "
+        "where P in 1..9, Q in 1..150",
+        "conv2d | f16[2,6,P,4,1,1] f16[15,2,1,1]! f16[15]! -> f16[2,15,P,4] where P in 1..9",
+        "conv2d | f32[1,130,3,3,3,3]:(3250,25,5,1,5,1) f32[100,130,3,3]! f32[100]! -> f32[1,100,3,3]:(1000,10,3,1)"};
+}
 
 /// Of each dtype: padded on all sides and on some, by more than the image and the filter are large, of strides and
 /// dilations, groups, one channel in few and in many filters, images of one place and of none, many taps.
@@ -180,7 +182,7 @@ void add_convolutions(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
     Kernel windows = kernel(needs, table, "conv2d", ".conv2d@3");
     windows.accepts = accepts_windows;
     windows.cost = cost_of_conv;
-    windows.samples = windows_samples;
+    windows.samples = windows_samples();
     kernels.push_back(std::move(windows));
     Kernel product = kernel(needs, table, "matmul", ".conv.matmul.f32@2");
     product.accepts = accepts_product;
