@@ -16,9 +16,9 @@ using ir::Op;
 struct Windows {
     NodeId image;
     std::vector<Dim> kernel = {1, 1}, padding = {0, 0, 0, 0}, stride = {1, 1}, dilation = {1, 1};
-    std::optional<double> outside;  ///< what pads put there
-    std::size_t unpadded = 4;       ///< axes before this one have no pad yet
-    std::vector<NodeId> between;
+    std::optional<double> outside{};  ///< what pads put there
+    std::size_t unpadded = 4;         ///< axes before this one have no pad yet
+    std::vector<NodeId> between{};
 
     Attributes attributes() const {
         return {{"kernel", kernel},
