@@ -145,10 +145,11 @@ std::vector<Problem> problems_of(const Kernel& kernel) {
 
 const char* const configuration = R"(config_interface: textconfig
 display_library: term
-romimage: file=%IMAGE%, address=0xffe00000
+romimage: file=%ROM%, address=0xfffff000
 vgaromimage: file=%VGA%
 ata0: enabled=true, ioaddr1=0x1f0, ioaddr2=0x3f0, irq=14
 ata0-master: type=disk, path=cases.bin, mode=flat, cylinders=%CYLINDERS%, heads=16, spt=63
+ata0-slave: type=disk, path=%IMAGE%, mode=flat, cylinders=8, heads=16, spt=63
 cpu: model=%CPU%, count=1, ips=100000000, reset_on_triple_fault=0
 memory: guest=256, host=256
 com1: enabled=1, mode=file, dev=told.txt
@@ -238,6 +239,7 @@ TEST_P(Bare, KernelsComputeWhatTheirTwinsDo) {
     fs::resize_file(folder / "cases.bin", (cylinders + 1) * cylinder);
     std::ofstream(folder / "bochsrc") << with(configuration,
                                               {{"%VGA%", CAIRN_VGABIOS},
+                                               {"%ROM%", CAIRN_BARE_FOLDER "/rom.bin"},
                                                {"%IMAGE%", CAIRN_BARE_FOLDER "/" + std::string(machine.level) + ".bin"},
                                                {"%CYLINDERS%", std::to_string(cylinders + 1)},
                                                {"%CPU%", machine.processor}});

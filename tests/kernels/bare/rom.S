@@ -1,5 +1,5 @@
-// The last 4 KB of the ROM, which end with what the processor runs when it is switched on: on to 32 bits, the image
-// copied from the begin of the ROM to 1 MB, and there.
+// A ROM of 4 KB, which ends with what the processor runs when it is switched on: on to 32 bits, the image from
+// the second disk to 1 MB, sector by sector, and there.
 .code16
 .section .text
 .globl reset
@@ -19,10 +19,43 @@ flat:
     mov %ax, %es
     mov %ax, %ss
     cld
-    mov $0xffe00000, %esi
     mov $0x100000, %edi
-    mov $(0x1ff000 / 4), %ecx
-    rep movsl
+    xor %ebx, %ebx
+sector:
+    mov $0x1f6, %dx
+    mov $0xf0, %al
+    out %al, %dx
+    mov $0x1f7, %dx
+idle:
+    in %dx, %al
+    test $0x80, %al
+    jnz idle
+    mov $0x1f2, %dx
+    mov $1, %al
+    out %al, %dx
+    inc %dx
+    mov %bl, %al
+    out %al, %dx
+    inc %dx
+    mov %bh, %al
+    out %al, %dx
+    inc %dx
+    xor %al, %al
+    out %al, %dx
+    mov $0x1f7, %dx
+    mov $0x20, %al
+    out %al, %dx
+ready:
+    in %dx, %al
+    and $0x88, %al
+    cmp $8, %al
+    jne ready
+    mov $0x1f0, %dx
+    mov $256, %ecx
+    rep insw
+    inc %ebx
+    cmp $8064, %ebx
+    jb sector
     mov $0x100000, %eax
     jmp *%eax
 .align 8
