@@ -1,6 +1,6 @@
 #include "cairn/cairn.hpp"
 #include "cairn/paths.hpp"
-#include "tests/ir/random_graph.hpp"
+#include "tests/ir/judge.hpp"
 #include "tests/pipeline/compiled_run.hpp"
 
 #include <gtest/gtest.h>
@@ -50,9 +50,8 @@ public:
             const runtime::ProgramSet set = runtime::parse_program_set(path.compile().program());
             for (const std::int64_t batch : {0, 1, 2}) {
                 const meaning::Inputs inputs = random_inputs(*g.data(), {{"B", batch}}, 17);
-                const meaning::Results expected = meaning::interpret(*g.data(), inputs);
-                const double bound = dtype_ == DType::f32 ? error_bound : 0.05;
-                if (std::string text = compare(CompiledRun(set, context, inputs).run(inputs), expected, bound);
+                if (std::string text =
+                        difference(CompiledRun(set, context, inputs).run(inputs), judge(*g.data(), inputs));
                     !text.empty())
                     return text;
             }
