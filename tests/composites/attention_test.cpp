@@ -36,7 +36,9 @@ Numbers by_loops(const Case& n, const Numbers& q, const Numbers& k, const Number
                                  k[at(b, g, s, d, n.key_heads, n.keys, n.size)];
                     score *= scale;
                     if (n.options.softcap) score = *n.options.softcap * std::tanh(score / *n.options.softcap);
-                    const bool hidden = (n.options.causal && s > t + n.keys - n.queries) ||
+                    const std::int64_t own = t + n.keys - n.queries;
+                    const bool hidden = (n.options.causal && s > own) ||
+                                        (n.options.window && s <= own - *n.options.window) ||
                                         (!n.mask.empty() && n.mask[static_cast<std::size_t>(b * n.keys + s)] == 0);
                     scores.push_back(hidden ? n.options.masked_score.value_or(std::numeric_limits<double>::lowest())
                                             : score);
@@ -110,6 +112,14 @@ TEST(Attention, CappedScores) {
     expect_definition({.options = {.softcap = 0.5}});
     expect_definition({.options = {.causal = true, .scale = 3, .softcap = 1.25}, .mask = padding});
     expect_definition({.key_heads = 2, .options = {.softcap = 50}, .mask = padding});
+}
+
+TEST(Attention, AWindowOfTheLastKeys) {
+    for (const std::int64_t window : {1, 2, 4, 5, 100}) {
+        expect_definition({.options = {.causal = true, .window = window}});
+        expect_definition({.key_heads = 2, .options = {.window = window, .masked_score = -3}, .mask = padding});
+        expect_definition({.queries = 5, .keys = 3, .options = {.causal = true, .window = window, .masked_score = -1}});
+    }
 }
 
 TEST(Attention, LayersShareOneCausalMask) {
