@@ -133,10 +133,11 @@ struct GemmTask {
                 const std::int64_t vectors = across.size() > 2 * lanes_wide ? width() / lanes_wide
                                              : across.size() > lanes_wide   ? 2
                                                                             : 1;
-                const bool lies =
+                const bool is_whole =
                     b.column_stride == 1 && is_native<T>(b.dtype) && across.size() == vectors * lanes_wide;
-                const bool is_copied = lies && !is_streamed() && vectors == 2;
-                if (!lies || (!is_streamed() && !is_copied))
+                const bool is_copied = is_whole && !is_streamed() && vectors == 2;
+                const bool lies = is_copied || (is_whole && is_streamed());
+                if (!lies)
                     copy_block(right_scratch, vectors * lanes_wide, b, depth.begin, column, depth.size(), across.size(),
                                vectors * lanes_wide);
                 const bool is_last = part + 1 == parts;
