@@ -1,4 +1,5 @@
 #include "kernels/cpu/panel/conv.hpp"
+#include "kernels/cpu/panel/layout.hpp"
 #include "kernels/cpu/panel/table.hpp"
 #include "kernels/cpu/product.hpp"
 #include "kernels/cpu/simd/plain_memory.hpp"
@@ -12,11 +13,9 @@
 namespace cairn::inline v0::kernels::cpu {
 namespace {
 
-bool is_conv_dtype(DType dtype) { return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16; }
-
 Refusal needs_one_dtype(const Problem& problem) {
     const DType dtype = problem.outputs[0].dtype;
-    if (!is_conv_dtype(dtype)) return "needs f32, f16 or bf16";
+    if (!is_panel_dtype(dtype)) return "needs f32, f16 or bf16";
     for (const TensorDesc& tensor : problem.inputs)
         if (tensor.dtype != dtype) return "needs one dtype";
     return {};
@@ -58,8 +57,8 @@ bool is_of_rows(const Problem& problem) {
     constexpr std::int64_t few_filters = 4;
     if (problem.definition != "image_conv2d") return false;
     const TensorDesc &x = problem.inputs[0], &w = problem.inputs[1];
-    const Slide &rows = image_plan(problem).rows, &columns = image_plan(problem).columns;
-    return w.shape[1] == Dim(1) && rows.size <= most_taps && columns.size <= most_taps &&
+    const ImagePlan plan = image_plan(problem);
+    return w.shape[1] == Dim(1) && plan.rows.size <= most_taps && plan.columns.size <= most_taps &&
            provably_le(w.shape[0], x.shape[1] * Dim(few_filters - 1));
 }
 
@@ -113,10 +112,10 @@ Cost cost_of_conv(const Problem& problem) {
 
 Cost cost_of_product(const Problem& problem) { return product_cost(problem, 0.75); }
 
-Kernel kernel(FeatureSet needs, const PanelTable& table, const std::string& name, const std::string& version) {
+Kernel kernel(FeatureSet needs, const PanelTable& table, const std::string& definition, const std::string& id) {
     Kernel made;
-    made.id = "cpu." + std::string(level_name(needs)) + version;
-    made.definition = name;
+    made.id = "cpu." + std::string(level_name(needs)) + "." + id;
+    made.definition = definition;
     made.needs = needs;
     made.run = table.conv2d;
     made.workspace = workspace;
@@ -173,18 +172,18 @@ std::vector<std::string> image_samples(const std::string& dtype) {
 }  // namespace
 
 void add_convolutions(std::vector<Kernel>& kernels, FeatureSet needs, const PanelTable& table) {
-    Kernel image = kernel(needs, table, "image_conv2d", ".image_conv2d@1");
+    Kernel image = kernel(needs, table, "image_conv2d", "image_conv2d@1");
     image.accepts = accepts_image_and_filters;
     image.cost = cost_of_conv;
     for (const char* const dtype : {"f32", "f16", "bf16"})
         for (std::string& sample : image_samples(dtype)) image.samples.push_back(std::move(sample));
     kernels.push_back(std::move(image));
-    Kernel windows = kernel(needs, table, "conv2d", ".conv2d@3");
+    Kernel windows = kernel(needs, table, "conv2d", "conv2d@3");
     windows.accepts = accepts_windows;
     windows.cost = cost_of_conv;
     windows.samples = windows_samples();
     kernels.push_back(std::move(windows));
-    Kernel product = kernel(needs, table, "matmul", ".conv.matmul.f32@2");
+    Kernel product = kernel(needs, table, "matmul", "conv.matmul.f32@2");
     product.accepts = accepts_product;
     product.cost = cost_of_product;
     product.samples = {"matmul | f32[M,K] f32[K,N] -> f32[M,N] where M in 1..30, K in 0..40, N in 1..100",

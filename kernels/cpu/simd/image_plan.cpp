@@ -19,7 +19,7 @@ Slide slide(const Problem& problem, std::size_t axis) {
 
 Refusal accepts_image(const Problem& problem) {
     const TensorDesc &x = problem.inputs[0], &out = problem.outputs[0];
-    if (x.dtype != out.dtype || (x.dtype != DType::f32 && x.dtype != DType::f16 && x.dtype != DType::bf16))
+    if (x.dtype != out.dtype || (x.dtype != DType::f32 && !is_widening(x.dtype, DType::f32)))
         return "needs f32, f16 or bf16";
     if (x.shape.size() != 4 || out.shape.size() < 4) return "needs an image and a result with four axes";
     if (!is_last_contiguous(x)) return "needs rows of the image";
