@@ -176,6 +176,7 @@ void gather(const Conv<Element>& c, const PlaceRuns<Element>& runs, std::int64_t
     }
 }
 
+static_assert(tile_height <= most_tile_height);
 constexpr auto filter_tiles = tiles<float, group_vectors, 0>(std::make_integer_sequence<int, tile_height>());
 
 /// sums[filter][place] of `height` filters from tap `first` on, `depth` taps; goes on with those that are there.
@@ -213,8 +214,8 @@ void finish(const Conv<Element>& c, const PlaceRuns<Element>& runs, std::int64_t
     }
 }
 
-/// Filters [begin, end) of a group at a block of places; `scratch` holds a panel, a tile of widened
-/// filters, then sums for all these filters.
+/// Filters [begin, end) of a group at a block of places; `scratch` holds a panel, a tile of widened filters, then sums
+/// for all these filters.
 template <typename Element>
 void run_block(const Conv<Element>& c, std::int64_t group, std::int64_t place, std::int64_t begin, std::int64_t end,
                float* scratch) {
@@ -280,11 +281,8 @@ void conv_as(const Args& args, Team& team) {
 }  // namespace
 
 void conv2d(const Args& args, Team& team) {
-    switch (static_cast<const ConvPlan*>(args.prepared)->image.dtype) {
-        case DType::f16: return conv_as<F16>(args, team);
-        case DType::bf16: return conv_as<BF16>(args, team);
-        default: return conv_as<float>(args, team);
-    }
+    with_element(static_cast<const ConvPlan*>(args.prepared)->image.dtype,
+                 [&](auto element) { conv_as<decltype(element)>(args, team); });
 }
 
 }  // namespace CAIRN_LEVEL

@@ -220,11 +220,7 @@ void run_product(const Args& args, const PanelPlan& plan, Team& team) {
 
 void panel_linear(const Args& args, Team& team) {
     const PanelPlan& plan = *static_cast<const PanelPlan*>(args.prepared);
-    switch (plan.stored) {
-        case DType::bf16: return run_product<BF16>(args, plan, team);
-        case DType::f16: return run_product<F16>(args, plan, team);
-        default: return run_product<float>(args, plan, team);
-    }
+    with_element(plan.stored, [&](auto element) { run_product<decltype(element)>(args, plan, team); });
 }
 
 }  // namespace CAIRN_LEVEL

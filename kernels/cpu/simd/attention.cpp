@@ -236,22 +236,25 @@ struct Call {
         const std::int64_t all = queries * in_group, rows = all - first < cut.rows ? all - first : cut.rows;
         Tile tile(plan, scratch, State(state, padded(rows)), rows, keys);
         const std::int64_t b = head / k.shape[1], g = head % k.shape[1];
-        std::int64_t t = first / in_group, r = first % in_group;
-        for (std::int64_t row = 0; row < rows; ++row) {
+        const auto each_row = [&](auto f) {
+            std::int64_t t = first / in_group, r = first % in_group;
+            for (std::int64_t row = 0; row < rows; ++row) {
+                f(row, r, t);
+                if (++r == in_group) r = 0, ++t;
+            }
+        };
+        each_row([&](std::int64_t row, std::int64_t r, std::int64_t t) {
             tile.q[row] = floats(args.inputs[0]) + q.query(b, g, r, t);
             tile.out[row] = floats_out(args.outputs[0]) + out.query(b, g, r, t);
             const std::int64_t own = t + 1 + keys - queries;  // the end of the keys up to its own
             tile.since[row] = plan.window == 0 || own < plan.window ? 0 : own - plan.window;
             tile.limit[row] = !plan.causal ? keys : own < 0 ? 0 : own;
-            if (++r == in_group) r = 0, ++t;
-        }
+        });
         const auto lay_beside = [&](const std::byte** to, const std::byte* data, const FourAxes& axes,
                                     std::int64_t size) {
-            std::int64_t at = first / in_group, of = first % in_group;
-            for (std::int64_t row = 0; row < rows; ++row) {
-                to[row] = data + size * axes.query(b, g, of, at);
-                if (++of == in_group) of = 0, ++at;
-            }
+            each_row([&](std::int64_t row, std::int64_t r, std::int64_t t) {
+                to[row] = data + size * axes.query(b, g, r, t);
+            });
             return std::all_of(to, to + rows, [&](auto row) { return row == to[0]; });
         };
         tile.mask_stride = mask.strides[3], tile.bias_stride = bias.strides[3];
@@ -320,11 +323,8 @@ struct Call {
 }  // namespace
 
 void attention(const Args& args, Team& team) {
-    switch (static_cast<const AttentionPlan*>(args.prepared)->stored) {
-        case DType::bf16: return Call<BF16>(args, team).run();
-        case DType::f16: return Call<F16>(args, team).run();
-        default: return Call<float>(args, team).run();
-    }
+    with_element(static_cast<const AttentionPlan*>(args.prepared)->stored,
+                 [&](auto element) { Call<decltype(element)>(args, team).run(); });
 }
 
 }  // namespace CAIRN_LEVEL

@@ -11,6 +11,16 @@ namespace CAIRN_LEVEL {
 enum class F16 : std::uint16_t {};
 enum class BF16 : std::uint16_t {};
 
+/// Calls f with an element as the dtype lies in memory: f32, f16 or bf16.
+template <typename F>
+CAIRN_INLINE void with_element(DType dtype, F f) {
+    switch (dtype) {
+        case DType::f16: return f(F16());
+        case DType::bf16: return f(BF16());
+        default: return f(float());
+    }
+}
+
 using F4 = float __attribute__((vector_size(16)));
 using F4Memory = float __attribute__((vector_size(16), aligned(4), may_alias));
 

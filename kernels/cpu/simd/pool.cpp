@@ -48,11 +48,8 @@ void pool_as(const Args& args, Team& team) {
 }  // namespace
 
 void pool(const Args& args, Team& team) {
-    switch (static_cast<const PoolPlan*>(args.prepared)->image.dtype) {
-        case DType::f16: return pool_as<F16>(args, team);
-        case DType::bf16: return pool_as<BF16>(args, team);
-        default: return pool_as<float>(args, team);
-    }
+    with_element(static_cast<const PoolPlan*>(args.prepared)->image.dtype,
+                 [&](auto element) { pool_as<decltype(element)>(args, team); });
 }
 
 }  // namespace CAIRN_LEVEL
