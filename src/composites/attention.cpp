@@ -45,8 +45,13 @@ Sizes check(const CompositeScope& scope, const Operand& q, const Operand& k, con
     return {a[0], a[1], a[2], b[1], b[2], group};
 }
 
+/// The place of each query among the keys, one behind the other.
+Tensor own_keys(const Graph& graph, const Dim& queries, const Dim& keys) {
+    return reshape(iota(graph, queries, DType::i32, keys - queries), {queries, 1});
+}
+
 Tensor causal_mask(const Graph& graph, const Dim& queries, const Dim& keys) {
-    const Tensor rows = reshape(iota(graph, queries, DType::i32, keys - queries), {queries, 1});
+    const Tensor rows = own_keys(graph, queries, keys);
     return rows >= iota(graph, keys);
 }
 
@@ -55,7 +60,7 @@ Tensor window_mask(const CompositeScope& scope, const Graph& graph, const Dim& q
                    std::int64_t window) {
     if (window < 1 || window > std::numeric_limits<std::int32_t>::max())
         scope.fail("window must be at least 1 and below 2^31, got " + std::to_string(window));
-    const Tensor rows = reshape(iota(graph, queries, DType::i32, keys - queries), {queries, 1});
+    const Tensor rows = own_keys(graph, queries, keys);
     return rows - iota(graph, keys) < window;
 }
 
