@@ -1,6 +1,6 @@
 #include "fuse/images.hpp"
 
-#include "ir/op_table.hpp"
+#include "simplify/rewriter.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -30,9 +30,7 @@ struct Windows {
 };
 
 std::size_t axis_in(const ir::GraphData& graph, const ir::Node& node) {
-    const auto rank = static_cast<std::int64_t>(graph.node(node.operands[0]).shape.size());
-    const std::int64_t axis = node.attributes.integer("axis");
-    return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
+    return simplify::front_axis(graph.node(node.operands[0]), node.attributes.integer("axis"));
 }
 
 // Takes one step from windows towards the image: a window of the last spatial axis still without one, or a pad of an
