@@ -29,6 +29,7 @@ std::vector<Kernel> kernel_list() {
     add_panel_pack(kernels);
     add_copies(kernels);
     add_gathers(kernels);
+    add_scatter(kernels);
     add_pad(kernels);
     reference::add_elementwise(kernels);
     reference::add_reductions(kernels);

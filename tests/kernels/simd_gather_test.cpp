@@ -10,6 +10,7 @@ const Kernel& gathers(const std::string& definition) {
     static const std::vector<Kernel> kernels = [] {
         std::vector<Kernel> made;
         kernels::cpu::add_gathers(made);
+        kernels::cpu::add_scatter(made);
         return made;
     }();
     return find(kernels, definition);
@@ -68,6 +69,40 @@ TEST(SimdGather, TakesAlongAnAxis) {
         c.inputs[1].set(77, 30);
         EXPECT_EQ(c.run(gathers("take_along_axis")), "an index is outside the axis it chooses from");
     }
+}
+
+// Slabs that are taken whole, and one that is cut into parts.
+TEST(SimdGather, ScattersTheLastOfEqualIndices) {
+    for (const char* text : {"scatter axis=(-2) | f32[6,50,3] i64[90] f32[6,90,3] -> f32[6,50,3]",
+                             "scatter axis=(-2) | f32[1,9000,3] i64[90] f32[1,90,3] -> f32[1,9000,3]"}) {
+        SimdCase c(text);
+        number(c.inputs[0]);
+        number(c.inputs[2]);
+        const std::int64_t size = c.outputs[0].size() / 3 % 9000 == 0 ? 9000 : 50;
+        for (std::int64_t i = 0; i < 90; ++i) c.inputs[1].set(i, static_cast<double>(i * 13 % 37 * (size / 37)));
+        for (int members = 1; members <= 3; ++members) {
+            EXPECT_EQ(c.run(gathers("scatter"), members), "");
+            for (std::int64_t at = 0; at < c.outputs[0].size(); ++at) {
+                const std::int64_t slab = at / (3 * size), place = at / 3 % size;
+                double wanted = c.inputs[0].get(at);
+                for (std::int64_t i = 0; i < 90; ++i)
+                    if (i * 13 % 37 * (size / 37) == place) wanted = c.inputs[2].get((slab * 90 + i) * 3 + at % 3);
+                ASSERT_EQ(c.outputs[0].get(at), wanted) << text << " " << at;
+            }
+        }
+        for (const double bad : {-1.0, static_cast<double>(size)}) {
+            c.inputs[1].set(77, bad);
+            EXPECT_EQ(c.run(gathers("scatter")), "an index is outside the axis it chooses from");
+        }
+    }
+}
+
+// Nothing is written, and still an index is wrong.
+TEST(SimdGather, ScattersLookAtIndicesOfNothing) {
+    SimdCase c("scatter axis=(-2) | f32[5,0] i32[2] f32[2,0] -> f32[5,0]");
+    c.inputs[1].set(0, 4);
+    c.inputs[1].set(1, 5);
+    EXPECT_EQ(c.run(gathers("scatter"), 2), "an index is outside the axis it chooses from");
 }
 
 }  // namespace

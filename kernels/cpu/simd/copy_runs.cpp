@@ -87,7 +87,7 @@ void copy_rows(const CopyJob& job, std::int64_t to_at, std::int64_t from_at, std
     });
 }
 
-/// Elements [begin, end) in row-major order.
+/// Elements [begin, end) in row-major order of a job that has an axis.
 void copy_range(const CopyJob& job, std::int64_t begin, std::int64_t end) noexcept {
     const int last = job.rank - 1;
     std::int64_t at[max_copy_rank], rest = begin, to = 0, from = 0;
@@ -179,6 +179,11 @@ std::int64_t CopyJob::count() const noexcept {
     std::int64_t count = 1;
     for (int axis = 0; axis < rank; ++axis) count *= shape[axis];
     return count;
+}
+
+void copy_elements(const CopyJob& job, std::int64_t begin, std::int64_t end) noexcept {
+    if (job.rank > 0) return copy_range(job, begin, end);
+    if (begin < end) std::memcpy(job.to, job.from, static_cast<std::size_t>(job.bytes));
 }
 
 std::int64_t copy_chunks(const CopyJob& job, Team& team, std::int64_t first_chunk, std::int64_t& chunk) noexcept {

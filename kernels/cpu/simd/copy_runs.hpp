@@ -28,4 +28,7 @@ struct CopyJob {
 ///     for (const CopyJob& job : jobs) first = copy_chunks(job, team, first, chunk);
 std::int64_t copy_chunks(const CopyJob& job, Team& team, std::int64_t first_chunk, std::int64_t& chunk) noexcept;
 
+/// Copies elements [begin, end) in row-major order, for those that share out work of their own.
+void copy_elements(const CopyJob& job, std::int64_t begin, std::int64_t end) noexcept;
+
 }  // namespace cairn::inline v0::kernels::cpu

@@ -1,3 +1,4 @@
+#include "kernels/cpu/simd/arg_axes.hpp"
 #include "kernels/cpu/simd/plain_memory.hpp"
 #include "kernels/cpu/simd/table.hpp"
 
@@ -71,30 +72,6 @@ bool pick(const Picks& picks, bool has_wide_indices, std::int64_t bytes, std::in
     return false;
 }
 
-/// Element `index` in row-major order of the `axes` axes from `first` on.
-std::int64_t offset_of(const TensorArg& arg, int first, int axes, std::int64_t index) noexcept {
-    std::int64_t offset = 0;
-    for (int axis = first + axes - 1; axis >= first; --axis) {
-        offset += index % arg.shape[axis] * arg.strides[axis];
-        index /= arg.shape[axis];
-    }
-    return offset;
-}
-std::int64_t count_of(const TensorArg& arg, int first, int axes) noexcept {
-    std::int64_t count = 1;
-    for (int axis = first; axis < first + axes; ++axis) count *= arg.shape[axis];
-    return count;
-}
-/// The last axes, of the `axes` from `first` on, that one stride walks.
-int merged_axes(const TensorArg& arg, int first, int axes) noexcept {
-    int merged = std::min(axes, 1);
-    for (int axis = first + axes - 1; axis > first; --axis) {
-        if (arg.strides[axis - 1] != arg.strides[axis] * arg.shape[axis]) break;
-        ++merged;
-    }
-    return merged;
-}
-
 void run_gather(const Args& args, Team& team) {
     const auto& plan = *static_cast<const GatherPlan*>(args.prepared);
     const TensorArg &table = args.inputs[0], &indices = args.inputs[1], &out = args.outputs[0];
@@ -157,16 +134,6 @@ void run_take_along_axis(const Args& args, Team& team) {
             if (!pick(picks, plan.has_wide_indices, plan.bytes, row * length, team)) return;
         }
     }
-}
-
-/// True when the axes from `first` on follow each other without gaps.
-bool is_dense_from(const TensorDesc& tensor, std::size_t first) {
-    Dim stride = 1;
-    for (std::size_t axis = tensor.shape.size(); axis-- > first;) {
-        if (!(tensor.shape[axis] == Dim(1)) && !(tensor.strides[axis] == stride)) return false;
-        stride = stride * tensor.shape[axis];
-    }
-    return true;
 }
 
 /// Of the table; an embedding's is the first.

@@ -42,6 +42,16 @@ inline bool is_last_contiguous(const TensorDesc& tensor) {
     return tensor.strides.back() == Dim(1) || tensor.shape.back() == Dim(1);
 }
 
+/// True when the axes from `first` on follow each other without gaps.
+inline bool is_dense_from(const TensorDesc& tensor, std::size_t first) {
+    Dim stride = 1;
+    for (std::size_t axis = tensor.shape.size(); axis-- > first;) {
+        if (!(tensor.shape[axis] == Dim(1)) && !(tensor.strides[axis] == stride)) return false;
+        stride = stride * tensor.shape[axis];
+    }
+    return true;
+}
+
 /// The elements of all operands, in bytes, at constant sizes.
 inline double bytes_of(const Problem& problem) {
     double bytes = 0;

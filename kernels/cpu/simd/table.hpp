@@ -34,6 +34,7 @@ void add_attention(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTab
 /// Movement and gathering, whose code is the same at all levels.
 void add_copies(std::vector<Kernel>& kernels);
 void add_gathers(std::vector<Kernel>& kernels);
+void add_scatter(std::vector<Kernel>& kernels);
 void add_pad(std::vector<Kernel>& kernels);
 
 }  // namespace cairn::inline v0::kernels::cpu
