@@ -11,6 +11,7 @@ void add_level(std::vector<Kernel>& kernels, FeatureSet needs, const CpuTable& t
     add_row_kernels(kernels, needs, table.simd);
     add_reductions(kernels, needs, table.simd);
     add_pools(kernels, needs, table.simd);
+    add_cumsum(kernels, needs, table.simd);
     add_panel_linear(kernels, needs, table.panel);
     add_gemm(kernels, needs, table.gemm);
     add_eigen_matmul(kernels, needs, table.eigen);

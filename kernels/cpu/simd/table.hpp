@@ -16,6 +16,7 @@
     ROW(add_rms_norm)         \
     ROW(reduce_axes)          \
     ROW(pool)                 \
+    ROW(cumsum)               \
     ROW(attention)
 // clang-format on
 
@@ -30,6 +31,7 @@ void add_elementwise(std::vector<Kernel>& kernels, FeatureSet needs, const SimdT
 void add_row_kernels(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table);
 void add_reductions(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table);
 void add_pools(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table);
+void add_cumsum(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table);
 void add_attention(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table);
 /// Movement and gathering, whose code is the same at all levels.
 void add_copies(std::vector<Kernel>& kernels);
