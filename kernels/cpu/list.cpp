@@ -31,6 +31,7 @@ std::vector<Kernel> kernel_list() {
     add_copies(kernels);
     add_gathers(kernels);
     add_scatter(kernels);
+    add_argsort(kernels);
     add_pad(kernels);
     reference::add_elementwise(kernels);
     reference::add_reductions(kernels);

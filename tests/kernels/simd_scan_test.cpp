@@ -1,8 +1,11 @@
+#include "kernels/cpu/table.hpp"
 #include "tests/kernels/simd_case.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace cairn::test {
 namespace {
@@ -43,6 +46,40 @@ TEST_P(SimdScan, LosesWhatComesBeforeALargeTermOnly) {
 
 INSTANTIATE_TEST_SUITE_P(Levels, SimdScan, testing::ValuesIn(level_names()),
                          [](const auto& info) { return info.param; });
+
+const Kernel& argsort() {
+    static const std::vector<Kernel> kernels = [] {
+        std::vector<Kernel> made;
+        kernels::cpu::add_argsort(made);
+        return made;
+    }();
+    return find(kernels, "argsort");
+}
+
+// Lines that are compared, and those that are sorted by digits: NaNs are largest and equal, zeros are equal, equal
+// elements keep their order.
+TEST(SimdArgsort, OrdersSpecialNumbers) {
+    const double odd[] = {0.0, -0.0, NAN, INFINITY, -INFINITY, 1, -1, 1, -NAN, 6e-8, -6e-8, 60000, -60000, 2};
+    for (const std::string dtype : {"f64", "f32", "f16", "bf16"})
+        for (const int size : {14, 700})
+            for (const int descending : {0, 1}) {
+                const std::string n = std::to_string(size);
+                SimdCase c("argsort axis=(-1) descending=(" + std::to_string(descending) + ") | " + dtype + "[" + n +
+                           "] -> i32[" + n + "]");
+                for (int i = 0; i < size; ++i) c.inputs[0].set(i, odd[i * 11 % 14]);
+                EXPECT_EQ(c.run(argsort()), "");
+                std::vector<int> order(static_cast<std::size_t>(size));
+                std::iota(order.begin(), order.end(), 0);
+                const auto less = [&](int i, int j) {
+                    const double a = c.inputs[0].get(i), b = c.inputs[0].get(j);
+                    return std::isnan(b) ? !std::isnan(a) : a < b;
+                };
+                std::stable_sort(order.begin(), order.end(),
+                                 [&](int i, int j) { return descending == 1 ? less(j, i) : less(i, j); });
+                for (int i = 0; i < size; ++i)
+                    ASSERT_EQ(c.outputs[0].get(i), order[static_cast<std::size_t>(i)]) << dtype << " " << n << " " << i;
+            }
+}
 
 }  // namespace
 }  // namespace cairn::test

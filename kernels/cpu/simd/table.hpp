@@ -33,10 +33,11 @@ void add_reductions(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTa
 void add_pools(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table);
 void add_cumsum(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table);
 void add_attention(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table);
-/// Movement and gathering, whose code is the same at all levels.
+/// Movement, gathering, sorting and counting, whose code is the same at all levels.
 void add_copies(std::vector<Kernel>& kernels);
 void add_gathers(std::vector<Kernel>& kernels);
 void add_scatter(std::vector<Kernel>& kernels);
+void add_argsort(std::vector<Kernel>& kernels);
 void add_pad(std::vector<Kernel>& kernels);
 
 }  // namespace cairn::inline v0::kernels::cpu
