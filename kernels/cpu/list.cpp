@@ -32,6 +32,7 @@ std::vector<Kernel> kernel_list() {
     add_gathers(kernels);
     add_scatter(kernels);
     add_argsort(kernels);
+    add_iota(kernels);
     add_pad(kernels);
     reference::add_elementwise(kernels);
     reference::add_reductions(kernels);
