@@ -134,10 +134,10 @@ std::shared_ptr<const void> prepare_concat(const Problem& problem, int) {
     return plan;
 }
 
-Kernel kernel(const std::string& name, Refusal (*accepts)(const Problem&), Run run,
+Kernel kernel(const std::string& name, const std::string& version, Refusal (*accepts)(const Problem&), Run run,
               std::shared_ptr<const void> (*prepare)(const Problem&, int), std::vector<std::string> samples) {
     Kernel made;
-    made.id = "cpu.baseline." + name + "@2";
+    made.id = "cpu.baseline." + name + "@" + version;
     made.definition = name;
     made.accepts = accepts;
     made.run = run;
@@ -155,10 +155,10 @@ Kernel kernel(const std::string& name, Refusal (*accepts)(const Problem&), Run r
 }
 
 void add_moves(std::vector<Kernel>& kernels) {
-    const auto move = [&](const std::string& name, std::vector<std::string> samples) {
-        kernels.push_back(kernel(name, accepts_move, run_move, prepare_move, std::move(samples)));
+    const auto move = [&](const std::string& name, const std::string& version, std::vector<std::string> samples) {
+        kernels.push_back(kernel(name, version, accepts_move, run_move, prepare_move, std::move(samples)));
     };
-    move("copy",
+    move("copy", "2",
          {"copy | f32[T,8]:(1,T) -> f32[T,8]:(20,1) where T in 1..3000",
           "copy | f32[3,T,8] -> f32[3,T,8]:(512,8,1) where T in 1..64",
           "copy | bool[4,N]:(0,1) -> bool[4,N] where N in 0..90", "copy | bf16[] -> bf16[]",
@@ -167,37 +167,44 @@ void add_moves(std::vector<Kernel>& kernels) {
           "copy | u8[300,N]:(2,1) -> u8[300,N] where N in 1..80",
           "copy | u8[300,N]:(90,1) -> u8[300,N]:(81,1) where N in 1..80", "copy | f16[3,90,3]:(500,2,1) -> f16[3,90,3]",
           "copy | i64[70,2]:(1,1) -> i64[70,2]", "copy | f32[N,5]:(1,130) -> f32[N,5]:(7,1) where N in 1..130"});
-    move("copy_to", {"copy_to device=(0) | f32[3,N] -> f32[3,N] where N in 0..50"});
-    move("transpose", {"transpose permutation=(-2,-3,-1) | f32[T,4,9] -> f32[4,T,9] where T in 0..700",
-                       "transpose permutation=(-1,-2) | i64[33,N] -> i64[N,33] where N in 1..140",
-                       "transpose permutation=(-1,-2) | f16[N,83] -> f16[83,N] where N in 1..140",
-                       "transpose permutation=(-1,-2) | f32[N,71] -> f32[71,N]:(150,1) where N in 1..140",
-                       "transpose permutation=(-1,-2) | u8[81,N] -> u8[N,81] where N in 1..140",
-                       "transpose permutation=(-1,-3,-2) | bf16[3,4,5]:(40,10,2) -> bf16[5,3,4]",
-                       "transpose permutation=(-4,-2,-1,-3) | i8[2,9,4,37] -> i8[2,4,37,9]"});
-    move("broadcast", {"broadcast shape=(3,N,4) | f32[N,1] -> f32[3,N,4] where N in 0..900",
-                       "broadcast shape=(5,2) | bool[] -> bool[5,2]", "broadcast shape=(2,6) | u8[6]:(3) -> u8[2,6]",
-                       "broadcast shape=(N,7) | f32[7] -> f32[N,7] where N in 1..900",
-                       "broadcast shape=(N,1100) | f64[1100] -> f64[N,1100] where N in 1..9",
-                       "broadcast shape=(2,N,3) | i8[2,1,3] -> i8[2,N,3] where N in 1..3000"});
-    move("reshape", {"reshape shape=(N,12) | f32[N,3,4] -> f32[N,12] where N in 0..900",
-                     "reshape shape=(12,N) | f16[3,N,4]:(N,1,3*N) -> f16[12,N] where N in 1..70",
-                     "reshape shape=() | f64[1,1] -> f64[]"});
-    move("slice", {"slice axis=(-2) start=(2) stop=(N) step=(1) | f32[3,N,4] -> f32[3,N-2,4] where N in 2..90",
-                   "slice axis=(-1) start=(1) stop=(9) step=(3) | i32[4,10] -> i32[4,3]",
-                   "slice axis=(-1) start=(1) stop=(2*N+1) step=(2) | u8[4,2*N+1] -> u8[4,N] where N in 1..90",
-                   "slice axis=(-1) start=(0) stop=(4*N) step=(4) | f64[3,4*N] -> f64[3,N] where N in 1..90",
-                   "slice axis=(-1) start=(N) stop=(N+5) step=(2) | f16[4,N+5] -> f16[4,3] where N in 0..20"});
-    move("window", {"window axis=(-1) size=(3) stride=(1) dilation=(1) | f32[5,N+2] -> f32[5,N,3] where N in 1..90",
-                    "window axis=(-2) size=(2) stride=(2) dilation=(3) | i8[3,2*N+3,4] -> i8[3,N,4,2] where N in 1..40",
-                    "window axis=(-3) size=(4) stride=(1) dilation=(1) | f64[9,2,3]:(1,9,20) -> f64[6,2,3,4]"});
+    move("copy_to", "2", {"copy_to device=(0) | f32[3,N] -> f32[3,N] where N in 0..50"});
+    move("transpose", "3",
+         {"transpose permutation=(-2,-3,-1) | f32[T,4,9] -> f32[4,T,9] where T in 0..700",
+          "transpose permutation=(-1,-2) | i64[33,N] -> i64[N,33] where N in 1..140",
+          "transpose permutation=(-1,-2) | f16[N,83] -> f16[83,N] where N in 1..140",
+          "transpose permutation=(-1,-2) | f32[N,71] -> f32[71,N]:(150,1) where N in 1..140",
+          "transpose permutation=(-1,-2) | u8[81,N] -> u8[N,81] where N in 1..140",
+          "transpose permutation=(-1,-3,-2) | bf16[3,4,5]:(40,10,2) -> bf16[5,3,4]",
+          "transpose permutation=(-4,-2,-1,-3) | i8[2,9,4,37] -> i8[2,4,37,9]",
+          "transpose permutation=(-3,-4,-2,-1) | i8[9,T,2,2] -> i8[T,9,2,2] where T in 1..80",
+          "transpose permutation=(-2,-3,-1) | f16[9,70,4]:(280,4,1) -> f16[70,9,4]:(40,4,1)"});
+    move("broadcast", "2",
+         {"broadcast shape=(3,N,4) | f32[N,1] -> f32[3,N,4] where N in 0..900",
+          "broadcast shape=(5,2) | bool[] -> bool[5,2]", "broadcast shape=(2,6) | u8[6]:(3) -> u8[2,6]",
+          "broadcast shape=(N,7) | f32[7] -> f32[N,7] where N in 1..900",
+          "broadcast shape=(N,1100) | f64[1100] -> f64[N,1100] where N in 1..9",
+          "broadcast shape=(2,N,3) | i8[2,1,3] -> i8[2,N,3] where N in 1..3000"});
+    move("reshape", "2",
+         {"reshape shape=(N,12) | f32[N,3,4] -> f32[N,12] where N in 0..900",
+          "reshape shape=(12,N) | f16[3,N,4]:(N,1,3*N) -> f16[12,N] where N in 1..70",
+          "reshape shape=() | f64[1,1] -> f64[]"});
+    move("slice", "2",
+         {"slice axis=(-2) start=(2) stop=(N) step=(1) | f32[3,N,4] -> f32[3,N-2,4] where N in 2..90",
+          "slice axis=(-1) start=(1) stop=(9) step=(3) | i32[4,10] -> i32[4,3]",
+          "slice axis=(-1) start=(1) stop=(2*N+1) step=(2) | u8[4,2*N+1] -> u8[4,N] where N in 1..90",
+          "slice axis=(-1) start=(0) stop=(4*N) step=(4) | f64[3,4*N] -> f64[3,N] where N in 1..90",
+          "slice axis=(-1) start=(N) stop=(N+5) step=(2) | f16[4,N+5] -> f16[4,3] where N in 0..20"});
+    move("window", "3",
+         {"window axis=(-1) size=(3) stride=(1) dilation=(1) | f32[5,N+2] -> f32[5,N,3] where N in 1..90",
+          "window axis=(-2) size=(2) stride=(2) dilation=(3) | i8[3,2*N+3,4] -> i8[3,N,4,2] where N in 1..40",
+          "window axis=(-3) size=(4) stride=(1) dilation=(1) | f64[9,2,3]:(1,9,20) -> f64[6,2,3,4]"});
 }
 
 }  // namespace
 
 void add_copies(std::vector<Kernel>& kernels) {
     add_moves(kernels);
-    kernels.push_back(kernel("concat", accepts_concat, run_concat, prepare_concat,
+    kernels.push_back(kernel("concat", "3", accepts_concat, run_concat, prepare_concat,
                              {"concat axis=(-1) | f32[3,N] f32[3,5] f32[3,1] -> f32[3,N+6] where N in 0..400",
                               "concat axis=(-2) | i64[2,N,4]:(1,8,2) i64[2,3,4] -> i64[2,N+3,4] where N in 1..200",
                               "concat axis=(-3) | u8[1,2,3] u8[5,2,3] -> u8[6,2,3]"}));

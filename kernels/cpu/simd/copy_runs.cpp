@@ -136,6 +136,27 @@ int transposed_axis(const CopyJob& job) noexcept {
     return -1;
 }
 
+/// Short rows that lie dense on both sides, as one element each: so they can be transposed. `job` where they cannot.
+CopyJob with_rows_as_elements(const CopyJob& job) noexcept {
+    const int last = job.rank - 1;
+    const std::int64_t length = job.shape[last], row_bytes = length * job.bytes;
+    const bool is_element = row_bytes == 2 || row_bytes == 4 || row_bytes == 8;
+    if (last < 2 || !is_element || job.to_strides[last] != 1 || job.from_strides[last] != 1) return job;
+    const auto is_apart = [&](const std::byte* data) {
+        return reinterpret_cast<std::uintptr_t>(data) % static_cast<std::uintptr_t>(row_bytes) != 0;
+    };
+    if (is_apart(job.to) || is_apart(job.from)) return job;
+    CopyJob wide = job;
+    wide.rank = last;
+    wide.bytes = row_bytes;
+    for (int axis = 0; axis < last; ++axis) {
+        if (job.to_strides[axis] % length != 0 || job.from_strides[axis] % length != 0) return job;
+        wide.to_strides[axis] /= length;
+        wide.from_strides[axis] /= length;
+    }
+    return transposed_axis(wide) >= 0 ? wide : job;
+}
+
 /// The side of a tile: one that leaves room in the first-level cache.
 std::int64_t tile_size_of(const CopyJob& job) noexcept { return job.bytes == 8 ? 32 : 64; }
 
@@ -187,22 +208,21 @@ void copy_elements(const CopyJob& job, std::int64_t begin, std::int64_t end) noe
 }
 
 std::int64_t copy_chunks(const CopyJob& job, Team& team, std::int64_t first_chunk, std::int64_t& chunk) noexcept {
-    const std::int64_t count = job.count();
-    if (count == 0) return first_chunk;
+    if (job.count() == 0) return first_chunk;
     CopyJob scalar;
     if (job.rank == 0) {
         scalar = job;
         scalar.rank = 1;
         scalar.shape[0] = scalar.to_strides[0] = scalar.from_strides[0] = 1;
     }
-    const CopyJob& walk = job.rank == 0 ? scalar : job;
+    const CopyJob walk = with_rows_as_elements(job.rank == 0 ? scalar : job);
     const int axis = transposed_axis(walk), last = walk.rank - 1;
     const std::int64_t tile_size = tile_size_of(walk);
-    std::int64_t items = count;
+    std::int64_t items = walk.count();
     if (axis >= 0) {
         const std::int64_t tiles_down = (walk.shape[axis] + tile_size - 1) / tile_size;
         const std::int64_t tiles_across = (walk.shape[last] + tile_size - 1) / tile_size;
-        items = count / (walk.shape[axis] * walk.shape[last]) * tiles_down * tiles_across;
+        items = items / (walk.shape[axis] * walk.shape[last]) * tiles_down * tiles_across;
     }
     const std::int64_t per_chunk = axis >= 0 ? chunk_elements / (tile_size * tile_size) : chunk_elements;
     const std::int64_t end_chunk = first_chunk + (items + per_chunk - 1) / per_chunk;

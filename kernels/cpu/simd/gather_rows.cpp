@@ -29,9 +29,10 @@ struct Picks {
 
 constexpr std::int64_t no_fault = -1;
 
-/// Returns the first piece whose index is outside 0 .. size - 1. Bytes: of a piece, 0 where `bytes` tells.
+/// Returns the first piece whose index is outside 0 .. size - 1. Bytes: of a piece, 0 where `bytes` tells. `picks` is a
+/// copy, which no byte that is written can change.
 template <typename Index, int Bytes>
-std::int64_t pick_each(const Picks& picks, std::int64_t bytes) noexcept {
+std::int64_t pick_each(Picks picks, std::int64_t bytes) noexcept {
     const auto* indices = reinterpret_cast<const Index*>(picks.indices);
     for (std::int64_t i = 0; i < picks.count; ++i) {
         const std::int64_t index = indices[i * picks.index_stride];
@@ -184,7 +185,7 @@ Kernel kernel(const std::string& name, const std::string& version, Run run, std:
 
 void add_gathers(std::vector<Kernel>& kernels) {
     kernels.push_back(kernel(
-        "gather", "2", run_gather,
+        "gather", "3", run_gather,
         {"gather axis=(-2) | f32[50,N] i32[T] -> f32[T,N] where N in 0..90, T in 0..70",
          "gather axis=(-2) | f16[9,24]:(40,1) i64[3,T]:(1,3) -> f16[3,T,24] where T in 1..60",
          "gather axis=(-3) | bf16[7,3,5] i32[] -> bf16[3,5]", "gather axis=(-1) | i8[11] i64[40] -> i8[40]",

@@ -7,7 +7,8 @@
 /// Planes whose rows are too short for a call each: the rows' length is a constant of the code that copies them.
 namespace cairn::inline v0::kernels::cpu {
 
-/// `rows` rows of `row_bytes` contiguous bytes, each side with its own distance between rows in bytes.
+/// `rows` rows of `row_bytes` contiguous bytes, each side with its own distance between rows in bytes. Handed on as a
+/// copy, which no byte that is written can change.
 struct BytePlane {
     std::byte* to;
     const std::byte* from;
@@ -18,7 +19,7 @@ inline constexpr std::int64_t longest_short_row = 64;
 
 /// Rows of Bytes, each moved as Moved >= Bytes: what is written too much belongs to later rows.
 template <int Bytes, int Moved>
-std::int64_t copy_rows_spilling(const BytePlane& plane) noexcept {
+std::int64_t copy_rows_spilling(BytePlane plane) noexcept {
     if (plane.to_stride != Bytes || plane.from_stride < 1) return 0;
     const std::int64_t written = (plane.rows * Bytes - Moved) / Bytes,
                        read = ((plane.rows - 1) * plane.from_stride + Bytes - Moved) / plane.from_stride;
@@ -29,7 +30,7 @@ std::int64_t copy_rows_spilling(const BytePlane& plane) noexcept {
 }
 
 template <int Bytes>
-void copy_rows_of(const BytePlane& plane) noexcept {
+void copy_rows_of(BytePlane plane) noexcept {
     constexpr int moved = Bytes <= 2 ? Bytes : Bytes <= 4 ? 4 : Bytes <= 8 ? 8 : 16;
     std::int64_t row = 0;
     if constexpr (moved != Bytes) row = copy_rows_spilling<Bytes, moved>(plane);
@@ -39,7 +40,7 @@ void copy_rows_of(const BytePlane& plane) noexcept {
 
 /// Rows of 16 * (Blocks - 1) < n <= 16 * Blocks bytes; the last block overlaps the one before.
 template <int Blocks>
-void copy_rows_of_blocks(const BytePlane& plane) noexcept {
+void copy_rows_of_blocks(BytePlane plane) noexcept {
     for (std::int64_t row = 0; row < plane.rows; ++row) {
         std::byte* to = plane.to + row * plane.to_stride;
         const std::byte* from = plane.from + row * plane.from_stride;
@@ -49,7 +50,7 @@ void copy_rows_of_blocks(const BytePlane& plane) noexcept {
 }
 
 /// One row again and again, dense: what is written already is copied, in pieces that stay in the cache.
-inline void repeat_row(const BytePlane& plane) noexcept {
+inline void repeat_row(BytePlane plane) noexcept {
     constexpr std::int64_t longest_piece = 4096;
     const std::int64_t total = plane.rows * plane.row_bytes;
     std::memcpy(plane.to, plane.from, static_cast<std::size_t>(plane.row_bytes));
@@ -61,7 +62,7 @@ inline void repeat_row(const BytePlane& plane) noexcept {
     }
 }
 
-inline void copy_plane(const BytePlane& plane) noexcept {
+inline void copy_plane(BytePlane plane) noexcept {
     if (plane.from_stride == 0 && plane.to_stride == plane.row_bytes) return repeat_row(plane);
     switch (plane.row_bytes) {
         case 1: return copy_rows_of<1>(plane);
