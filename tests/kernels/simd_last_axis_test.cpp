@@ -136,16 +136,18 @@ TEST_P(SimdLastAxis, NormsMayOverwriteTheirOperands) {
 
 TEST_P(SimdLastAxis, Reductions) {
     std::mt19937 random(3);
-    for (const std::int64_t width : {0, 1, 2, 8, 9, 40, 333}) {
+    for (const std::int64_t width : {0, 1, 2, 8, 9, 40, 333, 1300}) {
         for (const char* name : {"sum", "mean", "max_reduce", "argmax"}) {
             const std::string op(name);
             if (width == 0 && (op == "argmax" || op == "mean")) continue;
+            if (width > 333 && op != "argmax") continue;
             SimdCase c(op + (op == "argmax" ? " axis=(-1)" : " axes=(-1)") + (op == "mean" ? " keepdims=(0)" : "") +
                        " | f32" + sizes(6, width) + " -> " + (op == "argmax" ? "i32" : "f32") +
                        (op == "mean" ? "[6]" : "[6,1]"));
             c.inputs[0].fill(random);
             for (std::int64_t i = 0; i < width; ++i) c.inputs[0].set(width + i, i % 5 == 3 ? 7 : 1);  // ties
             if (width > 0) c.inputs[0].set(2 * width + width / 2, NAN), c.inputs[0].set(3 * width, -INFINITY);
+            for (std::int64_t i = 0; i < width; ++i) c.inputs[0].set(4 * width + i, -INFINITY);
             c.run(kernel(op), 2);
             for (std::int64_t r = 0; r < 6; ++r) {
                 double sum = 0, largest = -INFINITY, index = 0;

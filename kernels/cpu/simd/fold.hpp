@@ -62,26 +62,31 @@ struct Folding {
     static Result join(Result a, Result b) { return Op::join(a, b); }
     static Stored finish(Result x, std::int64_t terms) { return Op::finish(x, terms); }
 
-    /// Four run side by side, which hides the latency of one; they are joined after each block, which keeps small terms
-    /// from drowning in a large sum.
+    /// What a block comes to in each lane: four run side by side, which hides the latency of one.
+    CAIRN_INLINE static V lanes_of(const Element* x, std::int64_t count) {
+        V a = wide_splat(Op::none), b = a, c = a, d = a;
+        std::int64_t i = 0;
+        for (; i + 4 * n <= count; i += 4 * n) {
+            a = Op::join(a, wide_load(x + i));
+            b = Op::join(b, wide_load(x + i + n));
+            c = Op::join(c, wide_load(x + i + 2 * n));
+            d = Op::join(d, wide_load(x + i + 3 * n));
+        }
+        for (; i + n <= count; i += n) a = Op::join(a, wide_load(x + i));
+        if (i < count) b = Op::join(b, wide_load_part(x + i, count - i, Op::none));
+        return Op::join(Op::join(a, b), Op::join(c, d));
+    }
+
+    /// Blocks are joined one after another, which keeps small terms from drowning in a large sum.
     struct Row {
         V total = wide_splat(Op::none);
 
         explicit Row(std::int64_t) {}
         CAIRN_INLINE void take(const Element* x, std::int64_t, std::int64_t count) {
-            V a = wide_splat(Op::none), b = a, c = a, d = a;
-            std::int64_t i = 0;
-            for (; i + 4 * n <= count; i += 4 * n) {
-                a = Op::join(a, wide_load(x + i));
-                b = Op::join(b, wide_load(x + i + n));
-                c = Op::join(c, wide_load(x + i + 2 * n));
-                d = Op::join(d, wide_load(x + i + 3 * n));
-            }
-            for (; i + n <= count; i += n) a = Op::join(a, wide_load(x + i));
-            if (i < count) b = Op::join(b, wide_load_part(x + i, count - i, Op::none));
-            total = Op::join(total, Op::join(Op::join(a, b), Op::join(c, d)));
+            total = Op::join(total, lanes_of(x, count));
         }
-        Result result() const {
+        template <typename Read>
+        Result result(Read) const {
             return join_lanes<Element>(total, [](V x, V y) { return Op::join(x, y); });
         }
     };
@@ -166,37 +171,62 @@ struct PlaceOfLargest {
     }
     static Stored finish(Result x, std::int64_t) { return static_cast<Stored>(x.place); }
 
+    /// Each lane knows its largest element and in which block that was; the place is looked for once, at the end.
     struct Row {
-        static constexpr int sets = 4;
-        V best[sets];
-        P place[sets];
+        V best = wide_splat(least_of<T>());
+        P block;
 
-        explicit Row(std::int64_t begin) {
-            for (int s = 0; s < sets; ++s) {
-                best[s] = wide_splat(least_of<T>());
-                for (int i = 0; i < n; ++i) place[s][i] = static_cast<Place>(begin + s * n + i);
-            }
-        }
+        explicit Row(std::int64_t begin) : block(wide_splat(static_cast<Place>(begin))) {}
         CAIRN_INLINE void take(const T* x, std::int64_t first, std::int64_t count) {
-            P lane;
-            for (int i = 0; i < n; ++i) lane[i] = static_cast<Place>(i);
-            std::int64_t i = 0;
-            for (; i + sets * n <= count; i += sets * n) {
-#pragma GCC unroll 4
-                for (int s = 0; s < sets; ++s)
-                    look(best[s], place[s], wide_load(x + i + s * n), lane + static_cast<Place>(first + i + s * n));
-            }
-            for (; i + n <= count; i += n)
-                look(best[0], place[0], wide_load(x + i), lane + static_cast<Place>(first + i));
-            if (i < count)
-                look(best[1], place[1], wide_load_part(x + i, count - i, least_of<T>()),
-                     lane + static_cast<Place>(first + i));
+            look(best, block, Folding<Largest<T>>::lanes_of(x, count), wide_splat(static_cast<Place>(first)));
         }
-        Result result() const {
-            Result result{best[0][0], place[0][0]};
-            for (int s = 0; s < sets; ++s)
-                for (int i = 0; i < n; ++i) result = join(result, {best[s][i], place[s][i]});
-            return result;
+        /// read(first): the block that began there, once more.
+        template <typename Read>
+        Result result(Read read) const {
+            const T largest = join_lanes<T>(best, [](V a, V b) { return Largest<T>::join(a, b); });
+            return largest == largest ? found<false>(largest, read) : found<true>(largest, read);
+        }
+
+    private:
+        /// `at` where x is `wanted`, or NaN as that is.
+        template <bool is_nan>
+        CAIRN_INLINE static P chosen(V x, V wanted, P at, P otherwise) {
+            if constexpr (is_nan)
+                return x == x ? otherwise : at;
+            else
+                return x == wanted ? at : otherwise;
+        }
+        /// Of the lanes whose element is the largest the first block.
+        template <bool is_nan>
+        Place first_block(T largest) const {
+            const P none = wide_splat(std::numeric_limits<Place>::max());
+            return least_lane(chosen<is_nan>(best, wide_splat(largest), block, none));
+        }
+        /// Of the first element that is `wanted`, which is one of them: from the last to the first.
+        template <bool is_nan>
+        static Place first_place(const T* x, std::int64_t count, T wanted) {
+            const V all = wide_splat(wanted);
+            P lane, place = wide_splat(std::numeric_limits<Place>::max());
+            for (int i = 0; i < n; ++i) lane[i] = static_cast<Place>(i);
+            std::int64_t i = count / n * n;
+            if (i < count) {
+                const V rest = wide_load_part(x + i, count - i, least_of<T>());
+                place = chosen<is_nan>(rest, all, lane + static_cast<Place>(i), place);
+            }
+            while (i > 0) {
+                i -= n;
+                place = chosen<is_nan>(wide_load(x + i), all, lane + static_cast<Place>(i), place);
+            }
+            return least_lane(place);
+        }
+        CAIRN_INLINE static Place least_lane(P places) {
+            return join_lanes<Place>(places, [](P a, P b) { return a < b ? a : b; });
+        }
+        template <bool is_nan, typename Read>
+        CAIRN_INLINE Result found(T largest, Read read) const {
+            const Place first = first_block<is_nan>(largest);
+            const auto [x, count] = read(first);
+            return {largest, static_cast<Place>(first + first_place<is_nan>(x, count, largest))};
         }
     };
 

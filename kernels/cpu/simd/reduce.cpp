@@ -74,13 +74,21 @@ typename Folding::Result fold_row(const Job& job, Source<typename Folding::Eleme
     const ReduceWalk& walk = job.walk;
     typename Folding::Row row(begin);
     Steps steps{walk.folded};
+    struct Run {
+        const typename Folding::Element* x;
+        std::int64_t count;
+    };
+    const auto read = [&](std::int64_t i) {
+        const std::int64_t n = end - i < block ? end - i : block;
+        return Run{source.run(0, job.x(offset + steps.offset + i * walk.x_stride), walk.x_stride, n), n};
+    };
     for (std::int64_t step = 0; step < walk.steps; ++step, steps.next()) {
         for (std::int64_t i = begin; i < end; i += block) {
-            const std::int64_t n = end - i < block ? end - i : block;
-            row.take(source.run(0, job.x(offset + steps.offset + i * walk.x_stride), walk.x_stride, n), i, n);
+            const Run run = read(i);
+            row.take(run.x, i, run.count);
         }
     }
-    return row.result();
+    return row.result(read);
 }
 
 template <typename Folding>
