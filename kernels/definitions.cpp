@@ -223,9 +223,9 @@ Tensor attend_beside(Operands operands, const Attributes& attributes, const Atte
     return attend_beside(q, k, v, mask, bias, options);
 }
 
-// A number of keys: attributes hold none but real numbers.
-std::int64_t window_of(double number) {
-    if (number >= 1 && number < 0x1p31 && number == std::floor(number)) return static_cast<std::int64_t>(number);
+std::int64_t window_of(const Attributes& attributes) {
+    const std::int64_t keys = attributes.integer("window");
+    if (keys >= 1 && keys <= std::numeric_limits<std::int32_t>::max()) return keys;
     throw Error(ErrorKind::argument, "definition", "expected a window of 1 to 2^31 - 1 keys");
 }
 
@@ -241,7 +241,7 @@ Tensors attend(Operands given, const Attributes& attributes) {
     options.causal = flag(attributes, "causal");
     if (attributes.has("scale")) options.scale = attributes.number("scale");
     if (attributes.has("softcap")) options.softcap = attributes.number("softcap");
-    if (attributes.has("window")) options.window = window_of(attributes.number("window"));
+    if (attributes.has("window")) options.window = window_of(attributes);
     if (attributes.has("masked_score")) options.masked_score = attributes.number("masked_score");
     if (flag(attributes, "wide_softmax")) options.softmax_dtype = DType::f32;
     Shape shape = at(operands, 0).shape();
@@ -258,24 +258,32 @@ Tensors attend(Operands given, const Attributes& attributes) {
     return {reshape(attention(q, k, v, is_of_keys ? mask : with_four_axes(mask), options), shape)};
 }
 
-// Full or causal; without a mask, with one of visible or of hidden keys, of pairs, or an added one; for equal heads or
-// a single key head, and for groups of them; with capped scores, or with a bias beside a mask of pairs. Where nothing
-// is hidden the score of hidden keys occurs nowhere and cannot be left free. The first that matches counts, so a mask
-// is read only where it is not the causal one. Five axes are four with another leading one, but beside a mask of keys.
+// Within a window of the last keys, or of all; full or causal; without a mask, with one of visible or of hidden keys,
+// of pairs, or an added one; for equal heads or a single key head, and for groups of them; with capped scores, or with
+// a bias beside a mask of pairs. Where nothing is hidden the score of hidden keys occurs nowhere and cannot be left
+// free. The first that matches counts, so a mask is read only where it is not the causal one. Five axes are four with
+// another leading one, but beside a mask of keys.
 std::vector<std::string> attention_patterns() {
     const std::string some = "f32[T,D] f32[S,D] f32[S,E]", equal = "f32[B,H,T,D] f32[B,H,S,D] f32[B,H,S,E]",
                       single = "f32[B,H,T,D] f32[B,1,S,D] f32[B,1,S,E]",
                       grouped = "f32[B,G*R,T,D] f32[B,G,S,D] f32[B,G,S,E]",
                       in_groups = "f32[B,G,R,T,D] f32[B,G,1,S,D] f32[B,G,1,S,E]";
     std::vector<std::string> patterns;
+    const std::string window = " window=(W)";
     const auto add = [&](const std::string& operands, const std::string& mask, bool of_pairs,
                          const std::string& more = {}) {
         for (const std::string causal : {"1", "0"}) {
-            const bool hides = causal == "1" || mask.starts_with(" bool");
+            const bool hides = causal == "1" || mask.starts_with(" bool") || more.starts_with(window);
             patterns.push_back("attention causal=(" + causal + ")" + (of_pairs ? " pairs=(1)" : "") + more +
                                " scale=?" + (hides ? " masked_score=?" : "") + " | " + operands + mask);
         }
     };
+    for (const std::string& more : {window, window + " softcap=?"})
+        for (const std::string& operands : {some, grouped}) {
+            add(operands, "", false, more);
+            for (const char* mask : {" bool[1,S]", " bool[T,S]", " f32[1,S]", " f32[T,S]"})
+                add(operands, mask, true, more);
+        }
     for (const std::string& operands : {some, grouped}) add(operands, "", false);
     for (const char* more : {"", " hides=(1)"})
         for (const std::string& operands : {equal, single, grouped, in_groups})

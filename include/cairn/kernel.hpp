@@ -102,9 +102,9 @@ struct Definition {
     std::function<std::vector<Tensor>(std::span<const Tensor> operands, const Attributes& attributes)> build;
     /// Problems in text form (no outputs) on which the pattern is made; symbols stand for any size, leading axes may be
     /// added, `R?` is one that may be missing, f32 stands for any float dtype (one for all operands), `eps=?` leaves a
-    /// number free, `axis=?` the axis (`axis=?(-1)`: not written where it is the last), `f32[D]?` at the end an operand
-    /// that may be missing; all other attributes and constants must agree: `layer_norm axis=?(-1) eps=? | f32[R?,D]
-    /// f32[D]? f32[D]?`. The first that matches counts.
+    /// number free, `window=(W)` a whole one, `axis=?` the axis (`axis=?(-1)`: not written where it is the last),
+    /// `f32[D]?` at the end an operand that may be missing; all other attributes and constants must agree: `layer_norm
+    /// axis=?(-1) eps=? | f32[R?,D] f32[D]? f32[D]?`. The first that matches counts.
     std::vector<std::string> patterns;
     InBody in_body = InBody::none;  ///< what it is where a product and what follows it are computed together
     /// Not empty: of an image [B,C,H,W], its first operand, it computes what the op or Definition of this name computes

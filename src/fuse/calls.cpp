@@ -106,7 +106,7 @@ bool Calls::may_make(const Call& call, NodeId root) const {
 
 Calls::Numbers Calls::numbers_in(const Attributes& attributes) const {
     Numbers numbers;
-    for (const Hole& hole : pattern_.holes) numbers.push_back(std::get<double>(attributes[hole.attribute].value));
+    for (const Hole& hole : pattern_.holes) numbers.push_back(hole.number_in(attributes));
     return numbers;
 }
 
@@ -149,8 +149,8 @@ const Filled* Calls::shared(Call& call, const Numbers& numbers) {
 // Built with two numbers in each hole, graphs that differ in such constants alone show where the numbers go.
 std::vector<Holder> Calls::holders_of(const Call& call, const Instance& with_sentinels) {
     Attributes attributes = pattern_.problem.attributes;
-    const auto other = [](double sentinel) { return 64 * sentinel + 0.25; };
-    for (const Hole& hole : pattern_.holes) attributes[hole.attribute].value = other(hole.sentinel);
+    const auto other = [](const Hole& hole) { return 64 * hole.sentinel + (hole.is_whole ? 1 : 0.25); };
+    for (const Hole& hole : pattern_.holes) hole.put(other(hole), attributes);
     const Instance* with_others = build(call, attributes);
     std::vector<Holder> holders;
     if (with_others == nullptr || !same_but_numbers(with_sentinels, *with_others)) return {};
@@ -159,10 +159,11 @@ std::vector<Holder> Calls::holders_of(const Call& call, const Instance& with_sen
         if (node.op != ir::Op::constant || *node.values == *beside.values) continue;
         const auto holds = [&](const Hole& hole) {
             const double factor = node.values->front() / hole.sentinel;
-            return ir::round_to(node.dtype, factor * other(hole.sentinel)) == beside.values->front();
+            return (is_float(node.dtype) || factor == 1) &&
+                   ir::round_to(node.dtype, factor * other(hole)) == beside.values->front();
         };
         const auto hole = std::find_if(pattern_.holes.begin(), pattern_.holes.end(), holds);
-        if (!node.shape.empty() || !is_float(node.dtype) || hole == pattern_.holes.end()) return {};
+        if (!node.shape.empty() || hole == pattern_.holes.end()) return {};
         holders.push_back(
             {id, static_cast<std::size_t>(hole - pattern_.holes.begin()), node.values->front() / hole->sentinel});
     }

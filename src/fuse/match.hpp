@@ -84,6 +84,7 @@ public:
     /// True when both are spellings of one value.
     bool same_value(ir::NodeId a, ir::NodeId b) const { return classes_.value_of(a) == classes_.value_of(b); }
     const Forms& forms() const noexcept { return forms_; }
+    Canon& canon() noexcept { return forms_.canon(); }
     /// The stem of a node's form.
     std::size_t stem_of(ir::NodeId node) { return stems_.of(forms_[node].core); }
     Instances& instances() noexcept { return instances_; }

@@ -1,5 +1,7 @@
 #include "fuse/numbers.hpp"
 
+#include "fuse/positions.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -53,17 +55,20 @@ const std::vector<double>* values_of(const ir::GraphData& graph, NodeId id) {
     return node.op == ir::Op::constant ? node.values.get() : nullptr;
 }
 
-bool holds_sentinel(const Pattern& pattern, NodeId entry, double sentinel) {
-    const std::span<const NodeId> nodes = pattern.regions->from(entry).nodes;
-    return std::any_of(nodes.begin(), nodes.end(), [&](NodeId id) {
+// The node that holds the sentinel in a region of the skeleton.
+std::optional<NodeId> holder_of(const Pattern& pattern, NodeId entry, double sentinel) {
+    for (const NodeId id : pattern.regions->from(entry).nodes) {
         const auto* values = values_of(*pattern.skeleton.graph, id);
-        return values != nullptr && values->size() == 1 && Canon::close(values->front(), sentinel);
-    });
+        if (values != nullptr && values->size() == 1 && Canon::close(values->front(), sentinel)) return id;
+    }
+    return std::nullopt;
 }
 
-// Those of most nodes are the same few: each is rounded once.
-void add_numbers_under(Matcher& matcher, NodeId entry, std::vector<double>& numbers) {
-    const std::span<const NodeId> nodes = matcher.region_from(entry).nodes;
+// Those of most nodes are the same few: each is rounded once. Among floats only those of floats.
+void add_numbers_under(Matcher& matcher, NodeId entry, bool are_floats, std::vector<double>& numbers) {
+    std::vector<NodeId> nodes;
+    for (const NodeId id : matcher.region_from(entry).nodes)
+        if (is_float(matcher.graph().node(id).dtype) == are_floats) nodes.push_back(id);
     const auto dtype = [&](NodeId id) { return matcher.graph().node(id).dtype; };
     const auto scalar = [&](NodeId id) {
         const auto* values = values_of(matcher.graph(), id);
@@ -106,6 +111,34 @@ double base_of(const std::vector<double>& table, const std::vector<double>& made
     return Canon::close(six_digits, base, dtype) ? six_digits : base;
 }
 
+// The comparisons of positions that a definition makes whatever its operands hold.
+std::vector<Comparison> comparisons_in(Canon& canon, const Instance& instance) {
+    std::vector<Comparison> result;
+    std::vector<Scaled> made(instance.graph->nodes().size());
+    for (NodeId id = 0; id < made.size(); ++id) {
+        if ((instance.reads[id] & ~any_number) != 0) continue;
+        const ir::Node& node = instance.graph->node(id);
+        std::vector<Scaled> operands;
+        for (const NodeId operand : node.operands) operands.push_back(made[operand]);
+        made[id] = canon.of(node, id, operands);
+        if (auto found = comparison_of(canon, made[id].core)) result.push_back(*std::move(found));
+    }
+    return result;
+}
+
+std::vector<Comparison> comparisons_under(Matcher& matcher, std::span<const Overlay> overlays) {
+    std::vector<Comparison> result;
+    std::vector<CanonId> seen;
+    for (const Overlay& overlay : overlays)
+        for (const NodeId id : matcher.region_from(overlay.graph).nodes) {
+            const Scaled& form = matcher.forms()[id];
+            if (std::find(seen.begin(), seen.end(), form.core) != seen.end()) continue;
+            seen.push_back(form.core);
+            if (auto found = comparison_of(matcher.canon(), form.core)) result.push_back(*std::move(found));
+        }
+    return result;
+}
+
 }  // namespace
 
 double as_written(double value, DType dtype) {
@@ -124,9 +157,12 @@ std::vector<std::vector<double>> numbers_for(Matcher& matcher, const Pattern& pa
     std::vector<std::vector<double>> numbers;
     for (const Hole& hole : pattern.holes) {
         numbers.emplace_back();
-        for (const Overlay& overlay : overlays)
-            if (holds_sentinel(pattern, overlay.skeleton, hole.sentinel))
-                add_numbers_under(matcher, overlay.graph, numbers.back());
+        for (const Overlay& overlay : overlays) {
+            if (hole.is_whole) continue;
+            if (const auto holder = holder_of(pattern, overlay.skeleton, hole.sentinel))
+                add_numbers_under(matcher, overlay.graph, is_float(pattern.skeleton.graph->node(*holder).dtype),
+                                  numbers.back());
+        }
         // An eps of 0 leaves no trace.
         if (pattern.holes.size() == 1 && !numbers.back().empty()) numbers.back().push_back(0);
     }
@@ -136,7 +172,7 @@ std::vector<std::vector<double>> numbers_for(Matcher& matcher, const Pattern& pa
 void add_table_numbers(Matcher& matcher, const Pattern& pattern, std::span<const Overlay> overlays,
                        std::span<const TensorDesc> operands, std::vector<std::vector<double>>& numbers) {
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-        if (!numbers[i].empty()) continue;
+        if (!numbers[i].empty() || pattern.holes[i].is_whole) continue;
         const auto& instance = matcher.instances().of(*pattern.definition, operands, pattern.problem.attributes);
         if (!instance) return;
         const double log_base = std::log(pattern.holes[i].sentinel);
@@ -148,6 +184,35 @@ void add_table_numbers(Matcher& matcher, const Pattern& pattern, std::span<const
                     const DType dtype = matcher.graph().node(id).dtype;
                     add_number(numbers[i], base_of(*there, *made, log_base, dtype), dtype);
                 }
+    }
+}
+
+void add_whole_numbers(Matcher& matcher, const Pattern& pattern, std::span<const Overlay> overlays,
+                       std::span<const TensorDesc> operands, std::vector<std::vector<double>>& numbers) {
+    constexpr double apart = 64;
+    const std::vector<Comparison> under = comparisons_under(matcher, overlays);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const Hole& hole = pattern.holes[i];
+        if (!hole.is_whole) continue;
+        const auto built_with = [&](double number) -> const std::optional<Instance>& {
+            Attributes attributes = pattern.problem.attributes;
+            hole.put(number, attributes);
+            return matcher.instances().of(*pattern.definition, operands, attributes);
+        };
+        const auto &here = built_with(hole.sentinel), &beside = built_with(hole.sentinel + apart);
+        if (!here || !beside) return;
+        const auto made = comparisons_in(matcher.canon(), *here), moved = comparisons_in(matcher.canon(), *beside);
+        for (std::size_t c = 0; c < std::min(made.size(), moved.size()); ++c) {
+            const std::optional<double> step = made[c].distance_to(moved[c]);
+            if (!step || *step == 0) continue;
+            for (const Comparison& there : under) {
+                const std::optional<double> distance = made[c].distance_to(there);
+                if (!distance) continue;
+                const double number = hole.sentinel + *distance / *step * apart;
+                if (std::trunc(number) == number && std::fabs(number) < 0x1p53 && built_with(number))
+                    add_number(numbers[i], number, DType::i64);
+            }
+        }
     }
 }
 

@@ -15,15 +15,20 @@ struct Overlay {
 /// The number a program meant whose constant of this dtype holds a float: 1e-05, where 9.999999747378752e-06 is stored.
 double as_written(double value, DType dtype = DType::f32);
 
-/// For each hole of the pattern the numbers that may stand there: those of the graph's regions that lie under the
-/// sentinel, as they are and as reciprocals, the factors of forms there, and 1 (a scale left out). What was computed is
-/// rounded: 0.5 for 0.70710678 * 0.70710678.
+/// For each hole of the pattern but those for whole numbers the numbers that may stand there: those of the graph's
+/// regions that lie under the sentinel, as they are and as reciprocals, the factors of forms there, and 1 (a scale left
+/// out). What was computed is rounded: 0.5 for 0.70710678 * 0.70710678.
 std::vector<std::vector<double>> numbers_for(Matcher& matcher, const Pattern& pattern,
                                              std::span<const Overlay> overlays);
 
 /// Adds the base b of a table whose elements are powers b^e of a free number, as rope has one: from the table that the
 /// definition makes for the sentinel on such operands, and the graph's table of the same size.
 void add_table_numbers(Matcher& matcher, const Pattern& pattern, std::span<const Overlay> overlays,
+                       std::span<const TensorDesc> operands, std::vector<std::vector<double>>& numbers);
+
+/// Adds the whole numbers that make of a comparison of positions, as the definition has it on such operands, one of
+/// the graph's: 4 where that has rows > columns - 4 and the definition rows - columns < W.
+void add_whole_numbers(Matcher& matcher, const Pattern& pattern, std::span<const Overlay> overlays,
                        std::span<const TensorDesc> operands, std::vector<std::vector<double>>& numbers);
 
 }  // namespace cairn::inline v0::fuse

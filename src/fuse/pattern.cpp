@@ -1,6 +1,7 @@
 #include "fuse/pattern.hpp"
 
 #include "ir/op_table.hpp"
+#include "types/text_cursor.hpp"
 
 #include <fmt/format.h>
 
@@ -10,8 +11,24 @@
 namespace cairn::inline v0::fuse {
 namespace {
 
-// Exact in every float dtype, and no number that a definition would hold of itself.
-double sentinel_of(std::size_t hole) { return (129.0 + 2 * static_cast<double>(hole)) / 16384; }
+// Exact in every float dtype, or odd as no sample size is, and no number that a definition would hold of itself.
+double sentinel_of(std::size_t hole, bool is_whole) {
+    return (129.0 + 2 * static_cast<double>(hole)) / (is_whole ? 1 : 16384);
+}
+
+// Whether an attribute leaves a number free, and if so, whether a whole one.
+std::optional<bool> is_left_free(const Attribute& attribute, const Problem& problem) {
+    if (const auto* number = std::get_if<double>(&attribute.value))
+        return std::isnan(*number) ? std::optional(false) : std::nullopt;
+    const auto& list = std::get<std::vector<Dim>>(attribute.value);
+    if (list.size() != 1 || list[0].symbol().empty()) return std::nullopt;
+    std::vector<Symbols::Symbol> of_operands;
+    for (const TensorDesc& operand : problem.inputs)
+        for (const Dim& size : operand.shape) types::collect_symbols(size, of_operands);
+    const bool is_size = std::any_of(of_operands.begin(), of_operands.end(),
+                                     [&](const Symbols::Symbol& symbol) { return symbol.name == list[0].symbol(); });
+    return is_size ? std::nullopt : std::optional(true);
+}
 
 // Different for each symbol, even (a table of angles wants that), and none that simplifies away.
 std::vector<Dim> sample_sizes(std::size_t count) {
@@ -148,13 +165,7 @@ Pattern read(const Definition& definition, const std::string& text, bool has_fir
     pattern.problem = parse_problem(has_first_axes ? whole : with_first_axes(text, false), *pattern.symbols);
     pattern.may_lead =
         leading(has_first_axes || whole == text ? pattern.problem : parse_problem(whole, *Symbols::create()));
-    Attributes& attributes = pattern.problem.attributes;
-    for (std::size_t i = 0; i < attributes.size(); ++i) {
-        auto* number = std::get_if<double>(&attributes[i].value);
-        if (number == nullptr || !std::isnan(*number)) continue;
-        *number = sentinel_of(pattern.holes.size());
-        pattern.holes.push_back({i, *number});
-    }
+    pattern.holes = fill_holes(pattern.problem);
     for (const TensorDesc& operand : pattern.problem.inputs)
         pattern.most_axes = std::max(pattern.most_axes, operand.shape.size());
     return pattern;
@@ -181,8 +192,7 @@ void add_patterns(const Definition& definition, const std::string& text, bool ha
     std::vector<Instance> skeletons = skeletons_of(definition, written);
     if (skeletons.empty()) refuse();
     for (Instance& skeleton : skeletons) {
-        Pattern pattern =
-            &skeleton == &skeletons.back() ? std::move(written) : read(definition, text, has_first_axes);
+        Pattern pattern = &skeleton == &skeletons.back() ? std::move(written) : read(definition, text, has_first_axes);
         if (pattern.problem.definition != definition.name || skeleton.outputs.empty()) refuse();
         pattern.skeleton = std::move(skeleton);
         pattern.forms = std::make_unique<Forms>(*pattern.skeleton.graph);
@@ -202,6 +212,29 @@ void add_patterns(const Definition& definition, const std::string& text, bool ha
 }
 
 }  // namespace
+
+double Hole::number_in(const Attributes& attributes) const {
+    const auto& value = attributes[attribute].value;
+    return is_whole ? static_cast<double>(std::get<std::vector<Dim>>(value)[0].constant()) : std::get<double>(value);
+}
+
+void Hole::put(double number, Attributes& attributes) const {
+    if (is_whole)
+        attributes[attribute].value = std::vector<Dim>{static_cast<std::int64_t>(number)};
+    else
+        attributes[attribute].value = number;
+}
+
+std::vector<Hole> fill_holes(Problem& pattern) {
+    std::vector<Hole> holes;
+    for (std::size_t i = 0; i < pattern.attributes.size(); ++i) {
+        const std::optional<bool> whole = is_left_free(pattern.attributes[i], pattern);
+        if (!whole) continue;
+        const Hole& hole = holes.emplace_back(Hole{i, sentinel_of(holes.size(), *whole), *whole});
+        hole.put(hole.sentinel, pattern.attributes);
+    }
+    return holes;
+}
 
 std::vector<Outside> outside_of(const Canon& canon, const Term& term) {
     std::vector<Outside> result;

@@ -15,12 +15,19 @@
 
 namespace cairn::inline v0::fuse {
 
-/// A number a pattern leaves free (`eps=?`): where it stands among the attributes, and the number put there to make the
-/// skeleton.
+/// A number a pattern leaves free (`eps=?`, or a whole one, `window=(W)`): where it stands among the attributes, and
+/// the number put there to make the skeleton.
 struct Hole {
     std::size_t attribute;
     double sentinel;
+    bool is_whole = false;
+
+    double number_in(const Attributes& attributes) const;
+    void put(double number, Attributes& attributes) const;
 };
+
+/// The numbers that the problem of a pattern leaves free. Puts a sentinel in the place of each.
+std::vector<Hole> fill_holes(Problem& pattern);
 
 /// A part of a sum or of a product of powers, as far as all matches have one like it.
 struct Outside {
@@ -36,6 +43,8 @@ std::vector<Outside> outside_of(const Canon& canon, const Term& term);
 ///
 ///     layer_norm eps=? | f32[R,D] f32[D] f32[D]      operands: [R,D] [D] [D], hole: eps; skeleton: the atomic ops on
 ///     such operands
+///
+/// A symbol that is all of an attribute and stands in no operand is a hole for whole numbers.
 struct Pattern {
     const Definition* definition = nullptr;
     Problem problem;                   ///< operands as written, sentinels in the holes

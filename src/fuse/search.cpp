@@ -218,6 +218,7 @@ private:
             return fill(operands, call, *numbers_, 0, last.unknown).blame;
         std::vector<std::vector<double>> numbers = *numbers_;
         add_table_numbers(matcher_, pattern_, overlays_, call.types, numbers);
+        add_whole_numbers(matcher_, pattern_, overlays_, call.types, numbers);
         return fill(operands, call, numbers, 0, last.unknown).blame;
     }
 
@@ -231,7 +232,7 @@ private:
         }
         Matcher::Verdict all{{}, numbers[hole].empty() ? everything : 0, unknown};
         const auto with = [&](double number) {
-            filled_[pattern_.holes[hole].attribute].value = number;
+            pattern_.holes[hole].put(number, filled_);
             return fill(operands, call, numbers, hole + 1, all.unknown);
         };
         for (const double number : numbers[hole]) {

@@ -208,8 +208,9 @@ private:
         return most;
     }
 
-    static int results_of(const Definition& definition, const Problem& pattern) {
+    static int results_of(const Definition& definition, Problem pattern) {
         try {
+            fuse::fill_holes(pattern);
             const Graph graph = ir::graph_of(pattern, {&definition, 1});
             return static_cast<int>(graph.data()->outputs().size());
         } catch (const std::exception& error) {

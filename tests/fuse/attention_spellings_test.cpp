@@ -162,12 +162,12 @@ TEST(Spellings, CausalAttention) {
         {{"strictly before", "attention causal=(0) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %11)"},
          {"one further", "attention causal=(0) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %11)"},
          {"from the first key", "attention causal=(0) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %11)"},
-         {"keys after", "attention causal=(0) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %11)"},
+         {"keys after", "attention causal=(0) window=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v)"},
          {"anti-causal", "attention causal=(0) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %11)"},
          {"equal", "attention causal=(0) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %11)"},
          {"two past", "attention causal=(0) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %11)"},
          {"2 rows", "attention causal=(0) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %13)"},
-         {"window of two", "attention causal=(1) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %14)"},
+         {"window of two", "attention causal=(1) window=(2) scale=0.5 masked_score=-3.4028235e+38 (q, k, v)"},
          {"or the first key", "attention causal=(0) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %14)"},
          {"branches swapped",
           "attention causal=(0) pairs=(1) hides=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %11)"},
@@ -239,6 +239,130 @@ TEST(Spellings, CausalAttention) {
                  return cast(rows(t, past(t)), DType::f16) + 0.5 >= cast(columns(t), DType::f16) * 2;
              })},
         });
+}
+
+// Keys up to 2 before its own are within each query's window: i - j < 3, places counted from either end.
+const std::pair<const char*, Mask> windows[] = {
+    {"i - j < 3", [](const Tensors& t) { return rows(t, past(t)) - columns(t) < 3; }},
+    {"i - j <= 2", [](const Tensors& t) { return rows(t, past(t)) - columns(t) <= 2; }},
+    {"3 > i - j", [](const Tensors& t) { return 3 > rows(t, past(t)) - columns(t); }},
+    {"j > i - 3", [](const Tensors& t) { return columns(t) > rows(t, past(t)) - 3; }},
+    {"j >= i - 2", [](const Tensors& t) { return columns(t) >= rows(t, past(t)) - 2; }},
+    {"j + 3 > i", [](const Tensors& t) { return columns(t) + 3 > rows(t, past(t)); }},
+    {"j from 3 > i", [](const Tensors& t) { return columns(t, 3) > rows(t, past(t)); }},
+    {"i from past - 2 <= j", [](const Tensors& t) { return rows(t, past(t) - 2) <= columns(t); }},
+    {"not (i - j >= 3)", [](const Tensors& t) { return !(rows(t, past(t)) - columns(t) >= 3); }},
+    {"not (j <= i - 3)", [](const Tensors& t) { return !(columns(t) <= rows(t, past(t)) - 3); }},
+    {"j - i > -3", [](const Tensors& t) { return columns(t) - rows(t, past(t)) > -3; }},
+    {"i + past - 2 <= j", [](const Tensors& t) { return rows(t, 0) + number(t, past(t) - 2) <= columns(t); }},
+    {"-2 <= j - (i + past)", [](const Tensors& t) { return -2 <= columns(t) - rows(t, past(t)); }},
+    {"i - j < 3 in i64", [](const Tensors& t) { return rows(t, past(t), DType::i64) - columns(t, 0, DType::i64) < 3; }},
+};
+Mask both(const Mask& a, const Mask& b) {
+    return [=](const Tensors& t) { return a(t) && b(t); };
+}
+
+TEST(Spellings, AttentionWithinAWindow) {
+    const auto masked_by_pairs = [](const std::string& hides) {
+        return "attention causal=(0) pairs=(1)" + hides + " scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %15)";
+    };
+    const auto within = [](int keys) {
+        return "attention causal=(1) window=(" + std::to_string(keys) +
+               ") scale=0.5 masked_score=-3.4028235e+38 (q, k, v)";
+    };
+    const Family family{
+        "attention",
+        operands,
+        within(3),
+        {{"i - j < 2", within(2)},
+         {"i - j < 4", within(4)},
+         {"i - j <= 3", within(4)},
+         {"j > i - 4", within(4)},
+         {"a window of one", within(1)},
+         {"far wider than the keys", within(2147483647)},
+         {"beyond 31 bits", "attention causal=(1) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %17)"},
+         {"the window alone", "attention causal=(0) window=(3) scale=0.5 masked_score=-3.4028235e+38 (q, k, v)"},
+         {"either side of the query",
+          "attention causal=(0) pairs=(1) window=(3) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %15)"},
+         {"two windows",
+          "attention causal=(1) pairs=(1) window=(3) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %22)"},
+         {"the farther keys", "attention causal=(1) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %14)"},
+         {"the two keys after three",
+          "attention causal=(0) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %16)"},
+         {"from the first key", "attention causal=(1) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %14)"},
+         {"every other key", "attention causal=(1) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %16)"},
+         {"as many keys as queries",
+          "attention causal=(1) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %16)"},
+         {"causal or within", masked_by_pairs("")},
+         {"not both", masked_by_pairs(" hides=(1)")},
+         {"exactly three before",
+          "attention causal=(1) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %14)"},
+         {"an added weak mask", "attention causal=(0) pairs=(1) scale=0.5 (q, k, v, %14)"}}};
+    const Mask causal = causal_masks[0].second;
+    const auto masked = [](const Mask& mask) {
+        return [mask](const Tensors& t) { return attend(t, scores[0], mask, weights[0]); };
+    };
+    std::vector<Spelling> found;
+    for (const auto& [text, window] : windows) {
+        found.push_back({text, masked(both(causal, window))});
+        found.push_back({std::string("then causal: ") + text, masked(both(window, causal_masks[1].second))});
+    }
+    found.push_back({"hidden where either hides", [=](const Tensors& t) {
+                         const Tensor hidden = columns(t) > rows(t, past(t)) || rows(t, past(t)) - columns(t) > 2;
+                         return matmul(softmax(where(hidden, lowest, matmul(t[0], flipped(t[1])) * 0.5)), t[2]);
+                     }});
+    found.push_back({"one mask inside the other", [=](const Tensors& t) {
+                         const Tensor s = matmul(t[0], flipped(t[1])) * 0.5;
+                         return matmul(softmax(where(causal(t), where(windows[0].second(t), s, lowest), lowest)), t[2]);
+                     }});
+    found.push_back({"added mask", [=](const Tensors& t) {
+                         const Tensor mask = where(both(causal, windows[3].second)(t), zero(t), lowest);
+                         return matmul(softmax(matmul(t[0], flipped(t[1])) * 0.5 + mask), t[2]);
+                     }});
+    found.push_back(
+        {"the composite", [](const Tensors& t) { return attention(t[0], t[1], t[2], {.causal = true, .window = 3}); }});
+    expect_found(family, found);
+
+    const auto with = [=](auto window) {
+        return masked([=](const Tensors& t) { return causal(t) && window(rows(t, past(t)), columns(t), t); });
+    };
+    const auto s = [](const Tensors& t) { return matmul(t[0], flipped(t[1])) * 0.5; };
+    using N = const Tensors&;
+    expect_missed(
+        family,
+        {{"i - j < 2", with([](T i, T j, N) { return i - j < 2; })},
+         {"i - j < 4", with([](T i, T j, N) { return i - j < 4; })},
+         {"i - j <= 3", with([](T i, T j, N) { return i - j <= 3; })},
+         {"j > i - 4", with([](T i, T j, N) { return j > i - 4; })},
+         {"a window of one", with([](T i, T j, N) { return i - j < 1; })},
+         {"far wider than the keys", with([](T i, T j, N) { return i - j < 2147483647; })},
+         {"beyond 31 bits", masked([=](N t) {
+              return causal(t) && rows(t, past(t), DType::i64) - columns(t, 0, DType::i64) < std::int64_t{2147483648};
+          })},
+         {"the window alone", masked(windows[0].second)},
+         {"either side of the query", masked([](N t) {
+              const Tensor apart = rows(t, past(t)) - columns(t);
+              return apart < 3 && apart > -3;
+          })},
+         {"two windows", with([](T i, T j, N) { return i - j < 3 && j - i < 3 && 2 * i - j < 3; })},
+         {"the farther keys", with([](T i, T j, N) { return i - j > 3; })},
+         {"the two keys after three", masked([](N t) {
+              const Tensor apart = columns(t) - rows(t, past(t));
+              return apart > 3 && apart < 6;
+          })},
+         {"from the first key", with([](T, T j, N) { return j < 3; })},
+         {"every other key", with([](T i, T j, N) { return i - 2 * j < 3; })},
+         {"as many keys as queries", with([](T i, T j, N t) { return i - j < number(t, queries(t)); })},
+         {"causal or within", masked([=](N t) { return causal(t) || windows[0].second(t); })},
+         {"not both", masked([=](N t) { return !(causal(t) && windows[0].second(t)); })},
+         {"exactly three before", with([](T i, T j, N) { return i - j != 3; })},
+         {"an added weak mask",
+          [=](N t) { return matmul(softmax(s(t) + where(causal(t) && windows[0].second(t), zero(t), -4)), t[2]); }},
+         {"a window after the softmax",
+          [=](N t) { return matmul(where(windows[0].second(t), softmax(where(causal(t), s(t), lowest)), 0), t[2]); }},
+         {"another score outside of the window", [=](N t) {
+              return matmul(softmax(where(causal(t), where(windows[0].second(t), s(t), -4), lowest)), t[2]);
+          }}});
 }
 
 TEST(Spellings, AttentionWithAKeyMask) {

@@ -110,6 +110,30 @@ TEST_F(FuseCalls, OfManyNumbersInConstantsTheFirstAloneAreBuilt) {
     EXPECT_TRUE(calls.filled(call, eps(1e300))->numbers.empty()) << "infinite in f32";
 }
 
+TEST_F(FuseCalls, WholeNumbersGoIntoConstantsToo) {
+    definition = {"test",
+                  [this](std::span<const Tensor> operands, const Attributes& attributes) {
+                      ++asked;
+                      return std::vector<Tensor>{where(operands[0] < attributes.dims("bound")[0], operands[0],
+                                                       operands[0] * attributes.dims("bound")[0])};
+                  },
+                  {"test bound=(W) | i32[R]"}};
+    const auto such = fuse::make_patterns({&definition, 1});
+    fuse::Calls others(such.front(), graph, types, instances);
+    ASSERT_TRUE(others.sizes().bind(0, graph.node(whole).dtype, graph.node(whole).shape));
+    const ir::NodeId operands[] = {whole};
+    fuse::Call& call = others.of(operands);
+    const auto bound = [](std::int64_t number) { return Attributes{{"bound", std::vector<Dim>{number}}}; };
+    asked = 0;
+    for (int i = 1; i <= 100; ++i) ASSERT_NE(others.filled(call, bound(i)), nullptr);
+    EXPECT_LE(asked, 6);
+    const fuse::Filled* last = others.filled(call, bound(1000));
+    ASSERT_EQ(last->numbers.size(), 1U) << "one constant serves both ops";
+    EXPECT_EQ(last->numbers[0].value, 1000);
+    EXPECT_EQ(*others.own(call, bound(1000))->instance->graph->node(last->numbers[0].constant).values,
+              std::vector{1000.0});
+}
+
 TEST_F(FuseCalls, NumbersThatGoElsewhereAreBuilt) {
     const ir::NodeId operands[] = {x, row};
     for (const auto& form : std::initializer_list<std::function<double(double)>>{

@@ -1,4 +1,5 @@
 #include "tests/fuse/hand_spellings.hpp"
+#include "tests/fuse/tile_check.hpp"
 
 #include <gtest/gtest.h>
 
@@ -160,6 +161,29 @@ TEST(HandSpellings, AttentionMasks) {
         auto e = exp(s - m);
         return matmul(e / (sum(e, {-1}, true) + exp(-m)), V(g));
     });
+}
+
+// Gemma 2: layers with a window in turn with those that see all.
+TEST(HandSpellings, EachLayerHasItsOwnWindow) {
+    const std::vector<std::int64_t> windows{4, 0, 4, 0, 2, 0, 4};
+    Graph g("layers");
+    Tensor x = Q(g);
+    const Tensor apart = row_numbers(g) - iota(g, 7);
+    for (const std::int64_t window : windows) {
+        const std::string layer = std::to_string(g.data()->nodes().size());
+        const Tensor k = g.input("k" + layer, DType::f32, {2, 8, 7, 64}),
+                     v = g.input("v" + layer, DType::f32, {2, 8, 7, 64});
+        const Tensor seen = window == 0 ? apart >= 0 : apart >= 0 && apart < window;
+        x = matmul(sm(where(seen, matmul(x, kt(k)) * 0.125, -infinity)), v);
+    }
+    g.output("y", x);
+    const Proposed tiles = proposed(g);
+    std::vector<std::int64_t> found;
+    for (const fuse::Tile& tile : tiles.tiles)
+        if (tile.definition == "attention")
+            found.push_back(tile.attributes.has("window") ? tile.attributes.integer("window") : 0);
+    EXPECT_EQ(found, windows);
+    EXPECT_EQ(tiles_fault(tiles, 11), "");
 }
 
 Tensor masked(Graph& g, T s, int mask) {

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace cairn::test {
 namespace {
 
@@ -28,6 +30,26 @@ TEST(Pattern, AFreeNumberIsAHole) {
     EXPECT_EQ(patterns[0].holes[0].attribute, 0U);
     EXPECT_EQ(patterns[0].problem.attributes.number("eps"), patterns[0].holes[0].sentinel);
     EXPECT_TRUE(patterns_of({"test eps=0.5 | f32[R,4] f32[4] f32[4]"}, normalized)[0].holes.empty());
+}
+
+TEST(Pattern, ASymbolThatNoOperandHasIsAHoleForWholeNumbers) {
+    const auto shifted = [](std::span<const Tensor> operands, const Attributes& attributes) {
+        attributes.integer("n");
+        return std::vector<Tensor>{operands[0] + attributes.dims("w")[0]};
+    };
+    auto patterns = patterns_of({"test n=(3) eps=? w=(W) | f32[D]"}, shifted);
+    ASSERT_EQ(patterns[0].holes.size(), 2U);
+    const fuse::Hole& hole = patterns[0].holes[1];
+    EXPECT_FALSE(patterns[0].holes[0].is_whole);
+    EXPECT_TRUE(hole.is_whole);
+    EXPECT_EQ(hole.sentinel, std::trunc(hole.sentinel));
+    EXPECT_EQ(static_cast<double>(patterns[0].problem.attributes.integer("w")), hole.sentinel);
+    Attributes attributes = patterns[0].problem.attributes;
+    hole.put(7, attributes);
+    EXPECT_EQ(attributes.integer("w"), 7);
+    EXPECT_EQ(hole.number_in(attributes), 7);
+    EXPECT_TRUE(patterns_of({"test n=(3) w=(D) | f32[D]"}, shifted)[0].holes.empty()) << "a size";
+    EXPECT_TRUE(patterns_of({"test n=(3) w=(D,W) | f32[D]"}, shifted)[0].holes.empty()) << "a list";
 }
 
 TEST(Pattern, HolesDiffer) {

@@ -32,6 +32,7 @@ double number_for(const std::string& name, int round) {
     if (name == "eps") return round == 0 ? 1e-5 : 0.125;
     if (name == "scale") return round == 0 ? 0.5 : 1;
     if (name == "softcap") return round == 0 ? 30 : 1.5;
+    if (name == "window") return round == 0 ? 3 : 1;
     if (name == "base") return round == 0 ? 10000 : 777;
     return round == 0 ? -1e9 : -3.5;
 }
@@ -66,9 +67,8 @@ Call call(const Definition& definition, std::string_view text, bool symbolic, in
         operands.push_back(result.graph.input(name, written.dtype, shape));
         result.wanted += (result.wanted.empty() ? "" : ", ") + name;
     }
-    for (Attribute& attribute : problem.attributes)
-        if (auto* number = std::get_if<double>(&attribute.value); number != nullptr && std::isnan(*number))
-            *number = number_for(attribute.name, round);
+    for (const fuse::Hole& hole : fuse::fill_holes(problem))
+        hole.put(number_for(problem.attributes[hole.attribute].name, round), problem.attributes);
     const std::vector<Tensor> outputs = definition.build(operands, problem.attributes);
     for (std::size_t i = 0; i < outputs.size(); ++i)
         result.graph.output(i + 1 == outputs.size() ? "y" : "y" + std::to_string(i), outputs[i]);
@@ -84,13 +84,12 @@ Call call(const Definition& definition, std::string_view text, bool symbolic, in
 TEST(Propose, EveryPatternFindsWhatItsDefinitionBuilds) {
     for (const Definition& definition : definitions())
         for (const std::string& text : problems(definition))
-            for (const bool symbolic : {false, true})
-                for (int round = 0; round < 2; ++round) {
-                    const Call made = call(definition, text, symbolic, 0, round);
-                    const Proposed tiles = proposed(made.graph);
-                    ASSERT_NE(tile_that_is(tiles, made.wanted), nullptr) << text << "\n" << to_string(made.graph);
-                    EXPECT_EQ(tiles_fault(tiles, 5), "") << text;
-                }
+            for (const bool symbolic : {false, true}) {
+                const Call made = call(definition, text, symbolic, 0, symbolic ? 1 : 0);
+                const Proposed tiles = proposed(made.graph);
+                ASSERT_NE(tile_that_is(tiles, made.wanted), nullptr) << text << "\n" << to_string(made.graph);
+                EXPECT_EQ(tiles_fault(tiles, 5), "") << text;
+            }
 }
 
 TEST(Propose, LeadingAxesMayBeAdded) {

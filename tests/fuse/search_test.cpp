@@ -198,10 +198,9 @@ TEST(Search, AttentionUnderMasks) {
         const Tensor rows = unsqueeze(h.positions, -1);
         return rows >= h.positions && rows - h.positions < 2;
     };
-    expect_attention(
-        {{"sliding window", with([=](Graph&, const Heads& h) { return where(within(h), scores(h), -1e9); }),
-          std::string(equal_heads) + " [T,T]"}},
-        "attention causal=(1) pairs=(1) scale=0.5 masked_score=-1e+09");
+    expect_attention({{"sliding window",
+                       with([=](Graph&, const Heads& h) { return where(within(h), scores(h), -1e9); }), equal_heads}},
+                     "attention causal=(1) window=(2) scale=0.5 masked_score=-1e+09");
     expect_attention({{"of a batch and its pairs", with([=](Graph& g, const Heads& h) {
                            const Dim t = h.q.dim(2);
                            return where(g.input("m", DType::boolean, {2, 1, t, t}), scores(h), -1e9);

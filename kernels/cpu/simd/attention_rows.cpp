@@ -290,13 +290,14 @@ void add_attention(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTab
         "where B in 0..2, T in 0..60, S in 0..2000",
         "attention causal=(0) scale=0.5 masked_score=-1e+30 | f32[1,4,T,20] f16[1,1,S,20] f16[1,1,S,20] bool[1,S] -> "
         "f32[1,4,T,20] where T in 1..60, S in 1..2000",
-        "attention causal=(1) scale=0.125 window=31 masked_score=-1e+30 | f32[1,4,T,64] f32[1,2,P+T,64] "
+        "attention causal=(1) window=(31) scale=0.125 masked_score=-1e+30 | f32[1,4,T,64] f32[1,2,P+T,64] "
         "f32[1,2,P+T,64] -> f32[1,4,T,64] where P in 0..300, T in 1..90",
-        "attention causal=(0) scale=0.5 window=5 masked_score=-1e+30 | f32[3,T,8] f32[3,S,8] f32[3,S,9] -> f32[3,T,9] "
+        "attention causal=(0) window=(5) scale=0.5 masked_score=-1e+30 | f32[3,T,8] f32[3,S,8] f32[3,S,9] -> "
+        "f32[3,T,9] "
         "where T in 1..90, S in 1..300",
-        "attention causal=(1) scale=0.5 softcap=3 window=200 masked_score=-1 | f32[2,4,T,8] bf16[2,2,S,8] "
+        "attention causal=(1) window=(200) softcap=3 scale=0.5 masked_score=-1 | f32[2,4,T,8] bf16[2,2,S,8] "
         "bf16[2,2,S,8] -> f32[2,4,T,8] where T in 1..40, S in 1..2000",
-        "attention causal=(1) scale=0.5 window=40 masked_score=-1e+30 | f32[2,4,T,8] f16[2,2,S,8] f16[2,2,S,8] "
+        "attention causal=(1) window=(40) scale=0.5 masked_score=-1e+30 | f32[2,4,T,8] f16[2,2,S,8] f16[2,2,S,8] "
         "bool[2,S] "
         "-> f32[2,4,T,8] where T in 1..60, S in 1..300",
     };
