@@ -2,7 +2,7 @@
 
 #include "kernels/cpu/simd/attention_sight.hpp"
 #include "kernels/cpu/simd/attention_tile.hpp"
-#include "kernels/cpu/simd/vector_math.hpp"
+#include "kernels/cpu/simd/softcap.hpp"
 
 /// Attention for few rows: each key and value is read once for all of them, as they lie. Scores of a row lie one behind
 /// the other.
@@ -35,8 +35,8 @@ inline void mask_row(const Tile& tile, float* s, std::int64_t row, std::int64_t 
                      bool has_hidden) {
     const F32 never = splat(-infinity);
     if (tile.plan.softcap > 0) {
-        const F32 cap = splat(tile.plan.softcap);
-        map_row(s, count, [&](auto at) { return tanh(at(s) / cap) * cap; });
+        const Softcap capped(tile.plan.softcap);
+        map_row(s, count, [&](auto at) { return capped(at(s)); });
     }
     if (tile.plan.has_bias) {
         const float* bias = row_of<float>(tile, tile.bias[row], tile.bias_stride, begin, count);

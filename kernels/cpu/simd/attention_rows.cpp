@@ -109,9 +109,7 @@ Refusal accepts_bias(const Problem& problem) {
 Refusal accepts_softcap(const Problem& problem) {
     if (!problem.attributes.has("softcap")) return {};
     const double cap = number_or(problem, "softcap", 0);
-    return cap > 0 && static_cast<float>(cap) > 0 && cap <= std::numeric_limits<float>::max()
-               ? Refusal()
-               : "needs a positive finite softcap";
+    return cap >= 1e-30 && cap <= 1e30 ? Refusal() : "needs a softcap of 1e-30 to 1e30";
 }
 
 /// Keys that the queries see up to their own, none before; 0: all.
@@ -217,7 +215,7 @@ Cost cost(const Problem& problem) {
 
 void add_attention(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table) {
     Kernel made;
-    made.id = "cpu." + std::string(level_name(needs)) + ".attention.f32@5";
+    made.id = "cpu." + std::string(level_name(needs)) + ".attention.f32@6";
     made.definition = "attention";
     made.needs = needs;
     made.accepts = accepts;

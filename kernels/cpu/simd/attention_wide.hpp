@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/cpu/simd/attention_few.hpp"
+#include "kernels/cpu/simd/byte_columns.hpp"
 #include "kernels/cpu/simd/square.hpp"
 
 /// Attention for many rows, which lie along the lanes: scores and weights of a key are vectors over the rows, so that
@@ -90,12 +91,10 @@ inline void pack_queries(const WideTile& wide) {
         }
 }
 
-/// scores = f(scores, x) of the keys that each vector takes part in, x being what lies key by key for each row; bytes
-/// as 0, 1, ...
-template <typename T, typename F>
-void with_beside(const WideTile& wide, const std::byte* const* rows, bool same, std::int64_t stride, F f) {
+/// Adds to the scores of the keys that each vector takes part in what lies key by key for each row.
+inline void add_beside(const WideTile& wide, const std::byte* const* rows, bool same, std::int64_t stride) {
     const auto at = [&](std::int64_t row, std::int64_t key) {
-        return static_cast<float>(reinterpret_cast<const T*>(rows[row])[(wide.block + key) * stride]);
+        return reinterpret_cast<const float*>(rows[row])[(wide.block + key) * stride];
     };
     for (int v = 0; v < wide.vectors; ++v) {
         float* const scores = wide.tile.scratch.scores + v * lanes;
@@ -103,22 +102,51 @@ void with_beside(const WideTile& wide, const std::byte* const* rows, bool same, 
         const std::int64_t count = wide.end[v] - wide.block;
         for (; !same && stride == 1 && j + lanes <= count; j += lanes) {
             const auto row = [&](int i) {
-                const T* const from = reinterpret_cast<const T*>(rows[v * lanes + i]) + wide.block + j;
-                if constexpr (sizeof(T) == 1)
-                    return to_float(load_bytes(reinterpret_cast<const std::byte*>(from), lanes));
-                else
-                    return load(from);
+                return load(reinterpret_cast<const float*>(rows[v * lanes + i]) + wide.block + j);
             };
             transpose_square(row, [&](int i, F32 x) {
                 float* const s = scores + (j + i) * wide.width;
-                store(s, f(load(s), x));
+                store(s, load(s) + x);
             });
         }
         for (; j < count; ++j) {
             F32 x = splat(at(v * lanes, j));
             for (int i = 1; !same && i < lanes; ++i) x[i] = at(v * lanes + i, j);
             float* const s = scores + j * wide.width;
-            store(s, f(load(s), x));
+            store(s, load(s) + x);
+        }
+    }
+}
+
+/// Hides the keys that a boolean mask of each row's own hides: those it marks, or the others.
+template <bool marks_hide>
+void hide_marked(const WideTile& wide) {
+    const Tile& tile = wide.tile;
+    const F32 never = splat(-infinity);
+    for (int v = 0; v < wide.vectors; ++v) {
+        const std::byte* const* const rows = tile.mask + v * lanes;
+        float* const scores = wide.tile.scratch.scores + v * lanes;
+        const auto hide = [&](std::int64_t key, I32 marks) __attribute__((always_inline)) {
+            float* const s = scores + key * wide.width;
+            if constexpr (marks_hide)
+                store(s, marks != 0 ? never : load(s));
+            else
+                store(s, marks != 0 ? load(s) : never);
+        };
+        std::int64_t j = wide.begin[v] - wide.block;
+        const std::int64_t count = wide.end[v] - wide.block;
+        for (; tile.mask_stride == 1 && j + bytes_in_columns <= count; j += bytes_in_columns) {
+            I32 fours[bytes_in_columns / 4];
+            load_columns(rows, wide.block + j, fours);
+#pragma GCC unroll 16
+            for (int i = 0; i < bytes_in_columns; ++i)
+                hide(j + i, fours[i / 4] & splat(static_cast<std::int32_t>(255U << (i % 4 * 8))));
+        }
+        for (; j < count; ++j) {
+            I32 marks;
+            for (int i = 0; i < lanes; ++i)
+                marks[i] = static_cast<std::int32_t>(rows[i][(wide.block + j) * tile.mask_stride]);
+            hide(j, marks);
         }
     }
 }
@@ -158,28 +186,23 @@ inline void mask_block(const WideTile& wide, bool has_hidden) {
     const Tile& tile = wide.tile;
     const F32 never = splat(-infinity);
     if (tile.plan.softcap > 0) {
-        const F32 cap = splat(tile.plan.softcap);
+        const Softcap capped(tile.plan.softcap);
         for (int v = 0; v < wide.vectors; ++v)
             for (std::int64_t j = wide.begin[v]; j < wide.end[v]; ++j) {
                 float* const s = wide.scores(j, v);
-                store(s, tanh(load(s) / cap) * cap);
+                store(s, capped(load(s)));
             }
     }
-    const auto add = [](F32 s, F32 x) { return s + x; };
-    if (tile.plan.has_bias) with_beside<float>(wide, tile.bias, tile.same_bias, tile.bias_stride, add);
+    if (tile.plan.has_bias) add_beside(wide, tile.bias, tile.same_bias, tile.bias_stride);
     if (tile.plan.mask == AttentionMask::added) {
-        with_beside<float>(wide, tile.mask, tile.same_mask, tile.mask_stride, add);
+        add_beside(wide, tile.mask, tile.same_mask, tile.mask_stride);
     } else if (has_hidden && tile.same_mask) {
         for (std::int64_t j = wide.begin[0]; j < wide.end[wide.vectors - 1]; ++j) {
             if (shows(tile, tile.mask[0][j * tile.mask_stride])) continue;
             for (int v = 0; v < wide.vectors; ++v) store(wide.scores(j, v), never);
         }
     } else if (has_hidden) {
-        const auto with_marks = [&](auto f) { with_beside<std::uint8_t>(wide, tile.mask, false, tile.mask_stride, f); };
-        if (tile.plan.mask_hides)
-            with_marks([&](F32 s, F32 mark) { return mark == 0.0f ? s : never; });
-        else
-            with_marks([&](F32 s, F32 mark) { return mark != 0.0f ? s : never; });
+        tile.plan.mask_hides ? hide_marked<true>(wide) : hide_marked<false>(wide);
     }
     hide_beyond_edges(wide);
 }
