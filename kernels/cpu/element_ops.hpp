@@ -9,9 +9,10 @@
 /// integers, the code on blocks in vectors of floats, doubles, and integers of 32 and 64 bits.
 ///
 /// A formula is an expression in x, and in y where there is a second operand. They are of any of the types an op is
-/// computed in: `Lanes`, a vector of floats with the operators and functions of simd/vector_math.hpp, or `Number` of
-/// number.hpp, which has the same, as integers wrapping, and divided by zero 0. So `x - floor(x)` is fast everywhere at
-/// once. A function that no vector has is applied lane by lane, until someone writes it for vectors:
+/// computed in: a vector of floats or doubles, with the operators and functions of simd/vector_math.hpp and
+/// simd/double_math.hpp, or `Number` of number.hpp, which has the same, as integers wrapping, and divided by zero 0. So
+/// `x - floor(x)` is fast everywhere at once. A function that no vector has is applied lane by lane, until someone
+/// writes it for vectors:
 ///
 ///     ROW(atan, 1, floats, same, 12, each_lane(x, [](auto v) { return std::atan(v); }))
 ///

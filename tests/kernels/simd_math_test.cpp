@@ -1,4 +1,5 @@
 #include "tests/kernels/simd_case.hpp"
+#include "tests/kernels/ulps.hpp"
 
 #include <gtest/gtest.h>
 
@@ -41,20 +42,9 @@ constexpr Bound bounds[] = {
     {"gelu_tanh", gelu_tanh, 2.5, true},
 };
 
-double unit(double value) {
-    int exponent = 0;
-    std::frexp(value, &exponent);
-    return std::ldexp(1.0, std::max(exponent - 24, -149));
-}
-
-/// The error in units; infinite where one is not a number, or infinite, and the other not.
 double error_of(const Bound& bound, float x, float y) {
     const double exact = bound.exact(x);
-    const auto rounded = static_cast<float>(exact);
-    if (std::isnan(rounded) || std::isnan(y)) return std::isnan(rounded) == std::isnan(y) ? 0 : INFINITY;
-    if (std::isinf(rounded) || std::isinf(y)) return rounded == y || std::fabs(exact) > 3.4028234e38 ? 0 : INFINITY;
-    const double error = std::fabs(static_cast<double>(y) - exact);
-    return error / (bound.of_argument ? unit(x) : unit(exact));
+    return error_in<float>(unit_of<float>(bound.of_argument ? x : exact), exact, y);
 }
 
 class SimdMath : public SimdLevel {};

@@ -2,7 +2,8 @@
 
 #include "kernels/cpu/number.hpp"
 #include "kernels/cpu/simd/half.hpp"
-#include "kernels/cpu/simd/vector_math.hpp"
+#include "kernels/cpu/simd/odd_rounding.hpp"
+#include "kernels/cpu/simd/power.hpp"
 
 #include <type_traits>
 
@@ -13,31 +14,47 @@ template <ElementCode code>
 struct Formula;
 CAIRN_ELEMENT_OPS(CAIRN_FORMULA)
 
-// ---- f32, whole vectors
+// ---- floats and doubles, whole vectors
 
-CAIRN_INLINE void keep(void* r, std::int64_t i, F32 value) { store(static_cast<float*>(r) + i, value); }
-CAIRN_INLINE void keep(void* r, std::int64_t i, I32 mask) { store(static_cast<std::int32_t*>(r) + i, mask & 1); }
-CAIRN_INLINE void keep_part(void* r, std::int64_t i, F32 value, std::int64_t n) {
-    store_part(static_cast<float*>(r) + i, value, n);
+template <typename T>
+using Mask = std::conditional_t<std::is_same_v<T, float>, I32, I64>;
+using HalfI32 = std::int32_t __attribute__((vector_size(2 * lanes)));
+
+CAIRN_INLINE I32 truths_of(I32 mask) { return mask & 1; }
+CAIRN_INLINE HalfI32 truths_of(I64 mask) { return __builtin_convertvector(mask & 1, HalfI32); }
+
+/// The first n results of a vector: numbers, or truths as integers.
+template <typename T>
+CAIRN_INLINE void keep(void* r, std::int64_t i, Wide<T> value, std::int64_t n) {
+    T* const to = static_cast<T*>(r) + i;
+    if (n == wide_lanes<T>)
+        wide_store(to, value);
+    else
+        wide_store_part(to, value, n);
 }
-CAIRN_INLINE void keep_part(void* r, std::int64_t i, I32 mask, std::int64_t n) {
-    store_part(static_cast<std::int32_t*>(r) + i, mask & 1, n);
+template <typename T>
+CAIRN_INLINE void keep(void* r, std::int64_t i, Mask<T> mask, std::int64_t n) {
+    const auto truths = truths_of(mask);
+    std::int32_t* const to = static_cast<std::int32_t*>(r) + i;
+    std::memcpy(to, &truths, n == wide_lanes<T> ? sizeof truths : static_cast<std::size_t>(n) * sizeof *to);
 }
 
-template <typename F>
+template <typename T, typename F>
 void on_lanes(void* r, const void* a, const void*, const void*, std::int64_t n) {
-    const auto* x = static_cast<const float*>(a);
+    constexpr int count = wide_lanes<T>;
+    const auto* x = static_cast<const T*>(a);
     std::int64_t i = 0;
-    for (; i + lanes <= n; i += lanes) keep(r, i, F{}(load(x + i), F32{}));
-    if (i < n) keep_part(r, i, F{}(load_part(x + i, n - i), F32{}), n - i);
+    for (; i + count <= n; i += count) keep<T>(r, i, F{}(wide_load(x + i), Wide<T>{}), count);
+    if (i < n) keep<T>(r, i, F{}(wide_load_part(x + i, n - i, T{}), Wide<T>{}), n - i);
 }
-template <typename F>
+template <typename T, typename F>
 void on_pairs_of_lanes(void* r, const void* a, const void* b, const void*, std::int64_t n) {
-    const auto* x = static_cast<const float*>(a);
-    const auto* y = static_cast<const float*>(b);
+    constexpr int count = wide_lanes<T>;
+    const auto* x = static_cast<const T*>(a);
+    const auto* y = static_cast<const T*>(b);
     std::int64_t i = 0;
-    for (; i + lanes <= n; i += lanes) keep(r, i, F{}(load(x + i), load(y + i)));
-    if (i < n) keep_part(r, i, F{}(load_part(x + i, n - i), load_part(y + i, n - i)), n - i);
+    for (; i + count <= n; i += count) keep<T>(r, i, F{}(wide_load(x + i), wide_load(y + i)), count);
+    if (i < n) keep<T>(r, i, F{}(wide_load_part(x + i, n - i, T{}), wide_load_part(y + i, n - i, T{})), n - i);
 }
 
 void where_f32(void* r, const void* c, const void* a, const void* b, std::int64_t n) {
@@ -50,7 +67,7 @@ void where_f32(void* r, const void* c, const void* a, const void* b, std::int64_
     for (; i < n; ++i) out[i] = condition[i] != 0 ? x[i] : y[i];
 }
 
-// ---- other slots, element by element (the compiler makes vectors of the simple ones)
+// ---- integers, element by element (the compiler makes vectors of the simple ones)
 
 template <typename T>
 T plain(Number<T> x) {
@@ -94,6 +111,19 @@ void copy(void* r, const void* a, const void*, const void*, std::int64_t n) {
     std::memmove(r, a, static_cast<std::size_t>(n) * bytes);
 }
 
+/// Wide numbers to floats, rounded to odd.
+template <typename T>
+void to_odd_floats(void* r, const void* a, const void*, const void*, std::int64_t n) {
+    constexpr int count = wide_lanes<T>;
+    const auto* x = static_cast<const T*>(a);
+    auto* const to = static_cast<float*>(r);
+    for (std::int64_t i = 0; i < n; i += count) {
+        const std::int64_t left = n - i < count ? n - i : count;
+        const HalfF32 odd = to_odd(left == count ? wide_load(x + i) : wide_load_part(x + i, left, T{}));
+        std::memcpy(to + i, &odd, static_cast<std::size_t>(left) * sizeof(float));
+    }
+}
+
 template <void (*round)(float*, const float*, std::int64_t)>
 void narrowed(void* r, const void* a, const void*, const void*, std::int64_t n) {
     round(static_cast<float*>(r), static_cast<const float*>(a), n);
@@ -107,8 +137,6 @@ void narrowed(void* r, const void* a, const void*, const void*, std::int64_t n) 
 // clang-format off
 CAIRN_FUNCTOR(Narrow8, (std::int32_t x), static_cast<std::int8_t>(x))
 CAIRN_FUNCTOR(NarrowU8, (std::int32_t x), static_cast<std::uint8_t>(x))
-CAIRN_FUNCTOR(RoundOdd, (double x), types::f64_to_f32_odd(x))
-CAIRN_FUNCTOR(RoundOddI, (std::int64_t x), types::f64_to_f32_odd(types::i64_to_f64_odd(x)))
 // From 2^24 on the low 8 bits become one that tells whether any was set, which leaves what a float holds exactly.
 CAIRN_FUNCTOR(RoundOddI32, (std::int32_t x),
               static_cast<float>(x < (1 << 24) && x > -(1 << 24) ? x : (x & ~0xff) | ((x & 0xff) != 0 ? 0x100 : 0)))
@@ -145,8 +173,8 @@ constexpr BlockRow element_row() {
     constexpr bool pair = op.operands == 2;
     BlockRow row{};
     if constexpr (op.on_floats()) {
-        row.of[0] = pair ? on_pairs_of_lanes<F> : on_lanes<F>;
-        row.of[1] = pair ? on_pairs_of_numbers<double, F> : on_numbers<double, F>;
+        row.of[0] = pair ? on_pairs_of_lanes<float, F> : on_lanes<float, F>;
+        row.of[1] = pair ? on_pairs_of_lanes<double, F> : on_lanes<double, F>;
     }
     if constexpr (op.on_integers() || op.on_booleans())
         row.of[2] = pair ? on_pairs_of_numbers<std::int32_t, F> : on_numbers<std::int32_t, F>;
@@ -155,22 +183,15 @@ constexpr BlockRow element_row() {
     return row;
 }
 
-template <typename F, typename OfDoubles>
-constexpr BlockRow activation_row(F, OfDoubles) {
-    return {{on_lanes<F>, each<double, double, OfDoubles>, nullptr, nullptr}};
+template <typename F>
+constexpr BlockRow activation_row(F) {
+    return {{on_lanes<float, F>, on_lanes<double, F>, nullptr, nullptr}};
 }
-double logistic(double x) { return 1 / (1 + std::exp(-x)); }
-constexpr BlockRow relu_row =
-    activation_row([](F32 x, F32) { return max(x, F32{}); }, [](double x) { return x < 0 ? 0 : x; });
-constexpr BlockRow sigmoid_row =
-    activation_row([](F32 x, F32) { return sigmoid(x); }, [](double x) { return logistic(x); });
-constexpr BlockRow silu_row =
-    activation_row([](F32 x, F32) { return silu(x); }, [](double x) { return x * logistic(x); });
-constexpr BlockRow gelu_row = activation_row([](F32 x, F32) { return gelu(x); },
-                                             [](double x) { return 0.5 * x * std::erfc(-0.7071067811865476 * x); });
-constexpr BlockRow gelu_tanh_row =
-    activation_row([](F32 x, F32) { return gelu_tanh(x); },
-                   [](double x) { return 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x))); });
+constexpr BlockRow relu_row = activation_row([](auto x, auto zero) { return max(x, zero); });
+constexpr BlockRow sigmoid_row = activation_row([](auto x, auto) { return sigmoid(x); });
+constexpr BlockRow silu_row = activation_row([](auto x, auto) { return silu(x); });
+constexpr BlockRow gelu_row = activation_row([](auto x, auto) { return gelu(x); });
+constexpr BlockRow gelu_tanh_row = activation_row([](auto x, auto) { return gelu_tanh(x); });
 
 constexpr BlockRow where_row = {{where_f32, where_each<double>, where_each<std::int32_t>, where_each<std::int64_t>}};
 
@@ -178,8 +199,8 @@ template <typename T, typename F>
 constexpr BlockRow convert_row = {
     {each<float, T, F>, each<double, T, F>, each<std::int32_t, T, F>, each<std::int64_t, T, F>}};
 constexpr BlockRow to_f32_row = convert_row<float, To<float>>;
-constexpr BlockRow to_f32_odd_row = {{nullptr, each<double, float, RoundOdd>, each<std::int32_t, float, RoundOddI32>,
-                                      each<std::int64_t, float, RoundOddI>}};
+constexpr BlockRow to_f32_odd_row = {
+    {nullptr, to_odd_floats<double>, each<std::int32_t, float, RoundOddI32>, to_odd_floats<std::int64_t>}};
 constexpr BlockRow to_f64_row = convert_row<double, To<double>>;
 constexpr BlockRow to_i64_row = convert_row<std::int64_t, Saturate<std::int64_t>>;
 constexpr BlockRow to_i32_row = convert_row<std::int32_t, Saturate<std::int32_t>>;

@@ -65,7 +65,7 @@ public:
             const int r = source_.results[o];
             if (r < 0 || r >= static_cast<int>(dtypes_.size())) return "a result names no value of the body";
             if (dtypes_[static_cast<std::size_t>(r)] != outputs[o]) return "an output's dtype is not its value's";
-            int value = values_[static_cast<std::size_t>(r)];
+            int value = without_rounding(values_[static_cast<std::size_t>(r)]);
             // A copy of an input is made before an output may overwrite it in place.
             if (value < static_cast<int>(source_.inputs.size())) {
                 value = emit(BlockCode::copy, slots_[static_cast<std::size_t>(value)],
@@ -168,12 +168,32 @@ private:
             case DType::f16:
             case DType::bf16:
                 // Wide numbers go by way of f32, and to that rounded to odd, so that there is one rounding.
-                if (slot(value) != Slot::f32) value = emit(BlockCode::to_f32_odd, slot(value), Slot::f32, value);
+                if (slot(value) != Slot::f32)
+                    value =
+                        emit(is_wide(from) ? BlockCode::to_f32_odd : BlockCode::to_f32, slot(value), Slot::f32, value);
                 value = emit(round, Slot::f32, Slot::f32, value);
                 break;
         }
         values_.push_back(value);
         return {};
+    }
+
+    /// More digits than a float has.
+    static bool is_wide(DType dtype) { return dtype == DType::f64 || dtype == DType::i64 || dtype == DType::i32; }
+    /// A value that is stored and not read need not be rounded before.
+    int without_rounding(int value) {
+        const auto draft =
+            std::find_if(drafts_.begin(), drafts_.end(), [&](const Draft& d) { return d.result == value; });
+        const bool is_rounded =
+            draft != drafts_.end() && (draft->code == BlockCode::round_f16 || draft->code == BlockCode::round_bf16);
+        const bool is_read = std::any_of(drafts_.begin(), drafts_.end(), [&](const Draft& d) {
+            return std::find(std::begin(d.operand), std::end(d.operand), value) != std::end(d.operand);
+        });
+        if (!is_rounded || is_read || draft->operand[0] < input_count()) return value;
+        const int unrounded = draft->operand[0];
+        drafts_.erase(draft);
+        std::replace(values_.begin(), values_.end(), value, unrounded);
+        return unrounded;
     }
 
     DType dtype_of(const Step& step, std::size_t operand) const {

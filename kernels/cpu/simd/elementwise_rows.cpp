@@ -99,9 +99,15 @@ void add_samples(Kernel& kernel, const std::string& name, int inputs, DType from
     kernel.samples.insert(kernel.samples.end(), samples.begin(), samples.end());
 }
 
+/// What has code of its own for each width of vectors.
+constexpr bool is_function(ElementCode code) {
+    using enum ElementCode;
+    return code == exp || code == log || code == sin || code == cos || code == tanh || code == erf || code == pow;
+}
+
 Kernel atomic(FeatureSet needs, const SimdTable& table, const ElementOp& op) {
     const std::string name(op.name);
-    Kernel made = kernel(needs, table, name);
+    Kernel made = kernel(needs, table, name, is_function(op.code) ? "2" : "1");
     made.in_place = pairs(op.operands, 1);
     for (const DType dtype : all_dtypes) {
         if (op.takes(dtype)) add_samples(made, name, op.operands, dtype, op.result_of(dtype));
@@ -117,7 +123,7 @@ Kernel choice(FeatureSet needs, const SimdTable& table) {
 }
 
 Kernel cast(FeatureSet needs, const SimdTable& table) {
-    Kernel made = kernel(needs, table, "cast", "2");
+    Kernel made = kernel(needs, table, "cast", "3");
     made.in_place = pairs(1, 1);
     for (const DType from : all_dtypes) {
         for (const DType to : all_dtypes) {
@@ -129,7 +135,7 @@ Kernel cast(FeatureSet needs, const SimdTable& table) {
 }
 
 Kernel activation(FeatureSet needs, const SimdTable& table, const std::string& name) {
-    Kernel made = kernel(needs, table, name);
+    Kernel made = kernel(needs, table, name, "2");
     made.in_place = pairs(1, 1);
     for (const DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16}) {
         for (std::string& sample : samples_of(name, 1, dtype, dtype)) made.samples.push_back(std::move(sample));
@@ -138,7 +144,7 @@ Kernel activation(FeatureSet needs, const SimdTable& table, const std::string& n
 }
 
 Kernel fused(FeatureSet needs, const SimdTable& table) {
-    Kernel made = kernel(needs, table, "elementwise");
+    Kernel made = kernel(needs, table, "elementwise", "2");
     made.in_place = pairs(8, 4);
     made.samples = {
         "elementwise {2=add(0,1):f32 3=tanh(2):f32} | f32[T,768] f32[T,768]:(0,1) -> f32[T,768] results (3) where T in "

@@ -70,6 +70,24 @@ CAIRN_INLINE void multiply_add(V& sum, V a, V b) {
 CAIRN_INLINE F32 sqrt(F32 x) {
     return each_lane<F32>([](float e) { return __builtin_sqrtf(e); }, x);
 }
+CAIRN_INLINE F64 sqrt(F64 x) {
+    for (int i = 0; i < lanes / 2; ++i) x[i] = __builtin_sqrt(x[i]);
+    return x;
+}
+CAIRN_INLINE F64 rounded(F64 x) {
+    asm("" : "+m"(x));
+    return x;
+}
+CAIRN_INLINE F64 product_error(F64 a, F64 b, F64 product) {
+    F64 r = -product;
+    multiply_add(r, a, b);
+    return r;
+}
+CAIRN_INLINE bool is_any_true(I32 mask) {
+    std::int32_t any = 0;
+    for (int i = 0; i < lanes; ++i) any |= mask[i];
+    return any != 0;
+}
 CAIRN_INLINE F32 load_part(const float* p, std::int64_t count) {
     F32 r{};
     std::memcpy(&r, p, static_cast<std::size_t>(count) * 4);
@@ -131,6 +149,59 @@ CAIRN_INLINE F32 sqrt(F32 x) {
     F32 r;
     for (int i = 0; i < lanes; ++i) r[i] = __builtin_sqrtf(x[i]);
     return r;
+#endif
+}
+
+CAIRN_INLINE F64 sqrt(F64 x) {
+#if defined(__AVX512F__)
+    return _mm512_maskz_sqrt_pd(static_cast<__mmask8>(-1), x);
+#elif defined(__AVX2__)
+    return _mm256_sqrt_pd(x);
+#else
+    for (int i = 0; i < lanes / 2; ++i) x[i] = __builtin_sqrt(x[i]);
+    return x;
+#endif
+}
+
+/// x, which the compiler does not take for a product that what follows may contain unrounded.
+CAIRN_INLINE F64 rounded(F64 x) {
+#if defined(__SSE2__)
+    asm("" : "+v"(x));
+#else
+    asm("" : "+m"(x));
+#endif
+    return x;
+}
+
+/// a * b - product, where `product` is a * b rounded: all of it, but for an error of 2^-104 of the product where the
+/// level has no multiplication of twice the digits, and for what is below the range of doubles.
+CAIRN_INLINE F64 product_error(F64 a, F64 b, F64 product) {
+#if defined(__FMA__)
+    F64 r = -product;
+    multiply_add(r, a, b);
+    return r;
+#else
+    // Dekker: products of heads of 26 bits and of tails of 27.
+    using Bits = std::uint64_t __attribute__((vector_size(4 * lanes)));
+    constexpr std::uint64_t head = ~std::uint64_t{0x7ffffff};
+    const F64 a_head = std::bit_cast<F64>(std::bit_cast<Bits>(a) & head), a_tail = a - a_head;
+    const F64 b_head = std::bit_cast<F64>(std::bit_cast<Bits>(b) & head), b_tail = b - b_head;
+    return a_tail * b_tail - (((product - a_head * b_head) - a_tail * b_head) - a_head * b_tail);
+#endif
+}
+
+/// Whether any lane of a mask is true.
+CAIRN_INLINE bool is_any_true(I32 mask) {
+#if defined(__AVX512DQ__)
+    return _mm512_movepi32_mask(std::bit_cast<__m512i>(mask)) != 0;
+#elif defined(__AVX2__) && !defined(__AVX512F__)
+    return _mm256_movemask_ps(std::bit_cast<__m256>(mask)) != 0;
+#elif defined(__SSE2__) && !defined(__AVX512F__)
+    return _mm_movemask_ps(std::bit_cast<__m128>(mask)) != 0;
+#else
+    std::int32_t any = 0;
+    for (int i = 0; i < lanes; ++i) any |= mask[i];
+    return any != 0;
 #endif
 }
 

@@ -7,10 +7,10 @@
 /// Elementary functions on a vector of floats. Largest errors, in units in the last place of the exact result, are
 /// found by tests over dense samples of all floats: exp 1, log 1, tanh 1.5, erf 1.5, sigmoid 2.5, sin and cos 2.5,
 /// rsqrt 1.5, gelu 5; silu 2 and gelu_tanh 2.5 of the argument's units. Over every float, at whichever level is worst,
-/// gelu has 4.80 (3.95 for x < -1), sigmoid 2.41, silu 1.95, gelu_tanh 2.13. In units of the result gelu_tanh has 4 down
-/// to x = -1, 11.5 to -2, 69 to -6 and 225 below, where e^2u magnifies the rounding of 2u. Infinities, NaN, subnormals
-/// and overflow come out as in IEEE arithmetic. The polynomials are minimax fits made for these ranges (Remez exchange);
-/// the range reductions follow Cody and Waite, Software Manual for the Elementary Functions, 1980.
+/// gelu has 4.80 (3.95 for x < -1), sigmoid 2.41, silu 1.95, gelu_tanh 2.13. In units of the result gelu_tanh has 4
+/// down to x = -1, 11.5 to -2, 69 to -6 and 225 below, where e^2u magnifies the rounding of 2u. Infinities, NaN,
+/// subnormals and overflow come out as in IEEE arithmetic. The polynomials are minimax fits made for these ranges
+/// (Remez exchange); the range reductions follow Cody and Waite, Software Manual for the Elementary Functions, 1980.
 namespace CAIRN_LEVEL {
 
 /// The nearest integer, for |x| < 2^22.
@@ -174,13 +174,8 @@ CAIRN_INLINE F32 sin_shifted(F32 x, std::int32_t quarter_turns) {
     const F32 value = (quadrant & 1) != 0 ? c : s;
     return from_bits(bits(value) ^ ((quadrant & 2) << 30));
 }
-/// True when every lane is within the range of sin_shifted. NaN is not.
-CAIRN_INLINE bool all_moderate(F32 x) {
-    const I32 good = abs(x) < 30000.0f;
-    std::int32_t all = -1;
-    for (int i = 0; i < lanes; ++i) all &= good[i];
-    return all != 0;
-}
+/// Whether any lane is out of the range of sin_shifted. NaN is.
+CAIRN_INLINE bool is_any_far(F32 x) { return is_any_true((abs(x) < 30000.0f) ^ -1); }
 /// f of each lane, in double: what has no code on vectors.
 template <typename F>
 CAIRN_INLINE F32 each_lane(F32 x, F f) {
@@ -188,18 +183,14 @@ CAIRN_INLINE F32 each_lane(F32 x, F f) {
     return x;
 }
 CAIRN_INLINE F32 sin(F32 x) {
-    if (all_moderate(x)) return x == 0.0f ? x : sin_shifted(x, 0);  // the polynomial would lose the sign of -0
-    return each_lane(x, [](double lane) { return std::sin(lane); });
+    if (is_any_far(x)) return each_lane(x, [](double lane) { return std::sin(lane); });
+    return x == 0.0f ? x : sin_shifted(x, 0);  // the polynomial would lose the sign of -0
 }
 CAIRN_INLINE F32 cos(F32 x) {
-    if (all_moderate(x)) return sin_shifted(x, 1);
-    return each_lane(x, [](double lane) { return std::cos(lane); });
+    if (is_any_far(x)) return each_lane(x, [](double lane) { return std::cos(lane); });
+    return sin_shifted(x, 1);
 }
 
 CAIRN_INLINE F32 rsqrt(F32 x) { return 1.0f / sqrt(x); }
-CAIRN_INLINE F32 pow(F32 a, F32 b) {
-    for (int i = 0; i < lanes; ++i) a[i] = std::pow(a[i], b[i]);
-    return a;
-}
 
 }  // namespace CAIRN_LEVEL

@@ -31,6 +31,14 @@ template <typename T>
 CAIRN_INLINE void wide_store(T* p, Wide<T> x) {
     *reinterpret_cast<typename WideOf<T>::Memory*>(p) = x;
 }
+/// The first `count` < wide_lanes elements and nothing else.
+template <typename T>
+CAIRN_INLINE void wide_store_part(T* p, Wide<T> x, std::int64_t count) {
+    if constexpr (std::is_same_v<T, float>)
+        store_part(p, x, count);
+    else
+        std::memcpy(p, &x, static_cast<std::size_t>(count) * sizeof(T));
+}
 /// The first `count` elements, and `rest` in the other lanes.
 template <typename T>
 CAIRN_INLINE Wide<T> wide_load_part(const T* p, std::int64_t count, T rest) {
