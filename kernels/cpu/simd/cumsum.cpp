@@ -4,6 +4,8 @@
 #include "kernels/cpu/simd/turn.hpp"
 #include "kernels/cpu/simd/wide.hpp"
 
+#include <utility>
+
 /// cumsum: elements are added in the order of the axis, as floats must be. Columns that lie side by side are added up
 /// in lanes, several rows of them at once; of lines as many are taken as there are lanes, and transposed in registers
 /// on the way in and out.
@@ -21,23 +23,31 @@ struct AddedIn<float> {
     using Type = double;
 };
 
-/// Up to four numbers, which are converted in one instruction, or up to a vector of them where there is nothing to
-/// convert.
+/// As many numbers as a vector of what they are added up in has lanes.
 template <typename T>
 struct SumLanes {
     using A = typename AddedIn<T>::Type;
-    static constexpr int most = std::is_same_v<A, T> ? 16 : 4, count = wide_lanes<A> < most ? wide_lanes<A> : most;
+    static constexpr int most = 16, count = wide_lanes<A> < most ? wide_lanes<A> : most;
     typedef T Vector __attribute__((vector_size(sizeof(T) * count)));
     typedef A Sums __attribute__((vector_size(sizeof(A) * count)));
 
-    CAIRN_INLINE static Sums load(const T* p) {
-        Vector x;
-        std::memcpy(&x, p, sizeof x);
-        return __builtin_convertvector(x, Sums);
-    }
+    CAIRN_INLINE static Sums load(const T* p) { return load(p, std::make_integer_sequence<int, count>()); }
     CAIRN_INLINE static void store(T* p, Sums sums) {
         const Vector x = __builtin_convertvector(sums, Vector);
         std::memcpy(p, &x, sizeof x);
+    }
+
+private:
+    // One by one, which g++ 12 makes one instruction of; a vector it converts in halves.
+    template <int... i>
+    CAIRN_INLINE static Sums load(const T* p, std::integer_sequence<int, i...>) {
+        if constexpr (!std::is_same_v<A, T>) {
+            return Sums{static_cast<A>(p[i])...};
+        } else {
+            Sums x;
+            std::memcpy(&x, p, sizeof x);
+            return x;
+        }
     }
 };
 
@@ -154,9 +164,10 @@ void add_strip(const Job& job, Runs<T>& runs, std::int64_t x, std::int64_t y, st
 template <typename T>
 void add_columns(const Job& job, Team& team) {
     Runs<T> runs(job.dtype);
-    // As wide as leaves each member some: no column is added up otherwise for that.
+    // One strip a member where there is no more to share out: narrow ones side by side take lines from each other. No
+    // column is added up otherwise for that.
     const std::int64_t outer = job.lines.total(), members = team.size();
-    const std::int64_t shares = outer < 2 * members && members > 1 ? 2 * members / (outer > 0 ? outer : 1) : 1;
+    const std::int64_t shares = outer < members ? members / (outer > 0 ? outer : 1) : 1;
     const std::int64_t fair = (job.columns / shares + 63) / 64 * 64, width = fair < widest ? fair : widest;
     const std::int64_t strips = (job.columns + width - 1) / width;
     share_items(team, outer * strips, job.size * (width < job.columns ? width : job.columns), [&](std::int64_t item) {
