@@ -91,15 +91,16 @@ void sort_by_digits(Entry<Key>* entries, Entry<Key>* other, Buckets* counts, std
     }
 }
 
+std::int64_t ceildiv(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
 /// Scratch of one member, in bytes: two lists of entries, and the buckets of all digits.
 constexpr std::int64_t buckets_bytes = sizeof(std::uint64_t) * sizeof(Buckets);
 template <typename Size>
-Size entries_bytes(Size size) {
-    return size * Size(static_cast<std::int64_t>(sizeof(Entry<std::uint64_t>)));
-}
-template <typename Size>
-Size scratch_bytes(Size size) {
-    return Size(2) * entries_bytes(size) + Size(buckets_bytes);
+Size scratch_bytes(Size size, DType dtype) {
+    constexpr std::int64_t line =
+        64 / sizeof(Entry<std::uint32_t>);  // entries that keep shares whole cache lines apart
+    const std::int64_t bytes = size_of(dtype) == 8 ? sizeof(Entry<std::uint64_t>) : sizeof(Entry<std::uint32_t>);
+    return ceildiv(size, line) * Size(2 * line * bytes) + Size(buckets_bytes);
 }
 
 template <typename Key, typename KeyOf>
@@ -107,7 +108,7 @@ void sort_line(const std::byte* x, std::int64_t stride, std::int64_t size, Key f
                const Indices& out) noexcept {
     auto* counts = reinterpret_cast<Buckets*>(scratch);
     auto* entries = reinterpret_cast<Entry<Key>*>(scratch + buckets_bytes);
-    auto* other = reinterpret_cast<Entry<Key>*>(scratch + buckets_bytes + entries_bytes(size));
+    auto* other = entries + size;
     const auto* keys = reinterpret_cast<const Key*>(x);
     const auto entry = [&](std::int64_t i) {
         return Entry<Key>::of(static_cast<Key>(key_of(keys[i * stride]) ^ flip), i);
@@ -130,7 +131,7 @@ void run_argsort(const Args& args, Team& team) {
     const std::int64_t size = in.shape[plan.axis], behind = count_of(in, plan.axis + 1, in.rank - plan.axis - 1);
     if (size == 0) return;
     const std::int64_t lines = count_of(in, 0, plan.axis) * behind;
-    std::byte* scratch = args.workspace + scratch_bytes((size + 3) / 4 * 4) * team.rank();
+    std::byte* scratch = args.workspace + scratch_bytes(size, plan.dtype) * team.rank();
     const auto first_of = [&](const TensorArg& arg, std::int64_t line) {
         return offset_of(arg, 0, plan.axis, line / behind) +
                offset_of(arg, plan.axis + 1, arg.rank - plan.axis - 1, line % behind);
@@ -177,7 +178,7 @@ void add_argsort(std::vector<Kernel>& kernels) {
     made.workspace = [](const Problem& problem, int threads) {
         const Shape& shape = problem.inputs[0].shape;
         const int axis = axis_index(problem.attributes.integer("axis"), shape.size());
-        return scratch_bytes(ceildiv(shape[static_cast<std::size_t>(axis)], 4) * Dim(4)) * Dim(threads);
+        return scratch_bytes(shape[static_cast<std::size_t>(axis)], problem.inputs[0].dtype) * Dim(threads);
     };
     made.cost = [](const Problem& problem) {
         const double elements = static_cast<double>(element_count(problem.inputs[0].shape).constant());
