@@ -67,13 +67,17 @@ struct Step {
 ///     in 1..12 matmul | f32[T,768]:(2304,1) f32[768,768]@panel32! -> f32[T,768] where T in 13..1024
 ///     fused {3=matmul(0,1):f32 4=add(3,2):f32 5=gelu(4):f32} | f32[T,64] f32[64,96]@panel32! f32[T,96]:(0,1)! ->
 ///     f32[T,96] results (5) where T in 1..12
+///     fused columns=(0,32) {2=matmul(0,1):f32} | f32[T,64] f32[64,96]@panel32! -> f32[T,96] f32[T,4,16]:(16,256,1)
+///     results (2,2) where T in 1..12
 ///
 /// After a tensor `:(...)` gives strides that are not the dense ones, `@name` a packed layout, `!` that it is bound.
 /// Shapes are what the op or Definition takes, but for two conventions that spare kernels the broadcasting rules: in
 /// `elementwise` and the elementwise atomic ops all inputs have the shape of the outputs, and in `matmul` both inputs
 /// have the batch axes of the output; broadcasting then shows as stride 0. A packed input keeps the shape of the matrix
 /// that was packed. `fused` is a product and an elementwise body that goes on from it: its first step is a matmul of
-/// inputs 0 and 1, which are as in `matmul` and are read by no other step; all else is as in `elementwise`.
+/// inputs 0 and 1, which are as in `matmul` and are read by no other step; all else is as in `elementwise`. With the
+/// attribute `columns` each output holds some columns of its value, from the one told there on: it has the leading axes
+/// of the product, and behind them one axis or several that are as many columns.
 struct Problem {
     std::string definition;                   ///< an atomic op, a Definition, `elementwise`, `fused`, `copy` or `pack`
     Attributes attributes;                    ///< in the order the definition declares them
@@ -98,7 +102,7 @@ CAIRN_API Problem at_sizes(const Problem& problem, std::span<const std::int64_t>
 /// dense product as input 0 and the other inputs behind it.
 struct FusedParts {
     Problem product;   ///< `matmul`, with a dense result
-    Problem epilogue;  ///< `elementwise`
+    Problem epilogue;  ///< `elementwise`; with the attribute `columns` if the `fused` Problem has it
 };
 /// A `fused` Problem taken apart; nothing where the Problem is no well-formed one.
 CAIRN_API std::optional<FusedParts> parts_of_fused(const Problem& problem);

@@ -48,6 +48,21 @@ Tensor build_step(const Problem& problem, const Step& step, const std::vector<Te
     return made[0];
 }
 
+/// What output `output` holds of its value: all, or some columns, which may be several axes.
+Tensor held_by_output(const Problem& problem, std::size_t output, const Tensor& whole) {
+    if (problem.attributes.empty()) return whole;
+    const std::vector<Dim>& columns = problem.attributes.dims("columns");
+    if (output >= columns.size() || output >= problem.outputs.size() || whole.rank() == 0)
+        refuse_problem(problem, "columns tells the first of each output");
+    const Shape &shape = problem.outputs[output].shape, &all = whole.shape();
+    const auto leading = static_cast<std::ptrdiff_t>(all.size()) - 1;
+    if (shape.size() < all.size() || !std::equal(all.begin(), all.begin() + leading, shape.begin()))
+        refuse_problem(problem, fmt::format("output {} has other leading axes than the product", output));
+    Dim count = 1;
+    for (auto size = shape.begin() + leading; size != shape.end(); ++size) count = count * *size;
+    return reshape(slice(whole, -1, columns[output], columns[output] + count), shape);
+}
+
 std::vector<Tensor> build_body(const Problem& problem, const Graph& graph, std::vector<Tensor> values,
                                std::span<const Definition> definitions) {
     for (const Step& step : problem.body) {
@@ -62,7 +77,8 @@ std::vector<Tensor> build_body(const Problem& problem, const Graph& graph, std::
             refuse_problem(problem, fmt::format("value {} is {}", values.size() - 1, to_string(values.back().dtype())));
     }
     std::vector<Tensor> results;
-    for (const int number : problem.results) results.push_back(value_at(problem, values, number));
+    for (std::size_t i = 0; i < problem.results.size(); ++i)
+        results.push_back(held_by_output(problem, i, value_at(problem, values, problem.results[i])));
     return results;
 }
 
@@ -96,7 +112,8 @@ std::vector<Tensor> build_problem(const Problem& problem, const Graph& graph, co
                                   std::span<const Definition> definitions) {
     if (problem.definition == "fused" && !parts_of_fused(problem))
         refuse_problem(problem,
-                       "a fused body begins with its only product, a matmul of inputs 0 and 1, which it reads once");
+                       "a fused body begins with its only product, a matmul of inputs 0 and 1, which it reads once, "
+                       "and has no attribute but the first column of each output");
     if (problem.definition == "elementwise" || problem.definition == "fused")
         return build_body(problem, graph, in, definitions);
     if (problem.definition == "pack") {

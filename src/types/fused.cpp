@@ -6,9 +6,19 @@
 namespace cairn::inline v0 {
 namespace {
 
+// None, or the first column of each output.
+bool are_right(const Attributes& attributes, std::size_t outputs) {
+    return attributes.empty() || (attributes.size() == 1 && attributes.has("columns") &&
+                                  std::holds_alternative<std::vector<Dim>>(attributes[0].value) &&
+                                  attributes.dims("columns").size() == outputs);
+}
+
 bool is_well_formed(const Problem& problem) {
-    if (problem.definition != "fused" || !problem.attributes.empty() || problem.inputs.size() < 2 ||
-        problem.outputs.empty() || problem.results.size() != problem.outputs.size() || problem.body.empty())
+    if (problem.definition != "fused" || !are_right(problem.attributes, problem.outputs.size()) ||
+        problem.inputs.size() < 2 || problem.outputs.empty() || problem.results.size() != problem.outputs.size() ||
+        problem.body.empty())
+        return false;
+    if (!problem.attributes.empty() && (problem.inputs[0].shape.empty() || problem.inputs[1].shape.empty()))
         return false;
     const auto reads = [](const Step& step, auto is_so) {
         return std::any_of(step.operands.begin(), step.operands.end(), is_so);
@@ -36,11 +46,17 @@ std::optional<FusedParts> parts_of_fused(const Problem& problem) {
         std::transform(values.begin(), values.end(), values.begin(), renumbered);
     };
     FusedParts parts;
-    TensorDesc made = TensorDesc::dense(problem.body[0].dtype, problem.outputs[0].shape);
+    Shape shape = problem.outputs[0].shape;
+    if (!problem.attributes.empty()) {
+        shape = problem.inputs[0].shape;
+        shape.back() = problem.inputs[1].shape.back();
+    }
+    TensorDesc made = TensorDesc::dense(problem.body[0].dtype, std::move(shape));
     parts.product.definition = "matmul";
     parts.product.inputs = {problem.inputs[0], problem.inputs[1]};
     parts.product.outputs = {made};
     parts.epilogue.definition = "elementwise";
+    parts.epilogue.attributes = problem.attributes;
     parts.epilogue.body.assign(problem.body.begin() + 1, problem.body.end());
     for (Step& step : parts.epilogue.body) renumber(step.operands);
     parts.epilogue.results = problem.results;

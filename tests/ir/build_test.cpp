@@ -40,6 +40,17 @@ TEST(Build, ABody) {
               "graph elementwise\n%0 = input \"in0\" : f32[2]\n%1 = cast %0 dtype=(2) : f16[2]\noutput \"out0\" %1\n");
 }
 
+TEST(Build, SomeColumnsOfAProduct) {
+    EXPECT_EQ(text_of("fused columns=(0,2) {2=matmul(0,1):f32 3=neg(2):f32} | f32[T,4] f32[4,8]! -> f32[T,8] "
+                      "f32[T,3,2] results (3,2) where T in 2..12"),
+              "graph fused (T in 2..12)\n%0 = input \"in0\" : f32[T,4]\n%1 = input \"in1\" : f32[4,8]\n"
+              "%2 = matmul %0, %1 : f32[T,8]\n%3 = neg %2 : f32[T,8]\n"
+              "%4 = slice %3 axis=(-1) start=(0) stop=(8) step=(1) : f32[T,8]\n"
+              "%5 = reshape %4 shape=(T,8) : f32[T,8]\n"
+              "%6 = slice %2 axis=(-1) start=(2) stop=(8) step=(1) : f32[T,6]\n"
+              "%7 = reshape %6 shape=(T,3,2) : f32[T,3,2]\noutput \"out0\" %5\noutput \"out1\" %7\n");
+}
+
 TEST(Build, PackIsTheIdentity) {
     EXPECT_EQ(text_of("pack | f32[4,8] -> f32[4,8]@panel32"),
               "graph pack\n%0 = input \"in0\" : f32[4,8]\noutput \"out0\" %0\n");
@@ -86,6 +97,15 @@ TEST(Build, RefusesWhatItDoesNotKnow) {
     EXPECT_NE(fault("elementwise {1=matmul(0,0):f32} | f32[4,4] -> f32[4,4] results (1)"), "");
     EXPECT_NE(fault("elementwise {1=neg(7):f32} | f32[4] -> f32[4] results (1)"), "");
     EXPECT_NE(fault("elementwise {1=neg(0):f64} | f32[4] -> f64[4] results (1)"), "");
+    for (const char* bad : {"columns=(9) {2=matmul(0,1):f32} | f32[4,4] f32[4,8] -> f32[4,2]",
+                            "columns=(-1) {2=matmul(0,1):f32} | f32[4,4] f32[4,8] -> f32[4,2]",
+                            "columns=(7) {2=matmul(0,1):f32} | f32[4,4] f32[4,8] -> f32[4,2]",
+                            "columns=(0) {2=matmul(0,1):f32} | f32[4,4] f32[4,8] -> f32[2,4]",
+                            "columns=(0) {2=matmul(0,1):f32} | f32[4,4] f32[4,8] -> f32[4]",
+                            "columns=0 {2=matmul(0,1):f32} | f32[4,4] f32[4,8] -> f32[4,2]",
+                            "columns=(0,1) {2=matmul(0,1):f32} | f32[4,4] f32[4,8] -> f32[4,2]"})
+        EXPECT_NE(fault(std::string("fused ") + bad + " results (2)"), "") << bad;
+    EXPECT_NE(fault("elementwise columns=(0) {1=neg(0):f32} | f32[] -> f32[] results (1)"), "");
     EXPECT_NE(fault("sum | f32[4] -> f32[1]"), "");
     EXPECT_NE(fault("sum axes=2 | f32[4] -> f32[1]"), "");
 }

@@ -26,6 +26,21 @@ TEST(Fused, IsAProductAndAnElementwiseProblem) {
               "f32[T,9] f32[T,9]:(0,1)! bool[T,9] -> f32[T,9]:(12,1) f32[T,9] results (8,0) where T in 1..12");
 }
 
+// Outputs that hold some columns each: the product has all of them.
+TEST(Fused, MayHaveOutputsOfSomeColumns) {
+    const std::string text =
+        "fused columns=(0,4) {3=matmul(0,1):f32 4=add(3,2):f32} | f32[T,8] f32[8,9]@panel32! f32[T,9]:(0,1)! -> "
+        "f32[T,9] f32[T,2,2]:(2,24,1) results (4,4) where T in 1..12";
+    const Text whole(text);
+    EXPECT_EQ(to_string(whole.problem), text);
+    const auto parts = parts_of_fused(whole.problem);
+    ASSERT_TRUE(parts);
+    EXPECT_EQ(to_string(parts->product), "matmul | f32[T,8] f32[8,9]@panel32! -> f32[T,9] where T in 1..12");
+    EXPECT_EQ(to_string(parts->epilogue),
+              "elementwise columns=(0,4) {2=add(0,1):f32} | f32[T,9] f32[T,9]:(0,1)! -> f32[T,9] f32[T,2,2]:(2,24,1) "
+              "results (2,2) where T in 1..12");
+}
+
 TEST(Fused, WhatIsNoneHasNoParts) {
     for (const char* text :
          {"elementwise {2=add(0,1):f32} | f32[4] f32[4] -> f32[4] results (2)", "fused | f32[4,8] f32[8,9] -> f32[4,9]",
@@ -35,6 +50,10 @@ TEST(Fused, WhatIsNoneHasNoParts) {
           "fused {2=matmul(0,1):f32 3=matmul(2,2):f32} | f32[4,4] f32[4,4] -> f32[4,4] results (3)",
           "fused {2=matmul(0,1):f32} | f32[4,4] f32[4,4] -> f32[4,4] results (1)",
           "fused {2=matmul(0,1):f32} | f32[4,4] f32[4,4] -> f32[4,4]",
+          "fused columns=(0,2) {2=matmul(0,1):f32} | f32[4,4] f32[4,4] -> f32[4,2] results (2)",
+          "fused columns=2 {2=matmul(0,1):f32} | f32[4,4] f32[4,4] -> f32[4,2] results (2)",
+          "fused columns=(2) axis=(-1) {2=matmul(0,1):f32} | f32[4,4] f32[4,4] -> f32[4,2] results (2)",
+          "fused columns=(2) {2=matmul(0,1):f32} | f32[] f32[4,4] -> f32[4,2] results (2)",
           "fused axis=(-1) {2=matmul(0,1):f32} | f32[4,4] f32[4,4] -> f32[4,4] results (2)"})
         EXPECT_FALSE(parts_of_fused(Text(text).problem)) << text;
     EXPECT_TRUE(parts_of_fused(Text("fused {2=matmul(0,1):f32} | f32[4,4] f32[4,4] -> f32[4,4] results (2)").problem));

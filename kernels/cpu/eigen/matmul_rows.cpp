@@ -41,6 +41,7 @@ Refusal accepts_matmul(const Problem& problem) {
 Refusal accepts_fused(const Problem& problem) {
     auto parts = parts_of_fused(problem);
     if (!parts || problem.outputs.size() != 1) return "needs one output and a body that begins with a product";
+    if (!problem.attributes.empty()) return "writes all columns to one output";
     const TensorDesc& out = problem.outputs[0];
     if (out.dtype != parts->product.outputs[0].dtype) return "needs a result of the product's dtype";
     parts->product.outputs[0] = out;
@@ -77,7 +78,8 @@ Cost cost(const Problem& problem) {
     const TensorDesc& out = problem.outputs[0];
     cost.flops += epilogue_flops(problem, cost.efficiency);
     // The product goes to memory and comes back.
-    cost.bytes += 2 * static_cast<double>(element_count(out.shape).constant()) * static_cast<double>(size_of(out.dtype));
+    cost.bytes +=
+        2 * static_cast<double>(element_count(out.shape).constant()) * static_cast<double>(size_of(out.dtype));
     return cost;
 }
 
