@@ -211,6 +211,19 @@ TEST(Panel, RefusalsSayWhy) {
     EXPECT_EQ(fused("4=add(3,2):f32", "f32[4,9] -> f32[4,9] f32[4,9] results (4,3)"),
               "has the wrong number of operands");
     EXPECT_EQ(fused("4=add(3,2):f32 5=cast(4):f16", "f32[4,9]:(0,0) -> f16[4,9] results (5)"), "");
+    const auto columns = [&](const std::string& first, const std::string& outputs) {
+        return refusal("fused columns=(" + first + ") {2=matmul(0,1):f32} | f32[4,8] f32[8,9]@panel32 -> " + outputs);
+    };
+    EXPECT_EQ(columns("0,5", "f32[4,9]:(10,1) f32[4,2,2]:(2,40,1) results (2,2)"), "");
+    EXPECT_EQ(columns("0", "f32[4,9] f32[4,4] results (2,2)"), "needs a body that begins with a product");
+    EXPECT_EQ(columns("0,6", "f32[4,9] f32[4,4] results (2,2)"), "needs to know which columns an output holds");
+    EXPECT_EQ(columns("0,N", "f32[4,9] f32[4,4] results (2,2)"), "needs to know which columns an output holds");
+    EXPECT_EQ(columns("0,0", "f32[4,9] f32[2,4,4] results (2,2)"), "needs the leading axes of x in each output");
+    EXPECT_EQ(columns("0,0", "f32[4,9] f32[4] results (2,2)"), "needs the leading axes of x in each output");
+    EXPECT_EQ(columns("0,0,0,0,0,0,0,0,0",
+                      "f32[4,9] f32[4,1] f32[4,1] f32[4,1] f32[4,1] f32[4,1] f32[4,1] f32[4,1] "
+                      "f32[4,1] results (2,2,2,2,2,2,2,2,2)"),
+              "needs 1 to 8 outputs");
     EXPECT_EQ(refusal("linear_swiglu | f32[4,8] f32[8,9]@panel32 f32[8,9]@panel32 -> f32[4,9]"), "");
     EXPECT_EQ(refusal("matmul | f32[4,8] bf16[8,9]@panel32 -> f32[4,9]"), "");
     EXPECT_EQ(refusal("matmul | f32[4,8] i8[8,9]@panel32 -> f32[4,9]"), "needs a weight of f32, f16 or bf16");

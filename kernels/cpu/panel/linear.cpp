@@ -168,21 +168,23 @@ BodyInputs body_inputs(const Args& args, const PanelPlan& plan) noexcept {
 template <typename Weight>
 Product<Weight> product_of(const Args& args, const PanelPlan& plan, TileBody& body) noexcept {
     const auto panels = [](const TensorArg& arg) { return reinterpret_cast<const Weight*>(arg.data); };
-    const TensorArg &x = args.inputs[0], &out = args.outputs[0];
+    const TensorArg &x = args.inputs[0], &weight = args.inputs[1];
     const Rows x_rows = rows_of(x);
     Product<Weight> product{};
     product.x = reinterpret_cast<const float*>(x.data);
     product.panels = panels(args.inputs[1]);
     product.body = &body;
-    product.rows = rows_of(out).count;
+    product.rows = x_rows.count;
     product.depth = x.shape[x.rank - 1];
     product.parts = std::max<std::int64_t>((product.depth + plan.depth - 1) / plan.depth, 1);
     product.ahead = plan.ahead;
-    product.columns = out.shape[out.rank - 1];
+    product.columns = weight.shape[weight.rank - 1];
     product.x_stride = x_rows.stride;
     if (plan.gate == Gate::weight) product.gated = panels(args.inputs[2]);
-    if (plan.gate == Gate::first_half || plan.gate == Gate::last_half)
+    if (plan.gate == Gate::first_half || plan.gate == Gate::last_half) {
+        product.columns /= 2;
         product.gated = product.panel(panel_count(product.columns));
+    }
     if (plan.gate == Gate::last_half) std::swap(product.panels, product.gated);
     return product;
 }
@@ -192,6 +194,9 @@ void run_product(const Args& args, const PanelPlan& plan, Team& team) {
     const BodyInputs inputs = body_inputs(args, plan);
     TileBody body(plan.body, plan.gate == Gate::none ? 1 : 2, inputs.list, args.outputs,
                   args.workspace + plan.body.bytes_per_member() * team.rank());
+    const int leading = args.inputs[0].rank - 1;
+    for (int i = 0; plan.by_columns && i < plan.body.output_count; ++i)
+        body.holds(i, plan.first_column[i], args.outputs[i].rank - leading);
     const Product<Weight> product = product_of<Weight>(args, plan, body);
     if (product.rows == 0) return;
     const std::int64_t blocks = (product.rows + rows_per_block - 1) / rows_per_block;

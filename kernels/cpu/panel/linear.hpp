@@ -19,6 +19,8 @@ struct PanelPlan {
     Body body;
     std::int64_t depth;  ///< rows of a panel that are summed over before others
     std::int64_t ahead;  ///< rows of a panel by which few rows of x fetch it ahead
+    bool by_columns;     ///< outputs hold the columns from these on; else all
+    std::int64_t first_column[max_body_outputs];
 };
 
 }  // namespace cairn::inline v0::kernels::cpu

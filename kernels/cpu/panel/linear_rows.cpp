@@ -68,6 +68,13 @@ BodySource gated_body(const char* activation, int biases) {
     return source;
 }
 
+/// The output, or what those hold some columns of.
+TensorDesc whole_of(const Problem& problem) {
+    if (problem.attributes.has("columns"))
+        if (auto parts = parts_of_fused(problem)) return std::move(parts->product.outputs[0]);
+    return problem.outputs[0];
+}
+
 /// What is done to the sums. A bias of halves is one of the gate and one of what passes it.
 Refusal body_of(const Problem& problem, const Form& form, Body& body) {
     const DType out = problem.outputs[0].dtype;
@@ -80,7 +87,10 @@ Refusal body_of(const Problem& problem, const Form& form, Body& body) {
         return {};
     }
     const auto parts = parts_of_fused(problem);
-    return parts ? compile_body(body_source(parts->epilogue), {out}, body) : "needs a body that begins with a product";
+    if (!parts) return "needs a body that begins with a product";
+    std::vector<DType> outputs;
+    for (const TensorDesc& output : problem.outputs) outputs.push_back(output.dtype);
+    return compile_body(body_source(parts->epilogue), outputs, body);
 }
 
 Refusal refuse_weight(const TensorDesc& weight, const TensorDesc& x, const TensorDesc& out, const Form& form) {
@@ -103,11 +113,30 @@ Refusal refuse_bias(const TensorDesc& bias, const TensorDesc& weight) {
     return {};
 }
 
+/// Outputs that hold the columns from certain ones on.
+Refusal refuse_columns(const Problem& problem, const TensorDesc& whole) {
+    const std::size_t leading = whole.shape.size() - 1;
+    const std::vector<Dim>& first = problem.attributes.dims("columns");
+    for (std::size_t i = 0; i < problem.outputs.size(); ++i) {
+        const TensorDesc& out = problem.outputs[i];
+        if (!out.layout.empty()) return "writes plain memory only";
+        if (out.shape.size() <= leading ||
+            !std::equal(out.shape.begin(), out.shape.begin() + static_cast<std::ptrdiff_t>(leading),
+                        whole.shape.begin()))
+            return "needs the leading axes of x in each output";
+        Dim count = 1;
+        for (std::size_t axis = leading; axis < out.shape.size(); ++axis) count = count * out.shape[axis];
+        if (!first[i].is_constant() || !count.is_constant() || first[i].constant() < 0 ||
+            !provably_le(first[i] + count, whole.shape.back()))
+            return "needs to know which columns an output holds";
+    }
+    return {};
+}
+
 /// What the body reads beside the product.
-Refusal refuse_others(const Problem& problem) {
+Refusal refuse_others(const Problem& problem, const TensorDesc& whole) {
     for (std::size_t i = 2; i < problem.inputs.size(); ++i)
-        if (problem.inputs[i].shape != problem.outputs[0].shape)
-            return "needs inputs of the shape of the output (stride 0 repeats)";
+        if (problem.inputs[i].shape != whole.shape) return "needs inputs of the shape of the output (stride 0 repeats)";
     if (problem.definition == "fused" && !problem.body.empty() && problem.body[0].dtype != DType::f32)
         return "needs a product in f32";
     return {};
@@ -133,9 +162,11 @@ Refusal accepts(const Problem& problem, const Setting& setting) {
     if (form == nullptr) return "computes products with a packed weight only";
     const bool is_gated = form->gating != Gating::none, is_fused = problem.definition == "fused";
     const int others = biases_in(problem, *form);
-    if (others < 0 || (!is_fused && others > form->most_biases) || problem.outputs.size() != 1)
+    const bool by_columns = problem.attributes.has("columns");
+    if (others < 0 || (!is_fused && others > form->most_biases) || (!by_columns && problem.outputs.size() != 1))
         return "has the wrong number of operands";
-    const TensorDesc &x = problem.inputs[0], &out = problem.outputs[0];
+    if (by_columns && !parts_of_fused(problem)) return "needs a body that begins with a product";
+    const TensorDesc &x = problem.inputs[0], out = whole_of(problem);
     const std::size_t weights = weights_of(*form);
     if (x.dtype != DType::f32 || (!is_fused && out.dtype != DType::f32)) return "needs f32";
     for (std::size_t i = 1; i <= weights; ++i)
@@ -147,13 +178,14 @@ Refusal accepts(const Problem& problem, const Setting& setting) {
     for (std::size_t i = 0; i < problem.inputs.size(); ++i)
         if ((i == 0 || i > weights) && !problem.inputs[i].layout.empty())
             return "needs plain memory but for the weight";
+    if (Refusal no = by_columns ? refuse_columns(problem, out) : Refusal(); !no.empty()) return no;
     if (!out.layout.empty()) return "writes plain memory only";
     if (!same_leading_axes(x, out)) return "needs the leading axes of x in the output";
     if (!has_uniform_rows(x)) return "needs rows of x that are contiguous and lie at one distance";
     if (!has_uniform_rows(out)) return "needs rows of the output that are contiguous and lie at one distance";
     for (std::size_t i = 1 + weights; is_gated && i < problem.inputs.size(); ++i)
         if (Refusal no = refuse_bias(problem.inputs[i], problem.inputs[1]); !no.empty()) return no;
-    if (Refusal no = is_gated ? Refusal() : refuse_others(problem); !no.empty()) return no;
+    if (Refusal no = is_gated ? Refusal() : refuse_others(problem, out); !no.empty()) return no;
     Body body;
     if (Refusal no = body_of(problem, *form, body); !no.empty()) return no;
     return refuse_setting(problem, setting);
@@ -166,6 +198,9 @@ std::shared_ptr<const void> prepare(const Problem& problem, int, const Setting& 
     if (form.gating == Gating::half) plan->gate = is_last_half(problem) ? Gate::last_half : Gate::first_half;
     if (const Refusal no = body_of(problem, form, plan->body); !no.empty()) throw InternalError("panel", no);
     plan->stored = problem.inputs[1].dtype;
+    plan->by_columns = problem.attributes.has("columns");
+    for (std::size_t i = 0; plan->by_columns && i < problem.outputs.size(); ++i)
+        plan->first_column[i] = problem.attributes.dims("columns")[i].constant();
     plan->depth = setting["depth"];
     plan->ahead = setting["ahead"];
     return plan;
@@ -180,6 +215,10 @@ Dim workspace(const Problem& problem, int threads) {
 Cost cost(const Problem& problem) {
     Cost cost = product_cost(problem, 0.8);
     if (form_of(problem)->gating != Gating::none) cost.flops *= 2;
+    if (problem.attributes.has("columns")) {
+        const double elements = static_cast<double>(element_count(whole_of(problem).shape).constant());
+        cost.flops = 2 * elements * static_cast<double>(problem.inputs[0].shape.back().constant());
+    }
     if (problem.definition == "fused") cost.flops += epilogue_flops(problem, cost.efficiency);
     return cost;
 }
@@ -242,6 +281,21 @@ std::vector<std::string> fused_samples() {
     };
 }
 
+// Outputs that hold some columns: all of them and two parts split into heads, in strides of a state that grows; heads
+// that end within a panel, parts that leave columns out or hold the same ones, of several values and dtypes.
+std::vector<std::string> samples_by_columns() {
+    return {
+        "fused columns=(0,64,128) {3=matmul(0,1):f32 4=add(3,2):f32} | f32[B,T,40] f32[40,192]@panel32! "
+        "f32[B,T,192]:(0,0,1)! -> f32[B,T,192] f32[B,T,2,32]:(3840,32,1920,1) f32[B,T,2,32]:(3840,32,1920,1) results "
+        "(4,4,4) where B in 0..2, T in 0..60",
+        "fused columns=(5,41,0) {3=matmul(0,1):f32 4=relu(3):f32 5=mul(4,2):f32 6=cast(5):f16} | f32[T,17]:(30,1) "
+        "f32[17,90]@panel32! f32[T,90] -> f32[T,3,12]:(12,360,1) f16[T,7,7] f32[T,90]:(100,1) results (5,6,3) where T "
+        "in 1..30",
+        "fused columns=(32) {2=matmul(0,1):f32} | f32[T,9] f32[9,70]@panel32! -> f32[T,2,19]:(19,19*T,1) results (2) "
+        "where T in 0..14",
+    };
+}
+
 // The same with weights that are stored in another dtype.
 std::string stored_as(std::string_view dtype, std::string sample) {
     const std::string packed = "@" + std::string(panel_layout);
@@ -283,6 +337,7 @@ void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
         if (made.definition == "fused") {
             for (int input = 2; input < max_body_inputs; ++input) made.in_place.push_back({input, 0});
             made.samples = in_each_dtype(fused_samples());
+            for (std::string& sample : samples_by_columns()) made.samples.push_back(std::move(sample));
         } else {
             for (int biases = form.most_biases; biases >= 0; --biases)
                 for (std::string& sample :

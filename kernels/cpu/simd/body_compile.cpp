@@ -363,8 +363,9 @@ double operations_of(const BodySource& source) {
 
 double epilogue_flops(const Problem& problem, double efficiency) {
     const auto parts = parts_of_fused(problem);
-    const double elements = static_cast<double>(element_count(problem.outputs[0].shape).constant());
-    return parts ? elements * operations_of(body_source(parts->epilogue)) * efficiency / body_efficiency : 0;
+    if (!parts) return 0;
+    const double elements = static_cast<double>(element_count(parts->product.outputs[0].shape).constant());
+    return elements * operations_of(body_source(parts->epilogue)) * efficiency / body_efficiency;
 }
 
 Body stored_as_it_is(DType dtype) {

@@ -4,16 +4,18 @@
 #include "kernels/cpu/simd/block_ops.hpp"
 #include "kernels/cpu/simd/vector.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace CAIRN_LEVEL {
 namespace {
 
-bool has_rows_at_one_distance(const TensorArg& arg, std::int64_t& distance) noexcept {
+// The last `axes` axes are columns.
+bool has_rows_at_one_distance(const TensorArg& arg, int axes, std::int64_t& distance) noexcept {
     bool is_first = true;
     std::int64_t next = 0;
     distance = 0;
-    for (int axis = arg.rank - 2; axis >= 0; --axis) {
+    for (int axis = arg.rank - 1 - axes; axis >= 0; --axis) {
         if (arg.shape[axis] == 1) continue;
         if (is_first)
             distance = arg.strides[axis];
@@ -37,10 +39,21 @@ CAIRN_INLINE void copy_rows(float* to, std::int64_t to_stride, const float* from
 
 }  // namespace
 
+std::int64_t TileBody::Operand::run_from(std::int64_t column) const noexcept {
+    const std::int64_t size = arg.shape[arg.rank - 1];
+    return axes == 1 ? end - column : size - (column - first) % size;
+}
+
 std::byte* TileBody::Operand::at(std::int64_t row, std::int64_t column) const noexcept {
-    std::int64_t offset = column * arg.strides[arg.rank - 1];
+    std::int64_t offset = 0;
+    column -= first;
+    for (int axis = arg.rank - 1; axis > arg.rank - axes; --axis) {
+        offset += column % arg.shape[axis] * arg.strides[axis];
+        column /= arg.shape[axis];
+    }
+    offset += column * arg.strides[arg.rank - axes];
     if (is_uniform) return arg.data + (offset + row * row_stride) * bytes;
-    for (int axis = arg.rank - 2; axis >= 0; --axis) {
+    for (int axis = arg.rank - 1 - axes; axis >= 0; --axis) {
         offset += row % arg.shape[axis] * arg.strides[axis];
         row /= arg.shape[axis];
     }
@@ -48,9 +61,9 @@ std::byte* TileBody::Operand::at(std::int64_t row, std::int64_t column) const no
 }
 
 TileBody::Operand TileBody::operand_of(const TensorArg& arg, DType dtype) noexcept {
-    Operand operand{arg, dtype, false, false, false, 0, bytes_of(dtype), 0};
+    Operand operand{arg, dtype, false, false, false, 0, bytes_of(dtype), 0, 0, arg.shape[arg.rank - 1], 1};
     operand.slot_bytes = operand.bytes < 4 ? 4 : operand.bytes;
-    operand.is_uniform = has_rows_at_one_distance(arg, operand.row_stride);
+    operand.is_uniform = has_rows_at_one_distance(arg, 1, operand.row_stride);
     operand.is_row = operand.is_uniform && operand.row_stride == 0;
     operand.is_element = operand.is_row && arg.strides[arg.rank - 1] == 0;
     return operand;
@@ -62,6 +75,16 @@ TileBody::TileBody(const Body& body, int given, const TensorArg* inputs, const T
     for (int i = given; i < body.input_count; ++i) operands_[i] = operand_of(inputs[i - given], body.inputs[i]);
     for (int i = 0; i < body.output_count; ++i)
         operands_[body.input_count + i] = operand_of(outputs[i], body.outputs[i].dtype);
+}
+
+void TileBody::holds(int output, std::int64_t first, int axes) noexcept {
+    Operand& operand = operands_[body_.input_count + output];
+    operand.first = operand.end = first;
+    operand.axes = axes;
+    std::int64_t count = 1;
+    for (int axis = operand.arg.rank - axes; axis < operand.arg.rank; ++axis) count *= operand.arg.shape[axis];
+    operand.end += count;
+    operand.is_uniform = has_rows_at_one_distance(operand.arg, axes, operand.row_stride);
 }
 
 void TileBody::start() noexcept {
@@ -98,8 +121,21 @@ void TileBody::store_rows(const Operand& to, const MatrixPart& part, const std::
         store_run(to.dtype, to.at(part.row + i, part.column), block + i * pitch, stride, part.width);
 }
 
+// What an output holds of a part, run by run.
+void TileBody::store_held(const Operand& to, const MatrixPart& part, const std::byte* block) const noexcept {
+    const std::int64_t end = std::min(part.column + part.width, to.end);
+    for (std::int64_t column = std::max(part.column, to.first), width = 0; column < end; column += width) {
+        width = std::min(to.run_from(column), end - column);
+        store_rows(to, {part.row, part.height, column, width, part.pitch},
+                   block + (column - part.column) * to.slot_bytes);
+    }
+}
+
 std::byte* TileBody::memory_of(const Operand& operand, const MatrixPart& part) noexcept {
-    const bool is_block = part.height == 1 && operand.bytes >= 4 && operand.arg.strides[operand.arg.rank - 1] == 1;
+    const bool is_held =
+        part.column >= operand.first && part.column < operand.end && operand.run_from(part.column) >= part.width;
+    const bool is_block =
+        is_held && part.height == 1 && operand.bytes >= 4 && operand.arg.strides[operand.arg.rank - 1] == 1;
     return is_block ? operand.at(part.row, part.column) : nullptr;
 }
 
@@ -131,7 +167,7 @@ void TileBody::run(const MatrixPart& part, void* const* blocks) noexcept {
             place[op.result], place[op.operand[0]], place[op.operand[1]], place[op.operand[2]], count);
     }
     for (int i = 0; i < body_.output_count; ++i)
-        if (!is_written[i]) store_rows(operands_[inputs + i], part, place[body_.outputs[i].place]);
+        if (!is_written[i]) store_held(operands_[inputs + i], part, place[body_.outputs[i].place]);
 }
 
 }  // namespace CAIRN_LEVEL

@@ -21,6 +21,9 @@ public:
     TileBody(const Body& body, int given, const TensorArg* inputs, const TensorArg* outputs,
              std::byte* memory) noexcept;
 
+    /// An output that holds columns from `first` on, its last `axes` axes being those; told before the first part.
+    void holds(int output, std::int64_t first, int axes) noexcept;
+
     /// Computes a part; `blocks`: those given, which may be written to.
     void run(const MatrixPart& part, void* const* blocks) noexcept;
 
@@ -34,7 +37,11 @@ private:
         std::int64_t row_stride;  ///< that distance
         std::int64_t bytes;       ///< of an element
         std::int64_t slot_bytes;  ///< of one in its block
+        std::int64_t first, end;  ///< the columns it holds
+        int axes;                 ///< the last ones, which are its columns
 
+        /// How many columns follow each other at one distance from this one on.
+        std::int64_t run_from(std::int64_t column) const noexcept;
         std::byte* at(std::int64_t row, std::int64_t column) const noexcept;
     };
 
@@ -43,6 +50,7 @@ private:
     void start() noexcept;
     void load_rows(const Operand& from, const MatrixPart& part, std::byte* block) const noexcept;
     void store_rows(const Operand& to, const MatrixPart& part, const std::byte* block) const noexcept;
+    void store_held(const Operand& to, const MatrixPart& part, const std::byte* block) const noexcept;
     /// Where a part of one row stands in memory as its block would; else null.
     static std::byte* memory_of(const Operand& operand, const MatrixPart& part) noexcept;
 
