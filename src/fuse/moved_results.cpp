@@ -16,8 +16,18 @@ using ir::Op;
 // Movements behind each other at most.
 constexpr std::size_t most_moves = 8;
 
+// Columns of one product that are written elsewhere: with itself as many results as a body has.
+constexpr std::size_t most_parts = 7;
+
 bool only_moves(const ir::Node& node) {
     return ir::is(node, ir::OpClass::movement) || ir::is(node, ir::OpClass::transfer);
+}
+
+/// Of a matrix, and perhaps what follows it.
+bool is_product(const ir::GraphData& graph, const Tile& tile) {
+    if (tile.definition == "fused") return true;
+    return tile.definition == ir::info(Op::matmul).name && graph.node(tile.inputs[1]).shape.size() == 2 &&
+           graph.node(tile.inputs[0]).shape.size() >= 2;
 }
 
 using Moves = std::vector<NodeId>;
@@ -52,9 +62,11 @@ bool turns(const ir::GraphData& graph, const Destination& to) {
     return is_turn(to.node) || std::any_of(to.moves.begin(), to.moves.end(), is_turn);
 }
 
-/// All destinations, by the value that may be written there.
-std::map<NodeId, std::vector<Destination>> destinations_of(const ir::GraphData& graph, const expand::Classes& classes) {
-    std::map<NodeId, std::vector<Destination>> destinations;
+/// By the value that may be written there.
+using Destinations = std::map<NodeId, std::vector<Destination>>;
+
+Destinations destinations_of(const ir::GraphData& graph, const expand::Classes& classes) {
+    Destinations destinations;
     std::set<std::pair<NodeId, NodeId>> known;  // what is written, and what is there then
     const auto add = [&](NodeId node) {
         for (auto& [value, moves] : carried_to(graph, classes, node)) {
@@ -71,13 +83,67 @@ std::map<NodeId, std::vector<Destination>> destinations_of(const ir::GraphData& 
     return destinations;
 }
 
+/// One more output of a tile: what it computes, where that is carried to.
+void add_moved(Tile& tile, NodeId computed, const Destination& to) {
+    Nodes moved{computed};
+    for (const NodeId move : to.moves) moved.push_back(move);
+    for (const NodeId inside : moved)
+        if (std::find(tile.interior.begin(), tile.interior.end(), inside) == tile.interior.end())
+            tile.interior.push_back(inside);
+    std::sort(tile.interior.begin(), tile.interior.end());
+    tile.outputs.push_back(to.node);
+    tile.moved.push_back(std::move(moved));
+}
+
 Tile written_to(const Tile& tile, const Destination& to) {
     Tile written = tile;
-    written.outputs = {to.node};
-    written.moved = tile.outputs;
-    for (const NodeId move : to.moves) written.moved.push_back(move);
-    for (const NodeId inside : written.moved) written.interior.push_back(inside);
-    std::sort(written.interior.begin(), written.interior.end());
+    written.outputs.clear();
+    add_moved(written, tile.outputs[0], to);
+    return written;
+}
+
+/// Slices of columns, by the value they are cut from.
+std::map<NodeId, Nodes> columns_in(const ir::GraphData& graph, const expand::Classes& classes) {
+    std::map<NodeId, Nodes> found;
+    for (NodeId id = 0; id < graph.nodes().size(); ++id)
+        if (const ir::Node& node = graph.node(id); node.op == Op::slice && node.attributes.integer("axis") == -1 &&
+                                                   node.attributes.dims("step").at(0) == Dim(1))
+            found[classes.value_of(node.operands[0])].push_back(id);
+    return found;
+}
+
+/// Whether nothing has to be there before but what is there before the run.
+bool needs_no_version(const ir::GraphData& graph, const Destination& to) {
+    const ir::Node& node = graph.node(to.node);
+    return node.op != Op::state_append || ir::is_given(graph.node(node.operands[0]));
+}
+
+/// The tile as one that provides what it makes, and slices of that where they are carried to.
+std::optional<Tile> written_in_parts(const ir::GraphData& graph, const expand::Classes& classes, const Tile& tile,
+                                     const Nodes& slices, const Destinations& destinations) {
+    Tile written = tile;
+    const NodeId whole = tile.outputs[0];
+    if (tile.definition == ir::info(Op::matmul).name) {
+        written.definition = "fused";
+        written.body = std::vector<Step>{{std::string(ir::info(Op::matmul).name), {0, 1}, graph.node(whole).dtype, 0}};
+        written.results = {2};
+    }
+    written.moved = {Nodes{}};
+    std::vector<Dim> first{0};
+    for (const NodeId slice : slices) {
+        const auto found = destinations.find(classes.value_of(slice));
+        if (found == destinations.end()) continue;
+        for (const Destination& to : found->second) {
+            const bool is_known =
+                std::find(written.outputs.begin(), written.outputs.end(), to.node) != written.outputs.end();
+            if (is_known || !needs_no_version(graph, to) || first.size() > most_parts) continue;
+            add_moved(written, slice, to);
+            first.push_back(graph.node(slice).attributes.dims("start").at(0));
+            written.results.push_back(written.results[0]);
+        }
+    }
+    if (first.size() == 1) return std::nullopt;
+    written.attributes = {{"columns", std::move(first)}};
     return written;
 }
 
@@ -93,11 +159,16 @@ std::optional<NodeId> moved_into(const ir::Node& node) {
 std::vector<Tile> with_moved_results(const ir::GraphData& graph, const expand::Classes& classes,
                                      const std::vector<Tile>& tiles) {
     std::vector<Tile> written;
-    const std::map<NodeId, std::vector<Destination>> destinations = destinations_of(graph, classes);
+    const Destinations destinations = destinations_of(graph, classes);
     if (destinations.empty()) return written;
+    const std::map<NodeId, Nodes> columns = columns_in(graph, classes);
     for (const Tile& tile : tiles) {
         if (tile.outputs.size() != 1) continue;
         const ir::Node& node = graph.node(tile.outputs[0]);
+        if (const auto slices = columns.find(classes.value_of(tile.outputs[0]));
+            slices != columns.end() && is_product(graph, tile))
+            if (auto in_parts = written_in_parts(graph, classes, tile, slices->second, destinations))
+                written.push_back(*std::move(in_parts));
         const auto found = destinations.find(classes.value_of(tile.outputs[0]));
         if (found == destinations.end() || ir::is_given(node) || ir::is(node, ir::OpClass::effect)) continue;
         if (tile.interior.empty() && tile.body.empty() && only_moves(node)) continue;

@@ -19,6 +19,13 @@ namespace cairn::inline v0::fuse {
 ///     mul (%2, %3) -> (%4)     and     mul (%2, %3) -> (%6) over %4, %5
 ///
 /// Tiles that move elements only give none: what is there is a copy in any case.
+///
+/// For each product one more, where columns of what it makes are carried so: it provides that, and these where they
+/// are carried to. Of appends those to what a state holds before the run: what else the tile provides may then be read
+/// whenever the tile has run.
+///
+///     %4 = matmul %2, %3 : f32[T,96]   %5 = slice %4 axis=(-1) start=(32) : f32[T,32]   %6 = state_append %0, %5
+///     fused columns=(0,32) {2=matmul(0,1):f32} results (2,2) (%2, %3) -> (%4, %6) over %5
 std::vector<Tile> with_moved_results(const ir::GraphData& graph, const expand::Classes& classes,
                                      const std::vector<Tile>& tiles);
 

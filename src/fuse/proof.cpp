@@ -37,8 +37,11 @@ bool is_state_change(const ir::Node& node) { return node.op == ir::Op::state_app
 
 std::string fault_in_ids(const ir::GraphData& graph, const Tile& tile) {
     if (tile.outputs.empty()) return "has no output";
-    for (const auto* list : {&tile.inputs, &tile.outputs, &tile.interior, &tile.moved})
-        for (const NodeId id : *list)
+    if (!tile.moved.empty() && tile.moved.size() != tile.outputs.size()) return "moves other results than it has";
+    std::vector<Nodes> lists = tile.moved;
+    for (const auto* list : {&tile.inputs, &tile.outputs, &tile.interior}) lists.push_back(*list);
+    for (const Nodes& list : lists)
+        for (const NodeId id : list)
             if (id >= graph.nodes().size())
                 return fmt::format("names node %{}, the graph has {}", id, graph.nodes().size());
     for (const NodeId id : tile.outputs)
@@ -90,32 +93,54 @@ std::string fault_in_values(const ir::GraphData& graph, const Tile& tile, Forms&
     return {};
 }
 
-/// The tile that leaves what it computes unmoved.
+/// The tile that leaves what it computes unmoved, and whole.
 Tile unmoved(const Tile& tile) {
     Tile plain = tile;
     plain.outputs = tile.computed();
     plain.moved.clear();
+    if (!tile.attributes.has("columns")) return plain;
+    plain.outputs = {tile.outputs[0]};
+    plain.results = {tile.results[0]};
+    plain.attributes.clear();
     return plain;
 }
 
-/// Whether what a tile computes becomes what it provides. Spellings of one value were proved where they were joined.
-std::string fault_in_moves(const ir::GraphData& graph, const expand::Classes& classes, const Tile& tile,
-                           const Forms& forms) {
-    const std::optional<NodeId> wanted = moved_into(graph.node(tile.outputs[0]));
-    if (!wanted || tile.outputs.size() != 1)
-        return fmt::format("provides %{}, to which nothing is moved", tile.outputs[0]);
-    NodeId at = tile.moved[0];
+/// Whether a tile that computes columns of its first output makes these.
+std::string fault_in_columns(const ir::GraphData& graph, const expand::Classes& classes, const Tile& tile) {
+    if (!tile.attributes.has("columns")) return {};
+    const std::vector<Dim>& first = tile.attributes.dims("columns");
+    const Nodes computed = tile.computed();
+    const auto is_as_told = [&](std::size_t i) {
+        const ir::Node& node = graph.node(computed[i]);
+        if (tile.results[i] != tile.results[0]) return false;
+        if (i == 0) return first[0] == Dim(0);
+        return node.op == ir::Op::slice && node.attributes.integer("axis") == -1 &&
+               node.attributes.dims("step").at(0) == Dim(1) && node.attributes.dims("start").at(0) == first[i] &&
+               classes.value_of(node.operands[0]) == classes.value_of(computed[0]);
+    };
+    if (tile.attributes.size() != 1 || first.size() != computed.size() || tile.results.size() != computed.size())
+        return "tells other columns than it has outputs";
+    for (std::size_t i = 0; i < computed.size(); ++i)
+        if (!is_as_told(i)) return fmt::format("does not compute %{}", computed[i]);
+    return {};
+}
+
+/// Whether what is moved becomes an output. Spellings of one value were proved where they were joined.
+std::string fault_in_moves(const ir::GraphData& graph, const expand::Classes& classes, NodeId output,
+                           const Nodes& moved, const Forms& forms) {
+    const std::optional<NodeId> wanted = moved_into(graph.node(output));
+    if (!wanted) return fmt::format("provides %{}, to which nothing is moved", output);
+    NodeId at = moved[0];
     const auto is_same = [&](NodeId other) {
         const ir::Node &a = graph.node(at), &b = graph.node(other);
         if (classes.value_of(at) == classes.value_of(other)) return true;
         return a.dtype == b.dtype && a.shape == b.shape && forms.canon().same(forms[at], forms[other]);
     };
-    for (std::size_t i = 1; i < tile.moved.size(); at = tile.moved[i++]) {
-        const ir::Node& move = graph.node(tile.moved[i]);
-        if (!keeps_all(move.op) || !is_same(move.operands[0]))
-            return fmt::format("%{} is not %{} moved", tile.moved[i], at);
+    for (std::size_t i = 1; i < moved.size(); at = moved[i++]) {
+        const ir::Node& move = graph.node(moved[i]);
+        if (!keeps_all(move.op) || !is_same(move.operands[0])) return fmt::format("%{} is not %{} moved", moved[i], at);
     }
-    return is_same(*wanted) ? std::string() : fmt::format("%{} holds something else", tile.outputs[0]);
+    return is_same(*wanted) ? std::string() : fmt::format("%{} holds something else", output);
 }
 
 }  // namespace
@@ -129,7 +154,12 @@ Forms& Proof::forms_under(Laws laws) {
 std::string Proof::fault(const Tile& tile, Laws laws) {
     if (std::string fault = fault_in_ids(graph_, tile); !fault.empty()) return fault;
     if (!tile.moved.empty()) {
-        const std::string fault = fault_in_moves(graph_, classes_, tile, forms_under(laws));
+        for (std::size_t i = 0; i < tile.outputs.size(); ++i) {
+            if (!tile.is_moved(i)) continue;
+            std::string fault = fault_in_moves(graph_, classes_, tile.outputs[i], tile.moved[i], forms_under(laws));
+            if (!fault.empty()) return fault;
+        }
+        std::string fault = fault_in_columns(graph_, classes_, tile);
         return fault.empty() ? this->fault(unmoved(tile), laws) : fault;
     }
     if (is_state_change(graph_.node(tile.outputs.front()))) return {};
@@ -151,8 +181,14 @@ std::string Proof::fault(const Tile& tile) {
 Laws Proof::laws_of(const Tile& tile) {
     if (!tile.moved.empty()) {
         Laws laws = laws_of(unmoved(tile));
-        for (const NodeId inside : tile.moved) laws = laws | classes_.laws_of(inside);
-        return laws | classes_.laws_of(tile.outputs[0]);
+        for (std::size_t i = 0; i < tile.outputs.size(); ++i) {
+            if (!tile.is_moved(i)) continue;
+            for (const NodeId inside : tile.moved[i]) laws = laws | classes_.laws_of(inside);
+            if (tile.attributes.has("columns"))
+                laws = laws | classes_.laws_of(graph_.node(tile.moved[i][0]).operands[0]);
+            laws = laws | classes_.laws_of(tile.outputs[i]);
+        }
+        return laws;
     }
     Tile plain = tile;
     for (NodeId& output : plain.outputs) output = classes_.value_of(output);

@@ -31,12 +31,19 @@ struct Tile {
     Nodes inputs;                      ///< values read, in the definition's operand order: the first spelling of each
     Nodes outputs;                     ///< nodes provided: any spelling of a value provides it
     Nodes interior;                    ///< nodes computed inside and not provided, for explain() and dumps
-    /// Where the output is what is computed in another place (moved_results.hpp): what is computed, then the transposes
-    /// and reshapes on the way to the output, in their order. It is written where they put it.
-    Nodes moved;
+    /// Where outputs are what is computed in another place (moved_results.hpp), of each: what is computed, then the
+    /// transposes and reshapes on the way to the output, in their order. It is written where they put it. Nothing of an
+    /// output that is not moved, and of no output where none is.
+    std::vector<Nodes> moved;
 
-    /// What the definition gives: the outputs, or what is moved to be the output.
-    Nodes computed() const { return moved.empty() ? outputs : Nodes{moved[0]}; }
+    bool is_moved(std::size_t output) const { return !moved.empty() && !moved[output].empty(); }
+    /// What the definition gives: the outputs, or what is moved to be an output.
+    Nodes computed() const {
+        Nodes made = outputs;
+        for (std::size_t i = 0; i < moved.size(); ++i)
+            if (is_moved(i)) made[i] = moved[i][0];
+        return made;
+    }
 };
 
 struct Options {

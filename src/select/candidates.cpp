@@ -227,12 +227,12 @@ void Candidates::add_on(Device device, const fuse::Tile& tile, int index, bool c
 }
 
 /// What is bound is made once, not in each run; and what lies densely where it is seen needs no other place.
-bool Candidates::is_worth_moving(const fuse::Tile& tile) const {
-    const NodeId output = tile.outputs[0];
-    const ir::Node& node = graph_->node(output);
-    if (bound_[tile.moved[0]]) return false;
+bool Candidates::is_worth_moving(const fuse::Tile& tile, std::size_t output) const {
+    const NodeId id = tile.outputs[output];
+    const ir::Node& node = graph_->node(id);
+    if (bound_[tile.moved[output][0]]) return false;
     if (ir::is(node, ir::OpClass::effect)) return !may_read_late(*graph_, classes_, views_, tile);
-    return views_[output].base == output || views_[output].strides != dense_strides(node.shape);
+    return views_[id].base == id || views_[id].strides != dense_strides(node.shape);
 }
 
 std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index, bool cheapest) {
@@ -244,13 +244,16 @@ std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index, bo
         return found;
     }
     const bool is_moved = !tile.moved.empty();
-    if (is_moved && !is_worth_moving(tile)) return found;
+    for (std::size_t i = 0; i < tile.moved.size(); ++i)
+        if (tile.is_moved(i) && !is_worth_moving(tile, i)) return found;
     if (const KnownTiles::Known* known = is_moved ? nullptr : known_tiles_.find(tile, cheapest))
         return rounded(of_known(*known, tile, index), tile);
     asked_.clear();
     const auto may_run = [&](Device device) {
         if (bound_[tile.outputs[0]]) return device == Device::cpu;
-        return !ir::is(graph_->node(tile.outputs[0]), ir::OpClass::effect) || memory_for(device) == devices_.of_states;
+        const auto is_version = [&](NodeId output) { return ir::is(graph_->node(output), ir::OpClass::effect); };
+        return memory_for(device) == devices_.of_states ||
+               std::none_of(tile.outputs.begin(), tile.outputs.end(), is_version);
     };
     for (const Device device : devices_.all)
         if (may_run(device)) add_on(device, tile, index, cheapest, found);

@@ -137,8 +137,8 @@ private:
     const TensorDesc* made(ir::NodeId node);
     const TensorDesc* expanded(const TensorDesc* input, const TensorDesc* output, bool is_product);
     Question* question_of(const fuse::Tile& tile, const Sources& sources);
-    bool is_worth_moving(const fuse::Tile& tile) const;
-    bool describe_moved(const fuse::Tile& tile);
+    bool is_worth_moving(const fuse::Tile& tile, std::size_t output) const;
+    bool describe_moved(const fuse::Tile& tile, std::size_t output);
     bool try_kernel(const Kernel& row, const fuse::Tile& tile, int index, const Asked& asked, bool cheapest,
                     std::vector<Candidate>& found);
 

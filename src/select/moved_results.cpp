@@ -37,24 +37,49 @@ std::optional<Strides> strides_after(const ir::GraphData& graph, const Node& mov
 
 }  // namespace
 
-std::optional<ResultView> result_view(const ir::GraphData& graph, const fuse::Tile& tile,
+std::optional<ResultView> result_view(const ir::GraphData& graph, const fuse::Tile& tile, std::size_t output,
                                       const std::vector<ValueView>& views, bool by_element) {
     std::optional<ResultView> found;
-    const Node& place = graph.node(tile.outputs[0]);
-    std::optional<Strides> strides = views[tile.outputs[0]].strides;
+    const Node& place = graph.node(tile.outputs[output]);
+    const fuse::Nodes& moved = tile.moved[output];
+    std::optional<Strides> strides = views[tile.outputs[output]].strides;
     if (!ir::is(place, ir::OpClass::effect)) strides = strides_before(graph, place, dense_strides(place.shape));
-    for (std::size_t moves = tile.moved.size(); strides && moves-- > 0;) {
-        const Node& node = graph.node(tile.moved[moves]);
+    for (std::size_t moves = moved.size(); strides && moves-- > 0;) {
+        const Node& node = graph.node(moved[moves]);
         if (by_element || moves == 0) found = {node.shape, *strides, moves};
         if (moves > 0) strides = strides_before(graph, node, *strides);
     }
     return found;
 }
 
-std::optional<Strides> seen_through(const ir::GraphData& graph, const fuse::Tile& tile, std::size_t moves,
+std::optional<ResultView> columns_view(const ir::GraphData& graph, const fuse::Tile& tile, std::size_t output,
+                                       const std::vector<ValueView>& views) {
+    std::optional<ResultView> view = result_view(graph, tile, output, views, true);
+    if (!view) return std::nullopt;
+    const fuse::Nodes& moved = tile.moved[output];
+    for (std::size_t i = 1; i <= view->moves; ++i)
+        if (graph.node(moved[i]).op != Op::reshape) return std::nullopt;
+    // Axes of size 1 may stand anywhere.
+    const auto is_one = [](const Dim& size) { return size == Dim(1); };
+    Shape target = graph.node(moved[0]).shape, behind = view->shape;
+    target.pop_back();
+    std::erase_if(behind, is_one);
+    for (const Dim& size : target) {
+        if (is_one(size)) continue;
+        if (behind.empty() || !(behind.front() == size)) return std::nullopt;
+        behind.erase(behind.begin());
+    }
+    if (behind.empty()) behind.push_back(Dim(1));
+    target.insert(target.end(), behind.begin(), behind.end());
+    std::optional<Strides> strides = reshape_strides(view->shape, view->strides, target);
+    if (!strides) return std::nullopt;
+    return ResultView{std::move(target), *std::move(strides), view->moves};
+}
+
+std::optional<Strides> seen_through(const ir::GraphData& graph, const fuse::Nodes& moved, std::size_t moves,
                                     Strides strides) {
     std::optional<Strides> seen = std::move(strides);
-    for (std::size_t i = 1; seen && i <= moves; ++i) seen = strides_after(graph, graph.node(tile.moved[i]), *seen);
+    for (std::size_t i = 1; seen && i <= moves; ++i) seen = strides_after(graph, graph.node(moved[i]), *seen);
     return seen;
 }
 

@@ -25,12 +25,20 @@ struct ResultView {
     std::size_t moves = 0;  ///< how many movements operands are seen through
 };
 
-/// With the fewest movements that do; `by_element`: there may be any. Nothing where strides cannot say it.
-std::optional<ResultView> result_view(const ir::GraphData& graph, const fuse::Tile& tile,
+/// Of an output that is moved, with the fewest movements that do; `by_element`: there may be any. Nothing where strides
+/// cannot say it.
+std::optional<ResultView> result_view(const ir::GraphData& graph, const fuse::Tile& tile, std::size_t output,
                                       const std::vector<ValueView>& views, bool by_element);
 
-/// The strides of an operand, of the shape of what the tile computes, seen through its first movements.
-std::optional<std::vector<Dim>> seen_through(const ir::GraphData& graph, const fuse::Tile& tile, std::size_t moves,
+/// The same of columns of a product, which may be several axes behind its leading ones.
+///
+///     %5 = slice %4 axis=(-1) ... : f32[T,768]   %6 = reshape %5 : f32[T,12,64]   %7 = transpose %6 : f32[12,T,64]
+///     appended to f32[12,P,64] of 1024 rows: f32[T,12,64]:(64,65536,1)
+std::optional<ResultView> columns_view(const ir::GraphData& graph, const fuse::Tile& tile, std::size_t output,
+                                       const std::vector<ValueView>& views);
+
+/// The strides of an operand, of the shape of what is moved, seen through the first movements.
+std::optional<std::vector<Dim>> seen_through(const ir::GraphData& graph, const fuse::Nodes& moved, std::size_t moves,
                                              std::vector<Dim> strides);
 
 /// True where an operand may lie in a state that is written over in a run: what appends may have to come after the

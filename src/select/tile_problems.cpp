@@ -55,21 +55,23 @@ const TensorDesc* Candidates::expanded(const TensorDesc* input, const TensorDesc
 }
 
 /// What a tile computes goes where it is moved to. False where strides cannot say that.
-bool Candidates::describe_moved(const fuse::Tile& tile) {
-    const auto view = result_view(*graph_, tile, views_, broadcasts_inputs(tile.definition));
+bool Candidates::describe_moved(const fuse::Tile& tile, std::size_t output) {
+    const bool by_element = broadcasts_inputs(tile.definition);
+    const auto view = tile.attributes.has("columns") ? columns_view(*graph_, tile, output, views_)
+                                                     : result_view(*graph_, tile, output, views_, by_element);
     if (!view) return false;
     const auto described = [&](TensorDesc desc, std::vector<Dim> strides) {
         desc.shape = view->shape;
         desc.strides = std::move(strides);
         return judge_.descs().of(desc);
     };
-    if (view->moves > 0)
+    if (view->moves > 0 && by_element)
         for (const TensorDesc*& input : inputs_) {
-            auto strides = seen_through(*graph_, tile, view->moves, input->strides);
+            auto strides = seen_through(*graph_, tile.moved[output], view->moves, input->strides);
             if (!strides) return false;
             input = described(*input, std::move(*strides));
         }
-    outputs_[0] = described(*outputs_[0], view->strides);
+    outputs_[output] = described(*outputs_[output], view->strides);
     return true;
 }
 
@@ -83,7 +85,8 @@ Question* Candidates::question_of(const fuse::Tile& tile, const Sources& sources
     const std::size_t factors = tile.definition == "fused" || tile.definition == "matmul" ? 2 : 0;
     if (factors > 0 || broadcasts_inputs(tile.definition))
         for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i] = expanded(inputs_[i], outputs_.at(0), i < factors);
-    if (!tile.moved.empty() && !describe_moved(tile)) return nullptr;
+    for (std::size_t i = 0; i < tile.moved.size(); ++i)
+        if (tile.is_moved(i) && !describe_moved(tile, i)) return nullptr;
     ShortProblem problem{tile.definition, &tile.attributes, &tile.body, tile.results, inputs_, outputs_};
     if (changes_state(tile)) {
         // The new rows go where they belong in the state's memory; older ones stay where they are.

@@ -95,6 +95,50 @@ TEST_F(MovedResults, AnOutputThatIsTurnedIsWrittenSo) {
               "elementwise {1=exp(0):f32} results (1) (%0) -> (%5) over (%4)\nexp (%0) -> (%5) over (%4)\n");
 }
 
+class ColumnsOfProducts : public MovedResults {
+protected:
+    const Tensor w3 = g.input("w3", DType::f32, {6, 18});
+    const Tensor product = matmul(x, w3);
+    static Tensor part(const Tensor& whole, int i) { return slice(whole, -1, 6 * i, 6 * i + 6); }
+    /// Those of several outputs.
+    std::string of_several(const Tensor& read) {
+        g.output("y", read);
+        const Proposed made = proposed(g);
+        EXPECT_EQ(fuse::verify(*made.graph, expand::Classes(*made.graph), made.tiles, definitions()), "");
+        std::vector<fuse::Tile> found = moved(made);
+        std::erase_if(found, [](const fuse::Tile& tile) { return tile.outputs.size() == 1; });
+        return to_string(found);
+    }
+};
+
+TEST_F(ColumnsOfProducts, AreWrittenWhereTheyAreMoved) {
+    const Tensor all = state.append(part(product, 0)), other = heads.append(split(part(product, 2)));
+    EXPECT_EQ(of_several(sum(part(product, 1)) + sum(all) + sum(other)),
+              "fused columns=(0,0,12) {2=matmul(0,1):f32} results (2,2,2) (%0, %4) -> (%5, %7, %11) over (%6, %8, %9, "
+              "%10)\n");
+}
+
+TEST_F(ColumnsOfProducts, OfWhatFollowsAProductToo) {
+    const Tensor biased = exp(product + 1.0F);
+    EXPECT_EQ(of_several(sum(biased) + sum(state.append(part(biased, 1)))),
+              "fused columns=(0,6) {2=matmul(0,1):f32 3=const(1):f32 4=add(2,3):f32 5=exp(4):f32} results (5,5) (%0, "
+              "%4) -> (%8, %10) over (%5, %7, %9)\n");
+}
+
+TEST_F(ColumnsOfProducts, OfOtherKindsGiveNone) {
+    const Tensor rows = exp(g.input("z", DType::f32, {t, 18}));
+    heads.append(split(part(rows, 1)));
+    EXPECT_EQ(of_several(state.append(slice(matmul(x, w), 0, 0, 1))), "");
+}
+
+// The second would need the first, which may rest on what else the tile provides.
+TEST_F(ColumnsOfProducts, AreAppendedToWhatWasThereBeforeTheRun) {
+    state.append(part(product, 0));
+    const std::string found = of_several(state.append(part(product, 1)));
+    EXPECT_EQ(found.find("columns=(0,0) "), found.find("columns=")) << found;
+    EXPECT_NE(found, "");
+}
+
 TEST_F(MovedResults, FaultsAreFound) {
     g.output("y", heads.append(split(exp(x))));
     g.output("z", state.append(sin(x)));
@@ -103,21 +147,35 @@ TEST_F(MovedResults, FaultsAreFound) {
         const char* fault;
     };
     const Case cases[] = {
-        {[](fuse::Tile& tile) { tile.moved[0] = 100000; }, "names node %100000"},
-        {[](fuse::Tile& tile) { tile.moved.pop_back(); }, "holds something else"},
-        {[](fuse::Tile& tile) { std::swap(tile.moved[1], tile.moved[2]); }, " moved"},
-        {[](fuse::Tile& tile) { tile.outputs = {tile.moved[0]}; }, "to which nothing is moved"},
+        {[](fuse::Tile& tile) { tile.moved[0][0] = 100000; }, "names node %100000"},
+        {[](fuse::Tile& tile) { tile.moved[0].pop_back(); }, "holds something else"},
+        {[](fuse::Tile& tile) { std::swap(tile.moved[0][1], tile.moved[0][2]); }, " moved"},
+        {[](fuse::Tile& tile) { tile.outputs = {tile.moved[0][0]}; }, "to which nothing is moved"},
         {[](fuse::Tile& tile) { tile.definition = "cos"; }, "does not compute %"},
+        {[](fuse::Tile& tile) { tile.moved.push_back({}); }, "moves other results than it has"},
     };
     for (const Case& c : cases) {
         Proposed made = proposed(g);
-        const auto tile = std::find_if(made.tiles.begin(), made.tiles.end(),
-                                       [](const fuse::Tile& each) { return each.moved.size() == 3; });
+        const auto tile = std::find_if(made.tiles.begin(), made.tiles.end(), [](const fuse::Tile& each) {
+            return each.is_moved(0) && each.moved[0].size() == 3;
+        });
         ASSERT_NE(tile, made.tiles.end());
         c.spoil(*tile);
         const std::string fault = fuse::verify(*made.graph, expand::Classes(*made.graph), made.tiles, definitions());
         EXPECT_NE(fault.find(c.fault), std::string::npos) << c.fault << ": " << fault;
     }
+}
+
+TEST_F(ColumnsOfProducts, OthersThanAreMovedAreFaults) {
+    g.output("y", state.append(part(product, 1)));
+    g.output("z", product);
+    Proposed made = proposed(g);
+    const auto tile = std::find_if(made.tiles.begin(), made.tiles.end(),
+                                   [](const fuse::Tile& each) { return each.outputs.size() == 2; });
+    ASSERT_NE(tile, made.tiles.end());
+    tile->attributes = {{"columns", std::vector<Dim>{0, 5}}};
+    const std::string fault = fuse::verify(*made.graph, expand::Classes(*made.graph), made.tiles, definitions());
+    EXPECT_NE(fault.find("does not compute %"), std::string::npos) << fault;
 }
 
 TEST(MovedResultsOfRandomGraphs, ManyAreFoundAndAllAreProved) {

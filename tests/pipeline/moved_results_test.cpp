@@ -83,6 +83,27 @@ const NamedHeads blocks[] = {
          m.g.output("y", m.g.state("s", DType::f32, {1, 3, m.past, 4}, 2, 16).append(rows));
          m.g.output("z", m.merged(rows));
      }},
+    {"columns_out_and_into_states",
+     [](HeadsBlock& m) {
+         const Tensor product = linear(m.x, m.weight("w", {12, 60}), m.weight("b", {60})) * 0.5F;
+         const auto part = [&](int i) { return slice(product, -1, 12 * i, 12 * i + 12); };
+         State rows = m.g.state("r", DType::f32, {1, m.g.symbol("Q", 0, 7), 12}, 1, 24),
+               heads = m.g.state("h", DType::f32, {1, 3, m.past, 4}, 2, 16);
+         m.g.output("y", rows.append(part(0)));
+         m.g.output("z", sum(heads.append(m.split(part(3))), {-1}));
+         m.g.output("turned", transpose(part(2), {2, 0, 1}));
+         m.g.output("odd", product * slice(part(0), -1, 0, 1));
+         m.g.output("again", rows.append(part(4)));
+     }},
+    {"columns_of_a_product_that_rests_on_their_state",
+     [](HeadsBlock& m) {
+         State s = m.g.state("s", DType::f32, {1, m.past, 12}, 1, 16), other = m.g.state("o", DType::f32, {1, 12});
+         const Tensor live = sum(s.read(), {1}, true);
+         const Tensor product = matmul(m.x + live + reshape(other.read(), {1, 1, 12}), m.weight("w", {12, 24}));
+         m.g.output("y", s.append(slice(product, -1, 12, 24)) * 2.0F);
+         m.g.output("z", transpose(slice(product, -1, 0, 7), {2, 1, 0}));
+         other.assign(slice(reshape(sum(product, {1}, true), {1, 24}), -1, 0, 12));
+     }},
     {"of_a_state_written_over",
      [](HeadsBlock& m) {
          State s = m.g.state("s", DType::f32, {2, 6});
@@ -99,9 +120,13 @@ program::Program cheapest_of(const Graph& graph) {
 /// Instructions that compute something and write it in another order than they were asked to in the graph.
 int written_moved(const program::Program& program) {
     return static_cast<int>(std::count_if(program.run.begin(), program.run.end(), [&](const auto& each) {
-        const program::View& out = each.outputs[0];
-        const bool is_state = program.buffers[static_cast<std::size_t>(out.buffer)].kind == program::BufferKind::state;
-        return !is_state && each.problem->definition != "copy" && !each.problem->outputs[0].is_dense();
+        const auto is_moved = [&](std::size_t i) {
+            const auto buffer = static_cast<std::size_t>(each.outputs[i].buffer);
+            return program.buffers[buffer].kind != program::BufferKind::state && !each.problem->outputs[i].is_dense();
+        };
+        bool any = false;
+        for (std::size_t i = 0; i < each.outputs.size(); ++i) any = any || is_moved(i);
+        return any && each.problem->definition != "copy";
     }));
 }
 
@@ -140,7 +165,7 @@ TEST_P(MovedResults, EqualTheInterpreterOnAllPaths) {
         const Context context({.threads = threads});
         const Paths ways = paths(block.g, context, {.verify = true});
         for (int i = 0; i < 20; ++i) {
-            const Path path = ways.sample(random);
+            const Path path = i == 0 ? ways.cheapest() : ways.sample(random);
             const runtime::ProgramSet set = runtime::parse_program_set(path.compile().program());
             moved += written_moved(set.buckets[0].program);
             ASSERT_EQ(fault(set, context), "") << path;
@@ -162,9 +187,45 @@ TEST(MovedResultsOfLayers, HeadsAreMergedWithoutACopy) {
     HeadsBlock m;
     m.g.output("y", m.projected(m.merged(m.attended("a"))));
     const program::Program program = cheapest_of(m.g);
-    EXPECT_EQ(program.run.size(), 5U) << program::to_string(program);
-    EXPECT_EQ(copies_in(program), 2) << "keys and values, which one product makes: " << program::to_string(program);
+    EXPECT_EQ(program.run.size(), 3U) << program::to_string(program);
+    EXPECT_EQ(copies_in(program), 0) << program::to_string(program);
     EXPECT_EQ(written_moved(program), 1);
+}
+
+TEST(MovedResultsOfLayers, KeysAndValuesAreWrittenByTheirProduct) {
+    HeadsBlock m;
+    m.g.output("y", m.projected(m.merged(m.attended("a"))));
+    const program::Program program = cheapest_of(m.g);
+    const program::Instruction& product = program.run[0];
+    ASSERT_EQ(product.outputs.size(), 3U) << program::to_string(program);
+    EXPECT_EQ(product.problem->definition, "fused");
+    const std::vector<Dim>& columns = product.problem->attributes.dims("columns");
+    EXPECT_EQ(columns[0], Dim(0));
+    EXPECT_EQ(columns[1] + columns[2], Dim(12 + 24));
+    EXPECT_EQ(to_string(product.problem->outputs[0]), "f32[1,T,36]");
+    for (const std::size_t i : {1U, 2U}) {
+        EXPECT_EQ(to_string(product.problem->outputs[i]), "f32[1,T,3,4]:(1,4,64,1)");
+        const auto buffer = static_cast<std::size_t>(product.outputs[i].buffer);
+        EXPECT_EQ(program.buffers[buffer].kind, program::BufferKind::state);
+        EXPECT_EQ(to_string(product.outputs[i].offset), "4*P");
+    }
+}
+
+TEST(MovedResultsOfLayers, ExplanationsNameTheProductThatAppends) {
+    HeadsBlock m;
+    m.g.output("y", m.projected(m.merged(m.attended("a"))));
+    const Explanation told = compile(m.g, Context(), {}).explain();
+    int appended = 0;
+    for (const ExplainedValue& value : told.buckets[0].values) {
+        if (value.op != "state_append") continue;
+        ++appended;
+        ASSERT_EQ(value.ways.size(), 2U);
+        EXPECT_EQ(value.ways[0].definition, "fused");
+        EXPECT_TRUE(value.ways[0].chosen);
+        EXPECT_EQ(value.ways[1].definition, "state_append");
+        EXPECT_GT(value.ways[1].slower.value(), 0);
+    }
+    EXPECT_EQ(appended, 2);
 }
 
 TEST(MovedResultsOfLayers, AnOutputIsTurnedAsItIsWritten) {
