@@ -121,6 +121,48 @@ TEST_P(SimdAxis, NormsOfRowsWithoutGammaOrBeta) {
         }
 }
 
+/// The level's kernel of a Problem's definition that accepts it.
+const Kernel& accepting(const std::string& level, const Problem& problem) {
+    for (const Kernel& kernel : kernels_of(level))
+        if (kernel.definition == problem.definition && kernel.accepts(problem).empty()) return kernel;
+    throw std::out_of_range("no kernel for " + to_string(problem));
+}
+
+/// Half a unit in the last place of a number of f16 or bf16.
+double half_unit(DType dtype, double number) {
+    const auto [digits, lowest] = dtype == DType::f16 ? std::pair{11, -13} : std::pair{8, -125};
+    int exponent = 0;
+    std::frexp(number, &exponent);
+    return std::ldexp(0.5, std::max(exponent, lowest) - digits);
+}
+
+// What is kept between the steps is not: exponentials of a row would lose digits in f16, and sums in bf16.
+TEST_P(SimdAxis, NarrowResultsAreRoundedOnce) {
+    std::mt19937 random(7);
+    for (const DType dtype : {DType::f16, DType::bf16})
+        for (const Sizes& sizes : {Sizes{2, 3000, 1}, Sizes{37, 9, 1}, Sizes{2, 300, 21}})
+            for (const std::string name : {"softmax", "log_softmax", "layer_norm", "rms_norm"}) {
+                const std::string type(to_string(dtype)),
+                    factor = " " + type + "[" + std::to_string(sizes.length) + "]";
+                const bool is_norm = name.ends_with("norm"), is_layer = name == "layer_norm";
+                SimdCase c(name + " axis=(1)" + (is_norm ? " eps=0.001" : "") + " | " + type + sizes.text() +
+                           (is_norm ? factor : "") + (is_layer ? factor : "") + " -> " + type + sizes.text());
+                for (Operand& input : c.inputs) input.fill(random, 3);
+                const std::string failure = c.run(accepting(GetParam(), c.problem), 2);
+                ASSERT_EQ(failure, "");
+                const Row gamma = is_norm ? row_of(c.inputs[1]) : Row(), beta = is_layer ? row_of(c.inputs[2]) : Row();
+                for (std::int64_t n = 0; n < sizes.outer * sizes.inner; ++n) {
+                    const Row x = sizes.column(c.inputs[0], n), y = sizes.column(c.outputs[0], n);
+                    const Row e = is_norm                 ? normalized(x, is_layer, 0.001, gamma, beta)
+                                  : name == "log_softmax" ? log_softmax(x)
+                                                          : softmax(x);
+                    for (std::size_t i = 0; i < e.size(); ++i)
+                        ASSERT_NEAR(y[i], e[i], half_unit(dtype, e[i]) + 4e-6 * (is_norm ? 10 : std::fabs(e[i])))
+                            << to_string(c.problem) << " column " << n << " element " << i;
+                }
+            }
+}
+
 // A column of one value has that value as its mean, whatever its sum is rounded to.
 TEST_P(SimdAxis, ColumnsOfOneValueAreZeroBesideTheirMean) {
     const Sizes sizes{1, 300, 20};
@@ -189,7 +231,8 @@ TEST(SimdAxisRows, RefusalsSayWhy) {
     EXPECT_EQ(refusal("layer_norm axis=(1) eps=1 | f32[2,3,4] f32[4] -> f32[2,3,4]"),
               "needs contiguous gamma and beta of the axis");
     EXPECT_EQ(refusal("rms_norm eps=1 | f32[2,3] f32[3] f32[3] -> f32[2,3]"), "a wrong number of operands");
-    EXPECT_EQ(refusal("add_rms_norm axis=(0) eps=1 | f32[2,3] f32[2,3] -> f32[2,3] f32[2,3]"),
+    EXPECT_EQ(refusal("add_rms_norm axis=(0) eps=1 | f32[2,3] f32[2,3] -> "
+                      "f32[2,3] f32[2,3]"),
               "works along the last axis only");
 }
 

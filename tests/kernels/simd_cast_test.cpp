@@ -83,6 +83,43 @@ TEST_P(SimdCast, IntegersAreRoundedOnce) {
     cast_all(std::uint8_t{}, "u8");
 }
 
+/// Of all sizes that f16 and bf16 have, subnormals too, and beyond: midpoints between two of their numbers, and what
+/// lies beside them by less than a float tells.
+std::vector<double> doubles_beside_ties() {
+    std::mt19937_64 random(2);
+    std::vector<double> made = {0.0,  -0.0, INFINITY, -INFINITY, 65520 - 1e-9, 65520, 0x1.ffp127, 0x1.fefffffffffffp127,
+                                1e300};
+    for (int exponent = -151; exponent < 130; ++exponent)
+        for (const int digits : {8, 11}) {
+            const auto mantissa = static_cast<double>(2 * (random() % (1u << digits) + (1u << digits)) + 1);
+            const double tie = std::ldexp(mantissa, exponent - digits - 1);
+            for (const double beside : {tie, tie * (1 + 0x1p-40), tie * (1 - 0x1p-40), std::nextafter(tie, 0)})
+                for (const double x : {beside, -beside}) made.push_back(x);
+        }
+    return made;
+}
+
+// Against the reference kernel, which goes from doubles to 16 bits at once.
+TEST_P(SimdCast, DoublesAreRoundedOnce) {
+    std::vector<Kernel> reference;
+    kernels::cpu::reference::add_elementwise(reference);
+    const std::vector<double> x = doubles_beside_ties();
+    const std::string size = "[" + std::to_string(x.size()) + "]";
+    for (const std::string to : {"f16", "bf16"}) {
+        SimdCase c("cast | f64" + size + " -> " + to + size);
+        std::memcpy(c.inputs[0].arg().data, x.data(), x.size() * sizeof(double));
+        SimdCase plain = c;
+        plain.outputs[0] = c.outputs[0].copy();
+        c.run(find(kernels_of(GetParam()), "cast"));
+        plain.run(find(reference, "cast"));
+        for (std::int64_t i = 0; i < c.outputs[0].size(); ++i) {
+            const double y = c.outputs[0].get(i), expected = plain.outputs[0].get(i);
+            ASSERT_EQ(y, expected) << x[static_cast<std::size_t>(i)] << " to " << to;
+            ASSERT_EQ(std::signbit(y), std::signbit(expected)) << x[static_cast<std::size_t>(i)] << " to " << to;
+        }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Levels, SimdCast, testing::ValuesIn(level_names()),
                          [](const auto& info) { return info.param; });
 

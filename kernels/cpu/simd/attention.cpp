@@ -244,8 +244,8 @@ struct Call {
             }
         };
         each_row([&](std::int64_t row, std::int64_t r, std::int64_t t) {
-            tile.q[row] = floats(args.inputs[0]) + q.query(b, g, r, t);
-            tile.out[row] = floats_out(args.outputs[0]) + out.query(b, g, r, t);
+            tile.q[row] = elements<const float>(args.inputs[0]) + q.query(b, g, r, t);
+            tile.out[row] = elements<float>(args.outputs[0]) + out.query(b, g, r, t);
             const std::int64_t own = t + 1 + keys - queries;  // the end of the keys up to its own
             tile.since[row] = plan.window == 0 || own < plan.window ? 0 : own - plan.window;
             tile.limit[row] = !plan.causal ? keys : own < 0 ? 0 : own;

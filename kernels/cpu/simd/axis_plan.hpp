@@ -1,5 +1,7 @@
 #pragma once
 
+#include "cairn/types.hpp"
+
 #include <cstdint>
 
 /// What axis_rows.cpp tells the run functions of softmax, the normalisations and the reductions.
@@ -10,6 +12,7 @@ struct AxisPlan {
     bool is_row;      ///< elements along them are contiguous; else those of the last axis are
     float eps;
     bool has_gamma, has_beta;
+    DType dtype;  ///< of all operands
 };
 
 /// Where vectors lie across the axis, a member of the team holds a block of columns in one piece: so many bytes of each

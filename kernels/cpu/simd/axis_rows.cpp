@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <string>
 
-/// The rows of what works along an axis, in f32: softmax, the normalisations.
+/// The rows of what works along an axis, in f32, of operands of f32, f16 or bf16: softmax, the normalisations.
 namespace cairn::inline v0::kernels::cpu {
 namespace {
 
@@ -75,9 +76,9 @@ bool is_walkable(const TensorDesc& tensor, const AxisRun& run) {
     return run.is_row ? stride == Dim(1) : is_last_contiguous(tensor);
 }
 
-/// f32 operands, at most `most` of them; the first `wide` and all outputs of one shape, the others gamma and beta, with
-/// the axes worked along.
-Refusal needs_operands(const Problem& problem, std::size_t wide, std::size_t most, std::size_t outputs) {
+/// Operands of `dtype`, at most `most` of them; the first `wide` and all outputs of one shape, the others gamma and
+/// beta, with the axes worked along.
+Refusal needs_operands(const Problem& problem, DType dtype, std::size_t wide, std::size_t most, std::size_t outputs) {
     const std::size_t inputs = problem.inputs.size();
     if (inputs < wide || inputs > most || problem.outputs.size() != outputs) return "a wrong number of operands";
     if (Refusal no = needs_plain(problem, max_rank); !no.empty()) return no;
@@ -89,7 +90,7 @@ Refusal needs_operands(const Problem& problem, std::size_t wide, std::size_t mos
     for (const auto* side : {&problem.inputs, &problem.outputs}) {
         for (std::size_t i = 0; i < side->size(); ++i) {
             const TensorDesc& tensor = (*side)[i];
-            if (tensor.dtype != DType::f32) return "needs f32";
+            if (tensor.dtype != dtype) return "needs " + std::string(to_string(dtype));
             if (side == &problem.outputs || i < wide) {
                 if (tensor.shape != shape) return "needs operands of one shape";
                 if (!is_walkable(tensor, run)) return "needs a contiguous last axis, and axes behind one another";
@@ -101,19 +102,39 @@ Refusal needs_operands(const Problem& problem, std::size_t wide, std::size_t mos
     return wide == 2 && !run.is_row ? "works along the last axis only" : Refusal();
 }
 
-Refusal accepts_softmax(const Problem& problem) { return needs_operands(problem, 1, 1, 1); }
-Refusal accepts_layer_norm(const Problem& problem) { return needs_operands(problem, 1, 3, 1); }
-Refusal accepts_rms_norm(const Problem& problem) { return needs_operands(problem, 1, 2, 1); }
-Refusal accepts_add_layer_norm(const Problem& problem) { return needs_operands(problem, 2, 4, 2); }
-Refusal accepts_add_rms_norm(const Problem& problem) { return needs_operands(problem, 2, 3, 2); }
+template <DType dtype, std::size_t wide, std::size_t most, std::size_t outputs>
+Refusal accepts(const Problem& problem) {
+    return needs_operands(problem, dtype, wide, most, outputs);
+}
 
-/// What column_walk.hpp holds, for each member.
+/// A kernel for each dtype, with the same code.
+struct AcceptsDtype {
+    DType dtype;
+    Refusal (*accepts)(const Problem&);
+};
+template <std::size_t wide, std::size_t most, std::size_t outputs>
+constexpr AcceptsDtype accepts_each[] = {{DType::f32, accepts<DType::f32, wide, most, outputs>},
+                                         {DType::f16, accepts<DType::f16, wide, most, outputs>},
+                                         {DType::bf16, accepts<DType::bf16, wide, most, outputs>}};
+
+/// The elements along the axes.
+Dim length_of(const Problem& problem, const AxisRun& run) {
+    Dim length = 1;
+    for (std::size_t axis = run.first; axis <= run.last; ++axis) length = length * problem.inputs[0].shape[axis];
+    return length;
+}
+
+/// Of the workspace, for each member: exponentials of a row that f16 or bf16 would round.
+Dim row_bytes(const Problem& problem, const AxisRun& run) {
+    const bool is_kept = problem.definition == "softmax" && run.is_row && problem.inputs[0].dtype != DType::f32;
+    return is_kept ? ceildiv(length_of(problem, run), 16) * Dim(64) : Dim(0);
+}
+
+/// What column_walk.hpp holds, or a row, for each member.
 Dim workspace(const Problem& problem, int threads) {
     const AxisRun run = axes_of(problem, name_of_axes(problem));
-    if (run.is_row) return 0;
-    Dim rows = 1;
-    for (std::size_t axis = run.first; axis <= run.last; ++axis) rows = rows * problem.inputs[0].shape[axis];
-    rows = max(rows, 1);
+    if (run.is_row) return row_bytes(problem, run) * Dim(threads);
+    const Dim rows = max(length_of(problem, run), 1);
     const Dim bytes = max(min(rows * Dim(widest_row), Dim(held_bytes)), rows * Dim(narrowest_row));
     return ceildiv(bytes, 64) * Dim(64 * threads);
 }
@@ -124,7 +145,7 @@ std::shared_ptr<const void> prepare(const Problem& problem, int) {
     return std::make_shared<AxisPlan>(
         AxisPlan{static_cast<int>(run.first), static_cast<int>(run.last), run.is_row,
                  problem.attributes.has("eps") ? static_cast<float>(problem.attributes.number("eps")) : 0.0f,
-                 inputs > wide, inputs > wide + 1});
+                 inputs > wide, inputs > wide + 1, problem.inputs[0].dtype});
 }
 
 Cost cost(const Problem& problem) {
@@ -133,24 +154,41 @@ Cost cost(const Problem& problem) {
     return {elements * (exponential ? 20 : 8), bytes_of(problem), 0.25};
 }
 
+std::string in_dtype(std::string sample, DType dtype) {
+    const std::string name(to_string(dtype));
+    for (std::size_t at = sample.find("f32"); at != std::string::npos; at = sample.find("f32", at + name.size()))
+        sample.replace(at, 3, name);
+    return sample;
+}
+
 struct Family {
     FeatureSet needs;
     std::vector<Kernel>& kernels;
 
-    Kernel& add(const std::string& definition, const char* dtype, Refusal (*accepts)(const Problem&), Run run,
-                std::vector<std::string> samples) {
-        Kernel made;
-        made.id = "cpu." + std::string(level_name(needs)) + "." + definition + "." + dtype +
-                  (definition.starts_with("add_") ? "@1" : "@2");
-        made.definition = definition;
-        made.needs = needs;
-        made.accepts = accepts;
-        made.run = run;
-        made.cost = cost;
-        made.prepare = prepare;
-        made.samples = std::move(samples);
-        kernels.push_back(std::move(made));
-        return kernels.back();
+    /// In f16 and bf16 the first `narrow` samples are tried: what is not read or written is as in f32.
+    void add(const std::string& definition, std::span<const AcceptsDtype> dtypes, Run run, std::size_t narrow,
+             const std::vector<std::string>& samples) {
+        const bool adds = definition.starts_with("add_");
+        for (const auto& [dtype, accepts] : dtypes) {
+            const bool is_narrow = dtype != DType::f32;
+            Kernel made;
+            made.id = "cpu." + std::string(level_name(needs)) + "." + definition + "." + std::string(to_string(dtype)) +
+                      (adds || is_narrow ? "@1" : "@2");
+            made.definition = definition;
+            made.needs = needs;
+            made.accepts = accepts;
+            made.run = run;
+            made.cost = cost;
+            made.prepare = prepare;
+            made.in_place = {{0, 0}};
+            if (adds)
+                made.in_place = {{0, 0}, {1, 0}, {0, 1}, {1, 1}};
+            else
+                made.workspace = workspace;
+            for (std::size_t i = 0; i < (is_narrow ? narrow : samples.size()); ++i)
+                made.samples.push_back(in_dtype(samples[i], dtype));
+            kernels.push_back(std::move(made));
+        }
     }
 };
 
@@ -159,72 +197,93 @@ void add_softmaxes(Family& family, const SimdTable& table) {
     for (const auto& [name, run] : softmaxes) {
         const std::string op(name);
         family.add(
-            op, "f32", accepts_softmax, run,
+            op, accepts_each<1, 1, 1>, run, 5,
             {op + " axis=(-1) | f32[R,N] -> f32[R,N] where R in 0..40, N in 1..300",
-             op + " axis=(-1) | f32[2,3,N]:(3*N,N,1) -> f32[2,3,N]:(N,2*N,1) where N in 1..70",
+             op + " axis=(-1) | f32[2,3,N]:(3*N,N,1) -> f32[2,3,N]:(N,2*N,1) where "
+                  "N in 1..70",
              op + " axis=(-1) | f32[R,N] -> f32[R,N] where R in 60..150, N in 1..33",
-             op + " axis=(-1) | f32[5,768]:(0,1) -> f32[5,768]", op + " axis=(-1) | f32[4,5000] -> f32[4,5000]",
              op + " axis=(0) | f32[N,C] -> f32[N,C] where N in 1..300, C in 0..150",
-             op + " axis=(1) | f32[2,N,3,W]:(3*N*W,W,N*W,1) -> f32[2,N,3,W] where N in 1..40, W in 1..70",
+             op + " axis=(1) | f32[2,N,3,W]:(3*N*W,W,N*W,1) -> f32[2,N,3,W] where "
+                  "N in 1..40, W in 1..70",
+             op + " axis=(-1) | f32[5,768]:(0,1) -> f32[5,768]", op + " axis=(-1) | f32[4,5000] -> f32[4,5000]",
              op + " axis=(-3) | f32[2,N,5,7] -> f32[2,N,5,7] where N in 1..1000",
-             op + " axis=(1) | f32[R,N,1] -> f32[R,N,1] where R in 0..40, N in 1..90",
+             op + " axis=(1) | f32[R,N,1] -> f32[R,N,1] where R in 0..40, N in "
+                  "1..90",
              op + " axis=(0) | f32[20000,9] -> f32[20000,9]", op + " axis=(-1) | f32[N] -> f32[N] where N in 1..300",
-             op + " axis=(-3) | f32[N,2,W] -> f32[N,2,W] where N in 1..40, W in 1..70",
+             op + " axis=(-3) | f32[N,2,W] -> f32[N,2,W] where N in 1..40, W in "
+                  "1..70",
              op + " axis=(-4) | f32[2,N,3,1,5] -> f32[2,N,3,1,5] where N in 1..40"});
-        family.kernels.back().in_place = {{0, 0}};
-        family.kernels.back().workspace = workspace;
     }
 }
 
 void add_norms(Family& family, const SimdTable& table) {
-    Kernel& layer = family.add(
-        "layer_norm", "f32", accepts_layer_norm, table.layer_norm,
-        {"layer_norm eps=1e-05 | f32[R,N] f32[N] f32[N] -> f32[R,N] where R in 0..40, N in 1..300",
-         "layer_norm eps=1e-05 | f32[R,N] f32[N] f32[N] -> f32[R,N] where R in 60..150, N in 1..33",
-         "layer_norm eps=1e-12 | f32[2,T,768]:(768,1536,1) f32[768]! f32[768]! -> f32[2,T,768] where T in 1..20",
-         "layer_norm eps=1e-05 | f32[R,N] f32[N] -> f32[R,N] where R in 0..40, N in 1..300",
-         "layer_norm eps=1e-05 | f32[R,N] -> f32[R,N] where R in 0..40, N in 1..300",
-         "layer_norm axis=(1) eps=1e-05 | f32[2,N,5,7] f32[N]! f32[N]! -> f32[2,N,5,7] where N in 8..600",
-         "layer_norm axis=(0) eps=1e-05 | f32[N,C] f32[N] -> f32[N,C] where N in 1..300, C in 0..150",
-         "layer_norm axis=(-2) eps=1e-05 | f32[2,N,W]:(W,2*W,1) -> f32[2,N,W] where N in 1..40, W in 1..70",
-         "layer_norm eps=1e-05 | f32[N] f32[N]! f32[N]! -> f32[N] where N in 1..300",
-         "layer_norm eps=1e-05 | f32[N] -> f32[N] where N in 1..300",
-         "layer_norm axis=(-4) eps=1e-05 | f32[2,N,3,4,5] f32[N] f32[N] -> f32[2,N,3,4,5] where N in 1..40",
-         "layer_norm axes=(-2,-1) eps=1e-05 | f32[R,N,7] f32[N,7] f32[N,7] -> f32[R,N,7] where R in 0..9, N in 1..50",
-         "layer_norm axes=(-2,-1) eps=1e-05 | f32[R,N,7]:(14*N,7,1) f32[N,7] -> f32[R,N,7] where R in 0..9, N in 1..50",
-         "layer_norm axes=(-3,-2,-1) eps=1e-05 | f32[2,N,1,9] -> f32[2,N,1,9] where N in 1..50",
-         "layer_norm axes=(-3,-2) eps=1e-05 | f32[2,N,3,9] f32[N,3] f32[N,3] -> f32[2,N,3,9] where N in 1..50"});
-    layer.in_place = {{0, 0}};
-    layer.workspace = workspace;
-    Kernel& rms =
-        family.add("rms_norm", "f32", accepts_rms_norm, table.rms_norm,
-                   {"rms_norm eps=1e-06 | f32[R,N] f32[N] -> f32[R,N] where R in 0..40, N in 1..300",
-                    "rms_norm eps=1e-06 | f32[R,N] f32[N] -> f32[R,N] where R in 60..150, N in 1..33",
-                    "rms_norm eps=1e-06 | f32[2,T,640]:(640,1280,1) f32[640]! -> f32[2,T,640] where T in 1..20",
-                    "rms_norm eps=1e-06 | f32[R,N] -> f32[R,N] where R in 0..40, N in 1..300",
-                    "rms_norm axis=(1) eps=1e-06 | f32[2,N,5,7] f32[N]! -> f32[2,N,5,7] where N in 1..600",
-                    "rms_norm axis=(0) eps=1e-06 | f32[N,C] -> f32[N,C] where N in 1..300, C in 0..150",
-                    "rms_norm eps=1e-06 | f32[N] f32[N]! -> f32[N] where N in 1..300",
-                    "rms_norm axes=(-2,-1) eps=1e-06 | f32[R,N,7] f32[N,7] -> f32[R,N,7] where R in 0..9, N in 1..50",
-                    "rms_norm axes=(-3,-2,-1) eps=1e-06 | f32[2,N,1,9] -> f32[2,N,1,9] where N in 1..50"});
-    rms.in_place = {{0, 0}};
-    rms.workspace = workspace;
-    family
-        .add("add_layer_norm", "f32", accepts_add_layer_norm, table.add_layer_norm,
-             {"add_layer_norm eps=1e-05 | f32[R,N] f32[R,N] f32[N] f32[N] -> f32[R,N] f32[R,N] "
-              "where R in 0..40, N in 1..300",
-              "add_layer_norm eps=1e-05 | f32[2,T,768] f32[2,T,768]:(768,0,1) f32[768]! "
-              "f32[768]! -> f32[2,T,768] f32[2,T,768] where T in 1..20",
-              "add_layer_norm eps=1e-05 | f32[R,N] f32[R,N] f32[N] -> f32[R,N] f32[R,N] where R in 0..40, N in 1..300",
-              "add_layer_norm eps=1e-05 | f32[R,N] f32[R,N] -> f32[R,N] f32[R,N] where R in 0..40, N in 1..300",
-              "add_layer_norm eps=1e-05 | f32[N] f32[N] f32[N] f32[N] -> f32[N] f32[N] where N in 1..300"})
-        .in_place = {{0, 0}, {1, 0}, {0, 1}, {1, 1}};
-    family
-        .add("add_rms_norm", "f32", accepts_add_rms_norm, table.add_rms_norm,
-             {"add_rms_norm eps=1e-06 | f32[R,N] f32[R,N] f32[N] -> f32[R,N] f32[R,N] where R in 0..40, N in 1..300",
-              "add_rms_norm eps=1e-06 | f32[R,N] f32[R,N] -> f32[R,N] f32[R,N] where R in 0..40, N in 1..300",
-              "add_rms_norm eps=1e-06 | f32[N] f32[N] f32[N] -> f32[N] f32[N] where N in 1..300"})
-        .in_place = {{0, 0}, {1, 0}, {0, 1}, {1, 1}};
+    family.add("layer_norm", accepts_each<1, 3, 1>, table.layer_norm, 5,
+               {"layer_norm eps=1e-05 | f32[R,N] f32[N] f32[N] -> f32[R,N] where "
+                "R in 0..40, N in 1..300",
+                "layer_norm eps=1e-05 | f32[R,N] f32[N] f32[N] -> f32[R,N] where "
+                "R in 60..150, N in 1..33",
+                "layer_norm eps=1e-05 | f32[R,N] -> f32[R,N] where R in 0..40, N "
+                "in 1..300",
+                "layer_norm axis=(1) eps=1e-05 | f32[2,N,5,7] f32[N]! f32[N]! -> "
+                "f32[2,N,5,7] where N in 8..600",
+                "layer_norm axis=(0) eps=1e-05 | f32[N,C] f32[N] -> f32[N,C] "
+                "where N in 1..300, C in 0..150",
+                "layer_norm eps=1e-12 | f32[2,T,768]:(768,1536,1) f32[768]! "
+                "f32[768]! -> f32[2,T,768] where T in 1..20",
+                "layer_norm eps=1e-05 | f32[R,N] f32[N] -> f32[R,N] where R in "
+                "0..40, N in 1..300",
+                "layer_norm axis=(-2) eps=1e-05 | f32[2,N,W]:(W,2*W,1) -> "
+                "f32[2,N,W] where N in 1..40, W in 1..70",
+                "layer_norm eps=1e-05 | f32[N] f32[N]! f32[N]! -> f32[N] where N "
+                "in 1..300",
+                "layer_norm eps=1e-05 | f32[N] -> f32[N] where N in 1..300",
+                "layer_norm axis=(-4) eps=1e-05 | f32[2,N,3,4,5] f32[N] f32[N] "
+                "-> f32[2,N,3,4,5] where N in 1..40",
+                "layer_norm axes=(-2,-1) eps=1e-05 | f32[R,N,7] f32[N,7] "
+                "f32[N,7] -> f32[R,N,7] where R in 0..9, N in 1..50",
+                "layer_norm axes=(-2,-1) eps=1e-05 | f32[R,N,7]:(14*N,7,1) "
+                "f32[N,7] -> f32[R,N,7] where R in 0..9, N in 1..50",
+                "layer_norm axes=(-3,-2,-1) eps=1e-05 | f32[2,N,1,9] -> "
+                "f32[2,N,1,9] where N in 1..50",
+                "layer_norm axes=(-3,-2) eps=1e-05 | f32[2,N,3,9] f32[N,3] "
+                "f32[N,3] -> f32[2,N,3,9] where N in 1..50"});
+    family.add("rms_norm", accepts_each<1, 2, 1>, table.rms_norm, 3,
+               {"rms_norm eps=1e-06 | f32[R,N] f32[N] -> f32[R,N] where R in "
+                "0..40, N in 1..300",
+                "rms_norm eps=1e-06 | f32[R,N] f32[N] -> f32[R,N] where R in "
+                "60..150, N in 1..33",
+                "rms_norm axis=(1) eps=1e-06 | f32[2,N,5,7] f32[N]! -> "
+                "f32[2,N,5,7] where N in 1..600",
+                "rms_norm eps=1e-06 | f32[2,T,640]:(640,1280,1) f32[640]! -> "
+                "f32[2,T,640] where T in 1..20",
+                "rms_norm eps=1e-06 | f32[R,N] -> f32[R,N] where R in 0..40, N "
+                "in 1..300",
+                "rms_norm axis=(0) eps=1e-06 | f32[N,C] -> f32[N,C] where N in "
+                "1..300, C in 0..150",
+                "rms_norm eps=1e-06 | f32[N] f32[N]! -> f32[N] where N in 1..300",
+                "rms_norm axes=(-2,-1) eps=1e-06 | f32[R,N,7] f32[N,7] -> "
+                "f32[R,N,7] where R in 0..9, N in 1..50",
+                "rms_norm axes=(-3,-2,-1) eps=1e-06 | f32[2,N,1,9] -> "
+                "f32[2,N,1,9] where N in 1..50"});
+    family.add("add_layer_norm", accepts_each<2, 4, 2>, table.add_layer_norm, 2,
+               {"add_layer_norm eps=1e-05 | f32[R,N] f32[R,N] f32[N] f32[N] -> "
+                "f32[R,N] f32[R,N] where R in 0..40, N in 1..300",
+                "add_layer_norm eps=1e-05 | f32[2,T,768] f32[2,T,768]:(768,0,1) "
+                "f32[768]! f32[768]! -> f32[2,T,768] f32[2,T,768] "
+                "where T in 1..20",
+                "add_layer_norm eps=1e-05 | f32[R,N] f32[R,N] f32[N] -> f32[R,N] "
+                "f32[R,N] where R in 0..40, N in 1..300",
+                "add_layer_norm eps=1e-05 | f32[R,N] f32[R,N] -> f32[R,N] "
+                "f32[R,N] where R in 0..40, N in 1..300",
+                "add_layer_norm eps=1e-05 | f32[N] f32[N] f32[N] f32[N] -> "
+                "f32[N] f32[N] where N in 1..300"});
+    family.add("add_rms_norm", accepts_each<2, 3, 2>, table.add_rms_norm, 1,
+               {"add_rms_norm eps=1e-06 | f32[R,N] f32[R,N] f32[N] -> f32[R,N] "
+                "f32[R,N] where R in 0..40, N in 1..300",
+                "add_rms_norm eps=1e-06 | f32[R,N] f32[R,N] -> f32[R,N] f32[R,N] "
+                "where R in 0..40, N in 1..300",
+                "add_rms_norm eps=1e-06 | f32[N] f32[N] f32[N] -> f32[N] f32[N] "
+                "where N in 1..300"});
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ inline std::int64_t block_of(const Across& across, std::int64_t most) {
 }
 
 /// Calls f(x, y, columns) for this member's share of blocks of at most `block` columns, x and y where they begin.
-template <typename F>
+template <typename Element, typename F>
 CAIRN_INLINE void share_columns(const Args& args, Team& team, const Across& across, std::int64_t block, F f) {
     const TensorArg &x = args.inputs[0], &y = args.outputs[0];
     const std::int64_t blocks = (across.width + block - 1) / block, count = across.x_outer.count * blocks;
@@ -55,13 +55,13 @@ CAIRN_INLINE void share_columns(const Args& args, Team& team, const Across& acro
         const std::int64_t end = (chunk + 1) * at_once < count ? (chunk + 1) * at_once : count;
         for (std::int64_t i = chunk * at_once; i < end; ++i) {
             const std::int64_t outer = i / blocks, column = i % blocks * block, left = across.width - column;
-            f(floats(x) + across.x_outer.offset(outer) + column, floats_out(y) + across.y_outer.offset(outer) + column,
-              left < block ? left : block);
+            f(elements<const Element>(x) + across.x_outer.offset(outer) + column,
+              elements<Element>(y) + across.y_outer.offset(outer) + column, left < block ? left : block);
         }
     }
 }
 
-/// A block of columns read from rows that may lie far apart, and what is known of each column.
+/// A block of columns in f32, read from rows that may lie far apart, and what is known of each column.
 struct Held {
     float* rows;
     std::int64_t step;  ///< no power of two: rows would fall on the same cache sets
@@ -104,8 +104,9 @@ CAIRN_INLINE void each_strip(Held& held, F f) {
 
 /// For this member's share of blocks: reads the columns of x, calls work(held), and writes row i of y as finish(i, at)
 /// says, where at(p) are the elements of a vector of p[0 .. width).
-template <typename Work, typename Finish>
+template <typename Element, typename Work, typename Finish>
 CAIRN_INLINE void work_across(const Args& args, Team& team, const Across& across, Work work, Finish finish) {
+    constexpr std::int64_t line = 64 / sizeof(Element);
     const std::int64_t length = across.length, rows = length > 0 ? length : 1;
     const std::int64_t wide = rows * widest_row < held_bytes ? rows * widest_row : held_bytes;
     const std::int64_t bytes = wide > rows * narrowest_row ? wide : rows * narrowest_row;
@@ -113,20 +114,20 @@ CAIRN_INLINE void work_across(const Args& args, Team& team, const Across& across
     held.rows = reinterpret_cast<float*>(args.workspace + (bytes + 63) / 64 * 64 * team.rank());
     held.length = length;
     const std::int64_t block = block_of(across, (bytes / rows / 64 - 1) * 16);
-    share_columns(args, team, across, block, [&](const float* x, float* y, std::int64_t width) {
+    share_columns<Element>(args, team, across, block, [&](const Element* x, Element* y, std::int64_t width) {
         held.width = width;
         held.step = (width + 15) / 16 * 16 + 16;
         // Rows are asked for some ahead: they lie too far apart for the hardware to foresee.
         const std::int64_t ahead = 1 + 512 / held.step;
         for (std::int64_t i = 0; i < length; ++i) {
-            const float *row = x + i * across.x_step, *later = row + ahead * across.x_step;
-            for (std::int64_t j = 0; j < width; j += 16) __builtin_prefetch(later + j, 0, 2);
+            const Element *row = x + i * across.x_step, *later = row + ahead * across.x_step;
+            for (std::int64_t j = 0; j < width; j += line) __builtin_prefetch(later + j, 0, 2);
             map_row(held.rows + i * held.step, width, [&](auto at) { return at(row); });
         }
         work(held);
         for (std::int64_t i = 0; i < length; ++i) {
-            float *row = y + i * across.y_step, *later = row + ahead * across.y_step;
-            for (std::int64_t j = 0; j < width; j += 16) __builtin_prefetch(later + j, 1, 2);
+            Element *row = y + i * across.y_step, *later = row + ahead * across.y_step;
+            for (std::int64_t j = 0; j < width; j += line) __builtin_prefetch(later + j, 1, 2);
             map_row(row, width, [&](auto at) { return finish(held, i, at); });
         }
     });

@@ -39,6 +39,13 @@ CAIRN_INLINE F32 widened(Halves h, F16) {
 #endif
 }
 
+/// The floats nearest to x that are bf16, even ones of two; a NaN stays one.
+CAIRN_INLINE U32 nearest_bf16(F32 x) {
+    const U32 all = std::bit_cast<U32>(x);
+    const U32 rounded = all + 0x7fffu + ((all >> 16) & 1u);
+    return (x == x ? rounded : all | 0x00400000u) & 0xffff0000u;
+}
+
 template <typename Half>
 CAIRN_INLINE F32 load(const Half* p) {
     Halves h;
@@ -51,6 +58,29 @@ CAIRN_INLINE F32 load_part(const Half* p, std::int64_t count) {
     Halves h{};
     std::memcpy(&h, p, static_cast<std::size_t>(count) * 2);
     return widened(h, Half());
+}
+
+/// Rounded to nearest even; a NaN stays one.
+CAIRN_INLINE Halves narrowed(F32 x, BF16) { return __builtin_convertvector(nearest_bf16(x) >> 16, Halves); }
+CAIRN_INLINE Halves narrowed(F32 x, F16) {
+#if defined(CAIRN_HAS_F16)
+    return to_f16(x);
+#else
+    Halves h;
+    for (int i = 0; i < lanes; ++i) h[i] = types::f32_to_f16(x[i]);
+    return h;
+#endif
+}
+template <typename Half>
+CAIRN_INLINE void store(Half* p, F32 x) {
+    const Halves h = narrowed(x, Half());
+    std::memcpy(p, &h, sizeof h);
+}
+/// Writes the first `count` < lanes elements and nothing else.
+template <typename Half>
+CAIRN_INLINE void store_part(Half* p, F32 x, std::int64_t count) {
+    const Halves h = narrowed(x, Half());
+    std::memcpy(p, &h, static_cast<std::size_t>(count) * 2);
 }
 
 CAIRN_INLINE F4 load_four(const float* p) { return *reinterpret_cast<const F4Memory*>(p); }
@@ -75,10 +105,7 @@ inline void floats_of_f16(float* to, const std::uint16_t* from, std::int64_t n) 
 inline void f16_of_floats(std::uint16_t* to, const float* from, std::int64_t n) {
     std::int64_t i = 0;
 #if defined(CAIRN_HAS_F16)
-    for (; i + lanes <= n; i += lanes) {
-        const Halves h = to_f16(load(from + i));
-        std::memcpy(to + i, &h, sizeof h);
-    }
+    for (; i + lanes <= n; i += lanes) store(reinterpret_cast<F16*>(to) + i, load(from + i));
 #endif
     for (; i < n; ++i) to[i] = types::f32_to_f16(from[i]);
 }
@@ -92,18 +119,9 @@ inline void floats_of_bf16(float* to, const std::uint16_t* from, std::int64_t n)
     }
     for (; i < n; ++i) to[i] = types::bf16_to_f32(from[i]);
 }
-/// The floats nearest to x that are bf16, even ones of two; a NaN stays one.
-CAIRN_INLINE U32 nearest_bf16(F32 x) {
-    const U32 all = std::bit_cast<U32>(x);
-    const U32 rounded = all + 0x7fffu + ((all >> 16) & 1u);
-    return (x == x ? rounded : all | 0x00400000u) & 0xffff0000u;
-}
 inline void bf16_of_floats(std::uint16_t* to, const float* from, std::int64_t n) {
     std::int64_t i = 0;
-    for (; i + lanes <= n; i += lanes) {
-        const Halves h = __builtin_convertvector(nearest_bf16(load(from + i)) >> 16, Halves);
-        std::memcpy(to + i, &h, sizeof h);
-    }
+    for (; i + lanes <= n; i += lanes) store(reinterpret_cast<BF16*>(to) + i, load(from + i));
     for (; i < n; ++i) to[i] = types::f32_to_bf16(from[i]);
 }
 

@@ -4,7 +4,7 @@
 
 /// Normalisations of each row or column, and of each row of the sum of two tensors, which is given out too. The
 /// variance is taken from the differences to the mean, in a second pass over what is in the cache: a large mean costs
-/// no digits.
+/// no digits. f16 and bf16 are rounded where results are written.
 namespace CAIRN_LEVEL {
 namespace {
 
@@ -19,36 +19,39 @@ struct AsIs {
     }
     CAIRN_INLINE F32 down(std::int64_t, F32 y) const { return y; }
 };
+template <typename Element>
 struct TimesGamma {
-    const float* gamma;
+    const Element* gamma;
     template <typename At>
     CAIRN_INLINE F32 along(At at, F32 y) const {
         return y * at(gamma);
     }
-    CAIRN_INLINE F32 down(std::int64_t i, F32 y) const { return y * gamma[i]; }
+    CAIRN_INLINE F32 down(std::int64_t i, F32 y) const { return y * widened(gamma[i]); }
 };
+template <typename Element>
 struct TimesGammaPlusBeta {
-    const float *gamma, *beta;
+    const Element *gamma, *beta;
     template <typename At>
     CAIRN_INLINE F32 along(At at, F32 y) const {
         return y * at(gamma) + at(beta);
     }
-    CAIRN_INLINE F32 down(std::int64_t i, F32 y) const { return y * gamma[i] + beta[i]; }
+    CAIRN_INLINE F32 down(std::int64_t i, F32 y) const { return y * widened(gamma[i]) + widened(beta[i]); }
 };
 
 /// Calls f with what the operands from `first` on say.
-template <Kind kind, typename F>
+template <Kind kind, typename Element, typename F>
 CAIRN_INLINE void with_factors(const Args& args, const AxisPlan& plan, int first, F f) {
     if (!plan.has_gamma) return f(AsIs{});
-    const float* gamma = floats(args.inputs[first]);
+    const auto* gamma = elements<const Element>(args.inputs[first]);
     if constexpr (kind == Kind::layer) {
-        if (plan.has_beta) return f(TimesGammaPlusBeta{gamma, floats(args.inputs[first + 1])});
+        if (plan.has_beta)
+            return f(TimesGammaPlusBeta<Element>{gamma, elements<const Element>(args.inputs[first + 1])});
     }
-    f(TimesGamma{gamma});
+    f(TimesGamma<Element>{gamma});
 }
 
-template <Kind kind, typename Factors>
-CAIRN_INLINE void norm_row(float* y, const float* x, std::int64_t n, float eps, const Factors& factors) {
+template <Kind kind, typename Element, typename Factors>
+CAIRN_INLINE void norm_row(Element* y, const Element* x, std::int64_t n, float eps, const Factors& factors) {
     const float count = static_cast<float>(n);
     if constexpr (kind == Kind::layer) {
         const F32 mean = splat(sum_row(x, n, [](F32 v) { return v; }) / count);
@@ -90,19 +93,19 @@ CAIRN_INLINE void norm_strip(const Strip<vectors>& strip, float* scales, float e
 }
 
 /// inputs x, gamma, beta.
-template <Kind kind>
-CAIRN_INLINE void norm(const Args& args, Team& team) {
-    const AxisPlan& plan = plan_of(args);
+template <Kind kind, typename Element>
+void norm_of(const Args& args, Team& team, const AxisPlan& plan) {
     const TensorArg &x = args.inputs[0], &y = args.outputs[0];
-    with_factors<kind>(args, plan, 1, [&](const auto& factors) {
+    with_factors<kind, Element>(args, plan, 1, [&](const auto& factors) {
         if (plan.is_row && !is_short(args, plan)) {
             const Rows in(x, plan.first), out(y, plan.first);
             const std::int64_t width = length_of(x, plan);
             share_rows(team, in.count, width, [&](std::int64_t row) {
-                norm_row<kind>(floats_out(y) + out.offset(row), floats(x) + in.offset(row), width, plan.eps, factors);
+                norm_row<kind>(elements<Element>(y) + out.offset(row), elements<const Element>(x) + in.offset(row),
+                               width, plan.eps, factors);
             });
         } else {
-            by_lanes(
+            by_lanes<Element>(
                 args, team, plan,
                 [&](Held& held) {
                     each_strip(held, [&](auto strip, float* scales) { norm_strip<kind>(strip, scales, plan.eps); });
@@ -115,28 +118,38 @@ CAIRN_INLINE void norm(const Args& args, Team& team) {
 }
 
 /// inputs a, b, gamma, beta; outputs a + b and its normalisation.
-template <Kind kind>
-CAIRN_INLINE void norm_of_sum(const Args& args, Team& team) {
-    const AxisPlan& plan = plan_of(args);
+template <Kind kind, typename Element>
+void norm_of_sum(const Args& args, Team& team, const AxisPlan& plan) {
     const Rows left(args.inputs[0], plan.first), right(args.inputs[1], plan.first);
     const Rows sum(args.outputs[0], plan.first), out(args.outputs[1], plan.first);
     const std::int64_t width = length_of(args.inputs[0], plan);
-    with_factors<kind>(args, plan, 2, [&](const auto& factors) {
+    with_factors<kind, Element>(args, plan, 2, [&](const auto& factors) {
         share_rows(team, left.count, width, [&](std::int64_t row) {
-            const float* a = floats(args.inputs[0]) + left.offset(row);
-            const float* b = floats(args.inputs[1]) + right.offset(row);
-            float* s = floats_out(args.outputs[0]) + sum.offset(row);
+            const auto* a = elements<const Element>(args.inputs[0]) + left.offset(row);
+            const auto* b = elements<const Element>(args.inputs[1]) + right.offset(row);
+            auto* s = elements<Element>(args.outputs[0]) + sum.offset(row);
             map_row(s, width, [&](auto at) { return at(a) + at(b); });
-            norm_row<kind>(floats_out(args.outputs[1]) + out.offset(row), s, width, plan.eps, factors);
+            norm_row<kind, Element>(elements<Element>(args.outputs[1]) + out.offset(row), s, width, plan.eps, factors);
         });
     });
+}
+
+template <Kind kind>
+void norm(const Args& args, Team& team) {
+    const AxisPlan& plan = plan_of(args);
+    with_element(plan.dtype, [&](auto element) { norm_of<kind, decltype(element)>(args, team, plan); });
+}
+template <Kind kind>
+void add_norm(const Args& args, Team& team) {
+    const AxisPlan& plan = plan_of(args);
+    with_element(plan.dtype, [&](auto element) { norm_of_sum<kind, decltype(element)>(args, team, plan); });
 }
 
 }  // namespace
 
 void layer_norm(const Args& args, Team& team) { norm<Kind::layer>(args, team); }
 void rms_norm(const Args& args, Team& team) { norm<Kind::rms>(args, team); }
-void add_layer_norm(const Args& args, Team& team) { norm_of_sum<Kind::layer>(args, team); }
-void add_rms_norm(const Args& args, Team& team) { norm_of_sum<Kind::rms>(args, team); }
+void add_layer_norm(const Args& args, Team& team) { add_norm<Kind::layer>(args, team); }
+void add_rms_norm(const Args& args, Team& team) { add_norm<Kind::rms>(args, team); }
 
 }  // namespace CAIRN_LEVEL

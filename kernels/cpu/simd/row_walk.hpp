@@ -1,7 +1,7 @@
 #pragma once
 
 #include "kernels/cpu/simd/axis_plan.hpp"
-#include "kernels/cpu/simd/vector.hpp"
+#include "kernels/cpu/simd/half.hpp"
 
 /// Rows of contiguous elements of tensors: finding them, sharing them out, folding over one.
 namespace CAIRN_LEVEL {
@@ -57,12 +57,15 @@ CAIRN_INLINE void share_rows(Team& team, std::int64_t count, std::int64_t width,
     }
 }
 
-CAIRN_INLINE const float* floats(const TensorArg& arg) { return reinterpret_cast<const float*>(arg.data); }
-CAIRN_INLINE float* floats_out(const TensorArg& arg) { return reinterpret_cast<float*>(arg.data); }
+/// A tensor's elements: float, F16 or BF16.
+template <typename Element>
+CAIRN_INLINE Element* elements(const TensorArg& arg) {
+    return reinterpret_cast<Element*>(arg.data);
+}
 
 /// out[i] = f(i, x) with x the elements from i on; a vector at a time, the last one in part.
-template <typename F>
-CAIRN_INLINE void map_row(float* out, std::int64_t n, F f) {
+template <typename Element, typename F>
+CAIRN_INLINE void map_row(Element* out, std::int64_t n, F f) {
     std::int64_t i = 0;
     for (; i + lanes <= n; i += lanes) store(out + i, f([i](const auto* p) { return load(p + i); }));
     if (i < n) {
@@ -93,10 +96,12 @@ CAIRN_INLINE float sum_vectors(std::int64_t n, F vector) {
     if (i < n) total += first_lanes(n - i) != 0 ? vector(i, n - i) : F32{};
     return sum_lanes(total);
 }
-CAIRN_INLINE F32 load_some(const float* p, std::int64_t count) {
+template <typename Element>
+CAIRN_INLINE F32 load_some(const Element* p, std::int64_t count) {
     return count == lanes ? load(p) : load_part(p, count);
 }
-CAIRN_INLINE void store_some(float* p, F32 x, std::int64_t count) {
+template <typename Element>
+CAIRN_INLINE void store_some(Element* p, F32 x, std::int64_t count) {
     if (count == lanes) {
         store(p, x);
     } else {
@@ -105,15 +110,15 @@ CAIRN_INLINE void store_some(float* p, F32 x, std::int64_t count) {
 }
 
 /// The sum of f(x[i]).
-template <typename F>
-CAIRN_INLINE float sum_row(const float* x, std::int64_t n, F f) {
+template <typename Element, typename F>
+CAIRN_INLINE float sum_row(const Element* x, std::int64_t n, F f) {
     return sum_vectors(
         n, [&](std::int64_t i, std::int64_t count)
                __attribute__((always_inline)) { return f(load_some(x + i, count)); });
 }
 /// out[i] = f(x[i]), and their sum.
-template <typename F>
-CAIRN_INLINE float map_sum_row(float* out, const float* x, std::int64_t n, F f) {
+template <typename Element, typename F>
+CAIRN_INLINE float map_sum_row(float* out, const Element* x, std::int64_t n, F f) {
     return sum_vectors(
         n, [&](std::int64_t i, std::int64_t count) __attribute__((always_inline)) {
             const F32 y = f(load_some(x + i, count));
@@ -123,7 +128,8 @@ CAIRN_INLINE float map_sum_row(float* out, const float* x, std::int64_t n, F f) 
 }
 
 /// The largest element, NaN aside; -inf for an empty row.
-CAIRN_INLINE float max_row(const float* x, std::int64_t n) {
+template <typename Element>
+CAIRN_INLINE float max_row(const Element* x, std::int64_t n) {
     const F32 least = splat(-std::numeric_limits<float>::infinity());
     F32 m0 = least, m1 = least;
     std::int64_t i = 0;

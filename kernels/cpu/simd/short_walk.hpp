@@ -23,7 +23,8 @@ struct ShortHeld {
 };
 
 /// Rows of `length` elements to columns; those behind the last row are zeros.
-CAIRN_INLINE void read_short(Held& held, const float* const* from) {
+template <typename Element>
+CAIRN_INLINE void read_short(Held& held, const Element* const* from) {
     for (std::int64_t first = 0; first < held.width; first += lanes) {
         for (std::int64_t i = 0; i < held.length; i += lanes) {
             const std::int64_t part = held.length - i < lanes ? held.length - i : lanes;
@@ -37,8 +38,8 @@ CAIRN_INLINE void read_short(Held& held, const float* const* from) {
 }
 
 /// Columns, finished, to rows.
-template <typename Finish>
-CAIRN_INLINE void write_short(const Held& held, float* const* to, Finish finish) {
+template <typename Element, typename Finish>
+CAIRN_INLINE void write_short(const Held& held, Element* const* to, Finish finish) {
     for (std::int64_t first = 0; first < held.width; first += lanes) {
         const auto at = [first](const float* p) __attribute__((always_inline)) { return load(p + first); };
         for (std::int64_t i = 0; i < held.length; i += lanes) {
@@ -52,7 +53,7 @@ CAIRN_INLINE void write_short(const Held& held, float* const* to, Finish finish)
 }
 
 /// For this member's share of blocks of short rows: work(held) and finish(held, i, at) as work_across calls them.
-template <typename Work, typename Finish>
+template <typename Element, typename Work, typename Finish>
 CAIRN_INLINE void work_along_short(const Args& args, Team& team, const AxisPlan& plan, Work work, Finish finish) {
     const Rows in(args.inputs[0], plan.first), out(args.outputs[0], plan.first);
     const std::int64_t length = length_of(args.inputs[0], plan);
@@ -64,11 +65,11 @@ CAIRN_INLINE void work_along_short(const Args& args, Team& team, const AxisPlan&
     share_rows(team, (in.count + short_rows - 1) / short_rows, short_rows * length, [&](std::int64_t index) {
         const std::int64_t row = index * short_rows, left = in.count - row;
         held.width = left < short_rows ? left : short_rows;
-        const float* from[short_rows];
-        float* to[short_rows];
+        const Element* from[short_rows];
+        Element* to[short_rows];
         for (std::int64_t r = 0; r < held.width; ++r) {
-            from[r] = floats(args.inputs[0]) + in.offset(row + r);
-            to[r] = floats_out(args.outputs[0]) + out.offset(row + r);
+            from[r] = elements<const Element>(args.inputs[0]) + in.offset(row + r);
+            to[r] = elements<Element>(args.outputs[0]) + out.offset(row + r);
         }
         read_short(held, from);
         work(held);
@@ -77,10 +78,10 @@ CAIRN_INLINE void work_along_short(const Args& args, Team& team, const AxisPlan&
 }
 
 /// The same for whatever is taken by lanes: columns, and short rows.
-template <typename Work, typename Finish>
+template <typename Element, typename Work, typename Finish>
 CAIRN_INLINE void by_lanes(const Args& args, Team& team, const AxisPlan& plan, Work work, Finish finish) {
-    if (plan.is_row) return work_along_short(args, team, plan, work, finish);
-    work_across(args, team, Across(args.inputs[0], args.outputs[0], plan), work, finish);
+    if (plan.is_row) return work_along_short<Element>(args, team, plan, work, finish);
+    work_across<Element>(args, team, Across(args.inputs[0], args.outputs[0], plan), work, finish);
 }
 
 }  // namespace CAIRN_LEVEL
