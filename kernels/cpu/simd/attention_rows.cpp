@@ -280,21 +280,21 @@ void add_attention(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTab
         "attention causal=(1) scale=0.25 masked_score=-1e+30 | f32[3,T,17] f16[3,S,17] f16[3,S,9] -> f32[3,T,9] where "
         "T in 1..40, S in 1..90",
         "attention causal=(0) scale=0.125 masked_score=-3.4028234663852886e+38 | f32[2,3,T,64] "
-        "f16[2,3,S,64]:(65536*3,65536,64,1) f16[2,3,S,64]:(65536*3,65536,64,1) bool[2,S] -> f32[2,3,T,64] where T in "
+        "f16[2,3,S,64]:(20480*3,20480,64,1) f16[2,3,S,64]:(20480*3,20480,64,1) bool[2,S] -> f32[2,3,T,64] where T in "
         "1..80, S in 1..300",
         "attention causal=(0) pairs=(1) scale=0.5 masked_score=-1e+30 | f32[2,4,T,8] bf16[2,2,S,8] bf16[2,2,S,8] "
         "bool[2,1,T,S] -> f32[2,4,T,8] where T in 1..40, S in 1..300",
         "attention causal=(1) scale=0.5 masked_score=-1e+30 | f32[B,6,T,8] f32[B,2,S,8] f32[B,2,S,9] -> f32[B,6,T,9] "
-        "where B in 0..2, T in 0..60, S in 0..2000",
+        "where B in 0..2, T in 0..60, S in 0..1100",
         "attention causal=(0) scale=0.5 masked_score=-1e+30 | f32[1,4,T,20] f16[1,1,S,20] f16[1,1,S,20] bool[1,S] -> "
-        "f32[1,4,T,20] where T in 1..60, S in 1..2000",
+        "f32[1,4,T,20] where T in 1..60, S in 1..1100",
         "attention causal=(1) window=(31) scale=0.125 masked_score=-1e+30 | f32[1,4,T,64] f32[1,2,P+T,64] "
         "f32[1,2,P+T,64] -> f32[1,4,T,64] where P in 0..300, T in 1..90",
         "attention causal=(0) window=(5) scale=0.5 masked_score=-1e+30 | f32[3,T,8] f32[3,S,8] f32[3,S,9] -> "
         "f32[3,T,9] "
         "where T in 1..90, S in 1..300",
         "attention causal=(1) window=(200) softcap=3 scale=0.5 masked_score=-1 | f32[2,4,T,8] bf16[2,2,S,8] "
-        "bf16[2,2,S,8] -> f32[2,4,T,8] where T in 1..40, S in 1..2000",
+        "bf16[2,2,S,8] -> f32[2,4,T,8] where T in 1..40, S in 1..1100",
         "attention causal=(1) window=(40) scale=0.5 masked_score=-1e+30 | f32[2,4,T,8] f16[2,2,S,8] f16[2,2,S,8] "
         "bool[2,S] "
         "-> f32[2,4,T,8] where T in 1..60, S in 1..300",
