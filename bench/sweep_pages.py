@@ -35,9 +35,12 @@ def cliffs(points):
             if nearest(size) in shares and found * CLIFF < shares[nearest(size)]]
 
 
-def machine_line(row):
-    return (f'Calibrated in this run: {row["peak_flops_per_second"] / 1e9:.0f} GFLOP/s, '
-            f'{row["read_bytes_per_second"] / 1e9:.1f} GB/s of reading memory.')
+def machine_line(rows):
+    """Each sweep calibrates for itself: from the lowest to the highest."""
+    peaks = sorted(row["peak_flops_per_second"] / 1e9 for row in rows)
+    reads = sorted(row["read_bytes_per_second"] / 1e9 for row in rows)
+    return (f"Calibrated at the beginning of each sweep: {peaks[0]:.0f} to {peaks[-1]:.0f} GFLOP/s, "
+            f"{reads[0]:.1f} to {reads[-1]:.1f} GB/s of reading memory.")
 
 
 def product_panels(programs, brief):
@@ -71,7 +74,7 @@ def products(programs, out, machine, brief):
     lines = [f"# Products over their sizes: {machine}", "",
              "f32, all threads, weights from memory as they are in a model, best times; each beside what the machine allows: its multiply-adds at the peak or reading "
              "the weights at the read limit, whichever takes longer. Packed: weights in panels, as compiled programs keep them. Plain: [K,N] as it lies. "
-             "Plain, transposed: [N,K] as it lies.", machine_line(panels[0][1][0][1][0]), "",
+             "Plain, transposed: [N,K] as it lies.", machine_line([rows[0] for _, families in panels for _, rows in families if rows]), "",
              f"A cliff is a size whose share is below that of the nearest multiple of {ROUND} by more than a tenth.", "", f"![shares of the limit]({plot.name})", "",
              "| sweep | weights | least share | median | most | cliffs |", "|---|---|---:|---:|---:|---|"]
     for title, families in panels:
