@@ -3,11 +3,15 @@
 #include "types/half.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
 namespace cairn::inline v0::ir {
 namespace {
+
+/// 2^n, of -1022 to 1023.
+double power_of_two(int n) noexcept { return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + n) << 52); }
 
 // Rounds to `digits` significant bits, nearest even, in a format whose smallest normal number has the frexp exponent
 // `low` and whose largest finite value is `largest`. Going straight from double avoids the double rounding of a detour
@@ -17,7 +21,7 @@ double round_bits(double value, int digits, int low, double largest) noexcept {
     int exponent = 0;
     std::frexp(value, &exponent);
     const int last = std::max(exponent - digits, low - digits);
-    const double rounded = std::ldexp(std::nearbyint(std::ldexp(value, -last)), last);
+    const double rounded = std::nearbyint(value * power_of_two(-last)) * power_of_two(last);
     return std::fabs(rounded) > largest ? std::copysign(std::numeric_limits<double>::infinity(), value) : rounded;
 }
 
@@ -70,7 +74,7 @@ double round_to(DType dtype, double value) noexcept {
     if (std::isnan(value) && is_float(dtype)) return std::numeric_limits<double>::quiet_NaN();
     switch (dtype) {
         case DType::f64: return value;
-        case DType::f32: return round_bits(value, 24, -125, std::numeric_limits<float>::max());
+        case DType::f32: return static_cast<float>(value);
         case DType::f16: return round_bits(value, 11, -13, 65504.0);
         case DType::bf16: return round_bits(value, 8, -125, 0x1.fep127);
         default: return static_cast<double>(truncate_to(dtype, value));
