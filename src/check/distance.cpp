@@ -59,7 +59,7 @@ Distance distance(const Kernel& kernel, const Problem& problem, std::span<const 
     std::vector<TensorArg> in, out;
     for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
         inputs.emplace_back(problem.inputs[i], std::uint8_t{0}, 0);
-        inputs.back().write(random_operand(problem, i, false, random));
+        inputs.back().write(random_operand(problem, i, Special::none, random));
         given.push_back(inputs.back().read());
     }
     for (const TensorDesc& output : problem.outputs) outputs.emplace_back(output, std::uint8_t{0}, 0);

@@ -22,13 +22,13 @@ std::size_t panel_index(std::int64_t k, std::int64_t n, std::int64_t depth) {
     return static_cast<std::size_t>((n / 32) * depth * 32 + k * 32 + n % 32);
 }
 
-// IEEE encodings of 16 bits, by search over all of them: slow, and obviously right.
+// IEEE encodings of 16 bits, spelled a second time.
 double decode16(std::uint16_t bits, bool is_half) {
     if (!is_half) return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
-    const int exponent = (bits >> 10) & 31, mantissa = bits & 1023;
+    const auto exponent = (bits >> 10) & 31u, mantissa = bits & 1023u;
     const double magnitude = exponent == 31  ? (mantissa != 0 ? NAN : INFINITY)
-                             : exponent == 0 ? std::ldexp(mantissa, -24)
-                                             : std::ldexp(1024 + mantissa, exponent - 25);
+                             : exponent == 0 ? mantissa * 0x1p-24
+                                             : std::bit_cast<float>((exponent + 112) << 23 | mantissa << 13);
     return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
@@ -36,15 +36,13 @@ double decode16(std::uint16_t bits, bool is_half) {
 std::uint16_t encode16(double value, bool is_half) {
     const std::uint16_t infinity = is_half ? 0x7c00 : 0x7f80, sign = std::signbit(value) ? 0x8000 : 0;
     if (std::isnan(value)) return static_cast<std::uint16_t>(infinity + 1);
-    std::uint16_t low = 0, high = infinity;
-    while (low < high) {
-        const auto middle = static_cast<std::uint16_t>((low + high) / 2);
-        if (decode16(middle, is_half) < std::fabs(value))
-            low = static_cast<std::uint16_t>(middle + 1);
-        else
-            high = middle;
-    }
-    return static_cast<std::uint16_t>(sign | low);
+    const double magnitude = std::fabs(value);
+    const auto single = std::bit_cast<std::uint32_t>(static_cast<float>(magnitude));
+    const std::uint32_t bits = !is_half                ? single >> 16
+                               : std::isinf(magnitude) ? infinity
+                               : magnitude < 0x1p-14   ? static_cast<std::uint32_t>(magnitude * 0x1p24)
+                                                       : (single >> 13) - (112u << 10);
+    return static_cast<std::uint16_t>(sign | bits);
 }
 
 template <typename T>
@@ -83,7 +81,7 @@ void get_element(const std::byte* from, meaning::Value& value, std::size_t i) {
     }
 }
 
-bool holds_only(const std::vector<std::byte>& memory, std::size_t begin, std::size_t end, std::uint8_t poison) {
+bool holds_only(const Bytes& memory, std::size_t begin, std::size_t end, std::uint8_t poison) {
     // Equal to its own neighbour all the way: one call instead of a loop that sanitizers would slow down.
     return begin == end || (memory[begin] == static_cast<std::byte>(poison) &&
                             std::memcmp(memory.data() + begin, memory.data() + begin + 1, end - begin - 1) == 0);
@@ -123,33 +121,39 @@ GuardedTensor::GuardedTensor(const TensorDesc& tensor, std::uint8_t poison, int 
         strides_.assign(rank, 0);
     }
     memory_.assign(size_ + 2 * guard_bytes + 64, static_cast<std::byte>(poison));
-    const auto address = reinterpret_cast<std::uintptr_t>(memory_.data()) + guard_bytes;
-    begin_ = guard_bytes + (64 - address % 64) % 64 + static_cast<std::size_t>(misalignment) * bytes;
-    places_ = places();
-    if (!layout_.empty()) {
-        if (size_ > 0) owned_ = {{begin_, begin_ + size_}};
-        return;
+    begin_ = guard_bytes + static_cast<std::size_t>(misalignment) * bytes;
+    Ground ground{places(), {}};
+    ground.owned = owned(ground.places);
+    ground_ = std::make_shared<const Ground>(std::move(ground));
+}
+
+GuardedTensor::Stretches GuardedTensor::owned(const std::vector<std::size_t>& places) const {
+    if (!layout_.empty()) return size_ > 0 ? Stretches{{begin_, begin_ + size_}} : Stretches{};
+    const std::size_t bytes = size_of(dtype_);
+    std::vector<std::size_t> ascending;
+    if (!std::is_sorted(places.begin(), places.end())) {
+        ascending = places;
+        std::sort(ascending.begin(), ascending.end());
     }
-    std::vector<char> marks(memory_.size(), 0);
-    for (const std::size_t place : places_) std::memset(marks.data() + place, 1, bytes);
-    for (auto end = marks.begin();;) {
-        const auto begin = std::find(end, marks.end(), 1);
-        if (begin == marks.end()) break;
-        end = std::find(begin, marks.end(), 0);
-        owned_.emplace_back(begin - marks.begin(), end - marks.begin());
-    }
+    Stretches found;
+    for (const std::size_t place : ascending.empty() ? places : ascending)
+        if (!found.empty() && place <= found.back().second)
+            found.back().second = place + bytes;
+        else
+            found.emplace_back(place, place + bytes);
+    return found;
 }
 
 std::vector<std::size_t> GuardedTensor::places() const {
     const std::size_t bytes = size_of(dtype_), rank = shape_.size();
+    const bool is_packed = !layout_.empty(), is_transposed = layout_ == "panel32.t";
     std::vector<std::size_t> found(static_cast<std::size_t>(count_of(shape_)));
     std::vector<std::int64_t> index(rank, 0);
     for (std::size_t& place : found) {
         std::size_t element = 0;
-        if (layout_ == "panel32") {
-            element = panel_index(index[rank - 2], index[rank - 1], shape_[rank - 2]);
-        } else if (layout_ == "panel32.t") {
-            element = panel_index(index[rank - 1], index[rank - 2], shape_[rank - 1]);
+        if (is_packed) {
+            const std::size_t k = is_transposed ? rank - 1 : rank - 2, n = is_transposed ? rank - 2 : rank - 1;
+            element = panel_index(index[k], index[n], shape_[k]);
         } else {
             for (std::size_t axis = 0; axis < rank; ++axis)
                 element += static_cast<std::size_t>(index[axis] * strides_[axis]);
@@ -162,21 +166,23 @@ std::vector<std::size_t> GuardedTensor::places() const {
 
 void GuardedTensor::write(const meaning::Value& value) {
     if (!layout_.empty()) std::memset(data(), 0, size_);
-    for (std::size_t i = 0; i < places_.size(); ++i) put_element(memory_.data() + places_[i], value, i);
+    const std::vector<std::size_t>& places = ground_->places;
+    for (std::size_t i = 0; i < places.size(); ++i) put_element(memory_.data() + places[i], value, i);
 }
 
 meaning::Value GuardedTensor::read() const {
     meaning::Value value;
     value.dtype = dtype_;
     value.shape = shape_;
-    (is_float(dtype_) ? value.data.resize(places_.size()) : value.integers.resize(places_.size()));
-    for (std::size_t i = 0; i < places_.size(); ++i) get_element(memory_.data() + places_[i], value, i);
+    const std::vector<std::size_t>& places = ground_->places;
+    (is_float(dtype_) ? value.data.resize(places.size()) : value.integers.resize(places.size()));
+    for (std::size_t i = 0; i < places.size(); ++i) get_element(memory_.data() + places[i], value, i);
     return value;
 }
 
 bool GuardedTensor::gaps_untouched() const {
     std::size_t gap = 0;
-    for (const auto& [begin, end] : owned_) {
+    for (const auto& [begin, end] : ground_->owned) {
         if (!holds_only(memory_, gap, begin, poison_)) return false;
         gap = end;
     }
@@ -185,7 +191,7 @@ bool GuardedTensor::gaps_untouched() const {
 
 std::vector<std::uint8_t> GuardedTensor::bits() const {
     std::vector<std::uint8_t> found;
-    for (const auto& [begin, end] : owned_) {
+    for (const auto& [begin, end] : ground_->owned) {
         const std::size_t size = found.size();
         found.resize(size + end - begin);
         std::memcpy(found.data() + size, memory_.data() + begin, end - begin);
@@ -208,10 +214,10 @@ void GuardedTensor::close_guards([[maybe_unused]] bool closed) {
 }
 
 Scratch::Scratch(std::size_t count, std::uint8_t poison)
-    : memory_(count + 2 * guard_bytes + 64, static_cast<std::byte>(poison)), count_(count), poison_(poison) {
-    const auto address = reinterpret_cast<std::uintptr_t>(memory_.data()) + guard_bytes;
-    begin_ = guard_bytes + (64 - address % 64) % 64;
-}
+    : memory_(count + 2 * guard_bytes + 64, static_cast<std::byte>(poison)),
+      begin_(guard_bytes),
+      count_(count),
+      poison_(poison) {}
 
 bool Scratch::guards_untouched() const {
     return holds_only(memory_, 0, begin_, poison_) && holds_only(memory_, begin_ + count_, memory_.size(), poison_);

@@ -4,6 +4,8 @@
 #include "meaning/interpret.hpp"
 
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +16,18 @@
 /// let show in a result.
 namespace cairn::inline v0::check {
 
+/// Memory whose first byte lies at a multiple of 64, in copies of a vector as well.
+template <typename T>
+struct Aligned {
+    using value_type = T;
+    static constexpr std::align_val_t at{64};
+    T* allocate(std::size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), at)); }
+    void deallocate(T* memory, std::size_t) noexcept { ::operator delete(memory, at); }
+    bool operator==(const Aligned&) const = default;
+};
+using Bytes = std::vector<std::byte, Aligned<std::byte>>;
+
+/// A copy is an operand of its own with the same contents.
 class GuardedTensor {
 public:
     /// True for what can be written and read: row after row, and packed forms that are known here.
@@ -38,16 +52,23 @@ public:
     void close_guards(bool closed);
 
 private:
+    using Stretches = std::vector<std::pair<std::size_t, std::size_t>>;
+
+    // Shared by all copies.
+    struct Ground {
+        std::vector<std::size_t> places;  // the byte of the memory where each element lies, in row-major order
+        Stretches owned;                  // stretches of the memory that elements lie in, ascending
+    };
     std::vector<std::size_t> places() const;
+    Stretches owned(const std::vector<std::size_t>& places) const;
 
     DType dtype_;
     std::string layout_;
     std::vector<std::int64_t> shape_, strides_;
-    std::vector<std::byte> memory_;
+    Bytes memory_;
     std::size_t begin_ = 0, size_ = 0;
     std::uint8_t poison_;
-    std::vector<std::size_t> places_;  // the byte of memory_ where each element lies, in row-major order
-    std::vector<std::pair<std::size_t, std::size_t>> owned_;  // stretches of memory_ that elements lie in, ascending
+    std::shared_ptr<const Ground> ground_;
 };
 
 /// `count` bytes of poison with guards, for workspaces.
@@ -58,7 +79,7 @@ public:
     bool guards_untouched() const;
 
 private:
-    std::vector<std::byte> memory_;
+    Bytes memory_;
     std::size_t begin_, count_;
     std::uint8_t poison_;
 };

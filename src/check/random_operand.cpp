@@ -6,7 +6,7 @@
 
 namespace cairn::inline v0::check {
 
-meaning::Value random_operand(const Problem& problem, std::size_t input, bool special, std::mt19937_64& random) {
+meaning::Value random_operand(const Problem& problem, std::size_t input, Special special, std::mt19937_64& random) {
     const TensorDesc& tensor = problem.inputs[input];
     meaning::Value value;
     value.dtype = tensor.dtype;
@@ -16,7 +16,12 @@ meaning::Value random_operand(const Problem& problem, std::size_t input, bool sp
     if (is_float(tensor.dtype)) {
         std::vector<double> elements(count);
         constexpr double odd[] = {0.0, -0.0, 1e-40, 65504, -3e38, INFINITY, -INFINITY, NAN, 88.8, -104, 1e-5, 0.5};
-        for (double& x : elements) x = special && random() % 3 == 0 ? odd[random() % std::size(odd)] : real(random);
+        constexpr double rare[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, 1e-40};
+        for (double& x : elements)
+            x = special == Special::many && random() % 3 == 0 ? odd[random() % std::size(odd)] : real(random);
+        if (special == Special::few && count > 0)
+            for (std::uint64_t left = random() % 3; left > 0; --left)
+                elements[random() % count] = rare[random() % std::size(rare)];
         value = meaning::make_value(tensor.dtype, value.shape, elements);
         return value;
     }
@@ -34,7 +39,7 @@ meaning::Value random_operand(const Problem& problem, std::size_t input, bool sp
         low = 0, high = 1;
     } else if (tensor.dtype == DType::u8) {
         low = 0, high = 255;
-    } else if (special) {
+    } else if (special == Special::many) {
         low = tensor.dtype == DType::i64   ? std::numeric_limits<std::int64_t>::min()
               : tensor.dtype == DType::i32 ? INT32_MIN
                                            : -128;
@@ -42,10 +47,10 @@ meaning::Value random_operand(const Problem& problem, std::size_t input, bool sp
     }
     std::uniform_int_distribution<std::int64_t> whole(low, high);
     for (std::int64_t& x : value.integers)
-        x = !special || random() % 4 != 0 ? whole(random)
-                                          : (tensor.dtype == DType::boolean ? 1
-                                             : random() % 2 == 0            ? low
-                                                                            : 0);
+        x = special != Special::many || random() % 4 != 0 ? whole(random)
+                                                          : (tensor.dtype == DType::boolean ? 1
+                                                             : random() % 2 == 0            ? low
+                                                                                            : 0);
     return value;
 }
 

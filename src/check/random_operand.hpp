@@ -7,8 +7,14 @@
 
 namespace cairn::inline v0::check {
 
+/// How many elements of an operand are numbers that ops treat in ways of their own.
+enum class Special {
+    none,
+    few,  ///< two at most: NaN, an infinity, a zero, a subnormal number; what else depends on them still tells errors
+    many  ///< every third or so, and limits of dtypes among them
+};
+
 /// Elements for an operand of a Problem of constant sizes: floats in -2..2, small integers, indices that are legal.
-/// `special`: every third or so is a number that ops treat in ways of their own (NaN, infinities, zeros, limits).
-meaning::Value random_operand(const Problem& problem, std::size_t input, bool special, std::mt19937_64& random);
+meaning::Value random_operand(const Problem& problem, std::size_t input, Special special, std::mt19937_64& random);
 
 }  // namespace cairn::inline v0::check

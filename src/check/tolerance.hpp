@@ -24,10 +24,12 @@ Expected expect(const Problem& problem, std::span<const Definition> definitions,
 /// * everything else: 16 eps |r| for one op, 64 eps (|r| + RMS of the output) for a composite, plus the smallest normal
 ///   number; eps is that of the output's dtype, or of the coarsest float operand. Integers and booleans: 0. What goes
 ///   on from a product in `fused` may besides be as far off as what it makes of one that is as far off as that may be.
+/// Infinite where a gated product is not finite: a gate that is all but 0 is 0 in one dtype, and 0 * inf is NaN.
 std::vector<double> allowed_errors(const Problem& problem, std::span<const Definition> definitions,
                                    const Expected& expected, std::size_t output);
 
-/// The first element beyond its allowance, in words; empty when all are within. NaN must be NaN and infinity infinity.
+/// The first element beyond its allowance, in words; empty when all are within. NaN must be NaN and infinity infinity,
+/// unless the allowance is infinite: then either will do.
 std::string first_difference(const meaning::Value& got, const meaning::Value& wanted,
                              const std::vector<double>& allowed);
 

@@ -79,7 +79,7 @@ bare::Case case_of(int function, const Kernel& kernel, const Kernel& twin, const
     std::vector<bare::Result> results;
     for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
         check::GuardedTensor input(problem.inputs[i], 0, 0);
-        input.write(check::random_operand(problem, i, false, random));
+        input.write(check::random_operand(problem, i, check::Special::none, random));
         inputs.push_back(keep(input));
     }
     for (const TensorDesc& desc : problem.outputs) {
