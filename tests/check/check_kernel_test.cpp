@@ -29,6 +29,7 @@ enum class Fault {
     depends_on_team,
     ignores_row_stride,
     one_odd_size_wrong,
+    leaves_nan_out,
     fails,
 };
 
@@ -67,9 +68,13 @@ template <Fault fault>
         const std::int64_t last = fault == Fault::column_left_out      ? columns - 1
                                   : fault == Fault::reads_past_the_end ? columns + 1
                                                                        : columns;
-        for (std::int64_t c = 0; c < last; ++c) mean += from[c];
+        for (std::int64_t c = 0; c < last; ++c)
+            mean += fault == Fault::leaves_nan_out && std::isnan(from[c]) ? 0 : from[c];
         mean /= static_cast<double>(columns);
-        for (std::int64_t c = 0; c < columns; ++c) squares += (from[c] - mean) * (from[c] - mean);
+        for (std::int64_t c = 0; c < columns; ++c) {
+            const double off = from[c] - mean;
+            squares += fault == Fault::leaves_nan_out && std::isnan(off) ? 0 : off * off;
+        }
         double factor = 1 / std::sqrt(squares / static_cast<double>(columns) + eps);
         if (fault == Fault::trusts_workspace && scratch[0] != 0) factor += 0.001 * (std::isnan(scratch[0]) ? 1 : 0);
         if (fault == Fault::depends_on_team && team.size() == 3) factor *= 1 + 1e-7;
@@ -134,6 +139,9 @@ TEST(CheckKernel, SeesWrongValues) {
     expect_fault<Fault::one_odd_size_wrong>("is wrong");
 }
 
+// No elementwise kernel, but what is NaN, infinite or subnormal has to be met.
+TEST(CheckKernel, SeesWrongSpecialValues) { expect_fault<Fault::leaves_nan_out>("is wrong"); }
+
 TEST(CheckKernel, SeesForeignMemoryTouched) {
     expect_fault<Fault::writes_past_the_end>("writes around output 0");
     expect_fault<Fault::writes_between_rows>("writes around output 0");
@@ -187,9 +195,7 @@ TEST(CheckKernel, SaysWhatItCannotCheck) {
     try {
         (void)check_kernel(kernel, {}, {});
         ADD_FAILURE() << "no error";
-    } catch (const Error& error) {
-        EXPECT_EQ(error.kind(), ErrorKind::unsupported);
-    }
+    } catch (const Error& error) { EXPECT_EQ(error.kind(), ErrorKind::unsupported); }
 }
 
 }  // namespace
