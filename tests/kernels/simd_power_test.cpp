@@ -54,7 +54,7 @@ template <typename T>
 std::vector<T> special_numbers() {
     using Limits = std::numeric_limits<T>;
     const T fraction_less = std::ldexp(T{1}, Limits::digits - 1);
-    std::vector<T> made = {0, 1, 2, 3, T{0.5}, T{2.5}, T{1e30}, T{1e-30}};
+    std::vector<T> made = {0, 1, 2, 3, T{0.5}, T{2.5}, static_cast<T>(1e30), static_cast<T>(1e-30)};
     for (const T x : {Limits::infinity(), Limits::quiet_NaN(), Limits::denorm_min(), Limits::min(), Limits::max(),
                       1 + Limits::epsilon(), 1 - Limits::epsilon() / 2})
         made.push_back(x);
@@ -95,9 +95,10 @@ protected:
             const Wide exact = std::pow(static_cast<Wide>(pairs.x[i]), static_cast<Wide>(pairs.y[i]));
             EXPECT_LE(error_in<T>(unit_of<T>(exact), exact, made[i]), 2)
                 << pairs.x[i] << " to the power of " << pairs.y[i] << " gives " << made[i];
-            if (!std::isnan(made[i]))
+            if (!std::isnan(made[i])) {
                 EXPECT_EQ(std::signbit(made[i]), std::signbit(exact))
                     << pairs.x[i] << " to the power of " << pairs.y[i] << " gives " << made[i];
+            }
         }
     }
 };
