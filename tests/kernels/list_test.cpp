@@ -85,9 +85,7 @@ TEST(List, DefinitionsBuildTheirPatterns) {
                 const auto symbols = Symbols::create();
                 Problem problem = parse_problem(text, *symbols);
                 EXPECT_EQ(problem.definition, definition.name) << text;
-                for (Attribute& attribute : problem.attributes)
-                    if (auto* number = std::get_if<double>(&attribute.value); number != nullptr && std::isnan(*number))
-                        *number = 0.123456789;
+                fuse::fill_holes(problem);
                 const Graph graph = ir::graph_of(problem, kernels().definitions);
                 EXPECT_FALSE(graph.data()->outputs().empty()) << text;
             }

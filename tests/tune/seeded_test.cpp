@@ -127,8 +127,9 @@ TEST(Seeded, AFirstStartChoosesNearlyAsAfterATune) {
             EXPECT_EQ(told, all) << "each is expected from the other machine";
             EXPECT_EQ(seeded.context.parts()->timings->size(), 0U);
             const double with = seeded.seconds(chosen);
-            // What binds a call there may not bind it here, and only a machine that is known tells.
-            EXPECT_LE(with, (is_calibrated ? 1.15 : 1.35) * seeded.best) << "machine " << number;
+            // Times there are a tenth off either way, so what is taken may be 1.1^2 times as long as what is not. What
+            // binds a call there may not bind it here, and only a machine that is known tells.
+            EXPECT_LE(with, (is_calibrated ? 1.21 : 1.35) * seeded.best) << "machine " << number;
             regret_without += seeded.without / seeded.best - 1;
             regret_with += with / seeded.best - 1;
         }
