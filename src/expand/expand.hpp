@@ -11,8 +11,8 @@
 namespace cairn::inline v0::expand {
 
 struct Options {
-    std::stop_token stop = {};          ///< throws Cancelled
-    std::vector<std::string> disabled;  ///< names of rows not to use
+    std::stop_token stop = {};               ///< throws Cancelled
+    std::vector<std::string> disabled = {};  ///< names of rows not to use
     /// Whether there are kernels that widen operands themselves (Kernel::widens): what products read may then be read
     /// rounded (Classes::rounded).
     bool round_operands = false;

@@ -54,9 +54,10 @@ TEST(Calibrate, CodeThatNeedsMoreHasAPeakNoLower) {
     for (const UnitRow& high : unit_rows)
         for (const UnitRow& low : unit_rows)
             if (high.arithmetic == low.arithmetic && here.includes(high.needs) && high.needs.includes(low.needs) &&
-                timing::operations_of_round(high.unit) > 0)
+                timing::operations_of_round(high.unit) > 0) {
                 EXPECT_GE(machine.unit_flops[index_of(high.unit)], machine.unit_flops[index_of(low.unit)])
                     << high.name << ", " << low.name;
+            }
 }
 
 TEST(Calibrate, ItsKernelsDoNotMatter) {
