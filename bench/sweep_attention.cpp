@@ -103,8 +103,9 @@ void time_case(const Case& one, const Machine& machine, bool as_json) {
     });
     if (kernel == kernels.end())
         throw cairn::Error(cairn::ErrorKind::argument, "bench", "no kernel for " + one.problem);
-    const double seconds =
-        cairn::measure(problem, kernel->id, machine.context, {.blocks = 7, .max_seconds = 0.1}).median;
+    const cairn::Timing timing =
+        cairn::measure(problem, kernel->id, machine.context, {.blocks = 7, .max_seconds = 0.5});
+    const double seconds = timing.samples > 0 ? timing.median : timing.bound;
     const double flops = one.pairs * 4 * static_cast<double>(one.sizes.depth) / seconds,
                  share = limit(one, machine.limits) / seconds;
     if (as_json) {
