@@ -106,8 +106,7 @@ Tile written_to(const Tile& tile, const Destination& to) {
 std::map<NodeId, Nodes> columns_in(const ir::GraphData& graph, const expand::Classes& classes) {
     std::map<NodeId, Nodes> found;
     for (NodeId id = 0; id < graph.nodes().size(); ++id)
-        if (const ir::Node& node = graph.node(id); node.op == Op::slice && node.attributes.integer("axis") == -1 &&
-                                                   node.attributes.dims("step").at(0) == Dim(1))
+        if (const ir::Node& node = graph.node(id); cuts_columns(node))
             found[classes.value_of(node.operands[0])].push_back(id);
     return found;
 }
@@ -154,6 +153,11 @@ bool keeps_all(Op op) { return op == Op::transpose || op == Op::reshape; }
 std::optional<NodeId> moved_into(const ir::Node& node) {
     if (node.op == Op::state_append) return node.operands[1];
     return keeps_all(node.op) ? std::optional(node.operands[0]) : std::nullopt;
+}
+
+bool cuts_columns(const ir::Node& node) {
+    return node.op == Op::slice && node.attributes.integer("axis") == -1 &&
+           node.attributes.dims("step").at(0) == Dim(1);
 }
 
 std::vector<Tile> with_moved_results(const ir::GraphData& graph, const expand::Classes& classes,

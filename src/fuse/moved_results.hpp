@@ -36,4 +36,7 @@ bool keeps_all(ir::Op op);
 /// other nodes.
 std::optional<ir::NodeId> moved_into(const ir::Node& node);
 
+/// True of a slice of neighbouring columns.
+bool cuts_columns(const ir::Node& node);
+
 }  // namespace cairn::inline v0::fuse

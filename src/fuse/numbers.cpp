@@ -157,8 +157,8 @@ std::vector<std::vector<double>> numbers_for(Matcher& matcher, const Pattern& pa
     std::vector<std::vector<double>> numbers;
     for (const Hole& hole : pattern.holes) {
         numbers.emplace_back();
+        if (hole.is_whole) continue;
         for (const Overlay& overlay : overlays) {
-            if (hole.is_whole) continue;
             if (const auto holder = holder_of(pattern, overlay.skeleton, hole.sentinel))
                 add_numbers_under(matcher, overlay.graph, is_float(pattern.skeleton.graph->node(*holder).dtype),
                                   numbers.back());
@@ -190,6 +190,9 @@ void add_table_numbers(Matcher& matcher, const Pattern& pattern, std::span<const
 void add_whole_numbers(Matcher& matcher, const Pattern& pattern, std::span<const Overlay> overlays,
                        std::span<const TensorDesc> operands, std::vector<std::vector<double>>& numbers) {
     constexpr double apart = 64;
+    const bool are_wanted =
+        std::any_of(pattern.holes.begin(), pattern.holes.end(), [](const Hole& hole) { return hole.is_whole; });
+    if (!are_wanted) return;
     const std::vector<Comparison> under = comparisons_under(matcher, overlays);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
         const Hole& hole = pattern.holes[i];

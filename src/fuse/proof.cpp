@@ -38,10 +38,10 @@ bool is_state_change(const ir::Node& node) { return node.op == ir::Op::state_app
 std::string fault_in_ids(const ir::GraphData& graph, const Tile& tile) {
     if (tile.outputs.empty()) return "has no output";
     if (!tile.moved.empty() && tile.moved.size() != tile.outputs.size()) return "moves other results than it has";
-    std::vector<Nodes> lists = tile.moved;
-    for (const auto* list : {&tile.inputs, &tile.outputs, &tile.interior}) lists.push_back(*list);
-    for (const Nodes& list : lists)
-        for (const NodeId id : list)
+    std::vector<const Nodes*> lists{&tile.inputs, &tile.outputs, &tile.interior};
+    for (const Nodes& moved : tile.moved) lists.push_back(&moved);
+    for (const Nodes* list : lists)
+        for (const NodeId id : *list)
             if (id >= graph.nodes().size())
                 return fmt::format("names node %{}, the graph has {}", id, graph.nodes().size());
     for (const NodeId id : tile.outputs)
@@ -114,8 +114,7 @@ std::string fault_in_columns(const ir::GraphData& graph, const expand::Classes& 
         const ir::Node& node = graph.node(computed[i]);
         if (tile.results[i] != tile.results[0]) return false;
         if (i == 0) return first[0] == Dim(0);
-        return node.op == ir::Op::slice && node.attributes.integer("axis") == -1 &&
-               node.attributes.dims("step").at(0) == Dim(1) && node.attributes.dims("start").at(0) == first[i] &&
+        return cuts_columns(node) && node.attributes.dims("start").at(0) == first[i] &&
                classes.value_of(node.operands[0]) == classes.value_of(computed[0]);
     };
     if (tile.attributes.size() != 1 || first.size() != computed.size() || tile.results.size() != computed.size())
