@@ -22,21 +22,21 @@ constexpr std::size_t most_faults = 5;
 constexpr int most_threads = 3;
 
 /// Operands of a Problem as they are before each run: inputs written, outputs poison.
-struct Ground {
+struct Operands {
     std::uint8_t poison;
     std::vector<GuardedTensor> inputs, outputs;
     std::vector<std::vector<std::uint8_t>> bits;  ///< of the inputs
 };
 
-Ground ground_of(const Problem& problem, const Expected& expected, std::uint8_t poison, int misalignment) {
-    Ground ground{poison, {}, {}, {}};
+Operands operands_of(const Problem& problem, const Expected& expected, std::uint8_t poison, int misalignment) {
+    Operands operands{poison, {}, {}, {}};
     for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
-        ground.inputs.emplace_back(problem.inputs[i], poison, misalignment);
-        ground.inputs.back().write(expected.inputs[i]);
-        ground.bits.push_back(ground.inputs.back().bits());
+        operands.inputs.emplace_back(problem.inputs[i], poison, misalignment);
+        operands.inputs.back().write(expected.inputs[i]);
+        operands.bits.push_back(operands.inputs.back().bits());
     }
-    for (const TensorDesc& output : problem.outputs) ground.outputs.emplace_back(output, poison, misalignment);
-    return ground;
+    for (const TensorDesc& output : problem.outputs) operands.outputs.emplace_back(output, poison, misalignment);
+    return operands;
 }
 
 /// One Problem with its sizes filled in, and what is right for it.
@@ -46,14 +46,14 @@ struct Trial {
           sizes(filled_in),
           problem(std::move(sized)),
           expected(std::move(right)),
-          aligned(ground_of(problem, expected, 0xff, 0)),
-          misaligned(ground_of(problem, expected, 0x3b, 1)) {}
+          aligned(operands_of(problem, expected, 0xff, 0)),
+          misaligned(operands_of(problem, expected, 0x3b, 1)) {}
 
     const Variation& variation;
     const std::vector<std::int64_t>& sizes;
     Problem problem;
     Expected expected;
-    Ground aligned, misaligned;
+    Operands aligned, misaligned;
 };
 
 // What one run left behind.
@@ -158,7 +158,7 @@ private:
                 if (once.bits != other.bits) fault("gives other bits" + when + place, problem);
             };
             if (!once.fault.empty()) fault(once.fault + place, problem);
-            if (threads != 2) expect_same(run_once(trial, threads, trial.misaligned, {}), " the second time");
+            expect_same(run_once(trial, threads, trial.misaligned, {}), " the second time");
             if (threads != 1) expect_same(run_once(trial, threads, trial.aligned, {}, 1), " when one thread runs it");
             const bool is_known = threads > 1 && once.bits == first_bits;
             if (threads == 1) first_bits = once.bits;
@@ -194,9 +194,9 @@ private:
 
     // One run; `shared` names at most one output that lies in an input's memory. Prepared for `threads`, run by as many
     // or by `members`.
-    Outcome run_once(const Trial& trial, int threads, const Ground& ground, const std::vector<InPlace>& shared,
+    Outcome run_once(const Trial& trial, int threads, const Operands& before, const std::vector<InPlace>& shared,
                      int members = 0) {
-        std::vector<GuardedTensor> inputs = ground.inputs, outputs = ground.outputs;
+        std::vector<GuardedTensor> inputs = before.inputs, outputs = before.outputs;
         std::vector<TensorArg> in, out;
         for (GuardedTensor& operand : inputs) in.push_back(operand.argument());
         for (GuardedTensor& operand : outputs) out.push_back(operand.argument());
@@ -206,12 +206,12 @@ private:
         Outcome outcome;
         device::ThreadPool& pool = *pools_[static_cast<std::size_t>((members == 0 ? threads : members) - 1)];
         outcome.fault = run_kernel(
-            {kernel_, trial.variation.problem, trial.sizes, in, out, threads, ground.poison, options_.heap_calls},
+            {kernel_, trial.variation.problem, trial.sizes, in, out, threads, before.poison, options_.heap_calls},
             pool);
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             if (!inputs[i].gaps_untouched()) outcome.fault += " writes around input " + std::to_string(i);
             const bool is_shared = !shared.empty() && static_cast<std::size_t>(shared[0].input) == i;
-            if (!is_shared && inputs[i].bits() != ground.bits[i])
+            if (!is_shared && inputs[i].bits() != before.bits[i])
                 outcome.fault += " changes input " + std::to_string(i);
         }
         for (std::size_t i = 0; i < outputs.size(); ++i) {

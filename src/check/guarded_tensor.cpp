@@ -120,8 +120,8 @@ GuardedTensor::GuardedTensor(const TensorDesc& tensor, std::uint8_t poison, int 
         size_ = static_cast<std::size_t>((n + 31) / 32 * 32 * k) * bytes;
         strides_.assign(rank, 0);
     }
-    memory_.assign(size_ + 2 * guard_bytes + 64, static_cast<std::byte>(poison));
     begin_ = guard_bytes + static_cast<std::size_t>(misalignment) * bytes;
+    memory_.assign(begin_ + size_ + guard_bytes, static_cast<std::byte>(poison));
     Ground ground{places(), {}};
     ground.owned = owned(ground.places);
     ground_ = std::make_shared<const Ground>(std::move(ground));
@@ -214,7 +214,7 @@ void GuardedTensor::close_guards([[maybe_unused]] bool closed) {
 }
 
 Scratch::Scratch(std::size_t count, std::uint8_t poison)
-    : memory_(count + 2 * guard_bytes + 64, static_cast<std::byte>(poison)),
+    : memory_(count + 2 * guard_bytes, static_cast<std::byte>(poison)),
       begin_(guard_bytes),
       count_(count),
       poison_(poison) {}
