@@ -18,12 +18,7 @@ public:
         const F32 n = round_small(y * 1.44269504f);
         F32 r = y - n * 0.693359375f;
         r = r + n * 2.12194440e-4f;
-        F32 p = r * 0.001381317947f + 0.008369418833f;
-        p = p * r + 0.04166845622f;
-        p = p * r + 0.1666651479f;
-        p = p * r + 0.4999999305f;
-        p = p * (r * r) + r;
-        const F32 power = power_of_two(to_int(n)), grown = p * power + (power - 1.0f);
+        const F32 power = power_of_two(to_int(n)), grown = exp_less_one(r) * power + (power - 1.0f);
         return grown / (grown + 2.0f) * cap_;
     }
 

@@ -22,6 +22,15 @@ CAIRN_INLINE F32 round_small(F32 x) {
 /// 2^n for n in -126..127.
 CAIRN_INLINE F32 power_of_two(I32 n) { return from_bits((n + 127) << 23); }
 
+/// e^r - 1 for |r| < 0.3467.
+CAIRN_INLINE F32 exp_less_one(F32 r) {
+    F32 p = r * 0.001381317947f + 0.008369418833f;
+    p = p * r + 0.04166845622f;
+    p = p * r + 0.1666651479f;
+    p = p * r + 0.4999999305f;
+    return p * (r * r) + r;
+}
+
 /// factor * e^(x + tail), |tail| small beside 1: lets a caller pass an argument that one float cannot hold, and a
 /// factor that keeps its digits where e^x is subnormal.
 CAIRN_INLINE F32 exp_times(F32 factor, F32 x, F32 tail) {
@@ -31,11 +40,7 @@ CAIRN_INLINE F32 exp_times(F32 factor, F32 x, F32 tail) {
     F32 r = x - n * 0.693359375f;  // exact: the constant has 10 bits, n has 8
     r = r + n * 2.12194440e-4f;
     r = r + tail;
-    F32 p = r * 0.001381317947f + 0.008369418833f;
-    p = p * r + 0.04166845622f;
-    p = p * r + 0.1666651479f;
-    p = p * r + 0.4999999305f;
-    p = (p * (r * r) + r) + 1.0f;
+    const F32 p = exp_less_one(r) + 1.0f;
     // Two factors, because 2^n alone leaves the range where e^x is subnormal or just below overflow.
     const I32 whole = to_int(n);
     const I32 half = whole >> 1;
@@ -48,12 +53,7 @@ CAIRN_INLINE F32 exp_negative(F32 x) {
     const F32 n = round_small((x < -87.0f ? splat(-87.0f) : x) * 1.44269504f);
     F32 r = x - n * 0.693359375f;
     r = r + n * 2.12194440e-4f;
-    F32 p = r * 0.001381317947f + 0.008369418833f;
-    p = p * r + 0.04166845622f;
-    p = p * r + 0.1666651479f;
-    p = p * r + 0.4999999305f;
-    p = (p * (r * r) + r) + 1.0f;
-    p = p * power_of_two(to_int(n));
+    const F32 p = (exp_less_one(r) + 1.0f) * power_of_two(to_int(n));
     return x < -87.0f ? F32{} : p;
 }
 
