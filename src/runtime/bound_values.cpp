@@ -215,7 +215,7 @@ private:
             const auto bytes =
                 static_cast<std::size_t>(buffer_of(*work.program, instruction.workspace).bytes.constant());
             workspace = device::Arena::reserve(bytes);
-            workspace.touch(bytes);
+            workspace.touch(bytes, &context_.pool);
         }
         const Step step{instruction.kernel->run,
                         {args.data(), args.data() + instruction.inputs, table.data() + instruction.dims,
@@ -235,7 +235,7 @@ private:
         const std::int64_t bytes = buffer.bytes.constant();
         device::Arena memory =
             device::Arena::reserve(static_cast<std::size_t>(bytes), {.huge_pages = bytes >= huge_page_bytes});
-        memory.touch(static_cast<std::size_t>(bytes));
+        memory.touch(static_cast<std::size_t>(bytes), &context_.pool);
         std::byte* const data = memory.data();
         auto held = std::make_shared<const device::Arena>(std::move(memory));
         made_.values.insert_or_assign(buffer.name, std::shared_ptr<const std::byte>(std::move(held), data));

@@ -14,6 +14,9 @@ using program::Buffer;
 using program::BufferKind;
 using program::Program;
 
+// Bytes from which on it pays to wake others to touch them.
+constexpr std::size_t worth_a_team = std::size_t{4} << 20;
+
 /// Marks the instance as running while it lives.
 class RunningMark {
 public:
@@ -179,8 +182,16 @@ void Instance::check_states(const Frame& frame) const {
 }
 
 void Instance::touch_states(const Frame& frame) {
-    for (std::size_t s = 0; s < states.size(); ++s)
-        states[s].touch(frame.value(frame.program().state_lengths()[s].second));
+    const auto rows = [&](std::size_t s) { return frame.value(frame.program().state_lengths()[s].second); };
+    std::size_t bytes = 0;
+    for (std::size_t s = 0; s < states.size(); ++s) bytes += states[s].untouched_bytes(rows(s));
+    auto touch = [&](int rank, int size) {
+        for (auto s = static_cast<std::size_t>(rank); s < states.size(); s += static_cast<std::size_t>(size))
+            states[s].touch(rows(s));
+    };
+    device::ThreadPool& pool = core->context.parts()->pool;
+    if (bytes < worth_a_team || pool.size() == 1) return touch(0, 1);
+    pool.run([](void* work, int rank, int size) { (*static_cast<decltype(touch)*>(work))(rank, size); }, &touch);
 }
 
 void Instance::point(BucketFrame& target, std::span<const StateSlot> state_slots,
@@ -254,7 +265,7 @@ BucketFrame& Instance::prepare(int bucket_index) {
     BucketFrame& target = frame_of(bucket_index);
     resize(target, bucket_index);
     check_states(target.frame);
-    arena_.touch(static_cast<std::size_t>(target.frame.arena_bytes()));
+    arena_.touch(static_cast<std::size_t>(target.frame.arena_bytes()), &core->context.parts()->pool);
     touch_states(target.frame);
     return target;
 }

@@ -70,6 +70,12 @@ std::int64_t StateSlot::row_bytes() const {
            static_cast<std::int64_t>(size_of(desc().dtype));
 }
 
+std::size_t StateSlot::untouched_bytes(std::int64_t rows) const {
+    if (port_->axis < 0) return touched_ == 0 ? memory.size() : 0;
+    if (rows <= touched_) return 0;
+    return static_cast<std::size_t>(stripes() * (std::min(capacity(), rows + rows_ahead) - touched_) * row_bytes());
+}
+
 void StateSlot::touch(std::int64_t rows) {
     if (port_->axis < 0) {
         if (touched_ == 0) memory.touch(0, memory.size());

@@ -22,6 +22,8 @@ public:
     /// Makes `rows` rows of the growing axis usable without a page fault, all of a state of fixed size. Throws
     /// Error(memory) when the system has no more.
     void touch(std::int64_t rows);
+    /// How many bytes touch(rows) would make so.
+    std::size_t untouched_bytes(std::int64_t rows) const;
     /// Copies the live part, `shape` of it, to or from dense memory in the dtype that users see.
     void store(const std::byte* dense, std::span<const std::int64_t> shape);
     void load(std::byte* dense, std::span<const std::int64_t> shape) const;

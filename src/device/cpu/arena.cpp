@@ -23,6 +23,10 @@ constexpr std::size_t huge_page = std::size_t{2} << 20;
                 fmt::format("cannot {} {} bytes: {}", wanted, bytes, std::strerror(error)));
 }
 
+int populate(std::byte* begin, std::byte* end, std::byte* own, ThreadPool* pool) {
+    return pool != nullptr ? device::populate(begin, end, own, *pool) : device::populate(begin, end, own);
+}
+
 }  // namespace
 
 Arena Arena::reserve(std::size_t bytes, const ArenaOptions& options) {
@@ -81,31 +85,31 @@ void Arena::unmap() noexcept {
     if (mapping_ != nullptr) munmap(mapping_, mapped_);
 }
 
-void Arena::touch(std::size_t bytes) {
+void Arena::touch(std::size_t bytes, ThreadPool* pool) {
     if (bytes > capacity_) {
         throw Error(ErrorKind::memory, "memory",
                     fmt::format("{} bytes are needed, but there is room for {}", bytes, capacity_));
     }
     if (bytes <= touched_) return;
     if (owned()) {
-        commit(bytes);
+        commit(bytes, pool);
     } else {
         // The first and last page may hold bytes of others too, which stay as they are.
         const auto from = reinterpret_cast<std::uintptr_t>(base_ + touched_) / step_ * step_;
         const auto to = round_up(reinterpret_cast<std::uintptr_t>(base_ + bytes), step_);
         const int error =
-            populate(reinterpret_cast<std::byte*>(from), reinterpret_cast<std::byte*>(to), base_ + touched_);
+            populate(reinterpret_cast<std::byte*>(from), reinterpret_cast<std::byte*>(to), base_ + touched_, pool);
         if (error != 0) out_of_memory(bytes, "touch", error);
     }
     touched_ = bytes;
 }
 
-void Arena::commit(std::size_t bytes) {
+void Arena::commit(std::size_t bytes, ThreadPool* pool) {
     const std::size_t wanted = round_up(bytes, step_);
     if (wanted <= committed_) return;
     std::byte* const begin = base_ + committed_;
     if (mprotect(begin, wanted - committed_, PROT_READ | PROT_WRITE) != 0) out_of_memory(bytes, "take", errno);
-    if (const int error = populate(begin, base_ + wanted, begin); error != 0) {
+    if (const int error = populate(begin, base_ + wanted, begin, pool); error != 0) {
         madvise(begin, wanted - committed_, MADV_DONTNEED);
         mprotect(begin, wanted - committed_, PROT_NONE);
         out_of_memory(bytes, "take", error);

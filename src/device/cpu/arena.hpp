@@ -5,6 +5,8 @@
 
 namespace cairn::device {
 
+class ThreadPool;
+
 struct ArenaOptions {
     /// Asks the system for 2 MiB pages: fewer faults and page-table walks, memory in steps of 2 MiB.
     bool huge_pages = false;
@@ -42,8 +44,8 @@ public:
 
     /// Makes the first `bytes` usable without a page fault; contents stay as they are. Only growth costs anything.
     /// Throws Error(memory) naming the bytes when they exceed the capacity or the system has no more; the arena stays
-    /// as it was.
-    void touch(std::size_t bytes);
+    /// as it was. With a pool its threads share what is much; that throws what ThreadPool::run does, too.
+    void touch(std::size_t bytes, ThreadPool* pool = nullptr);
     /// The most bytes touch() was called with.
     std::size_t touched_bytes() const noexcept { return touched_; }
 
@@ -58,7 +60,7 @@ public:
     std::size_t written_bytes() const noexcept;
 
 private:
-    void commit(std::size_t bytes);
+    void commit(std::size_t bytes, ThreadPool* pool);
     void unmap() noexcept;
 
     std::byte* base_ = nullptr;

@@ -1,5 +1,7 @@
 #include "device/cpu/pages.hpp"
 
+#include "device/cpu/thread_pool.hpp"
+
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -8,6 +10,27 @@
 #include <cerrno>
 
 namespace cairn::device {
+namespace {
+
+// What a part is a multiple of: the largest pages an arena asks for, so that no two threads fault in one of them.
+constexpr std::size_t part_unit = std::size_t{2} << 20;
+
+struct Parts {
+    std::byte *begin, *end, *own;
+    std::atomic<int> error{0};
+
+    void populate(int rank, int size) noexcept {
+        const auto bytes = static_cast<std::size_t>(end - begin);
+        const std::size_t part =
+            round_up((bytes + static_cast<std::size_t>(size) - 1) / static_cast<std::size_t>(size), part_unit);
+        const std::size_t from = std::min(static_cast<std::size_t>(rank) * part, bytes),
+                          to = std::min(from + part, bytes);
+        if (const int failed = device::populate(begin + from, begin + to, std::max(own, begin + from)); failed != 0)
+            error.store(failed, std::memory_order_relaxed);
+    }
+};
+
+}  // namespace
 
 std::size_t page_size() noexcept { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
@@ -27,6 +50,13 @@ int populate(std::byte* begin, std::byte* end, std::byte* own) noexcept {
         std::atomic_ref<unsigned char>(*byte).fetch_or(0, std::memory_order_relaxed);
     }
     return 0;
+}
+
+int populate(std::byte* begin, std::byte* end, std::byte* own, ThreadPool& pool) {
+    if (pool.size() == 1 || static_cast<std::size_t>(end - begin) < 2 * part_unit) return populate(begin, end, own);
+    Parts parts{begin, end, own};
+    pool.run([](void* all, int rank, int size) { static_cast<Parts*>(all)->populate(rank, size); }, &parts);
+    return parts.error.load(std::memory_order_relaxed);
 }
 
 }  // namespace cairn::device

@@ -5,6 +5,8 @@
 /// Memory by the page, as the system maps and touches it.
 namespace cairn::device {
 
+class ThreadPool;
+
 /// Bytes of a page.
 std::size_t page_size() noexcept;
 
@@ -16,5 +18,9 @@ constexpr std::size_t round_up(std::size_t value, std::size_t unit) noexcept {
 /// Faults in [begin, end), whole pages of which the bytes from `own` on are ours, without changing what is in them.
 /// Returns 0, or the errno that says why the system would not.
 int populate(std::byte* begin, std::byte* end, std::byte* own) noexcept;
+
+/// The same by all threads of `pool`, a part each, where there are enough pages to wake them for: the system clears
+/// pages at the speed of one CPU. Throws what ThreadPool::run does.
+int populate(std::byte* begin, std::byte* end, std::byte* own, ThreadPool& pool);
 
 }  // namespace cairn::device
