@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 // A file whose digest fits may still hold anything: what a run relies on is checked here, once. The programs themselves
 // are judged by program::verify and runtime::verify_set; what only kernels know is judged below.
@@ -21,38 +23,28 @@ using program::Buffer;
 using program::Instruction;
 using program::Program;
 
-/// Checks the instructions of one program against the kernels they name. Throws Error(argument).
-class InstructionChecker {
-public:
-    InstructionChecker(const Program& program, const Context::Parts& context) : program_(program), context_(context) {}
+[[noreturn]] void refuse(const Instruction& instruction, std::string_view text) {
+    throw Error(ErrorKind::argument, "program",
+                fmt::format("{} {}: {}", instruction.kernel, text, to_string(*instruction.problem)));
+}
 
-    void check() {
-        for (const auto* section : {&program_.bind, &program_.run})
-            for (const Instruction& instruction : *section) check(instruction);
+/// Checks what a kernel and the Problem it is to compute say without the program around them: each pair once, since
+/// layers of a model are alike.
+class ProblemChecker {
+public:
+    explicit ProblemChecker(const Context::Parts& context) : context_(context) {}
+
+    void check(const Instruction& instruction, const Kernel& kernel) {
+        const std::pair pair{&kernel, instruction.problem.get()};
+        if (known_.contains(pair)) return;
+        if (kernel.definition != instruction.problem->definition) refuse(instruction, "is no kernel for");
+        check_meaning(instruction);
+        if (const Refusal refusal = kernel.accepts(*instruction.problem); !refusal.empty())
+            refuse(instruction, "refuses (" + refusal + ")");
+        known_.insert(pair);
     }
 
 private:
-    [[noreturn]] void refuse(const Instruction& instruction, std::string_view text) const {
-        throw Error(ErrorKind::argument, "program",
-                    fmt::format("{} {}: {}", instruction.kernel, text, to_string(*instruction.problem)));
-    }
-
-    const Buffer& buffer(int b) const { return program_.buffers[static_cast<std::size_t>(b)]; }
-
-    void check(const Instruction& instruction) const {
-        const Kernel* kernel = context_.find(instruction.kernel);
-        // Linking names all kernels at once that are missing here.
-        if (kernel == nullptr || !context_.features.includes(kernel->needs)) return;
-        check_device(instruction, *kernel);
-        if (kernel->definition != instruction.problem->definition) refuse(instruction, "is no kernel for");
-        check_meaning(instruction);
-        check_layouts(instruction);
-        if (const Refusal refusal = kernel->accepts(*instruction.problem); !refusal.empty())
-            refuse(instruction, "refuses (" + refusal + ")");
-        check_workspace(instruction, *kernel);
-        check_in_place(instruction, *kernel);
-    }
-
     /// The problem is one that its definition has: operands, attributes and results fit together.
     void check_meaning(const Instruction& instruction) const {
         const Problem& problem = *instruction.problem;
@@ -115,6 +107,35 @@ private:
         const auto& all = context_.kernels.definitions;
         const auto it = std::find_if(all.begin(), all.end(), [&](const Definition& d) { return d.name == name; });
         return it == all.end() ? nullptr : &*it;
+    }
+
+    const Context::Parts& context_;
+    std::set<std::pair<const Kernel*, const Problem*>> known_;
+};
+
+/// Checks the instructions of one program against the kernels they name. Throws Error(argument).
+class InstructionChecker {
+public:
+    InstructionChecker(const Program& program, const Context::Parts& context, ProblemChecker& problems)
+        : program_(program), context_(context), problems_(problems) {}
+
+    void check() {
+        for (const auto* section : {&program_.bind, &program_.run})
+            for (const Instruction& instruction : *section) check(instruction);
+    }
+
+private:
+    const Buffer& buffer(int b) const { return program_.buffers[static_cast<std::size_t>(b)]; }
+
+    void check(const Instruction& instruction) const {
+        const Kernel* kernel = context_.find(instruction.kernel);
+        // Linking names all kernels at once that are missing here.
+        if (kernel == nullptr || !context_.features.includes(kernel->needs)) return;
+        check_device(instruction, *kernel);
+        problems_.check(instruction, *kernel);
+        check_layouts(instruction);
+        check_workspace(instruction, *kernel);
+        check_in_place(instruction, *kernel);
     }
 
     /// Copies are made by the kernels of the device that is not the CPU.
@@ -188,6 +209,7 @@ private:
 
     const Program& program_;
     const Context::Parts& context_;
+    ProblemChecker& problems_;
 };
 
 }  // namespace
@@ -217,9 +239,10 @@ CompiledGraph load_text(std::string text, const std::filesystem::path& path, con
     runtime::ProgramSet set;
     try {
         set = runtime::parse_program_set(text);
+        ProblemChecker problems(parts);
         for (const runtime::BucketProgram& bucket : set.buckets) {
-            InstructionChecker(bucket.program, parts).check();
-            if (bucket.exact) InstructionChecker(*bucket.exact, parts).check();
+            InstructionChecker(bucket.program, parts, problems).check();
+            if (bucket.exact) InstructionChecker(*bucket.exact, parts, problems).check();
         }
     } catch (const std::exception& error) { throw refuse(error.what()); }
     return runtime::make_compiled_graph(context, std::move(set));
