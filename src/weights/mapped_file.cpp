@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstdint>
@@ -28,6 +29,22 @@ struct Descriptor {
 };
 
 std::uintptr_t page_size() { return static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE)); }
+
+std::int64_t modified_of(const struct stat& status) {
+    return std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+}
+
+/// True when all of them could be read.
+bool read_at(int file, std::size_t at, char* to, std::size_t bytes) {
+    while (bytes > 0) {
+        const ssize_t count = ::pread(file, to, bytes, static_cast<off_t>(at));
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) return false;
+        const auto got = static_cast<std::size_t>(count);
+        at += got, to += got, bytes -= got;
+    }
+    return true;
+}
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
@@ -62,13 +79,30 @@ MappedFile::MappedFile(const std::filesystem::path& path) : name_(path.string())
     if (!S_ISREG(status.st_mode)) throw bad_file(name_, "is not a regular file");
     size_ = static_cast<std::size_t>(status.st_size);
     if (size_ == 0) return;
-    modified_ = std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+    modified_ = modified_of(status);
+    device_ = status.st_dev;
+    inode_ = status.st_ino;
     data_ = static_cast<const std::byte*>(map_aligned(file.value, size_));
     if (data_ == nullptr) throw bad_file(name_, "cannot be mapped: " + reason());
 }
 
 MappedFile::~MappedFile() {
     if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+void MappedFile::append(std::span<const std::span<const std::byte>> parts, std::string& text) const {
+    // Opened anew: a descriptor kept for each file would count against the host's limit.
+    const Descriptor file{::open(name_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    struct stat status {};
+    const bool is_same = file.value >= 0 && ::fstat(file.value, &status) == 0 && status.st_dev == device_ &&
+                         status.st_ino == inode_ && modified_of(status) == modified_;
+    for (const std::span<const std::byte> part : parts) {
+        const std::size_t length = text.size();
+        text.resize(length + part.size());
+        // What is no longer there by that name is still mapped.
+        if (!is_same || !read_at(file.value, static_cast<std::size_t>(part.data() - data_), &text[length], part.size()))
+            std::copy_n(reinterpret_cast<const char*>(part.data()), part.size(), &text[length]);
+    }
 }
 
 void MappedFile::will_need(std::span<const std::byte> part) const noexcept {

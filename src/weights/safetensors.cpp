@@ -257,18 +257,18 @@ std::string Safetensors::fingerprint() const {
         number(shard.file->bytes().size());
         number(shard.file->modified());
     }
+    std::vector<std::vector<std::span<const std::byte>>> parts(state().shards.size());
     for (std::size_t i = 0; i < state().tensors.size(); ++i) {
         const Tensor& tensor = state().tensors[i];
         ((text += tensor.name) += '\n') += tensor.dtype;
         for (const std::int64_t size : tensor.shape) number(size);
         const std::span<const std::byte> bytes = state().bytes(state().places[i]);
         const std::size_t spare = bytes.size() - std::min(bytes.size(), stretch);
-        for (std::size_t s = 0; s < stretches && (s == 0 || spare > 0); ++s) {
-            const auto part = bytes.subspan(spare * s / (stretches - 1), std::min(bytes.size(), stretch));
-            text.append(reinterpret_cast<const char*>(part.data()), part.size());
-        }
-        state().shards[state().places[i].shard].file->give_back(bytes);
+        for (std::size_t s = 0; s < stretches && (s == 0 || spare > 0); ++s)
+            parts[state().places[i].shard].push_back(
+                bytes.subspan(spare * s / (stretches - 1), std::min(bytes.size(), stretch)));
     }
+    for (std::size_t s = 0; s < parts.size(); ++s) state().shards[s].file->append(parts[s], text);
     return to_string(digest(text));
 }
 

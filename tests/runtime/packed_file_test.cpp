@@ -303,6 +303,15 @@ TEST(Fingerprint, TellsContentsApart) {
     expect_new("other elements");
     std::filesystem::last_write_time(folder / "m.safetensors", time + std::chrono::nanoseconds(1000));
     EXPECT_TRUE(seen.emplace(Safetensors::open(folder / "m.safetensors").fingerprint(), "").second) << "another time";
+
+    // Of the file that was opened, whatever has its name now.
+    const Safetensors opened = Safetensors::open(folder / "m.safetensors");
+    const std::string of_opened = opened.fingerprint();
+    std::filesystem::remove(folder / "m.safetensors");
+    EXPECT_EQ(opened.fingerprint(), of_opened) << "nothing has its name";
+    for (float& value : values) value += 1;
+    write_at("w", {100'000});
+    EXPECT_EQ(opened.fingerprint(), of_opened) << "another file has its name";
 }
 
 }  // namespace
