@@ -21,8 +21,10 @@ void add_level(std::vector<Kernel>& kernels, FeatureSet needs, const CpuTable& t
 
 std::vector<Kernel> kernel_list() {
     std::vector<Kernel> kernels;
-#if defined(__x86_64__)
+#if defined(CAIRN_HAS_avx512)
     add_level(kernels, levels::avx512, cairn_table_avx512);
+#endif
+#if defined(CAIRN_HAS_avx2)
     add_level(kernels, levels::avx2, cairn_table_avx2);
 #endif
     add_level(kernels, levels::baseline, cairn_table_baseline);
