@@ -63,6 +63,26 @@ TEST(GatedSpellings, OfOneProduct) {
     });
 }
 
+// Greedy decoding: which logit is the largest.
+TEST(LargestColumnSpellings, OfAProduct) {
+    const auto table = [](Graph& g) { return transpose(g.weight("table", DType::f32, {32, 16}), {1, 0}); };
+    expect_spelled("linear_argmax", "GPT-2: tied to the embedding",
+                   [&](Graph& g) { return argmax(matmul(rows(g), table(g)), -1); });
+    expect_spelled("linear_argmax", "of the last position",
+                   [&](Graph& g) { return argmax(matmul(slice(rows(g), 1, 2, 3), table(g)), 2, true); });
+    expect_spelled("linear_argmax", "biased",
+                   [&](Graph& g) { return argmax(matmul(rows(g), weight(g, "w")) + bias(g, "b"), -1); });
+    expect_spelled("linear_argmax", "by linear, rows in one axis", [&](Graph& g) {
+        return argmax(linear(reshape(rows(g), {-1, 16}), weight(g, "w"), bias(g, "b")), 1);
+    });
+    expect_refused("linear_argmax", "along rows", "",
+                   [&](Graph& g) { return argmax(matmul(rows(g), weight(g, "w")), 1); });
+    expect_refused("linear_argmax", "of what follows the product", "",
+                   [&](Graph& g) { return argmax(abs(matmul(rows(g), weight(g, "w"))), -1); });
+    expect_refused("linear_argmax", "of the smallest", "",
+                   [&](Graph& g) { return argmax(-matmul(rows(g), weight(g, "w")) * 0.5, -1); });
+}
+
 // Parts that are no halves, the same half twice, parts along rows.
 TEST(GatedSpellings, OfOtherParts) {
     const auto missed = [](const char* text, const HandSpelling& build) {

@@ -105,6 +105,7 @@ TEST(List, DefinitionsBuildTheirPatterns) {
                              "rope",
                              "mean",
                              "variance",
+                             "linear_argmax",
                              "linear_swiglu",
                              "linear_geglu",
                              "linear_geglu_tanh",

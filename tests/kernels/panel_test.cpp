@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <span>
 
@@ -248,6 +249,69 @@ TEST(Panel, RefusalsSayWhy) {
               "needs a contiguous bias of the columns of the weight");
     EXPECT_EQ(refusal("linear_halves_swiglu | f32[4,8] f32[8,64]@panel32 -> f32[4,32]"),
               "needs to be told which half is the gate");
+    EXPECT_EQ(refusal("linear_argmax | f32[2,4,8] f32[8,9]@panel32 f32[9] -> i32[2,4,1]:(1,2,1)"), "");
+    EXPECT_EQ(refusal("linear_argmax | f32[4,8] f32[7,9]@panel32 -> i32[4,1]"), "needs a weight [K, N]");
+    EXPECT_EQ(refusal("linear_argmax | f32[4,8] f32[8,9] -> i32[4,1]"), "needs a weight in the layout panel32");
+    EXPECT_EQ(refusal("linear_argmax | f32[4,8] f32[8,9]@panel32 -> i64[4,1]"),
+              "needs an output of one i32 for each row");
+    EXPECT_EQ(refusal("linear_argmax | f32[4,8] f32[8,9]@panel32 -> i32[4]"),
+              "needs an output of one i32 for each row");
+    EXPECT_EQ(refusal("linear_argmax | f32[4,8] f32[8,9]@panel32 f32[4,9] -> i32[4,1]"),
+              "needs a contiguous bias of the columns of the weight");
+    EXPECT_EQ(refusal("linear_argmax | f32[4,8] f32[8,9]@panel32 f32[9] f32[9] -> i32[4,1]"),
+              "has the wrong number of operands");
+}
+
+// Sums of small integers are exact, and many are equal: the first is the largest, or the first NaN.
+TEST(Panel, TheLargestColumnIsTheFirstOfThoseInTheProduct) {
+    constexpr std::int64_t depth = 3, most_rows = 200;
+    constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+    for (const std::int64_t columns : {1, 31, 33, 290}) {
+        const auto at = [&](std::int64_t column) { return static_cast<std::size_t>(column % columns); };
+        const auto count = static_cast<std::size_t>(columns);
+        std::vector<float> x(most_rows * depth), w(depth * count), packed((count + 31) / 32 * 32 * depth);
+        for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(static_cast<int>(i * 7 % 5) - 2);
+        for (std::size_t i = 0; i < w.size(); ++i) w[i] = static_cast<float>(static_cast<int>(i * i % 7) - 3);
+        std::vector<std::vector<float>> biases(6, std::vector<float>(count));
+        for (std::size_t i = 0; i < count; ++i) biases[1][i] = static_cast<float>(i * 5 % 3);
+        biases[2].assign(count, -infinity);
+        biases[3][at(287)] = biases[3][at(40)] = nan;
+        biases[4][at(288)] = biases[4][at(17)] = infinity;
+        biases[5].assign(count, -infinity);
+        biases[5][at(289)] = -1000;
+        const std::string n = std::to_string(columns), weight = "f32[3," + n + "]";
+        ASSERT_EQ(run(made_by(kernels::cpu::add_panel_pack).at(0), "pack | " + weight + " -> " + weight + "@panel32",
+                      {w.data()}, packed.data()),
+                  nullptr);
+        for (const Level& level : runnable_levels()) {
+            const std::vector<Kernel> list = kernels_of(level);
+            const auto kernel = std::find_if(list.begin(), list.end(),
+                                             [](const Kernel& each) { return each.definition == "linear_argmax"; });
+            ASSERT_NE(kernel, list.end());
+            for (const std::int64_t rows : {1, 2, 4, 5, 12, 13, 30, 200})
+                for (std::size_t b = 0; b < biases.size(); ++b) {
+                    const std::string m = std::to_string(rows);
+                    std::vector<std::int32_t> found(static_cast<std::size_t>(rows), -1), wanted(found.size(), 0);
+                    for (std::size_t row = 0; row < found.size(); ++row) {
+                        const auto sum = [&](std::size_t column) {
+                            float s = biases[b][column];
+                            for (std::size_t k = 0; k < depth; ++k) s += x[row * depth + k] * w[k * count + column];
+                            return s;
+                        };
+                        float best = sum(0);
+                        for (std::size_t column = 1; column < count; ++column)
+                            if (const float s = sum(column); !(s <= best) && best == best)
+                                best = s, wanted[row] = static_cast<std::int32_t>(column);
+                    }
+                    std::vector<void*> in{x.data(), packed.data()};
+                    if (b > 0) in.push_back(biases[b].data());
+                    const std::string text = "linear_argmax | f32[" + m + ",3] " + weight + "@panel32" +
+                                             (b > 0 ? " f32[" + n + "]" : std::string()) + " -> i32[" + m + ",1]";
+                    ASSERT_EQ(run(*kernel, text, in, found.data()), nullptr);
+                    EXPECT_EQ(found, wanted) << text << " with bias " << b << " at " << level.name;
+                }
+        }
+    }
 }
 
 /// Products of small integers, whose sums are exact, at every level or its twin: how many elements are wrong.

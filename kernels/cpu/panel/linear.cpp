@@ -1,14 +1,17 @@
 #include "kernels/cpu/panel/linear.hpp"
 
+#include "kernels/cpu/panel/largest.hpp"
 #include "kernels/cpu/panel/runs.hpp"
 #include "kernels/cpu/panel/table.hpp"
 #include "kernels/cpu/panel/tile.hpp"
 #include "kernels/cpu/product.hpp"
+#include "kernels/cpu/simd/arg_axes.hpp"
 #include "kernels/cpu/simd/tile_body.hpp"
 
 #include <algorithm>
 
-/// x @ w for a packed w, and the body that goes on from it, run on each tile while that is in the first-level cache.
+/// x @ w for a packed w, and the body that goes on from it, run on each tile while that is in the first-level cache; or
+/// the largest column of each row.
 /// Work is cut into blocks of rows times runs of panels; a block of x stays in the second-level cache while the panels
 /// stream by, each fetched while the one before is used. In a gated product each panel of w is followed by that of v
 /// for the same columns, and the sums of the one wait in the cache for those of the other; v may be the other half of
@@ -22,7 +25,8 @@ template <typename Weight>
 struct Product {
     const float* x;
     const Weight *panels, *gated;
-    TileBody* body;
+    TileBody* body;  // or what is looked for
+    LargestColumns* largest;
     std::int64_t rows, depth, columns, x_stride;
     std::int64_t parts;  // of the depth
     std::int64_t ahead;
@@ -37,8 +41,10 @@ template <typename Weight>
 void finish(const Product<Weight>& product, std::int64_t row, int height, std::int64_t panel, float* sums,
             float* gated) noexcept {
     const std::int64_t first = panel * panel_width;
+    const MatrixPart part{row, height, first, std::min(panel_width, product.columns - first), panel_width};
+    if (product.largest != nullptr) return product.largest->take(part, sums);
     void* const blocks[] = {sums, gated};
-    product.body->run({row, height, first, std::min(panel_width, product.columns - first), panel_width}, blocks);
+    product.body->run(part, blocks);
 }
 
 // Few rows over the panel at `from`, which `next` is used behind. What is used soon is fetched some way ahead: the last
@@ -166,14 +172,13 @@ BodyInputs body_inputs(const Args& args, const PanelPlan& plan) noexcept {
 }
 
 template <typename Weight>
-Product<Weight> product_of(const Args& args, const PanelPlan& plan, TileBody& body) noexcept {
+Product<Weight> product_of(const Args& args, const PanelPlan& plan) noexcept {
     const auto panels = [](const TensorArg& arg) { return reinterpret_cast<const Weight*>(arg.data); };
     const TensorArg &x = args.inputs[0], &weight = args.inputs[1];
     const Rows x_rows = rows_of(x);
     Product<Weight> product{};
     product.x = reinterpret_cast<const float*>(x.data);
     product.panels = panels(args.inputs[1]);
-    product.body = &body;
     product.rows = x_rows.count;
     product.depth = x.shape[x.rank - 1];
     product.parts = std::max<std::int64_t>((product.depth + plan.depth - 1) / plan.depth, 1);
@@ -189,15 +194,9 @@ Product<Weight> product_of(const Args& args, const PanelPlan& plan, TileBody& bo
     return product;
 }
 
+// All of it that this member takes.
 template <typename Weight>
-void run_product(const Args& args, const PanelPlan& plan, Team& team) {
-    const BodyInputs inputs = body_inputs(args, plan);
-    TileBody body(plan.body, plan.gate == Gate::none ? 1 : 2, inputs.list, args.outputs,
-                  args.workspace + plan.body.bytes_per_member() * team.rank());
-    const int leading = args.inputs[0].rank - 1;
-    for (int i = 0; plan.by_columns && i < plan.body.output_count; ++i)
-        body.holds(i, plan.first_column[i], args.outputs[i].rank - leading);
-    const Product<Weight> product = product_of<Weight>(args, plan, body);
+void run_panels(const Product<Weight>& product, Team& team) {
     if (product.rows == 0) return;
     const std::int64_t blocks = (product.rows + rows_per_block - 1) / rows_per_block;
     const int at_once = product.rows <= whole_height ? panels_at_once(static_cast<int>(product.rows)) : 1;
@@ -221,11 +220,41 @@ void run_product(const Args& args, const PanelPlan& plan, Team& team) {
     }
 }
 
+template <typename Weight>
+void run_product(const Args& args, const PanelPlan& plan, Team& team) {
+    const BodyInputs inputs = body_inputs(args, plan);
+    TileBody body(plan.body, plan.gate == Gate::none ? 1 : 2, inputs.list, args.outputs,
+                  args.workspace + plan.body.bytes_per_member() * team.rank());
+    const int leading = args.inputs[0].rank - 1;
+    for (int i = 0; plan.by_columns && i < plan.body.output_count; ++i)
+        body.holds(i, plan.first_column[i], args.outputs[i].rank - leading);
+    Product<Weight> product = product_of<Weight>(args, plan);
+    product.body = &body;
+    run_panels(product, team);
+}
+
+template <typename Weight>
+void find_largest(const Args& args, const PanelPlan& plan, Team& team) {
+    Product<Weight> product = product_of<Weight>(args, plan);
+    LargestColumns largest(product.rows, plan.is_biased ? reinterpret_cast<const float*>(args.inputs[2].data) : nullptr,
+                           args.workspace, team.rank());
+    product.largest = &largest;
+    run_panels(product, team);
+    team.barrier();
+    const TensorArg& out = args.outputs[0];
+    auto* const to = reinterpret_cast<std::int32_t*>(out.data);
+    for (std::int64_t row = team.rank(); row < product.rows; row += team.size())
+        to[offset_of(out, 0, out.rank, row)] = largest.largest_in(row, team.size());
+}
+
 }  // namespace
 
 void panel_linear(const Args& args, Team& team) {
     const PanelPlan& plan = *static_cast<const PanelPlan*>(args.prepared);
-    with_element(plan.stored, [&](auto element) { run_product<decltype(element)>(args, plan, team); });
+    with_element(plan.stored, [&](auto element) {
+        using Weight = decltype(element);
+        plan.is_largest ? find_largest<Weight>(args, plan, team) : run_product<Weight>(args, plan, team);
+    });
 }
 
 }  // namespace CAIRN_LEVEL

@@ -12,10 +12,13 @@ namespace cairn::inline v0::kernels::cpu {
 enum class Gate : std::uint8_t { none, weight, first_half, last_half };
 
 /// Inputs: x, the packed weight or both, then those of the body. Its first inputs are the sums of x @ w, and of what
-/// passes through the gate. Of halves a bias has the columns of both, and stands for two inputs of the body.
+/// passes through the gate. Of halves a bias has the columns of both, and stands for two inputs of the body. Where the
+/// largest column of each row is asked for there is no body, and behind the weight perhaps a bias.
 struct PanelPlan {
     Gate gate;
-    DType stored;  ///< of what is in the panels
+    DType stored;     ///< of what is in the panels
+    bool is_largest;  ///< the output is which column is the largest
+    bool is_biased;   ///< of these
     Body body;
     std::int64_t depth;  ///< rows of a panel that are summed over before others
     std::int64_t ahead;  ///< rows of a panel by which few rows of x fetch it ahead

@@ -10,8 +10,8 @@
 #include <memory>
 #include <utility>
 
-/// Products in f32 with a packed weight that is stored in f32, f16 or bf16: `matmul`, `fused`, and those that pass
-/// through a gate.
+/// Products in f32 with a packed weight that is stored in f32, f16 or bf16: `matmul`, `fused`, those that pass through
+/// a gate, and the largest columns of one.
 namespace cairn::inline v0::kernels::cpu {
 namespace {
 
@@ -22,6 +22,7 @@ struct Form {
     const char* activation;
     int most_biases;
     Gating gating;
+    bool is_largest = false;
 };
 constexpr Form forms[] = {
     {"linear_swiglu", "silu", 2, Gating::weight},
@@ -30,6 +31,7 @@ constexpr Form forms[] = {
     {"linear_halves_swiglu", "silu", 1, Gating::half},
     {"linear_halves_geglu", "gelu", 1, Gating::half},
     {"linear_halves_geglu_tanh", "gelu_tanh", 1, Gating::half},
+    {"linear_argmax", nullptr, 1, Gating::none, true},
     {"fused", nullptr, 0, Gating::none},
     {"matmul", nullptr, 0, Gating::none},
 };
@@ -68,8 +70,13 @@ BodySource gated_body(const char* activation, int biases) {
     return source;
 }
 
-/// The output, or what those hold some columns of.
+/// The output, what those hold some columns of, or what the largest columns are of.
 TensorDesc whole_of(const Problem& problem) {
+    if (problem.definition == "linear_argmax") {
+        Shape shape = problem.inputs[0].shape;
+        if (!shape.empty() && !problem.inputs[1].shape.empty()) shape.back() = problem.inputs[1].shape.back();
+        return TensorDesc::dense(DType::f32, std::move(shape));
+    }
     if (problem.attributes.has("columns"))
         if (auto parts = parts_of_fused(problem)) return std::move(parts->product.outputs[0]);
     return problem.outputs[0];
@@ -133,6 +140,15 @@ Refusal refuse_columns(const Problem& problem, const TensorDesc& whole) {
     return {};
 }
 
+/// Outputs that tell one column of each row.
+Refusal refuse_places(const TensorDesc& out, const TensorDesc& whole) {
+    Shape shape = whole.shape;
+    if (!shape.empty()) shape.back() = 1;
+    if (out.dtype != DType::i32 || !out.layout.empty() || out.shape != shape)
+        return "needs an output of one i32 for each row";
+    return {};
+}
+
 /// What the body reads beside the product.
 Refusal refuse_others(const Problem& problem, const TensorDesc& whole) {
     for (std::size_t i = 2; i < problem.inputs.size(); ++i)
@@ -179,15 +195,17 @@ Refusal accepts(const Problem& problem, const Setting& setting) {
         if ((i == 0 || i > weights) && !problem.inputs[i].layout.empty())
             return "needs plain memory but for the weight";
     if (Refusal no = by_columns ? refuse_columns(problem, out) : Refusal(); !no.empty()) return no;
+    if (Refusal no = form->is_largest ? refuse_places(problem.outputs[0], out) : Refusal(); !no.empty()) return no;
     if (!out.layout.empty()) return "writes plain memory only";
     if (!same_leading_axes(x, out)) return "needs the leading axes of x in the output";
     if (!has_uniform_rows(x)) return "needs rows of x that are contiguous and lie at one distance";
     if (!has_uniform_rows(out)) return "needs rows of the output that are contiguous and lie at one distance";
-    for (std::size_t i = 1 + weights; is_gated && i < problem.inputs.size(); ++i)
+    const bool has_biases = is_gated || form->is_largest;
+    for (std::size_t i = 1 + weights; has_biases && i < problem.inputs.size(); ++i)
         if (Refusal no = refuse_bias(problem.inputs[i], problem.inputs[1]); !no.empty()) return no;
-    if (Refusal no = is_gated ? Refusal() : refuse_others(problem, out); !no.empty()) return no;
+    if (Refusal no = has_biases ? Refusal() : refuse_others(problem, out); !no.empty()) return no;
     Body body;
-    if (Refusal no = body_of(problem, *form, body); !no.empty()) return no;
+    if (Refusal no = form->is_largest ? Refusal() : body_of(problem, *form, body); !no.empty()) return no;
     return refuse_setting(problem, setting);
 }
 
@@ -196,7 +214,10 @@ std::shared_ptr<const void> prepare(const Problem& problem, int, const Setting& 
     auto plan = std::make_shared<PanelPlan>();
     if (form.gating == Gating::weight) plan->gate = Gate::weight;
     if (form.gating == Gating::half) plan->gate = is_last_half(problem) ? Gate::last_half : Gate::first_half;
-    if (const Refusal no = body_of(problem, form, plan->body); !no.empty()) throw InternalError("panel", no);
+    plan->is_largest = form.is_largest;
+    plan->is_biased = form.is_largest && problem.inputs.size() > 2;
+    if (const Refusal no = form.is_largest ? Refusal() : body_of(problem, form, plan->body); !no.empty())
+        throw InternalError("panel", no);
     plan->stored = problem.inputs[1].dtype;
     plan->by_columns = problem.attributes.has("columns");
     for (std::size_t i = 0; plan->by_columns && i < problem.outputs.size(); ++i)
@@ -207,15 +228,18 @@ std::shared_ptr<const void> prepare(const Problem& problem, int, const Setting& 
 }
 
 Dim workspace(const Problem& problem, int threads) {
+    const Form& form = *form_of(problem);
+    // A number and its place in as many lanes as a level has at most.
+    if (form.is_largest) return element_count(problem.outputs[0].shape) * Dim(8 * 16 * threads);
     Body body;
-    if (!body_of(problem, *form_of(problem), body).empty()) return 0;
+    if (!body_of(problem, form, body).empty()) return 0;
     return Dim(body.bytes_per_member() * threads);
 }
 
 Cost cost(const Problem& problem) {
     Cost cost = product_cost(problem, 0.8);
     if (form_of(problem)->gating != Gating::none) cost.flops *= 2;
-    if (problem.attributes.has("columns")) {
+    if (problem.attributes.has("columns") || form_of(problem)->is_largest) {
         const double elements = static_cast<double>(element_count(whole_of(problem).shape).constant());
         cost.flops = 2 * elements * static_cast<double>(problem.inputs[0].shape.back().constant());
     }
@@ -236,8 +260,21 @@ std::vector<std::string> samples_by_halves(const Form& form, bool is_biased) {
             sample("0", "f32[2,3,1]", "f32[1,128]@panel32!", " f32[128]!", "f32[2,3,64]")};
 }
 
+// Places that lie apart, and a vocabulary that ends within a vector.
+std::vector<std::string> samples_of_largest(bool is_biased) {
+    const auto sample = [&](const char* x, const char* w, const char* bias, const char* out) {
+        return std::string("linear_argmax | ") + x + " " + w + (is_biased ? bias : "") + " -> " + out;
+    };
+    return {sample("f32[T,70]", "f32[70,100]@panel32!", " f32[100]!", "i32[T,1] where T in 0..400"),
+            sample("f32[T,17]:(300,1)", "f32[17,1605]@panel32!", " f32[1605]!", "i32[T,1]:(3,1) where T in 1..20"),
+            sample("f32[B,1,33]", "f32[33,7]@panel32!", " f32[7]!", "i32[B,1,1] where B in 1..9"),
+            sample("f32[T,1100]", "f32[1100,40]@panel32!", " f32[40]!", "i32[T,1] where T in 1..60"),
+            sample("f32[2,3,1]", "f32[1,64]@panel32!", " f32[64]!", "i32[2,3,1]:(1,2,1)")};
+}
+
 std::vector<std::string> samples_of(const Form& form, int biases) {
     if (form.gating == Gating::half) return samples_by_halves(form, biases > 0);
+    if (form.is_largest) return samples_of_largest(biases > 0);
     const auto sample = [&](const char* x, const std::string& w, const std::string& columns, const char* out) {
         std::string text = std::string(form.definition) + " | " + x + " " + w;
         if (form.gating == Gating::weight) text += " " + w;
@@ -319,7 +356,8 @@ std::vector<std::string> in_each_dtype(std::vector<std::string> samples) {
 void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const PanelTable& table) {
     for (const Form& form : forms) {
         Kernel made;
-        made.id = "cpu.panel_" + std::string(level_name(needs)) + "." + form.definition + ".f32@2";
+        made.id = "cpu.panel_" + std::string(level_name(needs)) + "." + form.definition +
+                  (form.is_largest ? ".f32@1" : ".f32@2");
         made.definition = form.definition;
         made.needs = needs;
         made.accepts = accepts;
