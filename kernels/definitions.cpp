@@ -283,6 +283,14 @@ std::vector<std::string> attention_patterns() {
             add(operands, "", false, more);
             for (const char* mask : {" bool[1,S]", " bool[T,S]", " f32[1,S]", " f32[T,S]"})
                 add(operands, mask, true, more);
+            for (const char* mask : {" bool[1,S]", " bool[T,S]"}) add(operands, mask, true, " hides=(1)" + more);
+        }
+    for (const std::string& operands : {some, grouped})
+        for (const char* bias : {" f32[1,S]", " f32[T,S]"}) {
+            add(operands, std::string(" f32[1,S]") + bias, true, window);
+            for (const std::string hides : {"", " hides=(1)"})
+                for (const std::string mask : {" bool[1,S]", " bool[T,S]"})
+                    add(operands, mask + bias, true, hides + window);
         }
     for (const std::string& operands : {some, grouped}) add(operands, "", false);
     for (const char* more : {"", " hides=(1)"})
@@ -310,7 +318,7 @@ std::vector<std::string> attention_patterns() {
             std::string written = operands;
             for (std::size_t at = written.find("f32"); at != std::string::npos; at = written.find("f32"))
                 written.replace(at, 3, narrow);
-            add(written, "", false, " wide_softmax=(1)");
+            for (const std::string& more : {window, std::string()}) add(written, "", false, more + " wide_softmax=(1)");
         }
     return patterns;
 }
