@@ -47,7 +47,9 @@ Case case_of(const Sizes& s, Seen seen, const std::string& stored = "f32", const
     if (seen == Seen::pair_mask) problem += " " + tensor("bool", {1, 1, s.queries, s.keys});
     if (seen == Seen::added_mask) problem += " " + tensor("f32", {1, 1, s.queries, s.keys});
     const double queries = static_cast<double>(s.queries), keys = static_cast<double>(s.keys);
-    const double row = is_causal ? keys - (queries - 1) / 2 : keys;
+    const bool is_boolean = seen == Seen::key_mask || seen == Seen::pair_mask;
+    const double filled = is_boolean ? static_cast<double>(s.keys - s.keys / 4) : keys;  // as measure() fills masks
+    const double row = is_causal ? keys - (queries - 1) / 2 : filled;
     std::string name = std::string(names[static_cast<int>(seen)]) + more + " " + stored + " " +
                        std::to_string(s.queries) + "x" + std::to_string(s.keys) + "x" + std::to_string(s.depth) + " " +
                        std::to_string(s.heads) + "/" + std::to_string(s.key_heads);

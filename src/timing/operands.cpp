@@ -32,7 +32,19 @@ std::int64_t index_limit(const Problem& problem) {
         table[static_cast<std::size_t>(static_cast<std::int64_t>(table.size()) + axis)].constant(), 1);
 }
 
-/// Legal indices, true booleans, and the pattern for numbers.
+/// Booleans tell rows that are filled up at their end, as the masks of batches do: the last quarter of each is false,
+/// or true in a mask that says what is hidden.
+void fill_booleans(std::byte* data, std::size_t count, const TensorDesc& tensor, bool hides) {
+    const std::int64_t length = tensor.shape.empty() ? 1 : tensor.shape.back().constant();
+    const std::int64_t stride = tensor.shape.empty() ? 1 : std::max<std::int64_t>(tensor.strides.back().constant(), 1);
+    const auto filled = static_cast<std::size_t>(length - length / 4);
+    fill<std::uint8_t>(data, count, [&](std::size_t i) {
+        const std::size_t place = i / static_cast<std::size_t>(stride) % static_cast<std::size_t>(length);
+        return static_cast<std::uint8_t>((place < filled) != hides);
+    });
+}
+
+/// Legal indices, and the pattern for numbers.
 void fill_operand(std::byte* data, std::size_t bytes, DType dtype, std::int64_t limit, std::uint64_t seed) {
     const std::size_t count = bytes / size_of(dtype);
     const auto index = [&](std::size_t i) {
@@ -49,7 +61,6 @@ void fill_operand(std::byte* data, std::size_t bytes, DType dtype, std::int64_t 
         case DType::u8:
             return fill<std::uint8_t>(data, count,
                                       [&](std::size_t i) { return static_cast<std::uint8_t>(index(i) % 8); });
-        case DType::boolean: return fill<std::uint8_t>(data, count, [](std::size_t) { return std::uint8_t{1}; });
         default: return fill_with_pattern(data, bytes);
     }
 }
@@ -123,10 +134,15 @@ Operands::Operands(const Problem& problem, const Kernel& kernel, const std::vect
     memory_->reserve(used[0], used[1], used[2], filling);
     own_ = device::Arena::reserve(used[3]);
     own_.touch(used[3]);
-    for (std::size_t i = 0; i < problem.inputs.size(); ++i)
-        if (operands_[i].where == Where::own)
-            fill_operand(own_.data() + operands_[i].offset, bytes[i], problem.inputs[i].dtype, index_limit(problem),
-                         i + 1);
+    const bool hides = problem.attributes.has("hides") && problem.attributes.integer("hides") != 0;
+    for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
+        const TensorDesc& input = problem.inputs[i];
+        std::byte* const data = own_.data() + operands_[i].offset;
+        if (input.dtype == DType::boolean)
+            fill_booleans(data, bytes[i], input, hides);
+        else if (operands_[i].where == Where::own)
+            fill_operand(data, bytes[i], input.dtype, index_limit(problem), i + 1);
+    }
 }
 
 std::int64_t Operands::places() const noexcept {

@@ -11,7 +11,8 @@ namespace cairn::inline v0::timing {
 
 /// Where the operands of a Problem of constant sizes lie in an OperandMemory, as a program would leave them: what is
 /// bound is streamed, and so is a large operand with gaps, a part of a state; others are where the kernel before has
-/// just written them. Integers are legal indices and booleans true, in memory of their own.
+/// just written them. Integers are legal indices, and booleans tell rows that are filled up at their end, in memory of
+/// their own.
 class Operands {
 public:
     /// `cold`: else nothing is streamed on, each call reads the same. Throws Error(memory), Cancelled.
