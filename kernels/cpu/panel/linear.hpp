@@ -15,6 +15,9 @@ enum class Gate : std::uint8_t { none, weight, first_half, last_half };
 /// passes through the gate. Of halves a bias has the columns of both, and stands for two inputs of the body. Where the
 /// largest column of each row is asked for there is no body, and behind the weight perhaps a bias.
 struct PanelPlan {
+    /// Rows of `depth` elements, a multiple of 4 KiB apart, are copied to lie this far apart, a cache line further.
+    static constexpr std::int64_t spread_stride(std::int64_t depth) { return (depth + 15) / 16 * 16 + 16; }
+
     Gate gate;
     DType stored;     ///< of what is in the panels
     bool is_largest;  ///< the output is which column is the largest
@@ -22,6 +25,7 @@ struct PanelPlan {
     Body body;
     std::int64_t depth;  ///< rows of a panel that are summed over before others
     std::int64_t ahead;  ///< rows of a panel by which few rows of x fetch it ahead
+    bool spreads;        ///< rows of x are read from a copy at the beginning of the workspace, `spread_stride` apart
     bool by_columns;     ///< outputs hold the columns from these on; else all
     std::int64_t first_column[max_body_outputs];
 };

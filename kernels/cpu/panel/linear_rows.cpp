@@ -209,6 +209,16 @@ Refusal accepts(const Problem& problem, const Setting& setting) {
     return refuse_setting(problem, setting);
 }
 
+/// True where rows of x lie a multiple of 4 KiB apart.
+bool rows_collide(const TensorDesc& x) {
+    for (std::size_t i = x.shape.size() - 1; i-- > 0;)
+        if (!(x.shape[i] == Dim(1)))
+            return x.shape.back().is_constant() && x.strides[i].is_constant() && x.strides[i].constant() > 0 &&
+                   x.strides[i].constant() % 1024 == 0;
+    return false;
+}
+
+template <bool spreads>
 std::shared_ptr<const void> prepare(const Problem& problem, int, const Setting& setting) {
     const Form& form = *form_of(problem);
     auto plan = std::make_shared<PanelPlan>();
@@ -224,16 +234,24 @@ std::shared_ptr<const void> prepare(const Problem& problem, int, const Setting& 
         plan->first_column[i] = problem.attributes.dims("columns")[i].constant();
     plan->depth = setting["depth"];
     plan->ahead = setting["ahead"];
+    plan->spreads = spreads && rows_collide(problem.inputs[0]);
     return plan;
 }
 
+template <bool spreads>
 Dim workspace(const Problem& problem, int threads) {
     const Form& form = *form_of(problem);
+    const TensorDesc& x = problem.inputs[0];
+    Shape rows = x.shape;
+    rows.back() = 1;
+    Dim bytes = 0;
+    if (spreads && rows_collide(x))
+        bytes = element_count(rows) * Dim(4 * PanelPlan::spread_stride(x.shape.back().constant()));
     // A number and its place in as many lanes as a level has at most.
-    if (form.is_largest) return element_count(problem.outputs[0].shape) * Dim(8 * 16 * threads);
+    if (form.is_largest) return bytes + element_count(rows) * Dim(8 * 16 * threads);
     Body body;
     if (!body_of(problem, form, body).empty()) return 0;
-    return Dim(body.bytes_per_member() * threads);
+    return bytes + Dim(body.bytes_per_member() * threads);
 }
 
 Cost cost(const Problem& problem) {
@@ -285,6 +303,7 @@ std::vector<std::string> samples_of(const Form& form, int biases) {
             sample("f32[T,17]:(300,1)", "f32[17,1600]@panel32!", "1600", "f32[T,1600]:(1700,1) where T in 1..20"),
             sample("f32[B,1,33]", "f32[33,7]@panel32!", "7", "f32[B,1,7] where B in 1..9"),
             sample("f32[T,2100]", "f32[2100,40]@panel32!", "40", "f32[T,40] where T in 1..60"),
+            sample("f32[T,1024]", "f32[1024,33]@panel32!", "33", "f32[T,33] where T in 1..40"),
             sample("f32[2,3,1]", "f32[1,64]@panel32!", "64", "f32[2,3,64]")};
 }
 
@@ -301,6 +320,8 @@ std::vector<std::string> fused_samples() {
         "f32[B,1,7]:(0,0,1)! f32[B,1,7] -> f32[B,1,7] results (7) where B in 1..13",
         "fused {4=matmul(0,1):f32 5=add(4,2):f32 6=add(5,3):f32} | f32[T,2100] f32[2100,40]@panel32! f32[T,40]:(0,1)! "
         "f32[T,40]:(50,1) -> f32[T,40] results (6) where T in 1..60",
+        "fused {3=matmul(0,1):f32 4=sigmoid(3):f32 5=mul(2,4):f32} | f32[B,T,9]:(2048*T,2048,1) f32[9,40]@panel32! "
+        "f32[B,T,40] -> f32[B,T,40] results (5) where B in 1..2, T in 0..20",
         "fused {3=matmul(0,1):f32 4=add(2,3):f32} | f32[2,3,1] f32[1,64]@panel32! f32[2,3,64] -> f32[2,3,64] results "
         "(4)",
         "fused {6=matmul(0,1):f32 7=mul(6,2):f32 8=add(7,3):f32 9=const(0):f32 10=where(4,8,9):f32 11=mul(10,5):f32} | "
@@ -368,9 +389,11 @@ void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
             made.packed_inputs.push_back({2, std::string(panel_layout)});
             made.widens.push_back(2);
         }
-        made.workspace = workspace;
+        // There a tile has more rows than a first-level cache may have ways.
+        const bool spreads = needs.includes(levels::avx512);
+        made.workspace = spreads ? workspace<true> : workspace<false>;
         made.cost = cost;
-        made.prepare = prepare;
+        made.prepare = spreads ? prepare<true> : prepare<false>;
         made.knobs = knobs();
         if (made.definition == "fused") {
             for (int input = 2; input < max_body_inputs; ++input) made.in_place.push_back({input, 0});
