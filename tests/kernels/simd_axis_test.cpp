@@ -82,6 +82,45 @@ TEST_P(SimdAxis, SoftmaxOfSpecialColumnsAndShortRows) {
     }
 }
 
+// Columns that go by piece by piece: a largest element that comes late, pieces that are all -inf.
+TEST_P(SimdAxis, SoftmaxOfSpecialLongColumns) {
+    const Sizes sizes{1, 1100, 8};
+    const auto element = [](std::int64_t n, std::int64_t i) -> double {
+        const double some = static_cast<double>(i * 37 % 11) - 5;
+        switch (n) {
+            case 0: return -INFINITY;
+            case 1: return i < 70 ? -INFINITY : some;
+            case 2: return i < 40 ? some : -INFINITY;
+            case 3: return i == 3 ? NAN : -INFINITY;
+            case 4: return i == 500 ? INFINITY : some;
+            case 5: return static_cast<double>(i) / 8;
+            case 6: return i == 1099 ? NAN : some;
+            default: return -static_cast<double>(i) / 8;
+        }
+    };
+    for (const std::string name : {"softmax", "log_softmax"}) {
+        SimdCase c(name + " axis=(-2) | f32" + sizes.text() + " -> f32" + sizes.text());
+        for (std::int64_t n = 0; n < sizes.inner; ++n)
+            for (std::int64_t i = 0; i < sizes.length; ++i) c.inputs[0].set(sizes.place(n, i), element(n, i));
+        c.run(kernel(name), 2);
+        expect_columns(
+            c, sizes, [&](const Row& x) { return name[0] == 's' ? softmax(x) : log_softmax(x); }, 2e-6);
+    }
+}
+
+// A variance joined from pieces: each has a mean of its own, far from zero.
+TEST_P(SimdAxis, VariancesOfLongColumnsAreJoined) {
+    const Sizes sizes{1, 1100, 20};
+    SimdCase c("layer_norm axis=(1) eps=1e-05 | f32" + sizes.text() + " -> f32" + sizes.text());
+    for (std::int64_t n = 0; n < sizes.inner; ++n)
+        for (std::int64_t i = 0; i < sizes.length; ++i)
+            c.inputs[0].set(sizes.place(n, i),
+                            1000 + static_cast<double>(i / 50 % (n + 1)) + 0.25 * static_cast<double>(i % 3));
+    c.run(kernel("layer_norm"), 2);
+    expect_columns(
+        c, sizes, [](const Row& x) { return normalized(x, true, 1e-5, {}, {}); }, 2e-5);
+}
+
 TEST_P(SimdAxis, NormsWithAndWithoutGammaAndBeta) {
     std::mt19937 random(2);
     for (const Sizes& sizes : all_sizes)

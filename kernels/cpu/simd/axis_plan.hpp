@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-/// What axis_rows.cpp tells the run functions of softmax, the normalisations and the reductions.
+/// What axis_rows.cpp tells the run functions of softmax and the normalisations.
 namespace cairn::inline v0::kernels::cpu {
 
 struct AxisPlan {
@@ -15,8 +15,14 @@ struct AxisPlan {
     DType dtype;  ///< of all operands
 };
 
-/// Where vectors lie across the axis, a member of the team holds a block of columns in one piece: so many bytes of each
-/// row as keep the block within the second-level cache, and some at least.
-inline constexpr std::int64_t widest_row = 1088, narrowest_row = 128, held_bytes = std::int64_t{1} << 19;
+/// Where vectors lie across the axis, so many rows of a column are looked at together; so many columns stay in the
+/// cache while they are worked on, at most so many rows of them; or so many go by, piece by piece. A piece of so many
+/// columns is brought to a buffer.
+inline constexpr std::int64_t piece_rows = 32, cached_columns = 64, most_cached_rows = 1024, streamed_columns = 512,
+                              buffered_columns = 128;
+
+/// Of the workspace, for each member, in bytes: a row of f32 of columns in the cache, and all of others.
+inline constexpr std::int64_t buffered_row = (cached_columns + 16) * 4,
+                              room_for_columns = piece_rows * (buffered_columns + 16) * 4;
 
 }  // namespace cairn::inline v0::kernels::cpu

@@ -130,13 +130,11 @@ Dim row_bytes(const Problem& problem, const AxisRun& run) {
     return is_kept ? ceildiv(length_of(problem, run), 16) * Dim(64) : Dim(0);
 }
 
-/// What column_walk.hpp holds, or a row, for each member.
+/// The buffer of column_walk.hpp, or a row, for each member.
 Dim workspace(const Problem& problem, int threads) {
     const AxisRun run = axes_of(problem, name_of_axes(problem));
     if (run.is_row) return row_bytes(problem, run) * Dim(threads);
-    const Dim rows = max(length_of(problem, run), 1);
-    const Dim bytes = max(min(rows * Dim(widest_row), Dim(held_bytes)), rows * Dim(narrowest_row));
-    return ceildiv(bytes, 64) * Dim(64 * threads);
+    return (min(length_of(problem, run), most_cached_rows) * Dim(buffered_row) + Dim(room_for_columns)) * Dim(threads);
 }
 
 std::shared_ptr<const void> prepare(const Problem& problem, int) {
@@ -173,7 +171,9 @@ struct Family {
             const bool is_narrow = dtype != DType::f32;
             Kernel made;
             made.id = "cpu." + std::string(level_name(needs)) + "." + definition + "." + std::string(to_string(dtype)) +
-                      (adds || is_narrow ? "@1" : "@2");
+                      (adds        ? "@1"
+                       : is_narrow ? "@2"
+                                   : "@3");
             made.definition = definition;
             made.needs = needs;
             made.accepts = accepts;
@@ -197,8 +197,10 @@ void add_softmaxes(Family& family, const SimdTable& table) {
     for (const auto& [name, run] : softmaxes) {
         const std::string op(name);
         family.add(
-            op, accepts_each<1, 1, 1>, run, 5,
-            {op + " axis=(-1) | f32[R,N] -> f32[R,N] where R in 0..40, N in 1..300",
+            op, accepts_each<1, 1, 1>, run, 7,
+            {op + " axis=(-2) | f32[R,N,W] -> f32[R,N,W] where R in 20..300, N in 1..9, W in 1..7",
+             op + " axis=(0) | f32[N,C]:(2000,1) -> f32[N,C] where N in 130..200, C in 60..140",
+             op + " axis=(-1) | f32[R,N] -> f32[R,N] where R in 0..40, N in 1..300",
              op + " axis=(-1) | f32[2,3,N]:(3*N,N,1) -> f32[2,3,N]:(N,2*N,1) where "
                   "N in 1..70",
              op + " axis=(-1) | f32[R,N] -> f32[R,N] where R in 60..150, N in 1..33",
@@ -217,8 +219,12 @@ void add_softmaxes(Family& family, const SimdTable& table) {
 }
 
 void add_norms(Family& family, const SimdTable& table) {
-    family.add("layer_norm", accepts_each<1, 3, 1>, table.layer_norm, 5,
-               {"layer_norm eps=1e-05 | f32[R,N] f32[N] f32[N] -> f32[R,N] where "
+    family.add("layer_norm", accepts_each<1, 3, 1>, table.layer_norm, 7,
+               {"layer_norm axis=(-2) eps=1e-05 | f32[R,N,W] f32[N] f32[N] -> f32[R,N,W] where "
+                "R in 20..300, N in 1..9, W in 1..7",
+                "layer_norm axis=(0) eps=1e-05 | f32[N,C]:(2000,1) f32[N] f32[N] -> f32[N,C] where "
+                "N in 130..200, C in 60..140",
+                "layer_norm eps=1e-05 | f32[R,N] f32[N] f32[N] -> f32[R,N] where "
                 "R in 0..40, N in 1..300",
                 "layer_norm eps=1e-05 | f32[R,N] f32[N] f32[N] -> f32[R,N] where "
                 "R in 60..150, N in 1..33",
@@ -247,8 +253,10 @@ void add_norms(Family& family, const SimdTable& table) {
                 "f32[2,N,1,9] where N in 1..50",
                 "layer_norm axes=(-3,-2) eps=1e-05 | f32[2,N,3,9] f32[N,3] "
                 "f32[N,3] -> f32[2,N,3,9] where N in 1..50"});
-    family.add("rms_norm", accepts_each<1, 2, 1>, table.rms_norm, 3,
-               {"rms_norm eps=1e-06 | f32[R,N] f32[N] -> f32[R,N] where R in "
+    family.add("rms_norm", accepts_each<1, 2, 1>, table.rms_norm, 4,
+               {"rms_norm axis=(0) eps=1e-06 | f32[N,C]:(2000,1) f32[N] -> f32[N,C] where "
+                "N in 130..200, C in 60..140",
+                "rms_norm eps=1e-06 | f32[R,N] f32[N] -> f32[R,N] where R in "
                 "0..40, N in 1..300",
                 "rms_norm eps=1e-06 | f32[R,N] f32[N] -> f32[R,N] where R in "
                 "60..150, N in 1..33",

@@ -3,140 +3,277 @@
 #include "kernels/cpu/simd/axis_plan.hpp"
 #include "kernels/cpu/simd/row_walk.hpp"
 
+#include <span>
 #include <type_traits>
 
-/// Work along an axis that is not the last: vectors lie across it, so that each lane is a column of its own.
+/// Work along an axis that is not the last: vectors lie across it, so that each lane is a column of its own. What is
+/// done with columns is written once, for f32; f16 and bf16 are read and written by way of a buffer.
 namespace CAIRN_LEVEL {
 
-/// x and y seen as [outer, length, width]: `length` elements along the plan's axes, which y may lack, and `width`
-/// columns that are contiguous in both.
+/// x and y seen as [outer, length, width]: `length` elements along the plan's axes, and `width` columns that are
+/// contiguous in both.
 struct Across {
     std::int64_t length = 1, width = 1, x_step = 0, y_step = 0;
     Rows x_outer, y_outer;
 
     Across(const TensorArg& x, const TensorArg& y, const AxisPlan& plan) {
-        const int lost = x.rank - y.rank;
-        const auto y_stride = [&](int axis) { return y.strides[axis < plan.first ? axis : axis - lost]; };
         for (int axis = plan.first; axis <= plan.last; ++axis) {
             length *= x.shape[axis];
-            if (x.shape[axis] == 1) continue;
-            x_step = x.strides[axis];
-            if (lost == 0) y_step = y.strides[axis];
+            if (x.shape[axis] != 1) x_step = x.strides[axis], y_step = y.strides[axis];
         }
         int end = x.rank;  // of the outer axes
         for (; end - 1 > plan.last; --end) {
             const int axis = end - 1;
-            if (x.shape[axis] != 1 && (x.strides[axis] != width || y_stride(axis) != width)) break;
+            if (x.shape[axis] != 1 && (x.strides[axis] != width || y.strides[axis] != width)) break;
             width *= x.shape[axis];
         }
         for (int axis = 0; axis < end; ++axis) {
             if (axis >= plan.first && axis <= plan.last) continue;
             x_outer.add(x.shape[axis], x.strides[axis]);
-            y_outer.add(x.shape[axis], y_stride(axis));
+            y_outer.add(x.shape[axis], y.strides[axis]);
         }
     }
 };
 
-/// Columns taken at once, `most` or fewer: sizes alone decide, so that there are blocks to share out.
-inline std::int64_t block_of(const Across& across, std::int64_t most) {
-    constexpr std::int64_t least = 64;
-    const std::int64_t wanted = across.x_outer.count * across.width / 8 / least * least;
-    return wanted < least ? (least < most ? least : most) : wanted < most ? wanted : most;
-}
-
-/// Calls f(x, y, columns) for this member's share of blocks of at most `block` columns, x and y where they begin.
-template <typename Element, typename F>
-CAIRN_INLINE void share_columns(const Args& args, Team& team, const Across& across, std::int64_t block, F f) {
-    const TensorArg &x = args.inputs[0], &y = args.outputs[0];
-    const std::int64_t blocks = (across.width + block - 1) / block, count = across.x_outer.count * blocks;
-    const std::int64_t cells = (across.length > 0 ? across.length : 1) * block;
-    const std::int64_t at_once = cells < 8192 ? 8192 / cells : 1;
-    for (std::int64_t chunk = team.next_chunk(); chunk * at_once < count; chunk = team.next_chunk()) {
-        const std::int64_t end = (chunk + 1) * at_once < count ? (chunk + 1) * at_once : count;
-        for (std::int64_t i = chunk * at_once; i < end; ++i) {
-            const std::int64_t outer = i / blocks, column = i % blocks * block, left = across.width - column;
-            f(elements<const Element>(x) + across.x_outer.offset(outer) + column,
-              elements<Element>(y) + across.y_outer.offset(outer) + column, left < block ? left : block);
-        }
-    }
-}
-
-/// A block of columns in f32, read from rows that may lie far apart, and what is known of each column.
-struct Held {
-    float* rows;
-    std::int64_t step;  ///< no power of two: rows would fall on the same cache sets
+/// Some rows of some columns in f32, whole vectors of them. Results go to `to`, which may be `from`.
+struct Block {
+    const float* from;
+    std::int64_t from_step;
+    float* to;
+    std::int64_t to_step;
     std::int64_t length, width;
-    alignas(64) float of_column[widest_row / 4];
+    std::int64_t ahead;  ///< elements of x, or of y, from one that is used to one that is worth asking for
 };
 
-/// A strip of a block: so many vectors side by side that one hides the latency of another.
+/// Vectors side by side, so many that one hides the latency of another.
 template <int vectors>
 struct Strip {
-    float* rows;
-    std::int64_t step, length;
+    const float* from;
+    std::int64_t from_step;
+    float* to;
+    std::int64_t to_step, length, ahead;
 
-    CAIRN_INLINE F32 at(std::int64_t row, int vector) const { return load(rows + row * step + vector * lanes); }
-    CAIRN_INLINE F32 set(std::int64_t row, int vector, F32 value) const {
-        store(rows + row * step + vector * lanes, value);
+    CAIRN_INLINE F32 at(std::int64_t row, int vector) const { return load(from + row * from_step + vector * lanes); }
+    CAIRN_INLINE F32 put(std::int64_t row, int vector, F32 value) const {
+        store(to + row * to_step + vector * lanes, value);
         return value;
+    }
+    CAIRN_INLINE F32 back(std::int64_t row, int vector) const { return load(to + row * to_step + vector * lanes); }
+    /// Rows that lie far apart are not foreseen by the hardware.
+    CAIRN_INLINE void ask_for(std::int64_t row) const {
+        for (int v = 0; v < vectors; v += 16 / lanes)
+            __builtin_prefetch(from + row * from_step + v * lanes + ahead, 0, 2);
+    }
+    CAIRN_INLINE void ask_to_write(std::int64_t row) const {
+        for (int v = 0; v < vectors; v += 16 / lanes) __builtin_prefetch(to + row * to_step + v * lanes + ahead, 1, 2);
     }
 };
 inline constexpr int most_vectors = 4;
 
-/// Calls f with the number of vectors that `width` columns fill, as a constant.
+/// f(strip, its first column) for a whole block.
 template <int vectors = most_vectors, typename F>
-CAIRN_INLINE void with_vectors(std::int64_t width, F f) {
-    if constexpr (vectors > 1) {
-        if (width <= (vectors - 1) * lanes) return with_vectors<vectors - 1>(width, f);
-    }
-    f(std::integral_constant<int, vectors>());
+CAIRN_INLINE void each_strip(const Block& block, F f, std::int64_t column = 0) {
+    for (; column + vectors * lanes <= block.width; column += vectors * lanes)
+        f(Strip<vectors>{block.from + column, block.from_step, block.to + column, block.to_step, block.length,
+                         block.ahead},
+          column);
+    if constexpr (vectors > 1) each_strip<vectors / 2>(block, f, column);
 }
 
-/// f(strip, the strip's part of of_column) for a whole block.
-template <typename F>
-CAIRN_INLINE void each_strip(Held& held, F f) {
-    for (std::int64_t column = 0; column < held.width; column += most_vectors * lanes) {
-        with_vectors(held.width - column, [&](auto vectors) {
-            f(Strip<vectors>{held.rows + column, held.step, held.length}, held.of_column + column);
-        });
+/// What is known of each column, numbers of the kernel's own.
+struct ColumnStats {
+    float *first, *a, *b;
+
+    ColumnStats from(std::int64_t column) const { return {first + column, a + column, b + column}; }
+};
+
+/// One walk down all columns, in pieces of at most piece_rows rows.
+struct Stage {
+    /// `begin`: the number of the piece's first row.
+    void (*run)(const Block& piece, std::int64_t begin, ColumnStats stats, const void* knows);
+    /// After the last piece, of `width` columns of `length` rows; or null.
+    void (*then)(ColumnStats stats, std::int64_t width, std::int64_t length, const void* knows);
+    bool writes, reads_back;  ///< to `to`; what an earlier stage wrote there, instead of `from`
+};
+/// What a kernel does with columns; `knows` is its own.
+struct ColumnWork {
+    const void* knows;
+    std::span<const Stage> stages;
+    std::span<const Stage> narrow_stages;  ///< where what is written is rounded, and cannot be read back
+};
+
+CAIRN_INLINE Block rows_of(const Block& block, std::int64_t first, std::int64_t rows) {
+    return {block.from + first * block.from_step,
+            block.from_step,
+            block.to + first * block.to_step,
+            block.to_step,
+            rows,
+            block.width,
+            block.ahead};
+}
+CAIRN_INLINE std::int64_t piece_at(std::int64_t row, std::int64_t length) {
+    return length - row < piece_rows ? length - row : piece_rows;
+}
+
+/// All stages, of at most buffered_columns columns that stay in the cache.
+inline void work_in_cache(const Block& block, const ColumnWork& work) {
+    alignas(64) float memory[3][buffered_columns];
+    const ColumnStats stats{memory[0], memory[1], memory[2]};
+    for (const Stage& stage : work.stages) {
+        for (std::int64_t row = 0; row < block.length; row += piece_rows)
+            stage.run(rows_of(block, row, piece_at(row, block.length)), row, stats, work.knows);
+        if (stage.then != nullptr) stage.then(stats, block.width, block.length, work.knows);
     }
 }
 
-/// For this member's share of blocks: reads the columns of x, calls work(held), and writes row i of y as finish(i, at)
-/// says, where at(p) are the elements of a vector of p[0 .. width).
-template <typename Element, typename Work, typename Finish>
-CAIRN_INLINE void work_across(const Args& args, Team& team, const Across& across, Work work, Finish finish) {
-    constexpr std::int64_t line = 64 / sizeof(Element);
-    const std::int64_t length = across.length, rows = length > 0 ? length : 1;
-    const std::int64_t wide = rows * widest_row < held_bytes ? rows * widest_row : held_bytes;
-    const std::int64_t bytes = wide > rows * narrowest_row ? wide : rows * narrowest_row;
-    Held held;
-    held.rows = reinterpret_cast<float*>(args.workspace + (bytes + 63) / 64 * 64 * team.rank());
-    held.length = length;
-    const std::int64_t block = block_of(across, (bytes / rows / 64 - 1) * 16);
-    share_columns<Element>(args, team, across, block, [&](const Element* x, Element* y, std::int64_t width) {
-        held.width = width;
-        held.step = (width + 15) / 16 * 16 + 16;
-        // Rows are asked for some ahead: they lie too far apart for the hardware to foresee.
-        const std::int64_t ahead = 1 + 512 / held.step;
-        for (std::int64_t i = 0; i < length; ++i) {
-            const Element *row = x + i * across.x_step, *later = row + ahead * across.x_step;
-            for (std::int64_t j = 0; j < width; j += line) __builtin_prefetch(later + j, 0, 2);
-            map_row(held.rows + i * held.step, width, [&](auto at) { return at(row); });
+/// Whether rows `step` apart fall on so few sets of the second-level cache that they push each other out.
+inline bool do_collide(std::int64_t rows, std::int64_t step) {
+    constexpr std::int64_t sets = 1024, ways = 4;
+    const std::int64_t bytes = step * 4, apart = bytes & -bytes, lines = apart < 64 ? 1 : apart / 64;
+    return rows * (lines < sets ? lines : sets) > sets * ways;
+}
+
+/// Columns of x and y, and a buffer of f32 for those that are not used where they lie.
+template <typename Element>
+struct ColumnWalk {
+    const Element* x;
+    Element* y;
+    std::int64_t x_step, y_step, length, width;
+    float* buffer;
+
+    bool lies_so(std::int64_t rows) const {
+        return std::is_same_v<Element, float> && width % lanes == 0 && !do_collide(rows, x_step);
+    }
+    void in_cache(const ColumnWork& work) const {
+        if (lies_so(length)) return work_in_cache(block(0, length, cached_columns), work);
+        const Part part{*this, 0, width};
+        part.read(x, x_step, 0, length, cached_columns);
+        work_in_cache(part.block(length), work);
+        part.write(0, length, cached_columns);
+    }
+    /// Rows go by once for each stage.
+    void streaming(const ColumnWork& work) const {
+        alignas(64) float memory[3][streamed_columns];
+        const bool in_place = lies_so(piece_rows);
+        const std::int64_t at_once = in_place ? width : buffered_columns;
+        for (const Stage& stage : std::is_same_v<Element, float> ? work.stages : work.narrow_stages) {
+            for (std::int64_t row = 0; row < length; row += piece_rows)
+                for (std::int64_t column = 0; column < width; column += at_once) {
+                    const ColumnStats stats{memory[0] + column, memory[1] + column, memory[2] + column};
+                    run(stage, row, column, in_place, stats, work.knows);
+                }
+            if (stage.then != nullptr) stage.then({memory[0], memory[1], memory[2]}, padded(width), length, work.knows);
         }
-        work(held);
-        for (std::int64_t i = 0; i < length; ++i) {
-            Element *row = y + i * across.y_step, *later = row + ahead * across.y_step;
-            for (std::int64_t j = 0; j < width; j += line) __builtin_prefetch(later + j, 1, 2);
-            map_row(row, width, [&](auto at) { return finish(held, i, at); });
+    }
+
+private:
+    static std::int64_t padded(std::int64_t columns) { return (columns + lanes - 1) / lanes * lanes; }
+    Block block(std::int64_t first, std::int64_t rows, std::int64_t ahead) const {
+        if constexpr (std::is_same_v<Element, float>)
+            return {x + first * x_step, x_step, y + first * y_step, y_step, rows, width, ahead};
+        else
+            return {};
+    }
+
+    /// Some columns that come and go through the buffer.
+    struct Part {
+        const ColumnWalk& walk;
+        std::int64_t column, columns;
+
+        std::int64_t step() const { return (columns + 15) / 16 * 16 + 16; }  // no power of two: rows share no sets
+        Block block(std::int64_t rows) const {
+            return {walk.buffer, step(), walk.buffer, step(), rows, padded(columns), 0};
         }
-    });
+        void read(const Element* from, std::int64_t from_step, std::int64_t first, std::int64_t rows,
+                  std::int64_t ahead) const {
+            for (std::int64_t i = 0; i < rows; ++i) {
+                const Element* row = from + (first + i) * from_step + column;
+                for (std::int64_t j = 0; j < columns; j += line) __builtin_prefetch(row + j + ahead, 0, 2);
+                map_row(walk.buffer + i * step(), columns, [&](auto at) { return at(row); });
+            }
+        }
+        void write(std::int64_t first, std::int64_t rows, std::int64_t ahead) const {
+            for (std::int64_t i = 0; i < rows; ++i) {
+                Element* row = walk.y + (first + i) * walk.y_step + column;
+                for (std::int64_t j = 0; j < columns; j += line) __builtin_prefetch(row + j + ahead, 1, 2);
+                map_row(row, columns, [&](auto at) { return at(walk.buffer + i * step()); });
+            }
+        }
+        static constexpr std::int64_t line = 64 / sizeof(Element);
+    };
+
+    void run(const Stage& stage, std::int64_t row, std::int64_t column, bool in_place, ColumnStats stats,
+             const void* knows) const {
+        const std::int64_t rows = piece_at(row, length);
+        if (in_place) return stage.run(block(row, rows, piece_rows * x_step), row, stats, knows);
+        const Part part{*this, column, width - column < buffered_columns ? width - column : buffered_columns};
+        if (stage.reads_back)
+            part.read(y, y_step, row, rows, piece_rows * y_step);
+        else
+            part.read(x, x_step, row, rows, piece_rows * x_step);
+        stage.run(part.block(rows), row, stats, knows);
+        if (stage.writes) part.write(row, rows, piece_rows * y_step);
+    }
+};
+
+/// Whether some columns stay in the second-level cache: few rows of them, or some that lie close together.
+template <typename Element>
+bool is_cached(const Across& across) {
+    constexpr std::int64_t few_rows = 128, bytes = std::int64_t{1} << 18;
+    return across.length <= few_rows || (across.length <= most_cached_rows &&
+                                         across.length * across.x_step * std::int64_t{sizeof(Element)} <= bytes);
+}
+
+/// For this member's share of the columns.
+template <typename Element>
+void work_across(const Args& args, Team& team, const Across& across, const ColumnWork& work) {
+    if (across.length == 0) return;
+    const std::int64_t rows = across.length < most_cached_rows ? across.length : most_cached_rows;
+    float* const buffer =
+        reinterpret_cast<float*>(args.workspace + (rows * buffered_row + room_for_columns) * team.rank());
+    const bool cached = is_cached<Element>(across);
+    // Where columns are streamed, wide groups of them are: at least one for each member. No column is worked on
+    // otherwise for that.
+    const std::int64_t outer = across.x_outer.count, shares = outer > 0 ? (team.size() + outer - 1) / outer : 1;
+    const std::int64_t fair = (across.width / shares + cached_columns - 1) / cached_columns * cached_columns;
+    const std::int64_t most = !cached                       ? streamed_columns
+                              : across.length <= piece_rows ? buffered_columns
+                                                            : cached_columns;
+    const std::int64_t group = fair < cached_columns ? cached_columns : fair < most ? fair : most;
+    const std::int64_t groups = (across.width + group - 1) / group, count = outer * groups;
+    const std::int64_t cells = across.length * group, at_once = cells < 8192 ? 8192 / cells : 1;
+    for (std::int64_t chunk = team.next_chunk(); chunk * at_once < count; chunk = team.next_chunk()) {
+        const std::int64_t end = (chunk + 1) * at_once < count ? (chunk + 1) * at_once : count;
+        for (std::int64_t i = chunk * at_once; i < end; ++i) {
+            const std::int64_t place = i / groups, column = i % groups * group, left = across.width - column;
+            const ColumnWalk<Element> walk{
+                elements<const Element>(args.inputs[0]) + across.x_outer.offset(place) + column,
+                elements<Element>(args.outputs[0]) + across.y_outer.offset(place) + column,
+                across.x_step,
+                across.y_step,
+                across.length,
+                left < group ? left : group,
+                buffer};
+            cached ? walk.in_cache(work) : walk.streaming(work);
+        }
+    }
 }
 
 /// What a strip knows of each column.
 template <int vectors>
 struct Totals {
     F32 of[vectors];
+
+    CAIRN_INLINE static Totals from(const float* p) {
+        Totals r;
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; ++v) r.of[v] = load(p + v * lanes);
+        return r;
+    }
+    CAIRN_INLINE void to(float* p) const {
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; ++v) store(p + v * lanes, of[v]);
+    }
 };
 
 /// The sums of term(row, vector) down each column, folded every 32 rows, which keeps small terms from drowning in a
@@ -145,7 +282,7 @@ template <int vectors, typename F>
 CAIRN_INLINE Totals<vectors> sum_down(const Strip<vectors>& strip, F term) {
     Totals<vectors> total{};
     for (std::int64_t i = 0; i < strip.length;) {
-        const std::int64_t end = strip.length - i < 32 ? strip.length : i + 32;
+        const std::int64_t end = i + piece_at(i, strip.length);
         Totals<vectors> part{};
         for (; i < end; ++i) {
 #pragma GCC unroll 4
@@ -156,18 +293,21 @@ CAIRN_INLINE Totals<vectors> sum_down(const Strip<vectors>& strip, F term) {
     }
     return total;
 }
-
-/// The largest elements down each column, NaN aside; -inf where there are none.
+/// The largest elements down each column, NaN aside, none less than `largest`.
 template <int vectors>
-CAIRN_INLINE Totals<vectors> max_down(const Strip<vectors>& strip) {
-    Totals<vectors> largest;
-#pragma GCC unroll 4
-    for (int v = 0; v < vectors; ++v) largest.of[v] = splat(-std::numeric_limits<float>::infinity());
+CAIRN_INLINE Totals<vectors> max_down(const Strip<vectors>& strip, Totals<vectors> largest) {
     for (std::int64_t i = 0; i < strip.length; ++i) {
+        strip.ask_for(i);
 #pragma GCC unroll 4
         for (int v = 0; v < vectors; ++v) largest.of[v] = quick_max(strip.at(i, v), largest.of[v]);
     }
     return largest;
+}
+template <int vectors>
+CAIRN_INLINE Totals<vectors> no_elements() {
+    Totals<vectors> least;
+    for (int v = 0; v < vectors; ++v) least.of[v] = splat(-std::numeric_limits<float>::infinity());
+    return least;
 }
 
 }  // namespace CAIRN_LEVEL

@@ -3,146 +3,202 @@
 #include "kernels/cpu/simd/vector_math.hpp"
 
 /// Normalisations of each row or column, and of each row of the sum of two tensors, which is given out too. The
-/// variance is taken from the differences to the mean, in a second pass over what is in the cache: a large mean costs
-/// no digits. f16 and bf16 are rounded where results are written.
+/// variance is taken from the differences to the mean, of rows in a second pass over what is in the cache, of columns
+/// piece by piece: a large mean costs no digits. f16 and bf16 are rounded where results are written. What does not
+/// differ between the kinds is there once, with a mean of 0 where none is taken away.
 namespace CAIRN_LEVEL {
 namespace {
 
 enum class Kind { layer, rms };
 
-/// What becomes of a normalised element: `along` a row, where `at` reads the elements of a vector, and `down` a column
-/// at row i.
-struct AsIs {
-    template <typename At>
-    CAIRN_INLINE F32 along(At, F32 y) const {
-        return y;
-    }
-    CAIRN_INLINE F32 down(std::int64_t, F32 y) const { return y; }
+// ---- rows
+
+struct Moments {
+    float mean, scale;
 };
-template <typename Element>
-struct TimesGamma {
-    const Element* gamma;
-    template <typename At>
-    CAIRN_INLINE F32 along(At at, F32 y) const {
-        return y * at(gamma);
-    }
-    CAIRN_INLINE F32 down(std::int64_t i, F32 y) const { return y * widened(gamma[i]); }
-};
-template <typename Element>
-struct TimesGammaPlusBeta {
-    const Element *gamma, *beta;
-    template <typename At>
-    CAIRN_INLINE F32 along(At at, F32 y) const {
-        return y * at(gamma) + at(beta);
-    }
-    CAIRN_INLINE F32 down(std::int64_t i, F32 y) const { return y * widened(gamma[i]) + widened(beta[i]); }
-};
-
-/// Calls f with what the operands from `first` on say.
-template <Kind kind, typename Element, typename F>
-CAIRN_INLINE void with_factors(const Args& args, const AxisPlan& plan, int first, F f) {
-    if (!plan.has_gamma) return f(AsIs{});
-    const auto* gamma = elements<const Element>(args.inputs[first]);
-    if constexpr (kind == Kind::layer) {
-        if (plan.has_beta)
-            return f(TimesGammaPlusBeta<Element>{gamma, elements<const Element>(args.inputs[first + 1])});
-    }
-    f(TimesGamma<Element>{gamma});
-}
-
-template <Kind kind, typename Element, typename Factors>
-CAIRN_INLINE void norm_row(Element* y, const Element* x, std::int64_t n, float eps, const Factors& factors) {
-    const float count = static_cast<float>(n);
-    if constexpr (kind == Kind::layer) {
-        const F32 mean = splat(sum_row(x, n, [](F32 v) { return v; }) / count);
-        const float variance = sum_row(x, n, [&](F32 v) { return (v - mean) * (v - mean); }) / count;
-        const F32 scale = splat(1.0f / __builtin_sqrtf(variance + eps));
-        map_row(y, n, [&](auto at) { return factors.along(at, (at(x) - mean) * scale); });
-    } else {
-        const float square = sum_row(x, n, [](F32 v) { return v * v; }) / count;
-        const F32 scale = splat(1.0f / __builtin_sqrtf(square + eps));
-        map_row(y, n, [&](auto at) { return factors.along(at, at(x) * scale); });
-    }
-}
-
-/// Columns to what is left of them without their mean, and what makes its variance 1.
-template <Kind kind, int vectors>
-CAIRN_INLINE void norm_strip(const Strip<vectors>& strip, float* scales, float eps) {
-    const F32 count = splat(static_cast<float>(strip.length));
-    Totals<vectors> squares;
-    if constexpr (kind == Kind::layer) {
-        // Differences to the first row have all digits where elements are close together, and are 0 where they are one
-        // value.
-        Totals<vectors> first{};
-        for (int v = 0; v < vectors && strip.length > 0; ++v) first.of[v] = strip.at(0, v);
-        auto mean = sum_down(
-            strip, [&](std::int64_t i, int v)
-                       __attribute__((always_inline)) { return strip.set(i, v, strip.at(i, v) - first.of[v]); });
-        for (int v = 0; v < vectors; ++v) mean.of[v] /= count;
-        squares = sum_down(
-            strip, [&](std::int64_t i, int v) __attribute__((always_inline)) {
-                const F32 d = strip.set(i, v, strip.at(i, v) - mean.of[v]);
-                return d * d;
-            });
-    } else {
-        squares = sum_down(
-            strip, [&](std::int64_t i, int v)
-                       __attribute__((always_inline)) { return strip.at(i, v) * strip.at(i, v); });
-    }
-    for (int v = 0; v < vectors; ++v) store(scales + v * lanes, 1.0f / sqrt(squares.of[v] / count + eps));
-}
-
-/// inputs x, gamma, beta.
 template <Kind kind, typename Element>
-void norm_of(const Args& args, Team& team, const AxisPlan& plan) {
-    const TensorArg &x = args.inputs[0], &y = args.outputs[0];
-    with_factors<kind, Element>(args, plan, 1, [&](const auto& factors) {
-        if (plan.is_row && !is_short(args, plan)) {
-            const Rows in(x, plan.first), out(y, plan.first);
-            const std::int64_t width = length_of(x, plan);
-            share_rows(team, in.count, width, [&](std::int64_t row) {
-                norm_row<kind>(elements<Element>(y) + out.offset(row), elements<const Element>(x) + in.offset(row),
-                               width, plan.eps, factors);
-            });
-        } else {
-            by_lanes<Element>(
-                args, team, plan,
-                [&](Held& held) {
-                    each_strip(held, [&](auto strip, float* scales) { norm_strip<kind>(strip, scales, plan.eps); });
-                },
-                [&](const Held& held, std::int64_t i, auto at) {
-                    return factors.down(i, at(held.rows + i * held.step) * at(held.of_column));
-                });
-        }
+[[gnu::noinline]] Moments moments_of(const Element* x, std::int64_t n, float eps) {
+    const float count = static_cast<float>(n);
+    float square;
+    F32 mean{};
+    if constexpr (kind == Kind::layer) {
+        mean = splat(sum_row(x, n, [](F32 v) { return v; }) / count);
+        square = sum_row(x, n, [&](F32 v) { return (v - mean) * (v - mean); }) / count;
+    } else {
+        square = sum_row(x, n, [](F32 v) { return v * v; }) / count;
+    }
+    return {mean[0], 1.0f / __builtin_sqrtf(square + eps)};
+}
+
+/// The operands from one on that say what becomes of a normalised element; null where there is none.
+template <typename Element>
+struct Factors {
+    const Element *gamma, *beta;
+
+    Factors(const Args& args, const AxisPlan& plan, int first)
+        : gamma(plan.has_gamma ? elements<const Element>(args.inputs[first]) : nullptr),
+          beta(plan.has_beta ? elements<const Element>(args.inputs[first + 1]) : nullptr) {}
+};
+template <typename Element>
+[[gnu::noinline]] void scale_row(Element* y, const Element* x, std::int64_t n, Moments moments,
+                                 Factors<Element> factors) {
+    const F32 mean = splat(moments.mean), scale = splat(moments.scale);
+    const Element *gamma = factors.gamma, *beta = factors.beta;
+    if (beta != nullptr)
+        map_row(y, n, [&](auto at) { return (at(x) - mean) * scale * at(gamma) + at(beta); });
+    else if (gamma != nullptr)
+        map_row(y, n, [&](auto at) { return (at(x) - mean) * scale * at(gamma); });
+    else
+        map_row(y, n, [&](auto at) { return (at(x) - mean) * scale; });
+}
+
+template <typename Element>
+void norm_rows(const Args& args, Team& team, const AxisPlan& plan,
+               Moments (*moments)(const Element*, std::int64_t, float)) {
+    const Rows in(args.inputs[0], plan.first), out(args.outputs[0], plan.first);
+    const std::int64_t width = length_of(args.inputs[0], plan);
+    const Factors<Element> factors(args, plan, 1);
+    share_rows(team, in.count, width, [&](std::int64_t row) {
+        const auto* x = elements<const Element>(args.inputs[0]) + in.offset(row);
+        scale_row(elements<Element>(args.outputs[0]) + out.offset(row), x, width, moments(x, width, plan.eps), factors);
     });
 }
 
 /// inputs a, b, gamma, beta; outputs a + b and its normalisation.
-template <Kind kind, typename Element>
-void norm_of_sum(const Args& args, Team& team, const AxisPlan& plan) {
+template <typename Element>
+void norm_sums(const Args& args, Team& team, const AxisPlan& plan,
+               Moments (*moments)(const Element*, std::int64_t, float)) {
     const Rows left(args.inputs[0], plan.first), right(args.inputs[1], plan.first);
     const Rows sum(args.outputs[0], plan.first), out(args.outputs[1], plan.first);
     const std::int64_t width = length_of(args.inputs[0], plan);
-    with_factors<kind, Element>(args, plan, 2, [&](const auto& factors) {
-        share_rows(team, left.count, width, [&](std::int64_t row) {
-            const auto* a = elements<const Element>(args.inputs[0]) + left.offset(row);
-            const auto* b = elements<const Element>(args.inputs[1]) + right.offset(row);
-            auto* s = elements<Element>(args.outputs[0]) + sum.offset(row);
-            map_row(s, width, [&](auto at) { return at(a) + at(b); });
-            norm_row<kind, Element>(elements<Element>(args.outputs[1]) + out.offset(row), s, width, plan.eps, factors);
-        });
+    const Factors<Element> factors(args, plan, 2);
+    share_rows(team, left.count, width, [&](std::int64_t row) {
+        const auto* a = elements<const Element>(args.inputs[0]) + left.offset(row);
+        const auto* b = elements<const Element>(args.inputs[1]) + right.offset(row);
+        auto* s = elements<Element>(args.outputs[0]) + sum.offset(row);
+        map_row(s, width, [&](auto at) { return at(a) + at(b); });
+        scale_row<Element>(elements<Element>(args.outputs[1]) + out.offset(row), s, width, moments(s, width, plan.eps),
+                           factors);
     });
 }
 
+// ---- columns
+
+struct Known {
+    const Args& args;
+    const AxisPlan& plan;
+
+    /// Element i of gamma, or of beta.
+    float factor(int input, std::int64_t i) const {
+        float value = 0;
+        with_element(plan.dtype,
+                     [&](auto element) { value = widened(elements<const decltype(element)>(args.inputs[input])[i]); });
+        return value;
+    }
+};
+
+/// a: the sums of differences to the first row, which have all digits where elements are close together, and are 0
+/// where they are one value; b: the sums of squares of the differences to the mean.
+void look_for_variance(const Block& piece, std::int64_t begin, ColumnStats stats, const void*) {
+    const float seen = static_cast<float>(begin), rows = static_cast<float>(piece.length);
+    each_strip(piece, [&]<int vectors>(const Strip<vectors>& strip, std::int64_t column) {
+        if (begin == 0)
+            for (int v = 0; v < vectors; ++v) store(stats.first + column + v * lanes, strip.at(0, v));
+        const auto first = Totals<vectors>::from(stats.first + column);
+        auto sums = sum_down(
+            strip, [&](std::int64_t i, int v) __attribute__((always_inline)) {
+                if (v == 0) strip.ask_for(i);
+                return strip.at(i, v) - first.of[v];
+            });
+        Totals<vectors> means;
+        for (int v = 0; v < vectors; ++v) means.of[v] = sums.of[v] / rows;
+        auto squares = sum_down(
+            strip, [&](std::int64_t i, int v) __attribute__((always_inline)) {
+                const F32 d = (strip.at(i, v) - first.of[v]) - means.of[v];
+                return d * d;
+            });
+        if (begin > 0) {
+            // Squares of two parts, beside the distance of their means (Chan, Golub and LeVeque).
+            const auto a = Totals<vectors>::from(stats.a + column), b = Totals<vectors>::from(stats.b + column);
+            for (int v = 0; v < vectors; ++v) {
+                const F32 d = means.of[v] - a.of[v] / seen;
+                squares.of[v] += b.of[v] + d * d * (seen * rows / (seen + rows));
+                sums.of[v] += a.of[v];
+            }
+        }
+        sums.to(stats.a + column);
+        squares.to(stats.b + column);
+    });
+}
+
+/// b: the sums of squares.
+void look_for_squares(const Block& piece, std::int64_t begin, ColumnStats stats, const void*) {
+    each_strip(piece, [&]<int vectors>(const Strip<vectors>& strip, std::int64_t column) {
+        Totals<vectors> before{};
+        if (begin == 0) {
+            before.to(stats.first + column);
+            before.to(stats.a + column);
+        } else {
+            before = Totals<vectors>::from(stats.b + column);
+        }
+        auto squares = sum_down(
+            strip, [&](std::int64_t i, int v) __attribute__((always_inline)) {
+                if (v == 0) strip.ask_for(i);
+                return strip.at(i, v) * strip.at(i, v);
+            });
+        for (int v = 0; v < vectors; ++v) squares.of[v] += before.of[v];
+        squares.to(stats.b + column);
+    });
+}
+
+/// a: means beside the first row; b: what makes the variance 1.
+void settle(ColumnStats stats, std::int64_t width, std::int64_t length, const void* knows) {
+    const float eps = static_cast<const Known*>(knows)->plan.eps, count = static_cast<float>(length);
+    for (std::int64_t j = 0; j < width; j += lanes) {
+        store(stats.a + j, load(stats.a + j) / count);
+        store(stats.b + j, 1.0f / sqrt(load(stats.b + j) / count + eps));
+    }
+}
+
+void finish(const Block& rows, std::int64_t begin, ColumnStats stats, const void* knows) {
+    const Known& known = *static_cast<const Known*>(knows);
+    each_strip(rows, [&]<int vectors>(const Strip<vectors>& strip, std::int64_t column) {
+        const auto first = Totals<vectors>::from(stats.first + column), mean = Totals<vectors>::from(stats.a + column),
+                   scale = Totals<vectors>::from(stats.b + column);
+        for (std::int64_t i = 0; i < strip.length; ++i) {
+            const float gamma = known.plan.has_gamma ? known.factor(1, begin + i) : 1;
+            const float beta = known.plan.has_beta ? known.factor(2, begin + i) : 0;
+            strip.ask_to_write(i);
+#pragma GCC unroll 4
+            for (int v = 0; v < vectors; ++v)
+                strip.put(i, v, ((strip.at(i, v) - first.of[v]) - mean.of[v]) * scale.of[v] * gamma + beta);
+        }
+    });
+}
+
+// ---- all
+
+/// inputs x, gamma, beta.
 template <Kind kind>
 void norm(const Args& args, Team& team) {
     const AxisPlan& plan = plan_of(args);
-    with_element(plan.dtype, [&](auto element) { norm_of<kind, decltype(element)>(args, team, plan); });
+    const Known known{args, plan};
+    const Stage stages[] = {{kind == Kind::layer ? look_for_variance : look_for_squares, settle, false, false},
+                            {finish, nullptr, true, false}};
+    const ColumnWork work{&known, stages, stages};
+    with_element(plan.dtype, [&](auto element) {
+        using Element = decltype(element);
+        if (!work_by_lanes<Element>(args, team, plan, work))
+            norm_rows<Element>(args, team, plan, moments_of<kind, Element>);
+    });
 }
 template <Kind kind>
 void add_norm(const Args& args, Team& team) {
     const AxisPlan& plan = plan_of(args);
-    with_element(plan.dtype, [&](auto element) { norm_of_sum<kind, decltype(element)>(args, team, plan); });
+    with_element(plan.dtype, [&](auto element) {
+        using Element = decltype(element);
+        norm_sums<Element>(args, team, plan, moments_of<kind, Element>);
+    });
 }
 
 }  // namespace

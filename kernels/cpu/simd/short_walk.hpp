@@ -3,85 +3,124 @@
 #include "kernels/cpu/simd/column_walk.hpp"
 #include "kernels/cpu/simd/square.hpp"
 
-/// Work along rows of few elements: blocks of them are transposed, so that each lane is a row of its own, and then
+/// Work along few elements: rows, or planes whose rows are short, are transposed, as many as there are lanes, and then
 /// worked on as columns are.
 namespace CAIRN_LEVEL {
 
-inline constexpr std::int64_t longest_short = 32;
-inline constexpr int short_rows = most_vectors * lanes;  ///< of a block
+inline constexpr int short_lanes = most_vectors * lanes;  ///< of a block
 
-/// Short rows, and enough of them to fill half the lanes.
-inline bool is_short(const Args& args, const AxisPlan& plan) {
-    const std::int64_t length = length_of(args.inputs[0], plan);
-    return plan.is_row && length > 0 && length <= longest_short && Rows(args.inputs[0], plan.first).count >= lanes / 2;
-}
+/// x and y as planes [length, width] of few elements without gaps. `together` of them, which follow each other without
+/// gaps either, make a piece, which a lane holds: so a square that is transposed is nearly full.
+struct ShortPlanes {
+    std::int64_t length = 0, width = 1, together = 1;
+    Rows x, y;
 
-/// What a block of rows is transposed to.
-struct ShortHeld {
-    alignas(64) float memory[longest_short * short_rows];
-    Held held;
+    ShortPlanes(const Args& args, const AxisPlan& plan) {
+        if (plan.is_row) {
+            length = length_of(args.inputs[0], plan);
+            x = Rows(args.inputs[0], plan.first), y = Rows(args.outputs[0], plan.first);
+        } else {
+            const Across across(args.inputs[0], args.outputs[0], plan);
+            const bool dense = across.length == 1 || (across.x_step == across.width && across.y_step == across.width);
+            if (dense) length = across.length;
+            width = across.width;
+            x = across.x_outer, y = across.y_outer;
+        }
+        if (!are_few()) return;
+        const bool follow = x.axes == 1 && y.axes == 1 && x.strides[0] == elements() && y.strides[0] == elements();
+        for (std::int64_t n = 2; follow && n * elements() <= most_together && n * short_lanes <= x.count; ++n)
+            if (squares(n) * together < squares(together) * n) together = n;
+    }
+    std::int64_t elements() const { return length * width; }
+    /// Rows and planes that are quicker so: not too long, and enough of them to fill half the lanes.
+    bool are_few() const {
+        return elements() > 0 && elements() <= (width == 1 ? longest_row : most_together) && x.count >= lanes / 2;
+    }
+
+private:
+    static constexpr std::int64_t longest_row = 32, most_together = 64;
+    friend struct ShortBlock;
+    std::int64_t squares(std::int64_t n) const { return (n * elements() + lanes - 1) / lanes; }
 };
 
-/// Rows of `length` elements to columns; those behind the last row are zeros.
+/// Pieces of `together` planes, one in each of some lanes.
+struct ShortBlock {
+    std::int64_t elements;  ///< of a piece
+    int count;              ///< of pieces
+    std::int64_t from[short_lanes], to[short_lanes];
+    alignas(64) float memory[ShortPlanes::most_together * short_lanes];
+
+    std::int64_t filled() const { return (count + lanes - 1) / lanes * lanes; }
+    float* row(std::int64_t element) { return memory + element * short_lanes; }
+
+    template <typename Element>
+    void read(const Element* x) {
+        for (int first = 0; first < count; first += lanes)
+            for (std::int64_t i = 0; i < elements; i += lanes) {
+                const std::int64_t part = elements - i < lanes ? elements - i : lanes;
+                transpose_square(
+                    [&](int r) { return first + r < count ? load_some(x + from[first + r] + i, part) : F32{}; },
+                    [&](int e, F32 v) {
+                        if (e < part) store(row(i + e) + first, v);
+                    });
+            }
+    }
+    template <typename Element>
+    void write(Element* y) {
+        for (int first = 0; first < count; first += lanes)
+            for (std::int64_t i = 0; i < elements; i += lanes) {
+                const std::int64_t part = elements - i < lanes ? elements - i : lanes;
+                transpose_square([&](int e) { return e < part ? load(row(i + e) + first) : F32{}; },
+                                 [&](int r, F32 v) {
+                                     if (first + r < count) store_some(y + to[first + r] + i, v, part);
+                                 });
+            }
+    }
+};
+
+/// For this member's share of the planes.
 template <typename Element>
-CAIRN_INLINE void read_short(Held& held, const Element* const* from) {
-    for (std::int64_t first = 0; first < held.width; first += lanes) {
-        for (std::int64_t i = 0; i < held.length; i += lanes) {
-            const std::int64_t part = held.length - i < lanes ? held.length - i : lanes;
-            transpose_square(
-                [&](int r) { return first + r < held.width ? load_some(from[first + r] + i, part) : F32{}; },
-                [&](int e, F32 x) {
-                    if (e < part) store(held.rows + (i + e) * held.step + first, x);
-                });
+void work_along_short(const Args& args, Team& team, const ShortPlanes& planes, const ColumnWork& work) {
+    ShortBlock block;
+    const std::int64_t plane = planes.elements();
+    // Planes that make no whole piece are pieces of their own, behind the others.
+    const std::int64_t pieces = planes.x.count / planes.together, rest = planes.x.count % planes.together;
+    const std::int64_t whole_blocks = (pieces + short_lanes - 1) / short_lanes;
+    const std::int64_t blocks = whole_blocks + (rest + short_lanes - 1) / short_lanes;
+    share_rows(team, blocks, short_lanes * plane * planes.together, [&](std::int64_t index) {
+        const bool is_whole = index < whole_blocks;
+        const std::int64_t together = is_whole ? planes.together : 1;
+        const std::int64_t first =
+            is_whole ? index * short_lanes * together : pieces * planes.together + (index - whole_blocks) * short_lanes;
+        const std::int64_t left = is_whole ? pieces - index * short_lanes : planes.x.count - first;
+        block.count = static_cast<int>(left < short_lanes ? left : short_lanes);
+        block.elements = together * plane;
+        for (int r = 0; r < block.count; ++r) {
+            block.from[r] = planes.x.offset(first + r * together);
+            block.to[r] = planes.y.offset(first + r * together);
         }
-    }
-}
-
-/// Columns, finished, to rows.
-template <typename Element, typename Finish>
-CAIRN_INLINE void write_short(const Held& held, Element* const* to, Finish finish) {
-    for (std::int64_t first = 0; first < held.width; first += lanes) {
-        const auto at = [first](const float* p) __attribute__((always_inline)) { return load(p + first); };
-        for (std::int64_t i = 0; i < held.length; i += lanes) {
-            const std::int64_t part = held.length - i < lanes ? held.length - i : lanes;
-            transpose_square([&](int e) { return e < part ? finish(held, i + e, at) : F32{}; },
-                             [&](int r, F32 x) {
-                                 if (first + r < held.width) store_some(to[first + r] + i, x, part);
-                             });
-        }
-    }
-}
-
-/// For this member's share of blocks of short rows: work(held) and finish(held, i, at) as work_across calls them.
-template <typename Element, typename Work, typename Finish>
-CAIRN_INLINE void work_along_short(const Args& args, Team& team, const AxisPlan& plan, Work work, Finish finish) {
-    const Rows in(args.inputs[0], plan.first), out(args.outputs[0], plan.first);
-    const std::int64_t length = length_of(args.inputs[0], plan);
-    ShortHeld block;
-    Held& held = block.held;
-    held.rows = block.memory;
-    held.step = short_rows;
-    held.length = length;
-    share_rows(team, (in.count + short_rows - 1) / short_rows, short_rows * length, [&](std::int64_t index) {
-        const std::int64_t row = index * short_rows, left = in.count - row;
-        held.width = left < short_rows ? left : short_rows;
-        const Element* from[short_rows];
-        Element* to[short_rows];
-        for (std::int64_t r = 0; r < held.width; ++r) {
-            from[r] = elements<const Element>(args.inputs[0]) + in.offset(row + r);
-            to[r] = elements<Element>(args.outputs[0]) + out.offset(row + r);
-        }
-        read_short(held, from);
-        work(held);
-        write_short(held, to, finish);
+        block.read(elements<const Element>(args.inputs[0]));
+        const std::int64_t step = planes.width * short_lanes;
+        for (std::int64_t i = 0; i < together; ++i)
+            for (std::int64_t column = 0; column < planes.width; ++column) {
+                float* const rows = block.row(i * plane + column);
+                work_in_cache({rows, step, rows, step, planes.length, block.filled(), 0}, work);
+            }
+        block.write(elements<Element>(args.outputs[0]));
     });
 }
 
-/// The same for whatever is taken by lanes: columns, and short rows.
-template <typename Element, typename Work, typename Finish>
-CAIRN_INLINE void by_lanes(const Args& args, Team& team, const AxisPlan& plan, Work work, Finish finish) {
-    if (plan.is_row) return work_along_short<Element>(args, team, plan, work, finish);
-    work_across<Element>(args, team, Across(args.inputs[0], args.outputs[0], plan), work, finish);
+/// Columns, short rows and short planes. False, having done nothing, for rows that are worked on one by one.
+template <typename Element>
+bool work_by_lanes(const Args& args, Team& team, const AxisPlan& plan, const ColumnWork& work) {
+    const ShortPlanes planes(args, plan);
+    if (planes.are_few())
+        work_along_short<Element>(args, team, planes, work);
+    else if (!plan.is_row)
+        work_across<Element>(args, team, Across(args.inputs[0], args.outputs[0], plan), work);
+    else
+        return false;
+    return true;
 }
 
 }  // namespace CAIRN_LEVEL

@@ -35,53 +35,118 @@ CAIRN_INLINE void log_softmax_row(Element* y, const Element* x, std::int64_t n) 
     map_row(y, n, [&](auto at) { return (at(x) - m) - logarithm; });
 }
 
-/// Columns to e^(x - m), and the inverses of their sums.
-template <int vectors>
-CAIRN_INLINE void softmax_strip(const Strip<vectors>& strip, float* factors) {
-    const auto m = max_down(strip);
-    const auto total = sum_down(
-        strip, [&](std::int64_t i, int v)
-                   __attribute__((always_inline)) { return strip.set(i, v, exp_negative(strip.at(i, v) - m.of[v])); });
-    for (int v = 0; v < vectors; ++v) store(factors + v * lanes, 1.0f / total.of[v]);
+/// a: the largest element; b: the sum of e^(x - a), as far as rows have been seen.
+void look(const Block& piece, std::int64_t begin, ColumnStats stats, const void*) {
+    constexpr float least = -std::numeric_limits<float>::infinity();
+    each_strip(piece, [&]<int vectors>(const Strip<vectors>& strip, std::int64_t column) {
+        auto before = no_elements<vectors>();
+        Totals<vectors> sums{};
+        if (begin > 0) {
+            before = Totals<vectors>::from(stats.a + column);
+            sums = Totals<vectors>::from(stats.b + column);
+        }
+        const auto largest = max_down(strip, before);
+        // Where all is -inf so far, differences are infinite, and add nothing yet.
+        Totals<vectors> from;
+        for (int v = 0; v < vectors; ++v) {
+            from.of[v] = largest.of[v] == least ? F32{} : largest.of[v];
+            sums.of[v] *= exp_negative(before.of[v] - from.of[v]);
+        }
+        const auto terms = sum_down(
+            strip, [&](std::int64_t i, int v)
+                       __attribute__((always_inline)) { return exp_negative(strip.at(i, v) - from.of[v]); });
+        for (int v = 0; v < vectors; ++v) sums.of[v] += terms.of[v];
+        largest.to(stats.a + column);
+        sums.to(stats.b + column);
+    });
+}
+void settle_softmax(ColumnStats stats, std::int64_t width, std::int64_t, const void*) {
+    for (std::int64_t j = 0; j < width; j += lanes) store(stats.b + j, 1.0f / load(stats.b + j));
+}
+void settle_log_softmax(ColumnStats stats, std::int64_t width, std::int64_t, const void*) {
+    for (std::int64_t j = 0; j < width; j += lanes) store(stats.b + j, log(load(stats.b + j)));
+}
+/// f(x - a, b) for each element.
+template <typename F>
+CAIRN_INLINE void finish_by(const Block& rows, ColumnStats stats, F f) {
+    each_strip(rows, [&]<int vectors>(const Strip<vectors>& strip, std::int64_t column) {
+        const auto a = Totals<vectors>::from(stats.a + column), b = Totals<vectors>::from(stats.b + column);
+        for (std::int64_t i = 0; i < strip.length; ++i) {
+            strip.ask_to_write(i);
+#pragma GCC unroll 4
+            for (int v = 0; v < vectors; ++v) strip.put(i, v, f(strip.at(i, v) - a.of[v], b.of[v]));
+        }
+    });
+}
+void finish_softmax(const Block& rows, std::int64_t, ColumnStats stats, const void*) {
+    finish_by(
+        rows, stats, [](F32 d, F32 factor) __attribute__((always_inline)) { return exp_negative(d) * factor; });
+}
+void finish_log_softmax(const Block& rows, std::int64_t, ColumnStats stats, const void*) {
+    finish_by(
+        rows, stats, [](F32 d, F32 logarithm) __attribute__((always_inline)) { return d - logarithm; });
 }
 
-/// Columns to x - m, and the logarithms of the sums of their exponentials.
-template <int vectors>
-CAIRN_INLINE void log_softmax_strip(const Strip<vectors>& strip, float* logarithms) {
-    const auto m = max_down(strip);
-    const auto total = sum_down(
-        strip, [&](std::int64_t i, int v)
-                   __attribute__((always_inline)) { return exp_negative(strip.set(i, v, strip.at(i, v) - m.of[v])); });
-    for (int v = 0; v < vectors; ++v) store(logarithms + v * lanes, log(total.of[v]));
+// Each exponential once: they wait where the results will stand.
+
+/// a: the largest element; b: 0.
+void look_for_largest(const Block& piece, std::int64_t begin, ColumnStats stats, const void*) {
+    each_strip(piece, [&]<int vectors>(const Strip<vectors>& strip, std::int64_t column) {
+        if (begin == 0) Totals<vectors>{}.to(stats.b + column);
+        max_down(strip, begin == 0 ? no_elements<vectors>() : Totals<vectors>::from(stats.a + column))
+            .to(stats.a + column);
+    });
 }
+/// b: the sum of the exponentials.
+void write_exponentials(const Block& piece, std::int64_t, ColumnStats stats, const void*) {
+    each_strip(piece, [&]<int vectors>(const Strip<vectors>& strip, std::int64_t column) {
+        const auto m = Totals<vectors>::from(stats.a + column);
+        auto sums = sum_down(
+            strip, [&](std::int64_t i, int v) __attribute__((always_inline)) {
+                if (v == 0) strip.ask_to_write(i);
+                return strip.put(i, v, exp_negative(strip.at(i, v) - m.of[v]));
+            });
+        const auto before = Totals<vectors>::from(stats.b + column);
+        for (int v = 0; v < vectors; ++v) sums.of[v] += before.of[v];
+        sums.to(stats.b + column);
+    });
+}
+void scale_back(const Block& rows, std::int64_t, ColumnStats stats, const void*) {
+    each_strip(rows, [&]<int vectors>(const Strip<vectors>& strip, std::int64_t column) {
+        const auto factors = Totals<vectors>::from(stats.b + column);
+        for (std::int64_t i = 0; i < strip.length; ++i)
+#pragma GCC unroll 4
+            for (int v = 0; v < vectors; ++v) strip.put(i, v, strip.back(i, v) * factors.of[v]);
+    });
+}
+
+constexpr Stage softmax_stages[] = {{look_for_largest, nullptr, false, false},
+                                    {write_exponentials, settle_softmax, true, false},
+                                    {scale_back, nullptr, true, true}};
+constexpr Stage narrow_softmax_stages[] = {{look, settle_softmax, false, false},
+                                           {finish_softmax, nullptr, true, false}};
+constexpr Stage log_softmax_stages[] = {{look, settle_log_softmax, false, false},
+                                        {finish_log_softmax, nullptr, true, false}};
 
 template <typename Element>
 void softmax_of(const Args& args, Team& team, const AxisPlan& plan) {
-    if (plan.is_row && !is_short(args, plan)) {
-        const std::int64_t row_bytes = (length_of(args.inputs[0], plan) + 15) / 16 * 64;
-        [[maybe_unused]] float* const kept = reinterpret_cast<float*>(args.workspace + row_bytes * team.rank());
-        return each_row<Element>(args, team, plan, [&](Element* y, const Element* x, std::int64_t n) {
-            if constexpr (std::is_same_v<Element, float>)
-                softmax_row(y, x, y, n);
-            else
-                softmax_row(y, x, kept, n);
-        });
-    }
-    by_lanes<Element>(
-        args, team, plan,
-        [](Held& held) { each_strip(held, [](auto strip, float* factors) { softmax_strip(strip, factors); }); },
-        [](const Held& held, std::int64_t i, auto at) { return at(held.rows + i * held.step) * at(held.of_column); });
+    const ColumnWork work{nullptr, softmax_stages, narrow_softmax_stages};
+    if (work_by_lanes<Element>(args, team, plan, work)) return;
+    const std::int64_t row_bytes = (length_of(args.inputs[0], plan) + 15) / 16 * 64;
+    [[maybe_unused]] float* const kept = reinterpret_cast<float*>(args.workspace + row_bytes * team.rank());
+    each_row<Element>(args, team, plan, [&](Element* y, const Element* x, std::int64_t n) {
+        if constexpr (std::is_same_v<Element, float>)
+            softmax_row(y, x, y, n);
+        else
+            softmax_row(y, x, kept, n);
+    });
 }
 
 template <typename Element>
 void log_softmax_of(const Args& args, Team& team, const AxisPlan& plan) {
-    if (plan.is_row && !is_short(args, plan))
-        return each_row<Element>(args, team, plan,
-                                 [](Element* y, const Element* x, std::int64_t n) { log_softmax_row(y, x, n); });
-    by_lanes<Element>(
-        args, team, plan,
-        [](Held& held) { each_strip(held, [](auto strip, float* logs) { log_softmax_strip(strip, logs); }); },
-        [](const Held& held, std::int64_t i, auto at) { return at(held.rows + i * held.step) - at(held.of_column); });
+    const ColumnWork work{nullptr, log_softmax_stages, log_softmax_stages};
+    if (work_by_lanes<Element>(args, team, plan, work)) return;
+    each_row<Element>(args, team, plan, [](Element* y, const Element* x, std::int64_t n) { log_softmax_row(y, x, n); });
 }
 
 }  // namespace
