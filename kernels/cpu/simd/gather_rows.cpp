@@ -3,6 +3,7 @@
 #include "kernels/cpu/simd/table.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -73,6 +74,72 @@ bool pick(const Picks& picks, bool has_wide_indices, std::int64_t bytes, std::in
     return false;
 }
 
+/// to[i] = the element at from + offsets[i]; as many as eight bytes hold are written together.
+template <typename T>
+void pick_elements(std::byte* to, const std::byte* from, const std::int64_t* offsets, std::int64_t n) noexcept {
+    constexpr int together = 8 / static_cast<int>(sizeof(T));
+    std::int64_t i = 0;
+    for (; i + together <= n; i += together) {
+        T picked[together];
+        for (int k = 0; k < together; ++k) std::memcpy(&picked[k], from + offsets[i + k], sizeof(T));
+        std::uint64_t all = 0;
+        if constexpr (std::endian::native == std::endian::little)
+            for (int k = together - 1; k >= 0; --k)
+                all = together > 1 ? all << (8 * sizeof(T) % 64) | picked[k] : picked[k];
+        else
+            std::memcpy(&all, picked, 8);
+        std::memcpy(to + i * static_cast<std::int64_t>(sizeof(T)), &all, 8);
+    }
+    for (; i < n; ++i) std::memcpy(to + i * static_cast<std::int64_t>(sizeof(T)), from + offsets[i], sizeof(T));
+}
+void pick_row(std::int64_t bytes, std::byte* to, const std::byte* from, const std::int64_t* offsets,
+              std::int64_t n) noexcept {
+    switch (bytes) {
+        case 1: return pick_elements<std::uint8_t>(to, from, offsets, n);
+        case 2: return pick_elements<std::uint16_t>(to, from, offsets, n);
+        case 4: return pick_elements<std::uint32_t>(to, from, offsets, n);
+        default: return pick_elements<std::uint64_t>(to, from, offsets, n);
+    }
+}
+
+std::int64_t index_at(const TensorArg& indices, bool is_wide, std::int64_t at) noexcept {
+    return is_wide ? reinterpret_cast<const std::int64_t*>(indices.data)[at]
+                   : reinterpret_cast<const std::int32_t*>(indices.data)[at];
+}
+
+/// Single elements of many rows, the same of each: indices are looked at once for some rows. The next rows are asked
+/// for in whole, since those who jump about in them wait for each line.
+void pick_from_rows(const Args& args, Team& team, const GatherPlan& plan, std::int64_t rows, std::int64_t run) {
+    constexpr std::int64_t block = 512, cells = 16384, rows_ahead = 2, line = 64;
+    const TensorArg &table = args.inputs[0], &indices = args.inputs[1], &out = args.outputs[0];
+    const std::int64_t step = table.strides[plan.axis] * plan.bytes, size = table.shape[plan.axis];
+    const bool asks = run * line >= size * step && step > 0;
+    const std::int64_t per_chunk = run < cells ? cells / run : 1;
+    for (std::int64_t chunk = team.next_chunk(); chunk * per_chunk < rows; chunk = team.next_chunk()) {
+        const std::int64_t end = std::min(rows, (chunk + 1) * per_chunk);
+        for (std::int64_t first = 0; first < run; first += block) {
+            const std::int64_t n = std::min(run - first, block);
+            std::int64_t offsets[block];
+            for (std::int64_t i = 0; i < n; ++i) {
+                const std::int64_t at = offset_of(indices, 0, indices.rank, first + i);
+                const std::int64_t index = index_at(indices, plan.has_wide_indices, at);
+                if (index < 0 || index >= size)
+                    return team.fail("an index is outside the axis it chooses from", 1, first + i, index);
+                offsets[i] = index * step;
+            }
+            for (std::int64_t row = chunk * per_chunk; row < end; ++row) {
+                const std::byte* from = table.data + offset_of(table, 0, plan.axis, row) * plan.bytes;
+                if (asks && row + rows_ahead < rows) {
+                    const std::byte* next = table.data + offset_of(table, 0, plan.axis, row + rows_ahead) * plan.bytes;
+                    for (std::int64_t i = 0; i < size * step; i += line) __builtin_prefetch(next + i);
+                }
+                pick_row(plan.bytes, out.data + (offset_of(out, 0, plan.axis, row) + first) * plan.bytes, from, offsets,
+                         n);
+            }
+        }
+    }
+}
+
 void run_gather(const Args& args, Team& team) {
     const auto& plan = *static_cast<const GatherPlan*>(args.prepared);
     const TensorArg &table = args.inputs[0], &indices = args.inputs[1], &out = args.outputs[0];
@@ -81,20 +148,23 @@ void run_gather(const Args& args, Team& team) {
     const int merged = std::min(merged_axes(indices, 0, indices.rank), merged_axes(out, plan.axis, indices.rank));
     const int leading = indices.rank - merged;
     const std::int64_t leading_count = count_of(indices, 0, leading), run = count_of(indices, leading, merged);
-    const std::int64_t total = count_of(table, 0, plan.axis) * leading_count * run;
+    const std::int64_t before = count_of(table, 0, plan.axis), total = before * leading_count * run;
+    const bool is_dense = merged > 0 && leading == 0 && out.strides[plan.axis + indices.rank - 1] == 1;
+    if (is_dense && row_bytes == plan.bytes && before > 1 && run > 0)
+        return pick_from_rows(args, team, plan, before, run);
     const std::int64_t per_chunk = row_bytes < 32768 ? 32768 / (row_bytes + 4) + 1 : 1;
     const std::int64_t index_bytes = plan.has_wide_indices ? 8 : 4;
     for (std::int64_t chunk = team.next_chunk(); chunk * per_chunk < total; chunk = team.next_chunk()) {
         const std::int64_t end = std::min(total, (chunk + 1) * per_chunk);
         for (std::int64_t at = chunk * per_chunk; at < end;) {
-            const std::int64_t outer = at / run, i = at % run, before = outer / leading_count;
+            const std::int64_t outer = at / run, i = at % run, place = outer / leading_count;
             const std::int64_t lead = outer % leading_count, count = std::min(run - i, end - at);
             const std::int64_t to_stride = merged > 0 ? out.strides[plan.axis + indices.rank - 1] : 0;
             const std::int64_t index_stride = merged > 0 ? indices.strides[indices.rank - 1] : 0;
             const std::int64_t to =
-                offset_of(out, 0, plan.axis, before) + offset_of(out, plan.axis, leading, lead) + i * to_stride;
+                offset_of(out, 0, plan.axis, place) + offset_of(out, plan.axis, leading, lead) + i * to_stride;
             const Picks picks{out.data + to * plan.bytes,
-                              table.data + offset_of(table, 0, plan.axis, before) * plan.bytes,
+                              table.data + offset_of(table, 0, plan.axis, place) * plan.bytes,
                               to_stride * plan.bytes,
                               table.strides[plan.axis] * plan.bytes,
                               0,
@@ -184,16 +254,19 @@ Kernel kernel(const std::string& name, const std::string& version, Run run, std:
 }  // namespace
 
 void add_gathers(std::vector<Kernel>& kernels) {
-    kernels.push_back(kernel(
-        "gather", "3", run_gather,
-        {"gather axis=(-2) | f32[50,N] i32[T] -> f32[T,N] where N in 0..90, T in 0..70",
-         "gather axis=(-2) | f16[9,24]:(40,1) i64[3,T]:(1,3) -> f16[3,T,24] where T in 1..60",
-         "gather axis=(-3) | bf16[7,3,5] i32[] -> bf16[3,5]", "gather axis=(-1) | i8[11] i64[40] -> i8[40]",
-         "gather axis=(-1) | f32[N,33]:(1,N) i32[T] -> f32[N,T] where N in 1..90, T in 0..50",
-         "gather axis=(-2) | f64[4,9,2] i64[T,3] -> f64[4,T,3,2] where T in 0..50",
-         "gather axis=(-2) | u8[3,9,16]:(200,20,1) i32[2,T]:(1,2) -> u8[3,2,T,16] where T in 1..50",
-         "gather axis=(-2) | f32[5,9,8] i32[7]:(3) -> f32[5,7,8]:(80,10,1)",
-         "gather axis=(-1) | f16[6,9] i64[] -> f16[6]", "gather axis=(-2) | f64[5,9,8] i32[700] -> f64[5,700,8]"}));
+    kernels.push_back(
+        kernel("gather", "4", run_gather,
+               {"gather axis=(-2) | f32[50,N] i32[T] -> f32[T,N] where N in 0..90, T in 0..70",
+                "gather axis=(-2) | f16[9,24]:(40,1) i64[3,T]:(1,3) -> f16[3,T,24] where T in 1..60",
+                "gather axis=(-3) | bf16[7,3,5] i32[] -> bf16[3,5]", "gather axis=(-1) | i8[11] i64[40] -> i8[40]",
+                "gather axis=(-1) | f32[N,33]:(1,N) i32[T] -> f32[N,T] where N in 1..90, T in 0..50",
+                "gather axis=(-2) | f64[4,9,2] i64[T,3] -> f64[4,T,3,2] where T in 0..50",
+                "gather axis=(-2) | u8[3,9,16]:(200,20,1) i32[2,T]:(1,2) -> u8[3,2,T,16] where T in 1..50",
+                "gather axis=(-2) | f32[5,9,8] i32[7]:(3) -> f32[5,7,8]:(80,10,1)",
+                "gather axis=(-1) | f16[6,9] i64[] -> f16[6]",
+                "gather axis=(-1) | i8[7,90] i64[N]:(2) -> i8[7,N] where N in 0..600",
+                "gather axis=(-1) | f16[3,2,40]:(90,40,1) i32[3,N] -> f16[3,2,3,N] where N in 1..20",
+                "gather axis=(-2) | f64[5,9,8] i32[700] -> f64[5,700,8]"}));
     kernels.push_back(kernel("embedding", "2", run_gather,
                              {"embedding | f32[50,N] i32[T] -> f32[T,N] where N in 1..90, T in 0..70",
                               "embedding | bf16[9,24]! i64[3,T]:(1,3) -> bf16[3,T,24] where T in 1..60"}));
