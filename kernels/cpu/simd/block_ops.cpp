@@ -156,11 +156,11 @@ struct Saturate {
             if (x >= above) return std::numeric_limits<Limits>::max();
             if (x <= static_cast<From>(std::numeric_limits<Limits>::min())) return std::numeric_limits<Limits>::min();
             return static_cast<To>(x);
+        } else if constexpr (sizeof(Limits) >= sizeof(From)) {
+            return static_cast<To>(x);
         } else {
-            const auto wide = static_cast<std::int64_t>(x);
-            const auto low = static_cast<std::int64_t>(std::numeric_limits<Limits>::min());
-            const auto high = static_cast<std::int64_t>(std::numeric_limits<Limits>::max());
-            return static_cast<To>(wide < low ? low : wide > high ? high : wide);
+            constexpr From low = std::numeric_limits<Limits>::min(), high = std::numeric_limits<Limits>::max();
+            return static_cast<To>(x < low ? low : x > high ? high : x);
         }
     }
 };

@@ -3,8 +3,11 @@
 #include "kernels/cpu/simd/vector.hpp"
 #include "types/half.hpp"
 
-/// f16 and bf16 to f32, and back: by the level's instruction where it has one, else by types/half.hpp, with the
-/// same results.
+#include <type_traits>
+#include <utility>
+
+/// f16 and bf16 to f32, and back: by the level's instruction where it has one, else by types/half.hpp, with the same
+/// results.
 namespace CAIRN_LEVEL {
 
 /// Elements as they lie in memory, which load as floats.
@@ -39,12 +42,14 @@ CAIRN_INLINE F32 widened(Halves h, F16) {
 #endif
 }
 
-/// The floats nearest to x that are bf16, even ones of two; a NaN stays one.
-CAIRN_INLINE U32 nearest_bf16(F32 x) {
+/// In the upper halves the bf16 nearest to x, even ones of two; a NaN stays one.
+CAIRN_INLINE U32 rounded_bf16(F32 x) {
     const U32 all = std::bit_cast<U32>(x);
     const U32 rounded = all + 0x7fffu + ((all >> 16) & 1u);
-    return (x == x ? rounded : all | 0x00400000u) & 0xffff0000u;
+    return x == x ? rounded : all | 0x00400000u;
 }
+/// The floats nearest to x that are bf16.
+CAIRN_INLINE U32 nearest_bf16(F32 x) { return rounded_bf16(x) & 0xffff0000u; }
 
 template <typename Half>
 CAIRN_INLINE F32 load(const Half* p) {
@@ -61,7 +66,18 @@ CAIRN_INLINE F32 load_part(const Half* p, std::int64_t count) {
 }
 
 /// Rounded to nearest even; a NaN stays one.
-CAIRN_INLINE Halves narrowed(F32 x, BF16) { return __builtin_convertvector(nearest_bf16(x) >> 16, Halves); }
+template <int... i>
+CAIRN_INLINE Halves upper_halves(U32 x, std::integer_sequence<int, i...>) {
+    using AllHalves = std::uint16_t __attribute__((vector_size(4 * lanes)));
+    const auto all = std::bit_cast<AllHalves>(x);
+    return __builtin_shufflevector(all, all, (2 * i + 1)...);
+}
+CAIRN_INLINE Halves narrowed(F32 x, BF16) {
+    if constexpr (lanes == 16 && std::endian::native == std::endian::little)
+        return upper_halves(rounded_bf16(x), std::make_integer_sequence<int, lanes>());
+    else
+        return __builtin_convertvector(rounded_bf16(x) >> 16, Halves);
+}
 CAIRN_INLINE Halves narrowed(F32 x, F16) {
 #if defined(CAIRN_HAS_F16)
     return to_f16(x);
@@ -83,6 +99,14 @@ CAIRN_INLINE void store_part(Half* p, F32 x, std::int64_t count) {
     std::memcpy(p, &h, static_cast<std::size_t>(count) * 2);
 }
 
+/// Whether halves become floats as fast in registers as a whole run of them does.
+template <typename Half>
+#if defined(CAIRN_HAS_F16)
+inline constexpr bool widens_in_registers = true;
+#else
+inline constexpr bool widens_in_registers = !std::is_same_v<Half, F16>;
+#endif
+
 CAIRN_INLINE F4 load_four(const float* p) { return *reinterpret_cast<const F4Memory*>(p); }
 template <typename Half>
 CAIRN_INLINE F4 load_four(const Half* p) {
@@ -91,37 +115,43 @@ CAIRN_INLINE F4 load_four(const Half* p) {
     return r;
 }
 
+/// vector(i) for whole vectors of n elements, the last of which covers part of the one before. Returns how many are
+/// done: none of fewer than a vector.
+template <typename F>
+CAIRN_INLINE std::int64_t in_vectors(std::int64_t n, F vector) {
+    if (n < lanes) return 0;
+    std::int64_t i = 0;
+    for (; i + lanes <= n; i += lanes) vector(i);
+    if (i < n) vector(n - lanes);
+    return n;
+}
+
+/// No operand of these lies over another.
 inline void floats_of_f16(float* to, const std::uint16_t* from, std::int64_t n) {
     std::int64_t i = 0;
 #if defined(CAIRN_HAS_F16)
-    for (; i + lanes <= n; i += lanes) {
-        Halves h;
-        std::memcpy(&h, from + i, sizeof h);
-        store(to + i, from_f16(h));
-    }
+    i = in_vectors(n, [&](std::int64_t at) { store(to + at, load(reinterpret_cast<const F16*>(from) + at)); });
 #endif
     for (; i < n; ++i) to[i] = types::f16_to_f32(from[i]);
 }
 inline void f16_of_floats(std::uint16_t* to, const float* from, std::int64_t n) {
     std::int64_t i = 0;
 #if defined(CAIRN_HAS_F16)
-    for (; i + lanes <= n; i += lanes) store(reinterpret_cast<F16*>(to) + i, load(from + i));
+    i = in_vectors(n, [&](std::int64_t at) { store(reinterpret_cast<F16*>(to) + at, load(from + at)); });
 #endif
     for (; i < n; ++i) to[i] = types::f32_to_f16(from[i]);
 }
 
 inline void floats_of_bf16(float* to, const std::uint16_t* from, std::int64_t n) {
-    std::int64_t i = 0;
-    for (; i + lanes <= n; i += lanes) {
-        const F32 x = load(reinterpret_cast<const BF16*>(from) + i);
+    std::int64_t i = in_vectors(n, [&](std::int64_t at) {
+        const F32 x = load(reinterpret_cast<const BF16*>(from) + at);
         const F32 quiet = std::bit_cast<F32>(std::bit_cast<U32>(x) | 0x00400000u);
-        store(to + i, x == x ? x : quiet);
-    }
+        store(to + at, x == x ? x : quiet);
+    });
     for (; i < n; ++i) to[i] = types::bf16_to_f32(from[i]);
 }
 inline void bf16_of_floats(std::uint16_t* to, const float* from, std::int64_t n) {
-    std::int64_t i = 0;
-    for (; i + lanes <= n; i += lanes) store(reinterpret_cast<BF16*>(to) + i, load(from + i));
+    std::int64_t i = in_vectors(n, [&](std::int64_t at) { store(reinterpret_cast<BF16*>(to) + at, load(from + at)); });
     for (; i < n; ++i) to[i] = types::f32_to_bf16(from[i]);
 }
 
