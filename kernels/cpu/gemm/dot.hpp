@@ -2,25 +2,70 @@
 
 #include "kernels/cpu/gemm/block.hpp"
 #include "kernels/cpu/simd/half.hpp"
+#include "kernels/cpu/simd/joined_lanes.hpp"
 
 /// Few rows of a with a b whose columns lie one behind the other in memory: sums of products along both.
 namespace CAIRN_LEVEL {
 
-/// Elements as they lie, as a vector of the numbers that are computed with.
+/// Elements as they lie, as a vector of the numbers that are computed with; and the first `count` < lanes of them, and
+/// zeros.
 CAIRN_INLINE F32 load_as(const float* p) { return wide_load(p); }
 CAIRN_INLINE F64 load_as(const double* p) { return wide_load(p); }
-CAIRN_INLINE double widened(double x) { return x; }
+CAIRN_INLINE F32 load_part_as(const float* p, std::int64_t count) { return load_part(p, count); }
+CAIRN_INLINE F64 load_part_as(const double* p, std::int64_t count) { return wide_load_part(p, count, 0.0); }
 template <typename Half>
 CAIRN_INLINE F32 load_as(const Half* p) {
     return load(p);
 }
+template <typename Half>
+CAIRN_INLINE F32 load_part_as(const Half* p, std::int64_t count) {
+    return load_part(p, count);
+}
 
-/// sums[i * columns + j] = vectors of a[i] . b[j] over a depth of whole vectors; each stream of b is fetched ahead,
-/// but for the fewest rows.
+/// Columns between those that are used and those that are asked for, at least.
+inline constexpr int dot_ahead = 4;
+
+/// What a tile reads: columns of b, and those as many elements `ahead`, which it asks for.
+template <typename T, typename Element>
+struct DotSource {
+    const T* a;
+    std::int64_t a_stride;
+    const Element* b;
+    std::int64_t b_stride, ahead, depth, sum_stride;
+    bool goes_on;  ///< adds to the sums that are there
+};
+
+/// to[i * stride + j] = the lanes of sum[i][j] joined, or that much more.
+template <int height, int columns, typename T>
+CAIRN_INLINE void store_joined(const Wide<T> (&sum)[height][columns], T* to, std::int64_t stride, bool goes_on) {
+    constexpr int width = wide_lanes<T>, count = height * columns, groups = (count + width - 1) / width;
+    T joined[groups * width];
+#pragma GCC unroll 8
+    for (int g = 0; g < groups; ++g) {
+        Wide<T> some[width];
+#pragma GCC unroll 16
+        for (int i = 0; i < width; ++i) {
+            const int n = g * width + i;
+            some[i] = n < count ? sum[n / columns][n % columns] : Wide<T>{};
+        }
+        wide_store(joined + g * width, join_all<T>(some, [](Wide<T> x, Wide<T> y) { return x + y; }));
+    }
+#pragma GCC unroll 12
+    for (int i = 0; i < height; ++i)
+#pragma GCC unroll 8
+        for (int j = 0; j < columns; ++j) {
+            const int n = i * columns + j;
+            const T found = joined[n / width * width + joined_lane<T>(n % width)];
+            T& place = to[i * stride + j];
+            place = goes_on ? place + found : found;
+        }
+}
+
+/// sums[i * sum_stride + j] = a[i] . b[j], one chain for each lane, then all lanes.
 template <int height, int columns, typename T, typename Element>
-[[gnu::noinline]] void dot_tile(const T* a, std::int64_t a_stride, const Element* b, std::int64_t b_stride,
-                                std::int64_t depth, Wide<T>* sums) noexcept {
-    constexpr std::int64_t width = wide_lanes<T>, ahead = 1024 / static_cast<std::int64_t>(sizeof(Element));
+[[gnu::noinline]] void dot_tile(const DotSource<T, Element>& source, T* sums) noexcept {
+    constexpr int width = wide_lanes<T>;
+    const std::int64_t a_stride = source.a_stride, b_stride = source.b_stride, ahead = source.ahead;
     Wide<T> sum[height][columns];
 #pragma GCC unroll 12
     for (int i = 0; i < height; ++i)
@@ -28,18 +73,18 @@ template <int height, int columns, typename T, typename Element>
         for (int j = 0; j < columns; ++j) sum[i][j] = Wide<T>{};
     const T* left[(height + 2) / 3];
 #pragma GCC unroll 4
-    for (int i = 0; i < (height + 2) / 3; ++i) left[i] = a + 3 * i * a_stride;
+    for (int i = 0; i < (height + 2) / 3; ++i) left[i] = source.a + 3 * i * a_stride;
     const Element* right[(columns + 2) / 3];
 #pragma GCC unroll 4
-    for (int j = 0; j < (columns + 2) / 3; ++j) right[j] = b + 3 * j * b_stride;
-    for (std::int64_t k = 0; k < depth; k += width) {
+    for (int j = 0; j < (columns + 2) / 3; ++j) right[j] = source.b + 3 * j * b_stride;
+    const auto step = [&](auto load_left, auto load_right) __attribute__((always_inline)) {
         const auto row = [&](int i) __attribute__((always_inline)) {
-            return wide_load(left[i / 3] + i % 3 * a_stride);
+            return load_left(left[i / 3] + i % 3 * a_stride);
         };
         const auto column = [&](int j) __attribute__((always_inline)) {
             const Element* from = right[j / 3] + j % 3 * b_stride;
-            if constexpr (height > gemm_unfetched) __builtin_prefetch(from + ahead, 0, 2);
-            return load_as(from);
+            __builtin_prefetch(from + ahead, 0, 2);
+            return load_right(from);
         };
         if constexpr (height < columns) {
             Wide<T> rows[height];
@@ -66,16 +111,21 @@ template <int height, int columns, typename T, typename Element>
         for (int i = 0; i < (height + 2) / 3; ++i) left[i] += width;
 #pragma GCC unroll 4
         for (int j = 0; j < (columns + 2) / 3; ++j) right[j] += width;
-    }
-#pragma GCC unroll 12
-    for (int i = 0; i < height; ++i)
-#pragma GCC unroll 8
-        for (int j = 0; j < columns; ++j) sums[i * columns + j] = sum[i][j];
+    };
+    std::int64_t k = source.depth;
+    for (; k >= width; k -= width)
+        step(
+            [](const T* p) __attribute__((always_inline)) { return wide_load(p); },
+            [](const Element* p) __attribute__((always_inline)) { return load_as(p); });
+    if (k > 0)
+        step(
+            [k](const T* p) __attribute__((always_inline)) { return load_part_as(p, k); },
+            [k](const Element* p) __attribute__((always_inline)) { return load_part_as(p, k); });
+    store_joined<height, columns, T>(sum, sums, source.sum_stride, source.goes_on);
 }
 
 template <typename T, typename Element>
-using DotTile = void (*)(const T* a, std::int64_t a_stride, const Element* b, std::int64_t b_stride, std::int64_t depth,
-                         Wide<T>* sums) noexcept;
+using DotTile = void (*)(const DotSource<T, Element>& source, T* sums) noexcept;
 /// By height - 1: of as many columns as there are accumulators, and of one.
 template <typename T, typename Element, int... heights>
 constexpr std::array<DotTile<T, Element>, sizeof...(heights)> widest_dots(std::integer_sequence<int, heights...>) {
@@ -86,28 +136,20 @@ constexpr std::array<DotTile<T, Element>, sizeof...(heights)> single_dots(std::i
     return {dot_tile<heights + 1, 1, T, Element>...};
 }
 
-/// sums[i * sum_stride + j] += a[i] . b[j] for j in [0, count), over any depth.
+/// The sums of `height` rows and `count` columns; columns are asked for while those before them are computed.
 template <typename T, typename Element>
-void add_dots(const T* a, std::int64_t a_stride, int height, const Element* b, std::int64_t b_stride,
-              std::int64_t count, std::int64_t depth, T* sums, std::int64_t sum_stride) noexcept {
+void compute_dots(DotSource<T, Element> source, int height, std::int64_t count, T* sums) noexcept {
     static constexpr auto widest = widest_dots<T, Element>(std::make_integer_sequence<int, gemm_height>());
     static constexpr auto single = single_dots<T, Element>(std::make_integer_sequence<int, gemm_height>());
-    const std::int64_t whole = depth / wide_lanes<T> * wide_lanes<T>;
     const int most = vectors_of(height);
-    for (std::int64_t j = 0; j < count;) {
-        const int columns = count - j >= most ? most : 1;
-        Wide<T> found[gemm_sums];
-        (columns == most ? widest : single)[static_cast<std::size_t>(height - 1)](a, a_stride, b + j * b_stride,
-                                                                                  b_stride, whole, found);
-        for (int i = 0; i < height; ++i)
-            for (int c = 0; c < columns; ++c) {
-                T sum = join_lanes<T>(found[i * columns + c], [](Wide<T> x, Wide<T> y) { return x + y; });
-                const T* left = a + i * a_stride;
-                const Element* right = b + (j + c) * b_stride;
-                for (std::int64_t k = whole; k < depth; ++k) sum += left[k] * static_cast<T>(widened(right[k]));
-                sums[i * sum_stride + j + c] += sum;
-            }
-        j += columns;
+    while (count > 0) {
+        const int columns = count >= most ? most : 1;
+        source.ahead =
+            std::min<std::int64_t>(count - columns, (dot_ahead + columns - 1) / columns * columns) * source.b_stride;
+        (columns == most ? widest : single)[static_cast<std::size_t>(height - 1)](source, sums);
+        source.b += columns * source.b_stride;
+        sums += columns;
+        count -= columns;
     }
 }
 

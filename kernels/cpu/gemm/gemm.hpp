@@ -19,6 +19,11 @@ struct GemmBlocks {
     /// of a piece at most, and of one that is read as it lies by one tile, and by two in turn.
     static constexpr std::int64_t depth_bytes = 2048, copied_bytes = 1024, most_depth = 512, streamed_depth = 128,
                                   shared_depth = 64;
+    /// Bytes of the depth of a piece whose columns lie one behind the other; rows between what is used and what comes
+    /// into the first-level cache.
+    static constexpr std::int64_t turned_bytes = 512, near_rows = 8;
+    /// Bytes of the rows of a part of a that is used with one column of b after another.
+    static constexpr std::int64_t dot_bytes = 24576;
     /// Bytes of sums a row, which one thread computes at once, at least and at most.
     static constexpr std::int64_t least_row_bytes = 1536, most_row_bytes = 9216;
     /// Rows are kept a cache line apart from multiples of large powers of two, which share few places in caches.

@@ -82,7 +82,7 @@ std::string with_dtype(std::string text, std::string_view dtype) {
 Kernel matmul(FeatureSet needs, DType dtype, Refusal (*accepts)(const Problem&), Run run) {
     const std::string name(to_string(dtype));
     Kernel made;
-    made.id = "cpu.gemm_" + std::string(level_name(needs)) + ".matmul." + name + "@2";
+    made.id = "cpu.gemm_" + std::string(level_name(needs)) + ".matmul." + name + "@3";
     made.definition = "matmul";
     made.needs = needs;
     made.accepts = accepts;

@@ -21,10 +21,24 @@ struct GemmTask {
 
     static constexpr std::int64_t size = sizeof(T), lanes_wide = wide_lanes<T>;
     bool copies_left() const { return !is_native<T>(factors.a.dtype) || factors.a.column_stride != 1; }
+    /// Whether a is copied though it could be read as it lies: many of its rows share one place in the first-level
+    /// cache.
+    bool copies_rows_of_dots() const {
+        return copies_left() || (rows.size() > 4 && factors.a.row_stride * size % (GemmBlocks::page_bytes / 2) == 0);
+    }
     /// Of a part.
     std::int64_t most_depth() const {
+        if (lies_in_columns()) return GemmBlocks::turned_bytes / size;
         return copies_left() ? GemmBlocks::copied_bytes / size
                              : std::min(GemmBlocks::depth_bytes / size, GemmBlocks::most_depth);
+    }
+    /// Of a part of a that is used with one column of b after another: as much as stays in the first-level cache, in
+    /// whole lines.
+    std::int64_t dot_depth() const {
+        constexpr std::int64_t line = GemmBlocks::line_bytes / size;
+        const std::int64_t most = GemmBlocks::dot_bytes / size / rows.size() / line * line;
+        const std::int64_t parts = std::max<std::int64_t>((factors.depth + most - 1) / most, 1);
+        return std::max(((factors.depth + parts - 1) / parts + line - 1) / line, std::int64_t{1}) * line;
     }
     bool is_few() const { return rows.size() <= gemm_height; }
     /// Whether pieces of b are so short that they are read where they are: by one tile, or by two in turn,
@@ -35,11 +49,11 @@ struct GemmTask {
             is_native<T>(b.dtype) && rows.size() <= gemm_shared && b.row_stride * size % GemmBlocks::page_bytes != 0;
         return b.column_stride == 1 && (is_few() || are_two);
     }
-    /// Whether whole columns of tiles go down all of the depth, reading a and b where they are.
-    bool is_unfetched() const {
-        return rows.size() <= gemm_unfetched && is_streamed() && is_native<T>(factors.b.dtype) && !copies_left();
+    std::int64_t width() const { return width_of<T>(factors, rows.size()); }
+    /// Whether the columns of b lie one behind the other, as numbers of T.
+    bool lies_in_columns() const {
+        return factors.b.column_stride != 1 && factors.b.row_stride == 1 && is_native<T>(factors.b.dtype);
     }
-    std::int64_t width() const { return width_of<T>(rows.size()); }
     std::int64_t sum_stride() const { return (row_bytes_of(rows.size()) + GemmBlocks::line_bytes) / size; }
     T* sums(std::int64_t row, std::int64_t column) const {
         return sum_scratch + (row - rows.begin) * sum_stride() + column - columns.begin;
@@ -49,18 +63,19 @@ struct GemmTask {
     bool sums_in_c() const { return is_native<T>(factors.c_dtype) && factors.c_column_stride == 1; }
 
     /// The rows of a over a part of the depth: the first element, and the distance between rows.
-    std::pair<const T*, std::int64_t> left(Span depth) const noexcept {
+    std::pair<const T*, std::int64_t> left(Span depth, bool copies, std::int64_t most) const noexcept {
         const Plain& a = factors.a;
-        if (!copies_left()) return {reinterpret_cast<const T*>(a.at(rows.begin, depth.begin)), a.row_stride};
-        const std::int64_t stride = (GemmBlocks::copied_bytes + GemmBlocks::line_bytes) / size;
+        if (!copies) return {reinterpret_cast<const T*>(a.at(rows.begin, depth.begin)), a.row_stride};
+        const std::int64_t stride = most + GemmBlocks::line_bytes / size;
         copy_block(left_scratch, stride, a, rows.begin, depth.begin, rows.size(), depth.size(), depth.size());
         return {left_scratch, stride};
     }
 
-    void finish(Span done, Span across) const noexcept {
+    /// Sums to results, but for `skipped` ones before them.
+    void finish(Span done, Span across, std::int64_t skipped = 0) const noexcept {
         for (std::int64_t row = done.begin; row < done.end; ++row)
-            write_run(factors.out(row, across.begin), factors.c_dtype, sums(row, across.begin), factors.c_column_stride,
-                      across.size());
+            write_run(factors.out(row, across.begin), factors.c_dtype, sums(row, across.begin) + skipped,
+                      factors.c_column_stride, across.size());
     }
 
     /// A piece of b, and the place of the piece that is used behind it, if that is known.
@@ -69,72 +84,95 @@ struct GemmTask {
         std::int64_t stride, vectors;
         Span depth, across;
         const std::byte* next;
+        std::int64_t near;     ///< as tiles read it
+        std::int64_t skipped;  ///< columns before those across, which other pieces are for
         bool is_last;
         bool is_copied;  ///< by the first tile
     };
 
-    /// Tiles of all rows over one piece of b. Together they fetch the next: each a line of a share of its rows, or, if
-    /// there is one tile, all of it.
+    /// What a tile asks for of the piece of b that comes next: the first and the second of several each a line of a
+    /// row, or as many columns as a line has elements; a single one all of it. Lines are asked for by their last
+    /// element: where rows begin within one, what is before is there already.
+    void ask(GemmSource<T>& source, const Piece& piece, std::int64_t tile) const noexcept {
+        constexpr std::int64_t line = GemmBlocks::line_bytes;
+        const std::int64_t element = bytes_of(factors.b.dtype);
+        source.ahead = reinterpret_cast<const char*>(source.a);
+        source.ahead_step = 0;
+        if (piece.next == nullptr || tile * line >= width() * element) return;
+        if (lies_in_columns() && (is_few() || piece.vectors != 2)) return;
+        source.ahead_step = (lies_in_columns() ? factors.b.column_stride : factors.b.row_stride) * element;
+        source.ahead = reinterpret_cast<const char*>(piece.next) + line - element +
+                       tile * (lies_in_columns() ? line / size * source.ahead_step : line);
+    }
+
+    /// Tiles of all rows over one piece of b. Together they fetch the next.
     void run_piece(const T* a, std::int64_t a_stride, const Piece& piece) const noexcept {
-        const std::int64_t tiles = (rows.size() + gemm_height - 1) / gemm_height, element = bytes_of(factors.b.dtype);
+        const std::int64_t tiles = (rows.size() + gemm_height - 1) / gemm_height;
         const bool is_widest = is_few() && piece.vectors * lanes_wide == width();
-        const auto& table =
-            is_widest ? GemmTiles<T>::widest : GemmTiles<T>::shared[static_cast<std::size_t>(piece.vectors - 1)];
+        const GemmTile<T>* const table = !is_widest
+                                             ? GemmTiles<T>::shared[static_cast<std::size_t>(piece.vectors - 1)].data()
+                                         : is_narrow<T>(factors, rows.size()) ? GemmTiles<T>::narrow.data()
+                                                                              : GemmTiles<T>::widest.data();
         const bool is_direct = sums_in_c() && piece.across.size() == piece.vectors * lanes_wide;
         const std::int64_t stride = is_direct ? factors.c_row_stride : sum_stride();
-        int shift = 0;
-        while ((4 << shift) <= tiles) ++shift;
         GemmSource<T> source{
-            a,       a_stride, piece.b, piece.stride, piece.depth.size(), stride, piece.depth.begin > 0,
-            nullptr, 0,        0,       shift,        right_scratch};
+            a,          a_stride, piece.b, piece.stride, piece.depth.size(), stride, piece.depth.begin > 0,
+            piece.near, nullptr,  0,       right_scratch};
         for (std::int64_t tile = 0; tile < tiles; ++tile) {
             const Span part = rows.part(tile, tiles);
             source.a = a + (part.begin - rows.begin) * a_stride;
-            source.ahead = reinterpret_cast<const char*>(source.a);
-            source.ahead_step = source.ahead_line = 0;
-            if (const std::int64_t share = tile / 2; piece.next != nullptr && share < (1 << shift)) {
-                source.ahead_step = factors.b.row_stride * element;
-                source.ahead_line = lanes_wide * element;
-                source.ahead = reinterpret_cast<const char*>(piece.next) + tile % 2 * source.ahead_line +
-                               (piece.depth.size() >> shift) * share * source.ahead_step;
-            }
+            ask(source, piece, tile);
             T* const to = is_direct ? reinterpret_cast<T*>(factors.out(part.begin, piece.across.begin))
                                     : sums(part.begin, piece.across.begin);
             if (piece.is_copied && tile == 0) {
                 GemmTiles<T>::copying[static_cast<std::size_t>(part.size() - least_height)](source, to);
                 source.b = right_scratch;
                 source.b_stride = piece.vectors * lanes_wide;
+                source.near = 0;
+            } else if (lies_in_columns() && source.ahead_step != 0) {
+                GemmTiles<T>::asking[static_cast<std::size_t>(part.size() - least_height)](source, to);
             } else {
                 table[static_cast<std::size_t>(part.size() - 1)](source, to);
             }
-            if (piece.is_last && !is_direct) finish(part, piece.across);
+            if (piece.is_last && !is_direct) finish(part, piece.across, piece.skipped);
         }
     }
 
     /// Where the piece of b is that comes next, or, for two tiles that read it as it lies, the one beneath, which is
     /// there for both; null where it is not known.
     const std::byte* next_of(Span depth, Span across) const noexcept {
-        if (factors.b.column_stride != 1) return nullptr;
+        if (factors.b.column_stride != 1 && !lies_in_columns()) return nullptr;
         const bool is_beneath = is_streamed() && !is_few();
         if (!is_beneath && across.end < columns.end) return factors.b.at(depth.begin, across.end);
         if (depth.end == factors.depth) return nullptr;
         return factors.b.at(depth.end, is_beneath ? across.begin : columns.begin);
     }
+    /// How far ahead lines of b as it lies come into the first-level cache: where rows do not begin with a line.
+    std::int64_t near() const noexcept {
+        const std::int64_t line = GemmBlocks::line_bytes;
+        const bool are_lines =
+            factors.b.row_stride * size % line == 0 &&
+            reinterpret_cast<std::uintptr_t>(factors.b.data) % static_cast<std::uintptr_t>(line) == 0;
+        return are_lines ? 0 : GemmBlocks::near_rows * factors.b.row_stride;
+    }
 
-    /// Some of the columns, at most so much of the depth at a time.
-    void run_panels(Span some, std::int64_t most) const noexcept {
+    /// At most so much of the depth at a time.
+    void run_panels(std::int64_t most) const noexcept {
         const Plain& b = factors.b;
         const std::int64_t parts = std::max<std::int64_t>((factors.depth + most - 1) / most, 1);
         for (std::int64_t part = 0; part < parts; ++part) {
             const Span depth = Span{0, factors.depth}.part(part, parts);
-            const auto [a, a_stride] = left(depth);
-            for (std::int64_t column = some.begin; column < some.end; column += width()) {
-                const Span across{column, std::min(some.end, column + width())};
+            const auto [a, a_stride] = left(depth, copies_left(), most);
+            for (std::int64_t column = columns.begin; column < columns.end; column += width()) {
+                const Span across{column, std::min(columns.end, column + width())};
                 const std::int64_t vectors = across.size() > 2 * lanes_wide ? width() / lanes_wide
                                              : across.size() > lanes_wide   ? 2
                                                                             : 1;
+                // The last piece, where it fills no vector, begins before its columns.
+                const std::int64_t first =
+                    std::max<std::int64_t>(std::min(column, across.end - vectors * lanes_wide), 0);
                 const bool is_whole =
-                    b.column_stride == 1 && is_native<T>(b.dtype) && across.size() == vectors * lanes_wide;
+                    b.column_stride == 1 && is_native<T>(b.dtype) && across.end - first == vectors * lanes_wide;
                 const bool is_copied = is_whole && !is_streamed() && vectors == 2;
                 const bool lies = is_copied || (is_whole && is_streamed());
                 if (!lies)
@@ -142,9 +180,9 @@ struct GemmTask {
                                vectors * lanes_wide);
                 const bool is_last = part + 1 == parts;
                 run_piece(a, a_stride,
-                          {lies ? reinterpret_cast<const T*>(b.at(depth.begin, column)) : right_scratch,
+                          {lies ? reinterpret_cast<const T*>(b.at(depth.begin, first)) : right_scratch,
                            lies ? b.row_stride : vectors * lanes_wide, vectors, depth, across, next_of(depth, across),
-                           is_last, is_copied});
+                           lies ? near() : 0, lies ? column - first : 0, is_last, is_copied});
             }
         }
     }
@@ -153,18 +191,19 @@ struct GemmTask {
     template <typename Element>
     void run_dots() const noexcept {
         const Plain& b = factors.b;
-        for (std::int64_t row = rows.begin; row < rows.end; ++row)
-            std::fill(sums(row, columns.begin), sums(row, columns.begin) + columns.size(), T{});
-        const bool lies = !copies_left();
-        const std::int64_t most = lies ? 4096 : most_depth(), parts = (factors.depth + most - 1) / most;
-        for (std::int64_t part = 0; part < parts; ++part) {
-            const Span depth = Span{0, factors.depth}.part(part, parts);
-            const auto [a, a_stride] = left(depth);
-            add_dots(a, a_stride, static_cast<int>(rows.size()),
-                     reinterpret_cast<const Element*>(b.at(depth.begin, columns.begin)), b.column_stride,
-                     columns.size(), depth.size(), sums(rows.begin, columns.begin), sum_stride());
+        const std::int64_t most = dot_depth();
+        T* const to = sums_in_c() ? reinterpret_cast<T*>(factors.out(rows.begin, columns.begin))
+                                  : sums(rows.begin, columns.begin);
+        for (std::int64_t k = 0; k == 0 || k < factors.depth; k += most) {
+            const Span depth{k, std::min(k + most, factors.depth)};
+            const auto [a, a_stride] = left(depth, copies_rows_of_dots(), most);
+            compute_dots(
+                DotSource<T, Element>{a, a_stride, reinterpret_cast<const Element*>(b.at(depth.begin, columns.begin)),
+                                      b.column_stride, 0, depth.size(),
+                                      sums_in_c() ? factors.c_row_stride : sum_stride(), k > 0},
+                static_cast<int>(rows.size()), columns.size(), to);
         }
-        finish(rows, columns);
+        if (!sums_in_c()) finish(rows, columns);
     }
 
     void run() const noexcept {
@@ -177,12 +216,7 @@ struct GemmTask {
                 return run_dots<T>();
             }
         }
-        const std::int64_t whole = is_unfetched() ? columns.begin + columns.size() / width() * width() : columns.begin;
-        if (whole > columns.begin) run_panels({columns.begin, whole}, std::max<std::int64_t>(factors.depth, 1));
-        if (whole < columns.end)
-            run_panels({whole, columns.end}, is_few()        ? GemmBlocks::streamed_depth
-                                             : is_streamed() ? GemmBlocks::shared_depth
-                                                             : most_depth());
+        run_panels(is_few() ? GemmBlocks::streamed_depth : is_streamed() ? GemmBlocks::shared_depth : most_depth());
     }
 };
 

@@ -36,10 +36,19 @@ struct Span {
     }
 };
 
+/// Whether so few rows read b as it lies in narrow pieces.
+template <typename T>
+bool is_narrow(const Factors& factors, std::int64_t rows) {
+    return rows <= gemm_narrow && factors.b.column_stride == 1 && is_native<T>(factors.b.dtype);
+}
 /// Columns of a piece of b for so many rows.
 template <typename T>
-constexpr std::int64_t width_of(std::int64_t rows) {
-    return (rows <= gemm_height ? vectors_of(static_cast<int>(rows)) : 2) * wide_lanes<T>;
+std::int64_t width_of(const Factors& factors, std::int64_t rows) {
+    const int height = static_cast<int>(rows);
+    const int vectors = rows > gemm_height            ? 2
+                        : is_narrow<T>(factors, rows) ? narrow_vectors_of(height)
+                                                      : vectors_of(height);
+    return vectors * wide_lanes<T>;
 }
 
 inline Plain plain_of(const TensorArg& arg, DType dtype) noexcept {
@@ -85,10 +94,10 @@ template <typename T>
 Cuts cuts_of(const Factors& factors, std::int64_t batches, int members) noexcept {
     constexpr std::int64_t least_rows = 2 * gemm_height;
     // Each task begins with a piece of b that nothing has fetched: few tasks.
-    const std::int64_t per_member = factors.rows <= gemm_unfetched ? 1 : 2;
+    const std::int64_t per_member = factors.rows <= gemm_narrow ? 1 : 2;
     const std::int64_t most_columns =
         row_bytes_of(std::min<std::int64_t>(factors.rows, GemmBlocks::rows)) / static_cast<std::int64_t>(sizeof(T));
-    const std::int64_t least_columns = std::max<std::int64_t>(width_of<T>(factors.rows), 4 * wide_lanes<T>);
+    const std::int64_t least_columns = std::max<std::int64_t>(width_of<T>(factors, factors.rows), 4 * wide_lanes<T>);
     Cuts cuts{(factors.rows + GemmBlocks::rows - 1) / GemmBlocks::rows,
               (factors.columns + most_columns - 1) / most_columns};
     while (members > 1 && batches * cuts.blocks * cuts.runs < per_member * members) {
@@ -149,7 +158,7 @@ public:
             one.c += batch_offset(c_, c_, batch) * bytes;
         }
         if (is_turned_) one = one.transposed();
-        const std::int64_t width = width_of<T>(one.rows), panels = (one.columns + width - 1) / width;
+        const std::int64_t width = width_of<T>(one, one.rows), panels = (one.columns + width - 1) / width;
         const Span columns = Span{0, panels}.part(task % cuts_.runs, cuts_.runs);
         return {one,
                 Span{0, one.rows}.part(task / cuts_.runs % cuts_.blocks, cuts_.blocks),

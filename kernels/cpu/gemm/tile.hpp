@@ -12,14 +12,24 @@ namespace CAIRN_LEVEL {
 /// Rows of the tallest tile; accumulators that find a register; the widest tile of so many rows.
 inline constexpr int gemm_height = lanes == 16 ? 12 : lanes == 8 ? 6 : 4;
 inline constexpr int gemm_sums = lanes == 16 ? 24 : lanes == 8 ? 12 : 8;
-/// Up to so many rows b is read in long runs, which processors fetch ahead themselves: asking for lines is slower.
-inline constexpr int gemm_unfetched = 2;
+/// Up to so many rows pieces of b that are read as they lie are two cache lines wide: of longer runs processors fetch
+/// what is beside them as well.
+inline constexpr int gemm_narrow = 4;
 /// Up to so many rows are two tiles that both read b as it lies; of more the first copies it.
 inline constexpr int gemm_shared = lanes == 16 ? 16 : 2 * gemm_height;
 constexpr int vectors_of(int height) { return gemm_sums / height < 8 ? gemm_sums / height : 8; }
+constexpr int narrow_vectors_of(int height) {
+    return vectors_of(height) < 32 / lanes ? vectors_of(height) : 32 / lanes;
+}
+/// Cache lines of so many vectors.
+constexpr int lines_of(int vectors) { return (vectors * lanes + 15) / 16; }
 
-/// What a tile reads, and the lines it asks for while it computes: `lines` of them `ahead_line` bytes apart, at each
-/// step of 2^ahead_shift k from `ahead` on, `ahead_step` bytes further.
+/// What a tile does besides.
+enum class Beside : std::uint8_t { nothing, copies, asks_columns };
+
+/// What a tile reads, and the lines it asks for while it computes: at each k `lines` of them side by side, `ahead_step`
+/// bytes further than before. Where it asks for columns: one line of each of as many as make a line, then
+/// the next line of each.
 template <typename T>
 struct GemmSource {
     const T* a;
@@ -27,13 +37,38 @@ struct GemmSource {
     const T* b;
     std::int64_t b_stride, depth, sum_stride;
     bool goes_on;  ///< adds to the sums that are there
+    /// How far ahead, in elements of b, lines come into the first-level cache: vectors across two lines wait long for
+    /// them elsewhere. 0: none do.
+    std::int64_t near;
     const char* ahead;
-    std::int64_t ahead_step, ahead_line;
-    int ahead_shift;
-    T* copy;  ///< where tiles that copy b put it, row behind row
+    std::int64_t ahead_step;  ///< 0: asks for nothing
+    T* copy;                  ///< where tiles that copy b put it, row behind row
 };
 
-template <int height, int vectors, int lines, typename T, bool copies = false>
+template <int lines>
+CAIRN_INLINE void ask_for(const char* ahead) {
+#pragma GCC unroll 8
+    for (int j = 0; j < lines; ++j) __builtin_prefetch(ahead + j * 64, 0, 2);
+}
+/// What is asked for at one k, and what is brought near.
+template <int height, int vectors, int lines, Beside beside, typename T>
+CAIRN_INLINE void fetch(const char*& ahead, std::int64_t step, const T* b, std::int64_t near, std::int64_t k) {
+    constexpr std::int64_t width = wide_lanes<T>, in_line = 64 / sizeof(T);
+    if constexpr (beside == Beside::asks_columns) {
+        __builtin_prefetch(ahead + k % in_line * step + k / in_line * 64, 0, 2);
+        return;
+    }
+    // The shortest steps ask for more than processors keep in mind: twice.
+    ask_for<lines>(ahead);
+    if constexpr (height <= 2) ask_for<lines>(ahead + 8 * step);
+    ahead += step;
+    if (near == 0) return;
+#pragma GCC unroll 8
+    for (int j = 0; j < vectors; ++j) __builtin_prefetch(b + near + j * width, 0, 3);
+    __builtin_prefetch(b + near + vectors * width - 1, 0, 3);
+}
+
+template <int height, int vectors, int lines, typename T, Beside beside = Beside::nothing>
 [[gnu::noinline]] void product_tile(const GemmSource<T>& source, T* sums) noexcept {
     constexpr std::int64_t width = wide_lanes<T>;
     Wide<T> sum[height][vectors];
@@ -49,10 +84,10 @@ template <int height, int vectors, int lines, typename T, bool copies = false>
     const std::int64_t stride = source.a_stride;
     const T* b = source.b;
     T* copy = source.copy;
+    const char* ahead = source.ahead;
+    const std::int64_t near = source.near;
     for (std::int64_t k = 0; k < source.depth; ++k) {
-        const char* ahead = source.ahead + (k >> source.ahead_shift) * source.ahead_step;
-#pragma GCC unroll 8
-        for (int j = 0; j < lines; ++j) __builtin_prefetch(ahead + j * source.ahead_line, 0, 2);
+        fetch<height, vectors, lines, beside>(ahead, source.ahead_step, b, near, k);
         const auto left = [&](int i) __attribute__((always_inline)) { return wide_splat(base[i / 3][i % 3 * stride]); };
         // A wide tile keeps its rows' broadcasts, a tall one its vectors of b: the other operand needs one register.
         if constexpr (height < vectors) {
@@ -69,7 +104,7 @@ template <int height, int vectors, int lines, typename T, bool copies = false>
             Wide<T> rights[vectors];
 #pragma GCC unroll 8
             for (int j = 0; j < vectors; ++j) rights[j] = wide_load(b + j * width);
-            if constexpr (copies) {
+            if constexpr (beside == Beside::copies) {
 #pragma GCC unroll 8
                 for (int j = 0; j < vectors; ++j) wide_store(copy + j * width, rights[j]);
                 copy += vectors * width;
@@ -98,22 +133,31 @@ using GemmTile = void (*)(const GemmSource<T>& source, T* sums) noexcept;
 /// several of which read it in turn.
 template <typename T, int... heights>
 constexpr std::array<GemmTile<T>, sizeof...(heights)> widest_tiles(std::integer_sequence<int, heights...>) {
-    return {product_tile<heights + 1, vectors_of(heights + 1), vectors_of(heights + 1), T>...};
+    return {product_tile<heights + 1, vectors_of(heights + 1), lines_of(vectors_of(heights + 1)), T>...};
 }
 template <typename T, int vectors, int... heights>
 constexpr std::array<GemmTile<T>, sizeof...(heights)> tiles_of(std::integer_sequence<int, heights...>) {
     return {product_tile<heights + 1, vectors, 1, T>...};
 }
-/// By height - least_height: those of the first of several tiles, which copies b for the others as it computes.
-inline constexpr int least_height = gemm_height / 2;
+/// By height - 1: those of narrow pieces.
 template <typename T, int... heights>
-constexpr std::array<GemmTile<T>, sizeof...(heights)> copying_tiles(std::integer_sequence<int, heights...>) {
-    return {product_tile<least_height + heights, 2, 1, T, true>...};
+constexpr std::array<GemmTile<T>, sizeof...(heights)> narrow_tiles(std::integer_sequence<int, heights...>) {
+    return {product_tile<heights + 1, narrow_vectors_of(heights + 1), lines_of(narrow_vectors_of(heights + 1)), T>...};
+}
+/// By height - least_height: those of the first of several tiles, which copies b for the others as it computes, and of
+/// the first two, which ask for columns of the next piece.
+inline constexpr int least_height = gemm_height / 2;
+template <typename T, Beside beside, int... heights>
+constexpr std::array<GemmTile<T>, sizeof...(heights)> first_tiles(std::integer_sequence<int, heights...>) {
+    return {product_tile<least_height + heights, 2, 1, T, beside>...};
 }
 template <typename T>
 struct GemmTiles {
     using Heights = std::make_integer_sequence<int, gemm_height>;
-    static constexpr auto copying = copying_tiles<T>(std::make_integer_sequence<int, gemm_height - least_height + 1>());
+    using FirstHeights = std::make_integer_sequence<int, gemm_height - least_height + 1>;
+    static constexpr auto copying = first_tiles<T, Beside::copies>(FirstHeights());
+    static constexpr auto asking = first_tiles<T, Beside::asks_columns>(FirstHeights());
+    static constexpr auto narrow = narrow_tiles<T>(std::make_integer_sequence<int, gemm_narrow>());
     static constexpr auto widest = widest_tiles<T>(Heights());
     static constexpr std::array<std::array<GemmTile<T>, gemm_height>, 2> shared = {tiles_of<T, 1>(Heights()),
                                                                                    tiles_of<T, 2>(Heights())};
