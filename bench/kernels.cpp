@@ -39,6 +39,7 @@ constexpr const char* problems[] = {
     "matmul | f32[1,768] f32[768,50257]@panel32! -> f32[1,50257]",
     "argmax axis=(-1) | f32[1,50257] -> i32[1,1]",
     "linear_argmax | f32[1,768] f32[768,50257]@panel32! -> i32[1,1]",
+    "linear_argmax | f32[1,768] f32[768,50257]:(1,768)! -> i32[1,1]",
     "matmul | f32[8,768] f32[768,50257]@panel32! -> f32[8,50257]",
     "argmax axis=(-1) | f32[8,50257] -> i32[8,1]",
     "linear_argmax | f32[8,768] f32[768,50257]@panel32! -> i32[8,1]",

@@ -285,9 +285,13 @@ TEST(Panel, TheLargestColumnIsTheFirstOfThoseInTheProduct) {
                   nullptr);
         for (const Level& level : runnable_levels()) {
             const std::vector<Kernel> list = kernels_of(level);
-            const auto kernel = std::find_if(list.begin(), list.end(),
-                                             [](const Kernel& each) { return each.definition == "linear_argmax"; });
-            ASSERT_NE(kernel, list.end());
+            const auto find = [&](const char* family) {
+                return std::find_if(list.begin(), list.end(), [&](const Kernel& each) {
+                    return each.definition == "linear_argmax" && each.id.starts_with(family);
+                });
+            };
+            const auto of_panels = find("cpu.panel_"), of_plain = find("cpu.gemm_");
+            ASSERT_TRUE(of_panels != list.end() && of_plain != list.end());
             for (const std::int64_t rows : {1, 2, 4, 5, 12, 13, 30, 200})
                 for (std::size_t b = 0; b < biases.size(); ++b) {
                     const std::string m = std::to_string(rows);
@@ -303,12 +307,15 @@ TEST(Panel, TheLargestColumnIsTheFirstOfThoseInTheProduct) {
                             if (const float s = sum(column); !(s <= best) && best == best)
                                 best = s, wanted[row] = static_cast<std::int32_t>(column);
                     }
-                    std::vector<void*> in{x.data(), packed.data()};
-                    if (b > 0) in.push_back(biases[b].data());
-                    const std::string text = "linear_argmax | f32[" + m + ",3] " + weight + "@panel32" +
-                                             (b > 0 ? " f32[" + n + "]" : std::string()) + " -> i32[" + m + ",1]";
-                    ASSERT_EQ(run(*kernel, text, in, found.data()), nullptr);
-                    EXPECT_EQ(found, wanted) << text << " with bias " << b << " at " << level.name;
+                    for (const bool is_packed : {true, false}) {
+                        std::vector<void*> in{x.data(), is_packed ? packed.data() : w.data()};
+                        if (b > 0) in.push_back(biases[b].data());
+                        const std::string text = "linear_argmax | f32[" + m + ",3] " + weight +
+                                                 (is_packed ? "@panel32" : "") +
+                                                 (b > 0 ? " f32[" + n + "]" : std::string()) + " -> i32[" + m + ",1]";
+                        ASSERT_EQ(run(is_packed ? *of_panels : *of_plain, text, in, found.data()), nullptr);
+                        EXPECT_EQ(found, wanted) << text << " with bias " << b << " at " << level.name;
+                    }
                 }
         }
     }

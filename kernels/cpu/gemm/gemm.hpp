@@ -9,6 +9,7 @@ namespace cairn::inline v0::kernels::cpu {
 
 struct GemmPlan {
     DType dtype;
+    bool is_biased = false;  ///< where the largest column of each row is looked for
 };
 
 /// The pieces in which a product is computed. Bits depend on none of them: every sum is one chain over the depth.

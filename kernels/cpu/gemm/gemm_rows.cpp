@@ -5,7 +5,7 @@
 
 #include <memory>
 
-/// `matmul` of any dtype, for plain operands of any strides.
+/// `matmul` of any dtype, for plain operands of any strides, and the largest columns of those in f32.
 namespace cairn::inline v0::kernels::cpu {
 namespace {
 
@@ -102,12 +102,56 @@ void add_matmul(std::vector<Kernel>& kernels, FeatureSet needs, Run run) {
         for (const char* sample : samples) made.samples.push_back(with_dtype(sample, to_string(dtype)));
 }
 
+Refusal accepts_largest(const Problem& problem) {
+    const std::size_t inputs = problem.inputs.size();
+    if (inputs < 2 || inputs > 3 || problem.outputs.size() != 1) return "has the wrong number of operands";
+    for (const TensorDesc& input : problem.inputs) {
+        if (input.dtype != DType::f32) return "needs f32";
+        if (!input.layout.empty()) return "needs plain memory, not the layout " + input.layout;
+    }
+    const TensorDesc &x = problem.inputs[0], &weight = problem.inputs[1], &out = problem.outputs[0];
+    if (x.shape.size() < 2 || weight.shape.size() != 2 || !(weight.shape[0] == x.shape.back()))
+        return "needs a weight [K, N]";
+    if (!has_uniform_rows(x)) return "needs rows of x that are contiguous and lie at one distance";
+    if (inputs == 3 && (problem.inputs[2].shape != Shape{weight.shape[1]} || !has_unit_stride(problem.inputs[2], 0)))
+        return "needs a contiguous bias of the columns of the weight";
+    if (out.dtype != DType::i32 || !out.layout.empty() || !same_leading_axes(x, out) || !(out.shape.back() == Dim(1)))
+        return "needs an output of one i32 for each row";
+    return {};
+}
+
+void add_largest(std::vector<Kernel>& kernels, FeatureSet needs, Run run) {
+    Kernel& made = kernels.emplace_back();
+    made.id = "cpu.gemm_" + std::string(level_name(needs)) + ".linear_argmax.f32@1";
+    made.definition = "linear_argmax";
+    made.needs = needs;
+    made.accepts = accepts_largest;
+    made.run = run;
+    made.workspace = [](const Problem& problem, int threads) {
+        return workspace(problem, threads) + element_count(problem.outputs[0].shape) * Dim(8 * 16 * threads);
+    };
+    made.prepare = [](const Problem& problem, int) -> std::shared_ptr<const void> {
+        return std::make_shared<GemmPlan>(GemmPlan{DType::f32, problem.inputs.size() == 3});
+    };
+    made.cost = [](const Problem& problem) {
+        Cost cost = product_cost(problem, efficiency_of(DType::f32));
+        cost.flops *= static_cast<double>(problem.inputs[1].shape[1].constant());
+        return cost;
+    };
+    made.samples = {
+        "linear_argmax | f32[T,70] f32[70,165] -> i32[T,1] where T in 0..400",
+        "linear_argmax | f32[T,130]:(150,1) f32[130,257]:(1,130)! f32[257]! -> i32[T,1]:(3,1) where T in 1..30",
+        "linear_argmax | f32[B,3,40] f32[40,5]:(9,1) f32[5] -> i32[B,3,1] where B in 0..9",
+        "linear_argmax | f32[T,600] f32[600,1700] -> i32[T,1] where T in 1..40"};
+}
+
 }  // namespace
 
 void add_gemm(std::vector<Kernel>& kernels, FeatureSet needs, const GemmTable& table) {
     add_matmul<DType::f32>(kernels, needs, table.gemm_float);
     add_matmul<DType::f16>(kernels, needs, table.gemm_float);
     add_matmul<DType::bf16>(kernels, needs, table.gemm_float);
+    add_largest(kernels, needs, table.gemm_largest);
     add_matmul<DType::f64>(kernels, needs, table.gemm_double);
     add_matmul<DType::i8>(kernels, needs, table.gemm_bytes);
     add_matmul<DType::u8>(kernels, needs, table.gemm_bytes);

@@ -60,7 +60,9 @@ struct GemmTask {
     }
 
     /// Whether whole vectors of sums are results as they are.
-    bool sums_in_c() const { return is_native<T>(factors.c_dtype) && factors.c_column_stride == 1; }
+    bool sums_in_c() const {
+        return is_native<T>(factors.c_dtype) && factors.c_column_stride == 1 && factors.largest == nullptr;
+    }
 
     /// The rows of a over a part of the depth: the first element, and the distance between rows.
     std::pair<const T*, std::int64_t> left(Span depth, bool copies, std::int64_t most) const noexcept {
@@ -73,6 +75,10 @@ struct GemmTask {
 
     /// Sums to results, but for `skipped` ones before them.
     void finish(Span done, Span across, std::int64_t skipped = 0) const noexcept {
+        if constexpr (std::is_same_v<T, float>)
+            if (factors.largest != nullptr)
+                return factors.largest->take({done.begin, done.size(), across.begin, across.size(), sum_stride()},
+                                             sums(done.begin, across.begin) + skipped);
         for (std::int64_t row = done.begin; row < done.end; ++row)
             write_run(factors.out(row, across.begin), factors.c_dtype, sums(row, across.begin) + skipped,
                       factors.c_column_stride, across.size());
@@ -221,9 +227,8 @@ struct GemmTask {
 };
 
 template <typename T>
-void multiply_matrices(const Args& args, Team& team) noexcept {
-    GemmTasks<T> tasks(args, static_cast<const GemmPlan*>(args.prepared)->dtype, team);
-    std::byte* const scratch = args.workspace + GemmBlocks::bytes * team.rank();
+void run_tasks(GemmTasks<T> tasks, std::byte* workspace, Team& team) noexcept {
+    std::byte* const scratch = workspace + GemmBlocks::bytes * team.rank();
     const auto at = [&](std::int64_t offset) { return reinterpret_cast<T*>(scratch + offset); };
     for (std::int64_t number = tasks.first(); tasks.has(number); number = tasks.behind(number)) {
         const Task task = tasks.at(number);
@@ -235,6 +240,12 @@ void multiply_matrices(const Args& args, Team& team) noexcept {
                     at(GemmBlocks::left_bytes + GemmBlocks::right_bytes)}
             .run();
     }
+}
+
+template <typename T>
+void multiply_matrices(const Args& args, Team& team) noexcept {
+    const DType dtype = static_cast<const GemmPlan*>(args.prepared)->dtype;
+    run_tasks(GemmTasks<T>(args.inputs[0], args.inputs[1], args.outputs[0], dtype, team), args.workspace, team);
 }
 
 }  // namespace CAIRN_LEVEL

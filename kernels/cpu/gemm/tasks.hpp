@@ -3,6 +3,7 @@
 #include "kernels/cpu/gemm/block.hpp"
 #include "kernels/cpu/gemm/gemm.hpp"
 #include "kernels/cpu/gemm/tile.hpp"
+#include "kernels/cpu/simd/largest.hpp"
 
 #include <algorithm>
 
@@ -17,6 +18,7 @@ struct Factors {
     std::byte* c;
     DType c_dtype;
     std::int64_t c_row_stride, c_column_stride;
+    LargestColumns* largest = nullptr;  ///< of c, which is then not written
 
     std::byte* out(std::int64_t row, std::int64_t column) const {
         return c + (row * c_row_stride + column * c_column_stride) * bytes_of(c_dtype);
@@ -121,8 +123,10 @@ struct Task {
 template <typename T>
 class GemmTasks {
 public:
-    GemmTasks(const Args& args, DType dtype, Team& team) noexcept
-        : a_(args.inputs[0]), b_(args.inputs[1]), c_(args.outputs[0]), team_(team) {
+    /// All must outlive it. With `largest`, c is not there.
+    GemmTasks(const TensorArg& a, const TensorArg& b, const TensorArg& c, DType dtype, Team& team,
+              LargestColumns* largest = nullptr) noexcept
+        : a_(a), b_(b), c_(c), team_(team) {
         for (int i = 0; i < c_.rank - 2; ++i) batches_ *= c_.shape[i];
         all_ = {plain_of(a_, dtype),
                 plain_of(b_, dtype),
@@ -132,13 +136,14 @@ public:
                 c_.data,
                 dtype,
                 c_.strides[c_.rank - 2],
-                c_.strides[c_.rank - 1]};
+                c_.strides[c_.rank - 1],
+                largest};
         if (batches_ > 1 && is_repeated(b_, c_) && is_one_matrix(a_) && is_one_matrix(c_)) {
             all_.rows *= batches_;
             batches_ = 1;
         }
         if (batches_ == 0 || all_.rows == 0 || all_.columns == 0) return;
-        is_turned_ = all_.columns < all_.rows && all_.columns <= gemm_height;
+        is_turned_ = all_.columns < all_.rows && all_.columns <= gemm_height && largest == nullptr;
         cuts_ = cuts_of<T>(is_turned_ ? all_.transposed() : all_, batches_, team.size());
         count_ = batches_ * cuts_.blocks * cuts_.runs;
         per_claim_ = std::max<std::int64_t>(count_ / (16 * team.size()), 1);

@@ -1,11 +1,10 @@
 #include "kernels/cpu/panel/linear.hpp"
 
-#include "kernels/cpu/panel/largest.hpp"
 #include "kernels/cpu/panel/runs.hpp"
 #include "kernels/cpu/panel/table.hpp"
 #include "kernels/cpu/panel/tile.hpp"
 #include "kernels/cpu/product.hpp"
-#include "kernels/cpu/simd/arg_axes.hpp"
+#include "kernels/cpu/simd/largest.hpp"
 #include "kernels/cpu/simd/tile_body.hpp"
 
 #include <algorithm>
@@ -262,10 +261,7 @@ void find_largest(const Args& args, const PanelPlan& plan, Team& team) {
     product.largest = &largest;
     run_panels(product, team);
     team.barrier();
-    const TensorArg& out = args.outputs[0];
-    auto* const to = reinterpret_cast<std::int32_t*>(out.data);
-    for (std::int64_t row = team.rank(); row < product.rows; row += team.size())
-        to[offset_of(out, 0, out.rank, row)] = largest.largest_in(row, team.size());
+    largest.write(args.outputs[0], team.size());
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/cpu/simd/arg_axes.hpp"
 #include "kernels/cpu/simd/fold.hpp"
 #include "kernels/cpu/simd/tile_body.hpp"
 
@@ -23,7 +24,7 @@ public:
         std::fill_n(place(member), rows * lanes, 0);
     }
 
-    /// Columns of a row come in ascending order. Rows of `sums` are whole vectors.
+    /// Columns of a row come in ascending order. Rows of `sums` may be read up to a whole vector.
     void take(const MatrixPart& part, const float* sums) noexcept {
         for (std::int64_t i = 0; i < part.height; ++i, sums += part.pitch) {
             float* const best_at = best(member_) + (part.row + i) * lanes;
@@ -42,7 +43,14 @@ public:
         }
     }
 
-    /// By what all members saw.
+    /// The places in this member's share of the rows, once all `members` have seen what they will.
+    void write(const TensorArg& out, int members) const noexcept {
+        auto* const to = reinterpret_cast<std::int32_t*>(out.data);
+        for (std::int64_t row = member_; row < rows_; row += members)
+            to[offset_of(out, 0, out.rank, row)] = largest_in(row, members);
+    }
+
+private:
     std::int32_t largest_in(std::int64_t row, int members) const noexcept {
         PlaceOfLargest<float>::Result found{least_of<float>(), 0};
         for (int member = 0; member < members; ++member)
@@ -52,8 +60,6 @@ public:
             }
         return found.place;
     }
-
-private:
     float* best(int member) const noexcept { return reinterpret_cast<float*>(memory_ + member * rows_ * row_bytes); }
     std::int32_t* place(int member) const noexcept {
         return reinterpret_cast<std::int32_t*>(best(member) + rows_ * lanes);
