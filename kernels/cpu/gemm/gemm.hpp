@@ -22,7 +22,7 @@ struct GemmBlocks {
                                   shared_depth = 64;
     /// Bytes of the depth of a piece whose columns lie one behind the other; rows between what is used and what comes
     /// into the first-level cache.
-    static constexpr std::int64_t turned_bytes = 512, near_rows = 8;
+    static constexpr std::int64_t turned_bytes = 1024, near_rows = 8;
     /// Bytes of the rows of a part of a that is used with one column of b after another.
     static constexpr std::int64_t dot_bytes = 24576;
     /// Bytes of sums a row, which one thread computes at once, at least and at most.

@@ -96,19 +96,26 @@ struct GemmTask {
         bool is_copied;  ///< by the first tile
     };
 
-    /// What a tile asks for of the piece of b that comes next: the first and the second of several each a line of a
-    /// row, or as many columns as a line has elements; a single one all of it. Lines are asked for by their last
-    /// element: where rows begin within one, what is before is there already.
-    void ask(GemmSource<T>& source, const Piece& piece, std::int64_t tile) const noexcept {
+    /// What a tile asks for of the piece of b that comes next: of several each a line of a row, or as many columns as a
+    /// line has elements, over a share of the depth; a single one all of it. Lines are asked for by their last element:
+    /// where rows begin within one, what is before is there already.
+    void ask(GemmSource<T>& source, const Piece& piece, std::int64_t tile, std::int64_t tiles) const noexcept {
         constexpr std::int64_t line = GemmBlocks::line_bytes;
+        const bool by_columns = lies_in_columns();
         const std::int64_t element = bytes_of(factors.b.dtype);
+        const std::int64_t beside = std::max<std::int64_t>(width() * element / line, 1), share = tile / beside;
         source.ahead = reinterpret_cast<const char*>(source.a);
         source.ahead_step = 0;
-        if (piece.next == nullptr || tile * line >= width() * element) return;
-        if (lies_in_columns() && (is_few() || piece.vectors != 2)) return;
-        source.ahead_step = (lies_in_columns() ? factors.b.column_stride : factors.b.row_stride) * element;
+        source.ahead_shift = 0;
+        // Asking for columns takes more steps: few tiles do.
+        const std::int64_t asking = by_columns ? std::min(tiles, 4 * beside) : tiles;
+        while ((2 * beside << source.ahead_shift) <= asking) ++source.ahead_shift;
+        if (piece.next == nullptr || share >> source.ahead_shift != 0) return;
+        if (by_columns && (is_few() || piece.vectors != 2)) return;
+        source.ahead_step = (by_columns ? factors.b.column_stride : factors.b.row_stride) * element;
         source.ahead = reinterpret_cast<const char*>(piece.next) + line - element +
-                       tile * (lies_in_columns() ? line / size * source.ahead_step : line);
+                       tile % beside * (by_columns ? line / size * source.ahead_step : line) +
+                       (piece.depth.size() >> source.ahead_shift) * share * (by_columns ? element : source.ahead_step);
     }
 
     /// Tiles of all rows over one piece of b. Together they fetch the next.
@@ -122,12 +129,12 @@ struct GemmTask {
         const bool is_direct = sums_in_c() && piece.across.size() == piece.vectors * lanes_wide;
         const std::int64_t stride = is_direct ? factors.c_row_stride : sum_stride();
         GemmSource<T> source{
-            a,          a_stride, piece.b, piece.stride, piece.depth.size(), stride, piece.depth.begin > 0,
-            piece.near, nullptr,  0,       right_scratch};
+            a,       a_stride, piece.b, piece.stride, piece.depth.size(), stride, piece.depth.begin > 0, piece.near,
+            nullptr, 0,        0,       right_scratch};
         for (std::int64_t tile = 0; tile < tiles; ++tile) {
             const Span part = rows.part(tile, tiles);
             source.a = a + (part.begin - rows.begin) * a_stride;
-            ask(source, piece, tile);
+            ask(source, piece, tile, tiles);
             T* const to = is_direct ? reinterpret_cast<T*>(factors.out(part.begin, piece.across.begin))
                                     : sums(part.begin, piece.across.begin);
             if (piece.is_copied && tile == 0) {

@@ -27,9 +27,9 @@ constexpr int lines_of(int vectors) { return (vectors * lanes + 15) / 16; }
 /// What a tile does besides.
 enum class Beside : std::uint8_t { nothing, copies, asks_columns };
 
-/// What a tile reads, and the lines it asks for while it computes: at each k `lines` of them side by side, `ahead_step`
-/// bytes further than before. Where it asks for columns: one line of each of as many as make a line, then
-/// the next line of each.
+/// What a tile reads, and the lines it asks for while it computes: at each step of 2^ahead_shift k `lines` of them side
+/// by side, `ahead_step` bytes further than before. Where it asks for columns: one line of each of as many as make a
+/// line, then the next line of each.
 template <typename T>
 struct GemmSource {
     const T* a;
@@ -42,6 +42,7 @@ struct GemmSource {
     std::int64_t near;
     const char* ahead;
     std::int64_t ahead_step;  ///< 0: asks for nothing
+    int ahead_shift;          ///< 0 where several lines are asked for at a step
     T* copy;                  ///< where tiles that copy b put it, row behind row
 };
 
@@ -52,16 +53,22 @@ CAIRN_INLINE void ask_for(const char* ahead) {
 }
 /// What is asked for at one k, and what is brought near.
 template <int height, int vectors, int lines, Beside beside, typename T>
-CAIRN_INLINE void fetch(const char*& ahead, std::int64_t step, const T* b, std::int64_t near, std::int64_t k) {
+CAIRN_INLINE void fetch(const GemmSource<T>& source, const char*& ahead, const T* b, std::int64_t near,
+                        std::int64_t k) {
     constexpr std::int64_t width = wide_lanes<T>, in_line = 64 / sizeof(T);
+    const std::int64_t step = source.ahead_step;
     if constexpr (beside == Beside::asks_columns) {
-        __builtin_prefetch(ahead + k % in_line * step + k / in_line * 64, 0, 2);
+        const std::int64_t number = k >> source.ahead_shift;
+        __builtin_prefetch(ahead + number % in_line * step + number / in_line * 64, 0, 2);
         return;
+    } else if constexpr (lines == 1) {
+        __builtin_prefetch(ahead + (k >> source.ahead_shift) * step, 0, 2);
+    } else {
+        // The shortest steps ask for more than processors keep in mind: twice.
+        ask_for<lines>(ahead);
+        if constexpr (height <= 2) ask_for<lines>(ahead + 8 * step);
+        ahead += step;
     }
-    // The shortest steps ask for more than processors keep in mind: twice.
-    ask_for<lines>(ahead);
-    if constexpr (height <= 2) ask_for<lines>(ahead + 8 * step);
-    ahead += step;
     if (near == 0) return;
 #pragma GCC unroll 8
     for (int j = 0; j < vectors; ++j) __builtin_prefetch(b + near + j * width, 0, 3);
@@ -87,7 +94,7 @@ template <int height, int vectors, int lines, typename T, Beside beside = Beside
     const char* ahead = source.ahead;
     const std::int64_t near = source.near;
     for (std::int64_t k = 0; k < source.depth; ++k) {
-        fetch<height, vectors, lines, beside>(ahead, source.ahead_step, b, near, k);
+        fetch<height, vectors, lines, beside>(source, ahead, b, near, k);
         const auto left = [&](int i) __attribute__((always_inline)) { return wide_splat(base[i / 3][i % 3 * stride]); };
         // A wide tile keeps its rows' broadcasts, a tall one its vectors of b: the other operand needs one register.
         if constexpr (height < vectors) {
