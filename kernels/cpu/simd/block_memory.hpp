@@ -46,7 +46,8 @@ CAIRN_INLINE void store_small(std::byte* to, const void* from, std::int64_t stri
 }
 
 /// n elements of `dtype`, `stride` elements apart, into a block of its slot.
-inline void load_run(DType dtype, void* to, const std::byte* from, std::int64_t stride, std::int64_t n) {
+[[gnu::noinline]] inline void load_run(DType dtype, void* to, const std::byte* from, std::int64_t stride,
+                                       std::int64_t n) {
     switch (dtype) {
         case DType::f32: load_same<float>(to, from, stride, n); break;
         case DType::f64: load_same<double>(to, from, stride, n); break;
@@ -75,7 +76,8 @@ inline void load_run(DType dtype, void* to, const std::byte* from, std::int64_t 
 }
 
 /// The way back: n elements of a block to memory.
-inline void store_run(DType dtype, std::byte* to, const void* from, std::int64_t stride, std::int64_t n) {
+[[gnu::noinline]] inline void store_run(DType dtype, std::byte* to, const void* from, std::int64_t stride,
+                                        std::int64_t n) {
     switch (dtype) {
         case DType::f32: store_same<float>(to, from, stride, n); break;
         case DType::f64: store_same<double>(to, from, stride, n); break;

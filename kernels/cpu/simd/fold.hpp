@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/cpu/simd/half.hpp"
 #include "kernels/cpu/simd/wide.hpp"
 
 #include <limits>
@@ -16,12 +17,6 @@ struct Sum {
     CAIRN_INLINE static V join(V a, V b) {
         return a + b;
     }
-    static T finish(T x, std::int64_t) { return x; }
-};
-
-template <typename T>
-struct Mean : Sum<T> {
-    static T finish(T x, std::int64_t terms) { return static_cast<T>(x / static_cast<T>(terms)); }
 };
 
 template <typename T>
@@ -45,36 +40,85 @@ struct Largest {
         else
             return larger;
     }
-    static T finish(T x, std::int64_t) { return x; }
 };
 
 constexpr int most_columns = 512;
+
+/// Elements side by side in memory: T, or f16 and bf16, which become floats as they are loaded.
+enum class Lies : std::uint8_t { as_it_is, f16, bf16 };
+
+/// f(a pointer to the elements, of their type).
+template <typename T, typename F>
+CAIRN_INLINE void as_it_lies(Lies lies, const T* x, F f) {
+    if constexpr (std::is_same_v<T, float>) {
+        if (widens_in_registers<F16> && lies == Lies::f16) return f(reinterpret_cast<const F16*>(x));
+        if (lies == Lies::bf16) return f(reinterpret_cast<const BF16*>(x));
+    }
+    f(x);
+}
+template <typename T>
+CAIRN_INLINE auto vector_at(const T* p) {
+    if constexpr (std::is_arithmetic_v<T>)
+        return wide_load(p);
+    else
+        return load(p);
+}
+template <typename T>
+CAIRN_INLINE auto number_at(T x) {
+    if constexpr (std::is_arithmetic_v<T>)
+        return x;
+    else
+        return widened(x);
+}
+/// The first `count` elements, and `rest` in the other lanes.
+template <typename T, typename V>
+CAIRN_INLINE V vector_at(const T* p, std::int64_t count, V rest) {
+    if constexpr (std::is_arithmetic_v<T>)
+        return wide_load_part(p, count, rest[0]);
+    else
+        return first_lanes(count) != 0 ? load_part(p, count) : rest;
+}
 
 /// One number out of many, by a function that joins two in any order.
 template <typename Op>
 struct Folding {
     using Element = typename Op::Element;
     using Result = Element;
-    using Stored = Element;
+    using Out = Element;  ///< of a Result, what is stored
     using V = Wide<Element>;
     static constexpr int n = wide_lanes<Element>;
 
     static Result join(Result a, Result b) { return Op::join(a, b); }
-    static Stored finish(Result x, std::int64_t terms) { return Op::finish(x, terms); }
+    static Out out(Result x) { return x; }
+
+    /// Of a column in each lane.
+    struct Lanes {
+        V all = wide_splat(Op::none);
+
+        CAIRN_INLINE void take(V x, std::int64_t) { all = Op::join(all, x); }
+        CAIRN_INLINE void join(const Lanes& later) { all = Op::join(all, later.all); }
+        CAIRN_INLINE V result() const { return all; }
+    };
 
     /// What a block comes to in each lane: four run side by side, which hides the latency of one.
-    CAIRN_INLINE static V lanes_of(const Element* x, std::int64_t count) {
+    template <typename Memory>
+    CAIRN_INLINE static V lanes_of(const Memory* x, std::int64_t count) {
         V a = wide_splat(Op::none), b = a, c = a, d = a;
         std::int64_t i = 0;
         for (; i + 4 * n <= count; i += 4 * n) {
-            a = Op::join(a, wide_load(x + i));
-            b = Op::join(b, wide_load(x + i + n));
-            c = Op::join(c, wide_load(x + i + 2 * n));
-            d = Op::join(d, wide_load(x + i + 3 * n));
+            a = Op::join(a, vector_at(x + i));
+            b = Op::join(b, vector_at(x + i + n));
+            c = Op::join(c, vector_at(x + i + 2 * n));
+            d = Op::join(d, vector_at(x + i + 3 * n));
         }
-        for (; i + n <= count; i += n) a = Op::join(a, wide_load(x + i));
-        if (i < count) b = Op::join(b, wide_load_part(x + i, count - i, Op::none));
+        for (; i + n <= count; i += n) a = Op::join(a, vector_at(x + i));
+        if (i < count) b = Op::join(b, vector_at(x + i, count - i, wide_splat(Op::none)));
         return Op::join(Op::join(a, b), Op::join(c, d));
+    }
+    CAIRN_INLINE static V lanes_of(Lies lies, const Element* x, std::int64_t count) {
+        V all;
+        as_it_lies(lies, x, [&](const auto* p) { all = lanes_of(p, count); });
+        return all;
     }
 
     /// Blocks are joined one after another, which keeps small terms from drowning in a large sum.
@@ -82,8 +126,8 @@ struct Folding {
         V total = wide_splat(Op::none);
 
         explicit Row(std::int64_t) {}
-        CAIRN_INLINE void take(const Element* x, std::int64_t, std::int64_t count) {
-            total = Op::join(total, lanes_of(x, count));
+        CAIRN_INLINE void take(Lies lies, const Element* x, std::int64_t, std::int64_t count) {
+            total = Op::join(total, lanes_of(lies, x, count));
         }
         template <typename Read>
         Result result(Read) const {
@@ -96,18 +140,41 @@ struct Folding {
             for (std::int64_t j = 0; j < count; j += n) wide_store(results + j, wide_splat(Op::none));
         }
         /// Rows of `count` columns, the first being number `step`; `ahead` elements further lies what is read next.
-        CAIRN_INLINE void take(const Element* const* runs, int rows, std::int64_t, std::int64_t count,
+        CAIRN_INLINE void take(Lies lies, const Element* const* runs, int rows, std::int64_t, std::int64_t count,
                                std::int64_t ahead) {
-            if (rows == 8) return fold<8>(runs, count, ahead);
-            if ((rows & 4) != 0) fold<4>(runs, count, ahead), runs += 4;
-            if ((rows & 2) != 0) fold<2>(runs, count, ahead), runs += 2;
-            if ((rows & 1) != 0) fold<1>(runs, count, ahead);
+            as_it_lies(lies, runs[0], [&](const auto* memory) {
+                using Memory = std::remove_cvref_t<decltype(*memory)>;
+                if (rows == 8) return fold<8, Memory>(runs, count, ahead);
+                const Element* const* at = runs;
+                if ((rows & 4) != 0) fold<4, Memory>(at, count, ahead), at += 4;
+                if ((rows & 2) != 0) fold<2, Memory>(at, count, ahead), at += 2;
+                if ((rows & 1) != 0) fold<1, Memory>(at, count, ahead);
+            });
         }
 
         Result at(std::int64_t j) const { return results[j]; }
+        const Out* out() const { return results; }
+        /// `count` results of `window` columns each, which begin `step` apart: one or two.
+        const Out* windows(std::int64_t count, std::int64_t window, std::int64_t step) {
+            for (std::int64_t j = 0; j < count; j += n) {
+                const Element* at = results + j * step;
+                // What was just stored is loaded as it was: what lies across two stores would be waited for.
+                V all = wide_load(at);
+                if (step == 2) all = joined_pairs(all, wide_load(at + n), std::make_integer_sequence<int, n>());
+                for (std::int64_t k = step; k < window; ++k)
+                    all = Op::join(all, step == 1 ? wide_load(at + k) : load_every_second(at + k));
+                wide_store(joined_windows + j, all);
+            }
+            return joined_windows;
+        }
 
     private:
-        alignas(64) Element results[most_columns];
+        template <int... i>
+        CAIRN_INLINE static V joined_pairs(V a, V b, std::integer_sequence<int, i...>) {
+            return Op::join(__builtin_shufflevector(a, b, (2 * i)...), __builtin_shufflevector(a, b, (2 * i + 1)...));
+        }
+        // Vectors may reach behind the last column.
+        alignas(64) Element results[most_columns + 3 * n], joined_windows[most_columns];
 
         template <int rows, typename Load>
         CAIRN_INLINE static V joined(const Element* const* runs, Load load) {
@@ -116,20 +183,25 @@ struct Folding {
             else
                 return Op::join(joined<rows / 2>(runs, load), joined<rows / 2>(runs + rows / 2, load));
         }
-        template <int rows>
+        template <int rows, typename Memory>
         void fold(const Element* const* runs, std::int64_t count, std::int64_t ahead) {
+            const auto memory = [](const Element* run) __attribute__((always_inline)) {
+                return reinterpret_cast<const Memory*>(run);
+            };
             std::int64_t j = 0;
             for (; j + n <= count; j += n) {
                 if (ahead != 0)
-                    for (int k = 0; k < rows; ++k) __builtin_prefetch(runs[k] + ahead + j, 0, 2);
+                    for (int k = 0; k < rows; ++k) __builtin_prefetch(memory(runs[k]) + ahead + j, 0, 2);
                 const V all = joined<rows>(
-                    runs, [&](const Element* run) __attribute__((always_inline)) { return wide_load(run + j); });
+                    runs, [&](const Element* run)
+                              __attribute__((always_inline)) { return vector_at(memory(run) + j); });
                 wide_store(results + j, Op::join(wide_load(results + j), all));
             }
             if (j == count) return;
             const V rest = joined<rows>(
-                runs, [&](const Element* run)
-                          __attribute__((always_inline)) { return wide_load_part(run + j, count - j, Op::none); });
+                runs, [&](const Element* run) __attribute__((always_inline)) {
+                    return vector_at(memory(run) + j, count - j, wide_splat(Op::none));
+                });
             wide_store(results + j, Op::join(wide_load(results + j), rest));
         }
     };
@@ -148,7 +220,7 @@ struct PlaceOfLargest {
         T value;
         Place place;
     };
-    using Stored = std::int32_t;
+    using Out = Place;
 
     /// x, which comes later, takes the place of what it beats; nothing beats a NaN. Each comparison is told where it is
     /// used: as a value it would be a vector, and compared again.
@@ -169,7 +241,16 @@ struct PlaceOfLargest {
         if (is_tie) return a.place < b.place ? a : b;
         return beats(b.value, a.value) ? b : a;
     }
-    static Stored finish(Result x, std::int64_t) { return static_cast<Stored>(x.place); }
+    static Out out(Result x) { return x.place; }
+
+    struct Lanes {
+        V best = wide_splat(least_of<T>());
+        P place{};
+
+        CAIRN_INLINE void take(V x, std::int64_t i) { look(best, place, x, wide_splat(static_cast<Place>(i))); }
+        CAIRN_INLINE void join(const Lanes& later) { look(best, place, later.best, later.place); }
+        CAIRN_INLINE P result() const { return place; }
+    };
 
     /// Each lane knows its largest element and in which block that was; the place is looked for once, at the end.
     struct Row {
@@ -177,8 +258,8 @@ struct PlaceOfLargest {
         P block;
 
         explicit Row(std::int64_t begin) : block(wide_splat(static_cast<Place>(begin))) {}
-        CAIRN_INLINE void take(const T* x, std::int64_t first, std::int64_t count) {
-            look(best, block, Folding<Largest<T>>::lanes_of(x, count), wide_splat(static_cast<Place>(first)));
+        CAIRN_INLINE void take(Lies lies, const T* x, std::int64_t first, std::int64_t count) {
+            look(best, block, Folding<Largest<T>>::lanes_of(lies, x, count), wide_splat(static_cast<Place>(first)));
         }
         /// read(first): the block that began there, once more.
         template <typename Read>
@@ -235,27 +316,70 @@ struct PlaceOfLargest {
             for (std::int64_t j = 0; j < count; ++j) best[j] = least_of<T>(), place[j] = 0;
         }
         Result at(std::int64_t j) const { return {best[j], place[j]}; }
-        void take(const T* const* runs, int rows, std::int64_t step, std::int64_t count, std::int64_t ahead) {
-            std::int64_t j = 0;
-            for (; j + n <= count; j += n) {
-                V b = wide_load(best + j);
-                P p = wide_load(place + j);
-                for (int k = 0; k < rows; ++k) {
-                    __builtin_prefetch(runs[k] + ahead + j, 0, 2);
-                    const V x = wide_load(runs[k] + j);
-                    look(b, p, x, wide_splat(static_cast<Place>(step + k)));
+        const Out* out() const { return place; }
+        const Out* windows(std::int64_t, std::int64_t, std::int64_t) const { return place; }
+        void take(Lies lies, const T* const* runs, int rows, std::int64_t step, std::int64_t count,
+                  std::int64_t ahead) {
+            as_it_lies(lies, runs[0], [&](const auto* memory) {
+                using Memory = std::remove_cvref_t<decltype(*memory)>;
+                std::int64_t j = 0;
+                for (; j + n <= count; j += n) {
+                    V b = wide_load(best + j);
+                    P p = wide_load(place + j);
+                    for (int k = 0; k < rows; ++k) {
+                        const auto* run = reinterpret_cast<const Memory*>(runs[k]) + j;
+                        __builtin_prefetch(run + ahead, 0, 2);
+                        look(b, p, vector_at(run), wide_splat(static_cast<Place>(step + k)));
+                    }
+                    wide_store(best + j, b);
+                    wide_store(place + j, p);
                 }
-                wide_store(best + j, b);
-                wide_store(place + j, p);
-            }
-            for (; j < count; ++j)
-                for (int k = 0; k < rows; ++k)
-                    if (beats(runs[k][j], best[j])) best[j] = runs[k][j], place[j] = static_cast<Place>(step + k);
+                for (; j < count; ++j)
+                    for (int k = 0; k < rows; ++k) {
+                        const T x = number_at(reinterpret_cast<const Memory*>(runs[k])[j]);
+                        if (beats(x, best[j])) best[j] = x, place[j] = static_cast<Place>(step + k);
+                    }
+            });
         }
 
     private:
         alignas(64) T best[most_columns];
         alignas(64) Place place[most_columns];
+    };
+};
+
+/// The same of bytes along a row: the largest of each block is compared with those before, and looked for once.
+template <typename T>
+struct PlaceOfLargestByte {
+    static_assert(sizeof(T) == 1);
+    using Element = T;
+    using Out = std::int32_t;
+    using Result = Out;
+    static constexpr int n = wide_lanes<T>;
+
+    static Out out(Result x) { return x; }
+
+    struct Row {
+        int best = -1000;
+        std::int64_t block = 0;
+
+        explicit Row(std::int64_t begin) : block(begin) {}
+        CAIRN_INLINE void take(Lies, const T* x, std::int64_t first, std::int64_t count) {
+            const int largest =
+                join_lanes<T>(Folding<Largest<T>>::lanes_of(x, count), Largest<T>::template join<Wide<T>>);
+            if (largest > best) best = largest, block = first;
+        }
+        template <typename Read>
+        Result result(Read read) const {
+            const auto [x, count] = read(block);
+            std::int64_t i = 0;
+            for (; i + n <= count; i += n) {
+                const auto found = wide_load(x + i) == wide_splat(static_cast<T>(best));
+                if (is_any_true(std::bit_cast<I32>(found) != 0)) break;
+            }
+            while (x[i] != static_cast<T>(best)) ++i;
+            return static_cast<Result>(block + i);
+        }
     };
 };
 

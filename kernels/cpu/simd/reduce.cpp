@@ -1,6 +1,6 @@
 #include "kernels/cpu/simd/body.hpp"
 #include "kernels/cpu/simd/fold.hpp"
-#include "kernels/cpu/simd/reduce_walk.hpp"
+#include "kernels/cpu/simd/reduce_short.hpp"
 #include "kernels/cpu/simd/table.hpp"
 
 /// Reductions of every dtype over any axes of any strides: sum, mean, largest element, and where that is.
@@ -14,23 +14,48 @@ template <typename T>
 struct Source {
     DType dtype;
     bool in_memory;  ///< elements are T already
+    Lies lies;       ///< how runs do that lie side by side
     alignas(64) T converted[runs_at_once][block];
 
-    explicit Source(DType of) : dtype(of), in_memory(bytes_of(of) >= 4) {}
+    /// By stride of the runs.
+    Source(DType of, std::int64_t stride) : dtype(of), in_memory(bytes_of(of) == sizeof(T)), lies(Lies::as_it_is) {
+        if (!std::is_same_v<T, float> || stride != 1) return;
+        if (of == DType::f16 && widens_in_registers<F16>) lies = Lies::f16;
+        if (of == DType::bf16) lies = Lies::bf16;
+    }
+    /// n elements; of a slot above 0, while those of the slots before are in use.
     CAIRN_INLINE const T* run(int slot, const std::byte* from, std::int64_t stride, std::int64_t n) {
-        if (in_memory && (stride == 1 || n == 1)) return reinterpret_cast<const T*>(from);
-        if constexpr (wide_lanes < T >> 1)
-            if (in_memory && stride == 2 && n >= wide_lanes<T>) return second(converted[slot], from, n);
-        load_run(dtype, converted[slot], from, stride, n);
-        return converted[slot];
+        const bool is_there = lies != Lies::as_it_is || (in_memory && (stride == 1 || n == 1));
+        return is_there ? reinterpret_cast<const T*>(from) : brought(slot, from, stride, n);
+    }
+    /// The same as T, whatever lies in memory.
+    CAIRN_INLINE const T* numbers(int slot, const std::byte* from, std::int64_t stride, std::int64_t n) {
+        return lies == Lies::as_it_is ? run(slot, from, stride, n) : brought(slot, from, stride, n);
     }
 
 private:
-    // Windows that move by two. The last vector covers part of the one before.
-    CAIRN_INLINE static const T* second(T* to, const std::byte* from, std::int64_t n) {
-        const T* x = reinterpret_cast<const T*>(from);
+    [[gnu::noinline]] const T* brought(int slot, const std::byte* from, std::int64_t stride, std::int64_t n) {
+        if constexpr (sizeof(T) == 4)
+            if (!in_memory && stride == 2) {
+                load_run(dtype, between, from, 1, 2 * n - 1);
+                return second(converted[slot], between, n);
+            }
+        if constexpr (sizeof(T) >= 4 && wide_lanes<T> >= 2)
+            if (in_memory && stride == 2 && n >= wide_lanes<T>)
+                return second(converted[slot], reinterpret_cast<const T*>(from), n);
+        if constexpr (sizeof(T) == 1)
+            load_same<T>(converted[slot], from, stride, n);
+        else
+            load_run(dtype, converted[slot], from, stride, n);
+        return converted[slot];
+    }
+
+    alignas(64) T between[sizeof(T) == 4 ? 2 * block + 2 * wide_lanes<T> : 1];  ///< small dtypes as T, as they lie
+
+    // Every second element. The last vector covers part of the one before, where there is one.
+    CAIRN_INLINE static const T* second(T* to, const T* x, std::int64_t n) {
         for (std::int64_t i = 0; i < n; i += wide_lanes<T>) {
-            const std::int64_t at = n - i < wide_lanes<T> ? n - wide_lanes<T> : i;
+            const std::int64_t at = n - i < wide_lanes<T> && n >= wide_lanes<T> ? n - wide_lanes<T> : i;
             wide_store(to + at, load_every_second(x + 2 * at));
         }
         return to;
@@ -53,24 +78,35 @@ struct Job {
     std::byte* y(std::int64_t offset) const { return args.outputs[0].data + offset * out_bytes; }
 };
 
-/// at(j) for n results, the first at `offset`.
-template <typename Folding, typename At>
-CAIRN_INLINE void store_results(const Job& job, std::int64_t offset, std::int64_t stride, std::int64_t n, At at) {
-    using Stored = typename Folding::Stored;
-    alignas(64) Stored finished[block];
-    if (job.walk.terms > 0)
-        for (std::int64_t j = 0; j < n; ++j) finished[j] = Folding::finish(at(j), job.walk.terms);
-    else
-        for (std::int64_t j = 0; j < n; ++j) finished[j] = static_cast<Stored>(job.plan.of_nothing);
-    store_run(job.plan.output, job.y(offset), finished, stride, n);
+/// n results, the first at `offset`; places of 64 bits, too, are stored as the 32 bits of the output.
+template <typename Out>
+[[gnu::noinline]] void store_results(const Job& job, std::int64_t offset, std::int64_t stride, std::int64_t n,
+                                     const Out* results) {
+    alignas(64) Out finished[block];
+    std::byte* const y = job.y(offset);
+    const DType dtype = job.plan.output;
+    if (job.walk.terms == 0) {
+        for (std::int64_t j = 0; j < n; ++j) finished[j] = static_cast<Out>(job.plan.of_nothing);
+        results = finished;
+    } else if (job.plan.fold == Fold::mean) {
+        for (std::int64_t j = 0; j < n; ++j) finished[j] = results[j] / static_cast<Out>(job.walk.terms);
+        results = finished;
+    }
+    if constexpr (sizeof(Out) == 1) return store_same<Out>(y, results, stride, n);
+    if (sizeof(Out) == 8 && dtype == DType::i32) {
+        alignas(64) std::int32_t places[block];
+        for (std::int64_t j = 0; j < n; ++j) places[j] = static_cast<std::int32_t>(results[j]);
+        return store_run(dtype, y, places, stride, n);
+    }
+    store_run(dtype, y, results, stride, n);
 }
 
 // ---- along rows
 
 /// What folding elements [begin, end) of the row at `offset` comes to.
 template <typename Folding>
-typename Folding::Result fold_row(const Job& job, Source<typename Folding::Element>& source, std::int64_t offset,
-                                  std::int64_t begin, std::int64_t end) {
+[[gnu::noinline]] typename Folding::Result fold_row(const Job& job, Source<typename Folding::Element>& source,
+                                                    std::int64_t offset, std::int64_t begin, std::int64_t end) {
     const ReduceWalk& walk = job.walk;
     typename Folding::Row row(begin);
     Steps steps{walk.folded};
@@ -78,14 +114,12 @@ typename Folding::Result fold_row(const Job& job, Source<typename Folding::Eleme
         const typename Folding::Element* x;
         std::int64_t count;
     };
-    const auto read = [&](std::int64_t i) {
-        const std::int64_t n = end - i < block ? end - i : block;
-        return Run{source.run(0, job.x(offset + steps.offset + i * walk.x_stride), walk.x_stride, n), n};
-    };
+    const auto at = [&](std::int64_t i) { return job.x(offset + steps.offset + i * walk.x_stride); };
+    const auto count = [&](std::int64_t i) { return end - i < block ? end - i : block; };
+    const auto read = [&](std::int64_t i) { return Run{source.numbers(0, at(i), walk.x_stride, count(i)), count(i)}; };
     for (std::int64_t step = 0; step < walk.steps; ++step, steps.next()) {
         for (std::int64_t i = begin; i < end; i += block) {
-            const Run run = read(i);
-            row.take(run.x, i, run.count);
+            row.take(source.lies, source.run(0, at(i), walk.x_stride, count(i)), i, count(i));
         }
     }
     return row.result(read);
@@ -94,7 +128,7 @@ typename Folding::Result fold_row(const Job& job, Source<typename Folding::Eleme
 template <typename Folding>
 void reduce_rows(const Job& job, Team& team) {
     const ReduceWalk& walk = job.walk;
-    Source<typename Folding::Element> source(job.plan.input);
+    Source<typename Folding::Element> source(job.plan.input, walk.x_stride);
     const std::int64_t rows = walk.kept.total(), length = walk.terms > 0 ? walk.length : 0;
     const std::int64_t at_once = walk.terms < 8192 ? 8192 / (walk.terms > 0 ? walk.terms : 1) : 1;
     for (std::int64_t chunk = team.next_chunk(); chunk * at_once < rows; chunk = team.next_chunk()) {
@@ -107,9 +141,10 @@ void reduce_rows(const Job& job, Team& team) {
             const std::int64_t x_step = last >= 0 ? walk.kept.x[last] : 0, y_step = last >= 0 ? walk.kept.y[last] : 0;
             for (std::int64_t i = 0; i < n; i += block) {
                 const std::int64_t count = n - i < block ? n - i : block;
-                store_results<Folding>(job, y + i * y_step, y_step, count, [&](std::int64_t j) {
-                    return fold_row<Folding>(job, source, x + (i + j) * x_step, 0, length);
-                });
+                typename Folding::Out results[block];
+                for (std::int64_t j = 0; j < count; ++j)
+                    results[j] = Folding::out(fold_row<Folding>(job, source, x + (i + j) * x_step, 0, length));
+                store_results(job, y + i * y_step, y_step, count, results);
             }
             row += n;
         }
@@ -122,7 +157,7 @@ void reduce_pieces(const Job& job, Team& team) {
     using Result = typename Folding::Result;
     static_assert(sizeof(Result) <= 16);
     const ReduceWalk& walk = job.walk;
-    Source<typename Folding::Element> source(job.plan.input);
+    Source<typename Folding::Element> source(job.plan.input, walk.x_stride);
     auto* results = reinterpret_cast<Result*>(job.args.workspace);
     const std::int64_t rows = walk.kept.total(), pieces = (walk.length + piece_size - 1) / piece_size;
     for (std::int64_t chunk = team.next_chunk(); chunk < rows * pieces; chunk = team.next_chunk()) {
@@ -135,7 +170,8 @@ void reduce_pieces(const Job& job, Team& team) {
     for (std::int64_t row = 0; row < rows; ++row) {
         Result result = results[row * pieces];
         for (std::int64_t i = 1; i < pieces; ++i) result = Folding::join(result, results[row * pieces + i]);
-        store_results<Folding>(job, walk.kept.offset(walk.kept.y, row), 1, 1, [&](std::int64_t) { return result; });
+        const typename Folding::Out out = Folding::out(result);
+        store_results(job, walk.kept.offset(walk.kept.y, row), 1, 1, &out);
     }
 }
 
@@ -143,14 +179,16 @@ void reduce_pieces(const Job& job, Team& team) {
 
 /// The results of n columns, the first of which begins at `offset`, over steps [begin, end).
 template <typename Folding>
-void fold_columns(const Job& job, Source<typename Folding::Element>& source, typename Folding::Columns& columns,
-                  std::int64_t offset, std::int64_t n, std::int64_t begin, std::int64_t end) {
+[[gnu::noinline]] void fold_columns(const Job& job, Source<typename Folding::Element>& source,
+                                    typename Folding::Columns& columns, std::int64_t offset, std::int64_t n,
+                                    std::int64_t begin, std::int64_t end) {
     const ReduceWalk& walk = job.walk;
     // Rows are asked for some ahead: they may lie too far apart for the hardware to foresee.
     const int last = walk.folded.count - 1;
-    const std::int64_t ahead = last >= 0 && walk.folded.shape[last] > 2 * runs_at_once && source.in_memory
-                                   ? walk.folded.x[last] * runs_at_once
-                                   : 0;
+    const std::int64_t ahead =
+        last >= 0 && walk.folded.shape[last] > 2 * runs_at_once && (source.in_memory || source.lies != Lies::as_it_is)
+            ? walk.folded.x[last] * runs_at_once
+            : 0;
     const typename Folding::Element* runs[runs_at_once];
     columns.start(n);
     Steps steps{walk.folded};
@@ -159,7 +197,7 @@ void fold_columns(const Job& job, Source<typename Folding::Element>& source, typ
         const int count = end - step < runs_at_once ? static_cast<int>(end - step) : runs_at_once;
         for (int k = 0; k < count; ++k, steps.next())
             runs[k] = source.run(k, job.x(offset + steps.offset), walk.x_stride, n);
-        columns.take(runs, count, step, n, ahead);
+        columns.take(source.lies, runs, count, step, n, ahead);
         step += count;
     }
 }
@@ -167,11 +205,12 @@ void fold_columns(const Job& job, Source<typename Folding::Element>& source, typ
 template <typename Folding>
 void reduce_columns(const Job& job, Team& team) {
     const ReduceWalk& walk = job.walk;
-    Source<typename Folding::Element> source(job.plan.input);
+    Source<typename Folding::Element> source(job.plan.input, walk.x_stride);
     typename Folding::Columns columns;
     // Sizes alone decide how many columns are taken at once, so that there are blocks to share out.
     const std::int64_t outer = walk.kept.total(), wanted = outer * walk.length / 8 / 64 * 64;
-    const std::int64_t most = wanted < 64 ? 64 : wanted < block ? wanted : block;
+    const std::int64_t room = walk.window > 1 ? (block - longest_window) / walk.column_step / 64 * 64 : block;
+    const std::int64_t most = wanted < 64 ? 64 : wanted < room ? wanted : room;
     const std::int64_t blocks = (walk.length + most - 1) / most, items = outer * blocks;
     const std::int64_t width = walk.length < most ? walk.length : most;
     const std::int64_t cells = (walk.steps > 0 ? walk.steps : 1) * (width > 0 ? width : 1);
@@ -181,10 +220,11 @@ void reduce_columns(const Job& job, Team& team) {
         for (std::int64_t item = chunk * at_once; item < end; ++item) {
             const std::int64_t place = item / blocks, column = item % blocks * most;
             const std::int64_t n = walk.length - column < most ? walk.length - column : most;
-            fold_columns<Folding>(job, source, columns, walk.kept.offset(walk.kept.x, place) + column * walk.x_stride,
-                                  n, 0, walk.steps);
-            store_results<Folding>(job, walk.kept.offset(walk.kept.y, place) + column * walk.y_stride, walk.y_stride, n,
-                                   [&](std::int64_t j) { return columns.at(j); });
+            fold_columns<Folding>(job, source, columns,
+                                  walk.kept.offset(walk.kept.x, place) + column * walk.column_step, walk.span(n), 0,
+                                  walk.steps);
+            store_results(job, walk.kept.offset(walk.kept.y, place) + column * walk.y_stride, walk.y_stride, n,
+                          walk.window > 1 ? columns.windows(n, walk.window, walk.column_step) : columns.out());
         }
     }
 }
@@ -195,7 +235,7 @@ void reduce_column_pieces(const Job& job, Team& team) {
     using Result = typename Folding::Result;
     static_assert(sizeof(Result) <= 16);
     const ReduceWalk& walk = job.walk;
-    Source<typename Folding::Element> source(job.plan.input);
+    Source<typename Folding::Element> source(job.plan.input, walk.x_stride);
     typename Folding::Columns columns;
     auto* results = reinterpret_cast<Result*>(job.args.workspace);
     const std::int64_t width = walk.length, most = walk.steps / rows_of_piece;
@@ -211,31 +251,76 @@ void reduce_column_pieces(const Job& job, Team& team) {
     if (team.rank() != 0) return;
     for (std::int64_t column = 0; column < width; column += block) {
         const std::int64_t n = width - column < block ? width - column : block;
-        store_results<Folding>(job, column * walk.y_stride, walk.y_stride, n, [&](std::int64_t j) {
+        typename Folding::Out out[block];
+        for (std::int64_t j = 0; j < n; ++j) {
             Result result = results[column + j];
             for (std::int64_t i = 1; i < pieces; ++i) result = Folding::join(result, results[i * width + column + j]);
-            return result;
-        });
+            out[j] = Folding::out(result);
+        }
+        store_results(job, column * walk.y_stride, walk.y_stride, n, out);
+    }
+}
+
+// ---- planes of few elements
+
+template <typename Folding>
+void reduce_short(const Job& job, Team& team) {
+    using T = typename Folding::Element;
+    const ShortPieces<T> pieces(job.walk);
+    const std::int64_t planes = job.walk.planes, plane = pieces.plane(), width = pieces.width, most = pieces.planes();
+    const bool in_memory = bytes_of(job.plan.input) == sizeof(T);
+    const std::int64_t blocks = (planes + most - 1) / most, cells = most * plane;
+    const std::int64_t at_once = cells < 8192 ? 8192 / cells : 1;
+    ShortFolds<Folding> folds;
+    for (std::int64_t chunk = team.next_chunk(); chunk * at_once < blocks; chunk = team.next_chunk()) {
+        const std::int64_t end = (chunk + 1) * at_once < blocks ? (chunk + 1) * at_once : blocks;
+        for (std::int64_t index = chunk * at_once; index < end; ++index) {
+            const std::int64_t first = index * most, left = planes - first, count = left < most ? left : most;
+            const std::byte* x = job.x(first * plane);
+            // The last squares would be read from behind the input.
+            const bool in_place = in_memory && left * plane >= cells + pieces.n;
+            if (!in_place) load_run(job.plan.input, folds.loaded, x, 1, count * plane);
+            folds.fold(in_place ? reinterpret_cast<const T*>(x) : folds.loaded, pieces);
+            store_results(job, first * width, 1, count * width, folds.results);
+        }
     }
 }
 
 template <typename Folding>
 void reduce(const Job& job, Team& team) {
     const ReduceWalk& walk = job.walk;
+    if constexpr (sizeof(typename Folding::Element) >= 4)
+        if (walk.planes > 0) return reduce_short<Folding>(job, team);
     if (!walk.is_row && walk.has_cut_columns()) return reduce_column_pieces<Folding>(job, team);
     if (!walk.is_row) return reduce_columns<Folding>(job, team);
-    const bool is_cut = walk.steps == 1 && walk.length >= least_cut && walk.kept.total() <= most_cut_rows;
-    return is_cut ? reduce_pieces<Folding>(job, team) : reduce_rows<Folding>(job, team);
+    return walk.has_cut_rows() ? reduce_pieces<Folding>(job, team) : reduce_rows<Folding>(job, team);
 }
 
 /// Whole numbers are summed as unsigned ones, which wrap.
 template <typename Signed, typename Wrapping>
 void reduce_as(const Job& job, Team& team) {
     switch (job.plan.fold) {
-        case Fold::sum: return reduce<Folding<Sum<Wrapping>>>(job, team);
-        case Fold::mean: return reduce<Folding<Mean<Wrapping>>>(job, team);
+        case Fold::sum:
+        case Fold::mean: return reduce<Folding<Sum<Wrapping>>>(job, team);
         case Fold::max: return reduce<Folding<Largest<Signed>>>(job, team);
         case Fold::argmax: return reduce<PlaceOfLargest<Signed>>(job, team);
+    }
+}
+
+/// Bytes as they are, of which a vector holds four times as many. False, having done nothing, where they are worth
+/// widening.
+template <typename T>
+bool reduce_bytes(const Job& job, Team& team) {
+    const ReduceWalk& walk = job.walk;
+    if (walk.planes > 0 || walk.x_stride != 1) return false;
+    switch (job.plan.fold) {
+        case Fold::sum: reduce<Folding<Sum<std::uint8_t>>>(job, team); return true;
+        case Fold::max: reduce<Folding<Largest<T>>>(job, team); return true;
+        case Fold::argmax:
+            if (!walk.is_row || walk.has_cut_rows() || walk.length == 0) return false;
+            reduce_rows<PlaceOfLargestByte<T>>(job, team);
+            return true;
+        default: return false;
     }
 }
 
@@ -243,6 +328,8 @@ void reduce_as(const Job& job, Team& team) {
 
 void reduce_axes(const Args& args, Team& team) {
     const Job job(args, *static_cast<const ReducePlan*>(args.prepared));
+    if (job.plan.input == DType::i8 && reduce_bytes<std::int8_t>(job, team)) return;
+    if (job.plan.input == DType::u8 && reduce_bytes<std::uint8_t>(job, team)) return;
     switch (slot_of(job.plan.input)) {
         case Slot::f32: return reduce_as<float, float>(job, team);
         case Slot::f64: return reduce_as<double, double>(job, team);

@@ -25,4 +25,10 @@ inline constexpr std::int64_t piece_size = 8192, least_cut = 2 * piece_size, mos
 /// in one piece of memory. Of their results 16 bytes each wait in the workspace, too.
 inline constexpr std::int64_t least_cut_columns = 64, most_cut_columns = 4096, rows_of_piece = 64, most_pieces = 16;
 
+/// Windows of at most so many elements side by side, a step of one or two apart, are joined after all rows are.
+inline constexpr std::int64_t longest_window = 8;
+
+/// Dense planes of at most so many elements are transposed, where there are so many of them.
+inline constexpr std::int64_t most_in_plane = 64, least_planes = 16;
+
 }  // namespace cairn::inline v0::kernels::cpu

@@ -113,6 +113,7 @@ std::vector<std::string> samples_of(const std::string& op, const std::string& at
     };
     std::vector<std::string> samples = {
         sample("-1", "[R,N]", "[R,1] where R in 0..40, N in 1..300"),
+        sample("-2", "[R,N,W]", "[R,1,W] where R in 16..300, N in 2..9, W in 1..7"),
         sample("-2", "[2,N,W]", "[2,1,W] where N in 1..40, W in 1..700"),
         sample("-1", "[T,N]:(1,T)", "[T,1] where T in 1..90, N in 1..40"),
         sample("-2", "[9,4]:(0,1)", "[1,4]"),
@@ -128,6 +129,7 @@ std::vector<std::string> samples_of(const std::string& op, const std::string& at
     samples.push_back(sample("-4,-2", "[4,3,N,W]", "[1,3,1,W] where N in 1..20, W in 1..30"));
     samples.push_back(sample("-2,-1", "[3,N,W,3,3]:(2*(N+1)*2*(W+1),4*(W+1),2,2*(W+1),1)",
                              "[3,N,W,1,1] where N in 1..9, W in 1..70"));
+    samples.push_back(sample("-2,-1", "[2,W,2,3]:(4*W+4,2,2*W+2,1)", "[2,W,1,1] where W in 180..400"));
     samples.push_back(sample("-2,-1", "[3,9,W,2,2]:(9*(W+1),W+1,1,W+1,1)", "[3,9,W,1,1] where W in 1..70"));
     return samples;
 }
@@ -137,7 +139,7 @@ std::vector<std::string> samples_of(const std::string& op, const std::string& at
 void add_reductions(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table) {
     for (const std::string name : {"sum", "mean", "max_reduce", "argmax"}) {
         Kernel made;
-        made.id = "cpu." + std::string(level_name(needs)) + "." + name + (name == "argmax" ? "@4" : "@3");
+        made.id = "cpu." + std::string(level_name(needs)) + "." + name + (name == "argmax" ? "@5" : "@4");
         made.definition = name;
         made.needs = needs;
         made.accepts = accepts;

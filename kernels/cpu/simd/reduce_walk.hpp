@@ -76,6 +76,8 @@ struct ReduceWalk {
     std::int64_t length = 1, x_stride = 1, y_stride = 0;  ///< of the axis of the vectors
     std::int64_t steps = 1;                               ///< of `folded`
     std::int64_t terms = 1;                               ///< folded into one result
+    std::int64_t window = 1, column_step = 1;             ///< so many columns make a result, results so far apart
+    std::int64_t planes = 0, plane_width = 1;             ///< [terms, plane_width] that are short and dense, if any
 
     ReduceWalk(const TensorArg& in, const TensorArg& out, const ReducePlan& plan) {
         const bool keeps = in.rank == out.rank;
@@ -89,16 +91,47 @@ struct ReduceWalk {
             }
         }
         terms = folded.total();
+        find_planes();
         choose();
+        column_step = x_stride;
+        if (plan.fold != Fold::argmax) find_windows();
         steps = folded.total();
     }
     /// Columns side by side, which alone would leave each member strips of rows that lie apart.
     bool has_cut_columns() const {
-        return kept.count == 0 && x_stride == 1 && length >= least_cut_columns && length <= most_cut_columns &&
-               steps >= 2 * rows_of_piece;
+        return kept.count == 0 && window == 1 && x_stride == 1 && length >= least_cut_columns &&
+               length <= most_cut_columns && steps >= 2 * rows_of_piece;
+    }
+
+    /// Few long rows, which alone would not be shared out.
+    bool has_cut_rows() const { return is_row && steps == 1 && length >= least_cut && kept.total() <= most_cut_rows; }
+
+    /// Elements side by side that so many results are made of.
+    std::int64_t span(std::int64_t results) const {
+        return window > 1 ? (results - 1) * column_step + window : results;
     }
 
 private:
+    /// Columns side by side that overlap or touch: each element is then folded down its own column once.
+    void find_windows() {
+        if (is_row || (x_stride != 1 && x_stride != 2)) return;
+        for (int i = 0; i < folded.count; ++i) {
+            if (folded.x[i] != 1 || folded.shape[i] < 2 || folded.shape[i] > longest_window) continue;
+            window = folded.shape[i];
+            x_stride = 1;
+            return folded.remove(i);
+        }
+    }
+    /// Planes that follow each other without gaps, as their results do.
+    void find_planes() {
+        if (folded.count != 1) return;
+        const std::int64_t width = folded.x[0];
+        if (terms < 2 || width < 1 || terms * width > most_in_plane || kept.count != (width == 1 ? 1 : 2)) return;
+        if (kept.x[0] != terms * width || kept.y[0] != width || kept.shape[0] < least_planes) return;
+        if (width > 1 && (kept.shape[1] != width || kept.x[1] != 1 || kept.y[1] != 1)) return;
+        planes = kept.shape[0];
+        plane_width = width;
+    }
     /// Of axes of size `enough` the one whose elements lie nearest, else the longest; -1 where there is none.
     static int best(const ReduceAxes& axes, std::int64_t enough) {
         int near = -1, longest = -1;
