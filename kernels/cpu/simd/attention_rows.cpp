@@ -298,6 +298,10 @@ void add_attention(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTab
         "attention causal=(1) window=(40) scale=0.5 masked_score=-1e+30 | f32[2,4,T,8] f16[2,2,S,8] f16[2,2,S,8] "
         "bool[2,S] "
         "-> f32[2,4,T,8] where T in 1..60, S in 1..300",
+        "attention causal=(1) pairs=(1) hides=(1) window=(20) scale=0.5 masked_score=-1e+30 | f32[2,4,T,8] "
+        "f32[2,2,S,8] f32[2,2,S,8] bool[2,1,T,S] f32[1,4,1,S] -> f32[2,4,T,8] where T in 1..60, S in 1..200",
+        "attention causal=(0) pairs=(1) window=(9) softcap=2 scale=0.5 masked_score=-inf | f32[2,T,8] f32[2,S,8] "
+        "f32[2,S,8] f32[1,S] -> f32[2,T,8] where T in 1..60, S in 1..200",
     };
     kernels.push_back(std::move(made));
 }
