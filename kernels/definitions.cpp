@@ -103,30 +103,43 @@ Tensors gated_by_half(Operands operands, const Attributes& attributes) {
     return {gate(halves[is_last ? 1 : 0]) * halves[is_last ? 0 : 1]};
 }
 
-// Windows [B,C,P,Q,J,K] of an image, filters [O,C/groups,J,K], a bias [O].
-Tensors conv2d_of_windows(Operands operands, const Attributes&) {
+// Windows [B,C,P,Q,J,K] of an image, filters [O,C/groups,J,K]; likewise of one axis.
+template <int axes>
+Tensors conv_of_windows(Operands operands, const Attributes&) {
     const Tensor &x = at(operands, 0), &w = at(operands, 1);
-    if (x.rank() != 6 || w.rank() != 4)
-        throw Error(ErrorKind::argument, "definition", "expected windows with six axes and filters with four");
-    const Dim groups = floordiv(x.dim(1), w.dim(1)), taps = w.dim(1) * w.dim(2) * w.dim(3);
-    const Tensor columns = reshape(transpose(x, {0, 1, 4, 5, 2, 3}), {x.dim(0), groups, taps, x.dim(2) * x.dim(3)});
-    const Tensor product = matmul(reshape(w, {groups, floordiv(w.dim(0), groups), taps}), columns);
-    const Tensor image = reshape(product, {x.dim(0), w.dim(0), x.dim(2), x.dim(3)});
-    return {operands.size() == 2 ? image : image + reshape(operands[2], {w.dim(0), 1, 1})};
+    if (x.rank() != 2 + 2 * axes || w.rank() != 2 + axes)
+        throw Error(ErrorKind::argument, "definition",
+                    "expected windows with " + std::to_string(2 + 2 * axes) + " axes and filters with " +
+                        std::to_string(2 + axes));
+    std::vector<int> order{0, 1};
+    for (int i = 0; i < axes; ++i) order.push_back(2 + axes + i);
+    for (int i = 0; i < axes; ++i) order.push_back(2 + i);
+    Dim taps = w.dim(1), places = 1;
+    Shape shape{x.dim(0), w.dim(0)};
+    for (int i = 2; i < 2 + axes; ++i) {
+        taps = taps * w.dim(i), places = places * x.dim(i);
+        shape.push_back(x.dim(i));
+    }
+    const Dim groups = floordiv(x.dim(1), w.dim(1));
+    const Tensor columns = reshape(transpose(x, order), {x.dim(0), groups, taps, places});
+    return {reshape(matmul(reshape(w, {groups, floordiv(w.dim(0), groups), taps}), columns), shape)};
 }
 
-// Windows [B,C,P,Q,J,K] of an image [B,C,H,W] with its padding.
+// Windows [B,C,P,Q,J,K] of an image [B,C,H,W] with its padding, or of one axis.
 Tensor windows_of(const Tensor& image, const Attributes& attributes) {
-    if (image.rank() != 4) throw Error(ErrorKind::argument, "definition", "expected an image with four axes");
+    const int axes = image.rank() - 2;
+    if (axes != 1 && axes != 2)
+        throw Error(ErrorKind::argument, "definition", "expected an image with three or four axes");
     const auto number = [&](std::string_view name, int at) {
         const std::vector<Dim>& list = attributes.dims(name);
         if (static_cast<std::size_t>(at) < list.size()) return list[static_cast<std::size_t>(at)].constant();
         throw Error(ErrorKind::argument, "definition", "expected a longer list '" + std::string(name) + "'");
     };
     Tensor x = image;
-    for (const int i : {0, 1})
-        x = pad(x, 2 + i, number("padding", i), number("padding", 2 + i), attributes.number("value"));
-    for (const int i : {0, 1}) x = window(x, 2 + i, number("kernel", i), number("stride", i), number("dilation", i));
+    for (int i = 0; i < axes; ++i)
+        x = pad(x, 2 + i, number("padding", i), number("padding", axes + i), attributes.number("value"));
+    for (int i = 0; i < axes; ++i)
+        x = window(x, 2 + i, number("kernel", i), number("stride", i), number("dilation", i));
     return x;
 }
 
@@ -338,6 +351,14 @@ std::vector<std::string> reduction_patterns(const std::string& name) {
     return patterns;
 }
 
+// Convolutions of single places, which see no windows; all others are found by these.
+std::vector<std::string> pointwise_patterns() {
+    const std::string one =
+        "image_conv2d kernel=(1,1) padding=(0,0,0,0) "
+        "stride=(1,1) dilation=(1,1) value=0 | f32[B,";
+    return {one + "C,P,Q] f32[O,C,1,1]", one + "G*C,P,Q] f32[G*O,C,1,1]"};
+}
+
 // The first half or the last is the gate.
 std::vector<std::string> half_patterns(const std::string& name) {
     const std::string operands = " | f32[R,K] f32[K,2*N] f32[2*N]?";
@@ -407,10 +428,22 @@ std::vector<Definition> definitions() {
         {"linear_halves_geglu", gated_by_half<gelu>, half_patterns("linear_halves_geglu")},
         {"linear_halves_geglu_tanh", gated_by_half<gelu_tanh>, half_patterns("linear_halves_geglu_tanh")},
         {"conv2d",
-         conv2d_of_windows,
-         {"conv2d | f32[B,C,P,Q,J,K] f32[O,C,J,K] f32[O]?", "conv2d | f32[B,G,P,Q,J,K] f32[G,1,J,K] f32[G]?",
-          "conv2d | f32[B,G*C,P,Q,J,K] f32[G*O,C,J,K] f32[G*O]?"}},
-        {.name = "image_conv2d", .build = of_image<conv2d_of_windows>, .patterns = {}, .of_windows = "conv2d"},
+         conv_of_windows<2>,
+         {"conv2d | f32[B,C,P,Q,J,K] f32[O,C,J,K]", "conv2d | f32[B,G,P,Q,J,K] f32[G,1,J,K]",
+          "conv2d | f32[B,G*C,P,Q,J,K] f32[G*O,C,J,K]"},
+         InBody::head},
+        {"image_conv2d", of_image<conv_of_windows<2>>, pointwise_patterns(), InBody::head, "conv2d"},
+        {"conv1d",
+         conv_of_windows<1>,
+         {"conv1d | f32[B,C,P,K] f32[O,C,K]", "conv1d | f32[B,G,P,K] f32[G,1,K]",
+          "conv1d | f32[B,G*C,P,K] f32[G*O,C,K]"},
+         InBody::head},
+        {"image_conv1d",
+         of_image<conv_of_windows<1>>,
+         {"image_conv1d kernel=(1) padding=(0,0) stride=(1) dilation=(1) value=0 "
+          "| f32[B,C,P] f32[O,C,1]"},
+         InBody::head,
+         "conv1d"},
         {.name = "image_sum", .build = of_image<sum_of>, .patterns = {}, .of_windows = "sum"},
         {.name = "image_mean", .build = of_image<mean_of>, .patterns = {}, .of_windows = "mean"},
         {.name = "image_max", .build = of_image<max_of>, .patterns = {}, .of_windows = "max_reduce"},

@@ -91,6 +91,7 @@ enum class InBody : std::uint8_t {
     none,     ///< nothing: it is a tile
     step,     ///< a tile, and a step: of one operand, each element computed from the one at its place (`gelu`)
     product,  ///< what the body begins with: x and w, or these and a bias that is added (`linear`); no tile of its own
+    head,     ///< a tile of two operands and one result, and what a body begins with in place of a matmul (`conv2d`)
 };
 
 /// A function over tensors that kernels may compute in one go: the composite a user calls, the pattern looked for in
@@ -109,8 +110,8 @@ struct Definition {
     InBody in_body = InBody::none;  ///< what it is where a product and what follows it are computed together
     /// Not empty: of an image [B,C,H,W], its first operand, it computes what the op or Definition of this name computes
     /// of windows [B,C,P,Q,J,K] of it, with the same other operands and attributes. Behind these come `kernel=(J,K)
-    /// padding=(top,left,bottom,right) stride=(2,2) dilation=(1,1)` and `value`, that of the padding. It is found where
-    /// that one is, without patterns.
+    /// padding=(top,left,bottom,right) stride=(2,2) dilation=(1,1)` and `value`, that of the padding; of a row [B,C,L]
+    /// and [B,C,P,K] `kernel=(K) padding=(before,behind)`. It is found where that one is, without patterns.
     std::string of_windows = {};
 };
 

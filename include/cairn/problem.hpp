@@ -52,7 +52,7 @@ struct TensorDesc {
 /// One step of a body: `op` applied to earlier values. Values are numbered: the inputs 0..n-1, then the steps.
 struct Step {
     std::string op;  ///< an elementwise atomic op (`mul`, `tanh`, `where`, `cast`), a Definition that is a step
-                     ///< (`gelu`), `const`, or what a `fused` body begins with: `matmul`
+                     ///< (`gelu`), `const`, or what a `fused` body begins with: `matmul`, a Definition (`conv2d`)
     std::vector<int> operands;  ///< value numbers
     DType dtype = DType::f32;   ///< of the result
     double number = 0;          ///< the value of a `const`
@@ -67,6 +67,8 @@ struct Step {
 ///     in 1..12 matmul | f32[T,768]:(2304,1) f32[768,768]@panel32! -> f32[T,768] where T in 13..1024
 ///     fused {3=matmul(0,1):f32 4=add(3,2):f32 5=gelu(4):f32} | f32[T,64] f32[64,96]@panel32! f32[T,96]:(0,1)! ->
 ///     f32[T,96] results (5) where T in 1..12
+///     fused {2=conv2d(0,1):f32 3=relu(2):f32} | f32[1,3,8,8,3,3]:(300,100,10,1,10,1) f32[4,3,3,3]! -> f32[1,4,8,8]
+///     results (3)
 ///     fused columns=(0,32) {2=matmul(0,1):f32} | f32[T,64] f32[64,96]@panel32! -> f32[T,96] f32[T,4,16]:(16,256,1)
 ///     results (2,2) where T in 1..12
 ///
@@ -75,9 +77,10 @@ struct Step {
 /// `elementwise` and the elementwise atomic ops all inputs have the shape of the outputs, and in `matmul` both inputs
 /// have the batch axes of the output; broadcasting then shows as stride 0. A packed input keeps the shape of the matrix
 /// that was packed. `fused` is a product and an elementwise body that goes on from it: its first step is a matmul of
-/// inputs 0 and 1, which are as in `matmul` and are read by no other step; all else is as in `elementwise`. With the
-/// attribute `columns` each output holds some columns of its value, from the one told there on: it has the leading axes
-/// of the product, and behind them one axis or several that are as many columns.
+/// inputs 0 and 1, which are as in `matmul` and are read by no other step; all else is as in `elementwise`. In place of
+/// the matmul may stand a Definition that is a head (InBody): the attributes are then its own. With the attribute
+/// `columns` of a matmul each output holds some columns of its value, from the one told there on: it has the leading
+/// axes of the product, and behind them one axis or several that are as many columns.
 struct Problem {
     std::string definition;                   ///< an atomic op, a Definition, `elementwise`, `fused`, `copy` or `pack`
     Attributes attributes;                    ///< in the order the definition declares them
@@ -98,10 +101,10 @@ CAIRN_API Problem parse_problem(std::string_view text, Symbols& symbols);
 CAIRN_API TensorDesc parse_tensor_desc(std::string_view text, Symbols& symbols);
 /// The Problem with every symbol replaced by its value (in the order of Symbols::list() of its table).
 CAIRN_API Problem at_sizes(const Problem& problem, std::span<const std::int64_t> symbol_values);
-/// What a `fused` Problem consists of: a `matmul` of its first two inputs, and an `elementwise` Problem that takes the
-/// dense product as input 0 and the other inputs behind it.
+/// What a `fused` Problem consists of: a `matmul` (or what stands in its place) of its first two inputs, and an
+/// `elementwise` Problem that takes the dense product as input 0 and the other inputs behind it.
 struct FusedParts {
-    Problem product;   ///< `matmul`, with a dense result
+    Problem product;   ///< `matmul` or a Definition, with a dense result
     Problem epilogue;  ///< `elementwise`; with the attribute `columns` if the `fused` Problem has it
 };
 /// A `fused` Problem taken apart; nothing where the Problem is no well-formed one.

@@ -29,9 +29,9 @@ Tensor batch_norm(const Operand& x, const Operand& gamma, const Operand& beta, c
     need_channels(scope, x, "beta", beta);
     need_channels(scope, x, "mean", mean);
     need_channels(scope, x, "var", var);
-    const Tensor centred = x - beside(x, mean), scaled = centred / sqrt(beside(x, var) + eps);
-    const Tensor wide = scaled * beside(x, gamma);
-    return wide + beside(x, beta);
+    // A factor and a term for each channel, so that of x there is one of each.
+    const Tensor factor = gamma / sqrt(var + eps), term = beta - mean * factor;
+    return x * beside(x, factor) + beside(x, term);
 }
 
 Tensor group_norm(const Operand& x, int groups, const Operand& gamma, const Operand& beta, double eps) {

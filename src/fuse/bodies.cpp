@@ -14,7 +14,7 @@ using ir::Op;
 
 constexpr std::string_view constant_name = "const";
 
-// In place of the op where the step is a definition: its operand and its name are behind.
+// In place of the op where the step is a definition: the number of its operands, these and its name are behind.
 constexpr std::uint32_t of_definition = 0xff;
 
 // The first word of a step.
@@ -39,10 +39,8 @@ Body::Body(const std::vector<Step>& steps) {
             bodies.constant(step.dtype, step.number);
         else if (op)
             bodies.add(*op, step.dtype, step.operands);
-        else if (step.operands.size() == 1)
-            bodies.add(step.op, step.dtype, step.operands[0]);
         else
-            throw InternalError("fuse", "a body has the step '" + step.op + "' of several operands, which is no op");
+            bodies.add(step.op, step.dtype, step.operands);
     }
     *this = bodies.finish();
 }
@@ -54,8 +52,8 @@ std::vector<Step> Body::steps() const {
     for (auto at = stored_->words.begin(); at != stored_->words.end();) {
         const std::uint32_t head = *at++;
         const auto next = at + static_cast<std::ptrdiff_t>(behind(head));
-        if (is_of_definition(head))
-            steps.push_back({std::string(at + 1, next), {static_cast<int>(*at)}, dtype_in(head), 0});
+        if (const auto name = is_of_definition(head) ? at + 1 + *at : next; is_of_definition(head))
+            steps.push_back({std::string(name, next), {at + 1, name}, dtype_in(head), 0});
         else if (op_in(head) == Op::constant)
             steps.push_back({std::string(constant_name),
                              {},
@@ -66,6 +64,10 @@ std::vector<Step> Body::steps() const {
         at = next;
     }
     return steps;
+}
+
+bool Body::begins_with(ir::Op op) const noexcept {
+    return !empty() && !is_of_definition(stored_->words[0]) && op_in(stored_->words[0]) == op;
 }
 
 void Bodies::constant(DType dtype, double number) {
@@ -82,9 +84,10 @@ void Bodies::add(Op op, DType dtype, std::span<const int> operands) {
     ++size_;
 }
 
-void Bodies::add(std::string_view definition, DType dtype, int operand) {
-    words_.push_back(head_of(of_definition, dtype, 1 + definition.size()));
-    words_.push_back(static_cast<std::uint32_t>(operand));
+void Bodies::add(std::string_view definition, DType dtype, std::span<const int> operands) {
+    words_.push_back(head_of(of_definition, dtype, 1 + operands.size() + definition.size()));
+    words_.push_back(static_cast<std::uint32_t>(operands.size()));
+    words_.insert(words_.end(), operands.begin(), operands.end());
     words_.insert(words_.end(), definition.begin(), definition.end());
     ++size_;
 }

@@ -27,6 +27,8 @@ public:
     std::size_t size() const noexcept { return stored_ == nullptr ? 0 : stored_->size; }
     bool empty() const noexcept { return size() == 0; }
     Step back() const { return steps().back(); }
+    /// Whether its first step is this op.
+    bool begins_with(ir::Op op) const noexcept;
     std::size_t hash() const noexcept { return stored_ == nullptr ? 0 : stored_->hash; }
     /// To the bit: zeros of different signs are different numbers, and NaN is itself.
     friend bool operator==(const Body& a, const Body& b) noexcept {
@@ -53,7 +55,7 @@ public:
     void constant(DType dtype, double number);
     void add(ir::Op op, DType dtype, std::span<const int> operands);
     /// A step that is a definition.
-    void add(std::string_view definition, DType dtype, int operand);
+    void add(std::string_view definition, DType dtype, std::span<const int> operands);
     /// The body of the steps since the last call.
     Body finish();
 

@@ -1,6 +1,7 @@
 #include "fuse/body_parts.hpp"
 
 #include "fuse/pattern.hpp"
+#include "ir/op_table.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -44,6 +45,9 @@ BodyParts::BodyParts(const ir::GraphData& graph, const canon::Forms& forms, cons
             Tile& product = products_[id].emplace_back();
             for (const NodeId operand : node.operands) product.inputs.push_back(classes.value_of(operand));
         }
+        for (Tile& product : products_[id]) product.definition = ir::info(ir::Op::matmul).name;
+        for (const Tile& tile : matches[id])
+            if (part_of.at(tile.definition) == InBody::head) products_[id].push_back(tile);
         has_form_of_value_[id] = !products_[id].empty() && forms.canon().same(forms[id], forms[classes.value_of(id)]);
         for (const Tile& tile : matches[id]) {
             if (part_of.at(tile.definition) != InBody::step || steps_[id] != nullptr) continue;
@@ -63,7 +67,8 @@ std::vector<const Tile*> BodyParts::products_of(NodeId value) const {
     for (const NodeId spelling : classes_->spellings(classes_->value_of(value)))
         for (const Tile& tile : products_[spelling])
             if (has_form_of_value_[spelling] && std::none_of(found.begin(), found.end(), [&](const Tile* known) {
-                    return known->inputs == tile.inputs;
+                    return known->definition == tile.definition && known->inputs == tile.inputs &&
+                           known->attributes == tile.attributes;
                 }))
                 found.push_back(&tile);
     return found;

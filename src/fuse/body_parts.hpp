@@ -10,21 +10,20 @@
 
 namespace cairn::inline v0::fuse {
 
-/// What bodies may hold of the matches in a graph: definitions that are steps, and the products that `fused` bodies
-/// begin with (Definition::in_body).
+/// What bodies may hold of the matches in a graph: definitions that are steps, and what `fused` bodies begin with,
+/// which is called a product here: a matmul, or a definition in its place (Definition::in_body).
 class BodyParts {
 public:
     /// Of a graph without matches.
     BodyParts() = default;
-    /// Takes the products out of `matches`, a list a node, and adds those that are nodes; steps stay there as tiles of
-    /// their own. Classes and the lists must outlive it. Throws Cancelled.
+    /// Takes the products of matrices out of `matches`, a list a node, and adds those that are nodes; steps and heads
+    /// stay there as tiles of their own. Classes and the lists must outlive it. Throws Cancelled.
     BodyParts(const ir::GraphData& graph, const canon::Forms& forms, const expand::Classes& classes,
-              std::span<const Pattern> patterns, std::vector<std::vector<Tile>>& matches,
-              const std::stop_token& stop);
+              std::span<const Pattern> patterns, std::vector<std::vector<Tile>>& matches, const std::stop_token& stop);
 
     /// The step that makes a node, or null.
     const Tile* step(ir::NodeId node) const { return steps_.empty() ? nullptr : steps_[node]; }
-    /// The products found at a node: of x and w, or of these and a bias.
+    /// The products found at a node: matmuls of x and w, or of these and a bias, and heads.
     std::span<const Tile> products_at(ir::NodeId node) const;
     /// Those found at any spelling of a value, each once. What is computed from the value has its form by the first
     /// spelling, so only those of the same form are of use there.

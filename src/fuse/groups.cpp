@@ -28,6 +28,8 @@ bool is_scalar_constant(const ir::Node& node) {
     return node.op == Op::constant && node.shape.empty() && node.wide == nullptr;
 }
 
+bool is_matmul(const Tile& product) { return product.definition == ir::info(Op::matmul).name; }
+
 template <typename T>
 bool contains(const std::vector<T>& list, const T& id) {
     return std::find(list.begin(), list.end(), id) != list.end();
@@ -67,14 +69,19 @@ Groups::Groups(const ir::GraphData& graph, const expand::Classes& classes, const
       facts_(graph.nodes().size()),
       marks_(graph.nodes().size()),
       ancestors_(graph, classes, stop_) {
+    const std::vector<bool> bound = ir::bound_nodes(graph);
     std::unordered_multimap<std::size_t, NodeId> first_of_shape;
     for (NodeId id = 0; id < facts_.size(); ++id) {
         if (stop_.stop_requested()) throw Cancelled("fuse");
         const ir::Node& node = graph.node(id);
         const ir::OpInfo& info = ir::info(node.op);
         const bool is_shared = uses_[id] > 1 || classes_.spellings(classes_.value_of(id)).size() > 1;
-        facts_[id] = {id, info.kind == ir::OpClass::elementwise, info.work == ir::Work::cheap, is_scalar_constant(node),
-                      is_shared};
+        facts_[id] = {id,
+                      info.kind == ir::OpClass::elementwise,
+                      info.work == ir::Work::cheap,
+                      is_scalar_constant(node),
+                      is_shared,
+                      bound[id]};
         std::size_t hash = 0;
         types::mix(hash, node.shape);
         const auto [first, last] = first_of_shape.equal_range(hash);
@@ -88,8 +95,10 @@ Groups::Groups(const ir::GraphData& graph, const expand::Classes& classes, const
 }
 
 bool Groups::joins(NodeId producer, const Group& group) const {
-    const Facts& facts = facts_[producer];
-    return (facts.elementwise && (facts.shape == facts_[group.root].shape || facts.cheap)) ||
+    const Facts &facts = facts_[producer], &root = facts_[group.root];
+    // What is computed once, when weights are bound, is not computed for each element of a product.
+    const bool is_there = group.head != Head::none && facts.bound && !root.bound;
+    return (facts.elementwise && (facts.shape == root.shape || (facts.cheap && !is_there))) ||
            is_product(producer, group);
 }
 
@@ -242,7 +251,7 @@ void Groups::add_steps(const Group& group, int values) {
         operands.clear();
         for (const NodeId operand : operands_of(id, group)) operands.push_back(marks_[operand].value);
         if (group.head != Head::none && parts_.step(id) != nullptr)
-            bodies_.add(parts_.step(id)->definition, node.dtype, operands.front());
+            bodies_.add(parts_.step(id)->definition, node.dtype, operands);
         else
             bodies_.add(node.op, node.dtype, operands);
         marks_[id].value = values++;
@@ -253,6 +262,7 @@ void Groups::add_steps(const Group& group, int values) {
 Tile Groups::tile_of(const Group& group, const Tile& product) {
     Tile tile;
     tile.outputs = {group.root};
+    tile.attributes = product.attributes;
     tile.inputs = {product.inputs[0], product.inputs[1]};
     tile.interior = product.interior;
     const bool has_bias = product.inputs.size() > 2;
@@ -270,7 +280,10 @@ Tile Groups::tile_of(const Group& group, const Tile& product) {
         marks_[id].value = values++;
     }
     const DType dtype = graph_.node(*group.product).dtype;
-    bodies_.add(Op::matmul, dtype, std::array{0, 1});
+    if (is_matmul(product))
+        bodies_.add(Op::matmul, dtype, std::array{0, 1});
+    else
+        bodies_.add(product.definition, dtype, std::array{0, 1});
     if (has_bias) {
         bodies_.add(Op::add, dtype, std::array{values, marks_[product.inputs[2]].value});
         ++values;
@@ -348,12 +361,14 @@ std::vector<std::vector<Tile>> Groups::all(const std::vector<bool>& wanted) {
     return tiles;
 }
 
-// Those found at a node, alone. Where the node is a view, a product without a bias is a tile of what it views.
+// Those of matrices found at a node, alone: heads are tiles already. Where the node is a view, a product without a bias
+// is a tile of what it views.
 void Groups::add_products(NodeId root, std::vector<Tile>& tiles) {
     Group group(root);
     group.product = root;
     for (const Tile& product : parts_.products_at(root))
-        if (product.inputs.size() > 2 || facts_[root].elementwise) tiles.push_back(tile_of(group, product));
+        if (is_matmul(product) && (product.inputs.size() > 2 || facts_[root].elementwise))
+            tiles.push_back(tile_of(group, product));
 }
 
 // The group behind a product found at any spelling of a value; and where it stands there at another than the node, the

@@ -20,6 +20,8 @@ namespace cairn::inline v0::fuse {
 ///     %3 = tanh %2
 ///     %2 = matmul %0, %1   ->  fused {2=matmul(0,1) 3=tanh(2)} (%0, %1) -> (%3)
 ///     %3 = tanh %2
+///
+/// In place of the matmul stands what is found as a definition that is a head: `fused {2=conv2d(0,1) 3=relu(2)}`.
 class Groups {
 public:
     /// Graph, classes and parts must outlive it. Throws Cancelled on a stop, as all() does.
@@ -44,6 +46,7 @@ private:
         std::uint32_t shape = 0;  ///< equal for equal shapes
         bool elementwise = false, cheap = false, number = false;
         bool shared = false;  ///< read by several, or spelled in several ways
+        bool bound = false;   ///< depends on weights and constants only
     };
     /// A node's part in the group in the making. Where `group` is not its number, none.
     enum class Part : std::uint8_t { none, member, read, refused, listed };

@@ -12,12 +12,16 @@ namespace {
 using ir::NodeId;
 using ir::Op;
 
-/// Windows of an image [B,C,H,W]: what they are, and the nodes between them and it.
+/// Windows of an image [B,C,..] of some spatial axes: what they are, and the nodes between them and it.
 struct Windows {
+    Windows(NodeId windows, std::size_t count)
+        : image(windows), axes(count), kernel(count, 1), padding(2 * count, 0), stride(count, 1), dilation(count, 1) {}
+
     NodeId image;
-    std::vector<Dim> kernel = {1, 1}, padding = {0, 0, 0, 0}, stride = {1, 1}, dilation = {1, 1};
+    std::size_t axes;
+    std::vector<Dim> kernel, padding, stride, dilation;
     std::optional<double> outside{};  ///< what pads put there
-    std::size_t unpadded = 4;         ///< axes before this one have no pad yet
+    std::size_t unpadded = 2 + axes;  ///< axes before this one have no pad yet
     std::vector<NodeId> between{};
 
     Attributes attributes() const {
@@ -52,14 +56,15 @@ bool take(const ir::GraphData& graph, const ir::Node& node, std::size_t& open, W
     windows.outside = value;
     windows.unpadded = axis;
     windows.padding[axis - 2] = before;
-    windows.padding[axis] = after;
+    windows.padding[axis - 2 + windows.axes] = after;
     return true;
 }
 
 std::optional<Windows> windows_at(const ir::GraphData& graph, NodeId node) {
-    if (graph.node(node).op != Op::window || graph.node(node).shape.size() != 6) return std::nullopt;
-    Windows windows{node};
-    std::size_t open = 2;
+    const std::size_t rank = graph.node(node).shape.size();
+    if (graph.node(node).op != Op::window || (rank != 4 && rank != 6)) return std::nullopt;
+    Windows windows(node, rank / 2 - 1);
+    std::size_t open = windows.axes;
     while (take(graph, graph.node(windows.image), open, windows)) {
         windows.between.push_back(windows.image);
         windows.image = graph.node(windows.image).operands[0];
@@ -67,9 +72,20 @@ std::optional<Windows> windows_at(const ir::GraphData& graph, NodeId node) {
     return open == 0 ? std::optional(std::move(windows)) : std::nullopt;
 }
 
+/// What reads the windows: the tile's definition, or what its body begins with.
+std::string reader_of(const Tile& tile) {
+    return tile.definition == "fused" ? tile.body.steps().front().op : tile.definition;
+}
+
 Tile read_from_image(const Tile& tile, const Definition& definition, const Windows& windows, NodeId image) {
     Tile read = tile;
-    read.definition = definition.name;
+    if (tile.definition == "fused") {
+        std::vector<Step> steps = tile.body;
+        steps.front().op = definition.name;
+        read.body = steps;
+    } else {
+        read.definition = definition.name;
+    }
     const Attributes more = windows.attributes();
     read.attributes.insert(read.attributes.end(), more.begin(), more.end());
     read.inputs[0] = image;
@@ -87,11 +103,13 @@ std::vector<Tile> with_images(const ir::GraphData& graph, const expand::Classes&
     std::vector<Tile> made;
     for (const Tile& tile : tiles) {
         if (tile.inputs.empty()) continue;
-        const auto reads = [&](const Definition* definition) { return definition->of_windows == tile.definition; };
-        const auto found = std::find_if(of_windows.begin(), of_windows.end(), reads);
-        if (found == of_windows.end()) continue;
         const std::optional<Windows> windows = windows_at(graph, tile.inputs[0]);
-        if (windows) made.push_back(read_from_image(tile, **found, *windows, classes.value_of(windows->image)));
+        if (!windows) continue;
+        const std::string reader = reader_of(tile);
+        const auto reads = [&](const Definition* definition) { return definition->of_windows == reader; };
+        const auto found = std::find_if(of_windows.begin(), of_windows.end(), reads);
+        if (found != of_windows.end())
+            made.push_back(read_from_image(tile, **found, *windows, classes.value_of(windows->image)));
     }
     return made;
 }

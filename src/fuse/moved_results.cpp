@@ -25,7 +25,7 @@ bool only_moves(const ir::Node& node) {
 
 /// Of a matrix, and perhaps what follows it.
 bool is_product(const ir::GraphData& graph, const Tile& tile) {
-    if (tile.definition == "fused") return true;
+    if (tile.definition == "fused") return tile.body.begins_with(Op::matmul);
     return tile.definition == ir::info(Op::matmul).name && graph.node(tile.inputs[1]).shape.size() == 2 &&
            graph.node(tile.inputs[0]).shape.size() >= 2;
 }

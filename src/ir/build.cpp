@@ -28,21 +28,35 @@ Tensor build_product(std::vector<Tensor> operands, const Attributes& attributes)
     return apply(info(Op::matmul).name, operands, attributes);
 }
 
+const Definition& definition_of(const Problem& problem, const Step& step, InBody part,
+                                std::span<const Definition> definitions) {
+    const auto is_part = [&](const Definition& definition) {
+        return definition.name == step.op && definition.in_body == part;
+    };
+    const auto definition = std::find_if(definitions.begin(), definitions.end(), is_part);
+    if (definition == definitions.end()) refuse_problem(problem, fmt::format("'{}' is no elementwise op", step.op));
+    return *definition;
+}
+
+// What a `fused` body begins with.
+Tensor build_head(const Problem& problem, const Step& step, const std::vector<Tensor>& operands,
+                  std::span<const Definition> definitions) {
+    if (find_op(step.op) == Op::matmul) return build_product(operands, {});
+    const std::vector<Tensor> made =
+        definition_of(problem, step, InBody::head, definitions).build(operands, problem.attributes);
+    if (made.size() != 1) refuse_problem(problem, fmt::format("'{}' has several results", step.op));
+    return made[0];
+}
+
 // An elementwise op, or a definition that is a step.
 Tensor build_step(const Problem& problem, const Step& step, const std::vector<Tensor>& operands,
                   std::span<const Definition> definitions) {
     Attributes attributes;
     if (step.op == "cast") attributes = {{"dtype", std::vector<Dim>{static_cast<int>(step.dtype)}}};
     const auto op = find_op(step.op);
-    const bool is_product = problem.definition == "fused" && op == Op::matmul;
-    if (is_product) return build_product(operands, attributes);
     if (op && info(*op).kind == OpClass::elementwise) return apply(step.op, operands, attributes);
-    const auto is_step = [&](const Definition& definition) {
-        return definition.name == step.op && definition.in_body == InBody::step;
-    };
-    const auto definition = std::find_if(definitions.begin(), definitions.end(), is_step);
-    if (definition == definitions.end()) refuse_problem(problem, fmt::format("'{}' is no elementwise op", step.op));
-    const std::vector<Tensor> made = definition->build(operands, attributes);
+    const std::vector<Tensor> made =
+        definition_of(problem, step, InBody::step, definitions).build(operands, attributes);
     if (operands.size() != 1 || made.size() != 1 || made[0].shape() != operands[0].shape())
         refuse_problem(problem, fmt::format("'{}' is no step: it takes and makes more than an element", step.op));
     return made[0];
@@ -50,7 +64,7 @@ Tensor build_step(const Problem& problem, const Step& step, const std::vector<Te
 
 /// What output `output` holds of its value: all, or some columns, which may be several axes.
 Tensor held_by_output(const Problem& problem, std::size_t output, const Tensor& whole) {
-    if (problem.attributes.empty()) return whole;
+    if (!problem.attributes.has("columns")) return whole;
     const std::vector<Dim>& columns = problem.attributes.dims("columns");
     if (output >= columns.size() || output >= problem.outputs.size() || whole.rank() == 0)
         refuse_problem(problem, "columns tells the first of each output");
@@ -72,7 +86,8 @@ std::vector<Tensor> build_body(const Problem& problem, const Graph& graph, std::
         }
         std::vector<Tensor> operands;
         for (const int number : step.operands) operands.push_back(value_at(problem, values, number));
-        values.push_back(build_step(problem, step, operands, definitions));
+        const bool is_head = problem.definition == "fused" && &step == &problem.body.front();
+        values.push_back((is_head ? build_head : build_step)(problem, step, operands, definitions));
         if (values.back().dtype() != step.dtype)
             refuse_problem(problem, fmt::format("value {} is {}", values.size() - 1, to_string(values.back().dtype())));
     }
@@ -112,8 +127,8 @@ std::vector<Tensor> build_problem(const Problem& problem, const Graph& graph, co
                                   std::span<const Definition> definitions) {
     if (problem.definition == "fused" && !parts_of_fused(problem))
         refuse_problem(problem,
-                       "a fused body begins with its only product, a matmul of inputs 0 and 1, which it reads once, "
-                       "and has no attribute but the first column of each output");
+                       "a fused body begins with its only product, of inputs 0 and 1, which it reads once, and has no "
+                       "attributes but those of the product, or the first column of each output of a matmul");
     if (problem.definition == "elementwise" || problem.definition == "fused")
         return build_body(problem, graph, in, definitions);
     if (problem.definition == "pack") {

@@ -69,7 +69,12 @@ private:
     /// Kernels find attributes by their places.
     void check_attributes(const Instruction& instruction) const {
         const Problem& problem = *instruction.problem;
-        if (problem.definition == "fused") return;  // its parts tell
+        if (problem.definition == "fused") {
+            const auto parts = parts_of_fused(problem);
+            if (!parts || !has_attributes_of(parts->product.definition, parts->product.attributes))
+                refuse(instruction, "has the attributes of no pattern in");
+            return;
+        }
         if (problem.definition == "elementwise") {
             if (!problem.attributes.empty()) refuse(instruction, "has attributes in");
             return;

@@ -82,9 +82,13 @@ Question* Candidates::question_of(const fuse::Tile& tile, const Sources& sources
     outputs_.clear();
     for (const Source& source : sources) inputs_.push_back(describe(source));
     for (const NodeId computed : tile.computed()) outputs_.push_back(made(computed));
-    const std::size_t factors = tile.definition == "fused" || tile.definition == "matmul" ? 2 : 0;
+    const bool is_fused = tile.definition == "fused", is_matmul = tile.definition == "matmul";
+    const std::size_t factors = is_fused || is_matmul ? 2 : 0;
+    // What a definition in place of the matmul reads is as that has it.
+    const std::size_t first = is_fused && !tile.body.begins_with(ir::Op::matmul) ? factors : 0;
     if (factors > 0 || broadcasts_inputs(tile.definition))
-        for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i] = expanded(inputs_[i], outputs_.at(0), i < factors);
+        for (std::size_t i = first; i < inputs_.size(); ++i)
+            inputs_[i] = expanded(inputs_[i], outputs_.at(0), i < factors);
     for (std::size_t i = 0; i < tile.moved.size(); ++i)
         if (tile.is_moved(i) && !describe_moved(tile, i)) return nullptr;
     ShortProblem problem{tile.definition, &tile.attributes, &tile.body, tile.results, inputs_, outputs_};

@@ -42,11 +42,13 @@ TEST(Bodies, DefinitionsAreStepsByName) {
     const std::vector<Step> steps{{"matmul", {0, 1}, DType::f32, 0}, {"gelu_tanh", {2}, DType::f32, 0}};
     Bodies bodies;
     bodies.add(ir::Op::matmul, DType::f32, std::vector<int>{0, 1});
-    bodies.add("gelu_tanh", DType::f32, 2);
+    bodies.add("gelu_tanh", DType::f32, std::vector<int>{2});
     const Body body = bodies.finish();
     EXPECT_EQ(body.steps(), steps);
     EXPECT_EQ(body, Body(steps));
     EXPECT_FALSE(body == Body(std::vector<Step>{steps[0], {"gelu", {2}, DType::f32, 0}}));
+    const std::vector<Step> of_two{{"conv2d", {0, 1}, DType::f32, 0}, {"relu", {2}, DType::f32, 0}};
+    EXPECT_EQ(Body(of_two).steps(), of_two);
 }
 
 TEST(Bodies, NumbersAreComparedToTheBit) {

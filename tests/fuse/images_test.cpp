@@ -15,7 +15,7 @@ namespace {
 std::vector<fuse::Tile> of_images(const Proposed& proposed) {
     std::vector<fuse::Tile> found;
     for (const fuse::Tile& tile : proposed.tiles)
-        if (tile.definition.starts_with("image_")) found.push_back(tile);
+        if (tile.definition.starts_with("image_") || tile.attributes.has("kernel")) found.push_back(tile);
     return found;
 }
 
@@ -38,15 +38,45 @@ protected:
 };
 
 TEST_F(Images, OfConvolutions) {
-    const Tensor w = g.weight("w", DType::f32, {6, 4, 3, 2}), b = g.weight("b", DType::f32, {6});
-    EXPECT_EQ(text(conv2d(x, w, b, {.stride = {1, 2}, .padding = {1, 0, 2, 1}, .dilation = {1, 2}})),
-              "image_conv2d kernel=(3,2) padding=(1,0,2,1) stride=(1,2) dilation=(1,2) value=0 (x, w, b)\n");
+    const Tensor w = g.weight("w", DType::f32, {6, 4, 3, 2});
+    EXPECT_EQ(text(conv2d(x, w, {.stride = {1, 2}, .padding = {1, 0, 2, 1}, .dilation = {1, 2}})),
+              "image_conv2d kernel=(3,2) padding=(1,0,2,1) stride=(1,2) dilation=(1,2) value=0 (x, w)\n");
+}
+
+TEST_F(Images, OfConvolutionsAndWhatFollowsThem) {
+    const Tensor w = g.weight("w", DType::f32, {6, 4, 3, 2}), b = g.weight("b", DType::f32, {6, 1, 1});
+    EXPECT_EQ(text(gelu(conv2d(x, w, {.padding = {1, 0}}) + b)),
+              "image_conv2d kernel=(3,2) padding=(1,0,1,0) stride=(1,1) dilation=(1,1) value=0 (x, w)\n"
+              "fused kernel=(3,2) padding=(1,0,1,0) stride=(1,1) dilation=(1,1) value=0 {3=image_conv2d(0,1):f32 "
+              "4=add(2,3):f32} results (x, w, b)\n"
+              "fused kernel=(3,2) padding=(1,0,1,0) stride=(1,1) dilation=(1,1) value=0 {3=image_conv2d(0,1):f32 "
+              "4=add(2,3):f32 5=gelu(4):f32} results (x, w, b)\n");
+}
+
+TEST_F(Images, OfSinglePlaces) {
+    const Tensor w = g.weight("w", DType::f32, {6, 4, 1, 1});
+    EXPECT_EQ(text(relu(conv2d(x, w))),
+              "image_conv2d kernel=(1,1) padding=(0,0,0,0) stride=(1,1) dilation=(1,1) value=0 (x, w)\n"
+              "fused kernel=(1,1) padding=(0,0,0,0) stride=(1,1) dilation=(1,1) value=0 {2=image_conv2d(0,1):f32 "
+              "3=relu(2):f32} results (x, w)\n");
 }
 
 TEST_F(Images, OfDepthwiseConvolutions) {
     const Tensor w = g.weight("w", DType::f32, {4, 1, 3, 3});
     EXPECT_EQ(text(conv2d(x, w, {.padding = 1, .groups = 4})),
               "image_conv2d kernel=(3,3) padding=(1,1,1,1) stride=(1,1) dilation=(1,1) value=0 (x, w)\n");
+}
+
+TEST_F(Images, OfOneAxis) {
+    const Tensor row = g.input("row", DType::f32, {2, 4, h}), w = g.weight("w", DType::f32, {6, 2, 3});
+    EXPECT_EQ(text(tanh(conv1d(row, w, {.stride = 2, .padding = {2, 1}, .groups = 2}))),
+              "image_conv1d kernel=(3) padding=(2,1) stride=(2) dilation=(1) value=0 (row, w)\n"
+              "fused kernel=(3) padding=(2,1) stride=(2) dilation=(1) value=0 {2=image_conv1d(0,1):f32 3=tanh(2):f32} "
+              "results (row, w)\n");
+}
+TEST_F(Images, OfPoolsOfOneAxis) {
+    EXPECT_EQ(text(max_pool(g.input("row", DType::i8, {2, 4, h}), 3, {.stride = 1, .padding = 1})),
+              "image_max axes=(-1) kernel=(3) padding=(1,1) stride=(1) dilation=(1) value=-128 (row)\n");
 }
 
 TEST_F(Images, OfPools) {

@@ -41,10 +41,23 @@ TEST(Fused, MayHaveOutputsOfSomeColumns) {
               "results (2,2) where T in 1..12");
 }
 
+// A definition in the place of the matmul: the attributes are its own.
+TEST(Fused, MayBeginWithADefinition) {
+    const Text whole(
+        "fused stride=(1,1) value=0 {3=filter(0,1):f32 4=add(3,2):f32} | f32[2,3] f32[4] f32[5,6]:(0,1)! -> f32[5,6] "
+        "results (4)");
+    const auto parts = parts_of_fused(whole.problem);
+    ASSERT_TRUE(parts);
+    EXPECT_EQ(to_string(parts->product), "filter stride=(1,1) value=0 | f32[2,3] f32[4] -> f32[5,6]");
+    EXPECT_EQ(to_string(parts->epilogue),
+              "elementwise {2=add(0,1):f32} | f32[5,6] f32[5,6]:(0,1)! -> f32[5,6] results (2)");
+}
+
 TEST(Fused, WhatIsNoneHasNoParts) {
     for (const char* text :
          {"elementwise {2=add(0,1):f32} | f32[4] f32[4] -> f32[4] results (2)", "fused | f32[4,8] f32[8,9] -> f32[4,9]",
-          "fused {2=add(0,1):f32} | f32[4,4] f32[4,4] -> f32[4,4] results (2)",
+          "fused {2=filter(0,1):f32 3=filter(2,2):f32} | f32[4,4] f32[4,4] -> f32[4,4] results (3)",
+          "fused columns=(0) {2=filter(0,1):f32} | f32[4,4] f32[4,4] -> f32[4,4] results (2)",
           "fused {2=matmul(1,0):f32} | f32[4,4] f32[4,4] -> f32[4,4] results (2)",
           "fused {2=matmul(0,1):f32 3=add(2,0):f32} | f32[4,4] f32[4,4] -> f32[4,4] results (3)",
           "fused {2=matmul(0,1):f32 3=matmul(2,2):f32} | f32[4,4] f32[4,4] -> f32[4,4] results (3)",

@@ -40,7 +40,8 @@ Refusal accepts_matmul(const Problem& problem) {
 // The product stands in the memory of the output until the body is run on it.
 Refusal accepts_fused(const Problem& problem) {
     auto parts = parts_of_fused(problem);
-    if (!parts || problem.outputs.size() != 1) return "needs one output and a body that begins with a product";
+    if (!parts || parts->product.definition != "matmul" || problem.outputs.size() != 1)
+        return "needs one output and a body that begins with a product";
     if (!problem.attributes.empty()) return "writes all columns to one output";
     const TensorDesc& out = problem.outputs[0];
     if (out.dtype != parts->product.outputs[0].dtype) return "needs a result of the product's dtype";

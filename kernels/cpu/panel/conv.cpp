@@ -1,88 +1,27 @@
 #include "kernels/cpu/panel/conv.hpp"
 
+#include "kernels/cpu/panel/conv_image.hpp"
+#include "kernels/cpu/panel/conv_operands.hpp"
 #include "kernels/cpu/panel/table.hpp"
 #include "kernels/cpu/panel/tile.hpp"
 #include "kernels/cpu/simd/image_band.hpp"
+#include "kernels/cpu/simd/tile_body.hpp"
 
 #include <algorithm>
+#include <utility>
 
-/// Convolutions over an image, or over windows that are views: filters times the windows of a few places at a time,
-/// gathered into a panel that stays in the cache (im2col of one block: Chellapilla et al., 2006), by the register tiles
-/// of the packed product. Padding is no memory: the panel has it where taps see it. Few filters that see one channel go
-/// over the rows of its plane.
+/// Convolutions over an image, over windows that are views, or of single places: filters times the windows of a few
+/// places at a time, gathered into a panel that stays in the cache (im2col of one block: Chellapilla et al., 2006), by
+/// the register tiles of the packed product. Padding is no memory: the panel has it where taps see it. Few filters, and
+/// filters of few channels, for which gathering costs much, read an image in bands (conv_image.hpp), and those of one
+/// channel go over the rows of its plane. What follows is done to each tile of sums as soon as it is there.
 namespace CAIRN_LEVEL {
 namespace {
 
-/// out[b, g, o, p, q] = sum over c, j, k of w[g, o, c, j, k] x[b, g, c, p, q, j, k], + bias[g, o].
-template <typename Element>
-struct Conv {
-    const Element *x, *w, *bias = nullptr;
-    Element* out;
-    std::int64_t batch = 1, groups = 1, filters, channels, p = 1, q, j = 1, k = 1;
-    std::int64_t x_batch = 0, x_channel, x_p = 0, x_q, x_j = 0, x_k = 0, w_filter;
-    std::int64_t out_batch = 0, out_filter, out_p = 0;
-    // Of an image: its size and which windows. Places are then those of windows that begin in it; all else is as said.
-    std::int64_t height = 0, width = 0;
-    Slide rows, columns;
-    bool is_image = false;
-
-    Conv(const Args& args, const ConvPlan& plan) {
-        const TensorArg &left = args.inputs[0], &right = args.inputs[1], &result = args.outputs[0];
-        out = reinterpret_cast<Element*>(result.data);
-        if (plan.has_bias) bias = reinterpret_cast<const Element*>(args.inputs[2].data);
-        if (plan.reads == ConvReads::matrix)
-            set_product(left, right, result);
-        else
-            set_filters(left, right, result, plan);
-    }
-
-    std::int64_t taps() const { return channels * j * k; }
-    std::int64_t places() const { return batch * p * q; }
-    float bias_of(std::int64_t filter) const { return bias != nullptr ? widened(bias[filter]) : 0.0f; }
-
-private:
-    // Places are the columns of the right side.
-    void set_product(const TensorArg& left, const TensorArg& right, const TensorArg& result) {
-        w = reinterpret_cast<const Element*>(left.data);
-        x = reinterpret_cast<const Element*>(right.data);
-        const int row = right.rank - 2, column = right.rank - 1;
-        for (int axis = 0; axis < row; ++axis) {
-            batch *= right.shape[axis];
-            if (right.shape[axis] != 1) x_batch = right.strides[axis], out_batch = result.strides[axis];
-        }
-        channels = right.shape[row], x_channel = right.strides[row];
-        q = right.shape[column], x_q = right.strides[column];
-        filters = left.shape[row], w_filter = left.strides[row];
-        out_filter = result.strides[row];
-    }
-    void set_filters(const TensorArg& image, const TensorArg& weights, const TensorArg& result, const ConvPlan& plan) {
-        x = reinterpret_cast<const Element*>(image.data);
-        w = reinterpret_cast<const Element*>(weights.data);
-        batch = image.shape[0], p = result.shape[2], q = result.shape[3];
-        channels = weights.shape[1], j = weights.shape[2], k = weights.shape[3];
-        groups = channels > 0 ? image.shape[1] / channels : 1;
-        filters = weights.shape[0] / (groups > 0 ? groups : 1);
-        x_batch = image.strides[0], x_channel = image.strides[1], w_filter = weights.strides[0];
-        out_batch = result.strides[0], out_filter = result.strides[1], out_p = result.strides[2];
-        is_image = plan.reads == ConvReads::image;
-        if (!is_image) {
-            x_p = image.strides[2], x_q = image.strides[3], x_j = image.strides[4], x_k = image.strides[5];
-            return;
-        }
-        rows = plan.image.rows, columns = plan.image.columns;
-        height = image.shape[2], width = image.shape[3];
-        x_p = image.strides[2] * rows.stride, x_j = image.strides[2] * rows.dilation;
-        x_q = columns.stride, x_k = columns.dilation;
-        x -= rows.before * image.strides[2] + columns.before;
-    }
-};
-
-/// Places that lie behind one another in a row of x and of the result; of an image, where the window of the first
-/// begins.
+/// Places that lie behind one another in a row of x; of an image, where the window of the first begins.
 template <typename Element>
 struct PlaceRun {
     const Element* x;
-    Element* out;
     std::int64_t first, count, row, column;
 };
 
@@ -97,12 +36,8 @@ struct PlaceRuns {
         for (std::int64_t at = 0; at < places;) {
             const std::int64_t place = begin + at, q = place % c.q, row = place / c.q, p = row % c.p, b = row / c.p;
             const std::int64_t n = std::min(c.q - q, places - at);
-            run[count++] = {c.x + b * c.x_batch + group * c.channels * c.x_channel + p * c.x_p + q * c.x_q,
-                            c.out + b * c.out_batch + group * c.filters * c.out_filter + p * c.out_p + q,
-                            at,
-                            n,
-                            p * c.rows.stride - c.rows.before,
-                            q * c.columns.stride - c.columns.before};
+            run[count++] = {c.x + b * c.x_batch + group * c.channels * c.x_channel + p * c.x_p + q * c.x_q, at, n,
+                            p * c.rows.stride - c.rows.before, q * c.columns.stride - c.columns.before};
             at += n;
         }
     }
@@ -132,10 +67,11 @@ public:
         clear(places_at_once);
     }
 
-    /// x: the origin of a channel.
+    /// x: the origin of a channel. The places behind these are wanted soon.
     CAIRN_INLINE void copy(float* to, const Element* x) const {
         for (int i = 0; i < count_; ++i) {
             const Part& part = parts_[i];
+            __builtin_prefetch(x + part.from + places_at_once * stride_, 0, 2);
             const F32 places = load_places(x + part.from, stride_, part.count);
             const std::int64_t room = places_at_once - part.to;
             if (room >= lanes)
@@ -176,7 +112,6 @@ void gather(const Conv<Element>& c, const PlaceRuns<Element>& runs, std::int64_t
     }
 }
 
-static_assert(tile_height <= most_tile_height);
 constexpr auto filter_tiles = tiles<float, group_vectors, 0>(std::make_integer_sequence<int, tile_height>());
 
 /// sums[filter][place] of `height` filters from tap `first` on, `depth` taps; goes on with those that are there.
@@ -195,30 +130,31 @@ void run_tile(const Conv<Element>& c, const Element* w, int height, const float*
             {left, stride, panel + group * lanes, depth, panel, 0, goes_on}, sums + group * lanes);
 }
 
+/// What follows the sums of filters from `filter` on at the block of places that begins at `place`, image by image.
+/// `spare`: a tile.
 template <typename Element>
-void finish(const Conv<Element>& c, const PlaceRuns<Element>& runs, std::int64_t group, std::int64_t filter, int height,
-            float* sums) {
-    for (int row = 0; row < height; ++row, sums += places_at_once) {
-        const F32 bias = splat(c.bias_of(group * c.filters + filter + row));
-        if constexpr (sizeof(Element) != 4)
-            for (std::int64_t at = 0; at < places_at_once; at += lanes) store(sums + at, load(sums + at) + bias);
-        for (int i = 0; i < runs.count; ++i) {
-            const PlaceRun<Element>& run = runs.run[i];
-            const float* const from = sums + run.first;
-            Element* const to = run.out + (filter + row) * c.out_filter;
-            if constexpr (sizeof(Element) == 4)
-                map_row(to, run.count, [&](auto at) { return at(from) + bias; });
-            else
-                store_row(to, from, run.count);
+void finish(const Conv<Element>& c, TileBody& body, std::int64_t group, std::int64_t filter, int height,
+            std::int64_t place, float* sums, float* spare) {
+    const std::int64_t plane = c.p * c.q, end = std::min(place + places_at_once, c.places());
+    for (std::int64_t at = place, width = 0; at < end; at += width) {
+        const std::int64_t b = at / plane, column = at % plane;
+        width = std::min(plane - column, end - at);
+        float* part = sums;
+        if (width < end - place) {
+            part = spare;
+            for (int row = 0; row < height; ++row)
+                copy_places(spare + row * places_at_once, sums + row * places_at_once + (at - place), 1, width);
         }
+        void* const blocks[] = {part};
+        body.run({(b * c.groups + group) * c.filters + filter, height, column, width, places_at_once}, blocks);
     }
 }
 
 /// Filters [begin, end) of a group at a block of places; `scratch` holds a panel, a tile of widened filters, then sums
 /// for all these filters.
 template <typename Element>
-void run_block(const Conv<Element>& c, std::int64_t group, std::int64_t place, std::int64_t begin, std::int64_t end,
-               float* scratch) {
+void run_block(const Conv<Element>& c, TileBody& body, std::int64_t group, std::int64_t place, std::int64_t begin,
+               std::int64_t end, float* scratch) {
     const PlaceRuns<Element> runs(c, group, place);
     float *const panel = scratch, *const wide = panel + taps_at_once * places_at_once,
                  *const sums = wide + taps_at_once * most_tile_height;
@@ -233,56 +169,115 @@ void run_block(const Conv<Element>& c, std::int64_t group, std::int64_t place, s
             const int height = static_cast<int>(begin + (end - begin) * (tile + 1) / count - filter);
             float* const of_tile = sums + (filter - begin) * places_at_once;
             run_tile(c, w + filter * c.w_filter + first, height, panel, depth, runs.places, part > 0, of_tile, wide);
-            if (part + 1 == parts) finish(c, runs, group, filter, height, of_tile);
+            if (part + 1 == parts) finish(c, body, group, filter, height, place, of_tile, wide);
         }
     }
 }
 
 /// Blocks of places times parts of the filters, so many that there are some to share out.
 template <typename Element>
-void run_blocks(const Conv<Element>& c, const Args& args, Team& team) {
-    constexpr std::int64_t enough = 16, least_filters = 48;
+void run_blocks(const Conv<Element>& c, TileBody& body, std::byte* memory, Team& team) {
     const std::int64_t blocks = (c.places() + places_at_once - 1) / places_at_once;
-    const std::int64_t wanted = blocks * c.groups < enough ? enough / std::max<std::int64_t>(blocks * c.groups, 1) : 1;
-    const std::int64_t parts = std::clamp<std::int64_t>(c.filters / least_filters, 1, wanted);
-    float* const scratch = reinterpret_cast<float*>(args.workspace) + block_floats(c.filters) * team.rank();
+    const std::int64_t parts = filter_parts(blocks * c.groups, c.filters);
+    float* const scratch = reinterpret_cast<float*>(memory);
     const std::int64_t count = blocks * c.groups * parts;
     for (std::int64_t chunk = team.next_chunk(); chunk < count; chunk = team.next_chunk()) {
         const std::int64_t part = chunk % parts, block = chunk / parts % blocks, group = chunk / parts / blocks;
-        run_block(c, group, block * places_at_once, c.filters * part / parts, c.filters * (part + 1) / parts, scratch);
+        run_block(c, body, group, block * places_at_once, c.filters * part / parts, c.filters * (part + 1) / parts,
+                  scratch);
     }
 }
 
-/// What a tap of one filter does, and its bias.
+/// What a tap of one filter does.
 template <typename Element>
 struct FilterOfOneChannel {
     static constexpr float none = 0;
     const Element* w;
-    F32 bias;
 
     CAIRN_INLINE F32 factor(std::int64_t tap) const { return splat(widened(w[tap])); }
     CAIRN_INLINE static void take(F32& sum, F32 factor, F32 x) { multiply_add(sum, factor, x); }
-    CAIRN_INLINE F32 finish(F32 sum) const { return sum + bias; }
+    CAIRN_INLINE F32 finish(F32 sum) const { return sum; }
 };
 
+/// Results of filters of one channel that wait for what follows them: rows of the matrix of all results, as many as fit
+/// into a block where they are short.
+class WaitingRows {
+public:
+    WaitingRows(std::int64_t columns, TileBody& body, float* memory)
+        : columns_(columns), pitch_((columns + 15) / 16 * 16), body_(body), memory_(memory) {
+        std::fill_n(memory_, block_size, 0.0f);
+    }
+    bool are_short() const { return 2 * pitch_ <= block_size; }
+    /// Where a row goes that follows the one before.
+    float* next(std::int64_t row) {
+        if ((count_ + 1) * pitch_ > block_size) finish();
+        if (count_ == 0) row_ = row;
+        return memory_ + count_++ * pitch_;
+    }
+    void finish() {
+        if (count_ == 0) return;
+        void* const blocks[] = {memory_};
+        body_.run({row_, std::exchange(count_, 0), 0, columns_, pitch_}, blocks);
+    }
+    /// Part of a long row.
+    void finish(std::int64_t row, std::int64_t column, std::int64_t count) {
+        for (std::int64_t at = 0; at < count; at += block_size) {
+            const std::int64_t width = std::min<std::int64_t>(block_size, count - at);
+            void* const blocks[] = {memory_ + at};
+            body_.run({row, 1, column + at, width, width}, blocks);
+        }
+    }
+    float* memory() const { return memory_; }
+
+private:
+    std::int64_t columns_, pitch_, row_ = 0, count_ = 0;
+    TileBody& body_;
+    float* memory_;
+};
+
+/// Filters of one channel, a band of rows of the result at a time.
 template <typename Element>
-void conv_as(const Args& args, Team& team) {
-    const ConvPlan& plan = *static_cast<const ConvPlan*>(args.prepared);
+void run_rows(const Conv<Element>& c, const Args& args, const ConvPlan& plan, TileBody& body, std::byte* memory,
+              Team& team) {
+    const Planes<const Element> x(args.inputs[0], plan.image.axes);
+    const Planes<Element> out(args.outputs[0], plan.image.axes);
+    WaitingRows waiting(c.p * c.q, body, reinterpret_cast<float*>(memory + band_bytes(plan.image, c.q)));
+    const bool are_together = c.p <= band_rows && waiting.are_short();
+    const auto take = [&](Band& band, std::int64_t b, std::int64_t channel, std::int64_t first, std::int64_t count) {
+        for (std::int64_t filter = channel * c.filters; filter < (channel + 1) * c.filters; ++filter) {
+            const FilterOfOneChannel<Element> op{c.w + filter * c.w_filter};
+            const std::int64_t row = b * c.groups * c.filters + filter;
+            if (!plan.has_epilogue) {
+                band.fold(op, out.at(b, filter, first), out.row_stride, count);
+            } else if (are_together) {
+                band.fold(op, waiting.next(row), c.q, count);
+            } else {
+                band.fold(op, waiting.memory(), c.q, count);
+                waiting.finish(row, first * c.q, count * c.q);
+            }
+        }
+    };
+    each_band<Element>(plan.image, x, c.p, c.q, c.filters, team, memory, take, [&] { waiting.finish(); });
+}
+
+/// Inputs behind the first two are those of the body behind the sums.
+template <typename Element>
+void conv_as(const Args& args, const ConvPlan& plan, Team& team) {
     const Conv<Element> c(args, plan);
     if (c.filters == 0 || c.places() == 0) return;
-    if (!plan.is_of_rows) return run_blocks(c, args, team);
-    fold_windows<Element>(plan.image, args.inputs[0], args.outputs[0], c.filters, team, args.workspace,
-                          [&](std::int64_t channel, std::int64_t i) {
-                              const std::int64_t filter = channel * c.filters + i;
-                              return FilterOfOneChannel<Element>{c.w + filter * c.w_filter, splat(c.bias_of(filter))};
-                          });
+    std::byte* const memory = args.workspace + member_bytes(plan, c.filters, c.q) * team.rank();
+    TileBody body(plan.body, 1, args.inputs + 2, args.outputs, memory, plan.columns);
+    std::byte* const rest = memory + plan.body.bytes_per_member();
+    if (plan.is_of_rows) return run_rows(c, args, plan, body, rest, team);
+    if (plan.reads == ConvReads::bands) return ImageConv<Element>(c, args.inputs[0], plan, body, rest).run(team);
+    run_blocks(c, body, rest, team);
 }
 
 }  // namespace
 
 void conv2d(const Args& args, Team& team) {
-    with_element(static_cast<const ConvPlan*>(args.prepared)->image.dtype,
-                 [&](auto element) { conv_as<decltype(element)>(args, team); });
+    const ConvPlan& plan = *static_cast<const ConvPlan*>(args.prepared);
+    with_element(plan.image.dtype, [&](auto element) { conv_as<decltype(element)>(args, plan, team); });
 }
 
 }  // namespace CAIRN_LEVEL

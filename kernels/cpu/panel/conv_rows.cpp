@@ -2,6 +2,7 @@
 #include "kernels/cpu/panel/layout.hpp"
 #include "kernels/cpu/panel/table.hpp"
 #include "kernels/cpu/product.hpp"
+#include "kernels/cpu/simd/body_compile.hpp"
 #include "kernels/cpu/simd/plain_memory.hpp"
 #include "types/levels.hpp"
 
@@ -9,7 +10,8 @@
 #include <memory>
 #include <string>
 
-/// The rows of convolutions, and of products whose left side is one matrix for all: a convolution of single places.
+/// The rows of convolutions, alone and with what follows them, and of products whose left side is one matrix for all: a
+/// convolution of single places.
 namespace cairn::inline v0::kernels::cpu {
 namespace {
 
@@ -21,33 +23,36 @@ Refusal needs_one_dtype(const Problem& problem) {
     return {};
 }
 
-/// Filters, bias and result, whatever is filtered.
+bool is_of_image(const std::string& name) { return name == "image_conv2d" || name == "image_conv1d"; }
+bool is_of_windows(const std::string& name) { return name == "conv2d" || name == "conv1d"; }
+
+/// Filters and result, whatever is filtered.
 Refusal accepts_filters(const Problem& problem) {
-    const std::size_t inputs = problem.inputs.size();
-    if ((inputs != 2 && inputs != 3) || problem.outputs.size() != 1) return "a wrong number of operands";
+    if (problem.inputs.size() != 2 || problem.outputs.size() != 1) return "a wrong number of operands";
     if (Refusal no = needs_plain(problem, 6); !no.empty()) return no;
     if (Refusal no = needs_one_dtype(problem); !no.empty()) return no;
     const TensorDesc &w = problem.inputs[1], &out = problem.outputs[0];
-    if (w.shape.size() != 4 || out.shape.size() != 4) return "needs filters and a result with four axes";
-    for (const std::size_t axis : {1, 2, 3})
+    const std::size_t rank = w.shape.size();
+    if ((rank != 3 && rank != 4) || out.shape.size() != rank) return "needs filters and a result with one axis or two";
+    for (std::size_t axis = 1; axis < rank; ++axis)
         if (!w.shape[axis].is_constant() || w.shape[axis].constant() < 1) return "needs filters of constant sizes";
     Dim taps = 1;
-    for (std::size_t axis = 4; axis-- > 1; taps = taps * w.shape[axis])
+    for (std::size_t axis = rank; axis-- > 1; taps = taps * w.shape[axis])
         if (!(w.shape[axis] == Dim(1)) && !(w.strides[axis] == taps)) return "needs filters without gaps";
-    if (!is_last_contiguous(out)) return "needs a contiguous last axis";
-    if (inputs == 3 && !(problem.inputs[2].shape.size() == 1 && problem.inputs[2].is_dense()))
-        return "needs a contiguous bias";
-    return {};
+    return is_last_contiguous(out) ? Refusal() : "needs a contiguous last axis";
 }
 
 Refusal accepts_windows(const Problem& problem) {
     if (Refusal no = accepts_filters(problem); !no.empty()) return no;
-    return problem.inputs[0].shape.size() == 6 ? Refusal() : "needs windows with six axes";
+    const std::size_t axes = problem.inputs[1].shape.size() - 2;
+    return problem.inputs[0].shape.size() == 2 + 2 * axes ? Refusal() : "needs windows of each axis";
 }
 
 Refusal accepts_image_and_filters(const Problem& problem) {
     if (Refusal no = accepts_filters(problem); !no.empty()) return no;
     if (Refusal no = accepts_image(problem); !no.empty()) return no;
+    if (problem.inputs[0].shape.size() != problem.inputs[1].shape.size())
+        return "needs filters of the axes of the image";
     if (problem.attributes.number("value") != 0) return "needs padding of zeros";
     return {};
 }
@@ -55,11 +60,18 @@ Refusal accepts_image_and_filters(const Problem& problem) {
 /// Few filters that see one channel of an image, in few enough taps.
 bool is_of_rows(const Problem& problem) {
     constexpr std::int64_t few_filters = 4;
-    if (problem.definition != "image_conv2d") return false;
+    if (!is_of_image(problem.definition)) return false;
     const TensorDesc &x = problem.inputs[0], &w = problem.inputs[1];
-    const ImagePlan plan = image_plan(problem);
-    return w.shape[1] == Dim(1) && plan.rows.size <= most_taps && plan.columns.size <= most_taps &&
-           provably_le(w.shape[0], x.shape[1] * Dim(few_filters - 1));
+    return w.shape[1] == Dim(1) && provably_le(w.shape[0], x.shape[1] * Dim(few_filters - 1));
+}
+
+/// Windows of one place, at each place of the image.
+bool is_of_places(const Problem& problem) {
+    const auto all = [&](const char* name, const Dim& number) {
+        const std::vector<Dim>& list = problem.attributes.dims(name);
+        return std::all_of(list.begin(), list.end(), [&](const Dim& each) { return each == number; });
+    };
+    return all("kernel", 1) && all("stride", 1) && all("padding", 0);
 }
 
 Refusal accepts_product(const Problem& problem) {
@@ -82,32 +94,92 @@ Refusal accepts_product(const Problem& problem) {
     return {};
 }
 
-std::shared_ptr<const void> prepare(const Problem& problem, int) {
-    ConvPlan plan{ConvReads::image, problem.inputs.size() > 2, is_of_rows(problem), {}};
-    if (problem.definition == "image_conv2d")
-        plan.image = image_plan(problem);
+/// Filters of few channels, or few in a group: gathering their windows would take as long as what is done with them.
+bool is_of_few(const Problem& problem) {
+    constexpr std::int64_t few_channels = 16, few_filters = 24;
+    const Dim channels = problem.inputs[1].shape[1], groups = problem.inputs[0].shape[1] / channels;
+    return provably_le(channels, few_channels) || provably_le(problem.inputs[1].shape[0], groups * few_filters);
+}
+
+/// What follows the sums.
+Refusal compile_epilogue(const Problem& epilogue, Body& body) {
+    std::vector<DType> outputs;
+    for (const TensorDesc& output : epilogue.outputs) outputs.push_back(output.dtype);
+    return compile_body(body_source(epilogue), outputs, body);
+}
+
+/// A body that begins with a convolution, of images or windows.
+Refusal accepts_fused(const Problem& problem) {
+    const auto parts = parts_of_fused(problem);
+    const std::string of = parts ? parts->product.definition : std::string();
+    if (!is_of_image(of) && !is_of_windows(of)) return "needs a body that begins with a convolution";
+    if (Refusal no = is_of_image(of) ? accepts_image_and_filters(parts->product) : accepts_windows(parts->product);
+        !no.empty())
+        return no;
+    if (Refusal no = needs_plain(problem, 6); !no.empty()) return no;
+    const Shape& shape = parts->product.outputs[0].shape;
+    for (const auto* side : {&parts->epilogue.inputs, &parts->epilogue.outputs})
+        for (const TensorDesc& tensor : *side)
+            if (tensor.shape != shape) return "needs operands and results of the shape of the convolution";
+    Body body;
+    return compile_epilogue(parts->epilogue, body);
+}
+
+ConvPlan plan_of(const Problem& problem) {
+    ConvPlan plan{ConvReads::image, false, problem.definition == "fused", 0, 1, {}, {}};
+    const auto parts = parts_of_fused(problem);
+    const Problem& conv = parts ? parts->product : problem;
+    if (!parts)
+        plan.body = stored_as_it_is(problem.outputs[0].dtype);
+    else if (const Refusal no = compile_epilogue(parts->epilogue, plan.body); !no.empty())
+        throw InternalError("conv", no);
+    plan.is_of_rows = is_of_rows(conv);
+    if (is_of_image(conv.definition))
+        plan.image = image_plan(conv);
     else
-        plan.reads = problem.definition == "matmul" ? ConvReads::matrix : ConvReads::windows;
-    plan.image.dtype = problem.outputs[0].dtype;
-    return std::make_shared<ConvPlan>(plan);
+        plan.reads = conv.definition == "matmul" ? ConvReads::matrix : ConvReads::windows;
+    if (plan.reads == ConvReads::image && !plan.is_of_rows && is_of_places(conv)) plan.reads = ConvReads::places;
+    if (plan.reads == ConvReads::image && !plan.is_of_rows && is_of_few(conv)) plan.reads = ConvReads::bands;
+    if (plan.reads != ConvReads::matrix) {
+        plan.channels = conv.inputs[1].shape[1].constant();
+        plan.columns = static_cast<int>(conv.inputs[1].shape.size()) - 2;
+    }
+    plan.image.dtype = conv.outputs[0].dtype;
+    return plan;
+}
+
+std::shared_ptr<const void> prepare(const Problem& problem, int) {
+    return std::make_shared<ConvPlan>(plan_of(problem));
 }
 
 Dim workspace(const Problem& problem, int threads) {
-    const TensorDesc& out = problem.outputs[0];
-    if (is_of_rows(problem)) return band_bytes(image_plan(problem), out.shape[3]) * Dim(threads);
-    const Dim filters = problem.definition == "matmul" ? out.shape[out.shape.size() - 2] : out.shape[1];
-    return block_floats(filters) * Dim(4 * threads);
+    const Shape& out = problem.outputs[0].shape;
+    const ConvPlan plan = plan_of(problem);
+    const Dim filters = plan.reads == ConvReads::matrix ? out[out.size() - 2] : out[1];
+    return member_bytes(plan, filters, out.back()) * Dim(threads);
 }
 
 Cost cost_of_conv(const Problem& problem) {
     const double places = static_cast<double>(element_count(problem.outputs[0].shape).constant());
     double taps = 1;
-    for (const std::size_t axis : {1, 2, 3}) taps *= static_cast<double>(problem.inputs[1].shape[axis].constant());
+    const Shape& w = problem.inputs[1].shape;
+    for (std::size_t axis = 1; axis < w.size(); ++axis) taps *= static_cast<double>(w[axis].constant());
     // Windows overlap: each place of x is read once from memory, or so.
     const TensorDesc& x = problem.inputs[0];
     double seen = 1;
-    for (std::size_t axis = 0; axis < 4; ++axis) seen *= static_cast<double>(x.shape[axis].constant());
+    for (std::size_t axis = 0; axis < w.size(); ++axis) seen *= static_cast<double>(x.shape[axis].constant());
     return {2 * taps * places, (places + seen) * static_cast<double>(size_of(x.dtype)), 0.75};
+}
+
+Cost cost_of_fused(const Problem& problem) {
+    const auto parts = parts_of_fused(problem);
+    Cost cost = cost_of_conv(parts->product);
+    cost.flops += epilogue_flops(problem, cost.efficiency);
+    Problem others = parts->epilogue;
+    others.inputs.erase(others.inputs.begin());
+    others.outputs.erase(others.outputs.begin());
+    cost.bytes += bytes_of(others);
+    return cost;
 }
 
 Cost cost_of_product(const Problem& problem) { return product_cost(problem, 0.75); }
@@ -126,70 +198,174 @@ Kernel kernel(FeatureSet needs, const PanelTable& table, const std::string& defi
 // Windows of dense images, those that move by two, dilated ones, groups, one channel, many taps.
 std::vector<std::string> windows_samples() {
     return {
-        "conv2d | f32[B,3,P,Q,3,3]:(3*(P+2)*(Q+2),(P+2)*(Q+2),Q+2,1,Q+2,1) f32[O,3,3,3]! f32[O]! -> f32[B,O,P,Q] "
+        "conv2d | f32[B,3,P,Q,3,3]:(3*(P+2)*(Q+2),(P+2)*(Q+2),Q+2,1,Q+2,1) "
+        "f32[O,3,3,3]! -> f32[B,O,P,Q] "
         "where B in 0..2, O in 1..30, P in 1..9, Q in 1..40",
-        "conv2d | f32[2,5,P,Q,2,3]:(5*(2*P+1)*(2*Q+2),(2*P+1)*(2*Q+2),2*(2*Q+2),2,2*Q+2,1) f32[7,5,2,3]! -> "
+        "conv2d | "
+        "f32[2,5,P,Q,2,3]:(5*(2*P+1)*(2*Q+2),(2*P+1)*(2*Q+2),2*(2*Q+2),2,2*Q+2,1)"
+        " f32[7,5,2,3]! -> "
         "f32[2,7,P,Q] where P in 1..9, Q in 1..40",
-        "conv2d | f32[1,4,P,Q,3,3]:(4*(P+4)*(Q+4),(P+4)*(Q+4),Q+4,1,2*(Q+4),2) f32[6,4,3,3] f32[6] -> f32[1,6,P,Q] "
+        "conv2d | f32[1,4,P,Q,3,3]:(4*(P+4)*(Q+4),(P+4)*(Q+4),Q+4,1,2*(Q+4),2) "
+        "f32[6,4,3,3] -> f32[1,6,P,Q] "
         "where P in 1..5, Q in 1..20",
-        "conv2d | f32[2,6,P,Q,3,3]:(6*(P+2)*(Q+2),(P+2)*(Q+2),Q+2,1,Q+2,1) f32[6,1,3,3]! f32[6]! -> f32[2,6,P,Q] "
+        "conv2d | f32[2,6,P,Q,3,3]:(6*(P+2)*(Q+2),(P+2)*(Q+2),Q+2,1,Q+2,1) "
+        "f32[6,1,3,3]! -> f32[2,6,P,Q] "
         "where P in 1..9, Q in 1..150",
-        "conv2d | f16[2,6,P,4,1,1] f16[15,2,1,1]! f16[15]! -> f16[2,15,P,4] where P in 1..9",
-        "conv2d | f32[1,130,3,3,3,3]:(3250,25,5,1,5,1) f32[100,130,3,3]! f32[100]! -> f32[1,100,3,3]:(1000,10,3,1)"};
+        "conv2d | f16[2,6,P,4,1,1] f16[15,2,1,1]! -> f16[2,15,P,4] where P in "
+        "1..9",
+        "conv2d | f32[1,130,3,3,3,3]:(3250,25,5,1,5,1) f32[100,130,3,3]! -> "
+        "f32[1,100,3,3]:(1000,10,3,1)"};
 }
+
+std::string windows(const std::string& kernel, const std::string& padding, const std::string& stride,
+                    const std::string& dilation) {
+    return "kernel=(" + kernel + ") padding=(" + padding + ") stride=(" + stride + ") dilation=(" + dilation + ")";
+}
+const std::string same_size = windows("3,3", "1,1,1,1", "1,1", "1,1"),
+                  half_size = windows("3,3", "1,1,1,1", "2,2", "1,1");
 
 /// Of each dtype: padded on all sides and on some, by more than the image and the filter are large, of strides and
 /// dilations, groups, one channel in few and in many filters, images of one place and of none, many taps.
 std::vector<std::string> image_samples(const std::string& dtype) {
     const auto sample = [&](const std::string& windows, const std::string& x, const std::string& w,
-                            const std::string& bias, const std::string& out) {
-        return "image_conv2d " + windows + " value=0 | " + dtype + x + " " + dtype + w + "! " +
-               (bias.empty() ? bias : dtype + bias + "! ") + "-> " + dtype + out;
+                            const std::string& out) {
+        return "image_conv2d " + windows + " value=0 | " + dtype + x + " " + dtype + w + "! -> " + dtype + out;
     };
-    const auto windows = [](const std::string& kernel, const std::string& padding, const std::string& stride,
-                            const std::string& dilation) {
-        return "kernel=(" + kernel + ") padding=(" + padding + ") stride=(" + stride + ") dilation=(" + dilation + ")";
-    };
-    const std::string same = windows("3,3", "1,1,1,1", "1,1", "1,1"), half = windows("3,3", "1,1,1,1", "2,2", "1,1");
     return {
-        sample(same, "[B,3,H,W]", "[O,3,3,3]", "[O]", "[B,O,H,W] where B in 0..2, O in 4..30, H in 1..9, W in 1..40"),
-        sample(half, "[2,5,2*P,2*Q]", "[7,5,3,3]", "", "[2,7,P,Q] where P in 1..9, Q in 1..40"),
+        sample(same_size, "[B,3,H,W]", "[O,3,3,3]", "[B,O,H,W] where B in 0..2, O in 4..30, H in 1..9, W in 1..40"),
+        sample(half_size, "[2,5,2*P,2*Q]", "[7,5,3,3]", "[2,7,P,Q] where P in 1..9, Q in 1..40"),
         sample(windows("2,3", "0,3,4,0", "3,1", "1,2"), "[1,4,3*P,Q+1]:(12*P*(Q+9),3*P*(Q+9),Q+9,1)", "[6,2,2,3]",
-               "[6]", "[1,6,P+1,Q]:(6000,900,Q+1,1) where P in 1..4, Q in 1..20"),
-        sample(windows("3,3", "0,0,0,0", "1,1", "2,2"), "[1,4,P+4,Q+4]", "[6,4,3,3]", "[6]",
+               "[1,6,P+1,Q]:(6000,900,Q+1,1) where P in 1..4, Q in 1..20"),
+        sample(windows("3,3", "0,0,0,0", "1,1", "2,2"), "[1,4,P+4,Q+4]", "[6,4,3,3]",
                "[1,6,P,Q] where P in 1..5, Q in 1..20"),
-        sample(windows("2,2", "5,4,5,4", "3,4", "1,1"), "[1,2,1,1]", "[4,2,2,2]", "[4]", "[1,4,4,2]"),
-        sample(windows("3,3", "2,1,2,1", "1,1", "1,1"), "[2,2,0,W]", "[4,2,3,3]", "[4]", "[2,4,2,W] where W in 1..9"),
-        sample(same, "[2,6,H,W]", "[6,1,3,3]", "[6]", "[2,6,H,W] where H in 1..40, W in 1..90"),
-        sample(half, "[2,6,2*P,2*Q]", "[12,1,3,3]", "", "[2,12,P,Q] where P in 1..20, Q in 1..80"),
-        sample(half, "[1,2,2*P,2*Q]", "[12,1,3,3]", "", "[1,12,P,Q] where P in 1..9, Q in 1..40"),
-        sample(windows("3,2", "2,0,0,1", "1,3", "2,1"), "[1,3,P+2,3*Q]", "[3,1,3,2]", "[3]",
+        sample(windows("2,2", "5,4,5,4", "3,4", "1,1"), "[1,2,1,1]", "[4,2,2,2]", "[1,4,4,2]"),
+        sample(windows("3,3", "2,1,2,1", "1,1", "1,1"), "[2,2,0,W]", "[4,2,3,3]", "[2,4,2,W] where W in 1..9"),
+        sample(same_size, "[2,6,H,W]", "[6,1,3,3]", "[2,6,H,W] where H in 1..40, W in 1..90"),
+        sample(half_size, "[2,6,2*P,2*Q]", "[12,1,3,3]", "[2,12,P,Q] where P in 1..20, Q in 1..80"),
+        sample(half_size, "[1,2,2*P,2*Q]", "[12,1,3,3]", "[1,12,P,Q] where P in 1..9, Q in 1..40"),
+        sample(windows("3,2", "2,0,0,1", "1,3", "2,1"), "[1,3,P+2,3*Q]", "[3,1,3,2]",
                "[1,3,P,Q] where P in 1..9, Q in 1..40"),
-        sample(same, "[1,130,3,3]", "[100,130,3,3]", "[100]", "[1,100,3,3]:(1000,10,3,1)"),
+        sample(windows("1,1", "0,0,0,0", "1,1", "1,1"), "[2,40,P,9]", "[50,40,1,1]", "[2,50,P,9] where P in 1..9"),
+        sample(same_size, "[1,130,3,3]", "[100,130,3,3]", "[1,100,3,3]:(1000,10,3,1)"),
+        sample(same_size, "[1,130,P,5]", "[20,130,3,3]", "[1,20,P,5] where P in 1..9"),
+        sample(half_size, "[2,20,2*P,2*Q]", "[30,20,3,3]", "[2,30,P,Q] where P in 1..9, Q in 1..40"),
+        sample(windows("2,3", "0,3,4,0", "3,1", "1,2"), "[1,17,3*P,Q+1]", "[25,17,2,3]",
+               "[1,25,P+1,Q] where P in 1..4, Q in 1..20"),
+    };
+}
+
+/// Of one axis: of each dtype, depthwise too, of stride and dilation, more channels than are summed over at once.
+std::vector<std::string> row_samples() {
+    const auto sample = [](const std::string& windows, const std::string& operands) {
+        return "image_conv1d " + windows + " value=0 | " + operands;
+    };
+    return {
+        sample("kernel=(3) padding=(1,1) stride=(1) dilation=(1)",
+               "f32[B,5,L] f32[20,5,3]! -> f32[B,20,L] where B in 0..2, L in "
+               "1..300"),
+        sample("kernel=(5) padding=(4,0) stride=(2) dilation=(3)",
+               "f32[2,300,2*L+7]:(300*(2*L+9),2*L+9,1) f32[15,300,5] -> "
+               "f32[2,15,L] where L in 1..40"),
+        sample("kernel=(40) padding=(20,19) stride=(4) dilation=(1)",
+               "f16[1,2,4*L] f16[8,1,40]! -> f16[1,8,L] where L in 1..50"),
+        sample("kernel=(7) padding=(3,3) stride=(1) dilation=(1)",
+               "bf16[2,6,L] bf16[6,1,7]! -> bf16[2,6,L] where L in 1..90"),
+        sample("kernel=(1) padding=(0,0) stride=(1) dilation=(1)",
+               "f32[2,40,L] f32[50,40,1]! -> f32[2,50,L] where L in 1..70"),
+    };
+}
+
+/// A bias, batch norm and relu, a residual of its own strides, several results, other dtypes beside and as the result,
+/// places of several images in one block; few filters of one channel; windows that are views.
+std::vector<std::string> fused_samples() {
+    const auto sample = [](const std::string& windows, const std::string& body, const std::string& operands) {
+        return "fused " + windows + " value=0 {" + body + "} | " + operands;
+    };
+    return {
+        sample(same_size, "3=image_conv2d(0,1):f32 4=add(3,2):f32",
+               "f32[B,3,H,W] f32[O,3,3,3]! f32[B,O,H,W]:(0,1,0,0)! -> "
+               "f32[B,O,H,W] results (4) where B in 0..3, O in "
+               "4..30, H in 1..9, W in 1..40"),
+        sample(half_size,
+               "5=image_conv2d(0,1):f32 6=mul(5,2):f32 7=add(6,3):f32 "
+               "8=relu(7):f32 9=add(4,8):f32 10=silu(9):f32",
+               "f32[2,5,2*P,2*Q] f32[7,5,3,3]! f32[2,7,P,Q]:(0,1,0,0)! "
+               "f32[2,7,P,Q]:(0,1,0,0)! "
+               "f32[2,7,P,Q]:(9*P*Q,P*Q,1,P) -> f32[2,7,P,Q] results (10) where "
+               "P in 1..9, Q in 1..40"),
+        sample(same_size,
+               "4=image_conv2d(0,1):f32 5=mul(4,2):f32 6=add(5,3):f32 "
+               "7=relu(6):f32 8=cast(7):f16",
+               "f32[2,6,H,W] f32[12,1,3,3]! f32[2,12,H,W]:(0,1,0,0)! "
+               "f32[2,12,H,W]:(0,0,W,1) -> f16[2,12,H,W] "
+               "f32[2,12,H,W]:(12*H*(W+3),H*(W+3),W+3,1) results (8,6) where H "
+               "in 1..40, W in 1..90"),
+        sample(windows("1,1", "0,0,0,0", "1,1", "1,1"),
+               "4=image_conv2d(0,1):f16 5=add(4,2):f16 6=gelu(5):f16 7=add(6,3):f16",
+               "f16[3,9,5,P] f16[20,9,1,1]! f16[3,20,5,P]:(0,1,0,0)! f16[3,20,5,P] "
+               "-> f16[3,20,5,P] results (7) where "
+               "P in 1..9"),
+        sample(half_size,
+               "4=image_conv2d(0,1):bf16 5=cast(4):f32 6=mul(2,5):f32 "
+               "7=lt(6,3):bool",
+               "bf16[1,8,2*P,2*Q] bf16[8,4,3,3]! f32[1,8,P,Q]:(0,1,0,0)! "
+               "f32[1,8,P,Q]:(0,0,0,0) -> bool[1,8,P,Q] "
+               "results (7) "
+               "where P in 1..9, Q in 1..40"),
+        "fused kernel=(3) padding=(1,1) stride=(1) dilation=(1) value=0 "
+        "{3=image_conv1d(0,1):f32 4=add(3,2):f32 "
+        "5=gelu(4):f32} | f32[2,5,L] f32[20,5,3]! f32[2,20,L]:(0,1,0)! -> "
+        "f32[2,20,L] results (5) where L in 1..90",
+        "fused {3=conv2d(0,1):f32 4=add(2,3):f32} | "
+        "f32[2,3,P,Q,3,3]:(3*(P+2)*(Q+2),(P+2)*(Q+2),Q+2,1,Q+2,1) "
+        "f32[5,3,3,3]! f32[2,5,P,Q] -> f32[2,5,P,Q] results (4) where P in 1..9, "
+        "Q in 1..40",
     };
 }
 
 }  // namespace
 
 void add_convolutions(std::vector<Kernel>& kernels, FeatureSet needs, const PanelTable& table) {
-    Kernel image = kernel(needs, table, "image_conv2d", "image_conv2d@1");
+    Kernel fused = kernel(needs, table, "fused", "conv.fused@1");
+    fused.accepts = accepts_fused;
+    fused.cost = cost_of_fused;
+    for (int input = 2; input < max_body_inputs; ++input) fused.in_place.push_back({input, 0});
+    fused.samples = fused_samples();
+    kernels.push_back(std::move(fused));
+    Kernel image = kernel(needs, table, "image_conv2d", "image_conv2d@2");
     image.accepts = accepts_image_and_filters;
     image.cost = cost_of_conv;
     for (const char* const dtype : {"f32", "f16", "bf16"})
         for (std::string& sample : image_samples(dtype)) image.samples.push_back(std::move(sample));
     kernels.push_back(std::move(image));
-    Kernel windows = kernel(needs, table, "conv2d", "conv2d@3");
+    Kernel windows = kernel(needs, table, "conv2d", "conv2d@4");
     windows.accepts = accepts_windows;
     windows.cost = cost_of_conv;
     windows.samples = windows_samples();
     kernels.push_back(std::move(windows));
+    Kernel row = kernel(needs, table, "image_conv1d", "image_conv1d@1");
+    row.accepts = accepts_image_and_filters;
+    row.cost = cost_of_conv;
+    row.samples = row_samples();
+    kernels.push_back(std::move(row));
+    Kernel row_windows = kernel(needs, table, "conv1d", "conv1d@1");
+    row_windows.accepts = accepts_windows;
+    row_windows.cost = cost_of_conv;
+    row_windows.samples = {
+        "conv1d | f32[2,5,P,3]:(5*(2*P+1),2*P+1,2,1) "
+        "f32[7,5,3]! -> f32[2,7,P] where P in 0..70"};
+    kernels.push_back(std::move(row_windows));
     Kernel product = kernel(needs, table, "matmul", "conv.matmul.f32@2");
     product.accepts = accepts_product;
     product.cost = cost_of_product;
-    product.samples = {"matmul | f32[M,K] f32[K,N] -> f32[M,N] where M in 1..30, K in 0..40, N in 1..100",
-                       "matmul | f32[B,1,M,33]:(0,0,40,1) f32[B,1,33,N] -> f32[B,1,M,N] where B in 1..3, M in 1..30, "
-                       "N in 1..50",
-                       "matmul | f32[2,60,1100]:(0,1100,1)! f32[2,1100,49]:(60000,50,1) -> f32[2,60,49]"};
+    product.samples = {
+        "matmul | f32[M,K] f32[K,N] -> f32[M,N] where M in 1..30, "
+        "K in 0..40, N in 1..100",
+        "matmul | f32[B,1,M,33]:(0,0,40,1) f32[B,1,33,N] -> "
+        "f32[B,1,M,N] where B in 1..3, M in 1..30, "
+        "N in 1..50",
+        "matmul | f32[2,60,1100]:(0,1100,1)! "
+        "f32[2,1100,49]:(60000,50,1) -> f32[2,60,49]"};
     kernels.push_back(std::move(product));
 }
 

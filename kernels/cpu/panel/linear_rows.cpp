@@ -94,7 +94,7 @@ Refusal body_of(const Problem& problem, const Form& form, Body& body) {
         return {};
     }
     const auto parts = parts_of_fused(problem);
-    if (!parts) return "needs a body that begins with a product";
+    if (!parts || parts->product.definition != "matmul") return "needs a body that begins with a product";
     std::vector<DType> outputs;
     for (const TensorDesc& output : problem.outputs) outputs.push_back(output.dtype);
     return compile_body(body_source(parts->epilogue), outputs, body);
@@ -181,7 +181,8 @@ Refusal accepts(const Problem& problem, const Setting& setting) {
     const bool by_columns = problem.attributes.has("columns");
     if (others < 0 || (!is_fused && others > form->most_biases) || (!by_columns && problem.outputs.size() != 1))
         return "has the wrong number of operands";
-    if (by_columns && !parts_of_fused(problem)) return "needs a body that begins with a product";
+    if (const auto parts = parts_of_fused(problem); is_fused && (!parts || parts->product.definition != "matmul"))
+        return "needs a body that begins with a product";
     const TensorDesc &x = problem.inputs[0], out = whole_of(problem);
     const std::size_t weights = weights_of(*form);
     if (x.dtype != DType::f32 || (!is_fused && out.dtype != DType::f32)) return "needs f32";

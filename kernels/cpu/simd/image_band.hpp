@@ -6,11 +6,36 @@
 #include "kernels/cpu/simd/wide.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <type_traits>
 
 /// Windows of one channel. A band of its plane is brought into the cache with its padding, widened, and with the
 /// elements that a stride apart lie side by side: then a tap reads all places of a band in one run, from an offset of
 /// its own, whatever padding, stride and dilation are.
 namespace CAIRN_LEVEL {
+
+template <typename Byte>
+concept IsByte = std::is_same_v<Byte, std::int8_t> || std::is_same_v<Byte, std::uint8_t>;
+template <IsByte Byte>
+CAIRN_INLINE float widened(Byte x) {
+    return static_cast<float>(x);
+}
+using I8Lanes = std::int8_t __attribute__((vector_size(lanes)));
+using U8Lanes = std::uint8_t __attribute__((vector_size(lanes)));
+template <typename Lanes>
+CAIRN_INLINE F32 load_bytes(const void* from) {
+    Lanes bytes;
+    std::memcpy(&bytes, from, sizeof bytes);
+    return __builtin_convertvector(__builtin_convertvector(bytes, I32), F32);
+}
+CAIRN_INLINE F32 load(const std::int8_t* from) { return load_bytes<I8Lanes>(from); }
+CAIRN_INLINE F32 load(const std::uint8_t* from) { return load_bytes<U8Lanes>(from); }
+template <IsByte Byte>
+CAIRN_INLINE F32 load_part(const Byte* from, std::int64_t count) {
+    Byte bytes[lanes] = {};
+    std::memcpy(bytes, from, static_cast<std::size_t>(count));
+    return load(bytes);
+}
 
 /// from[0], from[stride], ..: `n` <= lanes of them, and zeros. Reads nothing behind the last.
 template <typename Element>
@@ -48,6 +73,11 @@ CAIRN_INLINE void store_row(BF16* to, const float* from, std::int64_t n) {
     bf16_of_floats(reinterpret_cast<std::uint16_t*>(to), from, n);
 }
 
+template <IsByte Byte>
+CAIRN_INLINE void store_row(Byte* to, const float* from, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<Byte>(static_cast<std::int32_t>(from[i]));
+}
+
 /// Places 0 .. n - 1 of an axis of `size` elements, the first at `at` and others a stride further: of these [first,
 /// last) lie in it.
 struct Inside {
@@ -60,59 +90,89 @@ struct Inside {
     }
 };
 
-/// to[i] = what lies at place at + i * stride of a row, or outside of it. May write up to a vector behind the n.
-template <typename Element>
-CAIRN_INLINE void copy_padded(float* to, const Element* row, std::int64_t size, std::int64_t at, std::int64_t stride,
-                              std::int64_t n, float outside) {
-    const Inside inside(at, stride, n, size);
-    if (inside.last - inside.first < n)
-        for (std::int64_t i = 0; i < n; i += lanes) store(to + i, splat(outside));
-    copy_places(to + inside.first, row + at + inside.first * stride, stride, inside.last - inside.first);
+/// Fills to[begin .. end) with what lies outside. May write up to a vector behind it.
+CAIRN_INLINE void fill_outside(float* to, std::int64_t begin, std::int64_t end, float outside) {
+    for (std::int64_t i = begin; i < end; i += lanes) store(to + i, splat(outside));
 }
 
-/// What a member of the team holds.
+/// to[i] = what lies at from[i * stride] for places inside, of `n`, and what lies outside of them. May write up to a
+/// vector behind the n.
+template <typename Element>
+CAIRN_INLINE void copy_padded(float* to, const Element* from, const Inside& inside, std::int64_t stride, std::int64_t n,
+                              float outside) {
+    fill_outside(to, 0, inside.first, outside);
+    for (std::int64_t i = inside.first; i < inside.last; i += lanes)
+        store(to + i, load_places(from + i * stride, stride, std::min<std::int64_t>(inside.last - i, lanes)));
+    fill_outside(to, inside.last, n, outside);
+}
+
+/// How what is kept of a plane lies in memory, for some rows of q places.
+class BandLayout {
+public:
+    BandLayout(const ImagePlan& plan, std::int64_t rows, std::int64_t q)
+        : plan_(plan), pitch_(band_pitch(plan, q)), rows_(rows + plan.rows.reach() / plan.rows.stride) {}
+
+    std::int64_t pitch() const { return pitch_; }
+    std::int64_t plane_size() const { return plan_.rows.phases() * plan_.columns.phases() * rows_ * pitch_; }
+
+    /// Where each tap sees the first place; other places follow it.
+    template <typename Offset>
+    void set_taps(Offset* taps) const {
+        const std::int64_t columns = plan_.columns.phases();
+        const std::int64_t row_period = plan_.rows.period(), column_period = plan_.columns.period();
+        for (std::int64_t j = 0; j < plan_.rows.size; ++j)
+            for (std::int64_t k = 0; k < plan_.columns.size; ++k)
+                taps[j * plan_.columns.size + k] =
+                    static_cast<Offset>(((j % row_period * columns + k % column_period) * rows_ +
+                                         j * plan_.rows.dilation / plan_.rows.stride) *
+                                            pitch_ +
+                                        k * plan_.columns.dilation / plan_.columns.stride);
+    }
+
+    /// What rows of places from p on read of a plane, from their column q on. May write up to a vector behind it.
+    template <typename Element>
+    void fill(float* to, const Element* plane, std::int64_t height, std::int64_t width, std::int64_t row,
+              std::int64_t p, std::int64_t q = 0) const {
+        const Slide &rows = plan_.rows, &columns = plan_.columns;
+        for (std::int64_t j = 0; j < rows.phases(); ++j) {
+            const std::int64_t first = p * rows.stride + j * rows.dilation % rows.stride - rows.before;
+            for (std::int64_t k = 0; k < columns.phases(); ++k) {
+                const std::int64_t at = q * columns.stride + k * columns.dilation % columns.stride - columns.before;
+                const Inside inside(at, columns.stride, pitch_, width);
+                for (std::int64_t r = 0; r < rows_; ++r, to += pitch_) {
+                    const std::int64_t y = first + r * rows.stride;
+                    if (y >= 0 && y < height)
+                        copy_padded(to, plane + y * row + at, inside, columns.stride, pitch_, plan_.outside);
+                    else
+                        fill_outside(to, 0, pitch_, plan_.outside);
+                }
+            }
+        }
+    }
+
+private:
+    const ImagePlan& plan_;
+    std::int64_t pitch_, rows_;
+};
+
+/// What a member of the team holds of one plane.
 class Band {
 public:
     Band(const ImagePlan& plan, std::int64_t p, std::int64_t q, std::byte* memory)
         : plan_(plan),
-          places_(std::min(p, band_rows)),
+          layout_(plan, std::min(p, band_rows), q),
           q_(q),
-          pitch_(q + plan.columns.reach() / plan.columns.stride),
-          rows_(places_ + plan.rows.reach() / plan.rows.stride),
+          pitch_(layout_.pitch()),
           taps_(reinterpret_cast<std::int64_t*>(memory)),
           plane_(reinterpret_cast<float*>(memory + plan.taps() * 8)),
-          results_(plane_ + plan.rows.phases() * plan.columns.phases() * rows_ * pitch_ + band_slack) {
-        std::int64_t phase_of_rows[most_taps], phase_of_columns[most_taps];
-        number_phases(plan.rows, phase_of_rows);
-        number_phases(plan.columns, phase_of_columns);
-        const std::int64_t columns = plan.columns.phases();
-        for (std::int64_t j = 0; j < plan.rows.size; ++j)
-            for (std::int64_t k = 0; k < plan.columns.size; ++k)
-                taps_[j * plan.columns.size + k] = ((phase_of_rows[j] * columns + phase_of_columns[k]) * rows_ +
-                                                    j * plan.rows.dilation / plan.rows.stride) *
-                                                       pitch_ +
-                                                   k * plan.columns.dilation / plan.columns.stride;
+          results_(plane_ + layout_.plane_size() + band_slack) {
+        layout_.set_taps(taps_);
     }
 
     /// What places [p, p + count) of a plane read.
     template <typename Element>
     void fill(const Element* plane, std::int64_t height, std::int64_t width, std::int64_t row, std::int64_t p) {
-        float* to = plane_;
-        const Slide &rows = plan_.rows, &columns = plan_.columns;
-        for (std::int64_t j = 0; j < rows.size; ++j) {
-            if (!rows.is_first_of_phase(j)) continue;
-            const std::int64_t first = p * rows.stride + j * rows.dilation % rows.stride - rows.before;
-            for (std::int64_t k = 0; k < columns.size; ++k) {
-                if (!columns.is_first_of_phase(k)) continue;
-                const std::int64_t at = k * columns.dilation % columns.stride - columns.before;
-                for (std::int64_t r = 0; r < rows_; ++r, to += pitch_) {
-                    const std::int64_t y = first + r * rows.stride;
-                    const bool is_inside = y >= 0 && y < height;
-                    copy_padded(to, plane + (is_inside ? y * row : 0), is_inside ? width : 0, at, columns.stride,
-                                pitch_, plan_.outside);
-                }
-            }
-        }
+        layout_.fill(plane_, plane, height, width, row, p);
     }
 
     /// out[i * out_row + j] = op.finish(the fold of op.take() over the taps at place j of row i), for `count` rows.
@@ -131,19 +191,6 @@ public:
     }
 
 private:
-    static void number_phases(const Slide& slide, std::int64_t* phases) {
-        std::int64_t count = 0;
-        for (std::int64_t tap = 0; tap < slide.size; ++tap) {
-            phases[tap] = count;
-            if (slide.is_first_of_phase(tap)) {
-                ++count;
-                continue;
-            }
-            for (std::int64_t earlier = 0; earlier < tap; ++earlier)
-                if ((tap - earlier) * slide.dilation % slide.stride == 0) phases[tap] = phases[earlier];
-        }
-    }
-
     template <int vectors, typename Op>
     CAIRN_INLINE void sum_taps(const Op& op, const float* from, F32 (&sum)[vectors]) const {
 #pragma GCC unroll 4
@@ -175,35 +222,53 @@ private:
     }
 
     const ImagePlan& plan_;
-    std::int64_t places_, q_, pitch_, rows_;
+    BandLayout layout_;
+    std::int64_t q_, pitch_;
     std::int64_t* taps_;
     float *plane_, *results_;
 };
 
-/// All planes [B,C] of an image: op_of(c, i) is the i-th of `each` results of channel c, whose plane is number c * each
-/// + i of the output.
-template <typename Element, typename OpOf>
-void fold_windows(const ImagePlan& plan, const TensorArg& x, const TensorArg& out, std::int64_t each, Team& team,
-                  std::byte* workspace, OpOf op_of) {
-    const std::int64_t channels = x.shape[1], p = out.shape[2], q = out.shape[3];
-    const std::int64_t bands = (p + band_rows - 1) / band_rows, items = x.shape[0] * channels * bands;
+/// The planes of an image, or of what is made of it: behind batch and channel one axis or two, a row being a plane.
+template <typename Element>
+struct Planes {
+    Element* data;
+    std::int64_t batch, channels, height = 1, width;
+    std::int64_t batch_stride, channel_stride, row_stride = 0;
+
+    Planes(const TensorArg& arg, int axes)
+        : data(reinterpret_cast<Element*>(arg.data)),
+          batch(arg.shape[0]),
+          channels(arg.shape[1]),
+          width(arg.shape[1 + axes]),
+          batch_stride(arg.strides[0]),
+          channel_stride(arg.strides[1]) {
+        if (axes == 2) height = arg.shape[2], row_stride = arg.strides[2];
+    }
+    Element* at(std::int64_t b, std::int64_t c, std::int64_t row) const {
+        return data + b * batch_stride + c * channel_stride + row * row_stride;
+    }
+};
+
+/// Calls take(band, b, c, first, count) with each band of each plane of an image, filled with what rows [first, first +
+/// count) of the results [p,q] read; from each plane are made `each` of them. What is taken one after the other follows
+/// each other, until done() is called.
+template <typename Element, typename Take, typename Done>
+void each_band(const ImagePlan& plan, const Planes<const Element>& x, std::int64_t p, std::int64_t q, std::int64_t each,
+               Team& team, std::byte* memory, Take take, Done done) {
+    const std::int64_t bands = (p + band_rows - 1) / band_rows, items = x.batch * x.channels * bands;
     if (items == 0 || q == 0 || each == 0) return;
-    Band band(plan, p, q, workspace + band_bytes(plan, q) * team.rank());
+    Band band(plan, p, q, memory);
     const std::int64_t cells = std::min(p, band_rows) * q * plan.taps() * each;
     const std::int64_t at_once = cells < 32768 ? 32768 / std::max<std::int64_t>(cells, 1) : 1;
-    const auto* const from = reinterpret_cast<const Element*>(x.data);
-    auto* const to = reinterpret_cast<Element*>(out.data);
     for (std::int64_t chunk = team.next_chunk(); chunk * at_once < items; chunk = team.next_chunk()) {
         const std::int64_t end = std::min(items, (chunk + 1) * at_once);
         for (std::int64_t item = chunk * at_once; item < end; ++item) {
-            const std::int64_t first = item % bands * band_rows, c = item / bands % channels;
-            const std::int64_t b = item / bands / channels, count = std::min(band_rows, p - first);
-            band.fill(from + b * x.strides[0] + c * x.strides[1], x.shape[2], x.shape[3], x.strides[2], first);
-            for (std::int64_t i = 0; i < each; ++i)
-                band.fold(op_of(c, i),
-                          to + b * out.strides[0] + (c * each + i) * out.strides[1] + first * out.strides[2],
-                          out.strides[2], count);
+            const std::int64_t first = item % bands * band_rows, c = item / bands % x.channels;
+            const std::int64_t b = item / bands / x.channels;
+            band.fill(x.at(b, c, 0), x.height, x.width, x.row_stride, first);
+            take(band, b, c, first, std::min(band_rows, p - first));
         }
+        done();
     }
 }
 

@@ -10,6 +10,9 @@ std::int64_t number(const Problem& problem, std::string_view name, std::size_t a
     return at < list.size() ? list[at].constant() : 0;
 }
 
+// The spatial axes of an image [B,C,..].
+std::size_t axes_of(const Problem& problem) { return problem.inputs[0].shape.size() - 2; }
+
 Slide slide(const Problem& problem, std::size_t axis) {
     return {number(problem, "kernel", axis), number(problem, "padding", axis), number(problem, "stride", axis),
             number(problem, "dilation", axis)};
@@ -19,19 +22,19 @@ Slide slide(const Problem& problem, std::size_t axis) {
 
 Refusal accepts_image(const Problem& problem) {
     const TensorDesc &x = problem.inputs[0], &out = problem.outputs[0];
-    if (x.dtype != out.dtype || (x.dtype != DType::f32 && !is_widening(x.dtype, DType::f32)))
-        return "needs f32, f16 or bf16";
-    if (x.shape.size() != 4 || out.shape.size() < 4) return "needs an image and a result with four axes";
+    const std::size_t rank = x.shape.size();
+    if ((rank != 3 && rank != 4) || out.shape.size() < rank) return "needs an image and a result with one axis or two";
     if (!is_last_contiguous(x)) return "needs rows of the image";
     for (const char* const name : {"kernel", "stride", "dilation"})
-        for (const std::size_t axis : {0, 1})
-            if (number(problem, name, axis) < 1) return "needs windows of two axes";
+        for (std::size_t axis = 0; axis < axes_of(problem); ++axis)
+            if (number(problem, name, axis) < 1) return "needs windows of each axis";
     return {};
 }
 
 ImagePlan image_plan(const Problem& problem) {
-    return {slide(problem, 0), slide(problem, 1), problem.inputs[0].dtype,
-            static_cast<float>(problem.attributes.number("value"))};
+    const std::size_t axes = axes_of(problem);
+    return {axes == 2 ? slide(problem, 0) : Slide(), slide(problem, axes - 1), problem.inputs[0].dtype,
+            static_cast<float>(problem.attributes.number("value")), static_cast<int>(axes)};
 }
 
 }  // namespace cairn::inline v0::kernels::cpu

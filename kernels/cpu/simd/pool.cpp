@@ -4,7 +4,7 @@
 
 #include <limits>
 
-/// Sum, mean and largest element of each window of an image.
+/// Sum, mean and largest element of each window of an image. Bytes are exact as floats.
 namespace CAIRN_LEVEL {
 namespace {
 
@@ -30,26 +30,45 @@ struct LargestOfWindow {
     CAIRN_INLINE static F32 finish(F32 largest) { return largest; }
 };
 
+/// Of the bits of i32, which the band holds in place of floats.
+struct LargestOfWhole {
+    static constexpr float none = -0.0f;  // the least
+    CAIRN_INLINE static NoFactor factor(std::int64_t) { return {}; }
+    CAIRN_INLINE static void take(F32& largest, NoFactor, F32 x) {
+        const I32 a = bits(largest), b = bits(x);
+        largest = from_bits(a > b ? a : b);
+    }
+    CAIRN_INLINE static F32 finish(F32 largest) { return largest; }
+};
+
 template <typename Element>
 void pool_as(const Args& args, Team& team) {
     const PoolPlan& plan = *static_cast<const PoolPlan*>(args.prepared);
+    const Planes<const Element> x(args.inputs[0], plan.image.axes);
+    const Planes<Element> out(args.outputs[0], plan.image.axes);
+    std::byte* const memory = args.workspace + band_bytes(plan.image, out.width) * team.rank();
     const auto fold = [&](const auto& op) {
-        fold_windows<Element>(
-            plan.image, args.inputs[0], args.outputs[0], 1, team,
-            args.workspace, [&](std::int64_t, std::int64_t) -> const auto& { return op; });
+        each_band<Element>(
+            plan.image, x, out.height, out.width, 1, team, memory,
+            [&](Band& band, std::int64_t b, std::int64_t c, std::int64_t first, std::int64_t count) {
+                band.fold(op, out.at(b, c, first), out.row_stride, count);
+            },
+            [] {});
     };
     switch (plan.fold) {
         case Fold::sum: return fold(SumOfWindow());
         case Fold::mean: return fold(MeanOfWindow{{}, static_cast<float>(plan.image.taps())});
-        default: return fold(LargestOfWindow());
+        default: return plan.image.dtype == DType::i32 ? fold(LargestOfWhole()) : fold(LargestOfWindow());
     }
 }
 
 }  // namespace
 
 void pool(const Args& args, Team& team) {
-    with_element(static_cast<const PoolPlan*>(args.prepared)->image.dtype,
-                 [&](auto element) { pool_as<decltype(element)>(args, team); });
+    const DType dtype = static_cast<const PoolPlan*>(args.prepared)->image.dtype;
+    if (dtype == DType::i8) return pool_as<std::int8_t>(args, team);
+    if (dtype == DType::u8) return pool_as<std::uint8_t>(args, team);
+    with_element(dtype, [&](auto element) { pool_as<decltype(element)>(args, team); });
 }
 
 }  // namespace CAIRN_LEVEL

@@ -15,8 +15,10 @@ namespace {
 // Each axis of a window is folded, and no other.
 bool folds_windows(const Problem& problem) {
     const std::vector<Dim>& axes = problem.attributes.dims("axes");
-    if (axes.size() != 2) return false;
-    const int first = axis_index(axes[0].constant(), 6), second = axis_index(axes[1].constant(), 6);
+    const std::size_t count = problem.inputs[0].shape.size() - 2, rank = 2 + 2 * count;
+    if (axes.size() != count) return false;
+    if (count == 1) return axis_index(axes[0].constant(), rank) == 3;
+    const int first = axis_index(axes[0].constant(), rank), second = axis_index(axes[1].constant(), rank);
     return first + second == 9 && (first == 4 || second == 4);
 }
 
@@ -29,22 +31,43 @@ bool is_padded(const Problem& problem) {
 // No place is read twice, so nothing is gained by bringing it nearer.
 bool reads_once(const Problem& problem) {
     const Slide columns = image_plan(problem).columns;
-    return problem.inputs[0].dtype == DType::f32 && !is_padded(problem) && columns.reach() < columns.stride;
+    return size_of(problem.inputs[0].dtype) == 4 && !is_padded(problem) && columns.reach() < columns.stride;
+}
+
+Refusal accepts_dtype(const Problem& problem) {
+    const DType dtype = problem.inputs[0].dtype;
+    if (dtype != problem.outputs[0].dtype) return "needs one dtype";
+    if (dtype == DType::f32 || is_widening(dtype, DType::f32)) return {};
+    const bool is_whole = dtype == DType::i8 || dtype == DType::u8 || dtype == DType::i32;
+    return is_whole && problem.definition == "image_max" ? Refusal()
+                                                         : "needs f32, f16 or bf16, or i8, u8 or i32 for max";
+}
+
+/// What changes nothing.
+double neutral(const Problem& problem) {
+    if (problem.definition != "image_max") return 0;
+    switch (problem.inputs[0].dtype) {
+        case DType::i8: return std::numeric_limits<std::int8_t>::lowest();
+        case DType::u8: return 0;
+        case DType::i32: return std::numeric_limits<std::int32_t>::lowest();
+        default: return -std::numeric_limits<double>::infinity();
+    }
 }
 
 Refusal accepts(const Problem& problem) {
     if (problem.inputs.size() != 1 || problem.outputs.size() != 1) return "needs one input and one output";
     if (Refusal no = needs_plain(problem, 6); !no.empty()) return no;
     if (Refusal no = accepts_image(problem); !no.empty()) return no;
-    if (!folds_windows(problem)) return "needs axes (4,5)";
+    if (Refusal no = accepts_dtype(problem); !no.empty()) return no;
+    if (!folds_windows(problem)) return "needs the axes of windows, (4,5) or (3)";
     const TensorDesc& out = problem.outputs[0];
-    if (!has_unit_stride(out, 3)) return "needs rows of the result";
-    if (out.shape[3] == Dim(1)) return "needs windows side by side";
-    if (reads_once(problem)) return "needs padding, windows that overlap, or 16 bits";
+    const std::size_t last = problem.inputs[0].shape.size() - 1;
+    if (!has_unit_stride(out, last)) return "needs rows of the result";
+    if (out.shape[last] == Dim(1)) return "needs windows side by side";
+    if (reads_once(problem)) return "needs padding, windows that overlap, or elements of 8 or 16 bits";
     for (const Dim& size : problem.attributes.dims("kernel"))
         if (size.constant() > most_taps) return "needs windows of " + std::to_string(most_taps) + " places at most";
-    const double neutral = problem.definition == "image_max" ? -std::numeric_limits<double>::infinity() : 0;
-    if (is_padded(problem) && problem.attributes.number("value") != neutral)
+    if (is_padded(problem) && problem.attributes.number("value") != neutral(problem))
         return "needs padding that changes nothing";
     return {};
 }
@@ -52,11 +75,14 @@ Refusal accepts(const Problem& problem) {
 std::shared_ptr<const void> prepare(const Problem& problem, int) {
     const std::string& name = problem.definition;
     const Fold fold = name == "image_sum" ? Fold::sum : name == "image_mean" ? Fold::mean : Fold::max;
-    return std::make_shared<PoolPlan>(PoolPlan{image_plan(problem), fold});
+    PoolPlan plan{image_plan(problem), fold};
+    // Of 32 bits the band holds the bits: those of the least number are those of -0.
+    if (plan.image.dtype == DType::i32) plan.image.outside = -0.0f;
+    return std::make_shared<PoolPlan>(plan);
 }
 
 Dim workspace(const Problem& problem, int threads) {
-    return band_bytes(image_plan(problem), problem.outputs[0].shape[3]) * Dim(threads);
+    return band_bytes(image_plan(problem), problem.outputs[0].shape[problem.inputs[0].shape.size() - 1]) * Dim(threads);
 }
 
 Cost cost(const Problem& problem) {
@@ -67,7 +93,8 @@ Cost cost(const Problem& problem) {
 /// Of each dtype: padded on any side, or more than the image is large, of strides and dilations, of narrow rows and
 /// wide, more rows than are made at once, images of nothing.
 std::vector<std::string> samples_of(const std::string& name, const std::string& more, const std::string& dtype) {
-    const std::string outside = name == "image_max" ? "-inf" : "0";
+    const std::string least = dtype == "i8" ? "-128" : dtype == "u8" ? "0" : dtype == "i32" ? "-2147483648" : "-inf";
+    const std::string outside = name == "image_max" ? least : "0";
     const auto sample = [&](const std::string& kernel, const std::string& padding, const std::string& stride,
                             const std::string& dilation, const std::string& from, const std::string& to) {
         return name + " axes=(-2,-1)" + more + " kernel=(" + kernel + ") padding=(" + padding + ") stride=(" + stride +
@@ -83,6 +110,11 @@ std::vector<std::string> samples_of(const std::string& name, const std::string& 
         sample("5,5", "4,4,4,4", "1,1", "1,1", "[1,1,1,1]", "[1,1,5,5,1,1]"),
         sample("3,3", "2,1,2,1", "1,1", "1,1", "[1,2,0,W]", "[1,2,2,W,1,1] where W in 2..9"),
     };
+    const auto of_rows = [&](const std::string& windows, const std::string& from, const std::string& to) {
+        samples.push_back(name + " axes=(-1)" + more + " " + windows + " value=" + outside + " | " + dtype + from +
+                          " -> " + dtype + to);
+    };
+    of_rows("kernel=(3) padding=(1,1) stride=(2) dilation=(1)", "[B,3,2*Q]", "[B,3,Q,1] where B in 0..2, Q in 2..150");
     if (dtype != "f32")
         samples.push_back(
             sample("2,2", "0,0,0,0", "2,2", "1,1", "[2,3,2*P,2*Q]", "[2,3,P,Q,1,1] where P in 1..20, Q in 2..50"));
@@ -94,7 +126,7 @@ std::vector<std::string> samples_of(const std::string& name, const std::string& 
 void add_pools(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table) {
     for (const std::string name : {"image_sum", "image_mean", "image_max"}) {
         Kernel made;
-        made.id = "cpu." + std::string(level_name(needs)) + "." + name + "@1";
+        made.id = "cpu." + std::string(level_name(needs)) + "." + name + "@2";
         made.definition = name;
         made.needs = needs;
         made.accepts = accepts;
@@ -105,6 +137,12 @@ void add_pools(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& 
         for (const char* const dtype : {"f32", "f16", "bf16"})
             for (std::string& sample : samples_of(name, name == "image_mean" ? " keepdims=(1)" : "", dtype))
                 made.samples.push_back(std::move(sample));
+        // What differs with whole numbers is how elements are brought nearer and compared.
+        for (const char* const dtype : {"i8", "u8", "i32"})
+            if (name == "image_max") {
+                const std::vector<std::string> all = samples_of(name, "", dtype);
+                made.samples.insert(made.samples.end(), all.begin(), all.begin() + 4);
+            }
         kernels.push_back(std::move(made));
     }
 }

@@ -10,22 +10,20 @@
 namespace CAIRN_LEVEL {
 namespace {
 
-// The last `axes` axes are columns.
-bool has_rows_at_one_distance(const TensorArg& arg, int axes, std::int64_t& distance) noexcept {
-    bool is_first = true;
-    std::int64_t next = 0;
-    distance = 0;
-    for (int axis = arg.rank - 1 - axes; axis >= 0; --axis) {
-        if (arg.shape[axis] == 1) continue;
-        if (is_first)
-            distance = arg.strides[axis];
-        else if (arg.strides[axis] != next)
-            return false;
-        next = arg.strides[axis] * arg.shape[axis];
-        is_first = false;
+/// Neighbouring axes [begin, end) that are walked at one distance, from the last of them on.
+struct Run {
+    int axes = 0;
+    std::int64_t size = 1, stride = 0;
+
+    Run(const TensorArg& arg, int begin, int end) noexcept {
+        for (int axis = end - 1; axis >= begin; --axis, ++axes) {
+            if (arg.shape[axis] == 1) continue;
+            if (size != 1 && arg.strides[axis] != stride * size) break;
+            if (size == 1) stride = arg.strides[axis];
+            size *= arg.shape[axis];
+        }
     }
-    return true;
-}
+};
 
 // Rows of elements of four bytes, which vectors of floats copy as they are.
 CAIRN_INLINE void copy_rows(float* to, std::int64_t to_stride, const float* from, std::int64_t from_stride,
@@ -37,21 +35,36 @@ CAIRN_INLINE void copy_rows(float* to, std::int64_t to_stride, const float* from
     }
 }
 
+// One element of each row, repeated.
+CAIRN_INLINE void fill_rows(float* to, std::int64_t to_stride, const float* from, std::int64_t from_stride,
+                            std::int64_t height, std::int64_t width) noexcept {
+    for (std::int64_t i = 0; i < height; ++i, to += to_stride, from += from_stride) {
+        const F32 value = splat(*from);
+        std::int64_t j = 0;
+        for (; j + lanes <= width; j += lanes) store(to + j, value);
+        if (j < width) store_part(to + j, value, width - j);
+    }
+}
+
 }  // namespace
 
 std::int64_t TileBody::Operand::run_from(std::int64_t column) const noexcept {
-    const std::int64_t size = arg.shape[arg.rank - 1];
-    return axes == 1 ? end - column : size - (column - first) % size;
+    return is_one_run() ? end - column : run - (column - first) % run;
 }
 
 std::byte* TileBody::Operand::at(std::int64_t row, std::int64_t column) const noexcept {
     std::int64_t offset = 0;
     column -= first;
-    for (int axis = arg.rank - 1; axis > arg.rank - axes; --axis) {
-        offset += column % arg.shape[axis] * arg.strides[axis];
-        column /= arg.shape[axis];
+    if (is_one_run()) {
+        offset = column * run_stride;
+    } else {
+        offset = column % run * run_stride;
+        column /= run;
+        for (int axis = arg.rank - 1 - run_axes; axis >= arg.rank - axes; --axis) {
+            offset += column % arg.shape[axis] * arg.strides[axis];
+            column /= arg.shape[axis];
+        }
     }
-    offset += column * arg.strides[arg.rank - axes];
     if (is_uniform) return arg.data + (offset + row * row_stride) * bytes;
     for (int axis = arg.rank - 1 - axes; axis >= 0; --axis) {
         offset += row % arg.shape[axis] * arg.strides[axis];
@@ -60,31 +73,43 @@ std::byte* TileBody::Operand::at(std::int64_t row, std::int64_t column) const no
     return arg.data + offset * bytes;
 }
 
-TileBody::Operand TileBody::operand_of(const TensorArg& arg, DType dtype) noexcept {
-    Operand operand{arg, dtype, false, false, false, 0, bytes_of(dtype), 0, 0, arg.shape[arg.rank - 1], 1};
+void TileBody::Operand::set_columns(std::int64_t from, int last_axes) noexcept {
+    axes = last_axes;
+    const Run rows(arg, 0, arg.rank - axes), columns(arg, arg.rank - axes, arg.rank);
+    row_stride = rows.stride;
+    rows_in_run = rows.size;
+    is_uniform = rows.axes == arg.rank - axes;
+    run = columns.size;
+    run_stride = columns.size == 1 ? 1 : columns.stride;
+    run_axes = columns.axes;
+    first = end = from;
+    std::int64_t count = 1;
+    for (int axis = arg.rank - axes; axis < arg.rank; ++axis) count *= arg.shape[axis];
+    end += count;
+}
+
+TileBody::Operand TileBody::operand_of(const TensorArg& arg, DType dtype, int axes) noexcept {
+    Operand operand{};
+    operand.arg = arg;
+    operand.dtype = dtype;
+    operand.bytes = bytes_of(dtype);
     operand.slot_bytes = operand.bytes < 4 ? 4 : operand.bytes;
-    operand.is_uniform = has_rows_at_one_distance(arg, 1, operand.row_stride);
+    operand.set_columns(0, axes);
     operand.is_row = operand.is_uniform && operand.row_stride == 0;
-    operand.is_element = operand.is_row && arg.strides[arg.rank - 1] == 0;
+    operand.is_element = operand.is_row && operand.is_one_run() && operand.run_stride == 0;
     return operand;
 }
 
-TileBody::TileBody(const Body& body, int given, const TensorArg* inputs, const TensorArg* outputs,
-                   std::byte* memory) noexcept
+TileBody::TileBody(const Body& body, int given, const TensorArg* inputs, const TensorArg* outputs, std::byte* memory,
+                   int axes) noexcept
     : body_(body), given_(given), memory_(memory) {
-    for (int i = given; i < body.input_count; ++i) operands_[i] = operand_of(inputs[i - given], body.inputs[i]);
+    for (int i = given; i < body.input_count; ++i) operands_[i] = operand_of(inputs[i - given], body.inputs[i], axes);
     for (int i = 0; i < body.output_count; ++i)
-        operands_[body.input_count + i] = operand_of(outputs[i], body.outputs[i].dtype);
+        operands_[body.input_count + i] = operand_of(outputs[i], body.outputs[i].dtype, axes);
 }
 
 void TileBody::holds(int output, std::int64_t first, int axes) noexcept {
-    Operand& operand = operands_[body_.input_count + output];
-    operand.first = operand.end = first;
-    operand.axes = axes;
-    std::int64_t count = 1;
-    for (int axis = operand.arg.rank - axes; axis < operand.arg.rank; ++axis) count *= operand.arg.shape[axis];
-    operand.end += count;
-    operand.is_uniform = has_rows_at_one_distance(operand.arg, axes, operand.row_stride);
+    operands_[body_.input_count + output].set_columns(first, axes);
 }
 
 void TileBody::start() noexcept {
@@ -95,30 +120,42 @@ void TileBody::start() noexcept {
 }
 
 void TileBody::load_rows(const Operand& from, const MatrixPart& part, std::byte* block) const noexcept {
-    const std::int64_t stride = from.arg.strides[from.arg.rank - 1], pitch = part.pitch * from.slot_bytes;
-    const std::int64_t filled = part.width * from.slot_bytes;
-    if (from.bytes == 4 && stride == 1 && from.is_uniform) {
-        copy_rows(reinterpret_cast<float*>(block), part.pitch,
-                  reinterpret_cast<const float*>(from.at(part.row, part.column)), from.row_stride, part.height,
-                  part.width);
-    } else {
-        for (std::int64_t i = 0; i < part.height; ++i)
-            load_run(from.dtype, block + i * pitch, from.at(part.row + i, part.column), stride, part.width);
+    const bool are_even = from.bytes == 4 && from.run_stride <= 1 && from.has_even_rows(part);
+    const std::byte* const first = from.at(part.row, part.column);
+    if (are_even) {
+        (from.run_stride == 1 ? copy_rows : fill_rows)(reinterpret_cast<float*>(block), part.pitch,
+                                                       reinterpret_cast<const float*>(first), from.row_stride,
+                                                       part.height, part.width);
+        return;
     }
+    for (std::int64_t i = 0; i < part.height; ++i)
+        load_run(from.dtype, block + i * part.pitch * from.slot_bytes, from.at(part.row + i, part.column),
+                 from.run_stride, part.width);
+}
+
+// Run by run, and zeros behind the columns of a part.
+void TileBody::load_all(const Operand& from, const MatrixPart& part, std::byte* block) const noexcept {
+    const std::int64_t end = part.column + part.width;
+    for (std::int64_t column = part.column, width = 0; column < end; column += width) {
+        width = std::min(from.run_from(column), end - column);
+        load_rows(from, {part.row, part.height, column, width, part.pitch},
+                  block + (column - part.column) * from.slot_bytes);
+    }
+    const std::int64_t filled = part.width * from.slot_bytes, pitch = part.pitch * from.slot_bytes;
     if (filled == pitch) return;
     for (std::int64_t i = 0; i < part.height; ++i)
         std::memset(block + i * pitch + filled, 0, static_cast<std::size_t>(pitch - filled));
 }
 
 void TileBody::store_rows(const Operand& to, const MatrixPart& part, const std::byte* block) const noexcept {
-    const std::int64_t stride = to.arg.strides[to.arg.rank - 1], pitch = part.pitch * to.slot_bytes;
-    if (to.bytes == 4 && stride == 1 && to.is_uniform) {
+    const std::int64_t pitch = part.pitch * to.slot_bytes;
+    if (to.bytes == 4 && to.run_stride == 1 && to.has_even_rows(part)) {
         copy_rows(reinterpret_cast<float*>(to.at(part.row, part.column)), to.row_stride,
                   reinterpret_cast<const float*>(block), part.pitch, part.height, part.width);
         return;
     }
     for (std::int64_t i = 0; i < part.height; ++i)
-        store_run(to.dtype, to.at(part.row + i, part.column), block + i * pitch, stride, part.width);
+        store_run(to.dtype, to.at(part.row + i, part.column), block + i * pitch, to.run_stride, part.width);
 }
 
 // What an output holds of a part, run by run.
@@ -134,8 +171,7 @@ void TileBody::store_held(const Operand& to, const MatrixPart& part, const std::
 std::byte* TileBody::memory_of(const Operand& operand, const MatrixPart& part) noexcept {
     const bool is_held =
         part.column >= operand.first && part.column < operand.end && operand.run_from(part.column) >= part.width;
-    const bool is_block =
-        is_held && part.height == 1 && operand.bytes >= 4 && operand.arg.strides[operand.arg.rank - 1] == 1;
+    const bool is_block = is_held && part.height == 1 && operand.bytes >= 4 && operand.run_stride == 1;
     return is_block ? operand.at(part.row, part.column) : nullptr;
 }
 
@@ -145,15 +181,17 @@ void TileBody::run(const MatrixPart& part, void* const* blocks) noexcept {
     std::byte* place[max_body_ops + max_body_inputs];
     for (int i = 0; i < body_.place_count; ++i) place[i] = block(i);
     for (int i = 0; i < given_; ++i) place[i] = static_cast<std::byte*>(blocks[i]);
-    const bool are_rows_filled = filled_column_ == part.column && filled_rows_ >= part.height;
+    const bool are_rows_filled =
+        filled_column_ == part.column && filled_width_ == part.width && filled_rows_ >= part.height;
     for (int i = given_; i < inputs; ++i) {
         if (operands_[i].is_element) continue;
         if (std::byte* const memory = memory_of(operands_[i], part))
             place[i] = memory;
         else if (!operands_[i].is_row || !are_rows_filled)
-            load_rows(operands_[i], part, place[i]);
+            load_all(operands_[i], part, place[i]);
     }
-    if (part.height > 1 && !are_rows_filled) filled_column_ = part.column, filled_rows_ = part.height;
+    if (part.height > 1 && !are_rows_filled)
+        filled_column_ = part.column, filled_width_ = part.width, filled_rows_ = part.height;
     const std::int64_t count = part.height == 1 ? part.width : part.height * part.pitch;
     bool is_written[max_body_outputs] = {};
     for (int i = 0; i < body_.op_count; ++i) {

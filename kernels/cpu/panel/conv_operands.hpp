@@ -1,0 +1,86 @@
+#pragma once
+
+#include "kernels/cpu/level.hpp"
+#include "kernels/cpu/panel/conv.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+/// What a convolution reads, and in which strides.
+namespace CAIRN_LEVEL {
+
+/// sums[b, g, o, p, q] over c, j, k of w[g, o, c, j, k] x[b, g, c, p, q, j, k].
+template <typename Element>
+struct Conv {
+    const Element *x, *w;
+    std::int64_t batch = 1, groups = 1, filters, channels, p = 1, q, j = 1, k = 1;
+    std::int64_t x_batch = 0, x_channel, w_filter;
+    std::int64_t x_p = 0, x_q = 0, x_j = 0, x_k = 0;  ///< but for bands
+    std::int64_t height = 0, width = 0;               ///< of an image whose windows are gathered
+    Slide rows, columns;                              ///< which windows
+    bool is_image = false;
+
+    Conv(const Args& args, const ConvPlan& plan) {
+        const TensorArg &left = args.inputs[0], &right = args.inputs[1];
+        if (plan.reads == ConvReads::matrix)
+            set_product(left, right);
+        else
+            set_filters(left, right, args.outputs[0], plan);
+    }
+
+    std::int64_t taps() const { return channels * j * k; }
+    std::int64_t places() const { return batch * p * q; }
+
+private:
+    // Places are the columns of the right side.
+    void set_product(const TensorArg& left, const TensorArg& right) {
+        w = reinterpret_cast<const Element*>(left.data);
+        x = reinterpret_cast<const Element*>(right.data);
+        const int row = right.rank - 2, column = right.rank - 1;
+        for (int axis = 0; axis < row; ++axis) {
+            batch *= right.shape[axis];
+            if (right.shape[axis] != 1) x_batch = right.strides[axis];
+        }
+        channels = right.shape[row], x_channel = right.strides[row];
+        q = right.shape[column], x_q = right.strides[column];
+        filters = left.shape[row], w_filter = left.strides[row];
+    }
+    void set_filters(const TensorArg& image, const TensorArg& weights, const TensorArg& result, const ConvPlan& plan) {
+        const ConvReads reads = plan.reads;
+        x = reinterpret_cast<const Element*>(image.data);
+        w = reinterpret_cast<const Element*>(weights.data);
+        // Of one axis there is one row.
+        const int axes = weights.rank - 2, last = 1 + axes;
+        const bool has_rows = axes == 2;
+        batch = image.shape[0], channels = weights.shape[1];
+        p = has_rows ? result.shape[2] : 1, q = result.shape[last];
+        j = has_rows ? weights.shape[2] : 1, k = weights.shape[last];
+        groups = channels > 0 ? image.shape[1] / channels : 1;
+        filters = weights.shape[0] / (groups > 0 ? groups : 1);
+        x_batch = image.strides[0], x_channel = image.strides[1], w_filter = weights.strides[0];
+        x_p = has_rows ? image.strides[2] : 0, x_q = reads == ConvReads::places ? 1 : image.strides[last];
+        if (reads == ConvReads::windows) x_j = has_rows ? image.strides[4] : 0, x_k = image.strides[last + axes];
+        if (reads == ConvReads::image) set_windows(image, plan.image);
+        // Rows without gaps are one.
+        if (reads == ConvReads::places && x_p == q) q *= p, p = 1;
+    }
+    // Places are those of windows that begin in it, with its padding.
+    void set_windows(const TensorArg& image, const ImagePlan& plan) {
+        is_image = true;
+        rows = plan.rows, columns = plan.columns;
+        const std::int64_t row = plan.axes == 2 ? image.strides[2] : 0;
+        height = plan.axes == 2 ? image.shape[2] : 1, width = image.shape[1 + plan.axes];
+        x_p = row * rows.stride, x_j = row * rows.dilation;
+        x_q = columns.stride, x_k = columns.dilation;
+        x -= rows.before * row + columns.before;
+    }
+};
+
+/// Into how many parts filters are cut for each of so many blocks, so that there are some to share out.
+inline std::int64_t filter_parts(std::int64_t blocks, std::int64_t filters) noexcept {
+    constexpr std::int64_t enough = 16, least_filters = 48;
+    const std::int64_t wanted = blocks < enough ? enough / std::max<std::int64_t>(blocks, 1) : 1;
+    return std::clamp<std::int64_t>(filters / least_filters, 1, wanted);
+}
+
+}  // namespace CAIRN_LEVEL
