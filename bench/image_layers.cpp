@@ -1,6 +1,6 @@
 // Layers of image networks as users spell them, compiled as they are: each convolution of ResNet-50 and MobileNetV2,
-// some others, pools. The best time of a run, what rate that is, and what runs; beside it the machine's peak and
-// bandwidth. image_turns.py runs them in turns with PyTorch.
+// some others, some with batch norm and relu behind them, pools. The best time of a run, what rate that is, and what
+// runs; beside it the machine's peak and bandwidth. image_turns.py runs them in turns with PyTorch.
 //
 //     image_layers [--threads N] [--group WORD] [--seconds PER_LAYER] [--turns N] [--tune] [--json] [--wait]
 #include "cairn/cairn.hpp"
@@ -89,6 +89,12 @@ const Layer layers[] = {
     {"other 3x3 64>64 @56 b8", 8, 64, 56, 64, 3, {.padding = 1}},
     {"other 3x3 in 32 groups 128 @56", 1, 128, 56, 128, 3, {.padding = 1, .groups = 32}},
     {"other 3x3 in 2 groups 96>256 @27", 1, 96, 27, 256, 3, {.padding = 1, .groups = 2}},
+    {"block 7x7 s2 3>64 @224", 1, 3, 224, 64, 7, {.stride = 2, .padding = 3}},
+    {"block 1x1 64>256 @56", 1, 64, 56, 256, 1, {}},
+    {"block 3x3 64>64 @56", 1, 64, 56, 64, 3, {.padding = 1}},
+    {"block 3x3 256>256 @14", 1, 256, 14, 256, 3, {.padding = 1}},
+    {"block depthwise 144 @56", 1, 144, 56, 144, 3, {.padding = 1, .groups = 144}},
+    {"block 1x1 144>24 @56", 1, 144, 56, 24, 1, {}},
     {"pool max 2x2 s2 64 @112", 8, 64, 112, 0, 2, {.stride = 2}, Pool::max},
     {"pool max 3x3 s2 64 @112", 8, 64, 112, 0, 3, {.stride = 2, .padding = 1}, Pool::max},
     {"pool avg 2x2 s2 64 @112", 8, 64, 112, 0, 2, {.stride = 2}, Pool::mean},
@@ -116,7 +122,7 @@ struct Result {
 /// A turn of a layer that is ready: fills in the best time of runs during so many seconds.
 struct Ready {
     CompiledGraph compiled;
-    std::vector<float> filters, bias, image;  ///< read by each run
+    std::vector<float> filters, bias, variances, image;  ///< read by each run
     std::vector<std::uint16_t> halves;
     Result result;
 
@@ -141,7 +147,11 @@ Ready make_ready(const Layer& layer, const Context& context, const CompileOption
         filter_count = layer.filters * taps;
         const Tensor filters = g.weight(
             "w", DType::f32, {layer.filters, layer.channels / layer.options.groups, layer.kernel, layer.kernel});
-        y = conv2d(x, filters, g.weight("b", DType::f32, {layer.filters}), layer.options);
+        const auto row = [&](const char* name) { return g.weight(name, DType::f32, {layer.filters}); };
+        const bool is_block = std::string_view(layer.name).starts_with("block");
+        y = is_block ? relu(batch_norm(conv2d(x, filters, layer.options), row("gamma"), row("beta"), row("mean"),
+                                       row("variance")))
+                     : conv2d(x, filters, row("b"), layer.options);
     } else {
         const PoolOptions pool{.stride = layer.options.stride,
                                .padding = layer.options.padding,
@@ -154,15 +164,17 @@ Ready make_ready(const Layer& layer, const Context& context, const CompileOption
     Ready ready{compile(g, context, options),
                 some_numbers(filter_count),
                 some_numbers(layer.filters),
+                std::vector<float>(static_cast<std::size_t>(layer.filters), 1.0f),
                 some_numbers(pixels),
                 {},
                 {}};
     if (layer.filters > 0)
         ready.compiled.bind([&](std::string_view name) -> InputView {
-            if (name == "b") return {ready.bias.data(), DType::f32, {layer.filters}};
-            return {ready.filters.data(),
-                    DType::f32,
-                    {layer.filters, layer.channels / layer.options.groups, layer.kernel, layer.kernel}};
+            if (name == "w")
+                return {ready.filters.data(),
+                        DType::f32,
+                        {layer.filters, layer.channels / layer.options.groups, layer.kernel, layer.kernel}};
+            return {(name == "variance" ? ready.variances : ready.bias).data(), DType::f32, {layer.filters}};
         });
     const std::vector<std::int64_t> sizes{layer.batch, layer.channels, layer.size, layer.size};
     if (layer.dtype == DType::f16) {

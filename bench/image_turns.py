@@ -1,9 +1,10 @@
 """Layers of image networks, here and in PyTorch, in turns: each layer a few times one after the other, best times.
 
     image_turns.py build/release/bench/image_layers [--threads N] [--turns N] [--seconds PER_TURN] [--group WORD]
-                   [--page results.md --machine "AMD EPYC (family 26, model 2)"]
+                   [--rows rows.json] [--page results.md --machine "AMD EPYC (family 26, model 2)"]
 
-Needs torch. A page gets a plot of its name beside it.
+Needs torch. A page gets a plot of its name beside it. With --rows a run goes on from what earlier ones left there, a
+group each.
 """
 import argparse
 import json
@@ -47,7 +48,12 @@ def layer_of(name):
         groups = channels
     x = torch.randn(8 if name.endswith("b8") else 1, channels, size, size)
     w, b = torch.randn(filters, channels // groups, kernel, kernel), torch.randn(filters)
-    return lambda: F.conv2d(x, w, b, stride, dilation * (kernel // 2), dilation, groups)
+    padding = dilation * (kernel // 2)
+    if name.startswith("block"):
+        mean, variance, gamma = torch.randn(filters), torch.ones(filters), torch.randn(filters)
+        return lambda: F.relu(F.batch_norm(F.conv2d(x, w, None, stride, padding, dilation, groups), mean, variance,
+                                           gamma, b))
+    return lambda: F.conv2d(x, w, b, stride, padding, dilation, groups)
 
 
 def best_of(run, seconds):
@@ -109,7 +115,7 @@ def page_of(rates, rows, plot, machine):
     ratios = [row["torch"] / row["here"] for row in rows]
     lines = [f"# Image layers beside PyTorch: {machine}", "",
              f'{rates["threads"]} threads, f32 where nothing else is said, batch 1 (pools: 8), NCHW, PyTorch {torch.__version__} eager, '
-             f'no gradients; best of turns of one run. Calibrated in it: {rates["flops"] / 1e9:.0f} GFLOP/s, '
+             f'no gradients; best of turns. Calibrated: {rates["flops"] / 1e9:.0f} GFLOP/s, '
              f'{rates["bandwidth"] / 1e9:.1f} GB/s of memory, noise {rates["noise"]:.3f}.', "",
              f'{sum(ratio >= 1 for ratio in ratios)} of {len(rows)} layers take no longer than PyTorch. '
              'PyTorch/here above 1: faster here.', "", f"![ratios]({plot})", "",
@@ -128,12 +134,18 @@ def main():
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.05)
     parser.add_argument("--group", default="")
+    parser.add_argument("--rows", type=pathlib.Path)
     parser.add_argument("--page", type=pathlib.Path)
     parser.add_argument("--machine", default="a machine", help="the CPU in the title of the page")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     torch.set_grad_enabled(False)
     rates, rows = rows_of(args)
+    if args.rows:
+        earlier = json.loads(args.rows.read_text()) if args.rows.exists() else {"rates": rates, "rows": []}
+        new = {row["layer"] for row in rows}
+        rates, rows = earlier["rates"], [row for row in earlier["rows"] if row["layer"] not in new] + rows
+        args.rows.write_text(json.dumps({"rates": rates, "rows": rows}))
     print(f'{rates["threads"]} threads, {rates["flops"] / 1e9:.0f} GF/s, {rates["bandwidth"] / 1e9:.1f} GB/s')
     for row in rows:
         print(f'{row["layer"]:42s} {1e6 * row["here"]:9.1f} us  torch {1e6 * row["torch"]:9.1f} us  '
