@@ -15,7 +15,7 @@
 namespace cairn::test {
 namespace {
 
-constexpr std::int64_t width = 24, vocabulary = 1000, most = 40;
+constexpr std::int64_t width = 24, vocabulary = 20000, most = 40;
 
 struct Decoder {
     Graph g{"decoder"};

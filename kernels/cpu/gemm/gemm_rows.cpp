@@ -136,6 +136,8 @@ void add_largest(std::vector<Kernel>& kernels, FeatureSet needs, Run run) {
     made.cost = [](const Problem& problem) {
         Cost cost = product_cost(problem, efficiency_of(DType::f32));
         cost.flops *= static_cast<double>(problem.inputs[1].shape[1].constant());
+        // As of the product.
+        if (element_count(problem.outputs[0].shape) == Dim(1)) cost.bytes *= 1.25;
         return cost;
     };
     made.samples = {
