@@ -94,7 +94,7 @@ struct ReduceWalk {
         find_planes();
         choose();
         column_step = x_stride;
-        if (plan.fold != Fold::argmax) find_windows();
+        if (plan.fold != Fold::argmax) find_windows(bytes_of(plan.input) < 4);
         steps = folded.total();
     }
     /// Columns side by side, which alone would leave each member strips of rows that lie apart.
@@ -112,21 +112,24 @@ struct ReduceWalk {
     }
 
 private:
-    /// Columns side by side that overlap or touch: each element is then folded down its own column once.
-    void find_windows() {
+    /// Columns side by side that overlap, or touch and are to be converted: each element is then folded down its own
+    /// column once.
+    void find_windows(bool is_converted) {
         if (is_row || (x_stride != 1 && x_stride != 2)) return;
         for (int i = 0; i < folded.count; ++i) {
             if (folded.x[i] != 1 || folded.shape[i] < 2 || folded.shape[i] > longest_window) continue;
+            if (folded.shape[i] <= column_step && !is_converted) continue;
             window = folded.shape[i];
             x_stride = 1;
             return folded.remove(i);
         }
     }
-    /// Planes that follow each other without gaps, as their results do.
+    /// Planes that follow each other without gaps, as their results do. Of two elements they are quicker as columns.
     void find_planes() {
         if (folded.count != 1) return;
         const std::int64_t width = folded.x[0];
-        if (terms < 2 || width < 1 || terms * width > most_in_plane || kept.count != (width == 1 ? 1 : 2)) return;
+        if (terms * width <= 2 || width < 1 || terms * width > most_in_plane || kept.count != (width == 1 ? 1 : 2))
+            return;
         if (kept.x[0] != terms * width || kept.y[0] != width || kept.shape[0] < least_planes) return;
         if (width > 1 && (kept.shape[1] != width || kept.x[1] != 1 || kept.y[1] != 1)) return;
         planes = kept.shape[0];
