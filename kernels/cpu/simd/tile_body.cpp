@@ -96,7 +96,8 @@ TileBody::Operand TileBody::operand_of(const TensorArg& arg, DType dtype, int ax
     operand.slot_bytes = operand.bytes < 4 ? 4 : operand.bytes;
     operand.set_columns(0, axes);
     operand.is_row = operand.is_uniform && operand.row_stride == 0;
-    operand.is_element = operand.is_row && operand.is_one_run() && operand.run_stride == 0;
+    operand.is_column = operand.is_one_run() && operand.run_stride == 0;
+    operand.is_element = operand.is_row && operand.is_column;
     return operand;
 }
 
@@ -183,15 +184,18 @@ void TileBody::run(const MatrixPart& part, void* const* blocks) noexcept {
     for (int i = 0; i < given_; ++i) place[i] = static_cast<std::byte*>(blocks[i]);
     const bool are_rows_filled =
         filled_column_ == part.column && filled_width_ == part.width && filled_rows_ >= part.height;
+    const bool is_row_filled = part.height == 1 && filled_row_ == part.row && filled_columns_ >= part.width;
     for (int i = given_; i < inputs; ++i) {
-        if (operands_[i].is_element) continue;
-        if (std::byte* const memory = memory_of(operands_[i], part))
+        const Operand& operand = operands_[i];
+        if (operand.is_element || (operand.is_column && is_row_filled)) continue;
+        if (std::byte* const memory = memory_of(operand, part))
             place[i] = memory;
-        else if (!operands_[i].is_row || !are_rows_filled)
-            load_all(operands_[i], part, place[i]);
+        else if (!operand.is_row || !are_rows_filled)
+            load_all(operand, part, place[i]);
     }
     if (part.height > 1 && !are_rows_filled)
         filled_column_ = part.column, filled_width_ = part.width, filled_rows_ = part.height;
+    if (!is_row_filled) filled_row_ = part.height == 1 ? part.row : -1, filled_columns_ = part.width;
     const std::int64_t count = part.height == 1 ? part.width : part.height * part.pitch;
     bool is_written[max_body_outputs] = {};
     for (int i = 0; i < body_.op_count; ++i) {

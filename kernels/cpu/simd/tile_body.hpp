@@ -34,6 +34,7 @@ private:
         DType dtype;
         bool is_element;          ///< one for all: its block is filled once
         bool is_row;              ///< one row for all rows
+        bool is_column;           ///< one element for all columns of a row
         bool is_uniform;          ///< rows lie at one distance
         std::int64_t row_stride;  ///< that distance, or that of rows within the innermost axis of rows
         std::int64_t rows_in_run;
@@ -71,6 +72,7 @@ private:
     Operand operands_[max_body_inputs + max_body_outputs];  ///< by input, then by output
     bool has_started_ = false;
     std::int64_t filled_column_ = 0, filled_width_ = 0, filled_rows_ = 0;  ///< of the inputs that are one row
+    std::int64_t filled_row_ = -1, filled_columns_ = 0;  ///< of those that are one column, where parts are one row
 };
 
 }  // namespace CAIRN_LEVEL
