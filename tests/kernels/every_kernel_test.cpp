@@ -18,13 +18,15 @@ struct Tried {
     std::size_t every;  ///< size of a Problem: twins take several times as long, settings are many
 };
 
-/// The listed kernels that this machine can run, and the twins of those of every level, at each setting.
+/// The listed kernels that this machine can run, and the twins of those of every level: at their first setting, and at
+/// those that differ from it in one knob, since knobs know nothing of each other.
 const std::vector<Tried>& tried() {
     static const std::vector<Tried> list = [] {
         std::vector<Tried> made;
         const auto add = [&](const std::string& prefix, const Kernel& kernel, std::size_t every) {
             for (const Kernel& setting : settings_of(kernel))
-                made.push_back({prefix + setting.id, setting, names_setting(setting.id) ? 8 * every : every});
+                if (setting.id.find(',') == std::string::npos)
+                    made.push_back({prefix + setting.id, setting, names_setting(setting.id) ? 8 * every : every});
         };
         for (const Kernel& kernel : cpu_kernels().kernels)
             if (device::detect_features().includes(kernel.needs)) add("", kernel, 1);

@@ -221,8 +221,8 @@ std::string windows(const std::string& kernel, const std::string& padding, const
                     const std::string& dilation) {
     return "kernel=(" + kernel + ") padding=(" + padding + ") stride=(" + stride + ") dilation=(" + dilation + ")";
 }
-const std::string same_size = windows("3,3", "1,1,1,1", "1,1", "1,1"),
-                  half_size = windows("3,3", "1,1,1,1", "2,2", "1,1");
+std::string same_size() { return windows("3,3", "1,1,1,1", "1,1", "1,1"); }
+std::string half_size() { return windows("3,3", "1,1,1,1", "2,2", "1,1"); }
 
 /// Of each dtype: padded on all sides and on some, by more than the image and the filter are large, of strides and
 /// dilations, groups, one channel in few and in many filters, images of one place and of none, many taps.
@@ -232,23 +232,23 @@ std::vector<std::string> image_samples(const std::string& dtype) {
         return "image_conv2d " + windows + " value=0 | " + dtype + x + " " + dtype + w + "! -> " + dtype + out;
     };
     return {
-        sample(same_size, "[B,3,H,W]", "[O,3,3,3]", "[B,O,H,W] where B in 0..2, O in 4..30, H in 1..9, W in 1..40"),
-        sample(half_size, "[2,5,2*P,2*Q]", "[7,5,3,3]", "[2,7,P,Q] where P in 1..9, Q in 1..40"),
+        sample(same_size(), "[B,3,H,W]", "[O,3,3,3]", "[B,O,H,W] where B in 0..2, O in 4..30, H in 1..9, W in 1..40"),
+        sample(half_size(), "[2,5,2*P,2*Q]", "[7,5,3,3]", "[2,7,P,Q] where P in 1..9, Q in 1..40"),
         sample(windows("2,3", "0,3,4,0", "3,1", "1,2"), "[1,4,3*P,Q+1]:(12*P*(Q+9),3*P*(Q+9),Q+9,1)", "[6,2,2,3]",
                "[1,6,P+1,Q]:(6000,900,Q+1,1) where P in 1..4, Q in 1..20"),
         sample(windows("3,3", "0,0,0,0", "1,1", "2,2"), "[1,4,P+4,Q+4]", "[6,4,3,3]",
                "[1,6,P,Q] where P in 1..5, Q in 1..20"),
         sample(windows("2,2", "5,4,5,4", "3,4", "1,1"), "[1,2,1,1]", "[4,2,2,2]", "[1,4,4,2]"),
         sample(windows("3,3", "2,1,2,1", "1,1", "1,1"), "[2,2,0,W]", "[4,2,3,3]", "[2,4,2,W] where W in 1..9"),
-        sample(same_size, "[2,6,H,W]", "[6,1,3,3]", "[2,6,H,W] where H in 1..40, W in 1..90"),
-        sample(half_size, "[2,6,2*P,2*Q]", "[12,1,3,3]", "[2,12,P,Q] where P in 1..20, Q in 1..80"),
-        sample(half_size, "[1,2,2*P,2*Q]", "[12,1,3,3]", "[1,12,P,Q] where P in 1..9, Q in 1..40"),
+        sample(same_size(), "[2,6,H,W]", "[6,1,3,3]", "[2,6,H,W] where H in 1..40, W in 1..90"),
+        sample(half_size(), "[2,6,2*P,2*Q]", "[12,1,3,3]", "[2,12,P,Q] where P in 1..20, Q in 1..80"),
+        sample(half_size(), "[1,2,2*P,2*Q]", "[12,1,3,3]", "[1,12,P,Q] where P in 1..9, Q in 1..40"),
         sample(windows("3,2", "2,0,0,1", "1,3", "2,1"), "[1,3,P+2,3*Q]", "[3,1,3,2]",
                "[1,3,P,Q] where P in 1..9, Q in 1..40"),
         sample(windows("1,1", "0,0,0,0", "1,1", "1,1"), "[2,40,P,9]", "[50,40,1,1]", "[2,50,P,9] where P in 1..9"),
-        sample(same_size, "[1,130,3,3]", "[100,130,3,3]", "[1,100,3,3]:(1000,10,3,1)"),
-        sample(same_size, "[1,130,P,5]", "[20,130,3,3]", "[1,20,P,5] where P in 1..9"),
-        sample(half_size, "[2,20,2*P,2*Q]", "[30,20,3,3]", "[2,30,P,Q] where P in 1..9, Q in 1..40"),
+        sample(same_size(), "[1,130,3,3]", "[100,130,3,3]", "[1,100,3,3]:(1000,10,3,1)"),
+        sample(same_size(), "[1,130,P,5]", "[20,130,3,3]", "[1,20,P,5] where P in 1..9"),
+        sample(half_size(), "[2,20,2*P,2*Q]", "[30,20,3,3]", "[2,30,P,Q] where P in 1..9, Q in 1..40"),
         sample(windows("2,3", "0,3,4,0", "3,1", "1,2"), "[1,17,3*P,Q+1]", "[25,17,2,3]",
                "[1,25,P+1,Q] where P in 1..4, Q in 1..20"),
     };
@@ -282,18 +282,18 @@ std::vector<std::string> fused_samples() {
         return "fused " + windows + " value=0 {" + body + "} | " + operands;
     };
     return {
-        sample(same_size, "3=image_conv2d(0,1):f32 4=add(3,2):f32",
+        sample(same_size(), "3=image_conv2d(0,1):f32 4=add(3,2):f32",
                "f32[B,3,H,W] f32[O,3,3,3]! f32[B,O,H,W]:(0,1,0,0)! -> "
                "f32[B,O,H,W] results (4) where B in 0..3, O in "
                "4..30, H in 1..9, W in 1..40"),
-        sample(half_size,
+        sample(half_size(),
                "5=image_conv2d(0,1):f32 6=mul(5,2):f32 7=add(6,3):f32 "
                "8=relu(7):f32 9=add(4,8):f32 10=silu(9):f32",
                "f32[2,5,2*P,2*Q] f32[7,5,3,3]! f32[2,7,P,Q]:(0,1,0,0)! "
                "f32[2,7,P,Q]:(0,1,0,0)! "
                "f32[2,7,P,Q]:(9*P*Q,P*Q,1,P) -> f32[2,7,P,Q] results (10) where "
                "P in 1..9, Q in 1..40"),
-        sample(same_size,
+        sample(same_size(),
                "4=image_conv2d(0,1):f32 5=mul(4,2):f32 6=add(5,3):f32 "
                "7=relu(6):f32 8=cast(7):f16",
                "f32[2,6,H,W] f32[12,1,3,3]! f32[2,12,H,W]:(0,1,0,0)! "
@@ -305,7 +305,7 @@ std::vector<std::string> fused_samples() {
                "f16[3,9,5,P] f16[20,9,1,1]! f16[3,20,5,P]:(0,1,0,0)! f16[3,20,5,P] "
                "-> f16[3,20,5,P] results (7) where "
                "P in 1..9"),
-        sample(half_size,
+        sample(half_size(),
                "4=image_conv2d(0,1):bf16 5=cast(4):f32 6=mul(2,5):f32 "
                "7=lt(6,3):bool",
                "bf16[1,8,2*P,2*Q] bf16[8,4,3,3]! f32[1,8,P,Q]:(0,1,0,0)! "
