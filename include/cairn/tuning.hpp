@@ -18,10 +18,11 @@ struct MeasureOptions {
 
 /// Times one kernel on a Problem of constant sizes with the Context's threads, the way a program would run it: one
 /// untimed run first, then blocks grown until the clock is fine enough. Operands hold seeded normal numbers and legal
-/// indices. Where `cold`, successive calls read weights, and large parts of states, from further and further on in a
-/// memory larger than the last-level cache, up to 256 MB, which the Context keeps for the next measurement; other
-/// operands lie where the call before left them. A kernel whose first run takes all of the time is not run again: the
-/// Timing is `censored` at that. Throws Error(argument) when the kernel is unknown or refuses the problem, and an Error
+/// indices; booleans are those of rows that are filled up at their end, the last quarter hidden. Where `cold`,
+/// successive calls read weights, and large parts of states, from further and further on in a memory larger than the
+/// last-level cache, up to 256 MB, which the Context keeps for the next measurement; other operands lie where the call
+/// before left them. A kernel whose first run takes all of the time is not run again: the Timing is `censored` at that.
+/// Throws Error(argument) when the kernel is unknown or refuses the problem, and an Error
 /// that names the kernel for whatever it throws; Cancelled on stop. Stores nothing.
 CAIRN_API Timing measure(const Problem& problem, std::string_view kernel, const Context& context,
                          const MeasureOptions& options = {});
