@@ -190,6 +190,7 @@ void Instance::touch_states(const Frame& frame) {
             states[s].touch(rows(s));
     };
     device::ThreadPool& pool = core->context.parts()->pool;
+    if (bytes == 0) return;
     if (bytes < worth_a_team || pool.size() == 1) return touch(0, 1);
     pool.run([](void* work, int rank, int size) { (*static_cast<decltype(touch)*>(work))(rank, size); }, &touch);
 }

@@ -23,10 +23,6 @@ constexpr std::size_t huge_page = std::size_t{2} << 20;
                 fmt::format("cannot {} {} bytes: {}", wanted, bytes, std::strerror(error)));
 }
 
-int populate(std::byte* begin, std::byte* end, std::byte* own, ThreadPool* pool) {
-    return pool != nullptr ? device::populate(begin, end, own, *pool) : device::populate(begin, end, own);
-}
-
 }  // namespace
 
 Arena Arena::reserve(std::size_t bytes, const ArenaOptions& options) {

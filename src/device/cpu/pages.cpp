@@ -19,7 +19,7 @@ struct Parts {
     std::byte *begin, *end, *own;
     std::atomic<int> error{0};
 
-    void populate(int rank, int size) noexcept {
+    void populate(int rank, int size) {
         const auto bytes = static_cast<std::size_t>(end - begin);
         const std::size_t part =
             round_up((bytes + static_cast<std::size_t>(size) - 1) / static_cast<std::size_t>(size), part_unit);
@@ -34,8 +34,13 @@ struct Parts {
 
 std::size_t page_size() noexcept { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
-int populate(std::byte* begin, std::byte* end, std::byte* own) noexcept {
+int populate(std::byte* begin, std::byte* end, std::byte* own, ThreadPool* pool) {
     if (begin == end) return 0;
+    if (pool != nullptr && pool->size() > 1 && static_cast<std::size_t>(end - begin) >= 2 * part_unit) {
+        Parts parts{begin, end, own};
+        pool->run([](void* all, int rank, int size) { static_cast<Parts*>(all)->populate(rank, size); }, &parts);
+        return parts.error.load(std::memory_order_relaxed);
+    }
 #if defined(__linux__)
     constexpr int populate_write = 23;  // MADV_POPULATE_WRITE, Linux 5.14
     int error = 0;
@@ -50,13 +55,6 @@ int populate(std::byte* begin, std::byte* end, std::byte* own) noexcept {
         std::atomic_ref<unsigned char>(*byte).fetch_or(0, std::memory_order_relaxed);
     }
     return 0;
-}
-
-int populate(std::byte* begin, std::byte* end, std::byte* own, ThreadPool& pool) {
-    if (pool.size() == 1 || static_cast<std::size_t>(end - begin) < 2 * part_unit) return populate(begin, end, own);
-    Parts parts{begin, end, own};
-    pool.run([](void* all, int rank, int size) { static_cast<Parts*>(all)->populate(rank, size); }, &parts);
-    return parts.error.load(std::memory_order_relaxed);
 }
 
 }  // namespace cairn::device

@@ -17,10 +17,8 @@ constexpr std::size_t round_up(std::size_t value, std::size_t unit) noexcept {
 
 /// Faults in [begin, end), whole pages of which the bytes from `own` on are ours, without changing what is in them.
 /// Returns 0, or the errno that says why the system would not.
-int populate(std::byte* begin, std::byte* end, std::byte* own) noexcept;
-
-/// The same by all threads of `pool`, a part each, where there are enough pages to wake them for: the system clears
-/// pages at the speed of one CPU. Throws what ThreadPool::run does.
-int populate(std::byte* begin, std::byte* end, std::byte* own, ThreadPool& pool);
+/// With a pool all its threads do it, a part each, where there are enough pages to wake them for: the system clears
+/// pages at the speed of one CPU. That throws what ThreadPool::run does.
+int populate(std::byte* begin, std::byte* end, std::byte* own, ThreadPool* pool = nullptr);
 
 }  // namespace cairn::device

@@ -52,13 +52,13 @@ TEST(Pages, ManyThreadsPopulateAPartEach) {
         ASSERT_NE(static_cast<void*>(at), MAP_FAILED);
         madvise(at, bytes + page_size(), MADV_NOHUGEPAGE);
         at[bytes - 1] = std::byte{9};
-        EXPECT_EQ(populate(at, at + bytes, at + 70, pool), 0);
+        EXPECT_EQ(populate(at, at + bytes, at + 70, &pool), 0);
         EXPECT_EQ(at[bytes - 1], std::byte{9});
         EXPECT_EQ(resident(at, count), count) << threads;
         EXPECT_EQ(resident(at + bytes, 1), 0U) << threads;
         // What any of them cannot have is told.
         munmap(at + (count - 1) * page_size(), page_size());
-        EXPECT_EQ(populate(at, at + bytes, at, pool), ENOMEM) << threads;
+        EXPECT_EQ(populate(at, at + bytes, at, &pool), ENOMEM) << threads;
         munmap(at, (count - 1) * page_size());
         munmap(at + bytes, page_size());
     }
