@@ -42,6 +42,25 @@ bool same_leading_axes(const TensorDesc& x, const TensorDesc& output) {
     return true;
 }
 
+Refusal refuse_bias(const TensorDesc& bias, const TensorDesc& weight) {
+    if (bias.dtype != DType::f32) return "needs f32";
+    if (bias.shape.size() != 1 || !(bias.shape[0] == weight.shape.back()) || !has_unit_stride(bias, 0))
+        return "needs a contiguous bias of the columns of the weight";
+    return {};
+}
+
+Refusal refuse_places(const TensorDesc& out, const TensorDesc& x) {
+    Shape shape = x.shape;
+    if (!shape.empty()) shape.back() = 1;
+    if (out.dtype != DType::i32 || !out.layout.empty() || out.shape != shape)
+        return "needs an output of one i32 for each row";
+    return {};
+}
+
+Dim bytes_of_largest(const Problem& problem, int threads) {
+    return element_count(problem.outputs[0].shape) * Dim(8 * 16 * threads);
+}
+
 Cost product_cost(const Problem& problem, double efficiency) {
     const double outputs = static_cast<double>(element_count(problem.outputs[0].shape).constant());
     Cost cost{2 * outputs * static_cast<double>(problem.inputs[0].shape.back().constant()), 0, efficiency};

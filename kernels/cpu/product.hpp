@@ -16,6 +16,14 @@ bool has_uniform_rows(const TensorDesc& tensor);
 /// Whether x and the output have the same axes but for the last, and two or more (`linear` and its kin keep them).
 bool same_leading_axes(const TensorDesc& x, const TensorDesc& output);
 
+/// A bias of the columns of a weight, side by side.
+Refusal refuse_bias(const TensorDesc& bias, const TensorDesc& weight);
+/// An output that tells one column of each row of x.
+Refusal refuse_places(const TensorDesc& out, const TensorDesc& x);
+/// What finding the largest column of each row keeps: for each thread a number and its place in as many lanes as a level
+/// has at most.
+Dim bytes_of_largest(const Problem& problem, int threads);
+
 /// 2 M N K operations and each operand's bytes once; strides of 0 read nothing anew.
 Cost product_cost(const Problem& problem, double efficiency);
 

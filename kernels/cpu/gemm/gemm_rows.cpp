@@ -113,11 +113,8 @@ Refusal accepts_largest(const Problem& problem) {
     if (x.shape.size() < 2 || weight.shape.size() != 2 || !(weight.shape[0] == x.shape.back()))
         return "needs a weight [K, N]";
     if (!has_uniform_rows(x)) return "needs rows of x that are contiguous and lie at one distance";
-    if (inputs == 3 && (problem.inputs[2].shape != Shape{weight.shape[1]} || !has_unit_stride(problem.inputs[2], 0)))
-        return "needs a contiguous bias of the columns of the weight";
-    if (out.dtype != DType::i32 || !out.layout.empty() || !same_leading_axes(x, out) || !(out.shape.back() == Dim(1)))
-        return "needs an output of one i32 for each row";
-    return {};
+    if (Refusal no = inputs == 3 ? refuse_bias(problem.inputs[2], weight) : Refusal(); !no.empty()) return no;
+    return refuse_places(out, x);
 }
 
 void add_largest(std::vector<Kernel>& kernels, FeatureSet needs, Run run) {
@@ -128,7 +125,7 @@ void add_largest(std::vector<Kernel>& kernels, FeatureSet needs, Run run) {
     made.accepts = accepts_largest;
     made.run = run;
     made.workspace = [](const Problem& problem, int threads) {
-        return workspace(problem, threads) + element_count(problem.outputs[0].shape) * Dim(8 * 16 * threads);
+        return workspace(problem, threads) + bytes_of_largest(problem, threads);
     };
     made.prepare = [](const Problem& problem, int) -> std::shared_ptr<const void> {
         return std::make_shared<GemmPlan>(GemmPlan{DType::f32, problem.inputs.size() == 3});

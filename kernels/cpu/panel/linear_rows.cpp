@@ -113,13 +113,6 @@ Refusal refuse_weight(const TensorDesc& weight, const TensorDesc& x, const Tenso
     return {};
 }
 
-Refusal refuse_bias(const TensorDesc& bias, const TensorDesc& weight) {
-    if (bias.dtype != DType::f32) return "needs f32";
-    if (bias.shape.size() != 1 || !(bias.shape[0] == weight.shape.back()) || !has_unit_stride(bias, 0))
-        return "needs a contiguous bias of the columns of the weight";
-    return {};
-}
-
 /// Outputs that hold the columns from certain ones on.
 Refusal refuse_columns(const Problem& problem, const TensorDesc& whole) {
     const std::size_t leading = whole.shape.size() - 1;
@@ -137,15 +130,6 @@ Refusal refuse_columns(const Problem& problem, const TensorDesc& whole) {
             !provably_le(first[i] + count, whole.shape.back()))
             return "needs to know which columns an output holds";
     }
-    return {};
-}
-
-/// Outputs that tell one column of each row.
-Refusal refuse_places(const TensorDesc& out, const TensorDesc& whole) {
-    Shape shape = whole.shape;
-    if (!shape.empty()) shape.back() = 1;
-    if (out.dtype != DType::i32 || !out.layout.empty() || out.shape != shape)
-        return "needs an output of one i32 for each row";
     return {};
 }
 
@@ -196,7 +180,7 @@ Refusal accepts(const Problem& problem, const Setting& setting) {
         if ((i == 0 || i > weights) && !problem.inputs[i].layout.empty())
             return "needs plain memory but for the weight";
     if (Refusal no = by_columns ? refuse_columns(problem, out) : Refusal(); !no.empty()) return no;
-    if (Refusal no = form->is_largest ? refuse_places(problem.outputs[0], out) : Refusal(); !no.empty()) return no;
+    if (Refusal no = form->is_largest ? refuse_places(problem.outputs[0], x) : Refusal(); !no.empty()) return no;
     if (!out.layout.empty()) return "writes plain memory only";
     if (!same_leading_axes(x, out)) return "needs the leading axes of x in the output";
     if (!has_uniform_rows(x)) return "needs rows of x that are contiguous and lie at one distance";
@@ -248,8 +232,7 @@ Dim workspace(const Problem& problem, int threads) {
     Dim bytes = 0;
     if (spreads && rows_collide(x))
         bytes = element_count(rows) * Dim(4 * PanelPlan::spread_stride(x.shape.back().constant()));
-    // A number and its place in as many lanes as a level has at most.
-    if (form.is_largest) return bytes + element_count(rows) * Dim(8 * 16 * threads);
+    if (form.is_largest) return bytes + bytes_of_largest(problem, threads);
     Body body;
     if (!body_of(problem, form, body).empty()) return 0;
     return bytes + Dim(body.bytes_per_member() * threads);
