@@ -22,8 +22,8 @@ struct MeasureOptions {
 /// successive calls read weights, and large parts of states, from further and further on in a memory larger than the
 /// last-level cache, up to 256 MB, which the Context keeps for the next measurement; other operands lie where the call
 /// before left them. A kernel whose first run takes all of the time is not run again: the Timing is `censored` at that.
-/// Throws Error(argument) when the kernel is unknown or refuses the problem, and an Error
-/// that names the kernel for whatever it throws; Cancelled on stop. Stores nothing.
+/// Throws Error(argument) when the kernel is unknown or refuses the problem, and an Error that names the kernel for
+/// whatever it throws; Cancelled on stop. Stores nothing.
 CAIRN_API Timing measure(const Problem& problem, std::string_view kernel, const Context& context,
                          const MeasureOptions& options = {});
 
