@@ -29,7 +29,8 @@ struct KernelReport {
 
 /// Tries a kernel against its definition, knowing nothing else about it: what every built-in kernel passes. Each of its
 /// samples and variations of them (other strides and dtypes, as far as it accepts them), at several sizes, with 1, 2
-/// and 3 threads, each twice with other poison around and in the memory:
+/// and 3 threads, by one thread what was prepared for 3, and in other memory: other poison around and in it, addresses
+/// that are multiples of nothing but the dtype's size:
 /// * results lie within tolerance of the float64 meaning of the definition: (terms + 16) eps for sums and products,
 ///   16 eps for one op, 64 eps for a composite; integers are exact; those of a kernel that states an error
 ///   (Kernel::error) within that;

@@ -1,8 +1,8 @@
 #include "cairn/check.hpp"
+#include "check/check_kernels.hpp"
 #include "check/distance.hpp"
-#include "check/guarded_tensor.hpp"
 #include "check/kernel_call.hpp"
-#include "check/random_operand.hpp"
+#include "check/oracle.hpp"
 #include "check/tolerance.hpp"
 #include "check/variation.hpp"
 #include "device/cpu/cpu_features.hpp"
@@ -10,10 +10,9 @@
 #include "ir/op_table.hpp"
 #include "types/knobs.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
-#include <random>
 
 namespace cairn::inline v0::check {
 namespace {
@@ -21,39 +20,12 @@ namespace {
 constexpr std::size_t most_faults = 5;
 constexpr int most_threads = 3;
 
-/// Operands of a Problem as they are before each run: inputs written, outputs poison.
-struct Operands {
-    std::uint8_t poison;
-    std::vector<GuardedTensor> inputs, outputs;
-    std::vector<std::vector<std::uint8_t>> bits;  ///< of the inputs
-};
-
-Operands operands_of(const Problem& problem, const Expected& expected, std::uint8_t poison, int misalignment) {
-    Operands operands{poison, {}, {}, {}};
-    for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
-        operands.inputs.emplace_back(problem.inputs[i], poison, misalignment);
-        operands.inputs.back().write(expected.inputs[i]);
-        operands.bits.push_back(operands.inputs.back().bits());
-    }
-    for (const TensorDesc& output : problem.outputs) operands.outputs.emplace_back(output, poison, misalignment);
-    return operands;
-}
-
 /// One Problem with its sizes filled in, and what is right for it.
 struct Trial {
-    Trial(const Variation& tried, const std::vector<std::int64_t>& filled_in, Problem sized, Expected right)
-        : variation(tried),
-          sizes(filled_in),
-          problem(std::move(sized)),
-          expected(std::move(right)),
-          aligned(operands_of(problem, expected, 0xff, 0)),
-          misaligned(operands_of(problem, expected, 0x3b, 1)) {}
-
     const Variation& variation;
     const std::vector<std::int64_t>& sizes;
-    Problem problem;
-    Expected expected;
-    Operands aligned, misaligned;
+    const Problem& problem;
+    Answer& answer;
 };
 
 // What one run left behind.
@@ -71,54 +43,43 @@ std::string broken_promise(double promised, const Distance& distance) {
     return text;
 }
 
+// The kernel under test: its report so far.
 class Check {
 public:
-    Check(const Kernel& kernel, std::span<const Definition> definitions, const CheckOptions& options)
-        : kernel_(kernel), definitions_(definitions), options_(options) {
-        for (int threads = 1; threads <= most_threads; ++threads)
-            pools_.push_back(std::make_unique<device::ThreadPool>(threads));
+    using Pools = std::vector<std::unique_ptr<device::ThreadPool>>;
+
+    Check(const KernelToCheck& asked, Oracle& oracle, const Pools& pools)
+        : kernel_(settings_of(*asked.kernel).front()), options_(asked.options), oracle_(oracle), pools_(pools) {
+        if (kernel_.samples.empty()) fault("has no sample", {});
     }
 
-    KernelReport run() {
-        if (kernel_.samples.empty()) fault("has no sample", {});
-        for (const std::string& sample : kernel_.samples) {
-            const auto symbols = Symbols::create();
-            for (const Variation& variation : variations_of(kernel_, sample, symbols)) {
-                ++report_.variations;
-                const Refusal refusal = kernel_.accepts(variation.problem);
-                if (!refusal.empty()) {
-                    // A setting may be none for a sample.
-                    if (!names_setting(kernel_.id)) fault("refuses its own sample: " + refusal, variation.problem);
-                    continue;
-                }
-                try {
-                    const std::size_t every = std::max<std::size_t>(options_.every, 1);
-                    for (std::size_t i = 0; i < variation.sizes.size(); i += every)
-                        at_sizes_of(variation, variation.sizes[i], i + every >= variation.sizes.size());
-                } catch (const Error& error) {
-                    if (error.kind() == ErrorKind::unsupported) throw;
-                    fault(std::string("accepts what its definition refuses: ") + error.what(), variation.problem);
-                }
+    const std::vector<std::string>& samples() const { return kernel_.samples; }
+    const KernelReport& report() const { return report_; }
+
+    void try_on(const std::string& sample) {
+        for (const Variation& variation : variations_of(kernel_, sample, Symbols::create())) {
+            ++report_.variations;
+            const Refusal refusal = kernel_.accepts(variation.problem);
+            if (!refusal.empty()) {
+                // A setting may be none for a sample.
+                if (!names_setting(kernel_.id)) fault("refuses its own sample: " + refusal, variation.problem);
+                continue;
+            }
+            try {
+                const std::size_t every = std::max<std::size_t>(options_.every, 1);
+                for (std::size_t i = 0; i < variation.sizes.size(); i += every)
+                    at_sizes_of(variation, variation.sizes[i], i + every >= variation.sizes.size());
+            } catch (const Error& error) {
+                if (error.kind() == ErrorKind::unsupported) throw;
+                fault(std::string("accepts what its definition refuses: ") + error.what(), variation.problem);
             }
         }
-        return report_;
     }
 
 private:
     void fault(const std::string& text, const Problem& problem) {
         if (report_.faults.size() < most_faults)
             report_.faults.push_back(kernel_.id + " " + text + "\n  on " + to_string(problem));
-    }
-
-    // Repeated elements must be one value: what the operand holds after writing is what the oracle gets.
-    std::vector<meaning::Value> settled(const Problem& problem, const std::vector<meaning::Value>& values) {
-        std::vector<meaning::Value> result;
-        for (std::size_t i = 0; i < values.size(); ++i) {
-            GuardedTensor operand(problem.inputs[i], 0, 0);
-            operand.write(values[i]);
-            result.push_back(operand.read());
-        }
-        return result;
     }
 
     // Elementwise kernels meet special values everywhere, others at the last sizes of what moves nothing.
@@ -129,10 +90,7 @@ private:
         const bool is_plain = variation.what == "sample" || variation.what.starts_with("as ");
         for (const Special special : {Special::none, is_elementwise ? Special::many : Special::few}) {
             if (special == Special::few && !(is_last && is_plain)) break;
-            std::vector<meaning::Value> inputs;
-            for (std::size_t i = 0; i < problem.inputs.size(); ++i)
-                inputs.push_back(random_operand(problem, i, special, special == Special::few ? special_ : random_));
-            compare({variation, sizes, problem, expect(problem, definitions_, settled(problem, inputs))});
+            compare({variation, sizes, problem, oracle_.answer(problem, special)});
         }
         if (!kernel_.cost) return;
         const Cost cost = kernel_.cost(problem);
@@ -142,15 +100,13 @@ private:
 
     void compare(const Trial& trial) {
         const Problem& problem = trial.problem;
-        const Expected& expected = trial.expected;
         const double promised = kernel_.error ? kernel_.error(trial.variation.problem) : 0;
         if (!is_promise(promised)) return fault("promises an error that is none", problem);
-        std::vector<std::vector<double>> allowed;
-        for (std::size_t i = 0; i < problem.outputs.size() && promised == 0; ++i)
-            allowed.push_back(allowed_errors(problem, definitions_, expected, i));
         std::vector<std::uint8_t> first_bits;
         for (int threads = 1; threads <= most_threads; ++threads) {
-            const Outcome once = run_once(trial, threads, trial.aligned, {});
+            const bool knows_bits = threads > 1 && options_.same_for_any_team, is_most = threads == most_threads;
+            const Outcome once =
+                run_once(trial, threads, knows_bits && is_most ? trial.answer.misaligned : trial.answer.aligned, {});
             ++report_.runs;
             const std::string place = " with " + std::to_string(threads) + " threads (" + trial.variation.what + ")";
             const auto expect_same = [&](const Outcome& other, const std::string& when) {
@@ -158,17 +114,18 @@ private:
                 if (once.bits != other.bits) fault("gives other bits" + when + place, problem);
             };
             if (!once.fault.empty()) fault(once.fault + place, problem);
-            expect_same(run_once(trial, threads, trial.misaligned, {}), " the second time");
-            if (threads != 1) expect_same(run_once(trial, threads, trial.aligned, {}, 1), " when one thread runs it");
-            const bool is_known = threads > 1 && once.bits == first_bits;
+            if (!knows_bits) expect_same(run_once(trial, threads, trial.answer.misaligned, {}), " the second time");
+            if (is_most || (threads > 1 && !knows_bits))
+                expect_same(run_once(trial, threads, trial.answer.aligned, {}, 1), " when one thread runs it");
             if (threads == 1) first_bits = once.bits;
-            if (options_.same_for_any_team && once.bits != first_bits)
-                fault("gives other bits" + place + " than with one", problem);
+            const bool is_known = threads > 1 && once.bits == first_bits;
+            if (knows_bits && !is_known) fault("gives other bits" + place + " than with one", problem);
             for (std::size_t i = 0; i < problem.outputs.size() && !is_known; ++i) {
                 const meaning::Value value = once.outputs[i].read();
-                const std::string difference = promised > 0
-                                                   ? broken_promise(promised, distance(value, expected.outputs[i]))
-                                                   : first_difference(value, expected.outputs[i], allowed[i]);
+                const meaning::Value& right = trial.answer.expected.outputs[i];
+                const std::string difference =
+                    promised > 0 ? broken_promise(promised, distance(value, right))
+                                 : first_difference(value, right, oracle_.allowed(problem, trial.answer, i));
                 if (!difference.empty())
                     fault("is wrong" + place + ": output " + std::to_string(i) + ", " + difference, problem);
             }
@@ -185,7 +142,7 @@ private:
             from.bound = to.bound = false;
             if (!(from == to) || !from.layout.empty()) continue;
             ++report_.in_place;
-            const Outcome outcome = run_once(trial, threads, trial.aligned, {pair});
+            const Outcome outcome = run_once(trial, threads, trial.answer.aligned, {pair});
             if (!outcome.fault.empty()) fault(outcome.fault + " in place" + place, problem);
             if (outcome.bits != once.bits)
                 fault("gives other bits in place of input " + std::to_string(pair.input) + place, problem);
@@ -225,25 +182,50 @@ private:
         return outcome;
     }
 
-    const Kernel& kernel_;
-    std::span<const Definition> definitions_;
+    const Kernel kernel_;
     const CheckOptions options_;
-    std::vector<std::unique_ptr<device::ThreadPool>> pools_;
-    std::mt19937_64 random_{20240229}, special_{20240301};
+    Oracle& oracle_;
+    const Pools& pools_;
     KernelReport report_;
 };
 
 }  // namespace
+
+std::vector<KernelReport> check_kernels(std::span<const KernelToCheck> kernels,
+                                        std::span<const Definition> definitions) {
+    const FeatureSet here = device::detect_features();
+    for (const KernelToCheck& asked : kernels)
+        if (const FeatureSet& needs = asked.kernel->needs; !here.includes(needs))
+            throw Error(
+                ErrorKind::unsupported, "check_kernel",
+                asked.kernel->id + " needs " + to_string(needs - here) + ", this machine has " + to_string(here));
+    Check::Pools pools;
+    for (int threads = 1; threads <= most_threads; ++threads)
+        pools.push_back(std::make_unique<device::ThreadPool>(threads));
+    Oracle oracle(definitions);
+    std::vector<Check> checks;
+    std::vector<std::string> samples;
+    for (const KernelToCheck& asked : kernels)
+        for (const std::string& sample : checks.emplace_back(asked, oracle, pools).samples())
+            if (std::find(samples.begin(), samples.end(), sample) == samples.end()) samples.push_back(sample);
+    for (const std::string& sample : samples) {
+        for (Check& check : checks)
+            if (std::find(check.samples().begin(), check.samples().end(), sample) != check.samples().end())
+                check.try_on(sample);
+        oracle.forget();
+    }
+    std::vector<KernelReport> reports;
+    for (const Check& check : checks) reports.push_back(check.report());
+    return reports;
+}
 
 }  // namespace cairn::inline v0::check
 
 namespace cairn::inline v0 {
 
 KernelReport check_kernel(const Kernel& kernel, std::span<const Definition> definitions, const CheckOptions& options) {
-    if (const FeatureSet here = device::detect_features(); !here.includes(kernel.needs))
-        throw Error(ErrorKind::unsupported, "check_kernel",
-                    kernel.id + " needs " + to_string(kernel.needs - here) + ", this machine has " + to_string(here));
-    return check::Check(settings_of(kernel).front(), definitions, options).run();
+    const check::KernelToCheck asked{&kernel, options};
+    return check::check_kernels({&asked, 1}, definitions).front();
 }
 
 KernelReport check_kernel(const Context& context, std::string_view id, const CheckOptions& options) {

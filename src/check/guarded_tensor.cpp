@@ -120,28 +120,41 @@ GuardedTensor::GuardedTensor(const TensorDesc& tensor, std::uint8_t poison, int 
         size_ = static_cast<std::size_t>((n + 31) / 32 * 32 * k) * bytes;
         strides_.assign(rank, 0);
     }
-    begin_ = guard_bytes + static_cast<std::size_t>(misalignment) * bytes;
-    memory_.assign(begin_ + size_ + guard_bytes, static_cast<std::byte>(poison));
+    allocate(misalignment);
     Ground ground{places(), {}};
     ground.owned = owned(ground.places);
     ground_ = std::make_shared<const Ground>(std::move(ground));
 }
 
+GuardedTensor::GuardedTensor(const GuardedTensor& like, std::uint8_t poison, int misalignment)
+    : dtype_(like.dtype_),
+      layout_(like.layout_),
+      shape_(like.shape_),
+      strides_(like.strides_),
+      size_(like.size_),
+      poison_(poison),
+      ground_(like.ground_) {
+    allocate(misalignment);
+}
+
+void GuardedTensor::allocate(int misalignment) {
+    begin_ = guard_bytes + static_cast<std::size_t>(misalignment) * size_of(dtype_);
+    memory_.assign(begin_ + size_ + guard_bytes, static_cast<std::byte>(poison_));
+}
+
 GuardedTensor::Stretches GuardedTensor::owned(const std::vector<std::size_t>& places) const {
-    if (!layout_.empty()) return size_ > 0 ? Stretches{{begin_, begin_ + size_}} : Stretches{};
-    const std::size_t bytes = size_of(dtype_);
-    std::vector<std::size_t> ascending;
-    if (!std::is_sorted(places.begin(), places.end())) {
-        ascending = places;
-        std::sort(ascending.begin(), ascending.end());
-    }
+    if (!layout_.empty()) return size_ > 0 ? Stretches{{0, size_}} : Stretches{};
+    const std::size_t bytes = size_of(dtype_), count = size_ / bytes;
+    std::vector<char> is_owned(count, 0);
+    for (const std::size_t place : places) is_owned[place / bytes] = 1;
     Stretches found;
-    for (const std::size_t place : ascending.empty() ? places : ascending)
-        if (!found.empty() && place <= found.back().second)
-            found.back().second = place + bytes;
-        else
-            found.emplace_back(place, place + bytes);
-    return found;
+    for (auto end = is_owned.begin();;) {
+        const auto begin = std::find(end, is_owned.end(), 1);
+        if (begin == is_owned.end()) return found;
+        end = std::find(begin, is_owned.end(), 0);
+        found.emplace_back(static_cast<std::size_t>(begin - is_owned.begin()) * bytes,
+                           static_cast<std::size_t>(end - is_owned.begin()) * bytes);
+    }
 }
 
 std::vector<std::size_t> GuardedTensor::places() const {
@@ -158,7 +171,7 @@ std::vector<std::size_t> GuardedTensor::places() const {
             for (std::size_t axis = 0; axis < rank; ++axis)
                 element += static_cast<std::size_t>(index[axis] * strides_[axis]);
         }
-        place = begin_ + element * bytes;
+        place = element * bytes;
         for (std::size_t axis = rank; axis-- > 0 && ++index[axis] == shape_[axis];) index[axis] = 0;
     }
     return found;
@@ -167,7 +180,7 @@ std::vector<std::size_t> GuardedTensor::places() const {
 void GuardedTensor::write(const meaning::Value& value) {
     if (!layout_.empty()) std::memset(data(), 0, size_);
     const std::vector<std::size_t>& places = ground_->places;
-    for (std::size_t i = 0; i < places.size(); ++i) put_element(memory_.data() + places[i], value, i);
+    for (std::size_t i = 0; i < places.size(); ++i) put_element(data() + places[i], value, i);
 }
 
 meaning::Value GuardedTensor::read() const {
@@ -176,15 +189,15 @@ meaning::Value GuardedTensor::read() const {
     value.shape = shape_;
     const std::vector<std::size_t>& places = ground_->places;
     (is_float(dtype_) ? value.data.resize(places.size()) : value.integers.resize(places.size()));
-    for (std::size_t i = 0; i < places.size(); ++i) get_element(memory_.data() + places[i], value, i);
+    for (std::size_t i = 0; i < places.size(); ++i) get_element(memory_.data() + begin_ + places[i], value, i);
     return value;
 }
 
 bool GuardedTensor::gaps_untouched() const {
     std::size_t gap = 0;
     for (const auto& [begin, end] : ground_->owned) {
-        if (!holds_only(memory_, gap, begin, poison_)) return false;
-        gap = end;
+        if (!holds_only(memory_, gap, begin_ + begin, poison_)) return false;
+        gap = begin_ + end;
     }
     return holds_only(memory_, gap, memory_.size(), poison_);
 }
@@ -194,7 +207,7 @@ std::vector<std::uint8_t> GuardedTensor::bits() const {
     for (const auto& [begin, end] : ground_->owned) {
         const std::size_t size = found.size();
         found.resize(size + end - begin);
-        std::memcpy(found.data() + size, memory_.data() + begin, end - begin);
+        std::memcpy(found.data() + size, memory_.data() + begin_ + begin, end - begin);
     }
     return found;
 }

@@ -35,6 +35,8 @@ public:
     /// `tensor` has constant sizes and a layout that is known. All memory is poison; `misalignment` elements lie
     /// between the guard and the first element.
     GuardedTensor(const TensorDesc& tensor, std::uint8_t poison, int misalignment);
+    /// Of the same shape and strides as another, whatever that holds.
+    GuardedTensor(const GuardedTensor& like, std::uint8_t poison, int misalignment);
 
     /// Writes a value into the elements, or into the packed form.
     void write(const meaning::Value& value);
@@ -56,9 +58,10 @@ private:
 
     // Shared by all copies.
     struct Ground {
-        std::vector<std::size_t> places;  // the byte of the memory where each element lies, in row-major order
-        Stretches owned;                  // stretches of the memory that elements lie in, ascending
+        std::vector<std::size_t> places;  // the byte from data() where each element lies, in row-major order
+        Stretches owned;                  // stretches from data() that elements lie in, ascending
     };
+    void allocate(int misalignment);
     std::vector<std::size_t> places() const;
     Stretches owned(const std::vector<std::size_t>& places) const;
 

@@ -19,9 +19,11 @@ meaning::Value random_operand(const Problem& problem, std::size_t input, Special
         constexpr double rare[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, 1e-40};
         for (double& x : elements)
             x = special == Special::many && random() % 3 == 0 ? odd[random() % std::size(odd)] : real(random);
-        if (special == Special::few && count > 0)
-            for (std::uint64_t left = random() % 3; left > 0; --left)
+        if (special == Special::few && count > 0) {
+            for (std::uint64_t left = input == 0 ? 1 : random() % 3; left > 0; --left)
                 elements[random() % count] = rare[random() % std::size(rare)];
+            if (input == 0) elements[random() % count] = NAN;
+        }
         value = meaning::make_value(tensor.dtype, value.shape, elements);
         return value;
     }

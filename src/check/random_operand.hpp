@@ -10,7 +10,8 @@ namespace cairn::inline v0::check {
 /// How many elements of an operand are numbers that ops treat in ways of their own.
 enum class Special {
     none,
-    few,  ///< two at most: NaN, an infinity, a zero, a subnormal number; what else depends on them still tells errors
+    few,  ///< two at most: NaN, an infinity, a zero, a subnormal number; what else depends on them still tells errors.
+          ///< The first operand has a NaN
     many  ///< every third or so, and limits of dtypes among them
 };
 

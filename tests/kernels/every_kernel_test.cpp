@@ -1,5 +1,5 @@
-#include "cairn/check.hpp"
 #include "cairn/kernels.hpp"
+#include "check/check_kernels.hpp"
 #include "device/cpu/cpu_features.hpp"
 #include "tests/check/heap_calls.hpp"
 #include "tests/kernels/twins.hpp"
@@ -7,42 +7,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 namespace cairn::test {
 namespace {
 
-struct Tried {
-    std::string name;
-    Kernel kernel;
-    std::size_t every;  ///< size of a Problem: twins take several times as long, settings are many
+// One kernel as it is for every level, with its settings: they have samples in common.
+struct Group {
+    std::string name;  // the kernel's id without its level
+    std::vector<Kernel> kernels;
+    std::vector<check::KernelToCheck> asked;  // of `kernels`, one by one, as soon as the group is complete
 };
-
-/// The listed kernels that this machine can run, and the twins of those of every level: at their first setting, and at
-/// those that differ from it in one knob, since knobs know nothing of each other.
-const std::vector<Tried>& tried() {
-    static const std::vector<Tried> list = [] {
-        std::vector<Tried> made;
-        const auto add = [&](const std::string& prefix, const Kernel& kernel, std::size_t every) {
-            for (const Kernel& setting : settings_of(kernel))
-                if (setting.id.find(',') == std::string::npos)
-                    made.push_back({prefix + setting.id, setting, names_setting(setting.id) ? 8 * every : every});
-        };
-        for (const Kernel& kernel : cpu_kernels().kernels)
-            if (device::detect_features().includes(kernel.needs)) add("", kernel, 1);
-        for (const Level& level : twins())
-            for (const Kernel& kernel : kernels_of(level)) add("emulated.", kernel, 4);
-        return made;
-    }();
-    return list;
-}
-
-std::string name_of(const testing::TestParamInfo<std::size_t>& info) {
-    std::string name = tried()[info.param].name;
-    for (char& c : name)
-        if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
-    return name;
-}
 
 // The families whose sums run in an order that the team's size does not change.
 bool promises_same_bits(const std::string& id) { return id.find("eigen") == std::string::npos; }
@@ -54,16 +30,60 @@ constexpr std::size_t every = 4;
 constexpr std::size_t every = 1;
 #endif
 
+std::string without_level(std::string id) {
+    for (const std::string_view level : {"baseline.", "avx2.", "avx512."})
+        if (const auto at = id.find(level); at != std::string::npos) id.erase(at, level.size());
+    return id.substr(0, id.find('{'));
+}
+
+/// The listed kernels that this machine can run, and the twins of those of every level: at their first setting, and at
+/// those that differ from it in one knob, since knobs know nothing of each other. Twins take several times as long and
+/// settings are many, so they are tried at fewer sizes.
+std::vector<Group> make_groups() {
+    std::vector<Group> groups;
+    const auto add = [&](const Kernel& kernel, std::size_t sizes) {
+        const std::string name = without_level(kernel.id);
+        auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.name == name; });
+        if (group == groups.end()) group = groups.insert(groups.end(), {name, {}, {}});
+        for (Kernel& setting : settings_of(kernel)) {
+            if (setting.id.find(',') != std::string::npos) continue;
+            const std::size_t step = every * (names_setting(setting.id) ? 8 * sizes : sizes);
+            group->asked.push_back(
+                {nullptr,
+                 {.same_for_any_team = promises_same_bits(setting.id), .every = step, .heap_calls = heap_calls}});
+            group->kernels.push_back(std::move(setting));
+        }
+    };
+    for (const Kernel& kernel : cpu_kernels().kernels)
+        if (device::detect_features().includes(kernel.needs)) add(kernel, 1);
+    for (const Level& level : twins())
+        for (const Kernel& kernel : kernels_of(level)) add(kernel, 4);
+    for (Group& group : groups)
+        for (std::size_t i = 0; i < group.kernels.size(); ++i) group.asked[i].kernel = &group.kernels[i];
+    return groups;
+}
+
+const std::vector<Group>& groups() {
+    static const std::vector<Group> made = make_groups();
+    return made;
+}
+
+std::string name_of(const testing::TestParamInfo<std::size_t>& info) {
+    std::string name = groups()[info.param].name;
+    for (char& c : name)
+        if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+    return name;
+}
+
 class EveryKernel : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(EveryKernel, ComputesItsDefinition) {
-    static const std::vector<Definition> definitions = cpu_kernels().definitions;
-    const auto& [name, kernel, sizes] = tried()[GetParam()];
-    const KernelReport report = check_kernel(
-        kernel, definitions,
-        {.same_for_any_team = promises_same_bits(kernel.id), .every = every * sizes, .heap_calls = heap_calls});
-    for (const std::string& fault : report.faults) ADD_FAILURE() << fault;
-    EXPECT_GE(report.runs, 3) << kernel.id;
+    const Group& group = groups()[GetParam()];
+    const std::vector<KernelReport> reports = check::check_kernels(group.asked, cpu_kernels().definitions);
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+        for (const std::string& fault : reports[i].faults) ADD_FAILURE() << fault;
+        EXPECT_GE(reports[i].runs, 3) << group.kernels[i].id;
+    }
 }
 
 // Of each level above the baseline, whichever of them this machine has.
@@ -80,7 +100,7 @@ TEST(Twins, EveryKernelOfALevelHasOne) {
 #endif
 }
 
-INSTANTIATE_TEST_SUITE_P(Cpu, EveryKernel, testing::Range<std::size_t>(0, tried().size()), name_of);
+INSTANTIATE_TEST_SUITE_P(Cpu, EveryKernel, testing::Range<std::size_t>(0, groups().size()), name_of);
 
 }  // namespace
 }  // namespace cairn::test
