@@ -25,18 +25,18 @@ bool is_readable(const TensorDesc& tensor) { return GuardedTensor::knows(tensor.
 Distance distance(const meaning::Value& got, const meaning::Value& wanted) {
     if (got.shape != wanted.shape || got.dtype != wanted.dtype) return wrong;
     if (!is_float(wanted.dtype)) return got.integers == wanted.integers ? Distance{} : wrong;
-    double off = 0, squares = 0;
+    double off = 0, squares = 0, numbers = 0;
     for (std::size_t i = 0; i < wanted.data.size(); ++i) {
         const double y = got.data[i], r = wanted.data[i];
         if (y == r || (std::isnan(y) && std::isnan(r)) || is_overflow(y, r, wanted.dtype)) {
-            if (std::isfinite(r)) squares += r * r;
+            if (std::isfinite(r)) squares += r * r, ++numbers;
             continue;
         }
         if (!std::isfinite(y) || !std::isfinite(r)) return wrong;
         off += (y - r) * (y - r);
-        squares += r * r;
+        squares += r * r, ++numbers;
     }
-    const double rms = std::sqrt(squares / std::max<double>(1, static_cast<double>(wanted.data.size())));
+    const double rms = std::sqrt(squares / std::max(1.0, numbers));
     Distance result{ratio(std::sqrt(off), std::sqrt(squares)), 0};
     for (std::size_t i = 0; i < wanted.data.size(); ++i) {
         const double r = wanted.data[i];

@@ -47,6 +47,8 @@ TEST(DistanceTest, WhatIsNotFiniteMustBeTheSame) {
     EXPECT_EQ(distance(floats({1}), floats({nan})).counted(), endless);
     EXPECT_EQ(distance(floats({endless}), floats({1})).counted(), endless);
     EXPECT_EQ(distance(floats({endless}), floats({-endless})).counted(), endless);
+    EXPECT_NEAR(distance(floats({nan, nan, 2, 1e-6}), floats({nan, nan, 2, 0})).largest, 1e-6 / std::sqrt(2), 1e-12)
+        << "the root mean square is that of the numbers";
 }
 
 TEST(DistanceTest, IntegersAndShapesAreTheSameOrWrong) {
