@@ -240,7 +240,7 @@ TEST_P(SimdAttention, EveryHiddenValueShowsInEveryQuery) {
 }
 
 // Few tiles are cut along their keys, and heads of a group go together: the same bits for any number of threads, and
-// NaN of one part is NaN of all.
+// NaN of one part is NaN of all, be it in a hidden block or where a block is hidden in front or behind.
 TEST_P(SimdAttention, PartsOfKeysAreJoined) {
     for (const Shape4& s : {Shape4{1, 1, 1, 1, 3000, 16, 17}, Shape4{1, 4, 1, 1, 1500, 8, 8},
                             Shape4{1, 6, 2, 5, 1100, 9, 8}, Shape4{1, 1, 1, 70, 1300, 16, 16}})
@@ -254,7 +254,9 @@ TEST_P(SimdAttention, PartsOfKeysAreJoined) {
             if (is_special) {
                 c.inputs[2].set((s.keys - 1) * s.value_depth + 1, NAN);
                 c.inputs[2].set(400 * s.value_depth + 2, INFINITY);
-                c.inputs[1].set(400 * s.depth, NAN);
+                for (const std::int64_t j : {350, 400, 690}) c.inputs[1].set(j * s.depth, NAN);
+                c.inputs[2].set(350 * s.value_depth + 3, INFINITY);
+                c.inputs[2].set(690 * s.value_depth + 4, NAN);
             }
             const Kernel& kernel = find(kernels_of(GetParam()), "attention");
             ASSERT_EQ(c.run(kernel, 1), "");
@@ -275,8 +277,8 @@ TEST_P(SimdAttention, PartsOfKeysAreJoined) {
         }
 }
 
-// A mask of the last few keys before each query hides whole blocks of keys: their scores are not computed, and their
-// values show where they are not finite.
+// A mask of the last few keys before each query hides whole blocks of keys and the first of another: their scores are
+// not computed, and their values show where they are not finite.
 TEST_P(SimdAttention, WindowsHideBlocks) {
     for (const std::int64_t queries : {3, 120})
         for (const char* const masked_score : {"-1e+38", "-inf"}) {
@@ -293,6 +295,7 @@ TEST_P(SimdAttention, WindowsHideBlocks) {
                     c.inputs[3].set(t * s.keys + j, t + s.keys - queries - j < 40);
             for (const std::int64_t j : {0, 130, 300}) c.inputs[1].set(j * s.depth, NAN);
             c.inputs[2].set(131 * s.value_depth + 3, INFINITY);
+            c.inputs[2].set(515 * s.value_depth + 4, INFINITY);
             c.inputs[2].set((s.keys - 1) * s.value_depth, NAN);
             const Mask mask{Mask::Kind::boolean, {1, 1, queries, s.keys}};
             ASSERT_EQ(c.run(find(kernels_of(GetParam()), "attention"), 2), "");

@@ -19,16 +19,6 @@ CAIRN_INLINE void with_count(std::int64_t count, F f) {
     }
 }
 
-/// What is said of a row for `count` keys from `begin` on, one behind the other.
-template <typename T>
-const T* row_of(const Tile& tile, const std::byte* row, std::int64_t stride, std::int64_t begin, std::int64_t count) {
-    const T* from = reinterpret_cast<const T*>(row) + begin * stride;
-    if (stride == 1) return from;
-    T* to = reinterpret_cast<T*>(tile.scratch.mask_row);
-    for (std::int64_t j = 0; j < count; ++j) to[j] = from[j * stride];
-    return to;
-}
-
 /// Caps, biases and masks a row's scores of `count` keys from `begin` on. Whether a boolean mask hides some of them:
 /// `has_hidden`.
 inline void mask_row(const Tile& tile, float* s, std::int64_t row, std::int64_t begin, std::int64_t count,
@@ -142,7 +132,7 @@ inline std::int64_t pack_rows(const Tile& tile) {
     return stride;
 }
 
-/// Keys [from, to) for all rows: what they may see of them. `hide(begin, end)` is told of blocks that are left out.
+/// Keys [from, to) for all rows: what they may see of them. `hide(begin, end)` is told of keys that are left out.
 template <typename Element, typename Hide>
 void add_keys_to_few(Tile& tile, const Stored<Element>& kv, std::int64_t from, std::int64_t to, Hide hide) {
     const AttentionPlan& plan = tile.plan;
@@ -153,23 +143,23 @@ void add_keys_to_few(Tile& tile, const Stored<Element>& kv, std::int64_t from, s
     constexpr std::int64_t near_bytes = 1 << 18;
     const bool is_far =
         (to - from) * (plan.depth + plan.value_depth) * static_cast<std::int64_t>(sizeof(Element)) > near_bytes;
-    for (std::int64_t begin = from; begin < to; begin += plan.few_block()) {
-        const std::int64_t count = to - begin < plan.few_block() ? to - begin : plan.few_block();
-        const Sight sight = sight_of(tile, begin, count);
-        if (sight == Sight::nothing) {
-            hide(begin, begin + count);
-            continue;
-        }
+    for (std::int64_t block = from; block < to; block += plan.few_block()) {
+        const std::int64_t behind = to - block < plan.few_block() ? to : block + plan.few_block();
+        const Sight sight = sight_of(tile, block, behind - block);
+        const std::int64_t begin = sight.begin, count = sight.end - begin;
+        hide(block, begin);
+        hide(sight.end, behind);
+        if (count == 0) continue;
         score_keys<lanes == 16 ? 4 : 2>(scores, plan.score_stride(), tile.scratch.queries, tile.rows, plan.depth,
                                         query_stride, kv.k + begin * kv.k_stride, kv.k_stride, count,
                                         is_far ? kv.v + begin * kv.v_stride : nullptr, kv.v_stride, plan.value_depth);
         for (std::int64_t row = 0; row < tile.rows; ++row) {
             float* const s = scores + row * plan.score_stride();
-            mask_row(tile, s, row, begin, count, sight == Sight::some);
+            mask_row(tile, s, row, begin, count, sight.has_hidden);
             weigh_row(tile, s, row, count);
         }
-        const bool is_next_far = is_far && kv.k_stride == kv.v_stride && to - begin >= 2 * plan.few_block();
-        const Element* const next = is_next_far ? kv.k + (begin + plan.few_block()) * kv.k_stride : nullptr;
+        const bool is_next_far = is_far && kv.k_stride == kv.v_stride && to - block >= 2 * plan.few_block();
+        const Element* const next = is_next_far ? kv.k + (block + plan.few_block()) * kv.k_stride : nullptr;
         with_count<static_cast<int>(few_rows)>(tile.rows, [&](auto r) {
             add_values<r>(tile.state.sums, plan, scores, tile.shrink, kv.v + begin * kv.v_stride, kv.v_stride, count,
                           next);

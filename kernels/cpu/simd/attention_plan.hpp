@@ -13,6 +13,9 @@ inline constexpr std::int64_t max_tile_rows = 48;
 /// Fewer than this many tiles are cut along the keys too, down to so many keys.
 inline constexpr std::int64_t enough_items = 16, least_keys = 512;
 
+/// Keys whose scores are held at once, at most.
+inline constexpr std::int64_t max_key_block = 128;
+
 enum class AttentionMask : std::uint8_t { none, boolean, added };
 
 struct AttentionPlan {
@@ -27,7 +30,7 @@ struct AttentionPlan {
     std::int64_t depth;  ///< of queries and keys
     std::int64_t value_depth;
     DType stored;            ///< of keys and values
-    std::int64_t key_block;  ///< keys whose scores are held at once, a multiple of 8
+    std::int64_t key_block;  ///< keys whose scores are held at once, a multiple of 8 up to max_key_block
     std::int64_t part_rows;  ///< rows of tiles that may be cut along the keys, at most
 
     bool may_hide() const { return causal || window > 0 || mask == AttentionMask::boolean; }

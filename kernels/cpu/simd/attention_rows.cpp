@@ -183,7 +183,7 @@ AttentionPlan plan_of(const Problem& problem) {
     plan.mask_of_pairs = flag(problem, "pairs");
     plan.mask_hides = flag(problem, "hides");
     plan.key_block =
-        std::max(plan.depth, plan.value_depth) <= 256 ? 128 : 32;  // widened, they stay in the second cache
+        std::max(plan.depth, plan.value_depth) <= 256 ? max_key_block : 32;  // widened, they stay in the second cache
     plan.part_rows = rows_of_parts(problem);
     return plan;
 }
@@ -215,7 +215,7 @@ Cost cost(const Problem& problem) {
 
 void add_attention(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table) {
     Kernel made;
-    made.id = "cpu." + std::string(level_name(needs)) + ".attention.f32@6";
+    made.id = "cpu." + std::string(level_name(needs)) + ".attention.f32@7";
     made.definition = "attention";
     made.needs = needs;
     made.accepts = accepts;

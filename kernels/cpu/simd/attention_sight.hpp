@@ -82,32 +82,55 @@ inline bool is_visible(const Tile& tile, std::int64_t row, std::int64_t key) {
     return tile.plan.mask != AttentionMask::boolean || shows(tile, tile.mask[row][key * tile.mask_stride]);
 }
 
-/// What a boolean mask lets the rows see of some keys.
-enum class Sight : std::uint8_t { nothing, some, everything };
+/// What is said of a row for `count` keys from `begin` on, one behind the other.
+template <typename T>
+const T* row_of(const Tile& tile, const std::byte* row, std::int64_t stride, std::int64_t begin, std::int64_t count) {
+    const T* from = reinterpret_cast<const T*>(row) + begin * stride;
+    if (stride == 1) return from;
+    T* to = reinterpret_cast<T*>(tile.scratch.mask_row);
+    for (std::int64_t j = 0; j < count; ++j) to[j] = from[j * stride];
+    return to;
+}
 
+/// What a boolean mask lets the rows see of some keys: none outside of [begin, end), some or all within.
+struct Sight {
+    std::int64_t begin, end;
+    bool has_hidden;
+};
+
+/// Of at most few_block() keys.
 inline Sight sight_of(const Tile& tile, std::int64_t begin, std::int64_t count) {
-    if (tile.plan.mask != AttentionMask::boolean) return Sight::everything;
+    if (tile.plan.mask != AttentionMask::boolean) return {begin, begin + count, false};
     using Bytes = signed char __attribute__((vector_size(4 * lanes)));
     constexpr std::int64_t width = sizeof(Bytes);
-    std::uint64_t set = 0, unset = 0;
+    alignas(64) signed char set[2 * max_key_block]{}, unset[2 * max_key_block]{};  // of each key, by any row
     for (std::int64_t row = 0; row < (tile.same_mask ? 1 : tile.rows); ++row) {
-        const std::byte* const mask = tile.mask[row] + begin * tile.mask_stride;
-        std::int64_t j = 0;
-        Bytes is_set{}, is_unset{};
-        for (; tile.mask_stride == 1 && j + width <= count; j += width) {
-            Bytes marks;
-            std::memcpy(&marks, mask + j, width);
+        const std::byte* const mask = row_of<std::byte>(tile, tile.mask[row], tile.mask_stride, begin, count);
+        const auto add = [&](std::int64_t at, std::size_t bytes) __attribute__((always_inline)) {
+            Bytes marks{}, is_set, is_unset;
+            std::memcpy(&marks, mask + at, bytes);
+            std::memcpy(&is_set, set + at, width);
+            std::memcpy(&is_unset, unset + at, width);
             is_set |= marks != 0;
             is_unset |= marks == 0;
-        }
-        for (std::int64_t word = 0; word < width / 8; ++word) {
-            set |= std::bit_cast<U64>(is_set)[word];
-            unset |= std::bit_cast<U64>(is_unset)[word];
-        }
-        for (; j < count; ++j) (mask[j * tile.mask_stride] != std::byte{0} ? set : unset) = 1;
-        if (set != 0 && unset != 0) return Sight::some;
+            std::memcpy(set + at, &is_set, width);
+            std::memcpy(unset + at, &is_unset, width);
+        };
+        std::int64_t j = 0;
+        for (; j + width <= count; j += width) add(j, width);
+        if (j == count) continue;
+        // The last vector reads what another has read, where that keeps it within the row.
+        if (count >= width)
+            add(count - width, width);
+        else
+            add(0, static_cast<std::size_t>(count));
     }
-    return (set != 0) != tile.plan.mask_hides ? Sight::everything : Sight::nothing;
+    const signed char *const shown = tile.plan.mask_hides ? unset : set, *const hidden = shown == set ? unset : set;
+    std::int64_t first = 0, last = count;
+    while (first < last && shown[first] == 0) ++first;
+    while (last > first && shown[last - 1] == 0) --last;
+    const bool has_hidden = std::memchr(hidden + first, 255, static_cast<std::size_t>(last - first)) != nullptr;
+    return {begin + first, begin + last, has_hidden};
 }
 
 }  // namespace CAIRN_LEVEL

@@ -326,19 +326,21 @@ void add_block(WideTile& wide, const Stored<Element>& kv, std::int64_t from, std
     }
 }
 
-/// Keys [from, to) for all rows: what they may see of them. `hide(begin, end)` is told of blocks that are left out.
+/// Keys [from, to) for all rows: what they may see of them. `hide(begin, end)` is told of keys that are left out.
 template <typename Element, typename Hide>
 void add_keys_to_many(WideTile& wide, const Stored<Element>& kv, std::int64_t from, std::int64_t to, Hide hide) {
     pack_queries(wide);
     const std::int64_t block = wide.tile.plan.key_block;
     for (std::int64_t begin = from; begin < to; begin += block) {
         const std::int64_t end = to - begin < block ? to : begin + block;
-        wide.open(begin, end);
         const Sight sight = sight_of(wide.tile, begin, end - begin);
-        if (sight == Sight::nothing)
-            hide(begin, end);
-        else
-            add_block(wide, kv, begin, end, sight == Sight::some);
+        // Whole steps from the block's begin on: where a vector begins and ends is counted in these.
+        const std::int64_t first = begin + (sight.begin - begin) / tile_steps * tile_steps;
+        hide(begin, sight.begin < sight.end ? first : sight.end);
+        hide(sight.end, end);
+        if (sight.begin == sight.end) continue;
+        wide.open(first, sight.end);
+        add_block(wide, kv, first, sight.end, sight.has_hidden || first < sight.begin);
     }
 }
 
