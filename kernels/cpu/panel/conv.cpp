@@ -10,19 +10,19 @@
 #include <algorithm>
 #include <utility>
 
-/// Convolutions over an image, over windows that are views, or of single places: filters times the windows of a few
-/// places at a time, gathered into a panel that stays in the cache (im2col of one block: Chellapilla et al., 2006), by
-/// the register tiles of the packed product. Padding is no memory: the panel has it where taps see it. Few filters, and
-/// filters of few channels, for which gathering costs much, read an image in bands (conv_image.hpp), and those of one
-/// channel go over the rows of its plane. What follows is done to each tile of sums as soon as it is there.
+/// Convolutions by the register tiles of the packed product. Over an image they read what is kept of its planes
+/// (conv_image.hpp); few filters that see one channel go over the rows of its plane. Over windows that are views, and
+/// the columns of a plain product: filters times the windows of a few places at a time, gathered into a panel that
+/// stays in the cache (im2col of one block: Chellapilla et al., 2006). What follows is done to each tile of sums as
+/// soon as it is there.
 namespace CAIRN_LEVEL {
 namespace {
 
-/// Places that lie behind one another in a row of x; of an image, where the window of the first begins.
+/// Places that lie behind one another in a row of x.
 template <typename Element>
 struct PlaceRun {
     const Element* x;
-    std::int64_t first, count, row, column;
+    std::int64_t first, count;
 };
 
 template <typename Element>
@@ -36,15 +36,14 @@ struct PlaceRuns {
         for (std::int64_t at = 0; at < places;) {
             const std::int64_t place = begin + at, q = place % c.q, row = place / c.q, p = row % c.p, b = row / c.p;
             const std::int64_t n = std::min(c.q - q, places - at);
-            run[count++] = {c.x + b * c.x_batch + group * c.channels * c.x_channel + p * c.x_p + q * c.x_q, at, n,
-                            p * c.rows.stride - c.rows.before, q * c.columns.stride - c.columns.before};
+            run[count++] = {c.x + b * c.x_batch + group * c.channels * c.x_channel + p * c.x_p + q * c.x_q, at, n};
             at += n;
         }
     }
 };
 
 /// How a row of the panel is made of what a tap sees, whichever channel it is: vectors in the order of their places,
-/// each of which also clears what the next ones do not write.
+/// the last of which clear what is behind them.
 template <typename Element>
 class SeenPlaces {
 public:
@@ -52,19 +51,14 @@ public:
         : stride_(c.x_q) {
         for (int i = 0; i < runs.count; ++i) {
             const PlaceRun<Element>& run = runs.run[i];
-            std::int64_t first = 0, last = run.count;
-            if (c.is_image) {
-                const std::int64_t row = run.row + j * c.rows.dilation;
-                const Inside inside(run.column + k * c.columns.dilation, c.columns.stride, run.count, c.width);
-                first = inside.first, last = row >= 0 && row < c.height ? inside.last : first;
-            }
-            for (; first < last; first += lanes) {
-                clear(run.first + first);
-                add(run.first + first, (run.x - c.x) + j * c.x_j + k * c.x_k + first * c.x_q,
-                    std::min<std::int64_t>(last - first, lanes));
-            }
+            for (std::int64_t first = 0; first < run.count; first += lanes)
+                parts_[count_++] = {run.first + first, (run.x - c.x) + j * c.x_j + k * c.x_k + first * c.x_q,
+                                    std::min<std::int64_t>(run.count - first, lanes)};
         }
-        clear(places_at_once);
+        while (parts_[count_ - 1].to + lanes < places_at_once) {
+            const std::int64_t next = parts_[count_ - 1].to + lanes;
+            parts_[count_++] = {next, 0, 0};
+        }
     }
 
     /// x: the origin of a channel. The places behind these are wanted soon.
@@ -85,16 +79,8 @@ private:
     struct Part {
         std::int64_t to, from, count;
     };
-    void add(std::int64_t to, std::int64_t from, std::int64_t count) {
-        parts_[count_++] = {to, from, count};
-        written_ = std::min(to + lanes, places_at_once);
-    }
-    // What no vector has written up to a place.
-    void clear(std::int64_t end) {
-        while (written_ < end) add(written_, 0, 0);
-    }
 
-    std::int64_t stride_, written_ = 0;
+    std::int64_t stride_;
     int count_ = 0;
     Part parts_[2 * places_at_once];
 };
@@ -269,7 +255,7 @@ void conv_as(const Args& args, const ConvPlan& plan, Team& team) {
     TileBody body(plan.body, 1, args.inputs + 2, args.outputs, memory, plan.columns);
     std::byte* const rest = memory + plan.body.bytes_per_member();
     if (plan.is_of_rows) return run_rows(c, args, plan, body, rest, team);
-    if (plan.reads == ConvReads::bands) return ImageConv<Element>(c, args.inputs[0], plan, body, rest).run(team);
+    if (plan.reads == ConvReads::image) return ImageConv<Element>(c, args.inputs[0], plan, body, rest).run(team);
     run_blocks(c, body, rest, team);
 }
 

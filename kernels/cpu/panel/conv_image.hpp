@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/cpu/panel/conv_operands.hpp"
+#include "kernels/cpu/panel/conv_single.hpp"
 #include "kernels/cpu/panel/tile.hpp"
 #include "kernels/cpu/simd/image_band.hpp"
 #include "kernels/cpu/simd/tile_body.hpp"
@@ -8,47 +9,80 @@
 #include <algorithm>
 #include <cstring>
 
-/// Filters over an image: bands of its planes are brought into the cache with their padding, elements a stride apart
-/// side by side, and register tiles read what each tap sees straight from there, at an offset of its own. Rows of
-/// places are taken in one run with what lies between them, which is dropped before the results are stored.
+/// Filters over an image: its planes are brought into the cache with their padding, elements a stride apart side by
+/// side, and register tiles read what each tap sees straight from there, at an offset of its own. Places are taken in
+/// one run over all rows. Planes of few channels are kept once, and what lies between two rows of places is dropped
+/// before the results are stored; of others each column of taps has its own, and nothing lies between.
+///
+/// Members that take filters of the same places each bring planes of their own: lines that another core has written
+/// cost more than that.
 namespace CAIRN_LEVEL {
 
 static_assert(tile_height <= most_tile_height);
 constexpr auto wide_place_tiles = tiles_by_offset<group_vectors>(std::make_integer_sequence<int, tile_height>());
 constexpr auto narrow_place_tiles = tiles_by_offset<1>(std::make_integer_sequence<int, tile_height>());
 
+/// What is kept of the channels of a group.
+struct KeptPlanes {
+    BandLayout layout;
+    std::int64_t columns, channels, taps;  ///< of places of a row; taps of a channel
+    std::int64_t plane;                    ///< floats from one channel to the next
+    float *planes, *singles;
+
+    KeptPlanes(const ImagePlan& image, std::int64_t rows, std::int64_t columns, std::int64_t channels, float* memory)
+        : layout(image, rows, columns),
+          columns(columns),
+          channels(channels),
+          taps(image.taps()),
+          plane(layout.plane_size() + ImageBlocks::plane_gap),
+          planes(memory),
+          singles(memory + (channels * plane + 15) / 16 * 16 + 2 * band_slack) {}
+
+    /// Places of some rows and columns, with what lies between.
+    std::int64_t places(std::int64_t rows, std::int64_t some) const { return (rows - 1) * layout.pitch() + some; }
+    /// How many of the last ones are summed one by one, if they see enough.
+    std::int64_t single(std::int64_t places) const {
+        constexpr std::int64_t enough_taps = 8 * lanes;
+        const std::int64_t rest = places % lanes;
+        return 2 * rest <= lanes && channels * taps >= enough_taps ? rest : 0;
+    }
+};
+
 template <typename Element>
 class ImageConv {
 public:
-    ImageConv(const Conv<Element>& conv, const TensorArg& image, const ConvPlan& plan, TileBody& body,
-              std::byte* memory)
-        : c_(conv),
-          x_(image, plan.image.axes),
-          body_(body),
-          bands_(plan, conv.p, conv.q),
-          layout_(plan.image, bands_.rows, bands_.columns) {
-        const ImageFloats floats(plan);
+    ImageConv(Conv<Element> conv, const TensorArg& image, const ConvPlan& plan, TileBody& body, std::byte* memory)
+        : c_(conv), plan_(plan), x_(image, plan.image.axes), body_(body) {
+        // Rows without gaps are one, where windows are single places.
+        if (plan.is_of_places && x_.height > 1 && x_.row_stride == x_.width) {
+            x_.width *= x_.height, x_.height = 1;
+            c_.q *= c_.p, c_.p = 1;
+        }
         planes_ = reinterpret_cast<float*>(memory);
-        offsets_ = reinterpret_cast<std::int32_t*>(planes_ + floats.planes);
-        wide_ = planes_ + floats.planes + floats.offsets;
-        sums_ = wide_ + floats.filters;
-        const std::int64_t taps = c_.j * c_.k, all = std::min(bands_.channels, c_.channels) * taps;
-        layout_.set_taps(offsets_);
-        for (std::int64_t t = taps; t < all; ++t)
-            offsets_[t] = offsets_[t - taps] + static_cast<std::int32_t>(layout_.plane_size());
+        offsets_ = reinterpret_cast<std::int32_t*>(planes_ + plan.floats.planes);
+        wide_ = planes_ + plan.floats.planes + plan.floats.offsets;
+        sums_ = wide_ + plan.floats.filters;
     }
 
     /// Bands times parts of the filters, so many that there are some to share out.
     void run(Team& team) {
-        const std::int64_t rows = (c_.p + bands_.rows - 1) / bands_.rows;
-        const std::int64_t columns = (c_.q + bands_.columns - 1) / bands_.columns;
+        const ImageBands bands(plan_.image, c_.p, c_.q);
+        const KeptPlanes kept(plan_.image, bands.rows, bands.columns, c_.channels, planes_);
+        set_offsets(kept);
+        const std::int64_t rows = (c_.p + bands.rows - 1) / bands.rows;
+        const std::int64_t columns = (c_.q + bands.columns - 1) / bands.columns;
         const std::int64_t blocks = c_.batch * c_.groups * rows * columns;
-        const std::int64_t parts = filter_parts(blocks, c_.filters);
+        const std::int64_t parts = parts_of(blocks, team.size());
+        std::int64_t filled = -1;
         for (std::int64_t chunk = team.next_chunk(); chunk < blocks * parts; chunk = team.next_chunk()) {
-            const std::int64_t part = chunk % parts, column = chunk / parts % columns;
-            const std::int64_t row = chunk / parts / columns % rows, image = chunk / parts / columns / rows;
-            run_band({image / c_.groups, image % c_.groups, row * bands_.rows, column * bands_.columns},
-                     {c_.filters * part / parts, c_.filters * (part + 1) / parts});
+            const std::int64_t block = chunk / parts, row = block / columns, image = row / rows;
+            const Where at{image / c_.groups, image % c_.groups, row % rows * bands.rows,
+                           block % columns * bands.columns};
+            const std::int64_t places =
+                kept.places(std::min(bands.rows, c_.p - at.p), std::min(bands.columns, c_.q - at.q));
+            if (filled != block) fill(kept, at, places);
+            filled = block;
+            run_filters(kept, at, places, Range{0, c_.filters}.part(chunk % parts, parts));
         }
     }
 
@@ -56,89 +90,136 @@ private:
     struct Where {
         std::int64_t b, group, p, q;  ///< the first row and column of places
     };
-    struct Filters {
+    struct Range {
         std::int64_t begin, end;
         std::int64_t count() const { return end - begin; }
+        Range part(std::int64_t i, std::int64_t of) const {
+            return {begin + count() * i / of, begin + count() * (i + 1) / of};
+        }
     };
 
-    void run_band(const Where& at, const Filters& filters) {
-        const std::int64_t rows = std::min(bands_.rows, c_.p - at.p), columns = std::min(bands_.columns, c_.q - at.q);
-        const std::int64_t places = (rows - 1) * layout_.pitch() + columns;
-        const std::int64_t parts = (c_.channels + bands_.channels - 1) / bands_.channels;
+    /// Into how many parts filters are cut for each of so many blocks: so many chunks for each member, as many for
+    /// each.
+    std::int64_t parts_of(std::int64_t blocks, std::int64_t members) const {
+        constexpr std::int64_t chunks_of_member = 4, least_filters = 24;
+        const std::int64_t wanted = (chunks_of_member * members + blocks - 1) / blocks;
+        const std::int64_t most = std::min(wanted, std::max<std::int64_t>(c_.filters / least_filters, 1));
+        for (std::int64_t parts = most; parts > 1; --parts)
+            if (blocks * parts % members == 0) return parts;
+        return blocks % members == 0 ? 1 : most;
+    }
+
+    std::int64_t channels_at_once() const { return ImageBlocks::channels(plan_.image, c_.channels); }
+
+    /// Where the taps of so many channels see the first place.
+    void set_offsets(const KeptPlanes& kept) {
+        kept.layout.set_taps(offsets_);
+        const std::int64_t all = std::min(channels_at_once(), c_.channels) * kept.taps;
+        for (std::int64_t t = kept.taps; t < all; ++t)
+            offsets_[t] = offsets_[t - kept.taps] + static_cast<std::int32_t>(kept.plane);
+    }
+
+    void fill(const KeptPlanes& kept, const Where& at, std::int64_t places) {
+        const std::int64_t single = kept.single(places);
+        for (std::int64_t channel = 0; channel < c_.channels; ++channel) {
+            float* const plane = kept.planes + channel * kept.plane;
+            kept.layout.fill(plane, x_.at(at.b, at.group * c_.channels + channel, 0), x_.height, x_.width,
+                             x_.row_stride, at.p, at.q);
+            for (std::int64_t i = 0; i < single; ++i)
+                for (std::int64_t t = 0; t < kept.taps; ++t)
+                    kept.singles[i * c_.taps() + channel * kept.taps + t] = plane[offsets_[t] + places - single + i];
+        }
+    }
+
+    /// Some tiles of filters at once, so that their sums stay in the second-level cache.
+    void run_filters(const KeptPlanes& kept, const Where& at, std::int64_t places, const Range& filters) {
+        constexpr std::int64_t most = ImageBlocks::tiles * tile_height;
+        const std::int64_t pieces = (filters.count() + most - 1) / most;
+        const std::int64_t parts = (c_.channels + channels_at_once() - 1) / channels_at_once();
+        for (std::int64_t piece = 0; piece < pieces; ++piece)
+            for (std::int64_t part = 0; part < parts; ++part)
+                run_block(kept, at, places, filters.part(piece, pieces), Range{0, c_.channels}.part(part, parts));
+    }
+
+    /// Adds what some channels give to the sums.
+    void run_block(const KeptPlanes& kept, const Where& at, std::int64_t places, const Range& filters,
+                   const Range& channels) {
         const std::int64_t tiles = (filters.count() + tile_height - 1) / tile_height;
-        for (std::int64_t part = 0; part < parts; ++part) {
-            const std::int64_t first = c_.channels * part / parts, last = c_.channels * (part + 1) / parts;
-            fill(at, first, last);
-            for (std::int64_t tile = 0; tile < tiles; ++tile) {
-                const Filters some{filters.begin + filters.count() * tile / tiles,
-                                   filters.begin + filters.count() * (tile + 1) / tiles};
-                const std::int64_t depth = (last - first) * c_.j * c_.k;
-                TileSource<float> source = filters_of(at, some, first, depth);
-                source.goes_on = part > 0;
-                for (std::int64_t place = 0; place < places; place += places_at_once) {
-                    const std::int64_t count = std::min(places_at_once, places - place);
-                    // Of all filters one chunk of places after another, where more channels follow.
-                    float* const sums =
-                        parts == 1 ? sums_
-                                   : sums_ + place * filters.count() + (some.begin - filters.begin) * places_at_once;
-                    run_tile(source, static_cast<int>(some.count()), place, count, sums);
-                    if (part + 1 == parts) finish(at, some, place, count, sums);
-                }
+        const std::int64_t whole = places - kept.single(places);
+        const bool is_all = channels.count() == c_.channels, is_last = channels.end == c_.channels;
+        float* sums = sums_;
+        for (std::int64_t tile = 0; tile < tiles; ++tile) {
+            const Range rows = filters.part(tile, tiles);
+            TileSource<float> source = source_of(kept, at, rows, channels);
+            source.goes_on = channels.begin > 0;
+            for (std::int64_t place = 0; place < places; place += places_at_once) {
+                const std::int64_t count = std::min(places_at_once, places - place);
+                run_tile(kept, source, static_cast<int>(rows.count()), channels.begin, place, count, whole, sums);
+                if (is_last) finish(kept, at, rows, place, count, sums);
+                if (!is_all) sums += tile_height * places_at_once;
             }
         }
     }
 
-    void fill(const Where& at, std::int64_t first, std::int64_t last) {
-        for (std::int64_t channel = first; channel < last; ++channel)
-            layout_.fill(planes_ + (channel - first) * layout_.plane_size(),
-                         x_.at(at.b, at.group * c_.channels + channel, 0), x_.height, x_.width, x_.row_stride, at.p,
-                         at.q);
-    }
-
     /// Filters of 16 bits are widened.
-    TileSource<float> filters_of(const Where& at, const Filters& some, std::int64_t channel, std::int64_t depth) {
-        const Element* const w = c_.w + (at.group * c_.filters + some.begin) * c_.w_filter + channel * c_.j * c_.k;
+    TileSource<float> source_of(const KeptPlanes& kept, const Where& at, const Range& rows, const Range& channels) {
+        const Element* const w = c_.w + (at.group * c_.filters + rows.begin) * c_.w_filter + channels.begin * kept.taps;
+        const float* const planes = kept.planes + channels.begin * kept.plane;
+        const std::int64_t depth = channels.count() * kept.taps;
         if constexpr (sizeof(Element) == 4) {
-            return {w, c_.w_filter, planes_, depth, planes_, 0, false, offsets_};
+            return {w, c_.w_filter, planes, depth, planes, 0, false, offsets_};
         } else {
-            for (std::int64_t row = 0; row < some.count(); ++row)
+            for (std::int64_t row = 0; row < rows.count(); ++row)
                 copy_places(wide_ + row * depth, w + row * c_.w_filter, 1, depth);
-            return {wide_, depth, planes_, depth, planes_, 0, false, offsets_};
+            return {wide_, depth, planes, depth, planes, 0, false, offsets_};
         }
     }
 
-    void run_tile(TileSource<float> source, int height, std::int64_t place, std::int64_t count, float* sums) const {
-        const auto row = static_cast<std::size_t>(height - 1);
-        for (std::int64_t at = 0; at < count; at += group_vectors * lanes) {
-            source.panel = planes_ + place + at;
-            (count - at > lanes ? wide_place_tiles : narrow_place_tiles)[row](source, sums + at);
+    /// Places up to `whole` in vectors, those behind it one by one.
+    void run_tile(const KeptPlanes& kept, TileSource<float> source, int height, std::int64_t channel,
+                  std::int64_t place, std::int64_t count, std::int64_t whole, float* sums) const {
+        const std::int64_t in_vectors = std::clamp<std::int64_t>(whole - place, 0, count);
+        const float* const planes = source.panel;
+        for (std::int64_t at = 0; at < in_vectors; at += group_vectors * lanes) {
+            source.panel = planes + place + at;
+            const auto& tiles = in_vectors - at > lanes ? wide_place_tiles : narrow_place_tiles;
+            tiles[static_cast<std::size_t>(height - 1)](source, sums + at);
         }
+        if (in_vectors < count)
+            sum_single_places(source, kept.singles + (place + in_vectors - whole) * c_.taps() + channel * kept.taps,
+                              c_.taps(), count - in_vectors, height, sums + in_vectors);
     }
 
     /// Brings places together, without what lies between their rows, and does what follows.
-    void finish(const Where& at, const Filters& some, std::int64_t place, std::int64_t count, float* sums) {
-        const std::int64_t pitch = layout_.pitch();
-        std::int64_t row = place / pitch, column = place % pitch, kept = 0;
-        if (column >= bands_.columns) ++row, column = 0;
+    void finish(const KeptPlanes& kept, const Where& at, const Range& some, std::int64_t place, std::int64_t count,
+                float* sums) {
+        const std::int64_t pitch = kept.layout.pitch();
+        std::int64_t row = place / pitch, column = place % pitch, kept_count = 0;
+        if (column >= kept.columns) ++row, column = 0;
         const std::int64_t first = (at.p + row) * c_.q + at.q + column;
-        for (std::int64_t from = row * pitch + column - place; from < count; from = ++row * pitch - place, column = 0) {
-            const std::int64_t width = std::min(bands_.columns - column, count - from);
-            for (std::int64_t i = 0; from != kept && i < some.count(); ++i)
-                std::memmove(sums + i * places_at_once + kept, sums + i * places_at_once + from,
-                             static_cast<std::size_t>(width) * sizeof(float));
-            kept += width;
+        if (pitch == kept.columns && kept.columns == c_.q) {
+            kept_count = count;
+        } else {
+            for (std::int64_t from = row * pitch + column - place; from < count;
+                 from = ++row * pitch - place, column = 0) {
+                const std::int64_t width = std::min(kept.columns - column, count - from);
+                for (std::int64_t i = 0; from != kept_count && i < some.count(); ++i)
+                    std::memmove(sums + i * places_at_once + kept_count, sums + i * places_at_once + from,
+                                 static_cast<std::size_t>(width) * sizeof(float));
+                kept_count += width;
+            }
         }
-        if (kept == 0) return;
+        if (kept_count == 0) return;
         void* const blocks[] = {sums};
-        body_.run({(at.b * c_.groups + at.group) * c_.filters + some.begin, some.count(), first, kept, places_at_once},
-                  blocks);
+        body_.run(
+            {(at.b * c_.groups + at.group) * c_.filters + some.begin, some.count(), first, kept_count, places_at_once},
+            blocks);
     }
 
-    const Conv<Element>& c_;
+    Conv<Element> c_;
+    const ConvPlan& plan_;
     Planes<const Element> x_;
     TileBody& body_;
-    ImageBands bands_;
-    BandLayout layout_;
     float *planes_, *wide_, *sums_;
     std::int32_t* offsets_;
 };

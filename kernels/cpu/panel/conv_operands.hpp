@@ -15,10 +15,7 @@ struct Conv {
     const Element *x, *w;
     std::int64_t batch = 1, groups = 1, filters, channels, p = 1, q, j = 1, k = 1;
     std::int64_t x_batch = 0, x_channel, w_filter;
-    std::int64_t x_p = 0, x_q = 0, x_j = 0, x_k = 0;  ///< but for bands
-    std::int64_t height = 0, width = 0;               ///< of an image whose windows are gathered
-    Slide rows, columns;                              ///< which windows
-    bool is_image = false;
+    std::int64_t x_p = 0, x_q = 0, x_j = 0, x_k = 0;  ///< of windows and a matrix
 
     Conv(const Args& args, const ConvPlan& plan) {
         const TensorArg &left = args.inputs[0], &right = args.inputs[1];
@@ -46,7 +43,6 @@ private:
         filters = left.shape[row], w_filter = left.strides[row];
     }
     void set_filters(const TensorArg& image, const TensorArg& weights, const TensorArg& result, const ConvPlan& plan) {
-        const ConvReads reads = plan.reads;
         x = reinterpret_cast<const Element*>(image.data);
         w = reinterpret_cast<const Element*>(weights.data);
         // Of one axis there is one row.
@@ -58,21 +54,10 @@ private:
         groups = channels > 0 ? image.shape[1] / channels : 1;
         filters = weights.shape[0] / (groups > 0 ? groups : 1);
         x_batch = image.strides[0], x_channel = image.strides[1], w_filter = weights.strides[0];
-        x_p = has_rows ? image.strides[2] : 0, x_q = reads == ConvReads::places ? 1 : image.strides[last];
-        if (reads == ConvReads::windows) x_j = has_rows ? image.strides[4] : 0, x_k = image.strides[last + axes];
-        if (reads == ConvReads::image) set_windows(image, plan.image);
-        // Rows without gaps are one.
-        if (reads == ConvReads::places && x_p == q) q *= p, p = 1;
-    }
-    // Places are those of windows that begin in it, with its padding.
-    void set_windows(const TensorArg& image, const ImagePlan& plan) {
-        is_image = true;
-        rows = plan.rows, columns = plan.columns;
-        const std::int64_t row = plan.axes == 2 ? image.strides[2] : 0;
-        height = plan.axes == 2 ? image.shape[2] : 1, width = image.shape[1 + plan.axes];
-        x_p = row * rows.stride, x_j = row * rows.dilation;
-        x_q = columns.stride, x_k = columns.dilation;
-        x -= rows.before * row + columns.before;
+        if (plan.reads == ConvReads::windows) {
+            x_p = has_rows ? image.strides[2] : 0, x_q = image.strides[last];
+            x_j = has_rows ? image.strides[4] : 0, x_k = image.strides[last + axes];
+        }
     }
 };
 

@@ -67,6 +67,7 @@ bool is_of_rows(const Problem& problem) {
 
 /// Windows of one place, at each place of the image.
 bool is_of_places(const Problem& problem) {
+    if (!is_of_image(problem.definition)) return false;
     const auto all = [&](const char* name, const Dim& number) {
         const std::vector<Dim>& list = problem.attributes.dims(name);
         return std::all_of(list.begin(), list.end(), [&](const Dim& each) { return each == number; });
@@ -94,11 +95,40 @@ Refusal accepts_product(const Problem& problem) {
     return {};
 }
 
-/// Filters of few channels, or few in a group: gathering their windows would take as long as what is done with them.
-bool is_of_few(const Problem& problem) {
-    constexpr std::int64_t few_channels = 16, few_filters = 24;
-    const Dim channels = problem.inputs[1].shape[1], groups = problem.inputs[0].shape[1] / channels;
-    return provably_le(channels, few_channels) || provably_le(problem.inputs[1].shape[0], groups * few_filters);
+/// Whether each column of taps is worth planes of its own: not for few filters in a group, nor for many columns; for
+/// few channels what lies between the rows costs less.
+bool is_compact(const Problem& problem) {
+    constexpr std::int64_t few_channels = 16, few_filters = 24, many_columns = 8;
+    const Shape &x = problem.inputs[0].shape, &w = problem.inputs[1].shape;
+    if (w.size() < 4 || provably_le(w[1], few_channels)) return false;
+    return !provably_le(w[0], x[1] / w[1] * Dim(few_filters)) && w.back().constant() <= many_columns;
+}
+
+/// What is held of an image; where the size of the result is not known, as much as of any.
+ImageFloats image_floats(const Problem& conv, const ConvPlan& plan) {
+    const ImagePlan& image = plan.image;
+    const std::int64_t at_once = ImageBlocks::channels(image, plan.channels),
+                       offsets = (at_once * image.taps() + 15) / 16 * 16;
+    constexpr std::int64_t groups = (ImageBlocks::most_columns + places_at_once - 1) / places_at_once;
+    ImageFloats floats{0, offsets, most_tile_height * offsets,
+                       ImageBlocks::tiles * groups * most_tile_height * places_at_once};
+    const Shape& out = conv.outputs[0].shape;
+    const Dim p = out.size() == 4 ? out[2] : Dim(1), q = out.back();
+    const auto add = [&](std::int64_t rows, std::int64_t columns) {
+        const ImageBands bands(image, rows, columns);
+        const std::int64_t plane = plane_rows(image, bands.rows) * band_pitch(image, bands.columns);
+        floats.planes = std::max(floats.planes, ImageBlocks::planes(image, plan.channels, plane));
+    };
+    if (p.is_constant() && q.is_constant()) {
+        add(p.constant(), q.constant());
+        if (plan.is_of_places) add(1, p.constant() * q.constant());
+    } else {
+        const std::int64_t pitch = band_pitch(image, ImageBlocks::most_columns),
+                           phases = plane_rows(image, 1) - plane_rows(image, 0);
+        floats.planes =
+            ImageBlocks::planes(image, plan.channels, plane_rows(image, 1) * pitch + phases * ImageBlocks::places);
+    }
+    return floats;
 }
 
 /// What follows the sums.
@@ -126,7 +156,7 @@ Refusal accepts_fused(const Problem& problem) {
 }
 
 ConvPlan plan_of(const Problem& problem) {
-    ConvPlan plan{ConvReads::image, false, problem.definition == "fused", 0, 1, {}, {}};
+    ConvPlan plan{ConvReads::image, false, false, problem.definition == "fused", 0, 1, {}, {}, {}};
     const auto parts = parts_of_fused(problem);
     const Problem& conv = parts ? parts->product : problem;
     if (!parts)
@@ -138,13 +168,16 @@ ConvPlan plan_of(const Problem& problem) {
         plan.image = image_plan(conv);
     else
         plan.reads = conv.definition == "matmul" ? ConvReads::matrix : ConvReads::windows;
-    if (plan.reads == ConvReads::image && !plan.is_of_rows && is_of_places(conv)) plan.reads = ConvReads::places;
-    if (plan.reads == ConvReads::image && !plan.is_of_rows && is_of_few(conv)) plan.reads = ConvReads::bands;
     if (plan.reads != ConvReads::matrix) {
         plan.channels = conv.inputs[1].shape[1].constant();
         plan.columns = static_cast<int>(conv.inputs[1].shape.size()) - 2;
     }
     plan.image.dtype = conv.outputs[0].dtype;
+    if (plan.reads == ConvReads::image && !plan.is_of_rows) {
+        plan.is_of_places = is_of_places(conv);
+        plan.image.is_compact = is_compact(conv);
+        plan.floats = image_floats(conv, plan);
+    }
     return plan;
 }
 
@@ -326,13 +359,13 @@ std::vector<std::string> fused_samples() {
 }  // namespace
 
 void add_convolutions(std::vector<Kernel>& kernels, FeatureSet needs, const PanelTable& table) {
-    Kernel fused = kernel(needs, table, "fused", "conv.fused@1");
+    Kernel fused = kernel(needs, table, "fused", "conv.fused@2");
     fused.accepts = accepts_fused;
     fused.cost = cost_of_fused;
     for (int input = 2; input < max_body_inputs; ++input) fused.in_place.push_back({input, 0});
     fused.samples = fused_samples();
     kernels.push_back(std::move(fused));
-    Kernel image = kernel(needs, table, "image_conv2d", "image_conv2d@2");
+    Kernel image = kernel(needs, table, "image_conv2d", "image_conv2d@3");
     image.accepts = accepts_image_and_filters;
     image.cost = cost_of_conv;
     for (const char* const dtype : {"f32", "f16", "bf16"})
@@ -343,7 +376,7 @@ void add_convolutions(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
     windows.cost = cost_of_conv;
     windows.samples = windows_samples();
     kernels.push_back(std::move(windows));
-    Kernel row = kernel(needs, table, "image_conv1d", "image_conv1d@1");
+    Kernel row = kernel(needs, table, "image_conv1d", "image_conv1d@2");
     row.accepts = accepts_image_and_filters;
     row.cost = cost_of_conv;
     row.samples = row_samples();

@@ -113,20 +113,21 @@ public:
         : plan_(plan), pitch_(band_pitch(plan, q)), rows_(rows + plan.rows.reach() / plan.rows.stride) {}
 
     std::int64_t pitch() const { return pitch_; }
-    std::int64_t plane_size() const { return plan_.rows.phases() * plan_.columns.phases() * rows_ * pitch_; }
+    std::int64_t plane_size() const { return plan_.rows.phases() * plan_.column_sets() * rows_ * pitch_; }
 
     /// Where each tap sees the first place; other places follow it.
     template <typename Offset>
     void set_taps(Offset* taps) const {
-        const std::int64_t columns = plan_.columns.phases();
-        const std::int64_t row_period = plan_.rows.period(), column_period = plan_.columns.period();
-        for (std::int64_t j = 0; j < plan_.rows.size; ++j)
-            for (std::int64_t k = 0; k < plan_.columns.size; ++k)
-                taps[j * plan_.columns.size + k] =
-                    static_cast<Offset>(((j % row_period * columns + k % column_period) * rows_ +
-                                         j * plan_.rows.dilation / plan_.rows.stride) *
-                                            pitch_ +
-                                        k * plan_.columns.dilation / plan_.columns.stride);
+        const Slide &rows = plan_.rows, &columns = plan_.columns;
+        const std::int64_t row_period = rows.period(), column_period = columns.period();
+        for (std::int64_t j = 0; j < rows.size; ++j)
+            for (std::int64_t k = 0; k < columns.size; ++k) {
+                const std::int64_t set = plan_.is_compact ? k : k % column_period;
+                const std::int64_t row =
+                    (j % row_period * plan_.column_sets() + set) * rows_ + j * rows.dilation / rows.stride;
+                const std::int64_t column = plan_.is_compact ? 0 : k * columns.dilation / columns.stride;
+                taps[j * columns.size + k] = static_cast<Offset>(row * pitch_ + column);
+            }
     }
 
     /// What rows of places from p on read of a plane, from their column q on. May write up to a vector behind it.
@@ -136,8 +137,10 @@ public:
         const Slide &rows = plan_.rows, &columns = plan_.columns;
         for (std::int64_t j = 0; j < rows.phases(); ++j) {
             const std::int64_t first = p * rows.stride + j * rows.dilation % rows.stride - rows.before;
-            for (std::int64_t k = 0; k < columns.phases(); ++k) {
-                const std::int64_t at = q * columns.stride + k * columns.dilation % columns.stride - columns.before;
+            for (std::int64_t k = 0; k < plan_.column_sets(); ++k) {
+                const std::int64_t from = k * columns.dilation;
+                const std::int64_t at =
+                    q * columns.stride + (plan_.is_compact ? from : from % columns.stride) - columns.before;
                 const Inside inside(at, columns.stride, pitch_, width);
                 for (std::int64_t r = 0; r < rows_; ++r, to += pitch_) {
                     const std::int64_t y = first + r * rows.stride;

@@ -26,9 +26,12 @@ struct ImagePlan {
     Slide rows, columns;
     DType dtype = DType::f32;
     float outside = 0;
-    int axes = 2;  ///< one: the image is a row
+    int axes = 2;             ///< one: the image is a row
+    bool is_compact = false;  ///< each column of taps reads planes of its own, whose rows lie without gaps
 
     std::int64_t taps() const { return rows.size * columns.size; }
+    /// What is kept of a row of the image: so many rows.
+    std::int64_t column_sets() const { return is_compact ? columns.size : columns.phases(); }
 };
 
 /// Taps of a pool along an axis at most; rows of the result made at once, from what a member of the team holds of a
@@ -43,10 +46,10 @@ ImagePlan image_plan(const Problem& problem);
 /// of places.
 template <typename Size>
 Size band_pitch(const ImagePlan& plan, const Size& q) {
-    return q + Size(plan.columns.reach() / plan.columns.stride);
+    return q + Size(plan.is_compact ? 0 : plan.columns.reach() / plan.columns.stride);
 }
 inline std::int64_t plane_rows(const ImagePlan& plan, std::int64_t rows) {
-    return plan.rows.phases() * plan.columns.phases() * (rows + plan.rows.reach() / plan.rows.stride);
+    return plan.rows.phases() * plan.column_sets() * (rows + plan.rows.reach() / plan.rows.stride);
 }
 /// Bytes a member of the team holds for rows of q places, a multiple of 8: the taps, a band of the plane, and one of
 /// the result.
