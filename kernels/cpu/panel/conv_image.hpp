@@ -2,7 +2,7 @@
 
 #include "kernels/cpu/panel/conv_operands.hpp"
 #include "kernels/cpu/panel/conv_single.hpp"
-#include "kernels/cpu/panel/tile.hpp"
+#include "kernels/cpu/panel/conv_tile.hpp"
 #include "kernels/cpu/simd/image_band.hpp"
 #include "kernels/cpu/simd/tile_body.hpp"
 
@@ -19,8 +19,6 @@
 namespace CAIRN_LEVEL {
 
 static_assert(tile_height <= most_tile_height);
-constexpr auto wide_place_tiles = tiles_by_offset<group_vectors>(std::make_integer_sequence<int, tile_height>());
-constexpr auto narrow_place_tiles = tiles_by_offset<1>(std::make_integer_sequence<int, tile_height>());
 
 /// What is kept of the channels of a group.
 struct KeptPlanes {
@@ -150,70 +148,66 @@ private:
         float* sums = sums_;
         for (std::int64_t tile = 0; tile < tiles; ++tile) {
             const Range rows = filters.part(tile, tiles);
-            TileSource<float> source = source_of(kept, at, rows, channels);
-            source.goes_on = channels.begin > 0;
-            for (std::int64_t place = 0; place < places; place += places_at_once) {
-                const std::int64_t count = std::min(places_at_once, places - place);
-                run_tile(kept, source, static_cast<int>(rows.count()), channels.begin, place, count, whole, sums);
-                if (is_last) finish(kept, at, rows, place, count, sums);
-                if (!is_all) sums += tile_height * places_at_once;
+            const PlaceSource source = source_of(kept, at, rows, channels);
+            for (std::int64_t place = 0, count = 0; place < places; place += count) {
+                // A vector that would stand alone is taken with those before it.
+                count = whole - place <= places_at_once + lanes ? places - place : places_at_once;
+                const std::int64_t pitch = count > places_at_once ? 2 * places_at_once : places_at_once;
+                run_tile(kept, source, static_cast<int>(rows.count()), channels.begin, {place, place + count}, whole,
+                         sums, pitch);
+                if (is_last) finish(kept, at, rows, {place, place + count}, sums, pitch);
+                if (!is_all) sums += tile_height * pitch;
             }
         }
     }
 
     /// Filters of 16 bits are widened.
-    TileSource<float> source_of(const KeptPlanes& kept, const Where& at, const Range& rows, const Range& channels) {
+    PlaceSource source_of(const KeptPlanes& kept, const Where& at, const Range& rows, const Range& channels) {
         const Element* const w = c_.w + (at.group * c_.filters + rows.begin) * c_.w_filter + channels.begin * kept.taps;
         const float* const planes = kept.planes + channels.begin * kept.plane;
         const std::int64_t depth = channels.count() * kept.taps;
         if constexpr (sizeof(Element) == 4) {
-            return {w, c_.w_filter, planes, depth, planes, 0, false, offsets_};
+            return {w, c_.w_filter, planes, offsets_, depth, channels.begin > 0};
         } else {
             for (std::int64_t row = 0; row < rows.count(); ++row)
                 copy_places(wide_ + row * depth, w + row * c_.w_filter, 1, depth);
-            return {wide_, depth, planes, depth, planes, 0, false, offsets_};
+            return {wide_, depth, planes, offsets_, depth, channels.begin > 0};
         }
     }
 
     /// Places up to `whole` in vectors, those behind it one by one.
-    void run_tile(const KeptPlanes& kept, TileSource<float> source, int height, std::int64_t channel,
-                  std::int64_t place, std::int64_t count, std::int64_t whole, float* sums) const {
-        const std::int64_t in_vectors = std::clamp<std::int64_t>(whole - place, 0, count);
-        const float* const planes = source.panel;
-        for (std::int64_t at = 0; at < in_vectors; at += group_vectors * lanes) {
-            source.panel = planes + place + at;
-            const auto& tiles = in_vectors - at > lanes ? wide_place_tiles : narrow_place_tiles;
-            tiles[static_cast<std::size_t>(height - 1)](source, sums + at);
-        }
-        if (in_vectors < count)
-            sum_single_places(source, kept.singles + (place + in_vectors - whole) * c_.taps() + channel * kept.taps,
-                              c_.taps(), count - in_vectors, height, sums + in_vectors);
+    void run_tile(const KeptPlanes& kept, PlaceSource source, int height, std::int64_t channel, const Range& some,
+                  std::int64_t whole, float* sums, std::int64_t pitch) const {
+        const std::int64_t in_vectors = std::clamp<std::int64_t>(whole - some.begin, 0, some.count());
+        source.places += some.begin;
+        run_places(source, height, (in_vectors + lanes - 1) / lanes, sums, pitch);
+        if (in_vectors < some.count())
+            sum_single_places(source,
+                              kept.singles + (some.begin + in_vectors - whole) * c_.taps() + channel * kept.taps,
+                              c_.taps(), some.count() - in_vectors, height, sums + in_vectors, pitch);
     }
 
     /// Brings places together, without what lies between their rows, and does what follows.
-    void finish(const KeptPlanes& kept, const Where& at, const Range& some, std::int64_t place, std::int64_t count,
-                float* sums) {
+    void finish(const KeptPlanes& kept, const Where& at, const Range& filters, const Range& some, float* sums,
+                std::int64_t sums_pitch) {
         const std::int64_t pitch = kept.layout.pitch();
-        std::int64_t row = place / pitch, column = place % pitch, kept_count = 0;
+        std::int64_t row = some.begin / pitch, column = some.begin % pitch, count = 0;
         if (column >= kept.columns) ++row, column = 0;
         const std::int64_t first = (at.p + row) * c_.q + at.q + column;
-        if (pitch == kept.columns && kept.columns == c_.q) {
-            kept_count = count;
-        } else {
-            for (std::int64_t from = row * pitch + column - place; from < count;
-                 from = ++row * pitch - place, column = 0) {
-                const std::int64_t width = std::min(kept.columns - column, count - from);
-                for (std::int64_t i = 0; from != kept_count && i < some.count(); ++i)
-                    std::memmove(sums + i * places_at_once + kept_count, sums + i * places_at_once + from,
-                                 static_cast<std::size_t>(width) * sizeof(float));
-                kept_count += width;
-            }
+        for (std::int64_t from = row * pitch + column - some.begin; from < some.count();
+             from = ++row * pitch - some.begin, column = 0) {
+            const std::int64_t width = std::min(kept.columns - column, some.count() - from);
+            for (std::int64_t i = 0; from != count && i < filters.count(); ++i)
+                std::memmove(sums + i * sums_pitch + count, sums + i * sums_pitch + from,
+                             static_cast<std::size_t>(width) * sizeof(float));
+            count += width;
         }
-        if (kept_count == 0) return;
-        void* const blocks[] = {sums};
-        body_.run(
-            {(at.b * c_.groups + at.group) * c_.filters + some.begin, some.count(), first, kept_count, places_at_once},
-            blocks);
+        const std::int64_t row_of_results = (at.b * c_.groups + at.group) * c_.filters + filters.begin;
+        for (std::int64_t i = 0, height = 0; count > 0 && i < filters.count(); i += height) {
+            height = std::min(filters.count() - i, block_size / sums_pitch);
+            void* const blocks[] = {sums + i * sums_pitch};
+            body_.run({row_of_results + i, height, first, count, sums_pitch}, blocks);
+        }
     }
 
     Conv<Element> c_;

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "kernels/cpu/panel/tile.hpp"
-#include "kernels/cpu/simd/half.hpp"
+#include "kernels/cpu/panel/conv_tile.hpp"
 #include "kernels/cpu/simd/joined_lanes.hpp"
 
 #include <algorithm>
@@ -10,16 +9,16 @@
 /// has a row.
 namespace CAIRN_LEVEL {
 
-/// sums[i * 32 + j] of filter i of `height` and place j of `places`: one chain of multiply-adds for each lane, then all
-/// lanes; goes on with those that are there.
+/// sums[i * pitch + j] of filter i of `height` and place j of `places`, which see x[j]: one chain of multiply-adds for
+/// each lane, then all lanes; goes on with those that are there.
 template <int places>
-[[gnu::noinline]] void sum_single_places(const TileSource<float>& source, const float* x, std::int64_t x_stride,
-                                         int height, float* sums) noexcept {
+[[gnu::noinline]] void sum_single_places(const PlaceSource& source, const float* x, std::int64_t x_stride, int height,
+                                         float* sums, std::int64_t pitch) noexcept {
     constexpr int filters = 4, all = filters * places, groups = (all + lanes - 1) / lanes;
     for (int first = 0; first < height; first += filters) {
         const float* w[filters];
         // Filters that are not there are the last one once more.
-        for (int i = 0; i < filters; ++i) w[i] = source.x + std::min(first + i, height - 1) * source.x_stride;
+        for (int i = 0; i < filters; ++i) w[i] = source.w + std::min(first + i, height - 1) * source.w_stride;
         F32 sum[groups * lanes] = {};
         const auto step = [&](auto load_all) __attribute__((always_inline)) {
             F32 seen[places];
@@ -47,18 +46,18 @@ template <int places>
         for (int i = 0; i < std::min(filters, height - first); ++i)
             for (int j = 0; j < places; ++j) {
                 const int n = i * places + j;
-                float& to = sums[(first + i) * 32 + j];
+                float& to = sums[(first + i) * pitch + j];
                 to = joined[n / lanes * lanes + joined_lane<float>(n % lanes)] + (source.goes_on ? to : 0.0f);
             }
     }
 }
 
 /// Of any number of places.
-inline void sum_single_places(const TileSource<float>& source, const float* x, std::int64_t x_stride,
-                              std::int64_t places, int height, float* sums) noexcept {
+inline void sum_single_places(const PlaceSource& source, const float* x, std::int64_t x_stride, std::int64_t places,
+                              int height, float* sums, std::int64_t pitch) noexcept {
     for (; places >= 4; places -= 4, x += 4 * x_stride, sums += 4)
-        sum_single_places<4>(source, x, x_stride, height, sums);
-    for (; places > 0; --places, x += x_stride, ++sums) sum_single_places<1>(source, x, x_stride, height, sums);
+        sum_single_places<4>(source, x, x_stride, height, sums, pitch);
+    for (; places > 0; --places, x += x_stride, ++sums) sum_single_places<1>(source, x, x_stride, height, sums, pitch);
 }
 
 }  // namespace CAIRN_LEVEL

@@ -42,14 +42,12 @@ struct TileSource {
     std::int64_t depth;
     const Weight* ahead;
     std::int64_t ahead_step;
-    bool goes_on = false;                   ///< adds to the sums that are there
-    const std::int32_t* offsets = nullptr;  ///< where each row of the panel is, where it does not follow the one before
+    bool goes_on = false;  ///< adds to the sums that are there
 };
 
 /// Of `panels` panels, one behind the other, the first `vectors` vectors of each row; `lines` cache lines are fetched
-/// ahead at each k. Sums of the next panel stand a TileSums further. With `by_offset` the rows are where the offsets
-/// say.
-template <typename Weight, int height, int panels, int vectors, int lines, bool by_offset = false>
+/// ahead at each k. Sums of the next panel stand a TileSums further.
+template <typename Weight, int height, int panels, int vectors, int lines>
 __attribute__((noinline)) void compute_tile(const TileSource<Weight>& source, float* sums) noexcept {
     F32 sum[panels][height][vectors];
 #pragma GCC unroll 4
@@ -70,7 +68,6 @@ __attribute__((noinline)) void compute_tile(const TileSource<Weight>& source, fl
         if constexpr (lines > 0) __builtin_prefetch(ahead, 0, 3);
         if constexpr (lines > 1) __builtin_prefetch(ahead + 64 / sizeof(Weight), 0, 3);
         if constexpr (lines > 0) ahead += source.ahead_step;
-        if constexpr (by_offset) panel[0] = source.panel + source.offsets[k];
         const auto left = [&](int i) __attribute__((always_inline)) { return splat(base[i / 3][i % 3 * stride]); };
         if constexpr (height < vectors * panels) {
             // A wide tile keeps its rows' broadcasts, a tall one its vectors of w: the other operand then needs one
@@ -98,10 +95,8 @@ __attribute__((noinline)) void compute_tile(const TileSource<Weight>& source, fl
                     multiply_add(sum[j / vectors][i][j % vectors], value, rights[j]);
             }
         }
-        if constexpr (!by_offset) {
 #pragma GCC unroll 4
-            for (int p = 0; p < panels; ++p) panel[p] += 32;
-        }
+        for (int p = 0; p < panels; ++p) panel[p] += 32;
 #pragma GCC unroll 4
         for (int i = 0; i < (height + 2) / 3; ++i) ++base[i];
     }
@@ -129,10 +124,6 @@ constexpr std::array<TileFunction<Weight>, sizeof...(heights)> side_by_side(std:
 template <typename Weight, int vectors, int lines, int... heights>
 constexpr std::array<TileFunction<Weight>, sizeof...(heights)> tiles(std::integer_sequence<int, heights...>) {
     return {compute_tile<Weight, heights + 1, 1, vectors, lines>...};
-}
-template <int vectors, int... heights>
-constexpr std::array<TileFunction<float>, sizeof...(heights)> tiles_by_offset(std::integer_sequence<int, heights...>) {
-    return {compute_tile<float, heights + 1, 1, vectors, 0, true>...};
 }
 template <typename Weight>
 inline constexpr auto side_tiles = side_by_side<Weight>(std::make_integer_sequence<int, whole_height>());

@@ -1,0 +1,86 @@
+#pragma once
+
+#include "kernels/cpu/panel/tile.hpp"
+
+#include <array>
+#include <utility>
+
+/// The register tiles of filters over an image: what each tap sees is read at an offset of its own. Every element is
+/// one chain of multiply-adds over the taps, whichever tile it falls in.
+namespace CAIRN_LEVEL {
+
+/// Vectors of places of a tile at most; filters of one that has so many: with more places a tile reads fewer filters
+/// for as many multiply-adds.
+inline constexpr int most_place_vectors = 3;
+constexpr int place_tile_height(int vectors) { return vectors == 3 ? tile_height / 2 : tile_height; }
+
+struct PlaceSource {
+    const float* w;
+    std::int64_t w_stride;
+    const float* places;          ///< what the first tap sees
+    const std::int32_t* offsets;  ///< where the others lie
+    std::int64_t depth;
+    bool goes_on;  ///< adds to the sums that are there
+};
+
+/// sums[filter * pitch + place].
+template <int height, int vectors>
+__attribute__((noinline)) void compute_places(const PlaceSource& source, float* sums, std::int64_t pitch) noexcept {
+    F32 sum[height][vectors];
+#pragma GCC unroll 12
+    for (int i = 0; i < height; ++i)
+#pragma GCC unroll 4
+        for (int j = 0; j < vectors; ++j) sum[i][j] = source.goes_on ? load(sums + i * pitch + j * lanes) : F32{};
+    // One pointer for three filters: an address is a base, plus once or twice the distance between filters.
+    const float* base[(height + 2) / 3];
+    for (int i = 0; i < (height + 2) / 3; ++i) base[i] = source.w + 3 * i * source.w_stride;
+    const std::int64_t stride = source.w_stride;
+    for (std::int64_t k = 0; k < source.depth; ++k) {
+        const float* const seen = source.places + source.offsets[k];
+        F32 rights[vectors];
+#pragma GCC unroll 4
+        for (int j = 0; j < vectors; ++j) rights[j] = load(seen + j * lanes);
+#pragma GCC unroll 12
+        for (int i = 0; i < height; ++i) {
+            const F32 value = splat(base[i / 3][i % 3 * stride]);
+#pragma GCC unroll 4
+            for (int j = 0; j < vectors; ++j) multiply_add(sum[i][j], value, rights[j]);
+        }
+#pragma GCC unroll 4
+        for (int i = 0; i < (height + 2) / 3; ++i) ++base[i];
+    }
+#pragma GCC unroll 12
+    for (int i = 0; i < height; ++i)
+#pragma GCC unroll 4
+        for (int j = 0; j < vectors; ++j) store(sums + i * pitch + j * lanes, sum[i][j]);
+}
+
+using PlaceTile = void (*)(const PlaceSource& source, float* sums, std::int64_t pitch) noexcept;
+/// By height - 1.
+template <int vectors, int... heights>
+constexpr std::array<PlaceTile, sizeof...(heights)> place_tiles_of(std::integer_sequence<int, heights...>) {
+    return {compute_places<heights + 1, vectors>...};
+}
+template <int vectors>
+inline constexpr auto place_tiles =
+    place_tiles_of<vectors>(std::make_integer_sequence<int, place_tile_height(vectors)>());
+
+/// The sums of so many filters and vectors of places.
+inline void run_places(PlaceSource source, int height, std::int64_t vectors, float* sums, std::int64_t pitch) noexcept {
+    for (std::int64_t left = vectors, now = 0; left > 0;
+         left -= now, source.places += now * lanes, sums += now * lanes) {
+        now = left == 3 ? 3 : left > 1 ? 2 : 1;
+        if (now < 3) {
+            (now == 2 ? place_tiles<2> : place_tiles<1>)[static_cast<std::size_t>(height - 1)](source, sums, pitch);
+            continue;
+        }
+        for (int first = 0; first < height; first += place_tile_height(3)) {
+            PlaceSource some = source;
+            some.w += first * source.w_stride;
+            place_tiles<3>[static_cast<std::size_t>(std::min(place_tile_height(3), height - first) - 1)](
+                some, sums + first * pitch, pitch);
+        }
+    }
+}
+
+}  // namespace CAIRN_LEVEL
