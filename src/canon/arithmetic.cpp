@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace cairn::inline v0::canon {
@@ -185,6 +186,38 @@ std::optional<Scaled> Canon::additive_mask(std::span<const Scaled> terms, DType 
     return std::nullopt;
 }
 
+// where(visible, scores, -inf) + more = where(visible, scores + more, -inf). What is the same for all of the last axis
+// stays outside, whence it leaves a softmax, but for numbers, which belong to what varies.
+std::optional<Scaled> Canon::beneath_mask(std::span<const Scaled> terms, DType dtype) {
+    if (!laws_.has(Law::masked)) return std::nullopt;
+    const auto is_never = [&](const Scaled& value) {
+        const Term& term = terms_[value.core];
+        return term.values.size() == 1 && term.values[0] == -std::numeric_limits<double>::infinity();
+    };
+    for (std::size_t i = 0; i < terms.size() && terms.size() > 1; ++i) {
+        const Term& choice = terms_[terms[i].core];
+        if (choice.kind != TermKind::op || choice.op != Op::where || terms[i].factor != 1) continue;
+        const std::span<const Scaled> parts = choice.parts;
+        const bool hides_else = is_never(parts[2]);
+        if (!hides_else && !is_never(parts[1])) continue;
+        std::vector<Scaled> within{parts[hides_else ? 1 : 2]}, outside;
+        bool varies = false;
+        for (std::size_t j = 0; j < terms.size(); ++j) {
+            if (j == i) continue;
+            const Term& term = terms_[terms[j].core];
+            const bool is_along = !term.shape->empty() && !(term.shape->back() == Dim(1));
+            varies |= is_along;
+            (is_along || term.kind == TermKind::one ? within : outside).push_back(terms[j]);
+        }
+        if (!varies) continue;
+        const Scaled scores = add(within, dtype);
+        outside.push_back(hides_else ? choose(parts[0], scores, parts[2], dtype)
+                                     : choose(parts[0], parts[1], scores, dtype));
+        return add(outside, dtype);
+    }
+    return std::nullopt;
+}
+
 // Numbers add up. Where they are all that multiplies a value they do not cancel: 2*x - x is no x where x is infinite.
 void Canon::join_numbers(std::vector<Scaled>& terms, bool are_factors, DType dtype) {
     double positive = 0, negative = 0;
@@ -209,6 +242,7 @@ Scaled Canon::add(std::span<const Scaled> given, DType dtype) {
         std::all_of(terms.begin(), terms.end(), [](const Scaled& t) { return std::isfinite(t.factor); });
     if (!finite) return opaque(Op::add, dtype, given);
     if (const auto masked = additive_mask(terms, dtype)) return *masked;
+    if (const auto masked = beneath_mask(terms, dtype)) return *masked;
 
     // Like terms are joined, but never cancelled.
     std::sort(terms.begin(), terms.end(), by_core);

@@ -132,6 +132,7 @@ private:
     bool hides(const Scaled& value) const;
     bool is_masked(std::span<const Scaled> terms) const;
     std::optional<Scaled> additive_mask(std::span<const Scaled> terms, DType dtype);
+    std::optional<Scaled> beneath_mask(std::span<const Scaled> terms, DType dtype);
     Scaled opaque(ir::Op op, DType dtype, std::span<const Scaled> parts);
 
     // exponential.cpp

@@ -87,6 +87,43 @@ const std::vector<Windowed>& windowed() {
              const Tensor padding = m.g.input("m", DType::f32, {2, 1, 1, 9});
              return m.attended(where(m.is_seen(), m.scores() + m.bias() + padding, -infinity));
          }},
+        {"two added masks", "causal=(1) pairs=(1) window=(4)", 4,
+         [](Layer& m) {
+             const Tensor window = where(m.is_seen(), m.zero(), -infinity);
+             return m.attended(m.scores() + window + where(m.padding(), m.zero(), -infinity));
+         }},
+        {"an added window, an added mask of keys", "causal=(1) pairs=(1) window=(4)", 4,
+         [](Layer& m) {
+             const Tensor window = where(m.is_seen(), m.zero(), -infinity);
+             return m.attended(m.scores() + window + m.g.input("m", DType::f32, {2, 1, 1, 9}));
+         }},
+        {"an added mask of keys, an added window", "causal=(1) pairs=(1) window=(4)", 4,
+         [](Layer& m) {
+             const Tensor window = where(m.is_seen(), m.zero(), -infinity);
+             return m.attended(m.scores() + m.g.input("m", DType::f32, {2, 1, 1, 9}) + window);
+         }},
+        {"a mask added to both", "causal=(1) pairs=(1) window=(4)", 4,
+         [](Layer& m) {
+             const Tensor window = where(m.is_seen(), m.zero(), -infinity);
+             return m.attended(m.scores() + (m.g.input("m", DType::f32, {2, 1, 7, 9}) + window));
+         }},
+        {"a filled window, then (1 - seen) * lowest", "causal=(1) pairs=(1) window=(4)", 4,
+         [](Layer& m) {
+             const Tensor seen = m.g.input("m", DType::f32, {2, 1, 1, 9});
+             return m.attended(where(m.is_seen(), m.scores(), -infinity) + (1 - seen) * lowest);
+         }},
+        {"capped, two added", "causal=(1) pairs=(1) window=(4) softcap=50", 4,
+         [](Layer& m) {
+             const Tensor window = where(m.is_seen(), m.zero(), -infinity);
+             return m.attended(tanh(m.scores() / 50) * 50 + window + m.g.input("m", DType::f32, {2, 1, 1, 9}));
+         }},
+        {"two added, weights by hand", "causal=(1) pairs=(1) window=(4)", 4,
+         [](Layer& m) {
+             const Tensor window = where(m.is_seen(), m.zero(), -infinity);
+             const Tensor s = m.scores() + window + m.g.input("m", DType::f32, {2, 1, 1, 9});
+             const Tensor e = exp(s - max_reduce(s, {-1}, true));
+             return m.weighted(e / sum(e, {-1}, true));
+         }},
         {"a wide softmax", "causal=(1) window=(4) wide_softmax=(1)", 3,
          [](Layer& m) {
              const Tensor hidden = where(m.is_seen(), m.scores(), -infinity);
