@@ -31,71 +31,75 @@ bool add_unseen(const Tile& tile, const Stored<Element>& kv, std::int64_t begin,
 
 void clear(float* sums, std::int64_t count) { std::memset(sums, 0, static_cast<std::size_t>(count) * sizeof(float)); }
 
-void clear_state(const Tile& tile, std::int64_t rows, std::int64_t sums) {
-    for (std::int64_t row = 0; row < rows; ++row) tile.state.largest[row] = -infinity;
-    clear(tile.state.total, rows);
-    clear(tile.state.sums, sums);
-}
-
-/// What is added to the sums of all rows that vector v holds.
-void add_to_lanes(const WideTile& wide, int v, const float* unseen) {
-    float* sums = wide.tile.state.sums + v * lanes;
-    for (std::int64_t d = 0; d < wide.tile.plan.value_depth; ++d, sums += wide.width)
-        store(sums, load(sums) + unseen[d]);
-}
-
-template <typename Element>
-void run_few(Tile& tile, const Stored<Element>& kv, std::int64_t from, std::int64_t to) {
+void clear_sums(const Tile& tile, std::int64_t row, std::int64_t behind) {
     const std::int64_t stride = tile.plan.value_stride();
-    clear_state(tile, tile.rows, tile.rows * stride);
+    clear(tile.state.sums + row * stride, (behind - row) * stride);
+}
+
+void clear_state(const State& state) {
+    for (std::int64_t row = 0; row < state.rows; ++row) state.largest[row] = -infinity;
+    clear(state.total, state.rows);
+}
+
+/// What is known of the tile's rows after the keys [from, to).
+template <typename Element>
+void run_tile(Tile& tile, const Stored<Element>& kv, std::int64_t from, std::int64_t to, bool few) {
+    const std::int64_t stride = tile.plan.value_stride();
+    clear_state(tile.state);
     const std::int64_t first = tile.first_seen(from, to), seen = tile.last_seen(from, to);
     float* const unseen = tile.scratch.unseen;
-    clear(unseen, stride);
     bool any = false;
     const auto hide = [&](std::int64_t b, std::int64_t e) { any |= add_unseen(tile, kv, b, e, unseen); };
+    const auto add_to = [&](std::int64_t row, std::int64_t behind) {
+        // All are 0 where no value is NaN or infinite.
+        if (!any || sum_row(unseen, tile.plan.value_depth, [](F32 x) { return x; }) == 0.0f) return;
+        for (; row < behind; ++row) {
+            float* const sums = tile.state.sums + row * stride;
+            map_row(sums, stride, [&](auto at) { return at(sums) + at(unseen); });
+        }
+    };
+    clear(unseen, stride);
     hide(from, first);
-    add_keys_to_few(tile, kv, first, seen, hide);
     hide(seen, to);
-    for (std::int64_t row = 0; any && row < tile.rows; ++row) {
-        float* const sums = tile.state.sums + row * stride;
-        map_row(sums, stride, [&](auto at) { return at(sums) + at(unseen); });
+    if (few) {
+        clear_sums(tile, 0, tile.rows);
+        add_keys_to_few(tile, kv, first, seen, hide);
+        return add_to(0, tile.rows);
     }
-}
-
-template <typename Element>
-void run_wide(WideTile& wide, const Stored<Element>& kv, std::int64_t from, std::int64_t to) {
-    Tile& tile = wide.tile;
-    const std::int64_t stride = tile.plan.value_stride();
-    clear_state(tile, wide.width, tile.plan.value_depth * wide.width);
-    for (std::int64_t row = 0; row < wide.width; ++row) tile.shrink[row] = 1.0f;
-    const std::int64_t first = wide.first_key(0, from, to), seen = wide.last_key(wide.vectors - 1, first, to);
-    float* const unseen = tile.scratch.unseen;
-    clear(unseen, stride);
-    bool any = false;
-    const auto hide = [&](std::int64_t b, std::int64_t e) { any |= add_unseen(tile, kv, b, e, unseen); };
-    hide(from, first);
+    WideTile wide(tile);
     add_keys_to_many(wide, kv, first, seen, hide);
-    hide(seen, to);
-    for (int v = 0; any && v < wide.vectors; ++v) add_to_lanes(wide, v, unseen);
-    for (int v = 0; v < wide.vectors; ++v) {
-        clear(unseen, stride);
-        any = add_unseen(tile, kv, first, wide.first_key(v, first, seen), unseen);
-        any |= add_unseen(tile, kv, wide.last_key(v, first, seen), seen, unseen);
-        if (any) add_to_lanes(wide, v, unseen);
+    for (std::int64_t row = 0; row < tile.rows; row += value_rows)
+        if (!wide.has_sums[row / value_rows]) clear_sums(tile, row, row + value_rows);
+    add_to(0, tile.rows);
+    // Of what others see, rows that take values together leave out the more the later they begin and the earlier they
+    // end.
+    clear(unseen, stride);
+    any = false;
+    std::int64_t edge = seen;
+    for (std::int64_t row = (tile.rows - 1) / value_rows * value_rows; row >= 0; row -= value_rows) {
+        const std::int64_t last = wide.last_of(row, first, seen);
+        hide(last, edge);
+        edge = last;
+        add_to(row, row + value_rows);
+    }
+    clear(unseen, stride);
+    any = false;
+    edge = first;
+    for (std::int64_t row = 0; row < tile.rows; row += value_rows) {
+        const std::int64_t begin = wide.first_of(row, first, seen);
+        hide(edge, begin);
+        edge = begin;
+        add_to(row, row + value_rows);
     }
 }
 
 /// The tile's outputs.
 template <typename Element>
-void finish(Tile& tile, const Stored<Element>& kv, bool few) {
-    if (few) {
-        for (std::int64_t row = 0; row < tile.rows; ++row) {
-            const float* const sums = tile.state.sums + row * tile.plan.value_stride();
-            const F32 total = splat(tile.state.total[row]);
-            map_row(tile.out[row], tile.plan.value_depth, [&](auto at) { return at(sums) / total; });
-        }
-    } else {
-        write_rows(WideTile(tile));
+void finish(Tile& tile, const Stored<Element>& kv) {
+    for (std::int64_t row = 0; row < tile.rows; ++row) {
+        const float* const sums = tile.state.sums + row * tile.plan.value_stride();
+        const F32 share = splat(1.0f / tile.state.total[row]);
+        map_row(tile.out[row], tile.plan.value_depth, [&](auto at) { return at(sums) * share; });
     }
     if (!tile.plan.may_hide()) return;
     constexpr float far = 104.0f;  // between a score and one beside which its weight is 0
@@ -105,10 +109,11 @@ void finish(Tile& tile, const Stored<Element>& kv, bool few) {
 }
 
 /// What is known of a tile's rows after all parts of its keys, of which the first is at `parts`.
-void join(const Tile& tile, float* parts, std::int64_t count, std::int64_t size, std::int64_t rows, bool few) {
+void join(const Tile& tile, float* parts, std::int64_t count, std::int64_t size) {
     const State& state = tile.state;
-    const std::int64_t stride = tile.plan.value_stride();
-    clear_state(tile, rows, few ? rows * stride : tile.plan.value_depth * rows);
+    const std::int64_t stride = tile.plan.value_stride(), rows = state.rows;
+    clear_state(state);
+    clear_sums(tile, 0, rows);
     for (std::int64_t part = 0; part < count; ++part) {
         const State one(parts + part * size, rows);
         for (std::int64_t row = 0; row < rows; ++row)
@@ -122,16 +127,9 @@ void join(const Tile& tile, float* parts, std::int64_t count, std::int64_t size,
             return exp_negative(at(one.largest) - base);
         });
         map_row(state.total, rows, [&](auto at) { return at(state.total) + at(one.total) * at(factor); });
-        if (few) {
-            for (std::int64_t row = 0; row < rows; ++row) {
-                float *const to = state.sums + row * stride, *const from = one.sums + row * stride;
-                map_row(to, stride, [&](auto at) { return at(to) + at(from) * factor[row]; });
-            }
-        } else {
-            for (std::int64_t d = 0; d < tile.plan.value_depth; ++d) {
-                float *const to = state.sums + d * rows, *const from = one.sums + d * rows;
-                map_row(to, rows, [&](auto at) { return at(to) + at(from) * at(factor); });
-            }
+        for (std::int64_t row = 0; row < rows; ++row) {
+            float *const to = state.sums + row * stride, *const from = one.sums + row * stride;
+            map_row(to, stride, [&](auto at) { return at(to) + at(from) * factor[row]; });
         }
     }
 }
@@ -231,30 +229,47 @@ struct Call {
                 v.strides[2]};
     }
 
+    /// f(row, where its elements of an operand begin) for rows from `first` on of a head of keys.
+    template <typename F>
+    void each_row(const FourAxes& axes, std::int64_t head, std::int64_t first, std::int64_t rows, F f) const {
+        const std::int64_t group = in_group, by_head = axes.strides[1], by_query = axes.strides[2] - group * by_head;
+        std::int64_t r = first % group, at = axes.query(head / k.shape[1], head % k.shape[1], r, first / group);
+        for (std::int64_t row = 0; group == 1 && row < rows; ++row) f(row, at + row * axes.strides[2]);
+        for (std::int64_t row = 0; group > 1 && row < rows; ++row, at += by_head) {
+            f(row, at);
+            if (++r == group) r = 0, at += by_query;
+        }
+    }
+
+    /// Which keys the causal rule and the window let each row see.
+    void set_edges(Tile& tile, std::int64_t first) const {
+        const std::int64_t group = in_group, window = plan.window, all = keys, before = all - queries;
+        const bool is_causal = plan.causal;
+        const auto set = [&](std::int64_t row, std::int64_t t) {
+            const std::int64_t own = t + 1 + before;  // the end of the keys up to its own
+            tile.since[row] = window == 0 || own < window ? 0 : own - window;
+            tile.limit[row] = !is_causal ? all : own < 0 ? 0 : own;
+        };
+        std::int64_t t = first / group, r = first % group;
+        for (std::int64_t row = 0; group == 1 && row < tile.rows; ++row) set(row, t + row);
+        for (std::int64_t row = 0; group > 1 && row < tile.rows; ++row) {
+            set(row, t);
+            if (++r == group) r = 0, ++t;
+        }
+    }
+
     /// Rows from `first` on of those that share a head of keys; the heads of a query are neighbours.
     Tile tile(std::int64_t head, std::int64_t first, float* state) {
         const std::int64_t all = queries * in_group, rows = all - first < cut.rows ? all - first : cut.rows;
         Tile tile(plan, scratch, State(state, padded(rows)), rows, keys);
-        const std::int64_t b = head / k.shape[1], g = head % k.shape[1];
-        const auto each_row = [&](auto f) {
-            std::int64_t t = first / in_group, r = first % in_group;
-            for (std::int64_t row = 0; row < rows; ++row) {
-                f(row, r, t);
-                if (++r == in_group) r = 0, ++t;
-            }
-        };
-        each_row([&](std::int64_t row, std::int64_t r, std::int64_t t) {
-            tile.q[row] = elements<const float>(args.inputs[0]) + q.query(b, g, r, t);
-            tile.out[row] = elements<float>(args.outputs[0]) + out.query(b, g, r, t);
-            const std::int64_t own = t + 1 + keys - queries;  // the end of the keys up to its own
-            tile.since[row] = plan.window == 0 || own < plan.window ? 0 : own - plan.window;
-            tile.limit[row] = !plan.causal ? keys : own < 0 ? 0 : own;
-        });
+        each_row(q, head, first, rows,
+                 [&, data = elements<const float>(args.inputs[0])](auto row, auto at) { tile.q[row] = data + at; });
+        each_row(out, head, first, rows,
+                 [&, data = elements<float>(args.outputs[0])](auto row, auto at) { tile.out[row] = data + at; });
+        set_edges(tile, first);
         const auto lay_beside = [&](const std::byte** to, const std::byte* data, const FourAxes& axes,
                                     std::int64_t size) {
-            each_row([&](std::int64_t row, std::int64_t r, std::int64_t t) {
-                to[row] = data + size * axes.query(b, g, r, t);
-            });
+            each_row(axes, head, first, rows, [=](auto row, auto at) { to[row] = data + size * at; });
             return std::all_of(to, to + rows, [&](auto row) { return row == to[0]; });
         };
         tile.mask_stride = mask.strides[3], tile.bias_stride = bias.strides[3];
@@ -296,25 +311,19 @@ struct Call {
             const std::int64_t of = item / cut.parts, part = item % cut.parts, head = of / cut.tiles;
             const std::int64_t from = part * cut.keys_of_part, to = std::min(from + cut.keys_of_part, keys);
             Tile one = tile(head, first_row(of), cut.parts > 1 ? parts + item * size : scratch.state);
-            work(one, stored(head), std::min(from, to), to);
+            run_tile(one, stored(head), std::min(from, to), to, few);
             if (cut.parts == 1) finish_tile(one, stored(head));
         });
         if (cut.parts == 1) return;
         share(heads * cut.tiles, [&](std::int64_t of) {
             Tile one = tile(of / cut.tiles, first_row(of), scratch.state);
-            join(one, parts + of * cut.parts * size, cut.parts, size, padded(one.rows), few);
+            join(one, parts + of * cut.parts * size, cut.parts, size);
             finish_tile(one, stored(of / cut.tiles));
         });
     }
 
-    void work(Tile& one, const Stored<Element>& kv, std::int64_t from, std::int64_t to) {
-        if (few) return run_few(one, kv, from, to);
-        WideTile wide(one);
-        run_wide(wide, kv, from, to);
-    }
-
     void finish_tile(Tile& one, const Stored<Element>& kv) {
-        if (keys > 0) return finish(one, kv, few);
+        if (keys > 0) return finish(one, kv);
         for (std::int64_t row = 0; row < one.rows; ++row)
             map_row(one.out[row], plan.value_depth, [](auto) { return F32{}; });
     }

@@ -44,9 +44,11 @@ struct Scratch {
 /// What is known of a tile's rows after some keys: the largest score of each, the sum of weights relative to it, and of
 /// values so weighted.
 struct State {
+    std::int64_t rows;
     float *largest, *total, *sums;
 
-    State(float* memory, std::int64_t rows) : largest(memory), total(memory + rows), sums(memory + 2 * rows) {}
+    State(float* memory, std::int64_t count)
+        : rows(count), largest(memory), total(memory + rows), sums(memory + 2 * rows) {}
 };
 
 struct Tile {

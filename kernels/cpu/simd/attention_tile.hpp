@@ -2,15 +2,15 @@
 
 #include "kernels/cpu/simd/half.hpp"
 
-/// The products of attention on register tiles: with queries along the lanes, for many of them, and with the head's
-/// elements along the lanes, for few. The tiles are functions of their own: where g++ inlines several into one, it
-/// keeps their accumulators in memory.
+/// The products of attention on register tiles: scores with queries along the lanes, for many of them, or with the
+/// head's elements, for few; sums of values with these along the lanes. The tiles are functions of their own: where g++
+/// inlines several into one, it keeps their accumulators in memory.
 namespace CAIRN_LEVEL {
 
-// Queries along the lanes: keys and values are read as they lie, an element for all lanes.
+// Queries along the lanes: keys are read as they lie, an element for all lanes.
 
-/// Vectors of queries side by side in a tile, and keys (or elements of values) below each other: as many accumulators
-/// as leave registers for the operands.
+/// Vectors of queries side by side in a tile, and keys below each other: as many accumulators as leave registers for
+/// the operands.
 inline constexpr int tile_vectors = lanes >= 8 ? 3 : 2;
 inline constexpr int tile_steps = lanes == 16 ? 8 : 4;
 
@@ -39,39 +39,6 @@ template <int R, int V>
     for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 16
         for (int v = 0; v < V; ++v) store(scores + r * width + v * lanes, sum[r][v]);
-    }
-}
-
-/// sums[r][v] = sums[r][v] * shrink[v] + the sum over keys of weights[key][v] * values[key][r], for R elements of
-/// values. A block of keys is summed by itself first: sums over many keys are then no longer chains of as many
-/// roundings.
-template <int R, int V>
-[[gnu::noinline]] void value_tile(float* sums, std::int64_t width, const float* shrink, const float* weights,
-                                  const float* values, std::int64_t stride, std::int64_t keys) {
-    F32 sum[R][V];
-#pragma GCC unroll 16
-    for (int r = 0; r < R; ++r) {
-#pragma GCC unroll 16
-        for (int v = 0; v < V; ++v) sum[r][v] = F32{};
-    }
-    for (std::int64_t j = 0; j < keys; ++j) {
-        F32 w[V];
-#pragma GCC unroll 16
-        for (int v = 0; v < V; ++v) w[v] = load(weights + j * width + v * lanes);
-#pragma GCC unroll 16
-        for (int r = 0; r < R; ++r) {
-            const F32 x = splat(values[j * stride + r]);
-#pragma GCC unroll 16
-            for (int v = 0; v < V; ++v) multiply_add(sum[r][v], x, w[v]);
-        }
-    }
-#pragma GCC unroll 16
-    for (int r = 0; r < R; ++r) {
-#pragma GCC unroll 16
-        for (int v = 0; v < V; ++v) {
-            float* const to = sums + r * width + v * lanes;
-            store(to, load(to) * load(shrink + v * lanes) + sum[r][v]);
-        }
     }
 }
 
@@ -143,9 +110,14 @@ CAIRN_INLINE void fetch(const Element* at) {
     if (at != nullptr) __builtin_prefetch(at, 0, 2);
 }
 
-/// sums[r][0 .. C vectors) = sums[r] * shrink[r] + weights[r] . values, for R rows; where it is Partial, the one vector
-/// of values has `part` elements. `ahead`: what is wanted next and lies as the values do, or null.
-template <int R, int C, bool Partial, typename Element>
+/// How weights lie: those of a row side by side, or those of a key.
+enum class Weights { by_row, by_key };
+
+/// sums[r][0 .. C vectors) = sums[r] * shrink[r] + weights[r] . values, for R rows, or the latter alone where `shrink`
+/// is null; where it is Partial, the one vector of values has `part` elements. `ahead`: what is wanted next and lies as
+/// the values do, or null. A block of keys is summed by itself first: sums over many keys are then no longer chains of
+/// as many roundings.
+template <int R, int C, bool Partial, Weights Lie = Weights::by_row, typename Element>
 [[gnu::noinline]] void row_tile(float* sums, std::int64_t sum_stride, const float* weights, std::int64_t weight_stride,
                                 const Element* values, std::int64_t value_stride, std::int64_t keys, std::int64_t part,
                                 const float* shrink, const Element* ahead) {
@@ -166,8 +138,11 @@ template <int R, int C, bool Partial, typename Element>
             const Element* at = values + j * value_stride + c * lanes;
             return Partial ? load_part(at, part) : load(at);
         };
+        const auto weight = [&](int r) __attribute__((always_inline)) {
+            return splat(Lie == Weights::by_row ? weights[r * weight_stride + j] : weights[j * weight_stride + r]);
+        };
         if constexpr (R == 1) {  // no row reads a vector again
-            const F32 w = splat(weights[j]);
+            const F32 w = weight(0);
 #pragma GCC unroll 16
             for (int c = 0; c < C; ++c) multiply_add(sum[0][c], w, value(c));
             continue;
@@ -177,7 +152,7 @@ template <int R, int C, bool Partial, typename Element>
         for (int c = 0; c < C; ++c) v[c] = value(c);
 #pragma GCC unroll 16
         for (int r = 0; r < R; ++r) {
-            const F32 w = splat(weights[r * weight_stride + j]);
+            const F32 w = weight(r);
 #pragma GCC unroll 16
             for (int c = 0; c < C; ++c) multiply_add(sum[r][c], w, v[c]);
         }
@@ -187,7 +162,7 @@ template <int R, int C, bool Partial, typename Element>
 #pragma GCC unroll 16
         for (int c = 0; c < C; ++c) {
             float* const to = sums + r * sum_stride + c * lanes;
-            store(to, load(to) * shrink[r] + sum[r][c]);
+            store(to, shrink == nullptr ? sum[r][c] : load(to) * shrink[r] + sum[r][c]);
         }
     }
 }

@@ -4,10 +4,14 @@
 #include "kernels/cpu/simd/byte_columns.hpp"
 #include "kernels/cpu/simd/square.hpp"
 
-/// Attention for many rows, which lie along the lanes: scores and weights of a key are vectors over the rows, so that
-/// the softmax never leaves a lane, and neither keys nor values need be transposed. Rows of a vector that may not see a
-/// key leave it out together, but for the few keys at the edge of what they see.
+/// Attention for many rows, which lie along the lanes of scores and weights: the softmax never leaves a lane, and
+/// neither keys nor values nor their sums need be transposed. Rows of a vector that may not see a key leave it out
+/// together, but for the few keys at the edge of what they see; values go to a few rows at a time, which see nearly the
+/// same keys.
 namespace CAIRN_LEVEL {
+
+/// Rows that take values together: as few as keep the multiply-adds busy, since all go through the keys that any sees.
+inline constexpr int value_rows = 4;
 
 /// Keys [begin, end) of a block, in which the vectors [first, behind) take part.
 struct Stretch {
@@ -18,11 +22,12 @@ struct Stretch {
 struct WideTile {
     Tile& tile;
     int vectors;
-    std::int64_t width;  ///< rows, with those that fill the last vector
-    std::int64_t block = 0;
+    std::int64_t width;                                   ///< rows, with those that fill the last vector
+    std::int64_t block = 0, behind = 0;                   ///< the keys at hand
     std::int64_t begin[tile_vectors], end[tile_vectors];  ///< of the block's keys that each vector takes part in
     Stretch stretches[2 * tile_vectors];
     int stretch_count = 0;
+    bool has_sums[max_tile_rows / value_rows]{};  ///< whether rows that take values together have taken any
 
     explicit WideTile(Tile& of)
         : tile(of), vectors(static_cast<int>((of.rows + lanes - 1) / lanes)), width(vectors * lanes) {
@@ -50,9 +55,16 @@ struct WideTile {
         const std::int64_t last = from + (limit - from + tile_steps - 1) / tile_steps * tile_steps;
         return last < to ? last : to;
     }
+    /// Of the keys [from, to) those that any of the rows sees which take values together, from `row` on.
+    std::int64_t first_of(std::int64_t row, std::int64_t from, std::int64_t to) const {
+        return std::clamp(tile.since[row], from, to);
+    }
+    std::int64_t last_of(std::int64_t row, std::int64_t from, std::int64_t to) const {
+        return std::clamp(tile.limit[row + value_rows - 1], from, to);
+    }
     /// Finds who takes part in the keys [from, to): the later a row, the later it begins and ends.
     void open(std::int64_t from, std::int64_t to) {
-        block = from;
+        block = from, behind = to;
         stretch_count = 0;
         for (int v = 0; v < vectors; ++v) {
             begin[v] = first_key(v, from, to);
@@ -158,11 +170,13 @@ inline void hide_beyond_edges(const WideTile& wide) {
     for (int v = 0; v < wide.vectors; ++v) {
         const std::int64_t first = v * lanes, last = first + lanes - 1;
         const auto within_block = [&](const std::int64_t* edges) {
-            I32 places;
+            alignas(4 * lanes) std::int32_t places[lanes];
             for (int i = 0; i < lanes; ++i)
                 places[i] = static_cast<std::int32_t>(
                     std::clamp<std::int64_t>(edges[first + i] - wide.block, 0, tile.plan.key_block));
-            return places;
+            I32 all;
+            std::memcpy(&all, places, sizeof all);
+            return all;
         };
         const auto hide = [&](std::int64_t from, std::int64_t to, auto is_hidden) {
             for (std::int64_t j = from; j < to; ++j) {
@@ -264,14 +278,28 @@ void score_steps(float* scores, std::int64_t width, const float* queries, const 
         if (count > 0) score_steps<R / 2, V>(scores, width, queries, keys, stride, depth, count, next_keys, values);
 }
 
-/// Sums of some elements of values, R at a time and then the rest.
-template <int R, int V>
-void value_steps(float* sums, std::int64_t width, const float* shrink, const float* weights, const float* values,
-                 std::int64_t stride, std::int64_t keys, std::int64_t count) {
-    for (; count >= R; count -= R, sums += R * width, values += R)
-        value_tile<R, V>(sums, width, shrink, weights, values, stride, keys);
-    if constexpr (R > 1)
-        if (count > 0) value_steps<R / 2, V>(sums, width, shrink, weights, values, stride, keys, count);
+/// sums[row] = sums[row] * shrink[row] + weights . values for all rows, C vectors of values at a time and then fewer.
+template <int C>
+void add_weighted(WideTile& wide, const float* values, std::int64_t stride, std::int64_t column = 0) {
+    const Tile& tile = wide.tile;
+    const std::int64_t sum_stride = tile.plan.value_stride(), left = tile.plan.value_depth - column;
+    const auto each_group = [&](auto is_partial, std::int64_t at, std::int64_t part) {
+        for (std::int64_t row = 0; row < tile.rows; row += value_rows) {
+            const std::int64_t first = wide.first_of(row, wide.block, wide.behind),
+                               last = wide.last_of(row, first, wide.behind);
+            if (first == last) continue;
+            row_tile<value_rows, C, is_partial, Weights::by_key>(
+                tile.state.sums + row * sum_stride + at, sum_stride, wide.scores(first, 0) + row, wide.width,
+                values + (first - wide.block) * stride + at, stride, last - first, part,
+                wide.has_sums[row / value_rows] ? tile.shrink + row : nullptr, static_cast<const float*>(nullptr));
+        }
+    };
+    const std::int64_t whole = column + left / (C * lanes) * (C * lanes);
+    for (; column < whole; column += C * lanes) each_group(std::false_type(), column, 0);
+    if constexpr (C > 1)
+        add_weighted<C / 2>(wide, values, stride, column);
+    else if (column < tile.plan.value_depth)
+        each_group(std::true_type(), column, tile.plan.value_depth - column);
 }
 
 /// A block's keys or values as floats: as they lie, or widened.
@@ -315,15 +343,9 @@ void add_block(WideTile& wide, const Stored<Element>& kv, std::int64_t from, std
     weigh_block(wide);
     const float* const values = as_floats(widened + plan.key_block * plan.depth, kv.v + from * kv.v_stride, kv.v_stride,
                                           count, plan.value_depth);
-    for (int i = 0; i < wide.stretch_count; ++i) {
-        const Stretch& s = wide.stretches[i];
-        with_count<tile_vectors>(s.behind - s.first, [&](auto v) {
-            value_steps<tile_steps, v>(tile.state.sums + s.first * lanes, wide.width, tile.shrink + s.first * lanes,
-                                       wide.scores(s.begin, s.first), values + (s.begin - from) * v_stride, v_stride,
-                                       s.end - s.begin, plan.value_depth);
-        });
-        for (int v = s.first; v < s.behind; ++v) store(tile.shrink + v * lanes, splat(1.0f));
-    }
+    add_weighted<lanes == 16 ? 4 : 2>(wide, values, v_stride);
+    for (std::int64_t row = 0; row < tile.rows; row += value_rows)
+        wide.has_sums[row / value_rows] |= wide.first_of(row, from, to) < wide.last_of(row, from, to);
 }
 
 /// Keys [from, to) for all rows: what they may see of them. `hide(begin, end)` is told of keys that are left out.
@@ -334,30 +356,11 @@ void add_keys_to_many(WideTile& wide, const Stored<Element>& kv, std::int64_t fr
     for (std::int64_t begin = from; begin < to; begin += block) {
         const std::int64_t end = to - begin < block ? to : begin + block;
         const Sight sight = sight_of(wide.tile, begin, end - begin);
-        // Whole steps from the block's begin on: where a vector begins and ends is counted in these.
-        const std::int64_t first = begin + (sight.begin - begin) / tile_steps * tile_steps;
-        hide(begin, sight.begin < sight.end ? first : sight.end);
+        hide(begin, sight.begin);
         hide(sight.end, end);
         if (sight.begin == sight.end) continue;
-        wide.open(first, sight.end);
-        add_block(wide, kv, first, sight.end, sight.has_hidden || first < sight.begin);
-    }
-}
-
-/// The rows' outputs.
-inline void write_rows(const WideTile& wide) {
-    const Tile& tile = wide.tile;
-    for (int v = 0; v < wide.vectors; ++v) {
-        const F32 share = 1.0f / load(tile.state.total + v * lanes);
-        const std::int64_t left = tile.rows - v * lanes;
-        for (std::int64_t d = 0; d < tile.plan.value_depth; d += lanes) {
-            const std::int64_t rest = tile.plan.value_depth - d, part = rest < lanes ? rest : lanes;
-            const float* const from = tile.state.sums + d * wide.width + v * lanes;
-            transpose_square([&](int i) { return i < part ? load(from + i * wide.width) * share : F32{}; },
-                             [&](int i, F32 x) {
-                                 if (i < left) store_some(tile.out[v * lanes + i] + d, x, part);
-                             });
-        }
+        wide.open(sight.begin, sight.end);
+        add_block(wide, kv, sight.begin, sight.end, sight.has_hidden);
     }
 }
 

@@ -50,11 +50,13 @@ CAIRN_INLINE F32 exp(F32 x) { return exp_times(splat(1.0f), x, F32{}); }
 
 /// e^x for x <= 0 where results below 2^-126 may be 0: what softmax needs. NaN stays NaN.
 CAIRN_INLINE F32 exp_negative(F32 x) {
-    const F32 n = round_small((x < -87.0f ? splat(-87.0f) : x) * 1.44269504f);
+    const F32 n = round_small(x * 1.44269504f);
     F32 r = x - n * 0.693359375f;
     r = r + n * 2.12194440e-4f;
-    const F32 p = (exp_less_one(r) + 1.0f) * power_of_two(to_int(n));
-    return x < -87.0f ? F32{} : p;
+    // 2^n goes to the exponent, which has room for it where x counts; of NaN n is INT_MIN, of which nothing is left.
+    const U32 power = std::bit_cast<U32>(to_int(n)) << 23;
+    const F32 e = std::bit_cast<F32>(std::bit_cast<U32>(exp_less_one(r) + 1.0f) + power);
+    return x < -87.0f ? F32{} : e;
 }
 
 CAIRN_INLINE F32 log(F32 x) {
