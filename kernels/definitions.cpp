@@ -125,11 +125,11 @@ Tensors conv_of_windows(Operands operands, const Attributes&) {
     return {reshape(matmul(reshape(w, {groups, floordiv(w.dim(0), groups), taps}), columns), shape)};
 }
 
-// Windows [B,C,P,Q,J,K] of an image [B,C,H,W] with its padding, or of one axis.
+// Windows [B,C,P,Q,J,K] of an image [B,C,H,W] with its padding, or of one axis or three.
 Tensor windows_of(const Tensor& image, const Attributes& attributes) {
     const int axes = image.rank() - 2;
-    if (axes != 1 && axes != 2)
-        throw Error(ErrorKind::argument, "definition", "expected an image with three or four axes");
+    if (axes < 1 || axes > 3)
+        throw Error(ErrorKind::argument, "definition", "expected an image with three to five axes");
     const auto number = [&](std::string_view name, int at) {
         const std::vector<Dim>& list = attributes.dims(name);
         if (static_cast<std::size_t>(at) < list.size()) return list[static_cast<std::size_t>(at)].constant();

@@ -62,7 +62,7 @@ bool take(const ir::GraphData& graph, const ir::Node& node, std::size_t& open, W
 
 std::optional<Windows> windows_at(const ir::GraphData& graph, NodeId node) {
     const std::size_t rank = graph.node(node).shape.size();
-    if (graph.node(node).op != Op::window || (rank != 4 && rank != 6)) return std::nullopt;
+    if (graph.node(node).op != Op::window || (rank != 4 && rank != 6 && rank != 8)) return std::nullopt;
     Windows windows(node, rank / 2 - 1);
     std::size_t open = windows.axes;
     while (take(graph, graph.node(windows.image), open, windows)) {

@@ -146,6 +146,15 @@ TEST(ImageNetworks, RowsPadNothing) {
     EXPECT_EQ(n.fault(), "");
 }
 
+TEST(ImageNetworks, PoolsOfThreeAxesPadNothing) {
+    Network n;
+    const Tensor x = n.g.input("x", DType::f32, {n.g.symbol("B", 0, 2), 3, 5, 8, 9});
+    n.g.output("y", max_pool(x, 3, {.stride = 2, .padding = 1}));
+    n.g.output("z", avg_pool(x, {2, 3, 2}, {.stride = 1, .padding = {1, 0, 1}, .count_padding = true}));
+    EXPECT_EQ(n.definitions(), (Names{"image_max", "image_mean"}));
+    EXPECT_EQ(n.fault(), "");
+}
+
 TEST(ImageNetworks, NarrowFloatsAreFilteredAsTheyAre) {
     for (const DType dtype : {DType::f16, DType::bf16}) {
         Network n(dtype);

@@ -229,12 +229,13 @@ void run_rows(const Conv<Element>& c, const Args& args, const ConvPlan& plan, Ti
     const Planes<Element> out(args.outputs[0], plan.image.axes);
     WaitingRows waiting(c.p * c.q, body, reinterpret_cast<float*>(memory + band_bytes(plan.image, c.q)));
     const bool are_together = c.p <= band_rows && waiting.are_short();
-    const auto take = [&](Band& band, std::int64_t b, std::int64_t channel, std::int64_t first, std::int64_t count) {
-        for (std::int64_t filter = channel * c.filters; filter < (channel + 1) * c.filters; ++filter) {
+    const auto take = [&](Band& band, const BandRows& at) {
+        const std::int64_t first = at.first, count = at.count;
+        for (std::int64_t filter = at.c * c.filters; filter < (at.c + 1) * c.filters; ++filter) {
             const FilterOfOneChannel<Element> op{c.w + filter * c.w_filter};
-            const std::int64_t row = b * c.groups * c.filters + filter;
+            const std::int64_t row = at.b * c.groups * c.filters + filter;
             if (!plan.has_epilogue) {
-                band.fold(op, out.at(b, filter, first), out.row_stride, count);
+                band.fold(op, out.at(at.b, filter, 0, first), out.row_stride, count);
             } else if (are_together) {
                 band.fold(op, waiting.next(row), c.q, count);
             } else {
@@ -243,7 +244,7 @@ void run_rows(const Conv<Element>& c, const Args& args, const ConvPlan& plan, Ti
             }
         }
     };
-    each_band<Element>(plan.image, x, c.p, c.q, c.filters, team, memory, take, [&] { waiting.finish(); });
+    each_band<Element>(plan.image, x, 1, c.p, c.q, c.filters, team, memory, take, [&] { waiting.finish(); });
 }
 
 /// Inputs behind the first two are those of the body behind the sums.

@@ -121,7 +121,7 @@ private:
         const std::int64_t single = kept.single(places);
         for (std::int64_t channel = 0; channel < c_.channels; ++channel) {
             float* const plane = kept.planes + channel * kept.plane;
-            kept.layout.fill(plane, x_.at(at.b, at.group * c_.channels + channel, 0), x_.height, x_.width,
+            kept.layout.fill(plane, x_.at(at.b, at.group * c_.channels + channel, 0, 0), x_.height, x_.width,
                              x_.row_stride, at.p, at.q);
             for (std::int64_t i = 0; i < single; ++i)
                 for (std::int64_t t = 0; t < kept.taps; ++t)

@@ -158,7 +158,29 @@ private:
     std::int64_t pitch_, rows_;
 };
 
-/// What a member of the team holds of one plane.
+/// The planes of an image, or of what is made of it: behind batch and channel one axis to three, a row being a plane.
+template <typename Element>
+struct Planes {
+    Element* data;
+    std::int64_t batch, channels, depth = 1, height = 1, width;
+    std::int64_t batch_stride, channel_stride, depth_stride = 0, row_stride = 0;
+
+    Planes(const TensorArg& arg, int axes)
+        : data(reinterpret_cast<Element*>(arg.data)),
+          batch(arg.shape[0]),
+          channels(arg.shape[1]),
+          width(arg.shape[1 + axes]),
+          batch_stride(arg.strides[0]),
+          channel_stride(arg.strides[1]) {
+        if (axes > 1) height = arg.shape[axes], row_stride = arg.strides[axes];
+        if (axes > 2) depth = arg.shape[2], depth_stride = arg.strides[2];
+    }
+    Element* at(std::int64_t b, std::int64_t c, std::int64_t z, std::int64_t row) const {
+        return data + b * batch_stride + c * channel_stride + z * depth_stride + row * row_stride;
+    }
+};
+
+/// What a member of the team holds of one plane, or of those that lie behind one another in a window.
 class Band {
 public:
     Band(const ImagePlan& plan, std::int64_t p, std::int64_t q, std::byte* memory)
@@ -168,14 +190,24 @@ public:
           pitch_(layout_.pitch()),
           taps_(reinterpret_cast<std::int64_t*>(memory)),
           plane_(reinterpret_cast<float*>(memory + plan.taps() * 8)),
-          results_(plane_ + layout_.plane_size() + band_slack) {
+          results_(plane_ + plan.depths.size * layout_.plane_size() + band_slack) {
         layout_.set_taps(taps_);
+        for (std::int64_t t = plan.rows.size * plan.columns.size; t < plan.taps(); ++t)
+            taps_[t] = taps_[t - plan.rows.size * plan.columns.size] + layout_.plane_size();
     }
 
-    /// What places [p, p + count) of a plane read.
+    /// What rows of places from p on read of the planes that windows at `depth` see.
     template <typename Element>
-    void fill(const Element* plane, std::int64_t height, std::int64_t width, std::int64_t row, std::int64_t p) {
-        layout_.fill(plane_, plane, height, width, row, p);
+    void fill(const Planes<const Element>& x, std::int64_t b, std::int64_t c, std::int64_t depth, std::int64_t p) {
+        const Slide& depths = plan_.depths;
+        float* to = plane_;
+        for (std::int64_t i = 0; i < depths.size; ++i, to += layout_.plane_size()) {
+            const std::int64_t z = depth * depths.stride + i * depths.dilation - depths.before;
+            if (z >= 0 && z < x.depth)
+                layout_.fill(to, x.at(b, c, z, 0), x.height, x.width, x.row_stride, p);
+            else
+                fill_outside(to, 0, layout_.plane_size(), plan_.outside);
+        }
     }
 
     /// out[i * out_row + j] = op.finish(the fold of op.take() over the taps at place j of row i), for `count` rows.
@@ -231,34 +263,18 @@ private:
     float *plane_, *results_;
 };
 
-/// The planes of an image, or of what is made of it: behind batch and channel one axis or two, a row being a plane.
-template <typename Element>
-struct Planes {
-    Element* data;
-    std::int64_t batch, channels, height = 1, width;
-    std::int64_t batch_stride, channel_stride, row_stride = 0;
-
-    Planes(const TensorArg& arg, int axes)
-        : data(reinterpret_cast<Element*>(arg.data)),
-          batch(arg.shape[0]),
-          channels(arg.shape[1]),
-          width(arg.shape[1 + axes]),
-          batch_stride(arg.strides[0]),
-          channel_stride(arg.strides[1]) {
-        if (axes == 2) height = arg.shape[2], row_stride = arg.strides[2];
-    }
-    Element* at(std::int64_t b, std::int64_t c, std::int64_t row) const {
-        return data + b * batch_stride + c * channel_stride + row * row_stride;
-    }
+/// Rows [first, first + count) of the places of a plane.
+struct BandRows {
+    std::int64_t b, c, depth, first, count;
 };
 
-/// Calls take(band, b, c, first, count) with each band of each plane of an image, filled with what rows [first, first +
-/// count) of the results [p,q] read; from each plane are made `each` of them. What is taken one after the other follows
-/// each other, until done() is called.
+/// Calls take(band, rows) with each band of each plane of the results [depths,p,q] of an image, filled with what these
+/// rows read; from each plane are made `each` of them. What is taken one after the other follows each other, until
+/// done() is called.
 template <typename Element, typename Take, typename Done>
-void each_band(const ImagePlan& plan, const Planes<const Element>& x, std::int64_t p, std::int64_t q, std::int64_t each,
-               Team& team, std::byte* memory, Take take, Done done) {
-    const std::int64_t bands = (p + band_rows - 1) / band_rows, items = x.batch * x.channels * bands;
+void each_band(const ImagePlan& plan, const Planes<const Element>& x, std::int64_t depths, std::int64_t p,
+               std::int64_t q, std::int64_t each, Team& team, std::byte* memory, Take take, Done done) {
+    const std::int64_t bands = (p + band_rows - 1) / band_rows, items = x.batch * x.channels * depths * bands;
     if (items == 0 || q == 0 || each == 0) return;
     Band band(plan, p, q, memory);
     const std::int64_t cells = std::min(p, band_rows) * q * plan.taps() * each;
@@ -266,10 +282,11 @@ void each_band(const ImagePlan& plan, const Planes<const Element>& x, std::int64
     for (std::int64_t chunk = team.next_chunk(); chunk * at_once < items; chunk = team.next_chunk()) {
         const std::int64_t end = std::min(items, (chunk + 1) * at_once);
         for (std::int64_t item = chunk * at_once; item < end; ++item) {
-            const std::int64_t first = item % bands * band_rows, c = item / bands % x.channels;
-            const std::int64_t b = item / bands / x.channels;
-            band.fill(x.at(b, c, 0), x.height, x.width, x.row_stride, first);
-            take(band, b, c, first, std::min(band_rows, p - first));
+            const std::int64_t first = item % bands * band_rows, plane = item / bands, channel = plane / depths;
+            const BandRows rows{channel / x.channels, channel % x.channels, plane % depths, first,
+                                std::min(band_rows, p - first)};
+            band.fill(x, rows.b, rows.c, rows.depth, first);
+            take(band, rows);
         }
         done();
     }

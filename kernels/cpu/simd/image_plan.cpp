@@ -23,7 +23,7 @@ Slide slide(const Problem& problem, std::size_t axis) {
 Refusal accepts_image(const Problem& problem) {
     const TensorDesc &x = problem.inputs[0], &out = problem.outputs[0];
     const std::size_t rank = x.shape.size();
-    if ((rank != 3 && rank != 4) || out.shape.size() < rank) return "needs an image and a result with one axis or two";
+    if (rank < 3 || rank > 5 || out.shape.size() < rank) return "needs an image and a result with one axis to three";
     if (!is_last_contiguous(x)) return "needs rows of the image";
     for (const char* const name : {"kernel", "stride", "dilation"})
         for (std::size_t axis = 0; axis < axes_of(problem); ++axis)
@@ -33,8 +33,10 @@ Refusal accepts_image(const Problem& problem) {
 
 ImagePlan image_plan(const Problem& problem) {
     const std::size_t axes = axes_of(problem);
-    return {axes == 2 ? slide(problem, 0) : Slide(), slide(problem, axes - 1), problem.inputs[0].dtype,
-            static_cast<float>(problem.attributes.number("value")), static_cast<int>(axes)};
+    ImagePlan plan{axes > 1 ? slide(problem, axes - 2) : Slide(), slide(problem, axes - 1), problem.inputs[0].dtype,
+                   static_cast<float>(problem.attributes.number("value")), static_cast<int>(axes)};
+    if (axes == 3) plan.depths = slide(problem, 0);
+    return plan;
 }
 
 }  // namespace cairn::inline v0::kernels::cpu

@@ -26,10 +26,11 @@ struct ImagePlan {
     Slide rows, columns;
     DType dtype = DType::f32;
     float outside = 0;
-    int axes = 2;             ///< one: the image is a row
+    int axes = 2;             ///< one: the image is a row; three: of each channel there are planes behind one another
+    Slide depths = {};        ///< of those
     bool is_compact = false;  ///< each column of taps reads planes of its own, whose rows lie without gaps
 
-    std::int64_t taps() const { return rows.size * columns.size; }
+    std::int64_t taps() const { return depths.size * rows.size * columns.size; }
     /// What is kept of a row of the image: so many rows.
     std::int64_t column_sets() const { return is_compact ? columns.size : columns.phases(); }
 };
@@ -51,11 +52,11 @@ Size band_pitch(const ImagePlan& plan, const Size& q) {
 inline std::int64_t plane_rows(const ImagePlan& plan, std::int64_t rows) {
     return plan.rows.phases() * plan.column_sets() * (rows + plan.rows.reach() / plan.rows.stride);
 }
-/// Bytes a member of the team holds for rows of q places, a multiple of 8: the taps, a band of the plane, and one of
+/// Bytes a member of the team holds for rows of q places, a multiple of 8: the taps, a band of the planes, and one of
 /// the result.
 template <typename Size>
 Size band_bytes(const ImagePlan& plan, const Size& q) {
-    const std::int64_t rows = (plane_rows(plan, band_rows) + band_rows + 1) / 2 * 2;
+    const std::int64_t rows = (plan.depths.size * plane_rows(plan, band_rows) + band_rows + 1) / 2 * 2;
     return (band_pitch(plan, q) * Size(rows) + Size(2 * band_slack)) * Size(4) + Size(plan.taps() * 8);
 }
 

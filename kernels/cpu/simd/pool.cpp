@@ -49,9 +49,9 @@ void pool_as(const Args& args, Team& team) {
     std::byte* const memory = args.workspace + band_bytes(plan.image, out.width) * team.rank();
     const auto fold = [&](const auto& op) {
         each_band<Element>(
-            plan.image, x, out.height, out.width, 1, team, memory,
-            [&](Band& band, std::int64_t b, std::int64_t c, std::int64_t first, std::int64_t count) {
-                band.fold(op, out.at(b, c, first), out.row_stride, count);
+            plan.image, x, out.depth, out.height, out.width, 1, team, memory,
+            [&](Band& band, const BandRows& rows) {
+                band.fold(op, out.at(rows.b, rows.c, rows.depth, rows.first), out.row_stride, rows.count);
             },
             [] {});
     };
