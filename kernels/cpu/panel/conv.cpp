@@ -174,15 +174,16 @@ void run_blocks(const Conv<Element>& c, TileBody& body, std::byte* memory, Team&
     }
 }
 
-/// What a tap of one filter does.
+/// What a tap of one filter does, and what is added behind the last: -0, which changes nothing, where there is no bias.
 template <typename Element>
 struct FilterOfOneChannel {
     static constexpr float none = 0;
     const Element* w;
+    float bias;
 
     CAIRN_INLINE F32 factor(std::int64_t tap) const { return splat(widened(w[tap])); }
     CAIRN_INLINE static void take(F32& sum, F32 factor, F32 x) { multiply_add(sum, factor, x); }
-    CAIRN_INLINE F32 finish(F32 sum) const { return sum; }
+    CAIRN_INLINE F32 finish(F32 sum) const { return sum + splat(bias); }
 };
 
 /// Results of filters of one channel that wait for what follows them: rows of the matrix of all results, as many as fit
@@ -229,12 +230,15 @@ void run_rows(const Conv<Element>& c, const Args& args, const ConvPlan& plan, Ti
     const Planes<Element> out(args.outputs[0], plan.image.axes);
     WaitingRows waiting(c.p * c.q, body, reinterpret_cast<float*>(memory + band_bytes(plan.image, c.q)));
     const bool are_together = c.p <= band_rows && waiting.are_short();
+    const auto* const biases = plan.is_biased ? reinterpret_cast<const float*>(args.inputs[2].data) : nullptr;
+    const bool is_stored = !plan.has_epilogue || plan.is_biased;
     const auto take = [&](Band& band, const BandRows& at) {
         const std::int64_t first = at.first, count = at.count;
         for (std::int64_t filter = at.c * c.filters; filter < (at.c + 1) * c.filters; ++filter) {
-            const FilterOfOneChannel<Element> op{c.w + filter * c.w_filter};
+            const float bias = biases == nullptr ? -0.0f : biases[filter * args.inputs[2].strides[1]];
+            const FilterOfOneChannel<Element> op{c.w + filter * c.w_filter, bias};
             const std::int64_t row = at.b * c.groups * c.filters + filter;
-            if (!plan.has_epilogue) {
+            if (is_stored) {
                 band.fold(op, out.at(at.b, filter, 0, first), out.row_stride, count);
             } else if (are_together) {
                 band.fold(op, waiting.next(row), c.q, count);

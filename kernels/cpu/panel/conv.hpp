@@ -25,6 +25,7 @@ struct ConvPlan {
     bool is_of_rows;        ///< few filters that see one channel of an image
     bool is_of_places;      ///< windows of one place, at each place of the image
     bool has_epilogue;      ///< more is done to the sums than that they are stored
+    bool is_biased;         ///< no more than that the only input of the body, one number for each filter, is added
     std::int64_t channels;  ///< of a filter; of a matrix 0
     int columns;            ///< how many of the last axes of results are places
     ImagePlan image;        ///< of what is no image the dtype alone

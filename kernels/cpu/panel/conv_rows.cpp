@@ -155,8 +155,19 @@ Refusal accepts_fused(const Problem& problem) {
     return compile_epilogue(parts->epilogue, body);
 }
 
+/// Whether a number for each filter is added to its sums, and nothing else is done.
+bool is_biased(const Problem& epilogue, const Body& body) {
+    if (body.op_count != 1 || body.input_count != 2 || body.constant_count != 0 || body.output_count != 1) return false;
+    const BlockOp& op = body.ops[0];
+    if (op.code != BlockCode::add || op.slot != Slot::f32 || op.operand[0] + op.operand[1] != 1) return false;
+    const TensorDesc& bias = epilogue.inputs[1];
+    for (std::size_t axis = 0; axis < bias.shape.size(); ++axis)
+        if (axis != 1 && !(bias.strides[axis] == Dim(0))) return false;
+    return body.inputs[0] == DType::f32 && bias.dtype == DType::f32 && epilogue.outputs[0].dtype == DType::f32;
+}
+
 ConvPlan plan_of(const Problem& problem) {
-    ConvPlan plan{ConvReads::image, false, false, problem.definition == "fused", 0, 1, {}, {}, {}};
+    ConvPlan plan{ConvReads::image, false, false, problem.definition == "fused", false, 0, 1, {}, {}, {}};
     const auto parts = parts_of_fused(problem);
     const Problem& conv = parts ? parts->product : problem;
     if (!parts)
@@ -164,6 +175,7 @@ ConvPlan plan_of(const Problem& problem) {
     else if (const Refusal no = compile_epilogue(parts->epilogue, plan.body); !no.empty())
         throw InternalError("conv", no);
     plan.is_of_rows = is_of_rows(conv);
+    plan.is_biased = parts && is_biased(parts->epilogue, plan.body);
     if (is_of_image(conv.definition))
         plan.image = image_plan(conv);
     else

@@ -184,10 +184,11 @@ void TileBody::run(const MatrixPart& part, void* const* blocks) noexcept {
     for (int i = 0; i < given_; ++i) place[i] = static_cast<std::byte*>(blocks[i]);
     const bool are_rows_filled =
         filled_column_ == part.column && filled_width_ == part.width && filled_rows_ >= part.height;
-    const bool is_row_filled = part.height == 1 && filled_row_ == part.row && filled_columns_ >= part.width;
+    const bool are_columns_filled = filled_row_ == part.row && filled_height_ >= part.height &&
+                                    filled_columns_ >= part.width && (part.height == 1 || filled_pitch_ == part.pitch);
     for (int i = given_; i < inputs; ++i) {
         const Operand& operand = operands_[i];
-        if (operand.is_element || (operand.is_column && is_row_filled)) continue;
+        if (operand.is_element || (operand.is_column && are_columns_filled)) continue;
         if (std::byte* const memory = memory_of(operand, part))
             place[i] = memory;
         else if (!operand.is_row || !are_rows_filled)
@@ -195,7 +196,8 @@ void TileBody::run(const MatrixPart& part, void* const* blocks) noexcept {
     }
     if (part.height > 1 && !are_rows_filled)
         filled_column_ = part.column, filled_width_ = part.width, filled_rows_ = part.height;
-    if (!is_row_filled) filled_row_ = part.height == 1 ? part.row : -1, filled_columns_ = part.width;
+    if (!are_columns_filled)
+        filled_row_ = part.row, filled_height_ = part.height, filled_columns_ = part.width, filled_pitch_ = part.pitch;
     const std::int64_t count = part.height == 1 ? part.width : part.height * part.pitch;
     bool is_written[max_body_outputs] = {};
     for (int i = 0; i < body_.op_count; ++i) {

@@ -72,7 +72,7 @@ private:
     Operand operands_[max_body_inputs + max_body_outputs];  ///< by input, then by output
     bool has_started_ = false;
     std::int64_t filled_column_ = 0, filled_width_ = 0, filled_rows_ = 0;  ///< of the inputs that are one row
-    std::int64_t filled_row_ = -1, filled_columns_ = 0;  ///< of those that are one column, where parts are one row
+    std::int64_t filled_row_ = -1, filled_height_ = 0, filled_columns_ = 0, filled_pitch_ = 0;  ///< of one column
 };
 
 }  // namespace CAIRN_LEVEL
