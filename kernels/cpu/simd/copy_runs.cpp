@@ -1,10 +1,10 @@
 #include "kernels/cpu/simd/copy_runs.hpp"
 
 #include "kernels/cpu/simd/short_rows.hpp"
+#include "kernels/cpu/simd/together.hpp"
 #include "kernels/cpu/simd/transpose_tile.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 namespace cairn::inline v0::kernels::cpu {
@@ -21,20 +21,6 @@ void copy_each(T* to, std::int64_t to_stride, const T* from, std::int64_t from_s
         for (std::int64_t i = 0; i < n; ++i) to[i * to_stride] = from[i * from_stride];
     }
 }
-/// Elements of one or two bytes, dense: as many as eight bytes hold are written together.
-template <typename T>
-void copy_together(T* __restrict to, const T* __restrict from, std::int64_t from_stride, std::int64_t n) noexcept {
-    constexpr int together = 8 / static_cast<int>(sizeof(T)), bits = 8 * static_cast<int>(sizeof(T));
-    std::int64_t i = 0;
-    if constexpr (std::endian::native == std::endian::little) {
-        for (; i + together <= n; i += together) {
-            std::uint64_t all = 0;
-            for (int k = 0; k < together; ++k) all |= std::uint64_t{from[(i + k) * from_stride]} << (bits * k);
-            std::memcpy(to + i, &all, 8);
-        }
-    }
-    for (; i < n; ++i) to[i] = from[i * from_stride];
-}
 template <typename T>
 void copy_strided(T* __restrict to, std::int64_t to_stride, const T* __restrict from, std::int64_t from_stride,
                   std::int64_t n) noexcept {
@@ -47,7 +33,9 @@ void copy_strided(T* __restrict to, std::int64_t to_stride, const T* __restrict 
     } else if (to_stride == 1 && from_stride == 4) {
         copy_each<4>(to, 1, from, 4, n);
     } else if (sizeof(T) <= 2 && to_stride == 1) {
-        if constexpr (sizeof(T) <= 2) copy_together(to, from, from_stride, n);
+        if constexpr (sizeof(T) <= 2)
+            write_together<T>(reinterpret_cast<std::byte*>(to), n,
+                              [&](std::int64_t i) { return from[i * from_stride]; });
     } else {
         copy_each<0>(to, to_stride, from, from_stride, n);
     }

@@ -1,9 +1,9 @@
 #include "kernels/cpu/simd/arg_axes.hpp"
 #include "kernels/cpu/simd/plain_memory.hpp"
 #include "kernels/cpu/simd/table.hpp"
+#include "kernels/cpu/simd/together.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -74,23 +74,14 @@ bool pick(const Picks& picks, bool has_wide_indices, std::int64_t bytes, std::in
     return false;
 }
 
-/// to[i] = the element at from + offsets[i]; as many as eight bytes hold are written together.
+/// to[i] = the element at from + offsets[i].
 template <typename T>
 void pick_elements(std::byte* to, const std::byte* from, const std::int64_t* offsets, std::int64_t n) noexcept {
-    constexpr int together = 8 / static_cast<int>(sizeof(T));
-    std::int64_t i = 0;
-    for (; i + together <= n; i += together) {
-        T picked[together];
-        for (int k = 0; k < together; ++k) std::memcpy(&picked[k], from + offsets[i + k], sizeof(T));
-        std::uint64_t all = 0;
-        if constexpr (std::endian::native == std::endian::little)
-            for (int k = together - 1; k >= 0; --k)
-                all = together > 1 ? all << (8 * sizeof(T) % 64) | picked[k] : picked[k];
-        else
-            std::memcpy(&all, picked, 8);
-        std::memcpy(to + i * static_cast<std::int64_t>(sizeof(T)), &all, 8);
-    }
-    for (; i < n; ++i) std::memcpy(to + i * static_cast<std::int64_t>(sizeof(T)), from + offsets[i], sizeof(T));
+    write_together<T>(to, n, [&](std::int64_t i) {
+        T element;
+        std::memcpy(&element, from + offsets[i], sizeof element);
+        return element;
+    });
 }
 void pick_row(std::int64_t bytes, std::byte* to, const std::byte* from, const std::int64_t* offsets,
               std::int64_t n) noexcept {
