@@ -124,16 +124,31 @@ CAIRN_INLINE void share_items(Team& team, std::int64_t items, std::int64_t cells
         for (std::int64_t item = chunk * taken; item < items && item < (chunk + 1) * taken; ++item) work(item);
 }
 
+/// What is read and written next, in elements from where it is read and written now; 0 where that is a buffer. Rows
+/// that lie far apart, or many lines side by side, are not foreseen by the hardware.
+struct Ahead {
+    std::int64_t x, y;
+
+    template <typename T>
+    CAIRN_INLINE void ask(const T* from, const T* to) const {
+        __builtin_prefetch(from + x, 0, 2);
+        __builtin_prefetch(to + y, 1, 2);
+    }
+};
+
 /// K rows of n columns, one beneath the other.
 template <int K, typename T, typename A>
-CAIRN_INLINE void add_down(A* sums, const T* const* from, T* const* to, std::int64_t n) {
+CAIRN_INLINE void add_down(A* sums, const T* const* from, T* const* to, std::int64_t n, Ahead ahead) {
     using L = SumLanes<T>;
     std::int64_t j = 0;
     for (; j + L::count <= n; j += L::count) {
         typename L::Sums sum;
         std::memcpy(&sum, sums + j, sizeof sum);
 #pragma GCC unroll 4
-        for (int k = 0; k < K; ++k) L::store(to[k] + j, sum += L::load(from[k] + j));
+        for (int k = 0; k < K; ++k) {
+            ahead.ask(from[k] + j, to[k] + j);
+            L::store(to[k] + j, sum += L::load(from[k] + j));
+        }
         std::memcpy(sums + j, &sum, sizeof sum);
     }
     for (; j < n; ++j)
@@ -145,6 +160,9 @@ void add_strip(const Job& job, Runs<T>& runs, std::int64_t x, std::int64_t y, st
     using A = typename AddedIn<T>::Type;
     alignas(64) A sums[widest];
     for (std::int64_t j = 0; j < n; ++j) sums[j] = nothing<A>;
+    constexpr std::int64_t rows_ahead = 2 * rows_at_once;
+    const Ahead ahead{runs.lies_so(job.x_stride, n) ? rows_ahead * job.x_step : 0,
+                      runs.lies_so(job.y_stride, n) ? rows_ahead * job.y_step : 0};
     for (std::int64_t i = 0; i < job.size; i += rows_at_once) {
         const int rows = job.size - i < rows_at_once ? static_cast<int>(job.size - i) : rows_at_once;
         const T* from[rows_at_once];
@@ -154,9 +172,9 @@ void add_strip(const Job& job, Runs<T>& runs, std::int64_t x, std::int64_t y, st
             to[k] = runs.to(k * widest, job.y(y + (i + k) * job.y_step), job.y_stride, n);
         }
         if (rows == rows_at_once)
-            add_down<rows_at_once>(sums, from, to, n);
+            add_down<rows_at_once>(sums, from, to, n, ahead);
         else
-            for (int k = 0; k < rows; ++k) add_down<1>(sums, from + k, to + k, n);
+            for (int k = 0; k < rows; ++k) add_down<1>(sums, from + k, to + k, n, ahead);
         for (int k = 0; k < rows; ++k) runs.finish(k * widest, job.y(y + (i + k) * job.y_step), job.y_stride, n);
     }
 }
@@ -207,6 +225,8 @@ struct LineGroup {
     /// In squares. What lanes have no line of their own do what the last line's lane does.
     void add_together() {
         typename L::Sums sum = nothing<A> - typename L::Sums{};
+        const Ahead ahead{runs.lies_so(job.x_step, job.size) ? line_block : 0,
+                          runs.lies_so(job.y_step, job.size) ? line_block : 0};
         for (std::int64_t i = 0; i < job.size; i += line_block) {
             const std::int64_t n = job.size - i < line_block ? job.size - i : line_block;
             const T* from[most];
@@ -218,10 +238,12 @@ struct LineGroup {
                 to[r] = own ? runs.to(r * line_block, job.y(y[r] + i * job.y_step), job.y_step, n) : to[count - 1];
             }
             std::int64_t j = 0;
-            for (; j + most <= n; j += most)
+            for (; j + most <= n; j += most) {
+                for (int r = 0; r < most; ++r) ahead.ask(from[r] + j, to[r] + j);
                 add_square(
                     sum, [&](int r) __attribute__((always_inline)) { return from[r] + j; },
                     [&](int r) __attribute__((always_inline)) { return to[r] + j; });
+            }
             if (j < n) add_last(sum, from, to, j, n - j);
             for (int r = 0; r < count; ++r) runs.finish(r * line_block, job.y(y[r] + i * job.y_step), job.y_step, n);
         }

@@ -30,7 +30,7 @@ std::shared_ptr<const void> prepare(const Problem& problem, int) {
 
 void add_cumsum(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table) {
     Kernel made;
-    made.id = "cpu." + std::string(level_name(needs)) + ".cumsum@1";
+    made.id = "cpu." + std::string(level_name(needs)) + ".cumsum@2";
     made.definition = "cumsum";
     made.needs = needs;
     made.accepts = accepts;
