@@ -305,6 +305,27 @@ TEST_P(SimdElementwise, CastsEqualTheReference) {
     }
 }
 
+// Every byte. Values that are all bytes stay so; where one is wider, equal bytes may be different numbers.
+TEST_P(SimdElementwise, BytesEqualTheReference) {
+    for (const char* text :
+         {"elementwise {1=cast(0):u8} | i8[256] -> u8[256] results (1)",
+          "elementwise {1=cast(0):i8} | u8[256] -> i8[256] results (1)",
+          "elementwise {1=cast(0):bool 2=logical_not(1):bool 3=cast(2):i8 4=where(1,0,3):i8} | i8[256] -> bool[256] "
+          "i8[256] results (2,4)",
+          "elementwise {1=cast(0):i32 2=cast(1):i8} | i8[256] -> i8[256] results (2)",
+          "elementwise {2=cast(0):i32 3=cast(1):i32 4=eq(2,3):bool} | i8[256] u8[256] -> bool[256] results (4)"}) {
+        SimdCase c(text);
+        for (Operand& input : c.inputs)
+            for (int i = 0; i < 256; ++i) input.arg().data[i] = static_cast<std::byte>(i);
+        SimdCase expected = c;
+        for (Operand& output : expected.outputs) output = output.copy();
+        c.run(find(kernels_of(GetParam()), "elementwise"));
+        expected.run(reference("elementwise"));
+        for (std::size_t o = 0; o < c.outputs.size(); ++o)
+            EXPECT_TRUE(c.outputs[o].same_bits(expected.outputs[o])) << text;
+    }
+}
+
 TEST(SimdElementwiseRows, RefusalsSayWhy) {
     const Kernel& kernel = find(kernels_of("baseline"), "elementwise");
     const auto refusal = [&](const std::string& text) {

@@ -44,6 +44,21 @@ CAIRN_INLINE void store_small(std::byte* to, const void* from, std::int64_t stri
     store_each(reinterpret_cast<T*>(to), static_cast<const std::int32_t*>(from), stride, n,
                [](std::int32_t x) { return static_cast<T>(x); });
 }
+/// Elements of one or two bytes as they are.
+[[gnu::noinline]] inline void load_bits(std::int64_t bytes, std::byte* to, const std::byte* from, std::int64_t stride,
+                                        std::int64_t n) {
+    if (bytes == 1)
+        load_same<std::uint8_t>(to, from, stride, n);
+    else
+        load_same<std::uint16_t>(to, from, stride, n);
+}
+[[gnu::noinline]] inline void store_bits(std::int64_t bytes, std::byte* to, const std::byte* from, std::int64_t stride,
+                                         std::int64_t n) {
+    if (bytes == 1)
+        store_same<std::uint8_t>(to, from, stride, n);
+    else
+        store_same<std::uint16_t>(to, from, stride, n);
+}
 
 /// n elements of `dtype`, `stride` elements apart, into a block of its slot.
 [[gnu::noinline]] inline void load_run(DType dtype, void* to, const std::byte* from, std::int64_t stride,
@@ -54,8 +69,8 @@ CAIRN_INLINE void store_small(std::byte* to, const void* from, std::int64_t stri
         case DType::i32: load_same<std::int32_t>(to, from, stride, n); break;
         case DType::i64: load_same<std::int64_t>(to, from, stride, n); break;
         case DType::i8: load_small<std::int8_t>(to, from, stride, n); break;
-        case DType::u8:
-        case DType::boolean: load_small<std::uint8_t>(to, from, stride, n); break;
+        case DType::u8: load_small<std::uint8_t>(to, from, stride, n); break;
+        case DType::boolean: load_same<std::uint8_t>(to, from, stride, n); break;
         case DType::bf16:
             if (stride == 1) {
                 floats_of_bf16(static_cast<float*>(to), reinterpret_cast<const std::uint16_t*>(from), n);
@@ -84,8 +99,8 @@ CAIRN_INLINE void store_small(std::byte* to, const void* from, std::int64_t stri
         case DType::i32: store_same<std::int32_t>(to, from, stride, n); break;
         case DType::i64: store_same<std::int64_t>(to, from, stride, n); break;
         case DType::i8: store_small<std::int8_t>(to, from, stride, n); break;
-        case DType::u8:
-        case DType::boolean: store_small<std::uint8_t>(to, from, stride, n); break;
+        case DType::u8: store_small<std::uint8_t>(to, from, stride, n); break;
+        case DType::boolean: store_same<std::uint8_t>(to, from, stride, n); break;
         case DType::bf16:
             if (stride == 1) {
                 bf16_of_floats(reinterpret_cast<std::uint16_t*>(to), static_cast<const float*>(from), n);
@@ -113,6 +128,7 @@ inline void fill_block(const BlockConstant& constant, std::byte* to) {
             case Slot::f64: reinterpret_cast<double*>(to)[i] = constant.number; break;
             case Slot::i32: reinterpret_cast<std::int32_t*>(to)[i] = static_cast<std::int32_t>(constant.number); break;
             case Slot::i64: reinterpret_cast<std::int64_t*>(to)[i] = static_cast<std::int64_t>(constant.number); break;
+            default: reinterpret_cast<std::uint8_t*>(to)[i] = static_cast<std::uint8_t>(constant.number); break;
         }
     }
 }
@@ -128,6 +144,11 @@ CAIRN_INLINE std::int64_t bytes_of(DType dtype) {
         case DType::bf16: return 2;
         default: return 1;
     }
+}
+/// The same in a block of its slot.
+CAIRN_INLINE std::int64_t slot_bytes_of(DType dtype) {
+    const std::int64_t bytes = bytes_of(dtype);
+    return dtype == DType::boolean || bytes > 4 ? bytes : 4;
 }
 
 }  // namespace CAIRN_LEVEL

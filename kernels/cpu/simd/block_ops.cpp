@@ -1,6 +1,7 @@
 #include "kernels/cpu/simd/block_ops.hpp"
 
 #include "kernels/cpu/number.hpp"
+#include "kernels/cpu/simd/activations.hpp"
 #include "kernels/cpu/simd/half.hpp"
 #include "kernels/cpu/simd/odd_rounding.hpp"
 #include "kernels/cpu/simd/power.hpp"
@@ -14,57 +15,63 @@ template <ElementCode code>
 struct Formula;
 CAIRN_ELEMENT_OPS(CAIRN_FORMULA)
 
-// ---- floats and doubles, whole vectors
+// ---- floats of all widths, whole vectors
 
-template <typename T>
-using Mask = std::conditional_t<std::is_same_v<T, float>, I32, I64>;
-using HalfI32 = std::int32_t __attribute__((vector_size(2 * lanes)));
+/// What elements are computed in: themselves, or f16 and bf16 as floats.
+template <typename Element>
+using NumberOf = std::conditional_t<std::is_arithmetic_v<Element>, Element, float>;
+template <typename Element>
+using VectorOf = Wide<NumberOf<Element>>;
+template <typename Element>
+using MaskOf = std::conditional_t<std::is_same_v<Element, double>, I64, I32>;
+template <typename Element>
+inline constexpr int lanes_of = wide_lanes<NumberOf<Element>>;
 
 CAIRN_INLINE I32 truths_of(I32 mask) { return mask & 1; }
-CAIRN_INLINE HalfI32 truths_of(I64 mask) { return __builtin_convertvector(mask & 1, HalfI32); }
+/// In the first lanes; anything in the others.
+template <int... k>
+CAIRN_INLINE I32 truths_of(I64 mask, std::integer_sequence<int, k...>) {
+    const I32 parts = std::bit_cast<I32>(mask & 1);
+    constexpr int low = std::endian::native == std::endian::little ? 0 : 1;
+    return __builtin_shufflevector(parts, parts, (2 * (k % (lanes / 2)) + low)...);
+}
+CAIRN_INLINE I32 truths_of(I64 mask) { return truths_of(mask, std::make_integer_sequence<int, lanes>()); }
 
-/// The first n results of a vector: numbers, or truths as integers.
-template <typename T>
-CAIRN_INLINE void keep(void* r, std::int64_t i, Wide<T> value, std::int64_t n) {
-    T* const to = static_cast<T*>(r) + i;
-    if (n == wide_lanes<T>)
-        wide_store(to, value);
+/// The first n results of a vector: numbers, or truths as bytes.
+template <typename Element>
+CAIRN_INLINE void keep(void* r, std::int64_t i, VectorOf<Element> value, std::int64_t n) {
+    Element* const to = static_cast<Element*>(r) + i;
+    const bool is_whole = n == lanes_of<Element>;
+    if constexpr (std::is_arithmetic_v<Element>)
+        is_whole ? wide_store(to, value) : wide_store_part(to, value, n);
     else
-        wide_store_part(to, value, n);
+        is_whole ? store(to, value) : store_part(to, value, n);
 }
-template <typename T>
-CAIRN_INLINE void keep(void* r, std::int64_t i, Mask<T> mask, std::int64_t n) {
-    const auto truths = truths_of(mask);
-    std::int32_t* const to = static_cast<std::int32_t*>(r) + i;
-    std::memcpy(to, &truths, n == wide_lanes<T> ? sizeof truths : static_cast<std::size_t>(n) * sizeof *to);
+template <typename Element>
+CAIRN_INLINE void keep(void* r, std::int64_t i, MaskOf<Element> mask, std::int64_t n) {
+    std::uint8_t* const to = static_cast<std::uint8_t*>(r) + i;
+    store_bytes(to, truths_of(mask), n);
 }
 
-template <typename T, typename F>
+template <typename Element, typename F>
 void on_lanes(void* r, const void* a, const void*, const void*, std::int64_t n) {
-    constexpr int count = wide_lanes<T>;
-    const auto* x = static_cast<const T*>(a);
+    constexpr int count = lanes_of<Element>;
+    const auto* x = static_cast<const Element*>(a);
     std::int64_t i = 0;
-    for (; i + count <= n; i += count) keep<T>(r, i, F{}(wide_load(x + i), Wide<T>{}), count);
-    if (i < n) keep<T>(r, i, F{}(wide_load_part(x + i, n - i, T{}), Wide<T>{}), n - i);
+    for (; i + count <= n; i += count) keep<Element>(r, i, F{}(vector_at(x + i), VectorOf<Element>{}), count);
+    if (i < n) keep<Element>(r, i, F{}(vector_at(x + i, n - i, VectorOf<Element>{}), VectorOf<Element>{}), n - i);
 }
-template <typename T, typename F>
+template <typename Element, typename F>
 void on_pairs_of_lanes(void* r, const void* a, const void* b, const void*, std::int64_t n) {
-    constexpr int count = wide_lanes<T>;
-    const auto* x = static_cast<const T*>(a);
-    const auto* y = static_cast<const T*>(b);
+    constexpr int count = lanes_of<Element>;
+    const auto* x = static_cast<const Element*>(a);
+    const auto* y = static_cast<const Element*>(b);
     std::int64_t i = 0;
-    for (; i + count <= n; i += count) keep<T>(r, i, F{}(wide_load(x + i), wide_load(y + i)), count);
-    if (i < n) keep<T>(r, i, F{}(wide_load_part(x + i, n - i, T{}), wide_load_part(y + i, n - i, T{})), n - i);
-}
-
-void where_f32(void* r, const void* c, const void* a, const void* b, std::int64_t n) {
-    auto* out = static_cast<float*>(r);
-    const auto* condition = static_cast<const std::int32_t*>(c);
-    const auto* x = static_cast<const float*>(a);
-    const auto* y = static_cast<const float*>(b);
-    std::int64_t i = 0;
-    for (; i + lanes <= n; i += lanes) store(out + i, load(condition + i) != 0 ? load(x + i) : load(y + i));
-    for (; i < n; ++i) out[i] = condition[i] != 0 ? x[i] : y[i];
+    for (; i + count <= n; i += count) keep<Element>(r, i, F{}(vector_at(x + i), vector_at(y + i)), count);
+    if (i < n)
+        keep<Element>(r, i,
+                      F{}(vector_at(x + i, n - i, VectorOf<Element>{}), vector_at(y + i, n - i, VectorOf<Element>{})),
+                      n - i);
 }
 
 // ---- integers, element by element (the compiler makes vectors of the simple ones)
@@ -73,7 +80,7 @@ template <typename T>
 T plain(Number<T> x) {
     return x.value;
 }
-inline std::int32_t plain(bool x) { return x ? 1 : 0; }
+inline std::uint8_t plain(bool x) { return x ? 1 : 0; }
 
 template <typename T, typename F>
 void on_numbers(void* r, const void* a, const void*, const void*, std::int64_t n) {
@@ -95,15 +102,20 @@ template <typename From, typename To, typename F>
 void each(void* r, const void* a, const void*, const void*, std::int64_t n) {
     auto* out = static_cast<To*>(r);
     const auto* x = static_cast<const From*>(a);
-    for (std::int64_t i = 0; i < n; ++i) out[i] = F{}(x[i]);
+    for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<To>(F{}(x[i]));
 }
+
+/// Elements of as many bits as T has, by truths.
 template <typename T>
 void where_each(void* r, const void* c, const void* a, const void* b, std::int64_t n) {
     auto* out = static_cast<T*>(r);
-    const auto* condition = static_cast<const std::int32_t*>(c);
+    const auto* condition = static_cast<const std::uint8_t*>(c);
     const auto* x = static_cast<const T*>(a);
     const auto* y = static_cast<const T*>(b);
-    for (std::int64_t i = 0; i < n; ++i) out[i] = condition[i] != 0 ? x[i] : y[i];
+    for (std::int64_t i = 0; i < n; ++i) {
+        const T chosen = x[i], other = y[i];
+        out[i] = condition[i] != 0 ? chosen : other;
+    }
 }
 
 template <std::size_t bytes>
@@ -140,7 +152,9 @@ CAIRN_FUNCTOR(NarrowU8, (std::int32_t x), static_cast<std::uint8_t>(x))
 // From 2^24 on the low 8 bits become one that tells whether any was set, which leaves what a float holds exactly.
 CAIRN_FUNCTOR(RoundOddI32, (std::int32_t x),
               static_cast<float>(x < (1 << 24) && x > -(1 << 24) ? x : (x & ~0xff) | ((x & 0xff) != 0 ? 0x100 : 0)))
-CAIRN_FUNCTOR(IsTrue, (auto x), x != 0)
+CAIRN_FUNCTOR(IsTrue, (auto x), x != 0 ? 1 : 0)
+CAIRN_FUNCTOR(NoMoreThan127, (std::uint8_t x), x < 127 ? x : 127)
+CAIRN_FUNCTOR(NoLessThan0, (std::int8_t x), x > 0 ? x : 0)
 template <typename T> CAIRN_FUNCTOR(To, (auto x), static_cast<T>(x))
 // clang-format on
 
@@ -172,32 +186,45 @@ constexpr BlockRow element_row() {
     constexpr const ElementOp& op = element_op(code);
     constexpr bool pair = op.operands == 2;
     BlockRow row{};
+    const auto set = [&](Slot slot, BlockFunction function) { row.of[static_cast<int>(slot)] = function; };
     if constexpr (op.on_floats()) {
-        row.of[0] = pair ? on_pairs_of_lanes<float, F> : on_lanes<float, F>;
-        row.of[1] = pair ? on_pairs_of_lanes<double, F> : on_lanes<double, F>;
+        set(Slot::f32, pair ? on_pairs_of_lanes<float, F> : on_lanes<float, F>);
+        set(Slot::f64, pair ? on_pairs_of_lanes<double, F> : on_lanes<double, F>);
     }
-    if constexpr (op.on_integers() || op.on_booleans())
-        row.of[2] = pair ? on_pairs_of_numbers<std::int32_t, F> : on_numbers<std::int32_t, F>;
-    if constexpr (op.on_integers())
-        row.of[3] = pair ? on_pairs_of_numbers<std::int64_t, F> : on_numbers<std::int64_t, F>;
+    if constexpr (is_light(static_cast<BlockCode>(code))) {
+        set(Slot::f16, pair ? on_pairs_of_lanes<F16, F> : on_lanes<F16, F>);
+        set(Slot::bf16, pair ? on_pairs_of_lanes<BF16, F> : on_lanes<BF16, F>);
+    }
+    if constexpr (op.on_integers()) {
+        set(Slot::i32, pair ? on_pairs_of_numbers<std::int32_t, F> : on_numbers<std::int32_t, F>);
+        set(Slot::i64, pair ? on_pairs_of_numbers<std::int64_t, F> : on_numbers<std::int64_t, F>);
+    }
+    if constexpr (op.on_booleans())
+        set(Slot::byte, pair ? on_pairs_of_numbers<std::uint8_t, F> : on_numbers<std::uint8_t, F>);
     return row;
 }
 
 template <typename F>
 constexpr BlockRow activation_row(F) {
-    return {{on_lanes<float, F>, on_lanes<double, F>, nullptr, nullptr}};
+    return {{on_lanes<float, F>, on_lanes<double, F>}};
 }
-constexpr BlockRow relu_row = activation_row([](auto x, auto zero) { return max(x, zero); });
+template <typename F>
+constexpr BlockRow light_activation_row(F) {
+    return {{on_lanes<float, F>, on_lanes<double, F>, nullptr, nullptr, nullptr, on_lanes<F16, F>, on_lanes<BF16, F>}};
+}
+constexpr BlockRow relu_row = light_activation_row([](auto x, auto zero) { return max(x, zero); });
 constexpr BlockRow sigmoid_row = activation_row([](auto x, auto) { return sigmoid(x); });
 constexpr BlockRow silu_row = activation_row([](auto x, auto) { return silu(x); });
 constexpr BlockRow gelu_row = activation_row([](auto x, auto) { return gelu(x); });
 constexpr BlockRow gelu_tanh_row = activation_row([](auto x, auto) { return gelu_tanh(x); });
 
-constexpr BlockRow where_row = {{where_f32, where_each<double>, where_each<std::int32_t>, where_each<std::int64_t>}};
+constexpr BlockRow where_row = {{where_each<std::uint32_t>, where_each<std::uint64_t>, where_each<std::uint32_t>,
+                                 where_each<std::uint64_t>, where_each<std::uint8_t>, where_each<std::uint16_t>,
+                                 where_each<std::uint16_t>}};
 
 template <typename T, typename F>
-constexpr BlockRow convert_row = {
-    {each<float, T, F>, each<double, T, F>, each<std::int32_t, T, F>, each<std::int64_t, T, F>}};
+constexpr BlockRow convert_row = {{each<float, T, F>, each<double, T, F>, each<std::int32_t, T, F>,
+                                   each<std::int64_t, T, F>, each<std::uint8_t, T, To<T>>}};
 constexpr BlockRow to_f32_row = convert_row<float, To<float>>;
 constexpr BlockRow to_f32_odd_row = {
     {nullptr, to_odd_floats<double>, each<std::int32_t, float, RoundOddI32>, to_odd_floats<std::int64_t>}};
@@ -206,12 +233,16 @@ constexpr BlockRow to_i64_row = convert_row<std::int64_t, Saturate<std::int64_t>
 constexpr BlockRow to_i32_row = convert_row<std::int32_t, Saturate<std::int32_t>>;
 constexpr BlockRow to_i8_row = convert_row<std::int32_t, Saturate<std::int32_t, std::int8_t>>;
 constexpr BlockRow to_u8_row = convert_row<std::int32_t, Saturate<std::int32_t, std::uint8_t>>;
-constexpr BlockRow to_bool_row = convert_row<std::int32_t, IsTrue>;
-constexpr BlockRow round_f16_row = {{narrowed<round_to_f16>, nullptr, nullptr, nullptr}};
-constexpr BlockRow round_bf16_row = {{narrowed<round_to_bf16>, nullptr, nullptr, nullptr}};
-constexpr BlockRow round_i8_row = {{nullptr, nullptr, each<std::int32_t, std::int32_t, Narrow8>, nullptr}};
-constexpr BlockRow round_u8_row = {{nullptr, nullptr, each<std::int32_t, std::int32_t, NarrowU8>, nullptr}};
-constexpr BlockRow copy_row = {{copy<4>, copy<8>, copy<4>, copy<8>}};
+constexpr BlockRow to_bool_row = convert_row<std::uint8_t, IsTrue>;
+constexpr BlockRow round_f16_row = {{narrowed<round_to_f16>}};
+constexpr BlockRow round_bf16_row = {{narrowed<round_to_bf16>}};
+constexpr BlockRow round_i8_row = {{nullptr, nullptr, each<std::int32_t, std::int32_t, Narrow8>}};
+constexpr BlockRow round_u8_row = {{nullptr, nullptr, each<std::int32_t, std::int32_t, NarrowU8>}};
+constexpr BlockRow row_of_bytes(BlockFunction function) { return {{nullptr, nullptr, nullptr, nullptr, function}}; }
+constexpr BlockRow byte_to_i8_row = row_of_bytes(each<std::uint8_t, std::uint8_t, NoMoreThan127>);
+constexpr BlockRow byte_to_u8_row = row_of_bytes(each<std::int8_t, std::uint8_t, NoLessThan0>);
+constexpr BlockRow byte_to_bool_row = row_of_bytes(each<std::uint8_t, std::uint8_t, IsTrue>);
+constexpr BlockRow copy_row = {{copy<4>, copy<8>, copy<4>, copy<8>, copy<1>, copy<2>, copy<2>}};
 
 }  // namespace
 

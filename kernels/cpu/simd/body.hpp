@@ -13,9 +13,10 @@
 ///                                                   is stored as f16
 namespace cairn::inline v0::kernels::cpu {
 
-/// How a value stands in a block: f16 and bf16 as f32; boolean (0 or 1), i8 and u8 as i32.
-enum class Slot : std::uint8_t { f32, f64, i32, i64 };
-inline constexpr int slot_count = 4;
+/// How a value stands in a block: f16 and bf16 as f32, i8 and u8 as i32, boolean as a byte that is 0 or 1. Where values
+/// stand in blocks as they lie in memory (Body::as_they_lie), f16 and bf16 do so, too, and i8 and u8 are bytes.
+enum class Slot : std::uint8_t { f32, f64, i32, i64, byte, f16, bf16 };
+inline constexpr int slot_count = 7;
 inline Slot slot_of(DType dtype) {
     switch (dtype) {
         case DType::f64: return Slot::f64;
@@ -23,6 +24,7 @@ inline Slot slot_of(DType dtype) {
         case DType::f32:
         case DType::f16:
         case DType::bf16: return Slot::f32;
+        case DType::boolean: return Slot::byte;
         default: return Slot::i32;
     }
 }
@@ -30,10 +32,11 @@ inline Slot slot_of(DType dtype) {
 // clang-format off
 /// Definitions of their own that are quicker and more accurate than their bodies.
 #define CAIRN_ACTIVATIONS(ROW) ROW(relu) ROW(sigmoid) ROW(silu) ROW(gelu) ROW(gelu_tanh)
-/// The `to_` rows convert from the operand's slot; `round_` rows bring a value in a wider slot back to its dtype.
+/// The `to_` rows convert from the operand's slot; `round_` rows bring a value in a wider slot back to its dtype; the
+/// `byte_to_` rows convert bytes that are not of that dtype already.
 #define CAIRN_CONVERSIONS(ROW) \
     ROW(to_f32) ROW(to_f32_odd) ROW(to_f64) ROW(to_i64) ROW(to_i32) ROW(to_i8) ROW(to_u8) ROW(to_bool) \
-    ROW(round_f16) ROW(round_bf16) ROW(round_i8) ROW(round_u8) ROW(copy)
+    ROW(round_f16) ROW(round_bf16) ROW(round_i8) ROW(round_u8) ROW(byte_to_i8) ROW(byte_to_u8) ROW(byte_to_bool) ROW(copy)
 /// Every operation on blocks.
 #define CAIRN_BLOCK_OPS(ROW) CAIRN_ELEMENT_OPS(ROW) CAIRN_ACTIVATIONS(ROW) ROW(where) CAIRN_CONVERSIONS(ROW)
 // clang-format on
@@ -44,6 +47,32 @@ enum class BlockCode : std::uint8_t {
 #undef CAIRN_CODE
         count
 };
+
+/// What f16 and bf16 are offered for as they lie in memory: whatever takes less time than to bring a block to floats.
+constexpr bool is_light(BlockCode code) {
+    using enum BlockCode;
+    switch (code) {
+        case neg:
+        case abs:
+        case sqrt:
+        case floor:
+        case add:
+        case sub:
+        case mul:
+        case div:
+        case min:
+        case max:
+        case eq:
+        case ne:
+        case lt:
+        case le:
+        case gt:
+        case ge:
+        case relu:
+        case where: return true;
+        default: return false;
+    }
+}
 
 inline constexpr int block_size = 512;
 inline constexpr std::int64_t chunk_size = 4096;
@@ -75,6 +104,7 @@ struct BlockOutput {
 struct Body {
     int input_count, output_count, op_count, constant_count, place_count;
     std::int64_t block_bytes;  ///< of one block
+    bool as_they_lie;          ///< blocks hold all values as memory does; else in their slots
     DType inputs[max_body_inputs];
     BlockOutput outputs[max_body_outputs];
     BlockConstant constants[max_body_values];

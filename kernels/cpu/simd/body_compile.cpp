@@ -40,6 +40,24 @@ std::string kind_of(DType dtype) {
     return dtype == DType::boolean ? "booleans" : is_integer(dtype) ? "integers" : std::string(to_string(dtype));
 }
 
+/// The operation that does the same to bytes, of i8, u8 and boolean alike.
+std::optional<BlockCode> on_bytes(BlockCode code) {
+    using enum BlockCode;
+    switch (code) {
+        case to_i8: return byte_to_i8;
+        case to_u8: return byte_to_u8;
+        case to_bool: return byte_to_bool;
+        case where:
+        case eq:
+        case ne:
+        case logical_and:
+        case logical_or:
+        case logical_xor:
+        case logical_not: return code;
+        default: return std::nullopt;
+    }
+}
+
 /// One operation on values, before blocks are given out.
 struct Draft {
     BlockCode code;
@@ -65,9 +83,10 @@ public:
             const int r = source_.results[o];
             if (r < 0 || r >= static_cast<int>(dtypes_.size())) return "a result names no value of the body";
             if (dtypes_[static_cast<std::size_t>(r)] != outputs[o]) return "an output's dtype is not its value's";
-            int value = without_rounding(values_[static_cast<std::size_t>(r)]);
-            // A copy of an input is made before an output may overwrite it in place.
-            if (value < static_cast<int>(source_.inputs.size())) {
+            const bool is_only = outputs.size() == 1;
+            int value = without_rounding(values_[static_cast<std::size_t>(r)], is_only);
+            // A copy of an input is made before another output may overwrite it in place.
+            if (!is_only && value < input_count()) {
                 value = emit(BlockCode::copy, slots_[static_cast<std::size_t>(value)],
                              slots_[static_cast<std::size_t>(value)], value);
             }
@@ -158,10 +177,12 @@ private:
         switch (to) {
             case DType::f64: value = emit(BlockCode::to_f64, slot(value), Slot::f64, value); break;
             case DType::i64: value = emit(BlockCode::to_i64, slot(value), Slot::i64, value); break;
-            case DType::i32: value = emit(BlockCode::to_i32, slot(value), Slot::i32, value); break;
+            case DType::i32:
+                if (slot(value) != Slot::i32) value = emit(BlockCode::to_i32, slot(value), Slot::i32, value);
+                break;
             case DType::i8: value = emit(BlockCode::to_i8, slot(value), Slot::i32, value); break;
             case DType::u8: value = emit(BlockCode::to_u8, slot(value), Slot::i32, value); break;
-            case DType::boolean: value = emit(BlockCode::to_bool, slot(value), Slot::i32, value); break;
+            case DType::boolean: value = emit(BlockCode::to_bool, slot(value), Slot::byte, value); break;
             case DType::f32:
                 if (slot(value) != Slot::f32) value = emit(BlockCode::to_f32, slot(value), Slot::f32, value);
                 break;
@@ -180,8 +201,8 @@ private:
 
     /// More digits than a float has.
     static bool is_wide(DType dtype) { return dtype == DType::f64 || dtype == DType::i64 || dtype == DType::i32; }
-    /// A value that is stored and not read need not be rounded before.
-    int without_rounding(int value) {
+    /// A value that is stored and not read need not be rounded before; an input only if nothing else is stored.
+    int without_rounding(int value, bool is_only) {
         const auto draft =
             std::find_if(drafts_.begin(), drafts_.end(), [&](const Draft& d) { return d.result == value; });
         const bool is_rounded =
@@ -189,7 +210,7 @@ private:
         const bool is_read = std::any_of(drafts_.begin(), drafts_.end(), [&](const Draft& d) {
             return std::find(std::begin(d.operand), std::end(d.operand), value) != std::end(d.operand);
         });
-        if (!is_rounded || is_read || draft->operand[0] < input_count()) return value;
+        if (!is_rounded || is_read || (!is_only && draft->operand[0] < input_count())) return value;
         const int unrounded = draft->operand[0];
         drafts_.erase(draft);
         std::replace(values_.begin(), values_.end(), value, unrounded);
@@ -304,6 +325,7 @@ private:
         body.output_count = static_cast<int>(outputs.size());
         body.constant_count = static_cast<int>(constants_.size());
         body.place_count = place_count_;
+        body.as_they_lie = false;
         const auto is_wide = [](Slot s) { return s == Slot::f64 || s == Slot::i64; };
         body.block_bytes = block_size * (std::any_of(slots_.begin(), slots_.end(), is_wide) ? 8 : 4);
         std::copy(source_.inputs.begin(), source_.inputs.end(), body.inputs);
@@ -379,6 +401,35 @@ Body stored_as_it_is(DType dtype) {
 
 Refusal compile_body(const BodySource& source, const std::vector<DType>& outputs, Body& body) {
     return Compiler(source).compile(outputs, body);
+}
+
+void keep_as_they_lie(const BodySource& source, Body& body) {
+    const auto is_byte = [](DType dtype) { return size_of(dtype) == 1; };
+    const auto are_all = [&](auto fits) {
+        return std::all_of(body.inputs, body.inputs + body.input_count, fits) &&
+               std::all_of(body.outputs, body.outputs + body.output_count,
+                           [&](const BlockOutput& output) { return fits(output.dtype); });
+    };
+    if (body.constant_count > 0 || body.op_count == 0) return;
+    if (are_all(is_byte) &&
+        std::all_of(source.steps.begin(), source.steps.end(), [&](const Step& step) { return is_byte(step.dtype); })) {
+        BlockOp ops[max_body_ops];
+        for (int i = 0; i < body.op_count; ++i) {
+            const std::optional<BlockCode> code = on_bytes(body.ops[i].code);
+            if (!code) return;
+            ops[i] = body.ops[i];
+            ops[i].code = *code;
+            ops[i].slot = Slot::byte;
+        }
+        std::copy(ops, ops + body.op_count, body.ops);
+        body.as_they_lie = true;
+    }
+    for (const DType half : {DType::f16, DType::bf16})
+        if (body.op_count == 1 && body.ops[0].slot == Slot::f32 && is_light(body.ops[0].code) &&
+            are_all([&](DType dtype) { return dtype == half || dtype == DType::boolean; })) {
+            body.ops[0].slot = half == DType::f16 ? Slot::f16 : Slot::bf16;
+            body.as_they_lie = true;
+        }
 }
 
 }  // namespace cairn::inline v0::kernels::cpu

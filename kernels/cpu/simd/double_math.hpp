@@ -31,8 +31,7 @@ CAIRN_INLINE F64 exp_less_one(F64 r) {
 
 /// factor * e^(x + tail), |tail| small beside 1, as exp_times of floats.
 CAIRN_INLINE F64 exp_times(F64 factor, F64 x, F64 tail) {
-    x = x > 720.0 ? splat(720.0) : x;
-    x = x < -760.0 ? splat(-760.0) : x;
+    x = quick_max(splat(-760.0), quick_min(splat(720.0), x));
     const F64 n = round_small((x + tail) * 1.4426950408889634);
     F64 r = x - n * log_of_two;
     r = r - n * rest_of_log_of_two;
@@ -80,13 +79,6 @@ CAIRN_INLINE F64 tanh(F64 x) {
     const F64 q = (is_small ? t : splat(2.0)) / (t + 2.0);
     return copy_sign(is_small ? q : 1.0 - q, x);
 }
-
-/// 1 / (1 + e^-x), with full relative accuracy where it is small.
-CAIRN_INLINE F64 sigmoid(F64 x) {
-    const F64 e = exp(-abs(x));
-    return (x < 0.0 ? e : splat(1.0)) / (1.0 + e);
-}
-CAIRN_INLINE F64 silu(F64 x) { return x * sigmoid(x); }
 
 /// With P(a) the probability that a standard normal variable lies above a, for 0 <= a <= 39:
 /// factor * (a + 5) P(a), given q = a / (a + 5), as normal_tail of floats.
@@ -149,12 +141,6 @@ CAIRN_INLINE F64 gelu(F64 x) {
     const F64 q = a / (a + 5.0);
     return (x < 0.0 ? x * 0.0 : x) - normal_tail(q, q, a);  // -inf gives NaN, as -inf times 0 does
 }
-/// x/2 (1 + tanh u) = x sigmoid(2 u).
-CAIRN_INLINE F64 gelu_tanh(F64 x) {
-    const F64 u = x * (1.0 + 0.044715 * (x * x));
-    return x * sigmoid(u * 1.5957691216057308);
-}
-
 /// sin(x + quarter_turns * pi/2), for |x| <= most_turned.
 CAIRN_INLINE F64 sin_shifted(F64 x, std::uint64_t quarter_turns) {
     const F64 shifted = x * 0.6366197723675814 + to_whole;
@@ -194,14 +180,6 @@ template <typename F>
 CAIRN_INLINE F64 each_lane(F64 x, F f) {
     for (int i = 0; i < wide_lanes<double>; ++i) x[i] = f(x[i]);
     return x;
-}
-CAIRN_INLINE F64 sin(F64 x) {
-    if (is_any_far(x)) return each_lane(x, [](double lane) { return std::sin(lane); });
-    return x == 0.0 ? x : sin_shifted(x, 0);  // the polynomial would lose the sign of -0
-}
-CAIRN_INLINE F64 cos(F64 x) {
-    if (is_any_far(x)) return each_lane(x, [](double lane) { return std::cos(lane); });
-    return sin_shifted(x, 1);
 }
 
 }  // namespace CAIRN_LEVEL

@@ -41,15 +41,9 @@ CAIRN_INLINE F64 copy_sign(F64 x, F64 y) {
     return from_bits((unsigned_bits(x) & ~sign) | (unsigned_bits(y) & sign));
 }
 /// The larger; NaN if either is.
-CAIRN_INLINE F64 max(F64 a, F64 b) {
-    const F64 r = a > b ? a : b;
-    return a == a ? r : a;
-}
+CAIRN_INLINE F64 max(F64 a, F64 b) { return a == a ? quick_max(a, b) : a; }
 /// The smaller; NaN if either is.
-CAIRN_INLINE F64 min(F64 a, F64 b) {
-    const F64 r = a < b ? a : b;
-    return a == a ? r : a;
-}
+CAIRN_INLINE F64 min(F64 a, F64 b) { return a == a ? quick_min(a, b) : a; }
 
 /// Added to a number of less than 2^51 in size it leaves the nearest integer, in the lowest bits of the sum.
 inline constexpr double to_whole = 0x1.8p52;

@@ -100,6 +100,19 @@ struct Pass {
     bool in_memory[max_operands];  ///< the operand's dtype is what its block holds
 
     std::byte* block(std::int64_t place) const { return scratch + place * body.block_bytes; }
+    std::int64_t slot_bytes(DType dtype) const { return body.as_they_lie ? bytes_of(dtype) : slot_bytes_of(dtype); }
+    void load(DType dtype, std::byte* to, const std::byte* from, std::int64_t stride, std::int64_t n) const {
+        if (body.as_they_lie)
+            load_bits(bytes_of(dtype), to, from, stride, n);
+        else
+            load_run(dtype, to, from, stride, n);
+    }
+    void store(DType dtype, std::byte* to, const std::byte* from, std::int64_t stride, std::int64_t n) const {
+        if (body.as_they_lie)
+            store_bits(bytes_of(dtype), to, from, stride, n);
+        else
+            store_run(dtype, to, from, stride, n);
+    }
 };
 
 std::int64_t offset_of(const Space& space, int operand, std::int64_t element) {
@@ -121,9 +134,16 @@ CAIRN_INLINE std::byte* memory_of(const Pass& pass, const TensorArg& arg, int op
     return arg.data + offset_of(pass.space, operand, begin) * bytes;
 }
 
+std::byte* memory_of_output(const Pass& pass, int output, std::int64_t begin, bool one_row) {
+    const Body& body = pass.body;
+    return memory_of(pass, pass.args.outputs[output], body.input_count + output, body.outputs[output].dtype, begin,
+                     one_row);
+}
+
 void run_block(const Pass& pass, std::int64_t begin, std::int64_t n, bool one_row) {
     const Body& body = pass.body;
     std::byte* place[max_body_ops + max_body_inputs];
+    bool written[max_body_outputs] = {};
     for (int i = 0; i < body.place_count; ++i) place[i] = pass.block(i);
     for (int i = 0; i < body.input_count; ++i) {
         if (pass.seen[i] == Seen::constant) continue;
@@ -133,24 +153,26 @@ void run_block(const Pass& pass, std::int64_t begin, std::int64_t n, bool one_ro
             place[i] = memory;
             continue;
         }
-        const std::int64_t bytes = bytes_of(dtype), slot_bytes = bytes < 4 ? 4 : bytes;
+        // Without operations what is loaded is what is stored.
+        if (body.op_count == 0 && i == body.outputs[0].place)
+            if (std::byte* memory = memory_of_output(pass, 0, begin, one_row)) {
+                place[i] = memory;
+                written[0] = true;
+            }
+        const std::int64_t bytes = bytes_of(dtype);
         const std::int64_t stride = pass.space.strides[i][pass.space.rank - 1];
         if (pass.seen[i] == Seen::dense) {
-            load_run(dtype, place[i], arg.data + begin * bytes, 1, n);
+            pass.load(dtype, place[i], arg.data + begin * bytes, 1, n);
         } else {
             for_runs(pass.space, i, begin, n, [&](std::int64_t offset, std::int64_t first, std::int64_t length) {
-                load_run(dtype, place[i] + first * slot_bytes, arg.data + offset * bytes, stride, length);
+                pass.load(dtype, place[i] + first * pass.slot_bytes(dtype), arg.data + offset * bytes, stride, length);
             });
         }
     }
-    bool written[max_body_outputs] = {};
     for (int i = 0; i < body.op_count; ++i) {
         const BlockOp& op = body.ops[i];
         if (op.output >= 0) {
-            const DType dtype = body.outputs[op.output].dtype;
-            const int operand = body.input_count + op.output;
-            std::byte* memory = memory_of(pass, pass.args.outputs[op.output], operand, dtype, begin, one_row);
-            if (memory != nullptr) {
+            if (std::byte* memory = memory_of_output(pass, op.output, begin, one_row)) {
                 place[op.result] = memory;
                 written[op.output] = true;
             }
@@ -163,10 +185,10 @@ void run_block(const Pass& pass, std::int64_t begin, std::int64_t n, bool one_ro
         const int operand = body.input_count + o;
         const DType dtype = body.outputs[o].dtype;
         const std::byte* from = place[body.outputs[o].place];
-        const std::int64_t bytes = bytes_of(dtype), slot_bytes = bytes < 4 ? 4 : bytes;
-        const std::int64_t stride = pass.space.strides[operand][pass.space.rank - 1];
+        const std::int64_t bytes = bytes_of(dtype), stride = pass.space.strides[operand][pass.space.rank - 1];
         for_runs(pass.space, operand, begin, n, [&](std::int64_t offset, std::int64_t first, std::int64_t length) {
-            store_run(dtype, pass.args.outputs[o].data + offset * bytes, from + first * slot_bytes, stride, length);
+            pass.store(dtype, pass.args.outputs[o].data + offset * bytes, from + first * pass.slot_bytes(dtype), stride,
+                       length);
         });
     }
 }
@@ -176,9 +198,9 @@ void start(Pass& pass) {
     for (int k = 0; k < body.input_count + body.output_count; ++k) {
         const DType dtype = k < body.input_count ? body.inputs[k] : body.outputs[k - body.input_count].dtype;
         pass.seen[k] = how_seen(pass.space, k);
-        pass.in_memory[k] = bytes_of(dtype) >= 4;
+        pass.in_memory[k] = bytes_of(dtype) == pass.slot_bytes(dtype);
         if (pass.seen[k] == Seen::constant && k < body.input_count)
-            load_run(dtype, pass.block(k), pass.args.inputs[k].data, 0, block_size);
+            pass.load(dtype, pass.block(k), pass.args.inputs[k].data, 0, block_size);
     }
     for (int i = 0; i < body.constant_count; ++i) fill_block(body.constants[i], pass.block(body.constants[i].place));
 }

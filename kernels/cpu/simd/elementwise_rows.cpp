@@ -32,9 +32,11 @@ Refusal accepts(const Problem& problem) {
 
 std::shared_ptr<const void> prepare(const Problem& problem, int) {
     auto body = std::make_shared<Body>();
-    if (const Refusal no = compile_body(body_source(problem), output_dtypes(problem), *body); !no.empty()) {
+    const BodySource source = body_source(problem);
+    if (const Refusal no = compile_body(source, output_dtypes(problem), *body); !no.empty()) {
         throw InternalError("elementwise", no);
     }
+    keep_as_they_lie(source, *body);
     return body;
 }
 
@@ -84,7 +86,7 @@ std::string text_of(const std::string& op, int inputs, DType from, DType to, con
 }
 
 std::vector<std::string> samples_of(const std::string& op, int inputs, DType from, DType to) {
-    return {text_of(op, inputs, from, to, "[N,7]", {"", "", ""}, " where N in 0..1500"),
+    return {text_of(op, inputs, from, to, "[N,7]", {"", ":(1,N)", ""}, " where N in 0..1500"),
             text_of(op, inputs, from, to, "[3,N]", {":(0,1)", "", ":(0,0)"}, " where N in 1..700"),
             text_of(op, inputs, from, to, "[5,33]", {":(1,5)", ":(0,0)", ":(40,1)"}, ""),
             text_of(op, inputs, from, to, "[2,3,50]", {"", ":(50,0,1)", ":(0,50,1)"}, "")};
@@ -116,14 +118,14 @@ Kernel atomic(FeatureSet needs, const SimdTable& table, const ElementOp& op) {
 }
 
 Kernel choice(FeatureSet needs, const SimdTable& table) {
-    Kernel made = kernel(needs, table, "where");
+    Kernel made = kernel(needs, table, "where", "2");
     made.in_place = pairs(3, 1);
     for (const DType dtype : all_dtypes) add_samples(made, "where", 3, dtype, dtype);
     return made;
 }
 
 Kernel cast(FeatureSet needs, const SimdTable& table) {
-    Kernel made = kernel(needs, table, "cast", "3");
+    Kernel made = kernel(needs, table, "cast", "4");
     made.in_place = pairs(1, 1);
     for (const DType from : all_dtypes) {
         for (const DType to : all_dtypes) {

@@ -57,26 +57,11 @@ CAIRN_INLINE void as_it_lies(Lies lies, const T* x, F f) {
     f(x);
 }
 template <typename T>
-CAIRN_INLINE auto vector_at(const T* p) {
-    if constexpr (std::is_arithmetic_v<T>)
-        return wide_load(p);
-    else
-        return load(p);
-}
-template <typename T>
 CAIRN_INLINE auto number_at(T x) {
     if constexpr (std::is_arithmetic_v<T>)
         return x;
     else
         return widened(x);
-}
-/// The first `count` elements, and `rest` in the other lanes.
-template <typename T, typename V>
-CAIRN_INLINE V vector_at(const T* p, std::int64_t count, V rest) {
-    if constexpr (std::is_arithmetic_v<T>)
-        return wide_load_part(p, count, rest[0]);
-    else
-        return first_lanes(count) != 0 ? load_part(p, count) : rest;
 }
 
 /// One number out of many, by a function that joins two in any order.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/cpu/simd/vector.hpp"
+#include "kernels/cpu/simd/wide.hpp"
 #include "types/half.hpp"
 
 #include <type_traits>
@@ -97,6 +97,23 @@ template <typename Half>
 CAIRN_INLINE void store_part(Half* p, F32 x, std::int64_t count) {
     const Halves h = narrowed(x, Half());
     std::memcpy(p, &h, static_cast<std::size_t>(count) * 2);
+}
+
+/// Elements of any dtype as a vector of what they are computed in.
+template <typename T>
+CAIRN_INLINE auto vector_at(const T* p) {
+    if constexpr (std::is_arithmetic_v<T>)
+        return wide_load(p);
+    else
+        return load(p);
+}
+/// The first `count` elements, and `rest` in the other lanes.
+template <typename T, typename V>
+CAIRN_INLINE V vector_at(const T* p, std::int64_t count, V rest) {
+    if constexpr (std::is_arithmetic_v<T>)
+        return wide_load_part(p, count, rest[0]);
+    else
+        return first_lanes(count) != 0 ? load_part(p, count) : rest;
 }
 
 /// Whether halves become floats as fast in registers as a whole run of them does.

@@ -20,16 +20,8 @@ template <IsByte Byte>
 CAIRN_INLINE float widened(Byte x) {
     return static_cast<float>(x);
 }
-using I8Lanes = std::int8_t __attribute__((vector_size(lanes)));
-using U8Lanes = std::uint8_t __attribute__((vector_size(lanes)));
-template <typename Lanes>
-CAIRN_INLINE F32 load_bytes(const void* from) {
-    Lanes bytes;
-    std::memcpy(&bytes, from, sizeof bytes);
-    return __builtin_convertvector(__builtin_convertvector(bytes, I32), F32);
-}
-CAIRN_INLINE F32 load(const std::int8_t* from) { return load_bytes<I8Lanes>(from); }
-CAIRN_INLINE F32 load(const std::uint8_t* from) { return load_bytes<U8Lanes>(from); }
+CAIRN_INLINE F32 load(const std::int8_t* from) { return to_float(load_bytes(from)); }
+CAIRN_INLINE F32 load(const std::uint8_t* from) { return to_float(load_bytes(from)); }
 template <IsByte Byte>
 CAIRN_INLINE F32 load_part(const Byte* from, std::int64_t count) {
     Byte bytes[lanes] = {};
@@ -75,7 +67,9 @@ CAIRN_INLINE void store_row(BF16* to, const float* from, std::int64_t n) {
 
 template <IsByte Byte>
 CAIRN_INLINE void store_row(Byte* to, const float* from, std::int64_t n) {
-    for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<Byte>(static_cast<std::int32_t>(from[i]));
+    std::int64_t i = 0;
+    for (; i + lanes <= n; i += lanes) store_bytes(to + i, to_int(load(from + i)));
+    for (; i < n; ++i) to[i] = static_cast<Byte>(static_cast<std::int32_t>(from[i]));
 }
 
 /// Places 0 .. n - 1 of an axis of `size` elements, the first at `at` and others a stride further: of these [first,

@@ -35,6 +35,9 @@ using I32 = std::int32_t __attribute__((vector_size(4 * lanes)));
 /// As many numbers of 16 bits: f16, bf16.
 using Halves = std::uint16_t __attribute__((vector_size(2 * lanes)));
 using F64 = double __attribute__((vector_size(4 * lanes)));
+/// As many bytes.
+using I8Lanes = std::int8_t __attribute__((vector_size(lanes)));
+using U8Lanes = std::uint8_t __attribute__((vector_size(lanes)));
 
 #if defined(CAIRN_EMULATED)
 
@@ -74,6 +77,10 @@ CAIRN_INLINE F64 sqrt(F64 x) {
     for (int i = 0; i < lanes / 2; ++i) x[i] = __builtin_sqrt(x[i]);
     return x;
 }
+CAIRN_INLINE F32 quick_max(F32 a, F32 b) { return a > b ? a : b; }
+CAIRN_INLINE F32 quick_min(F32 a, F32 b) { return a < b ? a : b; }
+CAIRN_INLINE F64 quick_max(F64 a, F64 b) { return a > b ? a : b; }
+CAIRN_INLINE F64 quick_min(F64 a, F64 b) { return a < b ? a : b; }
 CAIRN_INLINE F64 rounded(F64 x) {
     asm("" : "+m"(x));
     return x;
@@ -97,6 +104,9 @@ CAIRN_INLINE void store_part(float* p, F32 x, std::int64_t count) {
     std::memcpy(p, &x, static_cast<std::size_t>(count) * 4);
 }
 CAIRN_INLINE I32 from_u16(Halves h) { return __builtin_convertvector(h, I32); }
+CAIRN_INLINE I32 from_bytes(I8Lanes bytes) { return __builtin_convertvector(bytes, I32); }
+CAIRN_INLINE I32 from_bytes(U8Lanes bytes) { return __builtin_convertvector(bytes, I32); }
+CAIRN_INLINE U8Lanes low_bytes(I32 x) { return __builtin_convertvector(x, U8Lanes); }
 CAIRN_INLINE F32 from_f16(Halves h) { return each_lane<F32>(types::f16_to_f32, h); }
 CAIRN_INLINE Halves to_f16(F32 x) { return each_lane<Halves>(types::f32_to_f16, x); }
 CAIRN_INLINE I32 pairs_i16(I32 a, I32 b) { return each_lane(lane::pairs_i16, a, b); }
@@ -162,6 +172,29 @@ CAIRN_INLINE F64 sqrt(F64 x) {
     return x;
 #endif
 }
+
+/// The larger or the smaller, b if either is NaN or both are zeros; compilers make two instructions of it.
+#if defined(__AVX512F__)
+CAIRN_INLINE F32 quick_max(F32 a, F32 b) { return _mm512_maskz_max_ps(all_lanes, a, b); }
+CAIRN_INLINE F32 quick_min(F32 a, F32 b) { return _mm512_maskz_min_ps(all_lanes, a, b); }
+CAIRN_INLINE F64 quick_max(F64 a, F64 b) { return _mm512_maskz_max_pd(static_cast<__mmask8>(-1), a, b); }
+CAIRN_INLINE F64 quick_min(F64 a, F64 b) { return _mm512_maskz_min_pd(static_cast<__mmask8>(-1), a, b); }
+#elif defined(__AVX2__)
+CAIRN_INLINE F32 quick_max(F32 a, F32 b) { return _mm256_max_ps(a, b); }
+CAIRN_INLINE F32 quick_min(F32 a, F32 b) { return _mm256_min_ps(a, b); }
+CAIRN_INLINE F64 quick_max(F64 a, F64 b) { return _mm256_max_pd(a, b); }
+CAIRN_INLINE F64 quick_min(F64 a, F64 b) { return _mm256_min_pd(a, b); }
+#elif defined(__SSE2__)
+CAIRN_INLINE F32 quick_max(F32 a, F32 b) { return _mm_max_ps(a, b); }
+CAIRN_INLINE F32 quick_min(F32 a, F32 b) { return _mm_min_ps(a, b); }
+CAIRN_INLINE F64 quick_max(F64 a, F64 b) { return _mm_max_pd(a, b); }
+CAIRN_INLINE F64 quick_min(F64 a, F64 b) { return _mm_min_pd(a, b); }
+#else
+CAIRN_INLINE F32 quick_max(F32 a, F32 b) { return a > b ? a : b; }
+CAIRN_INLINE F32 quick_min(F32 a, F32 b) { return a < b ? a : b; }
+CAIRN_INLINE F64 quick_max(F64 a, F64 b) { return a > b ? a : b; }
+CAIRN_INLINE F64 quick_min(F64 a, F64 b) { return a < b ? a : b; }
+#endif
 
 /// x, which the compiler does not take for a product that what follows may contain unrounded.
 CAIRN_INLINE F64 rounded(F64 x) {
@@ -243,6 +276,45 @@ CAIRN_INLINE I32 from_u16(Halves h) {
 CAIRN_INLINE I32 from_u16(Halves h) { return std::bit_cast<I32>(_mm256_cvtepu16_epi32(std::bit_cast<__m128i>(h))); }
 #else
 CAIRN_INLINE I32 from_u16(Halves h) { return __builtin_convertvector(h, I32); }
+#endif
+
+/// Bytes to integers, with their sign or without, which compilers make one by one; and the lowest byte of each.
+#if defined(__AVX512F__)
+CAIRN_INLINE I32 from_bytes(I8Lanes bytes) {
+    return std::bit_cast<I32>(_mm512_maskz_cvtepi8_epi32(all_lanes, std::bit_cast<__m128i>(bytes)));
+}
+CAIRN_INLINE I32 from_bytes(U8Lanes bytes) {
+    return std::bit_cast<I32>(_mm512_maskz_cvtepu8_epi32(all_lanes, std::bit_cast<__m128i>(bytes)));
+}
+CAIRN_INLINE U8Lanes low_bytes(I32 x) {
+    return std::bit_cast<U8Lanes>(_mm512_maskz_cvtepi32_epi8(all_lanes, std::bit_cast<__m512i>(x)));
+}
+#elif defined(__AVX2__)
+CAIRN_INLINE I32 from_bytes(I8Lanes bytes) {
+    return std::bit_cast<I32>(_mm256_cvtepi8_epi32(_mm_set_epi64x(0, std::bit_cast<std::int64_t>(bytes))));
+}
+CAIRN_INLINE I32 from_bytes(U8Lanes bytes) {
+    return std::bit_cast<I32>(_mm256_cvtepu8_epi32(_mm_set_epi64x(0, std::bit_cast<std::int64_t>(bytes))));
+}
+CAIRN_INLINE U8Lanes low_bytes(I32 x) {
+    const __m256i all = std::bit_cast<__m256i>(x & 0xff);
+    const __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256(all, 1));
+    return std::bit_cast<U8Lanes>(_mm_cvtsi128_si64(_mm_packus_epi16(words, words)));
+}
+#elif defined(__SSE2__)
+CAIRN_INLINE I32 from_bytes(U8Lanes bytes) {
+    const __m128i zero = _mm_setzero_si128(), four = _mm_cvtsi32_si128(std::bit_cast<std::int32_t>(bytes));
+    return std::bit_cast<I32>(_mm_unpacklo_epi16(_mm_unpacklo_epi8(four, zero), zero));
+}
+CAIRN_INLINE I32 from_bytes(I8Lanes bytes) { return (from_bytes(std::bit_cast<U8Lanes>(bytes)) << 24) >> 24; }
+CAIRN_INLINE U8Lanes low_bytes(I32 x) {
+    const __m128i all = std::bit_cast<__m128i>(x & 0xff), words = _mm_packs_epi32(all, all);
+    return std::bit_cast<U8Lanes>(_mm_cvtsi128_si32(_mm_packus_epi16(words, words)));
+}
+#else
+CAIRN_INLINE I32 from_bytes(I8Lanes bytes) { return __builtin_convertvector(bytes, I32); }
+CAIRN_INLINE I32 from_bytes(U8Lanes bytes) { return __builtin_convertvector(bytes, I32); }
+CAIRN_INLINE U8Lanes low_bytes(I32 x) { return __builtin_convertvector(x, U8Lanes); }
 #endif
 
 /// f16 to f32 and back as types/half.hpp does, by the level's instruction; CAIRN_HAS_F16 where it has one.

@@ -335,6 +335,7 @@ void reduce_axes(const Args& args, Team& team) {
         case Slot::f64: return reduce_as<double, double>(job, team);
         case Slot::i32: return reduce_as<std::int32_t, std::uint32_t>(job, team);
         case Slot::i64: return reduce_as<std::int64_t, std::uint64_t>(job, team);
+        default: return;
     }
 }
 

@@ -93,7 +93,7 @@ TileBody::Operand TileBody::operand_of(const TensorArg& arg, DType dtype, int ax
     operand.arg = arg;
     operand.dtype = dtype;
     operand.bytes = bytes_of(dtype);
-    operand.slot_bytes = operand.bytes < 4 ? 4 : operand.bytes;
+    operand.slot_bytes = slot_bytes_of(dtype);
     operand.set_columns(0, axes);
     operand.is_row = operand.is_uniform && operand.row_stride == 0;
     operand.is_column = operand.is_one_run() && operand.run_stride == 0;
@@ -172,7 +172,7 @@ void TileBody::store_held(const Operand& to, const MatrixPart& part, const std::
 std::byte* TileBody::memory_of(const Operand& operand, const MatrixPart& part) noexcept {
     const bool is_held =
         part.column >= operand.first && part.column < operand.end && operand.run_from(part.column) >= part.width;
-    const bool is_block = is_held && part.height == 1 && operand.bytes >= 4 && operand.run_stride == 1;
+    const bool is_block = is_held && part.height == 1 && operand.bytes == operand.slot_bytes && operand.run_stride == 1;
     return is_block ? operand.at(part.row, part.column) : nullptr;
 }
 

@@ -41,14 +41,28 @@ CAIRN_INLINE I32 first_lanes(std::int64_t count) { return lane_numbers() < splat
 
 /// The first `count` <= lanes bytes as integers, and zeros.
 CAIRN_INLINE I32 load_bytes(const std::byte* p, std::int64_t count) {
-    using Bytes = unsigned char __attribute__((vector_size(lanes)));
-    Bytes r{};
+    U8Lanes r{};
     if (count == lanes) {
         std::memcpy(&r, p, lanes);
     } else {
         std::memcpy(&r, p, static_cast<std::size_t>(count));
     }
-    return __builtin_convertvector(r, I32);
+    return from_bytes(r);
+}
+CAIRN_INLINE I32 load_bytes(const std::int8_t* p) {
+    I8Lanes r;
+    std::memcpy(&r, p, sizeof r);
+    return from_bytes(r);
+}
+CAIRN_INLINE I32 load_bytes(const std::uint8_t* p) {
+    U8Lanes r;
+    std::memcpy(&r, p, sizeof r);
+    return from_bytes(r);
+}
+/// The lowest byte of the first `count` lanes.
+CAIRN_INLINE void store_bytes(void* p, I32 x, std::int64_t count = lanes) {
+    const U8Lanes r = low_bytes(x);
+    std::memcpy(p, &r, count == lanes ? sizeof r : static_cast<std::size_t>(count));
 }
 CAIRN_INLINE I32 load_part(const std::int32_t* p, std::int64_t count) {
     I32 r{};
@@ -66,17 +80,9 @@ CAIRN_INLINE F32 copy_sign(F32 x, F32 y) {
     return from_bits((bits(x) & ~sign) | (bits(y) & sign));
 }
 /// The larger; NaN if either is.
-CAIRN_INLINE F32 max(F32 a, F32 b) {
-    const F32 r = a > b ? a : b;
-    return a == a ? r : a;
-}
+CAIRN_INLINE F32 max(F32 a, F32 b) { return a == a ? quick_max(a, b) : a; }
 /// The smaller; NaN if either is.
-CAIRN_INLINE F32 min(F32 a, F32 b) {
-    const F32 r = a < b ? a : b;
-    return a == a ? r : a;
-}
-/// The larger, b if either is NaN: one instruction.
-CAIRN_INLINE F32 quick_max(F32 a, F32 b) { return a > b ? a : b; }
+CAIRN_INLINE F32 min(F32 a, F32 b) { return a == a ? quick_min(a, b) : a; }
 
 /// The largest integer not above x.
 CAIRN_INLINE F32 floor(F32 x) {

@@ -34,8 +34,7 @@ CAIRN_INLINE F32 exp_less_one(F32 r) {
 /// factor * e^(x + tail), |tail| small beside 1: lets a caller pass an argument that one float cannot hold, and a
 /// factor that keeps its digits where e^x is subnormal.
 CAIRN_INLINE F32 exp_times(F32 factor, F32 x, F32 tail) {
-    x = x > 90.0f ? splat(90.0f) : x;
-    x = x < -105.0f ? splat(-105.0f) : x;
+    x = quick_max(splat(-105.0f), quick_min(splat(90.0f), x));
     const F32 n = round_small((x + tail) * 1.44269504f);
     F32 r = x - n * 0.693359375f;  // exact: the constant has 10 bits, n has 8
     r = r + n * 2.12194440e-4f;
@@ -99,13 +98,6 @@ CAIRN_INLINE F32 tanh(F32 x) {
     return copy_sign(a < 0.625f ? small : large, x);
 }
 
-/// 1 / (1 + e^-x), with full relative accuracy where it is small.
-CAIRN_INLINE F32 sigmoid(F32 x) {
-    const F32 e = exp(-abs(x));
-    return (x < 0.0f ? e : splat(1.0f)) / (1.0f + e);
-}
-CAIRN_INLINE F32 silu(F32 x) { return x * sigmoid(x); }
-
 /// With P(a) the probability that a standard normal variable lies above a, for 0 <= a <= 15:
 /// factor * (a + 3) P(a), given q = a / (a + 3). That is e^(-a^2/2) times a polynomial in 2 q - 1 that changes
 /// little, so that nothing cancels; and q times it, a P(a), feels rounding errors of q less and less as a grows.
@@ -151,12 +143,6 @@ CAIRN_INLINE F32 gelu(F32 x) {
     const F32 q = a / (a + 3.0f);
     return (x < 0.0f ? x * 0.0f : x) - normal_tail(q, q, a);  // -inf gives NaN, as -inf times 0 does
 }
-/// x/2 (1 + tanh u) = x sigmoid(2 u).
-CAIRN_INLINE F32 gelu_tanh(F32 x) {
-    const F32 u = x * (1.0f + 0.044715f * (x * x));
-    return x * sigmoid(u * 1.59576912f);
-}
-
 /// sin(x + quarter_turns * pi/2).
 CAIRN_INLINE F32 sin_shifted(F32 x, std::int32_t quarter_turns) {
     const F32 n = round_small(x * 0.636619772f);
@@ -183,14 +169,6 @@ template <typename F>
 CAIRN_INLINE F32 each_lane(F32 x, F f) {
     for (int i = 0; i < lanes; ++i) x[i] = static_cast<float>(f(static_cast<double>(x[i])));
     return x;
-}
-CAIRN_INLINE F32 sin(F32 x) {
-    if (is_any_far(x)) return each_lane(x, [](double lane) { return std::sin(lane); });
-    return x == 0.0f ? x : sin_shifted(x, 0);  // the polynomial would lose the sign of -0
-}
-CAIRN_INLINE F32 cos(F32 x) {
-    if (is_any_far(x)) return each_lane(x, [](double lane) { return std::cos(lane); });
-    return sin_shifted(x, 1);
 }
 
 CAIRN_INLINE F32 rsqrt(F32 x) { return 1.0f / sqrt(x); }
