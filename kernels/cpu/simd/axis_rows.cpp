@@ -124,16 +124,17 @@ Dim length_of(const Problem& problem, const AxisRun& run) {
     return length;
 }
 
-/// Of the workspace, for each member: exponentials of a row that f16 or bf16 would round.
-Dim row_bytes(const Problem& problem, const AxisRun& run) {
-    const bool is_kept = problem.definition == "softmax" && run.is_row && problem.inputs[0].dtype != DType::f32;
-    return is_kept ? ceildiv(length_of(problem, run), 16) * Dim(64) : Dim(0);
+/// Of the workspace, for each member, what f16 or bf16 would round: exponentials of a row, or what is read more than
+/// once.
+Dim bytes_of_rows(const Problem& problem, const AxisRun& run) {
+    if (problem.inputs[0].dtype == DType::f32 || problem.definition == "log_softmax") return 0;
+    return ceildiv(length_of(problem, run), 16) * Dim(64) * Dim(problem.definition == "softmax" ? 1 : wide_rows);
 }
 
 /// The buffer of column_walk.hpp, or a row, for each member.
 Dim workspace(const Problem& problem, int threads) {
     const AxisRun run = axes_of(problem, name_of_axes(problem));
-    if (run.is_row) return row_bytes(problem, run) * Dim(threads);
+    if (run.is_row) return bytes_of_rows(problem, run) * Dim(threads);
     return (min(length_of(problem, run), most_cached_rows) * Dim(buffered_row) + Dim(room_for_columns)) * Dim(threads);
 }
 
@@ -159,6 +160,12 @@ std::string in_dtype(std::string sample, DType dtype) {
     return sample;
 }
 
+int version_of(const std::string& definition, bool is_narrow) {
+    if (definition.starts_with("add_")) return is_narrow ? 2 : 1;
+    if (definition == "softmax") return is_narrow ? 3 : 4;
+    return is_narrow && definition == "log_softmax" ? 2 : 3;
+}
+
 struct Family {
     FeatureSet needs;
     std::vector<Kernel>& kernels;
@@ -171,9 +178,7 @@ struct Family {
             const bool is_narrow = dtype != DType::f32;
             Kernel made;
             made.id = "cpu." + std::string(level_name(needs)) + "." + definition + "." + std::string(to_string(dtype)) +
-                      (adds        ? "@1"
-                       : is_narrow ? "@2"
-                                   : "@3");
+                      "@" + std::to_string(version_of(definition, is_narrow));
             made.definition = definition;
             made.needs = needs;
             made.accepts = accepts;
@@ -181,10 +186,8 @@ struct Family {
             made.cost = cost;
             made.prepare = prepare;
             made.in_place = {{0, 0}};
-            if (adds)
-                made.in_place = {{0, 0}, {1, 0}, {0, 1}, {1, 1}};
-            else
-                made.workspace = workspace;
+            if (adds) made.in_place = {{0, 0}, {1, 0}, {0, 1}, {1, 1}};
+            made.workspace = workspace;
             for (std::size_t i = 0; i < (is_narrow ? narrow : samples.size()); ++i)
                 made.samples.push_back(in_dtype(samples[i], dtype));
             kernels.push_back(std::move(made));

@@ -16,8 +16,8 @@ enum class Kind { layer, rms };
 struct Moments {
     float mean, scale;
 };
-template <Kind kind, typename Element>
-[[gnu::noinline]] Moments moments_of(const Element* x, std::int64_t n, float eps) {
+template <Kind kind>
+[[gnu::noinline]] Moments moments_of(const float* x, std::int64_t n, float eps) {
     const float count = static_cast<float>(n);
     float square;
     F32 mean{};
@@ -29,21 +29,40 @@ template <Kind kind, typename Element>
     }
     return {mean[0], 1.0f / __builtin_sqrtf(square + eps)};
 }
+using MomentsOf = Moments (*)(const float*, std::int64_t, float);
+
+/// Rows that are read more than once, in f32: where they lie, or in a member's own memory.
+template <typename Element>
+struct WideRows {
+    float* memory;
+    std::int64_t width;
+
+    WideRows(const Args& args, Team& team, std::int64_t of)
+        : memory(reinterpret_cast<float*>(args.workspace + wide_rows * row_bytes(of) * team.rank())), width(of) {}
+    const float* row(int place, const Element* x) const {
+        if constexpr (std::is_same_v<Element, float>) {
+            return x;
+        } else {
+            float* const to = memory + place * row_bytes(width) / 4;
+            map_row(to, width, [&](auto at) { return at(x); });
+            return to;
+        }
+    }
+};
 
 /// The operands from one on that say what becomes of a normalised element; null where there is none.
-template <typename Element>
 struct Factors {
-    const Element *gamma, *beta;
+    const float *gamma, *beta;
 
-    Factors(const Args& args, const AxisPlan& plan, int first)
-        : gamma(plan.has_gamma ? elements<const Element>(args.inputs[first]) : nullptr),
-          beta(plan.has_beta ? elements<const Element>(args.inputs[first + 1]) : nullptr) {}
+    template <typename Element>
+    Factors(const Args& args, const AxisPlan& plan, int first, const WideRows<Element>& wide)
+        : gamma(plan.has_gamma ? wide.row(1, elements<const Element>(args.inputs[first])) : nullptr),
+          beta(plan.has_beta ? wide.row(2, elements<const Element>(args.inputs[first + 1])) : nullptr) {}
 };
 template <typename Element>
-[[gnu::noinline]] void scale_row(Element* y, const Element* x, std::int64_t n, Moments moments,
-                                 Factors<Element> factors) {
+[[gnu::noinline]] void scale_row(Element* y, const float* x, std::int64_t n, Moments moments, Factors factors) {
     const F32 mean = splat(moments.mean), scale = splat(moments.scale);
-    const Element *gamma = factors.gamma, *beta = factors.beta;
+    const float *gamma = factors.gamma, *beta = factors.beta;
     if (beta != nullptr)
         map_row(y, n, [&](auto at) { return (at(x) - mean) * scale * at(gamma) + at(beta); });
     else if (gamma != nullptr)
@@ -53,32 +72,32 @@ template <typename Element>
 }
 
 template <typename Element>
-void norm_rows(const Args& args, Team& team, const AxisPlan& plan,
-               Moments (*moments)(const Element*, std::int64_t, float)) {
+void norm_rows(const Args& args, Team& team, const AxisPlan& plan, MomentsOf moments) {
     const Rows in(args.inputs[0], plan.first), out(args.outputs[0], plan.first);
     const std::int64_t width = length_of(args.inputs[0], plan);
-    const Factors<Element> factors(args, plan, 1);
+    const WideRows<Element> wide(args, team, width);
+    const Factors factors(args, plan, 1, wide);
     share_rows(team, in.count, width, [&](std::int64_t row) {
-        const auto* x = elements<const Element>(args.inputs[0]) + in.offset(row);
+        const float* x = wide.row(0, elements<const Element>(args.inputs[0]) + in.offset(row));
         scale_row(elements<Element>(args.outputs[0]) + out.offset(row), x, width, moments(x, width, plan.eps), factors);
     });
 }
 
 /// inputs a, b, gamma, beta; outputs a + b and its normalisation.
 template <typename Element>
-void norm_sums(const Args& args, Team& team, const AxisPlan& plan,
-               Moments (*moments)(const Element*, std::int64_t, float)) {
+void norm_sums(const Args& args, Team& team, const AxisPlan& plan, MomentsOf moments) {
     const Rows left(args.inputs[0], plan.first), right(args.inputs[1], plan.first);
     const Rows sum(args.outputs[0], plan.first), out(args.outputs[1], plan.first);
     const std::int64_t width = length_of(args.inputs[0], plan);
-    const Factors<Element> factors(args, plan, 2);
+    const WideRows<Element> wide(args, team, width);
+    const Factors factors(args, plan, 2, wide);
     share_rows(team, left.count, width, [&](std::int64_t row) {
         const auto* a = elements<const Element>(args.inputs[0]) + left.offset(row);
         const auto* b = elements<const Element>(args.inputs[1]) + right.offset(row);
         auto* s = elements<Element>(args.outputs[0]) + sum.offset(row);
         map_row(s, width, [&](auto at) { return at(a) + at(b); });
-        scale_row<Element>(elements<Element>(args.outputs[1]) + out.offset(row), s, width, moments(s, width, plan.eps),
-                           factors);
+        const float* x = wide.row(0, s);
+        scale_row(elements<Element>(args.outputs[1]) + out.offset(row), x, width, moments(x, width, plan.eps), factors);
     });
 }
 
@@ -188,8 +207,7 @@ void norm(const Args& args, Team& team) {
     const ColumnWork work{&known, stages, stages};
     with_element(plan.dtype, [&](auto element) {
         using Element = decltype(element);
-        if (!work_by_lanes<Element>(args, team, plan, work))
-            norm_rows<Element>(args, team, plan, moments_of<kind, Element>);
+        if (!work_by_lanes<Element>(args, team, plan, work)) norm_rows<Element>(args, team, plan, moments_of<kind>);
     });
 }
 template <Kind kind>
@@ -197,7 +215,7 @@ void add_norm(const Args& args, Team& team) {
     const AxisPlan& plan = plan_of(args);
     with_element(plan.dtype, [&](auto element) {
         using Element = decltype(element);
-        norm_sums<Element>(args, team, plan, moments_of<kind, Element>);
+        norm_sums<Element>(args, team, plan, moments_of<kind>);
     });
 }
 

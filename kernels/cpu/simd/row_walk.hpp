@@ -94,7 +94,7 @@ CAIRN_INLINE float sum_vectors(std::int64_t n, F vector) {
         total += (s0 + s1) + (s2 + s3);
     }
     if (i < n) total += first_lanes(n - i) != 0 ? vector(i, n - i) : F32{};
-    return sum_lanes(total);
+    return join_lanes<float>(total, [](F32 a, F32 b) { return a + b; });
 }
 template <typename Element>
 CAIRN_INLINE F32 load_some(const Element* p, std::int64_t count) {
@@ -139,7 +139,7 @@ CAIRN_INLINE float max_row(const Element* x, std::int64_t n) {
     }
     for (; i + lanes <= n; i += lanes) m0 = quick_max(load(x + i), m0);
     if (i < n) m1 = quick_max(first_lanes(n - i) != 0 ? load_part(x + i, n - i) : least, m1);
-    return max_lanes(quick_max(m0, m1));
+    return join_lanes<float>(quick_max(m0, m1), [](F32 a, F32 b) { return quick_max(a, b); });
 }
 
 }  // namespace CAIRN_LEVEL

@@ -23,8 +23,8 @@ CAIRN_INLINE void each_row(const Args& args, Team& team, const AxisPlan& plan, F
 template <typename Element>
 CAIRN_INLINE void softmax_row(Element* y, const Element* x, float* held, std::int64_t n) {
     const F32 m = splat(max_row(x, n));
-    const F32 total = splat(map_sum_row(held, x, n, [&](F32 v) { return exp_negative(v - m); }));
-    map_row(y, n, [&](auto at) { return at(held) / total; });
+    const F32 factor = splat(1.0f / map_sum_row(held, x, n, [&](F32 v) { return exp_negative(v - m); }));
+    map_row(y, n, [&](auto at) { return at(held) * factor; });
 }
 
 template <typename Element>
@@ -132,8 +132,8 @@ template <typename Element>
 void softmax_of(const Args& args, Team& team, const AxisPlan& plan) {
     const ColumnWork work{nullptr, softmax_stages, narrow_softmax_stages};
     if (work_by_lanes<Element>(args, team, plan, work)) return;
-    const std::int64_t row_bytes = (length_of(args.inputs[0], plan) + 15) / 16 * 64;
-    [[maybe_unused]] float* const kept = reinterpret_cast<float*>(args.workspace + row_bytes * team.rank());
+    const std::int64_t bytes = row_bytes(length_of(args.inputs[0], plan));
+    [[maybe_unused]] float* const kept = reinterpret_cast<float*>(args.workspace + bytes * team.rank());
     each_row<Element>(args, team, plan, [&](Element* y, const Element* x, std::int64_t n) {
         if constexpr (std::is_same_v<Element, float>)
             softmax_row(y, x, y, n);
