@@ -4,7 +4,9 @@
 #include "kernels/cpu/simd/half.hpp"
 #include "kernels/cpu/simd/joined_lanes.hpp"
 
-/// Few rows of a with a b whose columns lie one behind the other in memory: sums of products along both.
+#include <algorithm>
+
+/// Rows of a with a b whose columns lie one behind the other in memory: sums of products along both.
 namespace CAIRN_LEVEL {
 
 /// Elements as they lie, as a vector of the numbers that are computed with; and the first `count` < lanes of them, and
@@ -23,7 +25,9 @@ CAIRN_INLINE F32 load_part_as(const Half* p, std::int64_t count) {
 }
 
 /// Columns between those that are used and those that are asked for, at least.
-inline constexpr int dot_ahead = 4;
+inline constexpr std::int64_t dot_ahead = 4;
+/// Whole tiles of any height.
+inline constexpr std::int64_t dot_columns = 12;
 
 /// What a tile reads: columns of b, and those as many elements `ahead`, which it asks for.
 template <typename T, typename Element>
@@ -136,20 +140,33 @@ constexpr std::array<DotTile<T, Element>, sizeof...(heights)> single_dots(std::i
     return {dot_tile<heights + 1, 1, T, Element>...};
 }
 
+/// What one of several groups of rows, which use the same columns one after another, asks for.
+struct DotAsking {
+    std::int64_t near;  ///< columns from the first one on that it asks for shortly before it uses them; 0: none
+    std::int64_t far;   ///< otherwise: as many elements further on, a share of what lies there; 0: nothing
+    std::int64_t share, shares;
+
+    /// Of a tile: nothing is 0, what it uses itself.
+    std::int64_t at(std::int64_t column, std::int64_t columns, std::int64_t stride) const {
+        if (near > 0) return std::min(near - column - columns, (dot_ahead + columns - 1) / columns * columns) * stride;
+        return column / dot_columns % shares == share ? far : 0;
+    }
+};
+
 /// The sums of `height` rows and `count` columns; columns are asked for while those before them are computed.
 template <typename T, typename Element>
-void compute_dots(DotSource<T, Element> source, int height, std::int64_t count, T* sums) noexcept {
+void compute_dots(DotSource<T, Element> source, int height, std::int64_t count, const DotAsking& asking,
+                  T* sums) noexcept {
     static constexpr auto widest = widest_dots<T, Element>(std::make_integer_sequence<int, gemm_height>());
     static constexpr auto single = single_dots<T, Element>(std::make_integer_sequence<int, gemm_height>());
     const int most = vectors_of(height);
-    while (count > 0) {
-        const int columns = count >= most ? most : 1;
-        source.ahead =
-            std::min<std::int64_t>(count - columns, (dot_ahead + columns - 1) / columns * columns) * source.b_stride;
+    for (std::int64_t column = 0; column < count;) {
+        const int columns = count - column >= most ? most : 1;
+        source.ahead = asking.at(column, columns, source.b_stride);
         (columns == most ? widest : single)[static_cast<std::size_t>(height - 1)](source, sums);
         source.b += columns * source.b_stride;
         sums += columns;
-        count -= columns;
+        column += columns;
     }
 }
 

@@ -12,7 +12,8 @@ struct GemmPlan {
     bool is_biased = false;  ///< where the largest column of each row is looked for
 };
 
-/// The pieces in which a product is computed. Bits depend on none of them: every sum is one chain over the depth.
+/// The pieces in which a product is computed. Every sum is one chain over the depth, on which none of them tells, but
+/// for sums along columns that lie one behind the other: those are joined where their depth is cut.
 struct GemmBlocks {
     /// Rows of a that are used with one piece of b.
     static constexpr std::int64_t rows = 192;
@@ -23,8 +24,11 @@ struct GemmBlocks {
     /// Bytes of the depth of a piece whose columns lie one behind the other; rows between what is used and what comes
     /// into the first-level cache.
     static constexpr std::int64_t turned_bytes = 1024, near_rows = 8;
-    /// Bytes of the rows of a part of a that is used with one column of b after another.
-    static constexpr std::int64_t dot_bytes = 24576;
+    /// Bytes of the rows of a part of a that is used with one column of b after another, and of the columns that
+    /// several such parts use in turn.
+    static constexpr std::int64_t dot_bytes = 24576, shared_bytes = 147456;
+    /// A depth of so many times the rows pays for joining the lanes of each sum.
+    static constexpr std::int64_t dot_rows = 8;
     /// Bytes of sums a row, which one thread computes at once, at least and at most.
     static constexpr std::int64_t least_row_bytes = 1536, most_row_bytes = 9216;
     /// Rows are kept a cache line apart from multiples of large powers of two, which share few places in caches.

@@ -32,13 +32,26 @@ struct GemmTask {
         return copies_left() ? GemmBlocks::copied_bytes / size
                              : std::min(GemmBlocks::depth_bytes / size, GemmBlocks::most_depth);
     }
-    /// Of a part of a that is used with one column of b after another: as much as stays in the first-level cache, in
-    /// whole lines.
+    /// Rows of a group at most: all of a tile where the depth is cut anyhow.
+    std::int64_t dot_height() const {
+        return is_few() && factors.depth * gemm_dots * size > GemmBlocks::dot_bytes ? gemm_height : gemm_dots;
+    }
+    /// Of a part of a that is used with one column of b after another: as much as stays in the first-level cache, and
+    /// as finds room where all rows have to be copied, in whole lines. Bits depend on it: not on a thread's rows.
     std::int64_t dot_depth() const {
         constexpr std::int64_t line = GemmBlocks::line_bytes / size;
-        const std::int64_t most = GemmBlocks::dot_bytes / size / rows.size() / line * line;
+        const std::int64_t height = std::min(rows.size(), dot_height());
+        const std::int64_t copied = GemmBlocks::left_bytes / std::min(factors.rows, GemmBlocks::rows) - line * size;
+        const std::int64_t bytes =
+            std::min(GemmBlocks::dot_bytes / height, copies_rows_of_dots() ? copied : GemmBlocks::dot_bytes);
+        const std::int64_t most = bytes / size / line * line;
         const std::int64_t parts = std::max<std::int64_t>((factors.depth + most - 1) / most, 1);
         return std::max(((factors.depth + parts - 1) / parts + line - 1) / line, std::int64_t{1}) * line;
+    }
+    /// Whether sums of products along columns of b that lie one behind the other are faster than turning these.
+    bool are_dots() const {
+        const bool are_deep = factors.rows * GemmBlocks::dot_rows <= std::min(factors.depth, dot_depth());
+        return factors.b.row_stride == 1 && factors.b.column_stride != 1 && (is_few() || are_deep);
     }
     bool is_few() const { return rows.size() <= gemm_height; }
     /// Whether pieces of b are so short that they are read where they are: by one tile, or by two in turn,
@@ -118,6 +131,13 @@ struct GemmTask {
                        (piece.depth.size() >> source.ahead_shift) * share * (by_columns ? element : source.ahead_step);
     }
 
+    /// A tile of one of the tables, or of those that ask for columns.
+    GemmTile<T> tile_of(std::int64_t height, const GemmTile<T>* table, bool asks) const {
+        // There are no columns of bytes as numbers of 16 bits.
+        if constexpr (sizeof(T) > 2)
+            if (lies_in_columns() && asks) return GemmTiles<T>::asking[static_cast<std::size_t>(height - least_height)];
+        return table[static_cast<std::size_t>(height - 1)];
+    }
     /// Tiles of all rows over one piece of b. Together they fetch the next.
     void run_piece(const T* a, std::int64_t a_stride, const Piece& piece) const noexcept {
         const std::int64_t tiles = (rows.size() + gemm_height - 1) / gemm_height;
@@ -142,10 +162,8 @@ struct GemmTask {
                 source.b = right_scratch;
                 source.b_stride = piece.vectors * lanes_wide;
                 source.near = 0;
-            } else if (lies_in_columns() && source.ahead_step != 0) {
-                GemmTiles<T>::asking[static_cast<std::size_t>(part.size() - least_height)](source, to);
             } else {
-                table[static_cast<std::size_t>(part.size() - 1)](source, to);
+                tile_of(part.size(), table, source.ahead_step != 0)(source, to);
             }
             if (piece.is_last && !is_direct) finish(part, piece.across, piece.skipped);
         }
@@ -200,28 +218,48 @@ struct GemmTask {
         }
     }
 
-    /// Few rows where the columns of b lie one behind the other.
+    /// Rows where the columns of b lie one behind the other, in groups: a part of the depth at a time, of it some
+    /// columns, with which all groups are done while they are in the second-level cache. Each group asks for a share of
+    /// what comes next, so that memory never waits; of the first columns the first group asks for what it uses itself.
     template <typename Element>
     void run_dots() const noexcept {
         const Plain& b = factors.b;
-        const std::int64_t most = dot_depth();
-        T* const to = sums_in_c() ? reinterpret_cast<T*>(factors.out(rows.begin, columns.begin))
-                                  : sums(rows.begin, columns.begin);
+        const std::int64_t most = dot_depth(), groups = (rows.size() + dot_height() - 1) / dot_height();
+        const std::int64_t bytes = std::max<std::int64_t>(std::min(most, factors.depth) * sizeof(Element), 1);
+        const std::int64_t several = std::max<std::int64_t>(GemmBlocks::shared_bytes / bytes / dot_columns, 1);
+        const std::int64_t side = groups == 1 ? columns.size() : several * dot_columns;
         for (std::int64_t k = 0; k == 0 || k < factors.depth; k += most) {
             const Span depth{k, std::min(k + most, factors.depth)};
             const auto [a, a_stride] = left(depth, copies_rows_of_dots(), most);
-            compute_dots(
-                DotSource<T, Element>{a, a_stride, reinterpret_cast<const Element*>(b.at(depth.begin, columns.begin)),
-                                      b.column_stride, 0, depth.size(),
-                                      sums_in_c() ? factors.c_row_stride : sum_stride(), k > 0},
-                static_cast<int>(rows.size()), columns.size(), to);
+            for (std::int64_t column = columns.begin; column < columns.end; column += side) {
+                const Span across{column, std::min(column + side, columns.end)};
+                const bool is_first = k == 0 && column == columns.begin;
+                for (std::int64_t group = 0; group < groups; ++group) {
+                    const Span part = rows.part(group, groups);
+                    const std::int64_t near = group == 0 && (is_first || groups == 1) ? across.size() : 0;
+                    const std::int64_t shares = is_first ? 1 : groups < 4 ? 2 : 4;
+                    compute_dots(
+                        DotSource<T, Element>{a + (part.begin - rows.begin) * a_stride, a_stride,
+                                              reinterpret_cast<const Element*>(b.at(k, column)), b.column_stride, 0,
+                                              depth.size(), sums_in_c() ? factors.c_row_stride : sum_stride(), k > 0},
+                        static_cast<int>(part.size()), across.size(),
+                        {near, dots_behind(depth, across), is_first ? group - 1 : group, shares},
+                        sums_in_c() ? reinterpret_cast<T*>(factors.out(part.begin, column)) : sums(part.begin, column));
+                }
+            }
         }
         if (!sums_in_c()) finish(rows, columns);
+    }
+    /// The distance to what is used behind a part of some columns, in elements of b; 0 behind the last.
+    std::int64_t dots_behind(Span depth, Span across) const {
+        const Plain& b = factors.b;
+        if (across.end < columns.end) return across.size() * b.column_stride;
+        return depth.end < factors.depth ? depth.size() - (across.begin - columns.begin) * b.column_stride : 0;
     }
 
     void run() const noexcept {
         if constexpr (std::is_floating_point_v<T>) {
-            if (is_few() && factors.b.row_stride == 1 && factors.b.column_stride != 1) {
+            if (are_dots()) {
                 if constexpr (sizeof(T) == 4) {
                     if (factors.b.dtype == DType::f16) return run_dots<F16>();
                     if (factors.b.dtype == DType::bf16) return run_dots<BF16>();

@@ -17,6 +17,8 @@ inline constexpr int gemm_sums = lanes == 16 ? 24 : lanes == 8 ? 12 : 8;
 inline constexpr int gemm_narrow = 4;
 /// Up to so many rows are two tiles that both read b as it lies; of more the first copies it.
 inline constexpr int gemm_shared = lanes == 16 ? 16 : 2 * gemm_height;
+/// Rows that are used at once with columns of b that lie one behind the other.
+inline constexpr int gemm_dots = lanes == 16 ? 8 : gemm_height;
 constexpr int vectors_of(int height) { return gemm_sums / height < 8 ? gemm_sums / height : 8; }
 constexpr int narrow_vectors_of(int height) {
     return vectors_of(height) < 32 / lanes ? vectors_of(height) : 32 / lanes;
