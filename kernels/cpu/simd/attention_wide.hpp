@@ -19,12 +19,16 @@ struct Stretch {
     int first, behind;
 };
 
+/// Whether a half vector takes less time than a whole one.
+inline constexpr bool has_halves = lanes == 16;
+
 struct WideTile {
     Tile& tile;
     int vectors;
     std::int64_t width;                                   ///< rows, with those that fill the last vector
     std::int64_t block = 0, behind = 0;                   ///< the keys at hand
     std::int64_t begin[tile_vectors], end[tile_vectors];  ///< of the block's keys that each vector takes part in
+    std::int64_t whole_end[tile_vectors];                 ///< from there on only its later half does, for one step
     Stretch stretches[2 * tile_vectors];
     int stretch_count = 0;
     bool has_sums[max_tile_rows / value_rows]{};  ///< whether rows that take values together have taken any
@@ -49,8 +53,8 @@ struct WideTile {
         const std::int64_t first = from + (since - from) / tile_steps * tile_steps;
         return first < to ? first : to;
     }
-    std::int64_t last_key(int vector, std::int64_t from, std::int64_t to) const {
-        const std::int64_t limit = tile.limit[vector * lanes + lanes - 1];
+    std::int64_t last_key(int vector, std::int64_t from, std::int64_t to, int lane = lanes - 1) const {
+        const std::int64_t limit = tile.limit[vector * lanes + lane];
         if (limit <= from) return from;
         const std::int64_t last = from + (limit - from + tile_steps - 1) / tile_steps * tile_steps;
         return last < to ? last : to;
@@ -69,16 +73,18 @@ struct WideTile {
         for (int v = 0; v < vectors; ++v) {
             begin[v] = first_key(v, from, to);
             end[v] = last_key(v, from, to);
+            const std::int64_t half = last_key(v, from, to, lanes / 2 - 1);
+            whole_end[v] = has_halves && end[v] - half == tile_steps && half >= begin[v] ? half : end[v];
         }
-        for (std::int64_t at = begin[0], next; at < end[vectors - 1]; at = next) {
+        for (std::int64_t at = begin[0], next; at < whole_end[vectors - 1]; at = next) {
             int first = 0, behind = 0;
-            next = end[vectors - 1];
+            next = whole_end[vectors - 1];
             for (int v = 0; v < vectors; ++v) {
-                if (end[v] <= at) {
+                if (whole_end[v] <= at) {
                     first = v + 1;
                 } else if (begin[v] <= at) {
                     behind = v + 1;
-                    next = std::min(next, end[v]);
+                    next = std::min(next, whole_end[v]);
                 } else {
                     next = std::min(next, begin[v]);
                 }
@@ -339,6 +345,14 @@ void add_block(WideTile& wide, const Stored<Element>& kv, std::int64_t from, std
                                        k_stride, plan.depth, s.end - s.begin, next_keys, next_values);
         });
     }
+    if constexpr (has_halves)
+        for (int v = 0; v < wide.vectors; ++v) {
+            if (wide.whole_end[v] == wide.end[v]) continue;
+            const std::int64_t lane = v * lanes + lanes / 2;
+            half_score_tile<tile_steps>(wide.scores(wide.whole_end[v], 0) + lane, wide.width,
+                                        tile.scratch.queries + lane, keys + (wide.whole_end[v] - from) * k_stride,
+                                        k_stride, plan.depth);
+        }
     mask_block(wide, has_hidden);
     weigh_block(wide);
     const float* const values = as_floats(widened + plan.key_block * plan.depth, kv.v + from * kv.v_stride, kv.v_stride,
