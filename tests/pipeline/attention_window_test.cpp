@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <map>
 
@@ -28,6 +29,15 @@ Tensor by_hand(const Tensor& q, const Tensor& k, const Tensor& v, int far) {
     return matmul(softmax(where(j <= i && j > i - far, scores, -1e9)), v);
 }
 
+Tensor with_two_added(const Tensor& q, const Tensor& k, const Tensor& v) {
+    Graph g(q.graph());
+    const Dim t = q.dim(2), s = k.dim(2);
+    const Tensor i = reshape(iota(g, t, DType::i32, s - t), {t, 1}), j = iota(g, s);
+    const Tensor near = where(j <= i && j > i - 3, g.constant(DType::f32, 0.0), -INFINITY);
+    const Tensor scores = matmul(q, swap_axes(k, -1, -2)) * 0.5;
+    return matmul(softmax(scores + near + g.input("bias", DType::f32, {1, 1, 1, s})), v);
+}
+
 const Windowed windowed[] = {
     {"composite", [](auto& q, auto& k, auto& v) { return attention(q, k, v, {.causal = true, .window = 3}); },
      "attention causal=(1) window=(3) scale=0.5 masked_score=-3.4028235e+38 |"},
@@ -40,6 +50,7 @@ const Windowed windowed[] = {
      "attention causal=(1) window=(3) scale=0.5 masked_score=-1e+09 |"},
     {"by_hand_one_further", [](auto& q, auto& k, auto& v) { return by_hand(q, k, v, 4); },
      "attention causal=(1) window=(4) scale=0.5 masked_score=-1e+09 |"},
+    {"two_added", with_two_added, "attention causal=(1) pairs=(1) window=(3) scale=0.5 masked_score=-inf |"},
 };
 
 class AttentionWindow : public testing::TestWithParam<Windowed> {};
