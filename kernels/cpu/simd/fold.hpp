@@ -34,11 +34,12 @@ struct Largest {
     static constexpr T none = least_of<T>();
     template <typename V>
     CAIRN_INLINE static V join(V a, V b) {
-        const V larger = a > b ? a : b;
-        if constexpr (std::is_floating_point_v<T>)
-            return a == a ? larger : a;
+        if constexpr (!std::is_floating_point_v<T>)
+            return a > b ? a : b;
+        else if constexpr (std::is_same_v<V, T>)
+            return a > b || a != a ? a : b;
         else
-            return larger;
+            return a == a ? quick_max(a, b) : a;
     }
 };
 
@@ -115,7 +116,7 @@ struct Folding {
             total = Op::join(total, lanes_of(lies, x, count));
         }
         template <typename Read>
-        Result result(Read) const {
+        Result result(Lies, Read) const {
             return join_lanes<Element>(total, [](V x, V y) { return Op::join(x, y); });
         }
     };
@@ -124,23 +125,35 @@ struct Folding {
         void start(std::int64_t count) {
             for (std::int64_t j = 0; j < count; j += n) wide_store(results + j, wide_splat(Op::none));
         }
-        /// Rows of `count` columns, the first being number `step`; `ahead` elements further lies what is read next.
+        /// Rows of `count` columns, the first being number `step`, beside those before where it is not the first of
+        /// all; `ahead` elements further lies what is read next.
         CAIRN_INLINE void take(Lies lies, const Element* const* runs, int rows, std::int64_t, std::int64_t count,
-                               std::int64_t ahead) {
+                               std::int64_t ahead, bool are_first) {
             as_it_lies(lies, runs[0], [&](const auto* memory) {
                 using Memory = std::remove_cvref_t<decltype(*memory)>;
-                if (rows == 8) return fold<8, Memory>(runs, count, ahead);
+                if (rows == 8) return fold<8, Memory>(runs, count, ahead, are_first);
                 const Element* const* at = runs;
-                if ((rows & 4) != 0) fold<4, Memory>(at, count, ahead), at += 4;
-                if ((rows & 2) != 0) fold<2, Memory>(at, count, ahead), at += 2;
-                if ((rows & 1) != 0) fold<1, Memory>(at, count, ahead);
+                const auto rest = [&]<int some>(std::integral_constant<int, some>) {
+                    if ((rows & some) == 0) return;
+                    fold<some, Memory>(at, count, ahead, are_first && at == runs);
+                    at += some;
+                };
+                rest(std::integral_constant<int, 4>());
+                rest(std::integral_constant<int, 2>());
+                rest(std::integral_constant<int, 1>());
             });
         }
 
         Result at(std::int64_t j) const { return results[j]; }
         const Out* out() const { return results; }
-        /// `count` results of `window` columns each, which begin `step` apart: one or two.
+        /// `count` results of `window` columns each, which begin `step` apart: one or two, or as many.
         const Out* windows(std::int64_t count, std::int64_t window, std::int64_t step) {
+            if (step > 2) {
+                for (std::int64_t j = 0; j < count; ++j)
+                    joined_windows[j] = join_lanes<Element>(lanes_of(results + j * step, window),
+                                                            [](V x, V y) { return Op::join(x, y); });
+                return joined_windows;
+            }
             for (std::int64_t j = 0; j < count; j += n) {
                 const Element* at = results + j * step;
                 // What was just stored is loaded as it was: what lies across two stores would be waited for.
@@ -148,6 +161,16 @@ struct Folding {
                 if (step == 2) all = joined_pairs(all, wide_load(at + n), std::make_integer_sequence<int, n>());
                 for (std::int64_t k = step; k < window; ++k)
                     all = Op::join(all, step == 1 ? wide_load(at + k) : load_every_second(at + k));
+                wide_store(joined_windows + j, all);
+            }
+            return joined_windows;
+        }
+
+        /// `count` results of columns that lie `groups` times side by side.
+        const Out* joined_groups(std::int64_t count, std::int64_t groups) {
+            for (std::int64_t j = 0; j < count; j += n) {
+                V all = wide_load(results + j);
+                for (std::int64_t k = 1; k < groups; ++k) all = Op::join(all, wide_load(results + k * count + j));
                 wide_store(joined_windows + j, all);
             }
             return joined_windows;
@@ -169,7 +192,7 @@ struct Folding {
                 return Op::join(joined<rows / 2>(runs, load), joined<rows / 2>(runs + rows / 2, load));
         }
         template <int rows, typename Memory>
-        void fold(const Element* const* runs, std::int64_t count, std::int64_t ahead) {
+        void fold(const Element* const* runs, std::int64_t count, std::int64_t ahead, bool are_first) {
             const auto memory = [](const Element* run) __attribute__((always_inline)) {
                 return reinterpret_cast<const Memory*>(run);
             };
@@ -180,14 +203,14 @@ struct Folding {
                 const V all = joined<rows>(
                     runs, [&](const Element* run)
                               __attribute__((always_inline)) { return vector_at(memory(run) + j); });
-                wide_store(results + j, Op::join(wide_load(results + j), all));
+                wide_store(results + j, are_first ? all : Op::join(wide_load(results + j), all));
             }
             if (j == count) return;
             const V rest = joined<rows>(
                 runs, [&](const Element* run) __attribute__((always_inline)) {
                     return vector_at(memory(run) + j, count - j, wide_splat(Op::none));
                 });
-            wide_store(results + j, Op::join(wide_load(results + j), rest));
+            wide_store(results + j, are_first ? rest : Op::join(wide_load(results + j), rest));
         }
     };
 };
@@ -246,53 +269,49 @@ struct PlaceOfLargest {
         CAIRN_INLINE void take(Lies lies, const T* x, std::int64_t first, std::int64_t count) {
             look(best, block, Folding<Largest<T>>::lanes_of(lies, x, count), wide_splat(static_cast<Place>(first)));
         }
-        /// read(first): the block that began there, once more.
+        /// read(first): the block that began there, once more, lying as those did.
         template <typename Read>
-        Result result(Read read) const {
+        Result result(Lies lies, Read read) const {
             const T largest = join_lanes<T>(best, [](V a, V b) { return Largest<T>::join(a, b); });
-            return largest == largest ? found<false>(largest, read) : found<true>(largest, read);
+            return largest == largest ? found<false>(largest, lies, read) : found<true>(largest, lies, read);
         }
 
     private:
-        /// `at` where x is `wanted`, or NaN as that is.
+        /// True where x is `wanted`, or NaN as that is.
         template <bool is_nan>
-        CAIRN_INLINE static P chosen(V x, V wanted, P at, P otherwise) {
+        CAIRN_INLINE static P is_it(V x, V wanted) {
             if constexpr (is_nan)
-                return x == x ? otherwise : at;
+                return x != x;
             else
-                return x == wanted ? at : otherwise;
+                return x == wanted;
         }
-        /// Of the lanes whose element is the largest the first block.
-        template <bool is_nan>
-        Place first_block(T largest) const {
+        /// The least place of the lanes where `is_there`.
+        CAIRN_INLINE static Place least_lane(P is_there, P places) {
             const P none = wide_splat(std::numeric_limits<Place>::max());
-            return least_lane(chosen<is_nan>(best, wide_splat(largest), block, none));
+            return join_lanes<Place>(is_there != 0 ? places : none, [](P a, P b) { return a < b ? a : b; });
         }
-        /// Of the first element that is `wanted`, which is one of them: from the last to the first.
-        template <bool is_nan>
-        static Place first_place(const T* x, std::int64_t count, T wanted) {
+        /// Of the first element that is `wanted`, which is one of them.
+        template <bool is_nan, typename Memory>
+        CAIRN_INLINE static Place first_place(const Memory* x, std::int64_t count, T wanted) {
             const V all = wide_splat(wanted);
-            P lane, place = wide_splat(std::numeric_limits<Place>::max());
-            for (int i = 0; i < n; ++i) lane[i] = static_cast<Place>(i);
-            std::int64_t i = count / n * n;
-            if (i < count) {
-                const V rest = wide_load_part(x + i, count - i, least_of<T>());
-                place = chosen<is_nan>(rest, all, lane + static_cast<Place>(i), place);
+            P is_there{};
+            std::int64_t i = 0;
+            for (; i + n <= count; i += n) {
+                is_there = is_it<is_nan>(vector_at(x + i), all);
+                if (is_any_true(std::bit_cast<I32>(is_there))) break;
             }
-            while (i > 0) {
-                i -= n;
-                place = chosen<is_nan>(wide_load(x + i), all, lane + static_cast<Place>(i), place);
-            }
-            return least_lane(place);
-        }
-        CAIRN_INLINE static Place least_lane(P places) {
-            return join_lanes<Place>(places, [](P a, P b) { return a < b ? a : b; });
+            if (i + n > count) is_there = is_it<is_nan>(vector_at(x + i, count - i, wide_splat(least_of<T>())), all);
+            P lane;
+            for (int k = 0; k < n; ++k) lane[k] = static_cast<Place>(k);
+            return static_cast<Place>(i + least_lane(is_there, lane));
         }
         template <bool is_nan, typename Read>
-        CAIRN_INLINE Result found(T largest, Read read) const {
-            const Place first = first_block<is_nan>(largest);
+        CAIRN_INLINE Result found(T largest, Lies lies, Read read) const {
+            const Place first = least_lane(is_it<is_nan>(best, wide_splat(largest)), block);
             const auto [x, count] = read(first);
-            return {largest, static_cast<Place>(first + first_place<is_nan>(x, count, largest))};
+            Place place = first;
+            as_it_lies(lies, x, [&](const auto* memory) { place += first_place<is_nan>(memory, count, largest); });
+            return {largest, place};
         }
     };
 
@@ -303,8 +322,10 @@ struct PlaceOfLargest {
         Result at(std::int64_t j) const { return {best[j], place[j]}; }
         const Out* out() const { return place; }
         const Out* windows(std::int64_t, std::int64_t, std::int64_t) const { return place; }
-        void take(Lies lies, const T* const* runs, int rows, std::int64_t step, std::int64_t count,
-                  std::int64_t ahead) {
+        const Out* joined_groups(std::int64_t, std::int64_t) const { return place; }
+        void take(Lies lies, const T* const* runs, int rows, std::int64_t step, std::int64_t count, std::int64_t ahead,
+                  bool are_first) {
+            if (are_first) start(count);
             as_it_lies(lies, runs[0], [&](const auto* memory) {
                 using Memory = std::remove_cvref_t<decltype(*memory)>;
                 std::int64_t j = 0;
@@ -355,7 +376,7 @@ struct PlaceOfLargestByte {
             if (largest > best) best = largest, block = first;
         }
         template <typename Read>
-        Result result(Read read) const {
+        Result result(Lies, Read read) const {
             const auto [x, count] = read(block);
             std::int64_t i = 0;
             for (; i + n <= count; i += n) {

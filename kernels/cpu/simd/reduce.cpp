@@ -28,10 +28,6 @@ struct Source {
         const bool is_there = lies != Lies::as_it_is || (in_memory && (stride == 1 || n == 1));
         return is_there ? reinterpret_cast<const T*>(from) : brought(slot, from, stride, n);
     }
-    /// The same as T, whatever lies in memory.
-    CAIRN_INLINE const T* numbers(int slot, const std::byte* from, std::int64_t stride, std::int64_t n) {
-        return lies == Lies::as_it_is ? run(slot, from, stride, n) : brought(slot, from, stride, n);
-    }
 
 private:
     [[gnu::noinline]] const T* brought(int slot, const std::byte* from, std::int64_t stride, std::int64_t n) {
@@ -116,13 +112,13 @@ template <typename Folding>
     };
     const auto at = [&](std::int64_t i) { return job.x(offset + steps.offset + i * walk.x_stride); };
     const auto count = [&](std::int64_t i) { return end - i < block ? end - i : block; };
-    const auto read = [&](std::int64_t i) { return Run{source.numbers(0, at(i), walk.x_stride, count(i)), count(i)}; };
+    const auto read = [&](std::int64_t i) { return Run{source.run(0, at(i), walk.x_stride, count(i)), count(i)}; };
     for (std::int64_t step = 0; step < walk.steps; ++step, steps.next()) {
         for (std::int64_t i = begin; i < end; i += block) {
             row.take(source.lies, source.run(0, at(i), walk.x_stride, count(i)), i, count(i));
         }
     }
-    return row.result(read);
+    return row.result(source.lies, read);
 }
 
 template <typename Folding>
@@ -190,14 +186,14 @@ template <typename Folding>
             ? walk.folded.x[last] * runs_at_once
             : 0;
     const typename Folding::Element* runs[runs_at_once];
-    columns.start(n);
+    if (begin == end) columns.start(n);
     Steps steps{walk.folded};
     steps.go_to(begin);
     for (std::int64_t step = begin; step < end;) {
         const int count = end - step < runs_at_once ? static_cast<int>(end - step) : runs_at_once;
         for (int k = 0; k < count; ++k, steps.next())
             runs[k] = source.run(k, job.x(offset + steps.offset), walk.x_stride, n);
-        columns.take(source.lies, runs, count, step, n, ahead);
+        columns.take(source.lies, runs, count, step, n, ahead, step == begin);
         step += count;
     }
 }
@@ -209,11 +205,12 @@ void reduce_columns(const Job& job, Team& team) {
     typename Folding::Columns columns;
     // Sizes alone decide how many columns are taken at once, so that there are blocks to share out.
     const std::int64_t outer = walk.kept.total(), wanted = outer * walk.length / 8 / 64 * 64;
-    const std::int64_t room = walk.window > 1 ? (block - longest_window) / walk.column_step / 64 * 64 : block;
-    const std::int64_t most = wanted < 64 ? 64 : wanted < room ? wanted : room;
+    const std::int64_t fits = walk.window > 1 ? (block - walk.window) / walk.column_step + 1 : block;
+    const std::int64_t room = fits < 64 ? fits : fits / 64 * 64, least = room < 64 ? room : 64;
+    const std::int64_t most = walk.groups > 1 ? walk.length : wanted < least ? least : wanted < room ? wanted : room;
     const std::int64_t blocks = (walk.length + most - 1) / most, items = outer * blocks;
     const std::int64_t width = walk.length < most ? walk.length : most;
-    const std::int64_t cells = (walk.steps > 0 ? walk.steps : 1) * (width > 0 ? width : 1);
+    const std::int64_t cells = (walk.steps > 0 ? walk.steps : 1) * (width > 0 ? walk.span(width) : 1);
     const std::int64_t at_once = cells < 8192 ? 8192 / cells : 1;
     for (std::int64_t chunk = team.next_chunk(); chunk * at_once < items; chunk = team.next_chunk()) {
         const std::int64_t end = (chunk + 1) * at_once < items ? (chunk + 1) * at_once : items;
@@ -224,7 +221,9 @@ void reduce_columns(const Job& job, Team& team) {
                                   walk.kept.offset(walk.kept.x, place) + column * walk.column_step, walk.span(n), 0,
                                   walk.steps);
             store_results(job, walk.kept.offset(walk.kept.y, place) + column * walk.y_stride, walk.y_stride, n,
-                          walk.window > 1 ? columns.windows(n, walk.window, walk.column_step) : columns.out());
+                          walk.window > 1   ? columns.windows(n, walk.window, walk.column_step)
+                          : walk.groups > 1 ? columns.joined_groups(n, walk.groups)
+                                            : columns.out());
         }
     }
 }

@@ -28,6 +28,11 @@ inline constexpr std::int64_t least_cut_columns = 64, most_cut_columns = 4096, r
 /// Windows of at most so many elements side by side, a step of one or two apart, are joined after all rows are.
 inline constexpr std::int64_t longest_window = 8;
 
+/// Short rows that are folded among others go by as columns, and are joined after; so are rows of few columns. Of so
+/// many elements together at most.
+inline constexpr std::int64_t least_joined_row = 5, longest_joined_row = 256, longest_grouped_row = 128,
+                              most_grouped = 512;
+
 /// Dense planes of at most so many elements are transposed, where there are so many of them.
 inline constexpr std::int64_t most_in_plane = 64, least_planes = 16;
 

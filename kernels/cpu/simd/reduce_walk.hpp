@@ -77,6 +77,7 @@ struct ReduceWalk {
     std::int64_t steps = 1;                               ///< of `folded`
     std::int64_t terms = 1;                               ///< folded into one result
     std::int64_t window = 1, column_step = 1;             ///< so many columns make a result, results so far apart
+    std::int64_t groups = 1;                              ///< so many times all columns, which are joined last
     std::int64_t planes = 0, plane_width = 1;             ///< [terms, plane_width] that are short and dense, if any
 
     ReduceWalk(const TensorArg& in, const TensorArg& out, const ReducePlan& plan) {
@@ -92,14 +93,17 @@ struct ReduceWalk {
         }
         terms = folded.total();
         find_planes();
-        choose();
+        choose(plan.fold != Fold::argmax);
         column_step = x_stride;
-        if (plan.fold != Fold::argmax) find_windows(bytes_of(plan.input) < 4);
+        if (plan.fold != Fold::argmax) {
+            find_windows(bytes_of(plan.input) < 4);
+            find_groups();
+        }
         steps = folded.total();
     }
     /// Columns side by side, which alone would leave each member strips of rows that lie apart.
     bool has_cut_columns() const {
-        return kept.count == 0 && window == 1 && x_stride == 1 && length >= least_cut_columns &&
+        return kept.count == 0 && window == 1 && groups == 1 && x_stride == 1 && length >= least_cut_columns &&
                length <= most_cut_columns && steps >= 2 * rows_of_piece;
     }
 
@@ -108,20 +112,37 @@ struct ReduceWalk {
 
     /// Elements side by side that so many results are made of.
     std::int64_t span(std::int64_t results) const {
-        return window > 1 ? (results - 1) * column_step + window : results;
+        return window > 1 ? (results - 1) * column_step + window : results * groups;
     }
 
 private:
-    /// Columns side by side that overlap, or touch and are to be converted: each element is then folded down its own
-    /// column once.
+    /// Columns side by side that overlap, or touch and are to be converted, or are rows folded among others: each
+    /// element is then folded down its own column once.
     void find_windows(bool is_converted) {
-        if (is_row || (x_stride != 1 && x_stride != 2)) return;
+        if (is_row) return;
         for (int i = 0; i < folded.count; ++i) {
-            if (folded.x[i] != 1 || folded.shape[i] < 2 || folded.shape[i] > longest_window) continue;
-            if (folded.shape[i] <= column_step && !is_converted) continue;
+            if (folded.x[i] != 1 || folded.shape[i] < 2) continue;
+            const bool overlaps = (x_stride == 1 || x_stride == 2) && folded.shape[i] <= longest_window &&
+                                  (folded.shape[i] > x_stride || is_converted);
+            const bool is_short_row = folded.count > 1 && x_stride == folded.shape[i] && x_stride >= least_joined_row &&
+                                      x_stride <= longest_joined_row;
+            if (!overlaps && !is_short_row) continue;
             window = folded.shape[i];
             x_stride = 1;
             return folded.remove(i);
+        }
+    }
+    /// Few columns side by side, and rows of them that are folded among others and follow each other: some rows are
+    /// columns beside each other.
+    void find_groups() {
+        if (is_row || window > 1 || x_stride != 1 || length < 1 || length > longest_grouped_row) return;
+        if (kept.count == 0 && length >= least_cut_columns) return;
+        for (int i = 0; i < folded.count; ++i) {
+            if (folded.x[i] != length) continue;
+            for (groups = most_grouped / length; folded.shape[i] % groups != 0;) --groups;
+            folded.shape[i] /= groups, folded.x[i] *= groups;
+            if (folded.shape[i] == 1) folded.remove(i);
+            return;
         }
     }
     /// Planes that follow each other without gaps, as their results do. Of two elements they are quicker as columns.
@@ -144,12 +165,23 @@ private:
         }
         return near < 0 ? longest : near;
     }
-    void choose() {
+    /// The kept axis along which rows of `folded` lie side by side; -1 where there is none, or the rows are too long to
+    /// be columns.
+    int axis_of_rows(int row) const {
+        if (folded.count < 2 || folded.shape[row] > longest_joined_row) return -1;
+        for (int i = 0; i < kept.count; ++i)
+            if (kept.x[i] == folded.shape[row]) return i;
+        return -1;
+    }
+    void choose(bool joins_columns) {
         constexpr std::int64_t long_row = 16, some_columns = 8;
-        const int row = best(folded, long_row), column = best(kept, some_columns);
+        const int row = best(folded, long_row);
+        int column = best(kept, some_columns);
         const bool side_by_side = row >= 0 && folded.x[row] == 1 && folded.shape[row] >= long_row;
         const bool narrow = column < 0 || kept.shape[column] < some_columns;
         is_row = side_by_side || (row >= 0 && narrow && folded.shape[row] > some_columns) || column < 0;
+        const int of_rows = joins_columns && side_by_side ? axis_of_rows(row) : -1;
+        if (of_rows >= 0) is_row = false, column = of_rows;
         if (is_row && row >= 0) {
             length = folded.shape[row], x_stride = folded.x[row];
             folded.remove(row);
