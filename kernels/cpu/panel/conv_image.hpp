@@ -150,9 +150,11 @@ private:
             const Range rows = filters.part(tile, tiles);
             const PlaceSource source = source_of(kept, at, rows, channels);
             for (std::int64_t place = 0, count = 0; place < places; place += count) {
-                // A vector that would stand alone is taken with those before it.
-                count = whole - place <= places_at_once + lanes ? places - place : places_at_once;
-                const std::int64_t pitch = count > places_at_once ? 2 * places_at_once : places_at_once;
+                // A vector that would stand alone is taken with the two before it.
+                const std::int64_t in_vectors = (whole - place + lanes - 1) / lanes;
+                const bool are_three = in_vectors == 3 && 3 * lanes > places_at_once;
+                count = are_three ? places - place : std::min(places_at_once, places - place);
+                const std::int64_t pitch = place_pitch(are_three ? 3 : 1);
                 run_tile(kept, source, static_cast<int>(rows.count()), channels.begin, {place, place + count}, whole,
                          sums, pitch);
                 if (is_last) finish(kept, at, rows, {place, place + count}, sums, pitch);
@@ -164,23 +166,22 @@ private:
     /// Filters of 16 bits are widened.
     PlaceSource source_of(const KeptPlanes& kept, const Where& at, const Range& rows, const Range& channels) {
         const Element* const w = c_.w + (at.group * c_.filters + rows.begin) * c_.w_filter + channels.begin * kept.taps;
-        const float* const planes = kept.planes + channels.begin * kept.plane;
         const std::int64_t depth = channels.count() * kept.taps;
         if constexpr (sizeof(Element) == 4) {
-            return {w, c_.w_filter, planes, offsets_, depth, channels.begin > 0};
+            return {w, c_.w_filter, offsets_, depth, channels.begin > 0};
         } else {
             for (std::int64_t row = 0; row < rows.count(); ++row)
                 copy_places(wide_ + row * depth, w + row * c_.w_filter, 1, depth);
-            return {wide_, depth, planes, offsets_, depth, channels.begin > 0};
+            return {wide_, depth, offsets_, depth, channels.begin > 0};
         }
     }
 
     /// Places up to `whole` in vectors, those behind it one by one.
-    void run_tile(const KeptPlanes& kept, PlaceSource source, int height, std::int64_t channel, const Range& some,
-                  std::int64_t whole, float* sums, std::int64_t pitch) const {
+    void run_tile(const KeptPlanes& kept, const PlaceSource& source, int height, std::int64_t channel,
+                  const Range& some, std::int64_t whole, float* sums, std::int64_t pitch) const {
         const std::int64_t in_vectors = std::clamp<std::int64_t>(whole - some.begin, 0, some.count());
-        source.places += some.begin;
-        run_places(source, height, (in_vectors + lanes - 1) / lanes, sums, pitch);
+        run_places(source, kept.planes + channel * kept.plane + some.begin, height, (in_vectors + lanes - 1) / lanes,
+                   sums);
         if (in_vectors < some.count())
             sum_single_places(source,
                               kept.singles + (some.begin + in_vectors - whole) * c_.taps() + channel * kept.taps,

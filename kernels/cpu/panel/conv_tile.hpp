@@ -2,6 +2,7 @@
 
 #include "kernels/cpu/panel/tile.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -13,19 +14,24 @@ namespace CAIRN_LEVEL {
 /// for as many multiply-adds.
 inline constexpr int most_place_vectors = 3;
 constexpr int place_tile_height(int vectors) { return vectors == 3 ? tile_height / 2 : tile_height; }
+/// From the sums of one filter to those of the next, where so many vectors are summed over.
+constexpr std::int64_t place_pitch(std::int64_t vectors) { return vectors * lanes > 32 ? 64 : 32; }
 
+/// Filters, and where behind the first tap the others lie. What differs from tile to tile is told apart: what is stored
+/// bit by bit and read at once waits for memory.
 struct PlaceSource {
     const float* w;
     std::int64_t w_stride;
-    const float* places;          ///< what the first tap sees
-    const std::int32_t* offsets;  ///< where the others lie
+    const std::int32_t* offsets;
     std::int64_t depth;
     bool goes_on;  ///< adds to the sums that are there
 };
 
-/// sums[filter * pitch + place].
+/// sums[filter * place_pitch(vectors) + place] of the filters at w and the places at x.
 template <int height, int vectors>
-__attribute__((noinline)) void compute_places(const PlaceSource& source, float* sums, std::int64_t pitch) noexcept {
+__attribute__((noinline)) void compute_places(const PlaceSource& source, const float* w, const float* x,
+                                              float* sums) noexcept {
+    constexpr std::int64_t pitch = place_pitch(vectors);
     F32 sum[height][vectors];
 #pragma GCC unroll 12
     for (int i = 0; i < height; ++i)
@@ -33,10 +39,10 @@ __attribute__((noinline)) void compute_places(const PlaceSource& source, float* 
         for (int j = 0; j < vectors; ++j) sum[i][j] = source.goes_on ? load(sums + i * pitch + j * lanes) : F32{};
     // One pointer for three filters: an address is a base, plus once or twice the distance between filters.
     const float* base[(height + 2) / 3];
-    for (int i = 0; i < (height + 2) / 3; ++i) base[i] = source.w + 3 * i * source.w_stride;
+    for (int i = 0; i < (height + 2) / 3; ++i) base[i] = w + 3 * i * source.w_stride;
     const std::int64_t stride = source.w_stride;
     for (std::int64_t k = 0; k < source.depth; ++k) {
-        const float* const seen = source.places + source.offsets[k];
+        const float* const seen = x + source.offsets[k];
         F32 rights[vectors];
 #pragma GCC unroll 4
         for (int j = 0; j < vectors; ++j) rights[j] = load(seen + j * lanes);
@@ -55,7 +61,7 @@ __attribute__((noinline)) void compute_places(const PlaceSource& source, float* 
         for (int j = 0; j < vectors; ++j) store(sums + i * pitch + j * lanes, sum[i][j]);
 }
 
-using PlaceTile = void (*)(const PlaceSource& source, float* sums, std::int64_t pitch) noexcept;
+using PlaceTile = void (*)(const PlaceSource& source, const float* w, const float* x, float* sums) noexcept;
 /// By height - 1.
 template <int vectors, int... heights>
 constexpr std::array<PlaceTile, sizeof...(heights)> place_tiles_of(std::integer_sequence<int, heights...>) {
@@ -65,21 +71,20 @@ template <int vectors>
 inline constexpr auto place_tiles =
     place_tiles_of<vectors>(std::make_integer_sequence<int, place_tile_height(vectors)>());
 
-/// The sums of so many filters and vectors of places.
-inline void run_places(PlaceSource source, int height, std::int64_t vectors, float* sums, std::int64_t pitch) noexcept {
-    for (std::int64_t left = vectors, now = 0; left > 0;
-         left -= now, source.places += now * lanes, sums += now * lanes) {
+/// The sums of so many filters and vectors of places, at most three or 32 places.
+inline void run_places(const PlaceSource& source, const float* x, int height, std::int64_t vectors,
+                       float* sums) noexcept {
+    for (std::int64_t left = vectors, now = 0; left > 0; left -= now, x += now * lanes, sums += now * lanes) {
         now = left == 3 ? 3 : left > 1 ? 2 : 1;
         if (now < 3) {
-            (now == 2 ? place_tiles<2> : place_tiles<1>)[static_cast<std::size_t>(height - 1)](source, sums, pitch);
+            (now == 2 ? place_tiles<2> : place_tiles<1>)[static_cast<std::size_t>(height - 1)](source, source.w, x,
+                                                                                               sums);
             continue;
         }
-        for (int first = 0; first < height; first += place_tile_height(3)) {
-            PlaceSource some = source;
-            some.w += first * source.w_stride;
-            place_tiles<3>[static_cast<std::size_t>(std::min(place_tile_height(3), height - first) - 1)](
-                some, sums + first * pitch, pitch);
-        }
+        constexpr int at_once = place_tile_height(3);
+        for (int first = 0; first < height; first += at_once)
+            place_tiles<3>[static_cast<std::size_t>(std::min(at_once, height - first) - 1)](
+                source, source.w + first * source.w_stride, x, sums + first * place_pitch(3));
     }
 }
 

@@ -104,10 +104,14 @@ CAIRN_INLINE void copy_padded(float* to, const Element* from, const Inside& insi
 class BandLayout {
 public:
     BandLayout(const ImagePlan& plan, std::int64_t rows, std::int64_t q)
-        : plan_(plan), pitch_(band_pitch(plan, q)), rows_(rows + plan.rows.reach() / plan.rows.stride) {}
+        : plan_(plan),
+          pitch_(band_pitch(plan, q)),
+          rows_(rows + plan.rows.reach() / plan.rows.stride),
+          row_sets_(plan.rows.phases()),
+          column_sets_(plan.column_sets()) {}
 
     std::int64_t pitch() const { return pitch_; }
-    std::int64_t plane_size() const { return plan_.rows.phases() * plan_.column_sets() * rows_ * pitch_; }
+    std::int64_t plane_size() const { return row_sets_ * column_sets_ * rows_ * pitch_; }
 
     /// Where each tap sees the first place; other places follow it.
     template <typename Offset>
@@ -118,7 +122,7 @@ public:
             for (std::int64_t k = 0; k < columns.size; ++k) {
                 const std::int64_t set = plan_.is_compact ? k : k % column_period;
                 const std::int64_t row =
-                    (j % row_period * plan_.column_sets() + set) * rows_ + j * rows.dilation / rows.stride;
+                    (j % row_period * column_sets_ + set) * rows_ + j * rows.dilation / rows.stride;
                 const std::int64_t column = plan_.is_compact ? 0 : k * columns.dilation / columns.stride;
                 taps[j * columns.size + k] = static_cast<Offset>(row * pitch_ + column);
             }
@@ -129,9 +133,9 @@ public:
     void fill(float* to, const Element* plane, std::int64_t height, std::int64_t width, std::int64_t row,
               std::int64_t p, std::int64_t q = 0) const {
         const Slide &rows = plan_.rows, &columns = plan_.columns;
-        for (std::int64_t j = 0; j < rows.phases(); ++j) {
+        for (std::int64_t j = 0; j < row_sets_; ++j) {
             const std::int64_t first = p * rows.stride + j * rows.dilation % rows.stride - rows.before;
-            for (std::int64_t k = 0; k < plan_.column_sets(); ++k) {
+            for (std::int64_t k = 0; k < column_sets_; ++k) {
                 const std::int64_t from = k * columns.dilation;
                 const std::int64_t at =
                     q * columns.stride + (plan_.is_compact ? from : from % columns.stride) - columns.before;
@@ -149,7 +153,7 @@ public:
 
 private:
     const ImagePlan& plan_;
-    std::int64_t pitch_, rows_;
+    std::int64_t pitch_, rows_, row_sets_, column_sets_;
 };
 
 /// The planes of an image, or of what is made of it: behind batch and channel one axis to three, a row being a plane.
@@ -182,6 +186,7 @@ public:
           layout_(plan, std::min(p, band_rows), q),
           q_(q),
           pitch_(layout_.pitch()),
+          tap_count_(plan.taps()),
           taps_(reinterpret_cast<std::int64_t*>(memory)),
           plane_(reinterpret_cast<float*>(memory + plan.taps() * 8)),
           results_(plane_ + plan.depths.size * layout_.plane_size() + band_slack) {
@@ -224,8 +229,7 @@ private:
     CAIRN_INLINE void sum_taps(const Op& op, const float* from, F32 (&sum)[vectors]) const {
 #pragma GCC unroll 4
         for (int v = 0; v < vectors; ++v) sum[v] = splat(Op::none);
-        const std::int64_t taps = plan_.taps();
-        for (std::int64_t t = 0; t < taps; ++t) {
+        for (std::int64_t t = 0; t < tap_count_; ++t) {
             const float* const tap = from + taps_[t];
             const auto factor = op.factor(t);
 #pragma GCC unroll 4
@@ -252,7 +256,7 @@ private:
 
     const ImagePlan& plan_;
     BandLayout layout_;
-    std::int64_t q_, pitch_;
+    std::int64_t q_, pitch_, tap_count_;
     std::int64_t* taps_;
     float *plane_, *results_;
 };
