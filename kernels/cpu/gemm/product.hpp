@@ -58,10 +58,11 @@ struct GemmTask {
     /// unless all rows of b share one place in the first-level cache.
     bool is_streamed() const {
         const Plain& b = factors.b;
-        const bool are_two =
-            is_native<T>(b.dtype) && rows.size() <= gemm_shared && b.row_stride * size % GemmBlocks::page_bytes != 0;
+        const bool are_two = is_native<T>(b.dtype) && rows.size() <= gemm_shared && has_places();
         return b.column_stride == 1 && (is_few() || are_two);
     }
+    /// Whether rows of b have more than one place in the first-level cache.
+    bool has_places() const { return factors.b.row_stride * size % GemmBlocks::page_bytes != 0; }
     std::int64_t width() const { return width_of<T>(factors, rows.size()); }
     /// Whether the columns of b lie one behind the other, as numbers of T.
     bool lies_in_columns() const {
@@ -205,7 +206,8 @@ struct GemmTask {
                 const bool is_whole =
                     b.column_stride == 1 && is_native<T>(b.dtype) && across.end - first == vectors * lanes_wide;
                 const bool is_copied = is_whole && !is_streamed() && vectors == 2;
-                const bool lies = is_copied || (is_whole && is_streamed());
+                // A single vector, of columns behind the whole pieces, takes all rows longer to copy than to read.
+                const bool lies = is_copied || (is_whole && (is_streamed() || (vectors == 1 && has_places())));
                 if (!lies)
                     copy_block(right_scratch, vectors * lanes_wide, b, depth.begin, column, depth.size(), across.size(),
                                vectors * lanes_wide);
