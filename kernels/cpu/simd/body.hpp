@@ -4,6 +4,7 @@
 #include "kernels/cpu/element_ops.hpp"
 
 #include <cstdint>
+#include <initializer_list>
 
 /// What an elementwise body becomes before it runs: a flat list of operations on blocks of 512 elements. Made by the
 /// rows, run by each level over tensors (elementwise.cpp) or on the parts of a product (tile_body.cpp).
@@ -51,27 +52,10 @@ enum class BlockCode : std::uint8_t {
 /// What f16 and bf16 are offered for as they lie in memory: whatever takes less time than to bring a block to floats.
 constexpr bool is_light(BlockCode code) {
     using enum BlockCode;
-    switch (code) {
-        case neg:
-        case abs:
-        case sqrt:
-        case floor:
-        case add:
-        case sub:
-        case mul:
-        case div:
-        case min:
-        case max:
-        case eq:
-        case ne:
-        case lt:
-        case le:
-        case gt:
-        case ge:
-        case relu:
-        case where: return true;
-        default: return false;
-    }
+    for (const BlockCode light :
+         {neg, abs, sqrt, floor, add, sub, mul, div, min, max, eq, ne, lt, le, gt, ge, relu, where})
+        if (code == light) return true;
+    return false;
 }
 
 inline constexpr int block_size = 512;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace cairn::inline v0::kernels::cpu {
 namespace {
@@ -43,19 +44,19 @@ std::string kind_of(DType dtype) {
 /// The operation that does the same to bytes, of i8, u8 and boolean alike.
 std::optional<BlockCode> on_bytes(BlockCode code) {
     using enum BlockCode;
-    switch (code) {
-        case to_i8: return byte_to_i8;
-        case to_u8: return byte_to_u8;
-        case to_bool: return byte_to_bool;
-        case where:
-        case eq:
-        case ne:
-        case logical_and:
-        case logical_or:
-        case logical_xor:
-        case logical_not: return code;
-        default: return std::nullopt;
-    }
+    constexpr std::pair<BlockCode, BlockCode> codes[] = {{to_i8, byte_to_i8},
+                                                         {to_u8, byte_to_u8},
+                                                         {to_bool, byte_to_bool},
+                                                         {where, where},
+                                                         {eq, eq},
+                                                         {ne, ne},
+                                                         {logical_and, logical_and},
+                                                         {logical_or, logical_or},
+                                                         {logical_xor, logical_xor},
+                                                         {logical_not, logical_not}};
+    for (const auto& [of_numbers, of_bytes] : codes)
+        if (code == of_numbers) return of_bytes;
+    return std::nullopt;
 }
 
 /// One operation on values, before blocks are given out.
