@@ -8,6 +8,7 @@
 #include "kernels/cpu/simd/tile_body.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 /// Convolutions by the register tiles of the packed product. Over an image they read what is kept of its planes
@@ -174,16 +175,17 @@ void run_blocks(const Conv<Element>& c, TileBody& body, std::byte* memory, Team&
     }
 }
 
-/// What a tap of one filter does, and what is added behind the last: -0, which changes nothing, where there is no bias.
+/// What a tap of one filter does, and what is done behind the last: a factor of 1, a term of -0 and a least of
+/// -infinity change nothing.
 template <typename Element>
 struct FilterOfOneChannel {
     static constexpr float none = 0;
     const Element* w;
-    float bias;
+    float scale = 1, term = -0.0f, least = -std::numeric_limits<float>::infinity();
 
     CAIRN_INLINE F32 factor(std::int64_t tap) const { return splat(widened(w[tap])); }
     CAIRN_INLINE static void take(F32& sum, F32 factor, F32 x) { multiply_add(sum, factor, x); }
-    CAIRN_INLINE F32 finish(F32 sum) const { return sum + splat(bias); }
+    CAIRN_INLINE F32 finish(F32 sum) const { return max(sum * splat(scale) + splat(term), splat(least)); }
 };
 
 /// Results of filters of one channel that wait for what follows them: rows of the matrix of all results, as many as fit
@@ -230,13 +232,20 @@ void run_rows(const Conv<Element>& c, const Args& args, const ConvPlan& plan, Ti
     const Planes<Element> out(args.outputs[0], plan.image.axes);
     WaitingRows waiting(c.p * c.q, body, reinterpret_cast<float*>(memory + band_bytes(plan.image, c.q)));
     const bool are_together = c.p <= band_rows && waiting.are_short();
-    const auto* const biases = plan.is_biased ? reinterpret_cast<const float*>(args.inputs[2].data) : nullptr;
-    const bool is_stored = !plan.has_epilogue || plan.is_biased;
+    const auto number_of = [&](int input, std::int64_t filter) {
+        const TensorArg& arg = args.inputs[2 + input];
+        return reinterpret_cast<const float*>(arg.data)[filter * arg.strides[1]];
+    };
+    const TensorArg& result = args.outputs[0];
+    const bool has_rows = result.strides[result.rank - 1] == 1 || c.q == 1;
+    const bool has_tail = plan.tail.is_all && has_rows, is_stored = !plan.has_epilogue || has_tail;
     const auto take = [&](Band& band, const BandRows& at) {
         const std::int64_t first = at.first, count = at.count;
         for (std::int64_t filter = at.c * c.filters; filter < (at.c + 1) * c.filters; ++filter) {
-            const float bias = biases == nullptr ? -0.0f : biases[filter * args.inputs[2].strides[1]];
-            const FilterOfOneChannel<Element> op{c.w + filter * c.w_filter, bias};
+            FilterOfOneChannel<Element> op{c.w + filter * c.w_filter};
+            if (has_tail && plan.tail.factor >= 0) op.scale = number_of(plan.tail.factor, filter);
+            if (has_tail && plan.tail.term >= 0) op.term = number_of(plan.tail.term, filter);
+            if (has_tail && plan.tail.has_relu) op.least = 0;
             const std::int64_t row = at.b * c.groups * c.filters + filter;
             if (is_stored) {
                 band.fold(op, out.at(at.b, filter, 0, first), out.row_stride, count);

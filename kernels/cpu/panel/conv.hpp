@@ -20,12 +20,20 @@ struct ImageFloats {
     std::int64_t all() const { return planes + offsets + filters + sums; }
 };
 
+/// What follows the sums, where that is no more than a factor and a term for each filter, then relu: numbers of the
+/// inputs behind image and filters, -1 for none.
+struct FilterTail {
+    bool is_all = false;
+    int factor = -1, term = -1;
+    bool has_relu = false;
+};
+
 struct ConvPlan {
     ConvReads reads;
-    bool is_of_rows;        ///< few filters that see one channel of an image
-    bool is_of_places;      ///< windows of one place, at each place of the image
-    bool has_epilogue;      ///< more is done to the sums than that they are stored
-    bool is_biased;         ///< no more than that the only input of the body, one number for each filter, is added
+    bool is_of_rows;    ///< few filters that see one channel of an image
+    bool is_of_places;  ///< windows of one place, at each place of the image
+    bool has_epilogue;  ///< more is done to the sums than that they are stored
+    FilterTail tail;
     std::int64_t channels;  ///< of a filter; of a matrix 0
     int columns;            ///< how many of the last axes of results are places
     ImagePlan image;        ///< of what is no image the dtype alone

@@ -155,19 +155,41 @@ Refusal accepts_fused(const Problem& problem) {
     return compile_epilogue(parts->epilogue, body);
 }
 
-/// Whether a number for each filter is added to its sums, and nothing else is done.
-bool is_biased(const Problem& epilogue, const Body& body) {
-    if (body.op_count != 1 || body.input_count != 2 || body.constant_count != 0 || body.output_count != 1) return false;
-    const BlockOp& op = body.ops[0];
-    if (op.code != BlockCode::add || op.slot != Slot::f32 || op.operand[0] + op.operand[1] != 1) return false;
-    const TensorDesc& bias = epilogue.inputs[1];
-    for (std::size_t axis = 0; axis < bias.shape.size(); ++axis)
-        if (axis != 1 && !(bias.strides[axis] == Dim(0))) return false;
-    return body.inputs[0] == DType::f32 && bias.dtype == DType::f32 && epilogue.outputs[0].dtype == DType::f32;
+/// One number for each filter.
+bool is_of_filters(const TensorDesc& operand) {
+    for (std::size_t axis = 0; axis < operand.shape.size(); ++axis)
+        if (axis != 1 && !(operand.strides[axis] == Dim(0))) return false;
+    return operand.dtype == DType::f32;
+}
+
+FilterTail tail_of(const Problem& epilogue, const Body& body) {
+    FilterTail tail;
+    if (body.constant_count != 0 || body.output_count != 1 || epilogue.outputs[0].dtype != DType::f32) return tail;
+    if (body.inputs[0] != DType::f32) return tail;
+    int value = 0, at = 0;
+    // The other operand, if the operation is this one and the value is one of its two.
+    const auto take = [&](BlockCode code) {
+        if (at == body.op_count || body.ops[at].code != code || body.ops[at].slot != Slot::f32) return -1;
+        const BlockOp& op = body.ops[at];
+        const int other = op.operand[0] == value ? op.operand[1] : op.operand[0];
+        const bool reads_it = (op.operand[0] == value) != (op.operand[1] == value);
+        if (!reads_it || other < 1 || other >= body.input_count) return -1;
+        if (!is_of_filters(epilogue.inputs[static_cast<std::size_t>(other)])) return -1;
+        value = body.ops[at++].result;
+        return other - 1;
+    };
+    tail.factor = take(BlockCode::mul);
+    tail.term = take(BlockCode::add);
+    if (at < body.op_count && body.ops[at].code == BlockCode::relu && body.ops[at].operand[0] == value) {
+        tail.has_relu = true;
+        value = body.ops[at++].result;
+    }
+    tail.is_all = at > 0 && at == body.op_count && value == body.outputs[0].place;
+    return tail;
 }
 
 ConvPlan plan_of(const Problem& problem) {
-    ConvPlan plan{ConvReads::image, false, false, problem.definition == "fused", false, 0, 1, {}, {}, {}};
+    ConvPlan plan{ConvReads::image, false, false, problem.definition == "fused", {}, 0, 1, {}, {}, {}};
     const auto parts = parts_of_fused(problem);
     const Problem& conv = parts ? parts->product : problem;
     if (!parts)
@@ -175,7 +197,7 @@ ConvPlan plan_of(const Problem& problem) {
     else if (const Refusal no = compile_epilogue(parts->epilogue, plan.body); !no.empty())
         throw InternalError("conv", no);
     plan.is_of_rows = is_of_rows(conv);
-    plan.is_biased = parts && is_biased(parts->epilogue, plan.body);
+    if (parts) plan.tail = tail_of(parts->epilogue, plan.body);
     if (is_of_image(conv.definition))
         plan.image = image_plan(conv);
     else
@@ -345,6 +367,11 @@ std::vector<std::string> fused_samples() {
                "f32[2,12,H,W]:(0,0,W,1) -> f16[2,12,H,W] "
                "f32[2,12,H,W]:(12*H*(W+3),H*(W+3),W+3,1) results (8,6) where H "
                "in 1..40, W in 1..90"),
+        sample(half_size(),
+               "4=image_conv2d(0,1):f32 5=mul(2,4):f32 6=add(5,3):f32 "
+               "7=relu(6):f32",
+               "f32[2,6,2*P,2*Q] f32[12,1,3,3]! f32[2,12,P,Q]:(0,1,0,0)! f32[2,12,P,Q]:(0,1,0,0)! -> "
+               "f32[2,12,P,Q] results (7) where P in 1..20, Q in 1..40"),
         sample(windows("1,1", "0,0,0,0", "1,1", "1,1"),
                "4=image_conv2d(0,1):f16 5=add(4,2):f16 6=gelu(5):f16 7=add(6,3):f16",
                "f16[3,9,5,P] f16[20,9,1,1]! f16[3,20,5,P]:(0,1,0,0)! f16[3,20,5,P] "
