@@ -49,7 +49,7 @@ public:
     using Pools = std::vector<std::unique_ptr<device::ThreadPool>>;
 
     Check(const KernelToCheck& asked, Oracle& oracle, const Pools& pools)
-        : kernel_(settings_of(*asked.kernel).front()), options_(asked.options), oracle_(oracle), pools_(pools) {
+        : kernel_(settings_of(asked.kernel).front()), options_(asked.options), oracle_(oracle), pools_(pools) {
         if (kernel_.samples.empty()) fault("has no sample", {});
     }
 
@@ -195,10 +195,10 @@ std::vector<KernelReport> check_kernels(std::span<const KernelToCheck> kernels,
                                         std::span<const Definition> definitions) {
     const FeatureSet here = device::detect_features();
     for (const KernelToCheck& asked : kernels)
-        if (const FeatureSet& needs = asked.kernel->needs; !here.includes(needs))
+        if (const FeatureSet& needs = asked.kernel.needs; !here.includes(needs))
             throw Error(
                 ErrorKind::unsupported, "check_kernel",
-                asked.kernel->id + " needs " + to_string(needs - here) + ", this machine has " + to_string(here));
+                asked.kernel.id + " needs " + to_string(needs - here) + ", this machine has " + to_string(here));
     Check::Pools pools;
     for (int threads = 1; threads <= most_threads; ++threads)
         pools.push_back(std::make_unique<device::ThreadPool>(threads));
@@ -224,7 +224,7 @@ std::vector<KernelReport> check_kernels(std::span<const KernelToCheck> kernels,
 namespace cairn::inline v0 {
 
 KernelReport check_kernel(const Kernel& kernel, std::span<const Definition> definitions, const CheckOptions& options) {
-    const check::KernelToCheck asked{&kernel, options};
+    const check::KernelToCheck asked{kernel, options};
     return check::check_kernels({&asked, 1}, definitions).front();
 }
 

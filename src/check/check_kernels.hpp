@@ -8,7 +8,7 @@
 namespace cairn::inline v0::check {
 
 struct KernelToCheck {
-    const Kernel* kernel;
+    Kernel kernel;
     CheckOptions options;
 };
 

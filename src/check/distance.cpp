@@ -54,22 +54,17 @@ bool is_comparable(const Kernel& kernel, const Problem& problem) {
 Distance distance(const Kernel& kernel, const Problem& problem, std::span<const Definition> definitions,
                   device::ThreadPool& pool) {
     std::mt19937_64 random(1);
-    std::vector<GuardedTensor> inputs, outputs;
-    std::vector<meaning::Value> given;
+    RandomInputs inputs = random_inputs(problem, Special::none, random);
+    std::vector<GuardedTensor> outputs;
     std::vector<TensorArg> in, out;
-    for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
-        inputs.emplace_back(problem.inputs[i], std::uint8_t{0}, 0);
-        inputs.back().write(random_operand(problem, i, Special::none, random));
-        given.push_back(inputs.back().read());
-    }
     for (const TensorDesc& output : problem.outputs) outputs.emplace_back(output, std::uint8_t{0}, 0);
-    for (GuardedTensor& operand : inputs) in.push_back(operand.argument());
+    for (GuardedTensor& operand : inputs.tensors) in.push_back(operand.argument());
     for (GuardedTensor& operand : outputs) out.push_back(operand.argument());
     std::string fault = run_kernel({kernel, problem, {}, in, out, pool.size()}, pool);
     for (const GuardedTensor& output : outputs)
         if (!output.gaps_untouched()) fault += " writes around an output";
     if (!fault.empty()) throw InternalError("check_kernel", kernel.id + fault);
-    const Expected expected = expect(problem, definitions, std::move(given));
+    const Expected expected = expect(problem, definitions, std::move(inputs.values));
     Distance largest;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         const Distance one = distance(outputs[i].read(), expected.outputs[i]);

@@ -26,19 +26,15 @@ Answer& Oracle::answer(const Problem& problem, Special special) {
 
     std::seed_seq seed(text.begin(), text.end());
     std::mt19937_64 random(seed);
-    std::vector<GuardedTensor> inputs, outputs;
-    std::vector<meaning::Value> values;
-    for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
-        inputs.emplace_back(problem.inputs[i], std::uint8_t{0}, 0);
-        inputs[i].write(random_operand(problem, i, special, random));
-        // Repeated elements must be one value: what the operand holds after writing is what counts.
-        values.push_back(inputs[i].read());
-    }
+    RandomInputs inputs = random_inputs(problem, special, random);
+    std::vector<GuardedTensor> outputs;
     for (const TensorDesc& output : problem.outputs) outputs.emplace_back(output, std::uint8_t{0}, 0);
-    Answer made{expect(problem, definitions_, values),
-                operands_of(inputs, outputs, values, 0xff, 0),
-                operands_of(inputs, outputs, values, 0x3b, 1),
-                {}};
+    Expected expected = expect(problem, definitions_, std::move(inputs.values));
+    const auto laid_out = [&](std::uint8_t poison, int misalignment) {
+        return operands_of(inputs.tensors, outputs, expected.inputs, poison, misalignment);
+    };
+    Operands aligned = laid_out(0xff, 0), misaligned = laid_out(0x3b, 1);
+    Answer made{std::move(expected), std::move(aligned), std::move(misaligned), {}};
     return answers_.emplace(std::pair(text, special), std::move(made)).first->second;
 }
 

@@ -56,4 +56,14 @@ meaning::Value random_operand(const Problem& problem, std::size_t input, Special
     return value;
 }
 
+RandomInputs random_inputs(const Problem& problem, Special special, std::mt19937_64& random) {
+    RandomInputs inputs;
+    for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
+        GuardedTensor& tensor = inputs.tensors.emplace_back(problem.inputs[i], std::uint8_t{0}, 0);
+        tensor.write(random_operand(problem, i, special, random));
+        inputs.values.push_back(tensor.read());
+    }
+    return inputs;
+}
+
 }  // namespace cairn::inline v0::check

@@ -1,9 +1,11 @@
 #pragma once
 
 #include "cairn/problem.hpp"
+#include "check/guarded_tensor.hpp"
 #include "meaning/interpret.hpp"
 
 #include <random>
+#include <vector>
 
 namespace cairn::inline v0::check {
 
@@ -17,5 +19,12 @@ enum class Special {
 
 /// Elements for an operand of a Problem of constant sizes: floats in -2..2, small integers, indices that are legal.
 meaning::Value random_operand(const Problem& problem, std::size_t input, Special special, std::mt19937_64& random);
+
+/// All inputs of a Problem in memory, and the values that lie there: where elements are repeated, one value is.
+struct RandomInputs {
+    std::vector<GuardedTensor> tensors;
+    std::vector<meaning::Value> values;
+};
+RandomInputs random_inputs(const Problem& problem, Special special, std::mt19937_64& random);
 
 }  // namespace cairn::inline v0::check
