@@ -147,6 +147,12 @@ bool Canon::hides(const Scaled& value) const {
                                    : term.kind == TermKind::one && value.factor <= hiding_score;
 }
 
+// -inf, which stays what it is whatever is added to it, but for NaN and +inf.
+bool Canon::is_lowest(const Scaled& value) const {
+    const Term& term = terms_[value.core];
+    return term.values.size() == 1 && term.values[0] == -std::numeric_limits<double>::infinity();
+}
+
 // True where a choice that hides is among the terms, or among what is chosen from there.
 bool Canon::is_masked(std::span<const Scaled> terms) const {
     std::vector<Scaled> open = list_of(terms);
@@ -177,9 +183,7 @@ std::optional<Scaled> Canon::additive_mask(std::span<const Scaled> terms, DType 
         if (!hides_else && !(is_constant(parts[2], 0) && hides(parts[1]))) continue;
         std::vector<Scaled> rest = list_of(terms);
         rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
-        const Term& hidden = terms_[parts[hides_else ? 2 : 1].core];
-        const bool is_lowest = hidden.values.size() == 1 && std::isinf(hidden.values[0]);
-        if (!is_lowest && is_masked(rest)) continue;
+        if (!is_lowest(parts[hides_else ? 2 : 1]) && is_masked(rest)) continue;
         const Scaled scores = add(rest, dtype);
         return hides_else ? choose(parts[0], scores, parts[2], dtype) : choose(parts[0], parts[1], scores, dtype);
     }
@@ -190,16 +194,12 @@ std::optional<Scaled> Canon::additive_mask(std::span<const Scaled> terms, DType 
 // stays outside, whence it leaves a softmax, but for numbers, which belong to what varies.
 std::optional<Scaled> Canon::beneath_mask(std::span<const Scaled> terms, DType dtype) {
     if (!laws_.has(Law::masked)) return std::nullopt;
-    const auto is_never = [&](const Scaled& value) {
-        const Term& term = terms_[value.core];
-        return term.values.size() == 1 && term.values[0] == -std::numeric_limits<double>::infinity();
-    };
     for (std::size_t i = 0; i < terms.size() && terms.size() > 1; ++i) {
         const Term& choice = terms_[terms[i].core];
         if (choice.kind != TermKind::op || choice.op != Op::where || terms[i].factor != 1) continue;
         const std::span<const Scaled> parts = choice.parts;
-        const bool hides_else = is_never(parts[2]);
-        if (!hides_else && !is_never(parts[1])) continue;
+        const bool hides_else = is_lowest(parts[2]);
+        if (!hides_else && !is_lowest(parts[1])) continue;
         std::vector<Scaled> within{parts[hides_else ? 1 : 2]}, outside;
         bool varies = false;
         for (std::size_t j = 0; j < terms.size(); ++j) {

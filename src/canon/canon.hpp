@@ -130,6 +130,7 @@ private:
     std::vector<Scaled> common_powers(std::span<const Scaled> terms) const;
     void join_numbers(std::vector<Scaled>& terms, bool are_factors, DType dtype);
     bool hides(const Scaled& value) const;
+    bool is_lowest(const Scaled& value) const;
     bool is_masked(std::span<const Scaled> terms) const;
     std::optional<Scaled> additive_mask(std::span<const Scaled> terms, DType dtype);
     std::optional<Scaled> beneath_mask(std::span<const Scaled> terms, DType dtype);
