@@ -65,10 +65,15 @@ struct ImageBlocks {
         const std::int64_t parts = std::max<std::int64_t>((all + most - 1) / most, 1);
         return std::max<std::int64_t>((all + parts - 1) / parts, 1);
     }
+    /// So many floats, and those up to a whole vector.
+    static std::int64_t in_vectors(std::int64_t floats) { return (floats + vector - 1) / vector * vector; }
+    /// Planes, behind which the rows of single places lie.
+    static std::int64_t singles(std::int64_t channels, std::int64_t plane) {
+        return in_vectors(channels * (plane + plane_gap)) + 2 * band_slack;
+    }
     /// Planes and rows of single places.
     static std::int64_t planes(const ImagePlan& image, std::int64_t channels, std::int64_t plane) {
-        const std::int64_t rows = single_rows * ((channels * image.taps() + vector - 1) / vector * vector);
-        return (channels * (plane + plane_gap) + vector - 1) / vector * vector + 2 * band_slack + rows;
+        return singles(channels, plane) + single_rows * in_vectors(channels * image.taps());
     }
 };
 
@@ -82,7 +87,7 @@ struct ImageBands {
         constexpr std::int64_t vector = ImageBlocks::vector, places = ImageBlocks::places;
         if (q > ImageBlocks::most_columns) {
             const std::int64_t count = (q + places - 1) / places;
-            columns = ((q + count - 1) / count + vector - 1) / vector * vector;
+            columns = ImageBlocks::in_vectors((q + count - 1) / count);
             return;
         }
         const std::int64_t pitch = band_pitch(image, q);

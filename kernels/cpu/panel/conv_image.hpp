@@ -34,7 +34,7 @@ struct KeptPlanes {
           taps(image.taps()),
           plane(layout.plane_size() + ImageBlocks::plane_gap),
           planes(memory),
-          singles(memory + (channels * plane + 15) / 16 * 16 + 2 * band_slack) {}
+          singles(memory + ImageBlocks::singles(channels, layout.plane_size())) {}
 
     /// Places of some rows and columns, with what lies between.
     std::int64_t places(std::int64_t rows, std::int64_t some) const { return (rows - 1) * layout.pitch() + some; }
@@ -111,10 +111,7 @@ private:
 
     /// Where the taps of so many channels see the first place.
     void set_offsets(const KeptPlanes& kept) {
-        kept.layout.set_taps(offsets_);
-        const std::int64_t all = std::min(channels_at_once(), c_.channels) * kept.taps;
-        for (std::int64_t t = kept.taps; t < all; ++t)
-            offsets_[t] = offsets_[t - kept.taps] + static_cast<std::int32_t>(kept.plane);
+        kept.layout.set_taps(offsets_, std::min(channels_at_once(), c_.channels), kept.plane);
     }
 
     void fill(const KeptPlanes& kept, const Where& at, std::int64_t places) {

@@ -108,7 +108,7 @@ bool is_compact(const Problem& problem) {
 ImageFloats image_floats(const Problem& conv, const ConvPlan& plan) {
     const ImagePlan& image = plan.image;
     const std::int64_t at_once = ImageBlocks::channels(image, plan.channels),
-                       offsets = (at_once * image.taps() + 15) / 16 * 16;
+                       offsets = ImageBlocks::in_vectors(at_once * image.taps());
     constexpr std::int64_t groups = (ImageBlocks::most_columns + places_at_once - 1) / places_at_once;
     ImageFloats floats{0, offsets, most_tile_height * offsets,
                        ImageBlocks::tiles * groups * most_tile_height * places_at_once};

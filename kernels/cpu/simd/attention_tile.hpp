@@ -42,6 +42,22 @@ template <int R, int V>
     }
 }
 
+/// The same for half a vector of queries.
+template <int R>
+[[gnu::noinline]] void half_score_tile(float* scores, std::int64_t width, const float* queries, const float* keys,
+                                       std::int64_t stride, std::int64_t depth) {
+    using Half = float __attribute__((vector_size(2 * lanes)));
+    using HalfMemory = float __attribute__((vector_size(2 * lanes), aligned(4), may_alias));
+    Half sum[R]{};
+    for (std::int64_t d = 0; d < depth; ++d) {
+        const Half q = *reinterpret_cast<const HalfMemory*>(queries + d * width);
+#pragma GCC unroll 16
+        for (int r = 0; r < R; ++r) sum[r] += keys[r * stride + d] * q;
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) *reinterpret_cast<HalfMemory*>(scores + r * width) = sum[r];
+}
+
 // Elements of a head along the lanes: keys and values are read once for all rows, floats or half as wide.
 
 /// Four lanes of a vector, from lane `From` on.
@@ -108,22 +124,6 @@ template <typename Element>
 template <typename Element>
 CAIRN_INLINE void fetch(const Element* at) {
     if (at != nullptr) __builtin_prefetch(at, 0, 2);
-}
-
-/// The same for half a vector of queries.
-template <int R>
-[[gnu::noinline]] void half_score_tile(float* scores, std::int64_t width, const float* queries, const float* keys,
-                                       std::int64_t stride, std::int64_t depth) {
-    using Half = float __attribute__((vector_size(2 * lanes)));
-    using HalfMemory = float __attribute__((vector_size(2 * lanes), aligned(4), may_alias));
-    Half sum[R]{};
-    for (std::int64_t d = 0; d < depth; ++d) {
-        const Half q = *reinterpret_cast<const HalfMemory*>(queries + d * width);
-#pragma GCC unroll 16
-        for (int r = 0; r < R; ++r) sum[r] += keys[r * stride + d] * q;
-    }
-#pragma GCC unroll 16
-    for (int r = 0; r < R; ++r) *reinterpret_cast<HalfMemory*>(scores + r * width) = sum[r];
 }
 
 /// How weights lie: those of a row side by side, or those of a key.

@@ -113,9 +113,9 @@ public:
     std::int64_t pitch() const { return pitch_; }
     std::int64_t plane_size() const { return row_sets_ * column_sets_ * rows_ * pitch_; }
 
-    /// Where each tap sees the first place; other places follow it.
+    /// Where each tap of each of some planes, which begin so far apart, sees the first place; other places follow it.
     template <typename Offset>
-    void set_taps(Offset* taps) const {
+    void set_taps(Offset* taps, std::int64_t planes, std::int64_t distance) const {
         const Slide &rows = plan_.rows, &columns = plan_.columns;
         const std::int64_t row_period = rows.period(), column_period = columns.period();
         for (std::int64_t j = 0; j < rows.size; ++j)
@@ -126,6 +126,8 @@ public:
                 const std::int64_t column = plan_.is_compact ? 0 : k * columns.dilation / columns.stride;
                 taps[j * columns.size + k] = static_cast<Offset>(row * pitch_ + column);
             }
+        const std::int64_t count = rows.size * columns.size;
+        for (std::int64_t t = count; t < planes * count; ++t) taps[t] = taps[t - count] + static_cast<Offset>(distance);
     }
 
     /// What rows of places from p on read of a plane, from their column q on. May write up to a vector behind it.
@@ -190,9 +192,7 @@ public:
           taps_(reinterpret_cast<std::int64_t*>(memory)),
           plane_(reinterpret_cast<float*>(memory + plan.taps() * 8)),
           results_(plane_ + plan.depths.size * layout_.plane_size() + band_slack) {
-        layout_.set_taps(taps_);
-        for (std::int64_t t = plan.rows.size * plan.columns.size; t < plan.taps(); ++t)
-            taps_[t] = taps_[t - plan.rows.size * plan.columns.size] + layout_.plane_size();
+        layout_.set_taps(taps_, plan.depths.size, layout_.plane_size());
     }
 
     /// What rows of places from p on read of the planes that windows at `depth` see.
