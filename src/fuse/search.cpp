@@ -238,9 +238,9 @@ private:
         for (const double number : numbers[hole]) {
             if (done()) break;
             Matcher::Verdict verdict = with(number);
-            const bool hangs_on_none = (verdict.blame & any_number) == 0;
+            // Where a factor of 1 or a term of 0 is left out, what is made tells nothing of other numbers.
+            const bool hangs_on_none = number != 0 && number != 1 && (verdict.blame & any_number) == 0;
             if (verdict.unknown && (verdict.unknown == all.unknown || hangs_on_none)) {
-                // A term of 0 is left out: what other numbers make tells nothing of it.
                 if (!hangs_on_none && number != 0 && numbers[hole].back() == 0) with(0);
                 return verdict;
             }

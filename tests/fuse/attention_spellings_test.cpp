@@ -172,6 +172,7 @@ TEST(Spellings, CausalAttention) {
          {"branches swapped",
           "attention causal=(0) pairs=(1) hides=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %11)"},
          {"added weak mask", "attention causal=(0) pairs=(1) scale=0.5 (q, k, v, %10)"},
+         {"added 1 too", "attention causal=(0) pairs=(1) scale=0.5 (q, k, v, %10)"},
          {"float rows in f16", "attention causal=(0) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %17)"}}};
     std::vector<Spelling> found;
     for (const auto& [text, mask] : causal_masks) {
@@ -375,6 +376,7 @@ TEST(Spellings, AttentionWithAKeyMask) {
           "attention causal=(0) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %8)"},
          {"or causal", "attention causal=(0) pairs=(1) scale=0.5 masked_score=-3.4028235e+38 (q, k, v, %13)"},
          {"added weak mask", "attention causal=(0) pairs=(1) scale=0.5 (q, k, v, %7)"},
+         {"added 1 too", "attention causal=(0) pairs=(1) scale=0.5 (q, k, v, %7)"},
          {"added ones", "attention causal=(0) pairs=(1) scale=0.5 (q, k, v, %5)"}}};
     const std::pair<const char*, Mask> masks[] = {
         {"[B,1,1,S]",

@@ -240,6 +240,10 @@ TEST(HandSpellings, AttentionWithABiasBesideAMask) {
         const Tensor bias = g.input("bias", DType::f32, {1, 8, 7, 7}), mask = g.input("m", DType::f32, {2, 1, 1, 7});
         return matmul(sm(matmul(Q(g), kt(K(g))) + bias + mask), V(g));
     });
+    expect_spelled("attention", "T5: (1 - m) * lowest", [](Graph& g) {
+        const Tensor bias = g.input("bias", DType::f32, {1, 8, 7, 7}), m = g.input("m", DType::f32, {2, 1, 1, 7});
+        return matmul(sm(S(g) + bias + (1 - m) * -3.4028234663852886e38), V(g));
+    });
     expect_spelled("attention", "heads in five axes", [](Graph& g) {
         const Tensor q = g.input("q", DType::f32, {2, 4, 2, 7, 64}), k = g.input("k", DType::f32, {2, 4, 1, 7, 64}),
                      v = g.input("v", DType::f32, {2, 4, 1, 7, 64});
