@@ -188,14 +188,16 @@ Tensor visible(const Tensor& mask, const Attributes& attributes) {
     return flag(attributes, "hides") ? logical_not(mask) : mask;
 }
 
-// What the composite has no operands for: heads that lie in groups, and a bias beside a mask. Leading axes broadcast.
+// What the composite has no words for: heads that lie in groups, a bias beside a mask, and what is added to hidden
+// scores too. Leading axes broadcast.
 Tensor attend_beside(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, const Tensor& bias,
-                     const AttentionOptions& options) {
+                     const AttentionOptions& options, bool adds_to_hidden) {
     const Dim queries = q.dim(-2), keys = k.dim(-2);
     const double scale = options.scale ? *options.scale : 1 / std::sqrt(static_cast<double>(q.dim(-1).constant()));
     Tensor scores = matmul(q, swap_axes(k, -1, -2)) * scale, seen;
     if (options.softcap) scores = tanh(scores / *options.softcap) * *options.softcap;
-    if (!bias.empty()) scores = scores + bias;
+    std::vector<Tensor> added;
+    if (!bias.empty()) added.push_back(bias);
     const Graph graph(q.graph());
     const auto rows = [&] { return reshape(iota(graph, queries, DType::i32, keys - queries), {queries, 1}); };
     if (options.causal) seen = rows() >= iota(graph, keys);
@@ -206,14 +208,21 @@ Tensor attend_beside(const Tensor& q, const Tensor& k, const Tensor& v, const Te
     if (!mask.empty() && mask.dtype() == DType::boolean)
         seen = seen.empty() ? mask : seen && mask;
     else if (!mask.empty())
-        scores = scores + mask;
+        added.push_back(mask);
+    const auto add_all = [&] {
+        for (const Tensor& term : added) scores = scores + term;
+    };
+    if (!adds_to_hidden) add_all();
     if (!seen.empty()) {
         if (!options.masked_score && q.dtype() != DType::f32)
             throw Error(ErrorKind::argument, "definition", "expected a masked score");
         scores = where(seen, scores, options.masked_score.value_or(std::numeric_limits<float>::lowest()));
     }
+    if (adds_to_hidden) add_all();
     const DType dtype = options.softmax_dtype.value_or(scores.dtype());
-    return matmul(cast(softmax(cast(scores, dtype)), scores.dtype()), v);
+    const Tensor weights =
+        dtype == scores.dtype() ? softmax(scores) : cast(softmax(cast(scores, dtype)), scores.dtype());
+    return matmul(weights, v);
 }
 
 // Operands as by attend; those that have not the same heads go as groups of them.
@@ -233,7 +242,7 @@ Tensor attend_beside(Operands operands, const Attributes& attributes, const Atte
         if (!mask.empty()) mask = with_four_axes(mask);
         if (!bias.empty()) bias = with_four_axes(bias);
     }
-    return attend_beside(q, k, v, mask, bias, options);
+    return attend_beside(q, k, v, mask, bias, options, flag(attributes, "adds_to_hidden"));
 }
 
 std::int64_t window_of(const Attributes& attributes) {
@@ -245,7 +254,8 @@ std::int64_t window_of(const Attributes& attributes) {
 // q, k and v may lack leading axes, or have an axis for the heads of q in each group, [B,G,R,T,D] and [B,G,1,S,D]; k
 // and v may be narrower than q. With a window no query sees keys as far before its own, or farther. A mask is [B,S] of
 // keys, or with pairs=(1) of queries and keys; with hides=(1) it is true where nothing may be seen. Behind a mask of
-// pairs there may be a bias, with axes like it.
+// pairs there may be a bias, with axes like it. What is added is added to scores that are seen; with adds_to_hidden=(1)
+// to the masked score too.
 Tensors attend(Operands given, const Attributes& attributes) {
     Tensors operands(given.begin(), given.end());
     for (std::size_t i = 1; i < std::min<std::size_t>(operands.size(), 3); ++i)
@@ -263,12 +273,31 @@ Tensors attend(Operands given, const Attributes& attributes) {
     const bool is_of_keys = operands.size() > 3 && !flag(attributes, "pairs");
     if (is_of_keys && operands[3].rank() != 2)
         throw Error(ErrorKind::argument, "definition", "expected a mask of keys with two axes, or pairs=(1)");
-    if (operands.size() > 4 || operands[0].rank() == 5)
+    if (operands.size() > 4 || operands[0].rank() == 5 || flag(attributes, "adds_to_hidden"))
         return {reshape(attend_beside(operands, attributes, options), shape)};
     const Tensor q = with_four_axes(operands[0]), k = with_four_axes(operands[1]), v = with_four_axes(operands[2]);
     if (operands.size() == 3) return {reshape(attention(q, k, v, options), shape)};
     const Tensor mask = visible(operands[3], attributes);
     return {reshape(attention(q, k, v, is_of_keys ? mask : with_four_axes(mask), options), shape)};
+}
+
+// Two masks of finite numbers: one hides, by the causal rule or as an operand, and the other is added to what hides as
+// to what is seen.
+void add_to_hidden(const std::string& operands, std::vector<std::string>& patterns) {
+    const auto add = [&](const std::string& attributes, const std::string& more) {
+        patterns.push_back("attention" + attributes + " adds_to_hidden=(1) scale=? masked_score=? | " + operands +
+                           more);
+    };
+    const std::string causal = " causal=(1) pairs=(1)";
+    for (const std::string added : {" f32[1,S]", " f32[T,S]"}) {
+        add(causal, added);
+        for (const std::string hides : {"", " hides=(1)"}) {
+            add(causal + hides, " bool[1,S]" + added);
+            for (const std::string mask : {" bool[1,S]", " bool[T,S]"})
+                add(" causal=(0) pairs=(1)" + hides, mask + added);
+        }
+    }
+    add(causal, " f32[1,S] f32[T,S]");
 }
 
 // Within a window of the last keys, or of all; full or causal; without a mask, with one of visible or of hidden keys,
@@ -305,6 +334,12 @@ std::vector<std::string> attention_patterns() {
                 for (const std::string mask : {" bool[1,S]", " bool[T,S]"})
                     add(operands, mask + bias, true, hides + window);
         }
+    for (const std::string& operands : {some, grouped})
+        for (const std::string added : {" f32[1,S]", " f32[T,S]"})
+            patterns.push_back(
+                "attention causal=(1) pairs=(1) window=(W) adds_to_hidden=(1) scale=? masked_score=? | " + operands +
+                added);
+    const auto windows = static_cast<std::ptrdiff_t>(patterns.size());
     for (const std::string& operands : {some, grouped}) add(operands, "", false);
     for (const char* more : {"", " hides=(1)"})
         for (const std::string& operands : {equal, single, grouped, in_groups})
@@ -333,6 +368,15 @@ std::vector<std::string> attention_patterns() {
                 written.replace(at, 3, narrow);
             for (const std::string& more : {window, std::string()}) add(written, "", false, more + " wide_softmax=(1)");
         }
+    for (const std::string& operands : {some, grouped}) add_to_hidden(operands, patterns);
+    // The causal rule leaves least to masks; where it hides by -inf, what is added to hidden scores counts for nothing.
+    std::stable_sort(patterns.begin() + windows, patterns.end(), [](const std::string& a, const std::string& b) {
+        const auto place = [](const std::string& pattern) {
+            return std::pair(pattern.find("causal=(1)") == std::string::npos,
+                             pattern.find("adds_to_hidden") != std::string::npos);
+        };
+        return place(a) < place(b);
+    });
     return patterns;
 }
 

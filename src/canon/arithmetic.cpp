@@ -153,41 +153,73 @@ bool Canon::is_lowest(const Scaled& value) const {
     return term.values.size() == 1 && term.values[0] == -std::numeric_limits<double>::infinity();
 }
 
-// True where a choice that hides is among the terms, or among what is chosen from there.
-bool Canon::is_masked(std::span<const Scaled> terms) const {
-    std::vector<Scaled> open = list_of(terms);
-    std::vector<CanonId> seen;
-    while (!open.empty()) {
-        const Scaled term = open.back();
-        open.pop_back();
-        const Term& choice = terms_[term.core];
-        if (choice.kind != TermKind::op || choice.op != Op::where) continue;
-        if (hides(choice.parts[1]) || hides(choice.parts[2])) return true;
-        if (std::find(seen.begin(), seen.end(), term.core) != seen.end()) continue;
-        seen.push_back(term.core);
-        open.insert(open.end(), choice.parts.begin() + 1, choice.parts.end());
+// True for a product of matrices, and what is near of what is computed of it element by element or moved. Of choices
+// none is: a number in them may become one that hides.
+bool Canon::is_score(const Scaled& value) const {
+    std::vector<CanonId> open{value.core};
+    for (std::size_t i = 0; i < open.size(); ++i) {
+        const Term& term = terms_[open[i]];
+        if (is_product(term)) return true;
+        if (term.kind == TermKind::op && term.op == Op::where) continue;
+        const bool is_moved = term.kind == TermKind::op && ir::info(term.op).kind == ir::OpClass::movement;
+        if ((!is_elementwise(term) && !is_moved) || open.size() > most_parts) continue;
+        for (const Scaled& part : term.parts) open.push_back(part.core);
     }
     return false;
 }
 
-// scores + where(visible, 0, hidden) = where(visible, scores, hidden), where `hidden` is so low that no score is seen
-// beside it. Two such masks would add up where both hide, -1e30 to -2e30: below a score that one of them hides, which
-// tells in rows with nothing visible. Only -inf stays what it is.
-std::optional<Scaled> Canon::additive_mask(std::span<const Scaled> terms, DType dtype) {
-    if (!laws_.has(Law::masked)) return std::nullopt;
-    for (std::size_t i = 0; i < terms.size() && terms.size() > 1; ++i) {
-        const Term& mask = terms_[terms[i].core];
-        if (mask.kind != TermKind::op || mask.op != Op::where || terms[i].factor != 1) continue;
-        const std::span<const Scaled> parts = mask.parts;
-        const bool hides_else = is_constant(parts[1], 0) && hides(parts[2]);
-        if (!hides_else && !(is_constant(parts[2], 0) && hides(parts[1]))) continue;
-        std::vector<Scaled> rest = list_of(terms);
-        rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
-        if (!is_lowest(parts[hides_else ? 2 : 1]) && is_masked(rest)) continue;
-        const Scaled scores = add(rest, dtype);
-        return hides_else ? choose(parts[0], scores, parts[2], dtype) : choose(parts[0], parts[1], scores, dtype);
-    }
+// A choice between `seen` and what hides, in which it may stand on either side.
+std::optional<Canon::Masking> Canon::masking(const Scaled& value) const {
+    const Term& choice = terms_[value.core];
+    if (choice.kind != TermKind::op || choice.op != Op::where || value.factor != 1) return std::nullopt;
+    for (const std::size_t seen : {1U, 2U})
+        if (hides(choice.parts[3 - seen]) && !hides(choice.parts[seen]))
+            return Masking{choice.parts[0], choice.parts[seen], choice.parts[3 - seen], seen == 1};
     return std::nullopt;
+}
+
+Scaled Canon::masked(const Masking& by, const Scaled& seen, DType dtype) {
+    return by.seen_first ? choose(by.condition, seen, by.hidden, dtype) : choose(by.condition, by.hidden, seen, dtype);
+}
+
+// scores + where(visible, 0, hidden) = where(visible, scores, hidden), where `hidden` is so low that no score is seen
+// beside it. All else stays beside a finite one: it may be a mask too, and where both hide -1e30 twice is -2e30, below
+// a score that one of them hides, which tells in rows with nothing visible. Only -inf stays what it is. Of several
+// masks one takes the scores: one that tells queries apart, the oldest of such.
+std::optional<Scaled> Canon::additive_mask(std::span<const Scaled> terms, DType dtype) {
+    if (!laws_.has(Law::masked) || terms.size() < 2) return std::nullopt;
+    const auto goes_before = [&](const Masking& a, const Masking& b) {
+        const auto of_keys = [&](const Masking& m) { return from_end(*terms_[m.condition.core].shape, 1) == Dim(1); };
+        return of_keys(a) != of_keys(b) ? of_keys(b) : a.condition.core < b.condition.core;
+    };
+    std::optional<Masking> mask, holder;
+    std::size_t at = 0, of_holder = 0;
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+        const auto found = masking(terms[i]);
+        if (!found) continue;
+        const bool is_empty = is_constant(found->seen, 0);
+        if (is_empty && is_lowest(found->hidden)) {
+            std::vector<Scaled> rest = list_of(terms);
+            rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
+            return masked(*found, add(rest, dtype), dtype);
+        }
+        if (is_empty && (!mask || goes_before(*found, *mask))) mask = found, at = i;
+        if (!is_empty && is_score(found->seen)) holder = found, of_holder = i;
+    }
+    if (!mask || (holder && is_lowest(holder->hidden))) return std::nullopt;
+    std::vector<Scaled> scores, beside;
+    for (std::size_t i = 0; i < terms.size(); ++i)
+        if (i != at && !(holder && i == of_holder)) (is_score(terms[i]) ? scores : beside).push_back(terms[i]);
+    if (holder) {
+        const bool takes = goes_before(*mask, *holder);
+        if (!takes && scores.empty()) return std::nullopt;
+        scores.push_back(holder->seen);
+        beside.push_back(masked(takes ? *holder : *mask, {0, one(dtype)}, dtype));
+        if (!takes) mask = holder;
+    }
+    if (scores.empty()) return std::nullopt;
+    beside.push_back(masked(*mask, add(scores, dtype), dtype));
+    return beside.size() == 1 ? beside[0] : add(beside, dtype);
 }
 
 // where(visible, scores, -inf) + more = where(visible, scores + more, -inf). What is the same for all of the last axis

@@ -83,6 +83,11 @@ private:
         Move move;
         Scaled result;
     };
+    /// where(condition, seen, hidden), or with the last two swapped.
+    struct Masking {
+        Scaled condition, seen, hidden;
+        bool seen_first;
+    };
     /// A term that a move goes through, and what it does to each part.
     struct Passage {
         CanonId core;
@@ -131,7 +136,9 @@ private:
     void join_numbers(std::vector<Scaled>& terms, bool are_factors, DType dtype);
     bool hides(const Scaled& value) const;
     bool is_lowest(const Scaled& value) const;
-    bool is_masked(std::span<const Scaled> terms) const;
+    bool is_score(const Scaled& value) const;
+    std::optional<Masking> masking(const Scaled& value) const;
+    Scaled masked(const Masking& by, const Scaled& seen, DType dtype);
     std::optional<Scaled> additive_mask(std::span<const Scaled> terms, DType dtype);
     std::optional<Scaled> beneath_mask(std::span<const Scaled> terms, DType dtype);
     Scaled opaque(ir::Op op, DType dtype, std::span<const Scaled> parts);

@@ -13,11 +13,20 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 Tensor zero(T x) { return Graph(x.graph()).constant(DType::f32, 0.0); }
+Tensor score(T x, T y) { return matmul(x, swap_axes(y, -1, -2)); }
+Tensor seen(T x, T y) { return slice(x, -1, 0, 3) < slice(y, -1, 0, 3); }
+Tensor other(T x, T y) { return slice(x, -1, 1, 4) < slice(y, -1, 1, 4); }
 
 TEST(CanonArithmetic, SameValuesHaveOneForm) {
     const Pair pairs[] = {
-        {"an added mask", [](T x, T y, T) { return x + where(x < y, zero(x), -1e30); },
-         [](T x, T y, T) { return where(x < y, x, -1e30); }},
+        {"an added mask", [](T x, T y, T) { return score(x, y) + where(seen(x, y), zero(x), -1e30); },
+         [](T x, T y, T) { return where(seen(x, y), score(x, y), -1e30); }},
+        {"an added mask beside what may be one",
+         [](T x, T y, T) { return score(x, y) + slice(x, -1, 0, 3) + where(seen(x, y), zero(x), -1e30); },
+         [](T x, T y, T) { return where(seen(x, y), score(x, y), -1e30) + slice(x, -1, 0, 3); }},
+        {"two masks, either of which takes the score",
+         [](T x, T y, T) { return where(seen(x, y), score(x, y), -1e30) + where(other(x, y), zero(x), -1e31); },
+         [](T x, T y, T) { return where(other(x, y), score(x, y), -1e31) + where(seen(x, y), zero(x), -1e30); }},
         {"two masks of -inf",
          [](T x, T y, T r) { return x + where(x < y, zero(x), -infinity) + where(r < 1, zero(x), -infinity); },
          [](T x, T y, T r) { return where(x < y && r < 1, x, -infinity); }},
@@ -59,6 +68,11 @@ TEST(CanonArithmetic, OtherValuesHaveOtherForms) {
         {"two masks that add up",
          [](T x, T y, T r) { return x + where(x < y, zero(x), -1e30) + where(r < 1, zero(x), -1e30); },
          [](T x, T y, T r) { return where(x < y && r < 1, x, -1e30); }},
+        {"a mask and what may be one", [](T x, T y, T) { return x + where(x < y, zero(x), -1e30); },
+         [](T x, T y, T) { return where(x < y, x, -1e30); }},
+        {"what is added to hidden scores too",
+         [](T x, T y, T) { return where(seen(x, y), score(x, y), -1e30) + slice(x, -1, 0, 3); },
+         [](T x, T y, T) { return where(seen(x, y), score(x, y) + slice(x, -1, 0, 3), -1e30); }},
         {"weak mask", [](T x, T y, T) { return x + where(x < y, 0 * y, -4); },
          [](T x, T y, T) { return where(x < y, x, -4); }},
     };

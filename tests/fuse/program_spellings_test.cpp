@@ -105,7 +105,7 @@ const Spelling spellings[] = {
          return s + where(causal(g), zero(g), -1e30) +
                 where(reshape(mask(g, DType::boolean, {2, 4}), {2, 1, 1, 4}), zero(g), -1e30);
      },
-     "attention causal=(0) pairs=(1) scale=0.5 (q, k, v, %, %)"},
+     "attention causal=(1) pairs=(1) adds_to_hidden=(1) scale=0.5 masked_score=-1e+30 (q, k, v, %)"},
 };
 
 // Node numbers do not matter.

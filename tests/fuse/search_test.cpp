@@ -222,8 +222,8 @@ TEST(Search, AttentionUnderMasks) {
                      "attention causal=(0) pairs=(1) scale=0.5");
 }
 
-// In a row with nothing visible the keys that one mask hides outweigh those that both do: the one is a mask, the other
-// a bias. -inf is -inf twice.
+// In a row with nothing visible the keys that one mask hides outweigh those that both do: what the other adds is added
+// to hidden scores too. -inf is -inf twice.
 TEST(Search, TwoAddedMasksAreOneOnlyWhereTheyDoNotAddUp) {
     for (const double hidden : {-1e30, -3.4028234663852886e38, -std::numeric_limits<double>::infinity()}) {
         Graph g("g");
@@ -240,7 +240,7 @@ TEST(Search, TwoAddedMasksAreOneOnlyWhereTheyDoNotAddUp) {
         EXPECT_TRUE(summary(tiles, *tile)
                         .starts_with(std::isinf(hidden)
                                          ? "attention causal=(1) scale=0.5 masked_score=-inf (q, k, v, keep)"
-                                         : "attention causal=(0) pairs=(1) scale=0.5 (q, k, v, %"))
+                                         : "attention causal=(1) pairs=(1) adds_to_hidden=(1) scale=0.5 "))
             << summary(tiles, *tile);
         for (std::uint64_t seed = 1; seed <= 8; ++seed) EXPECT_EQ(tiles_fault(tiles, seed), "") << hidden;
     }

@@ -103,9 +103,13 @@ void finish(Tile& tile, const Stored<Element>& kv) {
     }
     if (!tile.plan.may_hide()) return;
     constexpr float far = 104.0f;  // between a score and one beside which its weight is 0
-    for (std::int64_t row = 0; row < tile.rows; ++row)
-        if (!(tile.state.largest[row] - tile.plan.masked_score > far))
+    float hidden = tile.plan.masked_score;
+    for (std::int64_t row = 0; row < tile.rows; ++row) {
+        if (tile.plan.adds_to_hidden && (row == 0 || !tile.same_mask || !tile.same_bias))
+            hidden = tile.plan.masked_score + most_added(tile, row);
+        if (!(tile.state.largest[row] - hidden > far))
             weigh_hidden(tile, kv, row, tile.state.largest[row], tile.state.total[row]);
+    }
 }
 
 /// What is known of a tile's rows after all parts of its keys, of which the first is at `parts`.

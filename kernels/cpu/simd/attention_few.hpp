@@ -167,18 +167,57 @@ void add_keys_to_few(Tile& tile, const Stored<Element>& kv, std::int64_t from, s
     }
 }
 
-/// Hidden keys have the masked score. Beside a visible one far above it that is weight 0, but where all that is seen is
-/// as low, or nothing is seen, the row is computed once more with the weights of all keys. With -inf alone all is NaN.
+/// As much as may be added to a score of a row, or more; NaN if anything is.
+inline float most_added(const Tile& tile, std::int64_t row) {
+    float sum = 0.0f;
+    const auto add = [&](const std::byte* from, std::int64_t stride) {
+        F32 most = splat(-infinity);
+        for (std::int64_t begin = 0; begin < tile.keys; begin += tile.plan.few_block()) {
+            const std::int64_t count = std::min(tile.keys - begin, tile.plan.few_block());
+            const float* const x = row_of<float>(tile, from, stride, begin, count);
+            for (std::int64_t j = 0; j < count; j += lanes) {
+                const std::int64_t n = count - j < lanes ? count - j : lanes;
+                most = max(most, n == lanes            ? load(x + j)
+                                 : first_lanes(n) != 0 ? load_part(x + j, n)
+                                                       : splat(-infinity));
+            }
+        }
+        sum += join_lanes<float>(most, [](F32 a, F32 b) { return max(a, b); });
+    };
+    if (tile.plan.has_bias) add(tile.bias[row], tile.bias_stride);
+    if (tile.plan.mask == AttentionMask::added) add(tile.mask[row], tile.mask_stride);
+    return sum;
+}
+
+/// The score of a key that is hidden from a row.
+inline float hidden_score(const Tile& tile, std::int64_t row, std::int64_t key) {
+    const AttentionPlan& plan = tile.plan;
+    float score = plan.masked_score;
+    if (!plan.adds_to_hidden) return score;
+    const auto at = [&](const std::byte* from, std::int64_t stride) {
+        return reinterpret_cast<const float*>(from)[key * stride];
+    };
+    if (plan.has_bias) score += at(tile.bias[row], tile.bias_stride);
+    if (plan.mask == AttentionMask::added) score += at(tile.mask[row], tile.mask_stride);
+    return score;
+}
+
+/// Hidden keys have the masked score, or that and what is added. Beside a visible one far above it that is weight 0,
+/// but where all that is seen is as low, or nothing is seen, the row is computed once more with the weights of all
+/// keys. With -inf alone all is NaN.
 template <typename Element>
 void weigh_hidden(Tile& tile, const Stored<Element>& kv, std::int64_t row, float largest, float total) {
     const AttentionPlan& plan = tile.plan;
-    const float score = plan.masked_score;
-    const F32 base = splat(largest > score ? largest : score);
-    const float weight = exp_negative(splat(score) - base)[0];
     bool all_visible = true;
-    for (std::int64_t j = 0; weight != 0.0f && all_visible && j < tile.keys; ++j)
-        all_visible = is_visible(tile, row, j);
-    if (all_visible) return;
+    float most = -infinity;  // of the hidden ones; NaN if any is
+    for (std::int64_t j = 0; j < tile.keys && (all_visible || plan.adds_to_hidden); ++j) {
+        if (is_visible(tile, row, j)) continue;
+        all_visible = false;
+        const float score = hidden_score(tile, row, j);
+        if (!(score <= most) && most == most) most = score;
+    }
+    const F32 base = splat(largest > most ? largest : most);
+    if (all_visible || exp_negative(splat(most) - base)[0] == 0.0f) return;
     const bool is_blind = largest == -infinity && total == 0.0f;
     float *s = tile.scratch.scores, *sums = tile.scratch.unseen, *q = tile.scratch.queries;
     const F32 scale = splat(plan.scale);
@@ -189,16 +228,15 @@ void weigh_hidden(Tile& tile, const Stored<Element>& kv, std::int64_t row, float
     for (std::int64_t begin = 0; begin < tile.keys; begin += plan.few_block()) {
         const std::int64_t left = tile.keys - begin, count = left < plan.few_block() ? left : plan.few_block();
         if (is_blind) {
-            std::memset(s, 0, static_cast<std::size_t>(count) * sizeof(float));
+            std::fill_n(s, count, -infinity);
         } else {
             score_keys<1>(s, 0, q, 1, plan.depth, 0, kv.k + begin * kv.k_stride, kv.k_stride, count);
             mask_row(tile, s, row, begin, count, false);
-            map_row(s, count, [&](auto at) { return exp_negative(at(s) - base); });
         }
-        for (std::int64_t j = 0; j < count; ++j) {
-            if (!is_visible(tile, row, begin + j)) s[j] = weight;
-            all += s[j];
-        }
+        for (std::int64_t j = 0; j < count; ++j)
+            if (!is_visible(tile, row, begin + j)) s[j] = hidden_score(tile, row, begin + j);
+        map_row(s, count, [&](auto at) { return exp_negative(at(s) - base); });
+        for (std::int64_t j = 0; j < count; ++j) all += s[j];
         add_values<1>(sums, plan, s, &same, kv.v + begin * kv.v_stride, kv.v_stride, count);
     }
     const F32 divisor = splat(all);

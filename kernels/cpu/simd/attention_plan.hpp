@@ -25,9 +25,10 @@ struct AttentionPlan {
     std::int64_t window;  ///< keys that end at the query's own, of which none before may be seen; 0: all may
     bool has_bias;        ///< a second operand is added to the scores; its axes go with [B, H, T, S]
     AttentionMask mask;
-    bool mask_of_pairs;  ///< its axes go with [B, H, T, S]; else with [B, S]
-    bool mask_hides;     ///< a boolean one is true where nothing may be seen
-    std::int64_t depth;  ///< of queries and keys
+    bool mask_of_pairs;   ///< its axes go with [B, H, T, S]; else with [B, S]
+    bool mask_hides;      ///< a boolean one is true where nothing may be seen
+    bool adds_to_hidden;  ///< what is added is added to the masked score too
+    std::int64_t depth;   ///< of queries and keys
     std::int64_t value_depth;
     DType stored;            ///< of keys and values
     std::int64_t key_block;  ///< keys whose scores are held at once, a multiple of 8 up to max_key_block

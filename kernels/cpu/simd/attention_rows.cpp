@@ -140,6 +140,7 @@ Refusal accepts(const Problem& problem) {
         if (Refusal no = accepts_mask(problem); !no.empty()) return no;
     if (count > 4)
         if (Refusal no = accepts_bias(problem); !no.empty()) return no;
+    if (flag(problem, "adds_to_hidden") && problem.inputs.back().dtype != DType::f32) return "needs something added";
     if (Refusal no = accepts_softcap(problem); !no.empty()) return no;
     if (Refusal no = accepts_window(problem); !no.empty()) return no;
     const double causal = number_or(problem, "causal", 0);
@@ -182,6 +183,7 @@ AttentionPlan plan_of(const Problem& problem) {
     plan.mask = mask_of(problem);
     plan.mask_of_pairs = flag(problem, "pairs");
     plan.mask_hides = flag(problem, "hides");
+    plan.adds_to_hidden = flag(problem, "adds_to_hidden");
     plan.key_block =
         std::max(plan.depth, plan.value_depth) <= 256 ? max_key_block : 32;  // widened, they stay in the second cache
     plan.part_rows = rows_of_parts(problem);
@@ -252,11 +254,10 @@ void add_attention(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTab
         "f32[2,1,1,S] -> f32[2,4,T,8] where T in 1..80, S in 1..300",
         "attention causal=(1) pairs=(1) hides=(1) scale=0.5 masked_score=-1 | f32[2,4,T,8] f32[2,2,S,8] f32[2,2,S,8] "
         "bool[1,4,T,S] -> f32[2,4,T,8] where T in 1..30, S in 1..50",
-        "attention causal=(0) pairs=(1) scale=0.5 | f32[3,2,T,8] f32[3,1,S,8] f32[3,1,S,8] f32[3,2,T,S] -> "
-        "f32[3,2,T,8] "
-        "where T in 1..30, S in 1..50",
-        "attention causal=(0) pairs=(1) scale=0.5 masked_score=-1e+30 | f32[3,T,8] f32[3,S,8] f32[3,S,8] bool[T,1] -> "
-        "f32[3,T,8] where T in 1..30, S in 1..50",
+        "attention causal=(0) pairs=(1) adds_to_hidden=(1) scale=0.5 masked_score=-1 | f32[3,T,8] f32[3,S,8] "
+        "f32[3,S,8] bool[T,1] f32[3,1,S]:(2*S,2*S,2) -> f32[3,T,8] where T in 1..30, S in 1..300",
+        "attention causal=(1) pairs=(1) adds_to_hidden=(1) scale=0.5 masked_score=-1e+30 | f32[2,4,T,8] f32[2,2,S,8] "
+        "f32[2,2,S,8] f32[2,1,1,S] f32[1,4,T,S] -> f32[2,4,T,8] where T in 1..60, S in 1..90",
         "attention causal=(1) scale=0.5 masked_score=-1e+30 | f32[2,3,4,T,8]:(96*T,8,24,96,1) f32[2,3,1,S,8] "
         "f32[2,3,1,S,9] -> f32[2,3,4,T,9] where T in 1..40, S in 1..50",
         "attention causal=(0) scale=0.5 masked_score=-1e+30 | f32[2,3,2,T,8] f32[2,3,1,S,8] f32[2,3,1,S,8] bool[2,S] "
