@@ -53,10 +53,14 @@ CAIRN_INLINE F64 round_small(F64 x) { return (x + to_whole) - to_whole; }
 
 /// The largest integer not above x.
 CAIRN_INLINE F64 floor(F64 x) {
+#if defined(CAIRN_HAS_FLOOR)
+    return rounded_down(x);
+#else
     const F64 whole = copy_sign((abs(x) + 0x1p52) - 0x1p52, x);
     const F64 down = whole > x ? whole - 1.0 : whole;
     // From 2^52 on (and for NaN) x is its own floor; the sign keeps -0.
     return abs(x) < 0x1p52 ? copy_sign(down, x) : x;
+#endif
 }
 
 /// 2^n for integers n in -1022..1023.

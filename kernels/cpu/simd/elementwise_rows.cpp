@@ -101,10 +101,11 @@ void add_samples(Kernel& kernel, const std::string& name, int inputs, DType from
     kernel.samples.insert(kernel.samples.end(), samples.begin(), samples.end());
 }
 
-/// What has code of its own for each width of vectors.
+/// What has code of its own for each width of vectors, or an instruction.
 constexpr bool is_function(ElementCode code) {
     using enum ElementCode;
-    return code == exp || code == log || code == sin || code == cos || code == tanh || code == erf || code == pow;
+    return code == floor || code == exp || code == log || code == sin || code == cos || code == tanh || code == erf ||
+           code == pow;
 }
 
 Kernel atomic(FeatureSet needs, const SimdTable& table, const ElementOp& op) {

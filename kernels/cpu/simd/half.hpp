@@ -42,11 +42,12 @@ CAIRN_INLINE F32 widened(Halves h, F16) {
 #endif
 }
 
+/// Of numbers that are no NaN.
+CAIRN_INLINE U32 to_nearest_upper(U32 all) { return all + 0x7fffu + ((all >> 16) & 1u); }
 /// In the upper halves the bf16 nearest to x, even ones of two; a NaN stays one.
 CAIRN_INLINE U32 rounded_bf16(F32 x) {
     const U32 all = std::bit_cast<U32>(x);
-    const U32 rounded = all + 0x7fffu + ((all >> 16) & 1u);
-    return x == x ? rounded : all | 0x00400000u;
+    return x == x ? to_nearest_upper(all) : all | 0x00400000u;
 }
 /// The floats nearest to x that are bf16.
 CAIRN_INLINE U32 nearest_bf16(F32 x) { return rounded_bf16(x) & 0xffff0000u; }
@@ -60,24 +61,23 @@ CAIRN_INLINE F32 load(const Half* p) {
 /// The first `count` < lanes elements, and zeros. Reads no byte behind them.
 template <typename Half>
 CAIRN_INLINE F32 load_part(const Half* p, std::int64_t count) {
-    Halves h{};
-    std::memcpy(&h, p, static_cast<std::size_t>(count) * 2);
-    return widened(h, Half());
+    return widened(load_part(reinterpret_cast<const std::uint16_t*>(p), count), Half());
 }
 
-/// Rounded to nearest even; a NaN stays one.
 template <int... i>
 CAIRN_INLINE Halves upper_halves(U32 x, std::integer_sequence<int, i...>) {
     using AllHalves = std::uint16_t __attribute__((vector_size(4 * lanes)));
     const auto all = std::bit_cast<AllHalves>(x);
     return __builtin_shufflevector(all, all, (2 * i + 1)...);
 }
-CAIRN_INLINE Halves narrowed(F32 x, BF16) {
+CAIRN_INLINE Halves upper_halves(U32 x) {
     if constexpr (lanes == 16 && std::endian::native == std::endian::little)
-        return upper_halves(rounded_bf16(x), std::make_integer_sequence<int, lanes>());
+        return upper_halves(x, std::make_integer_sequence<int, lanes>());
     else
-        return __builtin_convertvector(rounded_bf16(x) >> 16, Halves);
+        return __builtin_convertvector(x >> 16, Halves);
 }
+/// Rounded to nearest even; a NaN stays one.
+CAIRN_INLINE Halves narrowed(F32 x, BF16) { return upper_halves(rounded_bf16(x)); }
 CAIRN_INLINE Halves narrowed(F32 x, F16) {
 #if defined(CAIRN_HAS_F16)
     return to_f16(x);
@@ -95,8 +95,7 @@ CAIRN_INLINE void store(Half* p, F32 x) {
 /// Writes the first `count` < lanes elements and nothing else.
 template <typename Half>
 CAIRN_INLINE void store_part(Half* p, F32 x, std::int64_t count) {
-    const Halves h = narrowed(x, Half());
-    std::memcpy(p, &h, static_cast<std::size_t>(count) * 2);
+    store_part(reinterpret_cast<std::uint16_t*>(p), narrowed(x, Half()), count);
 }
 
 /// Elements of any dtype as a vector of what they are computed in.

@@ -77,6 +77,14 @@ CAIRN_INLINE F64 sqrt(F64 x) {
     for (int i = 0; i < lanes / 2; ++i) x[i] = __builtin_sqrt(x[i]);
     return x;
 }
+#define CAIRN_HAS_FLOOR 1
+CAIRN_INLINE F32 rounded_down(F32 x) {
+    return each_lane<F32>([](float e) { return __builtin_floorf(e); }, x);
+}
+CAIRN_INLINE F64 rounded_down(F64 x) {
+    for (int i = 0; i < lanes / 2; ++i) x[i] = __builtin_floor(x[i]);
+    return x;
+}
 CAIRN_INLINE F32 quick_max(F32 a, F32 b) { return a > b ? a : b; }
 CAIRN_INLINE F32 quick_min(F32 a, F32 b) { return a < b ? a : b; }
 CAIRN_INLINE F64 quick_max(F64 a, F64 b) { return a > b ? a : b; }
@@ -102,6 +110,14 @@ CAIRN_INLINE F32 load_part(const float* p, std::int64_t count) {
 }
 CAIRN_INLINE void store_part(float* p, F32 x, std::int64_t count) {
     std::memcpy(p, &x, static_cast<std::size_t>(count) * 4);
+}
+CAIRN_INLINE Halves load_part(const std::uint16_t* p, std::int64_t count) {
+    Halves r{};
+    std::memcpy(&r, p, static_cast<std::size_t>(count) * 2);
+    return r;
+}
+CAIRN_INLINE void store_part(std::uint16_t* p, Halves x, std::int64_t count) {
+    std::memcpy(p, &x, static_cast<std::size_t>(count) * 2);
 }
 CAIRN_INLINE I32 from_u16(Halves h) { return __builtin_convertvector(h, I32); }
 CAIRN_INLINE I32 from_bytes(I8Lanes bytes) { return __builtin_convertvector(bytes, I32); }
@@ -196,6 +212,21 @@ CAIRN_INLINE F64 quick_max(F64 a, F64 b) { return a > b ? a : b; }
 CAIRN_INLINE F64 quick_min(F64 a, F64 b) { return a < b ? a : b; }
 #endif
 
+/// The largest integers not above x; CAIRN_HAS_FLOOR where the level has an instruction.
+#if defined(__AVX512F__)
+#define CAIRN_HAS_FLOOR 1
+CAIRN_INLINE F32 rounded_down(F32 x) {
+    return _mm512_maskz_roundscale_ps(all_lanes, x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+}
+CAIRN_INLINE F64 rounded_down(F64 x) {
+    return _mm512_maskz_roundscale_pd(static_cast<__mmask8>(-1), x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+}
+#elif defined(__AVX2__)
+#define CAIRN_HAS_FLOOR 1
+CAIRN_INLINE F32 rounded_down(F32 x) { return _mm256_round_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
+CAIRN_INLINE F64 rounded_down(F64 x) { return _mm256_round_pd(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
+#endif
+
 /// x, which the compiler does not take for a product that what follows may contain unrounded.
 CAIRN_INLINE F64 rounded(F64 x) {
 #if defined(__SSE2__)
@@ -264,6 +295,23 @@ CAIRN_INLINE void store_part(float* p, F32 x, std::int64_t count) {
     _mm256_maskstore_ps(p, mask_of(count), x);
 #else
     std::memcpy(p, &x, static_cast<std::size_t>(count) * 4);
+#endif
+}
+/// The same of numbers of 16 bits.
+CAIRN_INLINE Halves load_part(const std::uint16_t* p, std::int64_t count) {
+#if defined(__AVX512BW__)
+    return std::bit_cast<Halves>(_mm256_maskz_loadu_epi16(static_cast<__mmask16>((1u << count) - 1), p));
+#else
+    Halves r{};
+    std::memcpy(&r, p, static_cast<std::size_t>(count) * 2);
+    return r;
+#endif
+}
+CAIRN_INLINE void store_part(std::uint16_t* p, Halves x, std::int64_t count) {
+#if defined(__AVX512BW__)
+    _mm256_mask_storeu_epi16(p, static_cast<__mmask16>((1u << count) - 1), std::bit_cast<__m256i>(x));
+#else
+    std::memcpy(p, &x, static_cast<std::size_t>(count) * 2);
 #endif
 }
 

@@ -86,10 +86,14 @@ CAIRN_INLINE F32 min(F32 a, F32 b) { return a == a ? quick_min(a, b) : a; }
 
 /// The largest integer not above x.
 CAIRN_INLINE F32 floor(F32 x) {
+#if defined(CAIRN_HAS_FLOOR)
+    return rounded_down(x);
+#else
     const F32 whole = to_float(to_int(x));
     const F32 down = whole > x ? whole - 1.0f : whole;
     // From 2^23 on (and for NaN) x is its own floor; the sign keeps -0.
     return abs(x) < 8388608.0f ? copy_sign(down, x) : x;
+#endif
 }
 
 /// Folds the lanes by `f`, in an order that depends on the width alone.
