@@ -120,6 +120,29 @@ TEST_P(SimdCast, DoublesAreRoundedOnce) {
     }
 }
 
+// Against the reference kernel.
+TEST_P(SimdCast, FloatsAreTruncatedAndHeld) {
+    std::vector<Kernel> reference;
+    kernels::cpu::reference::add_elementwise(reference);
+    std::vector<double> x = {NAN, INFINITY, 1e300, 0x1p31, 0x1p-1070, 0x1p-24};
+    for (const double limit : {1.0, 127.0, 128.0, 129.0, 255.0, 256.0})
+        for (const double beside : {limit, limit - 0x1p-40, limit + 0x1p-40, limit - 0.5}) x.push_back(beside);
+    for (std::size_t i = 0, n = x.size(); i < n; ++i) x.push_back(-x[i]);
+    const std::string size = "[" + std::to_string(x.size()) + "]";
+    for (const std::string from : {"f64", "f32", "f16", "bf16"})
+        for (const std::string to : {"i8", "u8", "bool"}) {
+            SimdCase c("cast | " + from + size + " -> " + to + size);
+            for (std::size_t i = 0; i < x.size(); ++i) c.inputs[0].set(static_cast<std::int64_t>(i), x[i]);
+            SimdCase plain = c;
+            plain.outputs[0] = c.outputs[0].copy();
+            c.run(find(kernels_of(GetParam()), "cast"));
+            plain.run(find(reference, "cast"));
+            for (std::int64_t i = 0; i < c.outputs[0].size(); ++i)
+                ASSERT_EQ(c.outputs[0].get(i), plain.outputs[0].get(i))
+                    << c.inputs[0].get(i) << " as " << from << " to " << to;
+        }
+}
+
 INSTANTIATE_TEST_SUITE_P(Levels, SimdCast, testing::ValuesIn(level_names()),
                          [](const auto& info) { return info.param; });
 

@@ -44,14 +44,17 @@ CAIRN_INLINE void store_small(std::byte* to, const void* from, std::int64_t stri
     store_each(reinterpret_cast<T*>(to), static_cast<const std::int32_t*>(from), stride, n,
                [](std::int32_t x) { return static_cast<T>(x); });
 }
-/// Elements of one or two bytes as they are.
+/// Elements as they are.
 [[gnu::noinline]] inline void load_bits(std::int64_t bytes, std::byte* to, const std::byte* from, std::int64_t stride,
                                         std::int64_t n) {
-    if (bytes == 1)
-        load_same<std::uint8_t>(to, from, stride, n);
-    else
-        load_same<std::uint16_t>(to, from, stride, n);
+    switch (bytes) {
+        case 1: return load_same<std::uint8_t>(to, from, stride, n);
+        case 2: return load_same<std::uint16_t>(to, from, stride, n);
+        case 4: return load_same<std::uint32_t>(to, from, stride, n);
+        default: return load_same<std::uint64_t>(to, from, stride, n);
+    }
 }
+/// Of one or two bytes.
 [[gnu::noinline]] inline void store_bits(std::int64_t bytes, std::byte* to, const std::byte* from, std::int64_t stride,
                                          std::int64_t n) {
     if (bytes == 1)

@@ -3,7 +3,7 @@
 #include "kernels/cpu/number.hpp"
 #include "kernels/cpu/simd/activations.hpp"
 #include "kernels/cpu/simd/half.hpp"
-#include "kernels/cpu/simd/odd_rounding.hpp"
+#include "kernels/cpu/simd/lying_casts.hpp"
 #include "kernels/cpu/simd/power.hpp"
 
 #include <type_traits>
@@ -123,19 +123,6 @@ void copy(void* r, const void* a, const void*, const void*, std::int64_t n) {
     std::memmove(r, a, static_cast<std::size_t>(n) * bytes);
 }
 
-/// Wide numbers to floats, rounded to odd.
-template <typename T>
-void to_odd_floats(void* r, const void* a, const void*, const void*, std::int64_t n) {
-    constexpr int count = wide_lanes<T>;
-    const auto* x = static_cast<const T*>(a);
-    auto* const to = static_cast<float*>(r);
-    for (std::int64_t i = 0; i < n; i += count) {
-        const std::int64_t left = n - i < count ? n - i : count;
-        const HalfF32 odd = to_odd(left == count ? wide_load(x + i) : wide_load_part(x + i, left, T{}));
-        std::memcpy(to + i, &odd, static_cast<std::size_t>(left) * sizeof(float));
-    }
-}
-
 template <void (*round)(float*, const float*, std::int64_t)>
 void narrowed(void* r, const void* a, const void*, const void*, std::int64_t n) {
     round(static_cast<float*>(r), static_cast<const float*>(a), n);
@@ -149,9 +136,6 @@ void narrowed(void* r, const void* a, const void*, const void*, std::int64_t n) 
 // clang-format off
 CAIRN_FUNCTOR(Narrow8, (std::int32_t x), static_cast<std::int8_t>(x))
 CAIRN_FUNCTOR(NarrowU8, (std::int32_t x), static_cast<std::uint8_t>(x))
-// From 2^24 on the low 8 bits become one that tells whether any was set, which leaves what a float holds exactly.
-CAIRN_FUNCTOR(RoundOddI32, (std::int32_t x),
-              static_cast<float>(x < (1 << 24) && x > -(1 << 24) ? x : (x & ~0xff) | ((x & 0xff) != 0 ? 0x100 : 0)))
 CAIRN_FUNCTOR(IsTrue, (auto x), x != 0 ? 1 : 0)
 CAIRN_FUNCTOR(NoMoreThan127, (std::uint8_t x), x < 127 ? x : 127)
 CAIRN_FUNCTOR(NoLessThan0, (std::int8_t x), x > 0 ? x : 0)
@@ -227,7 +211,7 @@ constexpr BlockRow convert_row = {{each<float, T, F>, each<double, T, F>, each<s
                                    each<std::int64_t, T, F>, each<std::uint8_t, T, To<T>>}};
 constexpr BlockRow to_f32_row = convert_row<float, To<float>>;
 constexpr BlockRow to_f32_odd_row = {
-    {nullptr, to_odd_floats<double>, each<std::int32_t, float, RoundOddI32>, to_odd_floats<std::int64_t>}};
+    {nullptr, through_floats<double, float>, through_floats<std::int32_t, float>, through_floats<std::int64_t, float>}};
 constexpr BlockRow to_f64_row = convert_row<double, To<double>>;
 constexpr BlockRow to_i64_row = convert_row<std::int64_t, Saturate<std::int64_t>>;
 constexpr BlockRow to_i32_row = convert_row<std::int32_t, Saturate<std::int32_t>>;
@@ -242,6 +226,27 @@ constexpr BlockRow row_of_bytes(BlockFunction function) { return {{nullptr, null
 constexpr BlockRow byte_to_i8_row = row_of_bytes(each<std::uint8_t, std::uint8_t, NoMoreThan127>);
 constexpr BlockRow byte_to_u8_row = row_of_bytes(each<std::int8_t, std::uint8_t, NoLessThan0>);
 constexpr BlockRow byte_to_bool_row = row_of_bytes(each<std::uint8_t, std::uint8_t, IsTrue>);
+template <typename Half, typename Other>
+constexpr BlockRow cast_to_half(Slot other) {
+    BlockRow row{};
+    const auto set = [&](Slot slot, BlockFunction function) { row.of[static_cast<int>(slot)] = function; };
+    set(Slot::f64, through_floats<double, Half>);
+    set(Slot::i64, through_floats<std::int64_t, Half>);
+    set(Slot::i32, through_floats<std::int32_t, Half>);
+    set(Slot::byte, through_floats<std::uint8_t, Half>);
+    set(Slot::i8, through_floats<std::int8_t, Half>);
+    set(other, through_floats<Other, Half>);
+    return row;
+}
+constexpr BlockRow cast_f16_row = cast_to_half<F16, BF16>(Slot::bf16);
+constexpr BlockRow cast_bf16_row = cast_to_half<BF16, F16>(Slot::f16);
+template <typename Byte>
+constexpr BlockRow cast_to_byte = {{through_floats<float, Byte>, through_floats<double, Byte>, nullptr, nullptr,
+                                    nullptr, through_floats<F16, Byte>, through_floats<BF16, Byte>}};
+constexpr BlockRow cast_i8_row = cast_to_byte<std::int8_t>;
+constexpr BlockRow cast_u8_row = cast_to_byte<std::uint8_t>;
+constexpr BlockRow cast_bool_row = {
+    {nullptr, nullptr, nullptr, nullptr, nullptr, through_floats<F16, bool>, through_floats<BF16, bool>}};
 constexpr BlockRow copy_row = {{copy<4>, copy<8>, copy<4>, copy<8>, copy<1>, copy<2>, copy<2>}};
 
 }  // namespace

@@ -15,9 +15,10 @@
 namespace cairn::inline v0::kernels::cpu {
 
 /// How a value stands in a block: f16 and bf16 as f32, i8 and u8 as i32, boolean as a byte that is 0 or 1. Where values
-/// stand in blocks as they lie in memory (Body::as_they_lie), f16 and bf16 do so, too, and i8 and u8 are bytes.
-enum class Slot : std::uint8_t { f32, f64, i32, i64, byte, f16, bf16 };
-inline constexpr int slot_count = 7;
+/// stand in blocks as they lie in memory (Body::as_they_lie), f16 and bf16 do so, too, and i8 and u8 are bytes; casts
+/// tell those with a sign from others, as i8.
+enum class Slot : std::uint8_t { f32, f64, i32, i64, byte, f16, bf16, i8 };
+inline constexpr int slot_count = 8;
 inline Slot slot_of(DType dtype) {
     switch (dtype) {
         case DType::f64: return Slot::f64;
@@ -34,10 +35,11 @@ inline Slot slot_of(DType dtype) {
 /// Definitions of their own that are quicker and more accurate than their bodies.
 #define CAIRN_ACTIVATIONS(ROW) ROW(relu) ROW(sigmoid) ROW(silu) ROW(gelu) ROW(gelu_tanh)
 /// The `to_` rows convert from the operand's slot; `round_` rows bring a value in a wider slot back to its dtype; the
-/// `byte_to_` rows convert bytes that are not of that dtype already.
+/// `byte_to_` rows convert bytes that are not of that dtype already, the `cast_` rows elements as they lie in memory.
 #define CAIRN_CONVERSIONS(ROW) \
     ROW(to_f32) ROW(to_f32_odd) ROW(to_f64) ROW(to_i64) ROW(to_i32) ROW(to_i8) ROW(to_u8) ROW(to_bool) \
-    ROW(round_f16) ROW(round_bf16) ROW(round_i8) ROW(round_u8) ROW(byte_to_i8) ROW(byte_to_u8) ROW(byte_to_bool) ROW(copy)
+    ROW(round_f16) ROW(round_bf16) ROW(round_i8) ROW(round_u8) ROW(byte_to_i8) ROW(byte_to_u8) ROW(byte_to_bool) ROW(copy) \
+    ROW(cast_f16) ROW(cast_bf16) ROW(cast_i8) ROW(cast_u8) ROW(cast_bool)
 /// Every operation on blocks.
 #define CAIRN_BLOCK_OPS(ROW) CAIRN_ELEMENT_OPS(ROW) CAIRN_ACTIVATIONS(ROW) ROW(where) CAIRN_CONVERSIONS(ROW)
 // clang-format on

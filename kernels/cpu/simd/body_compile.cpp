@@ -59,6 +59,28 @@ std::optional<BlockCode> on_bytes(BlockCode code) {
     return std::nullopt;
 }
 
+/// A cast of elements as they lie in memory: from another dtype to f16 or bf16, and from floats to bytes. f32 is what
+/// f16 and bf16 are stored from.
+std::optional<BlockOp> cast_as_it_lies(DType from, DType to) {
+    using enum DType;
+    const bool is_half = from == f16 || from == bf16;
+    BlockOp op{BlockCode::cast_f16, slot_of(from), {0, 0, 0}, 1, 0};
+    if (from == f16) op.slot = Slot::f16;
+    if (from == bf16) op.slot = Slot::bf16;
+    if (from == u8) op.slot = Slot::byte;
+    if (from == i8) op.slot = Slot::i8;
+    if (to == f16 || to == bf16) {
+        if (to == bf16) op.code = BlockCode::cast_bf16;
+        return from != f32 && from != to ? std::optional(op) : std::nullopt;
+    }
+    if (to == boolean) {
+        op.code = BlockCode::cast_bool;
+        return is_half ? std::optional(op) : std::nullopt;
+    }
+    op.code = to == i8 ? BlockCode::cast_i8 : BlockCode::cast_u8;
+    return size_of(to) == 1 && is_float(from) ? std::optional(op) : std::nullopt;
+}
+
 /// One operation on values, before blocks are given out.
 struct Draft {
     BlockCode code;
@@ -411,6 +433,16 @@ void keep_as_they_lie(const BodySource& source, Body& body) {
                std::all_of(body.outputs, body.outputs + body.output_count,
                            [&](const BlockOutput& output) { return fits(output.dtype); });
     };
+    if (source.steps.size() == 1 && source.steps[0].op == "cast" && body.input_count == 1 && body.output_count == 1 &&
+        source.results[0] == 1)
+        if (const auto op = cast_as_it_lies(body.inputs[0], body.outputs[0].dtype)) {
+            body.ops[0] = *op;
+            body.outputs[0].place = op->result;
+            body.op_count = 1;
+            body.place_count = 2;
+            body.as_they_lie = true;
+            return;
+        }
     if (body.constant_count > 0 || body.op_count == 0) return;
     if (are_all(is_byte) &&
         std::all_of(source.steps.begin(), source.steps.end(), [&](const Step& step) { return is_byte(step.dtype); })) {

@@ -30,8 +30,8 @@ Body stored_as_it_is(DType dtype);
 /// Compiles; on a refusal `body` is unfinished. Constants are rounded to their dtypes, values share blocks where their
 /// lives allow, and the last operations write to their outputs directly.
 Refusal compile_body(const BodySource& source, const std::vector<DType>& outputs, Body& body);
-/// Has values stand in blocks as they lie in memory, where all of them are bytes, or one light operation on f16 or bf16
-/// is all there is. TileBody takes no such body.
+/// Has values stand in blocks as they lie in memory, where all of them are bytes, or where one light operation on f16 or
+/// bf16 is all there is, or one cast that has code of its own. TileBody takes no such body.
 void keep_as_they_lie(const BodySource& source, Body& body);
 
 }  // namespace cairn::inline v0::kernels::cpu

@@ -42,7 +42,9 @@ std::shared_ptr<const void> prepare(const Problem& problem, int) {
 
 Dim workspace(const Problem& problem, int threads) {
     Body body;
-    if (!compile_body(body_source(problem), output_dtypes(problem), body).empty()) return 0;
+    const BodySource source = body_source(problem);
+    if (!compile_body(source, output_dtypes(problem), body).empty()) return 0;
+    keep_as_they_lie(source, body);
     return Dim(body.bytes_per_member() * threads);
 }
 
@@ -126,12 +128,14 @@ Kernel choice(FeatureSet needs, const SimdTable& table) {
 }
 
 Kernel cast(FeatureSet needs, const SimdTable& table) {
-    Kernel made = kernel(needs, table, "cast", "4");
+    Kernel made = kernel(needs, table, "cast", "5");
     made.in_place = pairs(1, 1);
     for (const DType from : all_dtypes) {
         for (const DType to : all_dtypes) {
             const std::string op = "cast dtype=(" + std::to_string(static_cast<int>(to)) + ")";
-            if (from != to) made.samples.push_back(samples_of(op, 1, from, to)[1]);
+            // To these the operand is transposed.
+            const bool is_apart = to == DType::u8 || to == DType::bf16;
+            if (from != to) made.samples.push_back(samples_of(op, 1, from, to)[is_apart ? 2 : 1]);
         }
     }
     return made;
