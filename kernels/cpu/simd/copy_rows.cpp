@@ -168,7 +168,7 @@ void add_moves(std::vector<Kernel>& kernels) {
           "copy | u8[300,N]:(90,1) -> u8[300,N]:(81,1) where N in 1..80", "copy | f16[3,90,3]:(500,2,1) -> f16[3,90,3]",
           "copy | i64[70,2]:(1,1) -> i64[70,2]", "copy | f32[N,5]:(1,130) -> f32[N,5]:(7,1) where N in 1..130"});
     move("copy_to", "2", {"copy_to device=(0) | f32[3,N] -> f32[3,N] where N in 0..50"});
-    move("transpose", "3",
+    move("transpose", "4",
          {"transpose permutation=(-2,-3,-1) | f32[T,4,9] -> f32[4,T,9] where T in 0..700",
           "transpose permutation=(-1,-2) | i64[33,N] -> i64[N,33] where N in 1..140",
           "transpose permutation=(-1,-2) | f16[N,83] -> f16[83,N] where N in 1..140",
@@ -177,6 +177,8 @@ void add_moves(std::vector<Kernel>& kernels) {
           "transpose permutation=(-1,-3,-2) | bf16[3,4,5]:(40,10,2) -> bf16[5,3,4]",
           "transpose permutation=(-4,-2,-1,-3) | i8[2,9,4,37] -> i8[2,4,37,9]",
           "transpose permutation=(-3,-4,-2,-1) | i8[9,T,2,2] -> i8[T,9,2,2] where T in 1..80",
+          "transpose permutation=(-3,-1,-2) | u8[2,N,3] -> u8[2,3,N] where N in 1..3000",
+          "transpose permutation=(-1,-2) | f32[N,3]:(3,1) -> f32[3,N]:(100,1) where N in 1..90",
           "transpose permutation=(-2,-3,-1) | f16[9,70,4]:(280,4,1) -> f16[70,9,4]:(40,4,1)"});
     move("broadcast", "2",
          {"broadcast shape=(3,N,4) | f32[N,1] -> f32[3,N,4] where N in 0..900",

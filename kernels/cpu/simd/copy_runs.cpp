@@ -1,8 +1,8 @@
 #include "kernels/cpu/simd/copy_runs.hpp"
 
+#include "kernels/cpu/simd/deal.hpp"
 #include "kernels/cpu/simd/short_rows.hpp"
 #include "kernels/cpu/simd/together.hpp"
-#include "kernels/cpu/simd/transpose_tile.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -10,7 +10,7 @@
 namespace cairn::inline v0::kernels::cpu {
 namespace {
 
-constexpr std::int64_t chunk_elements = 8192, short_row = 32;
+constexpr std::int64_t chunk_elements = 8192, tiled_elements = 16384, short_row = 32;
 
 /// Stride: that of `from` where it is a constant, so that the compiler finds its vectors, else 0.
 template <int Stride, typename T>
@@ -130,13 +130,17 @@ void copy_range(const CopyJob& job, std::int64_t begin, std::int64_t end) noexce
     }
 }
 
+/// Whether the last axis counts triples, and `axis` their elements.
+bool has_triples(const CopyJob& job, int axis) noexcept {
+    return job.shape[axis] == 3 && job.from_strides[axis] == 1 && job.from_strides[job.rank - 1] == 3;
+}
 /// The axis that is contiguous in `from` where the last one is contiguous in `to` only: together they make a transpose.
 /// -1: none.
 int transposed_axis(const CopyJob& job) noexcept {
     const int last = job.rank - 1;
     if (job.to_strides[last] != 1 || job.from_strides[last] <= 1 || job.shape[last] < 4) return -1;
     for (int axis = last - 1; axis >= 0; --axis) {
-        if (job.from_strides[axis] == 1 && job.shape[axis] >= 4) return axis;
+        if (job.from_strides[axis] == 1 && (job.shape[axis] >= 4 || has_triples(job, axis))) return axis;
     }
     return -1;
 }
@@ -162,30 +166,59 @@ CopyJob with_rows_as_elements(const CopyJob& job) noexcept {
     return transposed_axis(wide) >= 0 ? wide : job;
 }
 
-/// The side of a tile: one that leaves room in the first-level cache.
-std::int64_t tile_size_of(const CopyJob& job) noexcept { return job.bytes == 8 ? 32 : 64; }
+/// Part of a transpose, in elements.
+struct Tile {
+    std::int64_t to, from, rows, columns;
+};
+/// How a transpose of `axis` and the last axis is cut: tiles leave room in the first-level cache.
+struct Tiling {
+    std::int64_t rows, columns, down, across;
 
-/// Tile `item` of a transpose of `axis` and the last axis; the other axes are the slow part of the item's number.
-void copy_tile(const CopyJob& job, int axis, std::int64_t item) noexcept {
+    Tiling(const CopyJob& job, int axis) noexcept {
+        const int last = job.rank - 1;
+        const std::int64_t side = job.bytes == 8 ? 32 : 64;
+        rows = has_triples(job, axis) ? 3 : side;
+        columns = side * side / rows / 16 * 16;
+        down = (job.shape[axis] + rows - 1) / rows;
+        across = (job.shape[last] + columns - 1) / columns;
+    }
+    std::int64_t elements() const noexcept { return rows * columns; }
+};
+/// Tile `item`; the other axes are the slow part of its number.
+Tile tile_at(const CopyJob& job, int axis, const Tiling& tiling, std::int64_t item) noexcept {
     const int last = job.rank - 1;
-    const std::int64_t tile_size = tile_size_of(job);
-    const std::int64_t across = (job.shape[last] + tile_size - 1) / tile_size,
-                       down = (job.shape[axis] + tile_size - 1) / tile_size;
-    const std::int64_t column = item % across * tile_size, row = item / across % down * tile_size;
-    std::int64_t rest = item / (across * down);
-    std::int64_t to = row * job.to_strides[axis] + column, from = row + column * job.from_strides[last];
+    const std::int64_t column = item % tiling.across * tiling.columns,
+                       row = item / tiling.across % tiling.down * tiling.rows;
+    std::int64_t rest = item / (tiling.across * tiling.down);
+    Tile tile{row * job.to_strides[axis] + column, row + column * job.from_strides[last],
+              std::min(tiling.rows, job.shape[axis] - row), std::min(tiling.columns, job.shape[last] - column)};
     for (int other = last - 1; other >= 0; --other) {
         if (other == axis) continue;
-        to += rest % job.shape[other] * job.to_strides[other];
-        from += rest % job.shape[other] * job.from_strides[other];
+        tile.to += rest % job.shape[other] * job.to_strides[other];
+        tile.from += rest % job.shape[other] * job.from_strides[other];
         rest /= job.shape[other];
     }
-    with_element(job.bytes, [&](auto element) {
-        using T = decltype(element);
-        transpose_tile(reinterpret_cast<T*>(job.to) + to, job.to_strides[axis],
-                       reinterpret_cast<const T*>(job.from) + from, job.from_strides[last],
-                       std::min(tile_size, job.shape[axis] - row), std::min(tile_size, job.shape[last] - column));
-    });
+    return tile;
+}
+
+/// Tiles [begin, end), each while the next one is asked for.
+void copy_tiles(const CopyJob& job, int axis, const Tiling& tiling, std::int64_t begin, std::int64_t end) noexcept {
+    const int last = job.rank - 1;
+    Tile tile = tile_at(job, axis, tiling, begin);
+    for (std::int64_t item = begin; item < end; ++item) {
+        const Tile next = item + 1 < end ? tile_at(job, axis, tiling, item + 1) : tile;
+        with_element(job.bytes, [&](auto element) {
+            using T = decltype(element);
+            T* const to = reinterpret_cast<T*>(job.to) + tile.to;
+            const T* const from = reinterpret_cast<const T*>(job.from) + tile.from;
+            if (tiling.rows == 3)
+                deal_triples(to, job.to_strides[axis], from, tile.columns);
+            else
+                transpose_tile(to, job.to_strides[axis], from, job.from_strides[last], tile.rows, tile.columns,
+                               {next.to - tile.to, next.from - tile.from});
+        });
+        tile = next;
+    }
 }
 
 }  // namespace
@@ -222,21 +255,17 @@ std::int64_t copy_chunks(const CopyJob& job, Team& team, std::int64_t first_chun
     }
     const CopyJob walk = with_rows_as_elements(job.rank == 0 ? scalar : job);
     const int axis = transposed_axis(walk), last = walk.rank - 1;
-    const std::int64_t tile_size = tile_size_of(walk);
+    const Tiling tiling(walk, axis >= 0 ? axis : last);
     std::int64_t items = walk.count();
-    if (axis >= 0) {
-        const std::int64_t tiles_down = (walk.shape[axis] + tile_size - 1) / tile_size;
-        const std::int64_t tiles_across = (walk.shape[last] + tile_size - 1) / tile_size;
-        items = items / (walk.shape[axis] * walk.shape[last]) * tiles_down * tiles_across;
-    }
-    const std::int64_t per_chunk = axis >= 0 ? chunk_elements / (tile_size * tile_size) : chunk_elements;
+    if (axis >= 0) items = items / (walk.shape[axis] * walk.shape[last]) * tiling.down * tiling.across;
+    const std::int64_t per_chunk = axis >= 0 ? tiled_elements / tiling.elements() : chunk_elements;
     const std::int64_t end_chunk = first_chunk + (items + per_chunk - 1) / per_chunk;
     for (; chunk < end_chunk; chunk = team.next_chunk()) {
         const std::int64_t begin = (chunk - first_chunk) * per_chunk, end = std::min(items, begin + per_chunk);
         if (axis < 0) {
             copy_range(walk, begin, end);
         } else {
-            for (std::int64_t item = begin; item < end; ++item) copy_tile(walk, axis, item);
+            copy_tiles(walk, axis, tiling, begin, end);
         }
     }
     return end_chunk;
