@@ -57,14 +57,6 @@ CAIRN_INLINE void as_it_lies(Lies lies, const T* x, F f) {
     }
     f(x);
 }
-template <typename T>
-CAIRN_INLINE auto number_at(T x) {
-    if constexpr (std::is_arithmetic_v<T>)
-        return x;
-    else
-        return widened(x);
-}
-
 /// One number out of many, by a function that joins two in any order.
 template <typename Op>
 struct Folding {
@@ -243,11 +235,10 @@ struct PlaceOfLargest {
             best = x > best ? x : best;
         }
     }
-    static bool beats(T x, T best) { return !(x <= best) && best == best; }
     static Result join(Result a, Result b) {
         const bool is_tie = a.value == b.value || (a.value != a.value && b.value != b.value);
         if (is_tie) return a.place < b.place ? a : b;
-        return beats(b.value, a.value) ? b : a;
+        return !(b.value <= a.value) && a.value == a.value ? b : a;
     }
     static Out out(Result x) { return x.place; }
 
@@ -316,8 +307,12 @@ struct PlaceOfLargest {
     };
 
     struct Columns {
+        // Vectors may reach behind the last column.
         void start(std::int64_t count) {
-            for (std::int64_t j = 0; j < count; ++j) best[j] = least_of<T>(), place[j] = 0;
+            for (std::int64_t j = 0; j < count; j += n) {
+                wide_store(best + j, wide_splat(least_of<T>()));
+                wide_store(place + j, P{});
+            }
         }
         Result at(std::int64_t j) const { return {best[j], place[j]}; }
         const Out* out() const { return place; }
@@ -328,23 +323,27 @@ struct PlaceOfLargest {
             if (are_first) start(count);
             as_it_lies(lies, runs[0], [&](const auto* memory) {
                 using Memory = std::remove_cvref_t<decltype(*memory)>;
-                std::int64_t j = 0;
-                for (; j + n <= count; j += n) {
+                const auto look_down = [&](std::int64_t j, auto load) __attribute__((always_inline)) {
                     V b = wide_load(best + j);
                     P p = wide_load(place + j);
-                    for (int k = 0; k < rows; ++k) {
-                        const auto* run = reinterpret_cast<const Memory*>(runs[k]) + j;
-                        __builtin_prefetch(run + ahead, 0, 2);
-                        look(b, p, vector_at(run), wide_splat(static_cast<Place>(step + k)));
-                    }
+                    for (int k = 0; k < rows; ++k)
+                        look(b, p, load(reinterpret_cast<const Memory*>(runs[k]) + j),
+                             wide_splat(static_cast<Place>(step + k)));
                     wide_store(best + j, b);
                     wide_store(place + j, p);
-                }
-                for (; j < count; ++j)
-                    for (int k = 0; k < rows; ++k) {
-                        const T x = number_at(reinterpret_cast<const Memory*>(runs[k])[j]);
-                        if (beats(x, best[j])) best[j] = x, place[j] = static_cast<Place>(step + k);
-                    }
+                };
+                std::int64_t j = 0;
+                for (; j + n <= count; j += n)
+                    look_down(
+                        j, [&](const Memory* run) __attribute__((always_inline)) {
+                            __builtin_prefetch(run + ahead, 0, 2);
+                            return vector_at(run);
+                        });
+                if (j < count)
+                    look_down(
+                        j, [&](const Memory* run) __attribute__((always_inline)) {
+                            return vector_at(run, count - j, wide_splat(least_of<T>()));
+                        });
             });
         }
 

@@ -1,5 +1,5 @@
 #include "kernels/cpu/simd/body.hpp"
-#include "kernels/cpu/simd/fold.hpp"
+#include "kernels/cpu/simd/largest_bytes.hpp"
 #include "kernels/cpu/simd/reduce_short.hpp"
 #include "kernels/cpu/simd/table.hpp"
 
@@ -316,7 +316,12 @@ bool reduce_bytes(const Job& job, Team& team) {
         case Fold::sum: reduce<Folding<Sum<std::uint8_t>>>(job, team); return true;
         case Fold::max: reduce<Folding<Largest<T>>>(job, team); return true;
         case Fold::argmax:
-            if (!walk.is_row || walk.has_cut_rows() || walk.length == 0) return false;
+            if (!walk.is_row) {
+                using Places = PlacesOfLargestBytes<T>;
+                walk.has_cut_columns() ? reduce_column_pieces<Places>(job, team) : reduce_columns<Places>(job, team);
+                return true;
+            }
+            if (walk.has_cut_rows() || walk.length == 0) return false;
             reduce_rows<PlaceOfLargestByte<T>>(job, team);
             return true;
         default: return false;
