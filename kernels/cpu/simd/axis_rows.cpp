@@ -162,7 +162,7 @@ std::string in_dtype(std::string sample, DType dtype) {
 
 int version_of(const std::string& definition, bool is_narrow) {
     if (definition.starts_with("add_")) return is_narrow ? 2 : 1;
-    if (definition == "softmax") return is_narrow ? 3 : 4;
+    if (definition == "softmax") return is_narrow ? 3 : 5;
     return is_narrow && definition == "log_softmax" ? 2 : 3;
 }
 

@@ -93,13 +93,13 @@ struct Stage {
     void (*run)(const Block& piece, std::int64_t begin, ColumnStats stats, const void* knows);
     /// After the last piece, of `width` columns of `length` rows; or null.
     void (*then)(ColumnStats stats, std::int64_t width, std::int64_t length, const void* knows);
-    bool writes, reads_back;  ///< to `to`; what an earlier stage wrote there, instead of `from`
+    bool writes;  ///< to `to`
 };
 /// What a kernel does with columns; `knows` is its own.
 struct ColumnWork {
     const void* knows;
     std::span<const Stage> stages;
-    std::span<const Stage> narrow_stages;  ///< where what is written is rounded, and cannot be read back
+    std::span<const Stage> streamed_stages;  ///< where what is written leaves the cache: none reads it back
 };
 
 CAIRN_INLINE Block rows_of(const Block& block, std::int64_t first, std::int64_t rows) {
@@ -115,9 +115,11 @@ CAIRN_INLINE std::int64_t piece_at(std::int64_t row, std::int64_t length) {
     return length - row < piece_rows ? length - row : piece_rows;
 }
 
-/// All stages, of at most buffered_columns columns that stay in the cache.
+/// All stages, of at most so many columns that stay in the cache.
+inline constexpr std::int64_t columns_at_once = 512;
+static_assert(columns_at_once >= buffered_columns);
 inline void work_in_cache(const Block& block, const ColumnWork& work) {
-    alignas(64) float memory[3][buffered_columns];
+    alignas(64) float memory[3][columns_at_once];
     const ColumnStats stats{memory[0], memory[1], memory[2]};
     for (const Stage& stage : work.stages) {
         for (std::int64_t row = 0; row < block.length; row += piece_rows)
@@ -147,7 +149,7 @@ struct ColumnWalk {
     void in_cache(const ColumnWork& work) const {
         if (lies_so(length)) return work_in_cache(block(0, length, cached_columns), work);
         const Part part{*this, 0, width};
-        part.read(x, x_step, 0, length, cached_columns);
+        part.read(0, length, cached_columns);
         work_in_cache(part.block(length), work);
         part.write(0, length, cached_columns);
     }
@@ -156,7 +158,7 @@ struct ColumnWalk {
         alignas(64) float memory[3][streamed_columns];
         const bool in_place = lies_so(piece_rows);
         const std::int64_t at_once = in_place ? width : buffered_columns;
-        for (const Stage& stage : std::is_same_v<Element, float> ? work.stages : work.narrow_stages) {
+        for (const Stage& stage : work.streamed_stages) {
             for (std::int64_t row = 0; row < length; row += piece_rows)
                 for (std::int64_t column = 0; column < width; column += at_once) {
                     const ColumnStats stats{memory[0] + column, memory[1] + column, memory[2] + column};
@@ -184,10 +186,9 @@ private:
         Block block(std::int64_t rows) const {
             return {walk.buffer, step(), walk.buffer, step(), rows, padded(columns), 0};
         }
-        void read(const Element* from, std::int64_t from_step, std::int64_t first, std::int64_t rows,
-                  std::int64_t ahead) const {
+        void read(std::int64_t first, std::int64_t rows, std::int64_t ahead) const {
             for (std::int64_t i = 0; i < rows; ++i) {
-                const Element* row = from + (first + i) * from_step + column;
+                const Element* row = walk.x + (first + i) * walk.x_step + column;
                 for (std::int64_t j = 0; j < columns; j += line) __builtin_prefetch(row + j + ahead, 0, 2);
                 map_row(walk.buffer + i * step(), columns, [&](auto at) { return at(row); });
             }
@@ -207,10 +208,7 @@ private:
         const std::int64_t rows = piece_at(row, length);
         if (in_place) return stage.run(block(row, rows, piece_rows * x_step), row, stats, knows);
         const Part part{*this, column, width - column < buffered_columns ? width - column : buffered_columns};
-        if (stage.reads_back)
-            part.read(y, y_step, row, rows, piece_rows * y_step);
-        else
-            part.read(x, x_step, row, rows, piece_rows * x_step);
+        part.read(row, rows, piece_rows * x_step);
         stage.run(part.block(rows), row, stats, knows);
         if (stage.writes) part.write(row, rows, piece_rows * y_step);
     }

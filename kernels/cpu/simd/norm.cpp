@@ -202,8 +202,8 @@ template <Kind kind>
 void norm(const Args& args, Team& team) {
     const AxisPlan& plan = plan_of(args);
     const Known known{args, plan};
-    const Stage stages[] = {{kind == Kind::layer ? look_for_variance : look_for_squares, settle, false, false},
-                            {finish, nullptr, true, false}};
+    const Stage stages[] = {{kind == Kind::layer ? look_for_variance : look_for_squares, settle, false},
+                            {finish, nullptr, true}};
     const ColumnWork work{&known, stages, stages};
     with_element(plan.dtype, [&](auto element) {
         using Element = decltype(element);

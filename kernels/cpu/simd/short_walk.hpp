@@ -43,38 +43,62 @@ private:
     std::int64_t squares(std::int64_t n) const { return (n * elements() + lanes - 1) / lanes; }
 };
 
-/// Pieces of `together` planes, one in each of some lanes.
+/// Pieces of `together` planes, one in each of some lanes; the planes of a piece are columns beside each other.
 struct ShortBlock {
-    std::int64_t elements;  ///< of a piece
-    int count;              ///< of pieces
+    std::int64_t plane, together;
+    int count;  ///< of pieces
     std::int64_t from[short_lanes], to[short_lanes];
+    std::int64_t places[ShortPlanes::most_together];  ///< in `memory`, of the elements of a piece
     alignas(64) float memory[ShortPlanes::most_together * short_lanes];
 
-    std::int64_t filled() const { return (count + lanes - 1) / lanes * lanes; }
-    float* row(std::int64_t element) { return memory + element * short_lanes; }
+    std::int64_t elements() const { return plane * together; }
+    void cut(std::int64_t plane_size, std::int64_t planes) {
+        plane = plane_size, together = planes;
+        for (std::int64_t i = 0; i < planes; ++i)
+            for (std::int64_t e = 0; e < plane_size; ++e) places[i * plane_size + e] = (e * planes + i) * short_lanes;
+    }
+    std::int64_t step() const { return together * short_lanes; }  ///< from element to element of a plane
+    std::int64_t width() const { return (together - 1) * short_lanes + (count + lanes - 1) / lanes * lanes; }
+    float* row(std::int64_t element) { return memory + places[element]; }
 
     template <typename Element>
     void read(const Element* x) {
-        for (int first = 0; first < count; first += lanes)
-            for (std::int64_t i = 0; i < elements; i += lanes) {
-                const std::int64_t part = elements - i < lanes ? elements - i : lanes;
-                transpose_square(
-                    [&](int r) { return first + r < count ? load_some(x + from[first + r] + i, part) : F32{}; },
-                    [&](int e, F32 v) {
-                        if (e < part) store(row(i + e) + first, v);
-                    });
-            }
+        elements() < lanes ? read_squares<false>(x) : read_squares<true>(x);
     }
     template <typename Element>
     void write(Element* y) {
+        elements() < lanes ? write_squares<false>(y) : write_squares<true>(y);
+    }
+
+private:
+    /// f(the first lane, the first element); the last square covers part of the one before.
+    template <typename F>
+    CAIRN_INLINE void each_square(F f) const {
+        const std::int64_t last = elements() - lanes;
         for (int first = 0; first < count; first += lanes)
-            for (std::int64_t i = 0; i < elements; i += lanes) {
-                const std::int64_t part = elements - i < lanes ? elements - i : lanes;
-                transpose_square([&](int e) { return e < part ? load(row(i + e) + first) : F32{}; },
-                                 [&](int r, F32 v) {
-                                     if (first + r < count) store_some(y + to[first + r] + i, v, part);
-                                 });
-            }
+            for (std::int64_t i = 0; i < elements(); i += lanes) f(first, i <= last || last < 0 ? i : last);
+    }
+    template <bool is_whole, typename Element>
+    CAIRN_INLINE void read_squares(const Element* x) {
+        each_square([&](int first, std::int64_t i) __attribute__((always_inline)) {
+            transpose_square(
+                [&](int r) {
+                    return is_whole ? load(x + from[first + r] + i) : load_part(x + from[first + r], elements());
+                },
+                [&](int e, F32 v) {
+                    if (is_whole || e < elements()) store(row(i + e) + first, v);
+                });
+        });
+    }
+    template <bool is_whole, typename Element>
+    CAIRN_INLINE void write_squares(Element* y) {
+        each_square([&](int first, std::int64_t i) __attribute__((always_inline)) {
+            transpose_square([&](int e) { return is_whole || e < elements() ? load(row(i + e) + first) : F32{}; },
+                             [&](int r, F32 v) {
+                                 is_whole ? store(y + to[first + r] + i, v)
+                                          : store_part(y + to[first + r], v, elements());
+                             });
+        });
     }
 };
 
@@ -82,6 +106,7 @@ struct ShortBlock {
 template <typename Element>
 void work_along_short(const Args& args, Team& team, const ShortPlanes& planes, const ColumnWork& work) {
     ShortBlock block;
+    block.plane = block.together = 0;
     const std::int64_t plane = planes.elements();
     // Planes that make no whole piece are pieces of their own, behind the others.
     const std::int64_t pieces = planes.x.count / planes.together, rest = planes.x.count % planes.together;
@@ -94,17 +119,21 @@ void work_along_short(const Args& args, Team& team, const ShortPlanes& planes, c
             is_whole ? index * short_lanes * together : pieces * planes.together + (index - whole_blocks) * short_lanes;
         const std::int64_t left = is_whole ? pieces - index * short_lanes : planes.x.count - first;
         block.count = static_cast<int>(left < short_lanes ? left : short_lanes);
-        block.elements = together * plane;
+        if (block.together != together) block.cut(plane, together);
         for (int r = 0; r < block.count; ++r) {
             block.from[r] = planes.x.offset(first + r * together);
             block.to[r] = planes.y.offset(first + r * together);
         }
+        // Lanes that no piece is left for do once more what the last one does.
+        for (int r = block.count; r % lanes != 0; ++r)
+            block.from[r] = block.from[block.count - 1], block.to[r] = block.to[block.count - 1];
         block.read(elements<const Element>(args.inputs[0]));
-        const std::int64_t step = planes.width * short_lanes;
-        for (std::int64_t i = 0; i < together; ++i)
-            for (std::int64_t column = 0; column < planes.width; ++column) {
-                float* const rows = block.row(i * plane + column);
-                work_in_cache({rows, step, rows, step, planes.length, block.filled(), 0}, work);
+        const std::int64_t step = planes.width * block.step(), width = block.width();
+        for (std::int64_t column = 0; column < planes.width; ++column)
+            for (std::int64_t first = 0; first < width; first += columns_at_once) {
+                float* const rows = block.row(column) + first;
+                const std::int64_t columns = width - first < columns_at_once ? width - first : columns_at_once;
+                work_in_cache({rows, step, rows, step, planes.length, columns, 0}, work);
             }
         block.write(elements<Element>(args.outputs[0]));
     });

@@ -87,7 +87,7 @@ void finish_log_softmax(const Block& rows, std::int64_t, ColumnStats stats, cons
         rows, stats, [](F32 d, F32 logarithm) __attribute__((always_inline)) { return d - logarithm; });
 }
 
-// Each exponential once: they wait where the results will stand.
+// Each exponential once: they wait where the results will stand, in the cache.
 
 /// a: the largest element; b: 0.
 void look_for_largest(const Block& piece, std::int64_t begin, ColumnStats stats, const void*) {
@@ -120,17 +120,14 @@ void scale_back(const Block& rows, std::int64_t, ColumnStats stats, const void*)
     });
 }
 
-constexpr Stage softmax_stages[] = {{look_for_largest, nullptr, false, false},
-                                    {write_exponentials, settle_softmax, true, false},
-                                    {scale_back, nullptr, true, true}};
-constexpr Stage narrow_softmax_stages[] = {{look, settle_softmax, false, false},
-                                           {finish_softmax, nullptr, true, false}};
-constexpr Stage log_softmax_stages[] = {{look, settle_log_softmax, false, false},
-                                        {finish_log_softmax, nullptr, true, false}};
+constexpr Stage softmax_stages[] = {
+    {look_for_largest, nullptr, false}, {write_exponentials, settle_softmax, true}, {scale_back, nullptr, true}};
+constexpr Stage streamed_softmax_stages[] = {{look, settle_softmax, false}, {finish_softmax, nullptr, true}};
+constexpr Stage log_softmax_stages[] = {{look, settle_log_softmax, false}, {finish_log_softmax, nullptr, true}};
 
 template <typename Element>
 void softmax_of(const Args& args, Team& team, const AxisPlan& plan) {
-    const ColumnWork work{nullptr, softmax_stages, narrow_softmax_stages};
+    const ColumnWork work{nullptr, softmax_stages, streamed_softmax_stages};
     if (work_by_lanes<Element>(args, team, plan, work)) return;
     const std::int64_t bytes = row_bytes(length_of(args.inputs[0], plan));
     [[maybe_unused]] float* const kept = reinterpret_cast<float*>(args.workspace + bytes * team.rank());
