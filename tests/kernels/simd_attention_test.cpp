@@ -64,6 +64,7 @@ Mask mask_of_keys(const Shape4& s, bool exists) {
 struct Before {
     double cap = 0;
     Mask bias = {};
+    bool adds_to_hidden = false;
 };
 
 /// The definition, in doubles, one query after another.
@@ -84,7 +85,8 @@ void expected_row(const SimdCase& c, const Shape4& s, bool causal, const Mask& m
         const bool visible = (!causal || j <= t + s.keys - s.queries) && seen;
         double seen_score = before.cap > 0 ? before.cap * std::tanh(dot * 0.3 / before.cap) : dot * 0.3;
         if (before.bias.kind != Mask::Kind::none) seen_score += c.inputs[4].get(before.bias.place(b, h, t, j));
-        score[static_cast<std::size_t>(j)] = visible ? seen_score + (is_added ? mark : 0) : masked_score;
+        const double added = is_added && (visible || before.adds_to_hidden) ? mark : 0;
+        score[static_cast<std::size_t>(j)] = (visible ? seen_score : masked_score) + added;
         largest = std::max(largest, score[static_cast<std::size_t>(j)]);
     }
     double total = 0;
@@ -406,6 +408,37 @@ TEST_P(SimdAttention, CapAndBias) {
                     }
                 }
             }
+}
+
+// Keys that no query but the last ones sees are as high as those that all see, for what is added; NaN is among it.
+TEST_P(SimdAttention, WhatIsAddedLiftsHiddenKeys) {
+    for (const Shape4& s : {Shape4{2, 4, 2, 3, 20, 8, 9}, Shape4{1, 2, 1, 40, 300, 16, 16}})
+        for (int variant = 0; variant < 4; ++variant) {
+            const bool of_keys = variant % 2 == 1, is_special = variant >= 2;
+            const Mask mask{Mask::Kind::added, {s.batch, 1, of_keys ? 1 : s.queries, s.keys}};
+            std::string text = problem_text(s, true, false, "-150", Form::dense);
+            text.insert(text.find(" scale"), " pairs=(1) adds_to_hidden=(1)");
+            text.insert(text.find(" ->"), " f32" + list({s.batch, 1, mask.shape[2], s.keys}, '[', ']'));
+            SCOPED_TRACE(text);
+            std::mt19937 random(static_cast<unsigned>(variant));
+            SimdCase c(text);
+            for (Operand& input : c.inputs) input.fill(random);
+            for (std::int64_t i = 0; i < c.inputs[3].size(); ++i)
+                if (i % s.keys > s.keys - (s.queries + 1) / 2) c.inputs[3].set(i, c.inputs[3].get(i) + 150);
+            if (is_special) c.inputs[3].set(s.keys - 1, NAN);
+            ASSERT_EQ(c.run(find(kernels_of(GetParam()), "attention"), 1 + variant % 3), "");
+            std::vector<double> row;
+            for (std::int64_t i = 0; i < s.batch * s.heads * s.queries; ++i) {
+                expected_row(c, s, true, mask, -150, i / (s.heads * s.queries), i / s.queries % s.heads, i % s.queries,
+                             row, {.adds_to_hidden = true});
+                for (std::int64_t d = 0; d < s.value_depth; ++d) {
+                    const double a = c.outputs[0].get(i * s.value_depth + d), e = row[static_cast<std::size_t>(d)];
+                    // Scores of 150 are 1.5e-5 apart.
+                    ASSERT_TRUE(std::isnan(e) ? std::isnan(a) : std::fabs(a - e) <= 5e-5)
+                        << "row " << i << " element " << d << ": " << a << " for " << e;
+                }
+            }
+        }
 }
 
 TEST_P(SimdAttention, LargeScoresDoNotOverflow) {
