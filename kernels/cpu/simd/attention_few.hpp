@@ -167,26 +167,30 @@ void add_keys_to_few(Tile& tile, const Stored<Element>& kv, std::int64_t from, s
     }
 }
 
+/// The larger; NaN if either is.
+inline float larger_of(float a, float b) { return a != a || b <= a ? a : b; }
+
+/// The largest of a row's `count` numbers; NaN if any is.
+[[gnu::noinline]] inline float largest_in(const float* x, std::int64_t stride, std::int64_t count) {
+    alignas(4 * lanes) float each[lanes];
+    F32 most = splat(-infinity);
+    std::int64_t j = 0;
+    for (; stride == 1 && j + lanes <= count; j += lanes) most = max(most, load(x + j));
+    store(each, most);
+    float largest = -infinity;
+    for (const float one : each) largest = larger_of(largest, one);
+    for (; j < count; ++j) largest = larger_of(largest, x[j * stride]);
+    return largest;
+}
+
 /// As much as may be added to a score of a row, or more; NaN if anything is.
 inline float most_added(const Tile& tile, std::int64_t row) {
-    float sum = 0.0f;
-    const auto add = [&](const std::byte* from, std::int64_t stride) {
-        F32 most = splat(-infinity);
-        for (std::int64_t begin = 0; begin < tile.keys; begin += tile.plan.few_block()) {
-            const std::int64_t count = std::min(tile.keys - begin, tile.plan.few_block());
-            const float* const x = row_of<float>(tile, from, stride, begin, count);
-            for (std::int64_t j = 0; j < count; j += lanes) {
-                const std::int64_t n = count - j < lanes ? count - j : lanes;
-                most = max(most, n == lanes            ? load(x + j)
-                                 : first_lanes(n) != 0 ? load_part(x + j, n)
-                                                       : splat(-infinity));
-            }
-        }
-        sum += join_lanes<float>(most, [](F32 a, F32 b) { return max(a, b); });
+    const auto most = [&](const std::byte* from, std::int64_t stride) {
+        return largest_in(reinterpret_cast<const float*>(from), stride, tile.keys);
     };
-    if (tile.plan.has_bias) add(tile.bias[row], tile.bias_stride);
-    if (tile.plan.mask == AttentionMask::added) add(tile.mask[row], tile.mask_stride);
-    return sum;
+    const bool has_mask = tile.plan.mask == AttentionMask::added;
+    return (tile.plan.has_bias ? most(tile.bias[row], tile.bias_stride) : 0.0f) +
+           (has_mask ? most(tile.mask[row], tile.mask_stride) : 0.0f);
 }
 
 /// The score of a key that is hidden from a row.
@@ -202,22 +206,35 @@ inline float hidden_score(const Tile& tile, std::int64_t row, std::int64_t key) 
     return score;
 }
 
+/// Whether any key is hidden from a row; `most` becomes the largest score of those, NaN if one is.
+[[gnu::noinline]] inline bool any_hidden(const Tile& tile, std::int64_t row, float& most) {
+    bool any = false;
+    for (std::int64_t j = 0; j < tile.keys && (!any || tile.plan.adds_to_hidden); ++j) {
+        if (is_visible(tile, row, j)) continue;
+        any = true;
+        const float score = hidden_score(tile, row, j);
+        most = larger_of(most, score);
+    }
+    return any;
+}
+
+/// Writes the scores of hidden keys among `count` from `begin` on.
+[[gnu::noinline]] inline void put_hidden(const Tile& tile, std::int64_t row, std::int64_t begin, std::int64_t count,
+                                         float* scores) {
+    for (std::int64_t j = 0; j < count; ++j)
+        if (!is_visible(tile, row, begin + j)) scores[j] = hidden_score(tile, row, begin + j);
+}
+
 /// Hidden keys have the masked score, or that and what is added. Beside a visible one far above it that is weight 0,
 /// but where all that is seen is as low, or nothing is seen, the row is computed once more with the weights of all
 /// keys. With -inf alone all is NaN.
 template <typename Element>
 void weigh_hidden(Tile& tile, const Stored<Element>& kv, std::int64_t row, float largest, float total) {
     const AttentionPlan& plan = tile.plan;
-    bool all_visible = true;
-    float most = -infinity;  // of the hidden ones; NaN if any is
-    for (std::int64_t j = 0; j < tile.keys && (all_visible || plan.adds_to_hidden); ++j) {
-        if (is_visible(tile, row, j)) continue;
-        all_visible = false;
-        const float score = hidden_score(tile, row, j);
-        if (!(score <= most) && most == most) most = score;
-    }
+    float most = -infinity;
+    if (!any_hidden(tile, row, most)) return;
     const F32 base = splat(largest > most ? largest : most);
-    if (all_visible || exp_negative(splat(most) - base)[0] == 0.0f) return;
+    if (exp_negative(splat(most) - base)[0] == 0.0f) return;
     const bool is_blind = largest == -infinity && total == 0.0f;
     float *s = tile.scratch.scores, *sums = tile.scratch.unseen, *q = tile.scratch.queries;
     const F32 scale = splat(plan.scale);
@@ -233,8 +250,7 @@ void weigh_hidden(Tile& tile, const Stored<Element>& kv, std::int64_t row, float
             score_keys<1>(s, 0, q, 1, plan.depth, 0, kv.k + begin * kv.k_stride, kv.k_stride, count);
             mask_row(tile, s, row, begin, count, false);
         }
-        for (std::int64_t j = 0; j < count; ++j)
-            if (!is_visible(tile, row, begin + j)) s[j] = hidden_score(tile, row, begin + j);
+        put_hidden(tile, row, begin, count, s);
         map_row(s, count, [&](auto at) { return exp_negative(at(s) - base); });
         for (std::int64_t j = 0; j < count; ++j) all += s[j];
         add_values<1>(sums, plan, s, &same, kv.v + begin * kv.v_stride, kv.v_stride, count);
