@@ -75,7 +75,7 @@ TEST_F(RulesOfADatabase, TheProgramsNameStandsInItsSessions) {
     const Context context(options);
     Graph g;
     g.output("y", floor(g.input("x", DType::f32, {8, 8})));
-    compile(g, context, {.mode = Mode::normal, .tune_seconds = 0.2});
+    compile(g, context, {.mode = Mode::normal, .tune_seconds = 10});
     const auto sessions = TimingFile(options.timing_db, TimingFile::Use::read).sessions();
     ASSERT_EQ(sessions.size(), 1U);
     EXPECT_EQ(sessions[0].program, "rules_test");
