@@ -51,8 +51,13 @@ function(cairn_test name)
         "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}")
     target_compile_definitions(${name} PRIVATE
         "CAIRN_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"" "CAIRN_BINARY_DIR=\"${PROJECT_BINARY_DIR}\"")
-    # Tests spend their time in the library; theirs to compile counts for more than theirs to run.
-    target_compile_options(${name} PRIVATE -O0)
+    # Tests spend their time in the library; theirs to compile counts for more than theirs to run, most of all where
+    # sanitizers watch every expectation.
+    if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+        target_compile_options(${name} PRIVATE -O0)
+    else()
+        target_compile_options(${name} PRIVATE -O1)
+    endif()
     if(CAIRN_UNITY AND NOT arg_APART)
         cairn_compile_together(${name})
     endif()
