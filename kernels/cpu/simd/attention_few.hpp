@@ -172,13 +172,10 @@ inline float larger_of(float a, float b) { return a != a || b <= a ? a : b; }
 
 /// The largest of a row's `count` numbers; NaN if any is.
 [[gnu::noinline]] inline float largest_in(const float* x, std::int64_t stride, std::int64_t count) {
-    alignas(4 * lanes) float each[lanes];
     F32 most = splat(-infinity);
     std::int64_t j = 0;
     for (; stride == 1 && j + lanes <= count; j += lanes) most = max(most, load(x + j));
-    store(each, most);
-    float largest = -infinity;
-    for (const float one : each) largest = larger_of(largest, one);
+    float largest = join_lanes<float>(most, [](F32 a, F32 b) { return max(a, b); });
     for (; j < count; ++j) largest = larger_of(largest, x[j * stride]);
     return largest;
 }
