@@ -30,21 +30,23 @@ Refusal accepts(const Problem& problem) {
     return compile_body(body_source(problem), output_dtypes(problem), body);
 }
 
+/// The body that runs: values stand in its blocks as they lie where they can.
+Refusal body_that_runs(const Problem& problem, Body& body) {
+    const BodySource source = body_source(problem);
+    Refusal no = compile_body(source, output_dtypes(problem), body);
+    if (no.empty()) keep_as_they_lie(source, body);
+    return no;
+}
+
 std::shared_ptr<const void> prepare(const Problem& problem, int) {
     auto body = std::make_shared<Body>();
-    const BodySource source = body_source(problem);
-    if (const Refusal no = compile_body(source, output_dtypes(problem), *body); !no.empty()) {
-        throw InternalError("elementwise", no);
-    }
-    keep_as_they_lie(source, *body);
+    if (const Refusal no = body_that_runs(problem, *body); !no.empty()) throw InternalError("elementwise", no);
     return body;
 }
 
 Dim workspace(const Problem& problem, int threads) {
     Body body;
-    const BodySource source = body_source(problem);
-    if (!compile_body(source, output_dtypes(problem), body).empty()) return 0;
-    keep_as_they_lie(source, body);
+    if (!body_that_runs(problem, body).empty()) return 0;
     return Dim(body.bytes_per_member() * threads);
 }
 
