@@ -281,12 +281,15 @@ Tensors attend(Operands given, const Attributes& attributes) {
     return {reshape(attention(q, k, v, is_of_keys ? mask : with_four_axes(mask), options), shape)};
 }
 
+std::string adding_to_hidden(const std::string& attributes, const std::string& operands) {
+    return "attention" + attributes + " adds_to_hidden=(1) scale=? masked_score=? | " + operands;
+}
+
 // Two masks of finite numbers: one hides, by the causal rule or as an operand, and the other is added to what hides as
 // to what is seen.
 void add_to_hidden(const std::string& operands, std::vector<std::string>& patterns) {
     const auto add = [&](const std::string& attributes, const std::string& more) {
-        patterns.push_back("attention" + attributes + " adds_to_hidden=(1) scale=? masked_score=? | " + operands +
-                           more);
+        patterns.push_back(adding_to_hidden(attributes, operands + more));
     };
     const std::string causal = " causal=(1) pairs=(1)";
     for (const std::string added : {" f32[1,S]", " f32[T,S]"}) {
@@ -336,9 +339,7 @@ std::vector<std::string> attention_patterns() {
         }
     for (const std::string& operands : {some, grouped})
         for (const std::string added : {" f32[1,S]", " f32[T,S]"})
-            patterns.push_back(
-                "attention causal=(1) pairs=(1) window=(W) adds_to_hidden=(1) scale=? masked_score=? | " + operands +
-                added);
+            patterns.push_back(adding_to_hidden(" causal=(1) pairs=(1)" + window, operands + added));
     const auto windows = static_cast<std::ptrdiff_t>(patterns.size());
     for (const std::string& operands : {some, grouped}) add(operands, "", false);
     for (const char* more : {"", " hides=(1)"})
