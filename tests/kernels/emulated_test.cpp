@@ -191,6 +191,20 @@ TEST_P(Instructions, Roots) {
         ASSERT_TRUE(same(r[i], static_cast<float>(std::sqrt(static_cast<double>(a[i]))))) << told(a[i]);
 }
 
+TEST_P(Instructions, ScalesByPowersOfTwo) {
+    if (table().scaled == nullptr) return;
+    const auto a = floats(4096, 8);
+    auto n = a, r = a;
+    for (std::size_t i = 0; i < n.size(); ++i) n[i] = static_cast<float>(static_cast<int>(i * 37 % 601) - 300);
+    n[5] = std::numeric_limits<float>::quiet_NaN();
+    run(table().scaled, r, a, n);
+    for (std::size_t i = 0; i < r.size(); ++i) {
+        const float wanted =
+            i == 5 ? n[5] : static_cast<float>(std::ldexp(static_cast<double>(a[i]), static_cast<int>(n[i])));
+        ASSERT_TRUE(same(r[i], wanted)) << told(a[i]) << " and " << n[i];
+    }
+}
+
 TEST_P(Instructions, PartsTouchNothingElse) {
     if (table().load_part == nullptr) return;
     // The last elements of a page whose neighbour may not be touched would show a fault; poison shows the rest.

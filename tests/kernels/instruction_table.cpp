@@ -32,9 +32,9 @@ template <typename R, typename V, R (*f)(V)>
 void result_of(void* result, const void* a, const void*) {
     put(result, f(vector_at<V>(a)));
 }
-template <I32 (*f)(I32, I32)>
+template <typename V, V (*f)(V, V)>
 void result_of_two(void* result, const void* a, const void* b) {
-    put(result, f(vector_at<I32>(a), vector_at<I32>(b)));
+    put(result, f(vector_at<V>(a), vector_at<V>(b)));
 }
 
 using U16 = std::uint16_t __attribute__((vector_size(4 * lanes)));
@@ -76,10 +76,13 @@ constexpr cairn::test::InstructionTable make() {
     table.sqrt = result_of<F32, F32, sqrt>;
     table.from_f16 = result_of<F32, Halves, from_f16>;
     table.to_f16 = result_of<Halves, F32, to_f16>;
-    table.pairs_i16 = result_of_two<pairs_i16>;
-    table.pairs_u8_i8 = result_of_two<pairs_u8_i8>;
+    table.pairs_i16 = result_of_two<I32, pairs_i16>;
+    table.pairs_u8_i8 = result_of_two<I32, pairs_u8_i8>;
     table.load_part = [](float* to, const float* from, std::int64_t count) { store(to, load_part(from, count)); };
     table.store_part = [](float* to, const float* from, std::int64_t count) { store_part(to, load(from), count); };
+#endif
+#if defined(CAIRN_HAS_SCALE)
+    table.scaled = result_of_two<F32, scaled>;
 #endif
 #if defined(CAIRN_EMULATED) || defined(__AVX512VNNI__) || defined(__AVXVNNI__)
     table.dot_i16 = sum_of<I32, I32, dot_i16>;

@@ -85,6 +85,10 @@ CAIRN_INLINE F64 rounded_down(F64 x) {
     for (int i = 0; i < lanes / 2; ++i) x[i] = __builtin_floor(x[i]);
     return x;
 }
+#if CAIRN_EMULATED == 16
+#define CAIRN_HAS_SCALE 1
+CAIRN_INLINE F32 scaled(F32 x, F32 n) { return each_lane<F32>(lane::scaled, x, n); }
+#endif
 CAIRN_INLINE F32 quick_max(F32 a, F32 b) { return a > b ? a : b; }
 CAIRN_INLINE F32 quick_min(F32 a, F32 b) { return a < b ? a : b; }
 CAIRN_INLINE F64 quick_max(F64 a, F64 b) { return a > b ? a : b; }
@@ -225,6 +229,12 @@ CAIRN_INLINE F64 rounded_down(F64 x) {
 #define CAIRN_HAS_FLOOR 1
 CAIRN_INLINE F32 rounded_down(F32 x) { return _mm256_round_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
 CAIRN_INLINE F64 rounded_down(F64 x) { return _mm256_round_pd(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
+#endif
+
+/// x * 2^n for whole n in -1000..1000, rounded once; CAIRN_HAS_SCALE where the level has an instruction.
+#if defined(__AVX512F__)
+#define CAIRN_HAS_SCALE 1
+CAIRN_INLINE F32 scaled(F32 x, F32 n) { return _mm512_maskz_scalef_ps(all_lanes, x, n); }
 #endif
 
 /// x, which the compiler does not take for a product that what follows may contain unrounded.

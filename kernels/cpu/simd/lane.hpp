@@ -16,6 +16,14 @@ namespace cairn::inline v0::kernels::cpu::lane {
 inline float fused(float a, float b, float c) noexcept { return std::fma(a, b, c); }
 inline double fused(double a, double b, double c) noexcept { return std::fma(a, b, c); }
 
+/// x * 2^n, as a double holds it, of which a float is made.
+inline float scaled(float x, float n) noexcept {
+    return n == n ? static_cast<float>(
+                        static_cast<double>(x) *
+                        std::bit_cast<double>(static_cast<std::uint64_t>(static_cast<std::int64_t>(n) + 1023) << 52))
+                  : n;
+}
+
 template <typename T>
 T part(std::int32_t lane, int index) noexcept {
     T value;

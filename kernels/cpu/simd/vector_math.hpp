@@ -31,27 +31,45 @@ CAIRN_INLINE F32 exp_less_one(F32 r) {
     return p * (r * r) + r;
 }
 
+/// p * 2^n for whole n in -152..130 and p near 1.
+CAIRN_INLINE F32 times_power_of_two(F32 p, F32 n) {
+#if defined(CAIRN_HAS_SCALE)
+    return scaled(p, n);
+#else
+    // Two factors, because 2^n alone leaves the range where the result is subnormal or just below overflow.
+    const I32 whole = to_int(n);
+    const I32 half = whole >> 1;
+    return p * power_of_two(half) * power_of_two(whole - half);
+#endif
+}
+
+/// x - n log 2 for whole |n| < 2^8.
+CAIRN_INLINE F32 less_logs_of_two(F32 x, F32 n) {
+    const F32 r = x - n * 0.693359375f;  // exact: the constant has 10 bits, n has 8
+    return r + n * 2.12194440e-4f;
+}
+
+/// x, or what e^x is 0 or infinite for as well.
+CAIRN_INLINE F32 within_exp(F32 x) { return quick_max(splat(-105.0f), quick_min(splat(90.0f), x)); }
+
 /// factor * e^(x + tail), |tail| small beside 1: lets a caller pass an argument that one float cannot hold, and a
 /// factor that keeps its digits where e^x is subnormal.
 CAIRN_INLINE F32 exp_times(F32 factor, F32 x, F32 tail) {
-    x = quick_max(splat(-105.0f), quick_min(splat(90.0f), x));
+    x = within_exp(x);
     const F32 n = round_small((x + tail) * 1.44269504f);
-    F32 r = x - n * 0.693359375f;  // exact: the constant has 10 bits, n has 8
-    r = r + n * 2.12194440e-4f;
-    r = r + tail;
-    const F32 p = exp_less_one(r) + 1.0f;
-    // Two factors, because 2^n alone leaves the range where e^x is subnormal or just below overflow.
-    const I32 whole = to_int(n);
-    const I32 half = whole >> 1;
-    return factor * p * power_of_two(half) * power_of_two(whole - half);
+    const F32 p = exp_less_one(less_logs_of_two(x, n) + tail) + 1.0f;
+    return times_power_of_two(factor * p, n);
 }
-CAIRN_INLINE F32 exp(F32 x) { return exp_times(splat(1.0f), x, F32{}); }
+CAIRN_INLINE F32 exp(F32 x) {
+    x = within_exp(x);
+    const F32 n = round_small(x * 1.44269504f);
+    return times_power_of_two(exp_less_one(less_logs_of_two(x, n)) + 1.0f, n);
+}
 
 /// e^x for x <= 0 where results below 2^-126 may be 0: what softmax needs. NaN stays NaN.
 CAIRN_INLINE F32 exp_negative(F32 x) {
     const F32 n = round_small(x * 1.44269504f);
-    F32 r = x - n * 0.693359375f;
-    r = r + n * 2.12194440e-4f;
+    const F32 r = less_logs_of_two(x, n);
     // 2^n goes to the exponent, which has room for it where x counts; of NaN n is INT_MIN, of which nothing is left.
     const U32 power = std::bit_cast<U32>(to_int(n)) << 23;
     const F32 e = std::bit_cast<F32>(std::bit_cast<U32>(exp_less_one(r) + 1.0f) + power);
