@@ -35,12 +35,17 @@ struct Product {
     const Weight* gated_panel(std::int64_t i) const { return gated + i * depth * panel_width; }
 };
 
+template <typename Weight>
+MatrixPart part_of(const Product<Weight>& product, std::int64_t row, int height, std::int64_t panel) noexcept {
+    const std::int64_t first = panel * panel_width;
+    return {row, height, first, std::min(panel_width, product.columns - first), panel_width};
+}
+
 // Makes the results of `height` rows of panel `panel` of their sums in rows of 32, `gated` those over v.
 template <typename Weight>
 void finish(const Product<Weight>& product, std::int64_t row, int height, std::int64_t panel, float* sums,
             float* gated) noexcept {
-    const std::int64_t first = panel * panel_width;
-    const MatrixPart part{row, height, first, std::min(panel_width, product.columns - first), panel_width};
+    const MatrixPart part = part_of(product, row, height, panel);
     if (product.largest != nullptr) return product.largest->take(part, sums);
     void* const blocks[] = {sums, gated};
     product.body->run(part, blocks);
@@ -94,13 +99,30 @@ struct BlockSums {
     alignas(64) float row[rows_per_block][panel_width];
 };
 
+/// What follows the sums of a panel: nothing yet, or the results of their rows, which a block's begin at `first`.
+struct NoResults {
+    void fetch(std::int64_t, int) const noexcept {}
+    void finish(std::int64_t, int) const noexcept {}
+};
+template <typename Weight, typename F>
+struct Results {
+    const Product<Weight>& product;
+    std::int64_t first, panel;
+    F finish_rows;
+
+    void fetch(std::int64_t row, int height) const noexcept {
+        if (product.body != nullptr) product.body->fetch(part_of(product, first + row, height, panel));
+    }
+    void finish(std::int64_t row, int height) const noexcept { finish_rows(first + row, row, height); }
+};
+
 // All rows of a block over one panel, in tiles of about equal height, a part of the depth after another, so that what
 // is read again and again stays in the second-level cache. Each tile fetches an equal share of what is used next: the
-// next part, which lies behind this one, at last `next`. The sums of a tile stand at `sums_of` its first row;
-// done(that row, height) is called behind its last part.
-template <typename Weight, typename F, typename Done>
+// next part, which lies behind this one, at last `next`; with its last part, what its results are made of and stored
+// to. The sums of a tile stand at `sums_of` its first row.
+template <typename Weight, typename F, typename R>
 CAIRN_INLINE void run_panel(const Product<Weight>& product, Rows block, const Weight* from, const Weight* next,
-                            F sums_of, Done done) noexcept {
+                            F sums_of, const R& results) noexcept {
     const std::int64_t tiles = (block.count + tile_height - 1) / tile_height, parts = product.parts;
     const std::int64_t passes = tiles * (panel_vectors / group_vectors), step = (panel_width + passes - 1) / passes;
     for (std::int64_t part = 0; part < parts; ++part) {
@@ -110,6 +132,7 @@ CAIRN_INLINE void run_panel(const Product<Weight>& product, Rows block, const We
         for (std::int64_t tile = 0; tile < tiles; ++tile) {
             const std::int64_t row = block.count * tile / tiles;
             const int height = static_cast<int>(block.count * (tile + 1) / tiles - row);
+            if (part + 1 == parts) results.fetch(row, height);
             for (int group = 0; group < panel_vectors; group += group_vectors) {
                 group_tiles<Weight>[static_cast<std::size_t>(height - 1)](
                     {product.x + (block.stride + row) * product.x_stride + k, product.x_stride, panel + group * lanes,
@@ -117,7 +140,7 @@ CAIRN_INLINE void run_panel(const Product<Weight>& product, Rows block, const We
                     sums_of(row) + group * lanes);
                 ahead += step * depth;
             }
-            if (part + 1 == parts) done(row, height);
+            if (part + 1 == parts) results.finish(row, height);
         }
     }
 }
@@ -129,10 +152,13 @@ void run_block(const Product<Weight>& product, Rows block, std::int64_t begin, s
     BlockSums sums;
     const bool is_whole = product.parts == 1;
     const auto sums_of = [&](std::int64_t row) { return sums.row[is_whole ? 0 : row]; };
-    for (std::int64_t panel = begin; panel < end; ++panel)
-        run_panel(product, block, product.panel(panel), next_of(panel), sums_of, [&](std::int64_t row, int height) {
-            finish(product, block.stride + row, height, panel, sums_of(row), nullptr);
-        });
+    for (std::int64_t panel = begin; panel < end; ++panel) {
+        const auto finish_rows = [&](std::int64_t row, std::int64_t in_block, int height) {
+            finish(product, row, height, panel, sums_of(in_block), nullptr);
+        };
+        run_panel(product, block, product.panel(panel), next_of(panel), sums_of,
+                  Results{product, block.stride, panel, finish_rows});
+    }
 }
 
 // The block's sums over a panel of w, then those over the panel of v: each panel stays in the cache while it is used.
@@ -143,10 +169,12 @@ void run_gated_block(const Product<Weight>& product, Rows block, std::int64_t be
     const auto rows_of = [](BlockSums& all) { return [&all](std::int64_t row) { return all.row[row]; }; };
     for (std::int64_t panel = begin; panel < end; ++panel) {
         const Weight* const other = product.gated_panel(panel);
-        run_panel(product, block, product.panel(panel), other, rows_of(sums), [](std::int64_t, int) {});
-        run_panel(product, block, other, next_of(panel), rows_of(gated), [&](std::int64_t row, int height) {
-            finish(product, block.stride + row, height, panel, sums.row[row], gated.row[row]);
-        });
+        const auto finish_rows = [&](std::int64_t row, std::int64_t in_block, int height) {
+            finish(product, row, height, panel, sums.row[in_block], gated.row[in_block]);
+        };
+        run_panel(product, block, product.panel(panel), other, rows_of(sums), NoResults{});
+        run_panel(product, block, other, next_of(panel), rows_of(gated),
+                  Results{product, block.stride, panel, finish_rows});
     }
 }
 

@@ -170,10 +170,21 @@ void TileBody::store_held(const Operand& to, const MatrixPart& part, const std::
 }
 
 std::byte* TileBody::memory_of(const Operand& operand, const MatrixPart& part) noexcept {
-    const bool is_held =
-        part.column >= operand.first && part.column < operand.end && operand.run_from(part.column) >= part.width;
-    const bool is_block = is_held && part.height == 1 && operand.bytes == operand.slot_bytes && operand.run_stride == 1;
+    const bool is_block =
+        operand.has_run(part) && part.height == 1 && operand.bytes == operand.slot_bytes && operand.run_stride == 1;
     return is_block ? operand.at(part.row, part.column) : nullptr;
+}
+
+void TileBody::fetch(const MatrixPart& part) const noexcept {
+    for (int i = given_; i < body_.input_count + body_.output_count; ++i) {
+        const Operand& operand = operands_[i];
+        const bool is_filled = operand.is_row || operand.is_column;
+        if (is_filled || !operand.has_run(part) || operand.run_stride != 1 || !operand.has_even_rows(part)) continue;
+        const std::byte* row = operand.at(part.row, part.column);
+        for (std::int64_t k = 0; k < part.height; ++k, row += operand.row_stride * operand.bytes)
+            for (std::int64_t line = 0; line < part.width * operand.bytes; line += 64)
+                __builtin_prefetch(row + line, 0, 2);
+    }
 }
 
 void TileBody::run(const MatrixPart& part, void* const* blocks) noexcept {

@@ -25,6 +25,9 @@ public:
     /// An output that holds columns from `first` on, its last `axes` axes being those; told before the first part.
     void holds(int output, std::int64_t first, int axes) noexcept;
 
+    /// Has the cache lines of a part fetched that run() will read and write in memory.
+    void fetch(const MatrixPart& part) const noexcept;
+
     /// Computes a part; `blocks`: those given, which may be written to.
     void run(const MatrixPart& part, void* const* blocks) noexcept;
 
@@ -53,6 +56,10 @@ private:
         }
         /// How many columns follow each other at one distance from this one on.
         std::int64_t run_from(std::int64_t column) const noexcept;
+        /// Whether it holds the columns of a part, which follow each other at one distance.
+        bool has_run(const MatrixPart& part) const noexcept {
+            return part.column >= first && part.column < end && run_from(part.column) >= part.width;
+        }
         std::byte* at(std::int64_t row, std::int64_t column) const noexcept;
     };
 
