@@ -110,8 +110,10 @@ struct Results {
     std::int64_t first, panel;
     F finish_rows;
 
+    // What one block of rows is made of and makes is still near from the instruction before.
     void fetch(std::int64_t row, int height) const noexcept {
-        if (product.body != nullptr) product.body->fetch(part_of(product, first + row, height, panel));
+        if (product.body != nullptr && product.rows > rows_per_block)
+            product.body->fetch(part_of(product, first + row, height, panel));
     }
     void finish(std::int64_t row, int height) const noexcept { finish_rows(first + row, row, height); }
 };
