@@ -16,9 +16,6 @@ namespace {
 using program::Buffer;
 using program::BufferKind;
 
-// Below this, huge pages would waste more than they save.
-constexpr std::int64_t huge_page_bytes = 4 << 20;
-
 const Buffer& buffer_of(const LinkedProgram& program, int buffer) {
     return program.program().buffers[static_cast<std::size_t>(buffer)];
 }
@@ -232,10 +229,9 @@ private:
     }
 
     void allocate(const Buffer& buffer) {
-        const std::int64_t bytes = buffer.bytes.constant();
-        device::Arena memory =
-            device::Arena::reserve(static_cast<std::size_t>(bytes), {.huge_pages = bytes >= huge_page_bytes});
-        memory.touch(static_cast<std::size_t>(bytes), &context_.pool);
+        const auto bytes = static_cast<std::size_t>(buffer.bytes.constant());
+        device::Arena memory = device::Arena::reserve(bytes, {.huge_pages = bytes >= device::ArenaOptions::huge_from});
+        memory.touch(bytes, &context_.pool);
         std::byte* const data = memory.data();
         auto held = std::make_shared<const device::Arena>(std::move(memory));
         made_.values.insert_or_assign(buffer.name, std::shared_ptr<const std::byte>(std::move(held), data));

@@ -101,7 +101,7 @@ void Arena::touch(std::size_t bytes, ThreadPool* pool) {
 }
 
 void Arena::commit(std::size_t bytes, ThreadPool* pool) {
-    const std::size_t wanted = round_up(bytes, step_);
+    const std::size_t wanted = round_up(bytes, bytes < step_ ? page_size() : step_);
     if (wanted <= committed_) return;
     std::byte* const begin = base_ + committed_;
     if (mprotect(begin, wanted - committed_, PROT_READ | PROT_WRITE) != 0) out_of_memory(bytes, "take", errno);

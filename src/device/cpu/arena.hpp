@@ -8,7 +8,11 @@ namespace cairn::device {
 class ThreadPool;
 
 struct ArenaOptions {
-    /// Asks the system for 2 MiB pages: fewer faults and page-table walks, memory in steps of 2 MiB.
+    /// Below this, huge pages would waste more than they save.
+    static constexpr std::size_t huge_from = 4 << 20;
+
+    /// Asks the system for 2 MiB pages: fewer faults and page-table walks, memory in steps of 2 MiB from the first that
+    /// is full.
     bool huge_pages = false;
 };
 

@@ -75,7 +75,11 @@ TEST(Arena, HugePages) {
     Arena arena = Arena::reserve(3 * huge + 5, {true});
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(arena.data()) % huge, 0U);
     arena.touch(1);
-    EXPECT_EQ(arena.resident_bytes(), huge);
+    EXPECT_EQ(arena.resident_bytes(), page());
+    arena.touch(huge - page());
+    EXPECT_EQ(arena.resident_bytes(), huge - page());
+    arena.touch(huge + 1);
+    EXPECT_EQ(arena.resident_bytes(), 2 * huge);
     arena.touch(3 * huge + 5);
     EXPECT_EQ(arena.resident_bytes(), 4 * huge);
     arena.data()[3 * huge + 4] = std::byte{1};
