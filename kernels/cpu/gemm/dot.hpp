@@ -26,8 +26,8 @@ CAIRN_INLINE F32 load_part_as(const Half* p, std::int64_t count) {
 
 /// Columns between those that are used and those that are asked for, at least.
 inline constexpr std::int64_t dot_ahead = 4;
-/// Whole tiles of any height.
-inline constexpr std::int64_t dot_columns = 12;
+/// Columns that one group asks for at a time; whole tiles of any height.
+inline constexpr std::int64_t dot_columns = 12, dot_tiles = 24;
 
 /// What a tile reads: columns of b, and those as many elements `ahead`, which it asks for.
 template <typename T, typename Element>
@@ -143,12 +143,13 @@ constexpr std::array<DotTile<T, Element>, sizeof...(heights)> single_dots(std::i
 /// What one of several groups of rows, which use the same columns one after another, asks for.
 struct DotAsking {
     std::int64_t near;  ///< columns from the first one on that it asks for shortly before it uses them; 0: none
-    std::int64_t far;   ///< otherwise: as many elements further on, a share of what lies there; 0: nothing
+    std::int64_t far;   ///< the distance to what comes behind all columns, of which it asks for a share; 0: nothing
     std::int64_t share, shares;
 
     /// Of a tile: nothing is 0, what it uses itself.
     std::int64_t at(std::int64_t column, std::int64_t columns, std::int64_t stride) const {
-        if (near > 0) return std::min(near - column - columns, (dot_ahead + columns - 1) / columns * columns) * stride;
+        const std::int64_t next = (dot_ahead + columns - 1) / columns * columns, left = near - column - columns;
+        if (near > 0) return next <= left || far == 0 ? std::min(next, left) * stride : far + (next - near) * stride;
         return column / dot_columns % shares == share ? far : 0;
     }
 };

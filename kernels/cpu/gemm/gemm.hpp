@@ -31,12 +31,15 @@ struct GemmBlocks {
     static constexpr std::int64_t dot_rows = 8;
     /// Bytes of sums a row, which one thread computes at once, at least and at most.
     static constexpr std::int64_t least_row_bytes = 1536, most_row_bytes = 9216;
-    /// Rows are kept a cache line apart from multiples of large powers of two, which share few places in caches.
-    static constexpr std::int64_t line_bytes = 64, page_bytes = 4096;
+    /// Rows are kept a cache line apart from multiples of large powers of two, which share few places in caches. A
+    /// place in the first-level cache holds a few lines.
+    static constexpr std::int64_t line_bytes = 64, page_bytes = 4096, place_lines = 8;
     /// Scratch of one member: rows of a, a piece of b, sums.
     static constexpr std::int64_t left_bytes = rows * (copied_bytes + line_bytes), right_bytes = 65536,
                                   sum_bytes = rows * (least_row_bytes + line_bytes),
                                   bytes = left_bytes + right_bytes + sum_bytes;
+    /// Where no piece of b is copied, its room as well.
+    static constexpr std::int64_t copied_rows_bytes = left_bytes + right_bytes;
 };
 
 }  // namespace cairn::inline v0::kernels::cpu

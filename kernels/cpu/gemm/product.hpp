@@ -21,10 +21,19 @@ struct GemmTask {
 
     static constexpr std::int64_t size = sizeof(T), lanes_wide = wide_lanes<T>;
     bool copies_left() const { return !is_native<T>(factors.a.dtype) || factors.a.column_stride != 1; }
-    /// Whether a is copied though it could be read as it lies: many of its rows share one place in the first-level
-    /// cache.
-    bool copies_rows_of_dots() const {
-        return copies_left() || (rows.size() > 4 && factors.a.row_stride * size % (GemmBlocks::page_bytes / 2) == 0);
+    /// Whether many rows so far apart share one place in the first-level cache.
+    bool share_place(std::int64_t row_stride) const {
+        return rows.size() > 4 && row_stride * size % (GemmBlocks::page_bytes / 2) == 0;
+    }
+    /// Whether rows of a are copied though they could be read as they lie. Parts of rows leave room between them, which
+    /// would use less than all places in the first-level cache.
+    bool copies_rows_of_dots(std::int64_t most) const {
+        return copies_left() || factors.depth > most || share_place(factors.a.row_stride);
+    }
+    /// Whether sums of dots are put into c at once, but for more rows of a tile than one place holds lines.
+    bool dots_in_c() const {
+        return sums_in_c() &&
+               (std::min(rows.size(), dot_height()) <= GemmBlocks::place_lines || !share_place(factors.c_row_stride));
     }
     /// Of a part.
     std::int64_t most_depth() const {
@@ -37,13 +46,13 @@ struct GemmTask {
         return is_few() && factors.depth * gemm_dots * size > GemmBlocks::dot_bytes ? gemm_height : gemm_dots;
     }
     /// Of a part of a that is used with one column of b after another: as much as stays in the first-level cache, and
-    /// as finds room where all rows have to be copied, in whole lines. Bits depend on it: not on a thread's rows.
+    /// as finds room where all rows are copied, in whole lines. Bits depend on it: not on a thread's rows.
     std::int64_t dot_depth() const {
         constexpr std::int64_t line = GemmBlocks::line_bytes / size;
         const std::int64_t height = std::min(rows.size(), dot_height());
-        const std::int64_t copied = GemmBlocks::left_bytes / std::min(factors.rows, GemmBlocks::rows) - line * size;
-        const std::int64_t bytes =
-            std::min(GemmBlocks::dot_bytes / height, copies_rows_of_dots() ? copied : GemmBlocks::dot_bytes);
+        const std::int64_t copied =
+            GemmBlocks::copied_rows_bytes / std::min(factors.rows, GemmBlocks::rows) - line * size;
+        const std::int64_t bytes = std::min(GemmBlocks::dot_bytes / height, copied);
         const std::int64_t most = bytes / size / line * line;
         const std::int64_t parts = std::max<std::int64_t>((factors.depth + most - 1) / most, 1);
         return std::max(((factors.depth + parts - 1) / parts + line - 1) / line, std::int64_t{1}) * line;
@@ -220,43 +229,79 @@ struct GemmTask {
         }
     }
 
-    /// Rows where the columns of b lie one behind the other, in groups: a part of the depth at a time, of it some
-    /// columns, with which all groups are done while they are in the second-level cache. Each group asks for a share of
-    /// what comes next, so that memory never waits; of the first columns the first group asks for what it uses itself.
+    /// How rows are gone through where the columns of b lie one behind the other.
+    struct DotCut {
+        std::int64_t most;    ///< depth of a part
+        std::int64_t groups;  ///< of rows
+        std::int64_t side;    ///< columns that all groups are done with while they are in the second-level cache
+        bool copies;          ///< rows of a, part behind part; else there is one part
+        std::int64_t parts;   ///< at once
+        const T* a;
+        std::int64_t a_stride, part_stride;
+    };
+    DotCut dot_cut(std::int64_t bytes_of_b) const noexcept {
+        DotCut cut{};
+        cut.most = dot_depth();
+        cut.groups = (rows.size() + dot_height() - 1) / dot_height();
+        const std::int64_t bytes = std::max<std::int64_t>(std::min(cut.most, factors.depth) * bytes_of_b, 1);
+        const std::int64_t shared = GemmBlocks::shared_bytes * (cut.groups == 1 ? 2 : 1);
+        const bool is_one = cut.groups == 1 && factors.depth <= cut.most;
+        cut.side = is_one ? columns.size() : std::max<std::int64_t>(shared / bytes / dot_tiles, 1) * dot_tiles;
+        cut.copies = copies_rows_of_dots(cut.most);
+        cut.a_stride = cut.copies ? cut.most + GemmBlocks::line_bytes / size : factors.a.row_stride;
+        cut.part_stride = cut.copies ? rows.size() * cut.a_stride : cut.most;
+        cut.parts = cut.copies ? GemmBlocks::copied_rows_bytes / size / cut.part_stride : 1;
+        return cut;
+    }
+
+    /// Some columns after another, of these a part of the depth after another, since processors fetch what lies behind
+    /// a part too: with it all groups of rows. As much of the depth at once as rows of a find room when copied.
     template <typename Element>
     void run_dots() const noexcept {
-        const Plain& b = factors.b;
-        const std::int64_t most = dot_depth(), groups = (rows.size() + dot_height() - 1) / dot_height();
-        const std::int64_t bytes = std::max<std::int64_t>(std::min(most, factors.depth) * sizeof(Element), 1);
-        const std::int64_t several = std::max<std::int64_t>(GemmBlocks::shared_bytes / bytes / dot_columns, 1);
-        const std::int64_t side = groups == 1 ? columns.size() : several * dot_columns;
-        for (std::int64_t k = 0; k == 0 || k < factors.depth; k += most) {
-            const Span depth{k, std::min(k + most, factors.depth)};
-            const auto [a, a_stride] = left(depth, copies_rows_of_dots(), most);
-            for (std::int64_t column = columns.begin; column < columns.end; column += side) {
-                const Span across{column, std::min(column + side, columns.end)};
-                const bool is_first = k == 0 && column == columns.begin;
-                for (std::int64_t group = 0; group < groups; ++group) {
-                    const Span part = rows.part(group, groups);
-                    const std::int64_t near = group == 0 && (is_first || groups == 1) ? across.size() : 0;
-                    const std::int64_t shares = is_first ? 1 : groups < 4 ? 2 : 4;
-                    compute_dots(
-                        DotSource<T, Element>{a + (part.begin - rows.begin) * a_stride, a_stride,
-                                              reinterpret_cast<const Element*>(b.at(k, column)), b.column_stride, 0,
-                                              depth.size(), sums_in_c() ? factors.c_row_stride : sum_stride(), k > 0},
-                        static_cast<int>(part.size()), across.size(),
-                        {near, dots_behind(depth, across), is_first ? group - 1 : group, shares},
-                        sums_in_c() ? reinterpret_cast<T*>(factors.out(part.begin, column)) : sums(part.begin, column));
-                }
+        DotCut cut = dot_cut(sizeof(Element));
+        const std::int64_t deep = cut.parts * cut.most;
+        for (std::int64_t begin = 0; begin == 0 || begin < factors.depth; begin += deep) {
+            const Span whole{begin, std::min(begin + deep, factors.depth)};
+            cut.a = cut.copies ? left_scratch : reinterpret_cast<const T*>(factors.a.at(rows.begin, begin));
+            for (std::int64_t k = begin; cut.copies && k < whole.end; k += cut.most) {
+                const std::int64_t depth = std::min(cut.most, whole.end - k);
+                copy_block(left_scratch + (k - begin) / cut.most * cut.part_stride, cut.a_stride, factors.a, rows.begin,
+                           k, rows.size(), depth, depth);
             }
+            for (std::int64_t column = columns.begin; column < columns.end; column += cut.side)
+                for (std::int64_t k = begin; k == begin || k < whole.end; k += cut.most)
+                    run_dot_groups<Element>(cut, whole, {k, std::min(k + cut.most, whole.end)},
+                                            {column, std::min(column + cut.side, columns.end)});
         }
-        if (!sums_in_c()) finish(rows, columns);
+        if (!dots_in_c()) finish(rows, columns);
+    }
+    /// Each group asks for a share of what comes next, so that memory never waits; of the first columns the first group
+    /// asks for what it uses itself.
+    template <typename Element>
+    void run_dot_groups(const DotCut& cut, Span whole, Span depth, Span across) const noexcept {
+        const Plain& b = factors.b;
+        const bool is_first = depth.begin == 0 && across.begin == columns.begin;
+        const std::int64_t behind = dots_behind(whole, depth, across), shares = is_first ? 1 : cut.groups < 4 ? 2 : 4;
+        const T* const a = cut.a + (depth.begin - whole.begin) / cut.most * cut.part_stride;
+        for (std::int64_t group = 0; group < cut.groups; ++group) {
+            const Span part = rows.part(group, cut.groups);
+            const std::int64_t near = group == 0 && (is_first || cut.groups == 1) ? across.size() : 0;
+            compute_dots(DotSource<T, Element>{a + (part.begin - rows.begin) * cut.a_stride, cut.a_stride,
+                                               reinterpret_cast<const Element*>(b.at(depth.begin, across.begin)),
+                                               b.column_stride, 0, depth.size(),
+                                               dots_in_c() ? factors.c_row_stride : sum_stride(), depth.begin > 0},
+                         static_cast<int>(part.size()), across.size(),
+                         {near, near > 0 && cut.groups > 1 ? 0 : behind, is_first ? group - 1 : group, shares},
+                         dots_in_c() ? reinterpret_cast<T*>(factors.out(part.begin, across.begin))
+                                     : sums(part.begin, across.begin));
+        }
     }
     /// The distance to what is used behind a part of some columns, in elements of b; 0 behind the last.
-    std::int64_t dots_behind(Span depth, Span across) const {
-        const Plain& b = factors.b;
-        if (across.end < columns.end) return across.size() * b.column_stride;
-        return depth.end < factors.depth ? depth.size() - (across.begin - columns.begin) * b.column_stride : 0;
+    std::int64_t dots_behind(Span whole, Span depth, Span across) const {
+        const std::int64_t stride = factors.b.column_stride;
+        if (depth.end < whole.end) return depth.size();
+        if (across.end < columns.end) return across.size() * stride - (depth.begin - whole.begin);
+        return whole.end < factors.depth ? depth.size() - (across.begin - columns.begin) * stride : 0;
     }
 
     void run() const noexcept {
