@@ -3,6 +3,7 @@
 //     make_seed text DB seed.jsonl                                 # of a database what can be trusted, as text
 //     make_seed file seed.jsonl cairn-seed.db                      # that text as the database that programs read
 
+#include "cairn/context.hpp"
 #include "cairn/error.hpp"
 #include "cairn/timing_file.hpp"
 
@@ -13,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <set>
 #include <sstream>
 #include <string>
 #include <system_error>
@@ -40,15 +42,34 @@ private:
     std::filesystem::path path_;
 };
 
-/// Rows of the text that is there already, those of environments that were measured anew left out.
+/// What rows name as their kernel, without settings, where it is still there: a kernel, or a rate of the machine.
+class KnownKernels {
+public:
+    KnownKernels() {
+        const cairn::Context context;
+        for (const cairn::Kernel& kernel : context.kernels().kernels) ids_.insert(without_setting(kernel.id));
+    }
+    bool contains(const std::string& id) const {
+        return id.starts_with("machine.") || ids_.contains(without_setting(id));
+    }
+
+private:
+    static std::string without_setting(const std::string& id) { return id.substr(0, id.find('{')); }
+    std::set<std::string> ids_;
+};
+
+/// Rows of the text that is there already, without those of environments that were measured anew and of kernels that
+/// are no more.
 std::string rows_kept(const std::string& path, const cairn::TimingFileInfo& fresh) {
     std::ifstream in(path, std::ios::binary);
+    const KnownKernels known;
     std::string rows;
     for (std::string line; std::getline(in, line);) {
-        const std::string hard = nlohmann::json::parse(line).value("hard", "");
+        const nlohmann::json row = nlohmann::json::parse(line);
+        const std::string hard = row.value("hard", ""), kernel = row.value("kernel", "");
         const bool is_old = std::any_of(fresh.environments.begin(), fresh.environments.end(),
                                         [&](const auto& each) { return each.first.hard == hard; });
-        if (!is_old) rows += line + '\n';
+        if (!is_old && (kernel.empty() || known.contains(kernel))) rows += line + '\n';
     }
     return rows;
 }
