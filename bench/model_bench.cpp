@@ -5,6 +5,7 @@
 //     model_bench --model distilbert --synthetic --work classify --length 128 --batch 8 --mode normal --budget 60
 //     model_bench --model DIR --work decode --length 128 --threads 2 --json
 //     model_bench --model gpt2 --work decode --beside
+//     model_bench --model gpt2 --synthetic --length 512 --profile
 //     model_bench --calibrate
 #include "bench/model_report.hpp"
 #include "examples/host.hpp"
@@ -28,7 +29,8 @@ struct Options {
     int threads = 0;
     std::optional<double> budget;
     bench::Turns turns;
-    bool synthetic = false, all_logits = false, last_logits = false, beside = false, calibrate = false, as_json = false;
+    bool synthetic = false, all_logits = false, last_logits = false, beside = false, calibrate = false, profile = false,
+         as_json = false;
 };
 
 [[noreturn]] void refuse(const std::string& why) { throw cairn::Error(cairn::ErrorKind::argument, "model_bench", why); }
@@ -56,6 +58,8 @@ void add_options(CLI::App& app, Options& options) {
         ->check(host::seconds());
     app.add_flag("--beside", options.beside,
                  "times it beside a process that keeps one CPU busy too, in turns; the iterations are those alone");
+    app.add_flag("--profile", options.profile,
+                 "and where the time goes, by kernel and problem, of further iterations: each instruction is timed");
     app.add_flag("--calibrate", options.calibrate, "only measures the machine");
     app.add_option("--logits", options.logits, "file for the work's logits, f32 after f32");
     app.add_option("--lock", options.lock, "file for what was chosen, to be compared or replayed");
@@ -151,6 +155,7 @@ void run(const Options& options, Clock::time_point started) {
         report.iterations = bench::time_iterations(*subject, options.turns);
     }
     report.after = cairn::calibrate(context);
+    if (options.profile) report.profile = bench::profile_of(*subject);
 
     cairn::CompiledGraph& compiled = subject->compiled();
     report.model = options.synthetic ? options.model + " synthetic" : options.model;

@@ -90,6 +90,12 @@ nlohmann::ordered_json json_of(const Report& report) {
                          {"alone_ns", report.beside->alone},
                          {"beside_ns", report.beside->beside},
                          {"slowdown_median", median(report.beside->beside) / median(report.beside->alone)}};
+    for (const KindOfInstruction& kind : report.profile)
+        all["profile"].push_back({{"kernel", kind.kernel},
+                                  {"problem", kind.problem},
+                                  {"count", kind.count},
+                                  {"seconds", kind.seconds},
+                                  {"idle", kind.idle}});
     return all;
 }
 
@@ -124,6 +130,10 @@ std::string table_of(const Report& report) {
         add_line(text, "  %-22s alone %.3f ms, beside a busy process on CPU %d %.3f ms: median slow-down %.2fx",
                  "beside", median(report.beside->alone) / 1e6, report.busy_cpu, median(report.beside->beside) / 1e6,
                  median(report.beside->beside) / median(report.beside->alone));
+    if (!report.profile.empty()) text += "  profile, in milliseconds\n";
+    for (const KindOfInstruction& kind : report.profile)
+        add_line(text, "  %9.3f %3d times, %4.1f %% waiting  %s  %s", 1e3 * kind.seconds, kind.count, 100 * kind.idle,
+                 kind.kernel.c_str(), kind.problem.c_str());
     return text;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "bench/model_profile.hpp"
 #include "bench/model_turns.hpp"
 #include "cairn/tuning.hpp"
 
@@ -28,6 +29,7 @@ struct Report {
     cairn::Calibration before, after;
     std::optional<double> error;
     std::string reference;
+    std::vector<KindOfInstruction> profile;  ///< none where it was not asked for
 };
 
 /// The least time that `needs` can take on the machine: the larger of flops over its peak and bytes over its bandwidth,

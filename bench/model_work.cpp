@@ -53,6 +53,7 @@ public:
     std::span<const float> run() override { return forward(work_.kind == Work::Kind::prefill ? ids_ : next_); }
 
     cairn::CompiledGraph& compiled() override { return model_.compiled(); }
+    void profile(bool is_profiled) override { model_.run_options.profile = is_profiled; }
 
     std::vector<std::pair<std::string_view, std::int64_t>> sizes() const override {
         const bool decodes = work_.kind == Work::Kind::decode;
@@ -137,6 +138,7 @@ public:
     void prepare() override {}
     std::span<const float> run() override { return model_.forward(rows_); }
     cairn::CompiledGraph& compiled() override { return model_.compiled(); }
+    void profile(bool is_profiled) override { model_.run_options.profile = is_profiled; }
     std::vector<std::pair<std::string_view, std::int64_t>> sizes() const override {
         return {{"B", work_.batch}, {"S", work_.length}};
     }

@@ -47,6 +47,8 @@ public:
     /// One iteration; its logits, valid until the next.
     virtual std::span<const float> run() = 0;
     virtual cairn::CompiledGraph& compiled() = 0;
+    /// Whether iterations from now on are profiled.
+    virtual void profile(bool is_profiled) = 0;
     /// The sizes of one iteration, by symbol.
     virtual std::vector<std::pair<std::string_view, std::int64_t>> sizes() const = 0;
     virtual Needs needs() const = 0;

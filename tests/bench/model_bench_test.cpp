@@ -83,6 +83,20 @@ TEST(ModelBench, ClassifyAloneAndInBatches) {
     }
 }
 
+TEST(ModelBench, TellsWhereTheTimeGoes) {
+    const json all = bench_of({"--model", "gpt2", "--length", "9", "--iterations", "1", "--threads", "2", "--profile"});
+    int instructions = 0;
+    double seconds = 0;
+    for (const json& kind : all["profile"]) {
+        instructions += kind["count"].get<int>();
+        seconds += kind["seconds"].get<double>();
+        EXPECT_GE(kind["idle"], 0);
+        EXPECT_LT(kind["idle"], 1);
+    }
+    EXPECT_EQ(all["instructions"], instructions);
+    EXPECT_GT(seconds, 0);
+}
+
 TEST(ModelBench, FoldersHaveNoReferenceAndLogitsAreWritten) {
     const TempFolder folder;
     const std::string path = folder / "logits", lock = folder / "lock";

@@ -1,0 +1,54 @@
+#include "bench/model_profile.hpp"
+
+#include "bench/model_turns.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace bench {
+namespace {
+
+struct Kind {
+    int count = 0;
+    std::vector<double> seconds;  // of each iteration
+    double of_threads = 0, busy = 0;
+};
+
+}  // namespace
+
+std::vector<KindOfInstruction> by_kind(std::span<const std::vector<cairn::InstructionProfile>> iterations) {
+    std::map<std::pair<std::string, std::string>, Kind> kinds;
+    for (std::size_t i = 0; i < iterations.size(); ++i)
+        for (const cairn::InstructionProfile& one : iterations[i]) {
+            Kind& kind = kinds[{one.kernel, one.problem}];
+            kind.seconds.resize(iterations.size());
+            kind.seconds[i] += one.seconds;
+            kind.of_threads += one.seconds * static_cast<double>(one.threads.size());
+            for (const cairn::ThreadSpan& span : one.threads) kind.busy += span.end - span.begin;
+            ++kind.count;
+        }
+    std::vector<KindOfInstruction> all;
+    for (const auto& [name, kind] : kinds) {
+        const double idle = kind.of_threads > 0 ? std::max(1 - kind.busy / kind.of_threads, 0.0) : 0;
+        all.push_back(
+            {name.first, name.second, kind.count / static_cast<int>(iterations.size()), median(kind.seconds), idle});
+    }
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
+    return all;
+}
+
+std::vector<KindOfInstruction> profile_of(Subject& subject) {
+    constexpr std::size_t untimed = 2, timed = 7;
+    std::vector<std::vector<cairn::InstructionProfile>> iterations;
+    subject.profile(true);
+    for (std::size_t i = 0; i < untimed + timed; ++i) {
+        subject.prepare();
+        subject.run();
+        if (i >= untimed) iterations.push_back(subject.compiled().profile());
+    }
+    subject.profile(false);
+    return by_kind(iterations);
+}
+
+}  // namespace bench
