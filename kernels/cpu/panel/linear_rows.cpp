@@ -362,7 +362,7 @@ void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
     for (const Form& form : forms) {
         Kernel made;
         made.id = "cpu.panel_" + std::string(level_name(needs)) + "." + form.definition +
-                  (form.is_largest ? ".f32@1" : ".f32@2");
+                  (form.is_largest ? ".f32@2" : ".f32@3");
         made.definition = form.definition;
         made.needs = needs;
         made.accepts = accepts;
