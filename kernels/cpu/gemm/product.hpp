@@ -171,10 +171,10 @@ struct GemmTask {
                 GemmTiles<T>::copying[static_cast<std::size_t>(part.size() - least_height)](source, to);
                 source.b = right_scratch;
                 source.b_stride = piece.vectors * lanes_wide;
-                source.near = 0;
             } else {
                 tile_of(part.size(), table, source.ahead_step != 0)(source, to);
             }
+            source.near = 0;  // the first tile brought it
             if (piece.is_last && !is_direct) finish(part, piece.across, piece.skipped);
         }
     }

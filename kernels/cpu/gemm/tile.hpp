@@ -55,8 +55,7 @@ CAIRN_INLINE void ask_for(const char* ahead) {
 }
 /// What is asked for at one k, and what is brought near.
 template <int height, int vectors, int lines, Beside beside, typename T>
-CAIRN_INLINE void fetch(const GemmSource<T>& source, const char*& ahead, const T* b, std::int64_t near,
-                        std::int64_t k) {
+CAIRN_INLINE void fetch(const GemmSource<T>& source, const char*& ahead, const T* b, const T*& near, std::int64_t k) {
     constexpr std::int64_t width = wide_lanes<T>, in_line = 64 / sizeof(T);
     const std::int64_t step = source.ahead_step;
     if constexpr (beside == Beside::asks_columns) {
@@ -71,10 +70,13 @@ CAIRN_INLINE void fetch(const GemmSource<T>& source, const char*& ahead, const T
         if constexpr (height <= 2) ask_for<lines>(ahead + 8 * step);
         ahead += step;
     }
-    if (near == 0) return;
+    // Tiles that ask for one line have no register left for one more address that moves.
+    if (lines == 1 ? source.near == 0 : near == nullptr) return;
+    const T* const brought = lines == 1 ? one_address(b + source.near) : near;
 #pragma GCC unroll 8
-    for (int j = 0; j < vectors; ++j) __builtin_prefetch(b + near + j * width, 0, 3);
-    __builtin_prefetch(b + near + vectors * width - 1, 0, 3);
+    for (int j = 0; j < vectors; ++j) __builtin_prefetch(brought + j * width, 0, 3);
+    __builtin_prefetch(brought + vectors * width - 1, 0, 3);
+    near += source.b_stride;
 }
 
 template <int height, int vectors, int lines, typename T, Beside beside = Beside::nothing>
@@ -94,8 +96,10 @@ template <int height, int vectors, int lines, typename T, Beside beside = Beside
     const T* b = source.b;
     T* copy = source.copy;
     const char* ahead = source.ahead;
-    const std::int64_t near = source.near;
-    for (std::int64_t k = 0; k < source.depth; ++k) {
+    const T* near = source.near == 0 ? nullptr : b + source.near;
+    // Only tiles that ask for one line need k: others count down, which takes one register less.
+    std::int64_t k = 0;
+    for (std::int64_t left_over = source.depth; lines == 1 ? k < source.depth : left_over > 0; --left_over, ++k) {
         fetch<height, vectors, lines, beside>(source, ahead, b, near, k);
         const auto left = [&](int i) __attribute__((always_inline)) { return wide_splat(base[i / 3][i % 3 * stride]); };
         // A wide tile keeps its rows' broadcasts, a tall one its vectors of b: the other operand needs one register.

@@ -39,6 +39,14 @@ using F64 = double __attribute__((vector_size(4 * lanes)));
 using I8Lanes = std::int8_t __attribute__((vector_size(lanes)));
 using U8Lanes = std::uint8_t __attribute__((vector_size(lanes)));
 
+/// The same pointer, in one register: what lies a constant distance behind it is addressed from there. Compilers would
+/// keep a register for each such distance, and move them from registers of vectors where there are too few.
+template <typename T>
+CAIRN_INLINE T* one_address(T* pointer) {
+    asm("" : "+r"(pointer));
+    return pointer;
+}
+
 #if defined(CAIRN_EMULATED)
 
 /// f(element of each vector), lane by lane.
