@@ -16,7 +16,7 @@ public:
         y = 20.0f < y ? splat(20.0f) : y;  // from there on the result is cap
         y = -20.0f > y ? splat(-20.0f) : y;
         const F32 n = round_small(y * 1.44269504f);
-        const F32 power = times_power_of_two(splat(1.0f), n);
+        const F32 power = power_of_two(to_int(n));  // |n| < 30: one factor does
         const F32 grown = exp_less_one(less_logs_of_two(y, n)) * power + (power - 1.0f);
         return grown / (grown + 2.0f) * cap_;
     }
