@@ -88,9 +88,9 @@ struct GemmTask {
     }
 
     /// The rows of a over a part of the depth: the first element, and the distance between rows.
-    std::pair<const T*, std::int64_t> left(Span depth, bool copies, std::int64_t most) const noexcept {
+    std::pair<const T*, std::int64_t> left(Span depth, std::int64_t most) const noexcept {
         const Plain& a = factors.a;
-        if (!copies) return {reinterpret_cast<const T*>(a.at(rows.begin, depth.begin)), a.row_stride};
+        if (!copies_left()) return {reinterpret_cast<const T*>(a.at(rows.begin, depth.begin)), a.row_stride};
         const std::int64_t stride = most + GemmBlocks::line_bytes / size;
         copy_block(left_scratch, stride, a, rows.begin, depth.begin, rows.size(), depth.size(), depth.size());
         return {left_scratch, stride};
@@ -203,7 +203,7 @@ struct GemmTask {
         const std::int64_t parts = std::max<std::int64_t>((factors.depth + most - 1) / most, 1);
         for (std::int64_t part = 0; part < parts; ++part) {
             const Span depth = Span{0, factors.depth}.part(part, parts);
-            const auto [a, a_stride] = left(depth, copies_left(), most);
+            const auto [a, a_stride] = left(depth, most);
             for (std::int64_t column = columns.begin; column < columns.end; column += width()) {
                 const Span across{column, std::min(columns.end, column + width())};
                 const std::int64_t vectors = across.size() > 2 * lanes_wide ? width() / lanes_wide
