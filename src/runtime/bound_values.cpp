@@ -230,7 +230,7 @@ private:
 
     void allocate(const Buffer& buffer) {
         const auto bytes = static_cast<std::size_t>(buffer.bytes.constant());
-        device::Arena memory = device::Arena::reserve(bytes, {.huge_pages = bytes >= device::ArenaOptions::huge_from});
+        device::Arena memory = device::Arena::reserve(bytes, device::ArenaOptions::suited_to(bytes));
         memory.touch(bytes, &context_.pool);
         std::byte* const data = memory.data();
         auto held = std::make_shared<const device::Arena>(std::move(memory));

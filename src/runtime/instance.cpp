@@ -104,8 +104,7 @@ Instance::Instance(std::shared_ptr<Core> given)
                 if (slot.name == state.before.symbol()) slot.is_state_length = true, slot.set = true;
     }
     static_assert(device::Arena::alignment % program::arena_alignment == 0, "a plan's offsets are aligned at any base");
-    const bool is_large = core->arena_bytes >= device::ArenaOptions::huge_from;
-    arena_ = device::Arena::reserve(core->arena_bytes, {.huge_pages = is_large});
+    arena_ = device::Arena::reserve(core->arena_bytes, device::ArenaOptions::suited_to(core->arena_bytes));
     const Program& first = core->set.buckets[0].program;
     inputs.resize(core->set.inputs.size());
     for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].shape.resize(core->set.inputs[i].desc.shape.size());

@@ -14,6 +14,9 @@ struct ArenaOptions {
     /// Asks the system for 2 MiB pages: fewer faults and page-table walks, memory in steps of 2 MiB from the first that
     /// is full.
     bool huge_pages = false;
+
+    /// What suits an arena of `bytes`: huge pages from `huge_from` on.
+    static constexpr ArenaOptions suited_to(std::size_t bytes) { return {.huge_pages = bytes >= huge_from}; }
 };
 
 /// One stretch of memory for all tensors of an instance. Address space is reserved for the largest sizes, so the base
