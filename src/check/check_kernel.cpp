@@ -49,7 +49,7 @@ public:
     using Pools = std::vector<std::unique_ptr<device::ThreadPool>>;
 
     Check(const KernelToCheck& asked, Oracle& oracle, const Pools& pools)
-        : kernel_(settings_of(asked.kernel).front()), options_(asked.options), oracle_(oracle), pools_(pools) {
+        : kernel_(at_first_values(asked.kernel)), options_(asked.options), oracle_(oracle), pools_(pools) {
         if (kernel_.samples.empty()) fault("has no sample", {});
     }
 

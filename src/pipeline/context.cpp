@@ -9,7 +9,9 @@
 #include "types/levels.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
+#include <vector>
 
 namespace cairn::inline v0 {
 namespace {
@@ -21,12 +23,16 @@ constexpr std::string_view version_text =
 #undef CAIRN_TEXT
 #undef CAIRN_TEXT_OF
 
-void append(KernelSet& to, const KernelSet& from) {
-    to.definitions.insert(to.definitions.end(), from.definitions.begin(), from.definitions.end());
-    to.layouts.insert(to.layouts.end(), from.layouts.begin(), from.layouts.end());
-    for (const Kernel& kernel : from.kernels)
-        for (Kernel& set : settings_of(kernel)) to.kernels.push_back(std::move(set));
-    to.devices.insert(to.devices.end(), from.devices.begin(), from.devices.end());
+template <typename T>
+void move_behind(std::vector<T>& to, std::vector<T>&& from) {
+    std::ranges::move(from, std::back_inserter(to));
+}
+
+void append(KernelSet& to, KernelSet from) {
+    move_behind(to.definitions, std::move(from.definitions));
+    move_behind(to.layouts, std::move(from.layouts));
+    for (Kernel& kernel : from.kernels) move_behind(to.kernels, settings_of(std::move(kernel)));
+    move_behind(to.devices, std::move(from.devices));
     if (!from.build.empty()) to.build += (to.build.empty() ? "" : "; ") + from.build;
 }
 
@@ -60,10 +66,10 @@ Context::Context(ContextOptions options) {
                     "threads must be at least 1, got " + std::to_string(options.threads));
     parts_ = std::make_shared<Parts>(std::move(options));
     parts_->features = features_in_use(parts_->options.features);
-    const KernelSet& built_in = cpu_kernels();
+    KernelSet built_in = cpu_kernels();
     check_kernels(parts_->options.extra, built_in);
     append(parts_->kernels, parts_->options.extra);
-    append(parts_->kernels, built_in);
+    append(parts_->kernels, std::move(built_in));
     if (parts_->options.reference_only)
         std::erase_if(parts_->kernels.kernels, [](const Kernel& kernel) { return !stays_with_references(kernel); });
     parts_->timings = std::make_unique<TimingDb>(

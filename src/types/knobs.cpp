@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -60,11 +61,18 @@ std::size_t count_settings(const Kernel& kernel) noexcept {
     return count;
 }
 
-std::vector<Kernel> settings_of(const Kernel& kernel) {
-    std::vector<Kernel> all{kernel};
-    if (kernel.knobs.empty()) return all;
-    set_to(values_at(kernel.knobs, 0), all.front());
-    for (std::size_t n = 1; n < count_settings(kernel); ++n) all.push_back(with(kernel, values_at(kernel.knobs, n)));
+Kernel at_first_values(Kernel kernel) {
+    if (!kernel.knobs.empty()) set_to(values_at(kernel.knobs, 0), kernel);
+    return kernel;
+}
+
+std::vector<Kernel> settings_of(Kernel kernel) {
+    std::vector<Kernel> others;
+    for (std::size_t n = 1; n < count_settings(kernel); ++n) others.push_back(with(kernel, values_at(kernel.knobs, n)));
+    std::vector<Kernel> all;
+    all.reserve(others.size() + 1);
+    all.push_back(at_first_values(std::move(kernel)));
+    std::ranges::move(others, std::back_inserter(all));
     return all;
 }
 

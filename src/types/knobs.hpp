@@ -16,9 +16,12 @@ namespace cairn::inline v0 {
 /// How many settings a kernel has; `most_settings + 1` where they are too many to count.
 std::size_t count_settings(const Kernel& kernel) noexcept;
 
-/// The kernel itself, bound to the first values, and behind it one for each other setting, the last knob changing
-/// first. These have one value left of each knob.
-std::vector<Kernel> settings_of(const Kernel& kernel);
+/// The kernel itself, its functions bound to the first value of each knob.
+Kernel at_first_values(Kernel kernel);
+
+/// The kernel at its first values, and behind it one for each other setting, the last knob changing first. These have
+/// one value left of each knob.
+std::vector<Kernel> settings_of(Kernel kernel);
 
 /// An id without its setting.
 std::string_view kernel_of(std::string_view id) noexcept;

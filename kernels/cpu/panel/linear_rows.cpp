@@ -389,7 +389,7 @@ void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
                      biases == 0 ? in_each_dtype(samples_of(form, biases)) : samples_of(form, biases))
                     made.samples.push_back(std::move(sample));
         }
-        kernels.push_back(settings_of(made).front());
+        kernels.push_back(at_first_values(std::move(made)));
     }
 }
 

@@ -4,7 +4,9 @@
 #include "types/levels.hpp"
 
 #include <array>
+#include <span>
 #include <string>
+#include <string_view>
 
 /// The rows of everything that goes element by element: fused bodies, the atomic ops, and the activations that are
 /// definitions of their own, which have code that is quicker and more accurate than their atomic bodies.
@@ -77,32 +79,43 @@ Kernel kernel(FeatureSet needs, const SimdTable& table, const std::string& name,
     return made;
 }
 
+struct SampleForm {
+    std::string_view shape;
+    std::array<std::string_view, 3> strides;  ///< of the operands
+    std::string_view where;
+};
+
 // Dense, short rows, a repeated row, a repeated element, gaps, a transposed operand; each dtype once at least.
-std::string text_of(const std::string& op, int inputs, DType from, DType to, const std::string& shape,
-                    const std::array<std::string, 3>& strides, const std::string& where) {
-    std::string text = op + " |";
+constexpr SampleForm sample_forms[] = {
+    {"[N,7]", {"", ":(1,N)", ""}, " where N in 0..1500"},
+    {"[3,N]", {":(0,1)", "", ":(0,0)"}, " where N in 1..700"},
+    {"[5,33]", {":(1,5)", ":(0,0)", ":(40,1)"}, ""},
+    {"[2,3,50]", {"", ":(50,0,1)", ":(0,50,1)"}, ""},
+};
+
+// There are thousands, and each Context makes them: text is appended, not joined.
+std::string sample_of(std::string_view op, int inputs, DType from, DType to, const SampleForm& form) {
+    std::string text;
+    text.reserve(112);
+    text.append(op).append(" |");
     for (int i = 0; i < inputs; ++i) {
         const bool condition = op == "where" && i == 0;
-        text += " " + std::string(to_string(condition ? DType::boolean : from)) + shape +
-                strides[static_cast<std::size_t>(i)];
+        text.append(" ").append(to_string(condition ? DType::boolean : from)).append(form.shape);
+        text.append(form.strides[static_cast<std::size_t>(i)]);
     }
-    return text + " -> " + std::string(to_string(to)) + shape + where;
-}
-
-std::vector<std::string> samples_of(const std::string& op, int inputs, DType from, DType to) {
-    return {text_of(op, inputs, from, to, "[N,7]", {"", ":(1,N)", ""}, " where N in 0..1500"),
-            text_of(op, inputs, from, to, "[3,N]", {":(0,1)", "", ":(0,0)"}, " where N in 1..700"),
-            text_of(op, inputs, from, to, "[5,33]", {":(1,5)", ":(0,0)", ":(40,1)"}, ""),
-            text_of(op, inputs, from, to, "[2,3,50]", {"", ":(50,0,1)", ":(0,50,1)"}, "")};
+    return text.append(" -> ").append(to_string(to)).append(form.shape).append(form.where);
 }
 
 constexpr DType all_dtypes[] = {DType::f64, DType::f32, DType::f16, DType::bf16,   DType::i64,
                                 DType::i32, DType::i8,  DType::u8,  DType::boolean};
 
-void add_samples(Kernel& kernel, const std::string& name, int inputs, DType from, DType to) {
-    std::vector<std::string> samples = samples_of(name, inputs, from, to);
-    if (from != DType::f32) samples.resize(2);
-    kernel.samples.insert(kernel.samples.end(), samples.begin(), samples.end());
+void add_samples(Kernel& kernel, int inputs, DType from, DType to, std::span<const SampleForm> forms) {
+    for (const SampleForm& form : forms)
+        kernel.samples.push_back(sample_of(kernel.definition, inputs, from, to, form));
+}
+
+void add_samples(Kernel& kernel, int inputs, DType from, DType to) {
+    add_samples(kernel, inputs, from, to, std::span(sample_forms).first(from == DType::f32 ? 4 : 2));
 }
 
 /// What has code of its own for each width of vectors, or an instruction.
@@ -117,7 +130,7 @@ Kernel atomic(FeatureSet needs, const SimdTable& table, const ElementOp& op) {
     Kernel made = kernel(needs, table, name, is_function(op.code) ? "2" : "1");
     made.in_place = pairs(op.operands, 1);
     for (const DType dtype : all_dtypes) {
-        if (op.takes(dtype)) add_samples(made, name, op.operands, dtype, op.result_of(dtype));
+        if (op.takes(dtype)) add_samples(made, op.operands, dtype, op.result_of(dtype));
     }
     return made;
 }
@@ -125,7 +138,7 @@ Kernel atomic(FeatureSet needs, const SimdTable& table, const ElementOp& op) {
 Kernel choice(FeatureSet needs, const SimdTable& table) {
     Kernel made = kernel(needs, table, "where", "2");
     made.in_place = pairs(3, 1);
-    for (const DType dtype : all_dtypes) add_samples(made, "where", 3, dtype, dtype);
+    for (const DType dtype : all_dtypes) add_samples(made, 3, dtype, dtype);
     return made;
 }
 
@@ -137,7 +150,7 @@ Kernel cast(FeatureSet needs, const SimdTable& table) {
             const std::string op = "cast dtype=(" + std::to_string(static_cast<int>(to)) + ")";
             // To these the operand is transposed.
             const bool is_apart = to == DType::u8 || to == DType::bf16;
-            if (from != to) made.samples.push_back(samples_of(op, 1, from, to)[is_apart ? 2 : 1]);
+            if (from != to) made.samples.push_back(sample_of(op, 1, from, to, sample_forms[is_apart ? 2 : 1]));
         }
     }
     return made;
@@ -146,9 +159,8 @@ Kernel cast(FeatureSet needs, const SimdTable& table) {
 Kernel activation(FeatureSet needs, const SimdTable& table, const std::string& name) {
     Kernel made = kernel(needs, table, name, "2");
     made.in_place = pairs(1, 1);
-    for (const DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16}) {
-        for (std::string& sample : samples_of(name, 1, dtype, dtype)) made.samples.push_back(std::move(sample));
-    }
+    for (const DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16})
+        add_samples(made, 1, dtype, dtype, sample_forms);
     return made;
 }
 
