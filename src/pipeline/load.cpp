@@ -85,13 +85,8 @@ private:
     }
 
     bool has_attributes_of(const std::string& name, std::span<const Attribute> attributes) const {
-        const auto same_names = [&](const auto& names, const auto& name_of) {
-            return std::equal(attributes.begin(), attributes.end(), names.begin(), names.end(),
-                              [&](const Attribute& a, const auto& b) { return a.name == name_of(b); });
-        };
         if (const auto op = ir::find_op(name))
-            return same_names(ir::info(*op).attributes, [](std::string_view given) { return given; });
-        const auto name_of = [](const Attribute& a) -> const std::string& { return a.name; };
+            return std::ranges::equal(attributes, ir::info(*op).attributes, {}, &Attribute::name);
         const Definition* const definition = definition_of(name);
         if (definition == nullptr) return false;
         if (!definition->of_windows.empty()) {
@@ -102,8 +97,11 @@ private:
         }
         for (const std::string& pattern : definition->patterns)
             for (const std::string& text : fuse::problems_of(pattern)) {
+                const std::string_view head = std::string_view(text).substr(0, text.find('|') + 1);
                 const auto symbols = Symbols::create();
-                if (same_names(parse_problem(text, *symbols).attributes, name_of)) return true;
+                if (std::ranges::equal(attributes, parse_problem(head, *symbols).attributes, {}, &Attribute::name,
+                                       &Attribute::name))
+                    return true;
             }
         return false;
     }

@@ -11,10 +11,40 @@
 namespace cairn::inline v0::program {
 namespace {
 
+/// What texts mean that were read before: layers are alike, so most stand there many times. Keys are parts of the
+/// program's text.
+class Meanings {
+public:
+    explicit Meanings(Symbols& symbols) : symbols_(symbols) {}
+
+    const Dim& size(std::string_view text) {
+        return known(sizes_, text, [&] { return symbols_.parse(text); });
+    }
+    const TensorDesc& desc(std::string_view text) {
+        return known(descs_, text, [&] { return parse_tensor_desc(text, symbols_); });
+    }
+    const std::shared_ptr<const Problem>& problem(std::string_view text) {
+        return known(problems_, text, [&] { return std::make_shared<const Problem>(parse_problem(text, symbols_)); });
+    }
+
+private:
+    template <typename T, typename F>
+    static const T& known(std::unordered_map<std::string_view, T>& all, std::string_view text, const F& parse) {
+        const auto it = all.find(text);
+        return it != all.end() ? it->second : all.emplace(text, parse()).first->second;
+    }
+
+    Symbols& symbols_;
+    std::unordered_map<std::string_view, Dim> sizes_;
+    std::unordered_map<std::string_view, TensorDesc> descs_;
+    std::unordered_map<std::string_view, std::shared_ptr<const Problem>> problems_;
+};
+
 /// Reads one line of the form print.cpp documents.
 class LineReader {
 public:
-    LineReader(std::string_view line, int number, Symbols& symbols) : rest_(line), number_(number), symbols_(symbols) {}
+    LineReader(std::string_view line, int number, Meanings& meanings)
+        : rest_(line), number_(number), meanings_(meanings) {}
 
     [[noreturn]] void fail(std::string_view what) const {
         throw Error(ErrorKind::argument, "program",
@@ -88,7 +118,7 @@ public:
         if (rest_.empty() || rest_[0] != '{' || end == std::string_view::npos) fail("expected a size in braces");
         const std::string_view text = rest_.substr(1, end - 1);
         rest_.remove_prefix(end + 1);
-        return symbols_.parse(text);
+        return meanings_.size(text);
     }
 
     View view() {
@@ -105,9 +135,9 @@ public:
             if (rest_[end] == '[' || rest_[end] == '(') ++depth;
             if (rest_[end] == ']' || rest_[end] == ')') --depth;
         }
-        const TensorDesc found = parse_tensor_desc(rest_.substr(0, end), symbols_);
+        const std::string_view text = rest_.substr(0, end);
         rest_.remove_prefix(end);
-        return found;
+        return meanings_.desc(text);
     }
 
     std::vector<int> numbers_until(std::string_view stop) {
@@ -129,9 +159,10 @@ public:
         return bytes;
     }
 
-    std::string_view remainder() {
+    /// What is left of the line.
+    std::shared_ptr<const Problem> problem() {
         skip();
-        return std::exchange(rest_, {});
+        return meanings_.problem(std::exchange(rest_, {}));
     }
 
 private:
@@ -141,7 +172,7 @@ private:
 
     std::string_view rest_;
     int number_;
-    Symbols& symbols_;
+    Meanings& meanings_;
 };
 
 void read_header(LineReader& line, Program& program) {
@@ -183,10 +214,7 @@ Buffer read_buffer(LineReader& line) {
     return buffer;
 }
 
-/// Those read so far, by their texts.
-using Problems = std::unordered_map<std::string_view, std::shared_ptr<const Problem>>;
-
-Instruction read_instruction(LineReader& line, Symbols& symbols, Problems& problems) {
+Instruction read_instruction(LineReader& line) {
     Instruction instruction;
     instruction.kernel = line.word();
     line.expect("in");
@@ -198,10 +226,7 @@ Instruction read_instruction(LineReader& line, Symbols& symbols, Problems& probl
     line.expect("seconds");
     instruction.seconds = line.number<double>();
     line.expect("::");
-    const std::string_view text = line.remainder();
-    std::shared_ptr<const Problem>& problem = problems[text];
-    if (problem == nullptr) problem = std::make_shared<Problem>(parse_problem(text, symbols));
-    instruction.problem = problem;
+    instruction.problem = line.problem();
     return instruction;
 }
 
@@ -219,14 +244,14 @@ Storage read_storage(LineReader& line) {
     return storage;
 }
 
-void read_line(LineReader& line, Program& program, Problems& problems) {
+void read_line(LineReader& line, Program& program) {
     const std::string_view keyword = line.word();
     if (keyword == "buffer")
         program.buffers.push_back(read_buffer(line));
     else if (keyword == "bind")
-        program.bind.push_back(read_instruction(line, *program.symbols, problems));
+        program.bind.push_back(read_instruction(line));
     else if (keyword == "run")
-        program.run.push_back(read_instruction(line, *program.symbols, problems));
+        program.run.push_back(read_instruction(line));
     else if (keyword == "input" || keyword == "output") {
         Port port;
         port.name = line.quoted();
@@ -261,17 +286,17 @@ void read_line(LineReader& line, Program& program, Problems& problems) {
 Program parse_program(std::string_view text) {
     Program program;
     program.symbols = Symbols::create();
-    Problems problems;
+    Meanings meanings(*program.symbols);
     int number = 0;
     while (!text.empty()) {
         const std::size_t end = std::min(text.find('\n'), text.size());
-        LineReader line(text.substr(0, end), ++number, *program.symbols);
+        LineReader line(text.substr(0, end), ++number, meanings);
         text.remove_prefix(std::min(end + 1, text.size()));
         if (number == 1) {
             line.expect("program");
             read_header(line, program);
         } else {
-            read_line(line, program, problems);
+            read_line(line, program);
         }
         if (!line.at_end()) line.fail("unexpected text");
     }

@@ -91,7 +91,7 @@ private:
             return fault("{} has {} sizes and {} strides", where, desc.shape.size(), desc.strides.size());
         for (const auto* sizes : {&desc.shape, &desc.strides})
             for (const Dim& size : *sizes)
-                require(size, "{} may have the negative size or stride {}", where, cairn::to_string(size));
+                if (!proved(size)) fault("{} may have the negative size or stride {}", where, cairn::to_string(size));
     }
 
     void check_state(const StatePort& state) {
