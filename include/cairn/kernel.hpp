@@ -75,8 +75,8 @@ struct Kernel {
     /// op is computed and accumulated in at least its dtype. A kernel that states one is taken where
     /// CompileOptions::tolerance lets it; one that was measured to be further off is not taken again.
     OfSetting<double(const Problem& problem)> error;
-    /// Called at compile and when a program is loaded, not in a run; the result reaches `run` as Args::prepared. Null:
-    /// nothing to prepare.
+    /// Called at compile and when a program is loaded, not in a run, once for all instructions of a program that
+    /// compute the same Problem; the result reaches `run` of each as Args::prepared. Null: nothing to prepare.
     OfSetting<std::shared_ptr<const void>(const Problem& problem, int threads)> prepare;
     /// What can be set in its code. Each setting is a kernel of its own wherever kernels are named, timed or stored:
     /// the id with the values that are not the first, `cpu.panel_avx512.linear.f32@1{depth=512}`. The functions above

@@ -69,6 +69,15 @@ std::shared_ptr<const void> prepare(const Kernel& kernel, const program::Instruc
 
 }  // namespace
 
+/// Layers are alike: a kernel prepares once for all instructions that do the same.
+const std::shared_ptr<const void>& LinkedProgram::prepared(const Kernel& kernel,
+                                                           const program::Instruction& instruction,
+                                                           const Context& context) {
+    const auto [it, is_new] = prepared_.try_emplace({&kernel, instruction.problem.get()});
+    if (is_new) it->second = prepare(kernel, instruction, context);
+    return it->second;
+}
+
 LinkedInstruction LinkedProgram::link(const program::Instruction& instruction, const Context& context,
                                       std::string& missing) {
     LinkedInstruction linked;
@@ -94,7 +103,7 @@ LinkedInstruction LinkedProgram::link(const program::Instruction& instruction, c
             dims.insert(dims.end(), list->begin(), list->end());
     linked.dims = entries(dims);
     linked.workspace = instruction.workspace;
-    if (linked.kernel->prepare != nullptr) linked.prepared = prepare(*linked.kernel, instruction, context);
+    if (linked.kernel->prepare != nullptr) linked.prepared = prepared(*linked.kernel, instruction, context);
     return linked;
 }
 

@@ -108,12 +108,15 @@ private:
     LinkedInstruction link(const program::Instruction& instruction, const Context& context, std::string& missing);
     LinkedOperand operand(const program::View& view, const TensorDesc& desc);
     int overwritten_state(const program::View& view) const;
+    const std::shared_ptr<const void>& prepared(const Kernel& kernel, const program::Instruction& instruction,
+                                                const Context& context);
 
     const program::Program* program_;
     program::Peak peak_;
     std::vector<Dim> expressions_;
     std::unordered_multimap<std::size_t, int> expression_at_;  // by hash
     std::map<std::vector<int>, int> entries_at_;
+    std::map<std::pair<const Kernel*, const Problem*>, std::shared_ptr<const void>> prepared_;
     std::vector<int> table_, storage_bytes_;
     std::vector<LinkedOperand> operands_, outputs_;
     std::vector<std::pair<int, int>> state_lengths_;

@@ -84,6 +84,27 @@ TEST_F(Settings, TheFirstCountsUnlessAStoredTimeSaysThatAnotherIsBetter) {
     EXPECT_EQ(chosen(compiled(Mode::off)), "my.exp@1") << "which reads no times";
 }
 
+TEST(Prepared, IsWhatAllInstructionsWithOneProblemShare) {
+    static int count;
+    count = 0;
+    Kernel own = kernel();
+    own.prepare = [](const Problem&, int) -> std::shared_ptr<const void> {
+        return std::make_shared<std::int64_t>(++count);
+    };
+    own.accepts = [](const Problem&) -> Refusal { return ""; };
+    own.knobs.clear();
+    Graph g("three");
+    for (const std::string name : {"one", "like_it"}) g.output("exp_" + name, exp(g.input(name, DType::f32, {4})));
+    g.output("exp_longer", exp(g.input("longer", DType::f32, {5})));
+    const Context context = test::context_with({own});
+    CompiledGraph program = compile(g, context, {.mode = Mode::off});
+    ASSERT_EQ(program.explain().buckets[0].instructions.size(), 3U);
+    program.save(std::filesystem::path(CAIRN_BINARY_DIR) / "prepared_once");
+    count = 0;
+    CompiledGraph::load(std::filesystem::path(CAIRN_BINARY_DIR) / "prepared_once", context);
+    EXPECT_EQ(count, 2) << "two instructions of four elements, one of five";
+}
+
 TEST_F(Settings, AreRunSavedAndExplained) {
     record("my.exp@1", 2e-9);
     record("my.exp@1{step=4}", 1e-9);
