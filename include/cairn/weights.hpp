@@ -57,7 +57,7 @@ public:
     /// system.
     WeightSource source() const;
     /// 32 hexadecimal digits that tell these contents from others, found in a few milliseconds: of names, dtypes and
-    /// shapes, of each file's size and time of last change, and of up to 16 stretches of 64 bytes of each tensor. A
+    /// shapes, of each file's size and time of last change, and of up to 8 stretches of 64 bytes of each tensor. A
     /// file whose time was set back after a change of single elements elsewhere is not told apart.
     std::string fingerprint() const;
 

@@ -250,7 +250,7 @@ WeightSource Safetensors::source() const {
 }
 
 std::string Safetensors::fingerprint() const {
-    constexpr std::size_t stretch = 64, stretches = 16;
+    constexpr std::size_t stretch = 64, stretches = 8;
     std::string text;
     const auto number = [&](auto value) { (text += std::to_string(value)) += ' '; };
     for (const Shard& shard : state().shards) {
