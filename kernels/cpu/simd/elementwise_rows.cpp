@@ -110,8 +110,7 @@ constexpr DType all_dtypes[] = {DType::f64, DType::f32, DType::f16, DType::bf16,
                                 DType::i32, DType::i8,  DType::u8,  DType::boolean};
 
 void add_samples(Kernel& kernel, int inputs, DType from, DType to, std::span<const SampleForm> forms) {
-    for (const SampleForm& form : forms)
-        kernel.samples.push_back(sample_of(kernel.definition, inputs, from, to, form));
+    for (const SampleForm& form : forms) kernel.samples.push_back(sample_of(kernel.definition, inputs, from, to, form));
 }
 
 void add_samples(Kernel& kernel, int inputs, DType from, DType to) {
