@@ -2,19 +2,40 @@
 
 #include "search/beam.hpp"
 
+#include <functional>
+
 namespace cairn::search {
 
 bool Reached::reach(StateView state, Space& space, Set first, Set second, int renamed) {
     if (held_ == nullptr) held_ = std::make_unique<Held>();
-    const auto known = held_->index->find(state);
-    const bool is_new = known == held_->index->end();
-    const std::size_t place = is_new ? held_->entries.size() : known->second;
+    const auto hash = static_cast<std::uint32_t>(std::hash<StateView>()(state));
+    Slot& slot = held_->slot_of(state, hash);
+    const bool is_new = slot.entry == Slot::vacant;
     if (is_new) {
+        slot = {hash, static_cast<std::uint32_t>(held_->entries.size())};
         held_->entries.push_back({kept(state, held_->pool), {}});
-        held_->index->emplace(held_->entries.back().state, place);
     }
-    space.add(held_->entries[place].sum, first, second, renamed);
+    space.add(held_->entries[slot.entry].sum, first, second, renamed);
+    if (is_new && 2 * held_->entries.size() > held_->slots.size()) held_->grow();
     return is_new;
+}
+
+Reached::Slot& Reached::Held::slot_of(StateView state, std::uint32_t hash) {
+    for (std::size_t at = hash;; ++at) {
+        Slot& slot = slots[at & (slots.size() - 1)];
+        if (slot.entry == Slot::vacant || (slot.hash == hash && entries[slot.entry].state == state)) return slot;
+    }
+}
+
+void Reached::Held::grow() {
+    std::pmr::vector<Slot> more(4 * slots.size(), &pool);
+    for (const Slot& slot : slots) {
+        if (slot.entry == Slot::vacant) continue;
+        std::size_t at = slot.hash & (more.size() - 1);
+        while (more[at].entry != Slot::vacant) at = (at + 1) & (more.size() - 1);
+        more[at] = slot;
+    }
+    slots.swap(more);
 }
 
 bool Reached::narrow() {

@@ -4,10 +4,11 @@
 #include "search/space.hpp"
 
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <memory_resource>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 /// States that were reached, each with the ways to it.
@@ -34,11 +35,19 @@ public:
     void clear() noexcept { held_.reset(); }
 
 private:
+    /// Where a state stands among the entries. Looking for it is most of what a search does: open addressing, one hash
+    /// for each way, states compared only where that agrees.
+    struct Slot {
+        static constexpr std::uint32_t vacant = std::numeric_limits<std::uint32_t>::max();
+        std::uint32_t hash = 0, entry = vacant;
+    };
     struct Held {
-        using Index = std::pmr::unordered_map<StateView, std::size_t>;
         std::pmr::monotonic_buffer_resource pool;
         std::pmr::vector<Entry> entries{&pool};
-        Index* index = std::pmr::polymorphic_allocator<>(&pool).new_object<Index>();
+        std::pmr::vector<Slot> slots{16, &pool};  // a power of two, half of them vacant at least
+
+        Slot& slot_of(StateView state, std::uint32_t hash);
+        void grow();
     };
     std::unique_ptr<Held> held_;
 };
