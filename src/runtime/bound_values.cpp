@@ -1,5 +1,6 @@
 #include "runtime/bound_values.hpp"
 
+#include "device/cpu/pages.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/run_fault.hpp"
 
@@ -31,6 +32,8 @@ std::string shape_text(const std::vector<std::int64_t>& sizes) {
     for (const std::int64_t size : sizes) shape.emplace_back(size);
     return to_string(shape);
 }
+
+std::size_t in_pages(std::size_t bytes) { return device::round_up(bytes, device::page_size()); }
 
 }  // namespace
 
@@ -230,11 +233,28 @@ private:
 
     void allocate(const Buffer& buffer) {
         const auto bytes = static_cast<std::size_t>(buffer.bytes.constant());
-        device::Arena memory = device::Arena::reserve(bytes, device::ArenaOptions::suited_to(bytes));
-        memory.touch(bytes, &context_.pool);
-        std::byte* const data = memory.data();
-        auto held = std::make_shared<const device::Arena>(std::move(memory));
-        made_.values.insert_or_assign(buffer.name, std::shared_ptr<const std::byte>(std::move(held), data));
+        const bool stays = kept_.contains(key_of(buffer));
+        if (stays && room_ == nullptr) room_ = memory_for(bytes_that_stay());
+        const bool fits = stays && bytes <= room_->capacity() - taken_;
+        const std::shared_ptr<device::Arena> memory = fits ? room_ : memory_for(bytes);
+        const std::size_t begin = fits ? taken_ : 0;
+        memory->touch(begin + bytes, &context_.pool);
+        if (fits) taken_ = std::min(begin + in_pages(bytes), memory->capacity());
+        made_.values.insert_or_assign(buffer.name, std::shared_ptr<const std::byte>(memory, memory->data() + begin));
+    }
+
+    static std::shared_ptr<device::Arena> memory_for(std::size_t bytes) {
+        return std::make_shared<device::Arena>(device::Arena::reserve(bytes, device::ArenaOptions::suited_to(bytes)));
+    }
+
+    /// Of values that are made here and read by runs. They lie in one stretch of memory, each from a page on: of a
+    /// stretch each the last huge page would be empty by half.
+    std::size_t bytes_that_stay() const {
+        std::size_t bytes = 0;
+        for (const auto& [key, buffer] : kept_)
+            if (buffer->kind == BufferKind::bound)
+                bytes += in_pages(static_cast<std::size_t>(buffer->bytes.constant()));
+        return bytes;
     }
 
     void let_go(const Buffer& buffer) {
@@ -252,6 +272,8 @@ private:
     std::map<std::string, const Buffer*> kept_;
     std::set<std::string> refused_;
     std::string faults_;
+    std::shared_ptr<device::Arena> room_;  // for what stays
+    std::size_t taken_ = 0;                // of it
 };
 
 /// One thread's turn to bind.

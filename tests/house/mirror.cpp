@@ -45,7 +45,6 @@ constexpr CoveredElsewhere exceptions[] = {
     {"src/program/print.cpp", "tests/program/text_test.cpp", "round trips"},
     {"src/program/verify.cpp", "tests/pipeline/seeded_faults_test.cpp", "programs with one fault each"},
     {"src/program/verify_sizes.cpp", "tests/pipeline/load_test.cpp", "saved programs with wrong sizes"},
-    {"src/runtime/bound_values.cpp", "tests/runtime/instances_test.cpp", "binding, once and by many"},
     {"src/runtime/compiled_graph_states.cpp", "tests/runtime/states_test.cpp", "reading, setting and zeroing states"},
     {"src/runtime/instance.cpp", "tests/runtime/compiled_graph_test.cpp", "runs, and calls that are wrong"},
     {"src/runtime/memory_report.cpp", "tests/program/peak_test.cpp", "what is reported is what runs take"},

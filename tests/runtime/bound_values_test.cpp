@@ -1,0 +1,58 @@
+#include "runtime/bound_values.hpp"
+
+#include "cairn/cairn.hpp"
+#include "device/context_parts.hpp"
+#include "device/cpu/pages.hpp"
+#include "runtime/compiled_graph.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cairn::runtime {
+namespace {
+
+// Each for itself would end in a page, and where it is large in a huge page, that is half empty.
+TEST(BoundValues, WhatRunsReadLiesInOneStretchOfMemory) {
+    Graph g("g");
+    Tensor h = g.input("x", DType::f32, {50, 64});
+    for (const std::string name : {"a", "b", "c", "d"}) h = tanh(matmul(h, g.weight(name, DType::f32, {64, 64})));
+    // On its way to what stays lies a value that does not.
+    g.output("y", matmul(h, cast(concat({g.weight("e", DType::f16, {64, 9}), g.weight("f", DType::f16, {64, 8})}, 1),
+                                 DType::f32)));
+    const Context context;
+    const ProgramSet set = parse_program_set(compile(g, context).program());
+    const program::Program& program = set.buckets[0].program;
+    const auto bound = std::make_shared<BoundProgram>(program, context, std::stop_token());
+    const std::vector<float> zeros(64 * 64);
+    const WeightSource source = [&](std::string_view name) {
+        const bool is_half = name == "e" || name == "f";
+        InputView view;
+        view.data = zeros.data();
+        view.dtype = is_half ? DType::f16 : DType::f32;
+        view.shape = {64, name == "e" ? 9 : name == "f" ? 8 : 64};
+        return view;
+    };
+    BoundValues().bind({bound}, *context.parts(), {source, nullptr, {}, {}});
+
+    std::map<std::string, std::int64_t> bytes_of;
+    for (const program::Buffer& buffer : program.buffers)
+        if (buffer.kind == program::BufferKind::bound) bytes_of[buffer.name] = buffer.bytes.constant();
+    std::map<std::uintptr_t, std::int64_t> lying;
+    for (const auto& [name, value] : bound->memory.values)
+        lying[reinterpret_cast<std::uintptr_t>(value.get())] = bytes_of.at(name);
+    ASSERT_EQ(lying.size(), 5U);
+    EXPECT_GT(bytes_of.size(), lying.size()) << "something was only on its way";
+    std::uintptr_t next = lying.begin()->first;
+    for (const auto& [begin, bytes] : lying) {
+        EXPECT_EQ(begin, next);
+        next = begin + device::round_up(static_cast<std::size_t>(bytes), device::page_size());
+    }
+}
+
+}  // namespace
+}  // namespace cairn::runtime
