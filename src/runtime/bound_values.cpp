@@ -90,6 +90,13 @@ private:
         const LinkedProgram* program;
         const LinkedInstruction* instruction;
     };
+    using Readers = std::set<const LinkedProgram*>;
+    /// Values that the same programs read lie in one stretch of memory, each from a page on, and go with the last of
+    /// these: of a stretch each the last huge page would be empty by half.
+    struct Room {
+        std::shared_ptr<device::Arena> memory;
+        std::size_t taken = 0;
+    };
 
     void compute() {
         std::int64_t done = 0;
@@ -161,7 +168,9 @@ private:
 
     void keep(const LinkedProgram& program, int buffer) {
         const Buffer& b = buffer_of(program, buffer);
-        if (is_kept_by_name(b)) kept_.emplace(key_of(b), &b);
+        if (!is_kept_by_name(b)) return;
+        kept_.emplace(key_of(b), &b);
+        readers_[key_of(b)].insert(&program);
     }
 
     void fault(const std::string& text) { faults_ += (faults_.empty() ? "" : "; ") + text; }
@@ -233,26 +242,27 @@ private:
 
     void allocate(const Buffer& buffer) {
         const auto bytes = static_cast<std::size_t>(buffer.bytes.constant());
-        const bool stays = kept_.contains(key_of(buffer));
-        if (stays && room_ == nullptr) room_ = memory_for(bytes_that_stay());
-        const bool fits = stays && bytes <= room_->capacity() - taken_;
-        const std::shared_ptr<device::Arena> memory = fits ? room_ : memory_for(bytes);
-        const std::size_t begin = fits ? taken_ : 0;
-        memory->touch(begin + bytes, &context_.pool);
-        if (fits) taken_ = std::min(begin + in_pages(bytes), memory->capacity());
-        made_.values.insert_or_assign(buffer.name, std::shared_ptr<const std::byte>(memory, memory->data() + begin));
+        const auto readers = readers_.find(key_of(buffer));
+        const bool stays = readers != readers_.end();
+        Room own;
+        Room& room = stays ? rooms_[readers->second] : own;
+        if (room.memory == nullptr) room.memory = memory_for(stays ? bytes_for(readers->second) : bytes);
+        if (bytes > room.memory->capacity() - room.taken) room = {memory_for(bytes), 0};
+        room.memory->touch(room.taken + bytes, &context_.pool);
+        made_.values.insert_or_assign(buffer.name,
+                                      std::shared_ptr<const std::byte>(room.memory, room.memory->data() + room.taken));
+        room.taken = std::min(room.taken + in_pages(bytes), room.memory->capacity());
     }
 
     static std::shared_ptr<device::Arena> memory_for(std::size_t bytes) {
         return std::make_shared<device::Arena>(device::Arena::reserve(bytes, device::ArenaOptions::suited_to(bytes)));
     }
 
-    /// Of values that are made here and read by runs. They lie in one stretch of memory, each from a page on: of a
-    /// stretch each the last huge page would be empty by half.
-    std::size_t bytes_that_stay() const {
+    /// Of all values that are made here for these programs and no others.
+    std::size_t bytes_for(const Readers& readers) const {
         std::size_t bytes = 0;
         for (const auto& [key, buffer] : kept_)
-            if (buffer->kind == BufferKind::bound)
+            if (buffer->kind == BufferKind::bound && readers_.at(key) == readers)
                 bytes += in_pages(static_cast<std::size_t>(buffer->bytes.constant()));
         return bytes;
     }
@@ -272,8 +282,8 @@ private:
     std::map<std::string, const Buffer*> kept_;
     std::set<std::string> refused_;
     std::string faults_;
-    std::shared_ptr<device::Arena> room_;  // for what stays
-    std::size_t taken_ = 0;                // of it
+    std::map<std::string, Readers> readers_;  // of what is kept
+    std::map<Readers, Room> rooms_;
 };
 
 /// One thread's turn to bind.

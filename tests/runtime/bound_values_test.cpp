@@ -54,5 +54,33 @@ TEST(BoundValues, WhatRunsReadLiesInOneStretchOfMemory) {
     }
 }
 
+TEST(BoundValues, WhatAProgramAloneReadsGoesWithIt) {
+    const Context context;
+    const std::vector<float> zeros(64 * 64);
+    const WeightSource source = [&](std::string_view) {
+        InputView view;
+        view.data = zeros.data();
+        view.shape = {64, 64};
+        return view;
+    };
+    const auto program_of = [&](const std::vector<std::string>& weights) {
+        Graph g("g");
+        Tensor h = g.input("x", DType::f32, {50, 64});
+        for (const std::string& name : weights) h = tanh(matmul(h, g.weight(name, DType::f32, {64, 64})));
+        g.output("y", h);
+        return parse_program_set(compile(g, context).program());
+    };
+    const ProgramSet first = program_of({"both"}), second = program_of({"both", "alone"});
+    const auto stays = std::make_shared<BoundProgram>(first.buckets[0].program, context, std::stop_token());
+    auto goes = std::make_shared<BoundProgram>(second.buckets[0].program, context, std::stop_token());
+    BoundValues().bind({stays, goes}, *context.parts(), {source, nullptr, {}, {}});
+    ASSERT_EQ(stays->memory.values.size(), 1U);
+    ASSERT_EQ(goes->memory.values.size(), 2U);
+    std::map<std::string, std::weak_ptr<const std::byte>> watched;
+    for (const auto& [name, value] : goes->memory.values) watched[name] = value;
+    goes.reset();
+    for (const auto& [name, value] : watched) EXPECT_EQ(value.expired(), !stays->memory.values.contains(name)) << name;
+}
+
 }  // namespace
 }  // namespace cairn::runtime
