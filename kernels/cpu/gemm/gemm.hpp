@@ -42,4 +42,16 @@ struct GemmBlocks {
     static constexpr std::int64_t copied_rows_bytes = left_bytes + right_bytes;
 };
 
+/// At least `runs` of columns, each `tasks_each` tasks, and no more than `most`, so that few tasks are as many for each
+/// member: with one more than the others it would keep them waiting.
+///
+///     even_runs(5, 1, 2, 18) = 6
+constexpr std::int64_t even_runs(std::int64_t runs, std::int64_t tasks_each, std::int64_t members,
+                                 std::int64_t most) noexcept {
+    constexpr std::int64_t few = 8;
+    std::int64_t even = runs;
+    while (even < most && even * tasks_each < few * members && even * tasks_each % members != 0) ++even;
+    return even * tasks_each % members == 0 ? even : runs;
+}
+
 }  // namespace cairn::inline v0::kernels::cpu

@@ -82,7 +82,7 @@ std::string with_dtype(std::string text, std::string_view dtype) {
 Kernel matmul(FeatureSet needs, DType dtype, Refusal (*accepts)(const Problem&), Run run) {
     const std::string name(to_string(dtype));
     Kernel made;
-    made.id = "cpu.gemm_" + std::string(level_name(needs)) + ".matmul." + name + "@5";
+    made.id = "cpu.gemm_" + std::string(level_name(needs)) + ".matmul." + name + "@6";
     made.definition = "matmul";
     made.needs = needs;
     made.accepts = accepts;
@@ -119,7 +119,7 @@ Refusal accepts_largest(const Problem& problem) {
 
 void add_largest(std::vector<Kernel>& kernels, FeatureSet needs, Run run) {
     Kernel& made = kernels.emplace_back();
-    made.id = "cpu.gemm_" + std::string(level_name(needs)) + ".linear_argmax.f32@3";
+    made.id = "cpu.gemm_" + std::string(level_name(needs)) + ".linear_argmax.f32@4";
     made.definition = "linear_argmax";
     made.needs = needs;
     made.accepts = accepts_largest;
