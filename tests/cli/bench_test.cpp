@@ -35,7 +35,7 @@ TEST(BenchCommand, HasARowForEveryKernel) {
 }
 
 TEST(BenchCommand, TimesAKernelAtItsSettingsOrAtOne) {
-    const std::string problem = "matmul | f32[3,16] f32[16,32]! -> f32[3,32]", id = "cpu.panel_baseline.matmul.f32@3";
+    const std::string problem = "matmul | f32[3,16] f32[16,32]! -> f32[3,32]", id = "cpu.panel_baseline.matmul.f32@4";
     const auto kernels = [&](const std::string& named) {
         const Outcome outcome = cairn_command({"bench", problem, "--json", "--budget", "5ms", "--kernel", named});
         EXPECT_TRUE(succeeds(outcome));

@@ -127,7 +127,7 @@ TEST(Panel, HalvesAreMultipliedAsWhatTheyAreCastTo) {
                     stored[i] = static_cast<std::uint16_t>(depth == 1 ? i : about_one | (i % 3 == 0 ? 0x8000 : 0));
                     cast[i] = dtype == DType::f16 ? types::f16_to_f32(stored[i]) : types::bf16_to_f32(stored[i]);
                 }
-                for (const std::int64_t rows : {1, 2, 5, 12, 13, 40}) {
+                for (const std::int64_t rows : {1, 2, 5, 12, 13, 14, 15, 40}) {
                     std::vector<float> x(static_cast<std::size_t>(rows * depth));
                     for (std::size_t i = 0; i < x.size(); ++i) x[i] = 1 + static_cast<float>(i % 7) / 4;
                     std::vector<float> made(static_cast<std::size_t>(rows * columns), 1), wanted(made.size(), 2);
@@ -292,7 +292,7 @@ TEST(Panel, TheLargestColumnIsTheFirstOfThoseInTheProduct) {
             };
             const auto of_panels = find("cpu.panel_"), of_plain = find("cpu.gemm_");
             ASSERT_TRUE(of_panels != list.end() && of_plain != list.end());
-            for (const std::int64_t rows : {1, 2, 4, 5, 12, 13, 30, 200})
+            for (const std::int64_t rows : {1, 2, 4, 5, 12, 13, 14, 15, 30, 200})
                 for (std::size_t b = 0; b < biases.size(); ++b) {
                     const std::string m = std::to_string(rows);
                     std::vector<std::int32_t> found(static_cast<std::size_t>(rows), -1), wanted(found.size(), 0);
@@ -369,7 +369,7 @@ TEST(Panel, EveryNumberOfRowsIsExact) {
 
 // Panels side by side, whole groups of them and what is left; a depth in one part, in two, and in three that differ.
 TEST(Panel, EveryPartOfADepthAndEveryGroupOfPanelsIsExact) {
-    const std::vector<std::int64_t> rows{1, 2, 3, 4, 5, 7, 12, 13, 25, 199};
+    const std::vector<std::int64_t> rows{1, 2, 3, 4, 5, 7, 12, 13, 14, 15, 25, 199};
     for (const std::int64_t depth : {1024, 1025, 2051})
         for (const std::int64_t columns : {1, 33, 290}) EXPECT_EQ(wrong_elements(depth, columns, rows), 0) << depth;
 }

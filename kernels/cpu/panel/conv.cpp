@@ -99,7 +99,7 @@ void gather(const Conv<Element>& c, const PlaceRuns<Element>& runs, std::int64_t
     }
 }
 
-constexpr auto filter_tiles = tiles<float, group_vectors, 0>(std::make_integer_sequence<int, tile_height>());
+constexpr auto filter_tiles = tiles<float, group_vectors, 0>(std::make_integer_sequence<int, filter_height>());
 
 /// sums[filter][place] of `height` filters from tap `first` on, `depth` taps; goes on with those that are there.
 /// Filters of 16 bits are widened into `wide`.
@@ -147,7 +147,7 @@ void run_block(const Conv<Element>& c, TileBody& body, std::int64_t group, std::
                  *const sums = wide + taps_at_once * most_tile_height;
     const Element* const w = c.w + group * c.filters * c.w_filter;
     const std::int64_t taps = c.taps(), parts = std::max<std::int64_t>((taps + taps_at_once - 1) / taps_at_once, 1);
-    const std::int64_t count = (end - begin + tile_height - 1) / tile_height;
+    const std::int64_t count = (end - begin + filter_height - 1) / filter_height;
     for (std::int64_t part = 0; part < parts; ++part) {
         const std::int64_t first = taps * part / parts, depth = taps * (part + 1) / parts - first;
         gather(c, runs, first, first + depth, panel);

@@ -18,7 +18,7 @@
 /// cost more than that.
 namespace CAIRN_LEVEL {
 
-static_assert(tile_height <= most_tile_height);
+static_assert(filter_height <= most_tile_height);
 
 /// What is kept of the channels of a group.
 struct KeptPlanes {
@@ -128,7 +128,7 @@ private:
 
     /// Some tiles of filters at once, so that their sums stay in the second-level cache.
     void run_filters(const KeptPlanes& kept, const Where& at, std::int64_t places, const Range& filters) {
-        constexpr std::int64_t most = ImageBlocks::tiles * tile_height;
+        constexpr std::int64_t most = ImageBlocks::tiles * filter_height;
         const std::int64_t pieces = (filters.count() + most - 1) / most;
         const std::int64_t parts = (c_.channels + channels_at_once() - 1) / channels_at_once();
         for (std::int64_t piece = 0; piece < pieces; ++piece)
@@ -139,7 +139,7 @@ private:
     /// Adds what some channels give to the sums.
     void run_block(const KeptPlanes& kept, const Where& at, std::int64_t places, const Range& filters,
                    const Range& channels) {
-        const std::int64_t tiles = (filters.count() + tile_height - 1) / tile_height;
+        const std::int64_t tiles = (filters.count() + filter_height - 1) / filter_height;
         const std::int64_t whole = places - kept.single(places);
         const bool is_all = channels.count() == c_.channels, is_last = channels.end == c_.channels;
         float* sums = sums_;
@@ -155,7 +155,7 @@ private:
                 run_tile(kept, source, static_cast<int>(rows.count()), channels.begin, {place, place + count}, whole,
                          sums, pitch);
                 if (is_last) finish(kept, at, rows, {place, place + count}, sums, pitch);
-                if (!is_all) sums += tile_height * pitch;
+                if (!is_all) sums += filter_height * pitch;
             }
         }
     }

@@ -13,7 +13,7 @@ namespace CAIRN_LEVEL {
 /// Vectors of places of a tile at most; filters of one that has so many: with more places a tile reads fewer filters
 /// for as many multiply-adds.
 inline constexpr int most_place_vectors = 3;
-constexpr int place_tile_height(int vectors) { return vectors == 3 ? tile_height / 2 : tile_height; }
+constexpr int place_tile_height(int vectors) { return vectors == 3 ? filter_height / 2 : filter_height; }
 /// From the sums of one filter to those of the next, where so many vectors are summed over.
 constexpr std::int64_t place_pitch(std::int64_t vectors) { return vectors * lanes > 32 ? 64 : 32; }
 

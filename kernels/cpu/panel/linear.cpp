@@ -223,14 +223,15 @@ Product<Weight> product_of(const Args& args, const PanelPlan& plan) noexcept {
     return product;
 }
 
-/// Twelve rows of a tile that lie a multiple of 4 KiB apart fall into one set of a first-level cache of 8 or 12 ways
-/// and drive each other out; a copy a cache line further apart does not. Returns the workspace behind it.
+/// Rows of a tile that lie a multiple of 4 KiB apart fall into one set of a first-level cache of 8 or 12 ways: more
+/// than twelve drive each other out for longer than it takes to copy them a cache line further apart. Returns the
+/// workspace behind the copy.
 template <typename Weight>
 std::byte* spread_rows(Product<Weight>& product, const PanelPlan& plan, std::byte* workspace, Team& team) {
     if (!plan.spreads) return workspace;
     const std::int64_t stride = PanelPlan::spread_stride(product.depth);
     auto* const copy = reinterpret_cast<float*>(workspace);
-    if (product.rows > whole_height) {
+    if (product.rows > 12) {
         const std::int64_t first = product.rows * team.rank() / team.size();
         const std::int64_t last = product.rows * (team.rank() + 1) / team.size();
         for (std::int64_t row = first; row < last; ++row)

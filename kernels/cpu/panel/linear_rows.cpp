@@ -144,7 +144,7 @@ Refusal refuse_others(const Problem& problem, const TensorDesc& whole) {
 
 // What the first setting does as well is not measured twice: few rows read a panel at once, and fetch it ahead.
 Refusal refuse_setting(const Problem& problem, const Setting& setting) {
-    constexpr int few = 12;
+    constexpr int few = 14;
     const Shape& x = problem.inputs[0].shape;
     Dim rows = 1;
     for (std::size_t axis = 0; axis + 1 < x.size(); ++axis) rows = rows * x[axis];
@@ -362,7 +362,7 @@ void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
     for (const Form& form : forms) {
         Kernel made;
         made.id = "cpu.panel_" + std::string(level_name(needs)) + "." + form.definition +
-                  (form.is_largest ? ".f32@2" : ".f32@3");
+                  (form.is_largest ? ".f32@3" : ".f32@4");
         made.definition = form.definition;
         made.needs = needs;
         made.accepts = accepts;

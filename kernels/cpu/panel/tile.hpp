@@ -12,14 +12,15 @@
 /// loaded.
 namespace CAIRN_LEVEL {
 
-/// Vectors in a panel's row of 32 columns; of a tall tile; rows of a tall tile; rows up to which one tile spans the
-/// whole panel.
+/// Vectors in a panel's row of 32 columns; of a tall tile; rows of a tall tile, and of one of filters; rows up to which
+/// one tile spans the whole panel.
 inline constexpr int panel_vectors = 32 / lanes;
 inline constexpr int group_vectors = 2;
-inline constexpr int tile_height = lanes == 16 ? 12 : lanes == 8 ? 6 : 4;
-inline constexpr int whole_height = lanes == 16 ? 12 : lanes == 8 ? 3 : 1;
+inline constexpr int tile_height = lanes == 16 ? 14 : lanes == 8 ? 6 : 4;
+inline constexpr int filter_height = lanes == 16 ? 12 : tile_height;
+inline constexpr int whole_height = lanes == 16 ? 14 : lanes == 8 ? 3 : 1;
 /// Accumulators of a tile: half of them would wait for one multiply-add after another, more find no register.
-inline constexpr int most_sums = lanes == 16 ? 24 : 12;
+inline constexpr int most_sums = lanes == 16 ? 28 : 12;
 /// Panels that a tile of few rows reads side by side, where it has room for three: as many streams keep more of memory
 /// busy than one that is fetched ahead, and two do not.
 constexpr int panels_at_once(int height) {
@@ -30,7 +31,7 @@ inline constexpr int most_at_once = panels_at_once(1);
 
 /// Sums of a tile are stored for the epilogue in rows of 32, of one panel.
 struct TileSums {
-    alignas(64) float row[12][32];
+    alignas(64) float row[tile_height][32];
 };
 
 /// What a tile reads, and the cache lines it asks for while it computes: `ahead_step` elements further at each k.
@@ -50,13 +51,13 @@ struct TileSource {
 template <typename Weight, int height, int panels, int vectors, int lines>
 __attribute__((noinline)) void compute_tile(const TileSource<Weight>& source, float* sums) noexcept {
     F32 sum[panels][height][vectors];
-#pragma GCC unroll 4
+#pragma GCC unroll 5
     for (int p = 0; p < panels; ++p)
-#pragma GCC unroll 12
+#pragma GCC unroll 14
         for (int i = 0; i < height; ++i)
 #pragma GCC unroll 8
             for (int j = 0; j < vectors; ++j)
-                sum[p][i][j] = source.goes_on ? load(sums + (p * 12 + i) * 32 + j * lanes) : F32{};
+                sum[p][i][j] = source.goes_on ? load(sums + (p * tile_height + i) * 32 + j * lanes) : F32{};
     // One pointer for three rows: an address is a base, plus once or twice the distance between rows.
     const float* base[(height + 2) / 3];
     for (int i = 0; i < (height + 2) / 3; ++i) base[i] = source.x + 3 * i * source.x_stride;
@@ -73,21 +74,21 @@ __attribute__((noinline)) void compute_tile(const TileSource<Weight>& source, fl
             // A wide tile keeps its rows' broadcasts, a tall one its vectors of w: the other operand then needs one
             // register.
             F32 lefts[height];
-#pragma GCC unroll 12
+#pragma GCC unroll 14
             for (int i = 0; i < height; ++i) lefts[i] = left(i);
-#pragma GCC unroll 4
+#pragma GCC unroll 5
             for (int p = 0; p < panels; ++p)
 #pragma GCC unroll 8
                 for (int j = 0; j < vectors; ++j) {
                     const F32 right = load(panel[p] + j * lanes);
-#pragma GCC unroll 12
+#pragma GCC unroll 14
                     for (int i = 0; i < height; ++i) multiply_add(sum[p][i][j], lefts[i], right);
                 }
         } else {
             F32 rights[panels * vectors];
 #pragma GCC unroll 8
             for (int j = 0; j < panels * vectors; ++j) rights[j] = load(panel[j / vectors] + j % vectors * lanes);
-#pragma GCC unroll 12
+#pragma GCC unroll 14
             for (int i = 0; i < height; ++i) {
                 const F32 value = left(i);
 #pragma GCC unroll 8
@@ -95,17 +96,17 @@ __attribute__((noinline)) void compute_tile(const TileSource<Weight>& source, fl
                     multiply_add(sum[j / vectors][i][j % vectors], value, rights[j]);
             }
         }
-#pragma GCC unroll 4
+#pragma GCC unroll 5
         for (int p = 0; p < panels; ++p) panel[p] += 32;
-#pragma GCC unroll 4
-        for (int i = 0; i < (height + 2) / 3; ++i) ++base[i];
+#pragma GCC unroll 5
+        for (int i = 0; i < (height + 2) / 3; ++i) base[i] = one_address(base[i] + 1);
     }
-#pragma GCC unroll 4
+#pragma GCC unroll 5
     for (int p = 0; p < panels; ++p)
-#pragma GCC unroll 12
+#pragma GCC unroll 14
         for (int i = 0; i < height; ++i)
 #pragma GCC unroll 8
-            for (int j = 0; j < vectors; ++j) store(sums + (p * 12 + i) * 32 + j * lanes, sum[p][i][j]);
+            for (int j = 0; j < vectors; ++j) store(sums + (p * tile_height + i) * 32 + j * lanes, sum[p][i][j]);
 }
 
 template <typename Weight>
