@@ -119,19 +119,22 @@ void each_function(std::string_view disassembly, F f) {
 
 }  // namespace
 
-std::optional<int> products_of_step(std::string_view name) {
+std::optional<TileStep> products_of_step(std::string_view name) {
     struct Tile {
         std::string_view name;
         std::size_t arguments;  ///< whose product it is
         int times;
+        bool has_type = false;  ///< before them
     };
-    constexpr Tile tiles[] = {{"compute_tile<", 3, 1}, {"product_tile<", 2, 1}, {"dot_tile<", 2, 1},
-                              {"score_tile<", 2, 1},   {"key_tile<", 1, 4},     {"row_tile<", 2, 1}};
+    constexpr Tile tiles[] = {
+        {"compute_tile", 3, 1, true}, {"compute_places", 2, 1}, {"product_tile", 2, 1}, {"dot_tile", 2, 1},
+        {"score_tile", 2, 1},         {"key_tile", 1, 4},       {"row_tile", 2, 1}};
     if (name.find(", unsigned ") != name.npos) return std::nullopt;  // integers are multiplied, then added
     for (const Tile& tile : tiles) {
-        std::size_t at = name.find(tile.name);
+        std::size_t at = name.find(std::string(tile.name) + '<');
         if (at == name.npos) continue;
-        at += tile.name.size();
+        at += tile.name.size() + 1;
+        if (tile.has_type) at = std::min(name.find(", ", at), name.size() - 2) + 2;
         int products = tile.times;
         for (std::size_t i = 0; i < tile.arguments; ++i) {
             int number = 0;
@@ -140,15 +143,15 @@ std::optional<int> products_of_step(std::string_view name) {
             products *= number;
             at = static_cast<std::size_t>(end - name.data()) + 2;
         }
-        return products;
+        return TileStep{tile.name, products};
     }
     return std::nullopt;
 }
 
-Faults miscounted_tiles(const std::string& path, std::string_view disassembly, int& seen) {
+Faults miscounted_tiles(const std::string& path, std::string_view disassembly, std::map<std::string_view, int>& seen) {
     Faults faults;
     each_function(disassembly, [&](std::string_view name, const std::vector<Line>& code) {
-        const std::optional<int> wanted = products_of_step(name);
+        const std::optional<TileStep> wanted = products_of_step(name);
         if (!wanted) return;
         int most = 0;
         for (const Loop& loop : innermost(code)) {
@@ -156,10 +159,10 @@ Faults miscounted_tiles(const std::string& path, std::string_view disassembly, i
             for (std::size_t i = loop.first; i <= loop.last; ++i) products += code[i].text.starts_with("vfmadd");
             most = std::max(most, products);
         }
-        ++seen;
-        if (most == 0 || most % *wanted != 0)
+        ++seen[wanted->tile];
+        if (most == 0 || most % wanted->products != 0)
             faults.push_back(path + ": " + std::string(name) + " has " + std::to_string(most) +
-                             " multiply-adds in its loop, not " + std::to_string(*wanted));
+                             " multiply-adds in its loop, not " + std::to_string(wanted->products));
     });
     return faults;
 }
