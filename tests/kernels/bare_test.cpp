@@ -35,6 +35,7 @@ struct Machine {
     const CpuTable* table;
     const char* twin;
     const char* processor;  ///< of Bochs
+    friend std::ostream& operator<<(std::ostream& out, const Machine& machine) { return out << machine.processor; }
 };
 
 constexpr std::size_t functions = sizeof(CpuTable) / sizeof(kernels::cpu::Run);

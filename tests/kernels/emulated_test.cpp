@@ -23,6 +23,7 @@ namespace {
 struct Machine {
     const char* name;
     const InstructionTable* table;
+    friend std::ostream& operator<<(std::ostream& out, const Machine& machine) { return out << machine.name; }
 };
 
 std::vector<Machine> machines() {

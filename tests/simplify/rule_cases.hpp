@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ostream>
 #include <span>
 #include <string_view>
 
@@ -7,6 +8,7 @@
 /// 0..5.
 struct RuleCase {
     std::string_view rule, before, after;
+    friend std::ostream& operator<<(std::ostream& out, const RuleCase& one) { return out << one.rule; }
 };
 
 std::span<const RuleCase> algebra_cases();
