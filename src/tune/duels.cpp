@@ -13,7 +13,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t races = 2;  // that a rival has to win
+constexpr std::uint64_t races = 2;  // that a rival has to win, and what does as the plan does to lose
 
 struct Rival {
     select::Terms terms;
@@ -167,11 +167,20 @@ private:
             preparing_ = std::max(begin - left() - outcome.seconds, 0.0);
             if (outcome.winner < 0) break;
             note(outcome, duel);
-            if (outcome.winner != 1 || outcome.entrants[0].finish != timing::Finish::lost) break;
-            duel.won = race == races;
+            if (does_as_planned(rival)) {
+                const timing::Finish finish = outcome.entrants[1].finish;
+                duel.won = finish != timing::Finish::lost && finish != timing::Finish::untimed;
+                if (finish != timing::Finish::lost) break;
+            } else {
+                if (outcome.winner != 1 || outcome.entrants[0].finish != timing::Finish::lost) break;
+                duel.won = race == races;
+            }
         }
         return duel.samples > 0;
     }
+
+    /// Sums have to show themselves better than a compile without measuring: it is kept where nothing is decided.
+    static bool does_as_planned(const Rival& rival) { return !rival.terms.only.empty(); }
 
     static void note(const timing::RaceResult& outcome, Duel& duel) {
         const timing::Entrant &best = outcome.entrants[0], &rival = outcome.entrants[1];

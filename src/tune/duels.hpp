@@ -36,12 +36,13 @@ using RunBeside = std::function<timing::RaceResult(const select::Selections& bes
                                                    double seconds, std::uint64_t seed)>;
 
 /// Runs covers beside their rivals. The first one asks for what `plan` asks for and nothing else, the kinds of a
-/// plan made without measuring (where there are any), so that a tuned program is not slower than that one; the others do without one kind of call that takes a part of the time or more (Effort::least_share), where
-/// that costs little more by sums (Effort::most_more). A rival wins where it is
-/// clearly faster in each of two races. Whoever wins has rivals of its own, until none of them wins, or the budget or
-/// Effort::most_program_seconds is spent: no race begins that, by the last one, there is no time to make the programs
-/// for. Rivals that cannot be run are passed over, and those that run for so long that a race of them would tell
-/// nothing (Effort::least_pairs). Throws Cancelled.
+/// plan made without measuring (where there are any): it wins unless it is clearly slower in each of two races, so that
+/// a tuned program is not slower than that one. The others do without one kind of call that takes a part of the time or
+/// more (Effort::least_share), where that costs little more by sums (Effort::most_more), and win where they are clearly
+/// faster in each of two races. Whoever wins has rivals of its own, but for the plan, until none of them wins, or the
+/// budget or Effort::most_program_seconds is spent: no race begins that, by the last one, there is no time to make the
+/// programs for. Rivals that cannot be run are passed over, and those that run for so long that a race of them would
+/// tell nothing (Effort::least_pairs). Throws Cancelled.
 Duels fight(select::Selections chosen, std::span<const select::Bucket> buckets, const RunBeside& run_beside,
             const select::Options& options, const Budget& budget, const std::vector<select::Kind>& plan,
             const std::optional<Standing>& so_far = std::nullopt);
