@@ -64,7 +64,7 @@ public:
         const std::vector<KeptValue> kept = request_.packed != nullptr ? kept_values() : std::vector<KeptValue>();
         if (!kept.empty() && take_packed(kept)) return;
         compute();
-        for (const auto& [key, buffer] : kept_) fetch(*buffer);
+        for (const auto& [key, value] : kept_) fetch(*value.buffer);
         if (!faults_.empty()) throw Error(ErrorKind::argument, "bind", faults_);
         if (!kept.empty()) keep_packed(kept);
     }
@@ -91,6 +91,11 @@ private:
         const LinkedInstruction* instruction;
     };
     using Readers = std::set<const LinkedProgram*>;
+    struct Kept {
+        explicit Kept(const Buffer* first) : buffer(first) {}
+        const Buffer* buffer;
+        Readers readers;
+    };
     /// Values that the same programs read lie in one stretch of memory, each from a page on, and go with the last of
     /// these: of a stretch each the last huge page would be empty by half.
     struct Room {
@@ -128,10 +133,11 @@ private:
             }
         }
         std::vector<KeptValue> kept;
-        for (const auto& [key, buffer] : kept_) {
+        for (const auto& [key, value] : kept_) {
+            const Buffer& buffer = *value.buffer;
             const auto it = origins.find(key);
-            kept.push_back({it != origins.end() ? it->second : to_string(digest(key + ' ' + to_string(buffer->desc))),
-                            buffer->bytes.constant()});
+            kept.push_back({it != origins.end() ? it->second : to_string(digest(key + ' ' + to_string(buffer.desc))),
+                            buffer.bytes.constant()});
         }
         return kept;
     }
@@ -142,7 +148,8 @@ private:
         try {
             std::vector<std::shared_ptr<const std::byte>> found = read_packed(*request_.packed, kept);
             std::size_t i = 0;
-            for (const auto& [key, buffer] : kept_) made_.like(*buffer)[buffer->name] = std::move(found[i++]);
+            for (const auto& [key, value] : kept_)
+                made_.like(*value.buffer)[value.buffer->name] = std::move(found[i++]);
             return true;
         } catch (const Error& error) {
             context_.log(LogLevel::info, fmt::format("packed weights are made anew: {}", error.what()));
@@ -152,7 +159,7 @@ private:
 
     void keep_packed(const std::vector<KeptValue>& kept) const {
         std::vector<const std::byte*> data;
-        for (const auto& [key, buffer] : kept_) data.push_back(made_.like(*buffer).at(buffer->name).get());
+        for (const auto& [key, value] : kept_) data.push_back(made_.like(*value.buffer).at(value.buffer->name).get());
         try {
             write_packed(*request_.packed, kept, data);
         } catch (const Error& error) {
@@ -169,8 +176,7 @@ private:
     void keep(const LinkedProgram& program, int buffer) {
         const Buffer& b = buffer_of(program, buffer);
         if (!is_kept_by_name(b)) return;
-        kept_.emplace(key_of(b), &b);
-        readers_[key_of(b)].insert(&program);
+        kept_.try_emplace(key_of(b), &b).first->second.readers.insert(&program);
     }
 
     void fault(const std::string& text) { faults_ += (faults_.empty() ? "" : "; ") + text; }
@@ -242,11 +248,11 @@ private:
 
     void allocate(const Buffer& buffer) {
         const auto bytes = static_cast<std::size_t>(buffer.bytes.constant());
-        const auto readers = readers_.find(key_of(buffer));
-        const bool stays = readers != readers_.end();
+        const auto kept = kept_.find(key_of(buffer));
+        const bool stays = kept != kept_.end();
         Room own;
-        Room& room = stays ? rooms_[readers->second] : own;
-        if (room.memory == nullptr) room.memory = memory_for(stays ? bytes_for(readers->second) : bytes);
+        Room& room = stays ? rooms_[kept->second.readers] : own;
+        if (room.memory == nullptr) room.memory = memory_for(stays ? bytes_for(kept->second.readers) : bytes);
         if (bytes > room.memory->capacity() - room.taken) room = {memory_for(bytes), 0};
         room.memory->touch(room.taken + bytes, &context_.pool);
         made_.values.insert_or_assign(buffer.name,
@@ -261,9 +267,9 @@ private:
     /// Of all values that are made here for these programs and no others.
     std::size_t bytes_for(const Readers& readers) const {
         std::size_t bytes = 0;
-        for (const auto& [key, buffer] : kept_)
-            if (buffer->kind == BufferKind::bound && readers_.at(key) == readers)
-                bytes += in_pages(static_cast<std::size_t>(buffer->bytes.constant()));
+        for (const auto& [key, value] : kept_)
+            if (value.buffer->kind == BufferKind::bound && value.readers == readers)
+                bytes += in_pages(static_cast<std::size_t>(value.buffer->bytes.constant()));
         return bytes;
     }
 
@@ -279,10 +285,9 @@ private:
     device::TeamState team_;
     std::vector<Work> work_;
     std::map<std::string, int> uses_;
-    std::map<std::string, const Buffer*> kept_;
+    std::map<std::string, Kept> kept_;
     std::set<std::string> refused_;
     std::string faults_;
-    std::map<std::string, Readers> readers_;  // of what is kept
     std::map<Readers, Room> rooms_;
 };
 

@@ -72,12 +72,15 @@ bool on_stack(std::string_view text) {
     return in_memory && (text.find("%ymm") != text.npos || text.find("%zmm") != text.npos);
 }
 
-/// `row_tile<4, 2, false, float>(...)` is one of `row_tile`.
+/// Where the arguments of `tile` begin: in `row_tile<4, 2, false, float>(...)` at the 4.
+std::optional<std::size_t> arguments_of(std::string_view name, std::string_view tile) {
+    const std::size_t at = name.find(std::string(tile) + '<');
+    return at != name.npos ? std::optional(at + tile.size() + 1) : std::nullopt;
+}
+
 bool is_tile(std::string_view name, std::span<const std::string_view> tiles) {
-    return std::any_of(tiles.begin(), tiles.end(), [&](std::string_view tile) {
-        const std::size_t at = name.find(tile);
-        return at != name.npos && name.substr(at + tile.size()).starts_with('<');
-    });
+    return std::any_of(tiles.begin(), tiles.end(),
+                       [&](std::string_view tile) { return arguments_of(name, tile).has_value(); });
 }
 
 void look_at(const std::string& path, std::string_view name, const std::vector<Line>& code, Faults& faults, int& seen) {
@@ -131,9 +134,9 @@ std::optional<TileStep> products_of_step(std::string_view name) {
         {"score_tile", 2, 1},         {"key_tile", 1, 4},       {"row_tile", 2, 1}};
     if (name.find(", unsigned ") != name.npos) return std::nullopt;  // integers are multiplied, then added
     for (const Tile& tile : tiles) {
-        std::size_t at = name.find(std::string(tile.name) + '<');
-        if (at == name.npos) continue;
-        at += tile.name.size() + 1;
+        const std::optional<std::size_t> begin = arguments_of(name, tile.name);
+        if (!begin) continue;
+        std::size_t at = *begin;
         if (tile.has_type) at = std::min(name.find(", ", at), name.size() - 2) + 2;
         int products = tile.times;
         for (std::size_t i = 0; i < tile.arguments; ++i) {

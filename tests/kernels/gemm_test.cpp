@@ -78,7 +78,7 @@ TEST(Gemm, FewTasksAreAsManyForEachMember) {
     using kernels::cpu::even_runs;
     EXPECT_EQ(even_runs(5, 1, 2, 18), 6);
     EXPECT_EQ(even_runs(4, 1, 3, 18), 6);
-    EXPECT_EQ(even_runs(3, 4, 6, 18), 3);   // 12 tasks
+    EXPECT_EQ(even_runs(3, 4, 6, 18), 3);  // 12 tasks
     EXPECT_EQ(even_runs(5, 1, 1, 18), 5);
     EXPECT_EQ(even_runs(17, 1, 2, 40), 17);  // one of many is waited for a little
     EXPECT_EQ(even_runs(5, 1, 2, 5), 5);     // columns for no more

@@ -102,8 +102,7 @@ Cuts cuts_of(const Factors& factors, std::int64_t batches, int members) noexcept
     const std::int64_t least_columns = std::max<std::int64_t>(width_of<T>(factors, factors.rows), 4 * wide_lanes<T>);
     Cuts cuts{(factors.rows + GemmBlocks::rows - 1) / GemmBlocks::rows,
               (factors.columns + most_columns - 1) / most_columns};
-    const auto tasks = [&] { return batches * cuts.blocks * cuts.runs; };
-    while (members > 1 && tasks() < per_member * members) {
+    while (members > 1 && batches * cuts.blocks * cuts.runs < per_member * members) {
         const std::int64_t rows = factors.rows / cuts.blocks, columns = factors.columns / cuts.runs;
         if (columns >= 2 * least_columns && (columns >= rows || rows < 2 * least_rows))
             cuts.runs *= 2;

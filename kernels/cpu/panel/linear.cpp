@@ -228,10 +228,11 @@ Product<Weight> product_of(const Args& args, const PanelPlan& plan) noexcept {
 /// workspace behind the copy.
 template <typename Weight>
 std::byte* spread_rows(Product<Weight>& product, const PanelPlan& plan, std::byte* workspace, Team& team) {
+    constexpr std::int64_t most_left = 12;
     if (!plan.spreads) return workspace;
     const std::int64_t stride = PanelPlan::spread_stride(product.depth);
     auto* const copy = reinterpret_cast<float*>(workspace);
-    if (product.rows > 12) {
+    if (product.rows > most_left) {
         const std::int64_t first = product.rows * team.rank() / team.size();
         const std::int64_t last = product.rows * (team.rank() + 1) / team.size();
         for (std::int64_t row = first; row < last; ++row)

@@ -51,7 +51,7 @@ struct TileSource {
 template <typename Weight, int height, int panels, int vectors, int lines>
 __attribute__((noinline)) void compute_tile(const TileSource<Weight>& source, float* sums) noexcept {
     F32 sum[panels][height][vectors];
-#pragma GCC unroll 5
+#pragma GCC unroll 4
     for (int p = 0; p < panels; ++p)
 #pragma GCC unroll 14
         for (int i = 0; i < height; ++i)
@@ -76,7 +76,7 @@ __attribute__((noinline)) void compute_tile(const TileSource<Weight>& source, fl
             F32 lefts[height];
 #pragma GCC unroll 14
             for (int i = 0; i < height; ++i) lefts[i] = left(i);
-#pragma GCC unroll 5
+#pragma GCC unroll 4
             for (int p = 0; p < panels; ++p)
 #pragma GCC unroll 8
                 for (int j = 0; j < vectors; ++j) {
@@ -96,12 +96,12 @@ __attribute__((noinline)) void compute_tile(const TileSource<Weight>& source, fl
                     multiply_add(sum[j / vectors][i][j % vectors], value, rights[j]);
             }
         }
-#pragma GCC unroll 5
+#pragma GCC unroll 4
         for (int p = 0; p < panels; ++p) panel[p] += 32;
 #pragma GCC unroll 5
         for (int i = 0; i < (height + 2) / 3; ++i) base[i] = one_address(base[i] + 1);
     }
-#pragma GCC unroll 5
+#pragma GCC unroll 4
     for (int p = 0; p < panels; ++p)
 #pragma GCC unroll 14
         for (int i = 0; i < height; ++i)
