@@ -74,7 +74,7 @@ TEST(BenchCommand, GivesSymbolsTheirValues) {
     EXPECT_TRUE(refuses(cairn_command({"bench", problem}), {"N must have a value in 1..9"}));
     EXPECT_TRUE(refuses(cairn_command({"bench", problem, "--size", "N=10"}), {"N must have a value in 1..9"}));
     const Outcome outcome =
-        cairn_command({"bench", problem, "--size", "N=4", "--json", "--kernel", "cpu.baseline.softmax.f32@5"});
+        cairn_command({"bench", problem, "--size", "N=4", "--json", "--kernel", "cpu.baseline.softmax.f32@6"});
     const auto rows = rows_of(outcome);
     ASSERT_EQ(rows.size(), 1u);
     EXPECT_EQ(rows[0]["problem"], "softmax axis=(-1) | f32[4,8] -> f32[4,8]");

@@ -28,7 +28,7 @@ TEST_P(ExplainOption, TellsInstructionsRivalsAndOtherWays) {
 TEST_P(ExplainOption, TellsWhatCameOfAKernelOrOfADefinition) {
     const Outcome definition = told({"--why-not", "layer_norm"});
     EXPECT_TRUE(succeeds(definition));
-    EXPECT_THAT(definition.out, AllOf(HasSubstr("cpu.baseline.layer_norm.f32@3 for f32["), HasSubstr("taken, ")));
+    EXPECT_THAT(definition.out, AllOf(HasSubstr("cpu.baseline.layer_norm.f32@4 for f32["), HasSubstr("taken, ")));
     EXPECT_THAT(definition.out, testing::Not(HasSubstr("the nearest to it")));
     const Outcome kernel = told({"--why-not", "cpu.reference.matmul@1"});
     EXPECT_TRUE(succeeds(kernel));

@@ -162,8 +162,8 @@ std::string in_dtype(std::string sample, DType dtype) {
 
 int version_of(const std::string& definition, bool is_narrow) {
     if (definition.starts_with("add_")) return is_narrow ? 2 : 1;
-    if (definition == "softmax") return is_narrow ? 3 : 5;
-    return is_narrow && definition == "log_softmax" ? 2 : 3;
+    if (definition == "softmax") return is_narrow ? 4 : 6;
+    return is_narrow && definition == "log_softmax" ? 3 : 4;
 }
 
 struct Family {
@@ -206,7 +206,7 @@ void add_softmaxes(Family& family, const SimdTable& table) {
              op + " axis=(-1) | f32[R,N] -> f32[R,N] where R in 0..40, N in 1..300",
              op + " axis=(-1) | f32[2,3,N]:(3*N,N,1) -> f32[2,3,N]:(N,2*N,1) where "
                   "N in 1..70",
-             op + " axis=(-1) | f32[R,N] -> f32[R,N] where R in 60..150, N in 1..33",
+             op + " axis=(-1) | f32[R,N] -> f32[R,N] where R in 60..150, N in 1..66",
              op + " axis=(0) | f32[N,C] -> f32[N,C] where N in 1..300, C in 0..150",
              op + " axis=(1) | f32[2,N,3,W]:(3*N*W,W,N*W,1) -> f32[2,N,3,W] where "
                   "N in 1..40, W in 1..70",
@@ -230,7 +230,7 @@ void add_norms(Family& family, const SimdTable& table) {
                 "layer_norm eps=1e-05 | f32[R,N] f32[N] f32[N] -> f32[R,N] where "
                 "R in 0..40, N in 1..300",
                 "layer_norm eps=1e-05 | f32[R,N] f32[N] f32[N] -> f32[R,N] where "
-                "R in 60..150, N in 1..33",
+                "R in 60..150, N in 1..66",
                 "layer_norm eps=1e-05 | f32[R,N] -> f32[R,N] where R in 0..40, N "
                 "in 1..300",
                 "layer_norm axis=(1) eps=1e-05 | f32[2,N,5,7] f32[N]! f32[N]! -> "
@@ -262,7 +262,7 @@ void add_norms(Family& family, const SimdTable& table) {
                 "rms_norm eps=1e-06 | f32[R,N] f32[N] -> f32[R,N] where R in "
                 "0..40, N in 1..300",
                 "rms_norm eps=1e-06 | f32[R,N] f32[N] -> f32[R,N] where R in "
-                "60..150, N in 1..33",
+                "60..150, N in 1..66",
                 "rms_norm axis=(1) eps=1e-06 | f32[2,N,5,7] f32[N]! -> "
                 "f32[2,N,5,7] where N in 1..600",
                 "rms_norm eps=1e-06 | f32[2,T,640]:(640,1280,1) f32[640]! -> "

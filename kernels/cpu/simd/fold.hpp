@@ -1,8 +1,9 @@
 #pragma once
 
 #include "kernels/cpu/simd/half.hpp"
-#include "kernels/cpu/simd/wide.hpp"
+#include "kernels/cpu/simd/joined_lanes.hpp"
 
+#include <bit>
 #include <limits>
 #include <type_traits>
 
@@ -90,7 +91,9 @@ struct Folding {
             d = Op::join(d, vector_at(x + i + 3 * n));
         }
         for (; i + n <= count; i += n) a = Op::join(a, vector_at(x + i));
-        if (i < count) b = Op::join(b, vector_at(x + i, count - i, wide_splat(Op::none)));
+        if (i < count)
+            b = Op::join(b, count < n ? vector_at(x, count, wide_splat(Op::none))
+                                      : last_lanes(vector_at(x + count - n), count - i));
         return Op::join(Op::join(a, b), Op::join(c, d));
     }
     CAIRN_INLINE static V lanes_of(Lies lies, const Element* x, std::int64_t count) {
@@ -112,6 +115,21 @@ struct Folding {
             return join_lanes<Element>(total, [](V x, V y) { return Op::join(x, y); });
         }
     };
+
+    /// Whether rows so long take less by fold_rows than as columns of what is transposed.
+    static bool are_rows(std::int64_t length) {
+        return length % n == 0 || length * static_cast<std::int64_t>(sizeof(Element)) >= 96;
+    }
+    /// results[k] of the row at x + k * step, for as many rows as there are lanes: what Row comes to, whose lanes are
+    /// joined at once.
+    static void fold_rows(Lies lies, const Element* x, std::int64_t step, std::int64_t length, Out* results) {
+        const auto join = [](V a, V b) __attribute__((always_inline)) { return Op::join(a, b); };
+        V rows[n];
+        as_it_lies(lies, x, [&](const auto* memory) {
+            for (int k = 0; k < n; ++k) rows[k] = join(wide_splat(Op::none), lanes_of(memory + k * step, length));
+        });
+        wide_store(results, in_order(join_all<Element>(rows, join), std::make_integer_sequence<int, n>()));
+    }
 
     struct Columns {
         void start(std::int64_t count) {
@@ -205,6 +223,17 @@ struct Folding {
             wide_store(results + j, are_first ? rest : Op::join(wide_load(results + j), rest));
         }
     };
+
+private:
+    /// The last `count` lanes.
+    CAIRN_INLINE static V last_lanes(V x, std::int64_t count) {
+        using Number = LaneNumber<sizeof(Element)>;
+        return wide_lane_numbers<Number>() < wide_splat(static_cast<Number>(n - count)) ? wide_splat(Op::none) : x;
+    }
+    template <int... k>
+    CAIRN_INLINE static V in_order(V joined, std::integer_sequence<int, k...>) {
+        return __builtin_shufflevector(joined, joined, joined_lane<Element>(k)...);
+    }
 };
 
 /// The place of the first element that is the largest, or of the first NaN.
@@ -255,10 +284,12 @@ struct PlaceOfLargest {
     struct Row {
         V best = wide_splat(least_of<T>());
         P block;
+        std::int64_t begin, last;  ///< of the row, of its last block
 
-        explicit Row(std::int64_t begin) : block(wide_splat(static_cast<Place>(begin))) {}
+        explicit Row(std::int64_t first) : block(wide_splat(static_cast<Place>(first))), begin(first), last(first) {}
         CAIRN_INLINE void take(Lies lies, const T* x, std::int64_t first, std::int64_t count) {
             look(best, block, Folding<Largest<T>>::lanes_of(lies, x, count), wide_splat(static_cast<Place>(first)));
+            last = first;
         }
         /// read(first): the block that began there, once more, lying as those did.
         template <typename Read>
@@ -268,43 +299,35 @@ struct PlaceOfLargest {
         }
 
     private:
-        /// True where x is `wanted`, or NaN as that is.
-        template <bool is_nan>
-        CAIRN_INLINE static P is_it(V x, V wanted) {
-            if constexpr (is_nan)
-                return x != x;
-            else
-                return x == wanted;
-        }
         /// The least place of the lanes where `is_there`.
         CAIRN_INLINE static Place least_lane(P is_there, P places) {
             const P none = wide_splat(std::numeric_limits<Place>::max());
             return join_lanes<Place>(is_there != 0 ? places : none, [](P a, P b) { return a < b ? a : b; });
         }
-        /// Of the first element that is `wanted`, which is one of them.
-        template <bool is_nan, typename Memory>
-        CAIRN_INLINE static Place first_place(const Memory* x, std::int64_t count, T wanted) {
-            const V all = wide_splat(wanted);
-            P is_there{};
-            std::int64_t i = 0;
-            for (; i + n <= count; i += n) {
-                is_there = is_it<is_nan>(vector_at(x + i), all);
-                if (is_any_true(std::bit_cast<I32>(is_there))) break;
-            }
-            if (i + n > count) is_there = is_it<is_nan>(vector_at(x + i, count - i, wide_splat(least_of<T>())), all);
-            P lane;
-            for (int k = 0; k < n; ++k) lane[k] = static_cast<Place>(k);
-            return static_cast<Place>(i + least_lane(is_there, lane));
-        }
         template <bool is_nan, typename Read>
         CAIRN_INLINE Result found(T largest, Lies lies, Read read) const {
-            const Place first = least_lane(is_it<is_nan>(best, wide_splat(largest)), block);
+            const Place first =
+                last == begin ? static_cast<Place>(begin) : least_lane(is_it<is_nan>(best, wide_splat(largest)), block);
             const auto [x, count] = read(first);
             Place place = first;
             as_it_lies(lies, x, [&](const auto* memory) { place += first_place<is_nan>(memory, count, largest); });
             return {largest, place};
         }
     };
+
+    static bool are_rows(std::int64_t length) { return length * static_cast<std::int64_t>(sizeof(T)) >= 128; }
+    /// As Folding does: what is largest in each row is looked for then.
+    static void fold_rows(Lies lies, const T* x, std::int64_t step, std::int64_t length, Out* results) {
+        alignas(64) T largest[n];
+        Folding<Largest<T>>::fold_rows(lies, x, step, length, largest);
+        as_it_lies(lies, x, [&](const auto* memory) {
+            for (int k = 0; k < n; ++k) {
+                const auto* const row = memory + k * step;
+                results[k] = largest[k] == largest[k] ? first_place<false>(row, length, largest[k])
+                                                      : first_place<true>(row, length, largest[k]);
+            }
+        });
+    }
 
     struct Columns {
         // Vectors may reach behind the last column.
@@ -351,6 +374,41 @@ struct PlaceOfLargest {
         alignas(64) T best[most_columns];
         alignas(64) Place place[most_columns];
     };
+
+private:
+    /// True where x is `wanted`, or NaN as that is.
+    template <bool is_nan>
+    CAIRN_INLINE static P is_it(V x, V wanted) {
+        if constexpr (is_nan)
+            return x != x;
+        else
+            return x == wanted;
+    }
+    /// Of the first element that is `wanted`, which is one of them: some vectors are looked at before it is asked
+    /// whether it was there, which processors cannot foresee.
+    template <bool is_nan, typename Memory>
+    CAIRN_INLINE static Place first_place(const Memory* x, std::int64_t count, T wanted) {
+        constexpr std::int64_t bits_each = sizeof(T) / 4, together = n * (lanes == 16 ? 4 : 8);
+        const V all = wide_splat(wanted);
+        const auto lanes_at = [&](V at) __attribute__((always_inline)) {
+            return std::uint64_t{true_lanes(std::bit_cast<I32>(is_it<is_nan>(at, all)))};
+        };
+        for (std::int64_t begin = 0; begin < count; begin += together) {
+            const std::int64_t left = count - begin, end = left < together ? left : together;
+            const Memory* const from = x + begin;
+            std::uint64_t found = 0;
+            std::int64_t i = 0;
+            for (; i + n <= end; i += n) found |= lanes_at(vector_at(from + i)) << (i * bits_each);
+            if (i < end) {
+                // The last vector lies over the one before, where there is one.
+                const std::int64_t over = i > 0 ? n - (end - i) : 0;
+                const V rest = i > 0 ? vector_at(from + i - over) : vector_at(from, end, wide_splat(least_of<T>()));
+                found |= lanes_at(rest) << ((i - over) * bits_each);
+            }
+            if (found != 0) return static_cast<Place>(begin + std::countr_zero(found) / bits_each);
+        }
+        return 0;
+    }
 };
 
 /// The same of bytes along a row: the largest of each block is compared with those before, and looked for once.

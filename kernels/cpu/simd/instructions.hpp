@@ -110,10 +110,10 @@ CAIRN_INLINE F64 product_error(F64 a, F64 b, F64 product) {
     multiply_add(r, a, b);
     return r;
 }
-CAIRN_INLINE bool is_any_true(I32 mask) {
-    std::int32_t any = 0;
-    for (int i = 0; i < lanes; ++i) any |= mask[i];
-    return any != 0;
+CAIRN_INLINE std::uint32_t true_lanes(I32 mask) {
+    std::uint32_t all = 0;
+    for (int i = 0; i < lanes; ++i) all |= (mask[i] != 0 ? 1u : 0u) << i;
+    return all;
 }
 CAIRN_INLINE F32 load_part(const float* p, std::int64_t count) {
     F32 r{};
@@ -272,18 +272,18 @@ CAIRN_INLINE F64 product_error(F64 a, F64 b, F64 product) {
 #endif
 }
 
-/// Whether any lane of a mask is true.
-CAIRN_INLINE bool is_any_true(I32 mask) {
+/// The lanes of a mask that are true, as bits from the lowest on.
+CAIRN_INLINE std::uint32_t true_lanes(I32 mask) {
 #if defined(__AVX512DQ__)
-    return _mm512_movepi32_mask(std::bit_cast<__m512i>(mask)) != 0;
+    return _mm512_movepi32_mask(std::bit_cast<__m512i>(mask));
 #elif defined(__AVX2__) && !defined(__AVX512F__)
-    return _mm256_movemask_ps(std::bit_cast<__m256>(mask)) != 0;
+    return static_cast<std::uint32_t>(_mm256_movemask_ps(std::bit_cast<__m256>(mask)));
 #elif defined(__SSE2__) && !defined(__AVX512F__)
-    return _mm_movemask_ps(std::bit_cast<__m128>(mask)) != 0;
+    return static_cast<std::uint32_t>(_mm_movemask_ps(std::bit_cast<__m128>(mask)));
 #else
-    std::int32_t any = 0;
-    for (int i = 0; i < lanes; ++i) any |= mask[i];
-    return any != 0;
+    std::uint32_t all = 0;
+    for (int i = 0; i < lanes; ++i) all |= (mask[i] != 0 ? 1u : 0u) << i;
+    return all;
 #endif
 }
 

@@ -204,7 +204,8 @@ void norm(const Args& args, Team& team) {
     const Known known{args, plan};
     const Stage stages[] = {{kind == Kind::layer ? look_for_variance : look_for_squares, settle, false},
                             {finish, nullptr, true}};
-    const ColumnWork work{&known, stages, stages};
+    // A row of whole vectors is read twice by itself, which takes less than two transpositions.
+    const ColumnWork work{&known, stages, stages, kind == Kind::rms ? longest_turned_row - 1 : longest_turned_row};
     with_element(plan.dtype, [&](auto element) {
         using Element = decltype(element);
         if (!work_by_lanes<Element>(args, team, plan, work)) norm_rows<Element>(args, team, plan, moments_of<kind>);

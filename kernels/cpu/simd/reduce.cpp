@@ -9,6 +9,19 @@ namespace {
 
 constexpr int block = 512, runs_at_once = 8;
 
+/// How elements that are `stride` apart lie, for a use as T.
+template <typename T>
+Lies lies_of(DType dtype, std::int64_t stride) {
+    if (!std::is_same_v<T, float> || stride != 1) return Lies::as_it_is;
+    if (dtype == DType::f16 && widens_in_registers<F16>) return Lies::f16;
+    return dtype == DType::bf16 ? Lies::bf16 : Lies::as_it_is;
+}
+/// Whether they are used where they are.
+template <typename T>
+bool are_used_there(DType dtype, std::int64_t stride) {
+    return (bytes_of(dtype) == sizeof(T) && stride == 1) || lies_of<T>(dtype, stride) != Lies::as_it_is;
+}
+
 /// Elements of the input as blocks of T, read where they lie if they lie so.
 template <typename T>
 struct Source {
@@ -18,11 +31,8 @@ struct Source {
     alignas(64) T converted[runs_at_once][block];
 
     /// By stride of the runs.
-    Source(DType of, std::int64_t stride) : dtype(of), in_memory(bytes_of(of) == sizeof(T)), lies(Lies::as_it_is) {
-        if (!std::is_same_v<T, float> || stride != 1) return;
-        if (of == DType::f16 && widens_in_registers<F16>) lies = Lies::f16;
-        if (of == DType::bf16) lies = Lies::bf16;
-    }
+    Source(DType of, std::int64_t stride)
+        : dtype(of), in_memory(bytes_of(of) == sizeof(T)), lies(lies_of<T>(of, stride)) {}
     /// n elements; of a slot above 0, while those of the slots before are in use.
     CAIRN_INLINE const T* run(int slot, const std::byte* from, std::int64_t stride, std::int64_t n) {
         const bool is_there = lies != Lies::as_it_is || (in_memory && (stride == 1 || n == 1));
@@ -121,10 +131,24 @@ template <typename Folding>
     return row.result(source.lies, read);
 }
 
+/// Rows that are folded as many at once as there are lanes. Bytes have too many for that.
+template <typename Folding>
+bool are_folded_together(const Job& job) {
+    using T = typename Folding::Element;
+    const ReduceWalk& walk = job.walk;
+    if constexpr (sizeof(T) >= 4 && requires { &Folding::fold_rows; })
+        return walk.is_row && walk.steps == 1 && walk.terms > 0 && walk.length <= block &&
+               are_used_there<T>(job.plan.input, walk.x_stride);
+    else
+        return false;
+}
+
 template <typename Folding>
 void reduce_rows(const Job& job, Team& team) {
+    using T = typename Folding::Element;
     const ReduceWalk& walk = job.walk;
-    Source<typename Folding::Element> source(job.plan.input, walk.x_stride);
+    const bool are_together = are_folded_together<Folding>(job);
+    Source<T> source(job.plan.input, walk.x_stride);
     const std::int64_t rows = walk.kept.total(), length = walk.terms > 0 ? walk.length : 0;
     const std::int64_t at_once = walk.terms < 8192 ? 8192 / (walk.terms > 0 ? walk.terms : 1) : 1;
     for (std::int64_t chunk = team.next_chunk(); chunk * at_once < rows; chunk = team.next_chunk()) {
@@ -138,7 +162,12 @@ void reduce_rows(const Job& job, Team& team) {
             for (std::int64_t i = 0; i < n; i += block) {
                 const std::int64_t count = n - i < block ? n - i : block;
                 typename Folding::Out results[block];
-                for (std::int64_t j = 0; j < count; ++j)
+                std::int64_t j = 0;
+                if constexpr (requires { &Folding::fold_rows; })
+                    for (; are_together && j + Folding::n <= count; j += Folding::n)
+                        Folding::fold_rows(source.lies, reinterpret_cast<const T*>(job.x(x + (i + j) * x_step)), x_step,
+                                           length, results + j);
+                for (; j < count; ++j)
                     results[j] = Folding::out(fold_row<Folding>(job, source, x + (i + j) * x_step, 0, length));
                 store_results(job, y + i * y_step, y_step, count, results);
             }
@@ -289,7 +318,8 @@ template <typename Folding>
 void reduce(const Job& job, Team& team) {
     const ReduceWalk& walk = job.walk;
     if constexpr (sizeof(typename Folding::Element) >= 4)
-        if (walk.planes > 0) return reduce_short<Folding>(job, team);
+        if (walk.planes > 0 && !(are_folded_together<Folding>(job) && Folding::are_rows(walk.length)))
+            return reduce_short<Folding>(job, team);
     if (!walk.is_row && walk.has_cut_columns()) return reduce_column_pieces<Folding>(job, team);
     if (!walk.is_row) return reduce_columns<Folding>(job, team);
     return walk.has_cut_rows() ? reduce_pieces<Folding>(job, team) : reduce_rows<Folding>(job, team);

@@ -139,7 +139,7 @@ std::vector<std::string> samples_of(const std::string& op, const std::string& at
 void add_reductions(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table) {
     for (const std::string name : {"sum", "mean", "max_reduce", "argmax"}) {
         Kernel made;
-        made.id = "cpu." + std::string(level_name(needs)) + "." + name + (name == "argmax" ? "@7" : "@5");
+        made.id = "cpu." + std::string(level_name(needs)) + "." + name + (name == "argmax" ? "@8" : "@6");
         made.definition = name;
         made.needs = needs;
         made.accepts = accepts;

@@ -30,6 +30,7 @@ CAIRN_INLINE F32 from_bits(I32 x) { return std::bit_cast<F32>(x); }
 CAIRN_INLINE F32 to_float(I32 x) { return __builtin_convertvector(x, F32); }
 /// Truncates toward zero; out of range the result is INT_MIN.
 CAIRN_INLINE I32 to_int(F32 x) { return __builtin_convertvector(x, I32); }
+CAIRN_INLINE bool is_any_true(I32 mask) { return true_lanes(mask) != 0; }
 /// 0, 1, 2, ...
 CAIRN_INLINE I32 lane_numbers() {
     I32 r;

@@ -49,6 +49,18 @@ CAIRN_INLINE Wide<T> wide_load_part(const T* p, std::int64_t count, T rest) {
     return r;
 }
 
+/// Whole numbers of so many bytes.
+template <std::size_t bytes>
+using LaneNumber = std::conditional_t<
+    bytes == 8, std::int64_t,
+    std::conditional_t<bytes == 4, std::int32_t, std::conditional_t<bytes == 2, std::int16_t, std::int8_t>>>;
+/// 0, 1, 2, ...
+template <typename T>
+CAIRN_INLINE Wide<T> wide_lane_numbers() {
+    return []<int... k>(std::integer_sequence<int, k...>) __attribute__((always_inline)) { return Wide<T>{T{k}...}; }
+    (std::make_integer_sequence<int, wide_lanes<T>>());
+}
+
 template <typename T, std::size_t... k>
 CAIRN_INLINE Wide<T> every_second(Wide<T> a, Wide<T> b, std::index_sequence<k...>) {
     return __builtin_shufflevector(a, b, (k < sizeof...(k) / 2 ? 2 * k : 2 * k + 1)...);
