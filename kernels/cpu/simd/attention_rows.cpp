@@ -217,7 +217,7 @@ Cost cost(const Problem& problem) {
 
 void add_attention(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table) {
     Kernel made;
-    made.id = "cpu." + std::string(level_name(needs)) + ".attention.f32@7";
+    made.id = "cpu." + std::string(level_name(needs)) + ".attention.f32@8";
     made.definition = "attention";
     made.needs = needs;
     made.accepts = accepts;

@@ -161,7 +161,7 @@ std::string in_dtype(std::string sample, DType dtype) {
 }
 
 int version_of(const std::string& definition, bool is_narrow) {
-    if (definition.starts_with("add_")) return is_narrow ? 2 : 1;
+    if (definition.starts_with("add_")) return is_narrow ? 3 : 2;
     if (definition == "softmax") return is_narrow ? 4 : 6;
     return is_narrow && definition == "log_softmax" ? 3 : 4;
 }

@@ -95,15 +95,11 @@ struct Stage {
     void (*then)(ColumnStats stats, std::int64_t width, std::int64_t length, const void* knows);
     bool writes;  ///< to `to`
 };
-/// Elements that may be transposed in a block.
-inline constexpr std::int64_t longest_turned_row = 64;
-
 /// What a kernel does with columns; `knows` is its own.
 struct ColumnWork {
     const void* knows;
     std::span<const Stage> stages;
-    std::span<const Stage> streamed_stages;         ///< where what is written leaves the cache: none reads it back
-    std::int64_t longest_row = longest_turned_row;  ///< so long a row is quicker as a column than by itself
+    std::span<const Stage> streamed_stages;  ///< where what is written leaves the cache: none reads it back
 };
 
 CAIRN_INLINE Block rows_of(const Block& block, std::int64_t first, std::int64_t rows) {

@@ -128,7 +128,7 @@ struct Folding {
         as_it_lies(lies, x, [&](const auto* memory) {
             for (int k = 0; k < n; ++k) rows[k] = join(wide_splat(Op::none), lanes_of(memory + k * step, length));
         });
-        wide_store(results, in_order(join_all<Element>(rows, join), std::make_integer_sequence<int, n>()));
+        wide_store(results, join_in_order<Element>(rows, join));
     }
 
     struct Columns {
@@ -229,10 +229,6 @@ private:
     CAIRN_INLINE static V last_lanes(V x, std::int64_t count) {
         using Number = LaneNumber<sizeof(Element)>;
         return wide_lane_numbers<Number>() < wide_splat(static_cast<Number>(n - count)) ? wide_splat(Op::none) : x;
-    }
-    template <int... k>
-    CAIRN_INLINE static V in_order(V joined, std::integer_sequence<int, k...>) {
-        return __builtin_shufflevector(joined, joined, joined_lane<Element>(k)...);
     }
 };
 

@@ -37,5 +37,14 @@ constexpr int joined_lane(int i) {
     constexpr int of_16 = 16 / static_cast<int>(sizeof(T)), parts = wide_lanes<T> / of_16;
     return i % parts * of_16 + i / parts;
 }
+template <typename T, int... i>
+CAIRN_INLINE Wide<T> in_lane_order(Wide<T> joined, std::integer_sequence<int, i...>) {
+    return __builtin_shufflevector(joined, joined, joined_lane<T>(i)...);
+}
+/// join_lanes(v[i]) in lane i.
+template <typename T, typename Join>
+CAIRN_INLINE Wide<T> join_in_order(const Wide<T> (&v)[wide_lanes<T>], Join join) {
+    return in_lane_order<T>(join_all<T>(v, join), std::make_integer_sequence<int, wide_lanes<T>>());
+}
 
 }  // namespace CAIRN_LEVEL

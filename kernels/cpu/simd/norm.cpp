@@ -16,20 +16,36 @@ enum class Kind { layer, rms };
 struct Moments {
     float mean, scale;
 };
-template <Kind kind>
-[[gnu::noinline]] Moments moments_of(const float* x, std::int64_t n, float eps) {
-    const float count = static_cast<float>(n);
-    float square;
-    F32 mean{};
+template <Kind kind, int n>
+CAIRN_INLINE void moments_of_rows(const float* const (&x)[n], std::int64_t width, float eps, Moments* moments) {
+    const float count = static_cast<float>(width);
+    float mean[n]{}, squares[n];
     if constexpr (kind == Kind::layer) {
-        mean = splat(sum_row(x, n, [](F32 v) { return v; }) / count);
-        square = sum_row(x, n, [&](F32 v) { return (v - mean) * (v - mean); }) / count;
-    } else {
-        square = sum_row(x, n, [](F32 v) { return v * v; }) / count;
+        join_rows<n>(
+            mean, [&](int r) { return sum_lanes(x[r], width, [](F32 v) { return v; }); }, add);
+        for (int r = 0; r < n; ++r) mean[r] /= count;
     }
-    return {mean[0], 1.0f / __builtin_sqrtf(square + eps)};
+    join_rows<n>(
+        squares,
+        [&](int r) {
+            const F32 m = splat(mean[r]);
+            return sum_lanes(x[r], width, [&](F32 v) {
+                const F32 d = kind == Kind::layer ? v - m : v;
+                return d * d;
+            });
+        },
+        add);
+    for (int r = 0; r < n; ++r) moments[r] = {mean[r], 1.0f / __builtin_sqrtf(squares[r] / count + eps)};
 }
-using MomentsOf = Moments (*)(const float*, std::int64_t, float);
+/// Of 1 or `lanes` rows.
+template <Kind kind>
+[[gnu::noinline]] void moments_of(const float* const* x, int rows, std::int64_t width, float eps, Moments* moments) {
+    if (rows == 1) return moments_of_rows<kind, 1>({x[0]}, width, eps, moments);
+    const float* all[lanes];
+    for (int r = 0; r < lanes; ++r) all[r] = x[r];
+    moments_of_rows<kind, lanes>(all, width, eps, moments);
+}
+using MomentsOf = void (*)(const float* const*, int, std::int64_t, float, Moments*);
 
 /// Rows that are read more than once, in f32: where they lie, or in a member's own memory.
 template <typename Element>
@@ -40,14 +56,25 @@ struct WideRows {
     WideRows(const Args& args, Team& team, std::int64_t of)
         : memory(reinterpret_cast<float*>(args.workspace + wide_rows * row_bytes(of) * team.rank())), width(of) {}
     const float* row(int place, const Element* x) const {
+        return widened(x, [&] { return memory + place * row_bytes(width) / 4; });
+    }
+    /// Row r of those beside each other.
+    const float* row_beside(int r, const Element* x) {
+        return widened(x, [&] { return beside + r * longest_row_beside; });
+    }
+
+private:
+    template <typename To>
+    CAIRN_INLINE const float* widened(const Element* x, [[maybe_unused]] To memory_for) const {
         if constexpr (std::is_same_v<Element, float>) {
             return x;
         } else {
-            float* const to = memory + place * row_bytes(width) / 4;
+            float* const to = memory_for();
             map_row(to, width, [&](auto at) { return at(x); });
             return to;
         }
     }
+    alignas(64) float beside[std::is_same_v<Element, float> ? 1 : lanes * longest_row_beside];
 };
 
 /// The operands from one on that say what becomes of a normalised element; null where there is none.
@@ -75,11 +102,18 @@ template <typename Element>
 void norm_rows(const Args& args, Team& team, const AxisPlan& plan, MomentsOf moments) {
     const Rows in(args.inputs[0], plan.first), out(args.outputs[0], plan.first);
     const std::int64_t width = length_of(args.inputs[0], plan);
-    const WideRows<Element> wide(args, team, width);
+    WideRows<Element> wide(args, team, width);
     const Factors factors(args, plan, 1, wide);
-    share_rows(team, in.count, width, [&](std::int64_t row) {
-        const float* x = wide.row(0, elements<const Element>(args.inputs[0]) + in.offset(row));
-        scale_row(elements<Element>(args.outputs[0]) + out.offset(row), x, width, moments(x, width, plan.eps), factors);
+    share_rows_beside(team, in.count, width, [&]<int n>(std::integral_constant<int, n>, std::int64_t first) {
+        const float* x[n];
+        for (int r = 0; r < n; ++r) {
+            const Element* const row = elements<const Element>(args.inputs[0]) + in.offset(first + r);
+            x[r] = n == 1 ? wide.row(0, row) : wide.row_beside(r, row);
+        }
+        Moments found[n];
+        moments(x, n, width, plan.eps, found);
+        for (int r = 0; r < n; ++r)
+            scale_row(elements<Element>(args.outputs[0]) + out.offset(first + r), x[r], width, found[r], factors);
     });
 }
 
@@ -97,7 +131,9 @@ void norm_sums(const Args& args, Team& team, const AxisPlan& plan, MomentsOf mom
         auto* s = elements<Element>(args.outputs[0]) + sum.offset(row);
         map_row(s, width, [&](auto at) { return at(a) + at(b); });
         const float* x = wide.row(0, s);
-        scale_row(elements<Element>(args.outputs[1]) + out.offset(row), x, width, moments(x, width, plan.eps), factors);
+        Moments found;
+        moments(&x, 1, width, plan.eps, &found);
+        scale_row(elements<Element>(args.outputs[1]) + out.offset(row), x, width, found, factors);
     });
 }
 
@@ -204,8 +240,7 @@ void norm(const Args& args, Team& team) {
     const Known known{args, plan};
     const Stage stages[] = {{kind == Kind::layer ? look_for_variance : look_for_squares, settle, false},
                             {finish, nullptr, true}};
-    // A row of whole vectors is read twice by itself, which takes less than two transpositions.
-    const ColumnWork work{&known, stages, stages, kind == Kind::rms ? longest_turned_row - 1 : longest_turned_row};
+    const ColumnWork work{&known, stages, stages};
     with_element(plan.dtype, [&](auto element) {
         using Element = decltype(element);
         if (!work_by_lanes<Element>(args, team, plan, work)) norm_rows<Element>(args, team, plan, moments_of<kind>);

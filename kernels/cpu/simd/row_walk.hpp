@@ -2,6 +2,7 @@
 
 #include "kernels/cpu/simd/axis_plan.hpp"
 #include "kernels/cpu/simd/half.hpp"
+#include "kernels/cpu/simd/joined_lanes.hpp"
 
 /// Rows of contiguous elements of tensors: finding them, sharing them out, folding over one.
 namespace CAIRN_LEVEL {
@@ -47,13 +48,41 @@ inline std::int64_t length_of(const TensorArg& arg, const AxisPlan& plan) {
     return length;
 }
 
-/// Calls f(row) for this member's share of `count` rows of `width` elements; about 32 KB of input a chunk.
+/// Calls f(begin, end) for this member's share of `count` rows of `width` elements; about 32 KB of input a chunk.
+template <typename F>
+CAIRN_INLINE void share_chunks(Team& team, std::int64_t count, std::int64_t width, F f) {
+    const std::int64_t rows = width < 4096 ? 8192 / (width > 0 ? width : 1) : 1;
+    for (std::int64_t chunk = team.next_chunk(); chunk * rows < count; chunk = team.next_chunk())
+        f(chunk * rows, (chunk + 1) * rows < count ? (chunk + 1) * rows : count);
+}
+/// f(row) for each.
 template <typename F>
 CAIRN_INLINE void share_rows(Team& team, std::int64_t count, std::int64_t width, F f) {
-    const std::int64_t rows = width < 4096 ? 8192 / (width > 0 ? width : 1) : 1;
-    for (std::int64_t chunk = team.next_chunk(); chunk * rows < count; chunk = team.next_chunk()) {
-        const std::int64_t end = (chunk + 1) * rows < count ? (chunk + 1) * rows : count;
-        for (std::int64_t row = chunk * rows; row < end; ++row) f(row);
+    share_chunks(team, count, width, [&](std::int64_t row, std::int64_t end) {
+        for (; row < end; ++row) f(row);
+    });
+}
+
+/// So long rows are worked on as many at once as there are lanes: none waits for what its own lanes come to.
+inline constexpr std::int64_t longest_row_beside = 256;
+/// f<n>(row) for n rows from `row` on, n being `lanes` or 1.
+template <typename F>
+CAIRN_INLINE void share_rows_beside(Team& team, std::int64_t count, std::int64_t width, F f) {
+    share_chunks(team, count, width, [&](std::int64_t row, std::int64_t end) {
+        if (width <= longest_row_beside)
+            for (; row + lanes <= end; row += lanes) f(std::integral_constant<int, lanes>(), row);
+        for (; row < end; ++row) f(std::integral_constant<int, 1>(), row);
+    });
+}
+/// What `row(r)` is for each of n rows, each a vector whose lanes are joined.
+template <int n, typename Row, typename Join>
+CAIRN_INLINE void join_rows(float (&joined)[n], Row row, Join join) {
+    if constexpr (n == 1) {
+        joined[0] = join_lanes<float>(row(0), join);
+    } else {
+        F32 all[lanes];
+        for (int r = 0; r < lanes; ++r) all[r] = row(r);
+        store(joined, join_in_order<float>(all, join));
     }
 }
 
@@ -63,39 +92,6 @@ CAIRN_INLINE Element* elements(const TensorArg& arg) {
     return reinterpret_cast<Element*>(arg.data);
 }
 
-/// out[i] = f(i, x) with x the elements from i on; a vector at a time, the last one in part.
-template <typename Element, typename F>
-CAIRN_INLINE void map_row(Element* out, std::int64_t n, F f) {
-    std::int64_t i = 0;
-    for (; i + lanes <= n; i += lanes) store(out + i, f([i](const auto* p) { return load(p + i); }));
-    if (i < n) {
-        const std::int64_t left = n - i;
-        store_part(out + i, f([i, left](const auto* p) { return load_part(p + i, left); }), left);
-    }
-}
-
-/// The sum of vector(i, count) over the row, i the first element of each vector and count < lanes for the last one in
-/// part. Four sums run side by side, which hides the latency of an addition, and are folded every 32 vectors, which
-/// keeps small terms from drowning in a large sum.
-template <typename F>
-CAIRN_INLINE float sum_vectors(std::int64_t n, F vector) {
-    F32 total{};
-    std::int64_t i = 0;
-    while (i + lanes <= n) {
-        const std::int64_t end = n - i < 32 * lanes ? n : i + 32 * lanes;
-        F32 s0{}, s1{}, s2{}, s3{};
-        for (; i + 4 * lanes <= end; i += 4 * lanes) {
-            s0 += vector(i, lanes);
-            s1 += vector(i + lanes, lanes);
-            s2 += vector(i + 2 * lanes, lanes);
-            s3 += vector(i + 3 * lanes, lanes);
-        }
-        for (; i + lanes <= end; i += lanes) s0 += vector(i, lanes);
-        total += (s0 + s1) + (s2 + s3);
-    }
-    if (i < n) total += first_lanes(n - i) != 0 ? vector(i, n - i) : F32{};
-    return join_lanes<float>(total, [](F32 a, F32 b) { return a + b; });
-}
 template <typename Element>
 CAIRN_INLINE F32 load_some(const Element* p, std::int64_t count) {
     return count == lanes ? load(p) : load_part(p, count);
@@ -109,27 +105,93 @@ CAIRN_INLINE void store_some(Element* p, F32 x, std::int64_t count) {
     }
 }
 
-/// The sum of f(x[i]).
+/// What is there of a row behind its last whole vector, in vectors: the last `lanes` elements, where a row has as many;
+/// those seen before are then written twice, as stores of single lanes take long. f(at) of a row that `out` may be is
+/// therefore taken before anything is written.
+struct RowEnd {
+    std::int64_t n, rest;
+
+    explicit RowEnd(std::int64_t width) : n(width), rest(width % lanes) {}
+    /// f(at), at(p) being the elements at the end of the row p.
+    template <typename F>
+    CAIRN_INLINE F32 of(F f) const {
+        if (rest == 0) return F32{};
+        if (n < lanes) return f([this](const auto* p) { return load_part(p, n); });
+        return f([this](const auto* p) { return load(p + n - lanes); });
+    }
+    template <typename Element>
+    CAIRN_INLINE void put(Element* row, F32 x) const {
+        if (rest == 0) return;
+        n < lanes ? store_part(row, x, n) : store(row + n - lanes, x);
+    }
+    /// `x` in the lanes that no vector before has, 0 in the others.
+    CAIRN_INLINE F32 unseen(F32 x) const {
+        if (n < lanes) return first_lanes(n) != 0 ? x : F32{};
+        return first_lanes(lanes - rest) != 0 ? F32{} : x;
+    }
+};
+
+/// out[i] = f(at), at(p) being the elements of the row p from i on.
 template <typename Element, typename F>
-CAIRN_INLINE float sum_row(const Element* x, std::int64_t n, F f) {
-    return sum_vectors(
-        n, [&](std::int64_t i, std::int64_t count)
-               __attribute__((always_inline)) { return f(load_some(x + i, count)); });
-}
-/// out[i] = f(x[i]), and their sum.
-template <typename Element, typename F>
-CAIRN_INLINE float map_sum_row(float* out, const Element* x, std::int64_t n, F f) {
-    return sum_vectors(
-        n, [&](std::int64_t i, std::int64_t count) __attribute__((always_inline)) {
-            const F32 y = f(load_some(x + i, count));
-            store_some(out + i, y, count);
-            return y;
-        });
+CAIRN_INLINE void map_row(Element* out, std::int64_t n, F f) {
+    const RowEnd end(n);
+    const F32 last = end.of(f);
+    for (std::int64_t i = 0; i + lanes <= n; i += lanes) store(out + i, f([i](const auto* p) { return load(p + i); }));
+    end.put(out, last);
 }
 
-/// The largest element, NaN aside; -inf for an empty row.
+/// The sum, in each lane, of f(x[i]), each of which may be written to out[i]. Four sums run side by side, which hides
+/// the latency of an addition, and are folded every 32 vectors, which keeps small terms from drowning in a large sum.
+template <bool writes, typename Element, typename F>
+CAIRN_INLINE F32 sum_vectors([[maybe_unused]] float* out, const Element* x, std::int64_t n, F f) {
+    const RowEnd end(n);
+    const F32 last = end.of([&](auto at) __attribute__((always_inline)) { return f(at(x)); });
+    const auto vector = [&](std::int64_t i) __attribute__((always_inline)) {
+        const F32 y = f(load(x + i));
+        if constexpr (writes) store(out + i, y);
+        return y;
+    };
+    F32 total{};
+    std::int64_t i = 0;
+    while (i + lanes <= n) {
+        const std::int64_t until = n - i < 32 * lanes ? n : i + 32 * lanes;
+        F32 s0{}, s1{}, s2{}, s3{};
+        for (; i + 4 * lanes <= until; i += 4 * lanes) {
+            s0 += vector(i);
+            s1 += vector(i + lanes);
+            s2 += vector(i + 2 * lanes);
+            s3 += vector(i + 3 * lanes);
+        }
+        for (; i + lanes <= until; i += lanes) s0 += vector(i);
+        total += (s0 + s1) + (s2 + s3);
+    }
+    if constexpr (writes) end.put(out, last);
+    return end.rest == 0 ? total : total + end.unseen(last);
+}
+CAIRN_INLINE F32 add(F32 a, F32 b) { return a + b; }
+/// The sum of f(x[i]), in lanes.
+template <typename Element, typename F>
+CAIRN_INLINE F32 sum_lanes(const Element* x, std::int64_t n, F f) {
+    return sum_vectors<false>(nullptr, x, n, f);
+}
+template <typename Element, typename F>
+CAIRN_INLINE float sum_row(const Element* x, std::int64_t n, F f) {
+    return join_lanes<float>(sum_lanes(x, n, f), add);
+}
+/// out[i] = f(x[i]), and their sum, in lanes.
+template <typename Element, typename F>
+CAIRN_INLINE F32 map_sum_lanes(float* out, const Element* x, std::int64_t n, F f) {
+    return sum_vectors<true>(out, x, n, f);
+}
+template <typename Element, typename F>
+CAIRN_INLINE float map_sum_row(float* out, const Element* x, std::int64_t n, F f) {
+    return join_lanes<float>(map_sum_lanes(out, x, n, f), add);
+}
+
+CAIRN_INLINE F32 larger(F32 a, F32 b) { return quick_max(a, b); }
+/// The largest element, NaN aside, in lanes; -inf for an empty row.
 template <typename Element>
-CAIRN_INLINE float max_row(const Element* x, std::int64_t n) {
+CAIRN_INLINE F32 max_lanes(const Element* x, std::int64_t n) {
     const F32 least = splat(-std::numeric_limits<float>::infinity());
     F32 m0 = least, m1 = least;
     std::int64_t i = 0;
@@ -138,8 +200,12 @@ CAIRN_INLINE float max_row(const Element* x, std::int64_t n) {
         m1 = quick_max(load(x + i + lanes), m1);
     }
     for (; i + lanes <= n; i += lanes) m0 = quick_max(load(x + i), m0);
-    if (i < n) m1 = quick_max(first_lanes(n - i) != 0 ? load_part(x + i, n - i) : least, m1);
-    return join_lanes<float>(quick_max(m0, m1), [](F32 a, F32 b) { return quick_max(a, b); });
+    if (i < n) m1 = quick_max(n < lanes ? first_lanes(n) != 0 ? load_part(x, n) : least : load(x + n - lanes), m1);
+    return quick_max(m0, m1);
+}
+template <typename Element>
+CAIRN_INLINE float max_row(const Element* x, std::int64_t n) {
+    return join_lanes<float>(max_lanes(x, n), larger);
 }
 
 }  // namespace CAIRN_LEVEL

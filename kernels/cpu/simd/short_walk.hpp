@@ -15,7 +15,7 @@ struct ShortPlanes {
     std::int64_t length = 0, width = 1, together = 1;
     Rows x, y;
 
-    ShortPlanes(const Args& args, const AxisPlan& plan, std::int64_t longest_row) : longest(longest_row) {
+    ShortPlanes(const Args& args, const AxisPlan& plan) {
         if (plan.is_row) {
             length = length_of(args.inputs[0], plan);
             x = Rows(args.inputs[0], plan.first), y = Rows(args.outputs[0], plan.first);
@@ -34,13 +34,12 @@ struct ShortPlanes {
     std::int64_t elements() const { return length * width; }
     /// Rows and planes that are quicker so: not too long, and enough of them to fill half the lanes.
     bool are_few() const {
-        return elements() > 0 && elements() <= (width == 1 ? longest : most_together) && x.count >= lanes / 2;
+        return elements() > 0 && elements() <= (width == 1 ? longest_row : most_together) && x.count >= lanes / 2;
     }
 
 private:
-    static constexpr std::int64_t most_together = longest_turned_row;
+    static constexpr std::int64_t longest_row = 40, most_together = 64;
     friend struct ShortBlock;
-    std::int64_t longest;
     std::int64_t squares(std::int64_t n) const { return (n * elements() + lanes - 1) / lanes; }
 };
 
@@ -143,7 +142,7 @@ void work_along_short(const Args& args, Team& team, const ShortPlanes& planes, c
 /// Columns, short rows and short planes. False, having done nothing, for rows that are worked on one by one.
 template <typename Element>
 bool work_by_lanes(const Args& args, Team& team, const AxisPlan& plan, const ColumnWork& work) {
-    const ShortPlanes planes(args, plan, work.longest_row);
+    const ShortPlanes planes(args, plan);
     if (planes.are_few())
         work_along_short<Element>(args, team, planes, work);
     else if (!plan.is_row)

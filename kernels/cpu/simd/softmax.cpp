@@ -8,31 +8,48 @@
 namespace CAIRN_LEVEL {
 namespace {
 
-/// f(y, x, width) for each row.
-template <typename Element, typename F>
-CAIRN_INLINE void each_row(const Args& args, Team& team, const AxisPlan& plan, F f) {
-    const Rows in(args.inputs[0], plan.first), out(args.outputs[0], plan.first);
-    const std::int64_t width = length_of(args.inputs[0], plan);
-    share_rows(team, in.count, width, [&](std::int64_t row) {
-        f(elements<Element>(args.outputs[0]) + out.offset(row),
-          elements<const Element>(args.inputs[0]) + in.offset(row), width);
-    });
+/// n rows of y and x, and floats for each: the row of y, where that is of floats.
+template <typename Element, int n>
+struct RowsBeside {
+    Element* y[n];
+    const Element* x[n];
+    float* held[n];
+    std::int64_t width;
+};
+
+template <typename Element, int n>
+CAIRN_INLINE void softmax_rows(const RowsBeside<Element, n>& rows) {
+    float m[n], sums[n];
+    join_rows<n>(
+        m, [&](int r) { return max_lanes(rows.x[r], rows.width); }, larger);
+    join_rows<n>(
+        sums,
+        [&](int r) {
+            return map_sum_lanes(rows.held[r], rows.x[r], rows.width,
+                                 [&](F32 v) { return exp_negative(v - splat(m[r])); });
+        },
+        add);
+    for (int r = 0; r < n; ++r) {
+        const F32 factor = splat(1.0f / sums[r]);
+        map_row(rows.y[r], rows.width, [&](auto at) { return at(rows.held[r]) * factor; });
+    }
 }
 
-/// `held`: n floats, which may be y.
-template <typename Element>
-CAIRN_INLINE void softmax_row(Element* y, const Element* x, float* held, std::int64_t n) {
-    const F32 m = splat(max_row(x, n));
-    const F32 factor = splat(1.0f / map_sum_row(held, x, n, [&](F32 v) { return exp_negative(v - m); }));
-    map_row(y, n, [&](auto at) { return at(held) * factor; });
-}
-
-template <typename Element>
-CAIRN_INLINE void log_softmax_row(Element* y, const Element* x, std::int64_t n) {
-    const F32 m = splat(max_row(x, n));
-    const float sum = sum_row(x, n, [&](F32 v) { return exp_negative(v - m); });
-    const F32 logarithm = splat(log(splat(sum))[0]);
-    map_row(y, n, [&](auto at) { return (at(x) - m) - logarithm; });
+template <typename Element, int n>
+CAIRN_INLINE void log_softmax_rows(const RowsBeside<Element, n>& rows) {
+    float m[n], sums[n];
+    join_rows<n>(
+        m, [&](int r) { return max_lanes(rows.x[r], rows.width); }, larger);
+    join_rows<n>(
+        sums,
+        [&](int r) { return sum_lanes(rows.x[r], rows.width, [&](F32 v) { return exp_negative(v - splat(m[r])); }); },
+        add);
+    if constexpr (n == 1)
+        sums[0] = log(splat(sums[0]))[0];
+    else
+        store(sums, log(load(sums)));
+    for (int r = 0; r < n; ++r)
+        map_row(rows.y[r], rows.width, [&](auto at) { return (at(rows.x[r]) - splat(m[r])) - splat(sums[r]); });
 }
 
 /// a: the largest element; b: the sum of e^(x - a), as far as rows have been seen.
@@ -125,25 +142,41 @@ constexpr Stage softmax_stages[] = {
 constexpr Stage streamed_softmax_stages[] = {{look, settle_softmax, false}, {finish_softmax, nullptr, true}};
 constexpr Stage log_softmax_stages[] = {{look, settle_log_softmax, false}, {finish_log_softmax, nullptr, true}};
 
+/// f(RowsBeside) for all rows. `kept`: a row of floats.
+template <typename Element, typename F>
+CAIRN_INLINE void each_rows(const Args& args, Team& team, const AxisPlan& plan, [[maybe_unused]] float* kept, F f) {
+    const Rows in(args.inputs[0], plan.first), out(args.outputs[0], plan.first);
+    const std::int64_t width = length_of(args.inputs[0], plan);
+    [[maybe_unused]] alignas(64) float beside[std::is_same_v<Element, float> ? 1 : lanes * longest_row_beside];
+    share_rows_beside(team, in.count, width, [&]<int n>(std::integral_constant<int, n>, std::int64_t first) {
+        RowsBeside<Element, n> rows;
+        rows.width = width;
+        for (int r = 0; r < n; ++r) {
+            rows.y[r] = elements<Element>(args.outputs[0]) + out.offset(first + r);
+            rows.x[r] = elements<const Element>(args.inputs[0]) + in.offset(first + r);
+            if constexpr (std::is_same_v<Element, float>)
+                rows.held[r] = rows.y[r];
+            else
+                rows.held[r] = n == 1 ? kept : beside + r * longest_row_beside;
+        }
+        f(rows);
+    });
+}
+
 template <typename Element>
 void softmax_of(const Args& args, Team& team, const AxisPlan& plan) {
     const ColumnWork work{nullptr, softmax_stages, streamed_softmax_stages};
     if (work_by_lanes<Element>(args, team, plan, work)) return;
     const std::int64_t bytes = row_bytes(length_of(args.inputs[0], plan));
-    [[maybe_unused]] float* const kept = reinterpret_cast<float*>(args.workspace + bytes * team.rank());
-    each_row<Element>(args, team, plan, [&](Element* y, const Element* x, std::int64_t n) {
-        if constexpr (std::is_same_v<Element, float>)
-            softmax_row(y, x, y, n);
-        else
-            softmax_row(y, x, kept, n);
-    });
+    float* const kept = reinterpret_cast<float*>(args.workspace + bytes * team.rank());
+    each_rows<Element>(args, team, plan, kept, [](const auto& rows) { softmax_rows(rows); });
 }
 
 template <typename Element>
 void log_softmax_of(const Args& args, Team& team, const AxisPlan& plan) {
     const ColumnWork work{nullptr, log_softmax_stages, log_softmax_stages};
     if (work_by_lanes<Element>(args, team, plan, work)) return;
-    each_row<Element>(args, team, plan, [](Element* y, const Element* x, std::int64_t n) { log_softmax_row(y, x, n); });
+    each_rows<Element>(args, team, plan, nullptr, [](const auto& rows) { log_softmax_rows(rows); });
 }
 
 }  // namespace
