@@ -15,13 +15,17 @@ struct RowsBeside {
     const Element* x[n];
     float* held[n];
     std::int64_t width;
+
+    CAIRN_INLINE void find_largest(float (&largest)[n]) const {
+        join_rows<n>(
+            largest, [&](int r) { return max_lanes(x[r], width); }, larger);
+    }
 };
 
 template <typename Element, int n>
 CAIRN_INLINE void softmax_rows(const RowsBeside<Element, n>& rows) {
     float m[n], sums[n];
-    join_rows<n>(
-        m, [&](int r) { return max_lanes(rows.x[r], rows.width); }, larger);
+    rows.find_largest(m);
     join_rows<n>(
         sums,
         [&](int r) {
@@ -38,8 +42,7 @@ CAIRN_INLINE void softmax_rows(const RowsBeside<Element, n>& rows) {
 template <typename Element, int n>
 CAIRN_INLINE void log_softmax_rows(const RowsBeside<Element, n>& rows) {
     float m[n], sums[n];
-    join_rows<n>(
-        m, [&](int r) { return max_lanes(rows.x[r], rows.width); }, larger);
+    rows.find_largest(m);
     join_rows<n>(
         sums,
         [&](int r) { return sum_lanes(rows.x[r], rows.width, [&](F32 v) { return exp_negative(v - splat(m[r])); }); },
