@@ -93,7 +93,7 @@ struct Folding {
         for (; i + n <= count; i += n) a = Op::join(a, vector_at(x + i));
         if (i < count)
             b = Op::join(b, count < n ? vector_at(x, count, wide_splat(Op::none))
-                                      : last_lanes(vector_at(x + count - n), count - i));
+                                      : last_lanes_of<Element>(vector_at(x + count - n), count - i, Op::none));
         return Op::join(Op::join(a, b), Op::join(c, d));
     }
     CAIRN_INLINE static V lanes_of(Lies lies, const Element* x, std::int64_t count) {
@@ -223,13 +223,6 @@ struct Folding {
             wide_store(results + j, are_first ? rest : Op::join(wide_load(results + j), rest));
         }
     };
-
-private:
-    /// The last `count` lanes.
-    CAIRN_INLINE static V last_lanes(V x, std::int64_t count) {
-        using Number = LaneNumber<sizeof(Element)>;
-        return wide_lane_numbers<Number>() < wide_splat(static_cast<Number>(n - count)) ? wide_splat(Op::none) : x;
-    }
 };
 
 /// The place of the first element that is the largest, or of the first NaN.
@@ -384,7 +377,7 @@ private:
     /// whether it was there, which processors cannot foresee.
     template <bool is_nan, typename Memory>
     CAIRN_INLINE static Place first_place(const Memory* x, std::int64_t count, T wanted) {
-        constexpr std::int64_t bits_each = sizeof(T) / 4, together = n * (lanes == 16 ? 4 : 8);
+        constexpr std::int64_t bits_each = sizeof(T) / 4, together = 64 / bits_each;
         const V all = wide_splat(wanted);
         const auto lanes_at = [&](V at) __attribute__((always_inline)) {
             return std::uint64_t{true_lanes(std::bit_cast<I32>(is_it<is_nan>(at, all)))};

@@ -17,7 +17,7 @@ struct Moments {
     float mean, scale;
 };
 template <Kind kind, int n>
-CAIRN_INLINE void moments_of_rows(const float* const (&x)[n], std::int64_t width, float eps, Moments* moments) {
+CAIRN_INLINE void moments_of_rows(const float* const* x, std::int64_t width, float eps, Moments* moments) {
     const float count = static_cast<float>(width);
     float mean[n]{}, squares[n];
     if constexpr (kind == Kind::layer) {
@@ -40,10 +40,7 @@ CAIRN_INLINE void moments_of_rows(const float* const (&x)[n], std::int64_t width
 /// Of 1 or `lanes` rows.
 template <Kind kind>
 [[gnu::noinline]] void moments_of(const float* const* x, int rows, std::int64_t width, float eps, Moments* moments) {
-    if (rows == 1) return moments_of_rows<kind, 1>({x[0]}, width, eps, moments);
-    const float* all[lanes];
-    for (int r = 0; r < lanes; ++r) all[r] = x[r];
-    moments_of_rows<kind, lanes>(all, width, eps, moments);
+    rows == 1 ? moments_of_rows<kind, 1>(x, width, eps, moments) : moments_of_rows<kind, lanes>(x, width, eps, moments);
 }
 using MomentsOf = void (*)(const float* const*, int, std::int64_t, float, Moments*);
 

@@ -127,7 +127,7 @@ struct RowEnd {
     /// `x` in the lanes that no vector before has, 0 in the others.
     CAIRN_INLINE F32 unseen(F32 x) const {
         if (n < lanes) return first_lanes(n) != 0 ? x : F32{};
-        return first_lanes(lanes - rest) != 0 ? F32{} : x;
+        return last_lanes_of<float>(x, rest, 0);
     }
 };
 
@@ -178,14 +178,10 @@ template <typename Element, typename F>
 CAIRN_INLINE float sum_row(const Element* x, std::int64_t n, F f) {
     return join_lanes<float>(sum_lanes(x, n, f), add);
 }
-/// out[i] = f(x[i]), and their sum, in lanes.
-template <typename Element, typename F>
-CAIRN_INLINE F32 map_sum_lanes(float* out, const Element* x, std::int64_t n, F f) {
-    return sum_vectors<true>(out, x, n, f);
-}
+/// out[i] = f(x[i]), and their sum.
 template <typename Element, typename F>
 CAIRN_INLINE float map_sum_row(float* out, const Element* x, std::int64_t n, F f) {
-    return join_lanes<float>(map_sum_lanes(out, x, n, f), add);
+    return join_lanes<float>(sum_vectors<true>(out, x, n, f), add);
 }
 
 CAIRN_INLINE F32 larger(F32 a, F32 b) { return quick_max(a, b); }

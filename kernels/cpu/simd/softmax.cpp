@@ -20,19 +20,24 @@ struct RowsBeside {
         join_rows<n>(
             largest, [&](int r) { return max_lanes(x[r], width); }, larger);
     }
+    /// Of e^(x - from), which `held` may get.
+    template <bool holds>
+    CAIRN_INLINE void find_sums(float (&sums)[n], const float (&from)[n]) const {
+        join_rows<n>(
+            sums,
+            [&](int r) {
+                return sum_vectors<holds>(held[r], x[r], width,
+                                          [&](F32 v) { return exp_negative(v - splat(from[r])); });
+            },
+            add);
+    }
 };
 
 template <typename Element, int n>
 CAIRN_INLINE void softmax_rows(const RowsBeside<Element, n>& rows) {
     float m[n], sums[n];
     rows.find_largest(m);
-    join_rows<n>(
-        sums,
-        [&](int r) {
-            return map_sum_lanes(rows.held[r], rows.x[r], rows.width,
-                                 [&](F32 v) { return exp_negative(v - splat(m[r])); });
-        },
-        add);
+    rows.template find_sums<true>(sums, m);
     for (int r = 0; r < n; ++r) {
         const F32 factor = splat(1.0f / sums[r]);
         map_row(rows.y[r], rows.width, [&](auto at) { return at(rows.held[r]) * factor; });
@@ -43,10 +48,7 @@ template <typename Element, int n>
 CAIRN_INLINE void log_softmax_rows(const RowsBeside<Element, n>& rows) {
     float m[n], sums[n];
     rows.find_largest(m);
-    join_rows<n>(
-        sums,
-        [&](int r) { return sum_lanes(rows.x[r], rows.width, [&](F32 v) { return exp_negative(v - splat(m[r])); }); },
-        add);
+    rows.template find_sums<false>(sums, m);
     if constexpr (n == 1)
         sums[0] = log(splat(sums[0]))[0];
     else

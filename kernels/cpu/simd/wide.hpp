@@ -61,6 +61,13 @@ CAIRN_INLINE Wide<T> wide_lane_numbers() {
     (std::make_integer_sequence<int, wide_lanes<T>>());
 }
 
+/// `x` in the last `count` lanes, `rest` in those before.
+template <typename T>
+CAIRN_INLINE Wide<T> last_lanes_of(Wide<T> x, std::int64_t count, T rest) {
+    using Number = LaneNumber<sizeof(T)>;
+    return wide_lane_numbers<Number>() < wide_splat(static_cast<Number>(wide_lanes<T> - count)) ? wide_splat(rest) : x;
+}
+
 template <typename T, std::size_t... k>
 CAIRN_INLINE Wide<T> every_second(Wide<T> a, Wide<T> b, std::index_sequence<k...>) {
     return __builtin_shufflevector(a, b, (k < sizeof...(k) / 2 ? 2 * k : 2 * k + 1)...);
