@@ -11,14 +11,17 @@
 
 /// x @ w for a packed w, and the body that goes on from it, run on each tile while that is in the first-level cache; or
 /// the largest column of each row.
-/// Work is cut into blocks of rows times runs of panels; a block of x stays in the second-level cache while the panels
-/// stream by, each fetched while the one before is used. In a gated product each panel of w is followed by that of v
-/// for the same columns, and the sums of the one wait in the cache for those of the other; v may be the other half of
-/// the columns of one weight, whose halves are whole panels.
+/// Work is cut into blocks of rows times runs of panels; of a block of x a part of the depth stays in the second-level
+/// cache while that part of the panels streams by, each fetched while the one before is used. In a gated product each
+/// panel of w is followed by that of v for the same columns, and the sums of the one wait in the cache for those of the
+/// other; v may be the other half of the columns of one weight, whose halves are whole panels.
 namespace CAIRN_LEVEL {
 namespace {
 
-constexpr std::int64_t rows_per_block = 192;
+constexpr std::int64_t rows_per_block = PanelPlan::rows_per_block;
+
+/// Sums of a block of rows over one panel.
+using BlockSums = float[rows_per_block][panel_width];
 
 template <typename Weight>
 struct Product {
@@ -29,6 +32,7 @@ struct Product {
     std::int64_t rows, depth, columns, x_stride;
     std::int64_t parts;  // of the depth
     std::int64_t ahead;
+    BlockSums* sums;  // that wait for others, of this member
 
     /// A panel of w, and the panel of v that goes with it.
     const Weight* panel(std::int64_t i) const { return panels + i * depth * panel_width; }
@@ -94,90 +98,77 @@ void run_whole(const Product<Weight>& product, std::int64_t row, int height, std
     }
 }
 
-/// Sums of a block of rows over one panel.
-struct BlockSums {
-    alignas(64) float row[rows_per_block][panel_width];
+/// A part of the depth of a panel, and what is read behind it.
+template <typename Weight>
+struct PanelPart {
+    const Weight *panel, *next;
+    std::int64_t first, depth;
 };
 
-/// What follows the sums of a panel: nothing yet, or the results of their rows, which a block's begin at `first`.
-struct NoResults {
-    void fetch(std::int64_t, int) const noexcept {}
-    void finish(std::int64_t, int) const noexcept {}
-};
-template <typename Weight, typename F>
-struct Results {
-    const Product<Weight>& product;
-    std::int64_t first, panel;
-    F finish_rows;
-
-    // What one block of rows is made of and makes is still near from the instruction before.
-    void fetch(std::int64_t row, int height) const noexcept {
-        if (product.body != nullptr && product.rows > rows_per_block)
-            product.body->fetch(part_of(product, first + row, height, panel));
-    }
-    void finish(std::int64_t row, int height) const noexcept { finish_rows(first + row, row, height); }
-};
-
-// All rows of a block over one panel, in tiles of about equal height, a part of the depth after another, so that what
-// is read again and again stays in the second-level cache. Each tile fetches an equal share of what is used next: the
-// next part, which lies behind this one, at last `next`; with its last part, what its results are made of and stored
-// to. The sums of a tile stand at `sums_of` its first row.
-template <typename Weight, typename F, typename R>
-CAIRN_INLINE void run_panel(const Product<Weight>& product, Rows block, const Weight* from, const Weight* next,
-                            F sums_of, const R& results) noexcept {
-    const std::int64_t tiles = (block.count + tile_height - 1) / tile_height, parts = product.parts;
+// All rows of a block over one part, in tiles of about equal height, each of which fetches an equal share of what is
+// used next. The sums of a tile stand at `sums_of` its first row.
+template <typename Weight, typename F, typename B, typename E>
+CAIRN_INLINE void run_part(const Product<Weight>& product, Rows block, const PanelPart<Weight>& part, F sums_of,
+                           B before_tile, E behind_tile) noexcept {
+    const std::int64_t tiles = (block.count + tile_height - 1) / tile_height;
     const std::int64_t passes = tiles * (panel_vectors / group_vectors), step = (panel_width + passes - 1) / passes;
-    for (std::int64_t part = 0; part < parts; ++part) {
-        const std::int64_t k = product.depth * part / parts, depth = product.depth * (part + 1) / parts - k;
-        const Weight* const panel = from + k * panel_width;
-        const Weight* ahead = part + 1 < parts ? panel + depth * panel_width : next;
-        for (std::int64_t tile = 0; tile < tiles; ++tile) {
-            const std::int64_t row = block.count * tile / tiles;
-            const int height = static_cast<int>(block.count * (tile + 1) / tiles - row);
-            if (part + 1 == parts) results.fetch(row, height);
-            for (int group = 0; group < panel_vectors; group += group_vectors) {
-                group_tiles<Weight>[static_cast<std::size_t>(height - 1)](
-                    {product.x + (block.stride + row) * product.x_stride + k, product.x_stride, panel + group * lanes,
-                     depth, ahead, step, part > 0},
-                    sums_of(row) + group * lanes);
-                ahead += step * depth;
-            }
-            if (part + 1 == parts) results.finish(row, height);
+    const float* const x = product.x + block.stride * product.x_stride + part.first;
+    const Weight* ahead = part.next;
+    for (std::int64_t tile = 0; tile < tiles; ++tile) {
+        const std::int64_t row = block.count * tile / tiles;
+        const int height = static_cast<int>(block.count * (tile + 1) / tiles - row);
+        before_tile(row, height);
+        for (int group = 0; group < panel_vectors; group += group_vectors) {
+            group_tiles<Weight>[static_cast<std::size_t>(height - 1)](
+                {x + row * product.x_stride, product.x_stride, part.panel + group * lanes, part.depth, ahead, step,
+                 part.first > 0},
+                sums_of(row) + group * lanes);
+            ahead += step * part.depth;
         }
+        behind_tile(row, height);
     }
 }
 
-// `next_of(panel)`: the panel that is used behind this one.
+// A block of rows over a run of panels, a part of the depth after another, so that what is read again and again stays
+// in the second-level cache. Sums of all panels wait for the next part, and in a gated product those of w for those of
+// v. With their last part, a tile fetches what its results are made of and stored to. `next_of(panel)`: the panel that
+// is used behind this one.
 template <typename Weight, typename Next>
 void run_block(const Product<Weight>& product, Rows block, std::int64_t begin, std::int64_t end,
                Next next_of) noexcept {
-    BlockSums sums;
-    const bool is_whole = product.parts == 1;
-    const auto sums_of = [&](std::int64_t row) { return sums.row[is_whole ? 0 : row]; };
-    for (std::int64_t panel = begin; panel < end; ++panel) {
-        const auto finish_rows = [&](std::int64_t row, std::int64_t in_block, int height) {
-            finish(product, row, height, panel, sums_of(in_block), nullptr);
-        };
-        run_panel(product, block, product.panel(panel), next_of(panel), sums_of,
-                  Results{product, block.stride, panel, finish_rows});
-    }
-}
-
-// The block's sums over a panel of w, then those over the panel of v: each panel stays in the cache while it is used.
-template <typename Weight, typename Next>
-void run_gated_block(const Product<Weight>& product, Rows block, std::int64_t begin, std::int64_t end,
-                     Next next_of) noexcept {
-    BlockSums sums, gated;
-    const auto rows_of = [](BlockSums& all) { return [&all](std::int64_t row) { return all.row[row]; }; };
-    for (std::int64_t panel = begin; panel < end; ++panel) {
-        const Weight* const other = product.gated_panel(panel);
-        const auto finish_rows = [&](std::int64_t row, std::int64_t in_block, int height) {
-            finish(product, row, height, panel, sums.row[in_block], gated.row[in_block]);
-        };
-        run_panel(product, block, product.panel(panel), other, rows_of(sums), NoResults{});
-        run_panel(product, block, other, next_of(panel), rows_of(gated),
-                  Results{product, block.stride, panel, finish_rows});
-    }
+    const std::int64_t parts = product.parts, weights = product.gated != nullptr ? 2 : 1;
+    const auto first_of = [&](std::int64_t part) { return product.depth * part / parts; };
+    const auto part_of_panel = [&](std::int64_t part, std::int64_t panel, std::int64_t weight) {
+        return (weight == 0 ? product.panel(panel) : product.gated_panel(panel)) + first_of(part) * panel_width;
+    };
+    TileSums tile_sums;
+    const auto sums_of = [&](std::int64_t panel, std::int64_t weight, std::int64_t row) {
+        if (parts == 1 && weights == 1) return tile_sums.row[0];
+        return product.sums[(parts == 1 ? 0 : panel - begin) * weights + weight][row];
+    };
+    for (std::int64_t part = 0; part < parts; ++part)
+        for (std::int64_t panel = begin; panel < end; ++panel)
+            for (std::int64_t weight = 0; weight < weights; ++weight) {
+                const bool is_last = part + 1 == parts && weight + 1 == weights;
+                const Weight* const next = weight + 1 < weights ? part_of_panel(part, panel, weight + 1)
+                                           : panel + 1 < end    ? part_of_panel(part, panel + 1, 0)
+                                           : part + 1 < parts   ? part_of_panel(part + 1, begin, 0)
+                                                                : next_of(panel);
+                // What one block of rows is made of and makes is still near from the instruction before.
+                const auto fetch = [&](std::int64_t row, int height) {
+                    if (is_last && product.body != nullptr && product.rows > rows_per_block)
+                        product.body->fetch(part_of(product, block.stride + row, height, panel));
+                };
+                const auto finish_rows = [&](std::int64_t row, int height) {
+                    if (is_last)
+                        finish(product, block.stride + row, height, panel, sums_of(panel, 0, row),
+                               weights > 1 ? sums_of(panel, 1, row) : nullptr);
+                };
+                run_part(
+                    product, block,
+                    {part_of_panel(part, panel, weight), next, first_of(part), first_of(part + 1) - first_of(part)},
+                    [&](std::int64_t row) { return sums_of(panel, weight, row); }, fetch, finish_rows);
+            }
 }
 
 /// The inputs of the body behind the sums.
@@ -225,13 +216,13 @@ Product<Weight> product_of(const Args& args, const PanelPlan& plan) noexcept {
 
 /// Rows of a tile that lie a multiple of 4 KiB apart fall into one set of a first-level cache of 8 or 12 ways: more
 /// than twelve drive each other out for longer than it takes to copy them a cache line further apart. Returns the
-/// workspace behind the copy.
+/// memory behind the copy.
 template <typename Weight>
-std::byte* spread_rows(Product<Weight>& product, const PanelPlan& plan, std::byte* workspace, Team& team) {
+std::byte* spread_rows(Product<Weight>& product, const PanelPlan& plan, std::byte* memory, Team& team) {
     constexpr std::int64_t most_left = 12;
-    if (!plan.spreads) return workspace;
+    if (!plan.spreads) return memory;
     const std::int64_t stride = PanelPlan::spread_stride(product.depth);
-    auto* const copy = reinterpret_cast<float*>(workspace);
+    auto* const copy = reinterpret_cast<float*>(memory);
     if (product.rows > most_left) {
         const std::int64_t first = product.rows * team.rank() / team.size();
         const std::int64_t last = product.rows * (team.rank() + 1) / team.size();
@@ -242,6 +233,14 @@ std::byte* spread_rows(Product<Weight>& product, const PanelPlan& plan, std::byt
         product.x_stride = stride;
     }
     return reinterpret_cast<std::byte*>(copy + product.rows * stride);
+}
+
+/// Sets what the workspace holds of the product, and returns what lies behind it.
+template <typename Weight>
+std::byte* take_workspace(Product<Weight>& product, const PanelPlan& plan, std::byte* workspace, Team& team) {
+    const std::int64_t waiting = plan.waiting_sums * static_cast<std::int64_t>(sizeof(BlockSums));
+    product.sums = reinterpret_cast<BlockSums*>(workspace + waiting * team.rank());
+    return spread_rows(product, plan, workspace + waiting * team.size(), team);
 }
 
 // All of it that this member takes.
@@ -262,8 +261,6 @@ void run_panels(const Product<Weight>& product, Team& team) {
         };
         if (last - first <= whole_height)
             run_whole(product, first, static_cast<int>(last - first), run.begin, run.end, next_of);
-        else if (product.gated != nullptr)
-            run_gated_block(product, {last - first, first}, run.begin, run.end, next_of);
         else
             run_block(product, {last - first, first}, run.begin, run.end, next_of);
         run = following;
@@ -274,7 +271,7 @@ template <typename Weight>
 void run_product(const Args& args, const PanelPlan& plan, Team& team) {
     const BodyInputs inputs = body_inputs(args, plan);
     Product<Weight> product = product_of<Weight>(args, plan);
-    std::byte* const workspace = spread_rows(product, plan, args.workspace, team);
+    std::byte* const workspace = take_workspace(product, plan, args.workspace, team);
     TileBody body(plan.body, plan.gate == Gate::none ? 1 : 2, inputs.list, args.outputs,
                   workspace + plan.body.bytes_per_member() * team.rank());
     const int leading = args.inputs[0].rank - 1;
@@ -287,7 +284,7 @@ void run_product(const Args& args, const PanelPlan& plan, Team& team) {
 template <typename Weight>
 void find_largest(const Args& args, const PanelPlan& plan, Team& team) {
     Product<Weight> product = product_of<Weight>(args, plan);
-    std::byte* const workspace = spread_rows(product, plan, args.workspace, team);
+    std::byte* const workspace = take_workspace(product, plan, args.workspace, team);
     LargestColumns largest(product.rows, plan.is_biased ? reinterpret_cast<const float*>(args.inputs[2].data) : nullptr,
                            workspace, team.rank());
     product.largest = &largest;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/cpu/panel/layout.hpp"
 #include "kernels/cpu/simd/body.hpp"
 
 #include <cstdint>
@@ -18,15 +19,20 @@ struct PanelPlan {
     /// Rows of `depth` elements, a multiple of 4 KiB apart, are copied to lie this far apart, a cache line further.
     static constexpr std::int64_t spread_stride(std::int64_t depth) { return (depth + 15) / 16 * 16 + 16; }
 
+    /// Rows of x that are worked on together.
+    static constexpr std::int64_t rows_per_block = 192;
+    static constexpr std::int64_t bytes_of_waiting_sums = rows_per_block * panel_width * 4;
+
     Gate gate;
     DType stored;     ///< of what is in the panels
     bool is_largest;  ///< the output is which column is the largest
     bool is_biased;   ///< of these
     Body body;
-    std::int64_t depth;  ///< rows of a panel that are summed over before others
-    std::int64_t ahead;  ///< rows of a panel by which few rows of x fetch it ahead
-    bool spreads;        ///< rows of x are read from a copy at the beginning of the workspace, `spread_stride` apart
-    bool by_columns;     ///< outputs hold the columns from these on; else all
+    std::int64_t depth;         ///< rows of a panel that are summed over before others
+    std::int64_t ahead;         ///< rows of a panel by which few rows of x fetch it ahead
+    std::int64_t waiting_sums;  ///< panels over which sums of a block wait for others, of each member
+    bool spreads;               ///< rows of x are read from a copy in the workspace, `spread_stride` apart
+    bool by_columns;            ///< outputs hold the columns from these on; else all
     std::int64_t first_column[max_body_outputs];
 };
 

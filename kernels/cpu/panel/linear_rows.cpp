@@ -1,5 +1,6 @@
 #include "kernels/cpu/panel/layout.hpp"
 #include "kernels/cpu/panel/linear.hpp"
+#include "kernels/cpu/panel/runs.hpp"
 #include "kernels/cpu/panel/table.hpp"
 #include "kernels/cpu/product.hpp"
 #include "kernels/cpu/simd/body_compile.hpp"
@@ -51,7 +52,29 @@ int biases_in(const Problem& problem, const Form& form) {
 bool is_last_half(const Problem& problem) { return problem.attributes.integer("gate") != 0; }
 
 // What is set first was the best in most products on one machine. Others have other caches, and memory further away.
-std::vector<Knob> knobs() { return {{"depth", {1024, 512}}, {"ahead", {96, 64}}}; }
+// `spread`, of levels whose tiles have more rows than a first-level cache may have ways: rows of x that fall into one
+// set are copied to where they do not. Some caches hold them all the same.
+std::vector<Knob> knobs(bool spreads) {
+    std::vector<Knob> all = {{"depth", {1024, 512}}, {"ahead", {96, 64}}};
+    if (spreads) all.push_back({"spread", {1, 0}});
+    return all;
+}
+
+Dim rows_of_x(const Problem& problem) {
+    Dim rows = 1;
+    for (std::size_t axis = 0; axis + 1 < problem.inputs[0].shape.size(); ++axis)
+        rows = rows * problem.inputs[0].shape[axis];
+    return rows;
+}
+
+/// True where rows of x lie a multiple of 4 KiB apart.
+bool rows_collide(const TensorDesc& x) {
+    for (std::size_t i = x.shape.size() - 1; i-- > 0;)
+        if (!(x.shape[i] == Dim(1)))
+            return x.shape.back().is_constant() && x.strides[i].is_constant() && x.strides[i].constant() > 0 &&
+                   x.strides[i].constant() % 1024 == 0;
+    return false;
+}
 
 /// activation(sums + bias) * (sums beside them + bias), in this order of inputs; of two biases the second may be
 /// missing.
@@ -142,21 +165,25 @@ Refusal refuse_others(const Problem& problem, const TensorDesc& whole) {
     return {};
 }
 
-// What the first setting does as well is not measured twice: few rows read a panel at once, and fetch it ahead.
+// What the first setting does as well is not measured twice: few rows read a panel at once, fetch it ahead, and lie as
+// they lie.
+template <bool spreads>
 Refusal refuse_setting(const Problem& problem, const Setting& setting) {
-    constexpr int few = 14;
-    const Shape& x = problem.inputs[0].shape;
-    Dim rows = 1;
-    for (std::size_t axis = 0; axis + 1 < x.size(); ++axis) rows = rows * x[axis];
+    constexpr int few = 14, left_as_they_lie = 12;
+    const TensorDesc& x = problem.inputs[0];
+    const Dim rows = rows_of_x(problem);
     const auto is_first = [&](const Knob& knob) { return setting[knob.name] == knob.values.front(); };
-    const std::vector<Knob> all = knobs();
-    if (!is_first(all[0]) && (provably_le(rows, few) || provably_le(x.back(), setting["depth"])))
+    const std::vector<Knob> all = knobs(spreads);
+    if (!is_first(all[0]) && (provably_le(rows, few) || provably_le(x.shape.back(), setting["depth"])))
         return "reads all of a panel at once, however deep its parts are";
     if (!is_first(all[1]) && (provably_le(rows, 1) || provably_le(few + 1, rows)))
         return "has a part of the next panel fetched by each tile, or reads several side by side";
+    if (spreads && !is_first(all[2]) && (provably_le(rows, left_as_they_lie) || !rows_collide(x)))
+        return "has no rows of x to spread";
     return {};
 }
 
+template <bool spreads>
 Refusal accepts(const Problem& problem, const Setting& setting) {
     const Form* form = form_of(problem);
     if (form == nullptr) return "computes products with a packed weight only";
@@ -191,16 +218,16 @@ Refusal accepts(const Problem& problem, const Setting& setting) {
     if (Refusal no = has_biases ? Refusal() : refuse_others(problem, out); !no.empty()) return no;
     Body body;
     if (Refusal no = form->is_largest ? Refusal() : body_of(problem, *form, body); !no.empty()) return no;
-    return refuse_setting(problem, setting);
+    return refuse_setting<spreads>(problem, setting);
 }
 
-/// True where rows of x lie a multiple of 4 KiB apart.
-bool rows_collide(const TensorDesc& x) {
-    for (std::size_t i = x.shape.size() - 1; i-- > 0;)
-        if (!(x.shape[i] == Dim(1)))
-            return x.shape.back().is_constant() && x.strides[i].is_constant() && x.strides[i].constant() > 0 &&
-                   x.strides[i].constant() % 1024 == 0;
-    return false;
+/// Panels over which sums wait: of a depth that may be cut for its next part, of a gated product for the other weight.
+/// One row is summed at once.
+std::int64_t waiting_sums(const Problem& problem, const Form& form, const Setting& setting) {
+    if (provably_le(rows_of_x(problem), 1)) return 0;
+    const std::int64_t weights = form.gating == Gating::none ? 1 : 2;
+    if (!provably_le(problem.inputs[0].shape.back(), setting["depth"])) return PanelRuns::most * weights;
+    return weights > 1 ? weights : 0;
 }
 
 template <bool spreads>
@@ -219,19 +246,19 @@ std::shared_ptr<const void> prepare(const Problem& problem, int, const Setting& 
         plan->first_column[i] = problem.attributes.dims("columns")[i].constant();
     plan->depth = setting["depth"];
     plan->ahead = setting["ahead"];
-    plan->spreads = spreads && rows_collide(problem.inputs[0]);
+    plan->waiting_sums = waiting_sums(problem, form, setting);
+    if constexpr (spreads) plan->spreads = setting["spread"] != 0 && rows_collide(problem.inputs[0]);
     return plan;
 }
 
 template <bool spreads>
-Dim workspace(const Problem& problem, int threads) {
+Dim workspace(const Problem& problem, int threads, const Setting& setting) {
     const Form& form = *form_of(problem);
     const TensorDesc& x = problem.inputs[0];
-    Shape rows = x.shape;
-    rows.back() = 1;
-    Dim bytes = 0;
-    if (spreads && rows_collide(x))
-        bytes = element_count(rows) * Dim(4 * PanelPlan::spread_stride(x.shape.back().constant()));
+    Dim bytes = waiting_sums(problem, form, setting) * PanelPlan::bytes_of_waiting_sums * threads;
+    if constexpr (spreads)
+        if (setting["spread"] != 0 && rows_collide(x))
+            bytes = bytes + rows_of_x(problem) * Dim(4 * PanelPlan::spread_stride(x.shape.back().constant()));
     if (form.is_largest) return bytes + bytes_of_largest(problem, threads);
     Body body;
     if (!body_of(problem, form, body).empty()) return 0;
@@ -258,7 +285,7 @@ std::vector<std::string> samples_by_halves(const Form& form, bool is_biased) {
             sample("1", "f32[T,17]:(300,1)", "f32[17,3200]@panel32!", " f32[3200]!",
                    "f32[T,1600]:(1700,1) where T in 1..20"),
             sample("1", "f32[B,1,33]", "f32[33,64]@panel32!", " f32[64]!", "f32[B,1,32] where B in 1..9"),
-            sample("0", "f32[T,1100]", "f32[1100,64]@panel32!", " f32[64]!", "f32[T,32] where T in 1..40"),
+            sample("0", "f32[T,1100]:(2048,1)", "f32[1100,256]@panel32!", " f32[256]!", "f32[T,128] where T in 1..40"),
             sample("0", "f32[2,3,1]", "f32[1,128]@panel32!", " f32[128]!", "f32[2,3,64]")};
 }
 
@@ -270,7 +297,7 @@ std::vector<std::string> samples_of_largest(bool is_biased) {
     return {sample("f32[T,70]", "f32[70,100]@panel32!", " f32[100]!", "i32[T,1] where T in 0..400"),
             sample("f32[T,17]:(300,1)", "f32[17,1605]@panel32!", " f32[1605]!", "i32[T,1]:(3,1) where T in 1..20"),
             sample("f32[B,1,33]", "f32[33,7]@panel32!", " f32[7]!", "i32[B,1,1] where B in 1..9"),
-            sample("f32[T,1100]", "f32[1100,40]@panel32!", " f32[40]!", "i32[T,1] where T in 1..60"),
+            sample("f32[T,1100]:(2048,1)", "f32[1100,40]@panel32!", " f32[40]!", "i32[T,1] where T in 1..60"),
             sample("f32[2,3,1]", "f32[1,64]@panel32!", " f32[64]!", "i32[2,3,1]:(1,2,1)")};
 }
 
@@ -286,7 +313,8 @@ std::vector<std::string> samples_of(const Form& form, int biases) {
     return {sample("f32[T,70]", "f32[70,100]@panel32!", "100", "f32[T,100] where T in 0..400"),
             sample("f32[T,17]:(300,1)", "f32[17,1600]@panel32!", "1600", "f32[T,1600]:(1700,1) where T in 1..20"),
             sample("f32[B,1,33]", "f32[33,7]@panel32!", "7", "f32[B,1,7] where B in 1..9"),
-            sample("f32[T,2100]", "f32[2100,40]@panel32!", "40", "f32[T,40] where T in 1..60"),
+            sample("f32[T,1030]", "f32[1030,130]@panel32!", "130",
+                   form.gating == Gating::none ? "f32[T,130] where T in 1..200" : "f32[T,130] where T in 1..30"),
             sample("f32[T,1024]", "f32[1024,33]@panel32!", "33", "f32[T,33] where T in 1..40"),
             sample("f32[2,3,1]", "f32[1,64]@panel32!", "64", "f32[2,3,64]")};
 }
@@ -365,7 +393,9 @@ void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
                   (form.is_largest ? ".f32@3" : ".f32@4");
         made.definition = form.definition;
         made.needs = needs;
-        made.accepts = accepts;
+        // There a tile has more rows than a first-level cache may have ways.
+        const bool spreads = needs.includes(levels::avx512);
+        made.accepts = spreads ? accepts<true> : accepts<false>;
         made.run = table.panel_linear;
         made.packed_inputs = {{1, std::string(panel_layout)}};
         made.widens = {1};
@@ -373,12 +403,10 @@ void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
             made.packed_inputs.push_back({2, std::string(panel_layout)});
             made.widens.push_back(2);
         }
-        // There a tile has more rows than a first-level cache may have ways.
-        const bool spreads = needs.includes(levels::avx512);
         made.workspace = spreads ? workspace<true> : workspace<false>;
         made.cost = cost;
         made.prepare = spreads ? prepare<true> : prepare<false>;
-        made.knobs = knobs();
+        made.knobs = knobs(spreads);
         if (made.definition == "fused") {
             for (int input = 2; input < max_body_inputs; ++input) made.in_place.push_back({input, 0});
             made.samples = in_each_dtype(fused_samples());

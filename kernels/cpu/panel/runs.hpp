@@ -21,6 +21,8 @@ struct PanelRun {
 ///     24 panels, 2 threads: 6, 4, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1
 class PanelRuns {
 public:
+    static constexpr std::int64_t most = 8;  ///< panels of a run
+
     PanelRuns(std::int64_t blocks, std::int64_t panels, std::int64_t at_once, std::int64_t threads) noexcept
         : panels_(panels),
           total_(blocks * panels),
@@ -37,7 +39,7 @@ public:
 
 private:
     std::int64_t length() const noexcept {
-        constexpr std::int64_t most = 8, runs_of_thread = 2;
+        constexpr std::int64_t runs_of_thread = 2;
         const std::int64_t share = std::min((total_ - begin_) / (runs_of_thread * threads_), most);
         const std::int64_t wanted = std::max(share / at_once_ * at_once_, least_);
         return std::min(wanted, panels_ - begin_ % panels_);
