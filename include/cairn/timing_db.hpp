@@ -62,7 +62,7 @@ struct Choice {
     std::string answer;        ///< what was chosen
     double ratio = 1;          ///< its time by that of what it was compared with: 0.9 is a tenth less
     double low = 1, high = 1;  ///< between which `ratio` lies
-    int samples = 0;           ///< pairs timed
+    int samples = 0;           ///< pairs timed; 0: nothing was, what is careful was chosen
     friend bool operator==(const Choice&, const Choice&) = default;
 };
 

@@ -47,11 +47,14 @@ std::vector<ExplainedDuel> run_beside_rivals(const Stages& stages, std::vector<P
     if (costs.timings == nullptr || !select_options.search || options.memory_limit) return {};
     const TimingEnvironment& environment = select::environment_of_programs(costs);
     const std::vector<select::Bucket> seen = selectable(buckets);
-    const std::string question = "programs " + to_string(tune::name_of(seen, covers, select_options));
-    const std::optional<Choice> known = costs.timings->find_choice(question, environment, costs.policy);
-    const std::optional<tune::Standing> standing = known ? tune::parse_standing(known->answer) : std::nullopt;
+    const std::string question = "programs for " + to_string(tune::name_of(seen, select_options));
+    std::optional<Choice> known = costs.timings->find_choice(question, environment, costs.policy);
+    std::optional<tune::Standing> standing = known ? tune::parse_standing(known->answer) : std::nullopt;
     const tune::Effort effort = tune::effort_of(options.mode);
-    const bool may_run = tune::measures(options.mode) && effort.runs_programs && options.run_rivals;
+    const bool may_run = tune::measures(options.mode) && options.run_rivals;
+    // What sums choose by what was measured since has not been run beside anything.
+    if (may_run && standing && !tune::is_known(*standing, tune::name_of(seen, covers, select_options)))
+        known.reset(), standing.reset();
     const bool is_complete = standing && standing->complete && (standing->is_thorough || !effort.everything);
     if (standing && (is_complete || !may_run)) {
         std::optional<select::Selections> best = tune::best_of(*standing, covers, seen, select_options);
@@ -66,6 +69,7 @@ std::vector<ExplainedDuel> run_beside_rivals(const Stages& stages, std::vector<P
         StageDriver driver(unseen, "");
         return stages.program_of(buckets[bucket], cover, driver);
     };
+    if (!effort.runs_programs) seconds = 0;
     const timing::Clock::time_point end = timing::after(seconds);
     const auto run_beside = [&](const select::Selections& best, const select::Selections& rival, double most,
                                 std::uint64_t seed) {
@@ -76,7 +80,7 @@ std::vector<ExplainedDuel> run_beside_rivals(const Stages& stages, std::vector<P
         tune::fight(std::move(covers), seen, run_beside, select_options,
                     {seconds, options.progress, options.stop, tune::usual_hang_seconds, effort}, stages.unmeasured_plan(), standing);
     covers = std::move(duels.covers);
-    if (!duels.fought.empty())
+    if (!duels.fought.empty() || duels.standing.terms != select::Terms())
         context.parts()->timings->record_choice(question, environment, costs.policy, answer_of(duels, known));
     std::vector<ExplainedDuel> all;
     for (const tune::Duel& duel : duels.fought)

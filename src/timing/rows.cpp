@@ -82,7 +82,7 @@ std::string fault_of(const ErrorFigures& figures) {
 }
 
 std::string fault_of(const Choice& choice) {
-    if (choice.samples < 1 || choice.samples > most_samples) return fmt::format("it has {} samples", choice.samples);
+    if (choice.samples < 0 || choice.samples > most_samples) return fmt::format("it has {} samples", choice.samples);
     if (!is_time(choice.low) || !is_time(choice.high) || !(choice.low <= choice.ratio && choice.ratio <= choice.high))
         return fmt::format("its ratio {} is not in {} .. {}", choice.ratio, choice.low, choice.high);
     return {};

@@ -14,6 +14,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t races = 2;  // that a rival has to win, and what does as the plan does to lose
+// What sums have to promise where no race has told, as a part of all that covers take. They are sums of what happened
+// to be measured least, and promise a fifth for nothing where times are noisy.
+constexpr double promising = 0.5;
 
 struct Rival {
     select::Terms terms;
@@ -49,6 +52,8 @@ public:
     Duels hold() {
         while (!result_.standing.complete)
             if (!pass()) break;
+        if (undecided_ && result_.standing.terms == select::Terms() && undecided_->more <= promising)
+            take(*std::move(undecided_));
         return std::move(result_);
     }
 
@@ -87,8 +92,10 @@ private:
         std::vector<Rival> found;
         std::set<Digest> seen = known_;
         std::optional<Rival> planned;
-        if (!plan_.empty()) planned = rival_on({{}, plan_}, all, budget_.effort.least_pairs_of_plan);
+        if (!plan_.empty()) planned = rival_on({{}, plan_}, all);
         if (planned && !seen.insert(planned->name).second) planned.reset();
+        undecided_ = planned;
+        if (planned && !is_told_by_a_race(planned->covers, budget_.effort.least_pairs_of_plan)) planned.reset();
         for (const auto& [kind, seconds] : select::kinds_of(buckets_, result_.covers)) {
             if (seconds < budget_.effort.least_share * all || left() <= 0) break;
             // Before a search for what cannot be raced anyway.
@@ -97,8 +104,9 @@ private:
             if (!is_told_by_a_race(2 * seconds_of_sizes(bucket, result_.covers), pairs)) continue;
             select::Terms terms = result_.standing.terms;
             terms.without.push_back(kind);
-            std::optional<Rival> rival = rival_on(std::move(terms), all, pairs);
-            if (rival && rival->more <= budget_.effort.most_more && seen.insert(rival->name).second)
+            std::optional<Rival> rival = rival_on(std::move(terms), all);
+            if (rival && is_told_by_a_race(rival->covers, pairs) && rival->more <= budget_.effort.most_more &&
+                seen.insert(rival->name).second)
                 found.push_back(*std::move(rival));
         }
         std::stable_sort(found.begin(), found.end(), [](const Rival& a, const Rival& b) { return a.more < b.more; });
@@ -108,10 +116,9 @@ private:
         return found;
     }
 
-    /// Nothing where a race could not tell.
-    std::optional<Rival> rival_on(select::Terms terms, double all, int least_pairs) const {
+    std::optional<Rival> rival_on(select::Terms terms, double all) const {
         std::optional<select::Selections> covers = select::cheapest_on(terms, by_sums_, buckets_, options_);
-        if (!covers || !is_told_by_a_race(*covers, least_pairs)) return std::nullopt;
+        if (!covers) return std::nullopt;
         const double more = (covers->cost - result_.covers.cost) / all;
         const Digest name = name_of(buckets_, *covers, options_);
         return Rival{std::move(terms), *std::move(covers), name, more};
@@ -146,15 +153,21 @@ private:
             is_run = run(rival, duel);
         } catch (const Cancelled&) { throw; } catch (const std::exception&) {
         }
-        if (is_run) result_.fought.push_back(duel);
+        if (is_run) {
+            result_.fought.push_back(duel);
+            if (does_as_planned(rival)) undecided_.reset();
+        }
         if (!duel.won && left() <= preparing_) return false;  // the race was cut
         known_.insert(rival.name);
         result_.standing.beaten.push_back(duel.won ? result_.standing.best : rival.name);
         if (!duel.won) return false;
+        take(std::move(rival));
+        return true;
+    }
+    void take(Rival rival) {
         result_.covers = std::move(rival.covers);
         result_.standing.terms = std::move(rival.terms);
         result_.standing.best = rival.name;
-        return true;
     }
 
     /// False where the two could not be run.
@@ -200,6 +213,7 @@ private:
     const Clock::time_point begin_ = Clock::now();
     double preparing_ = 0;    // seconds that the last race took before its runs
     std::set<Digest> known_;  // names of covers that are not to be run any more
+    std::optional<Rival> undecided_;  // what does as the plan does, until a race of it has told something
     Duels result_;
 };
 

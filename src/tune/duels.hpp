@@ -37,8 +37,9 @@ using RunBeside = std::function<timing::RaceResult(const select::Selections& bes
 
 /// Runs covers beside their rivals. The first one asks for what `plan` asks for and nothing else, the kinds of a
 /// plan made without measuring (where there are any): it wins unless it is clearly slower in each of two races, so that
-/// a tuned program is not slower than that one. The others do without one kind of call that takes a part of the time or
-/// more (Effort::least_share), where that costs little more by sums (Effort::most_more), and win where they are clearly
+/// a tuned program is not slower than that one; where no race of it can be held, it is taken unless it costs half as
+/// much again by sums. The others do without one kind of call that takes a part of the time or more
+/// (Effort::least_share), where that costs little more by sums (Effort::most_more), and win where they are clearly
 /// faster in each of two races. Whoever wins has rivals of its own, but for the plan, until none of them wins, or the
 /// budget or Effort::most_program_seconds is spent: no race begins that, by the last one, there is no time to make the
 /// programs for. Rivals that cannot be run are passed over, and those that run for so long that a race of them would

@@ -1,7 +1,10 @@
 #include "tune/standing.hpp"
 
+#include "ir/print.hpp"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -69,23 +72,43 @@ std::optional<Standing> parse_standing(std::string_view text) {
     return standing;
 }
 
-Digest name_of(std::span<const select::Bucket> buckets, const select::Selections& covers,
-               const select::Options& options) {
+namespace {
+
+/// `rest(b)`: what else tells a bucket.
+template <typename F>
+Digest name_with(std::span<const select::Bucket> buckets, const select::Options& options, F rest) {
     std::string text = fmt::format("{} a byte\n", options.seconds_per_kept_byte);
     for (std::size_t b = 0; b < buckets.size(); ++b) {
         text += fmt::format("{} times", buckets[b].weight);
         for (const Symbols::Symbol& symbol : buckets[b].graph.symbols()->list())
             text += fmt::format(" {} in {}..{}", symbol.name, symbol.low, symbol.high);
-        text += fmt::format(" {}\n", cairn::to_string(select::digest_of(covers.buckets[b])));
+        text += fmt::format(" {}\n", rest(b));
     }
     return digest(text);
+}
+
+}  // namespace
+
+Digest name_of(std::span<const select::Bucket> buckets, const select::Selections& covers,
+               const select::Options& options) {
+    return name_with(buckets, options,
+                     [&](std::size_t b) { return cairn::to_string(select::digest_of(covers.buckets[b])); });
+}
+
+Digest name_of(std::span<const select::Bucket> buckets, const select::Options& options) {
+    return name_with(buckets, options, [&](std::size_t b) { return ir::print(buckets[b].graph); });
+}
+
+bool is_known(const Standing& standing, const Digest& name) {
+    return standing.best == name ||
+           std::find(standing.beaten.begin(), standing.beaten.end(), name) != standing.beaten.end();
 }
 
 std::optional<select::Selections> best_of(const Standing& standing, const select::Selections& chosen,
                                           std::span<const select::Bucket> buckets, const select::Options& options) {
     std::optional<select::Selections> best =
         standing.terms == select::Terms() ? chosen : select::cheapest_on(standing.terms, chosen, buckets, options);
-    if (best && name_of(buckets, *best, options) != standing.best) best.reset();
+    if (best && standing.terms.only.empty() && name_of(buckets, *best, options) != standing.best) best.reset();
     return best;
 }
 

@@ -32,8 +32,15 @@ std::optional<Standing> parse_standing(std::string_view text);
 Digest name_of(std::span<const select::Bucket> buckets, const select::Selections& covers,
                const select::Options& options);
 
+/// A name of what covers are chosen for: the graphs, their sizes, and what counts beside time. It stays whatever is
+/// measured.
+Digest name_of(std::span<const select::Bucket> buckets, const select::Options& options);
+
+/// Whether covers with this name are the best or were beaten.
+bool is_known(const Standing& standing, const Digest& name);
+
 /// The covers that a standing names as the best, found among all that `chosen` were chosen of; nothing where they are
-/// not what they were.
+/// not what they were. Those that ask for what a plan asks for may have got other kernels since: it is the plan that won.
 std::optional<select::Selections> best_of(const Standing& standing, const select::Selections& chosen,
                                           std::span<const select::Bucket> buckets, const select::Options& options);
 

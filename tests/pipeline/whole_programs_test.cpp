@@ -117,6 +117,60 @@ TEST_F(WholePrograms, WhoIsFasterAsAWholeIsTakenAndRemembered) {
     EXPECT_TRUE(is_moody(compile(moody(), later))) << "Mode::off knows no times";
 }
 
+/// A product that is planned with its weight packed.
+Graph product() {
+    Graph g("product");
+    g.output("y", matmul(g.input("x", DType::f32, {64, 512}), g.weight("w", DType::f32, {512, 512})));
+    return g;
+}
+
+TEST_F(WholePrograms, WhatNoRaceHasToldStaysAsPlannedWhateverIsMeasuredLater) {
+    const auto compiled_product = [](const Context& context, Mode mode) {
+        CompileOptions options;
+        options.mode = mode;
+        options.tune_seconds = 0;
+        return compile(product(), context, options);
+    };
+    const auto is_packed = [](const CompiledGraph& graph) {
+        return graph.program().find("@panel32") != std::string::npos;
+    };
+    ContextOptions options;
+    options.timing_db = path();
+    const Context with(options);
+    const auto measure_forms = [&](double packed, double stored, double by_eigen) {
+        CompileOptions cached;
+        cached.mode = Mode::cached;
+        const Graph graph = product();
+        const TimingEnvironment here = Stages(graph, with, cached).costs().environment;
+        const Explanation why = compile(graph, with).explain();
+        for (const ExplainedValue& value : why.buckets[0].values)
+            for (const ExplainedWay& way : value.ways)
+                for (const KernelVerdict& kernel : way.kernels) {
+                    if (!kernel.refusal.empty()) continue;
+                    Timing timing;
+                    timing.samples = 5;
+                    timing.min = timing.p10 = timing.median = timing.p90 =
+                        kernel.problem.find("@panel32") != std::string::npos ? packed
+                        : kernel.kernel.find("eigen") != std::string::npos   ? by_eigen
+                                                                             : stored;
+                    const auto symbols = Symbols::create();
+                    with.parts()->timings->record(parse_problem(kernel.problem, *symbols), kernel.kernel, here,
+                                                  {.threads = 1}, timing);
+                }
+    };
+    ASSERT_TRUE(is_packed(compiled_product(with, Mode::off)));
+    measure_forms(1.05e-3, 1e-3, 1.02e-3);
+    ASSERT_FALSE(is_packed(compiled_product(with, Mode::cached))) << "by sums";
+    EXPECT_TRUE(is_packed(compiled_product(with, Mode::normal)));
+    EXPECT_TRUE(is_packed(compiled_product(with, Mode::cached)));
+    measure_forms(1.1e-3, 1e-3, 0.9e-3);  // other covers, by sums
+    EXPECT_TRUE(is_packed(compiled_product(with, Mode::cached)));
+    const Explanation why = compiled_product(with, Mode::cached).explain();
+    ASSERT_EQ(why.duels.size(), 1U);
+    EXPECT_TRUE(why.duels[0].as_unmeasured);
+    EXPECT_EQ(why.duels[0].samples, 0);
+}
+
 TEST_F(WholePrograms, NothingIsRunWithoutTimeOrLeave) {
     const Context with = context();
     measure(with);

@@ -48,7 +48,8 @@ TEST(RowFaults, OfTheOthers) {
     EXPECT_EQ(fault_of(ErrorFigures{1, std::nan(""), 1, "", ""}), "its error is nan");
     EXPECT_EQ(fault_of(ErrorFigures{1, 1, endless, "", ""}), "the error promised is inf");
     EXPECT_EQ(fault_of(Choice{"a", 1, 1, 1, 1}), "");
-    EXPECT_EQ(fault_of(Choice{"a", 1, 1, 1, 0}), "it has 0 samples");
+    EXPECT_EQ(fault_of(Choice{"a", 1, 1, 1, 0}), "") << "none was run";
+    EXPECT_EQ(fault_of(Choice{"a", 1, 1, 1, -1}), "it has -1 samples");
     EXPECT_EQ(fault_of(Choice{"a", 1, 1.1, 1.2, 1}), "its ratio 1 is not in 1.1 .. 1.2");
     EXPECT_EQ(fault_of(Choice{"a", 1, 1, endless, 1}), "its ratio 1 is not in 1 .. inf");
     EXPECT_EQ(fault_of(Row(RuleRow{{"*", "*", Verdict{9}, ""}, false, 1})), "its verdict is none");

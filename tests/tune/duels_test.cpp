@@ -199,6 +199,39 @@ TEST_F(DuelsOfForms, FewerRunsTellWhetherTuningHasHarmed) {
     EXPECT_TRUE(duels().fought.empty());
 }
 
+TEST_F(DuelsOfForms, APlanThatNoRaceCanBeHeldOfIsTakenUnlessSumsPromiseMuch) {
+    make({{1.05e-3, 1e-3}, {1e-3, 2e-3}});
+    plan = kinds_of({stored_form, stored_form});
+    const Duels cut = duels(std::nullopt, 0);
+    EXPECT_EQ(packed(cut.covers), (Packed{stored_form, stored_form}));
+    EXPECT_EQ(cut.standing.terms, (select::Terms{{}, plan}));
+    EXPECT_FALSE(cut.standing.complete) << "it is to be run where there is time";
+    EXPECT_FALSE(is_known(cut.standing, name_of(programs.buckets(), chosen, options)));
+
+    make({{0.4, 0.38}, {1e-3, 1e-3}});  // four pairs take more than three seconds
+    plan = kinds_of({stored_form, packed(chosen)[1]});
+    const Duels longer = duels();
+    EXPECT_EQ(packed(longer.covers)[0], stored_form);
+    EXPECT_TRUE(longer.standing.complete);
+    EXPECT_TRUE(longer.fought.empty());
+
+    make({{0.6, 0.38}, {1e-3, 1e-3}});
+    EXPECT_EQ(packed(duels().covers)[0], packed_form) << "half as much again";
+    EXPECT_TRUE(races.empty());
+}
+
+TEST_F(DuelsOfForms, APlanThatWonStaysByWhateverKernels) {
+    make({{1.05e-3, 1e-3}, {1e-3, 2e-3}});
+    plan = kinds_of({stored_form, stored_form});
+    Duels cut = duels(std::nullopt, 0);
+    cut.standing.best = digest("the plan by other kernels");
+    make({{1.06e-3, 1e-3}, {1e-3, 0.9e-3}});
+    ASSERT_EQ(packed(chosen), (Packed{packed_form, packed_form})) << "sums choose otherwise by now";
+    const auto again = best_of(*parse_standing(to_string(cut.standing)), chosen, programs.buckets(), options);
+    ASSERT_TRUE(again);
+    EXPECT_EQ(packed(*again), (Packed{stored_form, stored_form}));
+}
+
 TEST_F(DuelsOfForms, APlanThatIsWhatWasChosenIsNotRun) {
     make({{2e-3, 1e-3}, {1e-3, 2e-3}});
     plan = kinds_of(packed(chosen));

@@ -66,6 +66,35 @@ TEST_F(BestOf, NamesTellCoversSizesAndWeightsApart) {
     EXPECT_NE(name(), packed);
 }
 
+TEST_F(BestOf, TheQuestionIsTheSameWhateverIsMeasured) {
+    const auto question = [&] { return name_of(programs.buckets(), options); };
+    choose(2e-3, 1e-3);
+    const Digest asked = question();
+    choose(1e-3, 2e-3);
+    EXPECT_EQ(question(), asked);
+    choose(1e-3, 2e-3, 2);
+    EXPECT_NE(question(), asked);
+    choose(1e-3, 2e-3, 1, 9);
+    EXPECT_NE(question(), asked);
+    choose(1e-3, 2e-3);
+    options.seconds_per_kept_byte = 1e-12;
+    EXPECT_NE(question(), asked);
+    options.seconds_per_kept_byte = 0;
+    programs.clear();
+    Graph graph("g");
+    graph.output("z", exp(graph.input("u", DType::f32, {graph.symbol("N", 1, 8)})));
+    programs.add(graph, kernels, costs, 1);
+    EXPECT_NE(question(), asked);
+}
+
+TEST_F(BestOf, KnowsTheBestAndWhoWasBeaten) {
+    Standing standing;
+    standing.best = digest("a");
+    standing.beaten = {digest("b"), digest("c")};
+    for (const char* name : {"a", "b", "c"}) EXPECT_TRUE(is_known(standing, digest(name)));
+    EXPECT_FALSE(is_known(standing, digest("d")));
+}
+
 TEST_F(BestOf, FoundAgainAsLongAsItIsThere) {
     choose(2e-3, 1e-3);
     Standing standing;
