@@ -51,26 +51,30 @@ protected:
         options.extra.kernels = {moody_exp()};
         return Context(options);
     }
-    /// A time of the moody kernel as if it had been measured alone, and one of the others that is a little more.
-    static void measure(const Context& context) {
-        const Explanation why = compile(moody(), context).explain();
+    /// Times of all kernels as if they had been measured alone, `seconds_of` each.
+    template <typename F>
+    static void measure(const Context& context, const Graph& graph, F seconds_of) {
+        const Explanation why = compile(graph, context).explain();
         for (const ExplainedValue& value : why.buckets[0].values)
             for (const ExplainedWay& way : value.ways)
                 for (const KernelVerdict& kernel : way.kernels) {
                     if (!kernel.refusal.empty()) continue;
                     Timing timing;
                     timing.samples = 5;
-                    timing.min = timing.p10 = timing.median = timing.p90 =
-                        kernel.kernel == "test.moody.exp@1" ? 1e-3 : 1.02e-3;
+                    timing.min = timing.p10 = timing.median = timing.p90 = seconds_of(kernel);
                     const auto symbols = Symbols::create();
                     context.parts()->timings->record(parse_problem(kernel.problem, *symbols), kernel.kernel,
-                                                     environment(context), {.threads = 1}, timing);
+                                                     environment(context, graph), {.threads = 1}, timing);
                 }
     }
-    static TimingEnvironment environment(const Context& context) {
+    /// Of the moody kernel, and of the others a little more.
+    static void measure(const Context& context) {
+        measure(context, moody(),
+                [](const KernelVerdict& kernel) { return kernel.kernel == "test.moody.exp@1" ? 1e-3 : 1.02e-3; });
+    }
+    static TimingEnvironment environment(const Context& context, const Graph& graph = moody()) {
         CompileOptions options;
         options.mode = Mode::cached;
-        const Graph graph = moody();
         return Stages(graph, context, options).costs().environment;
     }
     static CompiledGraph compiled(const Context& context, Mode mode, double seconds = 30) {
@@ -138,25 +142,10 @@ TEST_F(WholePrograms, WhatNoRaceHasToldStaysAsPlannedWhateverIsMeasuredLater) {
     options.timing_db = path();
     const Context with(options);
     const auto measure_forms = [&](double packed, double stored, double by_eigen) {
-        CompileOptions cached;
-        cached.mode = Mode::cached;
-        const Graph graph = product();
-        const TimingEnvironment here = Stages(graph, with, cached).costs().environment;
-        const Explanation why = compile(graph, with).explain();
-        for (const ExplainedValue& value : why.buckets[0].values)
-            for (const ExplainedWay& way : value.ways)
-                for (const KernelVerdict& kernel : way.kernels) {
-                    if (!kernel.refusal.empty()) continue;
-                    Timing timing;
-                    timing.samples = 5;
-                    timing.min = timing.p10 = timing.median = timing.p90 =
-                        kernel.problem.find("@panel32") != std::string::npos ? packed
-                        : kernel.kernel.find("eigen") != std::string::npos   ? by_eigen
-                                                                             : stored;
-                    const auto symbols = Symbols::create();
-                    with.parts()->timings->record(parse_problem(kernel.problem, *symbols), kernel.kernel, here,
-                                                  {.threads = 1}, timing);
-                }
+        measure(with, product(), [&](const KernelVerdict& kernel) {
+            if (kernel.problem.find("@panel32") != std::string::npos) return packed;
+            return kernel.kernel.find("eigen") != std::string::npos ? by_eigen : stored;
+        });
     };
     ASSERT_TRUE(is_packed(compiled_product(with, Mode::off)));
     measure_forms(1.05e-3, 1e-3, 1.02e-3);
