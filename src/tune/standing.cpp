@@ -47,6 +47,19 @@ bool read_line(std::string_view line, Standing& standing) {
     return true;
 }
 
+/// `rest(b)`: what else tells a bucket.
+template <typename F>
+Digest name_with(std::span<const select::Bucket> buckets, const select::Options& options, F rest) {
+    std::string text = fmt::format("{} a byte\n", options.seconds_per_kept_byte);
+    for (std::size_t b = 0; b < buckets.size(); ++b) {
+        text += fmt::format("{} times", buckets[b].weight);
+        for (const Symbols::Symbol& symbol : buckets[b].graph.symbols()->list())
+            text += fmt::format(" {} in {}..{}", symbol.name, symbol.low, symbol.high);
+        text += fmt::format(" {}\n", rest(b));
+    }
+    return digest(text);
+}
+
 }  // namespace
 
 std::string to_string(const Standing& standing) {
@@ -71,23 +84,6 @@ std::optional<Standing> parse_standing(std::string_view text) {
     if (standing.best == Digest()) return std::nullopt;
     return standing;
 }
-
-namespace {
-
-/// `rest(b)`: what else tells a bucket.
-template <typename F>
-Digest name_with(std::span<const select::Bucket> buckets, const select::Options& options, F rest) {
-    std::string text = fmt::format("{} a byte\n", options.seconds_per_kept_byte);
-    for (std::size_t b = 0; b < buckets.size(); ++b) {
-        text += fmt::format("{} times", buckets[b].weight);
-        for (const Symbols::Symbol& symbol : buckets[b].graph.symbols()->list())
-            text += fmt::format(" {} in {}..{}", symbol.name, symbol.low, symbol.high);
-        text += fmt::format(" {}\n", rest(b));
-    }
-    return digest(text);
-}
-
-}  // namespace
 
 Digest name_of(std::span<const select::Bucket> buckets, const select::Selections& covers,
                const select::Options& options) {
