@@ -148,17 +148,14 @@ private:
         Duel duel;
         duel.terms = rival.terms;
         duel.expected = rival.more;
-        bool is_run = false;
         try {
-            is_run = run(rival, duel);
+            run(rival, duel);
         } catch (const Cancelled&) { throw; } catch (const std::exception&) {
         }
-        if (is_run) {
-            result_.fought.push_back(duel);
-            if (does_as_planned(rival)) undecided_.reset();
-        }
+        if (duel.samples > 0) result_.fought.push_back(duel);
         if (!duel.won && left() <= preparing_) return false;  // the race was cut
         known_.insert(rival.name);
+        if (does_as_planned(rival) && undecided_) return false;
         result_.standing.beaten.push_back(duel.won ? result_.standing.best : rival.name);
         if (!duel.won) return false;
         take(std::move(rival));
@@ -170,8 +167,7 @@ private:
         result_.standing.best = rival.name;
     }
 
-    /// False where the two could not be run.
-    bool run(const Rival& rival, Duel& duel) {
+    void run(const Rival& rival, Duel& duel) {
         for (std::uint64_t race = 1; race <= races; ++race) {
             const double begin = left();
             if (begin <= preparing_) break;
@@ -181,6 +177,7 @@ private:
             if (outcome.winner < 0) break;
             note(outcome, duel);
             if (does_as_planned(rival)) {
+                undecided_.reset();
                 const timing::Finish finish = outcome.entrants[1].finish;
                 duel.won = finish != timing::Finish::lost && finish != timing::Finish::untimed;
                 if (finish != timing::Finish::lost) break;
@@ -189,7 +186,6 @@ private:
                 duel.won = race == races;
             }
         }
-        return duel.samples > 0;
     }
 
     /// Sums have to show themselves better than a compile without measuring: it is kept where nothing is decided.

@@ -55,6 +55,9 @@ protected:
             kinds.push_back(each.kind);
         return kinds;
     }
+    select::Selections plan_covers() const {
+        return select::cheapest_on({{}, plan}, chosen, programs.buckets(), options).value();
+    }
     /// A race without noise, by the times of whole programs.
     RunBeside run_beside() {
         return [this](const select::Selections& best, const select::Selections& rival, double seconds,
@@ -171,13 +174,45 @@ TEST_F(DuelsOfForms, WhereNothingIsDecidedThePlanIsKept) {
 }
 
 TEST_F(DuelsOfForms, APlanThatNoRunWasTimedOfIsNotKept) {
-    make({{2e-3, 1e-3}, {1e-3, 2e-3}});
-    plan = kinds_of({stored_form, packed_form});
+    make({{1.2e-3, 1e-3}, {1e-3, 2e-3}});
+    plan = kinds_of({stored_form, stored_form});
     whole = {{{packed_form, stored_form}, 5}};
-    untimed = {stored_form, packed_form};
+    untimed = {stored_form, stored_form};
     const Duels found = duels();
     EXPECT_EQ(packed(found.covers), (Packed{packed_form, stored_form}));
     EXPECT_TRUE(found.fought.empty());
+    EXPECT_TRUE(is_known(found.standing, name_of(programs.buckets(), plan_covers(), options)));
+}
+
+TEST_F(DuelsOfForms, APlanThatCannotBeRunIsKeptUnlessSumsPromiseMuchAndIsNotNamedBeaten) {
+    make({{1.2e-3, 1e-3}, {1e-3, 2e-3}});
+    plan = kinds_of({stored_form, stored_form});
+    unrunnable = {stored_form, stored_form};
+    const Duels kept = duels();
+    EXPECT_EQ(packed(kept.covers), (Packed{stored_form, stored_form}));
+    EXPECT_EQ(kept.standing.best, name_of(programs.buckets(), kept.covers, options));
+    EXPECT_TRUE(kept.standing.beaten.empty());
+    EXPECT_EQ(races.size(), 1U);
+    EXPECT_TRUE(kept.standing.complete);
+
+    make({{2e-3, 1e-3}, {1e-3, 2e-3}});
+    plan = kinds_of({stored_form, packed_form});
+    unrunnable = {stored_form, packed_form};
+    const Duels left = duels();
+    EXPECT_EQ(packed(left.covers), (Packed{packed_form, stored_form}));
+    EXPECT_TRUE(left.standing.complete);
+}
+
+TEST_F(DuelsOfForms, APlanThatLostARaceAndCannotBeRunAgainIsNotKept) {
+    make({{1.2e-3, 1e-3}, {1e-3, 2e-3}});
+    plan = kinds_of({stored_form, stored_form});
+    whole = {{{packed_form, stored_form}, 5}, {{stored_form, stored_form}, 6}};
+    is_late = true;
+    const Duels found = duels();
+    EXPECT_EQ(packed(found.covers), (Packed{packed_form, stored_form}));
+    EXPECT_EQ(found.fought.size(), 1U);
+    EXPECT_EQ(races.size(), 2U);
+    EXPECT_TRUE(is_known(found.standing, name_of(programs.buckets(), plan_covers(), options)));
 }
 
 TEST_F(DuelsOfForms, NothingIsLeftOutOfThePlanThatWon) {
