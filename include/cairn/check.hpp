@@ -14,7 +14,7 @@ namespace cairn::inline v0 {
 /// How check_kernel tries a kernel.
 struct CheckOptions {
     bool same_for_any_team = true;  ///< the same bits are expected whatever the number of threads
-    std::size_t every = 1;          ///< of the sizes of a Problem each `every`-th is tried
+    std::size_t every = 1;          ///< of the sizes of a Problem each `every`-th is tried, the last one always
     /// Heap calls of the calling thread so far, from a program that counts them; null: not watched.
     std::int64_t (*heap_calls)() noexcept = nullptr;
 };

@@ -66,9 +66,10 @@ public:
                 continue;
             }
             try {
-                const std::size_t every = std::max<std::size_t>(options_.every, 1);
-                for (std::size_t i = 0; i < variation.sizes.size(); i += every)
-                    at_sizes_of(variation, variation.sizes[i], i + every >= variation.sizes.size());
+                const std::size_t every = std::max<std::size_t>(options_.every, 1), count = variation.sizes.size();
+                // Whichever are left out, the last ones are not: the first are the smallest.
+                for (std::size_t i = (count - 1) % every; i < count; i += every)
+                    at_sizes_of(variation, variation.sizes[i], i + 1 == count);
             } catch (const Error& error) {
                 if (error.kind() == ErrorKind::unsupported) throw;
                 fault(std::string("accepts what its definition refuses: ") + error.what(), variation.problem);

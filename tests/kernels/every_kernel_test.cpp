@@ -37,7 +37,7 @@ std::string without_level(std::string id) {
 
 /// The listed kernels that this machine can run, and the twins of those of every level: at their first setting, and at
 /// those that differ from it in one knob, since knobs know nothing of each other. Twins take several times as long and
-/// settings are many, so they are tried at fewer sizes.
+/// settings are many, so they are tried at fewer sizes; twins of what runs itself here at fewer still.
 std::vector<Group> make_groups() {
     std::vector<Group> groups;
     const auto add = [&](const Kernel& kernel, std::size_t sizes) {
@@ -55,7 +55,8 @@ std::vector<Group> make_groups() {
     for (const Kernel& kernel : cpu_kernels().kernels)
         if (device::detect_features().includes(kernel.needs)) add(kernel, 1);
     for (const Level& level : twins())
-        for (const Kernel& kernel : kernels_of(level)) add(kernel, 4);
+        for (const Kernel& kernel : kernels_of(level))
+            add(kernel, device::detect_features().includes(level.needs) ? 16 : 4);
     return groups;
 }
 
