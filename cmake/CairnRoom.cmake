@@ -40,6 +40,27 @@ function(cairn_object_settings target)
         "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}")
 endfunction()
 
+# cairn_share_headers(<target> <owner> <settings> [LINKS target...] [HEADERS header...])
+#
+# The standard library's headers that most files include, and those named, are compiled once for all targets that the
+# function `settings` has set up: as those of `owner`, an object library that is made the first time.
+function(cairn_share_headers target owner settings)
+    cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "LINKS;HEADERS")
+    if(NOT TARGET ${owner})
+        set(source "${PROJECT_BINARY_DIR}/${owner}.cpp")
+        file(GENERATE OUTPUT "${source}" CONTENT "")
+        add_library(${owner} OBJECT "${source}")
+        cmake_language(CALL ${settings} ${owner})
+        target_link_libraries(${owner} PRIVATE ${arg_LINKS})
+        target_precompile_headers(${owner} PRIVATE
+            <algorithm> <functional> <map> <memory> <optional> <set> <span> <string> <variant> <vector> ${arg_HEADERS})
+    endif()
+    target_precompile_headers(${target} REUSE_FROM ${owner})
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        target_compile_options(${target} PRIVATE -Wno-stringop-overflow)  # again that operator+, no system header's now
+    endif()
+endfunction()
+
 function(cairn_room name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "APART" "" "SOURCES;SEES;USES")
     if(arg_UNPARSED_ARGUMENTS)
@@ -48,8 +69,12 @@ function(cairn_room name)
     set(target cairn_${name})
     add_library(${target} OBJECT ${arg_SOURCES})
     cairn_object_settings(${target})
-    if(CAIRN_UNITY AND NOT arg_APART)
-        cairn_compile_together(${target})
+    if(CAIRN_UNITY)
+        cairn_share_headers(${target} cairn_room_headers cairn_object_settings
+            LINKS ${CAIRN_TARGET_threads} ${CAIRN_TARGET_fmt} HEADERS <fmt/format.h>)
+        if(NOT arg_APART)
+            cairn_compile_together(${target})
+        endif()
     endif()
     set(uses threads fmt ${arg_USES})
     foreach(use IN LISTS uses)

@@ -37,6 +37,21 @@ function(cairn_inside out component)
     set(${out} cairn_inside_${component} PARENT_SCOPE)
 endfunction()
 
+function(cairn_test_settings target)
+    cairn_compile_settings(${target})
+    target_include_directories(${target} PRIVATE
+        "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}")
+    target_compile_definitions(${target} PRIVATE
+        "CAIRN_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"" "CAIRN_BINARY_DIR=\"${PROJECT_BINARY_DIR}\"")
+    # Tests spend their time in the library; theirs to compile counts for more than theirs to run, most of all where
+    # sanitizers watch every expectation.
+    if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+        target_compile_options(${target} PRIVATE -O0)
+    else()
+        target_compile_options(${target} PRIVATE -O1)
+    endif()
+endfunction()
+
 function(cairn_test name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "EXACT;APART" "TIMEOUT" "SOURCES;LIBS;LABELS")
     if(arg_UNPARSED_ARGUMENTS)
@@ -46,20 +61,13 @@ function(cairn_test name)
         set(arg_TIMEOUT 600)
     endif()
     add_executable(${name} ${arg_SOURCES})
-    cairn_compile_settings(${name})
-    target_include_directories(${name} PRIVATE
-        "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}")
-    target_compile_definitions(${name} PRIVATE
-        "CAIRN_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"" "CAIRN_BINARY_DIR=\"${PROJECT_BINARY_DIR}\"")
-    # Tests spend their time in the library; theirs to compile counts for more than theirs to run, most of all where
-    # sanitizers watch every expectation.
-    if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
-        target_compile_options(${name} PRIVATE -O0)
-    else()
-        target_compile_options(${name} PRIVATE -O1)
-    endif()
-    if(CAIRN_UNITY AND NOT arg_APART)
-        cairn_compile_together(${name})
+    cairn_test_settings(${name})
+    if(CAIRN_UNITY)
+        cairn_share_headers(${name} cairn_test_headers cairn_test_settings
+            LINKS GTest::gmock HEADERS <gmock/gmock.h> <gtest/gtest.h>)
+        if(NOT arg_APART)
+            cairn_compile_together(${name})
+        endif()
     endif()
     target_link_libraries(${name} PRIVATE GTest::gmock GTest::gtest_main)
 
