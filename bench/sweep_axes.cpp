@@ -3,7 +3,9 @@
 // than a copy of as many bytes takes, or than its operations do at the machine's peak, whichever is more. The copy is
 // timed in the same run, in memory of the same size.
 //
-//     sweep_axes [--json] [--group WORD] [--threads N...] [--above RATIO] [--seconds PER_PROBLEM]
+//     sweep_axes [--json] [--group WORD | --problem TEXT...] [--threads N...] [--above RATIO] [--seconds PER_PROBLEM]
+//
+// Any other Problem is judged by the operations that the kernel itself counts.
 #include "bench/sweep_problems.hpp"
 #include "cairn/tuning.hpp"
 
@@ -67,6 +69,8 @@ private:
     std::map<int, double> copies_;
 };
 
+const std::string given = "given";  // the group of Problems of the command line
+
 struct Line {
     std::string kernel;
     int threads = 1;
@@ -78,11 +82,13 @@ Line time_of(const cairn::bench::Swept& swept, const cairn::Problem& problem, Ma
     Line line{"", machine.threads()};
     for (const auto* side : {&problem.inputs, &problem.outputs})
         for (const cairn::TensorDesc& tensor : *side) line.bytes += bytes_of(tensor);
-    const auto& largest = problem.inputs.empty() ? problem.outputs[0] : problem.inputs[0];
-    line.flops = swept.flops * static_cast<double>(element_count(largest.shape).constant());
-    line.limit = std::max(line.bytes / machine.copy_rate(line.bytes), line.flops / machine.peak());
     const cairn::Kernel* kernel = machine.kernel_for(problem);
     if (kernel == nullptr) return line;
+    const auto& largest = problem.inputs.empty() ? problem.outputs[0] : problem.inputs[0];
+    line.flops = swept.group != given   ? swept.flops * static_cast<double>(element_count(largest.shape).constant())
+                 : kernel->cost != nullptr ? kernel->cost(problem).flops
+                                           : 0;
+    line.limit = std::max(line.bytes / machine.copy_rate(line.bytes), line.flops / machine.peak());
     line.kernel = kernel->id;
     line.seconds = machine.best_of(problem, *kernel);
     return line;
@@ -111,17 +117,22 @@ int main(int argc, char** argv) {
     CLI::App app;
     bool json = false;
     std::string group;
+    std::vector<std::string> problems;
     std::vector<int> threads{1, 2};
     double above = 0, seconds = 0.01;
     app.add_flag("--json", json);
-    app.add_option("--group", group, "only groups or problems that hold this word");
+    CLI::Option* const grouped = app.add_option("--group", group, "only groups or problems that hold this word");
+    app.add_option("--problem", problems, "these instead, as Problems are written")->excludes(grouped);
     app.add_option("--threads", threads);
     app.add_option("--above", above, "only what takes longer than so many times its limit");
     app.add_option("--seconds", seconds, "of measuring, a problem");
     CLI11_PARSE(app, argc, argv);
+    std::vector<cairn::bench::Swept> all;
+    for (const std::string& problem : problems) all.push_back({given, problem});
+    if (problems.empty()) all = cairn::bench::sweep_problems();
     for (const int count : threads) {
         Machine machine(count, seconds);
-        for (const cairn::bench::Swept& swept : cairn::bench::sweep_problems()) {
+        for (const cairn::bench::Swept& swept : all) {
             if (swept.group.find(group) == std::string::npos && swept.problem.find(group) == std::string::npos)
                 continue;
             const auto symbols = cairn::Symbols::create();
