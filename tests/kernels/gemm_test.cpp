@@ -95,7 +95,7 @@ TEST(Gemm, RefusalsSayWhy) {
     EXPECT_EQ(refusal("matmul.f32@6", "matmul | f32[B,T,8]:(T*9,9,1) f32[B,8,N]:(0,1,8) -> f32[B,T,N]:(T*N*3,N*3,3)"),
               "");
     EXPECT_EQ(refusal("matmul.f32@6", "matmul | f16[4,8] f16[8,9] -> f16[4,9]"), "needs f32");
-    EXPECT_EQ(refusal("matmul.f16@6", "matmul | f32[4,8] f16[8,9] -> f16[4,9]"), "needs f16");
+    EXPECT_EQ(refusal("matmul.f16@7", "matmul | f32[4,8] f16[8,9] -> f16[4,9]"), "needs f16");
     EXPECT_EQ(refusal("matmul.f32@6", "matmul | f32[4,8] f32[8,9]@panel32 -> f32[4,9]"),
               "needs plain memory, not the layout panel32");
 }

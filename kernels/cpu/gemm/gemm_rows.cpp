@@ -72,6 +72,7 @@ const char* const samples[] = {
     "matmul | #[2,3,5,K]:(15*K,5*K,K,1) #[2,3,K,4]:(0,4*K,1,K) -> #[2,3,5,4] where K in 0..160",
     "matmul | #[T,140]:(1,T) #[140,72]:(1,140) -> #[T,72]:(80,1) where T in 1..200",
     "matmul | #[T,150] #[150,90]:(1,150) -> #[T,90] where T in 1..20",
+    "matmul | #[T,300] #[300,210]:(218,1) -> #[T,210] where T in 1..13",
     "matmul | #[T,33] #[33,1] -> #[T,1] where T in 1..70"};
 
 std::string with_dtype(std::string text, std::string_view dtype) {
@@ -82,7 +83,7 @@ std::string with_dtype(std::string text, std::string_view dtype) {
 Kernel matmul(FeatureSet needs, DType dtype, Refusal (*accepts)(const Problem&), Run run) {
     const std::string name(to_string(dtype));
     Kernel made;
-    made.id = "cpu.gemm_" + std::string(level_name(needs)) + ".matmul." + name + "@6";
+    made.id = "cpu.gemm_" + std::string(level_name(needs)) + ".matmul." + name + (size_of(dtype) == 2 ? "@7" : "@6");
     made.definition = "matmul";
     made.needs = needs;
     made.accepts = accepts;

@@ -109,7 +109,7 @@ struct GemmTask {
 
     /// A piece of b, and the place of the piece that is used behind it, if that is known.
     struct Piece {
-        const T* b;
+        const std::byte* b;
         std::int64_t stride, vectors;
         Span depth, across;
         const std::byte* next;
@@ -122,7 +122,8 @@ struct GemmTask {
     /// What a tile asks for of the piece of b that comes next: of several each a line of a row, or as many columns as a
     /// line has elements, over a share of the depth; a single one all of it. Lines are asked for by their last element:
     /// where rows begin within one, what is before is there already.
-    void ask(GemmSource<T>& source, const Piece& piece, std::int64_t tile, std::int64_t tiles) const noexcept {
+    template <typename Element>
+    void ask(GemmSource<T, Element>& source, const Piece& piece, std::int64_t tile, std::int64_t tiles) const noexcept {
         constexpr std::int64_t line = GemmBlocks::line_bytes;
         const bool by_columns = lies_in_columns();
         const std::int64_t element = bytes_of(factors.b.dtype);
@@ -148,7 +149,14 @@ struct GemmTask {
             if (lies_in_columns() && asks) return GemmTiles<T>::asking[static_cast<std::size_t>(height - least_height)];
         return table[static_cast<std::size_t>(height - 1)];
     }
-    /// Tiles of all rows over one piece of b. Together they fetch the next.
+    /// Whether few rows read whole pieces of b as they lie and widen them.
+    template <typename Half>
+    bool widens(DType dtype) const {
+        return std::is_same_v<T, float> && widens_in_registers<Half> && is_few() && factors.b.dtype == dtype &&
+               factors.b.column_stride == 1;
+    }
+    /// Tiles of all rows over one piece of b, of T or, where it is widened, of Element. Together they fetch the next.
+    template <typename Element = T>
     void run_piece(const T* a, std::int64_t a_stride, const Piece& piece) const noexcept {
         const std::int64_t tiles = (rows.size() + gemm_height - 1) / gemm_height;
         const bool is_widest = is_few() && piece.vectors * lanes_wide == width();
@@ -158,8 +166,8 @@ struct GemmTask {
                                                                               : GemmTiles<T>::widest.data();
         const bool is_direct = sums_in_c() && piece.across.size() == piece.vectors * lanes_wide;
         const std::int64_t stride = is_direct ? factors.c_row_stride : sum_stride();
-        GemmSource<T> source{
-            a,       a_stride, piece.b, piece.stride, piece.depth.size(), stride, piece.depth.begin > 0, piece.near,
+        GemmSource<T, Element> source{
+            a,       a_stride, reinterpret_cast<const Element*>(piece.b), piece.stride, piece.depth.size(), stride, piece.depth.begin > 0, piece.near,
             nullptr, 0,        0,       right_scratch};
         for (std::int64_t tile = 0; tile < tiles; ++tile) {
             const Span part = rows.part(tile, tiles);
@@ -167,7 +175,9 @@ struct GemmTask {
             ask(source, piece, tile, tiles);
             T* const to = is_direct ? reinterpret_cast<T*>(factors.out(part.begin, piece.across.begin))
                                     : sums(part.begin, piece.across.begin);
-            if (piece.is_copied && tile == 0) {
+            if constexpr (!std::is_same_v<Element, T>) {
+                GemmTiles<T>::template widening<Element>[static_cast<std::size_t>(part.size() - 1)](source, to);
+            } else if (piece.is_copied && tile == 0) {
                 GemmTiles<T>::copying[static_cast<std::size_t>(part.size() - least_height)](source, to);
                 source.b = right_scratch;
                 source.b_stride = piece.vectors * lanes_wide;
@@ -212,6 +222,17 @@ struct GemmTask {
                 // The last piece, where it fills no vector, begins before its columns.
                 const std::int64_t first =
                     std::max<std::int64_t>(std::min(column, across.end - vectors * lanes_wide), 0);
+                const bool is_last = part + 1 == parts;
+                if constexpr (std::is_same_v<T, float>)
+                    if (across.size() == width() && (widens<F16>(DType::f16) || widens<BF16>(DType::bf16))) {
+                        const Piece piece{b.at(depth.begin, column), b.row_stride, vectors, depth, across,
+                                          next_of(depth, across),    0,            0,       is_last, false};
+                        if (b.dtype == DType::f16)
+                            run_piece<F16>(a, a_stride, piece);
+                        else
+                            run_piece<BF16>(a, a_stride, piece);
+                        continue;
+                    }
                 const bool is_whole =
                     b.column_stride == 1 && is_native<T>(b.dtype) && across.end - first == vectors * lanes_wide;
                 const bool is_copied = is_whole && !is_streamed() && vectors == 2;
@@ -220,9 +241,8 @@ struct GemmTask {
                 if (!lies)
                     copy_block(right_scratch, vectors * lanes_wide, b, depth.begin, column, depth.size(), across.size(),
                                vectors * lanes_wide);
-                const bool is_last = part + 1 == parts;
                 run_piece(a, a_stride,
-                          {lies ? reinterpret_cast<const T*>(b.at(depth.begin, first)) : right_scratch,
+                          {lies ? b.at(depth.begin, first) : reinterpret_cast<const std::byte*>(right_scratch),
                            lies ? b.row_stride : vectors * lanes_wide, vectors, depth, across, next_of(depth, across),
                            lies ? near() : 0, lies ? column - first : 0, is_last, is_copied});
             }

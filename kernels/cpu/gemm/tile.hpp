@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/cpu/simd/half.hpp"
 #include "kernels/cpu/simd/wide.hpp"
 
 #include <array>
@@ -31,12 +32,12 @@ enum class Beside : std::uint8_t { nothing, copies, asks_columns };
 
 /// What a tile reads, and the lines it asks for while it computes: at each step of 2^ahead_shift k `lines` of them side
 /// by side, `ahead_step` bytes further than before. Where it asks for columns: one line of each of as many as make a
-/// line, then the next line of each.
-template <typename T>
+/// line, then the next line of each. b is of numbers that are widened in registers where Element is not T.
+template <typename T, typename Element = T>
 struct GemmSource {
     const T* a;
     std::int64_t a_stride;
-    const T* b;
+    const Element* b;
     std::int64_t b_stride, depth, sum_stride;
     bool goes_on;  ///< adds to the sums that are there
     /// How far ahead, in elements of b, lines come into the first-level cache: vectors across two lines wait long for
@@ -54,8 +55,9 @@ CAIRN_INLINE void ask_for(const char* ahead) {
     for (int j = 0; j < lines; ++j) __builtin_prefetch(ahead + j * 64, 0, 2);
 }
 /// What is asked for at one k, and what is brought near.
-template <int height, int vectors, int lines, Beside beside, typename T>
-CAIRN_INLINE void fetch(const GemmSource<T>& source, const char*& ahead, const T* b, const T*& near, std::int64_t k) {
+template <int height, int vectors, int lines, Beside beside, typename T, typename Element>
+CAIRN_INLINE void fetch(const GemmSource<T, Element>& source, const char*& ahead, const Element* b,
+                        const Element*& near, std::int64_t k) {
     constexpr std::int64_t width = wide_lanes<T>, in_line = 64 / sizeof(T);
     const std::int64_t step = source.ahead_step;
     if constexpr (beside == Beside::asks_columns) {
@@ -72,15 +74,15 @@ CAIRN_INLINE void fetch(const GemmSource<T>& source, const char*& ahead, const T
     }
     // Tiles that ask for one line have no register left for one more address that moves.
     if (lines == 1 ? source.near == 0 : near == nullptr) return;
-    const T* const brought = lines == 1 ? one_address(b + source.near) : near;
+    const Element* const brought = lines == 1 ? one_address(b + source.near) : near;
 #pragma GCC unroll 8
     for (int j = 0; j < vectors; ++j) __builtin_prefetch(brought + j * width, 0, 3);
     __builtin_prefetch(brought + vectors * width - 1, 0, 3);
     near += source.b_stride;
 }
 
-template <int height, int vectors, int lines, typename T, Beside beside = Beside::nothing>
-[[gnu::noinline]] void product_tile(const GemmSource<T>& source, T* sums) noexcept {
+template <int height, int vectors, int lines, typename T, Beside beside = Beside::nothing, typename Element = T>
+[[gnu::noinline]] void product_tile(const GemmSource<T, Element>& source, T* sums) noexcept {
     constexpr std::int64_t width = wide_lanes<T>;
     Wide<T> sum[height][vectors];
 #pragma GCC unroll 12
@@ -93,10 +95,10 @@ template <int height, int vectors, int lines, typename T, Beside beside = Beside
 #pragma GCC unroll 4
     for (int i = 0; i < (height + 2) / 3; ++i) base[i] = source.a + 3 * i * source.a_stride;
     const std::int64_t stride = source.a_stride;
-    const T* b = source.b;
+    const Element* b = source.b;
     T* copy = source.copy;
     const char* ahead = source.ahead;
-    const T* near = source.near == 0 ? nullptr : b + source.near;
+    const Element* near = source.near == 0 ? nullptr : b + source.near;
     // Only tiles that ask for one line need k: others count down, which takes one register less.
     std::int64_t k = 0;
     for (std::int64_t left_over = source.depth; lines == 1 ? k < source.depth : left_over > 0; --left_over, ++k) {
@@ -109,14 +111,14 @@ template <int height, int vectors, int lines, typename T, Beside beside = Beside
             for (int i = 0; i < height; ++i) lefts[i] = left(i);
 #pragma GCC unroll 8
             for (int j = 0; j < vectors; ++j) {
-                const Wide<T> right = wide_load(b + j * width);
+                const Wide<T> right = vector_at(b + j * width);
 #pragma GCC unroll 12
                 for (int i = 0; i < height; ++i) multiply_add(sum[i][j], lefts[i], right);
             }
         } else {
             Wide<T> rights[vectors];
 #pragma GCC unroll 8
-            for (int j = 0; j < vectors; ++j) rights[j] = wide_load(b + j * width);
+            for (int j = 0; j < vectors; ++j) rights[j] = vector_at(b + j * width);
             if constexpr (beside == Beside::copies) {
 #pragma GCC unroll 8
                 for (int j = 0; j < vectors; ++j) wide_store(copy + j * width, rights[j]);
@@ -139,14 +141,20 @@ template <int height, int vectors, int lines, typename T, Beside beside = Beside
         for (int j = 0; j < vectors; ++j) wide_store(sums + i * source.sum_stride + j * width, sum[i][j]);
 }
 
-template <typename T>
-using GemmTile = void (*)(const GemmSource<T>& source, T* sums) noexcept;
+template <typename T, typename Element = T>
+using GemmTile = void (*)(const GemmSource<T, Element>& source, T* sums) noexcept;
 
 /// By height - 1: tiles as wide as there are accumulators, which read b alone, and tiles of two vectors and of one,
 /// several of which read it in turn.
 template <typename T, int... heights>
 constexpr std::array<GemmTile<T>, sizeof...(heights)> widest_tiles(std::integer_sequence<int, heights...>) {
     return {product_tile<heights + 1, vectors_of(heights + 1), lines_of(vectors_of(heights + 1)), T>...};
+}
+/// By height - 1: those as wide that widen b, whose vectors take half as many lines.
+template <typename T, typename Element, int... heights>
+constexpr std::array<GemmTile<T, Element>, sizeof...(heights)> widening_tiles(std::integer_sequence<int, heights...>) {
+    return {product_tile<heights + 1, vectors_of(heights + 1), (lines_of(vectors_of(heights + 1)) + 1) / 2, T,
+                         Beside::nothing, Element>...};
 }
 template <typename T, int vectors, int... heights>
 constexpr std::array<GemmTile<T>, sizeof...(heights)> tiles_of(std::integer_sequence<int, heights...>) {
@@ -172,6 +180,8 @@ struct GemmTiles {
     static constexpr auto asking = first_tiles<T, Beside::asks_columns>(FirstHeights());
     static constexpr auto narrow = narrow_tiles<T>(std::make_integer_sequence<int, gemm_narrow>());
     static constexpr auto widest = widest_tiles<T>(Heights());
+    template <typename Element>
+    static constexpr auto widening = widening_tiles<T, Element>(Heights());
     static constexpr std::array<std::array<GemmTile<T>, gemm_height>, 2> shared = {tiles_of<T, 1>(Heights()),
                                                                                    tiles_of<T, 2>(Heights())};
 };
