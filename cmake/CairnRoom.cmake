@@ -57,8 +57,8 @@ function(cairn_share_headers target owner settings)
     endif()
     target_precompile_headers(${target} REUSE_FROM ${owner})
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-        # That operator+ again, now that it is no system header's. `dev`, which shares none, keeps these warnings.
-        target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow)
+        # More such of std::string, now that it is no system header's. `dev`, which shares none, keeps these warnings.
+        target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
     endif()
 endfunction()
 
