@@ -9,16 +9,9 @@
 /// Rows of a with a b whose columns lie one behind the other in memory: sums of products along both.
 namespace CAIRN_LEVEL {
 
-/// Elements as they lie, as a vector of the numbers that are computed with; and the first `count` < lanes of them, and
-/// zeros.
-CAIRN_INLINE F32 load_as(const float* p) { return wide_load(p); }
-CAIRN_INLINE F64 load_as(const double* p) { return wide_load(p); }
+/// The first `count` < lanes elements as a vector of the numbers that are computed with, and zeros.
 CAIRN_INLINE F32 load_part_as(const float* p, std::int64_t count) { return load_part(p, count); }
 CAIRN_INLINE F64 load_part_as(const double* p, std::int64_t count) { return wide_load_part(p, count, 0.0); }
-template <typename Half>
-CAIRN_INLINE F32 load_as(const Half* p) {
-    return load(p);
-}
 template <typename Half>
 CAIRN_INLINE F32 load_part_as(const Half* p, std::int64_t count) {
     return load_part(p, count);
@@ -120,7 +113,7 @@ template <int height, int columns, typename T, typename Element>
     for (; k >= width; k -= width)
         step(
             [](const T* p) __attribute__((always_inline)) { return wide_load(p); },
-            [](const Element* p) __attribute__((always_inline)) { return load_as(p); });
+            [](const Element* p) __attribute__((always_inline)) { return vector_at(p); });
     if (k > 0)
         step(
             [k](const T* p) __attribute__((always_inline)) { return load_part_as(p, k); },

@@ -149,11 +149,11 @@ struct GemmTask {
             if (lies_in_columns() && asks) return GemmTiles<T>::asking[static_cast<std::size_t>(height - least_height)];
         return table[static_cast<std::size_t>(height - 1)];
     }
-    /// Whether few rows read whole pieces of b as they lie and widen them.
-    template <typename Half>
-    bool widens(DType dtype) const {
-        return std::is_same_v<T, float> && widens_in_registers<Half> && is_few() && factors.b.dtype == dtype &&
-               factors.b.column_stride == 1;
+    /// Whether few rows read whole pieces of b as they lie and widen them in registers.
+    bool widens() const {
+        const DType dtype = factors.b.dtype;
+        const bool is_possible = dtype == DType::bf16 || (dtype == DType::f16 && widens_in_registers<F16>);
+        return is_possible && is_few() && factors.b.column_stride == 1;
     }
     /// Tiles of all rows over one piece of b, of T or, where it is widened, of Element. Together they fetch the next.
     template <typename Element = T>
@@ -163,12 +163,13 @@ struct GemmTask {
         const GemmTile<T>* const table = !is_widest
                                              ? GemmTiles<T>::shared[static_cast<std::size_t>(piece.vectors - 1)].data()
                                          : is_narrow<T>(factors, rows.size()) ? GemmTiles<T>::narrow.data()
-                                                                              : GemmTiles<T>::widest.data();
+                                                                              : GemmTiles<T>::template widest<>.data();
         const bool is_direct = sums_in_c() && piece.across.size() == piece.vectors * lanes_wide;
         const std::int64_t stride = is_direct ? factors.c_row_stride : sum_stride();
+        const Element* const b = reinterpret_cast<const Element*>(piece.b);
         GemmSource<T, Element> source{
-            a,       a_stride, reinterpret_cast<const Element*>(piece.b), piece.stride, piece.depth.size(), stride, piece.depth.begin > 0, piece.near,
-            nullptr, 0,        0,       right_scratch};
+            a,       a_stride, b, piece.stride, piece.depth.size(), stride, piece.depth.begin > 0, piece.near,
+            nullptr, 0,        0, right_scratch};
         for (std::int64_t tile = 0; tile < tiles; ++tile) {
             const Span part = rows.part(tile, tiles);
             source.a = a + (part.begin - rows.begin) * a_stride;
@@ -176,7 +177,7 @@ struct GemmTask {
             T* const to = is_direct ? reinterpret_cast<T*>(factors.out(part.begin, piece.across.begin))
                                     : sums(part.begin, piece.across.begin);
             if constexpr (!std::is_same_v<Element, T>) {
-                GemmTiles<T>::template widening<Element>[static_cast<std::size_t>(part.size() - 1)](source, to);
+                GemmTiles<T>::template widest<Element>[static_cast<std::size_t>(part.size() - 1)](source, to);
             } else if (piece.is_copied && tile == 0) {
                 GemmTiles<T>::copying[static_cast<std::size_t>(part.size() - least_height)](source, to);
                 source.b = right_scratch;
@@ -224,9 +225,17 @@ struct GemmTask {
                     std::max<std::int64_t>(std::min(column, across.end - vectors * lanes_wide), 0);
                 const bool is_last = part + 1 == parts;
                 if constexpr (std::is_same_v<T, float>)
-                    if (across.size() == width() && (widens<F16>(DType::f16) || widens<BF16>(DType::bf16))) {
-                        const Piece piece{b.at(depth.begin, column), b.row_stride, vectors, depth, across,
-                                          next_of(depth, across),    0,            0,       is_last, false};
+                    if (across.size() == width() && widens()) {
+                        const Piece piece{b.at(depth.begin, column),
+                                          b.row_stride,
+                                          vectors,
+                                          depth,
+                                          across,
+                                          next_of(depth, across),
+                                          0,
+                                          0,
+                                          is_last,
+                                          false};
                         if (b.dtype == DType::f16)
                             run_piece<F16>(a, a_stride, piece);
                         else

@@ -24,8 +24,11 @@ constexpr int vectors_of(int height) { return gemm_sums / height < 8 ? gemm_sums
 constexpr int narrow_vectors_of(int height) {
     return vectors_of(height) < 32 / lanes ? vectors_of(height) : 32 / lanes;
 }
-/// Cache lines of so many vectors.
-constexpr int lines_of(int vectors) { return (vectors * lanes + 15) / 16; }
+/// Cache lines of so many vectors of T, whose elements lie as Elements.
+template <typename T, typename Element = T>
+constexpr int lines_of(int vectors) {
+    return (vectors * wide_lanes<T> * static_cast<int>(sizeof(Element)) + 63) / 64;
+}
 
 /// What a tile does besides.
 enum class Beside : std::uint8_t { nothing, copies, asks_columns };
@@ -146,14 +149,9 @@ using GemmTile = void (*)(const GemmSource<T, Element>& source, T* sums) noexcep
 
 /// By height - 1: tiles as wide as there are accumulators, which read b alone, and tiles of two vectors and of one,
 /// several of which read it in turn.
-template <typename T, int... heights>
-constexpr std::array<GemmTile<T>, sizeof...(heights)> widest_tiles(std::integer_sequence<int, heights...>) {
-    return {product_tile<heights + 1, vectors_of(heights + 1), lines_of(vectors_of(heights + 1)), T>...};
-}
-/// By height - 1: those as wide that widen b, whose vectors take half as many lines.
 template <typename T, typename Element, int... heights>
-constexpr std::array<GemmTile<T, Element>, sizeof...(heights)> widening_tiles(std::integer_sequence<int, heights...>) {
-    return {product_tile<heights + 1, vectors_of(heights + 1), (lines_of(vectors_of(heights + 1)) + 1) / 2, T,
+constexpr std::array<GemmTile<T, Element>, sizeof...(heights)> widest_tiles(std::integer_sequence<int, heights...>) {
+    return {product_tile<heights + 1, vectors_of(heights + 1), lines_of<T, Element>(vectors_of(heights + 1)), T,
                          Beside::nothing, Element>...};
 }
 template <typename T, int vectors, int... heights>
@@ -163,7 +161,8 @@ constexpr std::array<GemmTile<T>, sizeof...(heights)> tiles_of(std::integer_sequ
 /// By height - 1: those of narrow pieces.
 template <typename T, int... heights>
 constexpr std::array<GemmTile<T>, sizeof...(heights)> narrow_tiles(std::integer_sequence<int, heights...>) {
-    return {product_tile<heights + 1, narrow_vectors_of(heights + 1), lines_of(narrow_vectors_of(heights + 1)), T>...};
+    return {
+        product_tile<heights + 1, narrow_vectors_of(heights + 1), lines_of<T>(narrow_vectors_of(heights + 1)), T>...};
 }
 /// By height - least_height: those of the first of several tiles, which copies b for the others as it computes, and of
 /// the first two, which ask for columns of the next piece.
@@ -179,9 +178,8 @@ struct GemmTiles {
     static constexpr auto copying = first_tiles<T, Beside::copies>(FirstHeights());
     static constexpr auto asking = first_tiles<T, Beside::asks_columns>(FirstHeights());
     static constexpr auto narrow = narrow_tiles<T>(std::make_integer_sequence<int, gemm_narrow>());
-    static constexpr auto widest = widest_tiles<T>(Heights());
-    template <typename Element>
-    static constexpr auto widening = widening_tiles<T, Element>(Heights());
+    template <typename Element = T>
+    static constexpr auto widest = widest_tiles<T, Element>(Heights());
     static constexpr std::array<std::array<GemmTile<T>, gemm_height>, 2> shared = {tiles_of<T, 1>(Heights()),
                                                                                    tiles_of<T, 2>(Heights())};
 };
