@@ -69,8 +69,6 @@ private:
     std::map<int, double> copies_;
 };
 
-const std::string given = "given";  // the group of Problems of the command line
-
 struct Line {
     std::string kernel;
     int threads = 1;
@@ -78,17 +76,20 @@ struct Line {
     double ratio() const { return seconds / limit; }
 };
 
+double flops_of(const cairn::bench::Swept& swept, const cairn::Problem& problem, const cairn::Kernel* kernel) {
+    if (!swept.flops) return kernel != nullptr && kernel->cost ? kernel->cost(problem).flops : 0;
+    const auto& largest = problem.inputs.empty() ? problem.outputs[0] : problem.inputs[0];
+    return *swept.flops * static_cast<double>(element_count(largest.shape).constant());
+}
+
 Line time_of(const cairn::bench::Swept& swept, const cairn::Problem& problem, Machine& machine) {
     Line line{"", machine.threads()};
     for (const auto* side : {&problem.inputs, &problem.outputs})
         for (const cairn::TensorDesc& tensor : *side) line.bytes += bytes_of(tensor);
     const cairn::Kernel* kernel = machine.kernel_for(problem);
-    if (kernel == nullptr) return line;
-    const auto& largest = problem.inputs.empty() ? problem.outputs[0] : problem.inputs[0];
-    line.flops = swept.group != given   ? swept.flops * static_cast<double>(element_count(largest.shape).constant())
-                 : kernel->cost != nullptr ? kernel->cost(problem).flops
-                                           : 0;
+    line.flops = flops_of(swept, problem, kernel);
     line.limit = std::max(line.bytes / machine.copy_rate(line.bytes), line.flops / machine.peak());
+    if (kernel == nullptr) return line;
     line.kernel = kernel->id;
     line.seconds = machine.best_of(problem, *kernel);
     return line;
@@ -128,7 +129,7 @@ int main(int argc, char** argv) {
     app.add_option("--seconds", seconds, "of measuring, a problem");
     CLI11_PARSE(app, argc, argv);
     std::vector<cairn::bench::Swept> all;
-    for (const std::string& problem : problems) all.push_back({given, problem});
+    for (const std::string& problem : problems) all.push_back({"given", problem, std::nullopt});
     if (problems.empty()) all = cairn::bench::sweep_problems();
     for (const int count : threads) {
         Machine machine(count, seconds);

@@ -1,15 +1,16 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace cairn::bench {
 
 /// A Problem as text, and operations for each element of its largest operand, multiply-adds counting two, where bytes
-/// alone do not say what it costs.
+/// alone do not say what it costs; none: as many as the kernel counts.
 struct Swept {
     std::string group, problem;
-    double flops = 0;
+    std::optional<double> flops = 0;
 };
 
 /// What a CPU does that is neither a product nor attention: reductions and norms over every axis, casts, functions of
