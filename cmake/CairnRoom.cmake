@@ -43,8 +43,12 @@ endfunction()
 # cairn_share_headers(<target> <owner> <settings> [LINKS target...] [HEADERS header...])
 #
 # The standard library's headers that most files include, and those named, are compiled once for all targets that the
-# function `settings` has set up: as those of `owner`, an object library that is made the first time.
+# function `settings` has set up: as those of `owner`, an object library that is made the first time. Where CAIRN_UNITY is
+# off each file reads its own.
 function(cairn_share_headers target owner settings)
+    if(NOT CAIRN_UNITY)
+        return()
+    endif()
     cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "LINKS;HEADERS")
     if(NOT TARGET ${owner})
         set(source "${PROJECT_BINARY_DIR}/${owner}.cpp")
@@ -70,12 +74,10 @@ function(cairn_room name)
     set(target cairn_${name})
     add_library(${target} OBJECT ${arg_SOURCES})
     cairn_object_settings(${target})
-    if(CAIRN_UNITY)
-        cairn_share_headers(${target} cairn_room_headers cairn_object_settings
-            LINKS ${CAIRN_TARGET_threads} ${CAIRN_TARGET_fmt} HEADERS <fmt/format.h>)
-        if(NOT arg_APART)
-            cairn_compile_together(${target})
-        endif()
+    cairn_share_headers(${target} cairn_room_headers cairn_object_settings
+        LINKS ${CAIRN_TARGET_threads} ${CAIRN_TARGET_fmt} HEADERS <fmt/format.h>)
+    if(CAIRN_UNITY AND NOT arg_APART)
+        cairn_compile_together(${target})
     endif()
     set(uses threads fmt ${arg_USES})
     foreach(use IN LISTS uses)

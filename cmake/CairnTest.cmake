@@ -62,12 +62,10 @@ function(cairn_test name)
     endif()
     add_executable(${name} ${arg_SOURCES})
     cairn_test_settings(${name})
-    if(CAIRN_UNITY)
-        cairn_share_headers(${name} cairn_test_headers cairn_test_settings
-            LINKS GTest::gmock HEADERS <gmock/gmock.h> <gtest/gtest.h>)
-        if(NOT arg_APART)
-            cairn_compile_together(${name})
-        endif()
+    cairn_share_headers(${name} cairn_test_headers cairn_test_settings
+        LINKS GTest::gmock HEADERS <gmock/gmock.h> <gtest/gtest.h>)
+    if(CAIRN_UNITY AND NOT arg_APART)
+        cairn_compile_together(${name})
     endif()
     target_link_libraries(${name} PRIVATE GTest::gmock GTest::gtest_main)
 

@@ -155,7 +155,7 @@ private:
         if (duel.samples > 0) result_.fought.push_back(duel);
         if (!duel.won && left() <= preparing_) return false;  // the race was cut
         known_.insert(rival.name);
-        if (does_as_planned(rival) && undecided_) return false;
+        if (does_as_planned(rival) && undecided_) return false;  // no race has told anything of it
         result_.standing.beaten.push_back(duel.won ? result_.standing.best : rival.name);
         if (!duel.won) return false;
         take(std::move(rival));
