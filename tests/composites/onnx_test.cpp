@@ -162,7 +162,7 @@ void expect_output(const OutputView& got, const meaning::Value& expected) {
     if (!is_float(got.dtype) && !bytes.empty()) { EXPECT_EQ(std::memcmp(got.data, bytes.data(), bytes.size()), 0); }
 }
 
-void try_case(const Json& test) {
+void try_case(const Json& test, const Context& context) {
     Graph graph;
     Tensors in;
     meaning::Inputs inputs;
@@ -177,7 +177,7 @@ void try_case(const Json& test) {
     for (std::size_t i = 0; i < out.size(); ++i) graph.output("out" + std::to_string(i), out[i]);
 
     const auto meant = meaning::interpret(*graph.data(), inputs).outputs;
-    CompiledGraph compiled = compile(graph, Context());
+    CompiledGraph compiled = compile(graph, context);
     std::map<std::string, std::vector<std::byte>> data;
     for (const auto& [name, value] : inputs.tensors) {
         data[name] = bytes_of(value);
@@ -204,12 +204,13 @@ class Onnx : public ::testing::TestWithParam<std::size_t> {};
 TEST_P(Onnx, EveryCaseGivesWhatTheReferenceEvaluatorGives) {
     constexpr std::size_t shards = 8;
     const Json cases = all_cases();
+    const Context context;
     for (std::size_t i = GetParam(); i < cases.size() && !HasFailure(); i += shards) {
         const Json& test = cases[i];
         SCOPED_TRACE(test.at("call").get<std::string>() + " " + test.at("arguments").dump() + " " +
                      test.at("inputs").dump().substr(0, 400));
         try {
-            try_case(test);
+            try_case(test, context);
         } catch (const Error& error) { ADD_FAILURE() << error.what(); }
     }
 }

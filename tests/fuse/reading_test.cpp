@@ -18,11 +18,16 @@ namespace {
 using expand::Classes;
 using ir::NodeId;
 
+const fuse::Patterns& patterns() {
+    static const fuse::Patterns made = fuse::patterns_of(definitions(), 4);
+    return made;
+}
+
 struct Expanded {
     explicit Expanded(const Graph& graph) : Expanded(expand::expand(*simplify::simplify(*graph.data()).graph)) {}
     explicit Expanded(expand::Expansion expansion)
         : classes(std::move(expansion.classes)),
-          proposed{expansion.graph, fuse::propose(*expansion.graph, classes, fuse::patterns_of(definitions(), 4))} {}
+          proposed{expansion.graph, fuse::propose(*expansion.graph, classes, patterns())} {}
 
     const ir::GraphData& graph() const { return *proposed.graph; }
     // What matches of a definition read, `x, w*`: leaves by name, computed values by the name of a weight they need.
@@ -203,7 +208,7 @@ TEST(Reading, NothingWaitsForItselfInAnySpelling) {
         g.output("y", norm);
         Classes classes(*g.data());
         if (joins) classes.join(gamma.id(), other.id(), {});
-        const auto tiles = fuse::propose(*g.data(), classes, fuse::patterns_of(definitions(), 4));
+        const auto tiles = fuse::propose(*g.data(), classes, patterns());
         return std::count_if(tiles.begin(), tiles.end(), [&](const fuse::Tile& tile) {
             return tile.definition == "add_layer_norm" && tile.outputs.size() == 2 &&
                    std::count(tile.inputs.begin(), tile.inputs.end(), gamma.id()) > 0;
@@ -216,7 +221,7 @@ TEST(Reading, NothingWaitsForItselfInAnySpelling) {
 TEST(Reading, SingleSpellingsChangeNothing) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         const auto graph = simplify::simplify(*random_model(seed).data()).graph;
-        EXPECT_EQ(fuse::to_string(fuse::propose(*graph, Classes(*graph), fuse::patterns_of(definitions(), 4))),
+        EXPECT_EQ(fuse::to_string(fuse::propose(*graph, Classes(*graph), patterns())),
                   fuse::to_string(fuse::propose(*graph, definitions())));
     }
 }

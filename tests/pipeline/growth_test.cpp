@@ -55,7 +55,8 @@ void on_small_stack(std::function<void()> work) {
 
 // What a compile makes on its way.
 struct Work {
-    std::size_t nodes = 0, terms = 0, tiles = 0, steps = 0, alternatives = 0, comparisons = 0, states = 0, border_work = 0;
+    std::size_t nodes = 0, terms = 0, tiles = 0, steps = 0, alternatives = 0, comparisons = 0, states = 0,
+                border_work = 0;
     bool exact = false;
 };
 
@@ -120,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(Families, Growth, testing::ValuesIn(bench::families),
                          [](const auto& info) { return std::string(info.param.name); });
 
 /// Asks for a stop at each of so many places on the way of a compile, told by the pieces of memory it has taken, each
-/// in a context of its own; `look` sees what was taken and given back after it.
+/// in a context that `context` gives; `look` sees what was taken and given back after it.
 void stop_at_each(int places, const Graph& graph, const std::function<Context()>& context,
                   const std::function<void(const test::HeapSteps&, int place)>& look) {
     std::int64_t whole = 0;
@@ -128,14 +129,14 @@ void stop_at_each(int places, const Graph& graph, const std::function<Context()>
         std::stop_source source;
         CompileOptions options;
         options.stop = source.get_token();
-        const Context fresh = context();  // a new one: it keeps what it has made
+        const Context its = context();
         const test::HeapSteps clock(place == 0 ? -1 : whole * place / (places + 1), source);
         if (place == 0) {
-            compile(graph, fresh);
+            compile(graph, its);
             whole = clock.taken();
             continue;
         }
-        EXPECT_THROW(compile(graph, fresh, options), Cancelled) << place;
+        EXPECT_THROW(compile(graph, its, options), Cancelled) << place;
         look(clock, place);
     }
 }
@@ -146,15 +147,14 @@ class Stop : public testing::TestWithParam<bench::Family> {};
 // however large the graph is, and what is given back then are few pieces a node.
 TEST_P(Stop, IsAnsweredAfterLittleWork) {
     const Graph graph = bench::build(GetParam(), 1000), small = bench::build(GetParam(), 20);
-    const auto with_patterns = [&] {
-        Context context;
-        compile(small, context);  // the patterns: as many for any graph
-        return context;
-    };
-    stop_at_each(16, graph, with_patterns, [&](const test::HeapSteps& clock, int place) {
-        EXPECT_LE(clock.taken_after(), 10'000) << place;
-        EXPECT_LE(clock.returned_after(), 32 * static_cast<std::int64_t>(graph.size())) << place;
-    });
+    const Context with_patterns;
+    compile(small, with_patterns);  // as many for any graph, and all that a context keeps
+    stop_at_each(
+        16, graph, [&] { return with_patterns; },
+        [&](const test::HeapSteps& clock, int place) {
+            EXPECT_LE(clock.taken_after(), 10'000) << place;
+            EXPECT_LE(clock.returned_after(), 32 * static_cast<std::int64_t>(graph.size())) << place;
+        });
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, Stop, testing::ValuesIn(bench::families),
@@ -162,7 +162,7 @@ INSTANTIATE_TEST_SUITE_P(Families, Stop, testing::ValuesIn(bench::families),
 
 TEST(StopRequest, IsAnsweredWhilePatternsAreMade) {
     stop_at_each(
-        32, bench::build(bench::families[0], 10), [] { return Context(); },
+        32, bench::build(bench::families[0], 10), [] { return Context(); },  // a new one: it keeps what it has made
         [](const test::HeapSteps& clock, int place) { EXPECT_LE(clock.taken_after(), 10'000) << place; });
 }
 

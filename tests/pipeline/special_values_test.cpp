@@ -15,15 +15,22 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-std::vector<ContextOptions> all_contexts() {
-    std::vector<ContextOptions> list(5);
-    const FeatureSet here = Context().features();
-    list[0].reference_only = true;
-    list[1].features = levels::baseline;
-    list[2].features = levels::avx2 & here;
-    list[3].features = levels::avx512 & here;
-    list[4].threads = 2;
-    return list;
+struct NamedContext {
+    std::string name;
+    Context context;
+};
+
+const std::vector<NamedContext>& all_contexts() {
+    static const std::vector<NamedContext> all = [] {
+        const Context two({.threads = 2});
+        const FeatureSet here = two.features();
+        return std::vector<NamedContext>{{"reference", Context({.reference_only = true})},
+                                         {"baseline", Context({.features = levels::baseline})},
+                                         {"avx2", Context({.features = levels::avx2 & here})},
+                                         {"avx512", Context({.features = levels::avx512 & here})},
+                                         {"two threads", two}};
+    }();
+    return all;
 }
 
 using Unary = Tensor (*)(const Operand&);
@@ -84,14 +91,13 @@ std::string fault_of(const meaning::Value& actual, const meaning::Value& exact, 
 void expect_agreement(const Graph& graph, const meaning::Inputs& inputs,
                       const std::vector<std::string>& unsigned_zeros) {
     const meaning::Results exact = meaning::interpret(*graph.data(), inputs);
-    for (const ContextOptions& options : all_contexts()) {
-        const Context context(options);
+    for (const auto& [kind, context] : all_contexts()) {
         const auto set = runtime::parse_program_set(compile(graph, context, {.verify = true}).program());
         const meaning::Results actual = CompiledRun(set, context, inputs).run(inputs);
         for (const auto& [name, value] : exact.outputs) {
             const bool signs = std::find(unsigned_zeros.begin(), unsigned_zeros.end(), name) == unsigned_zeros.end();
             EXPECT_EQ(fault_of(actual.outputs.at(name), value, signs), "")
-                << name << " at " << to_string(context.features()) << (options.reference_only ? ", reference" : "");
+                << name << " in " << kind;
         }
     }
 }
@@ -199,11 +205,10 @@ TEST(SpecialValues, RowsOfCompositesAndReductions) {
     meaning::Inputs inputs;
     inputs.tensors["x"] = meaning::make_value(DType::f32, {count, 37}, rows);
     const Judged expected = judge(*g.data(), inputs);
-    for (const ContextOptions& options : all_contexts()) {
-        const Context context(options);
+    for (const auto& [kind, context] : all_contexts()) {
         const auto set = runtime::parse_program_set(compile(g, context, {.verify = true}).program());
         EXPECT_EQ(difference(CompiledRun(set, context, inputs).run(inputs), expected), "")
-            << to_string(context.features()) << (options.reference_only ? ", reference" : "");
+            << kind;
     }
 }
 
@@ -232,10 +237,10 @@ TEST(SpecialValues, CountsAtTheEndsOfTheIntegers) {
 std::vector<double> each_result(DType dtype, float input, Tensor (*work)(const Tensor& x),
                                 const std::vector<std::string>& disable) {
     std::vector<double> results;
-    for (const ContextOptions& options : all_contexts()) {
+    for (const auto& [kind, context] : all_contexts()) {
         Graph g("g");
         g.output("y", cast(work(cast(g.input("x", DType::f32, {1}), dtype)), DType::f64));
-        CompiledGraph model = compile(g, Context(options), {.disable = disable});
+        CompiledGraph model = compile(g, context, {.disable = disable});
         model.set("x", {input});
         model.run();
         results.push_back(model.output("y").as<double>()[0]);

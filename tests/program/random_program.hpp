@@ -9,7 +9,7 @@ namespace cairn::test {
 
 /// The program of the first bucket of a random graph.
 inline program::Program program_of(std::uint64_t seed) {
-    const Context context;
+    static const Context context;
     return runtime::parse_program_set(compile(random_graph(seed), context).program()).buckets[0].program;
 }
 

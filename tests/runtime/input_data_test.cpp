@@ -13,19 +13,24 @@ namespace {
 
 using test::message;
 
+const Context& context() {
+    static const Context made;
+    return made;
+}
+
 /// y = 2x for any number of rows of eight.
 CompiledGraph doubles(DType dtype = DType::f32) {
     Graph g;
     const Tensor x = g.input("x", dtype, {g.symbol("N", 1, 64), 8});
     g.output("y", x + x);
-    return compile(g, Context());
+    return compile(g, context());
 }
 
 template <typename T>
 void expect_taken(DType dtype) {
     Graph g;
     g.output("y", reshape(g.input("x", dtype, {2, 3}), {6}));
-    CompiledGraph model = compile(g, Context());
+    CompiledGraph model = compile(g, context());
     const std::array<T, 6> x{T(1), T(0), T(1), T(1), T(0), T(1)};
     model.set("x", std::span<const T>(x), {2, 3});
     model.run();
@@ -40,7 +45,7 @@ void expect_taken(DType dtype) {
                               DType::u8, DType::boolean}) {
         Graph h;
         h.output("y", reshape(h.input("x", other, {2, 3}), {6}));
-        CompiledGraph wrong = compile(h, Context());
+        CompiledGraph wrong = compile(h, context());
         const bool fits = other == dtype || (sizeof(T) == 2 && size_of(other) == 2);
         EXPECT_EQ(message([&] {
                       wrong.set("x", x, {2, 3});
@@ -108,7 +113,7 @@ TEST(InputData, TheNumberOfElementsMayTellTheShape) {
     g.output("b", g.input("square", DType::f32, {n, n}) * 2.0f);
     g.output("c", g.input("more", DType::f32, {n + 1}) * 2.0f);
     g.output("d", g.input("none", DType::f32, {n, 0}) * 2.0f);
-    CompiledGraph open = compile(g, Context());
+    CompiledGraph open = compile(g, context());
     for (const char* name : {"two", "square", "more", "none"})
         EXPECT_NE(message([&] { open.set(name, x); }).find("give the shape"), std::string::npos) << name;
 }
@@ -119,7 +124,7 @@ TEST(InputData, TheLengthOfAStateIsKnown) {
     State rows = g.state("rows", DType::f32, {past, 2}, 0, 12);
     const Tensor mask = g.input("mask", DType::f32, {past + t});
     g.output("y", sum(rows.append(g.input("x", DType::f32, {t, 2})), {1}) * mask);
-    CompiledGraph model = compile(g, Context());
+    CompiledGraph model = compile(g, context());
     model.set("x", {1.f, 2.f, 3.f, 4.f});
     model.set("mask", {1.f, 2.f}, {2});
     model.run();
@@ -152,7 +157,7 @@ TEST(InputData, ASymbolHasOneValueInAShape) {
     Graph g;
     const Dim n = g.symbol("N", 1, 8);
     g.output("y", g.input("x", DType::f32, {n, n}) * 2.0f);
-    CompiledGraph model = compile(g, Context());
+    CompiledGraph model = compile(g, context());
     EXPECT_EQ(message([&] {
                   model.set("x", std::vector<float>(6), {2, 3});
               }),
@@ -224,7 +229,7 @@ TEST(InputData, AStridedViewOfTheCopyInUse) {
     Graph g;
     const Tensor x = g.input("x", DType::f32, {2, 2});
     g.output("y", x);
-    CompiledGraph model = compile(g, Context());
+    CompiledGraph model = compile(g, context());
     model.set("x", {1.f, 2.f, 3.f, 4.f}, {2, 2});
     for (const float second : {3.f, 2.f, 3.f}) {
         model.run();
@@ -247,7 +252,7 @@ TEST(InputData, WeightsAreBoundFromAFile) {
     write_safetensors(path, {{"w", view}});
     Graph g;
     g.output("y", g.input("x", DType::f32, {4}) * g.weight("w", DType::f32, {4}));
-    CompiledGraph model = compile(g, Context());
+    CompiledGraph model = compile(g, context());
     model.bind(Safetensors::open(path));
     model.set("x", {1.f, 1.f, 1.f, 1.f});
     model.run();

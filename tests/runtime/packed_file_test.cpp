@@ -55,11 +55,7 @@ protected:
     std::vector<float> run(const std::string& weights = "v1", const std::filesystem::path& path = {}) {
         asked_.clear();
         log_.clear();
-        ContextOptions options;
-        options.log = [this](LogLevel level, std::string_view line) {
-            log_.push_back((level == LogLevel::warning ? "warning: " : "") + std::string(line));
-        };
-        CompiledGraph model = compile(small_model(), Context(options));
+        CompiledGraph model = compile(small_model(), context_);
         const WeightSource source = [this](std::string_view name) {
             asked_.emplace_back(name);
             return view_of(name);
@@ -74,6 +70,9 @@ protected:
     const TempFolder folder_;
     std::vector<float> w_, b_, s_, x_;
     std::vector<std::string> asked_, log_;
+    const Context context_{{.log = [this](LogLevel level, std::string_view line) {
+        log_.push_back((level == LogLevel::warning ? "warning: " : "") + std::string(line));
+    }}};
 };
 
 std::string bytes_of(const std::filesystem::path& path) {
