@@ -148,7 +148,7 @@ class Stop : public testing::TestWithParam<bench::Family> {};
 TEST_P(Stop, IsAnsweredAfterLittleWork) {
     const Graph graph = bench::build(GetParam(), 1000), small = bench::build(GetParam(), 20);
     const Context with_patterns;
-    compile(small, with_patterns);  // as many for any graph, and all that a context keeps
+    compile(small, with_patterns);  // the patterns: as many for any graph, and all that it keeps
     stop_at_each(
         16, graph, [&] { return with_patterns; },
         [&](const test::HeapSteps& clock, int place) {

@@ -96,8 +96,7 @@ void expect_agreement(const Graph& graph, const meaning::Inputs& inputs,
         const meaning::Results actual = CompiledRun(set, context, inputs).run(inputs);
         for (const auto& [name, value] : exact.outputs) {
             const bool signs = std::find(unsigned_zeros.begin(), unsigned_zeros.end(), name) == unsigned_zeros.end();
-            EXPECT_EQ(fault_of(actual.outputs.at(name), value, signs), "")
-                << name << " in " << kind;
+            EXPECT_EQ(fault_of(actual.outputs.at(name), value, signs), "") << name << " in " << kind;
         }
     }
 }
@@ -207,8 +206,7 @@ TEST(SpecialValues, RowsOfCompositesAndReductions) {
     const Judged expected = judge(*g.data(), inputs);
     for (const auto& [kind, context] : all_contexts()) {
         const auto set = runtime::parse_program_set(compile(g, context, {.verify = true}).program());
-        EXPECT_EQ(difference(CompiledRun(set, context, inputs).run(inputs), expected), "")
-            << kind;
+        EXPECT_EQ(difference(CompiledRun(set, context, inputs).run(inputs), expected), "") << kind;
     }
 }
 

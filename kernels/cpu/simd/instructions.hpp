@@ -79,7 +79,7 @@ CAIRN_INLINE void multiply_add(F32& sum, F32 a, F32 b) {
                   reinterpret_cast<const float*>(&b));
 }
 CAIRN_INLINE void multiply_add(F64& sum, F64 a, F64 b) {
-    for (int i = 0; i < lanes / 2; ++i) sum[i] = lane::fused(a[i], b[i], sum[i]);
+    for (int i = 0; i < lanes / 2; ++i) sum[i] = __builtin_fma(a[i], b[i], sum[i]);
 }
 template <typename V>
 CAIRN_INLINE void multiply_add(V& sum, V a, V b) {

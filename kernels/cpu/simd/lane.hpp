@@ -13,9 +13,6 @@
 /// tile_registers.hpp, for machines and builds without them. No kernel of a real level uses these.
 namespace cairn::inline v0::kernels::cpu::lane {
 
-inline float fused(float a, float b, float c) noexcept { return std::fma(a, b, c); }
-inline double fused(double a, double b, double c) noexcept { return std::fma(a, b, c); }
-
 /// x * 2^n, as a double holds it, of which a float is made.
 inline float scaled(float x, float n) noexcept {
     return n == n ? static_cast<float>(
