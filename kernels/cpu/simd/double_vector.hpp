@@ -16,10 +16,9 @@ CAIRN_INLINE F64 from_bits(U64 x) { return std::bit_cast<F64>(x); }
 CAIRN_INLINE bool is_any_true(I64 mask) { return is_any_true(std::bit_cast<I32>(mask)); }
 
 /// The first half of a vector of floats, or the other, and back, each rounded.
-using HalfF32 = float __attribute__((vector_size(2 * lanes)));
 template <std::size_t first, std::size_t... k>
 CAIRN_INLINE F64 doubles_from(F32 x, std::index_sequence<k...>) {
-    return __builtin_convertvector(__builtin_shufflevector(x, x, (first + k)...), F64);
+    return to_doubles(__builtin_shufflevector(x, x, (first + k)...));
 }
 CAIRN_INLINE F64 first_doubles(F32 x) { return doubles_from<0>(x, std::make_index_sequence<wide_lanes<double>>()); }
 CAIRN_INLINE F64 last_doubles(F32 x) {

@@ -123,10 +123,13 @@ constexpr bool is_function(ElementCode code) {
     return code == floor || code == exp || code == log || code == sin || code == cos || code == tanh || code == erf ||
            code == pow;
 }
+constexpr const char* version_of(ElementCode code) {
+    return code == ElementCode::pow ? "3" : is_function(code) ? "2" : "1";
+}
 
 Kernel atomic(FeatureSet needs, const SimdTable& table, const ElementOp& op) {
     const std::string name(op.name);
-    Kernel made = kernel(needs, table, name, is_function(op.code) ? "2" : "1");
+    Kernel made = kernel(needs, table, name, version_of(op.code));
     made.in_place = pairs(op.operands, 1);
     for (const DType dtype : all_dtypes) {
         if (op.takes(dtype)) add_samples(made, op.operands, dtype, op.result_of(dtype));

@@ -35,6 +35,8 @@ using I32 = std::int32_t __attribute__((vector_size(4 * lanes)));
 /// As many numbers of 16 bits: f16, bf16.
 using Halves = std::uint16_t __attribute__((vector_size(2 * lanes)));
 using F64 = double __attribute__((vector_size(4 * lanes)));
+/// As many floats as F64 has doubles.
+using HalfF32 = float __attribute__((vector_size(2 * lanes)));
 /// As many bytes.
 using I8Lanes = std::int8_t __attribute__((vector_size(lanes)));
 using U8Lanes = std::uint8_t __attribute__((vector_size(lanes)));
@@ -108,6 +110,7 @@ CAIRN_INLINE F32 quick_max(F32 a, F32 b) { return a > b ? a : b; }
 CAIRN_INLINE F32 quick_min(F32 a, F32 b) { return a < b ? a : b; }
 CAIRN_INLINE F64 quick_max(F64 a, F64 b) { return a > b ? a : b; }
 CAIRN_INLINE F64 quick_min(F64 a, F64 b) { return a < b ? a : b; }
+CAIRN_INLINE F64 to_doubles(HalfF32 x) { return __builtin_convertvector(x, F64); }
 CAIRN_INLINE F64 rounded(F64 x) {
     asm("" : "+m"(x));
     return x;
@@ -250,6 +253,15 @@ CAIRN_INLINE F64 rounded_down(F64 x) { return _mm256_round_pd(x, _MM_FROUND_TO_N
 #if defined(__AVX512F__)
 #define CAIRN_HAS_SCALE 1
 CAIRN_INLINE F32 scaled(F32 x, F32 n) { return _mm512_maskz_scalef_ps(all_lanes, x, n); }
+#endif
+
+/// Compilers convert halves of vectors and join them.
+#if defined(__AVX512F__)
+CAIRN_INLINE F64 to_doubles(HalfF32 x) { return _mm512_maskz_cvtps_pd(static_cast<__mmask8>(-1), x); }
+#elif defined(__AVX2__)
+CAIRN_INLINE F64 to_doubles(HalfF32 x) { return _mm256_cvtps_pd(x); }
+#else
+CAIRN_INLINE F64 to_doubles(HalfF32 x) { return __builtin_convertvector(x, F64); }
 #endif
 
 /// x, which the compiler does not take for a product that what follows may contain unrounded.

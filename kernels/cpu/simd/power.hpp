@@ -7,29 +7,33 @@
 /// 0.51 of floats, which are computed in doubles, 1.25 of doubles, whose logarithms are sums of two.
 namespace CAIRN_LEVEL {
 
-/// How far from an integer a number is, zero for NaN; `fraction_less`: the power of two from which on all are integers.
-template <typename V, typename Number>
-CAIRN_INLINE V fraction_of(V x, Number fraction_less) {
-    V a = abs(x);
-    a = a < fraction_less ? a : V{};
-    return ((a + fraction_less) - fraction_less) - a;
+/// Whether x is positive, finite and normal and y is finite, in all lanes: x^y is |x|^y then.
+template <typename V>
+CAIRN_INLINE bool are_all_plain(V x, V y) {
+    using Limits = std::numeric_limits<std::remove_cvref_t<decltype(x[0])>>;
+    const auto plain = (x >= Limits::min()) & (x <= Limits::max()) & (abs(y) <= Limits::max());
+    return !is_any_true(plain ^ -1);
 }
 
-/// x^y given |x|^y, which may be anything where x is zero, infinite or NaN, or y is NaN.
-template <typename V, typename Number>
-CAIRN_INLINE V signed_power(V power, V x, V y, Number fraction_less) {
+/// The logarithm of a >= 0 given one of positive finite a: -inf of 0; infinity and NaN are their own.
+template <typename V>
+CAIRN_INLINE V log_or_limit(V log, V a) {
+    using Limits = std::numeric_limits<std::remove_cvref_t<decltype(a[0])>>;
+    log = a == 0 ? V{} - Limits::infinity() : log;
+    return a <= Limits::max() ? log : a;
+}
+
+/// x^y given |x|^y, which may be anything where x is 1 or y is zero.
+template <typename V>
+CAIRN_INLINE V signed_power(V power, V x, V y) {
+    using Number = std::remove_cvref_t<decltype(x[0])>;
     using Limits = std::numeric_limits<Number>;
-    const V a = abs(x), infinity = V{} + Limits::infinity(), zero{};
-    const V of_zero = y < 0 ? infinity : zero, of_infinite = y < 0 ? zero : infinity;
-    V r = a == 0 ? of_zero : power;
-    r = a == infinity ? of_infinite : r;
-    const V by_odd = fraction_of(y * Number(0.5), fraction_less) == 0 ? r : copy_sign(r, x);
-    const V by_fraction = x < 0 ? (a == infinity ? r : V{} + Limits::quiet_NaN()) : r;
-    r = fraction_of(y, fraction_less) == 0 ? by_odd : by_fraction;
-    r = x == x ? r : x;
-    r = y == y ? r : y;
-    r = x == 1 ? zero + 1 : r;
-    return y == 0 ? zero + 1 : r;
+    const V half = y * Number(0.5), one = V{} + 1;
+    const auto is_whole = floor(y) == y, is_odd = is_whole & (floor(half) != half);
+    V r = is_odd ? copy_sign(power, x) : power;
+    r = (x < 0) & (x >= Limits::lowest()) & (is_whole ^ -1) ? V{} + Limits::quiet_NaN() : r;
+    r = x == 1 ? one : r;
+    return y == 0 ? one : r;
 }
 
 /// A number as the sum of two doubles, the second small beside the first.
@@ -76,49 +80,66 @@ CAIRN_INLINE TwoDoubles exact_log(F64 a) {
 }
 
 CAIRN_INLINE F64 pow(F64 x, F64 y) {
-    const TwoDoubles log = exact_log(abs(x));
-    // However near to 1 a number is, this power of it is infinite or 0.
-    F64 z = y > 0x1p66 ? splat(0x1p66) : y;
-    z = z < -0x1p66 ? splat(-0x1p66) : z;
+    const bool is_plain = are_all_plain(x, y);
+    const F64 a = abs(x);
+    TwoDoubles log = exact_log(a);
+    F64 z = y;
+    if (!is_plain) {
+        log.head = log_or_limit(log.head, a);
+        // However near to 1 a number is, this power of it is infinite or 0.
+        z = quick_max(splat(-0x1p66), quick_min(splat(0x1p66), y));
+    }
     const F64 head = rounded(z * log.head);
     const F64 tail = product_error(z, log.head, head) + z * log.tail;
-    return signed_power(exp_times(splat(1.0), head, abs(head) < 1000.0 ? tail : F64{}), x, y, 0x1p52);
+    const F64 power = exp_times(splat(1.0), head, abs(head) < 1000.0 ? tail : F64{});
+    return is_plain ? power : signed_power(power, x, y);
 }
 
-/// a^y of positive finite floats, to 2^-33 of it, infinite or 0 where a float is.
-CAIRN_INLINE F64 power_of_floats(F64 a, F64 y) {
-    F64 e;
-    const F64 f = split_power(a, e) - 1.0;
-    const F64 s = f / (f + 2.0);
-    const F64 z = s * s;
-    // log2 of m is 2 atanh(s) / ln 2.
-    F64 p = z * 0.2828998235692397 + 0.31990571942200047;
-    p = p * z + 0.4122092518639963;
-    p = p * z + 0.577077942369423;
-    p = p * z + 0.9617966941133295;
-    p = p * z + 2.88539008177785;
-    F64 t = (s * p + e) * y;
-    t = t > 200.0 ? splat(200.0) : t;
-    t = t < -200.0 ? splat(-200.0) : t;
-    const F64 n = round_small(t), r = t - n;
-    F64 q = r * 1.5201930601380436e-05 + 0.00015469291743366563;
-    q = q * r + 0.0013333922518541344;
-    q = q * r + 0.009618027251239133;
-    q = q * r + 0.055504103535169734;
-    q = q * r + 0.24022651198183848;
-    q = q * r + 0.6931471807284164;
-    q = q * r + 0.9999999999616762;
-    return q * power_of_two(n);
+/// ((1 + f) 2^e)^y for 1 + f in [sqrt(1/2), sqrt(2)), to 2^-32 of it; infinite or 0 where a float is.
+CAIRN_INLINE F64 power_of_floats(F64 f, F64 e, F64 y) {
+    // Even and odd powers apart: each sum waits for itself, so two take little more time than one.
+    const F64 square = f * f;  // log2(1 + f) / f
+    F64 even = square * 0.13251189314541903 + 0.13027565400785945;
+    F64 odd = square * -0.06973913552133122 - 0.1346292473117344;
+    even = even * square + 0.16021666232856815;
+    odd = odd * square - 0.14249865137791534;
+    even = even * square + 0.20610712341151366;
+    odd = odd * square - 0.1804367491885773;
+    even = even * square + 0.28853879571622815;
+    odd = odd * square - 0.24044643365723223;
+    even = even * square + 0.4808983488029962;
+    odd = odd * square - 0.36067379313530407;
+    even = even * square + 1.4426950408865744;
+    odd = odd * square - 0.7213475203275658;
+    const F64 log = f * (odd * f + even) + e;
+    const F64 t = quick_max(splat(-200.0), quick_min(splat(200.0), log * y));
+    const F64 shifted = t + to_whole, r = t - (shifted - to_whole), s = r * r;
+    F64 p = s * 0.00015469291743366563 + 0.009618027251239133;  // 2^r
+    F64 q = s * 1.5201930601380436e-05 + 0.0013333922518541344;
+    p = p * s + 0.24022651198183848;
+    q = q * s + 0.055504103535169734;
+    p = p * s + 0.9999999999616762;
+    q = q * s + 0.6931471807284164;
+    return from_bits(unsigned_bits(q * r + p) + (unsigned_bits(shifted) << 52));
 }
 
 CAIRN_INLINE F32 pow(F32 x, F32 y) {
-    const F32 a = abs(x);
-    // However near to 1 a float is, this power of it is infinite or 0.
-    F32 z = y > 0x1p35f ? splat(0x1p35f) : y;
-    z = z < -0x1p35f ? splat(-0x1p35f) : z;
-    const F32 power = to_floats(power_of_floats(first_doubles(a), first_doubles(z)),
-                                power_of_floats(last_doubles(a), last_doubles(z)));
-    return signed_power(power, x, y, 0x1p23f);
+    const bool is_plain = are_all_plain(x, y);
+    F32 a = x, z = y;
+    I32 tiny{};
+    if (!is_plain) {
+        a = abs(x);
+        tiny = a < 0x1p-126f;
+        a = tiny ? a * 0x1p23f : a;
+        // However near to 1 a float is, this power of it is infinite or 0.
+        z = quick_max(splat(-0x1p35f), quick_min(splat(0x1p35f), y));
+    }
+    F32 e;
+    const F32 f = split_power(a, e) - 1.0f;
+    if (!is_plain) e = log_or_limit(tiny ? e - 23.0f : e, a);
+    const F32 power = to_floats(power_of_floats(first_doubles(f), first_doubles(e), first_doubles(z)),
+                                power_of_floats(last_doubles(f), last_doubles(e), last_doubles(z)));
+    return is_plain ? power : signed_power(power, x, y);
 }
 
 }  // namespace CAIRN_LEVEL

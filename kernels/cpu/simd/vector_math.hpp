@@ -76,16 +76,21 @@ CAIRN_INLINE F32 exp_negative(F32 x) {
     return x < -87.0f ? F32{} : e;
 }
 
+/// x / 2^exponent, in [sqrt(1/2), sqrt(2)), for positive normal numbers; anything for others.
+CAIRN_INLINE F32 split_power(F32 x, F32& exponent) {
+    // In unsigned numbers, where the bits of -0 may wrap.
+    const U32 whole = std::bit_cast<U32>(x);
+    const I32 n = std::bit_cast<I32>(whole - std::bit_cast<std::uint32_t>(0x1.6a09e6p-1f)) >> 23;
+    exponent = to_float(n);
+    return std::bit_cast<F32>(whole - std::bit_cast<U32>(n << 23));
+}
+
 CAIRN_INLINE F32 log(F32 x) {
     const I32 tiny = x < 1.17549435e-38f;  // subnormal, zero or negative
     const F32 scaled = tiny ? x * 8388608.0f : x;
-    // Take the power of two out so that m lies in [sqrt(1/2), sqrt(2)).
-    // In unsigned numbers, where the bits of -0 may wrap.
-    const U32 whole = std::bit_cast<U32>(scaled);
-    const I32 exponent = std::bit_cast<I32>(whole - 0x3f3504f3u) >> 23;
-    const F32 m = std::bit_cast<F32>(whole - std::bit_cast<U32>(exponent << 23));
-    const F32 e = to_float(exponent) - (tiny ? splat(23.0f) : F32{});
-    const F32 f = m - 1.0f;
+    F32 e;
+    const F32 f = split_power(scaled, e) - 1.0f;
+    e = e - (tiny ? splat(23.0f) : F32{});
     F32 p = f * 0.06746637556f - 0.116756507f;
     p = p * f + 0.1188816289f;
     p = p * f - 0.1240558960f;
