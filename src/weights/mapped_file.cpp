@@ -116,7 +116,10 @@ void MappedFile::give_back(std::span<const std::byte> part) const noexcept {
     const auto page = page_size();
     const auto begin = (reinterpret_cast<std::uintptr_t>(part.data()) + page - 1) / page * page;
     const auto end = (reinterpret_cast<std::uintptr_t>(part.data()) + part.size()) / page * page;
-    if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+    if (begin >= end) return;
+    ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+    // Else a small neighbour that is touched later would bring these pages back with it.
+    ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_NOHUGEPAGE);
 }
 
 }  // namespace cairn::inline v0::weights

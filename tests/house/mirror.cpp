@@ -76,7 +76,6 @@ constexpr CoveredElsewhere exceptions[] = {
     {"src/types/problem_parse.cpp", "tests/types/problem_text_test.cpp", "round trips and damaged texts"},
     {"src/types/problem_print.cpp", "tests/types/problem_text_test.cpp", "round trips"},
     {"src/types/text_cursor.cpp", "tests/types/problem_text_test.cpp", "wrong texts, by message and column"},
-    {"src/weights/mapped_file.cpp", "tests/weights/safetensors_test.cpp", "files that cannot be read, and releases"},
     {"src/weights/shard_index.cpp", "tests/weights/safetensors_test.cpp", "indexes that are wrong"},
 };
 
