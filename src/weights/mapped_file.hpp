@@ -27,7 +27,8 @@ public:
     void append(std::span<const std::span<const std::byte>> parts, std::string& text) const;
     /// Asks the system to begin reading these bytes.
     void will_need(std::span<const std::byte> part) const noexcept;
-    /// Gives back the memory of the pages that lie wholly inside; touching them again reads the file again.
+    /// Gives back the memory of the pages that lie wholly inside; touching them again reads the file again,
+    /// by small pages.
     void give_back(std::span<const std::byte> part) const noexcept;
 
 private:
