@@ -44,10 +44,8 @@ CAIRN_INLINE F64 exp_times(F64 factor, F64 x, F64 tail) {
 CAIRN_INLINE F64 exp(F64 x) { return exp_times(splat(1.0), x, F64{}); }
 
 CAIRN_INLINE F64 log(F64 x) {
-    const I64 tiny = x < 0x1p-1022;  // subnormal, zero or negative
     F64 e;
-    const F64 f = split_power(tiny ? x * 0x1p54 : x, e) - 1.0;
-    e = e - (tiny ? splat(54.0) : F64{});
+    const F64 f = split_any_power(x, e) - 1.0;
     // log(1 + f) is 2 atanh(s), s = f / (2 + f); of that f - f^2/2 is taken out, which is known better.
     const F64 s = f / (f + 2.0);
     const F64 z = s * s;

@@ -73,5 +73,12 @@ CAIRN_INLINE F64 split_power(F64 x, F64& exponent) {
     exponent = from_bits(biased | std::bit_cast<std::uint64_t>(0x1p52)) - (0x1p52 + 1023);
     return from_bits(unsigned_bits(x) - ((biased - 1023) << 52));
 }
+/// The same for subnormal numbers too.
+CAIRN_INLINE F64 split_any_power(F64 x, F64& exponent) {
+    const I64 tiny = x < 0x1p-1022;
+    const F64 m = split_power(tiny ? x * 0x1p54 : x, exponent);
+    exponent = exponent - (tiny ? splat(54.0) : F64{});
+    return m;
+}
 
 }  // namespace CAIRN_LEVEL

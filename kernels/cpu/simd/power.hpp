@@ -52,10 +52,8 @@ CAIRN_INLINE TwoDoubles product_of(TwoDoubles a, TwoDoubles b) {
 
 /// ln a, to 2^-65 of it, for positive finite numbers.
 CAIRN_INLINE TwoDoubles exact_log(F64 a) {
-    const I64 tiny = a < 0x1p-1022;
     F64 e;
-    const F64 m = split_power(tiny ? a * 0x1p54 : a, e);
-    e = e - (tiny ? splat(54.0) : F64{});
+    const F64 m = split_any_power(a, e);
     // ln m is 2 atanh(s), s = (m - 1) / (m + 1).
     const F64 above = m - 1.0, below = m + 1.0, rest_below = m - (below - 1.0), inverse = 1.0 / below;
     TwoDoubles s{above * inverse, {}};
@@ -125,18 +123,17 @@ CAIRN_INLINE F64 power_of_floats(F64 f, F64 e, F64 y) {
 
 CAIRN_INLINE F32 pow(F32 x, F32 y) {
     const bool is_plain = are_all_plain(x, y);
-    F32 a = x, z = y;
-    I32 tiny{};
-    if (!is_plain) {
-        a = abs(x);
-        tiny = a < 0x1p-126f;
-        a = tiny ? a * 0x1p23f : a;
+    F32 m, e, z = y;
+    if (is_plain) {
+        m = split_power(x, e);
+    } else {
+        const F32 a = abs(x);
+        m = split_any_power(a, e);
+        e = log_or_limit(e, a);
         // However near to 1 a float is, this power of it is infinite or 0.
         z = quick_max(splat(-0x1p35f), quick_min(splat(0x1p35f), y));
     }
-    F32 e;
-    const F32 f = split_power(a, e) - 1.0f;
-    if (!is_plain) e = log_or_limit(tiny ? e - 23.0f : e, a);
+    const F32 f = m - 1.0f;
     const F32 power = to_floats(power_of_floats(first_doubles(f), first_doubles(e), first_doubles(z)),
                                 power_of_floats(last_doubles(f), last_doubles(e), last_doubles(z)));
     return is_plain ? power : signed_power(power, x, y);

@@ -85,12 +85,17 @@ CAIRN_INLINE F32 split_power(F32 x, F32& exponent) {
     return std::bit_cast<F32>(whole - std::bit_cast<U32>(n << 23));
 }
 
+/// The same for subnormal numbers too.
+CAIRN_INLINE F32 split_any_power(F32 x, F32& exponent) {
+    const I32 tiny = x < 0x1p-126f;
+    const F32 m = split_power(tiny ? x * 0x1p23f : x, exponent);
+    exponent = exponent - (tiny ? splat(23.0f) : F32{});
+    return m;
+}
+
 CAIRN_INLINE F32 log(F32 x) {
-    const I32 tiny = x < 1.17549435e-38f;  // subnormal, zero or negative
-    const F32 scaled = tiny ? x * 8388608.0f : x;
     F32 e;
-    const F32 f = split_power(scaled, e) - 1.0f;
-    e = e - (tiny ? splat(23.0f) : F32{});
+    const F32 f = split_any_power(x, e) - 1.0f;
     F32 p = f * 0.06746637556f - 0.116756507f;
     p = p * f + 0.1188816289f;
     p = p * f - 0.1240558960f;
