@@ -2,32 +2,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <sstream>
-
 #include "tests/weights/file_maker.hpp"
+#include "tests/weights/resident_pages.hpp"
 #include "weights/mapped_file.hpp"
 
 namespace cairn::weights {
 namespace {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;
-
-/// Bytes of these that are in the memory of this process.
-std::size_t resident(std::span<const std::byte> bytes) {
-    const auto from = reinterpret_cast<std::uintptr_t>(bytes.data()), to = from + bytes.size();
-    std::ifstream maps("/proc/self/smaps");
-    std::size_t kibibytes = 0;
-    bool is_inside = false;
-    for (std::string line; std::getline(maps, line);) {
-        std::istringstream words(line);
-        std::uintptr_t begin = 0, end = 0;
-        char dash = 0;
-        if (words >> std::hex >> begin >> dash >> end && dash == '-') is_inside = begin >= from && begin < to;
-        if (is_inside && line.starts_with("Rss:")) kibibytes += std::stoul(line.substr(4));
-    }
-    return kibibytes * 1024;
-}
 
 /// Touches each page, and tells the sum of their first bytes.
 int touched(std::span<const std::byte> bytes) {
@@ -50,10 +32,10 @@ TEST(MappedFile, WhatLiesBesideBytesGivenBackBringsNoHugePages) {
     const MappedFile file(path);
     const auto bytes = file.bytes();
     EXPECT_EQ(touched(bytes), static_cast<int>(bytes.size() / 4096));
-    EXPECT_GE(resident(bytes), bytes.size() / 2);
+    EXPECT_GE(test::resident_pages(bytes.data(), bytes.size()), bytes.size() / 4096 / 2);
     for (std::size_t i = 0; i < stretches; ++i) file.give_back(bytes.subspan(i * huge_page + 4096, huge_page - 4096));
     for (std::size_t i = 0; i < stretches; ++i) EXPECT_EQ(bytes[i * huge_page], std::byte{1});
-    EXPECT_LE(resident(bytes), stretches * huge_page / 16);
+    EXPECT_LE(test::resident_pages(bytes.data(), bytes.size()), stretches * huge_page / 4096 / 16);
     EXPECT_EQ(touched(bytes), static_cast<int>(bytes.size() / 4096)) << "given back, and still there to be read";
 }
 

@@ -9,6 +9,7 @@
 #include "cairn/weights.hpp"
 #include "file_maker.hpp"
 #include "tests/weights/refused.hpp"
+#include "tests/weights/resident_pages.hpp"
 
 namespace cairn {
 namespace {
@@ -22,6 +23,7 @@ using ::testing::Property;
 using ::testing::Throws;
 
 using test::refused;
+using test::resident_pages;
 
 const std::string small_header = R"({"b":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
                                  R"("a":{"dtype":"I16","shape":[1],"data_offsets":[8,10]}})";
@@ -66,22 +68,6 @@ TEST(Safetensors, AnUnalignedTensorIsCopied) {
     }
 }
 
-// Bytes of the pages of a view that are in this process's memory.
-std::size_t resident_pages(const InputView& view, std::size_t bytes) {
-    const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-    const auto begin = reinterpret_cast<std::uintptr_t>(view.data), first = begin / page,
-               last = (begin + bytes + page - 1) / page;
-    std::FILE* map = std::fopen("/proc/self/pagemap", "rb");
-    std::size_t count = 0;
-    for (auto number = first; map != nullptr && number < last; ++number) {
-        std::uint64_t entry = 0;
-        std::fseek(map, static_cast<long>(number * sizeof entry), SEEK_SET);
-        if (std::fread(&entry, sizeof entry, 1, map) == 1 && (entry >> 63) != 0) ++count;
-    }
-    if (map != nullptr) std::fclose(map);
-    return count;
-}
-
 TEST(Safetensors, AReleasedViewGivesItsPagesBackAndHarmsNoOther) {
     const TempFolder folder;
     constexpr std::size_t size = 100 * 4096 + 1000;
@@ -102,11 +88,11 @@ TEST(Safetensors, AReleasedViewGivesItsPagesBackAndHarmsNoOther) {
     };
     EXPECT_TRUE(all(a, 'a'));
     EXPECT_TRUE(all(b, 'b'));
-    const auto before = resident_pages(a, size);
+    const auto before = resident_pages(a.data, size);
     EXPECT_GE(before, 100u);
     a.release(a.owner);
-    EXPECT_LE(resident_pages(again, size), 2u);
-    EXPECT_GE(resident_pages(b, size), 100u);
+    EXPECT_LE(resident_pages(again.data, size), 2u);
+    EXPECT_GE(resident_pages(b.data, size), 100u);
     EXPECT_TRUE(all(again, 'a'));
     EXPECT_TRUE(all(b, 'b'));
     source = nullptr;  // views keep the map open
