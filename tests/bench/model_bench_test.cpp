@@ -57,6 +57,16 @@ TEST(ModelBench, Prefill) {
     EXPECT_EQ(all["reference"], "shakespeare_gpt2.json");
 }
 
+// Of the f32 engines that bench/peers compares, the closest to float64 has 9e-7.
+TEST(ModelBench, LogitsOfFullSizeModelsAreWithinAMillionth) {
+    for (const char* model : {"gpt2", "distilbert"}) {
+        const json all = bench_of(
+            {"--model", model, "--synthetic", "--length", "128", "--threads", "1", "--iterations", "1"});
+        ASSERT_TRUE(all.is_object());
+        EXPECT_LT(all["error"].get<double>(), 1e-6) << model;
+    }
+}
+
 TEST(ModelBench, PrefillOfSeveralTextsAndAllLogits) {
     const json all =
         bench_of({"--model", "gpt2", "--length", "5", "--batch", "3", "--all-logits", "--iterations", "1"});

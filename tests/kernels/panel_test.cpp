@@ -9,9 +9,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <random>
 #include <span>
 
 /// The panels of 32 columns: their size, that one packed form serves a product and an embedding, and exact sums.
@@ -358,6 +360,58 @@ std::int64_t wrong_elements(std::int64_t depth, std::int64_t columns, std::span<
         }
     }
     return wrong;
+}
+
+/// Relative L2 error of a product whose terms are random, at the largest of all levels and numbers of rows.
+double largest_error(std::int64_t depth, float least) {
+    constexpr std::int64_t columns = 40, most = 40;
+    std::mt19937 random(static_cast<unsigned>(depth));
+    std::uniform_real_distribution<float> any(least, 1);
+    const auto floats = [&](std::int64_t count) {
+        std::vector<float> made(static_cast<std::size_t>(count));
+        for (float& value : made) value = any(random);
+        return made;
+    };
+    std::vector<float> x = floats(most * depth), w = floats(depth * columns), packed = floats(64 * depth);
+    std::vector<double> sums(most * columns, 0);
+    for (std::int64_t row = 0; row < most; ++row)
+        for (std::int64_t k = 0; k < depth; ++k)
+            for (std::int64_t n = 0; n < columns; ++n)
+                sums[static_cast<std::size_t>(row * columns + n)] +=
+                    static_cast<double>(x[static_cast<std::size_t>(row * depth + k)]) *
+                    w[static_cast<std::size_t>(k * columns + n)];
+    const std::string k = std::to_string(depth), weight = "f32[" + k + ",40]";
+    EXPECT_EQ(run(made_by(kernels::cpu::add_panel_pack).at(0), "pack | " + weight + " -> " + weight + "@panel32",
+                  {w.data()}, packed.data()),
+              nullptr);
+    double largest = 0;
+    for (const Level& level : runnable_levels()) {
+        const std::vector<Kernel> list = kernels_of(level);
+        const auto linear = std::find_if(list.begin(), list.end(), [](const Kernel& kernel) {
+            return kernel.id.find("panel") != kernel.id.npos && kernel.definition == "matmul";
+        });
+        for (const std::int64_t rows : {1, 3, 8, 14, 40}) {
+            const std::string m = std::to_string(rows);
+            std::vector<float> out(static_cast<std::size_t>(rows * columns));
+            const std::string text = "matmul | f32[" + m + "," + k + "] " + weight + "@panel32 -> f32[" + m + ",40]";
+            EXPECT_EQ(run(*linear, text, {x.data(), packed.data()}, out.data()), nullptr);
+            double off = 0, all = 0;
+            for (std::size_t i = 0; i < out.size(); ++i) {
+                off += (out[i] - sums[i]) * (out[i] - sums[i]);
+                all += sums[i] * sums[i];
+            }
+            largest = std::max(largest, std::sqrt(off / all));
+        }
+    }
+    return largest;
+}
+
+// Terms of both signs, and positive ones alone, whose sums grow with every term.
+TEST(Panel, LongSumsAreAddedInBlocks) {
+    EXPECT_LT(largest_error(768, -1), 3e-7);
+    EXPECT_LT(largest_error(3072, -1), 3.5e-7);
+    EXPECT_LT(largest_error(768, 0), 1.2e-7);
+    EXPECT_LT(largest_error(3072, 0), 1.2e-7);
 }
 
 // Every tile height meets every place in a panel.

@@ -99,13 +99,13 @@ void gather(const Conv<Element>& c, const PlaceRuns<Element>& runs, std::int64_t
     }
 }
 
-constexpr auto filter_tiles = tiles<float, group_vectors, 0>(std::make_integer_sequence<int, filter_height>());
+constexpr auto filter_tiles = tiles<float, group_vectors, 0, false>(std::make_integer_sequence<int, filter_height>());
 
-/// sums[filter][place] of `height` filters from tap `first` on, `depth` taps; goes on with those that are there.
+/// sums[filter][place] of `height` filters from tap `first` on, `depth` taps; added to the sums in memory where `adds`.
 /// Filters of 16 bits are widened into `wide`.
 template <typename Element>
 void run_tile(const Conv<Element>& c, const Element* w, int height, const float* panel, std::int64_t depth,
-              std::int64_t places, bool goes_on, float* sums, float* wide) {
+              std::int64_t places, bool adds, float* sums, float* wide) {
     const float* left = wide;
     std::int64_t stride = depth;
     if constexpr (sizeof(Element) == 4)
@@ -114,7 +114,7 @@ void run_tile(const Conv<Element>& c, const Element* w, int height, const float*
         for (int row = 0; row < height; ++row) copy_places(wide + row * depth, w + row * c.w_filter, 1, depth);
     for (int group = 0; group < panel_vectors && group * lanes < places; group += group_vectors)
         filter_tiles[static_cast<std::size_t>(height - 1)](
-            {left, stride, panel + group * lanes, depth, panel, 0, goes_on}, sums + group * lanes);
+            {left, stride, panel + group * lanes, depth, panel, 0, adds}, sums + group * lanes);
 }
 
 /// What follows the sums of filters from `filter` on at the block of places that begins at `place`, image by image.

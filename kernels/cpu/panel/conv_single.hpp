@@ -10,7 +10,7 @@
 namespace CAIRN_LEVEL {
 
 /// sums[i * pitch + j] of filter i of `height` and place j of `places`, which see x[j]: one chain of multiply-adds for
-/// each lane, then all lanes; goes on with those that are there.
+/// each lane, then all lanes; added to the sums in memory if the source says so.
 template <int places>
 [[gnu::noinline]] void sum_single_places(const PlaceSource& source, const float* x, std::int64_t x_stride, int height,
                                          float* sums, std::int64_t pitch) noexcept {
@@ -47,7 +47,7 @@ template <int places>
             for (int j = 0; j < places; ++j) {
                 const int n = i * places + j;
                 float& to = sums[(first + i) * pitch + j];
-                to = joined[n / lanes * lanes + joined_lane<float>(n % lanes)] + (source.goes_on ? to : 0.0f);
+                to = joined[n / lanes * lanes + joined_lane<float>(n % lanes)] + (source.adds ? to : 0.0f);
             }
     }
 }

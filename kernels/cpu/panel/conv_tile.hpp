@@ -6,8 +6,9 @@
 #include <array>
 #include <utility>
 
-/// The register tiles of filters over an image: what each tap sees is read at an offset of its own. Every element is
-/// one chain of multiply-adds over the taps, whichever tile it falls in.
+/// The register tiles (micro-kernels) of filters over an image: each tap reads at its own offset. Every element
+/// accumulates one chain of multiply-adds for each `sum_block` taps of a part; the chains are then added in order,
+/// whichever tile the element falls in.
 namespace CAIRN_LEVEL {
 
 /// Vectors of places of a tile at most; filters of one that has so many: with more places a tile reads fewer filters
@@ -24,7 +25,7 @@ struct PlaceSource {
     std::int64_t w_stride;
     const std::int32_t* offsets;
     std::int64_t depth;
-    bool goes_on;  ///< adds to the sums that are there
+    bool adds;  ///< adds to the sums in memory
 };
 
 /// sums[filter * place_pitch(vectors) + place] of the filters at w and the places at x.
@@ -32,33 +33,41 @@ template <int height, int vectors>
 __attribute__((noinline)) void compute_places(const PlaceSource& source, const float* w, const float* x,
                                               float* sums) noexcept {
     constexpr std::int64_t pitch = place_pitch(vectors);
-    F32 sum[height][vectors];
-#pragma GCC unroll 12
-    for (int i = 0; i < height; ++i)
-#pragma GCC unroll 4
-        for (int j = 0; j < vectors; ++j) sum[i][j] = source.goes_on ? load(sums + i * pitch + j * lanes) : F32{};
     // One pointer for three filters: an address is a base, plus once or twice the distance between filters.
     const float* base[(height + 2) / 3];
     for (int i = 0; i < (height + 2) / 3; ++i) base[i] = w + 3 * i * source.w_stride;
     const std::int64_t stride = source.w_stride;
-    for (std::int64_t k = 0; k < source.depth; ++k) {
-        const float* const seen = x + source.offsets[k];
-        F32 rights[vectors];
-#pragma GCC unroll 4
-        for (int j = 0; j < vectors; ++j) rights[j] = load(seen + j * lanes);
+    std::int64_t k = 0;
+    do {
+        const std::int64_t end = std::min(k + sum_block, source.depth);
+        const bool adds = source.adds || k > 0;
+        F32 sum[height][vectors];
 #pragma GCC unroll 12
-        for (int i = 0; i < height; ++i) {
-            const F32 value = splat(base[i / 3][i % 3 * stride]);
+        for (int i = 0; i < height; ++i)
 #pragma GCC unroll 4
-            for (int j = 0; j < vectors; ++j) multiply_add(sum[i][j], value, rights[j]);
+            for (int j = 0; j < vectors; ++j) sum[i][j] = F32{};
+        for (; k < end; ++k) {
+            const float* const seen = x + source.offsets[k];
+            F32 rights[vectors];
+#pragma GCC unroll 4
+            for (int j = 0; j < vectors; ++j) rights[j] = load(seen + j * lanes);
+#pragma GCC unroll 12
+            for (int i = 0; i < height; ++i) {
+                const F32 value = splat(base[i / 3][i % 3 * stride]);
+#pragma GCC unroll 4
+                for (int j = 0; j < vectors; ++j) multiply_add(sum[i][j], value, rights[j]);
+            }
+#pragma GCC unroll 4
+            for (int i = 0; i < (height + 2) / 3; ++i) ++base[i];
         }
-#pragma GCC unroll 4
-        for (int i = 0; i < (height + 2) / 3; ++i) ++base[i];
-    }
 #pragma GCC unroll 12
-    for (int i = 0; i < height; ++i)
+        for (int i = 0; i < height; ++i)
 #pragma GCC unroll 4
-        for (int j = 0; j < vectors; ++j) store(sums + i * pitch + j * lanes, sum[i][j]);
+            for (int j = 0; j < vectors; ++j) {
+                float* const to = sums + i * pitch + j * lanes;
+                store(to, adds ? sum[i][j] + load(to) : sum[i][j]);
+            }
+    } while (k < source.depth);
 }
 
 using PlaceTile = void (*)(const PlaceSource& source, const float* w, const float* x, float* sums) noexcept;

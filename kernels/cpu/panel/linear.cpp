@@ -60,14 +60,13 @@ void finish(const Product<Weight>& product, std::int64_t row, int height, std::i
 template <typename Weight>
 void run_whole_panel(const Product<Weight>& product, std::int64_t row, int height, const Weight* from,
                      const Weight* next, TileSums& sums) noexcept {
-    const float* const x = product.x + row * product.x_stride;
-    const TileFunction<Weight> tile = whole_tiles<Weight>[static_cast<std::size_t>(height - 1)];
     const bool follows = next == from + product.depth * panel_width;
-    const std::int64_t first = follows ? product.depth : std::max<std::int64_t>(product.depth - product.ahead, 0);
-    tile({x, product.x_stride, from, first, from + product.ahead * panel_width, panel_width}, sums.row[0]);
-    if (!follows)
-        tile({x + first, product.x_stride, from + first * panel_width, product.depth - first, next, panel_width, true},
-             sums.row[0]);
+    const std::int64_t turn = follows ? product.depth : std::max<std::int64_t>(product.depth - product.ahead, 0);
+    const Weight* const ahead = turn > 0 ? from + product.ahead * panel_width : next;
+    whole_tiles<Weight>[static_cast<std::size_t>(height - 1)](
+        {product.x + row * product.x_stride, product.x_stride, from, product.depth, ahead, panel_width, false, turn,
+         next},
+        sums.row[0]);
 }
 
 // Few rows: a panel after another or, of very few rows, several side by side; either is limited by how fast the panels
@@ -137,7 +136,11 @@ template <typename Weight, typename Next>
 void run_block(const Product<Weight>& product, Rows block, std::int64_t begin, std::int64_t end,
                Next next_of) noexcept {
     const std::int64_t parts = product.parts, weights = product.gated != nullptr ? 2 : 1;
-    const auto first_of = [&](std::int64_t part) { return product.depth * part / parts; };
+    // Parts begin where chains of multiply-adds do.
+    const std::int64_t blocks = (product.depth + sum_block - 1) / sum_block;
+    const auto first_of = [&](std::int64_t part) {
+        return std::min(blocks * part / parts * sum_block, product.depth);
+    };
     const auto part_of_panel = [&](std::int64_t part, std::int64_t panel, std::int64_t weight) {
         return (weight == 0 ? product.panel(panel) : product.gated_panel(panel)) + first_of(part) * panel_width;
     };

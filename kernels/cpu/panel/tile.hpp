@@ -3,13 +3,15 @@
 #include "kernels/cpu/panel/layout.hpp"
 #include "kernels/cpu/simd/half.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
-/// The register tiles of the packed product: `height` rows of x times a group of a panel's columns, summed over the
-/// whole depth in registers. A is read unpacked, one broadcast a row; every element is one chain of multiply-adds over
-/// k, so its bits depend neither on the tile it falls in nor on the thread. Panels of 16 bits are widened as they are
-/// loaded.
+/// The register tiles (micro-kernels) of the packed product: `height` rows of x times a group of a panel's columns.
+/// A is read unpacked, one broadcast a row. Every element accumulates one chain of multiply-adds for each `sum_block`
+/// steps of k; the chains are then added in order. Blocks begin at multiples of `sum_block` of the whole depth, so the
+/// bits of an element depend neither on the tile it falls in nor on the thread. Panels of 16 bits are widened as they
+/// are loaded.
 namespace CAIRN_LEVEL {
 
 /// Vectors in a panel's row of 32 columns; of a tall tile; rows of a tall tile, and of one of filters; rows up to which
@@ -29,12 +31,17 @@ constexpr int panels_at_once(int height) {
 }
 inline constexpr int most_at_once = panels_at_once(1);
 
+/// Steps of k that one chain of multiply-adds covers. The rounding error of a chain grows with the root of its length:
+/// over 3072 steps one chain errs 4 times as much as 24 chains that are added (docs/decisions/0094).
+inline constexpr std::int64_t sum_block = 128;
+
 /// Sums of a tile are stored for the epilogue in rows of 32, of one panel.
 struct TileSums {
     alignas(64) float row[tile_height][32];
 };
 
-/// What a tile reads, and the cache lines it asks for while it computes: `ahead_step` elements further at each k.
+/// Operands of a tile, and the cache lines it prefetches: `ahead_step` elements further at each k. A tile that turns
+/// prefetches from `then` on from step `turn` on.
 template <typename Weight>
 struct TileSource {
     const float* x;
@@ -43,21 +50,15 @@ struct TileSource {
     std::int64_t depth;
     const Weight* ahead;
     std::int64_t ahead_step;
-    bool goes_on = false;  ///< adds to the sums that are there
+    bool adds = false;  ///< adds to the sums in memory; the first step of k is then a multiple of sum_block
+    std::int64_t turn = 0;
+    const Weight* then = nullptr;
 };
 
-/// Of `panels` panels, one behind the other, the first `vectors` vectors of each row; `lines` cache lines are fetched
-/// ahead at each k. Sums of the next panel stand a TileSums further.
-template <typename Weight, int height, int panels, int vectors, int lines>
+/// Computes `height` rows times the first `vectors` vectors of each row of `panels` consecutive panels, and prefetches
+/// `lines` cache lines at each k. Sums of the next panel stand a TileSums further.
+template <typename Weight, int height, int panels, int vectors, int lines, bool turns = false>
 __attribute__((noinline)) void compute_tile(const TileSource<Weight>& source, float* sums) noexcept {
-    F32 sum[panels][height][vectors];
-#pragma GCC unroll 4
-    for (int p = 0; p < panels; ++p)
-#pragma GCC unroll 14
-        for (int i = 0; i < height; ++i)
-#pragma GCC unroll 8
-            for (int j = 0; j < vectors; ++j)
-                sum[p][i][j] = source.goes_on ? load(sums + (p * tile_height + i) * 32 + j * lanes) : F32{};
     // One pointer for three rows: an address is a base, plus once or twice the distance between rows.
     const float* base[(height + 2) / 3];
     for (int i = 0; i < (height + 2) / 3; ++i) base[i] = source.x + 3 * i * source.x_stride;
@@ -65,48 +66,64 @@ __attribute__((noinline)) void compute_tile(const TileSource<Weight>& source, fl
     const Weight* panel[panels];
     for (int p = 0; p < panels; ++p) panel[p] = source.panel + p * source.depth * 32;
     const Weight* ahead = source.ahead;
-    for (std::int64_t k = 0; k < source.depth; ++k) {
-        if constexpr (lines > 0) __builtin_prefetch(ahead, 0, 3);
-        if constexpr (lines > 1) __builtin_prefetch(ahead + 64 / sizeof(Weight), 0, 3);
-        if constexpr (lines > 0) ahead += source.ahead_step;
-        const auto left = [&](int i) __attribute__((always_inline)) { return splat(base[i / 3][i % 3 * stride]); };
-        if constexpr (height < vectors * panels) {
-            // A wide tile keeps its rows' broadcasts, a tall one its vectors of w: the other operand then needs one
-            // register.
-            F32 lefts[height];
-#pragma GCC unroll 14
-            for (int i = 0; i < height; ++i) lefts[i] = left(i);
+    std::int64_t k = 0;
+    do {
+        const std::int64_t end = std::min(k + sum_block, source.depth);
+        const bool adds = source.adds || k > 0;
+        F32 sum[panels][height][vectors];
 #pragma GCC unroll 4
-            for (int p = 0; p < panels; ++p)
-#pragma GCC unroll 8
-                for (int j = 0; j < vectors; ++j) {
-                    const F32 right = load(panel[p] + j * lanes);
+        for (int p = 0; p < panels; ++p)
 #pragma GCC unroll 14
-                    for (int i = 0; i < height; ++i) multiply_add(sum[p][i][j], lefts[i], right);
+            for (int i = 0; i < height; ++i)
+#pragma GCC unroll 8
+                for (int j = 0; j < vectors; ++j) sum[p][i][j] = F32{};
+        for (; k < end; ++k) {
+            if constexpr (lines > 0) __builtin_prefetch(ahead, 0, 3);
+            if constexpr (lines > 1) __builtin_prefetch(ahead + 64 / sizeof(Weight), 0, 3);
+            if constexpr (lines > 0) ahead += source.ahead_step;
+            if constexpr (turns) ahead = k + 1 == source.turn ? source.then : ahead;
+            const auto left = [&](int i) __attribute__((always_inline)) { return splat(base[i / 3][i % 3 * stride]); };
+            if constexpr (height < vectors * panels) {
+                // A wide tile keeps its rows' broadcasts, a tall one its vectors of w: the other operand then needs one
+                // register.
+                F32 lefts[height];
+#pragma GCC unroll 14
+                for (int i = 0; i < height; ++i) lefts[i] = left(i);
+#pragma GCC unroll 4
+                for (int p = 0; p < panels; ++p)
+#pragma GCC unroll 8
+                    for (int j = 0; j < vectors; ++j) {
+                        const F32 right = load(panel[p] + j * lanes);
+#pragma GCC unroll 14
+                        for (int i = 0; i < height; ++i) multiply_add(sum[p][i][j], lefts[i], right);
+                    }
+            } else {
+                F32 rights[panels * vectors];
+#pragma GCC unroll 8
+                for (int j = 0; j < panels * vectors; ++j) rights[j] = load(panel[j / vectors] + j % vectors * lanes);
+#pragma GCC unroll 14
+                for (int i = 0; i < height; ++i) {
+                    const F32 value = left(i);
+#pragma GCC unroll 8
+                    for (int j = 0; j < panels * vectors; ++j)
+                        multiply_add(sum[j / vectors][i][j % vectors], value, rights[j]);
                 }
-        } else {
-            F32 rights[panels * vectors];
-#pragma GCC unroll 8
-            for (int j = 0; j < panels * vectors; ++j) rights[j] = load(panel[j / vectors] + j % vectors * lanes);
-#pragma GCC unroll 14
-            for (int i = 0; i < height; ++i) {
-                const F32 value = left(i);
-#pragma GCC unroll 8
-                for (int j = 0; j < panels * vectors; ++j)
-                    multiply_add(sum[j / vectors][i][j % vectors], value, rights[j]);
             }
+#pragma GCC unroll 4
+            for (int p = 0; p < panels; ++p) panel[p] += 32;
+#pragma GCC unroll 5
+            for (int i = 0; i < (height + 2) / 3; ++i) base[i] = one_address(base[i] + 1);
         }
 #pragma GCC unroll 4
-        for (int p = 0; p < panels; ++p) panel[p] += 32;
-#pragma GCC unroll 5
-        for (int i = 0; i < (height + 2) / 3; ++i) base[i] = one_address(base[i] + 1);
-    }
-#pragma GCC unroll 4
-    for (int p = 0; p < panels; ++p)
+        for (int p = 0; p < panels; ++p)
 #pragma GCC unroll 14
-        for (int i = 0; i < height; ++i)
+            for (int i = 0; i < height; ++i)
 #pragma GCC unroll 8
-            for (int j = 0; j < vectors; ++j) store(sums + (p * tile_height + i) * 32 + j * lanes, sum[p][i][j]);
+                for (int j = 0; j < vectors; ++j) {
+                    float* const to = sums + (p * tile_height + i) * 32 + j * lanes;
+                    store(to, adds ? sum[p][i][j] + load(to) : sum[p][i][j]);
+                }
+    } while (k < source.depth);
 }
 
 template <typename Weight>
@@ -122,16 +139,16 @@ constexpr std::array<TileFunction<Weight>, sizeof...(heights)> side_by_side(std:
     return {compute_tile < Weight, heights + 1, panels_at_once(heights + 1), panel_vectors,
             panels_at_once(heights + 1) == 1 ? row_lines<Weight> : 0 > ...};
 }
-template <typename Weight, int vectors, int lines, int... heights>
+template <typename Weight, int vectors, int lines, bool turns, int... heights>
 constexpr std::array<TileFunction<Weight>, sizeof...(heights)> tiles(std::integer_sequence<int, heights...>) {
-    return {compute_tile<Weight, heights + 1, 1, vectors, lines>...};
+    return {compute_tile<Weight, heights + 1, 1, vectors, lines, turns>...};
 }
 template <typename Weight>
 inline constexpr auto side_tiles = side_by_side<Weight>(std::make_integer_sequence<int, whole_height>());
 template <typename Weight>
 inline constexpr auto whole_tiles =
-    tiles<Weight, panel_vectors, row_lines<Weight>>(std::make_integer_sequence<int, whole_height>());
+    tiles<Weight, panel_vectors, row_lines<Weight>, true>(std::make_integer_sequence<int, whole_height>());
 template <typename Weight>
-inline constexpr auto group_tiles = tiles<Weight, group_vectors, 1>(std::make_integer_sequence<int, tile_height>());
+inline constexpr auto group_tiles = tiles<Weight, group_vectors, 1, false>(std::make_integer_sequence<int, tile_height>());
 
 }  // namespace CAIRN_LEVEL
