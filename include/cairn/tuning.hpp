@@ -34,6 +34,7 @@ CAIRN_API TimingEnvironment timing_environment(const Context& context);
 struct Calibration {
     double flops = 0;                     ///< f32, multiply-adds count two, all threads, the unit that does most
     double bandwidth = 0;                 ///< bytes read a second from memory, all threads
+    double bandwidth_bytes = 0;           ///< the working set that was read for it; 0: not known
     double barrier_seconds = 0;           ///< one barrier of the context's threads
     double timer_seconds = 0;             ///< the smallest step of the clock
     double cache_bandwidth = 0;           ///< bytes read a second of what was touched just before; 0: not known
@@ -47,7 +48,8 @@ struct Calibration {
     double handover_byte_seconds = 0;
 };
 /// Measures the machine with the context's threads, in about half a second; the most of that makes the memory that
-/// measure() uses too.
+/// measure() uses too. The read bandwidth is that of a working set which is doubled until the rate no longer falls, up
+/// to 1 GiB or a quarter of the free memory: caches of virtual machines are often larger than the system says.
 CAIRN_API Calibration calibrate(const Context& context);
 
 }  // namespace cairn::inline v0

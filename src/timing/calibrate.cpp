@@ -1,7 +1,9 @@
 #include "timing/calibrate.hpp"
 #include "cairn/tuning.hpp"
 #include "device/context_parts.hpp"
+#include "device/cpu/arena.hpp"
 #include "device/cpu/cpu_info.hpp"
+#include "device/cpu/free_memory.hpp"
 #include "device/cpu/team.hpp"
 #include "timing/contest.hpp"
 #include "timing/levelling.hpp"
@@ -36,6 +38,9 @@ struct Repetitions {
 constexpr Repetitions thorough{9, 100, 3, 9}, brief{3, 20, 1, 2};
 // What is read where a brief one has no time to fill more: longer than most caches.
 constexpr std::size_t least_stretch = 32 << 20;
+// The largest working set for the read bandwidth, and the part of free memory it may take.
+constexpr double longest_stretch = 1 << 30;
+constexpr int part_of_free_memory = 4;
 
 double clock_step() {
     double step = 1;
@@ -116,7 +121,20 @@ double read_rate(Probe& probe, const std::byte* memory, std::size_t bytes, const
     return static_cast<double>(bytes) / seconds;
 }
 
-/// True where the whole of a round was read: what caches hold was seen.
+/// Reads longer and longer working sets until the rate is that of memory alone. Their contents do not matter.
+std::vector<timing::ReadRate> rates_beyond(std::size_t first, Probe& probe, Context::Parts& parts,
+                                           const Repetitions& often) {
+    double most = longest_stretch;
+    if (const auto free = device::free_memory()) most = std::min(most, static_cast<double>(*free) / part_of_free_memory);
+    device::Arena memory = device::Arena::reserve(std::max(static_cast<std::size_t>(most), first),
+                                                  device::ArenaOptions::suited_to(first));
+    return timing::rates_to_plateau(static_cast<double>(first), most, [&](double bytes) {
+        memory.touch(static_cast<std::size_t>(bytes), &parts.pool);
+        return read_rate(probe, memory.data(), static_cast<std::size_t>(bytes), often);
+    });
+}
+
+/// True where memory was read beyond all caches, not only as much as there was time to fill.
 bool measure_memory(Probe& probe, Context::Parts& parts, Calibration& machine, const timing::Filling& filling,
                     const Repetitions& often) {
     const auto memory = timing::memory_of(parts);
@@ -127,8 +145,14 @@ bool measure_memory(Probe& probe, Context::Parts& parts, Calibration& machine, c
     for (std::size_t bytes = private_stretch; bytes < all; bytes *= 2)
         if (!memory->is_short() || rates.empty())
             rates.push_back({static_cast<double>(bytes), read_rate(probe, data, bytes, often)});
-    rates.push_back({static_cast<double>(all), read_rate(probe, data, all, often)});
+    if (memory->is_short()) {
+        rates.push_back({static_cast<double>(all), read_rate(probe, data, all, often)});
+    } else {
+        const std::vector<timing::ReadRate> beyond = rates_beyond(all, probe, parts, often);
+        rates.insert(rates.end(), beyond.begin(), beyond.end());
+    }
     machine.bandwidth = rates.back().rate;
+    machine.bandwidth_bytes = rates.back().bytes;
     machine.cache_bandwidth = std::max(rates.front().rate, machine.bandwidth);
     const auto told = static_cast<double>(device::cpu_info().l3_bytes);
     machine.cache_bytes = memory->is_short() ? told : timing::cached_bytes(rates, told);

@@ -7,6 +7,8 @@ namespace {
 
 // Rates differ by less than this for other reasons than caches.
 constexpr double markedly = 1.4;
+// Rates of a plateau differ by no more.
+constexpr double level = 0.95;
 // Smaller stretches lie in caches of one core.
 constexpr double shared_cache = 4 << 20;
 
@@ -18,6 +20,16 @@ double cached_bytes(std::span<const ReadRate> rates, double told_bytes) {
         if (each.rate > markedly * rates.back().rate) bytes = std::max(bytes, each.bytes);
     const bool shows = bytes >= shared_cache;
     return shows ? bytes : std::max(bytes, std::min(told_bytes, rates.back().bytes / 2));
+}
+
+std::vector<ReadRate> rates_to_plateau(double first, double most, const std::function<double(double)>& rate_of) {
+    std::vector<ReadRate> rates{{first, rate_of(first)}};
+    while (2 * rates.back().bytes <= most) {
+        const double before = rates.back().rate, bytes = 2 * rates.back().bytes;
+        rates.push_back({bytes, rate_of(bytes)});
+        if (rates.back().rate >= level * before) break;
+    }
+    return rates;
 }
 
 }  // namespace cairn::inline v0::timing

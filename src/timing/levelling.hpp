@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <span>
+#include <vector>
 
 namespace cairn::inline v0::timing {
 
@@ -16,5 +18,11 @@ struct ReadRate {
 ///
 ///     {1: 60, 2: 30, 4: 29, 8: 12, 16: 11}  ->  4
 double cached_bytes(std::span<const ReadRate> rates, double told_bytes);
+
+/// Read rates of working sets that double from `first` bytes on until a rate is within a twentieth of the one before,
+/// which is the plateau of memory, or the next would exceed `most` bytes. `rate_of` measures one, in bytes a second.
+///
+///     a cache of 64 MB at 220 GB/s before memory at 37, first = 64 MB: reads 64, 128, 256, 512 MB and 1 GB
+std::vector<ReadRate> rates_to_plateau(double first, double most, const std::function<double(double bytes)>& rate_of);
 
 }  // namespace cairn::inline v0::timing

@@ -67,6 +67,7 @@ void record_machine(TimingDb& timings, const TimingEnvironment& environment, con
         if (const double flops = machine.unit_flops[index_of(unit.unit)]; flops > 0)
             record(name_of(unit), 1 / flops, machine.noise / flops);
     record("machine.read@1", 1 / machine.bandwidth);
+    record("machine.read_stretch@1", machine.bandwidth_bytes / machine.bandwidth);
     record("machine.read_again@1", 1 / machine.cache_bandwidth);
     record("machine.read_what_caches_hold@1", machine.cache_bytes / machine.bandwidth);
     record("machine.timer@1", machine.timer_seconds);
@@ -99,7 +100,10 @@ std::optional<Calibrated> known_machine(const TimingDb& timings, const TimingEnv
     machine.bandwidth = 1 / read;
     machine.cache_bandwidth = 1 / again;
     machine.cache_bytes = cached / read;
-    return Calibrated{machine, rows.find("machine.read@1")->quality > coarse_quality};
+    // A rate of unknown working set may be that of a cache: it is measured anew where there is time.
+    const double stretch = rows.seconds("machine.read_stretch@1");
+    machine.bandwidth_bytes = std::max(stretch, 0.0) / read;
+    return Calibrated{machine, stretch > 0 && rows.find("machine.read@1")->quality > coarse_quality};
 }
 
 std::optional<Calibration> machine_of(const Context& context, const TimingEnvironment& environment,

@@ -17,6 +17,8 @@ TEST(Calibrate, MeasuresAMachine) {
     const Calibration machine = calibrate(Context({.threads = 2}));
     EXPECT_GT(machine.flops, 1e8);
     EXPECT_GT(machine.bandwidth, 1e8);
+    EXPECT_GE(machine.bandwidth_bytes, 32 << 20);
+    EXPECT_LE(machine.bandwidth_bytes, 1 << 30);
     EXPECT_GT(machine.barrier_seconds, 0);
     EXPECT_GT(machine.timer_seconds, 0);
     EXPECT_GE(machine.handover_seconds, 0);

@@ -14,6 +14,7 @@ inline Calibration calibration() {
     made.unit_flops[index_of(Unit::i8_avx512_vnni)] = 3e10;
     made.flops = 8e9;
     made.bandwidth = 2e10;
+    made.bandwidth_bytes = 2.5e8;
     made.cache_bandwidth = 1e11;
     made.cache_bytes = 3e7;
     made.timer_seconds = 2e-8;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace cairn::timing {
@@ -27,6 +28,31 @@ TEST(Levelling, WhereNoSharedCacheShowsWhatIsToldCounts) {
         << "all of it may be cached: the most that is safe";
     EXPECT_EQ(cached({60, 30, 29, 30, 30, 28, 29, 30}, 8 * mb), 8);
     EXPECT_EQ(cached({60, 30, 29, 30, 30, 28, 29, 30}, 0), 1) << "a machine without one";
+}
+
+/// GB/s of `bytes` read again and again, of which a cache of `cached` bytes always holds its share.
+double mixed_rate(double bytes, double cached, double from_cache, double from_memory) {
+    const double share = std::min(cached / bytes, 1.0);
+    return 1 / (share / from_cache + (1 - share) / from_memory);
+}
+
+TEST(Levelling, WorkingSetsGrowUntilCachesNoLongerShow) {
+    const auto rates = rates_to_plateau(64 * mb, 1024 * mb, [](double bytes) {
+        return mixed_rate(bytes, 64 * mb, 220, 37);
+    });
+    ASSERT_EQ(rates.size(), 5u);
+    EXPECT_EQ(rates.back().bytes, 1024 * mb);
+    EXPECT_LT(rates.back().rate, 1.07 * 37) << "at 128 MB it is 1.7 times as much";
+    EXPECT_EQ(rates_to_plateau(64 * mb, 1024 * mb, [](double bytes) { return mixed_rate(bytes, 8 * mb, 220, 37); })
+                  .back()
+                  .bytes,
+              256 * mb);
+}
+
+TEST(Levelling, APlateauIsSeenAtOnceAndMemoryIsNotExceeded) {
+    EXPECT_EQ(rates_to_plateau(64 * mb, 1024 * mb, [](double) { return 37; }).size(), 2u);
+    EXPECT_EQ(rates_to_plateau(64 * mb, 300 * mb, [](double bytes) { return 1 / bytes; }).back().bytes, 256 * mb);
+    EXPECT_EQ(rates_to_plateau(64 * mb, 0, [](double) { return 37; }).size(), 1u) << "there is always one rate";
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ TEST(Machine, WhatIsStoredIsFoundAgainInItsEnvironmentAlone) {
     EXPECT_FALSE(timings.find("machine |", "machine.bf16_avx512@1", here, {})) << "what it lacks has no row";
     EXPECT_DOUBLE_EQ(found->flops, 8e9);
     EXPECT_DOUBLE_EQ(found->bandwidth, 2e10);
+    EXPECT_DOUBLE_EQ(found->bandwidth_bytes, 2.5e8);
     EXPECT_DOUBLE_EQ(found->cache_bandwidth, 1e11);
     EXPECT_DOUBLE_EQ(found->cache_bytes, 3e7);
     EXPECT_DOUBLE_EQ(found->timer_seconds, 2e-8);
@@ -48,6 +49,17 @@ TEST(Machine, WhatTakesNoTimeIsFoundAgainAsNone) {
     EXPECT_EQ(known->machine.barrier_seconds, 0);
     EXPECT_EQ(known->machine.handover_seconds, 0);
     EXPECT_EQ(known->machine.handover_byte_seconds, 0);
+}
+
+TEST(Machine, ARateOfAnUnknownWorkingSetIsCoarse) {
+    Calibration unknown = machine();
+    unknown.bandwidth_bytes = 0;
+    TimingDb timings{""};
+    record_machine(timings, here, {}, {unknown, true});
+    const auto known = known_machine(timings, here, {});
+    ASSERT_TRUE(known);
+    EXPECT_FALSE(known->is_thorough);
+    EXPECT_EQ(known->machine.bandwidth_bytes, 0);
 }
 
 TEST(Machine, ImpossibleFiguresAreNone) {
@@ -86,7 +98,7 @@ TEST(Machine, IsMeasuredOnceAndFoundAgain) {
     const Context context;
     const auto rows = [&] { return context.parts()->timings->unwritten(); };
     EXPECT_FALSE(machine_of(context, here, {}, 0));
-    std::size_t figures = 7;
+    std::size_t figures = 8;
     for (const UnitRow& unit : unit_rows)
         figures += context.features().includes(unit.needs) && operations_of_round(unit.unit) > 0 ? 1 : 0;
     ASSERT_TRUE(machine_of(context, here, {}, 0.05)) << "briefly";
