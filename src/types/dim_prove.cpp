@@ -61,6 +61,30 @@ bool by_shift(const Polynomial& a, const std::vector<const Atom*>& atoms, std::s
     return atoms.size() <= most_atoms && fits(atom->bounds.high) && by_shift(shifted(a, atom, true), atoms, next + 1);
 }
 
+// `a` in distances of the atoms from their lower bounds. Along an atom in which it is concave (all terms of higher power
+// are taken away) it is least at one of the two ends.
+bool by_ends(const Polynomial& a, const std::vector<const Atom*>& atoms, std::size_t next) {
+    if (no_negative_coefficient(a)) return true;
+    if (next == atoms.size()) return false;
+    const auto* atom = atoms[next];
+    const Wide width = atom->bounds.high - atom->bounds.low;
+    const bool is_concave = std::all_of(a.terms.begin(), a.terms.end(), [&](const Term& term) {
+        return term.coefficient < 0 || std::count(term.factors.begin(), term.factors.end(), atom) < 2;
+    });
+    if (!is_concave || !fits(atom->bounds.high) || !fits(width)) return by_ends(a, atoms, next + 1);
+    return by_ends(replace(a, atom, {}), atoms, next + 1) &&
+           by_ends(replace(a, atom, Polynomial::constant(to_int64(width))), atoms, next + 1);
+}
+
+bool by_ends(Polynomial a, const std::vector<const Atom*>& atoms) {
+    if (atoms.size() > most_atoms) return false;
+    for (const auto* atom : atoms) {
+        if (!fits(atom->bounds.low)) return false;
+        a = shifted(a, atom, false);
+    }
+    return by_ends(a, atoms, 0);
+}
+
 class Proof {
 public:
     bool nonnegative(const Polynomial& a) {
@@ -69,7 +93,7 @@ public:
         if (range.high < 0 || ++steps_ > most_steps) return false;
         if (const auto* factor = common_factor(a)) return nonnegative(divided(a, factor));
         const auto atoms = atoms_of(a);
-        if (a.terms.size() <= most_terms_shifted && by_shift(a, atoms, 0)) return true;
+        if (a.terms.size() <= most_terms_shifted && (by_shift(a, atoms, 0) || by_ends(a, atoms))) return true;
         for (const auto* atom : atoms) {
             switch (atom->kind) {
                 case AtomKind::min:

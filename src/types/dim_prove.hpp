@@ -11,9 +11,11 @@ namespace cairn::inline v0::detail {
 ///
 ///     2*M*N + K*M*N - M*N*N, N <= 3, K >= 1    ->  true: M*N * (2 + K - N)
 ///
-/// In turn: interval arithmetic; factors of all terms are taken out; every atom shifted to its lower (or upper) bound, whereupon no coefficient is
-/// negative; then min, max and floordiv by a constant are replaced by what bounds them. The work is limited, so hostile
-/// sizes cost little.
+///     2 + 11*N - N*N, N <= 11    ->  true: concave, and 2 at both ends
+///
+/// In turn: interval arithmetic; factors of all terms are taken out; every atom shifted to its lower (or upper) bound,
+/// whereupon no coefficient is negative; atoms in which the rest is concave put at both of their ends; then min, max and
+/// floordiv by a constant are replaced by what bounds them. The work is limited, so hostile sizes cost little.
 bool provably_nonnegative(const Polynomial& a);
 
 }  // namespace cairn::inline v0::detail

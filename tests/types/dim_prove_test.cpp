@@ -48,6 +48,14 @@ protected:
         past = symbols->add("P", 0, 1023), b = symbols->add("B", 1, 8);
 };
 
+TEST_F(Provable, ConcaveSizesAreLeastAtAnEnd) {
+    EXPECT_TRUE(provably_le(0, 2 + 1025 * n - n * n));
+    EXPECT_TRUE(provably_le(1023, 1024 * n + n * m - n * n + 1023 - m)) << "(1024 - n) n + (n - 1) m";
+    EXPECT_FALSE(provably_le(1, 1024 * n - n * n));
+    EXPECT_FALSE(provably_le(0, 1023 * n - n * n)) << "negative at 1024";
+    EXPECT_FALSE(provably_le(0, n * n - 3 * n + 2 - m)) << "convex";
+}
+
 TEST_F(Provable, SumsAndProducts) {
     EXPECT_TRUE(provably_le(n, n));
     EXPECT_TRUE(provably_le(n, n + 1));
