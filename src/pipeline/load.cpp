@@ -4,7 +4,7 @@
 #include "fuse/pattern.hpp"
 #include "ir/build.hpp"
 #include "ir/op_table.hpp"
-#include "program/verify_sizes.hpp"
+#include "program/nonnegative.hpp"
 #include "runtime/compiled_graph.hpp"
 #include "runtime/whole_file.hpp"
 

@@ -13,7 +13,7 @@ std::vector<Polynomial> limits_of(const Program& program) {
         if (state.axis < 0) continue;
         const Dim& capacity =
             program.buffers[static_cast<std::size_t>(state.buffer)].desc.shape[static_cast<std::size_t>(state.axis)];
-        Polynomial limit = subtract(detail::DimTable::polynomial(state.after), detail::DimTable::polynomial(capacity));
+        Polynomial limit = detail::DimTable::polynomial(state.after - capacity);
         if (std::find(limits.begin(), limits.end(), limit) == limits.end()) limits.push_back(std::move(limit));
     }
     return limits;

@@ -1,12 +1,11 @@
 #include "program/verify_sizes.hpp"
 
-#include "program/peak.hpp"
-#include "types/dim_table.hpp"
+#include "program/nonnegative.hpp"
+#include "program/view_bounds.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 namespace cairn::inline v0::program {
 namespace {
@@ -16,7 +15,7 @@ constexpr std::int64_t most_bytes = std::int64_t{1} << 60;
 
 class SizeVerifier {
 public:
-    explicit SizeVerifier(const Program& program) : program_(program) {}
+    explicit SizeVerifier(const Program& program) : program_(program), prover_(program) {}
 
     std::string check() {
         for (std::size_t b = 0; b < program_.buffers.size(); ++b) check_buffer(static_cast<int>(b));
@@ -59,12 +58,7 @@ private:
 
     const Buffer& buffer(int b) const { return program_.buffers[static_cast<std::size_t>(b)]; }
 
-    bool proved(const Dim& size) {
-        if (size.is_constant()) return size.constant() >= 0;
-        const auto [known, is_new] = is_proved_.try_emplace(size.node());
-        if (is_new) known->second = is_nonnegative(size, program_);
-        return known->second;
-    }
+    bool proved(const Dim& size) { return prover_.proved(size); }
 
     void check_buffer(int b) {
         const Buffer& made = buffer(b);
@@ -121,7 +115,8 @@ private:
             fault("{} sees buffer {} of {} as {}", where, view.buffer, to_string(memory.desc.dtype),
                   to_string(desc.dtype));
         check_desc(desc, where);
-        require(view.offset, "{} may see what lies before buffer {}", where, view.buffer);
+        const Region region{view.offset, desc.shape, desc.strides, memory.desc.shape};
+        if (!begins_within(region, prover_)) fault("{} may see what lies before buffer {}", where, view.buffer);
         if (desc.layout.empty() != memory.desc.layout.empty())
             return fault("{} sees buffer {}, one of them is packed", where, view.buffer);
         if (!desc.layout.empty()) {
@@ -131,42 +126,33 @@ private:
         if (!fault_.empty()) return;
         if (view.offset == Dim(0) && desc.shape == memory.desc.shape && desc.strides == memory.desc.strides) return;
         if (std::find(desc.shape.begin(), desc.shape.end(), Dim(0)) != desc.shape.end()) return;
+        // Of a state mostly this alone can be proved, so it is tried first.
+        if ((memory.kind == BufferKind::state && ends_within_state(region, view.buffer)) ||
+            ends_within(region, prover_))
+            return;
         Dim end = view.offset + 1;
         for (std::size_t axis = 0; axis < desc.shape.size(); ++axis)
             end = end + (desc.shape[axis] - 1) * desc.strides[axis];
-        const Dim room = element_count(memory.desc.shape) - end;
-        // Of a state mostly this alone can be proved, so it is tried first.
-        if ((memory.kind == BufferKind::state && proved_of_state(room, view.buffer)) || proved(room)) return;
         fault("{} may see what lies behind buffer {}: {} of {} elements", where, view.buffer, cairn::to_string(end),
               cairn::to_string(element_count(memory.desc.shape)));
     }
 
     /// A run begins only where every state has room: as much as is left there may be taken off.
-    bool proved_of_state(const Dim& room, int memory) {
-        for (const StatePort& state : program_.states) {
-            if (state.buffer != memory || state.axis < 0) continue;
+    bool ends_within_state(const Region& region, int memory) {
+        return std::any_of(program_.states.begin(), program_.states.end(), [&](const StatePort& state) {
+            if (state.buffer != memory || state.axis < 0) return false;
             const TensorDesc& desc = buffer(memory).desc;
             const auto axis = static_cast<std::size_t>(state.axis);
-            if (proved(room - (desc.shape[axis] - state.after) * desc.strides[axis])) return true;
-        }
-        return false;
+            return ends_within(region, prover_, desc.shape[axis] - state.after, desc.strides[axis]);
+        });
     }
 
     const Program& program_;
-    std::map<const detail::DimNode*, bool> is_proved_;
+    NonnegativeProver prover_;
     std::string fault_;
 };
 
 }  // namespace
-
-bool is_nonnegative(const Dim& size, const Program& program) {
-    if (provably_le(0, size)) return true;
-    const Quantity below{
-        {detail::DimTable::polynomial(Dim(0) - size)}, 1, [](std::span<const Wide> sizes) { return sizes[0]; }};
-    constexpr int boxes = 512;
-    const Maximum most = maximum_of(below, *program.symbols, limits_of(program), {boxes, 0});
-    return most.bound <= 0;
-}
 
 std::string verify_sizes(const Program& program) {
     try {

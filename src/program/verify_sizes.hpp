@@ -12,7 +12,4 @@ namespace cairn::inline v0::program {
 /// in range.
 std::string verify_sizes(const Program& program);
 
-/// True when `size` >= 0 is proved for all symbol values at which no polynomial of limits_of(program) is above 0.
-bool is_nonnegative(const Dim& size, const Program& program);
-
 }  // namespace cairn::inline v0::program

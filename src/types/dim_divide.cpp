@@ -5,6 +5,7 @@
 
 #include "types/dim_prove.hpp"
 #include "types/dim_table.hpp"
+#include "types/polynomial_division.hpp"
 
 namespace cairn::inline v0 {
 
@@ -24,12 +25,8 @@ bool without_factors(const Monomial& whole, const Monomial& part, Monomial& rest
     return true;
 }
 
-struct Division {
-    Polynomial quotient, remainder;
-};
+}  // namespace
 
-// Long division by the leading term: a = quotient * b + remainder. Coefficients are divided with rounding down, so for
-// a constant b the remainder's lie in 0 .. b - 1.
 Division divide(Polynomial a, const Polynomial& b) {
     Division result;
     const Term lead = b.terms.back();
@@ -54,6 +51,8 @@ Division divide(Polynomial a, const Polynomial& b) {
     result.remainder.terms = std::move(remainder);
     return result;
 }
+
+namespace {
 
 std::uint64_t magnitude(std::int64_t value) {
     return value < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);

@@ -30,10 +30,24 @@ Graph network() {
     return g;
 }
 
+/// Windows and slices of an image of sizes that are polynomials, with ranges that only algebra covers.
+Graph image_network() {
+    Graph g;
+    const Dim n = g.symbol("N", 5, 5000), m = g.symbol("M", 16, 6000);
+    const Tensor x = g.input("x", DType::f32, {1, 2, n - 1, m - 1});
+    const Tensor h = max_pool(relu(conv2d(x, g.weight("w", DType::f32, {3, 2, 3, 3}))), 2);
+    g.output("y", avg_pool(x, 2));
+    g.output("z", slice(slice(x, 2, 1, n - 1), 3, 1, m - 1, 2));
+    g.output("h", h);
+    return g;
+}
+
 class SavedFile {
 public:
-    SavedFile() : path_(std::filesystem::temp_directory_path() / ("cairn_load_" + std::to_string(::getpid()))) {
-        compile(network(), context_, {.splits = {{"T", {1, 4}}}}).save(path_);
+    SavedFile() : SavedFile(network(), {.splits = {{"T", {1, 4}}}}) {}
+    SavedFile(const Graph& graph, const CompileOptions& options)
+        : path_(std::filesystem::temp_directory_path() / ("cairn_load_" + std::to_string(::getpid()))) {
+        compile(graph, context_, options).save(path_);
         std::ifstream file(path_, std::ios::binary);
         text_.assign(std::istreambuf_iterator<char>(file), {});
         text_.resize(text_.rfind("# digest "));
@@ -218,6 +232,61 @@ TEST(Load, SaysWhatDoesNotFit) {
     says(" life 1 ", " life -2 ", "lives from -2");
     says(" workspace -1 ", " workspace -2 ", "names buffer -2");
     says("state \"k\" 0", "state \"k\" 1", "state k has buffer 1 of another kind or name");
+}
+
+TEST(Load, ViewsOfSymbolicImagesAreProvedToBeWithin) {
+    CompileOptions options;
+    options.verify = true;
+    const SavedFile saved(image_network(), options);
+    EXPECT_NO_THROW(saved.load(saved.text()));
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+    std::string text;
+    for (const std::string& line : lines) text += line + '\n';
+    return text;
+}
+
+// Views of the input with another size, a larger step along a row, or a later beginning: some sizes read behind it.
+TEST(Load, ViewsThatEndBehindTheirBufferAreRefused) {
+    CompileOptions options;
+    options.disable = {"fuse", "elementwise"};
+    const SavedFile saved(image_network(), options);
+    const std::vector<std::string> lines = lines_of(saved.text());
+    int views = 0;
+    for (std::size_t at = 0; at < lines.size(); ++at) {
+        const std::string& line = lines[at];
+        const std::size_t offset = line.find(" in 0{"), type = line.find("f32[1,2,"), strides = line.find("]:(", type);
+        if (!line.starts_with("run ") || offset == std::string::npos || strides == std::string::npos) continue;
+        ++views;
+        std::vector<std::string> changed = lines;
+        for (const auto& [from, length] : tokens(line.substr(0, strides), true)) {
+            if (from < type + 8) continue;
+            changed[at] = line;
+            changed[at].replace(from, length, std::to_string(std::stoll(line.substr(from, length)) + 1));
+            EXPECT_THROW(saved.load(joined(changed)), Error) << changed[at];
+        }
+        changed[at] = line;
+        changed[at].insert(offset + 6, "1 + ");
+        std::string message = test::message([&] { saved.load(joined(changed)); });
+        EXPECT_NE(message.find("may see what lies behind buffer 0"), std::string::npos) << changed[at] << message;
+        changed[at] = line;
+        changed[at].insert(line.find(')', strides), " + 1");
+        message = test::message([&] { saved.load(joined(changed)); });
+        EXPECT_NE(message.find("may see what lies behind buffer 0"), std::string::npos) << changed[at] << message;
+    }
+    EXPECT_GT(views, 1);
+}
+
+// A state's capacity is subtracted from what it grows to: the difference need not fit into 64 bits.
+TEST(Load, ALengthBeyond64BitsIsRefused) {
+    const SavedFile saved;
+    const std::string port = "state \"k\" ";
+    std::string text = saved.text();
+    const std::size_t line = text.find(port), before = text.find('{', line), after = text.find('{', before + 1);
+    ASSERT_NE(line, std::string::npos);
+    text.replace(after, text.find('}', after) + 1 - after, "{P - 9223372036854775807}");
+    EXPECT_THROW(saved.load(text), Error);
 }
 
 TEST(Load, WhatCannotBeReadIsAnError) {
