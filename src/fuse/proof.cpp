@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -93,6 +94,60 @@ std::string fault_in_values(const ir::GraphData& graph, const Tile& tile, Forms&
     return {};
 }
 
+/// What lies between a tile's inputs and outputs, simplified, as a graph of its own.
+struct Part {
+    std::shared_ptr<ir::GraphData> graph;
+    Tile tile;  ///< with the nodes of this graph
+};
+
+/// Nodes that the outputs are computed from, those of the inputs left out.
+std::vector<bool> nodes_between(const ir::GraphData& graph, const std::vector<bool>& is_input, const Nodes& outputs) {
+    std::vector<bool> needed(graph.nodes().size(), false);
+    for (const NodeId output : outputs) needed[output] = true;
+    for (NodeId id = static_cast<NodeId>(needed.size()); id-- > 0;)
+        if (needed[id] && !is_input[id])
+            for (const NodeId operand : graph.node(id).operands) needed[operand] = true;
+    return needed;
+}
+
+/// Nothing where a leaf of the graph that is no input takes part, but for constants and counts.
+std::optional<Part> simplified_part(const ir::GraphData& graph, const expand::Classes& classes, const Tile& tile) {
+    std::vector<NodeId> map(graph.nodes().size(), 0);
+    auto part = std::make_shared<ir::GraphData>(graph.name(), graph.symbols());
+    std::map<NodeId, NodeId> input_of;  // by value
+    for (std::size_t i = 0; i < tile.inputs.size(); ++i) {
+        ir::Node leaf;
+        leaf.op = ir::Op::input;
+        leaf.name = fmt::format("input{}", i);
+        leaf.dtype = graph.node(tile.inputs[i]).dtype;
+        leaf.shape = graph.node(tile.inputs[i]).shape;
+        const NodeId made = part->intern(std::move(leaf));
+        // An output of its own, so that it stays.
+        part->add_output(fmt::format("input{}", i), made);
+        input_of.emplace(classes.value_of(tile.inputs[i]), made);
+    }
+    std::vector<bool> is_input(graph.nodes().size(), false);
+    for (NodeId id = 0; id < is_input.size(); ++id) is_input[id] = input_of.contains(classes.value_of(id));
+    for (const NodeId output : tile.outputs)
+        if (is_input[output]) return std::nullopt;
+    const std::vector<bool> needed = nodes_between(graph, is_input, tile.outputs);
+    for (NodeId id = 0; id < needed.size(); ++id) {
+        if (!needed[id]) continue;
+        const ir::Node& node = graph.node(id);
+        const bool is_leaf = ir::is_given(node) && node.op != ir::Op::constant;
+        if (!is_input[id] && (is_leaf || ir::is(node, ir::OpClass::effect))) return std::nullopt;
+        map[id] = is_input[id] ? input_of.at(classes.value_of(id)) : ir::copy_node(node, map, *part);
+    }
+    for (std::size_t o = 0; o < tile.outputs.size(); ++o)
+        part->add_output(fmt::format("output{}", o), map[tile.outputs[o]]);
+    Part result{simplify::simplify(*part).graph, tile};
+    const auto& ends = result.graph->outputs();
+    for (std::size_t i = 0; i < tile.inputs.size(); ++i) result.tile.inputs[i] = ends[i].node;
+    for (std::size_t o = 0; o < tile.outputs.size(); ++o)
+        result.tile.outputs[o] = ends[tile.inputs.size() + o].node;
+    return result;
+}
+
 /// The tile that leaves what it computes unmoved, and whole.
 Tile unmoved(const Tile& tile) {
     Tile plain = tile;
@@ -166,7 +221,14 @@ std::string Proof::fault(const Tile& tile, Laws laws) {
         const Graph built = ir::graph_of(problem_of(graph_, tile), definitions_);
         Forms& forms = forms_under(laws);
         const std::string fault = fault_in_values(graph_, tile, forms, as_written(built, tile.inputs.size()));
-        return fault.empty() ? fault : fault_in_values(graph_, tile, forms, simplified(built, tile.inputs.size()));
+        if (fault.empty()) return fault;
+        const Rebuilt simple = simplified(built, tile.inputs.size());
+        if (fault_in_values(graph_, tile, forms, simple).empty()) return {};
+        // The graph may not have been simplified: its normal form then holds what that takes away.
+        const std::optional<Part> part = simplified_part(graph_, classes_, tile);
+        if (!part) return fault;
+        Forms part_forms(*part->graph, laws);
+        return fault_in_values(*part->graph, part->tile, part_forms, simple).empty() ? std::string() : fault;
     } catch (const InternalError&) { throw; } catch (const Error& error) {
         return fmt::format("cannot be rebuilt: {}", error.what());
     }

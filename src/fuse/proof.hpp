@@ -11,7 +11,9 @@
 namespace cairn::inline v0::fuse {
 
 /// Proves tiles anew: rebuilds the definition of each on the values it reads and compares normal forms, whoever found
-/// it. Forms are made for each set of laws when it is first asked for.
+/// it. The definition is taken as it is written or simplified; where neither is proved, it is compared simplified with
+/// what lies between the tile's inputs and outputs, simplified too. Forms are made for each set of laws when it is
+/// first asked for.
 class Proof {
 public:
     /// Graph, classes and definitions must outlive it.

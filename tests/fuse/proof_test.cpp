@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 namespace cairn::test {
@@ -55,6 +56,34 @@ TEST(Proof, AMaskThatIsAddedIsALaw) {
     ASSERT_EQ(attention_of(true).size(), 1u);
     EXPECT_FALSE(attention_of(false)[0].has(Law::masked));
     EXPECT_TRUE(attention_of(true)[0].has(Law::masked));
+}
+
+/// A convolution of kernel 1, whose window and padding simplify takes away.
+Graph convolution_of_kernel_one() {
+    Graph g("g");
+    const Dim n = g.symbol("N", 1, 40);
+    const Tensor x = g.input("x", DType::f32, {n, 2, 11}), w = g.weight("w", DType::f32, {2, 1, 1});
+    g.output("y", conv1d(x, w, {.groups = 2}));
+    g.output("z", -g.input("other", DType::f32, {n, 2, 11}));
+    return g;
+}
+
+TEST(Proof, HoldsInGraphsThatWereNotSimplified) {
+    const Graph g = convolution_of_kernel_one();
+    const expand::Classes classes(*g.data());
+    fuse::Proof proof(*g.data(), classes, definitions());
+    const auto& nodes = g.data()->nodes();
+    const auto other = static_cast<ir::NodeId>(
+        std::ranges::find(nodes, "other", &ir::Node::name) - nodes.begin());
+    int images = 0;
+    for (fuse::Tile tile : fuse::propose(*g.data(), classes, fuse::patterns_of(definitions(), 4))) {
+        EXPECT_EQ(proof.fault(tile), "") << to_string(std::vector<fuse::Tile>{tile});
+        if (tile.definition != "image_conv1d") continue;
+        ++images;
+        tile.inputs[0] = other;
+        EXPECT_NE(proof.fault(tile), "") << "of other operands";
+    }
+    EXPECT_GT(images, 0);
 }
 
 TEST(Proof, EveryTileHasLaws) {
