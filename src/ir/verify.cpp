@@ -37,11 +37,24 @@ std::string check_leaf(const Node& node, NameSet& names) {
     return count == Dim(node.values->size()) ? std::string() : "it has another number of values than its shape";
 }
 
+/// Whether an append makes more rows than the state's capacity at all sizes. infer() refuses that, but the graph of a
+/// bucket may have such sizes: no run has them.
+bool is_always_full(const GraphData& graph, const Node& node) {
+    if (node.op != Op::state_append) return false;
+    const std::optional<NodeId> origin = state_origin(graph, node.operands[0]);
+    if (!origin || graph.node(*origin).attributes.empty()) return false;
+    const Attributes& attributes = graph.node(*origin).attributes;
+    const std::int64_t axis = static_cast<std::int64_t>(node.shape.size()) + attributes.integer("axis");
+    return axis >= 0 && axis < static_cast<std::int64_t>(node.shape.size()) &&
+           provably_le(Dim(attributes.integer("capacity") + 1), node.shape[static_cast<std::size_t>(axis)]);
+}
+
 std::string check_op(const GraphData& graph, NodeId id) {
     const Node& node = graph.node(id);
     if (!node.name.empty() || node.values) return "an op has a name or values";
     for (const NodeId operand : node.operands)
         if (operand >= id) return fmt::format("its operand %{} does not come before it", operand);
+    if (is_always_full(graph, node)) return {};
     Attributes attributes = node.attributes;
     const Inferred inferred = infer(graph, node.op, node.operands, attributes, {});
     if (inferred.dtype != node.dtype || inferred.shape != node.shape)
