@@ -43,13 +43,18 @@ RandomGraphBuilder::RandomGraphBuilder(std::uint64_t seed, const RandomGraphOpti
         sizes_.push_back(size);
         if (options_.wild && random_.one_in(3)) sizes_.push_back(high - size);
     }
+    if (options_.spatial) derived_sizes();
 }
 
 Graph RandomGraphBuilder::build() {
     make_leaves();
-    if (options_.states && random_.one_in(3)) state();
+    if (options_.states && random_.one_in(3)) attempt(&RandomGraphBuilder::state);
     for (int i = 0; i < options_.steps; ++i) {
         if (options_.wild && random_.one_in(8)) wild_integer();
+        if (options_.spatial && random_.one_in(2)) {
+            attempt(&RandomGraphBuilder::spatial);
+            continue;
+        }
         const bool high = options_.composites && random_.one_in(options_.wild ? 3 : 8);
         const Steps::Step step = high ? Steps::composites[random_.below(std::size(Steps::composites))]
                                       : Steps::always[random_.below(std::size(Steps::always))];
@@ -58,11 +63,25 @@ Graph RandomGraphBuilder::build() {
         else if (options_.devices && random_.one_in(6))
             copy();
         else
-            (this->*step)();
+            attempt(step);
     }
     any_formula();
     make_outputs();
     return graph_;
+}
+
+/// A few tries of one step: sizes that are polynomials may be refused, as an axis that a window may be longer than.
+void RandomGraphBuilder::attempt(bool (RandomGraphBuilder::*step)()) {
+    if (!options_.spatial) {
+        (this->*step)();
+        return;
+    }
+    for (int tries = 0; tries < 4; ++tries) try {
+            (this->*step)();
+            return;
+        } catch (const Error& error) {
+            if (error.kind() != ErrorKind::graph) throw;
+        }
 }
 
 void RandomGraphBuilder::make_leaves() {

@@ -28,6 +28,7 @@ public:
 
 private:
     // random_graph.cpp
+    void attempt(bool (RandomGraphBuilder::*step)());
     void make_leaves();
     void make_outputs();
     Dim any_size();
@@ -88,6 +89,18 @@ private:
     bool spelled_out();
     bool attend();
     bool turn();
+
+    // random_graph_spatial.cpp
+    void derived_sizes();
+    Item image(int axes);
+    IntList each_axis(int axes, int low, int high);
+    bool keep_scaled(const Tensor& tensor, double limit, double error, int quantum = -1);
+    bool spatial();
+    bool convolve();
+    bool pool();
+    bool rescale();
+    bool channel_norm();
+    bool rank_elements();
 
     // random_graph_wild.cpp
     void wild_leaves();

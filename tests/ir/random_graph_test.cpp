@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <set>
 
 namespace cairn::test {
@@ -66,6 +67,31 @@ TEST(RandomGraph, StaysWithinItsErrorBound) {
              {ir::Op::matmul, ir::Op::exp, ir::Op::div, ir::Op::sum, ir::Op::rsqrt, ir::Op::max_reduce})
             EXPECT_TRUE(inexact.contains(op)) << ir::info(op).name << " in " << to_string(dtype);
     }
+}
+
+// What convolutions and pools are made of, at sizes that are polynomials.
+TEST(RandomGraph, SpatialGraphsHoldConvolutionsPoolsAndSorts) {
+    std::map<std::string, int> count;
+    for (std::uint64_t seed = 0; seed < graphs; ++seed) {
+        const Graph graph = random_graph(seed, {.spatial = true});
+        const ir::GraphData& data = *graph.data();
+        ASSERT_EQ(ir::verify(data), "") << to_string(graph);
+        const auto live = ir::live_nodes(data);
+        std::map<std::string, int> here;
+        for (ir::NodeId id = 0; id < data.nodes().size(); ++id) {
+            const ir::Node& node = data.node(id);
+            if (!live[id]) continue;
+            ++here[node.composite.empty() ? std::string(ir::info(node.op).name) : node.composite];
+            for (const Dim& size : node.shape)
+                if (!size.is_constant() && size.symbol().empty()) ++here["size that is no symbol"];
+        }
+        for (const auto& [name, number] : here) ++count[name];
+    }
+    for (const char* name : {"conv1d", "conv2d", "conv_transpose1d", "conv_transpose2d", "max_pool", "avg_pool", "topk",
+                             "argsort", "cumsum", "batch_norm", "group_norm", "resize_linear", "upsample_nearest"})
+        EXPECT_GT(count[name], 3) << name;
+    EXPECT_GT(count["conv2d"], 100);
+    EXPECT_GT(count["size that is no symbol"], 200);
 }
 
 TEST(RandomGraph, DifferenceTellsTheFirstElement) {
