@@ -113,15 +113,24 @@ std::string compared(const Graph& graph, const Trial& trial, const OptionSet& se
     return {};
 }
 
-}  // namespace
-
-Graph fuzz_graph(std::uint64_t seed) {
+RandomGraphOptions graph_options(std::uint64_t seed) {
     RandomGraphOptions options;
     options.wild = seed % 4 != 0;
     options.steps = 6 + static_cast<int>(seed % 31);
     if (seed % 11 == 5) options.dtype = DType::f64;
     if (seed % 7 == 3) options.dtype = DType::f16;
     if (seed % 7 == 5) options.dtype = DType::bf16;
+    return options;
+}
+
+}  // namespace
+
+Graph fuzz_graph(std::uint64_t seed) { return random_graph(seed, graph_options(seed)); }
+
+Graph round_trip_graph(std::uint64_t seed) {
+    RandomGraphOptions options = graph_options(seed);
+    options.spatial = seed % 3 != 0;
+    options.steps = 3 + static_cast<int>(seed % 23);
     return random_graph(seed, options);
 }
 

@@ -15,13 +15,20 @@ struct Trial {
     int special_in = 0;  ///< one element in so many is a special value; 0: none
 };
 
-/// The graph of a seed, with special values in half of them.
+/// The graph of a seed, with special values in half of them. Two of three of `round_trip_graph` hold convolutions, pools
+/// and sizes that are polynomials of symbols.
 Graph fuzz_graph(std::uint64_t seed);
+Graph round_trip_graph(std::uint64_t seed);
 Trial fuzz_trial(std::uint64_t seed, int sizes);
 
 /// Compiles and runs; the first difference from the interpreter, or an exception's text; empty when all is well. What
 /// the interpreter refuses (an index out of range) is no fault.
 std::string fault_of(const Graph& graph, const Trial& trial, const OptionSet& set);
+
+/// Compiles with options drawn by the trial's seed, runs one instance at sizes that shrink and grow, saves, loads in
+/// another Context and runs again. The first difference from the interpreter, or of the loaded graph's results from
+/// those before saving, bit by bit, or an exception's text; empty when all is well.
+std::string fault_of_round_trip(const Graph& graph, const Trial& trial, const std::vector<ContextPair>& contexts);
 
 /// A graph with fewer outputs and nodes that `is_faulty` still accepts: outputs are dropped, then values become inputs.
 Graph shrunk(const Graph& graph, const std::function<bool(const Graph&)>& is_faulty);

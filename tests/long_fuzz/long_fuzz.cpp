@@ -6,17 +6,19 @@
 #include <string>
 #include <string_view>
 
-/// long_fuzz --graphs N --seed S [--threads T] [--option-sets K] [--sizes M]
+/// long_fuzz --graphs N --seed S [--threads T] [--option-sets K] [--sizes M] [--round-trip 1] [--faults F]
 ///
-/// Compiles N random graphs in K ways each (8: all), runs them at M sizes and compares with the interpreter. Ends at
-/// the first fault with its seed and a small graph that shows it, and exit status 1.
+/// Compiles N random graphs in K ways each (8: all), runs them at M sizes and compares with the interpreter. With
+/// --round-trip 1 each is compiled once, with options drawn at random, run, saved, loaded and run again, which must give
+/// the same bits. Ends at fault number F (1) with the seed of each and a small graph that shows it, and exit status 1.
 namespace {
 
 using namespace cairn;
 
 struct Settings {
     std::uint64_t graphs = 1000, seed = 0;
-    int threads = 3, option_sets = 8, sizes = 3;
+    int threads = 3, option_sets = 8, sizes = 3, faults = 1;
+    bool is_round_trip = false;
 };
 
 Settings settings_of(int count, char** arguments) {
@@ -33,6 +35,10 @@ Settings settings_of(int count, char** arguments) {
             settings.threads = static_cast<int>(value);
         else if (name == "--option-sets")
             settings.option_sets = static_cast<int>(value);
+        else if (name == "--round-trip")
+            settings.is_round_trip = value != 0;
+        else if (name == "--faults")
+            settings.faults = static_cast<int>(value);
         else if (name == "--sizes")
             settings.sizes = static_cast<int>(value);
         else
@@ -49,21 +55,45 @@ void tell(const Graph& graph, const test::Trial& trial, const test::OptionSet& s
               << to_string(small) << std::flush;
 }
 
-int fuzz(const Settings& settings) {
-    const auto sets = test::option_sets(settings.option_sets, settings.threads);
+/// True at a fault, which is printed.
+bool is_faulty(const std::vector<test::OptionSet>& sets, std::uint64_t seed, int sizes) {
+    const Graph graph = test::fuzz_graph(seed);
+    const test::Trial trial = test::fuzz_trial(seed, sizes);
+    for (const test::OptionSet& set : sets)
+        if (const std::string fault = fault_of(graph, trial, set); !fault.empty()) {
+            tell(graph, trial, set, fault);
+            return true;
+        }
+    return false;
+}
+
+bool is_faulty(const std::vector<test::ContextPair>& contexts, std::uint64_t seed, int sizes) {
+    const Graph graph = test::round_trip_graph(seed);
+    const test::Trial trial = test::fuzz_trial(seed, sizes);
+    const auto fault_in = [&](const Graph& g) { return test::fault_of_round_trip(g, trial, contexts); };
+    const std::string fault = fault_in(graph);
+    if (fault.empty()) return false;
+    std::cout << "fault at seed " << seed << ": " << fault << '\n';
+    const Graph small = test::shrunk(graph, [&](const Graph& g) { return !fault_in(g).empty(); });
+    std::cout << "smaller: " << fault_in(small) << '\n' << to_string(small) << std::flush;
+    return true;
+}
+
+template <typename Ways>
+int fuzz(const Settings& settings, const Ways& ways) {
+    int faults = 0;
     for (std::uint64_t done = 0; done < settings.graphs; ++done) {
         const std::uint64_t seed = settings.seed + done;
-        const Graph graph = test::fuzz_graph(seed);
-        const test::Trial trial = test::fuzz_trial(seed, settings.sizes);
-        for (const test::OptionSet& set : sets)
-            if (const std::string fault = fault_of(graph, trial, set); !fault.empty()) {
-                tell(graph, trial, set, fault);
-                return EXIT_FAILURE;
-            }
+        if (is_faulty(ways, seed, settings.sizes) && ++faults == settings.faults) return EXIT_FAILURE;
         if ((done + 1) % 100 == 0) std::cout << done + 1 << " graphs, up to seed " << seed << std::endl;
     }
-    std::cout << settings.graphs << " graphs, no fault\n";
-    return EXIT_SUCCESS;
+    std::cout << settings.graphs << " graphs, " << faults << " faults\n";
+    return faults == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int fuzz(const Settings& settings) {
+    return settings.is_round_trip ? fuzz(settings, test::context_pairs(settings.threads))
+                                  : fuzz(settings, test::option_sets(settings.option_sets, settings.threads));
 }
 
 }  // namespace

@@ -25,6 +25,30 @@ TEST_P(LongFuzz, GraphsEqualTheInterpreterInAllWays) {
 
 INSTANTIATE_TEST_SUITE_P(Shards, LongFuzz, testing::Range(0, 8));
 
+class RoundTrips : public testing::TestWithParam<int> {};
+
+TEST_P(RoundTrips, GiveTheSameBitsAfterLoading) {
+    constexpr std::uint64_t graphs = 400, shards = 4;
+    const auto contexts = context_pairs(2);
+    for (auto seed = static_cast<std::uint64_t>(GetParam()); seed < graphs; seed += shards) {
+        const Graph graph = round_trip_graph(seed);
+        ASSERT_EQ(fault_of_round_trip(graph, fuzz_trial(seed, 3), contexts), "") << "seed " << seed << '\n'
+                                                                               << to_string(graph);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shards, RoundTrips, testing::Range(0, 4));
+
+/// Graphs in which rounding hid what had to be proved, and tiles whose definition the normal form of a graph that was
+/// not simplified does not show.
+TEST(RoundTrips, HoldWhereProofsFailedBefore) {
+    const auto contexts = context_pairs(2);
+    for (const std::uint64_t seed : {770u, 908u, 1331u, 100330u, 103479u}) {
+        const Graph graph = round_trip_graph(seed);
+        EXPECT_EQ(fault_of_round_trip(graph, fuzz_trial(seed, 3), contexts), "") << "seed " << seed;
+    }
+}
+
 std::int64_t count(const Graph& graph, ir::Op op) {
     const auto& nodes = graph.data()->nodes();
     return std::count_if(nodes.begin(), nodes.end(), [&](const ir::Node& node) { return node.op == op; });
