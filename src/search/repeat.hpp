@@ -35,8 +35,12 @@ struct Repeat {
 
     /// A choice numbered in full: the choice of the problem that is like it, and how many blocks below it that lies.
     std::pair<int, int> written(int in_full) const noexcept;
-    /// What a choice is called so many blocks further up.
-    int in_full(int choice, int up) const noexcept { return choice < first ? choice : choice + up * choices; }
+    /// The number in full of a choice of the problem: of one of a block as it is called so many blocks further up; of
+    /// one above all blocks behind those that are not there.
+    int in_full(int choice, int up) const noexcept {
+        if (choice < first) return choice;
+        return choice + (choice < first + blocks * choices ? up : more) * choices;
+    }
     /// A choice of an excerpt, both numbered in full: `names` tells what each choice of the excerpt is in the whole.
     int in_whole(int choice, std::span<const int> names, const Repeat& whole) const;
 };

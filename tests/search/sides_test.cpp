@@ -1,5 +1,6 @@
 #include "search/sides.hpp"
 
+#include "search/repeat.hpp"
 #include "tests/search/random_meeting.hpp"
 #include "tests/search/written_problem.hpp"
 
@@ -49,6 +50,35 @@ TEST(Sides, AreSearchedApartWhereTheWholeIsTooMuch) {
                 least += best;
             }
         EXPECT_NEAR(path.cost, least, 1e-9);
+    }
+}
+
+/// Sides one upon another, each a chain of goals that cost the same, with a shared goal at its bottom. A chain of more
+/// goals than are searched is folded; goals of other sides lie above and below it.
+TEST(Sides, AChainOfEqualGoalsLeavesTheSidesAboveItWhole) {
+    for (int longest = 0; longest < 4; ++longest) {
+        Problem problem;
+        std::vector<int> side_of;
+        problem.add_goal();
+        problem.add_alternative(1, {}, {});
+        side_of.push_back(shared);
+        for (int side = 0; side < 4; ++side) {
+            int last = 0;
+            for (int i = 0; i < (side == longest ? 12 : 3); ++i) {
+                const int goal = problem.add_goal();
+                problem.add_alternative(side == longest ? 2 : 3 + i, {last}, {});
+                side_of.push_back(side);
+                last = goal;
+            }
+            problem.add_root(last);
+        }
+        ASSERT_EQ(fault_of_sides(problem, side_of), "");
+        ASSERT_GT(repeat_in(problem, side_of).blocks, 6);
+        const Exploration found = explore_sides(problem, side_of);
+        ASSERT_EQ(found.status, Status::found);
+        const Path path = found.space.cheapest(found.paths);
+        EXPECT_TRUE(is_path(problem, path.choices)) << longest;
+        EXPECT_EQ(path.choices.size(), static_cast<std::size_t>(problem.alternatives())) << longest;
     }
 }
 
