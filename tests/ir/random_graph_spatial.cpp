@@ -173,7 +173,7 @@ bool RandomGraphBuilder::rank_elements() {
     const int axis = axis_of(x->tensor);
     const Dim size = x->tensor.dim(axis);
     const bool is_cut = random_.one_in(2), falls = random_.one_in(2);
-    const std::int64_t most = random_.between(0, size.lower_bound());
+    const std::int64_t most = random_.between(0, std::max<std::int64_t>(size.lower_bound(), 0));
     const Sorted sorted = is_cut ? topk(x->tensor, most, axis, falls) : sort(x->tensor, axis, falls);
     if (random_.one_in(2)) keep_integer(sorted.indices, static_cast<double>(size.upper_bound()));
     return keep_moved(sorted.values, *x);

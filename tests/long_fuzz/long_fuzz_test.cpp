@@ -39,11 +39,11 @@ TEST_P(RoundTrips, GiveTheSameBitsAfterLoading) {
 
 INSTANTIATE_TEST_SUITE_P(Shards, RoundTrips, testing::Range(0, 4));
 
-/// Graphs in which rounding hid what had to be proved, and tiles whose definition the normal form of a graph that was
-/// not simplified does not show.
-TEST(RoundTrips, HoldWhereProofsFailedBefore) {
+/// Tiles whose definition the normal form of a graph that was not simplified does not show; buckets whose sizes no state
+/// can hold; and a bucket above one of many equal steps, which was left out of the choice.
+TEST(RoundTrips, HoldWhereFaultsWereFound) {
     const auto contexts = context_pairs(2);
-    for (const std::uint64_t seed : {770u, 908u, 1331u, 100330u, 103479u}) {
+    for (const std::uint64_t seed : {770u, 908u, 1331u, 100330u, 103479u, 1340u, 105346u}) {
         const Graph graph = round_trip_graph(seed);
         EXPECT_EQ(fault_of_round_trip(graph, fuzz_trial(seed, 3), contexts), "") << "seed " << seed;
     }
