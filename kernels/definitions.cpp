@@ -33,33 +33,41 @@ bool flag(const Attributes& attributes, std::string_view name) {
 
 int axis_or_last(const Attributes& attributes) { return attributes.has("axis") ? axis_of(attributes) : -1; }
 
+bool is_16_bit_float(DType dtype) { return is_widening(dtype, DType::f32); }
+
+// As composites compute: f16 and bf16 are cast to f32, and the result is cast back. No operand stays none.
+Tensor widened(const Tensor& x) { return !x.empty() && is_16_bit_float(x.dtype()) ? cast(x, DType::f32) : x; }
+Tensor narrowed(const Tensor& result, DType dtype) { return result.dtype() == dtype ? result : cast(result, dtype); }
+
 template <Tensor (*function)(const Operand&)>
 Tensors unary(Operands operands, const Attributes&) {
     return {function(at(operands, 0))};
 }
 
-// gamma and beta, either of which may be missing, of a norm over several axes. They have these and no others.
-Tensor with_factors(const Tensor& normal, Operands rest, const std::vector<int>& axes) {
+// `normal`, computed from a widened x of this dtype, with gamma and beta, either of which may be missing, of a norm over
+// several axes. They have these axes and no others.
+Tensor with_factors(const Tensor& normal, DType dtype, Operands rest, const std::vector<int>& axes) {
     const auto beside = [&](const Tensor& factor) {
         Shape wanted;
         for (const int axis : axes) wanted.push_back(normal.dim(axis));
-        if (factor.shape() != wanted)
-            throw Error(ErrorKind::argument, "definition", "expected gamma and beta of the axes of the norm");
+        if (factor.shape() != wanted || factor.dtype() != dtype)
+            throw Error(ErrorKind::argument, "definition",
+                        "expected gamma and beta of the dtype of x and the axes of the norm");
         for (int axis = axes.back() < 0 ? axes.back() + normal.rank() : axes.back(); axis + 1 < normal.rank(); ++axis)
             wanted.push_back(1);
-        return reshape(factor, wanted);
+        return reshape(widened(factor), wanted);
     };
-    if (rest.empty()) return normal;
+    if (rest.empty()) return narrowed(normal, dtype);
     const Tensor scaled = normal * beside(rest[0]);
-    return rest.size() == 1 ? scaled : scaled + beside(rest[1]);
+    return narrowed(rest.size() == 1 ? scaled : scaled + beside(rest[1]), dtype);
 }
 
 // What comes before gamma and beta, either of which may be missing, counted from the end.
 Tensor layer_norm_of(const Tensor& x, Operands rest, const Attributes& a) {
     const double eps = a.number("eps");
     if (a.has("axes")) {
-        const Tensor d = x - mean(x, axes_of(a), true);
-        return with_factors(d / sqrt(mean(d * d, axes_of(a), true) + eps), rest, axes_of(a));
+        const Tensor wide = widened(x), d = wide - mean(wide, axes_of(a), true);
+        return with_factors(d / sqrt(mean(d * d, axes_of(a), true) + eps), x.dtype(), rest, axes_of(a));
     }
     const int axis = axis_or_last(a);
     if (rest.empty()) return layer_norm(x, eps, axis);
@@ -67,7 +75,10 @@ Tensor layer_norm_of(const Tensor& x, Operands rest, const Attributes& a) {
 }
 
 Tensor rms_norm_of(const Tensor& x, Operands rest, const Attributes& a) {
-    if (a.has("axes")) return with_factors(x / sqrt(mean(x * x, axes_of(a), true) + a.number("eps")), rest, axes_of(a));
+    if (a.has("axes")) {
+        const Tensor wide = widened(x), root = sqrt(mean(wide * wide, axes_of(a), true) + a.number("eps"));
+        return with_factors(wide / root, x.dtype(), rest, axes_of(a));
+    }
     return rest.empty() ? rms_norm(x, a.number("eps"), axis_or_last(a))
                         : rms_norm(x, rest[0], a.number("eps"), axis_or_last(a));
 }
@@ -84,23 +95,28 @@ Tensor linear_of(Operands operands) {
     return operands.size() == 2 ? matmul(x, w) : linear(x, w, at(operands, 2));
 }
 
+Tensor geglu_tanh(const Operand& gate, const Operand& up) {
+    const Tensor wide = widened(gate.tensor());
+    return narrowed(gelu_tanh(wide) * widened(up.tensor()), gate.tensor().dtype());
+}
+
 // x, the weight of the gate, that of what passes it; a bias of the gate, one of what passes it.
-template <Tensor (*gate)(const Operand&)>
+template <Tensor (*gate)(const Operand& opening, const Operand& up)>
 Tensors gated(Operands operands, const Attributes&) {
     const auto product = [&](std::size_t weight) {
         const Tensor made = matmul(at(operands, 0), as_wide(operands, weight));
         return operands.size() > weight + 2 ? made + operands[weight + 2] : made;
     };
     const Tensor opening = product(1);
-    return {gate(opening) * product(2)};
+    return {gate(opening, product(2))};
 }
 
 // x w, or x w b: one half of its columns, the first or the last, is the gate of the other.
-template <Tensor (*gate)(const Operand&)>
+template <Tensor (*gate)(const Operand& opening, const Operand& up)>
 Tensors gated_by_half(Operands operands, const Attributes& attributes) {
     const std::vector<Tensor> halves = chunk(linear_of(operands), 2, -1);
     const bool is_last = attributes.integer("gate") != 0;
-    return {gate(halves[is_last ? 1 : 0]) * halves[is_last ? 0 : 1]};
+    return {gate(halves[is_last ? 1 : 0], halves[is_last ? 0 : 1])};
 }
 
 // Windows [B,C,P,Q,J,K] of an image, filters [O,C/groups,J,K]; likewise of one axis.
@@ -192,6 +208,10 @@ Tensor visible(const Tensor& mask, const Attributes& attributes) {
 // scores too. Leading axes broadcast.
 Tensor attend_beside(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, const Tensor& bias,
                      const AttentionOptions& options, bool adds_to_hidden) {
+    if (is_16_bit_float(q.dtype()) && !options.softmax_dtype)
+        return narrowed(attend_beside(widened(q), widened(k), widened(v), widened(mask), widened(bias), options,
+                                      adds_to_hidden),
+                        q.dtype());
     const Dim queries = q.dim(-2), keys = k.dim(-2);
     const double scale = options.scale ? *options.scale : 1 / std::sqrt(static_cast<double>(q.dim(-1).constant()));
     Tensor scores = matmul(q, swap_axes(k, -1, -2)) * scale, seen;
@@ -466,12 +486,12 @@ std::vector<Definition> definitions() {
         {"linear_argmax",
          [](Operands x, const A&) -> Tensors { return {argmax(linear_of(x), -1, true)}; },
          {"linear_argmax | f32[R,K] f32[K,N] f32[N]?"}},
-        {"linear_swiglu", gated<silu>, {"linear_swiglu" + gated_operands}},
-        {"linear_geglu", gated<gelu>, {"linear_geglu" + gated_operands}},
-        {"linear_geglu_tanh", gated<gelu_tanh>, {"linear_geglu_tanh" + gated_operands}},
-        {"linear_halves_swiglu", gated_by_half<silu>, half_patterns("linear_halves_swiglu")},
-        {"linear_halves_geglu", gated_by_half<gelu>, half_patterns("linear_halves_geglu")},
-        {"linear_halves_geglu_tanh", gated_by_half<gelu_tanh>, half_patterns("linear_halves_geglu_tanh")},
+        {"linear_swiglu", gated<swiglu>, {"linear_swiglu" + gated_operands}},
+        {"linear_geglu", gated<geglu>, {"linear_geglu" + gated_operands}},
+        {"linear_geglu_tanh", gated<geglu_tanh>, {"linear_geglu_tanh" + gated_operands}},
+        {"linear_halves_swiglu", gated_by_half<swiglu>, half_patterns("linear_halves_swiglu")},
+        {"linear_halves_geglu", gated_by_half<geglu>, half_patterns("linear_halves_geglu")},
+        {"linear_halves_geglu_tanh", gated_by_half<geglu_tanh>, half_patterns("linear_halves_geglu_tanh")},
         {"conv2d",
          conv_of_windows<2>,
          {"conv2d | f32[B,C,P,Q,J,K] f32[O,C,J,K]", "conv2d | f32[B,G,P,Q,J,K] f32[G,1,J,K]",

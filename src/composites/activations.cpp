@@ -1,10 +1,13 @@
 #include "cairn/composites.hpp"
+#include "composites/precision.hpp"
 
 #include <cmath>
 #include <numbers>
 
 // Where two arguments of a call both make nodes, one gets a name: the order of nodes must not hang on the compiler.
 namespace cairn::inline v0 {
+
+using namespace composites;
 
 Tensor relu(const Operand& x) {
     const CompositeScope scope("relu", x);
@@ -13,35 +16,40 @@ Tensor relu(const Operand& x) {
 
 Tensor sigmoid(const Operand& x) {
     const CompositeScope scope("sigmoid", x);
-    return 1 / (1 + exp(-x));
+    return narrowed(1 / (1 + exp(-widened(x))), x);
 }
 
 Tensor silu(const Operand& x) {
     const CompositeScope scope("silu", x);
-    return x * sigmoid(x);
+    const Tensor wide = widened(x);
+    return narrowed(wide * sigmoid(wide), x);
 }
 
 Tensor gelu(const Operand& x) {
     const CompositeScope scope("gelu", x);
-    const Tensor half = x * 0.5;
-    return half * (1 + erf(x / std::numbers::sqrt2));
+    const Tensor wide = widened(x);
+    const Tensor half = wide * 0.5;
+    return narrowed(half * (1 + erf(wide / std::numbers::sqrt2)), x);
 }
 
 Tensor gelu_tanh(const Operand& x) {
     const CompositeScope scope("gelu_tanh", x);
     const double scale = std::sqrt(2 / std::numbers::pi);
-    const Tensor half = x * 0.5;
-    return half * (1 + tanh(scale * (x + 0.044715 * (x * x * x))));
+    const Tensor wide = widened(x);
+    const Tensor half = wide * 0.5;
+    return narrowed(half * (1 + tanh(scale * (wide + 0.044715 * (wide * wide * wide)))), x);
 }
 
 Tensor swiglu(const Operand& gate, const Operand& up) {
     const CompositeScope scope("swiglu", gate);
-    return silu(gate) * up;
+    const Operand factor = widened_with(scope, gate, "up", up);
+    return narrowed(silu(widened(gate)) * factor, gate);
 }
 
 Tensor geglu(const Operand& gate, const Operand& up) {
     const CompositeScope scope("geglu", gate);
-    return gelu(gate) * up;
+    const Operand factor = widened_with(scope, gate, "up", up);
+    return narrowed(gelu(widened(gate)) * factor, gate);
 }
 
 Tensor clamp(const Operand& x, const Operand& low, const Operand& high) {

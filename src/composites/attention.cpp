@@ -1,4 +1,5 @@
 #include "cairn/composites.hpp"
+#include "composites/precision.hpp"
 #include "composites/typed_name.hpp"
 
 #include <cmath>
@@ -8,7 +9,10 @@
 namespace cairn::inline v0 {
 namespace {
 
+using composites::is_16_bit_float;
+using composites::narrowed;
 using composites::typed_name;
+using composites::widened;
 
 double lowest(DType dtype) {
     switch (dtype) {
@@ -32,6 +36,8 @@ Sizes check(const CompositeScope& scope, const Operand& q, const Operand& k, con
     const std::string all = typed_name("q", q) + ", " + typed_name("k", k) + ", " + typed_name("v", v);
     for (const Operand* operand : {&q, &k, &v})
         if (operand->tensor().rank() != 4) scope.fail("q, k and v need four axes: " + all);
+    for (const Operand* operand : {&k, &v})
+        if (operand->tensor().dtype() != q.tensor().dtype()) scope.fail("dtypes differ, cast one of them: " + all);
     const Shape &a = q.tensor().shape(), &b = k.tensor().shape(), &c = v.tensor().shape();
     if (!(a[0] == b[0] && b[0] == c[0])) scope.fail("batches differ: " + all);
     if (!(b[1] == c[1] && b[2] == c[2])) scope.fail("k and v differ in heads or keys: " + all);
@@ -85,6 +91,12 @@ Tensor capped(const CompositeScope& scope, const Tensor& scores, double cap) {
 Tensor attend(const CompositeScope& scope, const Operand& q, const Operand& k, const Operand& v, const Operand* mask,
               const AttentionOptions& options) {
     const Sizes n = check(scope, q, k, v);
+    if (is_16_bit_float(q.tensor().dtype()) && !options.softmax_dtype) {
+        const Tensor wide_q = widened(q), wide_k = widened(k), wide_v = widened(v);
+        if (mask == nullptr) return narrowed(attend(scope, wide_q, wide_k, wide_v, nullptr, options), q);
+        const Operand wide_mask = widened(*mask);
+        return narrowed(attend(scope, wide_q, wide_k, wide_v, &wide_mask, options), q);
+    }
     const Dim size = q.tensor().dim(3), out_size = v.tensor().dim(3);
     if (!options.scale && !(size.is_constant() && size.constant() > 0))
         scope.fail("a scale must be given unless the head size is constant: " + typed_name("q", q));

@@ -1,3 +1,4 @@
+#include "composites/precision.hpp"
 #include "composites/spatial.hpp"
 #include "composites/typed_name.hpp"
 
@@ -19,6 +20,13 @@ Tensor beside(const Operand& x, const Operand& row) {
     return reshape(row, std::move(shape));
 }
 
+// `normal` times gamma plus beta, both [C], in the dtype of x.
+Tensor scaled(const CompositeScope& scope, const Operand& x, const Tensor& normal, const Operand& gamma,
+              const Operand& beta) {
+    const Tensor product = normal * beside(x, widened_with(scope, x, "gamma", gamma));
+    return narrowed(product + beside(x, widened_with(scope, x, "beta", beta)), x);
+}
+
 }  // namespace
 
 Tensor batch_norm(const Operand& x, const Operand& gamma, const Operand& beta, const Operand& mean, const Operand& var,
@@ -29,9 +37,15 @@ Tensor batch_norm(const Operand& x, const Operand& gamma, const Operand& beta, c
     need_channels(scope, x, "beta", beta);
     need_channels(scope, x, "mean", mean);
     need_channels(scope, x, "var", var);
+    const auto wide = [&](std::string_view name, const Operand& row) {
+        return widened_with(scope, x, name, row).tensor();
+    };
     // A factor and a term for each channel, so that of x there is one of each.
-    const Tensor factor = gamma / sqrt(var + eps), term = beta - mean * factor;
-    return x * beside(x, factor) + beside(x, term);
+    const Tensor spread = wide("var", var), root = sqrt(spread + eps);
+    const Tensor factor = wide("gamma", gamma) / root, shift = wide("mean", mean) * factor;
+    const Tensor term = wide("beta", beta) - shift;
+    const Tensor product = widened(x) * beside(x, factor);
+    return narrowed(product + beside(x, term), x);
 }
 
 Tensor group_norm(const Operand& x, int groups, const Operand& gamma, const Operand& beta, double eps) {
@@ -45,10 +59,9 @@ Tensor group_norm(const Operand& x, int groups, const Operand& gamma, const Oper
         scope.fail("the channels are not sure to be a multiple of " + std::to_string(groups) +
                    " groups: " + typed_name("x", x));
     const Dim together = shape[1] / groups * element_count({shape.begin() + 2, shape.end()});
-    const Tensor parts = reshape(x, {shape[0], groups, together});
+    const Tensor parts = reshape(widened(x), {shape[0], groups, together});
     const Tensor d = parts - mean(parts, -1, true);
-    const Tensor scaled = reshape(d / sqrt(mean(d * d, -1, true) + eps), shape) * beside(x, gamma);
-    return scaled + beside(x, beta);
+    return scaled(scope, x, reshape(d / sqrt(mean(d * d, -1, true) + eps), shape), gamma, beta);
 }
 
 Tensor instance_norm(const Operand& x, const Operand& gamma, const Operand& beta, double eps) {
@@ -58,9 +71,9 @@ Tensor instance_norm(const Operand& x, const Operand& gamma, const Operand& beta
     need_channels(scope, x, "beta", beta);
     std::vector<int> places;
     for (int axis = 2; axis < x.tensor().rank(); ++axis) places.push_back(axis);
-    const Tensor d = x - mean(x, places, true);
-    const Tensor scaled = d / sqrt(mean(d * d, places, true) + eps) * beside(x, gamma);
-    return scaled + beside(x, beta);
+    const Tensor wide = widened(x);
+    const Tensor d = wide - mean(wide, places, true);
+    return scaled(scope, x, d / sqrt(mean(d * d, places, true) + eps), gamma, beta);
 }
 
 }  // namespace cairn::inline v0

@@ -1,3 +1,4 @@
+#include "composites/precision.hpp"
 #include "composites/spatial.hpp"
 #include "composites/typed_name.hpp"
 
@@ -73,7 +74,7 @@ double below_all(DType dtype) {
     }
 }
 
-// How many places of each window along one spatial axis count: [P, 1, ..].
+// How many places of each window along one spatial axis count: [P, 1, ..], in the dtype of x.
 Tensor places_counted(const Tensor& x, const PoolPlan& plan, std::size_t i, bool count_padding) {
     const Tensor one = Graph(x.graph()).constant(x.dtype(), 1);
     const Tensor places = pad(broadcast(one, {x.shape()[i + 2]}), 0, plan.padding.before[i], plan.padding.behind[i],
@@ -100,16 +101,24 @@ Tensor avg_pool(const Operand& x, const IntList& kernel, const PoolOptions& opti
     const CompositeScope scope("avg_pool", x);
     const PoolPlan plan = pool_plan(scope, x, kernel, options);
     if (!is_float(x.tensor().dtype())) scope.fail("needs a float dtype: " + typed_name("x", x));
-    Tensor result = sum(padded_windows(scope, x.tensor(), plan, 0), last_axes(plan.beyond.size()));
     std::int64_t whole = 1;
+    std::vector<std::size_t> counted;  // spatial axes whose windows do not all have as many places
     for (std::size_t i = 0; i < plan.beyond.size(); ++i) {
         const bool padded = plan.padding.before[i] + plan.padding.behind[i] > 0 && !options.count_padding;
         if (padded || plan.beyond[i] > 0)
-            result /= places_counted(x.tensor(), plan, i, options.count_padding);
+            counted.push_back(i);
         else
             whole *= plan.slide.size[i];
     }
-    return result / whole;
+    // Kernels for 16-bit floats read windows of the image as it is and divide by one number.
+    if (counted.empty()) {
+        const Tensor slides = widened(padded_windows(scope, x.tensor(), plan, 0));
+        return narrowed(sum(slides, last_axes(plan.beyond.size())) / whole, x);
+    }
+    const Tensor wide = widened(x);
+    Tensor result = sum(padded_windows(scope, wide, plan, 0), last_axes(plan.beyond.size()));
+    for (const std::size_t i : counted) result /= places_counted(wide, plan, i, options.count_padding);
+    return narrowed(result / whole, x);
 }
 
 }  // namespace cairn::inline v0

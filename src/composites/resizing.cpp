@@ -1,3 +1,4 @@
+#include "composites/precision.hpp"
 #include "composites/spatial.hpp"
 #include "composites/typed_name.hpp"
 
@@ -75,12 +76,12 @@ Tensor resize_linear(const Operand& x, const Shape& size, ResizePlaces places) {
     const CompositeScope scope("resize_linear", x);
     check(scope, x, size);
     if (!is_float(x.tensor().dtype())) scope.fail("needs a float dtype: " + typed_name("x", x));
-    Tensor result = x.tensor();
+    Tensor result = widened(x);
     for (int axis = 2; axis < x.tensor().rank(); ++axis) {
         const Dim& out = size[static_cast<std::size_t>(axis) - 2];
         if (!(out == result.dim(axis))) result = interpolate(result, out, axis, places);
     }
-    return result;
+    return narrowed(result, x);
 }
 
 }  // namespace cairn::inline v0

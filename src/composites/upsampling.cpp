@@ -1,3 +1,4 @@
+#include "composites/precision.hpp"
 #include "composites/spatial.hpp"
 #include "composites/typed_name.hpp"
 
@@ -46,14 +47,14 @@ Tensor upsample_linear(const Operand& x, const IntList& scale) {
     const CompositeScope scope("upsample_linear", x);
     const Numbers scales = scales_of(scope, x, scale);
     if (!is_float(x.tensor().dtype())) scope.fail("needs a float dtype: " + typed_name("x", x));
-    Tensor result = x.tensor();
+    Tensor result = widened(x);
     for (std::size_t i = 0; i < scales.size(); ++i) {
         const int axis = static_cast<int>(i) + 2;
         if (!provably_le(1, x.tensor().dim(axis)))
             scope.fail("axis " + std::to_string(axis) + " may be empty: " + typed_name("x", x));
         if (scales[i] > 1) result = interpolate(result, axis, scales[i]);
     }
-    return result;
+    return narrowed(result, x);
 }
 
 }  // namespace cairn::inline v0

@@ -43,18 +43,29 @@ bool same_ops(const ir::GraphData& a, const ir::GraphData& b) {
                       [](const ir::Node& x, const ir::Node& y) { return x.op == y.op; });
 }
 
+// The operands with a 16-bit float where f32 is written, which stands for any float dtype.
+std::vector<TensorDesc> in_16_bits(std::vector<TensorDesc> operands) {
+    for (TensorDesc& operand : operands)
+        if (operand.dtype == DType::f32) operand.dtype = DType::f16;
+    return operands;
+}
+
 // A mean over 768 elements multiplies by a constant, one over N by a value made of N: where sizes show like this there
-// are two skeletons. A definition may also want to know a size (rope makes a table of it) and give only one.
-std::vector<Instance> skeletons_of(const Definition& definition, const Pattern& pattern) {
+// are two skeletons. A definition may also want to know a size (rope makes a table of it) and give only one. With
+// `rounds` there are those of 16-bit floats too, where they differ: most composites compute these in f32.
+std::vector<Instance> skeletons_of(const Definition& definition, const Pattern& pattern, bool rounds) {
     const std::vector<Dim> sizes = sample_sizes(pattern.symbols->list().size());
     std::vector<TensorDesc> operands = pattern.problem.inputs;
     for (TensorDesc& operand : operands)
         for (Dim& dim : operand.shape)
             if (!dim.is_constant()) dim = pattern.symbols->substitute(dim, sizes);
+    std::vector<std::vector<TensorDesc>> samples{operands, pattern.problem.inputs};
+    if (rounds) samples.insert(samples.end(), {in_16_bits(operands), in_16_bits(pattern.problem.inputs)});
     std::vector<Instance> result;
-    for (const auto& shapes : {operands, pattern.problem.inputs}) {
-        auto made = instantiate(definition, shapes, pattern.problem.attributes, pattern.symbols);
-        if (made && (result.empty() || !same_ops(*made->graph, *result[0].graph))) result.push_back(std::move(*made));
+    for (const std::vector<TensorDesc>& sample : samples) {
+        auto made = instantiate(definition, sample, pattern.problem.attributes, pattern.symbols);
+        const auto is_same = [&](const Instance& other) { return same_ops(*made->graph, *other.graph); };
+        if (made && std::none_of(result.begin(), result.end(), is_same)) result.push_back(std::move(*made));
     }
     return result;
 }
@@ -181,15 +192,15 @@ bool look_alike(const Pattern& a, const Pattern& b) {
 }
 
 // Appends those of one text that look like none from place `first` on.
-void add_patterns(const Definition& definition, const std::string& text, bool has_first_axes, std::size_t axes,
+void add_patterns(const Definition& definition, const std::string& text, bool has_first_axes, const Sought& sought,
                   std::size_t first, std::vector<Pattern>& patterns) {
     const auto refuse = [&] {
         throw Error(ErrorKind::argument, "fuse",
                     fmt::format("definition {} does not take its pattern \"{}\"", definition.name, text));
     };
     Pattern written = read(definition, text, has_first_axes);
-    if (written.most_axes > axes) return;
-    std::vector<Instance> skeletons = skeletons_of(definition, written);
+    if (written.most_axes > sought.axes) return;
+    std::vector<Instance> skeletons = skeletons_of(definition, written, sought.rounds);
     if (skeletons.empty()) refuse();
     for (Instance& skeleton : skeletons) {
         Pattern pattern = &skeleton == &skeletons.back() ? std::move(written) : read(definition, text, has_first_axes);
@@ -280,15 +291,15 @@ std::vector<std::string> problems_of(const std::string& pattern) {
 }
 
 std::vector<Pattern> make_patterns(std::span<const Definition> definitions, const std::stop_token& stop,
-                                   std::size_t axes) {
+                                   const Sought& sought) {
     std::vector<Pattern> patterns;
     for (const Definition& definition : definitions)
         for (const std::string& pattern : definition.patterns)
             for (const std::string& text : marked_problems_of(pattern)) {
                 if (stop.stop_requested()) throw Cancelled("fuse");
                 const std::size_t first = patterns.size();
-                add_patterns(definition, text, false, axes, first, patterns);
-                if (text != with_first_axes(text, false)) add_patterns(definition, text, true, axes, first, patterns);
+                add_patterns(definition, text, false, sought, first, patterns);
+                if (text != with_first_axes(text, false)) add_patterns(definition, text, true, sought, first, patterns);
             }
     return patterns;
 }

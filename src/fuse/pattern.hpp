@@ -4,6 +4,7 @@
 #include "fuse/instance.hpp"
 #include "fuse/outline.hpp"
 #include "fuse/regions.hpp"
+#include "fuse/tiles.hpp"
 
 #include <memory>
 #include <optional>
@@ -88,9 +89,9 @@ std::vector<std::string> problems_of(const std::string& pattern);
 /// Bit mark_of(op) for each op that stands in the form, however deep.
 std::uint64_t ops_in(const Canon& canon, CanonId core);
 
-/// The patterns of all definitions, but for those whose operands have more than `axes` axes. Throws Error(argument)
+/// The patterns of all definitions, but for those that no graph with the properties sought has. Throws Error(argument)
 /// where a pattern's text cannot be read or its definition refuses it.
 std::vector<Pattern> make_patterns(std::span<const Definition> definitions, const std::stop_token& stop = {},
-                                   std::size_t axes = most_axes + 1);
+                                   const Sought& sought = {});
 
 }  // namespace cairn::inline v0::fuse

@@ -102,8 +102,15 @@ std::size_t axes_in(const ir::GraphData& graph) {
     return axes;
 }
 
-Patterns patterns_of(std::span<const Definition> definitions, std::size_t axes, const std::stop_token& stop) {
-    PatternSet set{make_patterns(definitions, stop, axes), {}};
+Sought::Sought(const ir::GraphData& graph)
+    : axes(axes_in(graph)),
+      rounds(std::any_of(graph.nodes().begin(), graph.nodes().end(), [&](const ir::Node& node) {
+          return node.op == ir::Op::cast && is_widening(node.dtype, DType::f32) &&
+                 is_widening(node.dtype, graph.node(node.operands[0]).dtype);
+      })) {}
+
+Patterns patterns_of(std::span<const Definition> definitions, const Sought& sought, const std::stop_token& stop) {
+    PatternSet set{make_patterns(definitions, stop, sought), {}};
     for (const Definition& definition : definitions)
         if (!definition.of_windows.empty()) set.of_windows.push_back(&definition);
     return std::make_shared<const PatternSet>(std::move(set));
@@ -111,7 +118,7 @@ Patterns patterns_of(std::span<const Definition> definitions, std::size_t axes, 
 
 std::vector<Tile> propose(const ir::GraphData& graph, std::span<const Definition> definitions, const Options& options) {
     if (!options.composites) definitions = {};
-    return propose(graph, patterns_of(definitions, axes_in(graph), options.stop), options);
+    return propose(graph, patterns_of(definitions, Sought(graph), options.stop), options);
 }
 
 std::vector<Tile> propose(const ir::GraphData& graph, const Patterns& patterns, const Options& options) {

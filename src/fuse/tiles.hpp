@@ -60,9 +60,21 @@ struct PatternSet;
 using Patterns = std::shared_ptr<const PatternSet>;
 /// The most axes that a value has, or four: patterns for more are of no use.
 std::size_t axes_in(const ir::GraphData& graph);
-/// For graphs of values of so many axes. Throws Cancelled on a stop, Error(argument) where a pattern's text
-/// cannot be read or its definition refuses it.
-Patterns patterns_of(std::span<const Definition> definitions, std::size_t axes, const std::stop_token& stop = {});
+
+/// What patterns are made for: graphs with these properties.
+struct Sought {
+    std::size_t axes;  ///< the most that a value has
+    /// Some cast rounds a wider float to f16 or bf16. What computes 16-bit floats in f32, as most composites do, ends in
+    /// such a cast.
+    bool rounds;
+
+    Sought(std::size_t axes = 9, bool rounds = true) : axes(axes), rounds(rounds) {}
+    explicit Sought(const ir::GraphData& graph);
+    /// True if patterns for this serve graphs with the properties `other` too.
+    bool covers(const Sought& other) const { return axes >= other.axes && (rounds || !other.rounds); }
+};
+/// Throws Cancelled on a stop, Error(argument) where a pattern's text cannot be read or its definition refuses it.
+Patterns patterns_of(std::span<const Definition> definitions, const Sought& sought, const std::stop_token& stop = {});
 
 /// Every tile of the graph: one for each node that is not a leaf (movement ops too: as kernels, where they cannot be
 /// views), a match of each definition wherever a spelling of it is found, groups of connected elementwise ops, what

@@ -200,14 +200,17 @@ std::vector<PreparedBucket> Stages::prepare() {
     return prepared;
 }
 
-/// Made once in a context, and once more when a graph comes with more axes.
+/// Made once in a context, and once more when a graph comes that they do not cover.
 fuse::Patterns Stages::patterns(const ir::GraphData& graph) const {
     Context::Parts& parts = *context_.parts();
-    const std::size_t axes = fuse::axes_in(graph);
+    const fuse::Sought sought(graph);
     const std::lock_guard lock(parts.patterns_mutex);
-    if (parts.patterns == nullptr || parts.pattern_axes < axes) {
-        parts.patterns = fuse::patterns_of(parts.kernels.definitions, axes, options_.stop);
-        parts.pattern_axes = axes;
+    if (const fuse::Sought made(parts.pattern_axes, parts.patterns_round);
+        parts.patterns == nullptr || !made.covers(sought)) {
+        const fuse::Sought both(std::max(made.axes, sought.axes), made.rounds || sought.rounds);
+        parts.patterns = fuse::patterns_of(parts.kernels.definitions, both, options_.stop);
+        parts.pattern_axes = both.axes;
+        parts.patterns_round = both.rounds;
     }
     return std::static_pointer_cast<const fuse::PatternSet>(parts.patterns);
 }

@@ -16,7 +16,7 @@ std::vector<Pattern> patterns_of(std::vector<std::string> texts,
                                  std::function<std::vector<Tensor>(std::span<const Tensor>, const Attributes&)> build) {
     static std::vector<Definition> kept;
     kept = {{"test", std::move(build), std::move(texts)}};
-    return fuse::make_patterns(kept);
+    return fuse::make_patterns(kept, {}, {fuse::most_axes + 1, false});
 }
 
 std::vector<Tensor> normalized(std::span<const Tensor> operands, const Attributes& attributes) {

@@ -44,6 +44,11 @@ private:
     static bool can_keep(const Tensor& tensor);
     bool keep(const Tensor& tensor, double limit, double error, int quantum = -1);
     bool keep_moved(const Tensor& tensor, const Item& from);
+    /// True of f16 and bf16: composites compute them in f32, so that their own error is one rounding of the result.
+    bool rounds_once() const { return is_widening(options_.dtype, DType::f32); }
+    /// A power of two. Values of f16 up to `limit` in magnitude are below 2^15 once multiplied by it, and sums of a few
+    /// of them, or of their squares, are beyond f16. 1 for other dtypes.
+    double scale_for(double limit) const;
     bool keep_integer(const Tensor& tensor, double limit);
     bool keep_boolean(const Tensor& tensor);
     std::string name(const std::string& stem);
@@ -58,6 +63,7 @@ private:
     bool logic();
     bool choose();
     bool reduce();
+    bool average(const Item& x, const std::vector<int>& axes, bool keepdims, double terms);
     bool arg_max();
     bool product();
     bool integer_op();

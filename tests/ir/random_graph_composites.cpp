@@ -6,12 +6,21 @@
 /// Steps that call composites, or spell them out in atomic ops as a user would who does not know them.
 namespace cairn::test {
 
+double RandomGraphBuilder::scale_for(double limit) const {
+    return options_.dtype == DType::f16 ? std::exp2(std::floor(15 - std::log2(std::max(limit, 1.0)))) : 1;
+}
+
 bool RandomGraphBuilder::composite() {
     const Item x = any_float();
     const Tensor& t = x.tensor;
     const double l = x.limit, e = x.error;
     const bool rows = t.rank() > 0 && provably_le(1, t.dim(-1));
     const double n = rows ? static_cast<double>(t.dim(-1).upper_bound()) : 1;
+    const double scale = scale_for(l), steep = 16 + 8 * l;
+    const auto norm_error = [&](double limit) {
+        return rounds_once() ? steep * e + limit + 4 : steep * (e + 2 * n * l);
+    };
+    const auto scaled = [&] { return scale == 1 ? t : t * scale; };
     switch (random_.below(11)) {
         case 0: return keep(relu(t), l, e, x.quantum);
         case 1: return keep(sigmoid(t), 1, e + 8);
@@ -20,16 +29,23 @@ bool RandomGraphBuilder::composite() {
         case 4: return l <= 8 && keep(gelu_tanh(t), l, (1 + l) * (4 * e + 4 * l + 8));
         case 5: return rows && keep(softmax(t), 1, 2 * e + 4 * l + 8);
         case 6: return rows && keep(log_softmax(t), 2 * l + std::log(n) + 1, 3 * e + 8 * l + 8);
-        case 7: return rows && keep(variance(t, {-1}, random_.one_in(2)), 4 * l * l, 8 * l * (e + 2 * n * l));
+        case 7: {
+            const double own = rounds_once() ? l : 2 * n * l;
+            return rows && keep(variance(t, {-1}, random_.one_in(2)), 4 * l * l, 8 * l * (e + own));
+        }
         case 8: {
             if (!rows) return false;
             const Item gamma = leaf({t.dim(-1)}), beta = leaf({t.dim(-1)});
-            return keep(layer_norm(t, gamma.tensor, beta.tensor, 0.25), 2 * std::sqrt(n) + 2,
-                        (16 + 8 * l) * (e + 2 * n * l));
+            const double limit = 2 * std::sqrt(n) + 2;
+            return keep(layer_norm(scaled(), gamma.tensor, beta.tensor, 0.25 * scale * scale), limit,
+                        norm_error(limit));
         }
-        case 9:
-            return rows &&
-                   keep(rms_norm(t, leaf({t.dim(-1)}).tensor, 0.25), 2 * std::sqrt(n), (16 + 8 * l) * (e + 2 * n * l));
+        case 9: {
+            if (!rows) return false;
+            const double limit = 2 * std::sqrt(n);
+            const Tensor gamma = leaf({t.dim(-1)}).tensor;
+            return keep(rms_norm(scaled(), gamma, 0.25 * scale * scale), limit, norm_error(limit));
+        }
         default: {
             if (t.rank() < 2) return false;
             const Dim out = any_size();

@@ -161,6 +161,12 @@ bool RandomGraphBuilder::choose() {
     return keep(where(condition, x.tensor, y.tensor), std::max(x.limit, y.limit), std::max(x.error, y.error), finer);
 }
 
+bool RandomGraphBuilder::average(const Item& x, const std::vector<int>& axes, bool keepdims, double terms) {
+    const double scale = scale_for(x.limit), own = (rounds_once() ? few : terms + few) * x.limit;
+    if (scale == 1) return keep(mean(x.tensor, axes, keepdims), x.limit, x.error + own);
+    return keep(mean(x.tensor * scale, axes, keepdims) / scale, x.limit, x.error + own);
+}
+
 bool RandomGraphBuilder::reduce() {
     const Item x = any_float();
     std::vector<int> axes;
@@ -179,9 +185,7 @@ bool RandomGraphBuilder::reduce() {
     const auto n = static_cast<double>(terms.upper_bound());
     switch (random_.below(3)) {
         case 0: return filled && keep(max_reduce(x.tensor, axes, keepdims), x.limit, x.error, x.quantum);
-        case 1:
-            return filled && options_.composites &&
-                   keep(mean(x.tensor, axes, keepdims), x.limit, x.error + (n + few) * x.limit);
+        case 1: return filled && options_.composites && average(x, axes, keepdims, n);
         default: return keep(sum(x.tensor, axes, keepdims), n * x.limit, n * (x.error + n * x.limit), x.quantum);
     }
 }

@@ -10,17 +10,18 @@ constexpr int graphs = 2000, sizes_each = 3;
 
 /// Compiles a graph and runs it at three sizes, with outputs in planned memory and in the caller's; the first
 /// difference from the interpreter, or the output written beyond its end.
-std::string check(std::uint64_t seed, const Context& context, const CompileOptions& options) {
-    const Graph graph = random_graph(seed);
+std::string check(std::uint64_t seed, const Context& context, const CompileOptions& options, DType dtype = DType::f32) {
+    const Graph graph = random_graph(seed, {.dtype = dtype});
+    const double bound = error_bound_of(dtype);
     const runtime::ProgramSet set = runtime::parse_program_set(compile(graph, context, options).program());
     for (const auto& sizes : random_sizes(*graph.data(), sizes_each, seed)) {
         meaning::Inputs inputs = random_inputs(*graph.data(), sizes, seed + 17);
         const meaning::Results expected = meaning::interpret(*graph.data(), inputs);
         CompiledRun run(set, context, inputs);
-        if (const std::string fault = compare(run.run(inputs), expected, error_bound); !fault.empty()) return fault;
+        if (const std::string fault = compare(run.run(inputs), expected, bound); !fault.empty()) return fault;
         std::vector<std::string> overrun;
         const meaning::Results again = run.run_in_callers_memory(inputs, overrun);
-        if (const std::string fault = compare(again, expected, error_bound); !fault.empty())
+        if (const std::string fault = compare(again, expected, bound); !fault.empty())
             return fault + ", in the caller's memory";
         if (!overrun.empty()) return overrun[0] + " was written beyond the caller's memory";
     }
@@ -54,6 +55,17 @@ TEST(RandomGraphs, EachStageCanBeSwitchedOff) {
             options.disable = {stage};
             options.verify = true;
             EXPECT_EQ(check(seed, context, options), "") << stage << " off, seed " << seed;
+        }
+}
+
+TEST(RandomGraphs, OfSixteenBitFloatsEqualTheInterpreterWithAnyKernels) {
+    const Context all, reference({.reference_only = true});
+    for (const DType dtype : {DType::f16, DType::bf16})
+        for (std::uint64_t seed = 7000; seed < 7120; ++seed) {
+            EXPECT_EQ(check(seed, all, {.verify = true}, dtype), "") << "seed " << seed;
+            EXPECT_EQ(check(seed, all, {.disable = {"fuse"}}, dtype), "") << "without fuse, seed " << seed;
+            EXPECT_EQ(check(seed, all, {.disable = {"simplify"}}, dtype), "") << "without simplify, seed " << seed;
+            EXPECT_EQ(check(seed, reference, {}, dtype), "") << "reference kernels, seed " << seed;
         }
 }
 
