@@ -44,8 +44,8 @@ Tensors unary(Operands operands, const Attributes&) {
     return {function(at(operands, 0))};
 }
 
-// `normal`, computed from a widened x of this dtype, with gamma and beta, either of which may be missing, of a norm over
-// several axes. They have these axes and no others.
+// `normal`, computed from a widened x of this dtype, with gamma and beta, either of which may be missing, of a norm
+// over several axes. They have these axes and no others.
 Tensor with_factors(const Tensor& normal, DType dtype, Operands rest, const std::vector<int>& axes) {
     const auto beside = [&](const Tensor& factor) {
         Shape wanted;
@@ -209,9 +209,9 @@ Tensor visible(const Tensor& mask, const Attributes& attributes) {
 Tensor attend_beside(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, const Tensor& bias,
                      const AttentionOptions& options, bool adds_to_hidden) {
     if (is_16_bit_float(q.dtype()) && !options.softmax_dtype)
-        return narrowed(attend_beside(widened(q), widened(k), widened(v), widened(mask), widened(bias), options,
-                                      adds_to_hidden),
-                        q.dtype());
+        return narrowed(
+            attend_beside(widened(q), widened(k), widened(v), widened(mask), widened(bias), options, adds_to_hidden),
+            q.dtype());
     const Dim queries = q.dim(-2), keys = k.dim(-2);
     const double scale = options.scale ? *options.scale : 1 / std::sqrt(static_cast<double>(q.dim(-1).constant()));
     Tensor scores = matmul(q, swap_axes(k, -1, -2)) * scale, seen;
@@ -416,6 +416,16 @@ std::vector<std::string> reduction_patterns(const std::string& name) {
     return patterns;
 }
 
+// Means over the batch and the places of rows or images [N,C,...] too: the statistics of channels.
+std::vector<std::string> mean_patterns() {
+    std::vector<std::string> patterns = reduction_patterns("mean");
+    for (const std::string keeps : {" keepdims=(1)", " keepdims=(0)"}) {
+        patterns.push_back("mean axes=(-3,-1)" + keeps + " | f32[R?,N,C,L]");
+        patterns.push_back("mean axes=(-4,-2,-1)" + keeps + " | f32[R?,N,C,H,W]");
+    }
+    return patterns;
+}
+
 // Convolutions of single places, which see no windows; all others are found by these.
 std::vector<std::string> pointwise_patterns() {
     const std::string one =
@@ -453,7 +463,7 @@ std::vector<Definition> definitions() {
         {"silu", unary<silu>, {"silu | f32[R]"}, InBody::step},
         {"gelu", unary<gelu>, {"gelu | f32[R]"}, InBody::step},
         {"gelu_tanh", unary<gelu_tanh>, {"gelu_tanh | f32[R]"}, InBody::step},
-        {"mean", mean_of, reduction_patterns("mean")},
+        {"mean", mean_of, mean_patterns()},
         {"variance",
          [](Operands x, const A& a) -> Tensors { return {variance(at(x, 0), axes_of(a), flag(a, "keepdims"))}; },
          reduction_patterns("variance")},

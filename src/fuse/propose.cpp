@@ -49,6 +49,7 @@ std::vector<Tile> by_last_output(std::vector<Tile> tiles) {
 }
 
 // A shorter form of a definition that only serves a longer one: the normal row of a layer norm before gamma and beta.
+// One of another dtype stays: the f32 between the casts of a 16-bit form may have a kernel where that form has none.
 void drop_parts(const ir::GraphData& graph, const Classes& classes, std::vector<std::vector<Tile>>& matches) {
     if (std::all_of(matches.begin(), matches.end(), [](const auto& found) { return found.empty(); })) return;
     const auto in = [](const Nodes& list, NodeId id) { return std::find(list.begin(), list.end(), id) != list.end(); };
@@ -66,7 +67,8 @@ void drop_parts(const ir::GraphData& graph, const Classes& classes, std::vector<
         for (std::size_t i = 0; i < matches[root].size(); ++i) {
             const Tile& tile = matches[root][i];
             for (const NodeId id : tile.interior)
-                if (!matches[id].empty() && serves(id, tile))
+                if (!matches[id].empty() && graph.node(id).dtype == graph.node(tile.outputs.back()).dtype &&
+                    serves(id, tile))
                     std::erase_if(matches[id], [&](const Tile& part) { return part.definition == tile.definition; });
         }
 }

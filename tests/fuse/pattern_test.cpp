@@ -19,6 +19,11 @@ std::vector<Pattern> patterns_of(std::vector<std::string> texts,
     return fuse::make_patterns(kept, {}, {fuse::most_axes + 1, false});
 }
 
+/// The patterns of one text for graphs that round to 16-bit floats.
+std::vector<Pattern> rounding_patterns_of(const Definition& definition) {
+    return fuse::make_patterns({&definition, 1}, {}, {fuse::most_axes + 1, true});
+}
+
 std::vector<Tensor> normalized(std::span<const Tensor> operands, const Attributes& attributes) {
     return {layer_norm(operands[0], operands[1], operands[2], attributes.number("eps"))};
 }
@@ -73,6 +78,42 @@ TEST(Pattern, WhereSizesShowThereAreTwoSkeletons) {
                           })
                   .size(),
               1U);
+}
+
+// A composite of f16 casts to f32 and back; a product does not.
+TEST(Pattern, Where16BitOperandsMakeOtherOpsThereIsASkeletonOfThem) {
+    const Definition norm{"test", normalized, {"test eps=? | f32[R,4] f32[4] f32[4]"}};
+    const auto patterns = rounding_patterns_of(norm);
+    ASSERT_EQ(patterns.size(), 2U);
+    const auto ends_in = [](const Pattern& pattern) {
+        return pattern.skeleton.graph->node(pattern.skeleton.outputs[pattern.main]);
+    };
+    EXPECT_EQ(ends_in(patterns[0]).dtype, DType::f32);
+    EXPECT_EQ(ends_in(patterns[1]).op, ir::Op::cast);
+    EXPECT_EQ(ends_in(patterns[1]).dtype, DType::f16);
+    EXPECT_EQ(patterns[1].problem.inputs[0].dtype, DType::f32) << "any float dtype";
+    ASSERT_EQ(patterns[1].holes.size(), 1U);
+    const Definition product{
+        "test",
+        [](std::span<const Tensor> x, const Attributes&) { return std::vector<Tensor>{matmul(x[0], x[1])}; },
+        {"test | f32[R,K] f32[K,N]"}};
+    EXPECT_EQ(rounding_patterns_of(product).size(), 1U);
+}
+
+TEST(Pattern, GraphsThatRoundTo16BitsAreKnownByTheirCasts) {
+    const auto rounds = [](DType from, DType to) {
+        Graph g("g");
+        g.output("y", cast(g.input("x", from, {3}), to));
+        return fuse::Sought(*g.data()).rounds;
+    };
+    EXPECT_TRUE(rounds(DType::f32, DType::f16));
+    EXPECT_TRUE(rounds(DType::f64, DType::bf16));
+    EXPECT_FALSE(rounds(DType::f16, DType::f32));
+    EXPECT_FALSE(rounds(DType::f64, DType::f32));
+    EXPECT_FALSE(rounds(DType::i32, DType::f16));
+    EXPECT_TRUE(fuse::Sought(6, true).covers(fuse::Sought(4, false)));
+    EXPECT_FALSE(fuse::Sought(6, false).covers(fuse::Sought(4, true)));
+    EXPECT_FALSE(fuse::Sought(4, true).covers(fuse::Sought(6, false)));
 }
 
 TEST(Pattern, LeadingAxesMayBeAddedWhereNoOtherOperandTellsTheFirst) {

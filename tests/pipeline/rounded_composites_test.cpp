@@ -50,6 +50,16 @@ const Case cases[] = {
          return mean(x[0], {1, 2});
      }},
     {"mean", {{6, 40}}, [](const Tensors& x) { return mean(x[0]); }},
+    {"mean",
+     {{4, 6, 40}},
+     [](const Tensors& x) {
+         return mean(x[0], {0, 2});
+     }},
+    {"mean",
+     {{4, 6, 7, 8}},
+     [](const Tensors& x) {
+         return mean(x[0], {0, 2, 3}, true);
+     }},
     {"softmax", {{6, 40}}, [](const Tensors& x) { return softmax(x[0]); }},
     {"softmax", {{6, 40}}, [](const Tensors& x) { return softmax(x[0], 0); }},
     {"log_softmax", {{6, 40}}, [](const Tensors& x) { return log_softmax(x[0]); }},
@@ -97,6 +107,28 @@ TEST(RoundedComposites, AreFoundWithTheirCastsWrittenOut) {
             EXPECT_THAT(definitions(graph), ElementsAre(test.definition)) << to_string(dtype) << '\n'
                                                                           << to_string(graph);
         }
+}
+
+TEST(RoundedComposites, ANormOfASumIsOneKernel) {
+    for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+        Graph graph;
+        const Tensor sum = graph.input("x", dtype, {6, 40}) + graph.input("r", dtype, {6, 40});
+        graph.output("sum", sum);
+        graph.output("y", layer_norm(sum, graph.weight("gamma", dtype, {40}), graph.weight("beta", dtype, {40})));
+        EXPECT_THAT(definitions(graph), ElementsAre("add_layer_norm")) << to_string(dtype);
+    }
+}
+
+// The kernel is that of f32, which reads keys and values as they are stored.
+TEST(RoundedComposites, AttentionIsOneKernelBetweenCasts) {
+    for (const DType dtype : {DType::f16, DType::bf16}) {
+        Graph graph;
+        const Tensor q = graph.input("q", dtype, {2, 8, 128, 64}), k = graph.input("k", dtype, {2, 4, 128, 64});
+        graph.output("y", attention(q, k, graph.input("v", dtype, {2, 4, 128, 64}), {.causal = true}));
+        const Names found = definitions(graph);
+        EXPECT_THAT(found, testing::Contains("attention")) << to_string(dtype);
+        EXPECT_THAT(found, testing::SizeIs(3)) << to_string(dtype);
+    }
 }
 
 }  // namespace
