@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <optional>
 
-/// Functions written with atomic ops alone. A kernel may compute one of them whole; whether it does is decided by
-/// measurement, and a program that spells the same thing out by hand is treated alike. Errors as for atomic ops, naming
-/// the composite.
+/// Functions written with atomic ops alone. A kernel may compute one of them whole; measurement decides, and a program
+/// that spells the same thing out by hand is treated alike. f16 and bf16 are computed in f32 and rounded once, but by
+/// linear, convolutions and rope (docs/numbers.md). Errors as for atomic ops, naming the composite.
 namespace cairn::inline v0 {
 
 // clang-format off
@@ -76,8 +76,8 @@ CAIRN_API Sorted topk(const Operand& x, const Dim& k, int axis = -1, bool larges
 CAIRN_API Tensor softmax(const Operand& x, int axis = -1);
 /// x - m - log(sum e^(x - m)) along `axis`. Float.
 CAIRN_API Tensor log_softmax(const Operand& x, int axis = -1);
-/// sum(x) / n over `axes` (all when empty), n the number of elements summed.
-/// Float; cast integers first.
+/// sum(x) / n over `axes` (all when empty), n the number of elements summed. A sum of f16 or bf16 is kept in f32.
+/// Float; cast integers first: mean(cast(x, DType::f32)).
 CAIRN_API Tensor mean(const Operand& x, const IntList& axes = {}, bool keepdims = false);
 /// mean((x - mean(x))^2) over `axes`: the population variance.
 CAIRN_API Tensor variance(const Operand& x, const IntList& axes = {}, bool keepdims = false);
@@ -190,12 +190,12 @@ struct AttentionOptions {
     /// Scaled scores s become cap * tanh(s / cap) before any mask, so that none is beyond the cap; positive and finite.
     /// Not capped when not given. (Gemma 2, arXiv 2408.00118.)
     std::optional<double> softcap = std::nullopt;
-    /// The score of a key that may not be seen; the lowest finite number of the dtype when not given. With that a query
-    /// that sees no key gets the mean of all values, and one whose seen keys all score -inf the mean of those it does
-    /// not see; with -inf both get NaN.
+    /// The score of a key that may not be seen; by default the lowest finite number of the scores' dtype. With that a
+    /// query that sees no key gets the mean of all values, and one whose seen keys all score -inf the mean of those it
+    /// does not see; with -inf both get NaN.
     std::optional<double> masked_score = std::nullopt;
-    /// Scores are cast to this float dtype for the softmax, and its weights back; the dtype of q when not given. f32 is
-    /// usual for f16 and bf16 models.
+    /// Scores of the dtype of q are cast to this float dtype for the softmax, and its weights back, as many f16 and
+    /// bf16 models do. When not given f16 and bf16 are computed in f32 throughout, and the result is rounded.
     std::optional<DType> softmax_dtype = std::nullopt;
 };
 /// softmax(q k^T * scale, masked) v (Vaswani et al., arXiv 1706.03762). q [B, H, T, D], k and v [B, G, S, D] with H a

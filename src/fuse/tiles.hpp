@@ -64,8 +64,8 @@ std::size_t axes_in(const ir::GraphData& graph);
 /// What patterns are made for: graphs with these properties.
 struct Sought {
     std::size_t axes;  ///< the most that a value has
-    /// Some cast rounds a wider float to f16 or bf16. What computes 16-bit floats in f32, as most composites do, ends in
-    /// such a cast.
+    /// Some cast rounds a wider float to f16 or bf16. What computes 16-bit floats in f32, as most composites do, ends
+    /// in such a cast.
     bool rounds;
 
     Sought(std::size_t axes = 9, bool rounds = true) : axes(axes), rounds(rounds) {}

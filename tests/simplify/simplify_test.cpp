@@ -47,6 +47,20 @@ TEST(Simplify, MergesCommutedOperands) {
     EXPECT_EQ(product.operands[0], product.operands[1]);
 }
 
+// Rounding is part of what a graph means: no cast to f16 goes away with one back, and none moves into a sum.
+TEST(Simplify, ArithmeticBetweenWideningAndRoundingStaysWide) {
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f16, {4, 8}), wide = cast(x, DType::f32);
+    g.output("mean", cast(sum(wide, {-1}) / 8, DType::f16));
+    g.output("rounded", cast(cast(exp(wide), DType::f16), DType::f32));
+    const auto after = simplified(g);
+    EXPECT_EQ(count(*after, Op::cast), 4u);
+    for (const ir::Node& node : after->nodes())
+        if (node.op == Op::sum || node.op == Op::mul || node.op == Op::div || node.op == Op::exp) {
+            EXPECT_EQ(node.dtype, DType::f32);
+        }
+}
+
 TEST(Simplify, PutsConstantsLast) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {4});
