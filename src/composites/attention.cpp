@@ -3,6 +3,7 @@
 #include "composites/typed_name.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <sstream>
 
@@ -54,6 +55,12 @@ Sizes check(const CompositeScope& scope, const Operand& q, const Operand& k, con
 /// The place of each query among the keys, one behind the other.
 Tensor own_keys(const Graph& graph, const Dim& queries, const Dim& keys) {
     return reshape(iota(graph, queries, DType::i32, keys - queries), {queries, 1});
+}
+
+/// Masks count the keys in i32.
+void need_i32_positions(const CompositeScope& scope, const Dim& keys, const Operand& k) {
+    if (!provably_le(keys, std::numeric_limits<std::int32_t>::max()))
+        scope.fail("keys may be too many for positions of 32 bits: " + typed_name("k", k));
 }
 
 Tensor causal_mask(const Graph& graph, const Dim& queries, const Dim& keys) {
@@ -111,6 +118,7 @@ Tensor attend(const CompositeScope& scope, const Operand& q, const Operand& k, c
     if (options.softcap) scores = capped(scope, scores, *options.softcap);
     Tensor visible;
     const Graph graph(q.tensor().graph());
+    if (options.causal || options.window) need_i32_positions(scope, n.keys, k);
     if (options.causal) visible = causal_mask(graph, n.queries, n.keys);
     if (options.window) {
         const Tensor is_near = window_mask(scope, graph, n.queries, n.keys, *options.window);

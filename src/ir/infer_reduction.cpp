@@ -11,6 +11,7 @@ Inferred infer_argmax(const ShapeRule& rule) {
     const std::size_t axis = rule.axis_of_first();
     Shape shape = rule.shape(0);
     if (!provably_le(1, shape[axis])) rule.fail(fmt::format("axis {} may be empty: {}", axis, rule.text()));
+    rule.need_i32_indices(axis);
     shape[axis] = 1;
     return {DType::i32, std::move(shape)};
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <limits>
 
 namespace cairn::inline v0::ir {
 namespace {
@@ -17,8 +16,7 @@ Inferred infer_argsort(const ShapeRule& rule) {
     const std::size_t axis = rule.axis_of_first();
     const std::int64_t descending = rule.integer("descending");
     if (descending != 0 && descending != 1) rule.fail(fmt::format("descending must be 0 or 1, got {}", descending));
-    if (!provably_le(rule.shape(0)[axis], std::numeric_limits<std::int32_t>::max()))
-        rule.fail(fmt::format("axis {} may be too long for indices of 32 bits: {}", axis, rule.text()));
+    rule.need_i32_indices(axis);
     return {DType::i32, rule.shape(0)};
 }
 

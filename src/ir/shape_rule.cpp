@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <limits>
+
 namespace cairn::inline v0::ir {
 namespace {
 
@@ -56,6 +59,11 @@ std::size_t ShapeRule::axis_of_first() const {
     const std::int64_t negative = axis(integer("axis"), rank(0));
     dim("axis") = negative;
     return static_cast<std::size_t>(rank(0) + negative);
+}
+
+void ShapeRule::need_i32_indices(std::size_t axis) const {
+    if (!provably_le(shape(0)[axis], std::numeric_limits<std::int32_t>::max()))
+        fail(fmt::format("axis {} may be too long for indices of 32 bits: {}", axis, text()));
 }
 
 void ShapeRule::same_dtypes(std::size_t first, std::size_t last) const {

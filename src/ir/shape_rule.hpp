@@ -47,6 +47,9 @@ public:
     /// front.
     std::size_t axis_of_first() const;
 
+    /// Refuses an axis of operand 0 that may be longer than indices of i32 can count: 2^31 - 1 elements.
+    void need_i32_indices(std::size_t axis) const;
+
     /// Refuses operands of different dtypes.
     void same_dtypes(std::size_t first, std::size_t last) const;
     /// Refuses what the op's row in op_table does not accept.

@@ -12,6 +12,24 @@ Tensor plus_one_times(const Operand& x, const Operand& y) {
 
 // clang-format off
 const WrongProgram composite_programs[] = {
+    {"argmin along an axis that i32 cannot index", __LINE__ + 1,
+     [](Graph& g) { argmin(g.input("x", DType::u8, {g.symbol("N", 1, std::int64_t{1} << 40)}), 0); },
+     "[argmin] axis 0 may be too long for indices of 32 bits: x u8[N]"},
+    {"topk along an axis that i32 cannot index", __LINE__ + 1,
+     [](Graph& g) { topk(g.input("x", DType::i8, {3'000'000'000}), 2); },
+     "[topk] axis 0 may be too long for indices of 32 bits: x i8[3000000000]"},
+    {"sort along an axis that i32 cannot index", __LINE__ + 1,
+     [](Graph& g) { sort(g.input("x", DType::i8, {3'000'000'000})); },
+     "[sort] axis 0 may be too long for indices of 32 bits: x i8[3000000000]"},
+    {"one_hot of more places than its indices can name", __LINE__ + 1,
+     [](Graph& g) { one_hot(integers(g, "x", {4}), g.symbol("N", 1, std::int64_t{1} << 31)); },
+     "[one_hot] depth N may be too large for indices of 32 bits: indices i32[4]"},
+    {"causal attention to more keys than i32 can count", __LINE__ + 3,
+     [](Graph& g) {
+         const Dim s = g.symbol("S", 1, std::int64_t{1} << 31);
+         attention(floats(g, "q", {1, 1, 1, 4}), floats(g, "k", {1, 1, s, 4}), floats(g, "v", {1, 1, s, 4}), {.causal = true});
+     },
+     "[attention] keys may be too many for positions of 32 bits: k f32[1,1,S,4]"},
     {"softmax of integers", __LINE__ + 1,
      [](Graph& g) { softmax(integers(g, "x", {4})); },
      "[softmax] needs a float dtype: x i32[4]"},
