@@ -43,9 +43,37 @@ void check_size(const SizeSlot& slot, std::int64_t value) {
                     fmt::format("{} = {} is not in {}..{}", slot.name, value, slot.low, slot.high));
 }
 
-void assign_size(SizeSlot& slot, std::int64_t value) {
+void assign_size(SizeSlot& slot, std::int64_t value, int input) {
     slot.value = value;
     slot.set = true;
+    slot.derived = false;
+    slot.input = input;
+}
+
+/// True where a size depends on the length of a state: that may change before the next run.
+bool has_state_length(const Instance& instance, const Dim& size) {
+    for (std::size_t s = 0; s < instance.sizes.size(); ++s)
+        if (instance.sizes[s].is_state_length && detail::depends_on(size, s)) return true;
+    return false;
+}
+
+/// Leaves in the solver the values of symbols that this shape alone determines, and those with one value only.
+void solve_symbols(Instance& instance, const program::Port& port, Sizes shape) {
+    SizeSolver& solver = instance.solver;
+    solver.begin();
+    for (std::size_t s = 0; s < instance.sizes.size(); ++s) {
+        const SizeSlot& slot = instance.sizes[s];
+        if (slot.low == slot.high && !slot.is_state_length) solver.know(s, slot.low);
+        for (std::size_t axis = 0; axis < shape.size(); ++axis)
+            if (port.desc.shape[axis].symbol() == slot.name) solver.know(s, shape[axis]);
+    }
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+        const Dim& size = port.desc.shape[axis];
+        if (!size.is_constant() && size.symbol().empty() && !has_state_length(instance, size))
+            solver.add(given_size(port, static_cast<int>(axis), shape[axis]));
+    }
+    for (const std::string& fault : {solver.solve(), solver.check()})
+        if (!fault.empty()) throw Error(ErrorKind::argument, "set", fault);
 }
 
 void check_shape(Instance& instance, const program::Port& port, Sizes shape) {
@@ -63,6 +91,7 @@ void check_shape(Instance& instance, const program::Port& port, Sizes shape) {
                     refuse(port, "got {} = {} on axis {} and {} on axis {}", symbol, shape[before], before, shape[axis],
                            axis);
         }
+    solve_symbols(instance, port, shape);
 }
 
 void check_data(const program::Port& port, const void* data, Sizes shape) {
@@ -72,11 +101,16 @@ void check_data(const program::Port& port, const void* data, Sizes shape) {
 
 /// What has been checked takes effect; a view held so far is released.
 void take(Instance& instance, std::size_t i, const void* data, Sizes shape, HeldView held = {}) {
-    const program::Port& port = instance.core->set.inputs[i];
     InputSlot& slot = instance.inputs[i];
-    for (std::size_t axis = 0; axis < shape.size(); ++axis)
-        if (const std::string_view symbol = port.desc.shape[axis].symbol(); !symbol.empty())
-            assign_size(instance.size(symbol), shape[axis]);
+    for (std::size_t s = 0; s < instance.sizes.size(); ++s) {
+        SizeSlot& size = instance.sizes[s];
+        if (instance.solver.knows(s) && !size.is_state_length) {
+            if (size.low != size.high) assign_size(size, instance.solver.value(s), static_cast<int>(i));
+        } else if (size.input == static_cast<int>(i)) {
+            size.set = false;  // this shape does not tell it
+            size.input = -1;
+        }
+    }
     std::copy(shape.begin(), shape.end(), slot.shape.begin());
     slot.data = data;
     slot.set = true;
@@ -119,23 +153,54 @@ void densify(const InputView& view, std::byte* dense) {
     }
 }
 
+/// The symbols in a shape whose values an input may give: not those of states, and none with one value only.
+std::vector<std::size_t> free_symbols(const Instance& instance, const program::Port& port) {
+    std::vector<std::size_t> symbols;
+    for (std::size_t s = 0; s < instance.sizes.size(); ++s) {
+        const SizeSlot& slot = instance.sizes[s];
+        const bool occurs = std::any_of(port.desc.shape.begin(), port.desc.shape.end(),
+                                        [&](const Dim& size) { return detail::depends_on(size, s); });
+        if (occurs && !slot.is_state_length && slot.low != slot.high) symbols.push_back(s);
+    }
+    return symbols;
+}
+
 /// The shape of an input of which only the number of elements is known.
 std::vector<std::int64_t> solve_shape(Instance& instance, const program::Port& port, std::size_t count) {
+    const std::vector<std::size_t> unknown = free_symbols(instance, port);
+    const auto refuse_unknown = [&] { refuse(port, "which the number of elements does not tell: give the shape"); };
+    if (unknown.size() > 1) refuse_unknown();
+    SizeSolver& solver = instance.solver;
+    solver.begin();
+    for (std::size_t s = 0; s < instance.sizes.size(); ++s)
+        if (unknown.empty() || s != unknown[0]) solver.know(s, instance.sizes[s].value);
     std::vector<std::int64_t> shape;
-    std::size_t known = 1, free_axis = port.desc.shape.size();
-    for (const Dim& size : port.desc.shape) {
-        const SizeSlot* slot = size.symbol().empty() ? nullptr : &instance.size(size.symbol());
-        const bool is_known = size.is_constant() || (slot != nullptr && slot->is_state_length);
-        if (!is_known && (slot == nullptr || free_axis != port.desc.shape.size()))
-            refuse(port, "which the number of elements does not tell: give the shape");
-        if (!is_known) free_axis = shape.size();
-        shape.push_back(size.is_constant() ? size.constant() : slot->is_state_length ? slot->value : 1);
-        known *= static_cast<std::size_t>(shape.back());
+    const auto evaluate = [&] {
+        shape.clear();
+        for (const Dim& size : port.desc.shape) shape.push_back(size.evaluate(solver.values()));
+    };
+    if (!unknown.empty()) {
+        const SizeSlot& slot = instance.sizes[unknown[0]];
+        const auto bare = [&](const Dim& size) { return size.symbol() == slot.name; };
+        const auto only = std::find_if(port.desc.shape.begin(), port.desc.shape.end(), bare);
+        const bool is_factor = std::count_if(port.desc.shape.begin(), port.desc.shape.end(), [&](const Dim& size) {
+                                   return detail::depends_on(size, unknown[0]);
+                               }) == 1 && only != port.desc.shape.end();
+        if (is_factor) {
+            solver.know(unknown[0], 1);
+            evaluate();
+            const std::size_t rest = element_count_of(shape);
+            if (rest == 0) refuse_unknown();
+            if (count % rest != 0) refuse(port, "got {} elements, not a multiple of {}", count, rest);
+            solver.know(unknown[0], static_cast<std::int64_t>(count / rest));
+        } else {
+            solver.add(given_size(port, GivenSize::elements, static_cast<std::int64_t>(count)));
+            if (const std::string fault = solver.solve(); !fault.empty())
+                throw Error(ErrorKind::argument, "set", fault);
+            if (!solver.knows(unknown[0])) refuse_unknown();
+        }
     }
-    if (free_axis == shape.size()) return shape;
-    if (known == 0) refuse(port, "which the number of elements does not tell: give the shape");
-    if (count % known != 0) refuse(port, "got {} elements, not a multiple of {}", count, known);
-    shape[free_axis] = static_cast<std::int64_t>(count / known);
+    evaluate();
     return shape;
 }
 
@@ -152,7 +217,7 @@ void check_dtype(std::string_view part, std::string_view kind, std::string_view 
 void set_size(Instance& instance, std::string_view symbol, std::int64_t value) {
     SizeSlot& slot = instance.size(symbol);
     check_size(slot, value);
-    assign_size(slot, value);
+    assign_size(slot, value, -1);
     instance.bucket = -1;
 }
 

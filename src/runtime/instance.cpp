@@ -92,7 +92,9 @@ bool Core::settle(std::size_t bucket, std::shared_ptr<BoundProgram> exact, std::
 }
 
 Instance::Instance(std::shared_ptr<Core> given)
-    : core(std::move(given)), team_(core->context.threads(), core->context.parts()->pool.spin()) {
+    : core(std::move(given)),
+      solver(core->set),
+      team_(core->context.threads(), core->context.parts()->pool.spin()) {
     for (const Symbols::Symbol& symbol : core->set.symbols->list())
         sizes.push_back({symbol.name, symbol.low, symbol.high, symbol.low, symbol.low == symbol.high, false});
     for (std::size_t b = 0; b < core->buckets.size(); ++b) {
@@ -135,25 +137,35 @@ int Instance::pick_bucket() const {
     throw InternalError("run", "no bucket covers the sizes set");
 }
 
-void Instance::check_inputs() const {
-    for (const SizeSlot& slot : sizes)
-        if (!slot.set) throw Error(ErrorKind::argument, "run", fmt::format("the size {} is not set", slot.name));
+void Instance::derive_sizes() {
+    for (SizeSlot& slot : sizes) slot.derived = false;
+    if (std::all_of(sizes.begin(), sizes.end(), [](const SizeSlot& slot) { return slot.set; })) return;
+    solver.begin();
+    for (std::size_t s = 0; s < sizes.size(); ++s)
+        if (sizes[s].set) solver.know(s, sizes[s].value);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        for (std::size_t axis = 0; inputs[i].set && axis < inputs[i].shape.size(); ++axis)
+            solver.add(given_size(core->set.inputs[i], static_cast<int>(axis), inputs[i].shape[axis]));
+    if (const std::string fault = solver.solve(); !fault.empty()) throw Error(ErrorKind::argument, "run", fault);
+    for (std::size_t s = 0; s < sizes.size(); ++s)
+        if (!sizes[s].set && solver.knows(s)) sizes[s].value = solver.value(s), sizes[s].derived = true;
+}
+
+void Instance::check_inputs() {
+    for (std::size_t s = 0; s < sizes.size(); ++s) {
+        if (sizes[s].set || sizes[s].derived) continue;
+        const std::string why = solver.ambiguity(s);
+        throw Error(ErrorKind::argument, "run",
+                    fmt::format("the size {} is not set{}{}", sizes[s].name, why.empty() ? "" : ": ", why));
+    }
+    solver.begin();
+    for (std::size_t s = 0; s < sizes.size(); ++s) solver.know(s, sizes[s].value);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const program::Port& port = core->set.inputs[i];
         if (!inputs[i].set) throw Error(ErrorKind::argument, "run", fmt::format("input \"{}\" is not set", port.name));
         for (std::size_t axis = 0; axis < inputs[i].shape.size(); ++axis) {
             const Dim& size = port.desc.shape[axis];
-            std::int64_t wanted = 0;
-            if (const std::string_view symbol = size.symbol(); !symbol.empty()) {
-                for (const SizeSlot& slot : sizes)
-                    if (slot.name == symbol) wanted = slot.value;
-            } else {
-                std::int64_t values[64] = {};
-                if (sizes.size() > std::size(values))
-                    throw Error(ErrorKind::unsupported, "run", "more than 64 symbols");
-                for (std::size_t s = 0; s < sizes.size(); ++s) values[s] = sizes[s].value;
-                wanted = size.evaluate({values, sizes.size()});
-            }
+            const std::int64_t wanted = size.evaluate(solver.values());
             if (inputs[i].shape[axis] != wanted)
                 throw Error(ErrorKind::argument, "run",
                             fmt::format("input \"{}\" has size {} on axis {}, expected {} = {}", port.name,
@@ -359,6 +371,7 @@ void Instance::run(const RunOptions& options) {
     if (!core->bound.ready()) throw Error(ErrorKind::argument, "run", "the weights are not bound");
     check_soundness();
     if (options.stop.stop_requested()) throw Cancelled("run");
+    derive_sizes();
     check_inputs();
     const int chosen = pick_bucket();
     std::shared_ptr<BoundProgram> beside = core->buckets[static_cast<std::size_t>(chosen)]->beside();

@@ -4,6 +4,7 @@
 #include "runtime/bucket_programs.hpp"
 #include "runtime/caller_outputs.hpp"
 #include "runtime/frame.hpp"
+#include "runtime/solve_sizes.hpp"
 #include "runtime/state_slot.hpp"
 
 #include <atomic>
@@ -41,6 +42,8 @@ struct SizeSlot {
     std::int64_t low = 0, high = 0, value = 0;
     bool set = false;
     bool is_state_length = false;
+    bool derived = false;  ///< not set: the value follows from inputs together, and is derived again for each run
+    int input = -1;        ///< whose shape alone gave the value; -1: none
 };
 
 struct InputSlot {
@@ -96,7 +99,8 @@ public:
     std::vector<StateSlot> states;    ///< in the order of the programs' states
     Profile profile;                  ///< of the last profiled run
     int profiled_bucket = -1;
-    int bucket = -1;  ///< that ran last
+    int bucket = -1;    ///< that ran last
+    SizeSolver solver;  ///< scratch
     std::atomic<bool> running{false};
 
     void run(const RunOptions& options);
@@ -119,7 +123,9 @@ public:
     const BucketFrame& frame(int bucket) const { return *frames_[static_cast<std::size_t>(bucket)]; }
 
 private:
-    void check_inputs() const;
+    /// Gives symbols that are not set the values that follow from all inputs together.
+    void derive_sizes();
+    void check_inputs();
     /// What is run in a bucket by the present verdict.
     BucketFrame& frame_of(int bucket);
     bool is_to_fall_back(std::size_t bucket) const;

@@ -41,6 +41,13 @@ std::int64_t most_of(const Instance& instance, const SizeSlot& slot) {
     return most;
 }
 
+void take_size(SizeSlot& slot, std::int64_t value) {
+    slot.value = value;
+    slot.set = true;
+    slot.derived = false;
+    slot.input = -1;
+}
+
 /// Takes the bare symbols of a state's shape from its contents; what is wrong with that, if anything.
 std::string take_sizes(const Instance& instance, const StateContents& contents, std::vector<SizeSlot>& sizes,
                        std::vector<bool>& taken) {
@@ -59,11 +66,48 @@ std::string take_sizes(const Instance& instance, const StateContents& contents, 
             const std::int64_t most = most_of(instance, sizes[s]);
             if (given < sizes[s].low || given > most)
                 return fmt::format("{}: {} = {} is not in {}..{}", begin, sizes[s].name, given, sizes[s].low, most);
-            sizes[s].value = given;
-            sizes[s].set = taken[s] = true;
+            take_size(sizes[s], given);
+            taken[s] = true;
         }
     }
     return {};
+}
+
+/// Takes the symbols that other sizes of the contents determine, the bare ones being taken. What several values satisfy
+/// stays what it is. What is wrong, if anything.
+std::string solve_sizes(const Instance& instance, const std::vector<StateContents>& contents, std::vector<SizeSlot>& sizes,
+                 const std::vector<bool>& taken) {
+    const std::vector<int>& positions = instance.core->symbol_of[0];
+    std::vector<Symbols::Symbol> symbols;
+    std::size_t axes = 0;
+    for (const int position : positions) {
+        const SizeSlot& slot = sizes[static_cast<std::size_t>(position)];
+        symbols.push_back({slot.name, slot.low, slot.high});
+    }
+    for (const StateContents& each : contents) axes += each.shape.size();
+    SizeSolver solver(std::move(symbols), axes);
+    for (std::size_t s = 0; s < positions.size(); ++s) {
+        const auto position = static_cast<std::size_t>(positions[s]);
+        const SizeSlot& slot = sizes[position];
+        if (taken[position] || slot.is_state_length || slot.low == slot.high) solver.know(s, slot.value);
+    }
+    for (const StateContents& each : contents) {
+        const StatePort& port = instance.states[each.state].port();
+        for (std::size_t axis = 0; axis < each.shape.size(); ++axis)
+            if (!port.live.shape[axis].is_constant() && port.live.shape[axis].symbol().empty())
+                solver.add({"state", port.name, &port.live, static_cast<int>(axis), each.shape[axis]});
+    }
+    std::string fault = solver.solve();
+    // What is left may follow from symbols that were set before.
+    for (std::size_t s = 0; s < positions.size(); ++s)
+        if (const SizeSlot& slot = sizes[static_cast<std::size_t>(positions[s])]; slot.set && !solver.knows(s))
+            solver.know(s, slot.value);
+    if (fault.empty()) fault = solver.solve();
+    for (std::size_t s = 0; s < positions.size(); ++s) {
+        SizeSlot& slot = sizes[static_cast<std::size_t>(positions[s])];
+        if (solver.knows(s) && (!slot.set || slot.value != solver.value(s))) take_size(slot, solver.value(s));
+    }
+    return fault;
 }
 
 /// Whether a number among the contents is none as the state stores it.
@@ -95,6 +139,8 @@ std::vector<SizeSlot> sizes_with(const Instance& instance, const std::vector<Sta
         if (!text.empty()) fault += (fault.empty() ? "" : "; ") + text;
     };
     for (const StateContents& each : contents) add(take_sizes(instance, each, sizes, taken));
+    if (!fault.empty()) return sizes;
+    add(solve_sizes(instance, contents, sizes, taken));
     if (!fault.empty()) return sizes;
     const std::vector<std::int64_t> values = port_values(instance, sizes);
     for (const StateContents& each : contents) {
