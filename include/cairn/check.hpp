@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,8 @@ struct CheckOptions {
     std::size_t every = 1;          ///< of the sizes of a Problem each `every`-th is tried, the last one always
     /// Heap calls of the calling thread so far, from a program that counts them; null: not watched.
     std::int64_t (*heap_calls)() noexcept = nullptr;
+    bool only_own = false;      ///< of check_kernels: only those of ContextOptions::extra
+    std::stop_token stop = {};  ///< throws Cancelled between two Problems
 };
 
 /// What check_kernel found.
@@ -25,6 +28,8 @@ struct KernelReport {
     int runs = 0;                     ///< runs compared with the definition
     int variations = 0;               ///< Problems tried: the samples, and those made from them
     int in_place = 0;                 ///< runs with an output in an input's memory
+    std::string kernel = {};          ///< its id
+    std::string not_checked = {};     ///< of check_kernels: why the kernel could not be run here; empty: it was
 };
 
 /// Tries a kernel against its definition, knowing nothing else about it: what every built-in kernel passes. Each of its
@@ -48,6 +53,16 @@ CAIRN_API KernelReport check_kernel(const Context& context, std::string_view id,
 /// The same for a kernel of no Context, whose definition is an op or one of `definitions`.
 CAIRN_API KernelReport check_kernel(const Kernel& kernel, std::span<const Definition> definitions,
                                     const CheckOptions& options = {});
+
+/// Checks all kernels of a Context, those of ContextOptions::extra first, each at all its settings: a report for each,
+/// in their order. A kernel that this machine cannot run, or whose packed form is not known here, has a reason in
+/// KernelReport::not_checked. The built-in kernels pass; they take minutes. A program checks its own in its tests:
+///
+///     for (const KernelReport& report : check_kernels(context, {.only_own = true}))
+///         for (const std::string& fault : report.faults) std::puts(fault.c_str());
+///
+/// What a program really calls a kernel with is checked by CompileOptions::verify. Throws Cancelled.
+CAIRN_API std::vector<KernelReport> check_kernels(const Context& context, const CheckOptions& options = {});
 
 /// What a Problem means: a graph of atomic ops with an input `in0`, `in1`, ... for each of its inputs and an output
 /// `out0`, ... for each of its outputs; strides and layouts mean nothing. Throws Error(argument) where its name is that

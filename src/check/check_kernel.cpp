@@ -5,6 +5,7 @@
 #include "check/oracle.hpp"
 #include "check/tolerance.hpp"
 #include "check/variation.hpp"
+#include "device/context_parts.hpp"
 #include "device/cpu/cpu_features.hpp"
 #include "device/cpu/thread_pool.hpp"
 #include "ir/op_table.hpp"
@@ -50,34 +51,52 @@ public:
 
     Check(const KernelToCheck& asked, Oracle& oracle, const Pools& pools)
         : kernel_(at_first_values(asked.kernel)), options_(asked.options), oracle_(oracle), pools_(pools) {
-        if (kernel_.samples.empty()) fault("has no sample", {});
+        report_.kernel = kernel_.id;
     }
 
     const std::vector<std::string>& samples() const { return kernel_.samples; }
     const KernelReport& report() const { return report_; }
 
+    void need_samples() {
+        if (kernel_.samples.empty()) fault("has no sample", {});
+    }
+
     void try_on(const std::string& sample) {
         for (const Variation& variation : variations_of(kernel_, sample, Symbols::create())) {
+            // A setting may be none for a sample.
             ++report_.variations;
-            const Refusal refusal = kernel_.accepts(variation.problem);
-            if (!refusal.empty()) {
-                // A setting may be none for a sample.
+            if (const Refusal refusal = kernel_.accepts(variation.problem); !refusal.empty()) {
                 if (!names_setting(kernel_.id)) fault("refuses its own sample: " + refusal, variation.problem);
-                continue;
-            }
-            try {
-                const std::size_t every = std::max<std::size_t>(options_.every, 1), count = variation.sizes.size();
-                // Whichever are left out, the last ones are not: the first are the smallest.
-                for (std::size_t i = (count - 1) % every; i < count; i += every)
-                    at_sizes_of(variation, variation.sizes[i], i + 1 == count);
-            } catch (const Error& error) {
-                if (error.kind() == ErrorKind::unsupported) throw;
-                fault(std::string("accepts what its definition refuses: ") + error.what(), variation.problem);
+            } else if (const std::string refusal_of_definition = try_on(variation); !refusal_of_definition.empty()) {
+                fault("accepts what its definition refuses: " + refusal_of_definition, variation.problem);
             }
         }
     }
 
+    void try_on(const CalledProblem& call) {
+        ++report_.variations;
+        if (const std::string refusal = try_on(Variation{"as the program calls it", call.problem, call.sizes});
+            !refusal.empty())
+            report_.not_checked = refusal + " on " + to_string(call.problem);
+    }
+
 private:
+    /// Why the definition refuses the Problem or its operands; empty where it takes them.
+    std::string try_on(const Variation& variation) {
+        try {
+            const std::size_t every = std::max<std::size_t>(options_.every, 1), count = variation.sizes.size();
+            // Whichever are left out, the last ones are not: the first are the smallest.
+            for (std::size_t i = (count - 1) % every; i < count; i += every) {
+                if (options_.stop.stop_requested()) throw Cancelled("check_kernel");
+                at_sizes_of(variation, variation.sizes[i], i + 1 == count);
+            }
+        } catch (const Error& error) {
+            if (error.kind() == ErrorKind::unsupported || error.kind() == ErrorKind::cancelled) throw;
+            return error.what();
+        }
+        return {};
+    }
+
     void fault(const std::string& text, const Problem& problem) {
         if (report_.faults.size() < most_faults)
             report_.faults.push_back(kernel_.id + " " + text + "\n  on " + to_string(problem));
@@ -190,25 +209,47 @@ private:
     KernelReport report_;
 };
 
-}  // namespace
-
-std::vector<KernelReport> check_kernels(std::span<const KernelToCheck> kernels,
-                                        std::span<const Definition> definitions) {
+void need_features(const Kernel& kernel) {
     const FeatureSet here = device::detect_features();
-    for (const KernelToCheck& asked : kernels)
-        if (const FeatureSet& needs = asked.kernel.needs; !here.includes(needs))
-            throw Error(
-                ErrorKind::unsupported, "check_kernel",
-                asked.kernel.id + " needs " + to_string(needs - here) + ", this machine has " + to_string(here));
+    if (!here.includes(kernel.needs))
+        throw Error(ErrorKind::unsupported, "check_kernel",
+                    kernel.id + " needs " + to_string(kernel.needs - here) + ", this machine has " + to_string(here));
+}
+
+Check::Pools make_pools() {
     Check::Pools pools;
     for (int threads = 1; threads <= most_threads; ++threads)
         pools.push_back(std::make_unique<device::ThreadPool>(threads));
+    return pools;
+}
+
+}  // namespace
+
+KernelReport check_calls(const KernelToCheck& kernel, std::span<const CalledProblem> calls,
+                         std::span<const Definition> definitions) {
+    need_features(kernel.kernel);
+    const Check::Pools pools = make_pools();
+    Oracle oracle(definitions);
+    Check check(kernel, oracle, pools);
+    for (const CalledProblem& call : calls) {
+        check.try_on(call);
+        oracle.forget();
+    }
+    return check.report();
+}
+
+std::vector<KernelReport> check_kernels(std::span<const KernelToCheck> kernels,
+                                        std::span<const Definition> definitions) {
+    for (const KernelToCheck& asked : kernels) need_features(asked.kernel);
+    const Check::Pools pools = make_pools();
     Oracle oracle(definitions);
     std::vector<Check> checks;
     std::vector<std::string> samples;
-    for (const KernelToCheck& asked : kernels)
-        for (const std::string& sample : checks.emplace_back(asked, oracle, pools).samples())
+    for (const KernelToCheck& asked : kernels) {
+        checks.emplace_back(asked, oracle, pools).need_samples();
+        for (const std::string& sample : checks.back().samples())
             if (std::find(samples.begin(), samples.end(), sample) == samples.end()) samples.push_back(sample);
+    }
     for (const std::string& sample : samples) {
         for (Check& check : checks)
             if (std::find(check.samples().begin(), check.samples().end(), sample) != check.samples().end())
@@ -233,6 +274,21 @@ KernelReport check_kernel(const Context& context, std::string_view id, const Che
     for (const Kernel& kernel : context.kernels().kernels)
         if (kernel.id == id) return check_kernel(kernel, context.kernels().definitions, options);
     throw Error(ErrorKind::argument, "check_kernel", why_unknown(id, context.kernels()));
+}
+
+std::vector<KernelReport> check_kernels(const Context& context, const CheckOptions& options) {
+    std::vector<KernelReport> reports;
+    for (const Kernel& kernel : context.kernels().kernels) {
+        if (options.stop.stop_requested()) throw Cancelled("check_kernel");
+        if (options.only_own && !context.parts()->is_own(kernel.id)) continue;
+        try {
+            reports.push_back(check_kernel(kernel, context.kernels().definitions, options));
+        } catch (const Error& error) {
+            if (error.kind() != ErrorKind::unsupported) throw;
+            reports.push_back({.faults = {}, .kernel = kernel.id, .not_checked = error.what()});
+        }
+    }
+    return reports;
 }
 
 }  // namespace cairn::inline v0

@@ -2,6 +2,7 @@
 
 #include "cairn/check.hpp"
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -16,5 +17,15 @@ struct KernelToCheck {
 /// so kernels of the same samples are best tried together. A report for each.
 std::vector<KernelReport> check_kernels(std::span<const KernelToCheck> kernels,
                                         std::span<const Definition> definitions);
+
+/// A Problem as a program calls a kernel with it, and values of its symbols, in the order of Symbols::list().
+struct CalledProblem {
+    const Problem& problem;
+    std::vector<std::vector<std::int64_t>> sizes;
+};
+
+/// Tries a kernel, as check_kernel does, on Problems as they stand: their own strides, dtypes and sizes.
+KernelReport check_calls(const KernelToCheck& kernel, std::span<const CalledProblem> calls,
+                         std::span<const Definition> definitions);
 
 }  // namespace cairn::inline v0::check

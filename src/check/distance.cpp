@@ -54,7 +54,7 @@ bool is_comparable(const Kernel& kernel, const Problem& problem) {
 Distance distance(const Kernel& kernel, const Problem& problem, std::span<const Definition> definitions,
                   device::ThreadPool& pool) {
     std::mt19937_64 random(1);
-    RandomInputs inputs = random_inputs(problem, Special::none, random);
+    RandomInputs inputs = random_inputs(problem, definitions, Special::none, random);
     std::vector<GuardedTensor> outputs;
     std::vector<TensorArg> in, out;
     for (const TensorDesc& output : problem.outputs) outputs.emplace_back(output, std::uint8_t{0}, 0);

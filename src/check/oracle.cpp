@@ -26,7 +26,7 @@ Answer& Oracle::answer(const Problem& problem, Special special) {
 
     std::seed_seq seed(text.begin(), text.end());
     std::mt19937_64 random(seed);
-    RandomInputs inputs = random_inputs(problem, special, random);
+    RandomInputs inputs = random_inputs(problem, definitions_, special, random);
     std::vector<GuardedTensor> outputs;
     for (const TensorDesc& output : problem.outputs) outputs.emplace_back(output, std::uint8_t{0}, 0);
     Expected expected = expect(problem, definitions_, std::move(inputs.values));

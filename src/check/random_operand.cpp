@@ -1,13 +1,16 @@
 #include "check/random_operand.hpp"
 
+#include "check/index_limits.hpp"
+
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 
 namespace cairn::inline v0::check {
 
-meaning::Value random_operand(const Problem& problem, std::size_t input, Special special, std::mt19937_64& random) {
-    const TensorDesc& tensor = problem.inputs[input];
+meaning::Value random_operand(const TensorDesc& tensor, std::optional<std::int64_t> limit, bool is_first,
+                              Special special, std::mt19937_64& random) {
     meaning::Value value;
     value.dtype = tensor.dtype;
     for (const Dim& size : tensor.shape) value.shape.push_back(size.constant());
@@ -20,23 +23,18 @@ meaning::Value random_operand(const Problem& problem, std::size_t input, Special
         for (double& x : elements)
             x = special == Special::many && random() % 3 == 0 ? odd[random() % std::size(odd)] : real(random);
         if (special == Special::few && count > 0) {
-            for (std::uint64_t left = input == 0 ? 1 : random() % 3; left > 0; --left)
+            for (std::uint64_t left = is_first ? 1 : random() % 3; left > 0; --left)
                 elements[random() % count] = rare[random() % std::size(rare)];
-            if (input == 0) elements[random() % count] = NAN;
+            if (is_first) elements[random() % count] = NAN;
         }
         value = meaning::make_value(tensor.dtype, value.shape, elements);
         return value;
     }
     value.integers.resize(count);
     std::int64_t low = -100, high = 100;
-    const bool picks = problem.definition == "gather" || problem.definition == "scatter" ||
-                       problem.definition == "take_along_axis" || problem.definition == "embedding";
-    if (picks && input == 1) {
-        low = 0;
-        const auto rank = static_cast<std::int64_t>(problem.inputs[0].shape.size());
-        std::int64_t axis = problem.definition == "embedding" ? 0 : problem.attributes.integer("axis");
-        axis = axis < 0 ? axis + rank : axis;
-        high = problem.inputs[0].shape[static_cast<std::size_t>(axis)].constant() - 1;
+    if (limit) {
+        const std::int64_t most = size_of(tensor.dtype) == 1 ? 127 : tensor.dtype == DType::i32 ? INT32_MAX : INT64_MAX;
+        low = 0, high = std::clamp<std::int64_t>(*limit - 1, 0, most);
     } else if (tensor.dtype == DType::boolean) {
         low = 0, high = 1;
     } else if (tensor.dtype == DType::u8) {
@@ -56,11 +54,13 @@ meaning::Value random_operand(const Problem& problem, std::size_t input, Special
     return value;
 }
 
-RandomInputs random_inputs(const Problem& problem, Special special, std::mt19937_64& random) {
+RandomInputs random_inputs(const Problem& problem, std::span<const Definition> definitions, Special special,
+                           std::mt19937_64& random) {
     RandomInputs inputs;
+    const std::vector<std::optional<std::int64_t>> limits = index_limits(problem, definitions);
     for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
         GuardedTensor& tensor = inputs.tensors.emplace_back(problem.inputs[i], std::uint8_t{0}, 0);
-        tensor.write(random_operand(problem, i, special, random));
+        tensor.write(random_operand(problem.inputs[i], limits[i], i == 0, special, random));
         inputs.values.push_back(tensor.read());
     }
     return inputs;

@@ -1,10 +1,13 @@
 #pragma once
 
-#include "cairn/problem.hpp"
+#include "cairn/kernel.hpp"
 #include "check/guarded_tensor.hpp"
 #include "meaning/interpret.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <random>
+#include <span>
 #include <vector>
 
 namespace cairn::inline v0::check {
@@ -17,14 +20,18 @@ enum class Special {
     many  ///< every third or so, and limits of dtypes among them
 };
 
-/// Elements for an operand of a Problem of constant sizes: floats in -2..2, small integers, indices that are legal.
-meaning::Value random_operand(const Problem& problem, std::size_t input, Special special, std::mt19937_64& random);
+/// Elements for an operand of constant sizes: floats in -2..2, small integers; with `limit` integers in 0 .. limit - 1.
+/// `is_first`: it is the first operand of its Problem.
+meaning::Value random_operand(const TensorDesc& tensor, std::optional<std::int64_t> limit, bool is_first,
+                              Special special, std::mt19937_64& random);
 
-/// All inputs of a Problem in memory, and the values that lie there: where elements are repeated, one value is.
+/// All inputs of a Problem in memory, and the values that lie there: where elements are repeated, one value is. What
+/// the definition uses as indices is legal (index_limits).
 struct RandomInputs {
     std::vector<GuardedTensor> tensors;
     std::vector<meaning::Value> values;
 };
-RandomInputs random_inputs(const Problem& problem, Special special, std::mt19937_64& random);
+RandomInputs random_inputs(const Problem& problem, std::span<const Definition> definitions, Special special,
+                           std::mt19937_64& random);
 
 }  // namespace cairn::inline v0::check

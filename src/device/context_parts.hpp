@@ -45,6 +45,11 @@ struct Context::Parts {
     void log(LogLevel level, std::string_view line) const {
         if (options.log) options.log(level, line);
     }
+    /// True of a kernel of ContextOptions::extra, at any of its settings.
+    bool is_own(std::string_view id) const noexcept {
+        return std::any_of(options.extra.kernels.begin(), options.extra.kernels.end(),
+                           [&](const Kernel& kernel) { return kernel.id == id.substr(0, id.find('{')); });
+    }
     /// The kernel of that id; null when there is none.
     const Kernel* find(std::string_view id) const noexcept {
         for (const Kernel& kernel : kernels.kernels)

@@ -196,6 +196,75 @@ TEST(CheckKernel, FindsAKernelOfAContext) {
     }
 }
 
+Kernel wrong_floor() {
+    Kernel kernel;
+    kernel.id = "own.floor@1";
+    kernel.definition = "floor";
+    kernel.accepts = [](const Problem& problem) {
+        return Refusal(problem.inputs[0].is_dense() && problem.inputs[0].dtype == DType::f32 ? "" : "needs dense f32");
+    };
+    kernel.run = [](const Args& args, Team& team) {
+        if (team.rank() == 0 && args.outputs[0].shape[0] > 0) reinterpret_cast<float*>(args.outputs[0].data)[0] = 0.5f;
+    };
+    kernel.samples = {"floor | f32[N] -> f32[N] where N in 0..9"};
+    return kernel;
+}
+
+TEST(CheckKernels, CheckAllOfAContextOrItsOwn) {
+    Kernel elsewhere = wrong_floor();
+    elsewhere.id = "own.packed@1";
+    elsewhere.samples = {"floor | f32[4,4]@mine -> f32[4,4]"};
+    elsewhere.accepts = [](const Problem&) { return Refusal(); };
+    ContextOptions options{.reference_only = true};
+    options.extra.kernels = {wrong_floor(), elsewhere};
+    const Context own({.extra = options.extra});
+    const std::vector<KernelReport> reports = check_kernels(own, {.only_own = true});
+    ASSERT_EQ(reports.size(), 2u);
+    EXPECT_EQ(reports[0].kernel, "own.floor@1");
+    EXPECT_FALSE(reports[0].faults.empty());
+    EXPECT_EQ(reports[0].not_checked, "");
+    EXPECT_EQ(reports[1].kernel, "own.packed@1");
+    EXPECT_NE(reports[1].not_checked.find("got mine"), std::string::npos) << reports[1].not_checked;
+
+    std::stop_source stopped;
+    stopped.request_stop();
+    EXPECT_THROW(check_kernels(own, {.stop = stopped.get_token()}), Cancelled);
+
+    // Of all kernels, the reference ones.
+    const Context few({.extra = {}, .reference_only = true});
+    const std::vector<KernelReport> all = check_kernels(few, {.every = 1000});
+    EXPECT_EQ(all.size(), few.kernels().kernels.size());
+    for (const KernelReport& report : all) EXPECT_EQ(report.faults, std::vector<std::string>()) << report.kernel;
+}
+
+// A definition of a program's own that indexes, in a table of few rows.
+TEST(CheckKernel, GivesLegalIndicesToAnyDefinition) {
+    Definition lookup;
+    lookup.name = "lookup";
+    lookup.build = [](std::span<const Tensor> x, const Attributes&) {
+        return std::vector<Tensor>{gather(x[0], reshape(cast(x[1], DType::i64), {x[1].dim(0)}), 0) * 2.0f};
+    };
+    Kernel kernel;
+    kernel.id = "own.lookup@1";
+    kernel.definition = "lookup";
+    kernel.accepts = [](const Problem& problem) -> Refusal {
+        for (const auto* list : {&problem.inputs, &problem.outputs})
+            for (const TensorDesc& tensor : *list)
+                if (!tensor.is_dense()) return "needs dense memory";
+        return problem.inputs[0].dtype == DType::f32 && problem.inputs[1].dtype == DType::i32 ? "" : "needs f32 and i32";
+    };
+    kernel.run = [](const Args& args, Team& team) {
+        const auto* table = reinterpret_cast<const float*>(args.inputs[0].data);
+        const auto* index = reinterpret_cast<const std::int32_t*>(args.inputs[1].data);
+        for (std::int64_t i = team.rank(); i < args.inputs[1].shape[0]; i += team.size()) {
+            if (index[i] < 0 || index[i] >= args.inputs[0].shape[0]) return team.fail("an index is out of range");
+            reinterpret_cast<float*>(args.outputs[0].data)[i] = 2 * table[index[i]];
+        }
+    };
+    kernel.samples = {"lookup | f32[3] i32[N] -> f32[N] where N in 1..40"};
+    EXPECT_EQ(check_kernel(kernel, {&lookup, 1}).faults, std::vector<std::string>());
+}
+
 TEST(CheckKernel, SaysWhatItCannotCheck) {
     Kernel kernel = cpu_kernels().kernels.back();
     kernel.accepts = [](const Problem&) { return Refusal(); };

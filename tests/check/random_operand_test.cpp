@@ -22,7 +22,7 @@ std::int64_t odd_ones(const meaning::Value& value) {
 TEST(RandomOperand, IndicesAreThoseOfTheAxis) {
     const Problem problem = problem_of("gather axis=(-2) | f32[3,5,2] i64[400] -> f32[3,400,2]");
     std::mt19937_64 random(1);
-    const meaning::Value indices = random_operand(problem, 1, Special::many, random);
+    const meaning::Value indices = random_inputs(problem, {}, Special::many, random).values[1];
     const auto [least, most] = std::minmax_element(indices.integers.begin(), indices.integers.end());
     EXPECT_EQ(*least, 0);
     EXPECT_EQ(*most, 4);
@@ -32,25 +32,25 @@ TEST(RandomOperand, OneSpecialOfTheFirstOperandIsNaN) {
     const Problem problem = problem_of("add | f32[40,40] f32[40,40] -> f32[40,40]");
     std::mt19937_64 random(1);
     for (int i = 0; i < 50; ++i) {
-        const meaning::Value first = random_operand(problem, 0, Special::few, random);
+        const meaning::Value first = random_operand(problem.inputs[0], {}, true, Special::few, random);
         EXPECT_TRUE(std::any_of(first.data.begin(), first.data.end(), [](double x) { return std::isnan(x); }));
         EXPECT_LE(odd_ones(first), 2);
-        EXPECT_LE(odd_ones(random_operand(problem, 1, Special::few, random)), 2);
-        EXPECT_EQ(odd_ones(random_operand(problem, 0, Special::none, random)), 0);
+        EXPECT_LE(odd_ones(random_operand(problem.inputs[1], {}, false, Special::few, random)), 2);
+        EXPECT_EQ(odd_ones(random_operand(problem.inputs[0], {}, true, Special::none, random)), 0);
     }
 }
 
 TEST(RandomOperand, OfNoElementsNoneIsSpecial) {
     const Problem problem = problem_of("exp | f32[0,4] -> f32[0,4]");
     std::mt19937_64 random(1);
-    EXPECT_TRUE(random_operand(problem, 0, Special::few, random).data.empty());
+    EXPECT_TRUE(random_operand(problem.inputs[0], {}, true, Special::few, random).data.empty());
 }
 
 // What lies in memory is what the values say: rows that are repeated are one.
 TEST(RandomOperand, RepeatedElementsAreOneValue) {
     const Problem problem = problem_of("add | f32[3,4]:(0,1) f16[3,4] -> f32[3,4]");
     std::mt19937_64 random(1);
-    const RandomInputs inputs = random_inputs(problem, Special::none, random);
+    const RandomInputs inputs = random_inputs(problem, {}, Special::none, random);
     ASSERT_EQ(inputs.values.size(), 2u);
     for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(inputs.tensors[i].read().data, inputs.values[i].data);
     const std::vector<double>& rows = inputs.values[0].data;

@@ -2,6 +2,7 @@
 // above it, and compares what its kernels compute with their twins, which are run here.
 #include "cairn/kernels.hpp"
 #include "check/guarded_tensor.hpp"
+#include "check/index_limits.hpp"
 #include "check/random_operand.hpp"
 #include "check/variation.hpp"
 #include "device/cpu/team.hpp"
@@ -77,7 +78,9 @@ std::size_t workspace_of(const Kernel& kernel, const Problem& problem) {
 /// An operand of which two elements have a sum that f16 holds: Bochs 2.7 rounds ties to f16 away from even, where CPUs
 /// and twins do not.
 meaning::Value operand_of(const Problem& problem, std::size_t input, std::mt19937_64& random) {
-    meaning::Value value = check::random_operand(problem, input, check::Special::none, random);
+    const auto limits = check::index_limits(problem, cpu_kernels().definitions);
+    meaning::Value value =
+        check::random_operand(problem.inputs[input], limits[input], input == 0, check::Special::none, random);
     if (value.dtype == DType::f16)
         for (double& x : value.data) x = std::nearbyint(x * 0x1p8) * 0x1p-8;
     return value;
