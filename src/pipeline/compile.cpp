@@ -9,7 +9,9 @@
 #include "pipeline/stages.hpp"
 #include "pipeline/state_storage.hpp"
 #include "pipeline/tuning_curve.hpp"
+#include "pipeline/verify_kernels.hpp"
 #include "pipeline/whole_programs.hpp"
+#include "runtime/compiled_graph.hpp"
 #include "timing/team_clock.hpp"
 #include "tune/effort.hpp"
 
@@ -141,7 +143,11 @@ CompiledGraph compile_chosen(const Graph& graph, const Context& context, const C
 CompiledGraph compile(const Graph& graph, const Context& context, const CompileOptions& options) {
     if (!options.saved.empty() && options.dump_stages.empty()) {
         const std::string what = made_for(graph, context, options);
-        if (std::optional<CompiledGraph> known = take_saved(options.saved, what, context)) return *std::move(known);
+        if (std::optional<CompiledGraph> known = take_saved(options.saved, what, context)) {
+            if (options.verify)
+                verify_own_kernels(runtime::parse_program_set(known->program()).buckets, context, options.stop);
+            return *std::move(known);
+        }
         CompileOptions once = options;
         once.saved.clear();
         CompiledGraph made = compile(graph, context, once);

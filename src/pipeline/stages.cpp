@@ -5,6 +5,7 @@
 #include "ir/state_rules.hpp"
 #include "ir/verify.hpp"
 #include "pipeline/replay.hpp"
+#include "pipeline/verify_kernels.hpp"
 #include "plan/validate.hpp"
 #include "program/lifetimes.hpp"
 #include "program/peak.hpp"
@@ -326,6 +327,7 @@ void Stages::plan(program::Program& program, StageDriver& driver) const {
 
 CompiledGraph Stages::link(std::vector<runtime::BucketProgram> buckets, runtime::Reasons reasons) const {
     StageDriver(options_, "").go_on();
+    if (options_.verify) verify_own_kernels(buckets, context_, options_.stop);
     runtime::ProgramSet set = frame_;
     set.buckets = std::move(buckets);
     set.reasons = std::move(reasons);
