@@ -1,6 +1,6 @@
-// A program's own composite and its own kernel, in one file: declare what it computes, and Cairn finds it in graphs,
-// tests nothing but what you tell it, and uses it where it is the fastest. Here: softplus(x) = log(1 + e^x), computed
-// in one pass.
+// A program's own composite and its own kernel, in one file: declare what it computes, and Cairn finds it in graphs and
+// uses it where it is the fastest. check_kernels() tries it against its definition, as the tests of a program should.
+// Here: softplus(x) = log(1 + e^x), computed in one pass.
 
 #include <cairn/cairn.hpp>
 
@@ -14,13 +14,18 @@ using namespace cairn;
 /// The definition, by atomic ops alone: pattern, fallback and oracle in one.
 Tensor softplus(const Operand& x) { return log(exp(x) + 1); }
 
-/// The kernel: what it accepts, and what it does with its share of the elements.
+/// Whether the kernel can do a Problem. Operands may have any strides, outputs too: rows of a state are written where
+/// the state has them. A kernel that walks through memory element by element must refuse all but dense ones.
 Refusal accepts(const Problem& problem) {
-    if (problem.inputs[0].dtype != DType::f32) return "computes f32 only";
-    if (!problem.inputs[0].is_dense()) return "needs dense memory";
+    for (const auto* operands : {&problem.inputs, &problem.outputs})
+        for (const TensorDesc& tensor : *operands) {
+            if (tensor.dtype != DType::f32) return "computes f32 only";
+            if (!tensor.is_dense()) return "needs dense memory";
+        }
     return {};
 }
 
+/// What it does with its share of the elements.
 void run(const Args& args, Team& team) {
     std::int64_t count = 1;
     for (int i = 0; i < args.outputs[0].rank; ++i) count *= args.outputs[0].shape[i];
@@ -41,8 +46,19 @@ KernelSet own_kernels() {
     kernel.accepts = accepts;
     kernel.run = run;
     kernel.in_place = {{0, 0}};
-    kernel.samples = {"softplus | f32[1000] -> f32[1000]"};
+    kernel.samples = {"softplus | f32[N] -> f32[N] where N in 0..1000",
+                      "softplus | f32[3,N] -> f32[3,N] where N in 1..40"};
     return {{definition}, {}, {kernel}};
+}
+
+/// Tries the program's kernels on their samples: other sizes, strides, dtypes and numbers of threads among them.
+bool pass_their_checks(const Context& context) {
+    bool pass = true;
+    for (const KernelReport& report : check_kernels(context, {.only_own = true})) {
+        for (const std::string& fault : report.faults) std::cerr << fault << '\n';
+        pass = pass && report.faults.empty() && report.runs > 0;
+    }
+    return pass;
 }
 
 }  // namespace
@@ -50,12 +66,16 @@ KernelSet own_kernels() {
 int main() {
     ContextOptions options;
     options.extra = own_kernels();
+    const Context context(options);
+    if (!pass_their_checks(context)) return 1;
+
     Graph graph;
     const Dim n = graph.symbol("N", 1, 1'000'000);
     const Tensor x = graph.input("x", DType::f32, {n});
     graph.output("y", log(1 + exp(x)));  // spelled by hand, found all the same
 
-    CompiledGraph compiled = compile(graph, Context(options));
+    // While a program is developed, `verify` checks own kernels on the very calls that it makes.
+    CompiledGraph compiled = compile(graph, context, {.verify = true});
     const float data[] = {-100, -1, 0, 1, 100};
     compiled.set("x", data, {5});
     compiled.run();

@@ -24,7 +24,7 @@ using testing::AllOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 
-const std::vector<std::string> all_commands = {"tune", "paths", "explain", "bench", "diff", "db", "doctor"};
+const std::vector<std::string> all_commands = {"tune", "paths", "explain", "bench", "check", "diff", "db", "doctor"};
 
 TEST(Command, HelpIsAPage) {
     const Outcome help = run(CAIRN_COMMAND, {"--help"});
@@ -77,6 +77,8 @@ TEST(Command, WrongLinesAreRefused) {
         {{"tune", graph, "--features", "avx512"}, {"avx512 stands on avx2"}},
         {{"doctor", "--features", "avx2+"}, {"--features", "got avx2+"}},
         {{"bench", "exp | f32[4] -> f32[4]", "--features", "avx512_vnni+avx2"}, {"avx512_vnni stands on avx512"}},
+        {{"check", "nothing*"}, {"no kernel has an id like nothing*"}},
+        {{"check", "--every", "0"}, {"--every"}},
         {{"explain", graph, "--split", "N"}, {"--split", "got N"}},
         {{"explain", graph, "--split", "M=1"}, {"M"}},
         {{"explain", graph, "--size", "N=x"}, {"--size", "got N=x"}},

@@ -1,11 +1,11 @@
-// extract PAGE OUTPUT: writes the snippets of a Markdown page as one function, `run_guide`, which calls its argument
-// after each of them. Faults of the compiler name lines of the page.
+// extract PAGE OUTPUT FUNCTION: writes the snippets of a Markdown page as one function, which calls its argument after
+// each of them. Faults of the compiler name lines of the page.
 #include "tests/guide/snippets.hpp"
 
 #include <fstream>
 
 int main(int argc, char** argv) {
-    if (argc != 3) return 2;
+    if (argc != 4) return 2;
     const std::string page = argv[1];
     std::ofstream out(argv[2]);
     std::string body;
@@ -19,6 +19,6 @@ int main(int argc, char** argv) {
         }
         body += "end_of_snippet();\n";
     }
-    out << "void run_guide(const std::function<void()>& end_of_snippet) {\n" << body << "}\n";
+    out << "void " << argv[3] << "(const std::function<void()>& end_of_snippet) {\n" << body << "}\n";
     return out.flush() ? 0 : 1;
 }

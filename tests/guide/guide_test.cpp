@@ -1,4 +1,4 @@
-// docs/guide.md prints what it says it prints.
+// docs/guide.md and docs/add_a_kernel.md print what they say they print.
 #include "tests/guide/snippets.hpp"
 
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 #include <sstream>
 
 void run_guide(const std::function<void()>& next);
+void run_add_a_kernel(const std::function<void()>& next);
 
 namespace cairn::guide {
 namespace {
@@ -26,23 +27,30 @@ private:
     std::streambuf* buffer_;
 };
 
-TEST(Guide, PrintsWhatItSays) {
-    const auto snippets = snippets_of(read_page(CAIRN_SOURCE_DIR "/docs/guide.md"));
+/// Runs the program of a page, and compares what it prints behind each of its snippets.
+void expect_prints(const std::string& page, void (*run)(const std::function<void()>&), std::size_t least) {
+    const auto snippets = snippets_of(read_page(std::string(CAIRN_SOURCE_DIR "/") + page));
     std::vector<std::string> printed;
     {
         std::ostringstream out, err;
         const Redirect cout(std::cout, out), cerr(std::cerr, err);
-        run_guide([&] {
+        run([&] {
             printed.push_back(out.str());
             out.str("");
         });
-        std::filesystem::remove_all(std::filesystem::temp_directory_path() / "cairn_guide");
     }
     ASSERT_EQ(printed.size(), snippets.size());
-    ASSERT_GE(snippets.size(), 10u);
+    ASSERT_GE(snippets.size(), least);
     for (std::size_t i = 0; i < snippets.size(); ++i)
-        EXPECT_EQ(printed[i], snippets[i].has_output ? snippets[i].output : "") << "docs/guide.md:" << snippets[i].line;
+        EXPECT_EQ(printed[i], snippets[i].has_output ? snippets[i].output : "") << page << ':' << snippets[i].line;
 }
+
+TEST(Guide, PrintsWhatItSays) {
+    expect_prints("docs/guide.md", run_guide, 10);
+    std::filesystem::remove_all(std::filesystem::temp_directory_path() / "cairn_guide");
+}
+
+TEST(AddAKernel, PrintsWhatItSays) { expect_prints("docs/add_a_kernel.md", run_add_a_kernel, 2); }
 
 TEST(Snippets, AreReadWithTheirOutput) {
     const auto snippets = snippets_of(
