@@ -1,6 +1,6 @@
 #include "check/random_operand.hpp"
 
-#include "check/index_limits.hpp"
+#include "ir/index_limits.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -57,7 +57,7 @@ meaning::Value random_operand(const TensorDesc& tensor, std::optional<std::int64
 RandomInputs random_inputs(const Problem& problem, std::span<const Definition> definitions, Special special,
                            std::mt19937_64& random) {
     RandomInputs inputs;
-    const std::vector<std::optional<std::int64_t>> limits = index_limits(problem, definitions);
+    const std::vector<std::optional<std::int64_t>> limits = ir::index_limits(problem, definitions);
     for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
         GuardedTensor& tensor = inputs.tensors.emplace_back(problem.inputs[i], std::uint8_t{0}, 0);
         tensor.write(random_operand(problem.inputs[i], limits[i], i == 0, special, random));

@@ -26,7 +26,7 @@ meaning::Value random_operand(const TensorDesc& tensor, std::optional<std::int64
                               Special special, std::mt19937_64& random);
 
 /// All inputs of a Problem in memory, and the values that lie there: where elements are repeated, one value is. What
-/// the definition uses as indices is legal (index_limits).
+/// the definition uses as indices is legal (ir::index_limits).
 struct RandomInputs {
     std::vector<GuardedTensor> tensors;
     std::vector<meaning::Value> values;

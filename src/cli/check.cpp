@@ -24,10 +24,10 @@ struct Counts {
 
 KernelReport checked(const Kernel& kernel, const Context& context, const CheckOptions& check_with) {
     if (const FeatureSet missing = kernel.needs - context.features(); !missing.empty())
-        return {.faults = {},
-                .kernel = kernel.id,
-                .not_checked =
-                    fmt::format("it needs {}, in use is {}", to_string(missing), to_string(context.features()))};
+        return {
+            .faults = {},
+            .kernel = kernel.id,
+            .not_checked = fmt::format("it needs {}, in use is {}", to_string(missing), to_string(context.features()))};
     try {
         return check_kernel(context, kernel.id, check_with);
     } catch (const Error& error) {
@@ -75,8 +75,10 @@ void add_check(CLI::App& app, Work& chosen) {
     auto options = std::make_shared<CheckCommand>();
     CLI::App& command = *app.add_subcommand("check", "compare the library's kernels with their definitions");
     command.footer(
-        "Tried are results, memory that may not be touched, numbers of threads and in-place pairs, on each kernel's samples\n"
-        "and variations of them. All kernels take minutes. The exit code is 1 where one fails. Kernels of a program are not\n"
+        "Tried are results, memory that may not be touched, numbers of threads and in-place pairs, on each kernel's "
+        "samples\n"
+        "and variations of them. All kernels take minutes. The exit code is 1 where one fails. Kernels of a program "
+        "are not\n"
         "in this command: the program calls check_kernels(), and compiles with CompileOptions::verify.");
     add_pattern(command, "kernels", options->pattern, "ids of kernels: 'cpu.baseline.softmax*'; all, if not given");
     command.add_option("--every", options->every, "only each N-th of the sizes of a problem")

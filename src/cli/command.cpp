@@ -66,7 +66,8 @@ int run_command(int argc, char** argv) {
     Work chosen;
     CLI::App app(description, "cairn");
     describe(app);
-    for (const auto add : {add_tune, add_paths, add_explain, add_bench, add_check, add_diff, add_db, add_doctor}) add(app, chosen);
+    for (const auto add : {add_tune, add_paths, add_explain, add_bench, add_check, add_diff, add_db, add_doctor})
+        add(app, chosen);
     app.footer(footer);
     if (const std::string missing = missing_command(app, argc, argv); !missing.empty()) {
         say(missing);

@@ -97,7 +97,8 @@ private:
         const Problem& problem = *instruction.problem;
         std::vector<check::CalledProblem>& calls = calls_[instruction.kernel];
         if (std::any_of(calls.begin(), calls.end(), [&](const auto& call) { return call.problem == problem; })) return;
-        if (!check::is_comparable(kernel, problem)) return leave_out(kernel.id, "a packed form is not known, on " + to_string(problem));
+        if (!check::is_comparable(kernel, problem))
+            return leave_out(kernel.id, "a packed form is not known, on " + to_string(problem));
         try {
             std::vector<Point> points = points_for(problem, program, definitions_);
             if (points.empty()) return leave_out(kernel.id, "that would take minutes, on " + to_string(problem));

@@ -183,9 +183,10 @@ std::vector<std::int64_t> solve_shape(Instance& instance, const program::Port& p
         const SizeSlot& slot = instance.sizes[unknown[0]];
         const auto bare = [&](const Dim& size) { return size.symbol() == slot.name; };
         const auto only = std::find_if(port.desc.shape.begin(), port.desc.shape.end(), bare);
-        const bool is_factor = std::count_if(port.desc.shape.begin(), port.desc.shape.end(), [&](const Dim& size) {
-                                   return detail::depends_on(size, unknown[0]);
-                               }) == 1 && only != port.desc.shape.end();
+        const bool is_factor =
+            std::count_if(port.desc.shape.begin(), port.desc.shape.end(),
+                          [&](const Dim& size) { return detail::depends_on(size, unknown[0]); }) == 1 &&
+            only != port.desc.shape.end();
         if (is_factor) {
             solver.know(unknown[0], 1);
             evaluate();

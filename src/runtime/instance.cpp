@@ -92,9 +92,7 @@ bool Core::settle(std::size_t bucket, std::shared_ptr<BoundProgram> exact, std::
 }
 
 Instance::Instance(std::shared_ptr<Core> given)
-    : core(std::move(given)),
-      solver(core->set),
-      team_(core->context.threads(), core->context.parts()->pool.spin()) {
+    : core(std::move(given)), solver(core->set), team_(core->context.threads(), core->context.parts()->pool.spin()) {
     for (const Symbols::Symbol& symbol : core->set.symbols->list())
         sizes.push_back({symbol.name, symbol.low, symbol.high, symbol.low, symbol.low == symbol.high, false});
     for (std::size_t b = 0; b < core->buckets.size(); ++b) {

@@ -9,7 +9,8 @@
 #include <string_view>
 #include <vector>
 
-/// Values of symbols from the sizes of inputs and states: what their shapes as the graph has them say of those that came.
+/// Values of symbols from the sizes of inputs and states: what their shapes as the graph has them say of those that
+/// came.
 namespace cairn::inline v0::runtime {
 
 /// A size of a tensor that was given: of one axis, or its number of elements.
@@ -53,8 +54,8 @@ public:
     std::string solve();
     /// What is wrong where a size that depends on known symbols alone is another; empty: nothing is.
     std::string check() const;
-    /// Why a symbol stays unknown: `input "x" has 4 on axis 0, which is floordiv(h, 2) for h = 8 and for 9`. Empty where
-    /// no size has it as its only unknown symbol.
+    /// Why a symbol stays unknown: `input "x" has 4 on axis 0, which is floordiv(h, 2) for h = 8 and for 9`. Empty
+    /// where no size has it as its only unknown symbol.
     std::string ambiguity(std::size_t symbol);
 
 private:

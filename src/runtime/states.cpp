@@ -75,8 +75,8 @@ std::string take_sizes(const Instance& instance, const StateContents& contents, 
 
 /// Takes the symbols that other sizes of the contents determine, the bare ones being taken. What several values satisfy
 /// stays what it is. What is wrong, if anything.
-std::string solve_sizes(const Instance& instance, const std::vector<StateContents>& contents, std::vector<SizeSlot>& sizes,
-                 const std::vector<bool>& taken) {
+std::string solve_sizes(const Instance& instance, const std::vector<StateContents>& contents,
+                        std::vector<SizeSlot>& sizes, const std::vector<bool>& taken) {
     const std::vector<int>& positions = instance.core->symbol_of[0];
     std::vector<Symbols::Symbol> symbols;
     std::size_t axes = 0;

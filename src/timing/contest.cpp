@@ -56,7 +56,7 @@ public:
     Subject(const Contestant& contestant, Context::Parts& parts, bool cold, const Filling& filling)
         : operands_(calling(*contestant.kernel,
                             [&] {
-                                return Operands(*contestant.problem, *contestant.kernel, parts.kernels.layouts,
+                                return Operands(*contestant.problem, *contestant.kernel, parts.kernels,
                                                 parts.pool.size(), memory_of(parts), cold, filling);
                             })),
           watch_(*contestant.kernel, operands_, parts.pool) {}

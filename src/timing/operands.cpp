@@ -1,10 +1,12 @@
 #include "timing/operands.hpp"
 
+#include "ir/index_limits.hpp"
 #include "timing/splitmix.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
+#include <optional>
+#include <span>
 #include <utility>
 
 namespace cairn::inline v0::timing {
@@ -20,16 +22,19 @@ void fill(std::byte* data, std::size_t count, const F& value) {
     }
 }
 
-/// Indices below this are legal for the integer inputs of a problem.
-std::int64_t index_limit(const Problem& problem) {
-    constexpr std::array<std::string_view, 4> indexing = {"gather", "scatter", "take_along_axis", "embedding"};
-    const bool indexes = std::find(indexing.begin(), indexing.end(), problem.definition) != indexing.end();
-    if (!indexes || problem.inputs.empty()) return 8;
-    const Shape& table = problem.inputs[0].shape;
-    std::int64_t axis = -static_cast<std::int64_t>(table.size());
-    if (problem.attributes.has("axis")) axis = problem.attributes.integer("axis");
-    return std::max<std::int64_t>(
-        table[static_cast<std::size_t>(static_cast<std::int64_t>(table.size()) + axis)].constant(), 1);
+/// Integer inputs of a problem are below these numbers: all places of the axis that they index, else small.
+std::vector<std::int64_t> integer_limits(const Problem& problem, std::span<const Definition> definitions) {
+    constexpr std::int64_t small = 8;
+    std::vector<std::int64_t> limits(problem.inputs.size(), small);
+    const bool has_integers = std::any_of(problem.inputs.begin(), problem.inputs.end(),
+                                          [](const TensorDesc& input) { return is_integer(input.dtype); });
+    if (!has_integers) return limits;
+    try {
+        const std::vector<std::optional<std::int64_t>> indexed = ir::index_limits(problem, definitions);
+        for (std::size_t i = 0; i < limits.size(); ++i)
+            limits[i] = std::max<std::int64_t>(indexed[i].value_or(small), 1);
+    } catch (const Error&) {}  // a problem of no definition
+    return limits;
 }
 
 /// Booleans tell rows that are filled up at their end, as the masks of batches do: the last quarter of each is false,
@@ -103,7 +108,7 @@ Operands::Where Operands::where(const TensorDesc& input, std::size_t bytes) cons
     return input.bound || (has_gaps && bytes > memory_->private_cache) ? Where::streamed : Where::kept;
 }
 
-Operands::Operands(const Problem& problem, const Kernel& kernel, const std::vector<Layout>& layouts, int threads,
+Operands::Operands(const Problem& problem, const Kernel& kernel, const KernelSet& kernels, int threads,
                    std::shared_ptr<OperandMemory> memory, bool cold, const Filling& filling)
     : memory_(std::move(memory)), cold_(cold), inputs_(problem.inputs.size()) {
     std::size_t used[4] = {};
@@ -118,10 +123,10 @@ Operands::Operands(const Problem& problem, const Kernel& kernel, const std::vect
     };
     std::vector<std::size_t> bytes;
     for (const TensorDesc& input : problem.inputs) {
-        bytes.push_back(bytes_of(input, layouts));
+        bytes.push_back(bytes_of(input, kernels.layouts));
         add(input, where(input, bytes.back()), bytes.back());
     }
-    for (const TensorDesc& output : problem.outputs) add(output, Where::written, bytes_of(output, layouts));
+    for (const TensorDesc& output : problem.outputs) add(output, Where::written, bytes_of(output, kernels.layouts));
     workspace_ = place(Where::written, kernel.workspace == nullptr
                                            ? 0
                                            : static_cast<std::size_t>(kernel.workspace(problem, threads).constant()));
@@ -134,6 +139,7 @@ Operands::Operands(const Problem& problem, const Kernel& kernel, const std::vect
     memory_->reserve(used[0], used[1], used[2], filling);
     own_ = device::Arena::reserve(used[3]);
     own_.touch(used[3]);
+    const std::vector<std::int64_t> limits = integer_limits(problem, kernels.definitions);
     const bool hides = problem.attributes.has("hides") && problem.attributes.integer("hides") != 0;
     for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
         const TensorDesc& input = problem.inputs[i];
@@ -141,7 +147,7 @@ Operands::Operands(const Problem& problem, const Kernel& kernel, const std::vect
         if (input.dtype == DType::boolean)
             fill_booleans(data, bytes[i], input, hides);
         else if (operands_[i].where == Where::own)
-            fill_operand(data, bytes[i], input.dtype, index_limit(problem), i + 1);
+            fill_operand(data, bytes[i], input.dtype, limits[i], i + 1);
     }
 }
 

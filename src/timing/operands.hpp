@@ -16,7 +16,8 @@ namespace cairn::inline v0::timing {
 class Operands {
 public:
     /// `cold`: else nothing is streamed on, each call reads the same. Throws Error(memory), Cancelled.
-    Operands(const Problem& problem, const Kernel& kernel, const std::vector<Layout>& layouts, int threads,
+    /// `kernels` has the packed forms of operands, and the definition.
+    Operands(const Problem& problem, const Kernel& kernel, const KernelSet& kernels, int threads,
              std::shared_ptr<OperandMemory> memory, bool cold, const Filling& filling = {});
 
     /// Whether weights may come from a cache: there was no time to fill a whole round.

@@ -36,8 +36,7 @@ Interval remainder(Interval a, Interval b) noexcept {
 /// An interval of the unknown, and the bounds that sizes have within it.
 class Box {
 public:
-    Box(const Unknown& unknown, std::int64_t low, std::int64_t high) noexcept
-        : unknown_(unknown), range_{low, high} {}
+    Box(const Unknown& unknown, std::int64_t low, std::int64_t high) noexcept : unknown_(unknown), range_{low, high} {}
 
     bool is_point() const noexcept { return range_.low == range_.high; }
     std::int64_t low() const noexcept { return to_int64(range_.low); }
@@ -121,7 +120,8 @@ bool holds(const Box& box, std::span<const SizeEquation> equations) noexcept {
 
 /// The largest value of `factors` that is at most `limit`, with the sign of values changed where `above`: then the
 /// smallest that is at least -limit.
-std::optional<std::int64_t> nearest(std::span<const Dim> factors, const Unknown& unknown, Wide limit, bool above) noexcept {
+std::optional<std::int64_t> nearest(std::span<const Dim> factors, const Unknown& unknown, Wide limit,
+                                    bool above) noexcept {
     const auto seen = [&](const Box& box) {
         const std::optional<Interval> bounds = box.bounds(factors);
         if (!bounds) return Interval{infinity, infinity};  // beyond the limit

@@ -11,8 +11,8 @@
 ///
 ///     32*h = 64, h in 1..16   ->   h = 2
 ///
-/// The method is branch and bound with interval arithmetic, so it needs no monotonicity: polynomials, floordiv, mod, min
-/// and max are solved alike. Nothing here allocates memory.
+/// The method is branch and bound with interval arithmetic, so it needs no monotonicity: polynomials, floordiv, mod,
+/// min and max are solved alike. Nothing here allocates memory.
 namespace cairn::inline v0::detail {
 
 /// The product of `factors` equals `value`. One factor: a size of an axis; a shape: a number of elements.

@@ -251,7 +251,8 @@ TEST(CheckKernel, GivesLegalIndicesToAnyDefinition) {
         for (const auto* list : {&problem.inputs, &problem.outputs})
             for (const TensorDesc& tensor : *list)
                 if (!tensor.is_dense()) return "needs dense memory";
-        return problem.inputs[0].dtype == DType::f32 && problem.inputs[1].dtype == DType::i32 ? "" : "needs f32 and i32";
+        return problem.inputs[0].dtype == DType::f32 && problem.inputs[1].dtype == DType::i32 ? ""
+                                                                                              : "needs f32 and i32";
     };
     kernel.run = [](const Args& args, Team& team) {
         const auto* table = reinterpret_cast<const float*>(args.inputs[0].data);

@@ -48,7 +48,7 @@ TEST(RandomOperand, OfNoElementsNoneIsSpecial) {
 
 // What lies in memory is what the values say: rows that are repeated are one.
 TEST(RandomOperand, RepeatedElementsAreOneValue) {
-    const Problem problem = problem_of("add | f32[3,4]:(0,1) f16[3,4] -> f32[3,4]");
+    const Problem problem = problem_of("add | f32[3,4]:(0,1) f32[3,4] -> f32[3,4]");
     std::mt19937_64 random(1);
     const RandomInputs inputs = random_inputs(problem, {}, Special::none, random);
     ASSERT_EQ(inputs.values.size(), 2u);

@@ -49,7 +49,8 @@ TEST(OwnKernel, WritesTheRowsOfAStateAsBuiltInKernelsDo) {
 TEST(OwnKernel, EveryKernelThatIsShownIsChecked) {
     int shown = 0;
     for (const char* folder : {"examples", "docs"})
-        for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(CAIRN_SOURCE_DIR) / folder)) {
+        for (const auto& entry :
+             std::filesystem::directory_iterator(std::filesystem::path(CAIRN_SOURCE_DIR) / folder)) {
             if (entry.path().extension() != ".cpp" && entry.path().extension() != ".md") continue;
             const std::string text = read_file(entry.path().string());
             if (text.find("kernel.run =") == std::string::npos) continue;

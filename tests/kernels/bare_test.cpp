@@ -2,10 +2,10 @@
 // above it, and compares what its kernels compute with their twins, which are run here.
 #include "cairn/kernels.hpp"
 #include "check/guarded_tensor.hpp"
-#include "check/index_limits.hpp"
 #include "check/random_operand.hpp"
 #include "check/variation.hpp"
 #include "device/cpu/team.hpp"
+#include "ir/index_limits.hpp"
 #include "tests/kernels/bare/arena.hpp"
 #include "tests/kernels/bare/case.hpp"
 #include "tests/kernels/twins.hpp"
@@ -78,7 +78,7 @@ std::size_t workspace_of(const Kernel& kernel, const Problem& problem) {
 /// An operand of which two elements have a sum that f16 holds: Bochs 2.7 rounds ties to f16 away from even, where CPUs
 /// and twins do not.
 meaning::Value operand_of(const Problem& problem, std::size_t input, std::mt19937_64& random) {
-    const auto limits = check::index_limits(problem, cpu_kernels().definitions);
+    const auto limits = ir::index_limits(problem, cpu_kernels().definitions);
     meaning::Value value =
         check::random_operand(problem.inputs[input], limits[input], input == 0, check::Special::none, random);
     if (value.dtype == DType::f16)

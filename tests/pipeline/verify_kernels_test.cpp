@@ -43,7 +43,9 @@ Kernel own_exp() {
     Kernel kernel;
     kernel.id = "own.exp.f32@1";
     kernel.definition = "exp";
-    kernel.accepts = [](const Problem& problem) { return Refusal(problem.inputs[0].dtype == DType::f32 ? "" : "needs f32"); };
+    kernel.accepts = [](const Problem& problem) {
+        return Refusal(problem.inputs[0].dtype == DType::f32 ? "" : "needs f32");
+    };
     kernel.run = run_exp<fault>;
     kernel.prepare = [](const Problem&, int threads) -> std::shared_ptr<const void> {
         return std::make_shared<int>(threads);
@@ -83,9 +85,9 @@ TEST(VerifyKernels, AFaultOnTheProgramsOwnProblemIsNamed) {
         ADD_FAILURE() << "no error";
     } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::argument);
-        EXPECT_THAT(error.what(), AllOf(HasSubstr("[verify] "), HasSubstr("own.exp.f32@1"),
-                                        HasSubstr("writes around output 0"), HasSubstr("exp | f32[4,1]"),
-                                        HasSubstr("(8,1)")));
+        EXPECT_THAT(error.what(),
+                    AllOf(HasSubstr("[verify] "), HasSubstr("own.exp.f32@1"), HasSubstr("writes around output 0"),
+                          HasSubstr("exp | f32[4,1]"), HasSubstr("(8,1)")));
     }
 }
 
@@ -103,7 +105,8 @@ TEST(VerifyKernels, WhatIsComputedOnceIsVerifiedToo) {
     Graph g;
     g.output("y", g.input("x", DType::f32, {200}) * exp(g.weight("w", DType::f32, {200})));
     EXPECT_THAT(message([&] {
-                    (void)compile(g, context_with({own_exp<Fault::wrong_behind_100>()}), {.disable = {"elementwise"}, .verify = true});
+                    (void)compile(g, context_with({own_exp<Fault::wrong_behind_100>()}),
+                                  {.disable = {"elementwise"}, .verify = true});
                 }),
                 HasSubstr("is wrong"));
 }
@@ -122,7 +125,8 @@ TEST(VerifyKernels, EveryWayToACompiledGraphVerifies) {
     std::filesystem::remove(file);
     EXPECT_NO_THROW(compile(graph, context, {.saved = file}));
     ASSERT_TRUE(std::filesystem::exists(file));
-    EXPECT_THAT(message([&] { (void)compile(graph, context, {.verify = true, .saved = file}); }), HasSubstr("[verify]"));
+    EXPECT_THAT(message([&] { (void)compile(graph, context, {.verify = true, .saved = file}); }),
+                HasSubstr("[verify]"));
     std::filesystem::remove(file);
 }
 
@@ -143,7 +147,9 @@ TEST(VerifyKernels, WhatCannotBeCheckedIsLogged) {
     options.log = [&](LogLevel, std::string_view line) { log += line; };
     Definition next;
     next.name = "next_row";
-    next.build = [](std::span<const Tensor> x, const Attributes&) { return std::vector<Tensor>{gather(x[0], x[1] + 1, 0)}; };
+    next.build = [](std::span<const Tensor> x, const Attributes&) {
+        return std::vector<Tensor>{gather(x[0], x[1] + 1, 0)};
+    };
     next.patterns = {"next_row | f32[V,D] i32[T]"};
     Kernel kernel;
     kernel.id = "own.next_row@1";
@@ -155,7 +161,8 @@ TEST(VerifyKernels, WhatCannotBeCheckedIsLogged) {
     Graph g;
     g.output("y", gather(g.input("table", DType::f32, {4, 8}), g.input("i", DType::i32, {3}) + 1, 0));
     EXPECT_THAT(compile(g, Context(options), {.verify = true}).program(), HasSubstr("own.next_row@1"));
-    EXPECT_THAT(log, AllOf(HasSubstr("verify: own.next_row@1 is not checked"), HasSubstr("next_row | f32[4,8] i32[3]")));
+    EXPECT_THAT(log,
+                AllOf(HasSubstr("verify: own.next_row@1 is not checked"), HasSubstr("next_row | f32[4,8] i32[3]")));
 }
 
 }  // namespace

@@ -60,10 +60,7 @@ TEST(SolveSizes, AMultipleOfASymbolTellsIt) { expect_tells_sides(picture()); }
 
 TEST(SolveSizes, ALoadedProgramSolvesTheSame) {
     CompiledGraph again = reloaded(picture(), "solve_sizes.cairn");
-    EXPECT_THAT(message([&] {
-                    again.set("x", std::vector<float>(3 * 100 * 32), {1, 3, 100, 32});
-                }),
-                HasSubstr("32*h"));
+    EXPECT_THAT(message([&] { again.set("x", std::vector<float>(3 * 100 * 32), {1, 3, 100, 32}); }), HasSubstr("32*h"));
     expect_tells_sides(std::move(again));
 }
 
@@ -72,12 +69,18 @@ TEST(SolveSizes, AnInstanceSolvesTheSame) { expect_tells_sides(picture().instanc
 TEST(SolveSizes, ASizeThatNoValueGivesIsRefusedWithThoseThatFit) {
     CompiledGraph model = picture();
     const std::vector<float> x(3 * 512 * 512);
-    EXPECT_EQ(message([&] { model.set("x", x.data(), {1, 3, 100, 32}); }),
-              "[set] input \"x\" is f32[1,3,32*h,32*w], got 100 on axis 2, which is 32*h for no h in 1..8: the nearest that "
-              "fit are 96 and 128");
-    EXPECT_EQ(message([&] { model.set("x", x.data(), {1, 3, 32, 512}); }),
-              "[set] input \"x\" is f32[1,3,32*h,32*w], got 512 on axis 3, which is 32*w for no w in 1..8: the nearest that "
-              "fits is 256");
+    EXPECT_EQ(
+        message([&] {
+            model.set("x", x.data(), {1, 3, 100, 32});
+        }),
+        "[set] input \"x\" is f32[1,3,32*h,32*w], got 100 on axis 2, which is 32*h for no h in 1..8: the nearest that "
+        "fit are 96 and 128");
+    EXPECT_EQ(
+        message([&] {
+            model.set("x", x.data(), {1, 3, 32, 512});
+        }),
+        "[set] input \"x\" is f32[1,3,32*h,32*w], got 512 on axis 3, which is 32*w for no w in 1..8: the nearest that "
+        "fits is 256");
 }
 
 TEST(SolveSizes, WhatFailsChangesNothing) {
@@ -95,9 +98,12 @@ TEST(SolveSizes, AllAxesOfAnInputAgree) {
     g.output("y", g.input("x", DType::f32, {2 * n, 3 * n + 1}) * 2.0f);
     CompiledGraph model = compile(g, context());
     const std::vector<float> x(64);
-    EXPECT_EQ(message([&] { model.set("x", x.data(), {4, 10}); }),
-              "[set] input \"x\" is f32[2*n,1 + 3*n], got 4 on axis 0 and 10 on axis 1, which are 2*n and 1 + 3*n for no n "
-              "in 1..16");
+    EXPECT_EQ(
+        message([&] {
+            model.set("x", x.data(), {4, 10});
+        }),
+        "[set] input \"x\" is f32[2*n,1 + 3*n], got 4 on axis 0 and 10 on axis 1, which are 2*n and 1 + 3*n for no n "
+        "in 1..16");
     model.set("x", x.data(), {4, 7});
     model.run();
 
@@ -105,7 +111,9 @@ TEST(SolveSizes, AllAxesOfAnInputAgree) {
     const Dim m = bare.symbol("m", 1, 16);
     bare.output("y", bare.input("x", DType::f32, {m, 2 * m}) * 2.0f);
     CompiledGraph other = compile(bare, context());
-    EXPECT_EQ(message([&] { other.set("x", x.data(), {3, 7}); }),
+    EXPECT_EQ(message([&] {
+                  other.set("x", x.data(), {3, 7});
+              }),
               "[set] input \"x\" is f32[m,2*m], got 7 on axis 1, expected 2*m = 6 at m = 3");
 }
 
@@ -117,9 +125,12 @@ TEST(SolveSizes, ASecondSymbolFollowsFromTheFirst) {
     const std::vector<float> x(16 * 17 * 256);
     model.set("x", x.data(), {15, 9});
     model.run();
-    EXPECT_EQ(message([&] { model.set("x", x.data(), {16, 9}); }),
-              "[set] input \"x\" is f32[n + m*n,n*n], got 16 on axis 0, which is n + m*n for no m in 0..16 at n = 3: the "
-              "nearest that fit are 15 and 18");
+    EXPECT_EQ(
+        message([&] {
+            model.set("x", x.data(), {16, 9});
+        }),
+        "[set] input \"x\" is f32[n + m*n,n*n], got 16 on axis 0, which is n + m*n for no m in 0..16 at n = 3: the "
+        "nearest that fit are 15 and 18");
 }
 
 /// A program with inputs of n and of n * m rows.
@@ -133,9 +144,10 @@ void expect_derives(CompiledGraph model) {
     model.run();
     EXPECT_THAT(shape_of(model, "m"), testing::ElementsAre(2));
     model.set("rows", x.data(), {5});
-    EXPECT_EQ(message([&] { model.run(); }),
-              "[run] input \"both\" is f32[m*n], got 12 on axis 0, which is m*n for no m in 1..16 at n = 5: the nearest "
-              "that fit are 10 and 15");
+    EXPECT_EQ(
+        message([&] { model.run(); }),
+        "[run] input \"both\" is f32[m*n], got 12 on axis 0, which is m*n for no m in 1..16 at n = 5: the nearest "
+        "that fit are 10 and 15");
     model.set("both", x.data(), {35});
     model.run();
     EXPECT_THAT(shape_of(model, "m"), testing::ElementsAre(7));
@@ -200,9 +212,10 @@ TEST(SolveSizes, TheLengthOfAStateIsThatAtTheRun) {
         model.run();
         EXPECT_THAT(shape_of(model, "y"), testing::ElementsAre(length));
     }
-    EXPECT_EQ(message([&] { model.run(); }),
-              "[run] input \"mask\" is f32[past + t], got 6 on axis 0, which is past + t for no t in 1..4 at past = 6: the "
-              "nearest that fits is 7");
+    EXPECT_EQ(
+        message([&] { model.run(); }),
+        "[run] input \"mask\" is f32[past + t], got 6 on axis 0, which is past + t for no t in 1..4 at past = 6: the "
+        "nearest that fits is 7");
 }
 
 TEST(SolveSizes, TheContentsOfAStateTellSymbolsToo) {
@@ -217,9 +230,12 @@ TEST(SolveSizes, TheContentsOfAStateTellSymbolsToo) {
     model.run();
     EXPECT_THAT(shape_of(model, "y"), testing::ElementsAre(4, 4));
     EXPECT_THAT(model.output("y").as<float>(), testing::Each(3));
-    EXPECT_EQ(message([&] { model.set_state("rows", data.data(), {5, 3}); }),
-              "[set_state] state \"rows\" is f32[2*b,past], got 5 on axis 0, which is 2*b for no b in 1..4: the nearest that "
-              "fit are 4 and 6");
+    EXPECT_EQ(
+        message([&] {
+            model.set_state("rows", data.data(), {5, 3});
+        }),
+        "[set_state] state \"rows\" is f32[2*b,past], got 5 on axis 0, which is 2*b for no b in 1..4: the nearest that "
+        "fit are 4 and 6");
 }
 
 TEST(SolveSizes, TheNumberOfElementsMayTellAnySymbol) {
@@ -234,9 +250,10 @@ TEST(SolveSizes, TheNumberOfElementsMayTellAnySymbol) {
     model.run();
     EXPECT_THAT(shape_of(model, "a"), testing::ElementsAre(3, 4));
     EXPECT_THAT(shape_of(model, "b"), testing::ElementsAre(3, 4));
-    EXPECT_EQ(message([&] { model.set("square", std::vector<float>(13)); }),
-              "[set] input \"square\" is f32[n,1 + n], got 13 elements, which is n * (1 + n) for no n in 1..8: the nearest "
-              "that fit are 12 and 20");
+    EXPECT_EQ(
+        message([&] { model.set("square", std::vector<float>(13)); }),
+        "[set] input \"square\" is f32[n,1 + n], got 13 elements, which is n * (1 + n) for no n in 1..8: the nearest "
+        "that fit are 12 and 20");
 }
 
 /// Random inputs of three symbols.
@@ -287,7 +304,8 @@ private:
                     sizes.push_back(random_size(random_, 3, 3, random_() % 2 == 0));
                     shape.push_back(sizes.back()->dim(dims));
                 }
-                if (!std::all_of(sizes.begin(), sizes.end(), [](const auto& size) { return is_defined(*size); })) continue;
+                if (!std::all_of(sizes.begin(), sizes.end(), [](const auto& size) { return is_defined(*size); }))
+                    continue;
                 if (element_count(shape).is_constant() || element_count(shape).upper_bound() > 100'000) continue;
                 const Tensor x = graph_.input("x" + std::to_string(inputs_.size()), DType::u8, shape);
                 graph_.output("y" + std::to_string(inputs_.size()), x);
@@ -308,9 +326,8 @@ private:
         if (sizes.empty()) return 0;
         int count = 0;
         for (values[symbol] = 1; values[symbol] <= highest[symbol]; ++values[symbol])
-            count += std::all_of(sizes.begin(), sizes.end(), [&](const PlainSize* size) {
-                return size->evaluate(values) == size->evaluate(right);
-            })
+            count += std::all_of(sizes.begin(), sizes.end(),
+                                 [&](const PlainSize* size) { return size->evaluate(values) == size->evaluate(right); })
                          ? 1
                          : 0;
         return count;

@@ -1,5 +1,6 @@
 #include "timing/operands.hpp"
 
+#include "cairn/composites.hpp"
 #include "tests/timing/problem.hpp"
 #include "types/half.hpp"
 
@@ -18,12 +19,26 @@ namespace {
 
 using test::problem;
 
+/// Definitions of a program's own that index.
+std::vector<Definition> lookups() {
+    Definition embedding, lookup;
+    embedding.name = "embedding";
+    embedding.build = [](std::span<const Tensor> x, const Attributes&) {
+        return std::vector<Tensor>{cairn::embedding(x[0], x[1])};
+    };
+    lookup.name = "lookup";
+    lookup.build = [](std::span<const Tensor> x, const Attributes&) {
+        return std::vector<Tensor>{gather(gather(x[0], x[1], 0), cast(x[2], DType::i64), 1)};
+    };
+    return {embedding, lookup};
+}
+
 /// Operands and the memory they lie in, as the first call sees them.
 struct Made {
     explicit Made(const std::string& text, std::size_t rotation = 0, const Kernel& kernel = {},
                   const std::vector<Layout>& layouts = {}, int threads = 1, bool cold = true)
         : memory(std::make_shared<OperandMemory>(rotation, 8192)),
-          operands(problem(text), kernel, layouts, threads, memory, cold),
+          operands(problem(text), kernel, {lookups(), layouts, {}}, threads, memory, cold),
           calls(operands),
           args(calls.next()) {}
 
@@ -113,6 +128,10 @@ TEST(Operands, IndicesAreLegalAndReachTheWholeAxis) {
               Range(0, 2));
     EXPECT_EQ(range<std::int64_t>("take_along_axis axis=(-2) | f32[30,1] i64[999,1] -> f32[999,1]", 1, 999),
               Range(0, 29));
+    const std::string own = "lookup | f32[3,40] i64[999] i32[40] -> f32[999,40]";
+    EXPECT_EQ(range<std::int64_t>(own, 1, 999), Range(0, 2));
+    EXPECT_GT((range<std::int32_t>(own, 2, 40).second), 8);
+    EXPECT_LT((range<std::int32_t>(own, 2, 40).second), 40);
 }
 
 TEST(Operands, OtherIntegersAreSmall) {

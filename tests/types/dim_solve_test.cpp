@@ -13,9 +13,9 @@ namespace {
 
 using detail::Attainable;
 using detail::depends_on;
+using detail::SizeEquation;
 using detail::Solution;
 using detail::SolutionCount;
-using detail::SizeEquation;
 using detail::Unknown;
 
 /// One symbol `h` with these bounds.

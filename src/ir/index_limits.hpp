@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace cairn::inline v0::check {
+namespace cairn::inline v0::ir {
 
 /// For each input of a Problem of constant sizes: the number of elements that its elements index, where the definition
 /// uses them as indices (of gather, scatter or take_along_axis), directly or moved. Legal values are 0 .. limit - 1.
@@ -17,4 +17,4 @@ namespace cairn::inline v0::check {
 /// Throws what the definition throws that refuses the Problem.
 std::vector<std::optional<std::int64_t>> index_limits(const Problem& problem, std::span<const Definition> definitions);
 
-}  // namespace cairn::inline v0::check
+}  // namespace cairn::inline v0::ir
