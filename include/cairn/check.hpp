@@ -41,6 +41,7 @@ struct KernelReport {
 ///   (Kernel::error) within that;
 /// * the bits are the same each time;
 /// * nothing is written outside the outputs and the workspace, nothing read that shows;
+/// * a range of sizes that is accepted is accepted at each size in it, with a workspace, and can be prepared there;
 /// * with an output in an input's memory, where the kernel says so: the same bits again;
 /// * run() makes no heap call, the cost is a finite number, the workspace is enough.
 ///

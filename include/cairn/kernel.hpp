@@ -57,7 +57,8 @@ struct Kernel {
     std::string definition;  ///< an atomic op's name, a Definition's name, `elementwise`, `fused`, or `pack`
     Device device = Device::cpu;
     FeatureSet needs;  ///< what its code needs, with all that this stands on; none: it runs anywhere
-    /// Whether it can do `problem`, whose outputs may be strided. Sizes may be symbols with bounds: yes holds for all.
+    /// Whether it can do `problem`, whose outputs may be strided. Sizes may be symbols with bounds: yes holds for all
+    /// sizes within them, so `problem` with any of these sizes is accepted too (check_kernel tries it).
     OfSetting<Refusal(const Problem& problem)> accepts;
     void (*run)(const Args& args, Team& team) = nullptr;
     std::vector<InPlace> in_place;           ///< applies only where dtype, shape and strides of the two agree
@@ -83,6 +84,10 @@ struct Kernel {
     /// may take the Setting as a last parameter; `run` sees what `prepare` makes of it. With the first values it must
     /// accept all that it accepts with others, and each must keep to its error. At most `most_settings`.
     std::vector<Knob> knobs;
+    /// Why a setting other than the first is not worth trying on `problem`: at all of its sizes the first computes in the
+    /// same way (`reads all of a panel at once`). Such a setting is not measured and not chosen, but it must still run:
+    /// what `accepts` says holds for it too. Empty or null: the setting is tried.
+    OfSetting<Refusal(const Problem& problem)> repeats = {};
     std::vector<std::string> samples;  ///< Problems in text form that tests and benchmarks run it on
 };
 

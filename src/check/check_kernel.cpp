@@ -67,9 +67,11 @@ public:
             ++report_.variations;
             if (const Refusal refusal = kernel_.accepts(variation.problem); !refusal.empty()) {
                 if (!names_setting(kernel_.id)) fault("refuses its own sample: " + refusal, variation.problem);
-            } else if (const std::string refusal_of_definition = try_on(variation); !refusal_of_definition.empty()) {
-                fault("accepts what its definition refuses: " + refusal_of_definition, variation.problem);
+                continue;
             }
+            check_range(variation);
+            if (const std::string refusal = try_on(variation); !refusal.empty())
+                fault("accepts what its definition refuses: " + refusal, variation.problem);
         }
     }
 
@@ -97,9 +99,35 @@ private:
         return {};
     }
 
-    void fault(const std::string& text, const Problem& problem) {
+    void fault(const std::string& text, const Problem& problem, const std::string& at = {}) {
         if (report_.faults.size() < most_faults)
-            report_.faults.push_back(kernel_.id + " " + text + "\n  on " + to_string(problem));
+            report_.faults.push_back(kernel_.id + " " + text + "\n  on " + to_string(problem) +
+                                     (at.empty() ? "" : "\n  at " + at));
+    }
+
+    // An accepted range of sizes is accepted at each size within it: a program runs there, and measures there.
+    void check_range(const Variation& variation) {
+        if (symbols_of(variation.problem) == nullptr) return;
+        for (const std::vector<std::int64_t>& sizes : sizes_within(variation)) {
+            const Problem sized = at_sizes(variation.problem, sizes);
+            if (const Refusal refusal = kernel_.accepts(sized); !refusal.empty())
+                return fault("accepts a range and refuses a size within it: " + refusal,
+                             variation.problem, to_string(sized));
+        }
+        try {
+            for (const std::vector<std::int64_t>& sizes : variation.sizes) prepare_at(variation, sizes);
+        } catch (const std::exception& error) {
+            fault(std::string("accepts a range and cannot be prepared at a size within it: ") + error.what(),
+                  variation.problem);
+        }
+    }
+    void prepare_at(const Variation& variation, const std::vector<std::int64_t>& sizes) {
+        const Problem sized = at_sizes(variation.problem, sizes);
+        for (int threads = 1; threads <= most_threads; ++threads) {
+            if (kernel_.workspace && !provably_le(0, kernel_.workspace(sized, threads)))
+                fault("accepts a range and has no workspace at a size within it", variation.problem, to_string(sized));
+            if (kernel_.prepare) kernel_.prepare(sized, threads);
+        }
     }
 
     // Elementwise kernels meet special values everywhere, others at the last sizes of what moves nothing.

@@ -132,4 +132,16 @@ std::vector<Variation> variations_of(const Kernel& kernel, const std::string& sa
     return found;
 }
 
+std::vector<std::vector<std::int64_t>> sizes_within(const Variation& variation) {
+    constexpr std::int64_t smallest = 70;
+    std::vector<std::vector<std::int64_t>> all = variation.sizes;
+    const std::vector<Symbols::Symbol> symbols = symbols_of(variation.problem)->list();
+    for (std::int64_t step = 0; step < smallest; ++step) {
+        std::vector<std::int64_t>& sizes = all.emplace_back();
+        for (const Symbols::Symbol& symbol : symbols) sizes.push_back(std::min(symbol.low + step, symbol.high));
+        if (all.size() > 1 && all.back() == all[all.size() - 2]) all.pop_back();
+    }
+    return all;
+}
+
 }  // namespace cairn::inline v0::check

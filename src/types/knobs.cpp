@@ -27,6 +27,7 @@ void set_to(const Values& values, Kernel& kernel) {
     kernel.cost.bind(setting);
     kernel.error.bind(setting);
     kernel.prepare.bind(setting);
+    kernel.repeats.bind(setting);
 }
 
 Kernel with(const Kernel& kernel, const Values& values) {

@@ -169,6 +169,48 @@ TEST(CheckKernel, SeesResultsThatHangOnTheTeam) { expect_fault<Fault::depends_on
 
 TEST(CheckKernel, SeesAFailure) { expect_fault<Fault::fails>("fails: no reason"); }
 
+/// A right kernel for exp that accepts a range of sizes, and does something else at a size within it.
+KernelReport report_of_range(OfSetting<Refusal(const Problem&)> accepts,
+                             OfSetting<std::shared_ptr<const void>(const Problem&, int)> prepare = nullptr) {
+    Kernel kernel;
+    kernel.id = "test.exp@1";
+    kernel.definition = "exp";
+    kernel.accepts = accepts;
+    kernel.prepare = prepare;
+    kernel.run = [](const Args& args, Team& team) {
+        if (team.rank() != 0) return;
+        for (std::int64_t i = 0; i < args.inputs[0].shape[0]; ++i)
+            reinterpret_cast<float*>(args.outputs[0].data)[i * args.outputs[0].strides[0]] =
+                std::exp(reinterpret_cast<const float*>(args.inputs[0].data)[i * args.inputs[0].strides[0]]);
+    };
+    kernel.samples = {"exp | f32[N] -> f32[N] where N in 1..64"};
+    return check_kernel(kernel, {}, {});
+}
+
+bool is_f32(const Problem& problem) { return problem.inputs[0].dtype == DType::f32; }
+
+TEST(CheckKernel, SeesASizeRefusedWithinAnAcceptedRange) {
+    const KernelReport found = report_of_range([](const Problem& problem) -> Refusal {
+        if (!is_f32(problem)) return "needs f32";
+        return problem.inputs[0].shape[0] == Dim(13) ? "it is unlucky" : "";
+    });
+    ASSERT_FALSE(found.faults.empty());
+    EXPECT_NE(found.faults[0].find("accepts a range and refuses a size within it: it is unlucky"), std::string::npos);
+    EXPECT_NE(found.faults[0].find("at exp | f32[13] -> f32[13]"), std::string::npos) << found.faults[0];
+}
+
+TEST(CheckKernel, SeesASizeThatCannotBePreparedWithinAnAcceptedRange) {
+    const auto accepts = [](const Problem& problem) -> Refusal { return is_f32(problem) ? "" : "needs f32"; };
+    EXPECT_TRUE(report_of_range(accepts).faults.empty());
+    const KernelReport found =
+        report_of_range(accepts, [](const Problem& problem, int) -> std::shared_ptr<const void> {
+            if (problem.inputs[0].shape[0] == Dim(17)) throw Error(ErrorKind::memory, "test", "no room");
+            return nullptr;
+        });
+    ASSERT_FALSE(found.faults.empty());
+    EXPECT_NE(found.faults[0].find("cannot be prepared at a size within it: [test] no room"), std::string::npos);
+}
+
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST(CheckKernel, SeesHeapCalls) { expect_fault<Fault::calls_the_heap>("makes 1 heap calls"); }
 #endif

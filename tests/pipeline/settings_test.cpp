@@ -84,6 +84,26 @@ TEST_F(Settings, TheFirstCountsUnlessAStoredTimeSaysThatAnotherIsBetter) {
     EXPECT_EQ(chosen(compiled(Mode::off)), "my.exp@1") << "which reads no times";
 }
 
+// It accepts all sizes and is left out where the first does the same: at none of them may it be refused.
+TEST_F(Settings, OneThatRepeatsTheFirstIsNotChosenHoweverFast) {
+    Kernel own = kernel();
+    own.repeats = [](const Problem&, const Setting& setting) -> Refusal {
+        return setting["step"] == 4 ? "four steps are one" : "";
+    };
+    const Context with = test::context_with({own});
+    Context::Parts& parts = *with.parts();
+    for (const auto& [id, seconds] : {std::pair{"my.exp@1", 2e-9}, {"my.exp@1{step=2}", 1.5e-9}, {"my.exp@1{step=4}", 1e-9}})
+        parts.timings->record(parse_problem(problem, *Symbols::create()), id, timing::environment_of(parts),
+                              {.threads = with.threads()}, test::took(seconds));
+    const CompiledGraph program = compile(graph(), with, {.mode = Mode::cached});
+    EXPECT_EQ(chosen(program), "my.exp@1{step=2}");
+    EXPECT_THAT(why_not(program.explain(), "my.exp@1{step=4}"), HasSubstr("no, because: four steps are one"));
+    for (const Kernel& each : with.kernels().kernels)
+        if (each.id.starts_with("my.exp@1")) {
+            EXPECT_EQ(each.accepts(parse_problem(problem, *Symbols::create())), "");
+        }
+}
+
 TEST(Prepared, IsWhatAllInstructionsWithOneProblemShare) {
     static int count;
     count = 0;
@@ -117,7 +137,7 @@ TEST_F(Settings, AreRunSavedAndExplained) {
         return step_of_run;
     };
     EXPECT_EQ(run(program), 4);
-    EXPECT_THAT(to_string(program.explain()), HasSubstr("my.exp@1{step=4}"));
+    EXPECT_THAT(details(program.explain()), HasSubstr("my.exp@1{step=4}"));
     const ExplainedInstruction told = program.explain().buckets[0].instructions[0];
     EXPECT_TRUE(std::any_of(told.rivals.begin(), told.rivals.end(), [](const KernelVerdict& each) {
         return each.kernel == "my.exp@1" && each.measured;

@@ -168,7 +168,7 @@ Refusal refuse_others(const Problem& problem, const TensorDesc& whole) {
 // What the first setting does as well is not measured twice: few rows read a panel at once, fetch it ahead, and lie as
 // they lie.
 template <bool spreads>
-Refusal refuse_setting(const Problem& problem, const Setting& setting) {
+Refusal repeats(const Problem& problem, const Setting& setting) {
     constexpr int few = 14, left_as_they_lie = 12;
     const TensorDesc& x = problem.inputs[0];
     const Dim rows = rows_of_x(problem);
@@ -183,8 +183,7 @@ Refusal refuse_setting(const Problem& problem, const Setting& setting) {
     return {};
 }
 
-template <bool spreads>
-Refusal accepts(const Problem& problem, const Setting& setting) {
+Refusal accepts(const Problem& problem) {
     const Form* form = form_of(problem);
     if (form == nullptr) return "computes products with a packed weight only";
     const bool is_gated = form->gating != Gating::none, is_fused = problem.definition == "fused";
@@ -218,7 +217,7 @@ Refusal accepts(const Problem& problem, const Setting& setting) {
     if (Refusal no = has_biases ? Refusal() : refuse_others(problem, out); !no.empty()) return no;
     Body body;
     if (Refusal no = form->is_largest ? Refusal() : body_of(problem, *form, body); !no.empty()) return no;
-    return refuse_setting<spreads>(problem, setting);
+    return {};
 }
 
 /// Panels over which sums wait: of a depth that may be cut for its next part, of a gated product for the other weight.
@@ -395,7 +394,7 @@ void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
         made.needs = needs;
         // There a tile has more rows than a first-level cache may have ways.
         const bool spreads = needs.includes(levels::avx512);
-        made.accepts = spreads ? accepts<true> : accepts<false>;
+        made.accepts = accepts;
         made.run = table.panel_linear;
         made.packed_inputs = {{1, std::string(panel_layout)}};
         made.widens = {1};
@@ -406,6 +405,7 @@ void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
         made.workspace = spreads ? workspace<true> : workspace<false>;
         made.cost = cost;
         made.prepare = spreads ? prepare<true> : prepare<false>;
+        made.repeats = spreads ? repeats<true> : repeats<false>;
         made.knobs = knobs(spreads);
         if (made.definition == "fused") {
             for (int input = 2; input < max_body_inputs; ++input) made.in_place.push_back({input, 0});

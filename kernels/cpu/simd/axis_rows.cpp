@@ -36,6 +36,18 @@ bool is_one_axis(const TensorDesc& tensor, std::size_t first, std::size_t last, 
     return true;
 }
 
+/// Whether all operands of the shape of x lie along its axes as rows do. Behind the axes there may be others of one
+/// element: an operand that is spread there is walked by columns, as it is where that one is a size of a range.
+bool are_rows(const Problem& problem, std::size_t first, std::size_t last) {
+    const auto is_row = [&](const TensorDesc& tensor) {
+        Dim stride;
+        return tensor.shape != problem.inputs[0].shape ||
+               (is_one_axis(tensor, first, last, stride) && stride == Dim(1));
+    };
+    return std::all_of(problem.inputs.begin(), problem.inputs.end(), is_row) &&
+           std::all_of(problem.outputs.begin(), problem.outputs.end(), is_row);
+}
+
 /// `name` is `axis` or `axes`. Without the attribute the last is meant, by an empty list all.
 AxisRun axes_of(const Problem& problem, std::string_view name) {
     const TensorDesc& x = problem.inputs[0];
@@ -61,7 +73,7 @@ AxisRun axes_of(const Problem& problem, std::string_view name) {
         return run.refusal = "needs axes that lie behind one another in memory", run;
     const bool is_innermost = std::all_of(x.shape.begin() + static_cast<std::ptrdiff_t>(run.last) + 1, x.shape.end(),
                                           [](const Dim& size) { return size == Dim(1); });
-    run.is_row = is_innermost && stride == Dim(1);
+    run.is_row = is_innermost && stride == Dim(1) && (run.last == rank - 1 || are_rows(problem, run.first, run.last));
     if (!run.is_row && (run.last == rank - 1 || !is_last_contiguous(x))) run.refusal = "needs a contiguous last axis";
     return run;
 }
