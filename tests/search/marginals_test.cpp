@@ -7,11 +7,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <span>
+#include <vector>
 
 namespace cairn::search::test {
 namespace {
 
 Exploration all_paths_of(const Problem& problem) { return explore(problem, {.only_cheapest = false}); }
+
+std::vector<std::optional<double>> costs_above(const Problem& problem, const Space& space, Set set,
+                                               std::span<const int> path) {
+    std::vector<std::optional<double>> all;
+    for (const auto& each : marginals(problem, space, set, path))
+        all.push_back(each ? std::optional(each->above) : std::nullopt);
+    return all;
+}
 
 TEST(Marginals, OfAGoalWithTwoWays) {
     Problem problem;
@@ -56,6 +67,32 @@ TEST(Marginals, AgreeWithTryingAllPaths) {
             const bool is_in_cheapest =
                 from == all.front() && std::binary_search(from.choices.begin(), from.choices.end(), choice);
             ASSERT_TRUE(!is_in_cheapest || found_above == 0.0) << seed;
+        }
+    });
+}
+
+// What is counted besides is that of a path that is cheapest among those with the choice.
+TEST(Marginals, AmountsAreThoseOfACheapestPath) {
+    for_each_listed([](const Listed& listed) {
+        const auto& [seed, problem, all, found] = listed;
+        std::vector<Amounts> amounts;
+        for (int choice = 0; choice < problem.alternatives(); ++choice)
+            // Equal layers have equal costs, and so equal amounts.
+            amounts.push_back({problem.cost(choice) * 3, 1, problem.cost(choice) > 2 ? 5.0 : 7.0, 0, 2});
+        const auto told = marginals(problem, found.space, found.paths, all.front().choices, amounts);
+        for (int choice = 0; choice < problem.alternatives(); ++choice) {
+            const auto& one = told[static_cast<std::size_t>(choice)];
+            if (!one) continue;
+            const bool is_of_one = std::any_of(all.begin(), all.end(), [&](const Path& path) {
+                if (!std::binary_search(path.choices.begin(), path.choices.end(), choice)) return false;
+                Amounts sums = {};
+                for (const int each : path.choices)
+                    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += amounts[static_cast<std::size_t>(each)][i];
+                double apart = std::abs(path.cost - all.front().cost - one->above);
+                for (std::size_t i = 0; i < sums.size(); ++i) apart += std::abs(sums[i] - one->amounts[i]);
+                return apart < 1e-8;
+            });
+            ASSERT_TRUE(is_of_one) << seed << ' ' << choice;
         }
     });
 }
