@@ -96,6 +96,7 @@ struct InstructionProfile {
     double expected_seconds = 0;  ///< what selection counted on
     /// Of each thread of the last profiled run, the caller's first. Between its spans a thread waits for the others.
     std::vector<ThreadSpan> threads = {};
+    std::vector<std::string> names = {};  ///< that name() gave to values it computes, results first
 };
 
 /// How far a value that users see is from what an exact program makes of the same inputs and states, as Tolerance

@@ -73,11 +73,34 @@ NodeId GraphData::intern(Node node) {
     index_.each(hash, [&](NodeId other) {
         if (known == id && same(nodes_[other], node)) known = other;
     });
-    if (known != id) return known;
+    if (known != id) {
+        keep_label(known, node.label);
+        return known;
+    }
     if (!node.name.empty()) leaves_.emplace(node.name, id);
+    if (!node.label.empty()) labels_.emplace(node.label, id);
     nodes_.push_back(std::move(node));
     index_.add(hash, id);
     return id;
+}
+
+void GraphData::name_value(NodeId id, std::string_view label) {
+    std::string& own = nodes_[id].label;
+    const auto is_free = [&](const std::string& text) {
+        const auto it = labels_.find(text);
+        return it == labels_.end() || it->second == id;
+    };
+    std::string text(label);
+    for (int number = 2; !is_free(text); ++number) text = std::string(label) + ' ' + std::to_string(number);
+    if (!own.empty() && own != text) labels_.erase(own);
+    labels_[text] = id;
+    own = std::move(text);
+}
+
+void GraphData::keep_label(NodeId id, const std::string& label) {
+    if (label.empty() || !nodes_[id].label.empty()) return;
+    nodes_[id].label = label;
+    labels_.emplace(label, id);
 }
 
 NodeId GraphData::make(Op op, std::vector<NodeId> operands, Attributes attributes, const std::source_location& where,

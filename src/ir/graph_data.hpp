@@ -46,6 +46,7 @@ struct Node {
     std::shared_ptr<const std::vector<std::int64_t>> wide;
     std::source_location where;  ///< the user's line; not part of identity
     std::string composite;       ///< the outermost composite it was made in; not part of identity
+    std::string label;           ///< the name that the user gave the value (cairn::name); not part of identity
 };
 
 /// The same op with equal attributes and constants, to the bit, and results of one type: apart from what they read and
@@ -91,8 +92,14 @@ public:
     std::vector<StateInfo>& states() noexcept { return states_; }
 
     /// The node equal to `node` (op, dtype, shape, operands, attributes, name, values), made if there is none.
-    /// No inference, no checks.
+    /// No inference, no checks. A node that is there takes the label of `node` if it has none.
     NodeId intern(Node node);
+    /// Gives a value a label. One that another value has gets a number: `scores 2`.
+    void name_value(NodeId id, std::string_view label);
+    /// Hands a label on to the value that stands for a node in this graph, if it has none of its own.
+    void keep_label(NodeId id, const std::string& label);
+    /// Whether a value has this label.
+    bool has_label(const std::string& label) const { return labels_.contains(label); }
     /// Infers dtype and shape (infer.hpp), checks, interns. `where` is replaced by the enclosing composite's line where
     /// there is one.
     NodeId make(Op op, std::vector<NodeId> operands, Attributes attributes, const std::source_location& where,
@@ -117,6 +124,7 @@ private:
     std::vector<StateInfo> states_;
     types::Index index_;  // of `nodes_`, by hash
     std::unordered_map<std::string, NodeId> leaves_;
+    std::unordered_map<std::string, NodeId> labels_;
     std::string composite_;
     std::source_location composite_where_;
     int composite_depth_ = 0;

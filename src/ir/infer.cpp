@@ -1,5 +1,6 @@
 #include "ir/infer.hpp"
 
+#include "ir/names.hpp"
 #include "ir/refuse.hpp"
 #include "ir/shape_rule.hpp"
 
@@ -29,6 +30,15 @@ Inferred by_family(const ShapeRule& rule) {
     }
     if (rule.op() == Op::iota) return infer_iota(rule);
     rule.fail("is a leaf and has no shape rule");
+}
+
+/// `; operand 0 is "scores"`: of operands that the user named.
+std::string names_of(const GraphData& graph, std::span<const NodeId> operands) {
+    std::string text;
+    for (std::size_t i = 0; i < operands.size(); ++i)
+        if (const std::string& label = graph.node(operands[i]).label; !label.empty())
+            text += fmt::format("; operand {} is {}", i, quoted(label));
+    return text;
 }
 
 void check_count(const ShapeRule& rule) {
@@ -74,9 +84,9 @@ Inferred infer(const GraphData& graph, Op op, std::span<const NodeId> operands, 
         Inferred result = by_family(rule);
         element_count(result.shape);
         return result;
-    } catch (const ShapeFault& fault) { refuse(graph.part_name(op), fault.text, where); } catch (const Error& error) {
+    } catch (const ShapeFault& fault) { refuse(graph.part_name(op), fault.text + names_of(graph, operands), where); } catch (const Error& error) {
         // Arithmetic on sizes fails without knowing for whom it is done.
-        refuse(graph.part_name(op), fmt::format("{}: {}", error.what(), rule.text()), where);
+        refuse(graph.part_name(op), fmt::format("{}: {}{}", error.what(), rule.text(), names_of(graph, operands)), where);
     }
 }
 

@@ -56,11 +56,13 @@ private:
     NodeId read_reference(TextCursor& cursor);
     std::string read_name(TextCursor& cursor, bool bare = false);
     void read_type(TextCursor& cursor, DType& dtype, Shape& shape);
+    void read_label(TextCursor& cursor);
     static void expect_end(TextCursor& cursor);
 
     std::shared_ptr<GraphData> graph_;
     std::unordered_map<std::int64_t, NodeId> numbers_;
     std::vector<std::string> committed_;
+    std::string label_;  // of the line that was read last
 };
 
 // What graph building refuses is told without a column: put that of the line's op before it.
@@ -142,6 +144,7 @@ void GraphReader::read_node(TextCursor& cursor) {
                       : leaf              ? read_leaf(cursor, *op)
                                           : read_op(cursor, *op);
     numbers_.emplace(number, id);
+    if (!label_.empty()) graph_->name_value(id, label_);
 }
 
 NodeId GraphReader::read_leaf(TextCursor& cursor, Op op) {
@@ -289,7 +292,18 @@ NodeId GraphReader::read_reference(TextCursor& cursor) {
 void GraphReader::read_type(TextCursor& cursor, DType& dtype, Shape& shape) {
     cursor.expect(":");
     types::parse_tensor_type(cursor, *graph_->symbols(), UnknownSymbol::refuse, dtype, shape);
+    read_label(cursor);
     expect_end(cursor);
+}
+
+// The name that a value was given, behind its type.
+void GraphReader::read_label(TextCursor& cursor) {
+    label_.clear();
+    if (!cursor.accept_keyword("as")) return;
+    cursor.peek();
+    const std::size_t place = cursor.place();
+    label_ = read_name(cursor);
+    if (graph_->has_label(label_)) cursor.fail(fmt::format("a value is called {} already", ir::quoted(label_)), place);
 }
 
 void GraphReader::read_output(TextCursor& cursor) {

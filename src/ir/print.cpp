@@ -69,10 +69,15 @@ std::string print_node(const GraphData& graph, NodeId id) {
     return text + " : " + to_string(node.dtype, node.shape);
 }
 
-std::string print(const GraphData& graph) {
+namespace {
+
+std::string print(const GraphData& graph, bool is_named) {
     std::string text = header(graph);
-    for (std::size_t i = 0; i < graph.nodes().size(); ++i)
-        text += fmt::format("%{} = {}\n", i, print_node(graph, static_cast<NodeId>(i)));
+    for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
+        const std::string& label = graph.node(static_cast<NodeId>(i)).label;
+        text += fmt::format("%{} = {}{}\n", i, print_node(graph, static_cast<NodeId>(i)),
+                            is_named && !label.empty() ? " as " + quoted(label) : "");
+    }
     for (const Output& output : graph.outputs())
         text += fmt::format("output {} %{}\n", quoted(output.name), output.node);
     for (const StateInfo& state : graph.states())
@@ -80,11 +85,17 @@ std::string print(const GraphData& graph) {
     return text;
 }
 
+}  // namespace
+
+std::string print(const GraphData& graph) { return print(graph, false); }
+
+std::string print_named(const GraphData& graph) { return print(graph, true); }
+
 }  // namespace cairn::inline v0::ir
 
 namespace cairn::inline v0 {
 
-std::string to_string(const Graph& graph) { return ir::print(*graph.data()); }
+std::string to_string(const Graph& graph) { return ir::print_named(*graph.data()); }
 
 std::ostream& operator<<(std::ostream& out, const Graph& graph) { return out << to_string(graph); }
 

@@ -67,20 +67,24 @@ Graph distilbert_graph(const DistilBertConfig& config, const std::vector<WeightS
                  mask = g.input("mask", DType::boolean, {batch, length});
     const Tensor words = embedding(weight("distilbert.embeddings.word_embeddings.weight"), ids);
     const Tensor places = slice(weight("distilbert.embeddings.position_embeddings.weight"), 0, 0, length);
-    Tensor x = norm(words + places, "distilbert.embeddings.LayerNorm", weight);
+    Tensor x = name(norm(words + places, "distilbert.embeddings.LayerNorm", weight), "embeddings");
     for (std::int64_t layer = 0; layer < config.layers; ++layer) {
-        const std::string prefix = layer_prefix(layer);
+        const std::string prefix = layer_prefix(layer), own = "layer " + std::to_string(layer) + ' ';
         const auto head = [&](const char* part) {
             return split_heads(project(x, prefix + "attention." + part, weight), config.heads);
         };
-        const Tensor seen = attention(head("q_lin"), head("k_lin"), head("v_lin"), mask);
+        const Tensor seen = name(attention(head("q_lin"), head("k_lin"), head("v_lin"), mask), own + "attention");
         x = norm(project(merge_heads(seen), prefix + "attention.out_lin", weight) + x, prefix + "sa_layer_norm",
                  weight);
-        const Tensor h = activate(config.activation, project(x, prefix + "ffn.lin1", weight));
+        x = name(x, own + "attention norm");
+        const Tensor h =
+            name(activate(config.activation, project(x, prefix + "ffn.lin1", weight)), own + "feed-forward hidden");
         x = norm(project(h, prefix + "ffn.lin2", weight) + x, prefix + "output_layer_norm", weight);
+        x = name(x, own + "feed-forward norm");
     }
     const Tensor first = reshape(slice(x, 1, 0, 1), {batch, config.width});
-    g.output("logits", project(relu(project(first, "pre_classifier", weight)), "classifier", weight));
+    g.output("logits",
+             name(project(relu(project(first, "pre_classifier", weight)), "classifier", weight), "logits"));
     return g;
 }
 

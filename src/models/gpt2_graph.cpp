@@ -9,11 +9,16 @@ namespace {
 
 std::string block_prefix(std::int64_t layer) { return "transformer.h." + std::to_string(layer) + "."; }
 
+/// Names a value of a layer: `layer 3 attention`.
+Tensor named(const Tensor& value, std::int64_t layer, const std::string& what) {
+    return name(value, "layer " + std::to_string(layer) + ' ' + what);
+}
+
 /// Self-attention over the cache: new keys and values are appended, then every query sees what came before it.
 Tensor self_attention(Graph& g, const Tensor& x, std::int64_t layer, const Dim& past, std::int64_t capacity,
                       const Tensor& key_mask, const Gpt2Config& config, const WeightTable& weight) {
     const std::string name = block_prefix(layer) + "attn.";
-    const Tensor qkv = linear(x, weight(name + "c_attn.weight"), weight(name + "c_attn.bias"));
+    const Tensor qkv = named(linear(x, weight(name + "c_attn.weight"), weight(name + "c_attn.bias")), layer, "qkv");
     const auto part = [&](std::int64_t i) {
         return split_heads(slice(qkv, -1, i * config.width, (i + 1) * config.width), config.heads);
     };
@@ -28,7 +33,8 @@ Tensor self_attention(Graph& g, const Tensor& x, std::int64_t layer, const Dim& 
     const Tensor all_keys = keys.append(part(1)), all_values = values.append(part(2));
     const Tensor seen = key_mask.empty() ? attention(part(0), all_keys, all_values, options)
                                          : attention(part(0), all_keys, all_values, key_mask, options);
-    return linear(merge_heads(seen), weight(name + "c_proj.weight"), weight(name + "c_proj.bias"));
+    return linear(merge_heads(named(seen, layer, "attention")), weight(name + "c_proj.weight"),
+                  weight(name + "c_proj.bias"));
 }
 
 /// A config that was filled in by hand may hold anything.
@@ -90,22 +96,24 @@ Graph gpt2_graph(const Gpt2Config& config, const std::vector<WeightSpec>& weight
         key_mask = reshape(iota(g, past + tokens), {1, past + tokens}) >= start;
     }
     const Tensor table = weight("transformer.wte.weight");
-    Tensor x = embedding(table, ids) + embedding(weight("transformer.wpe.weight"), position);
+    Tensor x = name(embedding(table, ids) + embedding(weight("transformer.wpe.weight"), position), "embeddings");
     const auto norm = [&](const Tensor& value, const std::string& name) {
         return layer_norm(value, weight(name + ".weight"), weight(name + ".bias"), config.layer_norm_epsilon);
     };
     for (std::int64_t layer = 0; layer < config.layers; ++layer) {
         const std::string prefix = block_prefix(layer);
-        x = x + self_attention(g, norm(x, prefix + "ln_1"), layer, past, capacity, key_mask, config, weight);
-        const Tensor h =
-            linear(norm(x, prefix + "ln_2"), weight(prefix + "mlp.c_fc.weight"), weight(prefix + "mlp.c_fc.bias"));
-        x = x + linear(activate(config.activation, h), weight(prefix + "mlp.c_proj.weight"),
+        x = named(x + self_attention(g, norm(x, prefix + "ln_1"), layer, past, capacity, key_mask, config, weight), layer,
+                  "attention residual");
+        const Tensor h = activate(config.activation, linear(norm(x, prefix + "ln_2"), weight(prefix + "mlp.c_fc.weight"),
+                                                            weight(prefix + "mlp.c_fc.bias")));
+        x = x + linear(named(h, layer, "feed-forward hidden"), weight(prefix + "mlp.c_proj.weight"),
                        weight(prefix + "mlp.c_proj.bias"));
+        x = named(x, layer, "feed-forward residual");
     }
     if (options.logits == Logits::last) x = reshape(slice(x, 1, tokens - 1, tokens), {batch, config.width});
     x = norm(x, "transformer.ln_f");
     const Tensor head = config.tied ? table : weight("lm_head.weight");
-    g.output("logits", linear(x, transpose(head, {1, 0})));
+    g.output("logits", name(linear(x, transpose(head, {1, 0})), "logits"));
     return g;
 }
 

@@ -225,6 +225,10 @@ Instruction read_instruction(LineReader& line) {
     instruction.workspace = line.number<int>();
     line.expect("seconds");
     instruction.seconds = line.number<double>();
+    if (line.next_is("names")) {
+        line.expect("names");
+        while (!line.next_is("::")) instruction.names.push_back(line.quoted());
+    }
     line.expect("::");
     instruction.problem = line.problem();
     return instruction;

@@ -12,7 +12,7 @@
 //     buffer state "step" i64[] bytes {8} storage -1 data 0100000000000000
 //     buffer transient "" f32[T,768] bytes {3072*T} storage 2 on cuda
 //     bind KERNEL in 0{0} 1{768*T} out 4{0} workspace -1 seconds 0 :: PROBLEM
-//     run KERNEL ...
+//     run KERNEL ... seconds 0 names "scores" "layer 3 attention" :: PROBLEM
 //     input "ids" 2{0} i32[B,T]
 //     output "logits" 9{0} f32[B,50257]
 //     state "k" 3 axis 2 before {past} after {T + past} live f32[12,past,64] overwritten 0
@@ -54,8 +54,10 @@ void print_instruction(std::string& out, std::string_view section, const Instruc
     for (const View& view : instruction.inputs) out += ' ' + view_text(view);
     out += " out";
     for (const View& view : instruction.outputs) out += ' ' + view_text(view);
-    out += fmt::format(" workspace {} seconds {} :: {}\n", instruction.workspace,
-                       types::number_text(instruction.seconds), cairn::to_string(*instruction.problem));
+    out += fmt::format(" workspace {} seconds {}", instruction.workspace, types::number_text(instruction.seconds));
+    if (!instruction.names.empty()) out += " names";
+    for (const std::string& name : instruction.names) out += ' ' + quoted(name);
+    out += fmt::format(" :: {}\n", cairn::to_string(*instruction.problem));
 }
 
 }  // namespace

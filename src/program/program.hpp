@@ -48,6 +48,7 @@ struct Instruction {
     int workspace = -1;                      ///< a workspace buffer, or none
     double seconds = 0;  ///< what selection expected it to take at representative sizes; 0: not known
     int choice = -1;     ///< that it was made for, of whoever chose; -1: of none, or read from a text
+    std::vector<std::string> names = {};  ///< that the user gave to values it computes, results first
     // Neither of these is in the text form.
     double error = 0;                           ///< of the kernel, relative, as selection counted it; 0: exact
     std::shared_ptr<const Problem> asked = {};  ///< that it was chosen for, where an operand lies elsewhere since

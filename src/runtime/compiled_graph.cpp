@@ -181,7 +181,7 @@ std::vector<InstructionProfile> CompiledGraph::profile() const {
     const auto& run = instance.frame(bucket).frame.program().program().run;
     const runtime::Profile& profile = instance.profile;
     for (std::size_t i = 0; i < run.size(); ++i) {
-        rows.push_back({run[i].kernel, to_string(*run[i].problem), 0, run[i].seconds});
+        rows.push_back({run[i].kernel, to_string(*run[i].problem), 0, run[i].seconds, {}, run[i].names});
         if (bucket != instance.profiled_bucket || i >= profile.seconds.size()) continue;
         rows.back().seconds = profile.seconds[i];
         const std::size_t members = profile.spans.size() / profile.seconds.size();

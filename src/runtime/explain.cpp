@@ -16,13 +16,15 @@ ExplainedBucket bucket_of(const runtime::BucketProgram& program) {
         told.chosen.seconds = instruction.seconds;
         told.chosen.is_reference = is_reference(instruction.kernel);
         told.once = once;
+        told.names = instruction.names;
         for (const program::View& view : instruction.inputs) told.reads.push_back(view.buffer);
         for (const program::View& view : instruction.outputs) told.writes.push_back(view.buffer);
         if (!once) bucket.seconds += instruction.seconds;
     };
     for (const program::Buffer& buffer : program.program.buffers)
         bucket.buffers.push_back({std::string(program::to_string(buffer.kind)),
-                                  buffer.kind == program::BufferKind::bound ? std::string() : buffer.name});
+                                  buffer.kind == program::BufferKind::bound ? std::string() : buffer.name,
+                                  buffer.bytes.is_constant() ? buffer.bytes.constant() : 0});
     for (const program::Instruction& instruction : program.program.bind) add(instruction, true);
     for (const program::Instruction& instruction : program.program.run) add(instruction, false);
     return bucket;
@@ -45,6 +47,7 @@ void add_verified(const runtime::Core& core, std::size_t b, ExplainedBucket& buc
 Explanation CompiledGraph::explain(std::stop_token stop) const {
     const runtime::Core& core = *valid().instance.core;
     Explanation explanation;
+    explanation.graph = core.set.name;
     for (const Kernel& kernel : core.context.kernels().kernels)
         explanation.kernels.push_back({kernel.id, kernel.definition});
     for (const runtime::BucketProgram& bucket : core.set.buckets) {

@@ -29,8 +29,8 @@ void store(std::vector<std::byte>& bytes, std::size_t i, T value) {
 class Emitter {
 public:
     Emitter(const ir::GraphData& graph, const Selection& selection, Candidates& candidates, int threads,
-            const std::stop_token& stop)
-        : graph_(graph), selection_(selection), candidates_(candidates), stop_(stop) {
+            const std::stop_token& stop, std::span<const fuse::Tile> tiles)
+        : graph_(graph), selection_(selection), candidates_(candidates), stop_(stop), tiles_(tiles) {
         program_.name = graph.name();
         program_.threads = threads;
         program_.symbols = graph.symbols();
@@ -172,9 +172,11 @@ private:
         Instruction instruction;
         instruction.kernel = candidate.kernel->id;
         instruction.problem = candidate.problem.shared();
-        instruction.seconds = candidate.estimate.seconds;
+        instruction.seconds = candidate.estimate.time();
         instruction.error = candidate.estimate.error - candidate.rounding;
         instruction.choice = choice.number;
+        if (candidate.tile >= 0 && static_cast<std::size_t>(candidate.tile) < tiles_.size())
+            instruction.names = names_in(graph_, candidates_.classes(), tiles_[static_cast<std::size_t>(candidate.tile)]);
         for (std::size_t s = 0; s < candidate.sources.size(); ++s) {
             const auto copied = snapshot_of_.find({i, static_cast<int>(s)});
             instruction.inputs.push_back(copied == snapshot_of_.end() ? view_of(candidate.sources[s])
@@ -241,7 +243,7 @@ private:
         Instruction copy;
         copy.kernel = cheapest.kernel->id;
         copy.problem = cheapest.problem.shared();
-        copy.seconds = cheapest.estimate.seconds;
+        copy.seconds = cheapest.estimate.time();
         copy.inputs = {view_of({node, Form::seen, {}, device})};
         const TensorDesc desc = TensorDesc::dense(graph_.node(node).dtype, graph_.node(node).shape);
         const int buffer = add_buffer({BufferKind::transient, "", desc, plain_bytes(desc), {}, -1, device});
@@ -342,6 +344,7 @@ private:
     const Selection& selection_;
     Candidates& candidates_;
     const std::stop_token& stop_;
+    const std::span<const fuse::Tile> tiles_;
     program::Program program_;
     std::map<Goal, int> buffers_;
     std::set<Goal> brought_;  // by a copy
@@ -380,8 +383,18 @@ std::vector<std::byte> encode(const std::vector<std::int64_t>& values, std::int6
 }
 
 program::Program emit(const ir::GraphData& graph, const Selection& selection, Candidates& candidates, int threads,
-                      const std::stop_token& stop) {
-    return Emitter(graph, selection, candidates, threads, stop).emit();
+                      const std::stop_token& stop, std::span<const fuse::Tile> tiles) {
+    return Emitter(graph, selection, candidates, threads, stop, tiles).emit();
+}
+
+std::vector<std::string> names_in(const ir::GraphData& graph, const expand::Classes& classes, const fuse::Tile& tile) {
+    std::vector<std::string> names;
+    for (const fuse::Nodes* nodes : {&tile.outputs, &tile.interior})
+        for (const NodeId node : *nodes) {
+            const std::string& label = graph.node(classes.value_of(node)).label;
+            if (!label.empty() && std::find(names.begin(), names.end(), label) == names.end()) names.push_back(label);
+        }
+    return names;
 }
 
 }  // namespace cairn::inline v0::select

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "expand/classes.hpp"
+#include "fuse/tiles.hpp"
 #include "program/program.hpp"
 #include "select/select.hpp"
 
@@ -9,9 +11,13 @@ namespace cairn::inline v0::select {
 /// Gives every value a buffer, every candidate an instruction, and brings them into an order: operands first, readers
 /// of a state's old contents before the instruction that overwrites them (where that cannot be, the old contents are
 /// copied first). What depends on weights only goes into the `bind` section, in the order the run needs it. No memory
-/// is planned yet. Throws Cancelled on a stop.
+/// is planned yet. `tiles` are those that candidates are of: what users named of the values inside them is noted. Throws
+/// Cancelled on a stop.
 program::Program emit(const ir::GraphData& graph, const Selection& selection, Candidates& candidates, int threads,
-                      const std::stop_token& stop = {});
+                      const std::stop_token& stop = {}, std::span<const fuse::Tile> tiles = {});
+
+/// The names that users gave to the results of a tile, then to values that it computes besides; each once.
+std::vector<std::string> names_in(const ir::GraphData& graph, const expand::Classes& classes, const fuse::Tile& tile);
 
 /// The values of a constant as bytes of its dtype.
 std::vector<std::byte> encode(DType dtype, const std::vector<double>& values, std::int64_t count);

@@ -67,6 +67,7 @@ Simplified pass(const ir::GraphData& graph, const RuleTable& rules, const Option
         ir::Node node = graph.node(id);
         for (NodeId& operand : node.operands) operand = *map[operand];
         map[id] = rewriter.add(std::move(node));
+        rewriter.graph()->keep_label(*map[id], graph.node(id).label);
     }
     ir::copy_ends(graph, plain(map), *rewriter.graph());
 
