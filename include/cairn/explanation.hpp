@@ -12,18 +12,41 @@
 
 namespace cairn::inline v0 {
 
+/// Who refuses a kernel, and so what changes it.
+enum class RefusedBy : std::uint8_t {
+    nobody,     ///< it may be taken
+    kernel,     ///< itself: Kernel::accepts, or another of its functions
+    features,   ///< the CPU, or ContextOptions::features, lacks instructions that it needs
+    device,     ///< its device is not there
+    rule,       ///< a rule in the timing database
+    lock,       ///< CompileOptions::lock names other kernels
+    tolerance,  ///< CompileOptions::tolerance, or the tolerance of an output, is less than its error
+};
+
 /// What a kernel said when it was asked for something, and what it is expected to cost.
 struct KernelVerdict {
     std::string kernel;           ///< Kernel::id
     std::string problem;          ///< the text form of what it was asked for, operands as they lie, copied or packed
     std::string refusal;          ///< why it is not taken, whatever it costs; empty: it may be
-    double seconds = 0;           ///< of one call, as a mean over ExplainedBucket::sizes; 0 where it is not taken
+    /// Of one call, as a mean over ExplainedBucket::sizes: a time that was measured, or one that is expected. 0 where it
+    /// is refused, and where a measurement failed.
+    double seconds = 0;
     bool measured = false;        ///< false: `seconds` is an estimate
     std::string expected_from;    ///< the machine, told of by a seed, that the estimate is carried over from; mostly empty
-    std::string note;             ///< why the estimate is not by the kernel's own cost; mostly empty
+    /// Why the estimate is not by the kernel's own cost; of a kernel that takes less than the one taken for the same
+    /// operands, why it was not taken. Mostly empty.
+    std::string note;
     double error = 0;             ///< relative, as Kernel::error counts it; 0: exact
     bool error_measured = false;  ///< false: `error` is what the kernel promises
     bool is_reference = false;    ///< one of the plain kernels that stand behind all others
+    RefusedBy refused_by = RefusedBy::nobody;  ///< where there is a refusal
+    /// Where a measurement of it failed: at which sizes, and why (`at N = 4: out of memory`). It is taken only where no
+    /// other kernel can be.
+    std::string failure = {};
+    /// It was not measured while others were, since the tune was cut short: it is taken only where nothing measured can
+    /// be, whatever is expected of it.
+    bool counts_last = false;
+    bool at_least = false;  ///< the measurement was cut short: `seconds` are a lower bound
     friend bool operator==(const KernelVerdict&, const KernelVerdict&) = default;
 };
 
@@ -36,6 +59,8 @@ struct ExplainedInstruction {
     std::string op;                     ///< what the program calls the value: `layer_norm`, `matmul`
     std::string where;                  ///< the line that made the value (`model.cpp:17`); empty where it is not known
     std::vector<int> reads, writes;     ///< numbers in ExplainedBucket::buffers, one each of the problem's operands
+    /// Names that name() gave to values it computes, results first: `layer 3 attention`.
+    std::vector<std::string> names = {};
     friend bool operator==(const ExplainedInstruction&, const ExplainedInstruction&) = default;
 };
 
@@ -43,6 +68,7 @@ struct ExplainedInstruction {
 struct ExplainedBuffer {
     std::string kind;  ///< as of BufferMemory, or `input`
     std::string name;  ///< of a weight, state, input or output; else empty
+    std::int64_t bytes = 0;  ///< where the size is constant, as of all weights; else 0
     friend bool operator==(const ExplainedBuffer&, const ExplainedBuffer&) = default;
 };
 
@@ -55,11 +81,18 @@ struct ExplainedWay {
     std::vector<KernelVerdict> kernels;  ///< each kernel of the definition once: its best answer to all it was asked
     int best = -1;        ///< the kernel that the cheapest program with this way takes here; -1: none can be taken
     bool chosen = false;  ///< it is in the program
-    /// How much longer a run takes by the cheapest program of this bucket that comes by the value in this way, the
-    /// programs of other buckets staying as they are: seconds, with what is done once and what is kept counted as in
-    /// Path::cost(). Below 0 where there is a better program than the chosen one: it is not within the tolerance or the
-    /// memory limit, a search that was cut missed it, or another Path was compiled. Nothing where none has the way.
+    /// How much longer a run takes, in seconds, by the cheapest program of this bucket with the way than by the cheapest
+    /// one with the way that was taken for the value (where none was taken: than by the cheapest program): sums of the
+    /// times of kernels, the programs of other buckets staying as they are. Only times of a run: neither what is done
+    /// once nor `price` is among them. Below 0 where sums say that the way is faster: `decided_by` tells why it was not
+    /// taken, or it keeps more bytes. Nothing where no program has the way.
     std::optional<double> slower = {};
+    double more_bytes = 0;  ///< that the same program keeps in memory for good; below 0: fewer
+    /// What selection adds to `slower` for these bytes (CompileOptions::seconds_per_kept_byte) and for work that is done
+    /// once, in seconds: the way with the least sum of both is taken.
+    double price = 0;
+    /// Why it is not taken although `slower + price` is below 0: `slower when run whole: 1.03x`. Else empty.
+    std::string decided_by = {};
     friend bool operator==(const ExplainedWay&, const ExplainedWay&) = default;
 };
 
@@ -69,7 +102,8 @@ struct ExplainedValue {
     std::string value;               ///< its type: `f32[N,64]`
     std::string op, where;           ///< as of an instruction
     bool once = false;               ///< made when weights are bound
-    std::vector<ExplainedWay> ways;  ///< the chosen one first, then by `slower`
+    std::vector<ExplainedWay> ways;  ///< the chosen one first, then by `slower + price`
+    std::string name = {};           ///< that name() gave it; mostly empty
     friend bool operator==(const ExplainedValue&, const ExplainedValue&) = default;
 };
 
@@ -113,7 +147,9 @@ struct ExplainedDuel {
     double expected = 0;       ///< how much longer they take by sums, as a part of what all buckets take
     double ratio = 1;          ///< their time by that of the best so far, of the buckets in which they differ
     double low = 1, high = 1;  ///< the interval that it lies in, with a confidence of 0.98
-    int samples = 0;           ///< times that each was measured
+    /// Times that each was measured. 0: no run could tell, and since sums do not promise enough, what a compile without
+    /// measuring chooses was kept.
+    int samples = 0;
     bool won = false;          ///< they were the best from then on
     friend bool operator==(const ExplainedDuel&, const ExplainedDuel&) = default;
 };
@@ -138,6 +174,7 @@ struct Explanation {
         std::string kernel, definition;  ///< Kernel::id, Kernel::definition
         friend bool operator==(const Known&, const Known&) = default;
     };
+    std::string graph;  ///< its name
     std::vector<ExplainedBucket> buckets;
     std::vector<Known> kernels;        ///< in the order of KernelSet
     std::vector<ExplainedDuel> duels;  ///< of this compile, in their order
@@ -146,17 +183,37 @@ struct Explanation {
     std::vector<TuningPoint> tuning;
     /// False of what was loaded from a file: it keeps the instructions, their expected seconds and no more.
     bool has_rivals = false;
-    /// False: a search was cut, or programs that cost more by sums were faster as a whole; some `slower` are missing,
-    /// too large or below 0.
+    /// False: a search was cut, or programs that cost more by sums were faster as a whole; some `slower` are missing
+    /// or too large.
     bool is_exact = true;
     /// No other programs cost less by more than this part of what all of these cost together: 0 where the best were
     /// found, 1 where nothing is known.
     double most_gain = 0;
+    /// What else there is to know of the times that were used, a sentence each: `times in the database were measured with 2
+    /// threads, this Context has 1`.
+    std::vector<std::string> notes = {};
     friend bool operator==(const Explanation&, const Explanation&) = default;
 };
 
-/// For each bucket its instructions, each with the answers of its rivals, then the values that can be come by in
-/// several ways, with what each other way would cost. Answers are told once, equal values (of equal layers) counted.
+/// The summary of the bucket that takes longest: see summary().
+CAIRN_API std::string to_string(const Explanation& explanation);
+/// Writes to_string(explanation).
+CAIRN_API std::ostream& operator<<(std::ostream& out, const Explanation& explanation);
+
+/// At most 40 lines about a bucket: the time of a run and how much of it is measured; the ten instructions that take
+/// longest, equal calls together, with their share, definition, kernel, and the names of values, weights and inputs;
+/// the runner-up and by how much it loses; what is made of weights once; what was refused and could be allowed; what a
+/// tune would still find out. Throws Error(argument) where there is no such bucket.
+///
+///     layer, T in 2..12, judged at T = 3, 5 and 9: 26.9 us a run, 80 % of it measured
+///     what takes longest (2 instructions)
+///        80.0 %  21.5 us      matmul   cpu.panel_avx512.matmul.f32@4 | reads x, w (app.cpp:9) "scores"
+///        20.0 %  5.38 us est. softmax  cpu.avx512.softmax.f32@1 (app.cpp:10)
+///     ...
+CAIRN_API std::string summary(const Explanation& explanation, std::size_t bucket);
+
+/// All of it. For each bucket its instructions, each with the answers of its rivals, then the values that can be come by
+/// in several ways, with what each other way would cost. Answers are told once, equal values (of equal layers) counted.
 ///
 ///     bucket T in 2..12, judged at T = 3 and T = 5 and T = 9: 0.0004 s a run
 ///       cpu.avx512.softmax.f32@1 1.2e-05 s measured | softmax axis=(-1) | f32[T,64] -> f32[T,64] of softmax
@@ -166,12 +223,11 @@ struct Explanation {
 ///         f32[T,64] of softmax (app.cpp:9)
 ///           taken         cpu.avx512.softmax.f32@1 1.2e-05 s measured | softmax axis=(-1) | f32[T,64] -> f32[T,64]
 ///           +4e-05 s      cpu.avx512.div@1 1.1e-05 s estimated | div | f32[T,64] f32[T,64]:(1,0) -> f32[T,64]
-CAIRN_API std::string to_string(const Explanation& explanation);
-/// Writes to_string(explanation).
-CAIRN_API std::ostream& operator<<(std::ostream& out, const Explanation& explanation);
+CAIRN_API std::string details(const Explanation& explanation);
 
 /// What came of a kernel, by its id, or of all kernels of a definition, by its name: a line for each place where it was
 /// considered, equal ones counted: that it was taken, why it was refused, or what it was beaten by and by how much.
+/// An empty name: every refusal, and every measurement that failed, of all kernels.
 /// Throws Error(argument) naming the nearest where there is no such kernel and no such definition.
 ///
 ///     why_not(model.explain(), "cpu.avx2.softmax.f32@1")

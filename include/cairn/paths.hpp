@@ -33,6 +33,7 @@ struct PathStep {
     std::string where;      ///< the line that made the value (`model.cpp:17`); empty where it is not known
     /// The machine, told of by a seed, that the estimate is carried over from; mostly empty.
     std::string expected_from = {};
+    std::string failure = {};  ///< as KernelVerdict::failure: then there is no time
     friend bool operator==(const PathStep&, const PathStep&) = default;
 };
 
@@ -42,7 +43,8 @@ struct PathStep {
 class CAIRN_API Path {
 public:
     /// What paths are ordered by: seconds(), and beside them little for bytes that stay in memory, and for work done
-    /// once when weights are bound. In seconds.
+    /// once when weights are bound; and a second and more for each call that was not measured while others were, or whose
+    /// measurement failed, so that it comes last. In seconds.
     double cost() const;
     /// One run of each bucket, times its weight (Split::weights): the sum of its steps' times.
     double seconds() const;

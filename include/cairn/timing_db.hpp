@@ -166,6 +166,8 @@ public:
     void record_choice(std::string_view question, const TimingEnvironment& environment, const TimingPolicy& policy,
                        const Choice& choice);
 
+    /// The environments that the file itself tells of, by their hard parts.
+    std::vector<TimingEnvironment> environments() const;
     /// The environments that seeds tell of, by their hard parts.
     std::vector<TimingEnvironment> seed_environments() const;
     /// All times that seeds hold of an environment and policy, in the order of problem and kernel.

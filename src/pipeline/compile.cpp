@@ -8,6 +8,7 @@
 #include "pipeline/split_points.hpp"
 #include "pipeline/stages.hpp"
 #include "pipeline/state_storage.hpp"
+#include "pipeline/time_notes.hpp"
 #include "pipeline/tuning_curve.hpp"
 #include "pipeline/verify_kernels.hpp"
 #include "pipeline/whole_programs.hpp"
@@ -133,7 +134,8 @@ CompiledGraph compile_chosen(const Graph& graph, const Context& context, const C
     }
     CompiledGraph compiled =
         best.stages.link(std::move(programs), reasons_of(std::move(reasons), std::move(best.covers.path),
-                                                         most_gain(best.covers), std::move(duels), std::move(tuning)));
+                                                         most_gain(best.covers), std::move(duels), std::move(tuning),
+                                                         notes_on_times(best.stages.costs())));
     check_limit(compiled.memory(), options);
     return compiled;
 }

@@ -1,10 +1,12 @@
 #include "cairn/compile.hpp"
 #include "pipeline/origin.hpp"
+#include "pipeline/quantity_text.hpp"
 #include "runtime/program_set.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <ostream>
 #include <set>
@@ -37,11 +39,14 @@ std::string origin_of(const KernelVerdict& verdict, bool is_loaded) {
 /// `1.2e-05 s measured, error 0.005 promised, reference`
 std::string cost_of(const KernelVerdict& verdict, bool is_loaded = false) {
     if (!verdict.refusal.empty()) return "no, because: " + verdict.refusal;
-    std::string text = fmt::format("{:.4g} s {}", verdict.seconds, origin_of(verdict, is_loaded));
+    if (!verdict.failure.empty()) return "no time: failed when it was measured " + verdict.failure;
+    std::string text = fmt::format("{}{:.4g} s {}", verdict.at_least ? "at least " : "", verdict.seconds,
+                                   origin_of(verdict, is_loaded));
+    if (verdict.counts_last) text += ", not measured while others are: it counts last";
     if (verdict.error > 0)
         text += fmt::format(", error {:.4g} {}", verdict.error, verdict.error_measured ? "measured" : "promised");
     if (verdict.is_reference) text += ", reference";
-    if (!verdict.note.empty()) text += ' ' + verdict.note;
+    if (!verdict.note.empty()) text += ", " + verdict.note;
     return text;
 }
 
@@ -49,6 +54,11 @@ std::string cost_of(const KernelVerdict& verdict, bool is_loaded = false) {
 std::string place_text(const std::string& op, const std::string& where) {
     return fmt::format("{}{}{}{}{}", op.empty() ? "" : " of ", op, where.empty() ? "" : " (", where,
                        where.empty() ? "" : ")");
+}
+
+/// ` of linear (app.cpp:9), "scores"`
+std::string value_place(const ExplainedValue& value) {
+    return place_text(value.op, value.where) + (value.name.empty() ? "" : ", \"" + value.name + '"');
 }
 
 /// `linear`, `slice of linear`
@@ -70,6 +80,12 @@ std::string way_text(const ExplainedWay& way) {
                                 : way.best >= 0 ? "not followed"
                                                 : "in no program";
     std::string text = fmt::format("      {:<13} ", verdict);
+    if (way.more_bytes != 0)
+        text += fmt::format("({} {} kept, which counts {:+.3g} s) ", size_text(std::abs(way.more_bytes)),
+                            way.more_bytes > 0 ? "more" : "less", way.price);
+    if (!way.decided_by.empty())
+        text += way.slower ? fmt::format("(faster by the sum of single kernels, {}) ", way.decided_by)
+                           : fmt::format("({}) ", way.decided_by);
     if (way.best >= 0) {
         const KernelVerdict& best = way.kernels[static_cast<std::size_t>(way.best)];
         return text + fmt::format("{} {} | {}{}\n", best.kernel, cost_of(best), spelling_of(way), best.problem);
@@ -84,7 +100,7 @@ std::string value_text(const ExplainedValue& value) {
         std::any_of(value.ways.begin(), value.ways.end(), [](const ExplainedWay& way) { return way.chosen; });
     if (value.ways.size() < 2 || !is_needed) return {};
     std::string text =
-        fmt::format("{}{}{}\n", value.value, place_text(value.op, value.where), value.once ? ", once" : "");
+        fmt::format("{}{}{}\n", value.value, value_place(value), value.once ? ", once" : "");
     for (const ExplainedWay& way : value.ways) text += way_text(way);
     return text;
 }
@@ -92,9 +108,10 @@ std::string value_text(const ExplainedValue& value) {
 std::string instructions_text(const ExplainedBucket& bucket, bool is_loaded) {
     std::string text;
     std::set<std::string> told;
-    for (const auto& [chosen, rivals, once, op, where, reads, writes] : bucket.instructions) {
-        text += fmt::format("  {} {}{} | {}{}\n", chosen.kernel, cost_of(chosen, is_loaded), once ? " once" : "",
-                            chosen.problem, place_text(op, where));
+    for (const auto& [chosen, rivals, once, op, where, reads, writes, names] : bucket.instructions) {
+        text += fmt::format("  {} {}{} | {}{}{}\n", chosen.kernel, cost_of(chosen, is_loaded), once ? " once" : "",
+                            chosen.problem, place_text(op, where),
+                            names.empty() ? "" : ", \"" + joined(names) + '"');
         if (!told.insert(chosen.kernel + ' ' + chosen.problem).second) continue;
         for (const KernelVerdict& rival : rivals)
             text += fmt::format("    {:<44} {}{}\n", rival.kernel, cost_of(rival),
@@ -186,8 +203,8 @@ std::string outcome(const ExplainedValue& value, const ExplainedWay& way, std::s
     std::string text = cost_of(verdict);
     if (!is_best && way.best >= 0) {
         const KernelVerdict& best = way.kernels[static_cast<std::size_t>(way.best)];
-        const double more = verdict.seconds - best.seconds;
-        text += more > 0 ? fmt::format(", beaten by {} by {:.3g} s", best.kernel, more)
+        const double more = verdict.failure.empty() ? verdict.seconds - best.seconds : 0;
+        text += !verdict.failure.empty() ? "" : more > 0 ? fmt::format(", beaten by {} by {:.3g} s", best.kernel, more)
                          : fmt::format(", no faster than {}", best.kernel);
     }
     if (way.chosen) return text;
@@ -196,7 +213,10 @@ std::string outcome(const ExplainedValue& value, const ExplainedWay& way, std::s
     text += chosen == value.ways.end() ? ", but the value is not needed: it is fused, or spelled otherwise"
                                        : ", but the value is made by " + way_name(*chosen);
     if (!way.slower) return text + fmt::format("; no program with {} here was found", way_name(way));
-    return text + fmt::format("; a program with {} here costs {:+.3g} s", way_name(way), *way.slower);
+    text += fmt::format("; a run with {} here takes {:+.3g} s", way_name(way), *way.slower);
+    if (way.more_bytes != 0)
+        text += fmt::format(" and keeps {} {}", size_text(std::abs(way.more_bytes)), way.more_bytes > 0 ? "more" : "less");
+    return way.decided_by.empty() ? text : text + ", " + way.decided_by;
 }
 
 /// What came of these kernels in a bucket.
@@ -209,26 +229,43 @@ void add_outcomes(const ExplainedBucket& bucket, bool is_loaded, const std::set<
                 if (!kernels.contains(way.kernels[k].kernel)) continue;
                 any = true;
                 lines.add(fmt::format("{}{} for {}{}: {}\n", prefix, way.kernels[k].kernel, value.value,
-                                      place_text(value.op, value.where), outcome(value, way, k)));
+                                      value_place(value), outcome(value, way, k)));
             }
     if (any) return;
     // Copies and packings are of no value's ways.
-    for (const auto& [chosen, rivals, once, op, where, reads, writes] : bucket.instructions) {
+    for (const ExplainedInstruction& each : bucket.instructions) {
+        const KernelVerdict& chosen = each.chosen;
         if (kernels.contains(chosen.kernel))
             lines.add(fmt::format("{}{} for {}: taken, {}\n", prefix, chosen.kernel, chosen.problem,
                                   cost_of(chosen, is_loaded)));
-        for (const KernelVerdict& rival : rivals)
+        for (const KernelVerdict& rival : each.rivals)
             if (kernels.contains(rival.kernel))
                 lines.add(fmt::format("{}{} for {}: {}{}\n", prefix, rival.kernel, rival.problem, cost_of(rival),
-                                      rival.refusal.empty() ? fmt::format(", beaten by {} by {:.3g} s", chosen.kernel,
+                                      rival.refusal.empty() && rival.failure.empty() ? fmt::format(", beaten by {} by {:.3g} s", chosen.kernel,
                                                                           rival.seconds - chosen.seconds)
                                                             : ""));
     }
 }
 
+/// Each refusal and each failed measurement of all kernels, equal ones counted.
+std::string all_refusals(const Explanation& explanation) {
+    Counted lines;
+    for (const ExplainedBucket& bucket : explanation.buckets) {
+        const std::string ranges = runtime::to_string(bucket.ranges);
+        for (const ExplainedValue& value : bucket.values)
+            for (const ExplainedWay& way : value.ways)
+                for (const KernelVerdict& each : way.kernels)
+                    if (way.view.empty() && !(each.refusal.empty() && each.failure.empty()))
+                        lines.add(fmt::format("{}{}{} for {}{}: {}\n", ranges, ranges.empty() ? "" : ": ", each.kernel,
+                                              value.value, value_place(value), cost_of(each)));
+    }
+    if (!lines.empty()) return lines.lines("");
+    return explanation.has_rivals ? "nothing was refused\n" : "a loaded program does not tell what was refused\n";
+}
+
 }  // namespace
 
-std::string to_string(const Explanation& explanation) {
+std::string details(const Explanation& explanation) {
     std::string text;
     for (const ExplainedBucket& bucket : explanation.buckets) {
         const std::string ranges = runtime::to_string(bucket.ranges);
@@ -249,6 +286,7 @@ std::string to_string(const Explanation& explanation) {
     }
     if (!explanation.has_rivals) text += "loaded from a file: what else there was to choose from is not kept there\n";
     text += duels_text(explanation.duels);
+    for (const std::string& note : explanation.notes) text += note + '\n';
     const bool is_won = std::any_of(explanation.duels.begin(), explanation.duels.end(),
                                     [](const ExplainedDuel& duel) { return duel.won; });
     if (is_won)
@@ -262,9 +300,8 @@ std::string to_string(const Explanation& explanation) {
     return text;
 }
 
-std::ostream& operator<<(std::ostream& out, const Explanation& explanation) { return out << to_string(explanation); }
-
 std::string why_not(const Explanation& explanation, std::string_view kernel) {
+    if (kernel.empty()) return all_refusals(explanation);
     const std::set<std::string> kernels = asked_for(explanation, kernel);
     Counted lines;
     for (const ExplainedBucket& bucket : explanation.buckets) {

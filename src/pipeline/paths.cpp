@@ -6,6 +6,7 @@
 #include "pipeline/origin.hpp"
 #include "pipeline/split_points.hpp"
 #include "pipeline/stages.hpp"
+#include "pipeline/time_notes.hpp"
 #include "search/best.hpp"
 #include "search/numbering.hpp"
 
@@ -198,7 +199,11 @@ double Path::seconds() const {
     const FoundPaths& all = found();
     Sum sum;
     for (const int choice : choices_)
-        if (!all.asked(choice).goal.kept && !all.is_once(choice)) sum.add(all.memo.problem.cost(choice));
+        if (!all.asked(choice).goal.kept && !all.is_once(choice)) {
+            // What selection adds to a cost, so that a call is taken last, is no time.
+            const select::Estimate& estimate = all.candidate(choice).estimate;
+            sum.add((estimate.time() + estimate.handover) * all.bucket_of(choice).cut.weight);
+        }
     return sum.value();
 }
 
@@ -220,10 +225,11 @@ std::vector<PathStep> Path::steps() const {
         const std::string name = name_of(bucket.cut.ranges);
         for (const auto& [goal, candidate, number] : covers.buckets[b].chosen) {
             const std::source_location& where = bucket.graph->node(goal.value).where;
-            steps.push_back({name, candidate.kernel->id, to_string(*candidate.problem), candidate.estimate.seconds,
+            steps.push_back({name, candidate.kernel->id, to_string(*candidate.problem), candidate.estimate.time(),
                              candidate.estimate.measured, bucket.candidates->bound()[goal.value],
                              where.line() == 0 ? std::string() : Error::place(where),
-                             candidate.estimate.from == nullptr ? std::string() : *candidate.estimate.from});
+                             candidate.estimate.from == nullptr ? std::string() : *candidate.estimate.from,
+                             candidate.estimate.failure});
         }
     }
     return steps;
@@ -251,7 +257,8 @@ CompiledGraph Path::compile() const {
             add_exact(bucket, covers.buckets[b], {all.stages, bucket, exact->buckets[b]}, all.options, programs.back());
     }
     CompiledGraph compiled =
-        all.stages.link(std::move(programs), reasons_of(all.reasons(), choices_, all.exploration.exact ? 0 : 1));
+        all.stages.link(std::move(programs), reasons_of(all.reasons(), choices_, all.exploration.exact ? 0 : 1, {}, {},
+                                                         notes_on_times(all.stages.costs())));
     check_limit(compiled.memory(), all.options);
     return compiled;
 }
@@ -295,7 +302,10 @@ std::string to_string(const Path& path) {
     for (const PathStep& step : path.steps())
         text +=
             fmt::format("  {}{}{} {:.4g} s {}{} | {}{}{}{}\n", step.bucket, step.bucket.empty() ? "" : " ", step.kernel,
-                        step.seconds, origin_of(step.measured, step.expected_from), step.once ? " once" : "",
+                        step.seconds,
+                        step.failure.empty() ? origin_of(step.measured, step.expected_from)
+                                             : "failed when measured " + step.failure,
+                        step.once ? " once" : "",
                         step.problem, step.where.empty() ? "" : " (", step.where, step.where.empty() ? "" : ")");
     return text;
 }

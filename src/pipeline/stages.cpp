@@ -91,9 +91,11 @@ double expected_seconds(const std::vector<PreparedBucket>& buckets, const select
 }
 
 runtime::Reasons reasons_of(std::shared_ptr<const select::Reasons> all, std::vector<int> path, double most_gain,
-                            std::vector<ExplainedDuel> duels, std::vector<TuningPoint> tuning) {
+                            std::vector<ExplainedDuel> duels, std::vector<TuningPoint> tuning,
+                            std::vector<std::string> notes) {
     return
-        [all = std::move(all), path = std::move(path), most_gain, duels = std::move(duels), tuning = std::move(tuning)](
+        [all = std::move(all), path = std::move(path), most_gain, duels = std::move(duels), tuning = std::move(tuning),
+         notes = std::move(notes)](
             const runtime::ProgramSet& set, Explanation& explanation, const std::stop_token& stop) {
             std::vector<const program::Program*> programs;
             for (const runtime::BucketProgram& bucket : set.buckets) programs.push_back(&bucket.program);
@@ -101,6 +103,7 @@ runtime::Reasons reasons_of(std::shared_ptr<const select::Reasons> all, std::vec
             explanation.most_gain = most_gain;
             explanation.duels = duels;
             explanation.tuning = tuning;
+            explanation.notes = notes;
             all->explain(path, programs, explanation, stop);
         };
 }
@@ -294,7 +297,7 @@ program::Program Stages::program_of(PreparedBucket& bucket, const select::Select
                                     StageDriver& driver) const {
     driver.begin("emit");
     program::Program program =
-        select::emit(*bucket.graph, selection, *bucket.candidates, context_.threads(), options_.stop);
+        select::emit(*bucket.graph, selection, *bucket.candidates, context_.threads(), options_.stop, bucket.tiles);
     driver.go_on();
     driver.end(
         "emit", [&] { return program::verify(program); }, [&] { return program::to_string(program); });

@@ -38,7 +38,8 @@ double expected_seconds(const std::vector<PreparedBucket>& buckets, const select
 /// For the programs that a path became, and what others can gain at most (Explanation::most_gain). They share what was
 /// kept of the choice.
 runtime::Reasons reasons_of(std::shared_ptr<const select::Reasons> all, std::vector<int> path, double most_gain,
-                            std::vector<ExplainedDuel> duels = {}, std::vector<TuningPoint> tuning = {});
+                            std::vector<ExplainedDuel> duels = {}, std::vector<TuningPoint> tuning = {},
+                            std::vector<std::string> notes = {});
 
 class Stages {
 public:

@@ -5,6 +5,7 @@
 #include "tune/effort.hpp"
 #include "tune/sides.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -83,6 +84,11 @@ std::vector<ExplainedDuel> run_beside_rivals(const Stages& stages, std::vector<P
     if (!duels.fought.empty() || duels.standing.terms != select::Terms())
         context.parts()->timings->record_choice(question, environment, costs.policy, answer_of(duels, known));
     std::vector<ExplainedDuel> all;
+    const tune::Standing& standing_now = duels.standing;
+    const bool has_won = std::any_of(duels.fought.begin(), duels.fought.end(), [](const auto& duel) { return duel.won; });
+    // What won in an earlier compile, or is kept since nothing is decided.
+    if (!has_won && standing_now.terms != select::Terms())
+        all.push_back(known && standing ? remembered(*known, standing_now) : remembered(Choice(), standing_now));
     for (const tune::Duel& duel : duels.fought)
         all.push_back({told(duel.terms.without), !duel.terms.only.empty(), duel.expected, duel.ratio, duel.low, duel.high, duel.samples, duel.won});
     return all;

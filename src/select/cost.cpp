@@ -85,9 +85,10 @@ void take_rough(Estimate& estimate, const Timing& timing) {
 
 /// A time that comes after all that were measured.
 Estimate last(Estimate estimate) {
+    const double expected = estimate.time();
     estimate.seconds = estimate.low = estimate.high = 1 + 10 * estimate.high;
-    estimate.note = "not measured while there was time: it counts last";
-    estimate.from = nullptr;
+    estimate.bias = estimate.seconds - expected;
+    estimate.counts_last = true;
     return estimate;
 }
 
@@ -192,24 +193,32 @@ Estimate estimate(const Kernel& kernel, const SizedProblem& problem, const CostS
     result.high = fit.uncertainty * result.seconds;
     if (source.timings != nullptr)
         if (const auto timing = source.timings->find(problem.text(), kernel.id, environment_of(kernel, source), source.policy)) {
+            const bool is_failed = timing->status == TimingStatus::failed;
             const double seconds = timing->status == TimingStatus::ok         ? timing->median
                                    : timing->status == TimingStatus::censored ? timing->bound
                                                                               : 1 + 10 * result.high;
             if (timing->quality >= source.least_quality || timing->status == TimingStatus::failed) {
-                if (timing->quality > timing::coarse_quality || source.in_hand == nullptr ||
-                    source.in_hand->contains(name_of_call(kernel, problem)))
-                    return {seconds, seconds, seconds, true, 0, false, {}};
-                const double counted = clearly * seconds;
-                return {counted, counted, counted, true, 0, false, "measured in few blocks: a tenth is added"};
+                const bool is_plain = timing->quality > timing::coarse_quality || source.in_hand == nullptr ||
+                                      source.in_hand->contains(name_of_call(kernel, problem));
+                const double counted = is_plain || is_failed ? seconds : clearly * seconds;
+                Estimate known{counted, counted, counted, true};
+                known.bias = is_failed ? seconds : counted - seconds;
+                known.at_least = timing->status == TimingStatus::censored;
+                if (is_failed) known.failure = timing->note.empty() ? "no reason is recorded" : timing->note;
+                if (!is_plain && !is_failed) known.note = "in few blocks: it counts a tenth more";
+                return known;
             }
             take_rough(result, *timing);
         }
     if (source.priors != nullptr && kernel.device == Device::cpu) expect(result, kernel, problem, cost, source);
+    const double expected = result.seconds;
     if (source.optimistic) result.seconds = result.low;
+    result.bias = result.seconds - expected;
     if (source.in_hand == nullptr) return result;
     if (!source.in_hand->contains(name_of_call(kernel, problem))) return last(std::move(result));
     // Those that are fast elsewhere were chosen, so these are the ones that may be faster here than any fit says.
     result.seconds = result.from == nullptr ? result.low : std::min(result.low, result.seconds / most_off_elsewhere);
+    result.bias = result.seconds - expected;
     return result;
 }
 
@@ -219,6 +228,13 @@ Estimate mean_estimate(const Kernel& kernel, std::span<const SizedProblem> sized
     const auto count = static_cast<double>(sized.size());
     for (const SizedProblem& problem : sized) {
         Estimate one = estimate(kernel, problem, source);
+        if (mean.failure.empty() && !one.failure.empty()) {
+            mean.failure = std::move(one.failure);
+            mean.failed_at = static_cast<int>(&problem - sized.data());
+        }
+        mean.bias += one.bias / count;
+        mean.counts_last = mean.counts_last || one.counts_last;
+        mean.at_least = mean.at_least || one.at_least;
         mean.seconds += one.seconds / count;
         mean.low += one.low / count;
         mean.high += one.high / count;

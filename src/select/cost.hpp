@@ -32,6 +32,15 @@ struct Estimate {
     std::shared_ptr<const std::string> from = {};  ///< another machine that `seconds` are expected from, if one is
     /// What a call takes more in a program than again and again by itself: its operands lie in caches of other threads.
     double handover = 0;
+    /// The part of `seconds` that is no time but what selection adds, so that a call is taken last, or takes off, so
+    /// that nothing fast stays unmeasured.
+    double bias = 0;
+    std::string failure = {};  ///< why a measurement of it failed; then nothing is known of its time
+    int failed_at = 0;         ///< of the sizes asked, in their order
+    bool counts_last = false;  ///< not measured while others are: taken only where nothing else can be
+    bool at_least = false;     ///< the measurement was cut: `seconds` are its lower bound
+    /// What a call takes, as measured or as expected: `seconds` without its bias; 0 where a measurement failed.
+    double time() const noexcept { return failure.empty() ? seconds - bias : 0; }
 };
 
 /// Where costs and errors come from; one for a compile.

@@ -4,6 +4,7 @@
 #include "types/knobs.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -116,6 +117,7 @@ std::vector<const Kernel*> Judge::settings(const Question& question, const Kerne
     for (const Kernel* other : settings_besides_first(kernel)) all.push_back(other);
     for (const Kernel* each : all)
         if (ruled_out(*each, question).empty() && accepts(*each, question).empty() &&
+            repeats(*each, *question.problem_.whole()).empty() &&
             (each->workspace == nullptr || workspace(*each, question).empty()))
             open.push_back(each);
     return open;
@@ -160,6 +162,7 @@ bool Judge::can_do(const Kernel& kernel, const Problem& problem) const {
     if (!features_.includes(kernel.needs) || !is_there(costs_.devices, kernel.device)) return false;
     Refusal refusal;
     ask_kernel("accepts", refusal, [&] { refusal = kernel.accepts(problem); });
+    if (refusal.empty()) refusal = repeats(kernel, problem);
     if (!refusal.empty() || kernel.error == nullptr) return refusal.empty();
     double promised = 0;
     ask_kernel("error", refusal, [&] { promised = kernel.error(problem); });
@@ -174,6 +177,14 @@ Refusal Judge::accepts(const Kernel& kernel, const Question& question) const {
             return other.asked == Asked::accepts ? other.judged.refusal : Refusal();
     Refusal refusal;
     ask_kernel("accepts", refusal, [&] { refusal = kernel.accepts(*question.problem_.whole()); });
+    return refusal;
+}
+
+/// Why a setting is not tried on what it accepts; empty of first settings.
+Refusal Judge::repeats(const Kernel& kernel, const Problem& problem) const {
+    Refusal refusal;
+    if (kernel.repeats != nullptr && names_setting(kernel.id))
+        ask_kernel("repeats", refusal, [&] { refusal = kernel.repeats(problem); });
     return refusal;
 }
 
@@ -236,27 +247,55 @@ Refusal Judge::workspace(const Kernel& kernel, const Question& question) const {
 void Judge::ask(Question& question, Question::Answer& answer) const {
     const Kernel& kernel = *answer.kernel;
     Refusal& refusal = answer.judged.refusal;
+    RefusedBy& by = answer.judged.by;
+    by = RefusedBy::rule;
     refusal = ruled_out(kernel, question);
     if (!refusal.empty()) return;
+    by = RefusedBy::kernel;
     refusal = accepts(kernel, question);
     answer.asked = Question::Asked::accepts;
+    if (!refusal.empty()) return;
+    refusal = repeats(kernel, *question.problem_.whole());
+    answer.asked = Question::Asked::repeats;
     if (!refusal.empty()) return;
     if (costs_.lock != nullptr) {
         refusal = look_up(kernel, question, answer.judged.estimate);
         answer.judged.locked_out = !refusal.empty();
+        by = RefusedBy::lock;
     } else {
         Estimate of_error;
         if (kernel.error != nullptr) refusal = error(kernel, question, of_error);
         answer.asked = Question::Asked::error;
+        by = of_error.error > costs_.tolerance ? RefusedBy::tolerance : RefusedBy::kernel;
         if (!refusal.empty()) return;
         ask_kernel("cost", refusal, [&] { answer.judged.estimate = mean_estimate(kernel, sized(question), costs_); });
+        name_failure(question, answer.judged.estimate);
         answer.judged.estimate.error = of_error.error;
         answer.judged.estimate.error_measured = of_error.error_measured;
     }
     answer.asked = Question::Asked::cost;
     if (!refusal.empty()) return;
+    by = RefusedBy::kernel;
     if (kernel.workspace != nullptr) refusal = workspace(kernel, question);
     answer.asked = refusal.empty() ? Question::Asked::all : Question::Asked::workspace;
+    if (refusal.empty()) by = RefusedBy::nobody;
+}
+
+/// Puts the size at which a measurement failed in front of its reason: `at N = 4: no memory`.
+void Judge::name_failure(Question& question, Estimate& estimate) const {
+    if (estimate.failure.empty()) return;
+    const std::span<const SizedProblem> all = sized(question);
+    const Problem& failed = *all[std::min(static_cast<std::size_t>(estimate.failed_at), all.size() - 1)];
+    const std::vector<Symbols::Symbol> symbols = symbols_->list();
+    for (const std::vector<std::int64_t>& sizes : sizes_) {
+        if (symbols_of(*question.problem_.whole()) == nullptr) return;
+        if (!(at_sizes(*question.problem_.whole(), sizes) == failed)) continue;
+        std::vector<std::string> named;
+        for (std::size_t s = 0; s < symbols.size(); ++s)
+            if (symbols[s].low < symbols[s].high) named.push_back(fmt::format("{} = {}", symbols[s].name, sizes[s]));
+        if (!named.empty()) estimate.failure = fmt::format("at {}: {}", fmt::join(named, ", "), estimate.failure);
+        return;
+    }
 }
 
 Question::Answer& Judge::answer(Question& question, const Kernel& kernel) const {
@@ -266,9 +305,9 @@ Question::Answer& Judge::answer(Question& question, const Kernel& kernel) const 
     if (question.answers_.empty()) question.answers_.reserve(kernels_of(kernel.definition).size());
     Question::Answer& answer = question.answers_.emplace_back(Question::Answer{&kernel});
     if (const FeatureSet missing = kernel.needs - features_; !missing.empty())
-        answer.judged.refusal = fmt::format("needs {}, in use is {}", to_string(missing), to_string(features_));
+        answer.judged.by = RefusedBy::features, answer.judged.refusal = fmt::format("needs {}, in use is {}", to_string(missing), to_string(features_));
     else if (!is_there(costs_.devices, kernel.device))
-        answer.judged.refusal = fmt::format("runs on {}", to_string(kernel.device));
+        answer.judged.by = RefusedBy::device, answer.judged.refusal = fmt::format("runs on {}", to_string(kernel.device));
     else
         ask(question, answer);
     return answer;
@@ -283,6 +322,8 @@ void Judge::ask_again(Question& question, Question::Answer& answer) const {
     if (is_inexact) return ask(question, answer);
     ask_kernel("cost", judged.refusal,
                [&] { judged.estimate = mean_estimate(*answer.kernel, sized(question), costs_); });
+    judged.by = judged.refusal.empty() ? RefusedBy::nobody : RefusedBy::kernel;
+    name_failure(question, judged.estimate);
 }
 
 void Judge::set_costs(const CostSource& costs) {
@@ -305,6 +346,7 @@ bool Judge::can_prepare(Question& question, const Kernel& kernel) {
     Judged& judged = answer(question, kernel).judged;
     if (judged.prepared) return true;
     ask_kernel("prepare", judged.refusal, [&] { kernel.prepare(*question.problem_.whole(), costs_.policy.threads); });
+    judged.by = judged.refusal.empty() ? RefusedBy::nobody : RefusedBy::kernel;
     return judged.prepared = judged.refusal.empty();
 }
 

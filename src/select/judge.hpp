@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cairn/explanation.hpp"
 #include "select/asked.hpp"
 #include "select/cost.hpp"
 #include "types/index.hpp"
@@ -24,6 +25,7 @@ struct Judged {
     Estimate estimate;  ///< of one that accepts
     bool prepared = false;
     bool locked_out = false;  ///< it would accept, but the lock names others
+    RefusedBy by = RefusedBy::nobody;
 };
 
 /// A problem, and what the kernels asked so far have said to it.
@@ -40,7 +42,7 @@ public:
 private:
     friend class Judge;
     /// What was asked last: a refusal came there.
-    enum class Asked : std::uint8_t { nothing, accepts, error, cost, workspace, all };
+    enum class Asked : std::uint8_t { nothing, accepts, repeats, error, cost, workspace, all };
     struct Answer {
         const Kernel* kernel;
         Asked asked = Asked::nothing;
@@ -87,6 +89,8 @@ private:
     Refusal ruled_out(const Kernel& kernel, const Question& question) const;
     bool can_do(const Kernel& kernel, const Problem& problem) const;
     Refusal accepts(const Kernel& kernel, const Question& question) const;
+    Refusal repeats(const Kernel& kernel, const Problem& problem) const;
+    void name_failure(Question& question, Estimate& estimate) const;
     Refusal error(const Kernel& kernel, Question& question, Estimate& estimate) const;
     Refusal look_up(const Kernel& kernel, const Question& question, Estimate& estimate) const;
     Refusal beyond_tolerance(double error, bool is_measured) const;

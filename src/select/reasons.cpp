@@ -2,9 +2,10 @@
 
 #include "device/context_parts.hpp"
 #include "ir/op_table.hpp"
-#include "search/marginals.hpp"
 #include "search/sides.hpp"
+#include "select/emit.hpp"
 #include "select/trade.hpp"
+#include "types/knobs.hpp"
 
 #include <fmt/format.h>
 
@@ -31,10 +32,28 @@ std::string name_of(const ir::Node& node) {
 
 std::string place_of(const std::source_location& where) { return where.line() == 0 ? "" : Error::place(where); }
 
+/// What a verdict is compared by: a time, then none.
+double rank_of(const KernelVerdict& verdict) {
+    constexpr double none = std::numeric_limits<double>::infinity();
+    return verdict.refusal.empty() && verdict.failure.empty() ? verdict.seconds : none;
+}
+
+/// Why something that costs less by sums was not taken, where that is not for want of measurements.
+std::string decision_of(const Explanation& explanation, bool has_bounds, bool is_exact) {
+    double ratio = 1;
+    bool is_kept = false;
+    for (const ExplainedDuel& duel : explanation.duels)
+        if (duel.won) ratio *= duel.ratio, is_kept = is_kept || duel.samples == 0;
+    if (ratio < 1) return fmt::format("slower when run whole: {:.3g}x", 1 / ratio);
+    if (is_kept) return "no run of whole programs could tell, and sums promise too little";
+    if (has_bounds) return "its errors would add up to more than is allowed";
+    return is_exact ? "other programs were asked for" : "the search was cut before it was found";
+}
+
 /// The chosen one, then what costs less.
 bool is_nearer(const ExplainedWay& a, const ExplainedWay& b) {
     const auto key = [](const ExplainedWay& way) {
-        return std::tuple(!way.chosen, !way.slower, way.slower.value_or(0));
+        return std::tuple(!way.chosen, !way.slower, way.slower.value_or(0) + way.price);
     };
     return key(a) < key(b);
 }
@@ -54,6 +73,8 @@ public:
         part_.bounds.assign(bucket.bounds.begin(), bucket.bounds.end());
         part_.weight = bucket.weight;
         part_.tiles.resize(bucket.tiles.size());
+        for (const fuse::Tile& tile : bucket.tiles)
+            part_.names.push_back(names_in(bucket.graph, candidates_.classes(), tile));
         ways_of_tile_.resize(bucket.tiles.size());
         for (std::size_t t = 0; t < bucket.tiles.size(); ++t) {
             end_on(stop_);
@@ -140,7 +161,8 @@ private:
         int& known = value_at_[value];
         if (known >= 0) return known;
         const ir::Node& node = bucket_.graph.node(value);
-        part_.values.push_back({node.dtype, node.shape, name_of(node), node.where, candidates_.bound()[value], {}});
+        part_.values.push_back({node.dtype, node.shape, name_of(node), node.where, candidates_.bound()[value], {},
+                               node.label});
         return known = static_cast<int>(part_.values.size()) - 1;
     }
 
@@ -152,7 +174,7 @@ private:
         part_.texts += cairn::to_string(*kept.whole());
         asked.text_end = part_.texts.size();
         const auto add = [&](const Kernel& kernel, const Judged& judged) {
-            part_.answers.push_back({&kernel, &*part_.refusals.insert(judged.refusal).first, judged.estimate});
+            part_.answers.push_back({&kernel, &*part_.refusals.insert(judged.refusal).first, judged.estimate, judged.by});
         };
         question.for_each_answer(add);
         asked.answer_end = part_.answers.size();
@@ -173,13 +195,20 @@ private:
 };
 
 Reasons::Reasons(const Memo& memo, std::span<const Bucket> buckets, const std::stop_token& stop)
-    : problem_(memo.problem), bucket_of_(memo.sides), choices_(memo.candidates.size()), errors_(memo.errors) {
+    : problem_(memo.problem), bucket_of_(memo.sides), choices_(memo.candidates.size()),
+      amounts_(memo.candidates.size()),
+      errors_(memo.errors) {
     std::vector<std::unique_ptr<Collector>> collectors;
     for (const Bucket& bucket : buckets) collectors.push_back(std::make_unique<Collector>(bucket, stop));
     for (int goal = 0; goal < problem_.goals(); ++goal) {
         const Memo::Asked& asked = memo.goals[static_cast<std::size_t>(goal)];
-        if (asked.goal.kept) continue;
+        if (asked.goal.kept) {
+            const int only = problem_.first(goal);
+            amounts_[static_cast<std::size_t>(only)] = {0, asked.bytes, problem_.cost(only)};
+            continue;
+        }
         for (int choice = problem_.first(goal); choice < problem_.first(goal + 1); ++choice) {
+            amounts_[static_cast<std::size_t>(choice)] = amounts_of(memo, buckets, choice);
             const Candidate& candidate = memo.candidate(choice);
             if (candidate.kernel == nullptr) continue;  // it is there
             choices_[static_cast<std::size_t>(choice)] =
@@ -189,10 +218,28 @@ Reasons::Reasons(const Memo& memo, std::span<const Bucket> buckets, const std::s
     for (const auto& collector : collectors) parts_.push_back(collector->finish());
 }
 
+/// Times are as measured or expected: what selection adds to costs, so that a call is taken last, is not told. A call
+/// whose measurement failed has no time.
+search::Amounts Reasons::amounts_of(const Memo& memo, std::span<const Bucket> buckets, int choice) const {
+    const Memo::Asked& asked = memo.goals[static_cast<std::size_t>(problem_.goal_of(choice))];
+    const Bucket& bucket = buckets[static_cast<std::size_t>(asked.bucket)];
+    const Estimate& estimate = memo.candidate(choice).estimate;
+    search::Amounts amounts = {};
+    const bool is_failed = !estimate.failure.empty(), is_once = bucket.candidates.bound()[asked.goal.value];
+    const double seconds = is_failed ? estimate.seconds : estimate.time();
+    amounts[is_once ? price : run] = is_once ? seconds * bind_weight : (seconds + estimate.handover) * bucket.weight;
+    amounts[failed] = is_failed ? 1 : 0;
+    amounts[unmeasured] = estimate.counts_last ? 1 : 0;
+    return amounts;
+}
+
 /// What a path and the search tell of each alternative.
 struct Reasons::Found {
-    std::vector<std::optional<double>> above;
+    std::vector<std::optional<search::Marginal>> marginals;
     std::vector<bool> chosen;
+    std::string decision;  // why something that costs less was not taken
+    int cheapest = -1;     // an alternative of the cheapest program
+    double least = 0;      // what is no more than rounding
     bool exact = true;
 
     /// The alternative of a way that its cheapest program has: the chosen one, if any is; -1 where there is none.
@@ -209,7 +256,7 @@ private:
     std::tuple<bool, bool, double> key(int choice) const {
         if (choice < 0) return {true, true, 0};
         const auto c = static_cast<std::size_t>(choice);
-        return {!chosen[c], !above[c], above[c].value_or(0)};
+        return {!chosen[c], !marginals[c], marginals[c] ? marginals[c]->above : 0};
     }
 };
 
@@ -224,9 +271,15 @@ KernelVerdict Reasons::verdict(const Part& part, const Asked& asked, const Answe
     if (verdict.refusal.empty() && error > tile.limit)
         verdict.refusal = fmt::format("its relative error is {:.4g}, on the way to an output there may be {}", error,
                                       tile.limit == 0 ? "none" : fmt::format("{:.4g}", tile.limit));
-    if (!verdict.refusal.empty()) return verdict;
-    verdict.seconds = estimate.seconds;
-    verdict.measured = estimate.measured;
+    if (!verdict.refusal.empty()) {
+        verdict.refused_by = answer.refusal->empty() ? RefusedBy::tolerance : answer.by;
+        return verdict;
+    }
+    verdict.seconds = estimate.time();
+    verdict.failure = estimate.failure;
+    verdict.measured = estimate.measured && verdict.failure.empty();
+    verdict.counts_last = estimate.counts_last;
+    verdict.at_least = estimate.at_least;
     if (estimate.from != nullptr) verdict.expected_from = *estimate.from;
     verdict.note = estimate.note;
     verdict.error = error;
@@ -247,7 +300,8 @@ std::vector<KernelVerdict> Reasons::verdicts(const Part& part, const Tile& tile,
             KernelVerdict fresh = verdict(part, one, answer, tile);
             const auto [it, is_new] = best.try_emplace(answer.kernel, fresh);
             const bool is_better =
-                fresh.refusal.empty() && (!it->second.refusal.empty() || fresh.seconds < it->second.seconds);
+                fresh.refusal.empty() &&
+                                   (!it->second.refusal.empty() || rank_of(fresh) < rank_of(it->second));
             if (!is_new && is_better) it->second = std::move(fresh);
         }
     }
@@ -256,7 +310,18 @@ std::vector<KernelVerdict> Reasons::verdicts(const Part& part, const Tile& tile,
     return all;
 }
 
-ExplainedInstruction Reasons::instruction(const Part& part, int choice) const {
+namespace {
+
+/// Why a kernel that takes less for the same operands was not taken.
+void note_decision(const KernelVerdict& chosen, const std::string& decision, KernelVerdict& rival) {
+    const bool is_faster = rank_of(rival) < chosen.seconds && rival.problem == chosen.problem;
+    if (!is_faster || rival.counts_last || !rival.note.empty() || !chosen.failure.empty()) return;
+    rival.note = kernel_of(rival.kernel) == kernel_of(chosen.kernel) ? "faster by no more than chance makes" : decision;
+}
+
+}  // namespace
+
+ExplainedInstruction Reasons::instruction(const Part& part, int choice, const std::string& decision) const {
     const Choice& made = choices_[static_cast<std::size_t>(choice)];
     const Tile conversion{{made.asked}};
     const Tile* of_tile = made.tile < 0 ? nullptr : &part.tiles[static_cast<std::size_t>(made.tile)];
@@ -265,16 +330,38 @@ ExplainedInstruction Reasons::instruction(const Part& part, int choice) const {
     ExplainedInstruction told;
     told.op = value.op;
     told.where = place_of(value.where);
+    if (made.tile >= 0) told.names = part.names[static_cast<std::size_t>(made.tile)];
     for (KernelVerdict& each : verdicts(part, tile, &made)) {
         if (each.kernel == made.kernel->id)
             told.chosen = std::move(each);
         else
             told.rivals.push_back(std::move(each));
     }
+    for (KernelVerdict& rival : told.rivals) note_decision(told.chosen, decision, rival);
     return told;
 }
 
-ExplainedWay Reasons::way(const Part& part, const Way& way, const Found& found) const {
+/// What the cheapest program with a choice takes more than the one with what was taken.
+void Reasons::compare(const Found& found, int choice, int taken, double weight, ExplainedWay& told) const {
+    const auto& own = found.marginals[static_cast<std::size_t>(choice)];
+    const auto& base = found.marginals[static_cast<std::size_t>(taken >= 0 ? taken : found.cheapest)];
+    if (!own || !base) return;
+    const auto more = [&](Counted which) {
+        const double apart = own->amounts[which] - base->amounts[which];
+        return which == bytes ? std::round(apart) : std::abs(apart) > found.least ? apart / weight : 0;
+    };
+    if (own->amounts[failed] > base->amounts[failed]) {
+        told.decided_by = "a kernel that it needs failed when it was measured";
+        return;
+    }
+    told.slower = more(run);
+    told.more_bytes = more(bytes);
+    told.price = more(price);
+    if (*told.slower + told.price >= 0) return;
+    told.decided_by = own->amounts[unmeasured] > 0 ? "not measured yet" : found.decision;
+}
+
+ExplainedWay Reasons::way(const Part& part, const Way& way, const Found& found, int taken) const {
     ExplainedWay told;
     told.definition = way.definition;
     told.view = way.view;
@@ -282,7 +369,10 @@ ExplainedWay Reasons::way(const Part& part, const Way& way, const Found& found) 
     const int best = found.best_of(way);
     if (best >= 0) {
         told.chosen = found.chosen[static_cast<std::size_t>(best)];
-        told.slower = told.chosen ? 0 : found.above[static_cast<std::size_t>(best)];
+        if (told.chosen)
+            told.slower = 0;
+        else
+            compare(found, best, taken, part.weight, told);
     }
     // What is seen is come by in its best way, which may be a copy of what is seen of another value.
     const Way* made = &way;
@@ -304,8 +394,11 @@ ExplainedWay Reasons::way(const Part& part, const Way& way, const Found& found) 
 }
 
 ExplainedValue Reasons::value(const Part& part, const Value& value, const Found& found) const {
-    ExplainedValue told{cairn::to_string(value.dtype, value.shape), value.op, place_of(value.where), value.once, {}};
-    for (const Way& each : value.ways) told.ways.push_back(way(part, each, found));
+    ExplainedValue told{cairn::to_string(value.dtype, value.shape), value.op, place_of(value.where), value.once, {}, value.name};
+    int taken = -1;
+    for (const Way& each : value.ways)
+        if (const int best = found.best_of(each); best >= 0 && found.chosen[static_cast<std::size_t>(best)]) taken = best;
+    for (const Way& each : value.ways) told.ways.push_back(way(part, each, found, taken));
     std::stable_sort(told.ways.begin(), told.ways.end(), is_nearer);
     return told;
 }
@@ -313,7 +406,7 @@ ExplainedValue Reasons::value(const Part& part, const Value& value, const Found&
 /// All ways to make the program of one bucket, what the others keep being there.
 Reasons::Found Reasons::search(int bucket, std::span<const int> path, const std::stop_token& stop) const {
     Found found;
-    found.above.resize(choices_.size());
+    found.marginals.resize(choices_.size());
     found.chosen.resize(choices_.size(), false);
     std::vector<bool> is_there(bucket_of_.size(), false);
     for (const int choice : path) {
@@ -330,20 +423,28 @@ Reasons::Found Reasons::search(int bucket, std::span<const int> path, const std:
     search::Problem& own = excerpt.problem;
     const std::vector<int>& names = excerpt.choices;
     std::vector<int> own_path;
+    std::vector<search::Amounts> amounts;
     for (std::size_t i = 0; i < names.size(); ++i) {
-        if (is_there[static_cast<std::size_t>(problem_.goal_of(names[i]))]) own.set_cost(static_cast<int>(i), 0);
-        if (found.chosen[static_cast<std::size_t>(names[i])]) own_path.push_back(static_cast<int>(i));
+        const auto name = static_cast<std::size_t>(names[i]);
+        amounts.push_back(is_there[static_cast<std::size_t>(problem_.goal_of(names[i]))] ? search::Amounts()
+                                                                                          : amounts_[name]);
+        own.set_cost(static_cast<int>(i), amounts[i][run] + amounts[i][price]);
+        if (found.chosen[name]) own_path.push_back(static_cast<int>(i));
     }
     const search::Exploration all = explored(own, {.only_cheapest = false, .stop = stop});
     found.exact = all.exact;
-    const std::vector<std::optional<double>> above = search::costs_above(own, all.space, all.paths, own_path);
-    const double weight = parts_[static_cast<std::size_t>(bucket)].weight;
+    const auto marginals = search::marginals(own, all.space, all.paths, own_path, amounts);
     double whole = 0;
     for (const int choice : own_path) whole += own.cost(choice);
     // The choice was made by sums of doubles, which are no more exact.
-    const auto rounded = [&](double cost) { return std::abs(cost) > 1e-12 * whole ? cost : 0; };
-    for (std::size_t i = 0; i < names.size(); ++i)
-        if (above[i]) found.above[static_cast<std::size_t>(names[i])] = rounded(*above[i]) / weight;
+    found.least = 1e-12 * whole;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        found.marginals[static_cast<std::size_t>(names[i])] = marginals[i];
+        if (!marginals[i]) continue;
+        if (found.cheapest < 0 ||
+            marginals[i]->above < found.marginals[static_cast<std::size_t>(found.cheapest)]->above)
+            found.cheapest = names[i];
+    }
     return found;
 }
 
@@ -352,7 +453,8 @@ void Reasons::explain(std::span<const int> path, std::span<const program::Progra
     explanation.has_rivals = true;
     for (std::size_t b = 0; b < parts_.size(); ++b) {
         const Part& part = parts_[b];
-        const Found found = search(static_cast<int>(b), path, stop);
+        Found found = search(static_cast<int>(b), path, stop);
+        found.decision = decision_of(explanation, !part.bounds.empty(), explanation.is_exact && found.exact);
         explanation.is_exact = explanation.is_exact && found.exact;
         ExplainedBucket& bucket = explanation.buckets[b];
         bucket.sizes = part.sizes;
@@ -367,7 +469,7 @@ void Reasons::explain(std::span<const int> path, std::span<const program::Progra
                 end_on(stop);
                 ExplainedInstruction& told = bucket.instructions[i++];
                 if (each.choice < 0) continue;
-                ExplainedInstruction known = instruction(part, each.choice);
+                ExplainedInstruction known = instruction(part, each.choice, found.decision);
                 known.once = told.once;
                 known.reads = std::move(told.reads);
                 known.writes = std::move(told.writes);

@@ -2,6 +2,7 @@
 
 #include "cairn/explanation.hpp"
 #include "program/program.hpp"
+#include "search/marginals.hpp"
 #include "select/select.hpp"
 
 #include <cstdint>
@@ -35,6 +36,7 @@ private:
         const Kernel* kernel;
         const Refusal* refusal;  // one of the part's
         Estimate estimate;
+        RefusedBy by;
     };
     // A problem and the answers to it, by where they begin and end in the part's.
     struct Asked {
@@ -60,6 +62,7 @@ private:
         std::source_location where;
         bool once;
         std::vector<Way> ways;
+        std::string name;
     };
     /// Of an alternative of the search: for which value, and by which kernel, asked what.
     struct Choice {
@@ -75,17 +78,24 @@ private:
         std::vector<Answer> answers;
         std::set<Refusal> refusals;
         std::vector<Tile> tiles;
+        std::vector<std::vector<std::string>> names;  // that users gave to what each tile computes
         std::vector<Value> values;
         std::vector<Bound> bounds;
         double weight = 1;
     };
+    /// What is counted of an alternative: seconds of the runs, of all buckets as they count; bytes kept; seconds that
+    /// stand for those bytes and for what is done once; calls whose measurement failed; calls that were not measured
+    /// while others were.
+    enum Counted : std::uint8_t { run, bytes, price, failed, unmeasured };
     class Collector;
     struct Found;
 
     KernelVerdict verdict(const Part& part, const Asked& asked, const Answer& answer, const Tile& tile) const;
     std::vector<KernelVerdict> verdicts(const Part& part, const Tile& tile, const Choice* first) const;
-    ExplainedInstruction instruction(const Part& part, int choice) const;
-    ExplainedWay way(const Part& part, const Way& way, const Found& found) const;
+    ExplainedInstruction instruction(const Part& part, int choice, const std::string& decision) const;
+    ExplainedWay way(const Part& part, const Way& way, const Found& found, int taken) const;
+    search::Amounts amounts_of(const Memo& memo, std::span<const Bucket> buckets, int choice) const;
+    void compare(const Found& found, int choice, int taken, double weight, ExplainedWay& told) const;
     ExplainedValue value(const Part& part, const Value& value, const Found& found) const;
 
     Found search(int bucket, std::span<const int> path, const std::stop_token& stop) const;
@@ -93,6 +103,7 @@ private:
     search::Problem problem_;
     std::vector<int> bucket_of_;   // of each goal; search::shared: kept for any
     std::vector<Choice> choices_;  // of each alternative
+    std::vector<search::Amounts> amounts_;  // of each: see Counted
     std::vector<Memo::Errors> errors_;
     std::vector<Part> parts_;  // of each bucket
 };

@@ -218,6 +218,13 @@ void TimingDb::record_choice(std::string_view question, const TimingEnvironment&
     state_->journal.flush();
 }
 
+std::vector<TimingEnvironment> TimingDb::environments() const {
+    const std::scoped_lock lock(state_->mutex);
+    if (state_->own == nullptr) return {};
+    if (state_->own->database().has_aside()) state_->journal.flush();
+    return state_->own->environments();
+}
+
 std::vector<TimingEnvironment> TimingDb::seed_environments() const {
     const std::scoped_lock lock(state_->mutex);
     std::map<std::string, TimingEnvironment> by_hard;

@@ -1,12 +1,16 @@
 #include "cairn/cairn.hpp"
 #include "cairn/models/gpt2.hpp"
+#include "device/context_parts.hpp"
 #include "tests/errors/message.hpp"
 #include "tests/expand/random_model.hpp"
+#include "tests/timing/took.hpp"
+#include "timing/fingerprint.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -130,7 +134,7 @@ TEST(Explanation, TellsByHowMuchAFusedWayLoses) {
     EXPECT_NEAR(fused.slower.value(), best_seconds(fused) - bucket.seconds, 1e-15);
     EXPECT_THAT(why_not(told, "my.fused@1"), AllOf(HasSubstr("for f32[256,256] of floor (explanation_test.cpp:"),
                                                    HasSubstr("): 0.0009 s estimated, but the value is made by floor; a "
-                                                             "program with floor_exp here costs +0.0008")));
+                                                             "run with floor_exp here takes +0.0008")));
 }
 
 TEST(Explanation, InstructionsTellWhatTheyHandToOneAnother) {
@@ -175,7 +179,7 @@ TEST(Explanation, WhyNotTellsWhatCameOfAKernel) {
     EXPECT_EQ(outcome("my.shy@1"), "no, because: it is Sunday\n");
     EXPECT_THAT(outcome("cpu.reference.exp@1"),
                 HasSubstr(", but the value is not needed: it is fused, or spelled otherwise; a "
-                          "program with exp here costs +"));
+                          "run with exp here takes +"));
     EXPECT_EQ(std::ranges::count(why_not(told, "floor_exp"), '\n'), 3) << "each kernel of the definition";
     EXPECT_EQ(why_not(told, "softmax"),
               "never proposed: no softmax was found in the graph, as the program or any other spelling has it\n");
@@ -195,7 +199,7 @@ TEST(Explanation, MarksReferenceKernels) {
         EXPECT_TRUE(each.rivals.empty());
     }
     EXPECT_THAT(
-        to_string(told),
+        details(told),
         HasSubstr(" s estimated, reference | exp | f32[256,256] -> f32[256,256] of exp (explanation_test.cpp:"));
 }
 
@@ -214,7 +218,7 @@ TEST(Explanation, TellsErrorsAndWhatIsAllowed) {
     const KernelVerdict& chosen = loose.buckets[0].instructions[0].chosen;
     EXPECT_EQ(chosen.kernel, "my.fast@1");
     EXPECT_TRUE(chosen.error == 5e-3 && !chosen.error_measured);
-    EXPECT_THAT(to_string(loose), AllOf(HasSubstr("  the errors of output \"y\" add up to 0.005, allowed is 0.01\n"),
+    EXPECT_THAT(details(loose), AllOf(HasSubstr("  the errors of output \"y\" add up to 0.005, allowed is 0.01\n"),
                                         HasSubstr(" s estimated, error 0.005 promised | floor_exp | ")));
     // Right enough for one output, not for the other.
     Graph two = floor_of_exp();
@@ -245,7 +249,7 @@ TEST(Explanation, HasABucketForEachRangeAndTheSizesItIsJudgedAt) {
         EXPECT_NEAR(way_by(bucket.values[1], "floor").slower.value(), apart - bucket.seconds, 1e-15)
             << "of one run, however often the bucket runs";
     }
-    EXPECT_THAT(to_string(told),
+    EXPECT_THAT(details(told),
                 StartsWith("bucket N in 1..8, judged at N = 1 and N = 3 and N = 6: 1.03e-06 s a run\n"));
     EXPECT_THAT(why_not(told, "my.shy@1"),
                 AllOf(HasSubstr("N in 1..8: my.shy@1 "), HasSubstr("N in 9..64: my.shy@1 ")));
@@ -264,7 +268,7 @@ TEST(Explanation, OfALoadedProgramHoldsItsInstructionsAndSaysSo) {
     ASSERT_EQ(told.buckets[0].instructions.size(), 1U);
     EXPECT_EQ(told.buckets[0].instructions[0].chosen, whole.buckets[0].instructions[0].chosen);
     EXPECT_TRUE(told.buckets[0].instructions[0].rivals.empty());
-    EXPECT_THAT(to_string(told), AllOf(HasSubstr(" 1.03e-06 s expected | "), HasSubstr("loaded from a file")));
+    EXPECT_THAT(details(told), AllOf(HasSubstr(" 1.03e-06 s expected | "), HasSubstr("loaded from a file")));
     EXPECT_THAT(why_not(told, "my.fast@1"), HasSubstr(": taken, "));
     std::stop_source source;
     source.request_stop();
@@ -293,13 +297,14 @@ Spellings spellings_of(bool is_shared, std::vector<Split> splits = {}) {
     CompileOptions options;
     options.splits = std::move(splits);
     const Explanation told = compile(g, Context(), options).explain();
-    Spellings found{false, 0, to_string(told)};
+    Spellings found{false, 0, details(told)};
     for (const ExplainedValue& value : told.buckets[0].values)
         for (const ExplainedWay& way : value.ways) {
             if (way.view != "slice") continue;
             found.merged = way.chosen;
             const ExplainedWay& own = way_by(value, "matmul");
-            found.slower = (way.chosen ? own : way).slower.value();
+            const ExplainedWay& other = way.chosen ? own : way;
+            found.slower = other.slower.value() + other.price;
         }
     return found;
 }
@@ -335,9 +340,10 @@ void expect_consistent(const Explanation& told) {
                 const ExplainedWay& way = value.ways[w];
                 std::set<std::string> kernels;
                 for (const KernelVerdict& each : way.kernels) EXPECT_TRUE(kernels.insert(each.kernel).second);
-                EXPECT_GE(way.slower.value_or(0), 0) << way.definition;
-                EXPECT_TRUE(w == 0 || value.ways[w - 1].chosen || !way.slower ||
-                            value.ways[w - 1].slower <= way.slower);
+                const auto more = [](const ExplainedWay& each) { return each.slower.value_or(0) + each.price; };
+                EXPECT_GE(more(way), -1e-12 * seconds) << way.definition;
+                EXPECT_EQ(way.decided_by, "") << way.definition;
+                EXPECT_TRUE(w == 0 || value.ways[w - 1].chosen || !way.slower || more(value.ways[w - 1]) <= more(way));
                 if (!way.chosen) continue;
                 EXPECT_EQ(way.slower, 0.0);
                 const KernelVerdict& best = way.kernels.at(static_cast<std::size_t>(way.best));
@@ -384,7 +390,7 @@ TEST(Explanation, IsTheSameFromEachInstanceInAnyThread) {
     std::ostringstream out;
     out << told;
     EXPECT_EQ(out.str(), to_string(told));
-    EXPECT_THAT(out.str(), HasSubstr("    2 x f32[")) << "equal layers are told once";
+    EXPECT_THAT(details(told), HasSubstr("    2 x f32[")) << "equal layers are told once";
 }
 
 TEST(Explanation, OfAnotherPathTellsWhatIsBetter) {
@@ -393,9 +399,120 @@ TEST(Explanation, OfAnotherPathTellsWhatIsBetter) {
     const Explanation told = dearest.compile().explain(), best = ways.cheapest().compile().explain();
     const double gained = told.buckets[0].seconds - best.buckets[0].seconds;
     EXPECT_GT(gained, 1e-6);
-    EXPECT_NEAR(way_by(told.buckets[0].values.at(1), "floor_exp").slower.value(), -gained, 1e-15);
+    const ExplainedWay& better = way_by(told.buckets[0].values.at(1), "floor_exp");
+    EXPECT_LT(better.slower.value(), 0);
+    EXPECT_EQ(better.decided_by, "other programs were asked for");
+    EXPECT_THAT(details(told), HasSubstr("faster by the sum of single kernels, other programs were asked for"));
     for (const ExplainedValue& value : best.buckets[0].values)
         for (const ExplainedWay& way : value.ways) EXPECT_GE(way.slower.value(), 0);
+}
+
+/// A context whose database holds what is recorded, for floor_exp and what it is made of.
+class StoredTimes : public testing::Test {
+protected:
+    void record(const std::string& kernel, const std::string& problem, const Timing& timing) const {
+        Context::Parts& parts = *context.parts();
+        parts.timings->record(parse_problem(problem, *Symbols::create()), kernel, timing::environment_of(parts),
+                              {.threads = context.threads()}, timing);
+    }
+    static Timing failed(std::string why) {
+        Timing timing;
+        timing.status = TimingStatus::failed;
+        timing.note = std::move(why);
+        return timing;
+    }
+    static Graph ranged() {
+        Graph g("ranged");
+        g.output("y", floor(exp(g.input("x", DType::f32, {g.symbol("N", 1, 64), 4096}))));
+        return g;
+    }
+    Explanation explained(const Graph& graph) const {
+        CompileOptions options = without_groups;
+        options.mode = Mode::cached;
+        return compile(graph, context, options).explain();
+    }
+    /// Nothing of it takes a hundredth of a second: a number that is larger is no time.
+    static void expect_times_only(const Explanation& told) {
+        constexpr double longest = 1e-2;
+        for (const ExplainedBucket& bucket : told.buckets) {
+            EXPECT_LT(bucket.seconds, longest);
+            for (const ExplainedInstruction& each : bucket.instructions) {
+                EXPECT_LT(each.chosen.seconds, longest);
+                for (const KernelVerdict& rival : each.rivals) EXPECT_LT(rival.seconds, longest) << rival.kernel;
+            }
+            for (const ExplainedValue& value : bucket.values)
+                for (const ExplainedWay& way : value.ways) {
+                    EXPECT_LT(std::abs(way.slower.value_or(0)), longest) << way.definition;
+                    EXPECT_LT(std::abs(way.price), longest) << way.definition;
+                    for (const KernelVerdict& each : way.kernels) EXPECT_LT(each.seconds, longest) << each.kernel;
+                }
+        }
+    }
+    const Context context = own_context();
+};
+
+TEST_F(StoredTimes, AMeasurementThatFailedIsToldAsSuchAndNotAsATime) {
+    for (const char* size : {"2", "8", "32"}) {
+        const std::string at = size, problem = "floor_exp | f32[" + at + ",4096] -> f32[" + at + ",4096]";
+        record("my.slow@1", problem, took(5e-6));
+        record("my.fast@1", problem, at == "8" ? failed("it broke") : took(1e-6));
+    }
+    const Explanation told = explained(ranged());
+    expect_times_only(told);
+    const ExplainedInstruction& only = told.buckets[0].instructions.at(0);
+    EXPECT_EQ(only.chosen.kernel, "my.slow@1");
+    const auto fast = std::find_if(only.rivals.begin(), only.rivals.end(),
+                                   [](const KernelVerdict& each) { return each.kernel == "my.fast@1"; });
+    ASSERT_NE(fast, only.rivals.end());
+    EXPECT_EQ(fast->failure, "at N = 8: it broke");
+    EXPECT_TRUE(fast->seconds == 0 && !fast->measured && fast->refusal.empty());
+    EXPECT_THAT(details(told), HasSubstr("no time: failed when it was measured at N = 8: it broke"));
+    EXPECT_THAT(to_string(told), HasSubstr("my.fast@1 for floor_exp: failed when it was measured at N = 8: it broke"));
+    EXPECT_THAT(why_not(told, "my.fast@1"), HasSubstr("failed when it was measured at N = 8"));
+    EXPECT_THAT(why_not(told, ""), AllOf(HasSubstr("my.fast@1"), HasSubstr("my.shy@1"), HasSubstr("it is Sunday")));
+}
+
+TEST_F(StoredTimes, WhatACutTuneDidNotMeasureHasNoTimeButAnExpectedOne) {
+    record("my.slow@1", "floor_exp | f32[256,256] -> f32[256,256]", took(5e-6));
+    Graph g = floor_of_exp();
+    g.output("z", floor(exp(g.input("u", DType::f32, {128, 512}))));
+    const Explanation told = explained(g);
+    expect_times_only(told);
+    std::size_t unmeasured = 0;
+    for (const ExplainedInstruction& each : told.buckets[0].instructions)
+        for (const KernelVerdict& rival : each.rivals) unmeasured += rival.counts_last ? 1 : 0;
+    EXPECT_GT(unmeasured, 0U);
+    EXPECT_THAT(details(told), HasSubstr("not measured while others are: it counts last"));
+    EXPECT_THAT(to_string(told), HasSubstr("% of the time is estimated: measure it by `cairn tune`"));
+}
+
+/// Adapters beside a weight: packing what both are merged into keeps more bytes than it saves time.
+TEST(Explanation, TellsTheTimeOfARunApartFromThePriceOfKeptBytes) {
+    Graph g("adapters");
+    const Tensor x = g.input("x", DType::f32, {g.symbol("N", 1, 256), 1024});
+    const auto weight = [&](const char* name, int rows, int columns) {
+        return transpose(g.weight(name, DType::f32, {rows, columns}), {1, 0});
+    };
+    g.output("y", matmul(x, weight("w", 1024, 1024)) +
+                      matmul(matmul(x, weight("A", 16, 1024)), weight("B", 1024, 16)) * 2.0f);
+    const Context context;
+    int priced = 0;
+    for (const double price : {1e-9, 0.0}) {
+        const Explanation told =
+            compile(g, context, {.splits = {{"N", {1}}}, .seconds_per_kept_byte = price}).explain();
+        for (const ExplainedBucket& bucket : told.buckets)
+            for (const ExplainedValue& value : bucket.values)
+                for (const ExplainedWay& way : value.ways) {
+                    // What is done once counts a thousandth.
+                    EXPECT_NEAR(way.price, way.more_bytes * price, 1e-4) << details(told);
+                    if (way.slower) { EXPECT_LT(std::abs(*way.slower), 20 * bucket.seconds); }
+                    if (way.more_bytes < 1e6 || price == 0) continue;
+                    ++priced;
+                    EXPECT_GT(way.price, 1e-3);
+                    EXPECT_THAT(details(told), HasSubstr(" MB more kept, which counts +"));
+                }
+    }
+    EXPECT_GT(priced, 0);
 }
 
 TEST(Explanation, AStopCancels) {
@@ -424,14 +541,14 @@ TEST(Explanation, OfADeepGraphTellsEachValue) {
 TEST(Explanation, OfACutSearchSaysWhatIsKnown) {
     Explanation told;
     told.has_rivals = true;
-    EXPECT_EQ(to_string(told), "");
+    EXPECT_EQ(details(told), "");
     told.is_exact = false;
     const std::string end = ", and other ways may cost less than is told\n";
-    EXPECT_EQ(to_string(told), "a search was cut: these programs are the best" + end) << "that of one value was";
+    EXPECT_EQ(details(told), "a search was cut: these programs are the best" + end) << "that of one value was";
     told.most_gain = 0.00034;
-    EXPECT_EQ(to_string(told), "a search was cut: no programs are better by more than 0.034 %" + end);
+    EXPECT_EQ(details(told), "a search was cut: no programs are better by more than 0.034 %" + end);
     told.most_gain = 1;
-    EXPECT_EQ(to_string(told), "a search was cut: there may be better programs" + end);
+    EXPECT_EQ(details(told), "a search was cut: there may be better programs" + end);
 }
 
 TEST(Explanation, OfAGraphThatComputesNothing) {
@@ -439,7 +556,7 @@ TEST(Explanation, OfAGraphThatComputesNothing) {
     g.output("y", g.input("x", DType::f32, {2}));
     const Explanation told = compile(g, Context()).explain();
     EXPECT_TRUE(told.buckets.at(0).instructions.empty() && told.buckets[0].values.empty());
-    EXPECT_EQ(to_string(told), "bucket: 0 s a run\n");
+    EXPECT_EQ(details(told), "bucket: 0 s a run\n");
 }
 
 }  // namespace

@@ -134,7 +134,7 @@ TEST_F(AVerification, OfTheFirstRunIsToldAndLetsTheExactProgramGo) {
     EXPECT_TRUE(told.errors[0].verified);
     EXPECT_EQ(told.errors[0].found, row.error);
     EXPECT_FALSE(told.fell_back);
-    EXPECT_NE(to_string(model.explain()).find(fmt::format(", found was {:.4g}", row.error)), std::string::npos);
+    EXPECT_NE(details(model.explain()).find(fmt::format(", found was {:.4g}", row.error)), std::string::npos);
     EXPECT_TRUE(is_inexact(model));
     EXPECT_EQ(model.memory().verification, 0);
     EXPECT_EQ(run(model, x, zeros), first) << "the first run gives what all give";
@@ -153,7 +153,7 @@ TEST_F(AVerification, CatchesAnErrorThatIsAmplifiedOnce) {
     EXPECT_TRUE(row.fell_back);
     EXPECT_GT(row.error, 10 * allowed);
     EXPECT_TRUE(model.explain().buckets[0].fell_back);
-    EXPECT_NE(to_string(before.explain()).find("not this program runs, but the fastest exact one"), std::string::npos);
+    EXPECT_NE(details(before.explain()).find("not this program runs, but the fastest exact one"), std::string::npos);
     EXPECT_FALSE(is_inexact(model));
     EXPECT_EQ(model.memory().verification, 0);
     const Floats harmless = run(exact, x, zeros);

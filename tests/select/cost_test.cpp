@@ -163,7 +163,10 @@ TEST(Cost, BesideAPlanInHandWhatWasNotMeasuredCountsLast) {
     EXPECT_EQ(estimate(held, p, costs).low, estimate(held, p, source()).low);
     EXPECT_EQ(estimate(measured, p, costs).seconds, 0.5);
     EXPECT_GT(estimate(other, p, costs).seconds, 1);
-    EXPECT_EQ(estimate(other, p, costs).note, "not measured while there was time: it counts last");
+    EXPECT_TRUE(estimate(other, p, costs).counts_last);
+    EXPECT_NEAR(estimate(other, p, costs).time(), estimate(other, p, source()).seconds, 1e-12)
+        << "what is added so that it comes last is no time";
+    EXPECT_EQ(estimate(held, p, costs).time(), estimate(held, p, source()).seconds);
     EXPECT_LT(estimate(other, p, costs).seconds,
               estimate(other, problem("exp | f32[100000000] -> f32[100000000]"), costs).seconds)
         << "the quicker still before the slower";
@@ -239,6 +242,9 @@ TEST(Cost, AMeasurementCountsAsWhatItSays) {
         EXPECT_EQ(of(id).high, seconds);
     }
     EXPECT_GT(of("failed@1").seconds, 1) << "anything that runs is preferred";
+    EXPECT_EQ(of("failed@1").time(), 0) << "nothing is known of its time";
+    EXPECT_NE(of("failed@1").failure, "");
+    EXPECT_TRUE(of("censored@1").at_least && !of("ok@1").at_least);
     EXPECT_FALSE(of("elsewhere@1").measured);
 }
 
@@ -260,7 +266,8 @@ TEST(Cost, ACoarseTimeHasToBeClearlyLessThanThePlanInHand) {
     EXPECT_EQ(estimate(steady, exp, costs).seconds, 3e-5);
     EXPECT_DOUBLE_EQ(estimate(other, exp, costs).seconds, 3.3e-5);
     EXPECT_TRUE(estimate(other, exp, costs).measured);
-    EXPECT_EQ(estimate(other, exp, costs).note, "measured in few blocks: a tenth is added");
+    EXPECT_NEAR(estimate(other, exp, costs).time(), 3e-5, 1e-15) << "the tenth is no time";
+    EXPECT_EQ(estimate(other, exp, costs).note, "in few blocks: it counts a tenth more");
 }
 
 TEST(Cost, ACoarseTimeIsNearWhereABetterOneIsAskedFor) {

@@ -39,10 +39,10 @@ TEST(Profile, ASecondStartMeasuresNothing) {
     EXPECT_GT(tune_steps(Context(options), Mode::normal), 0);
     EXPECT_EQ(tune_steps(Context(options), Mode::normal), 0);
     EXPECT_EQ(tune_steps(Context(options), Mode::cached), 0);
-    const std::string text = to_string(compile(layer(), Context(options), {.mode = Mode::cached}).explain());
+    const std::string text = details(compile(layer(), Context(options), {.mode = Mode::cached}).explain());
     EXPECT_NE(text.find(" s measured"), std::string::npos);
     const CompiledGraph estimated = compile(layer(), Context(options), {.mode = Mode::off});
-    EXPECT_EQ(to_string(estimated.explain()).find(" s measured"), std::string::npos);
+    EXPECT_EQ(details(estimated.explain()).find(" s measured"), std::string::npos);
 }
 
 TEST(Profile, TellsTheBestAsFarAsIsKnown) {
@@ -136,7 +136,7 @@ protected:
         return compiled.program().find(kernel.id) != std::string::npos;
     }
     static bool tells(const CompiledGraph& compiled, const std::string& words) {
-        return to_string(compiled.explain()).find(words) != std::string::npos;
+        return details(compiled.explain()).find(words) != std::string::npos;
     }
 
     std::filesystem::path path;

@@ -1,0 +1,31 @@
+#include "pipeline/time_notes.hpp"
+
+#include "timing/environment_text.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+
+namespace cairn::inline v0 {
+
+std::vector<std::string> notes_on_times(const select::CostSource& costs) {
+    if (costs.timings == nullptr) return {};
+    const auto here = timing::parse_environment(costs.environment.hard);
+    if (!here) return {};
+    std::set<int> others;
+    for (const TimingEnvironment& each : costs.timings->environments()) {
+        if (each.hard == costs.environment.hard) return {};  // there are times that count
+        auto there = timing::parse_environment(each.hard);
+        if (there && timing::farness(*here, *there) ==
+                         timing::Farness{0, timing::farness(*here, *there).threads, 0, 0, 0, 0})
+            others.insert(there->threads);
+    }
+    std::vector<std::string> notes;
+    for (const int threads : others)
+        if (threads != here->threads)
+            notes.push_back(fmt::format("times in the database were measured with {} thread{}, this Context has {}",
+                                        threads, threads == 1 ? "" : "s", here->threads));
+    return notes;
+}
+
+}  // namespace cairn::inline v0
