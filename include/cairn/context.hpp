@@ -24,8 +24,19 @@ CAIRN_API int usable_cpus();
 /// nothing where there is none. Who uses more is stopped until the next period.
 CAIRN_API std::optional<double> cpu_quota();
 
+/// The timing database of the command `cairn`: `cairn/timings.db` in $XDG_CACHE_HOME, else in ~/.cache; empty where
+/// neither variable is set. Reads these variables and makes nothing.
+CAIRN_API std::filesystem::path default_timing_db();
+
 /// What a Context is made with. The defaults touch nothing outside the process: one thread, no file, no output.
 struct ContextOptions {
+    /// As the command `cairn` makes its Context, so that a program finds what `cairn tune` has measured: all
+    /// usable_cpus() as threads, and default_timing_db() as timing database, whose folder is made where it is not there.
+    /// No other function of the library reads an environment variable.
+    ///
+    ///     const Context context(ContextOptions::like_the_command());
+    CAIRN_API static ContextOptions like_the_command();
+
     /// Threads that run programs, the caller's included: exactly this many. More than usable_cpus() is legal and slow.
     int threads = 1;
     /// The timing database, made if absent, in a folder that exists; empty: timings are kept in memory only. A database

@@ -191,7 +191,7 @@ std::string explained(const Kernel& kernel, Mode mode = Mode::off) {
     CompileOptions compiling;
     compiling.mode = mode;
     compiling.disable = {"elementwise"};
-    return to_string(compile(g, Context(options), compiling).explain());
+    return details(compile(g, Context(options), compiling).explain());
 }
 
 TEST(CheckKernels, WhatAKernelThrowsIsItsRefusal) {

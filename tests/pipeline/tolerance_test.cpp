@@ -55,7 +55,7 @@ protected:
     }
     static int inexact_products(const CompiledGraph& compiled) { return products_by(compiled, "test.bf16.matmul"); }
     static bool tells(const CompiledGraph& compiled, const std::string& words) {
-        return to_string(compiled.explain()).find(words) != std::string::npos;
+        return details(compiled.explain()).find(words) != std::string::npos;
     }
 
     /// How far an output is from what the graph means, on random data.
